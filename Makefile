@@ -1,0 +1,142 @@
+# Every target makes what it needs, does nothing where nothing is to do, and can be interrupted and run again.
+#
+#   PYTHON=python3.12   the interpreter .venv is made with          ARGS=...   passed on to the program that runs
+#   CXX=clang++         the compiler                                PINS=      install without the tested versions
+
+PYTHON ?= python3
+ARGS ?=
+PINS ?= -c .ci/constraints.txt
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+ENVIRONMENT := $(PYTHON) .ci/environment.py
+# An editable install of ours only puts the checkout on the path; building is done here, by ninja.
+INSTALL_US := env SKBUILD_WHEEL_CMAKE=false $(ENVIRONMENT) install --no-build-isolation
+# What runs notebooks or a shell of the learner's: there `python`, `gdb` and `reftorch-course` are those of .venv.
+IN_VENV := env VIRTUAL_ENV='$(CURDIR)/$(VENV)' PATH='$(CURDIR)/$(BIN)':"$$PATH"
+BUILD_TOOLS := scikit-build-core pybind11 cmake ninja numpy scipy-openblas32
+CMAKE_ARGS ?=
+# One build at a time in this checkout: two ninjas in one build tree would compile everything twice and corrupt its log.
+NINJA := $(if $(shell command -v flock),flock build/.lock) $(BIN)/ninja
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+.PHONY: help
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+# --- the environment ------------------------------------------------------------------------------------------------
+
+# A stamp is written only when its step is complete: an interrupted step runs again.
+$(STAMPS)/venv:
+	@$(ENVIRONMENT) check
+	@$(ENVIRONMENT) venv
+	@rm -f build/*/CMakeCache.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/build-tools: .ci/constraints.txt pyproject.toml | $(STAMPS)/venv
+	@echo "reftorch: installing the build tools and numpy"
+	@$(ENVIRONMENT) install $(PINS) $(UPGRADE) $(BUILD_TOOLS)
+	@touch $@
+
+# The editable install notes which modules exist; it is renewed where that list has changed.
+MODULES := $(firstword $(shell find reftorch course -name '*.py' | LC_ALL=C sort | cksum))
+EDITABLE := $(STAMPS)/editable-$(MODULES)
+$(EDITABLE): $(STAMPS)/build-tools
+	@echo "reftorch: putting this checkout on the path of .venv"
+	@$(INSTALL_US) -q --no-deps -e .
+	@rm -f $(STAMPS)/editable-* && touch $@
+
+$(STAMPS)/everything: .ci/constraints.txt pyproject.toml | $(EDITABLE)
+	@echo "reftorch: installing JupyterLab, the debuggers and the test tools"
+	@$(INSTALL_US) $(PINS) $(UPGRADE) -e '.[course,test]'
+	@$(BIN)/python -m ipykernel install --sys-prefix --name python3 --display-name "Python 3 (reftorch)" >/dev/null
+	@touch $@
+
+.PHONY: unpinned
+unpinned: ## install the newest versions instead of the tested ones, then build
+	@rm -f $(STAMPS)/build-tools $(STAMPS)/everything
+	@$(MAKE) --no-print-directory PINS= UPGRADE='--upgrade --upgrade-strategy eager' $(STAMPS)/everything debug
+
+# --- the builds ------------------------------------------------------------------------------------------------------
+
+build/%/build.ninja: $(STAMPS)/build-tools
+	@$(ENVIRONMENT) check
+	@echo "reftorch: configuring build/$*"
+	@$(BIN)/cmake --log-level=NOTICE -S cpp -B build/$* -G Ninja -DCMAKE_BUILD_TYPE=$* \
+	    -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python $(CMAKE_ARGS)
+	@touch $@
+
+.PHONY: debug release
+debug: build/Debug/build.ninja $(EDITABLE) ## build the extension to step through (the default one)
+	@$(NINJA) -C build/Debug
+
+release: build/Release/build.ninja $(EDITABLE) ## build the fast extension beside it: REFTORCH_BUILD=release
+	@$(NINJA) -C build/Release
+
+# --- the course -------------------------------------------------------------------------------------------------------
+
+ROOT_USER := $(if $(filter 0,$(shell id -u)),--allow-root)
+
+.PHONY: lab course
+lab: debug $(STAMPS)/everything ## open the course in JupyterLab (on a server: ARGS=--no-browser)
+	@$(IN_VENV) jupyter-lab $(ROOT_USER) --ServerApp.root_dir='$(CURDIR)' \
+	    --LabApp.default_url=/lab/tree/course/index.ipynb $(ARGS)
+
+course: debug $(STAMPS)/everything ## bring the notebooks up to date with their sources
+	@$(IN_VENV) python -m course._tools build $(ARGS)
+
+# --- tests --------------------------------------------------------------------------------------------------------------
+
+PYTEST := $(IN_VENV) python -m pytest -n 2 --dist loadfile
+
+.PHONY: test sanitize
+test: debug $(STAMPS)/everything ## run every test: C++, Python, docstrings, debuggers, lessons, exercises
+	@$(NINJA) -C build/Debug reftorch_tests
+	@$(PYTEST) tests reftorch $(ARGS)
+
+# Python itself is not instrumented, so the runtimes come first; what it never frees is not ours to report.
+SANITIZER_LIBS = $(foreach lib,asan ubsan stdc++,$(shell $${CXX:-c++} -print-file-name=lib$(lib).so))
+sanitize: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## run the tests on an address- and undefined-behaviour-sanitizer build
+	@$(NINJA) -C build/Sanitize _C reftorch_tests
+	@LD_PRELOAD='$(SANITIZER_LIBS)' ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	    REFTORCH_BUILD=sanitize REFTORCH_COMPARE=0 PYTHONMALLOC=malloc \
+	    $(PYTEST) tests --ignore=tests/debug --ignore=tests/course --ignore=tests/ci $(ARGS)
+
+# --- measurements -------------------------------------------------------------------------------------------------------
+
+.PHONY: bench bench-build
+bench: release $(STAMPS)/everything ## put the Release build beside torch: times, ratios, gates
+	@env REFTORCH_BUILD=release $(BIN)/python tests/bench/gates.py $(ARGS)
+
+bench-build: $(STAMPS)/build-tools ## measure the build: clean to importable, and after touching one kernel
+	@$(BIN)/python tests/bench/build_time.py $(ARGS)
+
+# --- looks and checks ---------------------------------------------------------------------------------------------------
+
+CXX_FILES = $(shell find cpp tests/cpp -path '*/third_party' -prune -o \( -name '*.h' -o -name '*.cpp' \) -print)
+
+.PHONY: lint format docs doctor clean
+lint: $(STAMPS)/everything ## ruff, clang-format, mypy
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
+	@$(BIN)/python -m mypy
+
+format: $(STAMPS)/everything ## lay out Python and C++ as lint wants it
+	@$(BIN)/ruff check --fix-only --quiet .
+	@$(BIN)/ruff format .
+	@$(BIN)/clang-format -i $(CXX_FILES)
+
+docs: debug $(STAMPS)/everything ## write the reference of the Python API to build/docs
+	@$(BIN)/python .ci/docs.py build/docs
+
+doctor: ## tell the state of compiler, Python, build, gdb, ptrace, symbols, CUDA
+	@if [ -x $(BIN)/python ]; then $(BIN)/python reftorch/debug/doctor.py; else $(PYTHON) reftorch/debug/doctor.py; fi
+
+clean: ## remove builds and caches (the environment stays: rm -rf .venv)
+	@rm -rf build reftorch/lib .pytest_cache .mypy_cache .ruff_cache
+	@find reftorch course tests .ci -name __pycache__ -type d -prune -exec rm -rf {} +

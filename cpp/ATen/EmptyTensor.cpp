@@ -1,0 +1,81 @@
+// Mirrors: aten/src/ATen/EmptyTensor.cpp, aten/src/ATen/ScalarOps.cpp
+#include <ATen/EmptyTensor.h>
+
+#include <ATen/Dispatch.h>
+
+namespace reftorch::at::detail {
+
+static DispatchKeySet key_set_for(Device device) {
+  const DispatchKeySet backend = device.is_cuda() ? c10::DispatchKey::CUDA : c10::DispatchKey::CPU;
+  return backend | c10::autograd_dispatch_keyset;
+}
+
+static void check_sizes_nonnegative(IntArrayRef sizes) {
+  for (int64_t size : sizes) {
+    TORCH_CHECK(size >= 0, "Trying to create tensor with negative dimension ", size, ": ", sizes);
+  }
+}
+
+static Tensor make_tensor(size_t nbytes, ScalarType dtype, Device device) {
+  Storage storage(nbytes, c10::GetAllocator(device.type()));
+  return Tensor(c10::make_intrusive<TensorImpl>(std::move(storage), key_set_for(device), dtype));
+}
+
+Tensor empty_generic(IntArrayRef sizes, ScalarType dtype, Device device) {
+  check_sizes_nonnegative(sizes);
+  int64_t nbytes = static_cast<int64_t>(c10::elementSize(dtype));
+  for (int64_t size : sizes) {
+    TORCH_CHECK(!__builtin_mul_overflow(nbytes, size, &nbytes),
+                "Storage size calculation overflowed with sizes=", sizes);
+  }
+  Tensor t = make_tensor(static_cast<size_t>(nbytes), dtype, device);
+  t.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
+  return t;
+}
+
+Tensor empty_strided_generic(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device) {
+  check_sizes_nonnegative(sizes);
+  Tensor t = make_tensor(computeStorageNbytes(sizes, strides, c10::elementSize(dtype)), dtype, device);
+  t.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides, 0);
+  return t;
+}
+
+Tensor scalar_tensor(const Scalar& value, ScalarType dtype) {
+  Tensor t = empty_generic({}, dtype);
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(dtype, "scalar_tensor", [&] { *t.data_ptr<scalar_t>() = value.to<scalar_t>(); });
+  return t;
+}
+
+Tensor wrapped_scalar_tensor(const Scalar& value) {
+  Tensor t = scalar_tensor(value, value.type());
+  t.unsafeGetTensorImpl()->is_wrapped_number_ = true;
+  return t;
+}
+
+Tensor alias_with_sizes_and_strides(const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
+                                    int64_t storage_offset) {
+  auto impl = c10::make_intrusive<TensorImpl>(self.storage(), self.key_set(), self.scalar_type());
+  impl->set_sizes_and_strides(sizes, strides, storage_offset);
+  return Tensor(std::move(impl));
+}
+
+size_t computeStorageNbytes(IntArrayRef sizes, IntArrayRef strides, size_t itemsize, int64_t storage_offset) {
+  TORCH_CHECK(sizes.size() == strides.size(), "dimensionality of sizes (", sizes.size(),
+              ") must match dimensionality of strides (", strides.size(), ")");
+  int64_t last = storage_offset;
+  for (size_t i = 0; i < sizes.size(); i++) {
+    if (sizes[i] == 0) {
+      return 0;
+    }
+    int64_t reach = 0;
+    const bool overflow =
+        __builtin_mul_overflow(sizes[i] - 1, strides[i], &reach) || __builtin_add_overflow(last, reach, &last);
+    TORCH_CHECK(!overflow, "Storage size calculation overflowed with sizes=", sizes, " and strides=", strides);
+  }
+  int64_t nbytes = 0;
+  TORCH_CHECK(!__builtin_mul_overflow(last + 1, static_cast<int64_t>(itemsize), &nbytes),
+              "Storage size calculation overflowed with sizes=", sizes, " and strides=", strides);
+  return static_cast<size_t>(nbytes);
+}
+
+} // namespace reftorch::at::detail

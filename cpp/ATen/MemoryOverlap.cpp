@@ -1,0 +1,55 @@
+// Mirrors: aten/src/ATen/MemoryOverlap.cpp
+#include <ATen/MemoryOverlap.h>
+
+#include <ATen/EmptyTensor.h>
+
+namespace reftorch::at {
+
+void assert_no_internal_overlap(const Tensor& t) {
+  if (t.is_contiguous()) {
+    return;
+  }
+  for (int64_t i = 0; i < t.dim(); i++) {
+    TORCH_CHECK(
+        t.strides()[i] != 0 || t.sizes()[i] <= 1 || t.numel() == 0,
+        "unsupported operation: more than one element of the written-to tensor refers to a single memory location. ",
+        "Please clone() the tensor before performing the operation.");
+  }
+}
+
+enum class MemOverlapStatus { No, Partial, Full, TooHard };
+
+static MemOverlapStatus get_overlap_status(const Tensor& a, const Tensor& b) {
+  if (a.is_same(b)) {
+    return MemOverlapStatus::Full;
+  }
+  if (a.numel() == 0 || b.numel() == 0 || !a.is_alias_of(b)) {
+    return MemOverlapStatus::No;
+  }
+  if (!a.unsafeGetTensorImpl()->is_non_overlapping_and_dense() ||
+      !b.unsafeGetTensorImpl()->is_non_overlapping_and_dense()) {
+    return MemOverlapStatus::TooHard;
+  }
+  const auto begin_a = static_cast<const char*>(a.data_ptr()), end_a = begin_a + a.numel() * a.itemsize();
+  const auto begin_b = static_cast<const char*>(b.data_ptr()), end_b = begin_b + b.numel() * b.itemsize();
+  if (begin_a == begin_b && end_a == end_b) {
+    return a.strides() == b.strides() ? MemOverlapStatus::Full : MemOverlapStatus::Partial;
+  }
+  return begin_a < end_b && begin_b < end_a ? MemOverlapStatus::Partial : MemOverlapStatus::No;
+}
+
+static constexpr const char* kOverlapMessage =
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+    "location. "
+    "Please clone() the tensor before performing the operation.";
+
+void assert_no_partial_overlap(const Tensor& a, const Tensor& b) {
+  TORCH_CHECK(get_overlap_status(a, b) != MemOverlapStatus::Partial, kOverlapMessage);
+}
+
+void assert_no_overlap(const Tensor& a, const Tensor& b) {
+  const MemOverlapStatus status = get_overlap_status(a, b);
+  TORCH_CHECK(status != MemOverlapStatus::Partial && status != MemOverlapStatus::Full, kOverlapMessage);
+}
+
+} // namespace reftorch::at

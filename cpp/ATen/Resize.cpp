@@ -1,0 +1,50 @@
+// Mirrors: aten/src/ATen/native/Resize.cpp
+// Left out: the warning when a non-empty out= tensor is resized, memory formats.
+#include <ATen/Resize.h>
+
+#include <ATen/EmptyTensor.h>
+
+#include <cstring>
+
+namespace reftorch::at {
+
+static void maybe_resize_storage_cpu(TensorImpl* self, size_t new_size_bytes) {
+  c10::StorageImpl* storage = self->storage_.storage_impl_.get();
+  if (new_size_bytes <= storage->size_bytes_) {
+    return;
+  }
+  TORCH_CHECK(storage->resizable_,
+              "Trying to resize storage that is not resizable: the memory belongs to another library (numpy). ",
+              "Hint: clone() the tensor first.");
+  c10::DataPtr fresh = storage->allocator_->allocate(new_size_bytes);
+  if (storage->size_bytes_ > 0) {
+    std::memcpy(fresh.get(), storage->data_ptr_.get(), storage->size_bytes_);
+  }
+  storage->data_ptr_ = std::move(fresh);
+  storage->size_bytes_ = new_size_bytes;
+}
+
+const Tensor& resize_(const Tensor& self, IntArrayRef size) {
+  TensorImpl* impl = self.unsafeGetTensorImpl();
+  if (impl->sizes() == size) {
+    return self;
+  }
+  for (int64_t s : size) {
+    TORCH_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", size);
+  }
+  const int64_t offset = impl->storage_offset_;
+  impl->set_sizes_contiguous(size);
+  impl->storage_offset_ = offset;
+  maybe_resize_storage_cpu(impl, detail::computeStorageNbytes(size, impl->strides(), impl->itemsize(), offset));
+  return self;
+}
+
+bool resize_output(const Tensor& output, IntArrayRef shape) {
+  if (output.sizes() == shape) {
+    return false;
+  }
+  resize_(output, shape);
+  return true;
+}
+
+} // namespace reftorch::at

@@ -1,0 +1,432 @@
+// Mirrors: aten/src/ATen/TensorIterator.cpp
+#include <ATen/TensorIterator.h>
+
+#include <ATen/ExpandUtils.h>
+#include <ATen/Functions.h>
+#include <ATen/MemoryOverlap.h>
+#include <ATen/Resize.h>
+#include <ATen/TypePromotion.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace reftorch::at {
+
+void TensorIterator::build(const TensorIteratorConfig& config) {
+  is_reduction_ = config.is_reduction_;
+  num_outputs_ = static_cast<int>(config.outputs_.size());
+  for (const auto& ref : config.outputs_) {
+    OperandInfo& op = operands_.emplace_back();
+    op.output = ref.tensor;
+    op.target_dtype = ref.dtype;
+    for (const Tensor* input : config.inputs_) {
+      op.is_read_write = op.is_read_write || (ref.tensor->defined() && ref.tensor->is_same(*input));
+    }
+  }
+  for (const Tensor* input : config.inputs_) {
+    TORCH_CHECK(input->defined(), "TensorIterator: expected a defined tensor as input");
+    operands_.emplace_back().input = input;
+  }
+  if (!is_reduction_) {
+    check_mem_overlaps();
+  }
+  compute_shape(config);
+  mark_resize_outputs(config);
+  compute_types(config);
+  if (!fast_set_up(config)) {
+    compute_strides();
+    reorder_dimensions();
+    allocate_or_resize_outputs();
+    coalesce_dimensions();
+  }
+  for (OperandInfo& op : operands_) {
+    op.data = op.tensor().data_ptr();
+  }
+}
+
+void TensorIterator::check_mem_overlaps() const {
+  for (int i = 0; i < num_outputs_; i++) {
+    const Tensor& out = operands_[i].original();
+    if (!out.defined()) {
+      continue;
+    }
+    assert_no_internal_overlap(out);
+    for (int j = num_outputs_; j < ntensors(); j++) {
+      assert_no_partial_overlap(out, operands_[j].original());
+    }
+  }
+}
+
+void TensorIterator::compute_shape(const TensorIteratorConfig& config) {
+  if (config.static_shape_.has_value()) {
+    shape_ = *config.static_shape_;
+    return;
+  }
+  bool first = true;
+  // A defined output takes part where it may not be resized (in-place ops, reductions) or where there is nothing else.
+  for (const OperandInfo& op : operands_) {
+    const bool counts = !op.is_output() || is_reduction_ || (ninputs() == 0 && op.original().defined());
+    if (!counts) {
+      continue;
+    }
+    const IntArrayRef sizes = op.original().sizes();
+    if (first) {
+      shape_ = DimVector(sizes);
+      first = false;
+    } else if (IntArrayRef(shape_) != sizes) {
+      shape_ = infer_size_dimvector(shape_, sizes);
+    }
+  }
+}
+
+void TensorIterator::mark_resize_outputs(const TensorIteratorConfig& config) {
+  for (int i = 0; i < num_outputs_; i++) {
+    OperandInfo& op = operands_[i];
+    if (!op.original().defined() || op.original().sizes() == IntArrayRef(shape_)) {
+      continue;
+    }
+    if (!is_reduction_ && !config.no_resize_outputs_ && !op.is_read_write) {
+      op.will_resize = true;
+      continue;
+    }
+    TORCH_CHECK(is_reduction_, "output with shape ", op.original().sizes(), " doesn't match the broadcast shape ",
+                IntArrayRef(shape_));
+  }
+}
+
+void TensorIterator::compute_types(const TensorIteratorConfig& config) {
+  // The device: that of the first tensor that is no cpu scalar.
+  const bool any_input = ninputs() > 0;
+  bool have_device = false;
+  for (const OperandInfo& op : operands_) {
+    const Tensor& t = op.original();
+    if (t.defined() && (!have_device || (device_.is_cpu() && t.dim() > 0))) {
+      device_ = t.device();
+      have_device = true;
+    }
+  }
+  common_dtype_ = operands_[any_input ? num_outputs_ : 0].original().scalar_type();
+  bool same_dtype = true;
+  for (int i = num_outputs_; i < ntensors(); i++) {
+    const Tensor& t = operands_[i].original();
+    same_dtype = same_dtype && t.scalar_type() == common_dtype_;
+    const bool cpu_scalar = config.allow_cpu_scalars_ && t.dim() == 0 && t.device().is_cpu();
+    TORCH_CHECK(t.device() == device_ || cpu_scalar,
+                "Expected all tensors to be on the same device, but found at least two devices, ", device_, " and ",
+                t.device(), "!");
+  }
+  if (!same_dtype) {
+    TORCH_CHECK(!config.check_all_same_dtype_, "Found dtype ", operands_[ntensors() - 1].original().scalar_type(),
+                " but expected ", common_dtype_);
+    ResultTypeState state;
+    for (int i = num_outputs_; i < ntensors(); i++) {
+      state = update_result_type_state(operands_[i].original(), state);
+    }
+    common_dtype_ = result_type(state);
+  } else if (any_input && config.promote_inputs_to_common_dtype_ &&
+             operands_[num_outputs_].original().unsafeGetTensorImpl()->is_wrapped_number_) {
+    ResultTypeState state;
+    for (int i = num_outputs_; i < ntensors(); i++) {
+      state = update_result_type_state(operands_[i].original(), state);
+    }
+    common_dtype_ = result_type(state);
+  }
+  if (config.promote_integer_inputs_to_float_ && c10::isIntegralType(common_dtype_, /*includeBool=*/true)) {
+    common_dtype_ = get_default_dtype();
+  }
+  for (int i = num_outputs_; i < ntensors(); i++) {
+    OperandInfo& op = operands_[i];
+    if (config.promote_inputs_to_common_dtype_ && op.original().scalar_type() != common_dtype_) {
+      op.owned = cast_to_dtype(op.original(), common_dtype_);
+    }
+  }
+  for (int i = 0; i < num_outputs_; i++) {
+    OperandInfo& op = operands_[i];
+    const bool declared = op.target_dtype != ScalarType::Undefined;
+    if (!declared) {
+      op.target_dtype = any_input && !is_reduction_ ? common_dtype_
+                        : op.original().defined()   ? op.original().scalar_type()
+                                                    : common_dtype_;
+    }
+    if (!op.original().defined() || op.original().scalar_type() == op.target_dtype) {
+      continue;
+    }
+    TORCH_CHECK(c10::canCast(op.target_dtype, op.original().scalar_type()) || (declared && op.target_dtype == kBool),
+                "result type ", op.target_dtype, " can't be cast to the desired output type ",
+                op.original().scalar_type());
+    // Computed in a buffer of the right dtype; cast_outputs() copies it over.
+    if (op.will_resize) {
+      resize_output(*op.output, shape_);
+      op.will_resize = false;
+    }
+    op.owned = detail::empty_generic(shape_, op.target_dtype, device_);
+  }
+}
+
+// Where all operands are dense in the same order, the loop is one-dimensional and nothing needs sorting: the usual
+// case, and the one that decides what a small op costs.
+bool TensorIterator::fast_set_up(const TensorIteratorConfig& config) {
+  if (is_reduction_ || config.static_shape_.has_value()) {
+    return false;
+  }
+  for (const OperandInfo& op : operands_) {
+    const Tensor& t = op.tensor();
+    const bool number = !op.is_output() && t.dim() == 0; // stands still while the others move
+    if (t.defined() && !op.will_resize && !number && (!t.is_contiguous() || t.sizes() != IntArrayRef(shape_))) {
+      return false;
+    }
+  }
+  for (int i = 0; i < num_outputs_; i++) {
+    OperandInfo& op = operands_[i];
+    if (!op.tensor().defined()) {
+      *op.output = detail::empty_generic(shape_, op.target_dtype, device_);
+    } else if (op.will_resize) {
+      resize_output(*op.output, shape_);
+    }
+  }
+  const int64_t n = numel();
+  if (shape_.size() != 1) {
+    shape_ = DimVector(size_t(1), n);
+  }
+  for (OperandInfo& op : operands_) {
+    const Tensor& t = op.tensor();
+    op.stride_bytes = DimVector(size_t(1), t.dim() == 0 && n != 1 ? 0 : static_cast<int64_t>(t.itemsize()));
+  }
+  return true;
+}
+
+void TensorIterator::compute_strides() {
+  for (OperandInfo& op : operands_) {
+    const Tensor& t = op.tensor();
+    if (!t.defined() || op.will_resize) {
+      continue;
+    }
+    op.stride_bytes = DimVector(shape_.size(), 0);
+    const size_t offset = shape_.size() - t.dim();
+    const int64_t itemsize = static_cast<int64_t>(t.itemsize());
+    for (int64_t d = 0; d < t.dim(); d++) {
+      const bool stretched = t.sizes()[d] == 1 && shape_[offset + d] != 1;
+      op.stride_bytes[offset + d] = stretched ? 0 : t.strides()[d] * itemsize;
+    }
+  }
+}
+
+// Sorts the dimensions so that the one with the smallest strides comes first. Where operands disagree the first that
+// can tell (outputs before inputs) decides; where none can tell the order stays.
+void TensorIterator::reorder_dimensions() {
+  const int nd = ndim();
+  perm_.resize(nd);
+  std::iota(perm_.begin(), perm_.end(), 0);
+  std::reverse(perm_.begin(), perm_.end()); // C order, fastest first
+
+  // 1: dim0 must come after dim1; -1: before; 0: no operand can tell.
+  auto should_swap = [&](int64_t dim0, int64_t dim1) {
+    for (const OperandInfo& op : operands_) {
+      if (op.stride_bytes.empty() || op.will_resize) {
+        continue;
+      }
+      const int64_t stride0 = op.stride_bytes[dim0], stride1 = op.stride_bytes[dim1];
+      if (is_reduction_ &&
+          op.is_output()) { // reduced dimensions go first, so that each output is finished before the next
+        if ((stride0 == 0) != (stride1 == 0)) {
+          return stride1 == 0 ? 1 : -1;
+        }
+      }
+      if (stride0 == 0 || stride1 == 0) {
+        continue; // broadcast: says nothing
+      }
+      if (stride0 != stride1) {
+        return stride0 < stride1 ? -1 : 1;
+      }
+      if (shape_[dim0] > shape_[dim1]) {
+        return 1;
+      }
+    }
+    return 0;
+  };
+  for (int i = 1; i < nd; i++) { // insertion sort: comparisons that cannot tell must not end the search
+    int dim1 = i;
+    for (int dim0 = i - 1; dim0 >= 0; dim0--) {
+      const int comparison = should_swap(perm_[dim0], perm_[dim1]);
+      if (comparison > 0) {
+        std::swap(perm_[dim0], perm_[dim1]);
+        dim1 = dim0;
+      } else if (comparison < 0) {
+        break;
+      }
+    }
+  }
+  auto permute = [&](DimVector& values) {
+    DimVector reordered(values.size());
+    for (int i = 0; i < nd; i++) {
+      reordered[i] = values[perm_[i]];
+    }
+    values = reordered;
+  };
+  permute(shape_);
+  for (OperandInfo& op : operands_) {
+    if (!op.stride_bytes.empty()) {
+      permute(op.stride_bytes);
+    }
+  }
+}
+
+// New outputs lie in memory in the order the inputs do, as in PyTorch: the result of a transposed tensor is transposed.
+void TensorIterator::allocate_or_resize_outputs() {
+  const int nd = ndim();
+  for (int i = 0; i < num_outputs_; i++) {
+    OperandInfo& op = operands_[i];
+    if (op.tensor().defined() && !op.will_resize) {
+      continue;
+    }
+    DimVector sizes(nd), strides(nd);
+    int64_t step = 1;
+    op.stride_bytes = DimVector(nd, 0);
+    const int64_t itemsize = static_cast<int64_t>(c10::elementSize(op.target_dtype));
+    for (int d = 0; d < nd; d++) {
+      sizes[perm_[d]] = shape_[d];
+      strides[perm_[d]] = step;
+      op.stride_bytes[d] = step * itemsize;
+      step *= std::max<int64_t>(shape_[d], 1);
+    }
+    if (op.will_resize) {
+      resize_output(*op.output, sizes);
+      op.output->unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides, op.output->storage_offset());
+    } else {
+      *op.output = detail::empty_strided_generic(sizes, strides, op.target_dtype, device_);
+    }
+  }
+}
+
+// Neighbouring dimensions that every operand walks with one stride become one.
+void TensorIterator::coalesce_dimensions() {
+  if (ndim() <= 1) {
+    return;
+  }
+  auto can_coalesce = [&](int dim0, int dim1) {
+    if (shape_[dim0] == 1 || shape_[dim1] == 1) {
+      return true;
+    }
+    return std::all_of(operands_.begin(), operands_.end(), [&](const OperandInfo& op) {
+      return shape_[dim0] * op.stride_bytes[dim0] == op.stride_bytes[dim1];
+    });
+  };
+  int last = 0;
+  for (int dim = 1; dim < ndim(); dim++) {
+    if (can_coalesce(last, dim)) {
+      if (shape_[last] == 1) {
+        for (OperandInfo& op : operands_) {
+          op.stride_bytes[last] = op.stride_bytes[dim];
+        }
+      }
+      shape_[last] *= shape_[dim];
+    } else {
+      last++;
+      if (last != dim) {
+        for (OperandInfo& op : operands_) {
+          op.stride_bytes[last] = op.stride_bytes[dim];
+        }
+        shape_[last] = shape_[dim];
+      }
+    }
+  }
+  shape_.resize(last + 1);
+  for (OperandInfo& op : operands_) {
+    op.stride_bytes.resize(last + 1);
+  }
+}
+
+int64_t TensorIterator::numel() const {
+  int64_t n = 1;
+  for (int64_t size : shape_) {
+    n *= size;
+  }
+  return n;
+}
+
+bool TensorIterator::is_contiguous() const {
+  if (numel() == 1) {
+    return true;
+  }
+  if (ndim() != 1) {
+    return false;
+  }
+  return std::all_of(operands_.begin(), operands_.end(), [](const OperandInfo& op) {
+    return op.stride_bytes[0] == static_cast<int64_t>(op.tensor().itemsize());
+  });
+}
+
+void TensorIterator::for_each(loop2d_t loop, int64_t grain_size) const {
+  const int64_t n = numel();
+  if (n == 0) {
+    return;
+  }
+  if (n < grain_size || is_reduction_ || get_num_threads() == 1) {
+    serial_for_each(loop, 0, n);
+    return;
+  }
+  parallel_for(0, n, grain_size, [&](int64_t begin, int64_t end) { serial_for_each(loop, begin, end); });
+}
+
+void TensorIterator::serial_for_each(loop2d_t loop, int64_t begin, int64_t end) const {
+  if (begin >= end) {
+    return;
+  }
+  const int nt = ntensors(), nd = std::max(ndim(), 2);
+  SmallVector<char*, 4> ptrs(nt, nullptr);
+  SmallVector<int64_t, 8> strides(2 * nt, 0);
+  for (int k = 0; k < nt; k++) {
+    strides[k] = ndim() > 0 ? operands_[k].stride_bytes[0] : 0;
+    strides[nt + k] = ndim() > 1 ? operands_[k].stride_bytes[1] : 0;
+  }
+  auto size_of = [&](int d) { return d < ndim() ? shape_[d] : 1; };
+  if (ndim() <= 1) {
+    for (int k = 0; k < nt; k++) {
+      ptrs[k] = static_cast<char*>(operands_[k].data) + begin * strides[k];
+    }
+    loop(ptrs.data(), strides.data(), end - begin, 1);
+    return;
+  }
+  DimVector index(nd, 0);
+  int64_t rest = begin;
+  for (int d = 0; d < nd; d++) {
+    index[d] = rest % size_of(d);
+    rest /= size_of(d);
+  }
+  while (begin < end) {
+    for (int k = 0; k < nt; k++) {
+      ptrs[k] = static_cast<char*>(operands_[k].data);
+      for (int d = 0; d < ndim(); d++) {
+        ptrs[k] += index[d] * operands_[k].stride_bytes[d];
+      }
+    }
+    // A whole 2-d piece if we stand at the start of a row, else the rest of the row.
+    int64_t size0 = std::min(size_of(0) - index[0], end - begin), size1 = 1;
+    if (index[0] == 0 && size0 == size_of(0)) {
+      size1 = std::min(size_of(1) - index[1], (end - begin) / size0);
+    }
+    loop(ptrs.data(), strides.data(), size0, size1);
+    begin += size0 * size1;
+    index[0] += size0;
+    if (index[0] < size_of(0)) {
+      continue;
+    }
+    index[0] = 0;
+    index[1] += size1;
+    for (int d = 1; d + 1 < nd && index[d] == size_of(d); d++) {
+      index[d] = 0;
+      index[d + 1]++;
+    }
+  }
+}
+
+void TensorIterator::cast_outputs() {
+  for (int i = 0; i < num_outputs_; i++) {
+    OperandInfo& op = operands_[i];
+    if (op.owned.defined()) {
+      at::copy_(*op.output, op.owned);
+    }
+  }
+}
+
+} // namespace reftorch::at

@@ -1,0 +1,110 @@
+// Mirrors: aten/src/ATen/TensorUtils.cpp, aten/src/ATen/ExpandUtils.cpp
+#include <ATen/TensorUtils.h>
+
+#include <algorithm>
+
+namespace reftorch::at::detail {
+
+static int64_t product(IntArrayRef sizes) {
+  int64_t n = 1;
+  for (int64_t size : sizes) {
+    n *= size;
+  }
+  return n;
+}
+
+// Old dimensions that follow each other without a gap form one run of memory; the new dimensions, taken from the last
+// one on, must fill run after run exactly.
+std::optional<DimVector> computeStride(IntArrayRef oldshape, IntArrayRef oldstride, IntArrayRef newshape) {
+  if (oldshape == newshape) {
+    return DimVector(oldstride);
+  }
+  if (product(oldshape) == 0) {
+    return contiguous_strides(newshape);
+  }
+  DimVector newstride(newshape.size(), 1);
+  int64_t view_d = static_cast<int64_t>(newshape.size()) - 1;
+  int64_t run_stride = oldshape.empty() ? 1 : oldstride.back();
+  int64_t run_numel = 1, view_numel = 1;
+  for (int64_t old_d = static_cast<int64_t>(oldshape.size()) - 1; old_d >= 0; old_d--) {
+    run_numel *= oldshape[old_d];
+    const bool run_ends = old_d == 0 || (oldshape[old_d - 1] != 1 && oldstride[old_d - 1] != run_numel * run_stride);
+    if (!run_ends) {
+      continue;
+    }
+    while (view_d >= 0 && (view_numel < run_numel || newshape[view_d] == 1)) {
+      newstride[view_d] = view_numel * run_stride;
+      view_numel *= newshape[view_d--];
+    }
+    if (view_numel != run_numel) {
+      return std::nullopt;
+    }
+    if (old_d > 0) {
+      run_stride = oldstride[old_d - 1];
+      run_numel = view_numel = 1;
+    }
+  }
+  if (oldshape.empty()) {
+    return DimVector(newshape.size(), 1);
+  }
+  return view_d == -1 ? std::optional<DimVector>(newstride) : std::nullopt;
+}
+
+DimVector infer_dense_strides(IntArrayRef sizes, IntArrayRef strides) {
+  const int64_t ndim = static_cast<int64_t>(sizes.size());
+  DimVector perm(sizes.size()); // fastest first
+  for (int64_t i = 0; i < ndim; i++) {
+    perm[i] = ndim - 1 - i;
+  }
+  // 1: dim0 must come after dim1; -1: before; 0: cannot tell (a stride of 0 belongs to an expanded dimension).
+  auto should_swap = [&](int64_t dim0, int64_t dim1) {
+    if (strides[dim0] == 0 || strides[dim1] == 0) {
+      return 0;
+    }
+    if (strides[dim0] != strides[dim1]) {
+      return strides[dim0] < strides[dim1] ? -1 : 1;
+    }
+    return sizes[dim0] > sizes[dim1] ? 1 : 0;
+  };
+  for (int64_t i = 1; i < ndim;
+       i++) { // insertion sort, as in TensorIterator: comparisons that cannot tell must not end the search
+    int64_t dim1 = i;
+    for (int64_t dim0 = i - 1; dim0 >= 0; dim0--) {
+      const int comparison = should_swap(perm[dim0], perm[dim1]);
+      if (comparison > 0) {
+        std::swap(perm[dim0], perm[dim1]);
+        dim1 = dim0;
+      } else if (comparison < 0) {
+        break;
+      }
+    }
+  }
+  DimVector dense(sizes.size());
+  int64_t step = 1;
+  for (int64_t dim : perm) {
+    dense[dim] = step;
+    step *= std::max<int64_t>(sizes[dim], 1);
+  }
+  return dense;
+}
+
+DimVector contiguous_strides(IntArrayRef sizes) {
+  DimVector strides(sizes.size(), 1);
+  for (size_t i = sizes.size(); i-- > 1;) {
+    strides[i - 1] = strides[i] * std::max<int64_t>(sizes[i], 1);
+  }
+  return strides;
+}
+
+DimVector channels_last_strides(IntArrayRef sizes) {
+  TORCH_CHECK(sizes.size() == 4, "required rank 4 tensor to use channels_last format");
+  DimVector strides(sizes.size());
+  int64_t step = 1;
+  for (int64_t d : {1, 3, 2, 0}) {
+    strides[d] = step;
+    step *= std::max<int64_t>(sizes[d], 1);
+  }
+  return strides;
+}
+
+} // namespace reftorch::at::detail

@@ -1,0 +1,83 @@
+// Mirrors: aten/src/ATen/native/TypeProperties.cpp, c10/core/DefaultDtype.cpp
+#include <ATen/TypePromotion.h>
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/Functions.h>
+
+namespace reftorch::at {
+
+static ScalarType default_dtype = kFloat;
+
+ScalarType get_default_dtype() {
+  return default_dtype;
+}
+
+void set_default_dtype(ScalarType dtype) {
+  TORCH_CHECK_TYPE(c10::isFloatingType(dtype),
+                   "only floating-point types are supported as the default type, got torch.", c10::dtypeName(dtype));
+  default_dtype = dtype;
+}
+
+static ScalarType promote_skip_undefined(ScalarType a, ScalarType b) {
+  if (a == ScalarType::Undefined) {
+    return b;
+  }
+  return b == ScalarType::Undefined ? a : c10::promoteTypes(a, b);
+}
+
+ResultTypeState update_result_type_state(const Tensor& tensor, const ResultTypeState& in) {
+  ResultTypeState state = in;
+  if (!tensor.defined()) {
+    return state;
+  }
+  ScalarType current = tensor.scalar_type();
+  if (tensor.unsafeGetTensorImpl()->is_wrapped_number_) {
+    if (current == kDouble) {
+      current = get_default_dtype(); // a Python float counts as the default float
+    }
+    state.wrappedResult = promote_skip_undefined(in.wrappedResult, current);
+  } else if (tensor.dim() > 0) {
+    state.dimResult = promote_skip_undefined(in.dimResult, current);
+  } else {
+    state.zeroResult = promote_skip_undefined(in.zeroResult, current);
+  }
+  return state;
+}
+
+static ScalarType combine_categories(ScalarType higher, ScalarType lower) {
+  if (c10::isFloatingType(higher)) {
+    return higher;
+  }
+  if (higher == kBool || c10::isFloatingType(lower)) {
+    return promote_skip_undefined(higher, lower);
+  }
+  return higher != ScalarType::Undefined ? higher : lower;
+}
+
+ScalarType result_type(const ResultTypeState& state) {
+  return combine_categories(state.dimResult, combine_categories(state.zeroResult, state.wrappedResult));
+}
+
+ScalarType result_type(TensorList tensors) {
+  ResultTypeState state;
+  for (const Tensor& t : tensors) {
+    state = update_result_type_state(t, state);
+  }
+  return result_type(state);
+}
+
+ScalarType result_type(const Tensor& a, const Tensor& b) {
+  return result_type(update_result_type_state(b, update_result_type_state(a, {})));
+}
+
+Tensor cast_to_dtype(const Tensor& self, ScalarType dtype) {
+  if (self.dim() == 0 && self.device().is_cpu()) { // a number needs no kernel
+    return detail::scalar_tensor(self.item(), dtype);
+  }
+  Tensor cast = self.unsafeGetTensorImpl()->is_non_overlapping_and_dense()
+                    ? detail::empty_strided_generic(self.sizes(), self.strides(), dtype, self.device())
+                    : detail::empty_generic(self.sizes(), dtype, self.device());
+  return at::copy_(cast, self);
+}
+
+} // namespace reftorch::at

@@ -1,0 +1,88 @@
+// Mirrors: aten/src/ATen/core/DistributionsHelper.h, aten/src/ATen/core/TransformationHelper.h
+// From the generator's random bits to numbers. Each draw takes exactly the bits that PyTorch's takes, so that a seed
+// gives the same numbers. Left out: distributions other than uniform, normal and Bernoulli.
+#pragma once
+
+#include <ATen/Dispatch.h>
+#include <ATen/core/Generator.h>
+
+#include <cmath>
+#include <limits>
+
+namespace reftorch::at {
+
+// [from, to), on a grid of 2^digits steps: as many bits as the mantissa has. The 16-bit floats are drawn as float, then
+// rounded.
+template <typename T>
+struct uniform_real_distribution {
+  using acc_t = opmath_type<T>;
+  acc_t from, to;
+  acc_t operator()(GeneratorImpl* generator) const {
+    constexpr uint64_t kGrid = uint64_t(1) << std::numeric_limits<acc_t>::digits;
+    const uint64_t bits = std::is_same_v<T, double> ? generator->random64() : generator->random();
+    const acc_t x = static_cast<acc_t>(bits & (kGrid - 1)) * (acc_t(1) / static_cast<acc_t>(kGrid));
+    const acc_t value = std::fma(x, to - from, from); // rounded once, as in PyTorch's build for AVX2
+    if constexpr (!std::is_same_v<T, acc_t>) {
+      return static_cast<acc_t>(static_cast<T>(value)) == static_cast<acc_t>(static_cast<T>(to))
+                 ? from
+                 : value; // rounding must not reach the open end
+    }
+    return value;
+  }
+};
+
+// Box and Muller: two uniform numbers give two normal ones; the second waits in the generator for the next draw.
+struct normal_distribution {
+  double mean, stdv;
+  double operator()(GeneratorImpl* generator) const {
+    if (generator->next_double_normal_sample_.has_value()) {
+      const double sample = *generator->next_double_normal_sample_;
+      generator->next_double_normal_sample_.reset();
+      return std::fma(sample, stdv, mean);
+    }
+    const uniform_real_distribution<double> uniform{0, 1};
+    const double u1 = uniform(generator), u2 = uniform(generator);
+    const double r = std::sqrt(-2.0 * std::log1p(-u2)), theta = 2.0 * M_PI * u1;
+    generator->next_double_normal_sample_ = r * std::sin(theta);
+    return std::fma(r * std::cos(theta), stdv, mean);
+  }
+};
+
+template <typename T>
+struct bernoulli_distribution {
+  T p;
+  bool operator()(GeneratorImpl* generator) const {
+    return uniform_real_distribution<T>{0, 1}(generator) < p;
+  }
+};
+
+// [base, base + range)
+struct uniform_int_from_to_distribution {
+  uint64_t range;
+  int64_t base;
+  int64_t operator()(GeneratorImpl* generator) const {
+    const uint64_t bits = range >= (uint64_t(1) << 28) ? generator->random64() : generator->random();
+    return static_cast<int64_t>(bits % range + static_cast<uint64_t>(base));
+  }
+};
+
+// The whole range of an integer type above zero; for a float type the integers that it holds exactly.
+template <typename T>
+struct uniform_int_distribution {
+  T operator()(GeneratorImpl* generator) const {
+    if constexpr (std::is_same_v<T, bool>) {
+      return generator->random() & 1;
+    } else if constexpr (std::is_same_v<T, int64_t>) {
+      return static_cast<T>(generator->random64() & std::numeric_limits<int64_t>::max());
+    } else if constexpr (std::is_same_v<T, double>) {
+      return static_cast<T>(generator->random64() % ((uint64_t(1) << 53) + 1));
+    } else if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(generator->random() % (static_cast<uint64_t>(std::numeric_limits<T>::max()) + 1));
+    } else {
+      const uint64_t bits = generator->random() % ((uint64_t(1) << std::numeric_limits<T>::digits) + 1);
+      return static_cast<T>(static_cast<float>(bits));
+    }
+  }
+};
+
+} // namespace reftorch::at

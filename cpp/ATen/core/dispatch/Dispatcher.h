@@ -1,0 +1,174 @@
+// Mirrors: aten/src/ATen/core/dispatch/Dispatcher.h, aten/src/ATen/core/dispatch/OperatorEntry.h
+// Every op by name, and for each a row per DispatchKey. A call takes the union of its tensors' keys, drops what this
+// thread excludes, and goes to the highest row left. Left out: several libraries registering one row, deregistration,
+// observers.
+#pragma once
+
+#include <ATen/core/boxing/KernelFunction.h>
+#include <ATen/core/function_schema.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <memory>
+#include <unordered_map>
+
+namespace reftorch::at {
+
+// How Python reaches an op: a function of the module, a method of Tensor, a function of `_C._nn`.
+namespace variants {
+constexpr int FUNCTION = 1, METHOD = 2, NN = 4;
+}
+
+struct OperatorEntry final {
+  FunctionSchema schema;
+  size_t index = 0; // position in registration order: the key of side tables (autograd's formulas)
+  int variants = 0;
+  const char* file = ""; // where it was registered, for the learner and for debug.where_op
+  int line = 0;
+  KernelFunction table[c10::kNumDispatchKeys];
+
+  // Derived from the schema once, for the fallback and the binding.
+  SmallVector<uint8_t, 8> tensor_args; // positions of arguments that hold tensors
+  OperatorEntry* functional = nullptr; // for `add_` and `add.out`: the entry of `add`
+  OperatorEntry* inplace = nullptr;
+  OperatorEntry* out = nullptr;
+};
+
+template <typename Sig>
+class TypedOperatorHandle;
+
+class TORCH_API OperatorHandle {
+ public:
+  explicit OperatorHandle(OperatorEntry* entry) : entry_(entry) {}
+
+  const FunctionSchema& schema() const {
+    return entry_->schema;
+  }
+  OperatorEntry& entry() const {
+    return *entry_;
+  }
+  // Ret(Args...) must be the signature the kernels were registered with.
+  template <typename Sig>
+  TypedOperatorHandle<Sig> typed() const;
+
+  void callBoxed(Stack* stack) const;
+  // Goes on below the keys that the caller has handled.
+  void redispatchBoxed(DispatchKeySet keys, Stack* stack) const {
+    lookup(keys).boxed(*this, keys, stack);
+  }
+
+ protected:
+  const KernelFunction& lookup(DispatchKeySet keys) const {
+    const KernelFunction& kernel = entry_->table[static_cast<int>(keys.highestPriorityTypeId())];
+    if (__builtin_expect(!kernel.valid(), 0)) {
+      reportMissingKernel(keys);
+    }
+    return kernel;
+  }
+  [[noreturn]] void reportMissingKernel(DispatchKeySet keys) const;
+  OperatorEntry* entry_;
+};
+
+namespace impl {
+
+inline DispatchKeySet keys_of(const Tensor& t) {
+  return t.defined() ? t.key_set() : DispatchKeySet();
+}
+inline DispatchKeySet keys_of(const std::optional<Tensor>& t) {
+  return t.has_value() ? keys_of(*t) : DispatchKeySet();
+}
+inline DispatchKeySet keys_of(TensorList list) {
+  DispatchKeySet keys;
+  for (const Tensor& t : list) {
+    keys = keys | keys_of(t);
+  }
+  return keys;
+}
+inline DispatchKeySet keys_of(Device device) {
+  return device.is_cuda() ? c10::DispatchKey::CUDA : c10::DispatchKey::CPU;
+}
+inline DispatchKeySet keys_of(const std::optional<Device>& device) {
+  return device.has_value() ? keys_of(*device) : DispatchKeySet();
+}
+template <typename T>
+DispatchKeySet keys_of(const T&) {
+  return DispatchKeySet();
+}
+
+// Without a tensor (a factory) the op belongs to the CPU backend.
+inline DispatchKeySet effective_keys(DispatchKeySet keys) {
+  if (keys.empty()) {
+    keys = c10::DispatchKey::CPU;
+  }
+  return keys - c10::impl::tls_local_dispatch_key_set.excluded_;
+}
+
+TORCH_API DispatchKeySet keys_of_stack(const OperatorEntry& entry, const Stack& stack);
+
+} // namespace impl
+
+template <typename Ret, typename... Args>
+class TypedOperatorHandle<Ret(Args...)> final : public OperatorHandle {
+ public:
+  explicit TypedOperatorHandle(OperatorEntry* entry) : OperatorHandle(entry) {}
+
+  Ret call(Args... args) const {
+    const DispatchKeySet keys = impl::effective_keys((DispatchKeySet() | ... | impl::keys_of(args)));
+    const KernelFunction& kernel = lookup(keys);
+    if (kernel.unboxed != nullptr) {
+      return reinterpret_cast<Ret (*)(Args...)>(kernel.unboxed)(std::forward<Args>(args)...);
+    }
+    Stack stack;
+    (stack.emplace_back(args), ...);
+    kernel.boxed(*this, keys, &stack);
+    if constexpr (std::is_reference_v<Ret>) {
+      return reference_to_written(args...); // the tensor the op wrote to is the caller's own
+    } else {
+      return impl::pop_result<Ret>::get(stack);
+    }
+  }
+
+ private:
+  template <typename First, typename... Rest>
+  static Ret reference_to_written(First& first, Rest&... rest) {
+    if constexpr (std::is_same_v<First, Tensor>) {
+      return first; // in-place: self. `const Tensor&` parameters do not match.
+    } else {
+      return reference_to_written(rest...);
+    }
+  }
+};
+
+template <typename Sig>
+TypedOperatorHandle<Sig> OperatorHandle::typed() const {
+  for (const KernelFunction& kernel : entry_->table) {
+    TORCH_INTERNAL_ASSERT(kernel.unboxed == nullptr || kernel.signature == &signature_tag<std::add_pointer_t<Sig>>,
+                          "typed<...>() called with another signature than the kernel's: ", entry_->schema.str());
+  }
+  return TypedOperatorHandle<Sig>(entry_);
+}
+
+class TORCH_API Dispatcher final {
+ public:
+  static Dispatcher& singleton();
+
+  // "aten::add.Tensor" or "add.Tensor". The throwing form names the nearest registered names.
+  OperatorEntry* findSchema(const std::string& operator_name);
+  OperatorHandle findSchemaOrThrow(const std::string& operator_name);
+  const std::vector<std::unique_ptr<OperatorEntry>>& entries() const {
+    return entries_;
+  }
+
+  OperatorEntry* registerDef(FunctionSchema schema, int variants, const char* file, int line);
+  // Aliases fill all the rows they stand for; a row that has a kernel of its own keeps it.
+  void registerImpl(OperatorEntry* entry, c10::DispatchKey key, KernelFunction kernel);
+  // The kernel of `key` for every op that has no other, present and future.
+  void registerFallback(c10::DispatchKey key, KernelFunction kernel);
+
+ private:
+  Dispatcher() = default;
+  std::vector<std::unique_ptr<OperatorEntry>> entries_;
+  std::unordered_map<std::string, OperatorEntry*> by_name_;
+  KernelFunction fallbacks_[c10::kNumDispatchKeys];
+};
+
+} // namespace reftorch::at

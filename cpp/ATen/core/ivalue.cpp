@@ -1,0 +1,24 @@
+// Mirrors: aten/src/ATen/core/ivalue.cpp
+#include <ATen/core/ivalue.h>
+
+namespace reftorch::at {
+
+static_assert(sizeof(Tensor) == sizeof(void*), "IValue keeps a Tensor and a pointer in the same word");
+
+IValue::IValue(const Generator& g) : IValue() {
+  if (g.defined()) {
+    *this = IValue(Tag::Generator, new BoxedValue<Generator>(g));
+  }
+}
+
+Generator IValue::toGenerator() const {
+  return boxed<Generator>(Tag::Generator, "Generator");
+}
+
+const char* IValue::tagKind() const {
+  static const char* const names[] = {"None", "Tensor", "float",   "int",    "bool",     "Device",
+                                      "str",  "int[]",  "float[]", "bool[]", "Tensor[]", "Generator"};
+  return names[static_cast<int>(tag_)];
+}
+
+} // namespace reftorch::at

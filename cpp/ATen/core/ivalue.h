@@ -1,0 +1,230 @@
+// Mirrors: aten/src/ATen/core/ivalue.h
+// One value of any type a schema can name, in 16 bytes: what the Dispatcher passes when it does not know the types
+// (boxed calls). Left out: TorchScript's objects, futures, dicts and tuples.
+#pragma once
+
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
+#include <c10/core/Scalar.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace reftorch::at {
+
+// What a pointer payload owns.
+template <typename T>
+struct BoxedValue final : public c10::intrusive_ptr_target {
+  explicit BoxedValue(T value) : value(std::move(value)) {}
+  T value;
+};
+
+class TORCH_API IValue final {
+ public:
+  enum class Tag : uint8_t {
+    None,
+    Tensor,
+    Double,
+    Int,
+    Bool,
+    Device,
+    String,
+    IntList,
+    DoubleList,
+    BoolList,
+    TensorList,
+    Generator
+  };
+
+  IValue() : tag_(Tag::None) {
+    payload_.as_int = 0;
+  }
+  IValue(std::nullopt_t) : IValue() {}
+  // An undefined tensor is None: a schema's `Tensor?`.
+  IValue(Tensor t) : tag_(t.defined() ? Tag::Tensor : Tag::None) {
+    new (&payload_.as_tensor) Tensor(std::move(t));
+  }
+  IValue(double d) : tag_(Tag::Double) {
+    payload_.as_double = d;
+  }
+  IValue(int64_t i) : tag_(Tag::Int) {
+    payload_.as_int = i;
+  }
+  IValue(int i) : IValue(int64_t(i)) {}
+  IValue(bool b) : tag_(Tag::Bool) {
+    payload_.as_int = b;
+  }
+  IValue(const Scalar& s) : IValue() {
+    *this = s.isFloatingPoint() ? IValue(s.toDouble()) : s.isBoolean() ? IValue(s.toBool()) : IValue(s.toLong());
+  }
+  IValue(ScalarType t) : IValue(int64_t(t)) {}
+  IValue(c10::Layout l) : IValue(int64_t(l)) {}
+  IValue(MemoryFormat f) : IValue(int64_t(f)) {}
+  IValue(Device d) : tag_(Tag::Device) {
+    payload_.as_int = (int64_t(d.type()) << 8) | uint8_t(d.index());
+  }
+  IValue(const char* s) : IValue(std::string(s)) {}
+  IValue(std::string s) : IValue(Tag::String, new BoxedValue<std::string>(std::move(s))) {}
+  IValue(IntArrayRef list) : IValue(Tag::IntList, new BoxedValue<DimVector>(DimVector(list))) {}
+  IValue(DimVector list) : IValue(Tag::IntList, new BoxedValue<DimVector>(std::move(list))) {}
+  IValue(std::vector<double> list) : IValue(Tag::DoubleList, new BoxedValue<std::vector<double>>(std::move(list))) {}
+  IValue(std::vector<bool> list) : IValue(Tag::BoolList, new BoxedValue<std::vector<bool>>(std::move(list))) {}
+  // Undefined elements are allowed: a schema's `Tensor?[]`.
+  IValue(std::vector<Tensor> list) : IValue(Tag::TensorList, new BoxedValue<std::vector<Tensor>>(std::move(list))) {}
+  IValue(TensorList list) : IValue(list.vec()) {}
+  IValue(const Generator& g);
+  template <typename T>
+  IValue(const std::optional<T>& value) : IValue() {
+    if (value.has_value()) {
+      *this = IValue(*value);
+    }
+  }
+
+  IValue(const IValue& other) : tag_(other.tag_) {
+    payload_.as_int = other.payload_.as_int;
+    if (is_intrusive_ptr()) {
+      new (&payload_.as_tensor) intrusive_ptr<c10::intrusive_ptr_target>(other.payload_.as_ptr);
+    }
+  }
+  IValue(IValue&& other) noexcept : tag_(other.tag_) {
+    payload_.as_int = other.payload_.as_int;
+    other.payload_.as_int = 0;
+    other.tag_ = Tag::None;
+  }
+  IValue& operator=(IValue other) noexcept {
+    std::swap(tag_, other.tag_);
+    std::swap(payload_.as_int, other.payload_.as_int);
+    return *this;
+  }
+  ~IValue() {
+    if (is_intrusive_ptr()) {
+      payload_.as_ptr.reset();
+    }
+  }
+
+  Tag tag() const {
+    return tag_;
+  }
+  bool isNone() const {
+    return tag_ == Tag::None;
+  }
+  bool isTensor() const {
+    return tag_ == Tag::Tensor;
+  }
+  bool isTensorList() const {
+    return tag_ == Tag::TensorList;
+  }
+  bool isScalar() const {
+    return tag_ == Tag::Double || tag_ == Tag::Int || tag_ == Tag::Bool;
+  }
+  bool isDouble() const {
+    return tag_ == Tag::Double;
+  }
+  bool isInt() const {
+    return tag_ == Tag::Int;
+  }
+  bool isBool() const {
+    return tag_ == Tag::Bool;
+  }
+
+  // None reads as an undefined tensor.
+  const Tensor& toTensor() const {
+    check(tag_ == Tag::Tensor || tag_ == Tag::None, "Tensor");
+    return payload_.as_tensor;
+  }
+  Tensor& toTensor() {
+    check(tag_ == Tag::Tensor || tag_ == Tag::None, "Tensor");
+    return payload_.as_tensor;
+  }
+  double toDouble() const {
+    check(isScalar(), "float");
+    return tag_ == Tag::Double ? payload_.as_double : static_cast<double>(payload_.as_int);
+  }
+  int64_t toInt() const {
+    check(tag_ == Tag::Int || tag_ == Tag::Bool, "int");
+    return payload_.as_int;
+  }
+  bool toBool() const {
+    check(tag_ == Tag::Bool, "bool");
+    return payload_.as_int != 0;
+  }
+  Scalar toScalar() const {
+    check(isScalar(), "Scalar");
+    return tag_ == Tag::Double ? Scalar(payload_.as_double)
+           : tag_ == Tag::Int  ? Scalar(payload_.as_int)
+                               : Scalar(payload_.as_int != 0);
+  }
+  ScalarType toScalarType() const {
+    return static_cast<ScalarType>(toInt());
+  }
+  Device toDevice() const {
+    check(tag_ == Tag::Device, "Device");
+    return Device(static_cast<c10::DeviceType>(payload_.as_int >> 8),
+                  static_cast<c10::DeviceIndex>(payload_.as_int & 0xff));
+  }
+  const std::string& toStringRef() const {
+    return boxed<std::string>(Tag::String, "str");
+  }
+  const DimVector& toIntList() const {
+    return boxed<DimVector>(Tag::IntList, "int[]");
+  }
+  const std::vector<double>& toDoubleList() const {
+    return boxed<std::vector<double>>(Tag::DoubleList, "float[]");
+  }
+  const std::vector<bool>& toBoolList() const {
+    return boxed<std::vector<bool>>(Tag::BoolList, "bool[]");
+  }
+  const std::vector<Tensor>& toTensorVector() const {
+    return boxed<std::vector<Tensor>>(Tag::TensorList, "Tensor[]");
+  }
+  Generator toGenerator() const;
+
+  const char* tagKind() const;
+
+ private:
+  IValue(Tag tag, c10::intrusive_ptr_target* owned) : tag_(tag) {
+    new (&payload_.as_ptr) intrusive_ptr<c10::intrusive_ptr_target>(
+        intrusive_ptr<c10::intrusive_ptr_target>::unsafe_reclaim_from_nonowning(owned));
+  }
+  bool is_intrusive_ptr() const {
+    return tag_ == Tag::Tensor || tag_ >= Tag::String;
+  }
+  void check(bool ok, const char* expected) const {
+    TORCH_INTERNAL_ASSERT(ok, "Expected an IValue of kind ", expected, " but it holds ", tagKind());
+  }
+  template <typename T>
+  const T& boxed(Tag tag, const char* expected) const {
+    check(tag_ == tag, expected);
+    return static_cast<const BoxedValue<T>*>(payload_.as_ptr.get())->value;
+  }
+
+  // A Tensor is one intrusive_ptr, so both pointer members share one representation.
+  union Payload {
+    Payload() {}
+    ~Payload() {}
+    int64_t as_int;
+    double as_double;
+    Tensor as_tensor;
+    intrusive_ptr<c10::intrusive_ptr_target> as_ptr;
+  } payload_;
+  Tag tag_;
+};
+
+// Arguments of a boxed call, in schema order; the callee pops them and pushes its results.
+using Stack = SmallVector<IValue, 8>;
+
+// The last n values of the stack, in schema order.
+inline const IValue* last(const Stack& stack, size_t n) {
+  return stack.end() - n;
+}
+inline IValue* last(Stack& stack, size_t n) {
+  return stack.end() - n;
+}
+inline void drop(Stack& stack, size_t n) {
+  while (n-- > 0) {
+    stack.pop_back();
+  }
+}
+
+} // namespace reftorch::at

@@ -1,0 +1,34 @@
+// Mirrors: aten/src/ATen/native/Activation.cpp
+// Left out: every activation but relu (tanh and sigmoid are in UnaryOps.cpp).
+#include <ATen/native/Activation.h>
+
+#include <ATen/core/library.h>
+
+namespace reftorch::at::native {
+
+DEFINE_DISPATCH(relu_stub)
+DEFINE_DISPATCH(threshold_backward_stub)
+
+// out = max(self, 0); NaN stays.
+static void relu_out(const Tensor& self, Tensor& out) {
+  TORCH_CHECK(self.scalar_type() != kBool, "Boolean inputs not supported for relu");
+  auto iter = TensorIterator::unary_op(out, self);
+  relu_stub(iter.device_type(), iter);
+  iter.cast_outputs();
+}
+
+// `self` is relu's input, or its output: both are positive in the same places.
+static void threshold_backward_out(const Tensor& grad_output, const Tensor& self, const Scalar& threshold,
+                                   Tensor& grad_input) {
+  auto iter = TensorIterator::binary_op(grad_input, self, grad_output);
+  threshold_backward_stub(iter.device_type(), iter, threshold);
+  iter.cast_outputs();
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def_structured("relu(Tensor self) -> Tensor", TORCH_FN(relu_out), derive::INPLACE);
+  m.def_structured("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
+                   TORCH_FN(threshold_backward_out), derive::NONE, variants::FUNCTION);
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,79 @@
+// Mirrors: aten/src/ATen/native/Blas.cpp
+// Products with vectors. Left out: vdot, complex numbers.
+#include <ATen/Functions.h>
+#include <ATen/Resize.h>
+#include <ATen/core/library.h>
+#include <ATen/native/CPUBlas.h>
+#include <ATen/native/MatrixLayout.h>
+#include <ATen/native/TensorFactories.h>
+
+namespace reftorch::at::native {
+
+// out (n) = beta * self + alpha * mat (n, m) @ vec (m)
+static void addmv_out(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha,
+                      Tensor& out) {
+  TORCH_CHECK(mat.dim() == 2 && vec.dim() == 1 && self.dim() <= 1, "vector + matrix @ vector expected, got ",
+              self.dim(), ", ", mat.dim(), ", ", vec.dim());
+  TORCH_CHECK(mat.sizes()[1] == vec.sizes()[0] && (self.numel() == 1 || mat.sizes()[0] == self.numel()),
+              "size mismatch, got input (", self.dim() == 0 ? 1 : self.sizes()[0], "), mat (", mat.sizes()[0], "x",
+              mat.sizes()[1], "), vec (", vec.sizes()[0], ")");
+  TORCH_CHECK(self.scalar_type() == mat.scalar_type() && mat.scalar_type() == vec.scalar_type(),
+              "addmv input tensors must have the same dtype, but got ", self.scalar_type(), ", ", mat.scalar_type(),
+              ", and ", vec.scalar_type());
+  const bool inplace = out.defined() && out.is_same(self);
+  if (!inplace) {
+    if (!out.defined()) {
+      out = detail::empty_generic(mat.sizes()[0], mat.scalar_type(), mat.device());
+    }
+    resize_output(out, mat.sizes()[0]);
+    if (!beta.equal(0)) {
+      at::copy_(out, self);
+    }
+  }
+  if (out.numel() == 0) {
+    return;
+  }
+  const MatrixLayout a = matrix_layout(mat);
+  AT_DISPATCH_ALL_NUMBERS(mat.scalar_type(), "addmv_impl_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpublas::gemv<scalar_t>(a.trans, mat.sizes()[0], mat.sizes()[1], alpha.to<opmath_t>(),
+                            a.tensor.data_ptr<scalar_t>(), a.ld, vec.data_ptr<scalar_t>(), vec.strides()[0],
+                            beta.to<opmath_t>(), out.data_ptr<scalar_t>(), out.dim() == 0 ? 1 : out.strides()[0]);
+  });
+}
+
+static void mv_out(const Tensor& self, const Tensor& vec, Tensor& out) {
+  const int64_t n = self.dim() == 0 ? 1 : self.sizes()[0];
+  if (!out.defined()) { // beta is 0: only the shape of the addend matters
+    out = detail::empty_generic(n, vec.scalar_type(), self.device());
+  } else {
+    resize_output(out, n);
+  }
+  const Tensor addend = out;
+  addmv_out(addend, self, vec, /*beta=*/0, /*alpha=*/1, out);
+}
+
+static Tensor dot(const Tensor& self, const Tensor& tensor) {
+  TORCH_CHECK(self.dim() == 1 && tensor.dim() == 1, "1D tensors expected, but got ", self.dim(), "D and ", tensor.dim(),
+              "D tensors");
+  TORCH_CHECK(self.scalar_type() == tensor.scalar_type(), "dot : expected both vectors to have same dtype, but found ",
+              self.scalar_type(), " and ", tensor.scalar_type());
+  TORCH_CHECK(self.numel() == tensor.numel(), "inconsistent tensor size, expected tensor ", self.sizes(), " and src ",
+              tensor.sizes(), " to have the same number of elements, but got ", self.numel(), " and ", tensor.numel(),
+              " elements respectively");
+  Tensor result = detail::empty_generic({}, self.scalar_type(), self.device());
+  AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "dot", [&] {
+    *result.data_ptr<scalar_t>() = cpublas::dot<scalar_t>(self.numel(), self.data_ptr<scalar_t>(), self.strides()[0],
+                                                          tensor.data_ptr<scalar_t>(), tensor.strides()[0]);
+  });
+  return result;
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def_structured("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+                   TORCH_FN(addmv_out));
+  m.def_structured("mv(Tensor self, Tensor vec) -> Tensor", TORCH_FN(mv_out), derive::OUT);
+  m.def("dot(Tensor self, Tensor tensor) -> Tensor", TORCH_FN(dot));
+}
+
+} // namespace reftorch::at::native

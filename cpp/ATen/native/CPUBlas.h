@@ -1,0 +1,39 @@
+// Mirrors: aten/src/ATen/native/CPUBlas.h
+// Matrix products on raw memory. float and double go to the BLAS, other dtypes to the kernels of cpu/BlasKernel.cpp,
+// which are also the ones to read. Matrices are row-major here (PyTorch's are column-major): element (i, j) of C lies
+// at c[i * ldc + j]. Left out: mkldnn, bfloat16 instructions, packed weights.
+#pragma once
+
+#include <ATen/Dispatch.h>
+#include <ATen/native/DispatchStub.h>
+#include <c10/core/Scalar.h>
+
+namespace reftorch::at::native::cpublas {
+
+// Transpose: the memory holds the transposed matrix, so element (i, j) lies at a[j * lda + i].
+enum class TransposeType { NoTranspose, Transpose };
+
+// c (m, n) = alpha * a (m, k) @ b (k, n) + beta * c. With beta 0 c is not read: it may hold NaN.
+// On several threads where the product is large; `c` must not overlap the others.
+template <typename scalar_t>
+TORCH_API void gemm(TransposeType transa, TransposeType transb, int64_t m, int64_t n, int64_t k,
+                    opmath_type<scalar_t> alpha, const scalar_t* a, int64_t lda, const scalar_t* b, int64_t ldb,
+                    opmath_type<scalar_t> beta, scalar_t* c, int64_t ldc);
+
+// y (m) = alpha * a (m, n) @ x (n) + beta * y
+template <typename scalar_t>
+TORCH_API void gemv(TransposeType trans, int64_t m, int64_t n, opmath_type<scalar_t> alpha, const scalar_t* a,
+                    int64_t lda, const scalar_t* x, int64_t incx, opmath_type<scalar_t> beta, scalar_t* y,
+                    int64_t incy);
+
+// sum of x[i] * y[i]
+template <typename scalar_t>
+TORCH_API scalar_t dot(int64_t n, const scalar_t* x, int64_t incx, const scalar_t* y, int64_t incy);
+
+// gemm on one thread for any dtype of numbers, by our own kernel.
+using gemm_fn = void (*)(c10::ScalarType type, TransposeType transa, TransposeType transb, int64_t m, int64_t n,
+                         int64_t k, const c10::Scalar& alpha, const void* a, int64_t lda, const void* b, int64_t ldb,
+                         const c10::Scalar& beta, void* c, int64_t ldc);
+DECLARE_DISPATCH(gemm_fn, gemm_stub)
+
+} // namespace reftorch::at::native::cpublas

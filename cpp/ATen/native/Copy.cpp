@@ -1,0 +1,38 @@
+// Mirrors: aten/src/ATen/native/Copy.cpp
+// Left out: copies between devices, quantized and complex copies.
+#include <ATen/native/Copy.h>
+
+#include <ATen/ExpandUtils.h>
+#include <ATen/Functions.h>
+#include <ATen/MemoryOverlap.h>
+#include <ATen/core/library.h>
+
+namespace reftorch::at::native {
+
+DEFINE_DISPATCH(copy_stub)
+
+// A broadcast source is allowed; the destination keeps its dtype, shape and strides.
+static void copy_impl(Tensor& self, const Tensor& src, bool non_blocking) {
+  if (self.is_same(src)) {
+    return;
+  }
+  if (!is_expandable_to(src.sizes(), self.sizes())) {
+    const DimVector shape = infer_size_dimvector(self.sizes(), src.sizes());
+    TORCH_CHECK(false, "output with shape ", self.sizes(), " doesn't match the broadcast shape ", IntArrayRef(shape));
+  }
+  const Tensor source = src.sizes() == self.sizes() ? src : at::expand(src, self.sizes());
+  auto iter =
+      TensorIteratorConfig().add_output(self, self.scalar_type()).add_input(source).no_resize_outputs(true).build();
+  copy_stub(iter.device_type(), iter, non_blocking);
+}
+
+static Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
+  copy_impl(self, src, non_blocking);
+  return self;
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", TORCH_FN(copy_), variants::METHOD);
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,162 @@
+// Mirrors: aten/src/ATen/native/Distributions.cpp, aten/src/ATen/native/DistributionTemplates.h
+// Random numbers in place. Left out: multinomial, the other distributions, gradients through samples.
+#include <ATen/native/Distributions.h>
+
+#include <ATen/Functions.h>
+#include <ATen/core/library.h>
+#include <ATen/native/TensorFactories.h>
+#include <ATen/native/TypeMetaName.h>
+
+#include <limits>
+
+namespace reftorch::at::native {
+
+DEFINE_DISPATCH(uniform_stub)
+DEFINE_DISPATCH(normal_stub)
+DEFINE_DISPATCH(random_stub)
+DEFINE_DISPATCH(random_from_to_stub)
+DEFINE_DISPATCH(bernoulli_scalar_stub)
+DEFINE_DISPATCH(bernoulli_tensor_stub)
+DEFINE_DISPATCH(randperm_stub)
+
+using OptionalGenerator = std::optional<Generator>;
+
+static Tensor& uniform_(Tensor& self, double from, double to, const OptionalGenerator& generator) {
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"check_uniform_bounds\" not implemented for '",
+                              self.scalar_type(), "'");
+  TORCH_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
+  auto iter = TensorIterator::nullary_op(self);
+  uniform_stub(iter.device_type(), iter, from, to, get_generator_or_default(generator));
+  return self;
+}
+
+static Tensor& normal_(Tensor& self, double mean, double std, const OptionalGenerator& generator) {
+  TORCH_CHECK(std >= 0.0, "normal expects std >= 0.0, but found std ", std);
+  normal_stub(self.device().type(), self, mean, std, get_generator_or_default(generator));
+  return self;
+}
+
+static Tensor& random_(Tensor& self, const OptionalGenerator& generator) {
+  auto iter = TensorIterator::nullary_op(self);
+  random_stub(iter.device_type(), iter, get_generator_or_default(generator));
+  return self;
+}
+
+// The largest value of an integer dtype; of a float dtype the largest up to which every integer is exact.
+static int64_t max_integer(ScalarType dtype) {
+  switch (dtype) {
+    case kByte: return std::numeric_limits<uint8_t>::max();
+    case kChar: return std::numeric_limits<int8_t>::max();
+    case kShort: return std::numeric_limits<int16_t>::max();
+    case kInt: return std::numeric_limits<int32_t>::max();
+    case kBool: return 1;
+    case kHalf: return int64_t(1) << 11;
+    case kBFloat16: return int64_t(1) << 8;
+    case kFloat: return int64_t(1) << 24;
+    case kDouble: return int64_t(1) << 53;
+    default: return std::numeric_limits<int64_t>::max();
+  }
+}
+
+static Tensor& random_from_to_(Tensor& self, int64_t from, std::optional<int64_t> to_opt,
+                               const OptionalGenerator& generator) {
+  const int64_t largest = max_integer(self.scalar_type());
+  uint64_t range = 0;
+  if (to_opt.has_value()) {
+    const int64_t to = *to_opt;
+    TORCH_CHECK(from < to, "random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", to);
+    if (c10::isIntegralType(self.scalar_type(), /*includeBool=*/true)) {
+      const int64_t smallest = !c10::isSignedType(self.scalar_type()) ? 0 : -largest - 1;
+      TORCH_CHECK(smallest <= from && from <= largest, "from is out of bounds for ",
+                  type_meta_name(self.scalar_type()));
+      TORCH_CHECK(to - 1 <= largest, "to - 1 is out of bounds for ", type_meta_name(self.scalar_type()));
+    }
+    range = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
+  } else {
+    TORCH_CHECK(from <= largest, "from is out of bounds for ", type_meta_name(self.scalar_type()));
+    range = static_cast<uint64_t>(largest) - static_cast<uint64_t>(from) + 1;
+  }
+  auto iter = TensorIterator::nullary_op(self);
+  random_from_to_stub(iter.device_type(), iter, range, from, get_generator_or_default(generator));
+  return self;
+}
+
+static Tensor& random_to_(Tensor& self, int64_t to, const OptionalGenerator& generator) {
+  return native::random_from_to_(self, 0, to, generator);
+}
+
+static Tensor& bernoulli_float_(Tensor& self, double p, const OptionalGenerator& generator) {
+  TORCH_CHECK(0 <= p && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
+  auto iter = TensorIterator::nullary_op(self);
+  bernoulli_scalar_stub(iter.device_type(), iter, p, get_generator_or_default(generator));
+  return self;
+}
+
+static Tensor& bernoulli_tensor_(Tensor& self, const Tensor& p, const OptionalGenerator& generator) {
+  TORCH_CHECK_NOT_IMPLEMENTED(p.is_floating_point(), "\"bernoulli_tensor_cpu_p_\" not implemented for '",
+                              p.scalar_type(), "'");
+  const Tensor p_float = p.scalar_type() == kDouble ? p : at::to(p, kFloat);
+  auto iter =
+      TensorIteratorConfig().add_output(self, self.scalar_type()).add_input(p_float).no_resize_outputs(true).build();
+  bernoulli_tensor_stub(iter.device_type(), iter, get_generator_or_default(generator));
+  return self;
+}
+
+static Tensor bernoulli(const Tensor& self, const OptionalGenerator& generator) {
+  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+  return bernoulli_tensor_(result, self, generator);
+}
+
+// --- normal numbers with a mean and a deviation for each element -----------------------------------------------------
+
+static Tensor normal_float_float(double mean, double std, IntArrayRef size, const OptionalGenerator& generator,
+                                 OptionalType dtype, OptionalLayout, OptionalDevice device, OptionalBool pin_memory) {
+  check_not_pinned(pin_memory);
+  Tensor result = empty_cpu(size, dtype, device);
+  return native::normal_(result, mean, std, generator);
+}
+
+static Tensor normal_Tensor_float(const Tensor& mean, double std, const OptionalGenerator& generator) {
+  Tensor result = empty_like_impl(mean, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+  return at::add(native::normal_(result, 0, std, generator), mean);
+}
+
+static Tensor normal_float_Tensor(double mean, const Tensor& std, const OptionalGenerator& generator) {
+  Tensor result = empty_like_impl(std, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+  return at::add(at::mul(native::normal_(result, 0, 1, generator), std), detail::wrapped_scalar_tensor(mean));
+}
+
+static Tensor normal_Tensor_Tensor(const Tensor& mean, const Tensor& std, const OptionalGenerator& generator) {
+  Tensor result = at::empty(at::mul(mean, std).sizes(), mean.scalar_type(), mean.device());
+  return at::add(at::mul(native::normal_(result, 0, 1, generator), std), mean);
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  constexpr int METHOD = variants::METHOD, FUNCTION = variants::FUNCTION;
+  m.def("uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)",
+        TORCH_FN(uniform_), METHOD);
+  m.def("normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
+        TORCH_FN(normal_), METHOD);
+  m.def("random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)", TORCH_FN(random_), METHOD);
+  m.def("random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)", TORCH_FN(random_to_),
+        METHOD);
+  m.def("random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
+        TORCH_FN(random_from_to_), METHOD);
+  m.def("bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
+        TORCH_FN(bernoulli_float_), METHOD);
+  m.def("bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
+        TORCH_FN(bernoulli_tensor_), METHOD);
+  m.def("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", TORCH_FN(bernoulli));
+  m.def(
+      "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, "
+      "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+      TORCH_FN(normal_float_float), FUNCTION);
+  m.def("normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
+        TORCH_FN(normal_Tensor_float), FUNCTION);
+  m.def("normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
+        TORCH_FN(normal_float_Tensor), FUNCTION);
+  m.def("normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
+        TORCH_FN(normal_Tensor_Tensor), FUNCTION);
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,26 @@
+// Mirrors: aten/src/ATen/native/Distributions.h, aten/src/ATen/native/UnaryOps.h (the stubs of random ops)
+#pragma once
+
+#include <ATen/TensorIterator.h>
+#include <ATen/core/Generator.h>
+#include <ATen/native/DispatchStub.h>
+
+namespace reftorch::at::native {
+
+// Elements are drawn in the order of memory, on one thread, under the generator's lock.
+using uniform_fn = void (*)(TensorIterator& iter, double from, double to, GeneratorImpl* generator);
+using normal_fn = void (*)(Tensor& self, double mean, double std, GeneratorImpl* generator);
+using random_fn = void (*)(TensorIterator& iter, GeneratorImpl* generator);
+using random_from_to_fn = void (*)(TensorIterator& iter, uint64_t range, int64_t base, GeneratorImpl* generator);
+using bernoulli_scalar_fn = void (*)(TensorIterator& iter, double p, GeneratorImpl* generator);
+using bernoulli_tensor_fn = void (*)(TensorIterator& iter, GeneratorImpl* generator); // operands: result, p
+using randperm_fn = void (*)(const Tensor& result, int64_t n, GeneratorImpl* generator);
+DECLARE_DISPATCH(uniform_fn, uniform_stub)
+DECLARE_DISPATCH(normal_fn, normal_stub)
+DECLARE_DISPATCH(random_fn, random_stub)
+DECLARE_DISPATCH(random_from_to_fn, random_from_to_stub)
+DECLARE_DISPATCH(bernoulli_scalar_fn, bernoulli_scalar_stub)
+DECLARE_DISPATCH(bernoulli_tensor_fn, bernoulli_tensor_stub)
+DECLARE_DISPATCH(randperm_fn, randperm_stub)
+
+} // namespace reftorch::at::native

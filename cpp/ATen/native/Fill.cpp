@@ -1,0 +1,64 @@
+// Mirrors: aten/src/ATen/native/Fill.cpp
+// Left out: fill_diagonal_, meta and quantized tensors.
+#include <ATen/native/Fill.h>
+
+#include <ATen/core/library.h>
+#include <ATen/native/TensorFactories.h>
+
+#include <cstring>
+
+namespace reftorch::at::native {
+
+DEFINE_DISPATCH(fill_stub)
+
+void fill_impl(Tensor& self, const Scalar& value) {
+  // An expanded tensor may be filled: every element gets the same value, however often it is written.
+  Tensor dense = self;
+  DimVector sizes(self.sizes());
+  for (int64_t d = 0; d < self.dim(); d++) {
+    if (self.strides()[d] == 0 && sizes[d] > 1) {
+      sizes[d] = 1;
+    }
+  }
+  if (IntArrayRef(sizes) != self.sizes()) {
+    dense = detail::alias_with_sizes_and_strides(self, sizes, self.strides(), self.storage_offset());
+  }
+  auto iter = TensorIterator::nullary_op(dense);
+  fill_stub(iter.device_type(), iter, value);
+}
+
+void zero_impl(const Tensor& self) {
+  if (self.device().is_cpu() && self.unsafeGetTensorImpl()->is_non_overlapping_and_dense()) {
+    if (self.numel() > 0) {
+      std::memset(self.data_ptr(), 0, self.numel() * self.itemsize()); // all bits zero is 0 in every dtype
+    }
+    return;
+  }
+  Tensor out = self;
+  fill_impl(out, 0);
+}
+
+static Tensor& fill_(Tensor& self, const Scalar& value) {
+  fill_impl(self, value);
+  return self;
+}
+
+static Tensor& fill_tensor_(Tensor& self, const Tensor& value) {
+  TORCH_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),
+              " dimensions.");
+  fill_impl(self, value.item());
+  return self;
+}
+
+static Tensor& zero_(Tensor& self) {
+  zero_impl(self);
+  return self;
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", TORCH_FN(fill_));
+  m.def("fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)", TORCH_FN(fill_tensor_));
+  m.def("zero_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(zero_));
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,35 @@
+// Mirrors: aten/src/ATen/native/IndexKernel.h, aten/src/ATen/native/ScatterGatherChecks.h
+// The seam of all ops that move elements to or from places named by a tensor of indices.
+#pragma once
+
+#include <ATen/TensorIterator.h>
+#include <ATen/native/DispatchStub.h>
+
+namespace reftorch::at::native {
+
+// How an index becomes a distance in memory: index * stride bytes, after a check against `size`.
+struct IndexRule {
+  int64_t size = -1; // -1: the indices are checked already
+  int64_t stride_bytes = 1;
+  int64_t dim = 0; // for the message; -1: none to name
+};
+
+// Three tensors of one shape (by broadcasting); `indices` is int64.
+// index: `read` has stride 0 along the indexed dimensions, and written[i] = read[i + offset(indices[i])].
+using index_fn = void (*)(const Tensor& written, const Tensor& read, const Tensor& indices, const IndexRule& rule);
+DECLARE_DISPATCH(index_fn, index_stub)
+// index_put: `written` has the stride 0, and written[i + offset(indices[i])] = read[i], or += with `accumulate`. Where
+// indices repeat, the last one wins.
+using index_put_fn = void (*)(const Tensor& written, const Tensor& read, const Tensor& indices, const IndexRule& rule,
+                              bool accumulate);
+DECLARE_DISPATCH(index_put_fn, index_put_stub)
+
+// out = mask ? value : self
+using masked_fill_fn = void (*)(TensorIterator& iter, const Scalar& value);
+DECLARE_DISPATCH(masked_fill_fn, masked_fill_stub)
+
+// The coordinates of the nonzero elements of self (contiguous), in order: (dim, count), int64.
+using nonzero_fn = Tensor (*)(const Tensor& self);
+DECLARE_DISPATCH(nonzero_fn, nonzero_stub)
+
+} // namespace reftorch::at::native

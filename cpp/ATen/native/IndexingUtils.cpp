@@ -1,0 +1,124 @@
+// Mirrors: aten/src/ATen/native/IndexingUtils.cpp, aten/src/ATen/native/TensorAdvancedIndexing.cpp (make_info)
+#include <ATen/native/IndexingUtils.h>
+
+#include <ATen/ExpandUtils.h>
+#include <ATen/Functions.h>
+#include <ATen/TensorUtils.h>
+#include <ATen/native/IndexKernel.h>
+#include <ATen/native/TensorFactories.h>
+#include <ATen/native/TensorShape.h>
+
+#include <sstream>
+
+namespace reftorch::at::native {
+
+// A mask stands for the coordinates of its true elements: one index tensor for each of its dimensions.
+static void append_mask(const Tensor& self, const Tensor& mask, std::vector<Tensor>& expanded) {
+  const int64_t first = static_cast<int64_t>(expanded.size());
+  for (int64_t d = 0; d < mask.dim(); d++) {
+    TORCH_CHECK_INDEX(first + d < self.dim() && mask.sizes()[d] == self.sizes()[first + d], "The shape of the mask ",
+                      mask.sizes(), " at index ", d, " does not match the shape of the indexed tensor ", self.sizes(),
+                      " at index ", first + d);
+  }
+  const Tensor dense = mask.contiguous();
+  const Tensor coordinates = nonzero_stub(dense.device().type(), dense);
+  for (int64_t d = 0; d < mask.dim(); d++) {
+    expanded.push_back(as_view(coordinates, coordinates.sizes()[1], 1, d * coordinates.sizes()[1]));
+  }
+}
+
+static std::vector<Tensor> expand_masks(const Tensor& self, TensorList indices) {
+  std::vector<Tensor> expanded;
+  for (const Tensor& index : indices) {
+    if (!index.defined()) {
+      expanded.emplace_back();
+      continue;
+    }
+    const ScalarType type = index.scalar_type();
+    TORCH_CHECK_INDEX(type == kLong || type == kInt || type == kByte || type == kBool,
+                      "tensors used as indices must be long, int, byte or bool tensors");
+    if (type == kBool || type == kByte) {
+      append_mask(self, index, expanded);
+    } else {
+      expanded.push_back(at::to(index, kLong));
+    }
+  }
+  TORCH_CHECK_INDEX(static_cast<int64_t>(expanded.size()) <= self.dim(), "too many indices for tensor of dimension ",
+                    self.dim());
+  expanded.resize(self.dim());
+  return expanded;
+}
+
+static DimVector broadcast_shape(const std::vector<Tensor>& indices) {
+  DimVector shape;
+  std::ostringstream shapes;
+  try {
+    for (const Tensor& index : indices) {
+      if (index.defined()) {
+        shapes << (shapes.tellp() > 0 ? ", " : "") << index.sizes();
+        shape = infer_size_dimvector(shape, index.sizes());
+      }
+    }
+  } catch (const c10::Error&) {
+    TORCH_CHECK_INDEX(false, "shape mismatch: indexing tensors could not be broadcast together with shapes ",
+                      shapes.str());
+  }
+  return shape;
+}
+
+// offsets += index * stride, with a negative index counted from the end. The message counts index tensors, as PyTorch's
+// does.
+static void add_offsets(const Tensor& offsets, const Tensor& index, int64_t number, int64_t size,
+                        int64_t stride_bytes) {
+  const Tensor dense = at::expand(index, offsets.sizes()).contiguous();
+  const int64_t* from = dense.data_ptr<int64_t>();
+  int64_t* to = offsets.data_ptr<int64_t>();
+  for (int64_t i = 0; i < offsets.numel(); i++) {
+    TORCH_CHECK_INDEX(-size <= from[i] && from[i] < size, "index ", from[i], " is out of bounds for dimension ", number,
+                      " with size ", size);
+    to[i] += (from[i] < 0 ? from[i] + size : from[i]) * stride_bytes;
+  }
+}
+
+AdvancedIndex::AdvancedIndex(const Tensor& self, TensorList indices) {
+  const std::vector<Tensor> expanded = expand_masks(self, indices);
+  const DimVector index_shape = broadcast_shape(expanded);
+  int64_t first = -1, last = -1, count = 0;
+  for (int64_t d = 0; d < self.dim(); d++) {
+    if (expanded[d].defined()) {
+      first = first == -1 ? d : first;
+      last = d;
+      count++;
+    }
+  }
+  TORCH_CHECK_INDEX(count > 0, "index: at least one of the indices must be a tensor");
+  const int64_t place = last - first + 1 == count ? first : 0;
+  DimVector strides, offset_shape;
+  auto append_index_dims = [&] {
+    for (int64_t size : index_shape) {
+      shape.push_back(size);
+      strides.push_back(0);
+      offset_shape.push_back(size);
+    }
+  };
+  int64_t number = 0;
+  offsets = detail::empty_generic(index_shape, kLong, self.device());
+  zero_impl(offsets);
+  for (int64_t d = 0; d < self.dim(); d++) {
+    if (d == place) {
+      append_index_dims();
+    }
+    if (expanded[d].defined()) {
+      add_offsets(offsets, expanded[d], number++, self.sizes()[d],
+                  self.strides()[d] * static_cast<int64_t>(self.itemsize()));
+    } else {
+      shape.push_back(self.sizes()[d]);
+      strides.push_back(self.strides()[d]);
+      offset_shape.push_back(1);
+    }
+  }
+  view = as_view(self, shape, strides);
+  offsets = as_view(offsets, offset_shape, detail::contiguous_strides(offset_shape));
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,177 @@
+// Mirrors: aten/src/ATen/native/LinearAlgebra.cpp
+// Products of matrices and of batches of them. Left out: decompositions, solvers, einsum, chain_matmul, addr, sparse
+// operands.
+#include <ATen/ExpandUtils.h>
+#include <ATen/Functions.h>
+#include <ATen/MemoryOverlap.h>
+#include <ATen/Parallel.h>
+#include <ATen/Resize.h>
+#include <ATen/core/library.h>
+#include <ATen/native/CPUBlas.h>
+#include <ATen/native/MatrixLayout.h>
+#include <ATen/native/TensorFactories.h>
+#include <ATen/native/TypeMetaName.h>
+
+#include <algorithm>
+
+namespace reftorch::at::native {
+
+// Gives `out` the shape, or checks the dtype of the one that is there.
+static void prepare_output(Tensor& out, IntArrayRef sizes, const Tensor& like) {
+  if (!out.defined()) {
+    out = detail::empty_generic(sizes, like.scalar_type(), like.device());
+    return;
+  }
+  TORCH_CHECK(out.scalar_type() == like.scalar_type(), "Expected out tensor to have dtype ",
+              type_meta_name(like.scalar_type()), ", but got ", type_meta_name(out.scalar_type()), " instead");
+  resize_output(out, sizes);
+}
+
+// result (m, n) = alpha * mat1 (m, k) @ mat2 (k, n) + beta * result
+static void addmm_impl(const Tensor& result, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+                       const Scalar& alpha) {
+  if (result.numel() == 0) {
+    return;
+  }
+  if (mat1.sizes()[1] == 0 && beta.equal(0)) {
+    zero_impl(result);
+    return;
+  }
+  assert_no_overlap(result, mat1);
+  assert_no_overlap(result, mat2);
+  const Tensor c = is_row_major(result) ? result : result.contiguous(); // a copy where BLAS could not write
+  const MatrixLayout a = matrix_layout(mat1), b = matrix_layout(mat2);
+  AT_DISPATCH_ALL_NUMBERS(result.scalar_type(), "addmm_impl_cpu_", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpublas::gemm<scalar_t>(a.trans, b.trans, mat1.sizes()[0], mat2.sizes()[1], mat1.sizes()[1], alpha.to<opmath_t>(),
+                            a.tensor.data_ptr<scalar_t>(), a.ld, b.tensor.data_ptr<scalar_t>(), b.ld,
+                            beta.to<opmath_t>(), c.data_ptr<scalar_t>(), row_major_ld(c));
+  });
+  if (!c.is_same(result)) {
+    Tensor out = result;
+    at::copy_(out, c);
+  }
+}
+
+static void check_shapes_multiply(const Tensor& mat1, const Tensor& mat2) {
+  TORCH_CHECK(mat1.sizes()[1] == mat2.sizes()[0], "mat1 and mat2 shapes cannot be multiplied (", mat1.sizes()[0], "x",
+              mat1.sizes()[1], " and ", mat2.sizes()[0], "x", mat2.sizes()[1], ")");
+}
+
+static void mm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
+  TORCH_CHECK(self.dim() == 2, "self must be a matrix");
+  TORCH_CHECK(mat2.dim() == 2, "mat2 must be a matrix");
+  check_shapes_multiply(self, mat2);
+  TORCH_CHECK(self.scalar_type() == mat2.scalar_type(),
+              "expected m1 and m2 to have the same dtype, but got: ", type_meta_name(self.scalar_type()),
+              " != ", type_meta_name(mat2.scalar_type()));
+  prepare_output(out, {self.sizes()[0], mat2.sizes()[1]}, self);
+  addmm_impl(out, self, mat2, /*beta=*/0, /*alpha=*/1);
+}
+
+// out = beta * self + alpha * mat1 @ mat2; self broadcasts
+static void addmm_out(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+                      const Scalar& alpha, Tensor& out) {
+  TORCH_CHECK(mat1.dim() == 2, "mat1 must be a matrix, got ", mat1.dim(), "-D tensor");
+  TORCH_CHECK(mat2.dim() == 2, "mat2 must be a matrix, got ", mat2.dim(), "-D tensor");
+  check_shapes_multiply(mat1, mat2);
+  TORCH_CHECK(mat1.scalar_type() == mat2.scalar_type(),
+              "expected m1 and m2 to have the same dtype, but got: ", type_meta_name(mat1.scalar_type()),
+              " != ", type_meta_name(mat2.scalar_type()));
+  TORCH_CHECK(self.scalar_type() == mat2.scalar_type(), "self and mat2 must have the same dtype, but got ",
+              self.scalar_type(), " and ", mat2.scalar_type());
+  const DimVector sizes = {mat1.sizes()[0], mat2.sizes()[1]};
+  if (out.defined() && out.is_same(self)) {
+    TORCH_CHECK(self.sizes() == IntArrayRef(sizes), "Bad in-place call: input tensor size ", self.sizes(),
+                " and output tensor size ", IntArrayRef(sizes), " should match");
+  } else {
+    const Tensor addend = at::expand(self, sizes); // before `out` exists: it reports a shape that does not fit
+    prepare_output(out, sizes, mat1);
+    if (!beta.equal(0)) {
+      at::copy_(out, addend);
+    }
+  }
+  addmm_impl(out, mat1, mat2, beta, alpha);
+}
+
+// --- batches: (b, m, k) @ (b, k, n) ----------------------------------------------------------------------------------
+
+static void check_bmm(const Tensor& batch1, const Tensor& batch2) {
+  TORCH_CHECK(batch1.dim() == 3, "batch1 must be a 3D tensor");
+  TORCH_CHECK(batch2.dim() == 3, "batch2 must be a 3D tensor");
+  const DimVector expected = {batch1.sizes()[0], batch1.sizes()[2]};
+  TORCH_CHECK(batch2.sizes().slice(0, 2) == IntArrayRef(expected),
+              "Expected size for first two dimensions of batch2 tensor to be: ", IntArrayRef(expected),
+              " but got: ", batch2.sizes().slice(0, 2), ".");
+}
+
+static void baddbmm_impl(const char* name, const Tensor& result, const Tensor& batch1, const Tensor& batch2,
+                         const Scalar& beta, const Scalar& alpha) {
+  if (result.numel() == 0) {
+    return;
+  }
+  if (batch1.sizes()[2] == 0 && beta.equal(0)) {
+    zero_impl(result);
+    return;
+  }
+  assert_no_overlap(result, batch1);
+  assert_no_overlap(result, batch2);
+  const Tensor c = result.contiguous();
+  const MatrixLayout a = matrix_layout(batch1), b = matrix_layout(batch2);
+  const int64_t batches = c.sizes()[0], m = c.sizes()[1], n = c.sizes()[2], k = batch1.sizes()[2];
+  AT_DISPATCH_ALL_NUMBERS(result.scalar_type(), name, [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    const int64_t grain = std::max<int64_t>((int64_t(1) << 20) / std::max<int64_t>(m * n * k, 1), 1);
+    at::parallel_for(0, batches, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i++) {
+        cpublas::gemm<scalar_t>(a.trans, b.trans, m, n, k, alpha.to<opmath_t>(),
+                                a.tensor.data_ptr<scalar_t>() + i * a.tensor.strides()[0], a.ld,
+                                b.tensor.data_ptr<scalar_t>() + i * b.tensor.strides()[0], b.ld, beta.to<opmath_t>(),
+                                c.data_ptr<scalar_t>() + i * m * n, n);
+      }
+    });
+  });
+  if (!c.is_same(result)) {
+    Tensor out = result;
+    at::copy_(out, c);
+  }
+}
+
+static void bmm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
+  check_bmm(self, mat2);
+  TORCH_CHECK(self.scalar_type() == mat2.scalar_type(), "expected scalar type ", self.scalar_type(), " but found ",
+              mat2.scalar_type());
+  prepare_output(out, {self.sizes()[0], self.sizes()[1], mat2.sizes()[2]}, self);
+  baddbmm_impl("bmm", out, self, mat2, /*beta=*/0, /*alpha=*/1);
+}
+
+static void baddbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+                        const Scalar& alpha, Tensor& out) {
+  check_bmm(batch1, batch2);
+  TORCH_CHECK(self.scalar_type() == batch1.scalar_type() && batch1.scalar_type() == batch2.scalar_type(),
+              "Input dtypes must be the same, got: input ", type_meta_name(self.scalar_type()),
+              ", batch1: ", type_meta_name(batch1.scalar_type()), ", batch2: ", type_meta_name(batch2.scalar_type()));
+  const DimVector sizes = {batch1.sizes()[0], batch1.sizes()[1], batch2.sizes()[2]};
+  if (out.defined() && out.is_same(self)) {
+    TORCH_CHECK(self.sizes() == IntArrayRef(sizes), "Bad in-place call: input tensor size ", self.sizes(),
+                " and output tensor size ", IntArrayRef(sizes), " should match");
+  } else {
+    const Tensor addend = at::expand(self, sizes);
+    prepare_output(out, sizes, batch1);
+    if (!beta.equal(0)) {
+      at::copy_(out, addend);
+    }
+  }
+  baddbmm_impl("baddbmm", out, batch1, batch2, beta, alpha);
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def_structured("mm(Tensor self, Tensor mat2) -> Tensor", TORCH_FN(mm_out), derive::OUT);
+  m.def_structured("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+                   TORCH_FN(addmm_out));
+  m.def_structured("bmm(Tensor self, Tensor mat2) -> Tensor", TORCH_FN(bmm_out), derive::OUT);
+  m.def_structured("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+                   TORCH_FN(baddbmm_out));
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,92 @@
+// Mirrors: aten/src/ATen/native/LossNLL.cpp (cross_entropy_loss)
+// log_softmax and nll_loss in one, made of other ops. Left out: targets of images (nn.functional flattens them to
+// rows).
+#include <ATen/EmptyTensor.h>
+#include <ATen/Functions.h>
+#include <ATen/core/library.h>
+#include <ATen/native/Loss.h>
+
+namespace reftorch::at::native {
+
+using OptionalTensor = std::optional<Tensor>;
+
+static Tensor number(double value) {
+  return detail::wrapped_scalar_tensor(value);
+}
+
+static bool is_given(const OptionalTensor& t) {
+  return t.has_value() && t->defined();
+}
+
+// loss = -sum_c weight_c target_c log_softmax(self)_c; the mean is over the samples.
+static Tensor cross_entropy_loss_prob_target(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
+                                             int64_t reduction, double label_smoothing) {
+  TORCH_CHECK(target.is_floating_point(), "Expected floating point type for target with class probabilities, got ",
+              target.scalar_type());
+  const int64_t class_dim = self.dim() == 1 ? 0 : 1, n_classes = self.size(class_dim);
+  Tensor probabilities = target;
+  if (label_smoothing > 0) {
+    probabilities =
+        at::add(at::mul(target, number(1 - label_smoothing)), number(label_smoothing / static_cast<double>(n_classes)));
+  }
+  Tensor loss = at::mul(at::log_softmax(self, class_dim), probabilities);
+  if (is_given(weight)) {
+    TORCH_CHECK(weight->dim() == 1 && weight->numel() == n_classes,
+                "cross_entropy: weight tensor should be defined either for all ", n_classes,
+                " classes or no classes but got weight tensor of shape: ", weight->sizes());
+    DimVector shape(size_t(self.dim()), 1);
+    shape[class_dim] = n_classes;
+    loss = at::mul(loss, at::view(*weight, shape));
+  }
+  if (reduction == Reduction::None) {
+    return at::neg(at::sum(loss, class_dim));
+  }
+  const Tensor sum = at::neg(at::sum(loss, {}));
+  return reduction == Reduction::Mean
+             ? at::div(sum, number(static_cast<double>(self.numel()) / static_cast<double>(n_classes)))
+             : sum;
+}
+
+// The share `label_smoothing` of each target goes to all classes alike.
+static Tensor cross_entropy_loss_label_smoothing(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
+                                                 int64_t reduction, int64_t ignore_index, double label_smoothing) {
+  const int64_t class_dim = self.dim() == 1 ? 0 : 1, n_classes = self.size(class_dim);
+  const Tensor input = at::log_softmax(self, class_dim);
+  const auto [nll, total_weight] = at::nll_loss_forward(input, target, weight, reduction, ignore_index);
+  Tensor smooth = at::neg(at::sum(is_given(weight) ? at::mul(input, *weight) : input, class_dim));
+  const Tensor ignored = at::eq(target, detail::wrapped_scalar_tensor(ignore_index));
+  smooth = at::where(ignored, number(0), smooth);
+  if (reduction != Reduction::None) {
+    smooth = at::sum(smooth, {});
+  }
+  if (reduction == Reduction::Mean) {
+    smooth = at::div(smooth, total_weight);
+  }
+  return at::add(at::mul(nll, number(1 - label_smoothing)),
+                 at::mul(smooth, number(label_smoothing / static_cast<double>(n_classes))));
+}
+
+// self: scores (N, C) or (C). target: classes (N) or (), or probabilities of self's shape.
+static Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
+                                 int64_t reduction, int64_t ignore_index, double label_smoothing) {
+  TORCH_CHECK(label_smoothing >= 0 && label_smoothing <= 1,
+              "label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
+  if (self.sizes() == target.sizes()) {
+    TORCH_CHECK(!target.is_floating_point() || ignore_index < 0,
+                "ignore_index is not supported for floating point target");
+    return cross_entropy_loss_prob_target(self, target, weight, reduction, label_smoothing);
+  }
+  if (label_smoothing > 0) {
+    return cross_entropy_loss_label_smoothing(self, target, weight, reduction, ignore_index, label_smoothing);
+  }
+  return at::nll_loss(at::log_softmax(self, self.dim() == 1 ? 0 : 1), target, weight, reduction, ignore_index);
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def_composite(
+      "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100, "
+      "float label_smoothing=0.0) -> Tensor",
+      TORCH_FN(cross_entropy_loss), variants::NN);
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,88 @@
+// Mirrors: aten/src/ATen/native/LossNLL.cpp
+// Negative log likelihood: minus the log-probability of each sample's class. Left out: targets of images (nn.functional
+// flattens them to rows).
+#include <ATen/native/LossNLL.h>
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/Functions.h>
+#include <ATen/TypePromotion.h>
+#include <ATen/core/library.h>
+#include <ATen/native/Loss.h>
+
+namespace reftorch::at::native {
+
+DEFINE_DISPATCH(nll_loss_stub)
+DEFINE_DISPATCH(nll_loss_backward_stub)
+
+using OptionalTensor = std::optional<Tensor>;
+
+// self (N, C) or (C); target (N) or (); weight (C)
+static void nll_loss_check(const Tensor& self, const Tensor& target, const Tensor& weight) {
+  TORCH_CHECK(self.dim() > 0 && self.dim() <= 2, "input tensor should be 1D or 2D");
+  TORCH_CHECK(target.dim() <= 1, "0D or 1D target tensor expected, multi-target not supported");
+  const bool one_sample = self.dim() == 1 && target.dim() == 0;
+  TORCH_CHECK(one_sample || self.sizes()[0] == (target.dim() == 0 ? 1 : target.sizes()[0]) ||
+                  (self.dim() == 1 && target.numel() == 1),
+              "size mismatch (got input: ", self.sizes(), ", target: ", target.sizes(), ")");
+  TORCH_CHECK(target.scalar_type() == kLong || target.scalar_type() == kByte,
+              "expected target dtype to be Long or Byte, but got ", target.scalar_type());
+  const int64_t n_classes = self.sizes().back();
+  if (weight.defined()) {
+    TORCH_CHECK(weight.dim() == 1 && weight.numel() == n_classes, "weight tensor should be defined either for all ",
+                n_classes, " classes or no classes but got weight tensor of shape: ", weight.sizes());
+    TORCH_CHECK(weight.scalar_type() == self.scalar_type(), "expected scalar type ", self.scalar_type(), " but found ",
+                weight.scalar_type());
+  }
+}
+
+static Tensor defined_or_empty(const OptionalTensor& t) {
+  return t.has_value() && t->defined() ? t->contiguous() : Tensor();
+}
+
+static Tensor as_int64(const Tensor& target) {
+  return (target.scalar_type() == kLong ? target : cast_to_dtype(target, kLong)).contiguous();
+}
+
+static void nll_loss_forward_out(const Tensor& self, const Tensor& target, const OptionalTensor& opt_weight,
+                                 int64_t reduction, int64_t ignore_index, Tensor& output, Tensor& total_weight) {
+  const Tensor weight = defined_or_empty(opt_weight);
+  nll_loss_check(self, target, weight);
+  const bool per_sample = reduction == Reduction::None && self.dim() == 2;
+  output = detail::empty_generic(per_sample ? target.sizes() : IntArrayRef(), self.scalar_type(), self.device());
+  total_weight = detail::empty_generic({}, self.scalar_type(), self.device());
+  nll_loss_stub(self.device().type(), output, total_weight, self.contiguous(), as_int64(target), weight, reduction,
+                ignore_index);
+}
+
+static void nll_loss_backward_out(const Tensor& grad_output, const Tensor& self, const Tensor& target,
+                                  const OptionalTensor& opt_weight, int64_t reduction, int64_t ignore_index,
+                                  const Tensor& total_weight, Tensor& grad_input) {
+  const Tensor weight = defined_or_empty(opt_weight);
+  nll_loss_check(self, target, weight);
+  grad_input = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
+  at::zero_(grad_input);
+  nll_loss_backward_stub(self.device().type(), grad_input, grad_output.contiguous(), as_int64(target), weight,
+                         total_weight, reduction, ignore_index);
+}
+
+static Tensor nll_loss(const Tensor& self, const Tensor& target, const OptionalTensor& weight, int64_t reduction,
+                       int64_t ignore_index) {
+  return std::get<0>(at::nll_loss_forward(self, target, weight, reduction, ignore_index));
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def_composite(
+      "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
+      TORCH_FN(nll_loss), variants::NN);
+  m.def_structured(
+      "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> "
+      "(Tensor output, Tensor total_weight)",
+      TORCH_FN(nll_loss_forward_out), derive::NONE, variants::NN);
+  m.def_structured(
+      "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int "
+      "ignore_index, "
+      "Tensor total_weight) -> Tensor",
+      TORCH_FN(nll_loss_backward_out), derive::NONE, variants::NN);
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,17 @@
+// Mirrors: aten/src/ATen/native/PointwiseOps.h, aten/src/ATen/native/Lerp.h
+#pragma once
+
+#include <ATen/TensorIterator.h>
+#include <ATen/native/DispatchStub.h>
+#include <c10/core/Scalar.h>
+
+namespace reftorch::at::native {
+
+using pointwise_fn = void (*)(TensorIterator&, const Scalar& value);
+
+DECLARE_DISPATCH(pointwise_fn, addcmul_stub)
+DECLARE_DISPATCH(pointwise_fn, addcdiv_stub)
+DECLARE_DISPATCH(pointwise_fn, lerp_kernel_scalar_weight)
+DECLARE_DISPATCH(void (*)(TensorIterator&), lerp_kernel_tensor_weight)
+
+} // namespace reftorch::at::native

@@ -1,0 +1,53 @@
+// Mirrors: aten/src/ATen/native/Pow.cpp
+// Powers. Left out: complex numbers, float_power.
+#include <ATen/native/Pow.h>
+
+#include <ATen/Functions.h>
+#include <ATen/TypePromotion.h>
+#include <ATen/core/library.h>
+#include <ATen/native/Copy.h>
+
+namespace reftorch::at::native {
+
+DEFINE_DISPATCH(pow_tensor_tensor_stub)
+DEFINE_DISPATCH(pow_tensor_scalar_stub)
+
+// out = self ^ exponent, element by element
+static void pow_tensor_tensor_out(const Tensor& self, const Tensor& exponent, Tensor& out) {
+  auto iter = TensorIterator::binary_op(out, self, exponent);
+  pow_tensor_tensor_stub(iter.device_type(), iter);
+  iter.cast_outputs();
+}
+
+static void pow_tensor_scalar_out(const Tensor& self, const Scalar& exponent, Tensor& out) {
+  TORCH_CHECK(!(c10::isIntegralType(self.scalar_type(), /*includeBool=*/true) &&
+                exponent.isIntegral(/*includeBool=*/true) && exponent.toLong() < 0),
+              "Integers to negative integer powers are not allowed.");
+  const ScalarType dtype = result_type(self, detail::wrapped_scalar_tensor(exponent));
+  const Tensor base = self.scalar_type() == dtype ? self : cast_to_dtype(self, dtype);
+  auto iter = TensorIterator::unary_op(out, base);
+  if (exponent.equal(0)) {
+    at::fill_(out, 1); // 0^0 and NaN^0 too
+    return;
+  }
+  if (exponent.equal(1)) {
+    copy_stub(iter.device_type(), iter, /*non_blocking=*/false);
+  } else {
+    pow_tensor_scalar_stub(iter.device_type(), iter, exponent);
+  }
+  iter.cast_outputs();
+}
+
+static Tensor pow_scalar(const Scalar& self, const Tensor& exponent) {
+  Tensor out;
+  pow_tensor_tensor_out(detail::wrapped_scalar_tensor(self), exponent, out);
+  return out;
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def_structured("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", TORCH_FN(pow_tensor_tensor_out));
+  m.def_structured("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", TORCH_FN(pow_tensor_scalar_out));
+  m.def("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", TORCH_FN(pow_scalar), variants::FUNCTION);
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,112 @@
+// Mirrors: aten/src/ATen/native/RangeFactories.cpp
+// Left out: logspace, the deprecated range.
+#include <ATen/native/RangeFactories.h>
+
+#include <ATen/Functions.h>
+#include <ATen/Resize.h>
+#include <ATen/core/library.h>
+#include <ATen/native/TensorFactories.h>
+
+namespace reftorch::at::native {
+
+DEFINE_DISPATCH(arange_stub)
+DEFINE_DISPATCH(linspace_stub)
+
+// Runs `fill` on a contiguous tensor of n elements and brings the result into `out`.
+template <typename Fill>
+static void fill_range(Tensor& out, int64_t n, const Fill& fill) {
+  if (out.numel() != n) {
+    resize_output(out, n);
+  }
+  Tensor dense = out.is_contiguous() ? out : empty_like_impl(out, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+  if (n > 0) {
+    fill(dense);
+  }
+  if (!dense.is_same(out)) {
+    at::copy_(out, dense);
+  }
+}
+
+static int64_t arange_numel(ScalarType dtype, const Scalar& start, const Scalar& end, const Scalar& step) {
+  const double first = start.toDouble(), last = end.toDouble(), by = step.toDouble();
+  TORCH_CHECK(by != 0, "step must be nonzero");
+  TORCH_CHECK(std::isfinite(first) && std::isfinite(last), "unsupported range: ", start, " -> ", end);
+  TORCH_CHECK((by > 0 && last >= first) || (by < 0 && last <= first),
+              "upper bound and lower bound inconsistent with step sign");
+  if (dtype == kLong && start.isIntegral(true) && end.isIntegral(true) &&
+      step.isIntegral(true)) { // a double has only 53 bits
+    const int64_t span = end.toLong() - start.toLong(), s = step.toLong();
+    return span / s + (span % s != 0);
+  }
+  const double n = std::ceil((last - first) / by);
+  TORCH_CHECK(n >= 0 && n <= 9.2e18, "invalid size, possible overflow?");
+  return static_cast<int64_t>(n);
+}
+
+static Tensor& arange_start_out(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
+  const int64_t n = arange_numel(out.scalar_type(), start, end, step);
+  fill_range(out, n, [&](const Tensor& dense) { arange_stub(dense.device().type(), dense, start, step); });
+  return out;
+}
+
+// Integers give int64, any float gives the default dtype.
+static Tensor arange_start_step(const Scalar& start, const Scalar& end, const Scalar& step, OptionalType dtype,
+                                OptionalLayout, OptionalDevice device, OptionalBool pin_memory) {
+  check_not_pinned(pin_memory);
+  if (!dtype.has_value() && start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true)) {
+    dtype = kLong;
+  }
+  Tensor out = empty_cpu(int64_t(0), dtype, device);
+  return arange_start_out(start, end, step, out);
+}
+
+static Tensor arange_start(const Scalar& start, const Scalar& end, OptionalType dtype, OptionalLayout layout,
+                           OptionalDevice device, OptionalBool pin_memory) {
+  return arange_start_step(start, end, 1, dtype, layout, device, pin_memory);
+}
+
+static Tensor arange(const Scalar& end, OptionalType dtype, OptionalLayout layout, OptionalDevice device,
+                     OptionalBool pin_memory) {
+  return arange_start_step(0, end, 1, dtype, layout, device, pin_memory);
+}
+
+static Tensor& arange_out(const Scalar& end, Tensor& out) {
+  return arange_start_out(0, end, 1, out);
+}
+
+static Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps, Tensor& out) {
+  TORCH_CHECK(steps >= 0, "number of steps must be non-negative");
+  fill_range(out, steps, [&](Tensor& dense) {
+    if (steps == 1) {
+      fill_impl(dense, start);
+    } else {
+      linspace_stub(dense.device().type(), dense, start, end);
+    }
+  });
+  return out;
+}
+
+static Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, OptionalType dtype, OptionalLayout,
+                       OptionalDevice device, OptionalBool pin_memory) {
+  check_not_pinned(pin_memory);
+  Tensor out = empty_cpu(int64_t(0), dtype, device);
+  return linspace_out(start, end, steps, out);
+}
+
+#define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  constexpr int FUNCTION = variants::FUNCTION;
+  m.def("arange(Scalar end, *, " OPTIONS ") -> Tensor", TORCH_FN(arange), FUNCTION);
+  m.def("arange.start(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", TORCH_FN(arange_start), FUNCTION);
+  m.def("arange.start_step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor",
+        TORCH_FN(arange_start_step), FUNCTION);
+  m.def("arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(arange_out), FUNCTION);
+  m.def("arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)",
+        TORCH_FN(arange_start_out), FUNCTION);
+  m.def("linspace(Scalar start, Scalar end, int steps, *, " OPTIONS ") -> Tensor", TORCH_FN(linspace), FUNCTION);
+  m.def("linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(linspace_out),
+        FUNCTION);
+}
+
+} // namespace reftorch::at::native

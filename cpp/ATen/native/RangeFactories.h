@@ -1,0 +1,17 @@
+// Mirrors: aten/src/ATen/native/RangeFactories.h
+#pragma once
+
+#include <ATen/TensorIterator.h>
+#include <ATen/native/DispatchStub.h>
+#include <c10/core/Scalar.h>
+
+namespace reftorch::at::native {
+
+// out[i] = start + i * step, out contiguous
+using arange_fn = void (*)(const Tensor& out, const Scalar& start, const Scalar& step);
+// out[i] walks from start to end, both included
+using linspace_fn = void (*)(const Tensor& out, const Scalar& start, const Scalar& end);
+DECLARE_DISPATCH(arange_fn, arange_stub)
+DECLARE_DISPATCH(linspace_fn, linspace_stub)
+
+} // namespace reftorch::at::native

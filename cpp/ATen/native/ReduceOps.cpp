@@ -1,0 +1,179 @@
+// Mirrors: aten/src/ATen/native/ReduceOps.cpp
+// Sums, means, products, truth, norms. The largest and smallest are in ReduceExtremaOps.cpp, the spread in
+// ReduceStdOps.cpp. Left out: nansum, complex numbers, linalg's vector_norm.
+#include <ATen/native/ReduceOps.h>
+
+#include <ATen/Functions.h>
+#include <ATen/Resize.h>
+#include <ATen/core/library.h>
+#include <ATen/native/ReduceOpsUtils.h>
+
+#include <limits>
+
+namespace reftorch::at::native {
+
+DEFINE_DISPATCH(sum_stub)
+DEFINE_DISPATCH(mean_stub)
+DEFINE_DISPATCH(prod_stub)
+DEFINE_DISPATCH(and_stub)
+DEFINE_DISPATCH(or_stub)
+DEFINE_DISPATCH(norm_stub)
+
+using OptionalType = std::optional<ScalarType>;
+
+// Runs the kernel; where there is nothing to reduce the result is `identity`.
+template <auto& stub>
+static void reduce(Tensor& out, const Tensor& self, OptionalIntArrayRef dims, bool keepdim, ScalarType in_dtype,
+                   ScalarType out_dtype, const Scalar& identity) {
+  Reduction reduction(out, self, dims, keepdim, in_dtype, out_dtype);
+  if (reduction.empty()) {
+    at::fill_(out, identity);
+    return;
+  }
+  stub(reduction.iter().device_type(), reduction.iter());
+  reduction.finish();
+}
+
+static void sum_dim_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, OptionalType opt_dtype,
+                        Tensor& out) {
+  const ScalarType dtype = infer_dtype_from_optional(self, opt_dtype, out, "sum");
+  reduce<sum_stub>(out, self, dim, keepdim, dtype, dtype, 0);
+}
+
+static void sum_out(const Tensor& self, OptionalType dtype, Tensor& out) {
+  sum_dim_out(self, std::nullopt, /*keepdim=*/false, dtype, out);
+}
+
+static void mean_dim_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, OptionalType opt_dtype,
+                         Tensor& out) {
+  const ScalarType dtype = opt_dtype.value_or(self.scalar_type());
+  TORCH_CHECK(c10::isFloatingType(dtype), "mean(): could not infer output dtype. ",
+              opt_dtype.has_value() ? "Optional" : "Input",
+              " dtype must be either a floating point or complex dtype. Got: ", dtype);
+  TORCH_CHECK(!opt_dtype.has_value() || !out.defined() || out.scalar_type() == dtype,
+              "Expected out tensor to have dtype ", c10::dtypeName(dtype), ", but got ",
+              c10::dtypeName(out.scalar_type()), " instead");
+  reduce<mean_stub>(out, self, dim, keepdim, dtype, dtype, std::numeric_limits<double>::quiet_NaN());
+}
+
+static void mean_out(const Tensor& self, OptionalType dtype, Tensor& out) {
+  mean_dim_out(self, std::nullopt, /*keepdim=*/false, dtype, out);
+}
+
+static void prod_dims(const Tensor& self, OptionalIntArrayRef dims, bool keepdim, OptionalType opt_dtype, Tensor& out) {
+  const ScalarType dtype = infer_dtype_from_optional(self, opt_dtype, out, "prod");
+  reduce<prod_stub>(out, self, dims, keepdim, dtype, dtype, 1);
+}
+
+static void prod_dim_out(const Tensor& self, int64_t dim, bool keepdim, OptionalType dtype, Tensor& out) {
+  prod_dims(self, IntArrayRef(dim), keepdim, dtype, out);
+}
+
+static void prod_out(const Tensor& self, OptionalType dtype, Tensor& out) {
+  prod_dims(self, std::nullopt, /*keepdim=*/false, dtype, out);
+}
+
+// The result is bool, but uint8 for uint8, as it was before there was bool. The kernels see bool.
+template <auto& stub, bool identity>
+static void all_any(const Tensor& self, OptionalIntArrayRef dims, bool keepdim, const char* name, Tensor& out) {
+  const ScalarType dtype = self.scalar_type() == kByte ? kByte : kBool;
+  TORCH_CHECK(!out.defined() || out.scalar_type() == kBool || out.scalar_type() == dtype, name,
+              " only supports bool tensor for result, got: ", out.scalar_type());
+  if (!out.defined()) {
+    out = detail::empty_generic(shape_from_dim_mask(self, make_dim_mask(dims, self.dim()), keepdim), dtype,
+                                self.device());
+  }
+  reduce<stub>(out, self, dims, keepdim, kBool, kBool, identity);
+}
+
+static void all_out(const Tensor& self, Tensor& out) {
+  all_any<and_stub, true>(self, std::nullopt, /*keepdim=*/false, "all", out);
+}
+static void all_dim_out(const Tensor& self, int64_t dim, bool keepdim, Tensor& out) {
+  all_any<and_stub, true>(self, IntArrayRef(dim), keepdim, "all", out);
+}
+static void any_out(const Tensor& self, Tensor& out) {
+  all_any<or_stub, false>(self, std::nullopt, /*keepdim=*/false, "any", out);
+}
+static void any_dim_out(const Tensor& self, int64_t dim, bool keepdim, Tensor& out) {
+  all_any<or_stub, false>(self, IntArrayRef(dim), keepdim, "any", out);
+}
+
+static Tensor count_nonzero_dims(const Tensor& self, IntArrayRef dim) {
+  const Tensor mask = at::ne(self, detail::wrapped_scalar_tensor(0));
+  return at::sum(mask, dim);
+}
+
+static Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim) {
+  return count_nonzero_dims(self, dim.has_value() ? IntArrayRef(*dim) : IntArrayRef());
+}
+
+// (sum |x|^p)^(1/p); the largest |x| for p = inf, the smallest for -inf, how many are not zero for 0.
+static void norm_dim_out(const Tensor& self, const std::optional<Scalar>& opt_p, IntArrayRef dim, bool keepdim,
+                         Tensor& out) {
+  const ScalarType dtype = self.scalar_type();
+  const double p = opt_p.has_value() ? opt_p->toDouble() : 2;
+  TORCH_CHECK(c10::isFloatingType(dtype), "norm: Expected a floating point or complex tensor as input. Got ", dtype);
+  TORCH_CHECK(!out.defined() || out.scalar_type() == dtype, "Expected out tensor to have dtype ", c10::dtypeName(dtype),
+              ", but got ", c10::dtypeName(out.scalar_type()), " instead");
+  if (p < 0 || p == std::numeric_limits<double>::infinity()) {
+    zero_numel_check_dims(self, dim, "norm");
+  }
+  Reduction reduction(out, self, dim, keepdim, dtype, dtype);
+  if (reduction.empty()) {
+    at::fill_(out, 0);
+    return;
+  }
+  norm_stub(reduction.iter().device_type(), reduction.iter(), p);
+}
+
+static void norm_out(const Tensor& self, const Scalar& p, Tensor& out) {
+  norm_dim_out(self, p, {}, /*keepdim=*/false, out);
+}
+
+// log sum e^x; the largest is taken out first, so that no power overflows.
+static Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  const Tensor values = self.is_floating_point() ? self : at::to(self, kFloat);
+  if (values.numel() == 0) {
+    return at::log(at::sum(at::exp(values), dim, keepdim));
+  }
+  Tensor largest = at::detach(at::amax(values, dim, /*keepdim=*/true));
+  const Tensor infinity = detail::wrapped_scalar_tensor(std::numeric_limits<double>::infinity());
+  largest = at::where(at::eq(at::abs(largest), infinity), detail::wrapped_scalar_tensor(0.0), largest);
+  const Tensor sum = at::sum(at::exp(at::sub(values, largest)), dim, keepdim);
+  return at::add(at::log(sum), keepdim ? largest : at::reshape(largest, sum.sizes()));
+}
+
+static Tensor& logsumexp_out(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
+  TORCH_CHECK(out.is_floating_point(),
+              "logsumexp(): Expected floating point type for result tensor, but got: ", out.scalar_type());
+  const Tensor result = logsumexp(self, dim, keepdim);
+  resize_output(out, result.sizes());
+  return at::copy_(out, result);
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def_structured("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(sum_out), derive::OUT);
+  m.def_structured("sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                   TORCH_FN(sum_dim_out), derive::OUT);
+  m.def_structured("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(mean_out), derive::OUT);
+  m.def_structured("mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                   TORCH_FN(mean_dim_out), derive::OUT);
+  m.def_structured("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(prod_out), derive::OUT);
+  m.def_structured("prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                   TORCH_FN(prod_dim_out), derive::OUT);
+  m.def_structured("all(Tensor self) -> Tensor", TORCH_FN(all_out), derive::OUT);
+  m.def_structured("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", TORCH_FN(all_dim_out), derive::OUT);
+  m.def_structured("any(Tensor self) -> Tensor", TORCH_FN(any_out), derive::OUT);
+  m.def_structured("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", TORCH_FN(any_dim_out), derive::OUT);
+  m.def_composite("count_nonzero(Tensor self, int? dim=None) -> Tensor", TORCH_FN(count_nonzero));
+  m.def_composite("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", TORCH_FN(count_nonzero_dims));
+  m.def_structured("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", TORCH_FN(norm_out), derive::OUT);
+  m.def_structured("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+                   TORCH_FN(norm_dim_out), derive::OUT);
+  m.def_composite("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", TORCH_FN(logsumexp));
+  m.def_composite("logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
+                  TORCH_FN(logsumexp_out), variants::FUNCTION);
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,84 @@
+// Mirrors: aten/src/ATen/native/ReduceOps.cpp
+// Variance and standard deviation. `correction` is what the divisor falls short of the number of elements by: 1 for a
+// sample, 0 for a whole population. Left out: var_mean, std_mean, complex numbers, the warning where the divisor is not
+// positive.
+#include <ATen/native/ReduceOps.h>
+
+#include <ATen/Functions.h>
+#include <ATen/core/library.h>
+#include <ATen/native/ReduceOpsUtils.h>
+
+#include <limits>
+
+namespace reftorch::at::native {
+
+DEFINE_DISPATCH(std_var_stub)
+
+using OptionalScalar = std::optional<Scalar>;
+
+static void std_var_out(const Tensor& self, OptionalIntArrayRef dim, const OptionalScalar& correction, bool keepdim,
+                        bool take_sqrt, Tensor& out) {
+  const ScalarType dtype = self.scalar_type();
+  TORCH_CHECK(c10::isFloatingType(dtype), "std and var only support floating point and complex dtypes");
+  Reduction reduction(out, self, dim, keepdim, dtype, dtype);
+  if (reduction.empty()) {
+    at::fill_(out, std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
+  std_var_stub(reduction.iter().device_type(), reduction.iter(), correction.value_or(1).toDouble(), take_sqrt);
+  reduction.finish();
+}
+
+static void var_correction_out(const Tensor& self, OptionalIntArrayRef dim, const OptionalScalar& correction,
+                               bool keepdim, Tensor& out) {
+  std_var_out(self, dim, correction, keepdim, /*take_sqrt=*/false, out);
+}
+
+static void std_correction_out(const Tensor& self, OptionalIntArrayRef dim, const OptionalScalar& correction,
+                               bool keepdim, Tensor& out) {
+  std_var_out(self, dim, correction, keepdim, /*take_sqrt=*/true, out);
+}
+
+// The older spelling: unbiased=True is correction=1.
+static Tensor var(const Tensor& self, bool unbiased) {
+  return at::var(self, std::nullopt, unbiased, /*keepdim=*/false);
+}
+static Tensor var_dim(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {
+  return at::var(self, dim, unbiased, keepdim);
+}
+static Tensor std_all(const Tensor& self, bool unbiased) {
+  return at::std(self, std::nullopt, unbiased, /*keepdim=*/false);
+}
+static Tensor std_dim(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {
+  return at::std(self, dim, unbiased, keepdim);
+}
+
+static Tensor& var_out(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim, Tensor& out) {
+  return at::var_out(out, self, dim, unbiased, keepdim);
+}
+static Tensor& std_out(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim, Tensor& out) {
+  return at::std_out(out, self, dim, unbiased, keepdim);
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def_composite("var(Tensor self, bool unbiased=True) -> Tensor", TORCH_FN(var));
+  m.def_composite("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+                  TORCH_FN(var_dim));
+  m.def_composite(
+      "var.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
+      TORCH_FN(var_out), variants::FUNCTION);
+  m.def_structured(
+      "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+      TORCH_FN(var_correction_out), derive::OUT);
+  m.def_composite("std(Tensor self, bool unbiased=True) -> Tensor", TORCH_FN(std_all));
+  m.def_composite("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+                  TORCH_FN(std_dim));
+  m.def_composite(
+      "std.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
+      TORCH_FN(std_out), variants::FUNCTION);
+  m.def_structured(
+      "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+      TORCH_FN(std_correction_out), derive::OUT);
+}
+
+} // namespace reftorch::at::native

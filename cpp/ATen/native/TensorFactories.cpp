@@ -1,0 +1,200 @@
+// Mirrors: aten/src/ATen/native/TensorFactories.cpp
+// Tensors out of nothing, or of another tensor's shape. Left out: names, window functions, from_file; random ones are
+// in Distributions.cpp, arange and linspace in RangeFactories.cpp.
+#include <ATen/native/TensorFactories.h>
+
+#include <ATen/TensorUtils.h>
+#include <ATen/core/library.h>
+
+namespace reftorch::at::native {
+
+void check_not_pinned(const OptionalBool& pin_memory) {
+  TORCH_CHECK(!pin_memory.value_or(false), "pin_memory=True requires a CUDA or other accelerator backend; ",
+              "no pinned memory allocator is available on this system.");
+}
+
+Tensor empty_cpu(IntArrayRef size, OptionalType dtype, OptionalDevice device, OptionalFormat format) {
+  const ScalarType type = dtype_or_default(dtype);
+  const MemoryFormat order = format.value_or(MemoryFormat::Contiguous);
+  TORCH_CHECK(order != MemoryFormat::Preserve, "Unsupported memory format: ", order,
+              " has no tensor to take the order from");
+  if (order == MemoryFormat::ChannelsLast) {
+    return detail::empty_strided_generic(size, detail::channels_last_strides(size), type, device.value_or(Device()));
+  }
+  return detail::empty_generic(size, type, device.value_or(Device()));
+}
+
+Tensor empty_like_impl(const Tensor& self, OptionalType dtype, OptionalDevice device, OptionalFormat format) {
+  const ScalarType type = dtype.value_or(self.scalar_type());
+  const Device where = device.value_or(self.device());
+  const MemoryFormat order = format.value_or(MemoryFormat::Preserve);
+  if (order != MemoryFormat::Preserve) {
+    return empty_cpu(self.sizes(), type, where, order);
+  }
+  if (self.is_contiguous()) {
+    return detail::empty_generic(self.sizes(), type, where);
+  }
+  if (self.unsafeGetTensorImpl()->is_non_overlapping_and_dense()) {
+    return detail::empty_strided_generic(self.sizes(), self.strides(), type, where);
+  }
+  return detail::empty_strided_generic(self.sizes(), detail::infer_dense_strides(self.sizes(), self.strides()), type,
+                                       where);
+}
+
+static Tensor empty(IntArrayRef size, OptionalType dtype, OptionalLayout, OptionalDevice device,
+                    OptionalBool pin_memory, OptionalFormat format) {
+  check_not_pinned(pin_memory);
+  return empty_cpu(size, dtype, device, format);
+}
+
+static Tensor empty_strided(IntArrayRef size, IntArrayRef stride, OptionalType dtype, OptionalLayout,
+                            OptionalDevice device, OptionalBool pin_memory) {
+  check_not_pinned(pin_memory);
+  TORCH_CHECK(size.size() == stride.size(), "dimensionality of sizes (", size.size(),
+              ") must match dimensionality of strides (", stride.size(), ")");
+  for (int64_t step : stride) {
+    TORCH_CHECK(step >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
+  }
+  return detail::empty_strided_generic(size, stride, dtype_or_default(dtype), device.value_or(Device()));
+}
+
+static Tensor empty_like(const Tensor& self, OptionalType dtype, OptionalLayout, OptionalDevice device,
+                         OptionalBool pin_memory, OptionalFormat format) {
+  check_not_pinned(pin_memory);
+  return empty_like_impl(self, dtype, device, format);
+}
+
+// --- filled with one value -------------------------------------------------------------------------------------------
+
+static Tensor filled(Tensor t, const Scalar& value) {
+  fill_impl(t, value);
+  return t;
+}
+
+static Tensor zeroed(Tensor t) {
+  zero_impl(t);
+  return t;
+}
+
+static Tensor zeros(IntArrayRef size, OptionalType dtype, OptionalLayout, OptionalDevice device,
+                    OptionalBool pin_memory) {
+  check_not_pinned(pin_memory);
+  return zeroed(empty_cpu(size, dtype, device));
+}
+
+static Tensor ones(IntArrayRef size, OptionalType dtype, OptionalLayout, OptionalDevice device,
+                   OptionalBool pin_memory) {
+  check_not_pinned(pin_memory);
+  return filled(empty_cpu(size, dtype, device), 1);
+}
+
+// The dtype follows the number's kind where none is given: bool, int64, or the default float.
+static Tensor full(IntArrayRef size, const Scalar& fill_value, OptionalType dtype, OptionalLayout,
+                   OptionalDevice device, OptionalBool pin_memory) {
+  check_not_pinned(pin_memory);
+  if (!dtype.has_value() && !fill_value.isFloatingPoint()) {
+    dtype = fill_value.type();
+  }
+  return filled(empty_cpu(size, dtype, device), fill_value);
+}
+
+static Tensor scalar_tensor(const Scalar& s, OptionalType dtype, OptionalLayout, OptionalDevice device,
+                            OptionalBool pin_memory) {
+  check_not_pinned(pin_memory);
+  return filled(empty_cpu({}, dtype, device), s);
+}
+
+static Tensor zeros_like(const Tensor& self, OptionalType dtype, OptionalLayout, OptionalDevice device,
+                         OptionalBool pin_memory, OptionalFormat format) {
+  check_not_pinned(pin_memory);
+  return zeroed(empty_like_impl(self, dtype, device, format));
+}
+
+static Tensor ones_like(const Tensor& self, OptionalType dtype, OptionalLayout, OptionalDevice device,
+                        OptionalBool pin_memory, OptionalFormat format) {
+  check_not_pinned(pin_memory);
+  return filled(empty_like_impl(self, dtype, device, format), 1);
+}
+
+static Tensor full_like(const Tensor& self, const Scalar& fill_value, OptionalType dtype, OptionalLayout,
+                        OptionalDevice device, OptionalBool pin_memory, OptionalFormat format) {
+  check_not_pinned(pin_memory);
+  return filled(empty_like_impl(self, dtype, device, format), fill_value);
+}
+
+// --- methods: another shape, self's dtype and device -----------------------------------------------------------------
+
+static Tensor new_empty(const Tensor& self, IntArrayRef size, OptionalType dtype, OptionalLayout, OptionalDevice device,
+                        OptionalBool pin_memory) {
+  check_not_pinned(pin_memory);
+  return empty_cpu(size, dtype.value_or(self.scalar_type()), device.value_or(self.device()));
+}
+
+static Tensor new_empty_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, OptionalType dtype,
+                                OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
+  return empty_strided(size, stride, dtype.value_or(self.scalar_type()), layout, device.value_or(self.device()),
+                       pin_memory);
+}
+
+static Tensor new_zeros(const Tensor& self, IntArrayRef size, OptionalType dtype, OptionalLayout layout,
+                        OptionalDevice device, OptionalBool pin_memory) {
+  return zeroed(new_empty(self, size, dtype, layout, device, pin_memory));
+}
+
+static Tensor new_ones(const Tensor& self, IntArrayRef size, OptionalType dtype, OptionalLayout layout,
+                       OptionalDevice device, OptionalBool pin_memory) {
+  return filled(new_empty(self, size, dtype, layout, device, pin_memory), 1);
+}
+
+static Tensor new_full(const Tensor& self, IntArrayRef size, const Scalar& fill_value, OptionalType dtype,
+                       OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
+  return filled(new_empty(self, size, dtype, layout, device, pin_memory), fill_value);
+}
+
+// --- the identity matrix ---------------------------------------------------------------------------------------------
+
+static Tensor eye_m(int64_t n, int64_t m, OptionalType dtype, OptionalLayout, OptionalDevice device,
+                    OptionalBool pin_memory) {
+  check_not_pinned(pin_memory);
+  TORCH_CHECK(n >= 0, "n must be greater or equal to 0, got ", n);
+  TORCH_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
+  Tensor result = zeroed(empty_cpu({n, m}, dtype, device));
+  Tensor diagonal = detail::alias_with_sizes_and_strides(result, std::min(n, m), m + 1, 0);
+  fill_impl(diagonal, 1);
+  return result;
+}
+
+static Tensor eye(int64_t n, OptionalType dtype, OptionalLayout layout, OptionalDevice device,
+                  OptionalBool pin_memory) {
+  return eye_m(n, n, dtype, layout, device, pin_memory);
+}
+
+#define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  constexpr int FUNCTION = variants::FUNCTION, METHOD = variants::METHOD;
+  m.def("empty(int[] size, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", TORCH_FN(empty), FUNCTION);
+  m.def("empty_strided(int[] size, int[] stride, *, " OPTIONS ") -> Tensor", TORCH_FN(empty_strided), FUNCTION);
+  m.def("empty_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", TORCH_FN(empty_like),
+        FUNCTION);
+  m.def("zeros(int[] size, *, " OPTIONS ") -> Tensor", TORCH_FN(zeros), FUNCTION);
+  m.def("ones(int[] size, *, " OPTIONS ") -> Tensor", TORCH_FN(ones), FUNCTION);
+  m.def("full(int[] size, Scalar fill_value, *, " OPTIONS ") -> Tensor", TORCH_FN(full), FUNCTION);
+  m.def("scalar_tensor(Scalar s, *, " OPTIONS ") -> Tensor", TORCH_FN(scalar_tensor), FUNCTION);
+  m.def("zeros_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", TORCH_FN(zeros_like),
+        FUNCTION);
+  m.def("ones_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", TORCH_FN(ones_like),
+        FUNCTION);
+  m.def("full_like(Tensor self, Scalar fill_value, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
+        TORCH_FN(full_like), FUNCTION);
+  m.def("new_empty(Tensor self, int[] size, *, " OPTIONS ") -> Tensor", TORCH_FN(new_empty), METHOD);
+  m.def("new_empty_strided(Tensor self, int[] size, int[] stride, *, " OPTIONS ") -> Tensor",
+        TORCH_FN(new_empty_strided), METHOD);
+  m.def("new_zeros(Tensor self, int[] size, *, " OPTIONS ") -> Tensor", TORCH_FN(new_zeros), METHOD);
+  m.def("new_ones(Tensor self, int[] size, *, " OPTIONS ") -> Tensor", TORCH_FN(new_ones), METHOD);
+  m.def("new_full(Tensor self, int[] size, Scalar fill_value, *, " OPTIONS ") -> Tensor", TORCH_FN(new_full), METHOD);
+  m.def("eye(int n, *, " OPTIONS ") -> Tensor", TORCH_FN(eye), FUNCTION);
+  m.def("eye.m(int n, int m, *, " OPTIONS ") -> Tensor", TORCH_FN(eye_m), FUNCTION);
+}
+
+} // namespace reftorch::at::native

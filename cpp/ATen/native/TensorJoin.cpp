@@ -1,0 +1,195 @@
+// Mirrors: aten/src/ATen/native/TensorShape.cpp (cat, stack, hstack, vstack, repeat, diag),
+// aten/src/ATen/native/TensorTransformations.cpp Fresh tensors made of whole other tensors. Left out: block_diag, tile,
+// roll, rot90, memory formats in cat.
+#include <ATen/Functions.h>
+#include <ATen/MemoryOverlap.h>
+#include <ATen/Resize.h>
+#include <ATen/TypePromotion.h>
+#include <ATen/WrapDimUtils.h>
+#include <ATen/core/library.h>
+#include <ATen/native/TensorFactories.h>
+#include <ATen/native/TensorShape.h>
+
+#include <algorithm>
+
+namespace reftorch::at::native {
+
+// Older programs start a loop of cat with torch.tensor([]): such a tensor fits any shape.
+static bool should_skip(const Tensor& t) {
+  return t.numel() == 0 && t.dim() == 1;
+}
+
+static void check_cat_shapes(const Tensor& first, const Tensor& t, int64_t dim, size_t position) {
+  TORCH_CHECK(first.dim() == t.dim(), "Tensors must have same number of dimensions: got ", first.dim(), " and ",
+              t.dim());
+  for (int64_t d = 0; d < first.dim(); d++) {
+    TORCH_CHECK(d == dim || first.sizes()[d] == t.sizes()[d], "Sizes of tensors must match except in dimension ", dim,
+                ". Expected size ", first.sizes()[d], " but got size ", t.sizes()[d], " for tensor number ", position,
+                " in the list.");
+  }
+}
+
+static Tensor& cat_out(TensorList tensors, int64_t dim, Tensor& out) {
+  TORCH_CHECK_VALUE(!tensors.empty(), "torch.cat(): expected a non-empty list of Tensors");
+  const Tensor* first = nullptr;
+  for (size_t i = 0; i < tensors.size(); i++) {
+    TORCH_CHECK(tensors[i].dim() > 0, "zero-dimensional tensor (at position ", i, ") cannot be concatenated");
+    if (first == nullptr && !should_skip(tensors[i])) {
+      first = &tensors[i];
+    }
+  }
+  const ScalarType dtype = out.defined() ? out.scalar_type() : result_type(tensors);
+  DimVector sizes(first == nullptr ? IntArrayRef(int64_t(0)) : first->sizes());
+  if (first != nullptr) {
+    dim = maybe_wrap_dim(dim, first->dim());
+    sizes[dim] = 0;
+    for (size_t i = 0; i < tensors.size(); i++) {
+      if (!should_skip(tensors[i])) {
+        check_cat_shapes(*first, tensors[i], dim, i);
+        sizes[dim] += tensors[i].sizes()[dim];
+      }
+    }
+  }
+  if (out.defined()) {
+    for (const Tensor& t : tensors) {
+      TORCH_CHECK_TYPE(c10::canCast(t.scalar_type(), out.scalar_type()),
+                  "torch.cat(): input types can't be cast to the desired output type ", out.scalar_type());
+      assert_no_overlap(out, t);
+    }
+    resize_output(out, sizes);
+  } else {
+    out = empty_cpu(sizes, dtype, tensors[0].device());
+  }
+  if (first == nullptr) {
+    return out;
+  }
+  int64_t offset = out.storage_offset();
+  for (const Tensor& t : tensors) {
+    if (!should_skip(t)) {
+      Tensor part = as_view(out, t.sizes(), out.strides(), offset);
+      at::copy_(part, t);
+      offset += t.sizes()[dim] * out.strides()[dim];
+    }
+  }
+  return out;
+}
+
+static Tensor cat(TensorList tensors, int64_t dim) {
+  Tensor out;
+  return cat_out(tensors, dim, out);
+}
+
+// Composite: cat of unsqueezed tensors, so cat's formula serves it.
+static Tensor stack(TensorList tensors, int64_t dim) {
+  TORCH_CHECK(!tensors.empty(), "stack expects a non-empty TensorList");
+  dim = maybe_wrap_dim(dim, tensors[0].dim() + 1);
+  std::vector<Tensor> rows;
+  for (size_t i = 0; i < tensors.size(); i++) {
+    TORCH_CHECK(tensors[i].sizes() == tensors[0].sizes(), "stack expects each tensor to be equal size, but got ",
+                tensors[0].sizes(), " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
+    rows.push_back(at::unsqueeze(tensors[i], dim));
+  }
+  return at::cat(rows, dim);
+}
+
+static std::vector<Tensor> at_least(TensorList tensors, int64_t ndim) {
+  std::vector<Tensor> result;
+  for (Tensor t : tensors) {
+    while (t.dim() < ndim) {
+      t = at::unsqueeze(t, 0);
+    }
+    result.push_back(t);
+  }
+  return result;
+}
+
+static Tensor hstack(TensorList tensors) {
+  TORCH_CHECK(!tensors.empty(), "hstack expects a non-empty TensorList");
+  const std::vector<Tensor> rows = at_least(tensors, 1);
+  return at::cat(rows, rows[0].dim() == 1 ? 0 : 1);
+}
+
+static Tensor vstack(TensorList tensors) {
+  TORCH_CHECK(!tensors.empty(), "vstack expects a non-empty TensorList");
+  return at::cat(at_least(tensors, 2), 0);
+}
+
+// The result, seen with every dimension split in (repeat, size), is one broadcast copy.
+static Tensor repeat(const Tensor& self, IntArrayRef repeats) {
+  const int64_t ndim = static_cast<int64_t>(repeats.size()), leading = ndim - self.dim();
+  TORCH_CHECK(leading >= 0,
+              "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+  DimVector sizes, split_sizes, split_strides;
+  for (int64_t d = 0; d < ndim; d++) {
+    TORCH_CHECK(repeats[d] >= 0, "Repeats cannot be negative, found ", repeats[d], " at index ", d);
+    const int64_t size = d < leading ? 1 : self.sizes()[d - leading];
+    sizes.push_back(repeats[d] * size);
+    split_sizes.push_back(repeats[d]);
+    split_sizes.push_back(size);
+    split_strides.push_back(0);
+    split_strides.push_back(d < leading ? 0 : self.strides()[d - leading]);
+  }
+  Tensor result = empty_cpu(sizes, self.scalar_type(), self.device());
+  Tensor pieces = at::view(result, split_sizes);
+  at::copy_(pieces, as_view(self, split_sizes, split_strides));
+  return result;
+}
+
+// --- reversal --------------------------------------------------------------------------------------------------------
+
+template <typename T>
+static void reverse_rows(const T* in, T* out, int64_t outer, int64_t n, int64_t inner) {
+  for (int64_t o = 0; o < outer; o++) {
+    for (int64_t i = 0; i < n; i++) {
+      std::copy_n(in + (o * n + n - 1 - i) * inner, inner, out + (o * n + i) * inner);
+    }
+  }
+}
+
+// in, out: (outer, n, inner), one pass for each flipped dimension.
+static Tensor flip(const Tensor& self, IntArrayRef dims) {
+  const auto flipped = dims.empty() ? std::bitset<dim_bitset_size>() : dim_list_to_bitset(dims, self.dim());
+  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
+  Tensor current = self.contiguous();
+  for (int64_t d = 0; d < self.dim(); d++) {
+    if (!flipped[d] || self.sizes()[d] < 2 || self.numel() == 0) {
+      continue;
+    }
+    Tensor next = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
+    const int64_t inner = current.strides()[d], n = self.sizes()[d], outer = self.numel() / (n * inner);
+    switch (self.itemsize()) { // only the size of an element matters to a move
+      case 1:
+        reverse_rows(static_cast<uint8_t*>(current.data_ptr()), static_cast<uint8_t*>(next.data_ptr()), outer, n,
+                     inner);
+        break;
+      case 2:
+        reverse_rows(static_cast<uint16_t*>(current.data_ptr()), static_cast<uint16_t*>(next.data_ptr()), outer, n,
+                     inner);
+        break;
+      case 4:
+        reverse_rows(static_cast<uint32_t*>(current.data_ptr()), static_cast<uint32_t*>(next.data_ptr()), outer, n,
+                     inner);
+        break;
+      default:
+        reverse_rows(static_cast<uint64_t*>(current.data_ptr()), static_cast<uint64_t*>(next.data_ptr()), outer, n,
+                     inner);
+        break;
+    }
+    current = next;
+  }
+  at::copy_(result, current);
+  return result;
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  constexpr int FUNCTION = variants::FUNCTION;
+  m.def("cat(Tensor[] tensors, int dim=0) -> Tensor", TORCH_FN(cat), FUNCTION);
+  m.def("cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(cat_out), FUNCTION);
+  m.def_composite("stack(Tensor[] tensors, int dim=0) -> Tensor", TORCH_FN(stack), FUNCTION);
+  m.def_composite("hstack(Tensor[] tensors) -> Tensor", TORCH_FN(hstack), FUNCTION);
+  m.def_composite("vstack(Tensor[] tensors) -> Tensor", TORCH_FN(vstack), FUNCTION);
+  m.def("repeat(Tensor self, int[] repeats) -> Tensor", TORCH_FN(repeat), variants::METHOD);
+  m.def("flip(Tensor self, int[] dims) -> Tensor", TORCH_FN(flip));
+}
+
+} // namespace reftorch::at::native

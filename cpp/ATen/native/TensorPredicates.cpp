@@ -1,0 +1,82 @@
+// Mirrors: aten/src/ATen/native/TensorCompare.cpp, aten/src/ATen/native/ReduceOps.cpp
+// Questions about tensors, made of other ops: which elements are special, are two tensors equal or close.
+#include <ATen/Functions.h>
+#include <ATen/core/library.h>
+#include <ATen/native/BinaryOps.h>
+#include <ATen/native/ReduceOps.h>
+
+#include <limits>
+
+namespace reftorch::at::native {
+
+static Tensor number(double value) {
+  return detail::wrapped_scalar_tensor(value);
+}
+
+static Tensor isnan(const Tensor& self) {
+  return at::ne(self, self);
+}
+
+static Tensor isinf(const Tensor& self) {
+  if (!self.is_floating_point()) {
+    return at::ne(self, self); // no integer is
+  }
+  return at::eq(at::abs(self), number(std::numeric_limits<double>::infinity()));
+}
+
+static Tensor isfinite(const Tensor& self) {
+  if (!self.is_floating_point()) {
+    return at::eq(self, self);
+  }
+  return at::lt(at::abs(self), number(std::numeric_limits<double>::infinity()));
+}
+
+// |self - other| <= atol + rtol * |other|, or equal (which infinities may be)
+static Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  TORCH_CHECK(self.scalar_type() == other.scalar_type(), self.scalar_type(), " did not match ", other.scalar_type());
+  TORCH_CHECK(rtol >= 0, "rtol must be greater than or equal to zero, but got ", rtol);
+  TORCH_CHECK(atol >= 0, "atol must be greater than or equal to zero, but got ", atol);
+  Tensor close = at::eq(self, other);
+  if (equal_nan && self.is_floating_point()) {
+    close = at::logical_or(close, at::logical_and(isnan(self), isnan(other)));
+  }
+  if (rtol == 0 && atol == 0) {
+    return close;
+  }
+  const bool floating = self.is_floating_point();
+  const Tensor a = floating ? self : at::to(self, kDouble), b = floating ? other : at::to(other, kDouble);
+  const Tensor allowed = at::add(at::abs(at::mul(b, number(rtol))), number(atol));
+  const Tensor actual = at::abs(at::sub(a, b));
+  return at::logical_or(close, at::logical_and(isfinite(actual), at::le(actual, allowed)));
+}
+
+static bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  return at::all(isclose(self, other, rtol, atol, equal_nan)).item().toBool();
+}
+
+// The same shape and the same elements; NaN equals nothing.
+static bool equal(const Tensor& self, const Tensor& other) {
+  return self.sizes() == other.sizes() && at::all(at::eq(self, other)).item().toBool();
+}
+
+static bool is_nonzero(const Tensor& self) {
+  TORCH_CHECK(self.numel() != 0, "Boolean value of Tensor with no values is ambiguous");
+  TORCH_CHECK(self.numel() == 1, "Boolean value of Tensor with more than one value is ambiguous");
+  return self.item().toBool();
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def_composite("isnan(Tensor self) -> Tensor", TORCH_FN(isnan));
+  m.def_composite("isinf(Tensor self) -> Tensor", TORCH_FN(isinf));
+  m.def_composite("isfinite(Tensor self) -> Tensor", TORCH_FN(isfinite));
+  m.def_composite(
+      "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
+      TORCH_FN(isclose));
+  m.def_composite(
+      "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
+      TORCH_FN(allclose));
+  m.def_composite("equal(Tensor self, Tensor other) -> bool", TORCH_FN(equal));
+  m.def_composite("is_nonzero(Tensor self) -> bool", TORCH_FN(is_nonzero));
+}
+
+} // namespace reftorch::at::native

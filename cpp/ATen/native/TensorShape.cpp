@@ -1,0 +1,236 @@
+// Mirrors: aten/src/ATen/native/TensorShape.cpp
+// Views that rearrange dimensions: another geometry on the same storage, no element moves. Those that take a part of a
+// tensor are in TensorSlicing.cpp, those that join tensors in TensorJoin.cpp. Left out: layouts other than strided,
+// names, nested tensors.
+#include <ATen/native/TensorShape.h>
+
+#include <ATen/ExpandUtils.h>
+#include <ATen/Functions.h>
+#include <ATen/TensorUtils.h>
+#include <ATen/WrapDimUtils.h>
+#include <ATen/core/library.h>
+
+namespace reftorch::at::native {
+
+static Tensor view(const Tensor& self, IntArrayRef size) {
+  const DimVector sizes = infer_size(size, self.numel());
+  const auto strides = detail::computeStride(self.sizes(), self.strides(), sizes);
+  TORCH_CHECK(strides.has_value(),
+              "view size is not compatible with input tensor's size and stride (at least one dimension spans across ",
+              "two contiguous subspaces). Use .reshape(...) instead.");
+  return as_view(self, sizes, *strides);
+}
+
+// A view of a tensor that nobody else holds (a fresh result): autograd need not treat it as one.
+static Tensor _unsafe_view(const Tensor& self, IntArrayRef size) {
+  return native::view(self, size);
+}
+
+// A view where the memory allows one, else a view of a copy.
+static Tensor reshape(const Tensor& self, IntArrayRef shape) {
+  const DimVector sizes = infer_size(shape, self.numel());
+  if (detail::computeStride(self.sizes(), self.strides(), sizes).has_value()) {
+    return at::view(self, sizes);
+  }
+  return at::_unsafe_view(at::clone(self, MemoryFormat::Contiguous), sizes);
+}
+
+static Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride,
+                         std::optional<int64_t> storage_offset) {
+  const int64_t offset = storage_offset.value_or(self.storage_offset());
+  TORCH_CHECK(size.size() == stride.size(), "mismatch in length of strides and shape");
+  for (int64_t step : stride) {
+    TORCH_CHECK(step >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
+  }
+  TORCH_CHECK(offset >= 0, "Tensor: invalid storage offset ", offset);
+  const size_t needed = detail::computeStorageNbytes(size, stride, self.itemsize(), offset);
+  TORCH_CHECK(needed <= self.storage().nbytes(), "setStorage: sizes ", size, ", strides ", stride, ", storage offset ",
+              offset, ", and itemsize ", self.itemsize(), " requiring a storage size of ", needed,
+              " are out of bounds for storage of size ", self.storage().nbytes());
+  return as_view(self, size, stride, offset);
+}
+
+static Tensor alias(const Tensor& self) {
+  return as_view(self, self.sizes(), self.strides());
+}
+
+// Trailing dimensions match; size 1 stretches with stride 0; -1 keeps the size.
+static Tensor expand(const Tensor& self, IntArrayRef size, bool /*implicit*/) {
+  const int64_t ndim = static_cast<int64_t>(size.size()), leading = ndim - self.dim();
+  TORCH_CHECK(leading >= 0, "expand(torch.", self.scalar_type(), "Tensor{", self.sizes(), "}, size=", size,
+              "): the number of sizes provided (", ndim,
+              ") must be greater or equal to the number of dimensions in the tensor (", self.dim(), ")");
+  DimVector sizes(size), strides(size.size(), 0);
+  for (int64_t i = ndim - 1; i >= 0; i--) {
+    if (i < leading) {
+      TORCH_CHECK(size[i] >= 0, "The expanded size of the tensor (", size[i],
+                  ") isn't allowed in a leading, non-existing dimension ", i);
+      strides[i] = sizes[i] == 1 && i + 1 < ndim ? sizes[i + 1] * strides[i + 1] : 0;
+    } else {
+      const int64_t existing = self.sizes()[i - leading];
+      sizes[i] = size[i] == -1 ? existing : size[i];
+      strides[i] = self.strides()[i - leading];
+      if (sizes[i] != existing) {
+        TORCH_CHECK(existing == 1, "The expanded size of the tensor (", sizes[i], ") must match the existing size (",
+                    existing, ") at non-singleton dimension ", i, ".  Target sizes: ", size,
+                    ".  Tensor sizes: ", self.sizes());
+        strides[i] = 0;
+      }
+    }
+  }
+  return as_view(self, sizes, strides);
+}
+
+static Tensor expand_as(const Tensor& self, const Tensor& other) {
+  return at::expand(self, other.sizes());
+}
+
+static Tensor broadcast_to(const Tensor& self, IntArrayRef size) {
+  return at::expand(self, size);
+}
+
+static Tensor view_as(const Tensor& self, const Tensor& other) {
+  return at::view(self, other.sizes());
+}
+
+static Tensor reshape_as(const Tensor& self, const Tensor& other) {
+  return at::reshape(self, other.sizes());
+}
+
+// --- order of dimensions ---------------------------------------------------------------------------------------------
+
+static Tensor permute(const Tensor& self, IntArrayRef dims) {
+  TORCH_CHECK(self.dim() == static_cast<int64_t>(dims.size()),
+              "permute(sparse_coo): number of dimensions in the tensor input does not ",
+              "match the length of the desired ordering of dimensions i.e. input.dim() = ", self.dim(),
+              " is not equal to len(dims) = ", dims.size());
+  DimVector sizes(dims.size()), strides(dims.size());
+  std::bitset<dim_bitset_size> seen;
+  for (size_t i = 0; i < dims.size(); i++) {
+    const int64_t d = maybe_wrap_dim(dims[i], self.dim());
+    TORCH_CHECK(!seen[d], "permute(): duplicate dims are not allowed.");
+    seen[d] = true;
+    sizes[i] = self.sizes()[d];
+    strides[i] = self.strides()[d];
+  }
+  return as_view(self, sizes, strides);
+}
+
+static Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+  dim0 = maybe_wrap_dim(dim0, self.dim());
+  dim1 = maybe_wrap_dim(dim1, self.dim());
+  DimVector sizes(self.sizes()), strides(self.strides());
+  if (dim0 != dim1) {
+    std::swap(sizes[dim0], sizes[dim1]);
+    std::swap(strides[dim0], strides[dim1]);
+  }
+  return as_view(self, sizes, strides);
+}
+
+static void check_t(const Tensor& self, const char* name) {
+  TORCH_CHECK(self.dim() <= 2, name, " expects a tensor with <= 2 dimensions, but self is ", self.dim(), "D");
+}
+
+static Tensor t(const Tensor& self) {
+  check_t(self, "t()");
+  return native::transpose(self, 0, self.dim() < 2 ? 0 : 1);
+}
+
+// --- dimensions of size 1 --------------------------------------------------------------------------------------------
+
+static Tensor unsqueeze(const Tensor& self, int64_t dim) {
+  dim = maybe_wrap_dim(dim, self.dim() + 1);
+  DimVector sizes(self.sizes()), strides(self.strides());
+  const int64_t stride = dim < self.dim() ? sizes[dim] * strides[dim] : 1;
+  sizes.insert(dim, 1);
+  strides.insert(dim, stride);
+  return as_view(self, sizes, strides);
+}
+
+// Drops those of the marked dimensions that have size 1.
+static Tensor squeeze_marked(const Tensor& self, std::bitset<dim_bitset_size> marked) {
+  DimVector sizes, strides;
+  for (int64_t d = 0; d < self.dim(); d++) {
+    if (!marked[d] || self.sizes()[d] != 1) {
+      sizes.push_back(self.sizes()[d]);
+      strides.push_back(self.strides()[d]);
+    }
+  }
+  return as_view(self, sizes, strides);
+}
+
+static Tensor squeeze(const Tensor& self) {
+  return squeeze_marked(self, std::bitset<dim_bitset_size>().set());
+}
+
+static Tensor squeeze_dim(const Tensor& self, int64_t dim) {
+  return squeeze_marked(self, std::bitset<dim_bitset_size>().set(maybe_wrap_dim(dim, self.dim())));
+}
+
+static Tensor squeeze_dims(const Tensor& self, IntArrayRef dims) {
+  return squeeze_marked(self, dims.empty() ? std::bitset<dim_bitset_size>() : dim_list_to_bitset(dims, self.dim()));
+}
+
+// --- in place: the tensor itself takes the geometry of the view ------------------------------------------------------
+
+static Tensor& take_geometry(Tensor& self, const Tensor& view) {
+  self.unsafeGetTensorImpl()->set_sizes_and_strides(view.sizes(), view.strides(), view.storage_offset());
+  return self;
+}
+
+static Tensor& transpose_(Tensor& self, int64_t dim0, int64_t dim1) {
+  return take_geometry(self, native::transpose(self, dim0, dim1));
+}
+static Tensor& t_(Tensor& self) {
+  check_t(self, "t_()");
+  return take_geometry(self, native::t(self));
+}
+static Tensor& unsqueeze_(Tensor& self, int64_t dim) {
+  return take_geometry(self, native::unsqueeze(self, dim));
+}
+static Tensor& squeeze_(Tensor& self) {
+  return take_geometry(self, squeeze(self));
+}
+static Tensor& squeeze_dim_(Tensor& self, int64_t dim) {
+  return take_geometry(self, squeeze_dim(self, dim));
+}
+static Tensor& squeeze_dims_(Tensor& self, IntArrayRef dims) {
+  return take_geometry(self, squeeze_dims(self, dims));
+}
+static Tensor& as_strided_(Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) {
+  return take_geometry(self, native::as_strided(self, size, stride, storage_offset));
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  constexpr int METHOD = variants::METHOD;
+  m.def("view(Tensor(a) self, int[] size) -> Tensor(a)", TORCH_FN(view), METHOD);
+  m.def("_unsafe_view(Tensor self, int[] size) -> Tensor", TORCH_FN(_unsafe_view), variants::FUNCTION);
+  m.def_composite("reshape(Tensor(a) self, int[] shape) -> Tensor(a)", TORCH_FN(reshape));
+  m.def("as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
+        TORCH_FN(as_strided));
+  m.def("alias(Tensor(a) self) -> Tensor(a)", TORCH_FN(alias), variants::FUNCTION);
+  m.def("expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)", TORCH_FN(expand), METHOD);
+  m.def_composite("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", TORCH_FN(expand_as), METHOD);
+  m.def_composite("broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", TORCH_FN(broadcast_to));
+  m.def_composite("view_as(Tensor(a) self, Tensor other) -> Tensor(a)", TORCH_FN(view_as), METHOD);
+  m.def_composite("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", TORCH_FN(reshape_as), METHOD);
+  m.def("permute(Tensor(a) self, int[] dims) -> Tensor(a)", TORCH_FN(permute));
+  m.def("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", TORCH_FN(transpose));
+  m.def("t(Tensor(a) self) -> Tensor(a)", TORCH_FN(t));
+  m.def("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", TORCH_FN(unsqueeze));
+  m.def("squeeze(Tensor(a) self) -> Tensor(a)", TORCH_FN(squeeze));
+  m.def("squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", TORCH_FN(squeeze_dim));
+  m.def("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", TORCH_FN(squeeze_dims));
+  m.def("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", TORCH_FN(transpose_), METHOD);
+  m.def("t_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(t_), METHOD);
+  m.def("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", TORCH_FN(unsqueeze_), METHOD);
+  m.def("squeeze_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(squeeze_), METHOD);
+  m.def("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", TORCH_FN(squeeze_dims_), METHOD);
+  m.def("as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)",
+        TORCH_FN(as_strided_));
+  m.def("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", TORCH_FN(transpose_), METHOD);
+  m.def("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", TORCH_FN(transpose_), METHOD);
+  m.def("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", TORCH_FN(squeeze_dim_), METHOD);
+}
+
+} // namespace reftorch::at::native

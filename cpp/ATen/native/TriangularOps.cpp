@@ -1,0 +1,66 @@
+// Mirrors: aten/src/ATen/native/TriangularOps.cpp, aten/src/ATen/native/TensorShape.cpp (diag, diag_embed)
+// Triangles and diagonals of matrices. Left out: tril_indices, triu_indices, trace.
+#include <ATen/native/TriangularOps.h>
+
+#include <ATen/Functions.h>
+#include <ATen/Resize.h>
+#include <ATen/WrapDimUtils.h>
+#include <ATen/core/library.h>
+#include <ATen/native/TensorFactories.h>
+#include <ATen/native/TypeMetaName.h>
+
+namespace reftorch::at::native {
+
+DEFINE_DISPATCH(triu_tril_stub)
+
+static void triu_tril_out(const char* name, const Tensor& self, int64_t k, bool upper, Tensor& out) {
+  TORCH_CHECK(self.dim() >= 2, name, ": input tensor must have at least 2 dimensions");
+  if (!out.defined()) {
+    out = empty_cpu(self.sizes(), self.scalar_type(), self.device());
+  } else {
+    TORCH_CHECK(out.scalar_type() == self.scalar_type(), "Expected out tensor to have dtype ",
+                type_meta_name(self.scalar_type()), ", but got ", type_meta_name(out.scalar_type()), " instead");
+    resize_output(out, self.sizes());
+  }
+  at::copy_(out, self);
+  if (out.numel() > 0) {
+    triu_tril_stub(out.device().type(), out, k, upper);
+  }
+}
+
+static void tril_out(const Tensor& self, int64_t diagonal, Tensor& out) {
+  triu_tril_out("tril", self, diagonal, /*upper=*/false, out);
+}
+
+static void triu_out(const Tensor& self, int64_t diagonal, Tensor& out) {
+  triu_tril_out("triu", self, diagonal, /*upper=*/true, out);
+}
+
+static Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
+  const int64_t ndim = self.dim() + 1;
+  const int64_t d1 = maybe_wrap_dim(dim1, ndim), d2 = maybe_wrap_dim(dim2, ndim);
+  TORCH_CHECK(d1 != d2, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
+  const int64_t length = self.size(-1) + std::abs(offset);
+  DimVector sizes(self.sizes().slice(0, self.dim() - 1));
+  sizes.insert(std::min(d1, d2), length);
+  sizes.insert(std::max(d1, d2), length);
+  Tensor result = empty_cpu(sizes, self.scalar_type(), self.device());
+  zero_impl(result);
+  Tensor diagonal = at::diagonal(result, offset, d1, d2);
+  at::copy_(diagonal, self);
+  return result;
+}
+
+static Tensor diag(const Tensor& self, int64_t diagonal) {
+  TORCH_CHECK(self.dim() == 1 || self.dim() == 2, "diag(): Supports 1D or 2D tensors. Got ", self.dim(), "D");
+  return self.dim() == 1 ? at::diag_embed(self, diagonal) : at::clone(at::diagonal(self, diagonal));
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def_structured("tril(Tensor self, int diagonal=0) -> Tensor", TORCH_FN(tril_out));
+  m.def_structured("triu(Tensor self, int diagonal=0) -> Tensor", TORCH_FN(triu_out));
+  m.def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", TORCH_FN(diag_embed));
+  m.def_composite("diag(Tensor self, int diagonal=0) -> Tensor", TORCH_FN(diag));
+}
+
+} // namespace reftorch::at::native

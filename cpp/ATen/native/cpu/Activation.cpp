@@ -1,0 +1,30 @@
+// Mirrors: aten/src/ATen/native/cpu/Activation.cpp
+#include <ATen/native/Activation.h>
+#include <ATen/native/cpu/Loops.h>
+
+namespace reftorch::at::native {
+namespace {
+
+void relu_kernel(TensorIterator& iter) {
+  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "relu_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return opmath_t(a) < 0 ? opmath_t(0) : opmath_t(a); });
+  });
+}
+
+void threshold_backward_kernel(TensorIterator& iter, const Scalar& threshold_scalar) {
+  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "threshold_backward_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    const auto threshold = threshold_scalar.to<opmath_t>();
+    cpu_kernel(iter, [threshold](scalar_t self, scalar_t grad) -> scalar_t {
+      return opmath_t(self) <= threshold ? opmath_t(0) : opmath_t(grad);
+    });
+  });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(relu_stub, relu_kernel)
+REGISTER_DISPATCH(threshold_backward_stub, threshold_backward_kernel)
+
+} // namespace reftorch::at::native

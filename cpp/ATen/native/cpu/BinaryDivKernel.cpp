@@ -1,0 +1,107 @@
+// Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp
+// Division: true, rounded toward zero, rounded down, and the remainder of the last.
+#include <ATen/native/BinaryOps.h>
+#include <ATen/native/cpu/Loops.h>
+
+#include <cmath>
+
+namespace reftorch::at::native {
+namespace {
+
+void div_true_kernel(TensorIterator& iter) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "div_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return opmath_t(a) / opmath_t(b); });
+  });
+}
+
+// For integers the processor traps on a zero divisor, and on -1 where the quotient does not fit.
+template <typename T>
+T checked_div_trunc(T a, T b) {
+  TORCH_CHECK(b != 0, "ZeroDivisionError");
+  if (std::is_signed_v<T> && b == T(-1)) {
+    return T(0) - static_cast<std::make_unsigned_t<T>>(a);
+  }
+  return a / b;
+}
+
+template <typename T>
+T div_floor_integer(T a, T b) {
+  const T quotient = checked_div_trunc(a, b);
+  const bool inexact = T(quotient * b) != a;
+  return inexact && ((a < 0) != (b < 0)) ? quotient - 1 : quotient;
+}
+
+// Python's floor division, by way of fmod: exact where a / b would round up to a whole number.
+template <typename T>
+T div_floor_floating(T a, T b) {
+  if (b == 0) {
+    return a / b;
+  }
+  const T mod = std::fmod(a, b);
+  T div = (a - mod) / b;
+  if (mod != 0 && (b < 0) != (mod < 0)) {
+    div -= T(1);
+  }
+  if (div == 0) {
+    return std::copysign(T(0), a / b);
+  }
+  const T floordiv = std::floor(div);
+  return div - floordiv > T(0.5) ? floordiv + T(1) : floordiv;
+}
+
+void div_trunc_kernel(TensorIterator& iter) {
+  if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
+    AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "div_trunc_cpu", [&] {
+      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return checked_div_trunc(a, b); });
+    });
+    return;
+  }
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "div_trunc_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return std::trunc(opmath_t(a) / opmath_t(b)); });
+  });
+}
+
+void div_floor_kernel(TensorIterator& iter) {
+  if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
+    AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "div_floor_cpu", [&] {
+      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return div_floor_integer(a, b); });
+    });
+    return;
+  }
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "div_floor_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return div_floor_floating(opmath_t(a), opmath_t(b)); });
+  });
+}
+
+// The remainder has the divisor's sign, as in Python.
+void remainder_kernel(TensorIterator& iter) {
+  if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
+    AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "remainder_cpu", [&] {
+      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
+        TORCH_CHECK(b != 0, "ZeroDivisionError");
+        const scalar_t r = std::is_signed_v<scalar_t> && b == scalar_t(-1) ? 0 : a % b;
+        return r != 0 && ((r < 0) != (b < 0)) ? r + b : r;
+      });
+    });
+    return;
+  }
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "remainder_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
+      const opmath_t divisor = b, mod = std::fmod(opmath_t(a), divisor);
+      return mod != 0 && ((divisor < 0) != (mod < 0)) ? mod + divisor : mod;
+    });
+  });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(div_true_stub, div_true_kernel)
+REGISTER_DISPATCH(div_trunc_stub, div_trunc_kernel)
+REGISTER_DISPATCH(div_floor_stub, div_floor_kernel)
+REGISTER_DISPATCH(remainder_stub, remainder_kernel)
+
+} // namespace reftorch::at::native

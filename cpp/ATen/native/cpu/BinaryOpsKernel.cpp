@@ -1,0 +1,81 @@
+// Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp
+// Sums, products, the larger and the smaller. Division is in BinaryDivKernel.cpp, comparisons in
+// BinaryCompareKernel.cpp, bits in BinaryLogicOpsKernel.cpp.
+#include <ATen/native/BinaryOps.h>
+#include <ATen/native/cpu/Loops.h>
+
+namespace reftorch::at::native {
+namespace {
+
+void add_kernel(TensorIterator& iter, const Scalar& alpha_scalar) {
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "add_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    const auto alpha = alpha_scalar.to<opmath_t>();
+    cpu_kernel(iter, [alpha](scalar_t a, scalar_t b) -> scalar_t { return opmath_t(a) + alpha * opmath_t(b); });
+  });
+}
+
+void mul_kernel(TensorIterator& iter) {
+  if (iter.dtype() == kBool) {
+    cpu_kernel(iter, [](bool a, bool b) -> bool { return a && b; });
+    return;
+  }
+  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "mul_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return opmath_t(a) * opmath_t(b); });
+  });
+}
+
+// NaN wins over any number: it is the one value that differs from itself.
+void maximum_kernel(TensorIterator& iter) {
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "maximum_cpu", [&] {
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return (a > b) | (a != a) ? a : b; });
+  });
+}
+
+void minimum_kernel(TensorIterator& iter) {
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "minimum_cpu", [&] {
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return (a < b) | (a != a) ? a : b; });
+  });
+}
+
+void sigmoid_backward_kernel(TensorIterator& iter) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "sigmoid_backward_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [](scalar_t grad, scalar_t y) -> scalar_t {
+      return opmath_t(grad) * (opmath_t(1) - opmath_t(y)) * opmath_t(y);
+    });
+  });
+}
+
+void tanh_backward_kernel(TensorIterator& iter) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "tanh_backward_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [](scalar_t grad, scalar_t y) -> scalar_t {
+      return opmath_t(grad) * (opmath_t(1) - opmath_t(y) * opmath_t(y));
+    });
+  });
+}
+
+// (a - b)^2
+void mse_kernel(TensorIterator& iter) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "mse_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
+      const opmath_t difference = opmath_t(a) - opmath_t(b);
+      return difference * difference;
+    });
+  });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(add_stub, add_kernel)
+REGISTER_DISPATCH(mul_stub, mul_kernel)
+REGISTER_DISPATCH(maximum_stub, maximum_kernel)
+REGISTER_DISPATCH(minimum_stub, minimum_kernel)
+REGISTER_DISPATCH(sigmoid_backward_stub, sigmoid_backward_kernel)
+REGISTER_DISPATCH(tanh_backward_stub, tanh_backward_kernel)
+REGISTER_DISPATCH(mse_stub, mse_kernel)
+
+} // namespace reftorch::at::native

@@ -1,0 +1,59 @@
+// Mirrors: aten/src/ATen/native/cpu/PointwiseOpsKernel.cpp, aten/src/ATen/native/cpu/LerpKernel.cpp
+#include <ATen/native/PointwiseOps.h>
+#include <ATen/native/cpu/Loops.h>
+
+namespace reftorch::at::native {
+namespace {
+
+void addcmul_kernel(TensorIterator& iter, const Scalar& value) {
+  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "addcmul_cpu_out", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    const auto factor = value.to<opmath_t>();
+    cpu_kernel(iter, [factor](scalar_t self, scalar_t t1, scalar_t t2) -> scalar_t {
+      return opmath_t(self) + factor * opmath_t(t1) * opmath_t(t2);
+    });
+  });
+}
+
+void addcdiv_kernel(TensorIterator& iter, const Scalar& value) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "addcdiv_cpu_out", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    const auto factor = value.to<opmath_t>();
+    cpu_kernel(iter, [factor](scalar_t self, scalar_t t1, scalar_t t2) -> scalar_t {
+      return opmath_t(self) + factor * opmath_t(t1) / opmath_t(t2);
+    });
+  });
+}
+
+// From whichever end is nearer, so that weight 1 gives `end` exactly.
+template <typename T>
+inline T lerp(T self, T end, T weight) {
+  const T difference = end - self;
+  return (weight < 0 ? -weight : weight) < T(0.5) ? self + weight * difference : end - difference * (T(1) - weight);
+}
+
+void lerp_scalar_kernel(TensorIterator& iter, const Scalar& weight) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "lerp_kernel_scalar", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    const auto w = weight.to<opmath_t>();
+    cpu_kernel(iter, [w](scalar_t self, scalar_t end) -> scalar_t { return lerp(opmath_t(self), opmath_t(end), w); });
+  });
+}
+
+void lerp_tensor_kernel(TensorIterator& iter) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "lerp_kernel_tensor", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [](scalar_t self, scalar_t end, scalar_t weight) -> scalar_t {
+      return lerp(opmath_t(self), opmath_t(end), opmath_t(weight));
+    });
+  });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(addcmul_stub, addcmul_kernel)
+REGISTER_DISPATCH(addcdiv_stub, addcdiv_kernel)
+REGISTER_DISPATCH(lerp_kernel_scalar_weight, lerp_scalar_kernel)
+REGISTER_DISPATCH(lerp_kernel_tensor_weight, lerp_tensor_kernel)
+
+} // namespace reftorch::at::native

@@ -1,0 +1,72 @@
+// Mirrors: aten/src/ATen/native/cpu/PowKernel.cpp
+#include <ATen/native/Pow.h>
+#include <ATen/native/cpu/Loops.h>
+
+#include <cmath>
+
+namespace reftorch::at::native {
+namespace {
+
+// By repeated squaring, modulo the integer's range. A negative exponent gives what the rounded 1 / base^n is: 0, or 1
+// and -1 for those bases.
+template <typename T>
+T powi(T base, T exponent) {
+  if (std::is_signed_v<T> && exponent < 0) {
+    return base == 1 ? 1 : base == T(-1) ? (exponent % 2 != 0 ? -1 : 1) : 0;
+  }
+  uint64_t result = 1, square = static_cast<uint64_t>(base); // unsigned: overflow wraps
+  for (uint64_t n = static_cast<uint64_t>(exponent); n != 0; n >>= 1) {
+    if (n & 1) {
+      result *= square;
+    }
+    square *= square;
+  }
+  return static_cast<T>(result);
+}
+
+void pow_tensor_tensor_kernel(TensorIterator& iter) {
+  if (c10::isFloatingType(iter.dtype())) {
+    AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "pow", [&] {
+      using opmath_t = opmath_type<scalar_t>;
+      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return std::pow(opmath_t(a), opmath_t(b)); });
+    });
+    return;
+  }
+  AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "pow",
+                             [&] { cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return powi(a, b); }); });
+}
+
+template <typename scalar_t>
+void pow_floating(TensorIterator& iter, double exponent) {
+  using opmath_t = opmath_type<scalar_t>;
+  if (exponent == 2) {
+    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return opmath_t(a) * opmath_t(a); });
+  } else if (exponent == 0.5) {
+    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::sqrt(opmath_t(a)); });
+  } else if (exponent == -1) {
+    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return opmath_t(1) / opmath_t(a); });
+  } else {
+    const opmath_t n = static_cast<opmath_t>(exponent);
+    cpu_kernel(iter, [n](scalar_t a) -> scalar_t { return std::pow(opmath_t(a), n); });
+  }
+}
+
+// Squares, roots and reciprocals need no pow().
+void pow_tensor_scalar_kernel(TensorIterator& iter, const Scalar& exponent) {
+  if (c10::isFloatingType(iter.dtype())) {
+    AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "pow",
+                                           [&] { pow_floating<scalar_t>(iter, exponent.toDouble()); });
+    return;
+  }
+  AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "pow", [&] {
+    const auto n = exponent.to<scalar_t>();
+    cpu_kernel(iter, [n](scalar_t a) -> scalar_t { return powi(a, n); });
+  });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(pow_tensor_tensor_stub, pow_tensor_tensor_kernel)
+REGISTER_DISPATCH(pow_tensor_scalar_stub, pow_tensor_scalar_kernel)
+
+} // namespace reftorch::at::native

@@ -1,0 +1,220 @@
+// Mirrors: aten/src/ATen/native/cpu/Reduce.h, aten/src/ATen/native/SharedReduceOps.h
+// binary_kernel_reduce(iter, ops): from many elements to few. `ops` says how (PyTorch's shape of it):
+//   acc_t identity()              where to start
+//   acc_t reduce(acc_t, in_t)     take in one element
+//   acc_t combine(acc_t, acc_t)   join two partial results
+//   out_t project(acc_t)          the final touch
+// Left out: several outputs, indices of the elements (cpu/ReduceExtremaKernel.cpp has them).
+//
+// Note [Cascade]
+// Problem: adding a million floats one after the other loses digits, because each small addend meets a large sum.
+// Trick: split the range in halves until a piece has at most kBlock elements, and join the halves on the way back: an
+// element then takes part in about log2(n / kBlock) large additions instead of n. A piece is added in kLanes
+// independent partial sums, which is also what vector instructions want.
+#pragma once
+
+#include <ATen/native/cpu/Loops.h>
+
+#include <algorithm>
+
+namespace reftorch::at::native {
+
+constexpr int64_t kBlock = 4096;
+constexpr int64_t kStrip = 128; // columns that are reduced side by side
+
+// The naive rung: any stride, one element at a time.
+template <typename in_t, typename Ops>
+typename Ops::acc_t reduce_strided(const char* data, int64_t stride, int64_t n, const Ops& ops) {
+  auto acc = ops.identity();
+  for (int64_t i = 0; i < n; i++) {
+    acc = ops.reduce(acc, *reinterpret_cast<const in_t*>(data + i * stride));
+  }
+  return acc;
+}
+
+// The fast rung: dense elements, in lanes.
+template <typename in_t, typename Ops>
+TARGET_CLONES static typename Ops::acc_t reduce_dense(const in_t* data, int64_t n, Ops ops) {
+  using acc_t = typename Ops::acc_t;
+  constexpr int kLanes = std::is_arithmetic_v<acc_t> ? 256 / sizeof(acc_t) : 4;
+  acc_t lanes[kLanes];
+  for (int l = 0; l < kLanes; l++) {
+    lanes[l] = ops.identity();
+  }
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int l = 0; l < kLanes; l++) {
+      lanes[l] = ops.reduce(lanes[l], data[i + l]);
+    }
+  }
+  for (int l = 0; i < n; i++, l++) {
+    lanes[l] = ops.reduce(lanes[l], data[i]);
+  }
+  for (int width = kLanes / 2; width > 0; width /= 2) {
+    for (int l = 0; l < width; l++) {
+      lanes[l] = ops.combine(lanes[l], lanes[l + width]);
+    }
+  }
+  return lanes[0];
+}
+
+// n elements `stride` bytes apart, by Note [Cascade].
+template <typename in_t, typename Ops>
+typename Ops::acc_t reduce_run(const char* data, int64_t stride, int64_t n, const Ops& ops) {
+  if (n > kBlock) {
+    const int64_t half = n / 2 / kBlock * kBlock + (n / 2 < kBlock ? kBlock : 0);
+    return ops.combine(reduce_run<in_t>(data, stride, half, ops),
+                       reduce_run<in_t>(data + half * stride, stride, n - half, ops));
+  }
+  constexpr int64_t kShort = 16; // too few to fill the lanes
+  if (stride == int64_t(sizeof(in_t)) && n > kShort) {
+    return reduce_dense(reinterpret_cast<const in_t*>(data), n, ops);
+  }
+  return reduce_strided<in_t>(data, stride, n, ops);
+}
+
+// acc[c] takes in row[c].
+template <typename in_t, typename Ops>
+TARGET_CLONES static void reduce_row_into(typename Ops::acc_t* acc, const in_t* row, int64_t width, Ops ops) {
+  for (int64_t c = 0; c < width; c++) {
+    acc[c] = ops.reduce(acc[c], row[c]);
+  }
+}
+
+// The two sides of a reduction, read off the iterator: kept dimensions (one result each) and reduced ones, fastest
+// first, strides in bytes.
+struct ReducePlan {
+  explicit ReducePlan(const TensorIterator& iter);
+
+  DimVector kept_sizes, kept_out, kept_in;
+  DimVector reduced_sizes, reduced_in;
+  int64_t num_outputs = 1, num_reduced = 1;
+
+  // Where element `index` of the kept or reduced dimensions from `first_dim` on lies.
+  static int64_t offset(const DimVector& sizes, const DimVector& strides, int64_t index, size_t first_dim = 0) {
+    int64_t result = 0;
+    for (size_t d = first_dim; d < sizes.size(); d++) {
+      result += index % sizes[d] * strides[d];
+      index /= sizes[d];
+    }
+    return result;
+  }
+  // Neighbouring outputs have neighbouring inputs, but the elements of one output are far apart: a matrix summed over
+  // its rows.
+  bool columns(int64_t itemsize) const {
+    return !kept_sizes.empty() && kept_in[0] == itemsize && kept_sizes[0] > 1 && !reduced_sizes.empty() &&
+           reduced_in[0] != itemsize;
+  }
+};
+
+// All that belongs to one output.
+template <typename in_t, typename Ops>
+typename Ops::acc_t reduce_one(const ReducePlan& plan, const char* in, const Ops& ops) {
+  if (plan.reduced_sizes.empty()) {
+    return reduce_run<in_t>(in, 0, 1, ops);
+  }
+  const int64_t n = plan.reduced_sizes[0], stride = plan.reduced_in[0];
+  auto acc = reduce_run<in_t>(in, stride, n, ops);
+  for (int64_t r = 1; r < plan.num_reduced / n; r++) {
+    acc = ops.combine(
+        acc, reduce_run<in_t>(in + ReducePlan::offset(plan.reduced_sizes, plan.reduced_in, r, 1), stride, n, ops));
+  }
+  return acc;
+}
+
+// `width` <= kStrip outputs side by side: row after row is added to them, in blocks of rows by Note [Cascade].
+template <typename in_t, typename Ops>
+void reduce_strip(const ReducePlan& plan, const char* in, int64_t width, typename Ops::acc_t* total, const Ops& ops) {
+  constexpr int64_t kRows = 512;
+  std::fill_n(total, width, ops.identity());
+  for (int64_t begin = 0; begin < plan.num_reduced; begin += kRows) {
+    typename Ops::acc_t acc[kStrip];
+    std::fill_n(acc, width, ops.identity());
+    for (int64_t r = begin; r < std::min(begin + kRows, plan.num_reduced); r++) {
+      const char* row = in + ReducePlan::offset(plan.reduced_sizes, plan.reduced_in, r);
+      reduce_row_into(acc, reinterpret_cast<const in_t*>(row), width, ops);
+    }
+    for (int64_t c = 0; c < width; c++) {
+      total[c] = ops.combine(total[c], acc[c]);
+    }
+  }
+}
+
+// One output of very many elements: fixed pieces, so that the result does not depend on the number of threads.
+template <typename in_t, typename Ops>
+typename Ops::acc_t reduce_all_dense(const char* in, int64_t n, const Ops& ops) {
+  constexpr int64_t kPieces = 64;
+  const int64_t piece = (n / kPieces / kBlock + 1) * kBlock;
+  typename Ops::acc_t partial[kPieces + 1];
+  const int64_t pieces = (n + piece - 1) / piece;
+  parallel_for(0, pieces, std::max<int64_t>(1, internal::GRAIN_SIZE / piece), [&](int64_t lo, int64_t hi) {
+    for (int64_t p = lo; p < hi; p++) {
+      const int64_t begin = p * piece;
+      partial[p] = reduce_run<in_t>(in + begin * int64_t(sizeof(in_t)), sizeof(in_t), std::min(piece, n - begin), ops);
+    }
+  });
+  auto acc = partial[0];
+  for (int64_t p = 1; p < pieces; p++) {
+    acc = ops.combine(acc, partial[p]);
+  }
+  return acc;
+}
+
+template <typename out_t, typename in_t, typename Ops>
+void binary_kernel_reduce(TensorIterator& iter, const Ops& ops) {
+  const ReducePlan plan(iter);
+  char* out = static_cast<char*>(iter.data_ptr(0));
+  const char* in = static_cast<const char*>(iter.data_ptr(1));
+  constexpr int64_t itemsize = sizeof(in_t);
+
+  if (plan.num_outputs == 1 && plan.reduced_sizes.size() == 1 && plan.reduced_in[0] == itemsize &&
+      plan.num_reduced > internal::GRAIN_SIZE) {
+    *reinterpret_cast<out_t*>(out) = ops.project(reduce_all_dense<in_t>(in, plan.num_reduced, ops));
+    return;
+  }
+  if (plan.columns(itemsize)) {
+    const int64_t columns = plan.kept_sizes[0], strips = (columns + kStrip - 1) / kStrip;
+    const int64_t grain = std::max<int64_t>(1, internal::GRAIN_SIZE / (kStrip * plan.num_reduced));
+    parallel_for(0, plan.num_outputs / columns * strips, grain, [&](int64_t lo, int64_t hi) {
+      typename Ops::acc_t total[kStrip];
+      for (int64_t i = lo; i < hi; i++) {
+        const int64_t first = i % strips * kStrip, width = std::min(kStrip, columns - first), outer = i / strips;
+        const char* source = in + first * itemsize + ReducePlan::offset(plan.kept_sizes, plan.kept_in, outer, 1);
+        char* target = out + first * plan.kept_out[0] + ReducePlan::offset(plan.kept_sizes, plan.kept_out, outer, 1);
+        reduce_strip<in_t>(plan, source, width, total, ops);
+        for (int64_t c = 0; c < width; c++) {
+          *reinterpret_cast<out_t*>(target + c * plan.kept_out[0]) = ops.project(total[c]);
+        }
+      }
+    });
+    return;
+  }
+  const int64_t grain = std::max<int64_t>(1, internal::GRAIN_SIZE / plan.num_reduced);
+  parallel_for(0, plan.num_outputs, grain, [&](int64_t lo, int64_t hi) {
+    for (int64_t i = lo; i < hi; i++) {
+      const auto acc = reduce_one<in_t>(plan, in + ReducePlan::offset(plan.kept_sizes, plan.kept_in, i), ops);
+      *reinterpret_cast<out_t*>(out + ReducePlan::offset(plan.kept_sizes, plan.kept_out, i)) = ops.project(acc);
+    }
+  });
+}
+
+inline ReducePlan::ReducePlan(const TensorIterator& iter) {
+  for (int d = 0; d < iter.ndim(); d++) {
+    const int64_t size = iter.shape()[d], out_stride = iter.strides(0)[d], in_stride = iter.strides(1)[d];
+    if (size == 1) {
+      continue;
+    }
+    if (out_stride == 0) {
+      reduced_sizes.push_back(size);
+      reduced_in.push_back(in_stride);
+      num_reduced *= size;
+    } else {
+      kept_sizes.push_back(size);
+      kept_out.push_back(out_stride);
+      kept_in.push_back(in_stride);
+      num_outputs *= size;
+    }
+  }
+}
+
+} // namespace reftorch::at::native

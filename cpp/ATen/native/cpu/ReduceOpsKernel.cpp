@@ -1,0 +1,41 @@
+// Mirrors: aten/src/ATen/native/cpu/ReduceOpsKernel.cpp
+// Products, truth, variance. Norms are in NormKernel.cpp.
+#include <ATen/native/ReduceOps.h>
+#include <ATen/native/cpu/Reduce.h>
+#include <ATen/native/cpu/SharedReduceOps.h>
+
+namespace reftorch::at::native {
+namespace {
+
+void prod_kernel(TensorIterator& iter) {
+  if (iter.dtype() == kBool) {
+    binary_kernel_reduce<bool, bool>(iter, AndOps());
+    return;
+  }
+  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "prod_cpu", [&] {
+    binary_kernel_reduce<scalar_t, scalar_t>(iter, ProdOps<scalar_t, acc_type<scalar_t>>());
+  });
+}
+
+void and_kernel(TensorIterator& iter) {
+  binary_kernel_reduce<bool, bool>(iter, AndOps());
+}
+
+void or_kernel(TensorIterator& iter) {
+  binary_kernel_reduce<bool, bool>(iter, OrOps());
+}
+
+void std_var_kernel(TensorIterator& iter, double correction, bool take_sqrt) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "std_cpu", [&] {
+    binary_kernel_reduce<scalar_t, scalar_t>(iter, WelfordOps<scalar_t>{correction, take_sqrt});
+  });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(prod_stub, prod_kernel)
+REGISTER_DISPATCH(and_stub, and_kernel)
+REGISTER_DISPATCH(or_stub, or_kernel)
+REGISTER_DISPATCH(std_var_stub, std_var_kernel)
+
+} // namespace reftorch::at::native

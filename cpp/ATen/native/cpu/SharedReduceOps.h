@@ -1,0 +1,192 @@
+// Mirrors: aten/src/ATen/native/SharedReduceOps.h
+// How each reduction takes in an element, joins two partial results and finishes; Reduce.h has the loops.
+// in_t: the elements; acc: what is computed in.
+#pragma once
+
+#include <ATen/Dispatch.h>
+
+#include <cmath>
+#include <limits>
+
+namespace reftorch::at::native {
+
+template <typename out_t, typename acc>
+struct SumOps {
+  using acc_t = acc;
+  acc_t identity() const {
+    return 0;
+  }
+  template <typename in_t>
+  acc_t reduce(acc_t a, in_t x) const {
+    return a + acc_t(x);
+  }
+  acc_t combine(acc_t a, acc_t b) const {
+    return a + b;
+  }
+  out_t project(acc_t a) const {
+    return out_t(a);
+  }
+};
+
+template <typename out_t, typename acc>
+struct MeanOps : SumOps<out_t, acc> {
+  acc count;
+  explicit MeanOps(acc count) : count(count) {}
+  out_t project(acc a) const {
+    return out_t(a / count);
+  }
+};
+
+template <typename out_t, typename acc>
+struct ProdOps : SumOps<out_t, acc> {
+  acc identity() const {
+    return 1;
+  }
+  template <typename in_t>
+  acc reduce(acc a, in_t x) const {
+    return a * acc(x);
+  }
+  acc combine(acc a, acc b) const {
+    return a * b;
+  }
+};
+
+struct AndOps : SumOps<bool, bool> {
+  bool identity() const {
+    return true;
+  }
+  bool reduce(bool a, bool x) const {
+    return a & x;
+  }
+  bool combine(bool a, bool b) const {
+    return a & b;
+  }
+};
+
+struct OrOps : SumOps<bool, bool> {
+  bool reduce(bool a, bool x) const {
+    return a | x;
+  }
+  bool combine(bool a, bool b) const {
+    return a | b;
+  }
+};
+
+// The least value of a type, below all others.
+template <typename T>
+constexpr T lower_bound() {
+  return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+}
+template <typename T>
+constexpr T upper_bound() {
+  return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+}
+
+// NaN wins: it is not equal to itself, and no comparison turns it out again.
+template <typename out_t, typename acc>
+struct MaxOps : SumOps<out_t, acc> {
+  acc identity() const {
+    return lower_bound<acc>();
+  }
+  acc reduce(acc a, acc x) const {
+    return combine(a, x);
+  }
+  acc combine(acc a, acc x) const {
+    return (x > a) | (x != x) ? x : a;
+  }
+};
+
+template <typename out_t, typename acc>
+struct MinOps : SumOps<out_t, acc> {
+  acc identity() const {
+    return upper_bound<acc>();
+  }
+  acc reduce(acc a, acc x) const {
+    return combine(a, x);
+  }
+  acc combine(acc a, acc x) const {
+    return (x < a) | (x != x) ? x : a;
+  }
+};
+
+template <typename out_t, typename acc>
+struct NormZeroOps : SumOps<out_t, acc> {
+  acc reduce(acc a, acc x) const {
+    return a + acc(x != 0);
+  }
+};
+template <typename out_t, typename acc>
+struct NormOneOps : SumOps<out_t, acc> {
+  acc reduce(acc a, acc x) const {
+    return a + std::abs(x);
+  }
+};
+template <typename out_t, typename acc>
+struct NormTwoOps : SumOps<out_t, acc> {
+  acc reduce(acc a, acc x) const {
+    return a + x * x;
+  }
+  out_t project(acc a) const {
+    return out_t(std::sqrt(a));
+  }
+};
+template <typename out_t, typename acc>
+struct NormOps : SumOps<out_t, acc> {
+  acc p;
+  explicit NormOps(acc p) : p(p) {}
+  acc reduce(acc a, acc x) const {
+    return a + std::pow(std::abs(x), p);
+  }
+  out_t project(acc a) const {
+    return out_t(std::pow(a, acc(1) / p));
+  }
+};
+template <typename out_t, typename acc>
+struct AbsMaxOps : MaxOps<out_t, acc> {
+  acc identity() const {
+    return 0;
+  }
+  acc reduce(acc a, acc x) const {
+    return this->combine(a, std::abs(x));
+  }
+};
+template <typename out_t, typename acc>
+struct AbsMinOps : MinOps<out_t, acc> {
+  acc reduce(acc a, acc x) const {
+    return this->combine(a, std::abs(x));
+  }
+};
+
+// Welford: mean and sum of squared deviations of what was seen, updated element by element; two such join without a
+// second pass. The textbook formula E[x^2] - E[x]^2 subtracts two large numbers and may end below zero.
+struct WelfordData {
+  double mean = 0, m2 = 0;
+  int64_t n = 0;
+};
+template <typename out_t>
+struct WelfordOps {
+  using acc_t = WelfordData;
+  double correction;
+  bool take_sqrt;
+  acc_t identity() const {
+    return {};
+  }
+  acc_t reduce(acc_t a, double x) const {
+    const double delta = x - a.mean, mean = a.mean + delta / double(a.n + 1);
+    return {mean, a.m2 + delta * (x - mean), a.n + 1};
+  }
+  acc_t combine(acc_t a, acc_t b) const {
+    if (a.n == 0 || b.n == 0) {
+      return a.n == 0 ? b : a;
+    }
+    const double delta = b.mean - a.mean, share = double(b.n) / double(a.n + b.n);
+    return {a.mean + delta * share, a.m2 + b.m2 + delta * delta * double(a.n) * share, a.n + b.n};
+  }
+  out_t project(acc_t a) const {
+    const double divisor = double(a.n) > correction ? double(a.n) - correction : 0;
+    const double var = a.m2 / divisor;
+    return out_t(opmath_type<out_t>(take_sqrt ? std::sqrt(var) : var));
+  }
+};
+
+} // namespace reftorch::at::native

@@ -1,0 +1,190 @@
+// Mirrors: aten/src/ATen/native/cpu/SoftMaxKernel.cpp
+// Two rungs: softmax_strided, any dimension, plain; softmax_row, the last dimension, in vector instructions. Left out:
+// vector code for the other dimensions.
+#include <ATen/native/SoftMax.h>
+#include <ATen/native/cpu/Reduce.h>
+#include <ATen/native/cpu/SharedReduceOps.h>
+#include <ATen/native/cpu/VectorMath.h>
+
+#include <cmath>
+#include <vector>
+
+namespace reftorch::at::native {
+namespace {
+
+// n elements, `step` apart. The largest is subtracted first: then no power overflows, and one of them is 1.
+template <bool log, typename scalar_t>
+void softmax_strided(scalar_t* out, const scalar_t* in, int64_t n, int64_t step) {
+  using opmath_t = opmath_type<scalar_t>;
+  opmath_t largest = in[0];
+  for (int64_t i = 1; i < n; i++) {
+    const opmath_t x = in[i * step];
+    largest = (x > largest) | (x != x) ? x : largest;
+  }
+  opmath_t sum = 0;
+  for (int64_t i = 0; i < n; i++) {
+    sum += std::exp(opmath_t(in[i * step]) - largest);
+  }
+  const opmath_t log_sum = std::log(sum);
+  for (int64_t i = 0; i < n; i++) {
+    const opmath_t x = opmath_t(in[i * step]) - largest;
+    out[i * step] = log ? x - log_sum : std::exp(x) / sum;
+  }
+}
+
+// powers[i] = e^(in[i] - largest); returns their sum.
+template <typename scalar_t, typename opmath_t>
+TARGET_CLONES static opmath_t exp_and_sum(opmath_t* powers, const scalar_t* in, opmath_t largest, int64_t n) {
+  constexpr int kLanes = 256 / sizeof(opmath_t);
+  opmath_t lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int l = 0; l < kLanes; l++) {
+      powers[i + l] = vec_exp(opmath_t(in[i + l]) - largest);
+      lanes[l] += powers[i + l];
+    }
+  }
+  for (int l = 0; i < n; i++, l++) {
+    powers[i] = vec_exp(opmath_t(in[i]) - largest);
+    lanes[l] += powers[i];
+  }
+  opmath_t sum = 0;
+  for (int l = 0; l < kLanes; l++) {
+    sum += lanes[l];
+  }
+  return sum;
+}
+
+template <typename scalar_t, typename opmath_t>
+TARGET_CLONES static void scale(scalar_t* out, const opmath_t* powers, opmath_t factor, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = powers[i] * factor;
+  }
+}
+
+template <typename scalar_t, typename opmath_t>
+TARGET_CLONES static void subtract(scalar_t* out, const scalar_t* in, opmath_t largest, opmath_t log_sum, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = (opmath_t(in[i]) - largest) - log_sum;
+  }
+}
+
+// `powers`: room for n values.
+template <bool log, typename scalar_t, typename opmath_t>
+void softmax_row(scalar_t* out, const scalar_t* in, int64_t n, opmath_t* powers) {
+  const auto* bytes = reinterpret_cast<const char*>(in);
+  const opmath_t largest = reduce_run<scalar_t>(bytes, sizeof(scalar_t), n, MaxOps<scalar_t, opmath_t>());
+  const opmath_t sum = exp_and_sum(powers, in, largest, n);
+  if (log) {
+    subtract(out, in, largest, std::log(sum), n);
+  } else {
+    scale(out, powers, opmath_t(1) / sum, n);
+  }
+}
+
+// output, input: (outer, n, inner)
+template <bool log>
+void vec_softmax(const Tensor& output, const Tensor& input, DimShape shape, const char* name) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(input.scalar_type(), name, [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    scalar_t* out = output.data_ptr<scalar_t>();
+    const scalar_t* in = input.data_ptr<scalar_t>();
+    const int64_t rows = shape.outer * shape.inner;
+    parallel_for(0, rows, std::max<int64_t>(1, internal::GRAIN_SIZE / shape.n), [&](int64_t lo, int64_t hi) {
+      std::vector<opmath_t> powers(shape.inner == 1 ? shape.n : 0);
+      for (int64_t r = lo; r < hi; r++) {
+        const int64_t first = r / shape.inner * shape.n * shape.inner + r % shape.inner;
+        if (shape.inner == 1) {
+          softmax_row<log>(out + first, in + first, shape.n, powers.data());
+        } else {
+          softmax_strided<log>(out + first, in + first, shape.n, shape.inner);
+        }
+      }
+    });
+  });
+}
+
+void softmax_kernel_impl(const Tensor& output, const Tensor& input, DimShape shape) {
+  vec_softmax<false>(output, input, shape, "softmax_lastdim_kernel_impl");
+}
+
+void log_softmax_kernel_impl(const Tensor& output, const Tensor& input, DimShape shape) {
+  vec_softmax<true>(output, input, shape, "log_softmax_lastdim_kernel_impl");
+}
+
+// softmax: grad_in = (grad - sum(grad * y)) * y. log_softmax: grad_in = grad - e^y sum(grad).
+template <bool log, typename scalar_t>
+void softmax_backward_strided(scalar_t* grad_in, const scalar_t* grad, const scalar_t* y, int64_t n, int64_t step) {
+  using opmath_t = opmath_type<scalar_t>;
+  opmath_t sum = 0;
+  for (int64_t i = 0; i < n * step; i += step) {
+    sum += log ? opmath_t(grad[i]) : opmath_t(grad[i]) * opmath_t(y[i]);
+  }
+  for (int64_t i = 0; i < n * step; i += step) {
+    grad_in[i] = log ? opmath_t(grad[i]) - vec_exp(opmath_t(y[i])) * sum : (opmath_t(grad[i]) - sum) * opmath_t(y[i]);
+  }
+}
+
+// The same for a dense row, in lanes.
+template <bool log, typename scalar_t>
+TARGET_CLONES static void softmax_backward_row(scalar_t* grad_in, const scalar_t* grad, const scalar_t* y, int64_t n) {
+  using opmath_t = opmath_type<scalar_t>;
+  constexpr int kLanes = 256 / sizeof(opmath_t);
+  opmath_t lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int l = 0; l < kLanes; l++) {
+      lanes[l] += log ? opmath_t(grad[i + l]) : opmath_t(grad[i + l]) * opmath_t(y[i + l]);
+    }
+  }
+  for (int l = 0; i < n; i++, l++) {
+    lanes[l] += log ? opmath_t(grad[i]) : opmath_t(grad[i]) * opmath_t(y[i]);
+  }
+  opmath_t sum = 0;
+  for (int l = 0; l < kLanes; l++) {
+    sum += lanes[l];
+  }
+  for (i = 0; i < n; i++) {
+    grad_in[i] = log ? opmath_t(grad[i]) - vec_exp(opmath_t(y[i])) * sum : (opmath_t(grad[i]) - sum) * opmath_t(y[i]);
+  }
+}
+
+template <bool log>
+void vec_softmax_backward(const Tensor& grad_input, const Tensor& grad, const Tensor& output, DimShape shape,
+                          const char* name) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(output.scalar_type(), name, [&] {
+    scalar_t* grad_in = grad_input.data_ptr<scalar_t>();
+    const scalar_t* grad_out = grad.data_ptr<scalar_t>();
+    const scalar_t* y = output.data_ptr<scalar_t>();
+    parallel_for(0, shape.outer * shape.inner, std::max<int64_t>(1, internal::GRAIN_SIZE / shape.n),
+                 [&](int64_t lo, int64_t hi) {
+                   for (int64_t r = lo; r < hi; r++) {
+                     const int64_t first = r / shape.inner * shape.n * shape.inner + r % shape.inner;
+                     if (shape.inner == 1) {
+                       softmax_backward_row<log>(grad_in + first, grad_out + first, y + first, shape.n);
+                     } else {
+                       softmax_backward_strided<log>(grad_in + first, grad_out + first, y + first, shape.n,
+                                                     shape.inner);
+                     }
+                   }
+                 });
+  });
+}
+
+void softmax_backward_kernel_impl(const Tensor& grad_input, const Tensor& grad, const Tensor& output, DimShape shape) {
+  vec_softmax_backward<false>(grad_input, grad, output, shape, "softmax_backward_lastdim_kernel_impl");
+}
+
+void log_softmax_backward_kernel_impl(const Tensor& grad_input, const Tensor& grad, const Tensor& output,
+                                      DimShape shape) {
+  vec_softmax_backward<true>(grad_input, grad, output, shape, "log_softmax_backward_lastdim_kernel_impl");
+}
+
+} // namespace
+
+REGISTER_DISPATCH(softmax_kernel, softmax_kernel_impl)
+REGISTER_DISPATCH(log_softmax_kernel, log_softmax_kernel_impl)
+REGISTER_DISPATCH(softmax_backward_kernel, softmax_backward_kernel_impl)
+REGISTER_DISPATCH(log_softmax_backward_kernel, log_softmax_backward_kernel_impl)
+
+} // namespace reftorch::at::native

@@ -1,0 +1,33 @@
+// Mirrors: aten/src/ATen/native/cpu/SumKernel.cpp
+// Sums and means. The 16-bit floats add up in float, integers in int64.
+#include <ATen/native/ReduceOps.h>
+#include <ATen/native/cpu/Reduce.h>
+#include <ATen/native/cpu/SharedReduceOps.h>
+
+namespace reftorch::at::native {
+namespace {
+
+void sum_kernel(TensorIterator& iter) {
+  if (iter.dtype() == kBool) {
+    binary_kernel_reduce<bool, bool>(iter, OrOps());
+    return;
+  }
+  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "sum_cpu", [&] {
+    binary_kernel_reduce<scalar_t, scalar_t>(iter, SumOps<scalar_t, acc_type<scalar_t>>());
+  });
+}
+
+void mean_kernel(TensorIterator& iter) {
+  const int64_t count = ReducePlan(iter).num_reduced;
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "mean_cpu", [&] {
+    using acc_t = acc_type<scalar_t>;
+    binary_kernel_reduce<scalar_t, scalar_t>(iter, MeanOps<scalar_t, acc_t>(static_cast<acc_t>(count)));
+  });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(sum_stub, sum_kernel)
+REGISTER_DISPATCH(mean_stub, mean_kernel)
+
+} // namespace reftorch::at::native

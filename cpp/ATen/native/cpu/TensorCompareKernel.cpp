@@ -1,0 +1,58 @@
+// Mirrors: aten/src/ATen/native/cpu/TensorCompareKernel.cpp
+#include <ATen/native/TensorCompare.h>
+#include <ATen/native/cpu/Loops.h>
+#include <ATen/native/cpu/SharedReduceOps.h>
+
+namespace reftorch::at::native {
+namespace {
+
+// Elements are moved, never computed with: their width is all that matters.
+template <typename word_t>
+void where_kernel_width(TensorIterator& iter) {
+  cpu_kernel(iter, [](bool condition, word_t self, word_t other) -> word_t { return condition ? self : other; });
+}
+
+void where_kernel_impl(TensorIterator& iter) {
+  switch (c10::elementSize(iter.dtype())) {
+    case 1: return where_kernel_width<uint8_t>(iter);
+    case 2: return where_kernel_width<uint16_t>(iter);
+    case 4: return where_kernel_width<uint32_t>(iter);
+    default: return where_kernel_width<uint64_t>(iter);
+  }
+}
+
+// Written so that NaN in `a` fails both comparisons and stays.
+template <typename T>
+inline T clamp(T a, T min, T max) {
+  const T raised = a < min ? min : a;
+  return max < raised ? max : raised;
+}
+
+// A bound that is not given is out of reach of every value.
+void clamp_scalar_kernel(TensorIterator& iter, const std::optional<Scalar>& min_scalar,
+                         const std::optional<Scalar>& max_scalar) {
+  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "clamp_scalar_kernel_impl", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    const opmath_t min = min_scalar.has_value() ? min_scalar->to<opmath_t>() : lower_bound<opmath_t>();
+    const opmath_t max = max_scalar.has_value() ? max_scalar->to<opmath_t>() : upper_bound<opmath_t>();
+    cpu_kernel(iter, [min, max](scalar_t a) -> scalar_t { return clamp(opmath_t(a), min, max); });
+  });
+}
+
+// A NaN bound gives NaN.
+void clamp_kernel(TensorIterator& iter) {
+  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "clamp_kernel_impl", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [](scalar_t a, scalar_t min, scalar_t max) -> scalar_t {
+      return min != min ? min : max != max ? max : scalar_t(clamp(opmath_t(a), opmath_t(min), opmath_t(max)));
+    });
+  });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(where_kernel, where_kernel_impl)
+REGISTER_DISPATCH(clamp_scalar_stub, clamp_scalar_kernel)
+REGISTER_DISPATCH(clamp_stub, clamp_kernel)
+
+} // namespace reftorch::at::native

@@ -1,0 +1,25 @@
+// Mirrors: c10/core/Allocator.cpp
+#include <c10/core/Allocator.h>
+
+#include <c10/core/CPUAllocator.h>
+#include <c10/util/Exception.h>
+
+namespace reftorch::c10 {
+
+static Allocator*& slot(DeviceType t) {
+  static Allocator* allocators[kNumDeviceTypes] = {GetCPUAllocator(), nullptr};
+  return allocators[static_cast<int>(t)];
+}
+
+Allocator* GetAllocator(DeviceType t) {
+  Allocator* allocator = slot(t);
+  TORCH_CHECK(allocator != nullptr, "Torch not compiled with CUDA enabled: reftorch was built without USE_CUDA. ",
+              "Hint: use device='cpu', or build with -DUSE_CUDA=ON.");
+  return allocator;
+}
+
+void SetAllocator(DeviceType t, Allocator* allocator) {
+  slot(t) = allocator;
+}
+
+} // namespace reftorch::c10

@@ -1,0 +1,68 @@
+// Mirrors: c10/core/Allocator.h
+// The contract of an allocator, and a pointer that knows how to give its memory back.
+#pragma once
+
+#include <c10/macros/Export.h>
+
+#include <c10/core/Device.h>
+
+#include <cstddef>
+#include <utility>
+
+namespace reftorch::c10 {
+
+using DeleterFnPtr = void (*)(void* context);
+
+// Owns memory: `deleter(context)` runs once, when the last holder is gone. `context` need not be `data` (numpy's array,
+// say).
+class DataPtr final {
+ public:
+  DataPtr() = default;
+  DataPtr(void* data, void* context, DeleterFnPtr deleter, Device device)
+      : data_(data), context_(context), deleter_(deleter), device_(device) {}
+  DataPtr(DataPtr&& other) noexcept {
+    *this = std::move(other);
+  }
+  DataPtr& operator=(DataPtr&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(context_, other.context_);
+    std::swap(deleter_, other.deleter_);
+    std::swap(device_, other.device_);
+    return *this;
+  }
+  ~DataPtr() {
+    if (deleter_ != nullptr) {
+      deleter_(context_);
+    }
+  }
+
+  void* get() const {
+    return data_;
+  }
+  Device device() const {
+    return device_;
+  }
+
+ private:
+  void* data_ = nullptr;
+  void* context_ = nullptr;
+  DeleterFnPtr deleter_ = nullptr;
+  Device device_;
+};
+
+class C10_API Allocator {
+ public:
+  virtual ~Allocator() = default;
+  // At least n bytes, 64-byte aligned, contents undefined; n == 0 gives a null pointer. Any thread may call it, and any
+  // thread may free what it returned. Throws OutOfMemoryError naming the size.
+  virtual DataPtr allocate(size_t n) = 0;
+  // Gives what is cached back to the system; returns the bytes given back.
+  virtual size_t empty_cache() {
+    return 0;
+  }
+};
+
+C10_API Allocator* GetAllocator(DeviceType t);
+C10_API void SetAllocator(DeviceType t, Allocator* allocator);
+
+} // namespace reftorch::c10

@@ -1,0 +1,47 @@
+// Mirrors: c10/core/Device.cpp
+#include <c10/core/Device.h>
+
+#include <c10/util/Exception.h>
+
+namespace reftorch::c10 {
+
+const char* DeviceTypeName(DeviceType t) {
+  return t == DeviceType::CPU ? "cpu" : "cuda";
+}
+
+Device::Device(const std::string& text) {
+  TORCH_CHECK(!text.empty(), "Device string must not be empty");
+  const size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  if (name == "cpu") {
+    type_ = DeviceType::CPU;
+  } else if (name == "cuda") {
+    type_ = DeviceType::CUDA;
+  } else {
+    TORCH_CHECK(false, "Expected one of cpu, cuda device type at start of device string: ", name);
+  }
+  if (colon == std::string::npos) {
+    return;
+  }
+  const std::string digits = text.substr(colon + 1);
+  const bool number =
+      !digits.empty() && digits.size() <= 3 && digits.find_first_not_of("0123456789") == std::string::npos;
+  TORCH_CHECK(number && (digits.size() == 1 || digits[0] != '0'), "Invalid device string: '", text, "'");
+  const int index = std::stoi(digits);
+  TORCH_CHECK(index < 128, "Invalid device string: '", text, "'");
+  index_ = static_cast<DeviceIndex>(index);
+}
+
+std::string Device::str() const {
+  std::string text = DeviceTypeName(type_);
+  if (has_index()) {
+    text += ":" + std::to_string(index_);
+  }
+  return text;
+}
+
+std::ostream& operator<<(std::ostream& out, const Device& device) {
+  return out << device.str();
+}
+
+} // namespace reftorch::c10

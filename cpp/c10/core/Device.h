@@ -1,0 +1,56 @@
+// Mirrors: c10/core/Device.h, c10/core/DeviceType.h
+// Where a tensor's memory lives: a type and an index. Left out: every device type but cpu and cuda.
+#pragma once
+
+#include <c10/macros/Export.h>
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+
+namespace reftorch::c10 {
+
+enum class DeviceType : int8_t { CPU = 0, CUDA = 1 };
+constexpr int kNumDeviceTypes = 2;
+constexpr DeviceType kCPU = DeviceType::CPU;
+constexpr DeviceType kCUDA = DeviceType::CUDA;
+
+using DeviceIndex = int8_t;
+
+struct C10_API Device final {
+  DeviceType type_ = DeviceType::CPU;
+  DeviceIndex index_ = -1; // -1: the current device of that type
+
+  Device() = default;
+  Device(DeviceType type, DeviceIndex index = -1) : type_(type), index_(index) {}
+  // "cpu", "cuda", "cuda:1". Throws PyTorch's RuntimeError on anything else.
+  explicit Device(const std::string& text);
+
+  DeviceType type() const {
+    return type_;
+  }
+  DeviceIndex index() const {
+    return index_;
+  }
+  bool has_index() const {
+    return index_ != -1;
+  }
+  bool is_cpu() const {
+    return type_ == DeviceType::CPU;
+  }
+  bool is_cuda() const {
+    return type_ == DeviceType::CUDA;
+  }
+  bool operator==(const Device& other) const {
+    return type_ == other.type_ && index_ == other.index_;
+  }
+  bool operator!=(const Device& other) const {
+    return !(*this == other);
+  }
+  std::string str() const;
+};
+
+C10_API const char* DeviceTypeName(DeviceType t); // "cpu", "cuda"
+C10_API std::ostream& operator<<(std::ostream& out, const Device& device);
+
+} // namespace reftorch::c10

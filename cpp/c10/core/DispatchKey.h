@@ -1,0 +1,38 @@
+// Mirrors: c10/core/DispatchKey.h
+// Who may handle an op: the Dispatcher asks the highest key that is set. Left out: the other 100 keys of PyTorch and
+// its split of keys into backend and functionality (one Autograd key serves every device here).
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+
+namespace reftorch::c10 {
+
+enum class DispatchKey : uint8_t {
+  Undefined = 0,
+  CPU, // the native kernels
+  CUDA,
+  Autograd, // records the op, then hands it on to the backend
+  NumDispatchKeys,
+
+  // Aliases: a registration for one of these fills several rows of the op's table.
+  CompositeExplicitAutograd, // every backend; Autograd still records it
+  CompositeImplicitAutograd, // every backend and Autograd: the op is made of ops that are recorded themselves
+};
+constexpr int kNumDispatchKeys = static_cast<int>(DispatchKey::NumDispatchKeys);
+
+inline const char* toString(DispatchKey k) {
+  switch (k) {
+    case DispatchKey::CPU: return "CPU";
+    case DispatchKey::CUDA: return "CUDA";
+    case DispatchKey::Autograd: return "Autograd";
+    case DispatchKey::CompositeExplicitAutograd: return "CompositeExplicitAutograd";
+    case DispatchKey::CompositeImplicitAutograd: return "CompositeImplicitAutograd";
+    default: return "Undefined";
+  }
+}
+inline std::ostream& operator<<(std::ostream& out, DispatchKey k) {
+  return out << toString(k);
+}
+
+} // namespace reftorch::c10

@@ -1,0 +1,47 @@
+// Mirrors: c10/core/DispatchKeySet.h
+// A set of dispatch keys as one word; the union over an op's tensors decides who handles it.
+#pragma once
+
+#include <c10/core/DispatchKey.h>
+
+namespace reftorch::c10 {
+
+class DispatchKeySet final {
+ public:
+  constexpr DispatchKeySet() = default;
+  constexpr DispatchKeySet(DispatchKey k) : repr_(k == DispatchKey::Undefined ? 0 : 1u << static_cast<int>(k)) {}
+
+  constexpr bool has(DispatchKey k) const {
+    return (repr_ & DispatchKeySet(k).repr_) != 0;
+  }
+  constexpr bool empty() const {
+    return repr_ == 0;
+  }
+  constexpr DispatchKeySet operator|(DispatchKeySet other) const {
+    return from_raw(repr_ | other.repr_);
+  }
+  constexpr DispatchKeySet operator&(DispatchKeySet other) const {
+    return from_raw(repr_ & other.repr_);
+  }
+  constexpr DispatchKeySet operator-(DispatchKeySet other) const {
+    return from_raw(repr_ & ~other.repr_);
+  }
+  constexpr bool operator==(DispatchKeySet other) const {
+    return repr_ == other.repr_;
+  }
+  DispatchKey highestPriorityTypeId() const {
+    return repr_ == 0 ? DispatchKey::Undefined : static_cast<DispatchKey>(31 - __builtin_clz(repr_));
+  }
+
+ private:
+  static constexpr DispatchKeySet from_raw(uint32_t repr) {
+    DispatchKeySet set;
+    set.repr_ = repr;
+    return set;
+  }
+  uint32_t repr_ = 0;
+};
+
+constexpr DispatchKeySet autograd_dispatch_keyset = DispatchKeySet(DispatchKey::Autograd);
+
+} // namespace reftorch::c10

@@ -1,0 +1,96 @@
+// Mirrors: c10/core/Scalar.h
+// A number as Python gives it: int, float or bool, before it has a dtype. Left out: complex, symbolic numbers, unsigned
+// 64-bit.
+#pragma once
+
+#include <c10/core/ScalarType.h>
+#include <c10/util/Exception.h>
+
+#include <cmath>
+
+namespace reftorch::c10 {
+
+class Scalar final {
+ public:
+  Scalar() : Scalar(int64_t(0)) {}
+  template <typename T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
+  Scalar(T value) : tag_(Tag::Int) {
+    payload_.i = static_cast<int64_t>(value);
+  }
+  Scalar(double value) : tag_(Tag::Double) {
+    payload_.d = value;
+  }
+  Scalar(float value) : Scalar(double(value)) {}
+  Scalar(Half value) : Scalar(double(float(value))) {}
+  Scalar(BFloat16 value) : Scalar(double(float(value))) {}
+  template <typename T, std::enable_if_t<std::is_same_v<T, bool>, int> = 0>
+  Scalar(T value) : tag_(Tag::Bool) {
+    payload_.i = value;
+  }
+
+  bool isFloatingPoint() const {
+    return tag_ == Tag::Double;
+  }
+  bool isIntegral(bool includeBool) const {
+    return tag_ == Tag::Int || (includeBool && tag_ == Tag::Bool);
+  }
+  bool isBoolean() const {
+    return tag_ == Tag::Bool;
+  }
+  // The dtype of the 0-dim tensor it becomes: Double, Long or Bool.
+  ScalarType type() const {
+    return tag_ == Tag::Double ? kDouble : tag_ == Tag::Int ? kLong : kBool;
+  }
+
+  template <typename T>
+  T to() const {
+    if constexpr (std::is_same_v<T, bool>) {
+      return tag_ == Tag::Double ? payload_.d != 0 : payload_.i != 0;
+    } else {
+      return tag_ == Tag::Double ? convert<T>(payload_.d) : convert<T>(payload_.i);
+    }
+  }
+  double toDouble() const {
+    return to<double>();
+  }
+  int64_t toLong() const {
+    return to<int64_t>();
+  }
+  bool toBool() const {
+    return to<bool>();
+  }
+  bool equal(double value) const {
+    return toDouble() == value;
+  }
+  Scalar operator-() const {
+    TORCH_CHECK(!isBoolean(), "torch boolean negative, the `-` operator, is not supported.");
+    return isFloatingPoint() ? Scalar(-payload_.d) : Scalar(-payload_.i);
+  }
+
+ private:
+  // Half and BFloat16 have one way in: from float.
+  template <typename T, typename From>
+  static T convert(From value) {
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+      return T(static_cast<float>(value));
+    } else {
+      return static_cast<T>(value);
+    }
+  }
+
+  enum class Tag : int8_t { Double, Int, Bool };
+  Tag tag_;
+  union {
+    double d;
+    int64_t i;
+  } payload_;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const Scalar& s) {
+  if (s.isFloatingPoint()) {
+    return out << s.toDouble();
+  }
+  return s.isBoolean() ? out << (s.toBool() ? "True" : "False") : out << s.toLong();
+}
+
+} // namespace reftorch::c10

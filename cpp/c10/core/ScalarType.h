@@ -1,0 +1,82 @@
+// Mirrors: c10/core/ScalarType.h
+// The element types, in PyTorch's order (the numbers are stable: serialization relies on them). Left out: complex,
+// quantized, float8 and bit types.
+#pragma once
+
+#include <c10/macros/Export.h>
+
+#include <c10/util/ArrayRef.h>
+#include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
+
+#include <cstdint>
+#include <ostream>
+#include <type_traits>
+
+namespace reftorch::c10 {
+
+// _(C++ type, name, the number PyTorch gives it)
+#define AT_FORALL_SCALAR_TYPES_WITH_NAMES(_) \
+  _(uint8_t, Byte, 0)                        \
+  _(int8_t, Char, 1)                         \
+  _(int16_t, Short, 2)                       \
+  _(int32_t, Int, 3)                         \
+  _(int64_t, Long, 4)                        \
+  _(::reftorch::c10::Half, Half, 5)          \
+  _(float, Float, 6)                         \
+  _(double, Double, 7)                       \
+  _(bool, Bool, 11)                          \
+  _(::reftorch::c10::BFloat16, BFloat16, 15)
+
+enum class ScalarType : int8_t {
+#define DEFINE_ENUM(cpp_type, name, number) name = number,
+  AT_FORALL_SCALAR_TYPES_WITH_NAMES(DEFINE_ENUM)
+#undef DEFINE_ENUM
+      Undefined = 16,
+};
+constexpr int kNumScalarTypes = 17;
+
+#define DEFINE_CONSTANT(cpp_type, name, number) constexpr ScalarType k##name = ScalarType::name;
+AT_FORALL_SCALAR_TYPES_WITH_NAMES(DEFINE_CONSTANT)
+#undef DEFINE_CONSTANT
+
+template <typename T>
+struct CppTypeToScalarType;
+template <ScalarType N>
+struct ScalarTypeToCPPType;
+#define DEFINE_MAPS(cpp_type, name, number)                                                       \
+  template <>                                                                                     \
+  struct CppTypeToScalarType<cpp_type> : std::integral_constant<ScalarType, ScalarType::name> {}; \
+  template <>                                                                                     \
+  struct ScalarTypeToCPPType<ScalarType::name> {                                                  \
+    using type = cpp_type;                                                                        \
+  };
+AT_FORALL_SCALAR_TYPES_WITH_NAMES(DEFINE_MAPS)
+#undef DEFINE_MAPS
+
+C10_API const char* toString(ScalarType t);  // "Float"
+C10_API const char* dtypeName(ScalarType t); // "float32", as Python names it
+C10_API size_t elementSize(ScalarType t);    // bytes
+
+inline bool isFloatingType(ScalarType t) {
+  return t == kFloat || t == kDouble || t == kHalf || t == kBFloat16;
+}
+inline bool isReducedFloatingType(ScalarType t) {
+  return t == kHalf || t == kBFloat16;
+}
+inline bool isIntegralType(ScalarType t, bool includeBool) {
+  return (includeBool && t == kBool) || (t <= kLong && t >= kByte);
+}
+inline bool isSignedType(ScalarType t) {
+  return t != kByte && t != kBool;
+}
+
+// The smallest type that holds both, by PyTorch's table (uint8 with int8 gives int16; half with bfloat16 gives float).
+C10_API ScalarType promoteTypes(ScalarType a, ScalarType b);
+// Whether a result of type `from` may be written into a tensor of type `to`: never a float into an integer, never a
+// number into a bool.
+C10_API bool canCast(ScalarType from, ScalarType to);
+
+C10_API std::ostream& operator<<(std::ostream& out, ScalarType t);
+
+} // namespace reftorch::c10

@@ -1,0 +1,114 @@
+// Mirrors: c10/core/TensorImpl.cpp
+#include <c10/core/TensorImpl.h>
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+
+namespace reftorch::c10 {
+
+void (*pyobj_release_hook)(PyObject* obj) = nullptr;
+
+TensorImpl::~TensorImpl() {
+  if (owns_pyobj_ && pyobj_ != nullptr) {
+    pyobj_release_hook(pyobj_);
+  }
+}
+
+static bool compute_contiguous(IntArrayRef sizes, IntArrayRef strides, int64_t numel) {
+  if (numel == 0) {
+    return true;
+  }
+  int64_t expected = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] != 1) {
+      if (strides[i] != expected) {
+        return false;
+      }
+      expected *= sizes[i];
+    }
+  }
+  return true;
+}
+
+static int64_t checked_numel(IntArrayRef sizes) {
+  int64_t numel = 1;
+  for (int64_t size : sizes) {
+    TORCH_CHECK(!__builtin_mul_overflow(numel, size, &numel),
+                "numel: integer multiplication overflow for a tensor of sizes ", sizes);
+  }
+  return numel;
+}
+
+void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset) {
+  TORCH_CHECK(sizes.size() == strides.size(), "dimensionality of sizes (", sizes.size(),
+              ") must match dimensionality of strides (", strides.size(), ")");
+  const int64_t numel = checked_numel(sizes);
+  sizes_and_strides_.set(sizes, strides);
+  storage_offset_ = storage_offset;
+  numel_ = numel;
+  is_contiguous_ = compute_contiguous(this->sizes(), this->strides(), numel);
+}
+
+void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
+  DimVector strides(sizes.size(), 1);
+  for (size_t i = sizes.size(); i-- > 1;) {
+    strides[i - 1] = strides[i] * std::max<int64_t>(sizes[i], 1);
+  }
+  numel_ = checked_numel(sizes);
+  sizes_and_strides_.set(sizes, strides);
+  storage_offset_ = 0;
+  is_contiguous_ = true;
+}
+
+bool TensorImpl::is_non_overlapping_and_dense() const {
+  if (is_contiguous_) {
+    return true;
+  }
+  DimVector order;
+  for (int64_t i = 0; i < dim(); i++) {
+    if (sizes()[i] != 1) {
+      order.push_back(i);
+    }
+  }
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return strides()[a] < strides()[b]; });
+  int64_t expected = 1;
+  for (int64_t i : order) {
+    if (strides()[i] != expected) {
+      return false;
+    }
+    expected *= sizes()[i];
+  }
+  return true;
+}
+
+bool TensorImpl::is_channels_last_contiguous() const {
+  if (dim() != 4) {
+    return false;
+  }
+  int64_t expected = 1;
+  for (int64_t d : {1, 3, 2, 0}) {
+    if (sizes()[d] != 1) {
+      if (strides()[d] != expected) {
+        return false;
+      }
+      expected *= sizes()[d];
+    }
+  }
+  return true;
+}
+
+intrusive_ptr<TensorImpl> TensorImpl::shallow_copy_and_detach(bool allow_version_sharing) {
+  auto copy = make_intrusive<TensorImpl>(storage_, key_set_, data_type_);
+  copy->sizes_and_strides_ = sizes_and_strides_;
+  copy->storage_offset_ = storage_offset_;
+  copy->numel_ = numel_;
+  copy->is_contiguous_ = is_contiguous_;
+  copy->is_wrapped_number_ = is_wrapped_number_;
+  if (allow_version_sharing) {
+    copy->version_counter_ = version_counter_.share();
+  }
+  return copy;
+}
+
+} // namespace reftorch::c10

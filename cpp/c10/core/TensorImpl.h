@@ -1,0 +1,150 @@
+// Mirrors: c10/core/TensorImpl.h, c10/core/impl/SizesAndStrides.h
+// What a tensor is: a storage, the geometry with which it is read, a dtype, a version, and (behind an interface) its
+// place in the graph. Left out: named, sparse, symbolic and meta tensors; custom size policies; weak references.
+#pragma once
+
+#include <c10/macros/Export.h>
+
+#include <c10/core/DispatchKeySet.h>
+#include <c10/core/MemoryFormat.h>
+#include <c10/core/ScalarType.h>
+#include <c10/core/StorageImpl.h>
+#include <c10/util/SmallVector.h>
+
+#include <memory>
+
+// CPython's object, named here so that the field has its type; no Python header is needed to hold a pointer.
+struct _object;
+using PyObject = _object;
+
+namespace reftorch::at {
+class Tensor;
+}
+
+namespace reftorch::c10 {
+
+// What the core knows of autograd: enough to ask, nothing of how it is kept (csrc/autograd/variable.h has that).
+struct C10_API AutogradMetaInterface {
+  virtual ~AutogradMetaInterface() = default;
+  virtual void set_requires_grad(bool requires_grad, at::Tensor& self) = 0;
+  virtual bool requires_grad() const = 0;
+  virtual at::Tensor& mutable_grad() = 0;
+  virtual const at::Tensor& grad() const = 0;
+};
+
+// Note [Version counter]
+// Problem: a node that saved a tensor for backward must not use it after an in-place op changed its values; and a view
+// must notice that its base was changed. Trick: every in-place op adds one to a counter that a tensor shares with all
+// its views (and with `detach()`, not with `.data`). A SavedVariable remembers the count and refuses to unpack when it
+// differs. The counter is made when first shared or bumped, so that most tensors never pay for one; a missing counter
+// reads as 0.
+class VariableVersion final {
+  struct VersionCounter final : public intrusive_ptr_target {
+    std::atomic<uint32_t> version_{0};
+  };
+
+ public:
+  uint32_t current_version() const {
+    return counter_ ? counter_->version_.load() : 0;
+  }
+  void bump() {
+    share().counter_->version_++;
+  }
+  // The same counter for one more tensor.
+  VariableVersion& share() {
+    if (!counter_) {
+      counter_ = make_intrusive<VersionCounter>();
+    }
+    return *this;
+  }
+
+ private:
+  intrusive_ptr<VersionCounter> counter_;
+};
+
+// Sizes and strides side by side; five dimensions or fewer need no allocation.
+class SizesAndStrides final {
+ public:
+  size_t size() const {
+    return values_.size() / 2;
+  }
+  IntArrayRef sizes() const {
+    return IntArrayRef(values_.data(), size());
+  }
+  IntArrayRef strides() const {
+    return IntArrayRef(values_.data() + size(), size());
+  }
+  void set(IntArrayRef sizes, IntArrayRef strides) {
+    // Both may point into values_: build the new pair before the old one goes.
+    SmallVector<int64_t, 10> fresh(sizes);
+    fresh.append(strides.begin(), strides.end());
+    values_ = std::move(fresh);
+  }
+
+ private:
+  SmallVector<int64_t, 10> values_;
+};
+
+struct C10_API TensorImpl final : public intrusive_ptr_target {
+  TensorImpl(Storage storage, DispatchKeySet key_set, ScalarType data_type)
+      : storage_(std::move(storage)), data_type_(data_type), device_(storage_.device()), key_set_(key_set) {}
+  ~TensorImpl() override;
+
+  IntArrayRef sizes() const {
+    return sizes_and_strides_.sizes();
+  }
+  IntArrayRef strides() const {
+    return sizes_and_strides_.strides();
+  }
+  int64_t dim() const {
+    return static_cast<int64_t>(sizes_and_strides_.size());
+  }
+  int64_t numel() const {
+    return numel_;
+  }
+  bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
+    return format == MemoryFormat::ChannelsLast ? is_channels_last_contiguous() : is_contiguous_;
+  }
+  // Elements fill one block of memory, in whatever order, each exactly once.
+  bool is_non_overlapping_and_dense() const;
+
+  void set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset);
+  void set_sizes_contiguous(IntArrayRef sizes);
+
+  // The first element; null for a tensor without elements.
+  void* mutable_data() const {
+    return numel_ == 0 ? nullptr : static_cast<char*>(storage_.mutable_data()) + storage_offset_ * itemsize();
+  }
+  size_t itemsize() const {
+    return elementSize(data_type_);
+  }
+
+  void bump_version() {
+    version_counter_.bump();
+  }
+  // Same storage and geometry, no autograd metadata. `allow_version_sharing` false gives `.data`'s independent counter.
+  intrusive_ptr<TensorImpl> shallow_copy_and_detach(bool allow_version_sharing);
+
+  Storage storage_;
+  std::unique_ptr<AutogradMetaInterface> autograd_meta_;
+  VariableVersion version_counter_;
+  PyObject* pyobj_ = nullptr; // see Note [One PyObject per TensorImpl]
+  SizesAndStrides sizes_and_strides_;
+  int64_t storage_offset_ = 0; // in elements
+  int64_t numel_ = 1;
+  ScalarType data_type_;
+  Device device_;
+  DispatchKeySet key_set_;
+  bool is_contiguous_ = true;
+  bool is_wrapped_number_ = false; // came from a Python number: takes part in type promotion with low priority
+  bool owns_pyobj_ = false;        // the Python object lives only because this tensor does
+
+ private:
+  bool is_channels_last_contiguous() const;
+};
+
+// Called when a TensorImpl that owns its Python object dies; set by csrc/autograd/python_variable.cpp, so that c10
+// knows no Python.
+C10_API extern void (*pyobj_release_hook)(PyObject* obj);
+
+} // namespace reftorch::c10

@@ -1,0 +1,31 @@
+// Mirrors: c10/core/impl/LocalDispatchKeySet.h
+// What this thread takes out of every dispatch. The autograd fallback excludes Autograd while it calls the kernel below
+// it, so that the ops a kernel is made of are not recorded a second time.
+#pragma once
+
+#include <c10/core/DispatchKeySet.h>
+
+namespace reftorch::c10::impl {
+
+struct LocalDispatchKeySet {
+  DispatchKeySet excluded_;
+};
+
+inline thread_local LocalDispatchKeySet tls_local_dispatch_key_set;
+
+class ExcludeDispatchKeyGuard final {
+ public:
+  explicit ExcludeDispatchKeyGuard(DispatchKeySet exclude) : saved_(tls_local_dispatch_key_set.excluded_) {
+    tls_local_dispatch_key_set.excluded_ = saved_ | exclude;
+  }
+  ~ExcludeDispatchKeyGuard() {
+    tls_local_dispatch_key_set.excluded_ = saved_;
+  }
+  ExcludeDispatchKeyGuard(const ExcludeDispatchKeyGuard&) = delete;
+  ExcludeDispatchKeyGuard& operator=(const ExcludeDispatchKeyGuard&) = delete;
+
+ private:
+  DispatchKeySet saved_;
+};
+
+} // namespace reftorch::c10::impl

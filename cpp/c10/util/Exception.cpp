@@ -1,0 +1,24 @@
+// Mirrors: c10/util/Exception.cpp
+// Left out: backtraces and warning handlers.
+#include <c10/util/Exception.h>
+
+namespace reftorch::c10::detail {
+
+template <typename ErrorType>
+void torchCheckFail(const char* /*file*/, int /*line*/, const std::string& msg) {
+  throw ErrorType(msg);
+}
+
+template void torchCheckFail<Error>(const char*, int, const std::string&);
+template void torchCheckFail<IndexError>(const char*, int, const std::string&);
+template void torchCheckFail<ValueError>(const char*, int, const std::string&);
+template void torchCheckFail<TypeError>(const char*, int, const std::string&);
+template void torchCheckFail<NotImplementedError>(const char*, int, const std::string&);
+template void torchCheckFail<OutOfMemoryError>(const char*, int, const std::string&);
+
+void torchInternalAssertFail(const char* file, int line, const char* condition, const std::string& msg) {
+  throw Error(
+      str(condition, " INTERNAL ASSERT FAILED at ", file, ":", line, ", please report a bug to reftorch. ", msg));
+}
+
+} // namespace reftorch::c10::detail

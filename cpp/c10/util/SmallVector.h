@@ -1,0 +1,214 @@
+// Mirrors: c10/util/SmallVector.h
+// A vector whose first N elements live in the object itself: shapes, strides and argument stacks of usual size never
+// touch the heap. Left out: LLVM's whole interface; only what the library calls is here.
+#pragma once
+
+#include <c10/util/ArrayRef.h>
+
+#include <memory>
+#include <new>
+
+namespace reftorch::c10 {
+
+template <typename T, unsigned N>
+class SmallVector final {
+ public:
+  using value_type = T;
+
+  SmallVector() = default;
+  explicit SmallVector(size_t count, const T& value = T()) {
+    resize(count, value);
+  }
+  SmallVector(ArrayRef<T> values) {
+    append(values.begin(), values.end());
+  }
+  SmallVector(std::initializer_list<T> values) {
+    append(values.begin(), values.end());
+  }
+  template <typename It, typename = std::enable_if_t<!std::is_integral_v<It>>>
+  SmallVector(It first, It last) {
+    append(first, last);
+  }
+  SmallVector(const SmallVector& other) {
+    append(other.begin(), other.end());
+  }
+  SmallVector(SmallVector&& other) noexcept {
+    take(std::move(other));
+  }
+  SmallVector& operator=(const SmallVector& other) {
+    if (this != &other) {
+      clear();
+      append(other.begin(), other.end());
+    }
+    return *this;
+  }
+  SmallVector& operator=(SmallVector&& other) noexcept {
+    if (this != &other) {
+      clear();
+      free_heap();
+      take(std::move(other));
+    }
+    return *this;
+  }
+  ~SmallVector() {
+    clear();
+    free_heap();
+  }
+
+  T* data() {
+    return begin_;
+  }
+  const T* data() const {
+    return begin_;
+  }
+  size_t size() const {
+    return size_;
+  }
+  bool empty() const {
+    return size_ == 0;
+  }
+  T* begin() {
+    return begin_;
+  }
+  T* end() {
+    return begin_ + size_;
+  }
+  const T* begin() const {
+    return begin_;
+  }
+  const T* end() const {
+    return begin_ + size_;
+  }
+  T& operator[](size_t i) {
+    return begin_[i];
+  }
+  const T& operator[](size_t i) const {
+    return begin_[i];
+  }
+  T& front() {
+    return begin_[0];
+  }
+  const T& front() const {
+    return begin_[0];
+  }
+  T& back() {
+    return begin_[size_ - 1];
+  }
+  const T& back() const {
+    return begin_[size_ - 1];
+  }
+
+  void reserve(size_t capacity) {
+    if (capacity > capacity_) {
+      grow(capacity);
+    }
+  }
+  template <typename... Args>
+  T& emplace_back(Args&&... args) {
+    if (size_ == capacity_) {
+      // The arguments may refer to an element that the growth moves: build first.
+      T value(std::forward<Args>(args)...);
+      grow(2 * capacity_);
+      new (begin_ + size_) T(std::move(value));
+    } else {
+      new (begin_ + size_) T(std::forward<Args>(args)...);
+    }
+    return begin_[size_++];
+  }
+  void push_back(const T& value) {
+    emplace_back(value);
+  }
+  void push_back(T&& value) {
+    emplace_back(std::move(value));
+  }
+  void pop_back() {
+    begin_[--size_].~T();
+  }
+  template <typename It>
+  void append(It first, It last) {
+    for (; first != last; ++first) {
+      emplace_back(*first);
+    }
+  }
+  void resize(size_t count, const T& value = T()) {
+    reserve(count);
+    while (size_ > count) {
+      pop_back();
+    }
+    while (size_ < count) {
+      new (begin_ + size_++) T(value);
+    }
+  }
+  void clear() {
+    while (size_ > 0) {
+      pop_back();
+    }
+  }
+  void insert(size_t pos, T value) {
+    emplace_back(std::move(value));
+    for (size_t i = size_ - 1; i > pos; i--) {
+      std::swap(begin_[i], begin_[i - 1]);
+    }
+  }
+  void erase(size_t pos) {
+    for (size_t i = pos + 1; i < size_; i++) {
+      begin_[i - 1] = std::move(begin_[i]);
+    }
+    pop_back();
+  }
+
+ private:
+  T* inline_begin() {
+    return reinterpret_cast<T*>(inline_storage_);
+  }
+  bool is_inline() const {
+    return begin_ == reinterpret_cast<const T*>(inline_storage_);
+  }
+  void grow(size_t capacity) {
+    T* fresh = static_cast<T*>(::operator new(capacity * sizeof(T)));
+    for (size_t i = 0; i < size_; i++) {
+      new (fresh + i) T(std::move(begin_[i]));
+      begin_[i].~T();
+    }
+    free_heap();
+    begin_ = fresh;
+    capacity_ = capacity;
+  }
+  void free_heap() {
+    if (!is_inline()) {
+      ::operator delete(begin_);
+      begin_ = inline_begin();
+      capacity_ = N;
+    }
+  }
+  void take(SmallVector&& other) {
+    if (other.is_inline()) {
+      for (auto& value : other) {
+        emplace_back(std::move(value));
+      }
+      other.clear();
+    } else {
+      begin_ = other.begin_;
+      size_ = other.size_;
+      capacity_ = other.capacity_;
+      other.begin_ = other.inline_begin();
+      other.size_ = 0;
+      other.capacity_ = N;
+    }
+  }
+
+  T* begin_ = inline_begin();
+  size_t size_ = 0;
+  size_t capacity_ = N;
+  alignas(T) unsigned char inline_storage_[N * sizeof(T)];
+};
+
+template <typename T, unsigned N>
+bool operator==(const SmallVector<T, N>& a, const SmallVector<T, N>& b) {
+  return ArrayRef<T>(a) == ArrayRef<T>(b);
+}
+
+constexpr unsigned kDimVectorStaticSize = 5;
+using DimVector = SmallVector<int64_t, kDimVectorStaticSize>;
+
+} // namespace reftorch::c10

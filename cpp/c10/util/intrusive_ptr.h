@@ -1,0 +1,122 @@
+// Mirrors: c10/util/intrusive_ptr.h
+// A pointer whose count lives in the object it points to: one allocation, one word, and the count can be read from the
+// object. Left out: weak pointers (the graph uses std::weak_ptr<Node> where it must not own).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+namespace reftorch::c10 {
+
+class intrusive_ptr_target {
+ public:
+  intrusive_ptr_target() = default;
+  intrusive_ptr_target(const intrusive_ptr_target&) : refcount_(0) {}
+  intrusive_ptr_target& operator=(const intrusive_ptr_target&) {
+    return *this;
+  }
+  virtual ~intrusive_ptr_target() = default;
+
+  size_t use_count() const {
+    return refcount_.load(std::memory_order_acquire);
+  }
+
+ private:
+  template <typename T>
+  friend class intrusive_ptr;
+  mutable std::atomic<size_t> refcount_{0};
+};
+
+template <typename T>
+class intrusive_ptr final {
+ public:
+  using element_type = T;
+
+  intrusive_ptr() noexcept = default;
+  intrusive_ptr(std::nullptr_t) noexcept {}
+  intrusive_ptr(const intrusive_ptr& other) noexcept : target_(other.target_) {
+    retain();
+  }
+  intrusive_ptr(intrusive_ptr&& other) noexcept : target_(std::exchange(other.target_, nullptr)) {}
+  template <typename U>
+  intrusive_ptr(intrusive_ptr<U> other) noexcept : target_(other.release()) {}
+  ~intrusive_ptr() {
+    reset();
+  }
+  intrusive_ptr& operator=(intrusive_ptr other) noexcept {
+    std::swap(target_, other.target_);
+    return *this;
+  }
+
+  // Takes over a count that the caller already holds.
+  static intrusive_ptr reclaim(T* owned) {
+    intrusive_ptr ptr;
+    ptr.target_ = owned;
+    return ptr;
+  }
+  // A new count on an object that others own.
+  static intrusive_ptr unsafe_reclaim_from_nonowning(T* target) {
+    intrusive_ptr ptr;
+    ptr.target_ = target;
+    ptr.retain();
+    return ptr;
+  }
+  // Gives the count to the caller.
+  T* release() noexcept {
+    return std::exchange(target_, nullptr);
+  }
+  void reset() noexcept {
+    if (target_ != nullptr && target_->refcount_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      delete target_;
+    }
+    target_ = nullptr;
+  }
+
+  T* get() const noexcept {
+    return target_;
+  }
+  T& operator*() const noexcept {
+    return *target_;
+  }
+  T* operator->() const noexcept {
+    return target_;
+  }
+  explicit operator bool() const noexcept {
+    return target_ != nullptr;
+  }
+  bool defined() const noexcept {
+    return target_ != nullptr;
+  }
+  size_t use_count() const noexcept {
+    return target_ == nullptr ? 0 : target_->use_count();
+  }
+  bool unique() const noexcept {
+    return use_count() == 1;
+  }
+
+ private:
+  void retain() noexcept {
+    if (target_ != nullptr) {
+      target_->refcount_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
+  T* target_ = nullptr;
+};
+
+template <typename T, typename... Args>
+intrusive_ptr<T> make_intrusive(Args&&... args) {
+  return intrusive_ptr<T>::unsafe_reclaim_from_nonowning(new T(std::forward<Args>(args)...));
+}
+
+template <typename T>
+bool operator==(const intrusive_ptr<T>& lhs, const intrusive_ptr<T>& rhs) noexcept {
+  return lhs.get() == rhs.get();
+}
+template <typename T>
+bool operator!=(const intrusive_ptr<T>& lhs, const intrusive_ptr<T>& rhs) noexcept {
+  return lhs.get() != rhs.get();
+}
+
+} // namespace reftorch::c10

@@ -1,0 +1,81 @@
+// Mirrors: torch/csrc/Exceptions.cpp
+#include <csrc/Exceptions.h>
+
+#include <csrc/python_gil.h>
+
+#include <pybind11/pybind11.h>
+
+#include <new>
+
+namespace reftorch::torch {
+
+python_error::python_error(const python_error& other)
+    : type(other.type), value(other.value), traceback(other.traceback), message_(other.message_) {
+  GilAcquire gil;
+  Py_XINCREF(type);
+  Py_XINCREF(value);
+  Py_XINCREF(traceback);
+}
+
+python_error::python_error(python_error&& other) noexcept
+    : type(std::exchange(other.type, nullptr)),
+      value(std::exchange(other.value, nullptr)),
+      traceback(std::exchange(other.traceback, nullptr)),
+      message_(std::move(other.message_)) {}
+
+python_error::~python_error() {
+  if (type != nullptr || value != nullptr || traceback != nullptr) {
+    GilAcquire gil;
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+  }
+}
+
+void python_error::persist() {
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  message_ = "Python error";
+  if (PyObject* text = value != nullptr ? PyObject_Str(value) : nullptr) {
+    const char* utf8 = PyUnicode_AsUTF8(text);
+    message_ = utf8 != nullptr ? utf8 : message_;
+    Py_DECREF(text);
+  }
+  PyErr_Clear(); // what str() may have raised
+}
+
+void python_error::restore() {
+  PyErr_Restore(std::exchange(type, nullptr), std::exchange(value, nullptr), std::exchange(traceback, nullptr));
+}
+
+void throw_python_error() {
+  python_error error;
+  error.persist();
+  throw error;
+}
+
+void translate_current_exception() {
+  try {
+    throw;
+  } catch (python_error& e) {
+    e.restore();
+  } catch (pybind11::error_already_set& e) {
+    e.restore();
+  } catch (pybind11::builtin_exception& e) {
+    e.set_error();
+  } catch (const c10::IndexError& e) {
+    PyErr_SetString(PyExc_IndexError, e.what());
+  } catch (const c10::ValueError& e) {
+    PyErr_SetString(PyExc_ValueError, e.what());
+  } catch (const c10::TypeError& e) {
+    PyErr_SetString(PyExc_TypeError, e.what());
+  } catch (const c10::NotImplementedError& e) {
+    PyErr_SetString(PyExc_NotImplementedError, e.what());
+  } catch (const std::bad_alloc& e) {
+    PyErr_SetString(PyExc_MemoryError, e.what());
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  }
+}
+
+} // namespace reftorch::torch

@@ -1,0 +1,146 @@
+// Mirrors: torch/csrc/Module.cpp
+// PyInit__C: what `import reftorch._C` runs, in order. By then the ops are registered: their static objects ran when
+// the library was loaded. Left out: the several hundred functions of PyTorch's _C that serve backends and compilers.
+#include <csrc/Exceptions.h>
+#include <csrc/autograd/python_autograd.h>
+#include <csrc/autograd/python_variable.h>
+#include <csrc/autograd/python_variable_methods.h>
+#include <csrc/debug/python_debug.h>
+#include <csrc/python_arg_parser.h>
+#include <csrc/python_dispatch.h>
+#include <csrc/python_dtype.h>
+#include <csrc/python_generator.h>
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/Parallel.h>
+#include <ATen/TypePromotion.h>
+#include <c10/core/CPUAllocator.h>
+
+#include <reftorch_config.h>
+
+#include <pybind11/pybind11.h>
+
+namespace py = pybind11;
+
+namespace reftorch::torch {
+
+static c10::ScalarType unpack_dtype(const py::object& obj) {
+  TORCH_CHECK_TYPE(THPDtype_Check(obj.ptr()), "invalid dtype object: expected torch.dtype, got ",
+                   Py_TYPE(obj.ptr())->tp_name);
+  return scalar_type_from_python(obj.ptr());
+}
+
+static py::object dtype_object(c10::ScalarType type) {
+  return py::reinterpret_borrow<py::object>(getTHPDtype(type));
+}
+
+// Everything the registry knows of every op: for tests, documentation and debug.where_op.
+static py::list all_op_schemas() {
+  py::list result;
+  for (const auto& entry : at::Dispatcher::singleton().entries()) {
+    py::dict op;
+    op["name"] = entry->schema.operator_name();
+    op["schema"] = entry->schema.str();
+    op["file"] = entry->file;
+    op["line"] = entry->line;
+    op["function"] = (entry->variants & at::variants::FUNCTION) != 0;
+    op["method"] = (entry->variants & at::variants::METHOD) != 0;
+    op["nn"] = (entry->variants & at::variants::NN) != 0;
+    op["composite"] = entry->table[static_cast<int>(c10::DispatchKey::Autograd)].unboxed != nullptr;
+    op["functional"] =
+        entry->functional != nullptr ? py::object(py::str(entry->functional->schema.operator_name())) : py::none();
+    py::list arguments;
+    for (const at::Argument& arg : entry->schema.arguments) {
+      py::dict a;
+      a["name"] = arg.name;
+      a["type"] = arg.type_str();
+      a["kwarg_only"] = arg.kwarg_only;
+      a["has_default"] = arg.has_default;
+      a["default"] =
+          arg.has_default ? py::reinterpret_steal<py::object>(wrap_ivalue(arg.default_value, arg.type)) : py::none();
+      arguments.append(a);
+    }
+    op["arguments"] = arguments;
+    py::list returns;
+    for (const at::Argument& ret : entry->schema.returns) {
+      returns.append(py::make_tuple(ret.name, ret.type_str()));
+    }
+    op["returns"] = returns;
+    result.append(op);
+  }
+  return result;
+}
+
+static py::dict cpu_memory_stats() {
+  const c10::CPUMemoryStats stats = c10::getCPUMemoryStats();
+  py::dict result;
+  result["allocated_bytes"] = stats.allocated_bytes;
+  result["cached_bytes"] = stats.cached_bytes;
+  result["allocations"] = stats.allocations;
+  return result;
+}
+
+static std::string show_config() {
+  return c10::str("reftorch built with:\n  - build type: ", REFTORCH_BUILD_TYPE, "\n  - compiler: ", REFTORCH_COMPILER,
+                  "\n  - C++ flags: ", REFTORCH_CXX_FLAGS, "\n  - BLAS: ", REFTORCH_BLAS,
+                  "\n  - OpenMP: ", REFTORCH_OPENMP, "\n  - CUDA: ", REFTORCH_CUDA, "\n");
+}
+
+static void init_globals(py::module_& m) {
+  m.def("_show_config", &show_config);
+  m.attr("_build_type") = REFTORCH_BUILD_TYPE;
+  m.def("get_num_threads", &at::get_num_threads);
+  m.def("set_num_threads", &at::set_num_threads);
+  m.def("get_default_dtype", [] { return dtype_object(at::get_default_dtype()); });
+  m.def("_set_default_dtype", [](const py::object& dtype) { at::set_default_dtype(unpack_dtype(dtype)); });
+  m.def("promote_types", [](const py::object& a, const py::object& b) {
+    return dtype_object(c10::promoteTypes(unpack_dtype(a), unpack_dtype(b)));
+  });
+  m.def("can_cast", [](const py::object& from, const py::object& to) {
+    return c10::canCast(unpack_dtype(from), unpack_dtype(to));
+  });
+  m.def("_result_type", [](const py::object& a, const py::object& b) {
+    auto as_tensor = [](const py::object& obj) {
+      return THPVariable_Check(obj.ptr()) ? THPVariable_Unpack(obj.ptr())
+                                          : at::detail::wrapped_scalar_tensor(unpack_scalar(obj.ptr()));
+    };
+    return dtype_object(at::result_type(as_tensor(a), as_tensor(b)));
+  });
+  m.def("_get_all_op_schemas", &all_op_schemas);
+  m.def("_cpu_memory_stats", &cpu_memory_stats);
+  m.def("_cpu_empty_cache", [] { return c10::GetCPUAllocator()->empty_cache(); });
+  m.def("_set_tensor_class", [](const py::type& cls) { THPVariableClass = py::object(cls).release().ptr(); });
+}
+
+static PyMethodDef tensor_functions[] = {
+    {"tensor", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensor_ctor)), METH_VARARGS | METH_KEYWORDS,
+     nullptr},
+    {"from_numpy", tensor_from_numpy, METH_O, nullptr},
+    {}};
+
+} // namespace reftorch::torch
+
+PYBIND11_MODULE(_C, m) {
+  using namespace reftorch::torch;
+  m.doc() = "The C++ half of reftorch: tensors, ops and the autograd engine.";
+  py::register_exception_translator([](std::exception_ptr error) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const reftorch::c10::Error&) {
+      translate_current_exception();
+    } catch (const python_error&) {
+      translate_current_exception();
+    }
+  });
+  initDtypes(m.ptr());
+  initTensorBase(m.ptr());
+  initGenerator(m.ptr());
+  initAutogradBindings(m.ptr());
+  if (PyModule_AddFunctions(m.ptr(), tensor_functions) < 0) {
+    throw py::error_already_set();
+  }
+  initOps(m.ptr(), reinterpret_cast<PyObject*>(THPVariableBaseType));
+  initOperators();
+  init_globals(m);
+  debug::init_debug_bindings(m.ptr());
+}

@@ -1,0 +1,32 @@
+// Mirrors: torch/csrc/autograd/VariableTypeManual.cpp
+// The ops whose meaning is a change of the graph itself. Left out: resize_, copy_ and _fw_primal (copy_ has a formula).
+#include <ATen/core/library.h>
+#include <csrc/autograd/variable.h>
+
+namespace reftorch::torch::autograd {
+
+// The same data and version, no history: an in-place change of one is noticed through the other.
+static at::Tensor detach(const at::Tensor& self) {
+  return impl::tensor_data(self);
+}
+
+static at::Tensor& detach_(at::Tensor& self) {
+  TORCH_CHECK(!impl::is_view(self),
+              "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+              "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+              "detach_() cannot be called "
+              "on these gradients.");
+  if (AutogradMeta* meta = impl::get_autograd_meta(self)) {
+    meta->requires_grad_ = false;
+    meta->grad_fn_ = nullptr;
+    meta->output_nr_ = 0;
+  }
+  return self;
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def_composite("detach(Tensor(a) self) -> Tensor(a)", TORCH_FN(detach));
+  m.def_composite("detach_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(detach_));
+}
+
+} // namespace reftorch::torch::autograd

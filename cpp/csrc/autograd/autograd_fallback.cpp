@@ -1,0 +1,206 @@
+// Mirrors: torch/csrc/autograd/autograd_not_implemented_fallback.cpp, tools/autograd/gen_variable_type.py
+// Left out: forward mode, and PyTorch's checks that a kernel returns what its schema promises about aliasing.
+#include <csrc/autograd/autograd_fallback.h>
+
+#include <ATen/Functions.h>
+#include <ATen/core/library.h>
+#include <c10/core/GradMode.h>
+#include <csrc/autograd/functions/basic_ops.h>
+#include <csrc/autograd/functions/utils.h>
+#include <csrc/autograd/operator_info.h>
+
+namespace reftorch::torch::autograd {
+namespace {
+
+using Kind = OperatorInfo::Kind;
+using WrittenTensors = c10::SmallVector<Variable, 2>;
+
+template <typename F>
+void for_each_tensor(const at::IValue& value, F&& visit) {
+  if (value.isTensor()) {
+    visit(value.toTensor());
+  } else if (value.isTensorList()) {
+    for (const Variable& t : value.toTensorVector()) {
+      if (t.defined()) {
+        visit(t);
+      }
+    }
+  }
+}
+
+bool requires_grad(const at::IValue& arg) {
+  if (arg.isTensor()) {
+    return arg.toTensor().requires_grad();
+  }
+  bool any = false;
+  for_each_tensor(arg, [&](const Variable& t) { any = any || t.requires_grad(); });
+  return any;
+}
+
+bool any_requires_grad(const OperatorInfo& info, const at::IValue* args) {
+  for (uint8_t i : info.tensor_args) {
+    if (requires_grad(args[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void redispatch(const at::OperatorHandle& op, c10::DispatchKeySet keys, at::Stack* stack) {
+  const c10::impl::ExcludeDispatchKeyGuard guard(c10::autograd_dispatch_keyset);
+  op.redispatchBoxed(keys - c10::autograd_dispatch_keyset, stack);
+}
+
+WrittenTensors written_tensors(const OperatorInfo& info, const at::IValue* args) {
+  WrittenTensors written;
+  for (uint8_t i : info.written_args) {
+    for_each_tensor(args[i], [&](const Variable& t) { written.push_back(t); });
+  }
+  return written;
+}
+
+void bump_versions(const WrittenTensors& written) {
+  for (const Variable& t : written) {
+    impl::bump_version(t);
+  }
+}
+
+void make_views(const OperatorInfo& info, const Variable& source, at::IValue* results, size_t num_results) {
+  CreationMeta creation_meta = info.multi_output_view ? CreationMeta::MULTI_OUTPUT_NODE : CreationMeta::DEFAULT;
+  if (!c10::GradMode::is_enabled()) {
+    creation_meta = CreationMeta::NO_GRAD_MODE;
+  }
+  for (size_t r = 0; r < num_results; r++) {
+    if (results[r].isTensorList()) {
+      std::vector<Variable> views;
+      for (const Variable& t : results[r].toTensorVector()) {
+        views.push_back(as_view(source, t, creation_meta));
+      }
+      results[r] = std::move(views);
+    } else if (results[r].isTensor()) {
+      results[r] = as_view(source, std::move(results[r].toTensor()), creation_meta);
+    }
+  }
+}
+
+// No gradient wanted: this is on the way of every op, so it does no more than it must.
+void call_unrecorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::DispatchKeySet keys,
+                     at::Stack* stack) {
+  if (info.kind == Kind::Functional) {
+    redispatch(op, keys, stack);
+    return;
+  }
+  const size_t base = stack->size() - info.num_arguments;
+  const at::IValue* args = stack->begin() + base;
+  if (info.kind == Kind::View) {
+    const Variable source = args[info.view_source].toTensor();
+    redispatch(op, keys, stack);
+    make_views(info, source, stack->begin() + base, stack->size() - base);
+    return;
+  }
+  const WrittenTensors written = written_tensors(info, args);
+  redispatch(op, keys, stack);
+  bump_versions(written);
+}
+
+void check_recordable(const OperatorInfo& info, const at::FunctionSchema& schema, const at::IValue* args) {
+  TORCH_CHECK(info.kind != Kind::Out, schema.name,
+              "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+              "requires grad.");
+  for (uint8_t i : info.undifferentiable_args) {
+    TORCH_CHECK(!requires_grad(args[i]), "The function '", schema.name,
+                "' is not differentiable with respect to argument '", schema.arguments[i].name,
+                "'. This input cannot have requires_grad True.");
+  }
+  if (info.kind == Kind::Inplace) {
+    for (uint8_t i : info.written_args) {
+      for_each_tensor(args[i], check_inplace);
+    }
+  }
+}
+
+std::shared_ptr<Node> make_not_implemented(const OperatorInfo& info, const at::FunctionSchema& schema,
+                                           const at::IValue* args) {
+  auto node = std::make_shared<NotImplemented>(schema.operator_name());
+  for (uint8_t i : info.tensor_args) {
+    for_each_tensor(
+        args[i], [&](const Variable& t) { node->add_next_edge(t.requires_grad() ? impl::gradient_edge(t) : Edge()); });
+  }
+  return node;
+}
+
+void set_histories(const std::shared_ptr<Node>& grad_fn, bool inplace, const at::IValue* results, size_t num_results) {
+  for (size_t r = 0; r < num_results; r++) {
+    if (results[r].isNone()) {
+      grad_fn->add_undefined_input_metadata();
+    }
+    for_each_tensor(results[r], [&](const Variable& t) {
+      if (!t.is_floating_point()) {
+        return; // an index, a count: it takes no gradient, and has no number among the outputs
+      }
+      if (inplace) {
+        impl::rebase_history(t, Edge(grad_fn, grad_fn->add_input_metadata(t)));
+      } else {
+        set_history(t, grad_fn);
+      }
+    });
+  }
+}
+
+void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::DispatchKeySet keys, at::Stack* stack) {
+  const size_t base = stack->size() - info.num_arguments;
+  at::IValue* const args = stack->begin() + base;
+  check_recordable(info, op.schema(), args);
+  const bool inplace = info.kind == Kind::Inplace;
+
+  std::shared_ptr<FormulaNode> formula_node;
+  std::shared_ptr<Node> grad_fn;
+  uint64_t needed = 0;
+  if (info.formula != nullptr) {
+    formula_node = info.formula->make_node();
+    grad_fn = formula_node;
+    needed = formula_node->collect_next_edges(args);
+    Variable self_before;
+    if (inplace && formula_node->saves_argument(0, needed)) {
+      self_before = at::clone(args[0].toTensor());
+    }
+    formula_node->save_arguments(args, needed, self_before);
+  } else {
+    grad_fn = make_not_implemented(info, op.schema(), args);
+  }
+
+  const Variable source = info.kind == Kind::View ? args[info.view_source].toTensor() : Variable();
+  const WrittenTensors written = inplace ? written_tensors(info, args) : WrittenTensors();
+  redispatch(op, keys, stack);
+  bump_versions(written);
+
+  at::IValue* const results = stack->begin() + base;
+  const size_t num_results = stack->size() - base;
+  if (info.kind == Kind::View) {
+    make_views(info, source, results, num_results);
+  }
+  set_histories(grad_fn, inplace, results, num_results);
+  for (size_t r = 0; formula_node != nullptr && r < num_results; r++) {
+    if (results[r].isTensor()) {
+      formula_node->save_result(r, results[r].toTensor(), needed, inplace && impl::is_view(results[r].toTensor()));
+    }
+  }
+}
+
+} // namespace
+
+void autograd_fallback(const at::OperatorHandle& op, c10::DispatchKeySet keys, at::Stack* stack) {
+  const OperatorInfo& info = operator_info(op.entry());
+  if (!c10::GradMode::is_enabled() || info.non_differentiable ||
+      !any_requires_grad(info, stack->end() - info.num_arguments)) {
+    call_unrecorded(info, op, keys, stack);
+  } else {
+    call_recorded(info, op, keys, stack);
+  }
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.fallback(c10::DispatchKey::Autograd, &autograd_fallback);
+}
+
+} // namespace reftorch::torch::autograd

@@ -1,0 +1,231 @@
+// Mirrors: torch/csrc/autograd/engine.cpp
+#include <csrc/autograd/engine.h>
+
+#include <ATen/Functions.h>
+#include <c10/core/GradMode.h>
+#include <csrc/autograd/functions/basic_ops.h>
+
+#include <unordered_set>
+
+namespace reftorch::torch::autograd {
+
+// Note [Backward pass]
+// 1. Count, for every node that can be reached from the roots, how many edges lead to it (compute_dependencies).
+// 2. Put the root into the ready queue.
+// 3. Take the ready node with the highest sequence number; run it; add each of its gradients to the InputBuffer of the
+// node the edge leads
+//    to, and count down. A node whose count reaches zero has all its gradients and is ready. Repeat until the queue is
+//    empty.
+//
+// Note [Locks and the GIL]
+// Two passes on two threads may reach one node. Its saved variables, and a leaf's .grad, are guarded by the node's
+// mutex_. The engine runs without Python's GIL; a formula, hook or custom Function takes it. To avoid that one thread
+// holds the GIL and waits for a mutex while the other holds the mutex and waits for the GIL: whoever holds a node's
+// mutex_ with the GIL released may take the GIL only if nobody waits for that mutex with the GIL held. FormulaNode
+// (which does wait with the GIL) therefore only copies or swaps tensors under the mutex, and drops them after;
+// AccumulateGrad (which may call hooks under it) is only ever run without the GIL.
+
+static bool runs_later(const NodeTask& a, const NodeTask& b) {
+  return a.fn_->sequence_nr() < b.fn_->sequence_nr();
+}
+
+void ReadyQueue::push(NodeTask item) {
+  heap_.push_back(std::move(item));
+  std::push_heap(heap_.begin(), heap_.end(), runs_later);
+}
+
+NodeTask ReadyQueue::pop() {
+  std::pop_heap(heap_.begin(), heap_.end(), runs_later);
+  NodeTask item = std::move(heap_.back());
+  heap_.pop_back();
+  return item;
+}
+
+Engine& Engine::get_default_engine() {
+  static Engine engine;
+  return engine;
+}
+
+static void validate_output(const Edge& edge, Variable& grad, size_t index,
+                            const std::function<std::string()>& source) {
+  const InputMetadata& metadata = edge.function->input_metadata(edge.input_nr);
+  if (!metadata.defined()) {
+    return;
+  }
+  TORCH_CHECK(grad.is_floating_point(), source(), " returned an invalid gradient at index ", index,
+              " - expected a floating point tensor but got ", type_string(grad));
+  if (!metadata.is_same_shape(grad)) {
+    TORCH_CHECK(metadata.is_expandable_to_shape(grad), source(), " returned an invalid gradient at index ", index,
+                " - got ", grad.sizes(), " but expected shape compatible with ", metadata.shape());
+    grad = metadata.reduce_grad(grad);
+  }
+  if (grad.scalar_type() != metadata.dtype()) {
+    grad = at::to(grad, metadata.dtype());
+  }
+  TORCH_CHECK(grad.device() == metadata.device(), source(), " returned an invalid gradient at index ", index,
+              " - expected device ", metadata.device(), " but got ", grad.device());
+}
+
+void validate_outputs(const edge_list& edges, variable_list& grads, const std::function<std::string()>& source) {
+  TORCH_CHECK(grads.size() == edges.size(), source(), " returned an incorrect number of gradients (expected ",
+              edges.size(), ", got ", grads.size(), ")");
+  for (size_t i = 0; i < grads.size(); i++) {
+    if (!edges[i].is_valid() || !grads[i].defined()) {
+      continue;
+    }
+    validate_output(edges[i], grads[i], i, source);
+  }
+}
+
+// Sets and restores this thread's pass, also when a node throws.
+namespace {
+class GraphTaskGuard final {
+ public:
+  explicit GraphTaskGuard(GraphTask* task) : former_(GraphTask::set_current(task)) {}
+  ~GraphTaskGuard() {
+    GraphTask::set_current(former_);
+  }
+
+ private:
+  GraphTask* former_;
+};
+} // namespace
+
+variable_list Engine::execute(const edge_list& roots, variable_list inputs, bool keep_graph, bool create_graph,
+                              bool accumulate_grad, const edge_list& outputs) {
+  validate_outputs(roots, inputs, [] { return std::string("backward()"); });
+
+  std::shared_ptr<Node> root;
+  InputBuffer root_inputs(0);
+  if (roots.size() == 1) {
+    root = roots[0].function;
+    root_inputs = InputBuffer(root->num_inputs());
+    root_inputs.add(roots[0].input_nr, std::move(inputs[0]));
+  } else {
+    root = std::make_shared<GraphRoot>(roots, std::move(inputs));
+  }
+
+  GraphTask task(keep_graph, create_graph);
+  uint64_t min_topo_nr = outputs.empty() ? 0 : UINT64_MAX;
+  for (const Edge& edge : outputs) {
+    min_topo_nr = std::min(min_topo_nr, edge.function->topological_nr());
+  }
+  compute_dependencies(*root, task, min_topo_nr);
+  if (!outputs.empty()) {
+    task.init_to_execute(*root, outputs, accumulate_grad, min_topo_nr);
+  }
+
+  const GraphTaskGuard guard(&task);
+  const c10::AutoGradMode grad_mode(create_graph);
+  ReadyQueue ready;
+  ready.push({std::move(root), std::move(root_inputs)});
+  while (!ready.empty()) {
+    NodeTask next = ready.pop();
+    evaluate_function(task, next.fn_, next.inputs_, ready);
+  }
+  TORCH_INTERNAL_ASSERT(task.not_ready_.empty(), "could not compute gradients for some functions");
+
+  for (size_t i = 0; i < task.final_callbacks_.size(); i++) { // a callback may queue another
+    task.final_callbacks_[i]();
+  }
+  return std::move(task.captured_vars_);
+}
+
+void Engine::compute_dependencies(Node& root, GraphTask& task, uint64_t min_topo_nr) {
+  std::vector<Node*> pending{&root};
+  std::unordered_set<Node*> seen{&root};
+  while (!pending.empty()) {
+    Node* fn = pending.back();
+    pending.pop_back();
+    if (fn->topological_nr() < min_topo_nr) {
+      continue;
+    }
+    for (const Edge& edge : fn->next_edges()) {
+      if (Node* next = edge.function.get()) {
+        task.dependencies_[next]++;
+        if (seen.insert(next).second) {
+          pending.push_back(next);
+        }
+      }
+    }
+  }
+}
+
+static variable_list call_function(const GraphTask& task, Node& fn, InputBuffer& input_buffer) {
+  fn.call_pre_hooks(input_buffer.buffer);
+  variable_list inputs_for_hooks;
+  if (fn.has_post_hooks()) {
+    inputs_for_hooks = input_buffer.buffer;
+  }
+  variable_list outputs = fn(std::move(input_buffer.buffer));
+  validate_outputs(fn.next_edges(), outputs, [&fn] { return "Function " + fn.name(); });
+  if (fn.has_post_hooks()) {
+    fn.call_post_hooks(outputs, inputs_for_hooks);
+  }
+  if (!task.keep_graph_) {
+    fn.release_variables();
+  }
+  return outputs;
+}
+
+void Engine::evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn, InputBuffer& inputs,
+                               ReadyQueue& ready) {
+  fn->call_tensor_pre_hooks(inputs.buffer);
+
+  if (!task.exec_info_.empty()) {
+    const auto found = task.exec_info_.find(fn.get());
+    if (found == task.exec_info_.end()) {
+      return; // a root from which no wanted input can be reached
+    }
+    const GraphTask::ExecInfo& info = found->second;
+    for (const auto& capture : info.captures_) {
+      task.captured_vars_[capture.output_idx] = inputs.buffer[capture.input_idx];
+    }
+    if (!info.needed_) {
+      return;
+    }
+  }
+
+  variable_list outputs = call_function(task, *fn, inputs);
+
+  for (size_t i = 0; i < outputs.size(); i++) {
+    const Edge& next = fn->next_edge(i);
+    Node* const next_fn = next.function.get();
+    if (next_fn == nullptr) {
+      continue;
+    }
+    auto dependency = task.dependencies_.find(next_fn);
+    TORCH_INTERNAL_ASSERT(dependency != task.dependencies_.end(), "dependency not found for ", next_fn->name());
+    const bool is_ready = --dependency->second == 0;
+    if (is_ready) {
+      task.dependencies_.erase(dependency);
+    }
+    if (!task.should_execute(next_fn)) {
+      continue;
+    }
+    auto waiting = task.not_ready_.find(next_fn);
+    if (waiting == task.not_ready_.end()) {
+      InputBuffer buffer(next_fn->num_inputs());
+      buffer.add(next.input_nr, std::move(outputs[i]));
+      if (is_ready) {
+        ready.push({next.function, std::move(buffer)});
+      } else {
+        task.not_ready_.emplace(next_fn, std::move(buffer));
+      }
+    } else {
+      waiting->second.add(next.input_nr, std::move(outputs[i]));
+      if (is_ready) {
+        ready.push({next.function, std::move(waiting->second)});
+        task.not_ready_.erase(waiting);
+      }
+    }
+  }
+}
+
+void Engine::queue_callback(std::function<void()> callback) {
+  GraphTask* task = GraphTask::current();
+  TORCH_CHECK(task != nullptr, "Final callbacks can only be installed during backward pass.");
+  task->final_callbacks_.push_back(std::move(callback));
+}
+
+} // namespace reftorch::torch::autograd

@@ -1,0 +1,96 @@
+// Mirrors: torch/csrc/autograd/function.cpp
+#include <csrc/autograd/function.h>
+
+#include <csrc/autograd/graph_task.h>
+
+namespace reftorch::torch::autograd {
+
+thread_local uint64_t Node::next_sequence_nr_ = 0;
+
+// Note [Deleting a graph]
+// Problem: a node owns the nodes behind its edges. Deleting the end of a chain of 200,000 ops would recurse 200,000
+// destructors deep. Trick: a destructor does not drop its edges. It hands them to a list of this thread; the outermost
+// destructor works the list off in a loop. What a node saved is dropped before its edges are, so the history of a saved
+// input never ends there.
+static thread_local std::vector<std::shared_ptr<Node>>* nodes_to_delete = nullptr;
+
+Node::~Node() {
+  std::vector<std::shared_ptr<Node>> pending;
+  const bool outermost = nodes_to_delete == nullptr;
+  if (outermost) {
+    nodes_to_delete = &pending;
+  }
+  for (Edge& edge : next_edges_) {
+    if (edge.function != nullptr) {
+      nodes_to_delete->push_back(std::move(edge.function));
+    }
+  }
+  if (!outermost) {
+    return;
+  }
+  while (!pending.empty()) {
+    const std::shared_ptr<Node> node = std::move(pending.back());
+    pending.pop_back();
+  }
+  nodes_to_delete = nullptr;
+}
+
+void Node::add_next_edge(Edge edge) {
+  update_topological_nr(edge);
+  next_edges_.push_back(std::move(edge));
+}
+
+void Node::set_next_edge(size_t index, Edge edge) {
+  update_topological_nr(edge);
+  next_edges_[index] = std::move(edge);
+}
+
+bool Node::task_should_compute_output(size_t index) const {
+  if (!should_compute_output(index)) {
+    return false;
+  }
+  const GraphTask* task = GraphTask::current();
+  return task == nullptr || task->should_execute(next_edges_[index].function.get());
+}
+
+std::unique_ptr<FunctionPreHook> Node::pop_retains_grad_hook(uint32_t output_nr) {
+  if (hooks_ == nullptr) {
+    return nullptr;
+  }
+  auto& list = hooks_->retains_grad;
+  for (auto it = list.begin(); it != list.end(); ++it) {
+    if (it->output_nr == output_nr) {
+      std::unique_ptr<FunctionPreHook> hook = std::move(it->hook);
+      list.erase(it);
+      return hook;
+    }
+  }
+  return nullptr;
+}
+
+// A hook may add hooks to the node it runs on: index, and read the size anew.
+void Node::call_tensor_pre_hooks(variable_list& grads) {
+  if (hooks_ == nullptr) {
+    return;
+  }
+  for (size_t i = 0; i < hooks_->tensor_pre.size(); i++) {
+    grads = (*hooks_->tensor_pre[i])(grads);
+  }
+  for (size_t i = 0; i < hooks_->retains_grad.size(); i++) {
+    grads = (*hooks_->retains_grad[i].hook)(grads);
+  }
+}
+
+void Node::call_pre_hooks(variable_list& grads) {
+  for (size_t i = 0; hooks_ != nullptr && i < hooks_->pre.size(); i++) {
+    grads = (*hooks_->pre[i])(grads);
+  }
+}
+
+void Node::call_post_hooks(variable_list& outputs, const variable_list& inputs) {
+  for (size_t i = 0; hooks_ != nullptr && i < hooks_->post.size(); i++) {
+    outputs = (*hooks_->post[i])(outputs, inputs);
+  }
+}
+
+} // namespace reftorch::torch::autograd

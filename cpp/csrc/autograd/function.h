@@ -1,0 +1,169 @@
+// Mirrors: torch/csrc/autograd/function.h
+// Node: one step of the backward graph. It receives a gradient for each output of the op that made it, and returns one
+// for each differentiable input; its edges say where those go. Left out: forward-mode grads, profiling, tracing,
+// streams.
+#pragma once
+
+#include <csrc/autograd/edge.h>
+#include <csrc/autograd/function_hook.h>
+#include <csrc/autograd/input_metadata.h>
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace reftorch::torch::autograd {
+
+using edge_list = c10::SmallVector<Edge, 2>;
+
+// Whatever the Python side wants to keep with a node (its `metadata` dict); an interface, so that nodes need no Python.
+struct AnomalyMetadata {
+  virtual ~AnomalyMetadata() = default;
+};
+
+// Note [Sequence number]
+// Problem: when several nodes are ready, the one recorded last should run first, so that buffers are freed soon and a
+// node is as a rule reached when all its gradients are there. Trick: each thread numbers its nodes as it makes them;
+// the ready queue takes the highest number. AccumulateGrad has the highest of all: a finished gradient is taken in at
+// once.
+struct TORCH_API Node : std::enable_shared_from_this<Node> {
+  explicit Node(uint64_t sequence_nr) : sequence_nr_(sequence_nr) {}
+  Node() : Node(next_sequence_nr_++) {}
+  virtual ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  variable_list operator()(variable_list&& inputs) {
+    return apply(std::move(inputs));
+  }
+  // "MulBackward0"
+  virtual std::string name() const = 0;
+  // Drops what was saved; the node can not run again. Called by the engine unless the graph is retained.
+  virtual void release_variables() {}
+
+  // --- inputs: the outputs of the forward op
+  uint32_t add_input_metadata(const Variable& output) {
+    input_metadata_.emplace_back(output);
+    return static_cast<uint32_t>(input_metadata_.size() - 1);
+  }
+  // An output that is undefined, or takes no gradient.
+  uint32_t add_undefined_input_metadata() {
+    input_metadata_.emplace_back();
+    return static_cast<uint32_t>(input_metadata_.size() - 1);
+  }
+  uint32_t num_inputs() const {
+    return static_cast<uint32_t>(input_metadata_.size());
+  }
+  const InputMetadata& input_metadata(size_t index) const {
+    return input_metadata_[index];
+  }
+  // After an in-place op gave an output another shape or dtype.
+  void clear_input_metadata() {
+    input_metadata_.clear();
+  }
+
+  // --- outputs: the differentiable inputs of the forward op
+  void add_next_edge(Edge edge);
+  void set_next_edge(size_t index, Edge edge);
+  uint32_t num_outputs() const {
+    return static_cast<uint32_t>(next_edges_.size());
+  }
+  const Edge& next_edge(size_t index) const {
+    return next_edges_[index];
+  }
+  const edge_list& next_edges() const {
+    return next_edges_;
+  }
+  // Recorded with an edge there. During backward use the task_ form: `inputs=` may ask for less.
+  bool should_compute_output(size_t index) const {
+    return next_edges_[index].is_valid();
+  }
+  bool task_should_compute_output(size_t index) const;
+
+  uint64_t sequence_nr() const {
+    return sequence_nr_;
+  }
+  // Longest way from here to a leaf: an edge always leads to a smaller number, so walks can stop early.
+  uint64_t topological_nr() const {
+    return topological_nr_;
+  }
+
+  // --- hooks. `tensor_pre` hooks are those of a tensor that this node made, and see that one gradient; `pre` and
+  // `post` are the node's.
+  struct TensorPreHook {
+    std::unique_ptr<FunctionPreHook> hook;
+    uint32_t output_nr;
+  };
+  void add_tensor_pre_hook(std::unique_ptr<FunctionPreHook> hook) {
+    hooks().tensor_pre.push_back(std::move(hook));
+  }
+  // retain_grad's hook for output `output_nr`: runs after all other tensor hooks, and moves when the tensor is changed
+  // in place.
+  void add_retains_grad_hook(std::unique_ptr<FunctionPreHook> hook, uint32_t output_nr) {
+    hooks().retains_grad.push_back({std::move(hook), output_nr});
+  }
+  std::unique_ptr<FunctionPreHook> pop_retains_grad_hook(uint32_t output_nr);
+  void add_pre_hook(std::unique_ptr<FunctionPreHook> hook) {
+    hooks().pre.push_back(std::move(hook));
+  }
+  void add_post_hook(std::unique_ptr<FunctionPostHook> hook) {
+    hooks().post.push_back(std::move(hook));
+  }
+  // Each runs its kind of hook over the gradients.
+  virtual void call_tensor_pre_hooks(variable_list& grads);
+  void call_pre_hooks(variable_list& grads);
+  void call_post_hooks(variable_list& outputs, const variable_list& inputs);
+  bool has_post_hooks() const {
+    return hooks_ != nullptr && !hooks_->post.empty();
+  }
+
+  // The Python object that stands for this node while somebody holds it; borrowed: the object owns the node, never the
+  // reverse.
+  PyObject* pyobj() const {
+    return pyobj_;
+  }
+  void set_pyobj(PyObject* obj) {
+    pyobj_ = obj;
+  }
+  std::unique_ptr<AnomalyMetadata>& anomaly_metadata() {
+    return anomaly_metadata_;
+  }
+
+ protected:
+  virtual variable_list apply(variable_list&& inputs) = 0;
+
+  // Guards what two backward passes from two threads may touch at once. See Note [Locks and the GIL].
+  std::mutex mutex_;
+
+ private:
+  struct Hooks {
+    std::vector<std::unique_ptr<FunctionPreHook>> tensor_pre;
+    std::vector<TensorPreHook> retains_grad;
+    std::vector<std::unique_ptr<FunctionPreHook>> pre;
+    std::vector<std::unique_ptr<FunctionPostHook>> post;
+  };
+  Hooks& hooks() {
+    if (hooks_ == nullptr) {
+      hooks_ = std::make_unique<Hooks>();
+    }
+    return *hooks_;
+  }
+  void update_topological_nr(const Edge& edge) {
+    if (edge.is_valid()) {
+      topological_nr_ = std::max(topological_nr_, edge.function->topological_nr_ + 1);
+    }
+  }
+
+  static thread_local uint64_t next_sequence_nr_;
+
+  uint64_t sequence_nr_;
+  uint64_t topological_nr_ = 0;
+  edge_list next_edges_;
+  c10::SmallVector<InputMetadata, 1> input_metadata_;
+  std::unique_ptr<Hooks> hooks_; // most nodes have none
+  std::unique_ptr<AnomalyMetadata> anomaly_metadata_;
+  PyObject* pyobj_ = nullptr;
+};
+
+} // namespace reftorch::torch::autograd

@@ -1,0 +1,88 @@
+// Mirrors: torch/csrc/autograd/functions/accumulate_grad.cpp, torch/csrc/autograd/utils/grad_layout_contract.h
+#include <csrc/autograd/functions/accumulate_grad.h>
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/Functions.h>
+#include <c10/core/GradMode.h>
+
+#include <limits>
+
+namespace reftorch::torch::autograd {
+
+AccumulateGrad::AccumulateGrad(Variable leaf) : Node(std::numeric_limits<uint64_t>::max()), variable(std::move(leaf)) {
+  add_input_metadata(variable);
+}
+
+void AccumulateGrad::call_tensor_pre_hooks(variable_list& grads) {
+  const auto& hooks = impl::get_autograd_meta(variable)->hooks_;
+  for (size_t i = 0; i < hooks.size(); i++) {
+    grads = (*hooks[i])(grads);
+  }
+  Node::call_tensor_pre_hooks(grads);
+}
+
+// Optimizers walk a parameter and its gradient side by side: the same strides where the parameter is dense, else
+// contiguous.
+static bool obeys_layout_contract(const Variable& grad, const Variable& variable) {
+  return variable.unsafeGetTensorImpl()->is_non_overlapping_and_dense() ? grad.strides() == variable.strides()
+                                                                        : grad.is_contiguous();
+}
+
+static Variable clone_obey_contract(const Variable& grad, const Variable& variable) {
+  if (obeys_layout_contract(grad, variable)) {
+    return at::clone(grad);
+  }
+  if (!variable.unsafeGetTensorImpl()->is_non_overlapping_and_dense()) {
+    return at::clone(grad, at::MemoryFormat::Contiguous);
+  }
+  Variable copy =
+      at::detail::empty_strided_generic(variable.sizes(), variable.strides(), grad.scalar_type(), grad.device());
+  return at::copy_(copy, grad);
+}
+
+// Note [Stealing a gradient]
+// Problem: the first gradient of a leaf could simply become its .grad, without a copy; but later passes add to .grad in
+// place, which would show wherever else that tensor or its storage is in use. Trick: take it only when this node is its
+// one owner. A view shares its storage with its base, which its metadata keeps alive; that one more owner is allowed if
+// nobody else holds the base.
+static bool can_steal(const Variable& grad, const Variable& variable) {
+  if (c10::GradMode::is_enabled() || grad.use_count() != 1 || !obeys_layout_contract(grad, variable)) {
+    return false;
+  }
+  const DifferentiableViewMeta* view = impl::get_view_autograd_meta(grad);
+  const bool base_is_ours = view != nullptr && view->base_.use_count() == 1;
+  return grad.storage().use_count() == (base_is_ours ? 2u : 1u);
+}
+
+variable_list AccumulateGrad::apply(variable_list&& grads) {
+  TORCH_INTERNAL_ASSERT(grads.size() == 1, "AccumulateGrad takes one gradient, got ", grads.size());
+  Variable& new_grad = grads[0];
+  if (!new_grad.defined()) {
+    return {};
+  }
+  TORCH_CHECK(impl::is_leaf(variable), "leaf variable has been moved into the graph interior");
+  if (!variable.requires_grad()) {
+    return {};
+  }
+  // See Note [Locks and the GIL]: two passes may reach a shared leaf at once.
+  std::lock_guard<std::mutex> lock(mutex_);
+  AutogradMeta* meta = impl::get_autograd_meta(variable);
+  Variable& grad = meta->mutable_grad();
+  if (!grad.defined()) {
+    if (!can_steal(new_grad, variable)) {
+      grad = clone_obey_contract(new_grad, variable);
+    } else {
+      grad = impl::get_autograd_meta(new_grad) == nullptr ? std::move(new_grad) : impl::tensor_data(new_grad);
+    }
+  } else if (!c10::GradMode::is_enabled()) {
+    at::add_(grad, new_grad); // in place: who holds .grad sees the sum
+  } else {
+    grad = at::add(grad, new_grad);
+  }
+  if (meta->post_acc_grad_hooks_ != nullptr) {
+    (*meta->post_acc_grad_hooks_)(variable);
+  }
+  return {};
+}
+
+} // namespace reftorch::torch::autograd

@@ -1,0 +1,53 @@
+// Mirrors: torch/csrc/autograd/VariableTypeUtils.h (check_inplace), torch/csrc/autograd/variable.cpp
+// (handle_view_on_rebase)
+#include <csrc/autograd/functions/utils.h>
+
+namespace reftorch::torch::autograd {
+
+void check_view_inplace(const Variable& self) {
+  const DifferentiableViewMeta* view = impl::get_view_autograd_meta(self);
+  if (view == nullptr || view->creation_meta_ == CreationMeta::DEFAULT) {
+    return;
+  }
+  std::string what = "A view";
+  if (view->grad_fn_ != nullptr) {
+    what = c10::str("Output ", view->output_nr_, " of ", view->grad_fn_->name(),
+                    " is a view and is being modified inplace. This view");
+  }
+  switch (view->creation_meta_) {
+    case CreationMeta::MULTI_OUTPUT_NODE:
+      TORCH_CHECK(
+          false, what,
+          " is the output of a function that returns multiple views. Such functions do not allow the output views "
+          "to be modified inplace. You should replace the inplace operation by an out-of-place one.");
+    case CreationMeta::IN_CUSTOM_FUNCTION:
+      TORCH_CHECK(
+          false, what,
+          " was created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
+          "handle view+inplace would override the custom backward associated with the custom Function, leading to "
+          "incorrect "
+          "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.");
+    default:
+      TORCH_CHECK(
+          false, what,
+          " was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use "
+          "case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and "
+          "the inplace "
+          "either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you "
+          "want the "
+          "inplace to be tracked).");
+  }
+}
+
+void check_inplace(const Variable& self) {
+  check_view_inplace(self);
+  if (!self.requires_grad()) {
+    return;
+  }
+  const DifferentiableViewMeta* view = impl::get_view_autograd_meta(self);
+  TORCH_CHECK(view == nullptr || !impl::is_leaf(view->base_),
+              "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+  TORCH_CHECK(!impl::is_leaf(self), "a leaf Variable that requires grad is being used in an in-place operation.");
+}
+
+} // namespace reftorch::torch::autograd

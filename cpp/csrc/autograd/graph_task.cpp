@@ -1,0 +1,63 @@
+// Mirrors: torch/csrc/autograd/engine.cpp (GraphTask::init_to_execute)
+#include <csrc/autograd/graph_task.h>
+
+#include <unordered_set>
+
+namespace reftorch::torch::autograd {
+
+static thread_local GraphTask* current_graph_task = nullptr;
+
+GraphTask* GraphTask::current() {
+  return current_graph_task;
+}
+
+GraphTask* GraphTask::set_current(GraphTask* task) {
+  return std::exchange(current_graph_task, task);
+}
+
+// Note [Exec info]
+// A node is needed if one of `outputs` can be reached from it. The walk is depth first with a stack of its own; a
+// node's answer is known when all behind its edges are: when the stack comes back to it, each finished child has told
+// its parent.
+void GraphTask::init_to_execute(Node& graph_root, const edge_list& outputs, bool accumulate_grad,
+                                uint64_t min_topo_nr) {
+  for (uint32_t i = 0; i < outputs.size(); i++) {
+    ExecInfo& info = exec_info_[outputs[i].function.get()];
+    if (accumulate_grad) {
+      info.needed_ = true; // the AccumulateGrad itself is to run
+    } else {
+      info.captures_.push_back({outputs[i].input_nr, i});
+    }
+  }
+  captured_vars_.resize(accumulate_grad ? 0 : outputs.size());
+
+  struct Frame {
+    Node* fn;
+    size_t next_edge;
+  };
+  std::vector<Frame> stack{{&graph_root, 0}};
+  std::unordered_set<Node*> seen{&graph_root};
+  while (!stack.empty()) {
+    Frame& frame = stack.back();
+    Node* const fn = frame.fn;
+    if (frame.next_edge < fn->num_outputs()) {
+      Node* child = fn->next_edge(frame.next_edge++).function.get();
+      // Below the smallest topological number among the outputs no output can be.
+      if (child != nullptr && child->topological_nr() >= min_topo_nr && seen.insert(child).second) {
+        stack.push_back({child, 0});
+      }
+      continue;
+    }
+    bool needed = false;
+    for (const Edge& edge : fn->next_edges()) {
+      auto it = exec_info_.find(edge.function.get());
+      needed = needed || (it != exec_info_.end() && it->second.should_execute());
+    }
+    if (needed) {
+      exec_info_[fn].needed_ = true;
+    }
+    stack.pop_back();
+  }
+}
+
+} // namespace reftorch::torch::autograd

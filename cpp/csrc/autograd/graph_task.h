@@ -1,0 +1,57 @@
+// Mirrors: torch/csrc/autograd/graph_task.h
+// The state of one backward pass. Left out: futures, worker threads and streams: one thread runs a pass from start to
+// end.
+#pragma once
+
+#include <csrc/autograd/input_buffer.h>
+#include <csrc/autograd/variable.h>
+
+#include <functional>
+#include <unordered_map>
+
+namespace reftorch::torch::autograd {
+
+struct TORCH_API GraphTask final {
+  // With `inputs=` (or autograd.grad) only some nodes run, and gradients are caught on their way into others.
+  struct ExecInfo {
+    struct Capture {
+      uint32_t input_idx;  // which gradient of the node
+      uint32_t output_idx; // where it goes in captured_vars_
+    };
+    bool should_execute() const {
+      return needed_ || !captures_.empty();
+    }
+    bool needed_ = false; // the node runs
+    std::vector<Capture> captures_;
+  };
+
+  GraphTask(bool keep_graph, bool create_graph) : keep_graph_(keep_graph), create_graph_(create_graph) {}
+
+  // Fills exec_info_: which nodes lie between `graph_root` and `outputs`.
+  void init_to_execute(Node& graph_root, const edge_list& outputs, bool accumulate_grad, uint64_t min_topo_nr);
+  // Whether a gradient for `fn` is wanted. Without `inputs=`, always.
+  bool should_execute(const Node* fn) const {
+    if (exec_info_.empty()) {
+      return true;
+    }
+    auto it = exec_info_.find(fn);
+    return it != exec_info_.end() && it->second.should_execute();
+  }
+
+  // The pass this thread is inside of; null outside of backward.
+  static GraphTask* current();
+  static GraphTask* set_current(GraphTask* task); // returns the former
+
+  const bool keep_graph_;
+  const bool create_graph_;
+  // How many gradients are still to come for a node that has been seen from the roots.
+  std::unordered_map<Node*, int> dependencies_;
+  // Nodes with some of their gradients.
+  std::unordered_map<Node*, InputBuffer> not_ready_;
+  std::unordered_map<const Node*, ExecInfo> exec_info_;
+  variable_list captured_vars_;
+  // Run once, when everything else is done (`queue_callback`).
+  std::vector<std::function<void()>> final_callbacks_;
+};
+
+} // namespace reftorch::torch::autograd

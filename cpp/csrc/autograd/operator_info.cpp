@@ -1,0 +1,152 @@
+// Mirrors: nothing in PyTorch: see operator_info.h
+#include <csrc/autograd/operator_info.h>
+
+#include <csrc/autograd/autograd_fallback.h>
+
+#include <array>
+#include <atomic>
+
+namespace reftorch::torch::autograd {
+namespace {
+
+struct Registration {
+  std::unique_ptr<DerivativeFormula> formula;
+  bool non_differentiable = false;
+};
+
+// Read by every op call, without a lock; ops may be registered later (extensions), hence the fixed capacity.
+constexpr size_t kMaxOperators = 8192;
+std::array<std::atomic<const OperatorInfo*>, kMaxOperators> infos;
+
+std::mutex registry_mutex;
+std::unordered_map<size_t, Registration>& registry() {
+  static auto* map = new std::unordered_map<size_t, Registration>;
+  return *map;
+}
+
+bool holds_tensors(const at::Argument& arg) {
+  return arg.type == at::TypeKind::Tensor || arg.type == at::TypeKind::TensorList ||
+         arg.type == at::TypeKind::OptionalTensorList;
+}
+
+// `add` for `add_` and `add.out`, also where they were defined by hand.
+at::OperatorEntry* functional_form(const at::OperatorEntry& entry) {
+  if (entry.functional != nullptr) {
+    return entry.functional;
+  }
+  const at::FunctionSchema& schema = entry.schema;
+  std::string name = schema.name, overload = schema.overload_name;
+  if (schema.is_inplace()) {
+    name.pop_back();
+  } else if (schema.is_out()) { // "out", or "<overload>_out"
+    overload.resize(overload.size() - std::min<size_t>(overload.size(), overload == "out" ? 3 : 4));
+  } else {
+    return nullptr;
+  }
+  return at::Dispatcher::singleton().findSchema(overload.empty() ? name : name + "." + overload);
+}
+
+const Registration* find_registration(const at::OperatorEntry& entry) {
+  auto it = registry().find(entry.index);
+  if (it == registry().end()) {
+    const at::OperatorEntry* functional = functional_form(entry);
+    if (functional == nullptr || (it = registry().find(functional->index)) == registry().end()) {
+      return nullptr;
+    }
+  }
+  return &it->second;
+}
+
+std::unique_ptr<OperatorInfo> make_info(const at::OperatorEntry& entry) {
+  const at::FunctionSchema& schema = entry.schema;
+  auto info = std::make_unique<OperatorInfo>();
+  info->num_arguments = schema.arguments.size();
+  for (size_t i = 0; i < schema.arguments.size(); i++) {
+    if (holds_tensors(schema.arguments[i])) {
+      info->tensor_args.push_back(static_cast<uint8_t>(i));
+      if (schema.arguments[i].alias.is_write) {
+        info->written_args.push_back(static_cast<uint8_t>(i));
+      }
+    }
+  }
+  if (!info->written_args.empty()) {
+    info->kind = schema.is_out() ? OperatorInfo::Kind::Out : OperatorInfo::Kind::Inplace;
+  } else if (!schema.returns.empty() && schema.returns[0].alias.set != 0) {
+    info->kind = OperatorInfo::Kind::View;
+    info->multi_output_view = schema.returns[0].type == at::TypeKind::TensorList;
+    for (size_t i = 0; i < schema.arguments.size(); i++) {
+      if (schema.arguments[i].alias.set == schema.returns[0].alias.set) {
+        info->view_source = static_cast<uint8_t>(i);
+      }
+    }
+  }
+  if (const Registration* found = find_registration(entry)) {
+    info->formula = found->formula.get();
+    info->non_differentiable = found->non_differentiable;
+  }
+  if (info->formula != nullptr) {
+    const auto& covered = info->formula->inputs;
+    for (uint8_t i : info->tensor_args) {
+      if (std::find(covered.begin(), covered.end(), i) == covered.end()) {
+        info->undifferentiable_args.push_back(i);
+      }
+    }
+  }
+  return info;
+}
+
+Registration& new_registration(const at::OperatorEntry& entry) {
+  Registration& registration = registry()[entry.index];
+  TORCH_CHECK(registration.formula == nullptr && !registration.non_differentiable, entry.schema.operator_name(),
+              " has a derivative, or a mark that it has none, already");
+  return registration;
+}
+
+// What was built before the registration is out of date. Another thread may still read it, so it stays.
+void forget_infos() {
+  for (auto& info : infos) {
+    info.store(nullptr, std::memory_order_release);
+  }
+}
+
+} // namespace
+
+const OperatorInfo& operator_info(const at::OperatorEntry& entry) {
+  TORCH_INTERNAL_ASSERT(entry.index < kMaxOperators, "more than ", kMaxOperators, " operators");
+  std::atomic<const OperatorInfo*>& slot = infos[entry.index];
+  const OperatorInfo* info = slot.load(std::memory_order_acquire);
+  if (info == nullptr) {
+    std::lock_guard<std::mutex> lock(registry_mutex);
+    info = slot.load(std::memory_order_acquire);
+    if (info == nullptr) {
+      info = make_info(entry).release();
+      slot.store(info, std::memory_order_release);
+    }
+  }
+  return *info;
+}
+
+void register_derivative(at::OperatorEntry& entry, std::unique_ptr<DerivativeFormula> formula) {
+  std::lock_guard<std::mutex> lock(registry_mutex);
+  new_registration(entry).formula = std::move(formula);
+  forget_infos();
+}
+
+void register_non_differentiable(at::OperatorEntry& entry) {
+  std::lock_guard<std::mutex> lock(registry_mutex);
+  new_registration(entry).non_differentiable = true;
+  forget_infos();
+}
+
+DerivativeState derivative_state(const at::OperatorEntry& entry) {
+  if (entry.table[static_cast<int>(c10::DispatchKey::Autograd)].boxed != &autograd_fallback) {
+    return DerivativeState::Composite;
+  }
+  const OperatorInfo& info = operator_info(entry);
+  if (info.formula != nullptr) {
+    return DerivativeState::Formula;
+  }
+  return info.non_differentiable ? DerivativeState::NonDifferentiable : DerivativeState::Missing;
+}
+
+} // namespace reftorch::torch::autograd

@@ -1,0 +1,254 @@
+// Mirrors: torch/csrc/autograd/python_cpp_function.cpp
+#include <csrc/autograd/python_cpp_function.h>
+
+#include <csrc/Exceptions.h>
+#include <csrc/autograd/functions/accumulate_grad.h>
+#include <csrc/autograd/python_anomaly_mode.h>
+#include <csrc/autograd/python_formula.h>
+#include <csrc/autograd/python_function.h>
+#include <csrc/autograd/python_hook.h>
+#include <csrc/autograd/python_variable.h>
+#include <csrc/python_gil.h>
+
+#include <unordered_map>
+
+namespace reftorch::torch::autograd {
+
+struct THPCppFunction {
+  PyObject_HEAD std::shared_ptr<Node> cdata;
+};
+
+static PyTypeObject* node_base_type;
+
+static THPCppFunction* as_cpp_function(PyObject* obj) {
+  return reinterpret_cast<THPCppFunction*>(obj);
+}
+
+std::shared_ptr<Node> nodeFromPyObject(PyObject* obj) {
+  if (PyObject_TypeCheck(obj, node_base_type)) {
+    return as_cpp_function(obj)->cdata;
+  }
+  return PyNode::from_context(obj);
+}
+
+static std::shared_ptr<Node> unpack_node(PyObject* self) {
+  std::shared_ptr<Node> node = nodeFromPyObject(self);
+  TORCH_CHECK(node != nullptr, "Attribute of ", Py_TYPE(self)->tp_name,
+              " is invalid: this autograd.Function was not recorded, or its graph is gone. Hint: read grad_fn while "
+              "its tensor is alive.");
+  return node;
+}
+
+// ---- one Python type per name
+
+static void dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  as_cpp_function(self)->cdata->set_pyobj(nullptr);
+  as_cpp_function(self)->cdata.~shared_ptr();
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+static PyObject* repr(PyObject* self) {
+  return PyUnicode_FromFormat("<%U object at %p>", reinterpret_cast<PyHeapTypeObject*>(Py_TYPE(self))->ht_name, self);
+}
+
+// _saved_other, _saved_result: what the graph keeps for this node.
+static PyObject* getattro(PyObject* self, PyObject* name) {
+  HANDLE_TH_ERRORS
+  const char* text = PyUnicode_AsUTF8(name);
+  auto* formula_node = dynamic_cast<FormulaNode*>(as_cpp_function(self)->cdata.get());
+  if (formula_node != nullptr && text != nullptr && strncmp(text, "_saved_", 7) == 0) {
+    for (const SavedField& field : formula_node->formula.fields) {
+      if (field.name == text + 7) {
+        return wrap_saved_field(*formula_node, field);
+      }
+    }
+  }
+  auto* accumulate = dynamic_cast<AccumulateGrad*>(as_cpp_function(self)->cdata.get());
+  if (accumulate != nullptr && text != nullptr && strcmp(text, "variable") == 0) {
+    return THPVariable_Wrap(accumulate->variable);
+  }
+  return PyObject_GenericGetAttr(self, name);
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK_TYPE(kwargs == nullptr || PyDict_GET_SIZE(kwargs) == 0, "keyword arguments are not supported");
+  const std::shared_ptr<Node> node = unpack_node(self);
+  variable_list inputs;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
+    PyObject* arg = PyTuple_GET_ITEM(args, i);
+    TORCH_CHECK_TYPE(arg == Py_None || THPVariable_Check(arg), "expected Variable argument, but got ",
+                     Py_TYPE(arg)->tp_name);
+    inputs.push_back(arg == Py_None ? Variable() : THPVariable_Unpack(arg));
+  }
+  variable_list outputs;
+  {
+    GilRelease no_gil;
+    outputs = (*node)(std::move(inputs));
+  }
+  return outputs.size() == 1 ? THPVariable_Wrap(outputs[0]) : wrap_variables(outputs);
+  END_HANDLE_TH_ERRORS
+}
+
+static PyTypeObject* make_type(const char* name, PyTypeObject* base) {
+  std::vector<PyType_Slot> slots = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                                    {Py_tp_repr, reinterpret_cast<void*>(repr)}};
+  if (base == nullptr) {
+    slots.push_back({Py_tp_getset, node_properties});
+    slots.push_back({Py_tp_methods, node_methods});
+    slots.push_back({Py_tp_getattro, reinterpret_cast<void*>(getattro)});
+    slots.push_back({Py_tp_call, reinterpret_cast<void*>(call)});
+  } else {
+    slots.push_back({Py_tp_base, base});
+  }
+  slots.push_back({0, nullptr});
+  const unsigned flags =
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | (base == nullptr ? Py_TPFLAGS_BASETYPE : 0);
+  PyType_Spec spec = {name, sizeof(THPCppFunction), 0, flags, slots.data()};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr) {
+    throw_python_error();
+  }
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+static PyTypeObject* type_of(const Node& node) {
+  static auto* types = new std::unordered_map<std::string, PyTypeObject*>; // guarded by the GIL
+  const std::string full_name = node.name();
+  PyTypeObject*& type = (*types)[full_name];
+  if (type == nullptr) {
+    const size_t colon = full_name.rfind(':');
+    // Python keeps the pointer to the name.
+    auto* name = new std::string("reftorch._C._functions." +
+                                 (colon == std::string::npos ? full_name : full_name.substr(colon + 1)));
+    type = make_type(name->c_str(), node_base_type);
+  }
+  return type;
+}
+
+PyObject* functionToPyObject(const std::shared_ptr<Node>& cdata) {
+  if (cdata == nullptr) {
+    Py_RETURN_NONE;
+  }
+  if (auto* py_node = dynamic_cast<PyNode*>(cdata.get())) {
+    return Py_NewRef(py_node->obj);
+  }
+  if (cdata->pyobj() != nullptr) {
+    return Py_NewRef(cdata->pyobj());
+  }
+  PyTypeObject* type = type_of(*cdata);
+  PyObject* obj = type->tp_alloc(type, 0);
+  if (obj == nullptr) {
+    return nullptr;
+  }
+  new (&as_cpp_function(obj)->cdata) std::shared_ptr<Node>(cdata);
+  cdata->set_pyobj(obj);
+  return obj;
+}
+
+// ---- what every node has
+
+static PyObject* get_next_functions(PyObject* self, void*) {
+  HANDLE_TH_ERRORS
+  const std::shared_ptr<Node> node = unpack_node(self);
+  PyObject* tuple = PyTuple_New(node->num_outputs());
+  for (size_t i = 0; tuple != nullptr && i < node->num_outputs(); i++) {
+    const Edge& edge = node->next_edge(i);
+    PyObject* pair = Py_BuildValue("(NI)", functionToPyObject(edge.function), edge.input_nr);
+    if (pair == nullptr) {
+      Py_DECREF(tuple);
+      return nullptr;
+    }
+    PyTuple_SET_ITEM(tuple, i, pair);
+  }
+  return tuple;
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* get_metadata(PyObject* self, void*) {
+  HANDLE_TH_ERRORS
+  return PyAnomalyMetadata::dict_of(*unpack_node(self));
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* get_requires_grad(PyObject*, void*) {
+  Py_RETURN_TRUE;
+}
+
+static PyObject* name(PyObject* self, PyObject*) {
+  HANDLE_TH_ERRORS
+  return PyUnicode_FromString(unpack_node(self)->name().c_str());
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* sequence_nr(PyObject* self, PyObject*) {
+  HANDLE_TH_ERRORS
+  return PyLong_FromUnsignedLongLong(unpack_node(self)->sequence_nr());
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* register_hook(PyObject* self, PyObject* hook) {
+  HANDLE_TH_ERRORS
+  PyObject* dict = nullptr;
+  PyObject* handle = make_hook_dict(hook, &dict);
+  unpack_node(self)->add_post_hook(std::make_unique<PyFunctionPostHook>(dict));
+  Py_DECREF(dict);
+  return handle;
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* register_prehook(PyObject* self, PyObject* hook) {
+  HANDLE_TH_ERRORS
+  PyObject* dict = nullptr;
+  PyObject* handle = make_hook_dict(hook, &dict);
+  unpack_node(self)->add_pre_hook(std::make_unique<PyFunctionPreHook>(dict));
+  Py_DECREF(dict);
+  return handle;
+  END_HANDLE_TH_ERRORS
+}
+
+// Tensor.register_hook's dict, for a tensor that this node made.
+static PyObject* register_hook_dict(PyObject* self, PyObject* tensor) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK_TYPE(THPVariable_Check(tensor), "_register_hook_dict expected a Tensor, but got ",
+                   Py_TYPE(tensor)->tp_name);
+  PyObject* dict = reinterpret_cast<THPVariable*>(tensor)->backward_hooks;
+  TORCH_CHECK(dict != nullptr, "the tensor has no hooks");
+  unpack_node(self)->add_tensor_pre_hook(
+      std::make_unique<PyFunctionTensorPreHook>(dict, impl::output_nr(THPVariable_Unpack(tensor)), /*owned=*/true));
+  Py_RETURN_NONE;
+  END_HANDLE_TH_ERRORS
+}
+
+PyGetSetDef node_properties[] = {
+    {"next_functions", get_next_functions, nullptr,
+     "Where its gradients go: a tuple of (node, which of that node's inputs).", nullptr},
+    {"metadata", get_metadata, nullptr, "A dict for whatever one wants to note about the node.", nullptr},
+    {"requires_grad", get_requires_grad, nullptr, nullptr, nullptr},
+    {}};
+
+PyMethodDef node_methods[] = {
+    {"name", name, METH_NOARGS, "The node's name, such as 'MulBackward0'."},
+    {"_sequence_nr", sequence_nr, METH_NOARGS,
+     "The number by which the engine orders nodes; later ops have higher ones."},
+    {"register_hook", register_hook, METH_O,
+     "register_hook(fn): call fn(grad_inputs, grad_outputs) after the node ran; a tuple it returns replaces "
+     "grad_inputs."},
+    {"register_prehook", register_prehook, METH_O,
+     "register_prehook(fn): call fn(grad_outputs) before the node runs; a tuple it returns replaces them."},
+    {"_register_hook_dict", register_hook_dict, METH_O, nullptr},
+    {}};
+
+void initCppFunction(PyObject* module) {
+  node_base_type = make_type("reftorch._C._functions.Node", nullptr);
+  PyObject* space = PyModule_New("reftorch._C._functions");
+  if (space == nullptr || PyModule_AddObject(module, "_functions", space) < 0 ||
+      PyObject_SetAttrString(space, "Node", reinterpret_cast<PyObject*>(node_base_type)) < 0) {
+    throw_python_error();
+  }
+}
+
+} // namespace reftorch::torch::autograd

@@ -1,0 +1,131 @@
+// Mirrors: torch/csrc/autograd/python_engine.cpp
+// Left out: anomaly mode's traces, fork handlers (a pass has no worker threads).
+#include <csrc/autograd/python_engine.h>
+
+#include <csrc/Exceptions.h>
+#include <csrc/autograd/engine.h>
+#include <csrc/autograd/python_cpp_function.h>
+#include <csrc/autograd/python_hook.h>
+#include <csrc/autograd/python_variable.h>
+#include <csrc/python_gil.h>
+#include <csrc/utils/pybind.h>
+
+namespace py = pybind11;
+
+namespace reftorch::torch::autograd {
+
+// A GradientEdge (node, output_nr) instead of a tensor; invalid if `obj` is none.
+static Edge parse_gradient_edge(py::handle obj) {
+  if (!PyTuple_Check(obj.ptr()) || PyTuple_GET_SIZE(obj.ptr()) < 2) {
+    return Edge();
+  }
+  return Edge(nodeFromPyObject(PyTuple_GET_ITEM(obj.ptr(), 0)),
+              py::cast<uint32_t>(py::handle(PyTuple_GET_ITEM(obj.ptr(), 1))));
+}
+
+static Edge root_edge(py::handle obj, size_t i) {
+  if (Edge edge = parse_gradient_edge(obj); edge.is_valid()) {
+    return edge;
+  }
+  TORCH_CHECK_TYPE(THPVariable_Check(obj.ptr()), "element ", i,
+                   " of tensors tuple is neither a Tensor nor a GradientEdge but a ", Py_TYPE(obj.ptr())->tp_name);
+  Edge edge = impl::gradient_edge(THPVariable_Unpack(obj.ptr()));
+  TORCH_CHECK(edge.is_valid(), "element ", i, " of tensors does not require grad and does not have a grad_fn");
+  return edge;
+}
+
+static Variable root_gradient(py::handle obj, const Edge& edge, size_t i) {
+  if (obj.is_none()) {
+    // A missing gradient is only fine for a scalar: Python made ones for it. Here it means zero.
+    return edge.function->input_metadata(edge.input_nr).zeros_like();
+  }
+  TORCH_CHECK_TYPE(THPVariable_Check(obj.ptr()), "element ", i, " of gradients tuple is not a Tensor or None but a ",
+                   Py_TYPE(obj.ptr())->tp_name);
+  return THPVariable_Unpack(obj.ptr());
+}
+
+static Edge output_edge(py::handle obj, bool accumulate_grad) {
+  if (Edge edge = parse_gradient_edge(obj); edge.is_valid()) {
+    TORCH_CHECK(
+        !accumulate_grad,
+        "backward(inputs=) does not take a GradientEdge: there is no tensor whose .grad could hold the gradient");
+    return edge;
+  }
+  TORCH_CHECK_TYPE(THPVariable_Check(obj.ptr()), "all inputs have to be Tensors or GradientEdges, but got ",
+                   Py_TYPE(obj.ptr())->tp_name);
+  const Variable& tensor = THPVariable_Unpack(obj.ptr());
+  TORCH_CHECK(tensor.requires_grad(), "One of the differentiated Tensors does not require grad");
+  if (accumulate_grad) {
+    impl::retain_grad(tensor);
+  }
+  return impl::gradient_edge(tensor);
+}
+
+static py::object run_backward(const py::tuple& tensors, const py::tuple& grad_tensors, bool keep_graph,
+                               bool create_graph, const py::tuple& inputs, bool allow_unreachable,
+                               bool accumulate_grad) {
+  TORCH_CHECK(tensors.size() == grad_tensors.size(), "got ", tensors.size(), " tensors and ", grad_tensors.size(),
+              " gradients");
+  edge_list roots;
+  variable_list grads;
+  for (size_t i = 0; i < tensors.size(); i++) {
+    roots.push_back(root_edge(tensors[i], i));
+    grads.push_back(root_gradient(grad_tensors[i], roots.back(), i));
+  }
+  edge_list outputs;
+  for (py::handle input : inputs) {
+    outputs.push_back(output_edge(input, accumulate_grad));
+  }
+
+  variable_list captured;
+  {
+    const GilRelease no_gil;
+    captured = Engine::get_default_engine().execute(roots, std::move(grads), keep_graph, create_graph, accumulate_grad,
+                                                    outputs);
+  }
+  if (accumulate_grad || inputs.empty()) {
+    return py::none();
+  }
+  for (const Variable& grad : captured) {
+    TORCH_CHECK(allow_unreachable || grad.defined(),
+                "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                "allow_unused=True if this is the desired behavior.");
+  }
+  PyObject* result = wrap_variables(captured);
+  if (result == nullptr) {
+    throw_python_error();
+  }
+  return py::reinterpret_steal<py::object>(result);
+}
+
+static void queue_callback(const py::object& callback) {
+  // Shared, because std::function copies; the last copy dies with the GIL held, in the callback or with the task.
+  std::shared_ptr<PyObject> held(py::object(callback).release().ptr(), [](PyObject* obj) {
+    const GilAcquire gil;
+    Py_DECREF(obj);
+  });
+  Engine::get_default_engine().queue_callback([held] {
+    const GilAcquire gil;
+    PyObject* result = PyObject_CallNoArgs(held.get());
+    if (result == nullptr) {
+      throw_python_error();
+    }
+    Py_DECREF(result);
+  });
+}
+
+// The node of a tensor's gradient edge, for GradientEdge.
+static py::object grad_fn_or_accumulator(const Variable& tensor) {
+  return py::reinterpret_steal<py::object>(functionToPyObject(impl::gradient_edge(tensor).function));
+}
+
+void initEngine(PyObject* module) {
+  py::module_ m = py::reinterpret_borrow<py::module_>(module);
+  m.def("_run_backward", &run_backward, py::arg("tensors"), py::arg("grad_tensors"), py::arg("keep_graph"),
+        py::arg("create_graph"), py::arg("inputs") = py::tuple(), py::arg("allow_unreachable") = false,
+        py::arg("accumulate_grad") = false);
+  m.def("_queue_callback", &queue_callback);
+  m.def("_grad_fn_or_accumulator", &grad_fn_or_accumulator);
+}
+
+} // namespace reftorch::torch::autograd

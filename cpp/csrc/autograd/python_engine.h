@@ -1,0 +1,12 @@
+// Mirrors: torch/csrc/autograd/python_engine.h
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+namespace reftorch::torch::autograd {
+
+// `_run_backward`, behind Tensor.backward, autograd.backward and autograd.grad; `_queue_callback`.
+void initEngine(PyObject* module);
+
+} // namespace reftorch::torch::autograd

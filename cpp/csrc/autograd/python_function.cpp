@@ -1,0 +1,235 @@
+// Mirrors: torch/csrc/autograd/python_function.cpp (PyNode, the type THPFunction)
+#include <csrc/autograd/python_function.h>
+
+#include <csrc/Exceptions.h>
+#include <csrc/autograd/python_cpp_function.h>
+#include <csrc/autograd/python_variable.h>
+#include <csrc/python_gil.h>
+#include <csrc/utils/pybind.h>
+
+#include <structmember.h>
+
+#include <cstddef>
+
+namespace py = pybind11;
+
+namespace reftorch::torch::autograd {
+
+PyTypeObject* THPFunctionType = nullptr;
+
+// ---- the node
+
+PyNode::~PyNode() {
+  if (Py_IsInitialized()) {
+    const GilAcquire gil;
+    Py_DECREF(obj);
+  }
+}
+
+std::string PyNode::name() const {
+  const GilAcquire gil;
+  return Py_TYPE(obj)->tp_name;
+}
+
+void PyNode::release_variables() {
+  const GilAcquire gil;
+  as_function(obj)->saved_variables.clear();
+  as_function(obj)->has_freed_buffers = true;
+}
+
+std::shared_ptr<PyNode> PyNode::from_context(PyObject* obj) {
+  return PyObject_TypeCheck(obj, THPFunctionType) ? as_function(obj)->cdata.lock() : nullptr;
+}
+
+static py::object call_backward(PyObject* ctx, const PyNode& node, const variable_list& grads) {
+  py::tuple args(grads.size() + 1);
+  args[0] = py::reinterpret_borrow<py::object>(ctx);
+  for (size_t i = 0; i < grads.size(); i++) {
+    Variable grad = grads[i];
+    if (!grad.defined() && as_function(ctx)->materialize_grads && node.input_metadata(i).defined()) {
+      grad = node.input_metadata(i).zeros_like();
+    }
+    args[i + 1] = py::cast(grad);
+  }
+  const py::object backward =
+      py::handle(reinterpret_cast<PyObject*>(Py_TYPE(ctx))).attr("_forward_cls").attr("backward");
+  PyObject* result = PyObject_Call(backward.ptr(), args.ptr(), nullptr);
+  if (result == nullptr) {
+    throw_python_error();
+  }
+  return py::reinterpret_steal<py::object>(result);
+}
+
+// What backward returned, one per argument of forward, becomes one gradient per tensor argument.
+variable_list PyNode::apply(variable_list&& grads) {
+  const GilAcquire gil;
+  const py::object keep_alive = py::reinterpret_borrow<py::object>(obj);
+  const THPFunction* self = as_function(obj);
+  py::object returned;
+  try {
+    returned = call_backward(obj, *this, grads);
+  } catch (py::error_already_set& e) {
+    e.restore();
+    throw_python_error();
+  }
+  py::tuple outputs = PyTuple_Check(returned.ptr()) ? py::tuple(returned) : py::make_tuple(returned);
+
+  const size_t expected = self->is_variable_input.size();
+  TORCH_CHECK(outputs.size() >= expected, "function ", name(), " returned an incorrect number of gradients (expected ",
+              expected, ", got ", outputs.size(), ")");
+  variable_list results;
+  for (size_t i = 0; i < outputs.size(); i++) {
+    const py::object output = outputs[i];
+    if (i >= expected) {
+      TORCH_CHECK(output.is_none(), "function ", name(), " returned an incorrect number of gradients (expected ",
+                  expected, ", got ", outputs.size(), ")");
+    } else if (!self->is_variable_input[i]) {
+      TORCH_CHECK(output.is_none(), "function ", name(), " returned a gradient different from None at position ", i + 1,
+                  ", but the corresponding forward input was not a Variable");
+    } else if (output.is_none()) {
+      results.emplace_back();
+    } else {
+      TORCH_CHECK(THPVariable_Check(output.ptr()), "expected Variable or None (got ", Py_TYPE(output.ptr())->tp_name,
+                  ") from the backward of ", name());
+      results.push_back(THPVariable_Unpack(output.ptr()));
+    }
+  }
+  return results;
+}
+
+// ---- the type of ctx
+
+static PyObject* THPFunction_new(PyTypeObject* type, PyObject*, PyObject*) {
+  PyObject* obj = type->tp_alloc(type, 0);
+  if (obj != nullptr) {
+    THPFunction* self = as_function(obj);
+    self->materialize_grads = true;
+    new (&self->saved_variables) std::vector<SavedVariable>;
+    new (&self->is_variable_input) std::vector<bool>;
+    new (&self->cdata) std::weak_ptr<PyNode>;
+  }
+  return obj;
+}
+
+static int THPFunction_traverse(PyObject* obj, visitproc visit, void* arg) {
+  const THPFunction* self = as_function(obj);
+  Py_VISIT(Py_TYPE(obj));
+  Py_VISIT(self->needs_input_grad);
+  Py_VISIT(self->to_save);
+  Py_VISIT(self->non_differentiable);
+  Py_VISIT(self->dirty_tensors);
+  return 0;
+}
+
+static int THPFunction_clear(PyObject* obj) {
+  THPFunction* self = as_function(obj);
+  Py_CLEAR(self->needs_input_grad);
+  Py_CLEAR(self->to_save);
+  Py_CLEAR(self->non_differentiable);
+  Py_CLEAR(self->dirty_tensors);
+  return 0;
+}
+
+static void THPFunction_dealloc(PyObject* obj) {
+  PyObject_GC_UnTrack(obj);
+  THPFunction_clear(obj);
+  THPFunction* self = as_function(obj);
+  self->saved_variables.~vector();
+  self->is_variable_input.~vector();
+  self->cdata.~weak_ptr();
+  PyTypeObject* type = Py_TYPE(obj);
+  type->tp_free(obj);
+  Py_DECREF(type);
+}
+
+static PyObject* get_saved_tensors(PyObject* obj, void*) {
+  HANDLE_TH_ERRORS
+  THPFunction* self = as_function(obj);
+  TORCH_CHECK(!self->has_freed_buffers, ERR_BACKWARD_TWICE);
+  if (self->to_save != nullptr) { // still inside forward
+    return Py_NewRef(self->to_save);
+  }
+  py::tuple tensors(self->saved_variables.size());
+  const std::shared_ptr<PyNode> node = self->cdata.lock();
+  for (size_t i = 0; i < self->saved_variables.size(); i++) {
+    tensors[i] = py::cast(self->saved_variables[i].unpack(node));
+  }
+  return tensors.release().ptr();
+  END_HANDLE_TH_ERRORS
+}
+
+template <PyObject* THPFunction::* field>
+static PyObject* get_field(PyObject* obj, void*) {
+  PyObject* value = as_function(obj)->*field;
+  return Py_NewRef(value != nullptr ? value : Py_None);
+}
+
+template <PyObject* THPFunction::* field>
+static int set_field(PyObject* obj, PyObject* value, void*) {
+  Py_XSETREF(as_function(obj)->*field, Py_XNewRef(value));
+  return 0;
+}
+
+static PyObject* get_materialize_grads(PyObject* obj, void*) {
+  return PyBool_FromLong(as_function(obj)->materialize_grads);
+}
+
+static int set_materialize_grads(PyObject* obj, PyObject* value, void*) {
+  if (value == nullptr || !PyBool_Check(value)) {
+    PyErr_SetString(PyExc_TypeError, "set_materialize_grads expects a bool");
+    return -1;
+  }
+  as_function(obj)->materialize_grads = value == Py_True;
+  return 0;
+}
+
+static PyObject* apply_method(PyObject* cls, PyObject* const* args, Py_ssize_t nargs) {
+  HANDLE_TH_ERRORS
+  return THPFunction_apply(cls, args, nargs);
+  END_HANDLE_TH_ERRORS
+}
+
+void initFunction(PyObject* module) {
+  static std::vector<PyGetSetDef> properties = {
+      {"saved_tensors", get_saved_tensors, nullptr,
+       "What save_for_backward kept; RuntimeError once it is freed, or was changed in place.", nullptr},
+      {"needs_input_grad", get_field<&THPFunction::needs_input_grad>, set_field<&THPFunction::needs_input_grad>,
+       "For each argument of forward, whether it needs a gradient.", nullptr},
+      {"to_save", get_field<&THPFunction::to_save>, set_field<&THPFunction::to_save>, nullptr, nullptr},
+      {"non_differentiable", get_field<&THPFunction::non_differentiable>, set_field<&THPFunction::non_differentiable>,
+       nullptr, nullptr},
+      {"dirty_tensors", get_field<&THPFunction::dirty_tensors>, set_field<&THPFunction::dirty_tensors>, nullptr,
+       nullptr},
+      {"materialize_grads", get_materialize_grads, set_materialize_grads, nullptr, nullptr},
+  };
+  static std::vector<PyMethodDef> methods = {
+      {"apply", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(apply_method)), METH_FASTCALL | METH_CLASS,
+       "apply(*args): run forward on args, and record the call."},
+  };
+  for (PyGetSetDef* def = node_properties; def->name != nullptr; def++) {
+    properties.push_back(*def);
+  }
+  for (PyMethodDef* def = node_methods; def->ml_name != nullptr; def++) {
+    methods.push_back(*def);
+  }
+  properties.push_back({});
+  methods.push_back({});
+
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(THPFunction_new)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(THPFunction_dealloc)},
+                         {Py_tp_traverse, reinterpret_cast<void*>(THPFunction_traverse)},
+                         {Py_tp_clear, reinterpret_cast<void*>(THPFunction_clear)},
+                         {Py_tp_getset, properties.data()},
+                         {Py_tp_methods, methods.data()},
+                         {0, nullptr}};
+  PyType_Spec spec = {"reftorch._C._FunctionBase", sizeof(THPFunction), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr) {
+    throw_python_error();
+  }
+  THPFunctionType = reinterpret_cast<PyTypeObject*>(type);
+  PyModule_AddObject(module, "_FunctionBase", Py_NewRef(type));
+}
+
+} // namespace reftorch::torch::autograd

@@ -1,0 +1,240 @@
+// Mirrors: torch/csrc/autograd/python_function.cpp (THPFunction_apply), torch/csrc/autograd/custom_function.cpp
+// (_wrap_outputs) Function.apply: run the user's forward without recording, then give its outputs one node: the user's
+// backward.
+#include <csrc/autograd/python_function.h>
+
+#include <ATen/Functions.h>
+#include <c10/core/GradMode.h>
+#include <csrc/Exceptions.h>
+#include <csrc/autograd/functions/utils.h>
+#include <csrc/autograd/python_variable.h>
+#include <csrc/utils/pybind.h>
+
+#include <unordered_set>
+
+namespace py = pybind11;
+
+namespace reftorch::torch::autograd {
+namespace {
+
+using TensorSet = std::unordered_set<const c10::TensorImpl*>;
+
+PyObject* interned(const char* text) {
+  return PyUnicode_InternFromString(text);
+}
+
+py::object steal(PyObject* obj) {
+  if (obj == nullptr) {
+    throw_python_error();
+  }
+  return py::reinterpret_steal<py::object>(obj);
+}
+
+py::object get_attribute(PyObject* obj, PyObject* name) {
+  return steal(PyObject_GetAttr(obj, name));
+}
+
+struct Call {
+  Call(PyObject* cls_, PyObject* const* inputs_, Py_ssize_t num_inputs_)
+      : cls(cls_), inputs(inputs_), num_inputs(num_inputs_) {
+    static PyObject* const backward_cls = interned("_backward_cls");
+    ctx = steal(PyObject_CallNoArgs(get_attribute(cls, backward_cls).ptr()));
+    node = std::make_shared<PyNode>(ctx.ptr());
+    self()->cdata = node;
+  }
+  THPFunction* self() const {
+    return as_function(ctx.ptr());
+  }
+
+  void read_inputs();
+  py::object call_forward() const;
+  py::object wrap_outputs(const py::object& raw);
+  void wrap_output(Variable& output);
+  void save_variables();
+
+  PyObject* cls;
+  PyObject* const* inputs;
+  Py_ssize_t num_inputs;
+  py::object ctx;
+  std::shared_ptr<PyNode> node;
+  bool is_executable = false;
+  TensorSet input_impls, dirty, non_differentiable;
+  size_t num_tensor_outputs = 0;
+};
+
+void Call::read_inputs() {
+  THPFunction* function = self();
+  const py::object needs_input_grad = steal(PyTuple_New(num_inputs));
+  bool any = false;
+  for (Py_ssize_t i = 0; i < num_inputs; i++) {
+    const bool is_variable = THPVariable_Check(inputs[i]);
+    const bool needs_grad = is_variable && THPVariable_Unpack(inputs[i]).requires_grad();
+    any = any || needs_grad;
+    function->is_variable_input.push_back(is_variable);
+    PyTuple_SET_ITEM(needs_input_grad.ptr(), i, Py_NewRef(needs_grad ? Py_True : Py_False));
+    if (is_variable) {
+      input_impls.insert(THPVariable_Unpack(inputs[i]).unsafeGetTensorImpl());
+    }
+  }
+  is_executable = any && c10::GradMode::is_enabled();
+  function->needs_input_grad = Py_NewRef(needs_input_grad.ptr());
+  for (Py_ssize_t i = 0; i < num_inputs; i++) {
+    if (function->is_variable_input[i]) {
+      node->add_next_edge(is_executable ? impl::gradient_edge(THPVariable_Unpack(inputs[i])) : Edge());
+    }
+  }
+}
+
+// forward(ctx, *args); or, where the class has a setup_context, forward(*args) and then setup_context(ctx, inputs,
+// output).
+py::object Call::call_forward() const {
+  static PyObject* const forward_name = interned("forward");
+  static PyObject* const has_setup_context = interned("_has_setup_context");
+  static PyObject* const setup_context = interned("setup_context");
+  const c10::NoGradGuard no_grad;
+  const py::object forward = get_attribute(cls, forward_name);
+  if (get_attribute(cls, has_setup_context).ptr() != Py_True) {
+    c10::SmallVector<PyObject*, 8> args;
+    args.push_back(ctx.ptr());
+    args.append(inputs, inputs + num_inputs);
+    return steal(PyObject_Vectorcall(forward.ptr(), args.data(), args.size(), nullptr));
+  }
+  py::object output = steal(PyObject_Vectorcall(forward.ptr(), inputs, static_cast<size_t>(num_inputs), nullptr));
+  const py::object all_inputs = steal(PyTuple_New(num_inputs));
+  for (Py_ssize_t i = 0; i < num_inputs; i++) {
+    PyTuple_SET_ITEM(all_inputs.ptr(), i, Py_NewRef(inputs[i]));
+  }
+  steal(PyObject_CallFunctionObjArgs(get_attribute(cls, setup_context).ptr(), ctx.ptr(), all_inputs.ptr(), output.ptr(),
+                                     nullptr));
+  return output;
+}
+
+// The tensors that ctx.mark_dirty or ctx.mark_non_differentiable named.
+TensorSet marked(PyObject* tuple, const char* mark) {
+  TensorSet set;
+  if (tuple == nullptr || tuple == Py_None) {
+    return set;
+  }
+  TORCH_CHECK_TYPE(PyTuple_Check(tuple), "Invalid type, ", mark, " should be a tuple but got ",
+                   Py_TYPE(tuple)->tp_name);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
+    PyObject* item = PyTuple_GET_ITEM(tuple, i);
+    TORCH_CHECK_TYPE(THPVariable_Check(item), mark, " can only accept Tensors, but argument ", i, " is of type ",
+                     Py_TYPE(item)->tp_name);
+    set.insert(THPVariable_Unpack(item).unsafeGetTensorImpl());
+  }
+  return set;
+}
+
+// An argument changed in place becomes an output of our node.
+void rebase_dirty(const Variable& output, const Edge& edge, size_t num_tensor_outputs) {
+  const DifferentiableViewMeta* view = impl::get_view_autograd_meta(output);
+  TORCH_CHECK(!impl::is_leaf(output) || !output.requires_grad(),
+              "a leaf Variable that requires grad has been used in an in-place operation.");
+  TORCH_CHECK(view == nullptr || !view->base_.requires_grad() || !impl::is_leaf(view->base_),
+              "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+  TORCH_CHECK(view == nullptr || num_tensor_outputs == 1,
+              "If your Function modifies inplace an input that is a view of another Tensor, your "
+              "Function cannot return more than one Tensor. This is not supported by the current autograd engine. You "
+              "should either make sure "
+              "the input is not a view (using .clone() for example) or make your Function only return one Tensor "
+              "(potentially splitting it into "
+              "two Functions: one doing the inplace that returns a single Tensor and a second one that does the other "
+              "operations).");
+  impl::rebase_history(output, edge);
+}
+
+void Call::wrap_output(Variable& output) {
+  const bool is_input = input_impls.count(output.unsafeGetTensorImpl()) != 0;
+  const bool is_modified = dirty.count(output.unsafeGetTensorImpl()) != 0;
+  const bool is_differentiable =
+      is_executable && non_differentiable.count(output.unsafeGetTensorImpl()) == 0 && output.is_floating_point();
+  if (!is_differentiable) {
+    if (is_input && !is_modified) {
+      output = impl::tensor_data(output); // the caller's tensor keeps its history; this output has none
+    } else if (output.requires_grad() && !impl::is_view(output)) {
+      output = at::detach(output);
+    }
+    node->add_input_metadata(output);
+    return;
+  }
+  if (is_modified) {
+    const uint32_t nr = node->add_input_metadata(output);
+    rebase_dirty(output, Edge(node, nr), num_tensor_outputs);
+    return;
+  }
+  if (is_input) {
+    const c10::NoGradGuard no_grad; // returned as it is: a view, so that it can have this node for its grad_fn
+    output = as_view(output, output, CreationMeta::DEFAULT);
+  }
+  impl::set_gradient_edge(output, Edge(node, node->add_input_metadata(output)));
+  if (DifferentiableViewMeta* view = impl::get_view_autograd_meta(output)) {
+    view->creation_meta_ = num_tensor_outputs > 1 ? CreationMeta::MULTI_OUTPUT_NODE : CreationMeta::IN_CUSTOM_FUNCTION;
+  }
+}
+
+py::object Call::wrap_outputs(const py::object& raw) {
+  dirty = marked(self()->dirty_tensors, "mark_dirty");
+  non_differentiable = marked(self()->non_differentiable, "mark_non_differentiable");
+  const py::tuple outputs = PyTuple_Check(raw.ptr()) ? py::tuple(raw) : py::make_tuple(raw);
+  size_t dirty_outputs = 0;
+  for (py::handle output : outputs) {
+    if (THPVariable_Check(output.ptr())) {
+      num_tensor_outputs++;
+      dirty_outputs += dirty.count(THPVariable_Unpack(output.ptr()).unsafeGetTensorImpl());
+    }
+  }
+  TORCH_CHECK(dirty_outputs == dirty.size(),
+              "Some elements marked as dirty during the forward method were not returned as output. The inputs "
+              "that are modified inplace must all be outputs of the Function.");
+  py::tuple wrapped(outputs.size());
+  for (size_t i = 0; i < outputs.size(); i++) {
+    PyObject* output = outputs[i].ptr();
+    if (THPVariable_Check(output)) {
+      Variable variable = THPVariable_Unpack(output);
+      wrap_output(variable);
+      wrapped[i] = py::cast(variable);
+    } else {
+      node->add_undefined_input_metadata();
+      wrapped[i] = py::reinterpret_borrow<py::object>(output);
+    }
+  }
+  return PyTuple_Check(raw.ptr()) ? py::object(wrapped) : py::object(wrapped[0]);
+}
+
+void Call::save_variables() {
+  THPFunction* function = self();
+  const py::object to_save = py::reinterpret_steal<py::object>(std::exchange(function->to_save, nullptr));
+  if (!to_save || to_save.is_none() || !is_executable) {
+    return;
+  }
+  TORCH_CHECK_TYPE(PyTuple_Check(to_save.ptr()), "saved tensors should be a tuple but got ",
+                   Py_TYPE(to_save.ptr())->tp_name);
+  for (py::handle item : to_save) {
+    if (item.is_none()) {
+      function->saved_variables.emplace_back();
+      continue;
+    }
+    TORCH_CHECK_TYPE(THPVariable_Check(item.ptr()), "save_for_backward can only save variables, but argument ",
+                     function->saved_variables.size(), " is of type ", Py_TYPE(item.ptr())->tp_name);
+    const Variable& variable = THPVariable_Unpack(item.ptr());
+    const bool is_output = impl::grad_fn(variable) == node;
+    function->saved_variables.emplace_back(variable, is_output);
+  }
+}
+
+} // namespace
+
+PyObject* THPFunction_apply(PyObject* cls, PyObject* const* inputs, Py_ssize_t num_inputs) {
+  Call call(cls, inputs, num_inputs);
+  call.read_inputs();
+  const py::object raw = call.call_forward();
+  py::object outputs = call.wrap_outputs(raw);
+  call.save_variables();
+  THPFunction* function = call.self();
+  Py_CLEAR(function->dirty_tensors);
+  Py_CLEAR(function->non_differentiable);
+  return outputs.release().ptr();
+}
+
+} // namespace reftorch::torch::autograd

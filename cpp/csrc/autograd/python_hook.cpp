@@ -1,0 +1,165 @@
+// Mirrors: torch/csrc/autograd/python_hook.cpp
+#include <csrc/autograd/python_hook.h>
+
+#include <csrc/Exceptions.h>
+#include <csrc/autograd/python_variable.h>
+#include <csrc/python_gil.h>
+
+#include <pybind11/pybind11.h>
+
+namespace py = pybind11;
+
+namespace reftorch::torch::autograd {
+
+static PyObject* hold(PyObject* dict) {
+  Py_INCREF(dict);
+  return dict;
+}
+
+// Hooks die with nodes, on any thread, also after the interpreter.
+static void let_go(PyObject* dict) {
+  if (Py_IsInitialized()) {
+    GilAcquire gil;
+    Py_DECREF(dict);
+  }
+}
+
+static std::string hook_name(py::handle hook) {
+  return py::hasattr(hook, "__name__") ? std::string(py::str(hook.attr("__name__"))) : std::string(py::repr(hook));
+}
+
+// The hooks as they are now: one may remove itself.
+static py::list hooks_of(PyObject* dict) {
+  return py::reinterpret_steal<py::list>(PyDict_CheckExact(dict) ? PyDict_Values(dict) : PyMapping_Values(dict));
+}
+
+template <typename... Args>
+static py::object call_hook(py::handle hook, const Args&... args) {
+  PyObject* result = PyObject_CallFunctionObjArgs(hook.ptr(), args.ptr()..., nullptr);
+  if (result == nullptr) {
+    throw_python_error();
+  }
+  return py::reinterpret_steal<py::object>(result);
+}
+
+static Variable unwrap(py::handle hook, py::handle value) {
+  if (value.is_none()) {
+    return Variable();
+  }
+  TORCH_CHECK_TYPE(THPVariable_Check(value.ptr()), "hook '", hook_name(hook),
+                   "' has returned an incorrect type: expected a Tensor or None, got ", Py_TYPE(value.ptr())->tp_name);
+  return THPVariable_Unpack(value.ptr());
+}
+
+// What a node's hook returned instead of `before`: a tuple of as many, or the one tensor.
+static variable_list unwrap_all(py::handle hook, py::handle value, size_t expected) {
+  py::tuple values = py::isinstance<py::tuple>(value) || py::isinstance<py::list>(value)
+                         ? py::tuple(py::reinterpret_borrow<py::object>(value))
+                         : py::make_tuple(value);
+  TORCH_CHECK(values.size() == expected, "hook '", hook_name(hook),
+              "' has returned an incorrect number of values (got ", values.size(), ", but expected ", expected, ")");
+  variable_list list;
+  for (py::handle item : values) {
+    list.push_back(unwrap(hook, item));
+  }
+  return list;
+}
+
+static py::object wrap(const Variable& variable) {
+  PyObject* obj = THPVariable_Wrap(variable);
+  if (obj == nullptr) {
+    throw_python_error();
+  }
+  return py::reinterpret_steal<py::object>(obj);
+}
+
+PyObject* wrap_variables(const variable_list& variables) {
+  py::tuple tuple(variables.size());
+  for (size_t i = 0; i < variables.size(); i++) {
+    tuple[i] = wrap(variables[i]);
+  }
+  return tuple.release().ptr();
+}
+
+PyFunctionTensorPreHook::PyFunctionTensorPreHook(PyObject* dict, uint32_t value_idx, bool owned)
+    : dict_(owned ? hold(dict) : dict), value_idx_(value_idx), owned_(owned) {}
+
+PyFunctionTensorPreHook::~PyFunctionTensorPreHook() {
+  if (owned_) {
+    let_go(dict_);
+  }
+}
+
+variable_list PyFunctionTensorPreHook::operator()(const variable_list& grads) {
+  variable_list results = grads;
+  if (!grads[value_idx_].defined()) {
+    return results;
+  }
+  GilAcquire gil;
+  for (py::handle hook : hooks_of(dict_)) {
+    const py::object replaced = call_hook(hook, wrap(results[value_idx_]));
+    if (!replaced.is_none()) {
+      results[value_idx_] = unwrap(hook, replaced);
+    }
+  }
+  return results;
+}
+
+PyFunctionPreHook::PyFunctionPreHook(PyObject* dict) : dict_(hold(dict)) {}
+PyFunctionPreHook::~PyFunctionPreHook() {
+  let_go(dict_);
+}
+
+variable_list PyFunctionPreHook::operator()(const variable_list& grads) {
+  variable_list results = grads;
+  GilAcquire gil;
+  for (py::handle hook : hooks_of(dict_)) {
+    const py::object replaced = call_hook(hook, py::reinterpret_steal<py::object>(wrap_variables(results)));
+    if (!replaced.is_none()) {
+      results = unwrap_all(hook, replaced, grads.size());
+    }
+  }
+  return results;
+}
+
+PyFunctionPostHook::PyFunctionPostHook(PyObject* dict) : dict_(hold(dict)) {}
+PyFunctionPostHook::~PyFunctionPostHook() {
+  let_go(dict_);
+}
+
+variable_list PyFunctionPostHook::operator()(const variable_list& outputs, const variable_list& inputs) {
+  variable_list results = outputs;
+  GilAcquire gil;
+  const py::object grad_outputs = py::reinterpret_steal<py::object>(wrap_variables(inputs));
+  for (py::handle hook : hooks_of(dict_)) {
+    const py::object replaced =
+        call_hook(hook, py::reinterpret_steal<py::object>(wrap_variables(results)), grad_outputs);
+    if (!replaced.is_none()) {
+      results = unwrap_all(hook, replaced, outputs.size());
+    }
+  }
+  return results;
+}
+
+PyFunctionTensorPostAccGradHooks::PyFunctionTensorPostAccGradHooks(PyObject* dict) : dict_(hold(dict)) {}
+PyFunctionTensorPostAccGradHooks::~PyFunctionTensorPostAccGradHooks() {
+  let_go(dict_);
+}
+
+void PyFunctionTensorPostAccGradHooks::operator()(const Variable& tensor) {
+  GilAcquire gil;
+  for (py::handle hook : hooks_of(dict_)) {
+    const py::object result = call_hook(hook, wrap(tensor));
+    TORCH_CHECK(result.is_none(), "Tensor post accumulate grad hooks should return None.");
+  }
+}
+
+PyObject* make_hook_dict(PyObject* hook, PyObject** dict) {
+  py::object hooks = py::module_::import("collections").attr("OrderedDict")();
+  py::object handle = py::module_::import("reftorch.utils.hooks").attr("RemovableHandle")(hooks);
+  hooks[handle.attr("id")] = py::reinterpret_borrow<py::object>(hook);
+  *dict = hooks.release().ptr();
+  return handle.release().ptr();
+}
+
+} // namespace reftorch::torch::autograd

@@ -1,0 +1,292 @@
+// Mirrors: torch/csrc/utils/tensor_new.cpp, torch/csrc/utils/tensor_list.cpp
+// Tensors from Python data and back: torch.tensor(nested lists), torch.Tensor(2, 3), x.tolist(). Left out: sparse
+// constructors, storages.
+#include <csrc/Exceptions.h>
+#include <csrc/autograd/python_variable.h>
+#include <csrc/autograd/python_variable_methods.h>
+#include <csrc/python_arg_parser.h>
+#include <csrc/python_dtype.h>
+
+#include <ATen/Dispatch.h>
+#include <ATen/EmptyTensor.h>
+#include <ATen/Functions.h>
+#include <ATen/TypePromotion.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace reftorch::torch {
+namespace {
+
+constexpr int kMaxDims = 128;
+
+bool is_nested_sequence(PyObject* obj) {
+  return PySequence_Check(obj) && !THPVariable_Check(obj) && !PyUnicode_Check(obj) && !PyBytes_Check(obj);
+}
+
+void check_is_number(PyObject* obj) {
+  if (PyUnicode_Check(obj)) {
+    TORCH_CHECK_TYPE(false, "new(): invalid data type 'str'");
+  }
+  const bool one_element = THPVariable_Check(obj) && THPVariable_Unpack(obj).numel() == 1;
+  TORCH_CHECK_VALUE(!THPVariable_Check(obj) || one_element,
+                    "only one element tensors can be converted to Python scalars");
+  TORCH_CHECK(one_element || is_python_number(obj), "Could not infer dtype of ", Py_TYPE(obj)->tp_name);
+}
+
+// The shape, by the first element of every level.
+c10::DimVector compute_sizes(PyObject* data) {
+  c10::DimVector sizes;
+  PyObject* level = Py_NewRef(data);
+  while (is_nested_sequence(level)) {
+    const Py_ssize_t length = PySequence_Length(level);
+    if (length < 0) {
+      Py_DECREF(level);
+      throw_python_error();
+    }
+    sizes.push_back(length);
+    TORCH_CHECK_VALUE(sizes.size() <= kMaxDims, "too many dimensions '", Py_TYPE(data)->tp_name, "'");
+    PyObject* first = length > 0 ? PySequence_GetItem(level, 0) : nullptr;
+    Py_DECREF(level);
+    if (length > 0 && first == nullptr) {
+      throw_python_error();
+    }
+    if (first == nullptr) {
+      return sizes;
+    }
+    level = first;
+  }
+  if (THPVariable_Check(level)) { // a list of tensors with dimensions
+    const auto inner = THPVariable_Unpack(level).sizes();
+    sizes.append(inner.begin(), inner.end());
+  }
+  Py_DECREF(level);
+  return sizes;
+}
+
+// The narrowest of bool, int64, the default float that holds every element; a tensor's dtype counts as it is.
+c10::ScalarType infer_scalar_type(PyObject* data) {
+  if (THPVariable_Check(data)) {
+    return THPVariable_Unpack(data).scalar_type();
+  }
+  if (!is_nested_sequence(data)) {
+    check_is_number(data);
+    const c10::Scalar value = unpack_scalar(data);
+    return value.isFloatingPoint() ? at::get_default_dtype() : value.type();
+  }
+  c10::ScalarType result = c10::ScalarType::Undefined;
+  PyObject* fast = PySequence_Fast(data, "not a sequence");
+  if (fast == nullptr) {
+    throw_python_error();
+  }
+  try {
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast); i++) {
+      PyObject* item = PySequence_Fast_GET_ITEM(fast, i);
+      TORCH_CHECK_TYPE(item != data, "new(): self-referential lists are incompatible");
+      const c10::ScalarType type = infer_scalar_type(item);
+      result = result == c10::ScalarType::Undefined ? type : c10::promoteTypes(result, type);
+      if (result == c10::kDouble) {
+        break;
+      }
+    }
+  } catch (...) {
+    Py_DECREF(fast);
+    throw;
+  }
+  Py_DECREF(fast);
+  return result == c10::ScalarType::Undefined ? at::get_default_dtype() : result;
+}
+
+template <typename T>
+void store(char* data, PyObject* obj) {
+  const c10::Scalar value = unpack_scalar(obj);
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (value.isFloatingPoint()) {
+      TORCH_CHECK(std::abs(value.toDouble()) < 9.3e18, "value cannot be converted to type ",
+                  toString(c10::CppTypeToScalarType<T>::value), " without overflow");
+    } else {
+      const int64_t number = value.toLong();
+      TORCH_CHECK(number >= int64_t(std::numeric_limits<T>::lowest()) &&
+                      (std::is_same_v<T, int64_t> || number <= int64_t(std::numeric_limits<T>::max())),
+                  "value cannot be converted to type ", c10::dtypeName(c10::CppTypeToScalarType<T>::value),
+                  " without overflow: ", number);
+    }
+  }
+  *reinterpret_cast<T*>(data) = value.to<T>();
+}
+
+void store_scalar(char* data, c10::ScalarType type, PyObject* obj) {
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(type, "tensor", [&] { store<scalar_t>(data, obj); });
+}
+
+// Writes level `dim` of nested data; ValueError where the nesting is ragged.
+char* recursive_store(char* data, c10::IntArrayRef sizes, size_t dim, c10::ScalarType type, PyObject* obj) {
+  const int64_t itemsize = static_cast<int64_t>(c10::elementSize(type));
+  if (THPVariable_Check(obj) && THPVariable_Unpack(obj).dim() > 0) {
+    const at::Tensor& t = THPVariable_Unpack(obj);
+    TORCH_CHECK_VALUE(t.sizes() == sizes.slice(dim, sizes.size() - dim), "expected a tensor of shape ",
+                      sizes.slice(dim, sizes.size() - dim), " at dim ", dim, " (got ", t.sizes(), ")");
+    const at::Tensor converted = at::contiguous(at::to(at::detach(t), type));
+    std::memcpy(data, converted.data_ptr(), static_cast<size_t>(converted.numel() * itemsize));
+    return data + converted.numel() * itemsize;
+  }
+  if (dim == sizes.size()) {
+    TORCH_CHECK_VALUE(!is_nested_sequence(obj) || PyNumber_Check(obj), "expected a number at dim ", dim,
+                      " of the data, but got a ", Py_TYPE(obj)->tp_name,
+                      ". Hint: every sequence of one level must have the same length and depth.");
+    check_is_number(obj);
+    store_scalar(data, type, obj);
+    return data + itemsize;
+  }
+  TORCH_CHECK_TYPE(PySequence_Check(obj) && !PyUnicode_Check(obj), "not a sequence");
+  PyObject* fast = PySequence_Fast(obj, "not a sequence");
+  if (fast == nullptr) {
+    throw_python_error();
+  }
+  try {
+    const Py_ssize_t length = PySequence_Fast_GET_SIZE(fast);
+    TORCH_CHECK_VALUE(length == sizes[dim], "expected sequence of length ", sizes[dim], " at dim ", dim, " (got ",
+                      length, ")");
+    for (Py_ssize_t i = 0; i < length; i++) {
+      data = recursive_store(data, sizes, dim + 1, type, PySequence_Fast_GET_ITEM(fast, i));
+    }
+  } catch (...) {
+    Py_DECREF(fast);
+    throw;
+  }
+  Py_DECREF(fast);
+  return data;
+}
+
+at::Tensor tensor_from_data(PyObject* data, c10::ScalarType dtype) {
+  if (is_numpy_array(data)) {
+    PyObject* shared = tensor_from_numpy(nullptr, data);
+    if (shared == nullptr) {
+      throw_python_error();
+    }
+    const at::Tensor t = THPVariable_Unpack(shared);
+    Py_DECREF(shared);
+    return at::to(t, dtype == c10::ScalarType::Undefined ? t.scalar_type() : dtype, /*non_blocking=*/false,
+                  /*copy=*/true);
+  }
+  if (THPVariable_Check(data)) {
+    const at::Tensor t = at::detach(THPVariable_Unpack(data));
+    return at::to(t, dtype == c10::ScalarType::Undefined ? t.scalar_type() : dtype, /*non_blocking=*/false,
+                  /*copy=*/true);
+  }
+  const c10::DimVector sizes = compute_sizes(data);
+  if (dtype == c10::ScalarType::Undefined) {
+    dtype = infer_scalar_type(data);
+  }
+  at::Tensor t = at::detail::empty_generic(sizes, dtype);
+  if (t.numel() > 0) {
+    recursive_store(static_cast<char*>(t.data_ptr()), sizes, 0, dtype, data);
+  }
+  return t;
+}
+
+PyObject* tolist_level(const at::Tensor& t, const char* data, int64_t dim) {
+  if (dim == t.dim()) {
+    return AT_DISPATCH_ALL_TYPES_AND_BOOL(t.scalar_type(), "tolist", [&]() -> PyObject* {
+      const scalar_t value = *reinterpret_cast<const scalar_t*>(data);
+      if constexpr (std::is_same_v<scalar_t, bool>) {
+        return PyBool_FromLong(value);
+      } else if constexpr (std::is_integral_v<scalar_t>) {
+        return PyLong_FromLongLong(value);
+      } else {
+        return PyFloat_FromDouble(static_cast<double>(value));
+      }
+    });
+  }
+  const int64_t size = t.sizes()[dim], step = t.strides()[dim] * static_cast<int64_t>(t.itemsize());
+  PyObject* list = PyList_New(static_cast<Py_ssize_t>(size));
+  for (int64_t i = 0; list != nullptr && i < size; i++) {
+    PyObject* item = tolist_level(t, data + i * step, dim + 1);
+    if (item == nullptr) {
+      Py_DECREF(list);
+      return nullptr;
+    }
+    PyList_SET_ITEM(list, i, item);
+  }
+  return list;
+}
+
+} // namespace
+
+PyObject* THPVariable_tolist(PyObject* self, PyObject*) {
+  HANDLE_TH_ERRORS
+  const at::Tensor& t = THPVariable_Unpack(self);
+  return tolist_level(t, static_cast<const char*>(t.data_ptr()), 0);
+  END_HANDLE_TH_ERRORS
+}
+
+PyObject* tensor_ctor(PyObject*, PyObject* args, PyObject* kwargs) {
+  HANDLE_TH_ERRORS
+  static const char* keywords[] = {"data", "dtype", "device", "requires_grad", "pin_memory", nullptr};
+  PyObject *data = nullptr, *dtype = Py_None, *device = Py_None;
+  int requires_grad = 0, pin_memory = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOpp:tensor", const_cast<char**>(keywords), &data, &dtype, &device,
+                                   &requires_grad, &pin_memory)) {
+    return nullptr;
+  }
+  const c10::ScalarType type = dtype == Py_None ? c10::ScalarType::Undefined : scalar_type_from_python(dtype);
+  TORCH_CHECK_TYPE(dtype == Py_None || type != c10::ScalarType::Undefined,
+                   "tensor(): argument 'dtype' must be torch.dtype, not ", Py_TYPE(dtype)->tp_name);
+  if (THPVariable_Check(data) &&
+      PyErr_WarnEx(PyExc_UserWarning,
+                   "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+                   "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+                   1) < 0) {
+    return nullptr;
+  }
+  PyObject* result = THPVariable_Wrap(tensor_from_data(data, type));
+  if (result != nullptr && device != Py_None) {
+    PyObject* moved = PyObject_CallMethod(result, "to", "O", device);
+    Py_DECREF(result);
+    result = moved;
+  }
+  if (result != nullptr && requires_grad && PyObject_SetAttrString(result, "requires_grad", Py_True) < 0) {
+    Py_DECREF(result);
+    return nullptr;
+  }
+  return result;
+  END_HANDLE_TH_ERRORS
+}
+
+PyObject* THPVariable_pynew(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK_TYPE(reinterpret_cast<PyObject*>(type) != reinterpret_cast<PyObject*>(THPVariableBaseType),
+                   "cannot create 'torch._C.TensorBase' instances");
+  static const char* keywords[] = {"device", nullptr};
+  PyObject* empty = PyTuple_New(0);
+  PyObject* device = Py_None;
+  const bool parsed = PyArg_ParseTupleAndKeywords(empty, kwargs, "|O:new", const_cast<char**>(keywords), &device);
+  Py_DECREF(empty);
+  if (!parsed) {
+    return nullptr;
+  }
+  const Py_ssize_t nargs = PyTuple_GET_SIZE(args);
+  PyObject* first = nargs > 0 ? PyTuple_GET_ITEM(args, 0) : nullptr;
+  at::Tensor result;
+  if (first == nullptr) {
+    result = at::detail::empty_generic({0}, at::get_default_dtype());
+  } else if (nargs == 1 && THPVariable_Check(first)) {
+    result = at::Tensor(
+        THPVariable_Unpack(first).unsafeGetTensorImpl()->shallow_copy_and_detach(/*allow_version_sharing=*/true));
+  } else if (PyLong_Check(first) || (nargs == 1 && Py_TYPE(first) == THPSizeType)) {
+    PyObject* sizes = Py_TYPE(first) == THPSizeType ? first : args;
+    c10::DimVector shape;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes); i++) {
+      shape.push_back(unpack_int(PyTuple_GET_ITEM(sizes, i)));
+    }
+    result = at::detail::empty_generic(shape, at::get_default_dtype());
+  } else {
+    TORCH_CHECK_TYPE(nargs == 1 && (is_nested_sequence(first) || is_numpy_array(first)),
+                     "new(): data must be a sequence (got ", Py_TYPE(first)->tp_name, ")");
+    result = tensor_from_data(first, at::get_default_dtype());
+  }
+  return THPVariable_NewWithVar(type, std::move(result));
+  END_HANDLE_TH_ERRORS
+}
+
+} // namespace reftorch::torch

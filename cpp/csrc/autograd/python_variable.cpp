@@ -1,0 +1,143 @@
+// Mirrors: torch/csrc/autograd/python_variable.cpp
+// Left out: subclass dispatch (__torch_dispatch__), per-interpreter objects, weak references from C++.
+//
+// Note [One PyObject per TensorImpl]
+// Problem: `y.grad_fn`'s saved `x`, a parameter in a hook and the `x` of the program must be one object, attributes
+// included, even when the program has dropped its `x` and only the graph still holds the tensor. Trick: the TensorImpl
+// keeps a pointer to its Python object, and one of the two owns the other.
+//   Python owns: the object's `cdata` holds a count on the impl (the usual state).
+//   C++ owns: when Python drops its last reference while C++ still holds the impl, tp_finalize turns the ownership
+//   around: the impl now owns one reference to the object, and `cdata` is a borrowed pointer. When C++ hands the tensor
+//   to Python again, THPVariable_Wrap turns it back; when the last C++ holder lets go, ~TensorImpl releases the object.
+#include <csrc/autograd/python_variable.h>
+
+#include <csrc/Exceptions.h>
+#include <csrc/autograd/python_variable_methods.h>
+#include <csrc/python_gil.h>
+
+namespace reftorch::torch {
+
+PyTypeObject* THPVariableBaseType = nullptr;
+PyObject* THPVariableClass = nullptr;
+
+static THPVariable* as_variable(PyObject* obj) {
+  return reinterpret_cast<THPVariable*>(obj);
+}
+
+// CPython runs tp_finalize once per object; an object that was resurrected must be able to do it again.
+static void clear_finalized_bit(PyObject* obj) {
+#if defined(Py_GIL_DISABLED)
+#error "reftorch needs a CPython with the GIL"
+#endif
+  constexpr uintptr_t kFinalized =
+      1; // CPython's _PyGC_PREV_MASK_FINALIZED, in _gc_prev: the last word before the object
+  reinterpret_cast<uintptr_t*>(obj)[-1] &= ~kFinalized;
+}
+
+PyObject* THPVariable_NewWithVar(PyTypeObject* type, at::Tensor var) {
+  PyObject* obj = type->tp_alloc(type, 0);
+  if (obj == nullptr) {
+    return nullptr;
+  }
+  THPVariable* self = as_variable(obj);
+  new (&self->cdata) at::Tensor(std::move(var));
+  self->backward_hooks = nullptr;
+  self->cdata.unsafeGetTensorImpl()->pyobj_ = obj;
+  return obj;
+}
+
+PyObject* THPVariable_Wrap(const at::Tensor& var) {
+  if (!var.defined()) {
+    return Py_NewRef(Py_None);
+  }
+  c10::TensorImpl* impl = var.unsafeGetTensorImpl();
+  PyObject* obj = impl->pyobj_;
+  if (obj == nullptr) {
+    return THPVariable_NewWithVar(reinterpret_cast<PyTypeObject*>(THPVariableClass), var);
+  }
+  if (impl->owns_pyobj_) {
+    // The impl's reference becomes the caller's, and the object holds a count on the impl again.
+    impl->owns_pyobj_ = false;
+    at::Tensor owning = var;
+    owning.unsafeReleaseTensorImpl();
+    clear_finalized_bit(obj);
+    return obj;
+  }
+  return Py_NewRef(obj);
+}
+
+static void THPVariable_finalize(PyObject* obj) {
+  THPVariable* self = as_variable(obj);
+  if (!self->cdata.defined() || self->cdata.use_count() <= 1) {
+    return;
+  }
+  c10::TensorImpl* impl = self->cdata.unsafeGetTensorImpl();
+  impl->owns_pyobj_ = true;
+  Py_INCREF(obj);
+  // Drops the count but keeps the pointer. If C++ let go in the meantime this is the last count, and the hook below
+  // undoes it all.
+  c10::intrusive_ptr<c10::TensorImpl>::reclaim(impl);
+}
+
+// ~TensorImpl of a tensor that owns its Python object, on whatever thread.
+static void release_pyobj(PyObject* obj) {
+  if (!Py_IsInitialized()) {
+    return;
+  }
+  GilAcquire gil;
+  as_variable(obj)->cdata.unsafeReleaseTensorImpl();
+  Py_DECREF(obj);
+}
+
+static void THPVariable_dealloc(PyObject* obj) {
+  THPVariable* self = as_variable(obj);
+  PyObject_GC_UnTrack(obj);
+  Py_CLEAR(self->backward_hooks);
+  if (self->cdata.defined()) {
+    self->cdata.unsafeGetTensorImpl()->pyobj_ = nullptr;
+  }
+  self->cdata.~Tensor();
+  PyTypeObject* type = Py_TYPE(obj);
+  type->tp_free(obj);
+  Py_DECREF(type);
+}
+
+static int THPVariable_traverse(PyObject* obj, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(obj));
+  // Hooks may refer to the tensor itself. While C++ holds the impl the hooks are needed whatever Python thinks.
+  if (as_variable(obj)->cdata.use_count() <= 1) {
+    Py_VISIT(as_variable(obj)->backward_hooks);
+  }
+  return 0;
+}
+
+static int THPVariable_clear(PyObject* obj) {
+  Py_CLEAR(as_variable(obj)->backward_hooks);
+  return 0;
+}
+
+void initTensorBase(PyObject* module) {
+  std::vector<PyType_Slot> slots = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(THPVariable_dealloc)},
+      {Py_tp_finalize, reinterpret_cast<void*>(THPVariable_finalize)},
+      {Py_tp_traverse, reinterpret_cast<void*>(THPVariable_traverse)},
+      {Py_tp_clear, reinterpret_cast<void*>(THPVariable_clear)},
+      {Py_tp_new, reinterpret_cast<void*>(THPVariable_pynew)},
+      {Py_tp_hash, reinterpret_cast<void*>(PyBaseObject_Type.tp_hash)},
+  };
+  append_variable_slots(slots);
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {"reftorch._C.TensorBase", sizeof(THPVariable), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots.data()};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr) {
+    throw_python_error();
+  }
+  THPVariableBaseType = reinterpret_cast<PyTypeObject*>(type);
+  THPVariableClass = type;
+  c10::pyobj_release_hook = release_pyobj;
+  Py_INCREF(type);
+  PyModule_AddObject(module, "TensorBase", type);
+}
+
+} // namespace reftorch::torch

@@ -1,0 +1,259 @@
+// Mirrors: torch/csrc/autograd/python_variable_indexing.cpp, aten/src/ATen/TensorIndexing.h
+// x[i] is a walk over the index: ints, slices, None and ... become views one dimension at a time; tensors, masks and
+// lists are gathered and go to at::index in one call. Left out: tracing, complex values.
+#include <csrc/Exceptions.h>
+#include <csrc/autograd/python_variable.h>
+#include <csrc/autograd/python_variable_methods.h>
+#include <csrc/python_arg_parser.h>
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/Functions.h>
+#include <ATen/core/Tensor.h>
+
+namespace reftorch::torch {
+
+Py_ssize_t THPVariable_length(PyObject* self) {
+  HANDLE_TH_ERRORS
+  const at::Tensor& t = THPVariable_Unpack(self);
+  TORCH_CHECK_TYPE(t.dim() > 0, "len() of a 0-d tensor");
+  return static_cast<Py_ssize_t>(t.sizes()[0]);
+  END_HANDLE_TH_ERRORS_RET(-1)
+}
+
+namespace {
+
+struct SliceBounds {
+  int64_t start, stop, step;
+};
+
+SliceBounds unpack_slice(PyObject* slice, int64_t length) {
+  Py_ssize_t start, stop, step;
+  if (PySlice_Unpack(slice, &start, &stop, &step) < 0) {
+    throw_python_error();
+  }
+  TORCH_CHECK_VALUE(step > 0, "step must be greater than zero");
+  PySlice_AdjustIndices(static_cast<Py_ssize_t>(length), &start, &stop, step);
+  return {start, stop, step};
+}
+
+bool is_bool_scalar(PyObject* obj) {
+  return PyBool_Check(obj);
+}
+
+bool is_integer_index(PyObject* obj) {
+  if (PyLong_Check(obj)) {
+    return !PyBool_Check(obj);
+  }
+  return PyIndex_Check(obj) && !THPVariable_Check(obj) && !PyBool_Check(obj);
+}
+
+at::Tensor apply_select(const at::Tensor& self, int64_t dim, int64_t index, int64_t real_dim) {
+  TORCH_CHECK_INDEX(
+      !(index == 0 && dim == 0 && self.dim() == 0),
+      "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
+      "tensor to a number");
+  TORCH_CHECK_INDEX(self.dim() > dim, "too many indices for tensor of dimension ", self.dim());
+  const int64_t size = self.sizes()[dim];
+  TORCH_CHECK_INDEX(-size <= index && index < size, "index ", index, " is out of bounds for dimension ", real_dim,
+                    " with size ", size);
+  return at::select(self, dim, index);
+}
+
+// A list or an array as an index: the tensor of its values.
+at::Tensor sequence_to_tensor(PyObject* obj) {
+  PyObject* module = PyImport_ImportModule("reftorch._C");
+  PyObject* t = module != nullptr ? PyObject_CallMethod(module, "tensor", "O", obj) : nullptr;
+  Py_XDECREF(module);
+  if (t == nullptr) {
+    throw_python_error();
+  }
+  at::Tensor result = THPVariable_Unpack(t);
+  Py_DECREF(t);
+  if (result.numel() == 0 && !c10::isIntegralType(result.scalar_type(), /*includeBool=*/true)) {
+    result = at::to(result, c10::kLong); // [] selects nothing
+  }
+  return result;
+}
+
+// A mask that is one bool: x[True] adds a dimension of size 1, x[False] one of size 0.
+at::Tensor bool_to_indices(bool value) {
+  return at::zeros({value ? 1 : 0}, c10::kLong);
+}
+
+int64_t count_specified_dims(PyObject* index) {
+  int64_t count = 0;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(index); i++) {
+    PyObject* obj = PyTuple_GET_ITEM(index, i);
+    if (THPVariable_Check(obj)) {
+      const at::Tensor& t = THPVariable_Unpack(obj);
+      count += t.scalar_type() == c10::kBool || t.scalar_type() == c10::kByte ? t.dim() : 1;
+    } else if (obj != Py_None && obj != Py_Ellipsis && !PyBool_Check(obj)) {
+      count++;
+    }
+  }
+  return count;
+}
+
+// Applies the view parts of a tuple index; collects the tensors, by the dimension they stand for.
+at::Tensor apply_slicing(const at::Tensor& self, PyObject* index, std::vector<at::Tensor>& indices) {
+  const int64_t specified = count_specified_dims(index);
+  TORCH_CHECK_INDEX(specified <= self.dim(), "too many indices for tensor of dimension ", self.dim());
+  at::Tensor result = self;
+  int64_t dim = 0, real_dim = 0;
+  auto record = [&](const at::Tensor& t) {
+    indices.resize(static_cast<size_t>(dim + 1));
+    indices[dim] = t;
+    dim++;
+  };
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(index); i++) {
+    PyObject* obj = PyTuple_GET_ITEM(index, i);
+    if (is_integer_index(obj)) {
+      result = apply_select(result, dim, unpack_int(obj), real_dim);
+      real_dim++;
+    } else if (PySlice_Check(obj)) {
+      const SliceBounds bounds = unpack_slice(obj, result.sizes()[dim]);
+      if (bounds.start != 0 || bounds.stop != result.sizes()[dim] || bounds.step != 1) {
+        result = at::slice(result, dim, bounds.start, bounds.stop, bounds.step);
+      }
+      dim++;
+      real_dim++;
+    } else if (obj == Py_Ellipsis) {
+      dim += self.dim() - specified;
+      real_dim += self.dim() - specified;
+    } else if (obj == Py_None) {
+      result = at::unsqueeze(result, dim);
+      dim++;
+    } else if (is_bool_scalar(obj)) {
+      result = at::unsqueeze(result, dim);
+      record(bool_to_indices(obj == Py_True));
+    } else if (THPVariable_Check(obj)) {
+      const at::Tensor& t = THPVariable_Unpack(obj);
+      if (t.dim() == 0 && c10::isIntegralType(t.scalar_type(), /*includeBool=*/false)) {
+        result = apply_select(result, dim, t.item().toLong(), real_dim);
+      } else if (t.dim() == 0 && t.scalar_type() == c10::kBool) {
+        result = at::unsqueeze(result, dim);
+        record(bool_to_indices(t.item().toBool()));
+      } else {
+        // A mask stands for as many dimensions as it has.
+        record(t);
+        if (t.scalar_type() == c10::kBool || t.scalar_type() == c10::kByte) {
+          dim += t.dim() - 1;
+        }
+      }
+      real_dim++;
+    } else if (PySequence_Check(obj) && !PyUnicode_Check(obj)) {
+      const at::Tensor t = sequence_to_tensor(obj);
+      record(t);
+      real_dim++;
+    } else {
+      TORCH_CHECK_INDEX(
+          false,
+          "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ",
+          Py_TYPE(obj)->tp_name, ")");
+    }
+  }
+  return result;
+}
+
+// A list of plain numbers is one index; a list that holds slices or sequences was a tuple in old numpy, which PyTorch
+// no longer accepts.
+PyObject* wrap_tuple(PyObject* index) {
+  return PyTuple_Check(index) ? Py_NewRef(index) : PyTuple_Pack(1, index);
+}
+
+// What x[index] = value writes: a tensor of x's dtype.
+at::Tensor value_to_tensor(const at::Tensor& self, PyObject* value) {
+  if (THPVariable_Check(value)) {
+    return THPVariable_Unpack(value);
+  }
+  if (is_python_number(value)) {
+    return at::detail::wrapped_scalar_tensor(unpack_scalar(value));
+  }
+  if (is_numpy_array(value) || PySequence_Check(value)) {
+    TORCH_CHECK_TYPE(!PyUnicode_Check(value), "can't assign a str to a torch.", c10::toString(self.scalar_type()),
+                     "Tensor");
+    return sequence_to_tensor(value);
+  }
+  TORCH_CHECK_TYPE(false, "can't assign a ", Py_TYPE(value)->tp_name, " to a torch.", c10::toString(self.scalar_type()),
+                   "Tensor");
+}
+
+// Leading dimensions of size 1 that the destination does not have are dropped, as numpy does.
+at::Tensor slice_prefix_ones(const at::Tensor& src, int64_t dst_dim) {
+  int64_t drop = 0;
+  while (src.dim() - drop > dst_dim && src.sizes()[drop] == 1) {
+    drop++;
+  }
+  return drop == 0 ? src : at::view(at::contiguous(src), src.sizes().slice(drop, src.dim() - drop));
+}
+
+void copy_to(at::Tensor dst, const at::Tensor& src) {
+  if (src.unsafeGetTensorImpl()->is_wrapped_number_ && !src.requires_grad()) {
+    at::fill_(dst, src.item());
+    return;
+  }
+  at::copy_(dst, slice_prefix_ones(src, dst.dim()));
+}
+
+} // namespace
+
+PyObject* THPVariable_getitem(PyObject* self, PyObject* index) {
+  HANDLE_TH_ERRORS
+  const at::Tensor& t = THPVariable_Unpack(self);
+  if (is_integer_index(index)) {
+    return THPVariable_Wrap(apply_select(t, 0, unpack_int(index), 0));
+  }
+  if (PySlice_Check(index)) {
+    TORCH_CHECK_INDEX(t.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
+    const SliceBounds bounds = unpack_slice(index, t.sizes()[0]);
+    return THPVariable_Wrap(at::slice(t, 0, bounds.start, bounds.stop, bounds.step));
+  }
+  if (index == Py_Ellipsis) {
+    return THPVariable_Wrap(at::alias(t));
+  }
+  if (index == Py_None) {
+    return THPVariable_Wrap(at::unsqueeze(t, 0));
+  }
+  PyObject* tuple = wrap_tuple(index);
+  std::vector<at::Tensor> indices;
+  at::Tensor sliced;
+  try {
+    sliced = apply_slicing(t, tuple, indices);
+  } catch (...) {
+    Py_DECREF(tuple);
+    throw;
+  }
+  Py_DECREF(tuple);
+  if (indices.empty()) {
+    return THPVariable_Wrap(sliced.is_same(t) ? at::alias(sliced) : sliced);
+  }
+  return THPVariable_Wrap(at::index(sliced, indices));
+  END_HANDLE_TH_ERRORS
+}
+
+int THPVariable_setitem(PyObject* self, PyObject* index, PyObject* value) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK_TYPE(value != nullptr, "Tensor does not support deleting items");
+  const at::Tensor& t = THPVariable_Unpack(self);
+  const at::Tensor src = value_to_tensor(t, value);
+  PyObject* tuple = wrap_tuple(index);
+  std::vector<at::Tensor> indices;
+  at::Tensor sliced;
+  try {
+    sliced = apply_slicing(t, tuple, indices);
+  } catch (...) {
+    Py_DECREF(tuple);
+    throw;
+  }
+  Py_DECREF(tuple);
+  if (indices.empty()) {
+    copy_to(sliced, src);
+  } else {
+    const at::Tensor values = src.scalar_type() == t.scalar_type() ? src : at::to(src, t.scalar_type());
+    at::index_put_(sliced, indices, values.dim() > sliced.dim() ? slice_prefix_ones(values, sliced.dim()) : values);
+  }
+  return 0;
+  END_HANDLE_TH_ERRORS_RET(-1)
+}
+
+} // namespace reftorch::torch

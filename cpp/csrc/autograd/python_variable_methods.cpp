@@ -1,0 +1,383 @@
+// Mirrors: tools/autograd/templates/python_variable_methods.cpp, torch/csrc/autograd/python_variable.cpp
+// What a tensor answers without an op: geometry, item(), operators (which call the ops), and its slots.
+#include <csrc/autograd/python_variable_methods.h>
+
+#include <csrc/Exceptions.h>
+#include <csrc/autograd/python_variable.h>
+#include <csrc/python_arg_parser.h>
+#include <csrc/python_dispatch.h>
+#include <csrc/python_dtype.h>
+
+#include <ATen/WrapDimUtils.h>
+
+#include <cmath>
+
+namespace reftorch::torch {
+
+static const at::Tensor& unpack(PyObject* self) {
+  return THPVariable_Unpack(self);
+}
+
+// ---- operators: each slot calls the op of its name
+
+#define FORALL_BINARY_OPERATORS(_)                                                                         \
+  _(add, nb_add)                                                                                           \
+  _(sub, nb_subtract) _(mul, nb_multiply) _(true_divide, nb_true_divide) _(floor_divide, nb_floor_divide)  \
+      _(remainder, nb_remainder) _(matmul, nb_matrix_multiply) _(bitwise_and, nb_and) _(bitwise_or, nb_or) \
+          _(bitwise_xor, nb_xor)
+#define FORALL_INPLACE_OPERATORS(_)                                                                                 \
+  _(add_, nb_inplace_add)                                                                                           \
+  _(sub_, nb_inplace_subtract) _(mul_, nb_inplace_multiply) _(div_, nb_inplace_true_divide)                         \
+      _(floor_divide_, nb_inplace_floor_divide) _(remainder_, nb_inplace_remainder) _(bitwise_and_, nb_inplace_and) \
+          _(bitwise_or_, nb_inplace_or) _(bitwise_xor_, nb_inplace_xor)
+#define FORALL_UNARY_OPERATORS(_) _(neg, nb_negative) _(abs, nb_absolute) _(bitwise_not, nb_invert)
+
+struct Operators {
+#define DECLARE(name, slot) PyObject* name = nullptr;
+  FORALL_BINARY_OPERATORS(DECLARE)
+  FORALL_INPLACE_OPERATORS(DECLARE) FORALL_UNARY_OPERATORS(DECLARE)
+#undef DECLARE
+      PyObject* pow = nullptr,
+                *pow_ = nullptr;
+  PyObject* comparisons[6] = {};
+};
+static Operators operators;
+
+#define DEFINE_BINARY(name, slot)                          \
+  static PyObject* slot(PyObject* self, PyObject* other) { \
+    PyObject* args[] = {self, other};                      \
+    return call_operator(operators.name, args, 2);         \
+  }
+FORALL_BINARY_OPERATORS(DEFINE_BINARY)
+FORALL_INPLACE_OPERATORS(DEFINE_BINARY)
+#define DEFINE_UNARY(name, slot)                    \
+  static PyObject* slot(PyObject* self) {           \
+    return call_operator(operators.name, &self, 1); \
+  }
+FORALL_UNARY_OPERATORS(DEFINE_UNARY)
+
+static PyObject* power(PyObject* packet, PyObject* base, PyObject* exponent, PyObject* modulus) {
+  if (modulus != Py_None) {
+    Py_RETURN_NOTIMPLEMENTED;
+  }
+  PyObject* args[] = {base, exponent};
+  return call_operator(packet, args, 2);
+}
+static PyObject* nb_power(PyObject* base, PyObject* exponent, PyObject* modulus) {
+  return power(operators.pow, base, exponent, modulus);
+}
+static PyObject* nb_inplace_power(PyObject* base, PyObject* exponent, PyObject* modulus) {
+  return power(operators.pow_, base, exponent, modulus);
+}
+static PyObject* nb_positive(PyObject* self) {
+  return Py_NewRef(self);
+}
+
+static PyObject* richcompare(PyObject* self, PyObject* other, int op) {
+  PyObject* args[] = {self, other};
+  return call_operator(operators.comparisons[op], args, 2);
+}
+
+// A method serves as the operator's op: with a number on the left it is the function of that name.
+void initOperators() {
+  PyObject* module = PyImport_ImportModule("reftorch._C");
+  PyObject* functions = module != nullptr ? PyObject_GetAttrString(module, "_VariableFunctions") : nullptr;
+  Py_XDECREF(module);
+  if (functions == nullptr) {
+    throw_python_error();
+  }
+  auto lookup = [&](const char* name) {
+    PyObject* op = PyObject_GetAttrString(functions, name);
+    if (op == nullptr) {
+      PyErr_Clear();
+      op = find_method(name);
+      TORCH_INTERNAL_ASSERT(op != nullptr, "operator without op: ", name);
+      Py_INCREF(op);
+    }
+    return op;
+  };
+#define LOOKUP(name, slot) operators.name = lookup(#name);
+  FORALL_BINARY_OPERATORS(LOOKUP)
+  FORALL_INPLACE_OPERATORS(LOOKUP)
+  FORALL_UNARY_OPERATORS(LOOKUP)
+  operators.pow = lookup("pow");
+  operators.pow_ = lookup("pow_");
+  const char* names[6] = {"lt", "le", "eq", "ne", "gt", "ge"}; // Py_LT .. Py_GE
+  for (int i = 0; i < 6; i++) {
+    operators.comparisons[i] = lookup(names[i]);
+  }
+  Py_DECREF(functions);
+}
+
+// ---- conversions to Python numbers
+
+static PyObject* scalar_to_python(const c10::Scalar& value) {
+  if (value.isBoolean()) {
+    return PyBool_FromLong(value.toBool());
+  }
+  return value.isFloatingPoint() ? PyFloat_FromDouble(value.toDouble()) : PyLong_FromLongLong(value.toLong());
+}
+
+static PyObject* item(PyObject* self, PyObject*) {
+  HANDLE_TH_ERRORS
+  return scalar_to_python(unpack(self).item());
+  END_HANDLE_TH_ERRORS
+}
+
+static int nb_bool(PyObject* self) {
+  HANDLE_TH_ERRORS
+  const int64_t numel = unpack(self).numel();
+  TORCH_CHECK(numel != 0, "Boolean value of Tensor with no values is ambiguous");
+  TORCH_CHECK(numel == 1, "Boolean value of Tensor with more than one value is ambiguous");
+  return unpack(self).item().toBool();
+  END_HANDLE_TH_ERRORS_RET(-1)
+}
+static PyObject* nb_float(PyObject* self) {
+  HANDLE_TH_ERRORS
+  return PyFloat_FromDouble(unpack(self).item().toDouble());
+  END_HANDLE_TH_ERRORS
+}
+static PyObject* nb_int(PyObject* self) {
+  HANDLE_TH_ERRORS
+  const c10::Scalar value = unpack(self).item();
+  // A float goes through Python, which knows infinities and numbers past 64 bits.
+  return value.isFloatingPoint() ? PyLong_FromDouble(value.toDouble()) : PyLong_FromLongLong(value.toLong());
+  END_HANDLE_TH_ERRORS
+}
+static PyObject* nb_index(PyObject* self) {
+  HANDLE_TH_ERRORS
+  const at::Tensor& t = unpack(self);
+  TORCH_CHECK_TYPE(c10::isIntegralType(t.scalar_type(), /*includeBool=*/true) && t.numel() == 1,
+                   "only integer tensors of a single element can be converted to an index");
+  return PyLong_FromLongLong(t.item().toLong());
+  END_HANDLE_TH_ERRORS
+}
+
+// ---- geometry
+
+static PyObject* size(PyObject* self, PyObject* args, PyObject* kwargs) {
+  HANDLE_TH_ERRORS
+  static const char* keywords[] = {"dim", nullptr};
+  PyObject* dim = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:size", const_cast<char**>(keywords), &dim)) {
+    return nullptr;
+  }
+  return dim == Py_None ? THPSize_New(unpack(self).sizes()) : PyLong_FromLongLong(unpack(self).size(unpack_int(dim)));
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* stride(PyObject* self, PyObject* args, PyObject* kwargs) {
+  HANDLE_TH_ERRORS
+  static const char* keywords[] = {"dim", nullptr};
+  PyObject* dim = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:stride", const_cast<char**>(keywords), &dim)) {
+    return nullptr;
+  }
+  const at::Tensor& t = unpack(self);
+  return dim == Py_None ? wrap_ivalue(at::IValue(t.strides()), at::TypeKind::IntList)
+                        : PyLong_FromLongLong(t.stride(unpack_int(dim)));
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* is_contiguous(PyObject* self, PyObject* args, PyObject* kwargs) {
+  HANDLE_TH_ERRORS
+  static const char* keywords[] = {"memory_format", nullptr};
+  PyObject* format = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O!:is_contiguous", const_cast<char**>(keywords), THPMemoryFormatType,
+                                   &format)) {
+    return nullptr;
+  }
+  return PyBool_FromLong(unpack(self).is_contiguous(
+      format != nullptr ? reinterpret_cast<THPMemoryFormat*>(format)->memory_format : c10::MemoryFormat::Contiguous));
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* dim(PyObject* self, PyObject*) {
+  return PyLong_FromLongLong(unpack(self).dim());
+}
+static PyObject* numel(PyObject* self, PyObject*) {
+  return PyLong_FromLongLong(unpack(self).numel());
+}
+static PyObject* element_size(PyObject* self, PyObject*) {
+  return PyLong_FromSize_t(unpack(self).itemsize());
+}
+static PyObject* storage_offset(PyObject* self, PyObject*) {
+  return PyLong_FromLongLong(unpack(self).storage_offset());
+}
+static PyObject* data_ptr(PyObject* self, PyObject*) {
+  return PyLong_FromVoidPtr(unpack(self).data_ptr());
+}
+static PyObject* storage_data_ptr(PyObject* self, PyObject*) {
+  return PyLong_FromVoidPtr(unpack(self).storage().mutable_data());
+}
+static PyObject* storage_nbytes(PyObject* self, PyObject*) {
+  return PyLong_FromSize_t(unpack(self).storage().nbytes());
+}
+static PyObject* storage_use_count(PyObject* self, PyObject*) {
+  return PyLong_FromSize_t(unpack(self).storage().use_count());
+}
+static PyObject* use_count(PyObject* self, PyObject*) {
+  return PyLong_FromSize_t(unpack(self).use_count());
+}
+static PyObject* is_floating_point(PyObject* self, PyObject*) {
+  return PyBool_FromLong(unpack(self).is_floating_point());
+}
+static PyObject* is_signed(PyObject* self, PyObject*) {
+  return PyBool_FromLong(c10::isSignedType(unpack(self).scalar_type()));
+}
+static PyObject* is_complex(PyObject*, PyObject*) {
+  Py_RETURN_FALSE;
+}
+
+// Tensor._make_subclass(cls, data, requires_grad=False): the same storage, a new tensor without history, a Python
+// object of `cls`.
+static PyObject* make_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
+  HANDLE_TH_ERRORS
+  static const char* keywords[] = {"cls", "data", "require_grad", nullptr};
+  PyObject *cls = nullptr, *data = nullptr;
+  int require_grad = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|p:_make_subclass", const_cast<char**>(keywords), &cls, &data,
+                                   &require_grad)) {
+    return nullptr;
+  }
+  TORCH_CHECK_TYPE(PyType_Check(cls) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls), THPVariableBaseType),
+                   "_make_subclass: cls must be a subclass of Tensor");
+  TORCH_CHECK_TYPE(THPVariable_Check(data), "_make_subclass: data must be a Tensor, not ", Py_TYPE(data)->tp_name);
+  at::Tensor detached(unpack(data).unsafeGetTensorImpl()->shallow_copy_and_detach(/*allow_version_sharing=*/true));
+  PyObject* result = THPVariable_NewWithVar(reinterpret_cast<PyTypeObject*>(cls), std::move(detached));
+  if (result != nullptr && require_grad && PyObject_SetAttrString(result, "requires_grad", Py_True) < 0) {
+    Py_DECREF(result);
+    return nullptr;
+  }
+  return result;
+  END_HANDLE_TH_ERRORS
+}
+
+static PyMethodDef variable_methods[] = {
+    {"item", item, METH_NOARGS, "The value of a one-element tensor as a Python number."},
+    {"tolist", THPVariable_tolist, METH_NOARGS, "The values as nested lists of Python numbers."},
+    {"numpy", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(THPVariable_numpy)),
+     METH_VARARGS | METH_KEYWORDS, "numpy(*, force=False): an array on the same memory."},
+    {"size", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(size)), METH_VARARGS | METH_KEYWORDS,
+     "size(dim=None): the shape, or one of its numbers."},
+    {"stride", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(stride)), METH_VARARGS | METH_KEYWORDS,
+     "stride(dim=None): steps between neighbours in elements, for all dimensions or one."},
+    {"is_contiguous", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(is_contiguous)),
+     METH_VARARGS | METH_KEYWORDS,
+     "is_contiguous(memory_format=contiguous_format): whether the elements lie in memory in the order of the "
+     "dimensions."},
+    {"dim", dim, METH_NOARGS, "The number of dimensions."},
+    {"ndimension", dim, METH_NOARGS, "The number of dimensions."},
+    {"numel", numel, METH_NOARGS, "The number of elements."},
+    {"nelement", numel, METH_NOARGS, "The number of elements."},
+    {"element_size", element_size, METH_NOARGS, "Bytes per element."},
+    {"storage_offset", storage_offset, METH_NOARGS, "Where in the storage the first element is, in elements."},
+    {"data_ptr", data_ptr, METH_NOARGS, "The address of the first element."},
+    {"_storage_data_ptr", storage_data_ptr, METH_NOARGS, "The address of the storage's first byte."},
+    {"_storage_nbytes", storage_nbytes, METH_NOARGS, "Bytes of the storage."},
+    {"_storage_use_count", storage_use_count, METH_NOARGS, "How many tensors share the storage."},
+    {"_use_count", use_count, METH_NOARGS, "How many holders the TensorImpl has."},
+    {"is_floating_point", is_floating_point, METH_NOARGS, "True for float16, bfloat16, float32 and float64."},
+    {"is_signed", is_signed, METH_NOARGS, "False for uint8 and bool."},
+    {"is_complex", is_complex, METH_NOARGS, "False: there are no complex dtypes."},
+    {"_make_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(make_subclass)),
+     METH_VARARGS | METH_KEYWORDS | METH_STATIC, nullptr},
+    {}};
+
+// ---- properties
+
+static PyObject* get_shape(PyObject* self, void*) {
+  return THPSize_New(unpack(self).sizes());
+}
+static PyObject* get_dtype(PyObject* self, void*) {
+  return Py_NewRef(getTHPDtype(unpack(self).scalar_type()));
+}
+static PyObject* get_device(PyObject* self, void*) {
+  return THPDevice_New(unpack(self).device());
+}
+static PyObject* get_layout(PyObject*, void*) {
+  return Py_NewRef(getTHPLayout());
+}
+static PyObject* get_ndim(PyObject* self, void*) {
+  return PyLong_FromLongLong(unpack(self).dim());
+}
+static PyObject* get_itemsize(PyObject* self, void*) {
+  return PyLong_FromSize_t(unpack(self).itemsize());
+}
+static PyObject* get_nbytes(PyObject* self, void*) {
+  return PyLong_FromLongLong(unpack(self).numel() * static_cast<int64_t>(unpack(self).itemsize()));
+}
+static PyObject* get_is_cuda(PyObject* self, void*) {
+  return PyBool_FromLong(unpack(self).device().is_cuda());
+}
+static PyObject* get_is_cpu(PyObject* self, void*) {
+  return PyBool_FromLong(unpack(self).device().is_cpu());
+}
+
+// x.data: the same storage, no history, and a version counter of its own: writing through it is invisible to autograd.
+static PyObject* get_data(PyObject* self, void*) {
+  HANDLE_TH_ERRORS
+  return THPVariable_Wrap(
+      at::Tensor(unpack(self).unsafeGetTensorImpl()->shallow_copy_and_detach(/*allow_version_sharing=*/false)));
+  END_HANDLE_TH_ERRORS
+}
+static int set_data(PyObject* self, PyObject* value, void*) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK(value != nullptr, "Deleting tensor data is not allowed. Delete tensor instead!");
+  TORCH_CHECK_TYPE(THPVariable_Check(value), "Variable data has to be a tensor, but got ", Py_TYPE(value)->tp_name);
+  c10::TensorImpl* impl = unpack(self).unsafeGetTensorImpl();
+  const c10::TensorImpl* source = unpack(value).unsafeGetTensorImpl();
+  TORCH_CHECK(!unpack(self).requires_grad() || c10::isFloatingType(source->data_type_),
+              "data set to a tensor that requires gradients must be floating point or complex dtype");
+  impl->storage_ = source->storage_;
+  impl->data_type_ = source->data_type_;
+  impl->device_ = source->device_;
+  impl->key_set_ = source->key_set_;
+  impl->set_sizes_and_strides(source->sizes(), source->strides(), source->storage_offset_);
+  return 0;
+  END_HANDLE_TH_ERRORS_RET(-1)
+}
+
+static PyGetSetDef variable_properties[] = {
+    {"shape", get_shape, nullptr, "The sizes of the dimensions, as a torch.Size.", nullptr},
+    {"dtype", get_dtype, nullptr, "The type of the elements.", nullptr},
+    {"device", get_device, nullptr, "Where the memory is.", nullptr},
+    {"layout", get_layout, nullptr, "torch.strided.", nullptr},
+    {"ndim", get_ndim, nullptr, "The number of dimensions.", nullptr},
+    {"itemsize", get_itemsize, nullptr, "Bytes per element.", nullptr},
+    {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
+    {"is_cuda", get_is_cuda, nullptr, "Whether the memory is a GPU's.", nullptr},
+    {"is_cpu", get_is_cpu, nullptr, "Whether the memory is the host's.", nullptr},
+    {"data", get_data, set_data, "The same storage without history.", nullptr},
+};
+
+void append_variable_slots(std::vector<PyType_Slot>& slots) {
+  static std::vector<PyGetSetDef> properties;
+  properties.assign(std::begin(variable_properties), std::end(variable_properties));
+  for (PyGetSetDef* def = THPVariable_autograd_properties(); def->name != nullptr; def++) {
+    properties.push_back(*def);
+  }
+  properties.push_back({});
+#define ADD_SLOT(name, slot) slots.push_back({Py_##slot, reinterpret_cast<void*>(slot)});
+  FORALL_BINARY_OPERATORS(ADD_SLOT)
+  FORALL_INPLACE_OPERATORS(ADD_SLOT)
+  FORALL_UNARY_OPERATORS(ADD_SLOT)
+  const PyType_Slot more[] = {
+      {Py_nb_power, reinterpret_cast<void*>(nb_power)},
+      {Py_nb_inplace_power, reinterpret_cast<void*>(nb_inplace_power)},
+      {Py_nb_positive, reinterpret_cast<void*>(nb_positive)},
+      {Py_nb_bool, reinterpret_cast<void*>(nb_bool)},
+      {Py_nb_float, reinterpret_cast<void*>(nb_float)},
+      {Py_nb_int, reinterpret_cast<void*>(nb_int)},
+      {Py_nb_index, reinterpret_cast<void*>(nb_index)},
+      {Py_tp_richcompare, reinterpret_cast<void*>(richcompare)},
+      {Py_mp_subscript, reinterpret_cast<void*>(THPVariable_getitem)},
+      {Py_mp_ass_subscript, reinterpret_cast<void*>(THPVariable_setitem)},
+      {Py_mp_length, reinterpret_cast<void*>(THPVariable_length)},
+      {Py_tp_methods, variable_methods},
+      {Py_tp_getset, properties.data()},
+  };
+  slots.insert(slots.end(), std::begin(more), std::end(more));
+}
+
+} // namespace reftorch::torch

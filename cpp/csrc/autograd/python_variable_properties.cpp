@@ -1,0 +1,220 @@
+// Mirrors: torch/csrc/autograd/python_variable.cpp (THPVariable_properties)
+// A tensor's attributes that speak of the graph. Left out: names, forward gradients, inference tensors.
+#include <csrc/autograd/python_variable_methods.h>
+
+#include <csrc/Exceptions.h>
+#include <csrc/autograd/python_cpp_function.h>
+#include <csrc/autograd/python_hook.h>
+#include <csrc/autograd/python_variable.h>
+#include <csrc/autograd/python_variable_properties.h>
+#include <csrc/autograd/variable.h>
+
+namespace reftorch::torch {
+
+namespace impl = autograd::impl;
+
+static const at::Tensor& unpack(PyObject* self) {
+  return THPVariable_Unpack(self);
+}
+
+static PyObject* get_grad(PyObject* self, void*) {
+  const autograd::AutogradMeta* meta = impl::get_autograd_meta(unpack(self));
+  return meta != nullptr ? THPVariable_Wrap(meta->grad()) : Py_NewRef(Py_None);
+}
+
+static int set_grad(PyObject* self, PyObject* value, void*) {
+  HANDLE_TH_ERRORS
+  const at::Tensor& var = unpack(self);
+  if (value == nullptr || value == Py_None) {
+    if (autograd::AutogradMeta* meta = impl::get_autograd_meta(var)) {
+      meta->mutable_grad().reset();
+    }
+    return 0;
+  }
+  TORCH_CHECK_TYPE(THPVariable_Check(value), "assigned grad expected to be a Tensor or None but got grad of type",
+                   Py_TYPE(value)->tp_name);
+  TORCH_CHECK(self != value, "can't assign Variable as its own grad");
+  const at::Tensor& grad = unpack(value);
+  TORCH_CHECK(grad.scalar_type() == var.scalar_type(), "attempting to assign a gradient with dtype '",
+              c10::dtypeName(grad.scalar_type()), "' to a tensor with dtype '", c10::dtypeName(var.scalar_type()),
+              "'. Please ensure that the gradient and the tensor have the same dtype");
+  TORCH_CHECK(grad.device() == var.device(), "attempting to assign a gradient located on device '", grad.device(),
+              "' to a tensor located on device '", var.device(),
+              "'. Please ensure that the gradient and the tensor are on the same device");
+  TORCH_CHECK(grad.sizes() == var.sizes(), "attempting to assign a gradient of size '", grad.sizes(),
+              "' to a tensor of size '", var.sizes(),
+              "'. Please ensure that the gradient and the tensor are the same size");
+  impl::materialize_autograd_meta(var)->mutable_grad() = grad;
+  return 0;
+  END_HANDLE_TH_ERRORS_RET(-1)
+}
+
+static PyObject* get_grad_fn(PyObject* self, void*) {
+  HANDLE_TH_ERRORS
+  return autograd::functionToPyObject(impl::grad_fn(unpack(self)));
+  END_HANDLE_TH_ERRORS
+}
+
+static int set_grad_fn(PyObject* self, PyObject* value, void*) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK(value == Py_None, "_grad_fn can be only set to None");
+  at::Tensor var = unpack(self);
+  if (autograd::AutogradMeta* meta = impl::get_autograd_meta(var)) {
+    meta->grad_fn_ = nullptr;
+    meta->output_nr_ = 0;
+  }
+  return 0;
+  END_HANDLE_TH_ERRORS_RET(-1)
+}
+
+static PyObject* get_is_leaf(PyObject* self, void*) {
+  HANDLE_TH_ERRORS
+  return PyBool_FromLong(impl::is_leaf(unpack(self)));
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* get_requires_grad(PyObject* self, void*) {
+  return PyBool_FromLong(unpack(self).requires_grad());
+}
+
+static void change_requires_grad(PyObject* self, bool requires_grad) {
+  at::Tensor var = unpack(self);
+  if (var.requires_grad() == requires_grad) {
+    return;
+  }
+  TORCH_CHECK(impl::is_leaf(var), "you can only change requires_grad flags of leaf variables.",
+              requires_grad ? ""
+                            : " If you want to use a computed variable in a subgraph that doesn't require "
+                              "differentiation use var_no_grad = "
+                              "var.detach().");
+  TORCH_CHECK(!requires_grad || var.is_floating_point(), "only Tensors of floating point dtype can require gradients");
+  impl::materialize_autograd_meta(var)->set_requires_grad(requires_grad, var);
+}
+
+static int set_requires_grad(PyObject* self, PyObject* value, void*) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK_TYPE(value != nullptr && PyBool_Check(value), "requires_grad must be a bool");
+  change_requires_grad(self, value == Py_True);
+  return 0;
+  END_HANDLE_TH_ERRORS_RET(-1)
+}
+
+static PyObject* get_output_nr(PyObject* self, void*) {
+  return PyLong_FromUnsignedLong(impl::output_nr(unpack(self)));
+}
+
+static PyObject* get_version(PyObject* self, void*) {
+  return PyLong_FromUnsignedLong(impl::version(unpack(self)));
+}
+
+static PyObject* get_base(PyObject* self, void*) {
+  HANDLE_TH_ERRORS
+  const autograd::DifferentiableViewMeta* view = impl::get_view_autograd_meta(unpack(self));
+  return view != nullptr ? THPVariable_Wrap(view->base_) : Py_NewRef(Py_None);
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* get_retains_grad(PyObject* self, void*) {
+  return PyBool_FromLong(impl::retains_grad(unpack(self)));
+}
+
+static PyObject* get_backward_hooks(PyObject* self, void*) {
+  PyObject* hooks = reinterpret_cast<THPVariable*>(self)->backward_hooks;
+  return Py_NewRef(hooks != nullptr ? hooks : Py_None);
+}
+
+static int set_backward_hooks(PyObject* self, PyObject* value, void*) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK(value != nullptr, "Deletion of _backward_hooks not allowed!");
+  const at::Tensor& var = unpack(self);
+  impl::clear_hooks(var);
+  Py_XSETREF(reinterpret_cast<THPVariable*>(self)->backward_hooks, value == Py_None ? nullptr : Py_NewRef(value));
+  if (value != Py_None) {
+    impl::add_hook(var, std::make_unique<autograd::PyFunctionTensorPreHook>(value, 0, /*owned=*/false));
+  }
+  return 0;
+  END_HANDLE_TH_ERRORS_RET(-1)
+}
+
+static PyObject* get_post_accumulate_grad_hooks(PyObject* self, void*) {
+  const autograd::AutogradMeta* meta = impl::get_autograd_meta(unpack(self));
+  if (meta == nullptr || meta->post_acc_grad_hooks_ == nullptr) {
+    Py_RETURN_NONE;
+  }
+  return Py_NewRef(static_cast<autograd::PyFunctionTensorPostAccGradHooks*>(meta->post_acc_grad_hooks_.get())->dict());
+}
+
+static int set_post_accumulate_grad_hooks(PyObject* self, PyObject* value, void*) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK(value != nullptr, "Deletion of _post_accumulate_grad_hooks not allowed!");
+  auto& hooks = impl::materialize_autograd_meta(unpack(self))->post_acc_grad_hooks_;
+  hooks = value == Py_None ? nullptr : std::make_unique<autograd::PyFunctionTensorPostAccGradHooks>(value);
+  return 0;
+  END_HANDLE_TH_ERRORS_RET(-1)
+}
+
+PyGetSetDef* THPVariable_autograd_properties() {
+  static PyGetSetDef properties[] = {
+      {"grad", get_grad, set_grad, "The gradient that backward() accumulated here; None before.", nullptr},
+      {"_grad", get_grad, set_grad, nullptr, nullptr},
+      {"grad_fn", get_grad_fn, nullptr, "The node that made this tensor; None for a leaf.", nullptr},
+      {"_grad_fn", get_grad_fn, set_grad_fn, nullptr, nullptr},
+      {"is_leaf", get_is_leaf, nullptr, "Whether no recorded op made this tensor.", nullptr},
+      {"requires_grad", get_requires_grad, set_requires_grad, "Whether ops on this tensor are recorded for backward().",
+       nullptr},
+      {"output_nr", get_output_nr, nullptr, "Which output of grad_fn this tensor is.", nullptr},
+      {"_version", get_version, nullptr, "How often this tensor, or a view of the same data, was changed in place.",
+       nullptr},
+      {"_base", get_base, nullptr, "The tensor this one is a view of; None if it is no view.", nullptr},
+      {"retains_grad", get_retains_grad, nullptr, "Whether this tensor is no leaf and keeps its .grad.", nullptr},
+      {"_backward_hooks", get_backward_hooks, set_backward_hooks, nullptr, nullptr},
+      {"_post_accumulate_grad_hooks", get_post_accumulate_grad_hooks, set_post_accumulate_grad_hooks, nullptr, nullptr},
+      {}};
+  return properties;
+}
+
+// ---- methods
+
+static PyObject* requires_grad_(PyObject* self, PyObject* args, PyObject* kwargs) {
+  HANDLE_TH_ERRORS
+  static const char* keywords[] = {"requires_grad", nullptr};
+  int requires_grad = 1;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|p:requires_grad_", const_cast<char**>(keywords), &requires_grad)) {
+    return nullptr;
+  }
+  change_requires_grad(self, requires_grad != 0);
+  return Py_NewRef(self);
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* retain_grad(PyObject* self, PyObject*) {
+  HANDLE_TH_ERRORS
+  impl::retain_grad(unpack(self));
+  Py_RETURN_NONE;
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* is_view(PyObject* self, PyObject*) {
+  return PyBool_FromLong(impl::is_view(unpack(self)));
+}
+
+static PyMethodDef methods[] = {
+    {"requires_grad_", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(requires_grad_)),
+     METH_VARARGS | METH_KEYWORDS,
+     "requires_grad_(requires_grad=True): set whether ops on this tensor are recorded; returns it."},
+    {"retain_grad", retain_grad, METH_NOARGS, "retain_grad(): let this tensor keep its .grad though it is no leaf."},
+    {"_is_view", is_view, METH_NOARGS, nullptr},
+    {}};
+
+void autograd::initVariableMethods() {
+  for (PyMethodDef* def = methods; def->ml_name != nullptr; def++) {
+    PyObject* method = PyDescr_NewMethod(THPVariableBaseType, def);
+    if (method == nullptr ||
+        PyObject_SetAttrString(reinterpret_cast<PyObject*>(THPVariableBaseType), def->ml_name, method) < 0) {
+      throw_python_error();
+    }
+    Py_DECREF(method);
+  }
+}
+
+} // namespace reftorch::torch

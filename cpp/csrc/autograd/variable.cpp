@@ -1,0 +1,168 @@
+// Mirrors: torch/csrc/autograd/variable.cpp
+#include <csrc/autograd/variable.h>
+
+#include <ATen/Functions.h>
+#include <c10/core/GradMode.h>
+#include <csrc/autograd/cpp_hook.h>
+#include <csrc/autograd/functions/accumulate_grad.h>
+#include <csrc/autograd/functions/tensor.h>
+#include <csrc/autograd/functions/utils.h>
+
+namespace reftorch::torch::autograd {
+
+void AutogradMeta::set_requires_grad(bool requires_grad, at::Tensor& self) {
+  TORCH_CHECK(!requires_grad || self.is_floating_point(),
+              "Only Tensors of floating point and complex dtype can require gradients, but got ",
+              c10::dtypeName(self.scalar_type()));
+  requires_grad_ = requires_grad;
+}
+
+DifferentiableViewMeta::DifferentiableViewMeta(const Variable& self, Variable base, CreationMeta creation_meta)
+    : base_(std::move(base)), creation_meta_(creation_meta) {
+  is_view_ = true;
+  c10::VariableVersion& counter = base_.unsafeGetTensorImpl()->version_counter_;
+  self.unsafeGetTensorImpl()->version_counter_ = counter.share();
+  attr_version_ = counter.current_version();
+}
+
+std::string type_string(const Variable& self) {
+  return std::string(self.device().is_cuda() ? "torch.cuda." : "torch.") + c10::toString(self.scalar_type()) + "Tensor";
+}
+
+Variable as_view(const Variable& base, Variable tensor, CreationMeta creation_meta) {
+  if (tensor.is_same(base)) {
+    tensor = impl::tensor_data(base);
+  }
+  const DifferentiableViewMeta* base_view = impl::get_view_autograd_meta(base);
+  if (base_view != nullptr && creation_meta == CreationMeta::DEFAULT) {
+    creation_meta = base_view->creation_meta_; // a view of a forbidden view is forbidden too
+  }
+  tensor.unsafeGetTensorImpl()->autograd_meta_ =
+      std::make_unique<DifferentiableViewMeta>(tensor, base_view != nullptr ? base_view->base_ : base, creation_meta);
+  return tensor;
+}
+
+namespace impl {
+
+AutogradMeta* materialize_autograd_meta(const Variable& self) {
+  auto& meta = self.unsafeGetTensorImpl()->autograd_meta_;
+  if (meta == nullptr) {
+    meta = std::make_unique<AutogradMeta>();
+  }
+  return static_cast<AutogradMeta*>(meta.get());
+}
+
+// See Note [View + Inplace update].
+static std::shared_ptr<Node> view_grad_fn(const Variable& self, DifferentiableViewMeta& meta) {
+  std::lock_guard<std::mutex> lock(meta.mutex_);
+  if (meta.grad_fn_ == nullptr && !meta.base_.requires_grad()) {
+    return nullptr;
+  }
+  const uint32_t current = version(self);
+  if (meta.attr_version_ != current) {
+    c10::AutoGradMode record(true);
+    const Variable fresh = at::as_strided(meta.base_, self.sizes(), self.strides(), self.storage_offset());
+    meta.grad_fn_ = get_autograd_meta(fresh)->grad_fn_;
+    meta.output_nr_ = 0;
+    meta.attr_version_ = current;
+  }
+  return meta.grad_fn_;
+}
+
+std::shared_ptr<Node> grad_fn(const Variable& self) {
+  AutogradMeta* meta = get_autograd_meta(self);
+  if (meta == nullptr) {
+    return nullptr;
+  }
+  return meta->is_view_ ? view_grad_fn(self, static_cast<DifferentiableViewMeta&>(*meta)) : meta->grad_fn_;
+}
+
+std::shared_ptr<Node> try_get_grad_accumulator(const Variable& self) {
+  AutogradMeta* meta = get_autograd_meta(self);
+  return meta != nullptr ? meta->grad_accumulator_.lock() : nullptr;
+}
+
+std::shared_ptr<Node> grad_accumulator(const Variable& self) {
+  AutogradMeta* meta = get_autograd_meta(self);
+  if (meta == nullptr || !meta->requires_grad_) {
+    return nullptr;
+  }
+  TORCH_INTERNAL_ASSERT(meta->grad_fn_ == nullptr, "grad_accumulator() is for leaf tensors");
+  std::lock_guard<std::mutex> lock(meta->mutex_);
+  std::shared_ptr<Node> node = meta->grad_accumulator_.lock();
+  if (node == nullptr) {
+    node = std::make_shared<AccumulateGrad>(self);
+    meta->grad_accumulator_ = node;
+  }
+  return node;
+}
+
+Edge gradient_edge(const Variable& self) {
+  if (std::shared_ptr<Node> fn = grad_fn(self)) {
+    return Edge(std::move(fn), output_nr(self));
+  }
+  return Edge(grad_accumulator(self), 0);
+}
+
+void set_gradient_edge(const Variable& self, Edge edge) {
+  AutogradMeta* meta = materialize_autograd_meta(self);
+  const std::shared_ptr<Node> old_fn = std::move(meta->grad_fn_);
+  const uint32_t old_output_nr = meta->output_nr_;
+  meta->grad_fn_ = std::move(edge.function);
+  meta->output_nr_ = edge.input_nr;
+  if (meta->is_view_) {
+    static_cast<DifferentiableViewMeta*>(meta)->attr_version_ = version(self);
+  }
+  if (old_fn == nullptr || meta->grad_fn_ == nullptr) {
+    return;
+  }
+  // Other hooks belong to the tensor's former value and stay behind; retain_grad is about the tensor, whatever its
+  // value.
+  if (meta->retained_grad_ != nullptr && old_fn->pop_retains_grad_hook(old_output_nr) != nullptr) {
+    meta->grad_fn_->add_retains_grad_hook(std::make_unique<RetainGradHook>(meta->retained_grad_, meta->output_nr_),
+                                          meta->output_nr_);
+  }
+}
+
+void rebase_history(const Variable& self, Edge edge) {
+  DifferentiableViewMeta* view = get_view_autograd_meta(self);
+  if (view == nullptr) {
+    set_gradient_edge(self, std::move(edge));
+    return;
+  }
+  TORCH_INTERNAL_ASSERT(edge.input_nr == 0 && edge.function->num_inputs() == 1,
+                        "functions which modify views in-place must return a "
+                        "single tensor");
+  check_view_inplace(self);
+  auto copy_slices = std::make_shared<CopySlices>(view->base_, self, std::move(edge.function));
+  set_gradient_edge(view->base_, Edge(std::move(copy_slices), 0));
+  grad_fn(self); // brings the view up to date
+}
+
+void add_hook(const Variable& self, std::unique_ptr<FunctionPreHook> hook) {
+  AutogradMeta* meta = materialize_autograd_meta(self);
+  meta->hooks_.push_back(std::move(hook));
+}
+
+void clear_hooks(const Variable& self) {
+  materialize_autograd_meta(self)->hooks_.clear();
+}
+
+void retain_grad(const Variable& self) {
+  TORCH_CHECK(self.requires_grad(), "can't retain_grad on Tensor that has requires_grad=False");
+  const std::shared_ptr<Node> fn = grad_fn(self);
+  AutogradMeta* meta = get_autograd_meta(self);
+  if (fn == nullptr || meta->retained_grad_ != nullptr) {
+    return; // a leaf keeps its gradient anyhow
+  }
+  meta->retained_grad_ = std::make_shared<Variable>(std::move(meta->grad_));
+  fn->add_retains_grad_hook(std::make_unique<RetainGradHook>(meta->retained_grad_, meta->output_nr_), meta->output_nr_);
+}
+
+bool retains_grad(const Variable& self) {
+  const AutogradMeta* meta = get_autograd_meta(self);
+  return meta != nullptr && meta->retained_grad_ != nullptr && meta->grad_fn_ != nullptr;
+}
+
+} // namespace impl
+} // namespace reftorch::torch::autograd

@@ -1,0 +1,130 @@
+// Mirrors: torch/csrc/autograd/variable.h
+// A tensor's place in the graph. A Variable is a Tensor: the word says "mind the graph". A tensor that never met
+// autograd has no AutogradMeta at all; reads treat that as "leaf, no gradient wanted". Left out: names, forward-mode
+// gradients and views, inference tensors, chained view functions.
+#pragma once
+
+#include <csrc/autograd/function.h>
+
+namespace reftorch::torch::autograd {
+
+struct TORCH_API AutogradMeta : public c10::AutogradMetaInterface {
+  // RuntimeError for a dtype that has no gradient.
+  void set_requires_grad(bool requires_grad, at::Tensor& self) override;
+  bool requires_grad() const override {
+    return requires_grad_ || grad_fn_ != nullptr;
+  }
+  Variable& mutable_grad() override {
+    return retained_grad_ != nullptr ? *retained_grad_ : grad_;
+  }
+  const Variable& grad() const override {
+    return retained_grad_ != nullptr ? *retained_grad_ : grad_;
+  }
+
+  Variable grad_;
+  std::shared_ptr<Node> grad_fn_; // null for a leaf
+  // A leaf's AccumulateGrad. Weak, because that node owns the leaf.
+  std::weak_ptr<Node> grad_accumulator_;
+  // Where retain_grad's hook stores: the hook must not own the tensor, so the two share this slot.
+  std::shared_ptr<Variable> retained_grad_;
+  // A leaf's tensor hooks, and those of any tensor since its last change in place; the grad_fn has hooks of its own.
+  std::vector<std::unique_ptr<FunctionPreHook>> hooks_;
+  std::unique_ptr<PostAccumulateGradHook> post_acc_grad_hooks_;
+  std::mutex mutex_;           // guards lazily made fields: grad_accumulator_, and a view's grad_fn_
+  uint32_t output_nr_ = 0;     // which output of grad_fn_ this tensor is
+  bool requires_grad_ = false; // of a leaf
+  bool is_view_ = false;       // then this is a DifferentiableViewMeta
+};
+
+// How a view came to be, where that forbids changing it in place while gradients are recorded.
+enum class CreationMeta : uint8_t {
+  DEFAULT,
+  IN_CUSTOM_FUNCTION, // made inside an autograd.Function
+  MULTI_OUTPUT_NODE,  // one of several views from one op
+  NO_GRAD_MODE,
+};
+
+// Note [View + Inplace update]
+// Problem: `v = x[0]; v.mul_(2)` changes x too, so x's history must change; and after `x.mul_(2)` the history of v is
+// stale. Trick: a view remembers its base (never another view). An in-place op on the view makes a CopySlices node that
+// becomes the *base's* grad_fn. The view remembers the version at which its own grad_fn was made; when a later reader
+// finds another version, it makes a new one, an as_strided of the base as it is then. Base and all views share one
+// version counter, so nothing is missed.
+struct TORCH_API DifferentiableViewMeta final : public AutogradMeta {
+  DifferentiableViewMeta(const Variable& self, Variable base, CreationMeta creation_meta);
+
+  bool requires_grad() const override {
+    return AutogradMeta::requires_grad() || base_.requires_grad();
+  }
+
+  Variable base_;
+  uint32_t attr_version_; // the version for which grad_fn_ holds
+  CreationMeta creation_meta_;
+};
+
+namespace impl {
+
+// Null where there is none.
+inline AutogradMeta* get_autograd_meta(const Variable& self) {
+  return static_cast<AutogradMeta*>(self.unsafeGetTensorImpl()->autograd_meta_.get());
+}
+TORCH_API AutogradMeta* materialize_autograd_meta(const Variable& self);
+inline DifferentiableViewMeta* get_view_autograd_meta(const Variable& self) {
+  AutogradMeta* meta = get_autograd_meta(self);
+  return meta != nullptr && meta->is_view_ ? static_cast<DifferentiableViewMeta*>(meta) : nullptr;
+}
+
+// The node that made the tensor; for a view that is out of date, after bringing it up to date. Null for a leaf.
+TORCH_API std::shared_ptr<Node> grad_fn(const Variable& self);
+// A leaf's AccumulateGrad, made when first asked for. Null where no gradient is wanted. RuntimeError for an inner
+// tensor.
+TORCH_API std::shared_ptr<Node> grad_accumulator(const Variable& self);
+// The accumulator if it exists.
+TORCH_API std::shared_ptr<Node> try_get_grad_accumulator(const Variable& self);
+// Where a gradient for `self` goes: its grad_fn, or its accumulator.
+TORCH_API Edge gradient_edge(const Variable& self);
+// Makes `self` output edge.input_nr of edge.function.
+TORCH_API void set_gradient_edge(const Variable& self, Edge edge);
+// The same after an in-place op: for a view, the base's history is rewritten.
+TORCH_API void rebase_history(const Variable& self, Edge edge);
+
+inline bool is_leaf(const Variable& self) {
+  return grad_fn(self) == nullptr;
+}
+inline bool is_view(const Variable& self) {
+  return get_view_autograd_meta(self) != nullptr;
+}
+inline uint32_t output_nr(const Variable& self) {
+  AutogradMeta* meta = get_autograd_meta(self);
+  return meta != nullptr ? meta->output_nr_ : 0;
+}
+inline uint32_t version(const Variable& self) {
+  return self.unsafeGetTensorImpl()->version_counter_.current_version();
+}
+inline void bump_version(const Variable& self) {
+  self.unsafeGetTensorImpl()->bump_version();
+}
+TORCH_API void add_hook(const Variable& self, std::unique_ptr<FunctionPreHook> hook);
+TORCH_API void clear_hooks(const Variable& self);
+// Keeps the gradient of an inner tensor in .grad. RuntimeError where it requires none; nothing to do for a leaf.
+TORCH_API void retain_grad(const Variable& self);
+TORCH_API bool retains_grad(const Variable& self);
+
+// Another tensor of the same storage and version, without history. `detach()` and saved outputs.
+inline Variable tensor_data(const Variable& self) {
+  return Variable(self.unsafeGetTensorImpl()->shallow_copy_and_detach(/*allow_version_sharing=*/true));
+}
+// The same with a version of its own: `.data`.
+inline Variable variable_data(const Variable& self) {
+  return Variable(self.unsafeGetTensorImpl()->shallow_copy_and_detach(/*allow_version_sharing=*/false));
+}
+
+} // namespace impl
+
+// Gives `tensor`, fresh from a view op on `base`, its view metadata. If it is `base` itself, a new tensor is returned.
+TORCH_API Variable as_view(const Variable& base, Variable tensor, CreationMeta creation_meta);
+
+// "torch.FloatTensor": how errors name a tensor's kind.
+std::string type_string(const Variable& self);
+
+} // namespace reftorch::torch::autograd

@@ -1,0 +1,359 @@
+// Mirrors: torch/csrc/utils/python_arg_parser.cpp
+#include <csrc/python_arg_parser.h>
+
+#include <csrc/Exceptions.h>
+#include <csrc/autograd/python_variable.h>
+#include <csrc/python_dtype.h>
+#include <csrc/python_generator.h>
+
+#include <unordered_set>
+
+namespace reftorch::torch {
+
+using at::IValue;
+using at::TypeKind;
+
+// ---- signatures
+
+// Ops whose tensor parameters take plain numbers, as in PyTorch's should_allow_numbers_as_tensors.
+static bool should_allow_numbers_as_tensors(std::string name) {
+  static const std::unordered_set<std::string> allowed = {"add",
+                                                          "sub",
+                                                          "rsub",
+                                                          "mul",
+                                                          "div",
+                                                          "true_divide",
+                                                          "floor_divide",
+                                                          "remainder",
+                                                          "fmod",
+                                                          "maximum",
+                                                          "minimum",
+                                                          "where",
+                                                          "eq",
+                                                          "ne",
+                                                          "lt",
+                                                          "le",
+                                                          "gt",
+                                                          "ge",
+                                                          "logical_and",
+                                                          "logical_or",
+                                                          "logical_xor",
+                                                          "bitwise_and",
+                                                          "bitwise_or",
+                                                          "bitwise_xor",
+                                                          "bitwise_left_shift",
+                                                          "bitwise_right_shift",
+                                                          "atan2",
+                                                          "hypot",
+                                                          "copysign",
+                                                          "xlogy",
+                                                          "divide",
+                                                          "multiply",
+                                                          "subtract"};
+  if (!name.empty() && name.back() == '_') {
+    name.pop_back();
+  }
+  return allowed.count(name) > 0;
+}
+
+static PyObject* intern(const char* text) {
+  PyObject* str = PyUnicode_InternFromString(text);
+  if (str == nullptr) {
+    throw_python_error();
+  }
+  return str;
+}
+
+static const char* numpy_name(const std::string& name) {
+  return name == "dim" ? "axis" : name == "keepdim" ? "keepdims" : name == "other" ? "x2" : nullptr;
+}
+
+PythonSignature::PythonSignature(at::OperatorEntry* entry, bool is_method) : entry_(entry), is_method_(is_method) {
+  const at::FunctionSchema& schema = entry->schema;
+  is_factory_ = schema.argument_index("dtype") >= 0 && schema.argument_index("pin_memory") >= 0;
+  const bool numbers = should_allow_numbers_as_tensors(schema.name);
+  for (size_t i = 0; i < schema.arguments.size(); i++) {
+    const at::Argument& arg = schema.arguments[i];
+    const bool renamed = i == 0 && arg.name == "self" && !is_method;
+    const char* numpy = numpy_name(arg.name);
+    const bool takes_number = numbers && arg.type == TypeKind::Tensor && !(arg.alias.is_write) &&
+                              !(i == 0 && is_method) && !(schema.name == "where" && i == 0);
+    params_.push_back(Param{intern(renamed ? "input" : arg.name.c_str()),
+                            {renamed ? intern("self") : nullptr, numpy != nullptr ? intern(numpy) : nullptr},
+                            arg.type,
+                            arg.optional,
+                            arg.kwarg_only,
+                            takes_number,
+                            arg.has_default,
+                            arg.list_size,
+                            arg.default_value});
+    max_positional_ += arg.kwarg_only ? 0 : 1;
+  }
+}
+
+const char* PythonSignature::Param::type_name() const {
+  switch (type) {
+    case TypeKind::Tensor: return "Tensor";
+    case TypeKind::Scalar: return "Number";
+    case TypeKind::Int: return "int";
+    case TypeKind::Float: return "float";
+    case TypeKind::Bool: return "bool";
+    case TypeKind::String: return "str";
+    case TypeKind::IntList: return "tuple of ints";
+    case TypeKind::FloatList: return "tuple of floats";
+    case TypeKind::BoolList: return "tuple of bools";
+    case TypeKind::TensorList: return "tuple of Tensors";
+    case TypeKind::OptionalTensorList: return "tuple of Tensors";
+    case TypeKind::ScalarType: return "torch.dtype";
+    case TypeKind::Layout: return "torch.layout";
+    case TypeKind::Device: return "torch.device";
+    case TypeKind::MemoryFormat: return "torch.memory_format";
+    case TypeKind::Generator: return "torch.Generator";
+  }
+  return "?";
+}
+
+bool PythonSignature::names(const Param& param, PyObject* keyword) const {
+  if (param.name == keyword) {
+    return true;
+  }
+  for (PyObject* name : {param.name, param.other_names[0], param.other_names[1]}) {
+    if (name != nullptr && (name == keyword || PyUnicode_Compare(name, keyword) == 0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool PythonSignature::check(const Param& param, PyObject* obj) const {
+  if (obj == Py_None) {
+    return param.optional;
+  }
+  switch (param.type) {
+    case TypeKind::Tensor: return THPVariable_Check(obj) || (param.allow_numbers_as_tensors && is_python_number(obj));
+    case TypeKind::Scalar: return is_scalar(obj);
+    case TypeKind::Int: return is_int(obj);
+    case TypeKind::Float: return is_float(obj);
+    case TypeKind::Bool: return is_bool(obj);
+    case TypeKind::String: return PyUnicode_Check(obj);
+    case TypeKind::IntList: return is_sequence_of(obj, is_int) || (param.list_size > 0 && is_int(obj));
+    case TypeKind::FloatList: return is_sequence_of(obj, is_float);
+    case TypeKind::BoolList: return is_sequence_of(obj, [](PyObject* item) { return PyBool_Check(item) != 0; });
+    case TypeKind::TensorList: return is_sequence_of(obj, [](PyObject* item) { return THPVariable_Check(item); });
+    case TypeKind::OptionalTensorList:
+      return is_sequence_of(obj, [](PyObject* item) { return item == Py_None || THPVariable_Check(item); });
+    case TypeKind::ScalarType: return scalar_type_from_python(obj) != c10::ScalarType::Undefined;
+    case TypeKind::Layout: return Py_TYPE(obj) == THPLayoutType;
+    case TypeKind::Device: return THPDevice_Check(obj) || PyUnicode_Check(obj) || PyLong_CheckExact(obj);
+    case TypeKind::MemoryFormat: return Py_TYPE(obj) == THPMemoryFormatType;
+    case TypeKind::Generator: return is_generator(obj);
+  }
+  return false;
+}
+
+// x.view(2, 3) for x.view((2, 3)): where the one positional parameter beside self is a list of ints, the ints may stand
+// alone.
+bool PythonSignature::takes_varargs(const PythonArgs& call) const {
+  const Py_ssize_t at = is_method_ ? 1 : 0;
+  if (max_positional_ != at + 1 || params_[at].type != TypeKind::IntList || call.nargs <= at) {
+    return false;
+  }
+  for (Py_ssize_t i = at; i < call.nargs; i++) {
+    if (!is_int(call.args[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static const char* kOut = "out";
+static const char* kRequiresGrad = "requires_grad";
+
+bool PythonSignature::parse(const PythonArgs& call, at::Stack& stack) const {
+  const bool varargs = takes_varargs(call);
+  if (call.nargs > max_positional_ && !varargs) {
+    return false;
+  }
+  Py_ssize_t used_keywords = 0;
+  for (size_t i = 0; i < params_.size(); i++) {
+    const Param& param = params_[i];
+    const Py_ssize_t pos = static_cast<Py_ssize_t>(i);
+    PyObject* obj = nullptr;
+    if (varargs && pos == max_positional_ - 1) {
+      c10::DimVector values;
+      for (Py_ssize_t j = pos; j < call.nargs; j++) {
+        values.push_back(unpack_int(call.args[j]));
+      }
+      stack.emplace_back(std::move(values));
+      continue;
+    }
+    if (pos < call.nargs && !param.kwarg_only) {
+      obj = call.args[pos];
+    } else {
+      for (Py_ssize_t k = 0; k < call.nkwargs(); k++) {
+        if (names(param, call.keyword(k))) {
+          obj = call.keyword_value(k);
+          used_keywords++;
+          break;
+        }
+      }
+    }
+    if (obj == nullptr) {
+      if (!param.has_default) {
+        return false;
+      }
+      stack.emplace_back(param.default_value);
+      continue;
+    }
+    if (!check(param, obj)) {
+      return false;
+    }
+    if (obj == Py_None) {
+      stack.emplace_back(IValue());
+    } else {
+      stack.emplace_back(unpack_argument(param.type, param.list_size, obj));
+    }
+  }
+  if (used_keywords == call.nkwargs()) {
+    return true;
+  }
+  // What is left may be out= (of the derived variant) or requires_grad= (of factories).
+  for (Py_ssize_t k = 0; k < call.nkwargs(); k++) {
+    PyObject* keyword = call.keyword(k);
+    if (PyUnicode_CompareWithASCIIString(keyword, kOut) == 0 && entry_->out != nullptr) {
+      PyObject* out = call.keyword_value(k);
+      used_keywords++;
+      if (out == Py_None) {
+        continue;
+      }
+      const size_t num_outputs = entry_->schema.returns.size();
+      if (num_outputs == 1 && THPVariable_Check(out)) {
+        stack.emplace_back(THPVariable_Unpack(out));
+      } else if (num_outputs > 1 && is_sequence_of(out, [](PyObject* item) { return THPVariable_Check(item); }) &&
+                 PySequence_Fast_GET_SIZE(out) == static_cast<Py_ssize_t>(num_outputs)) {
+        for (size_t i = 0; i < num_outputs; i++) {
+          stack.emplace_back(THPVariable_Unpack(PySequence_Fast_GET_ITEM(out, i)));
+        }
+      } else {
+        return false;
+      }
+    } else if (is_factory_ && PyUnicode_CompareWithASCIIString(keyword, kRequiresGrad) == 0 &&
+               PyBool_Check(call.keyword_value(k))) {
+      used_keywords++;
+    }
+  }
+  return used_keywords == call.nkwargs();
+}
+
+at::OperatorEntry* PythonSignature::target(const PythonArgs& call) const {
+  if (entry_->out != nullptr) {
+    for (Py_ssize_t k = 0; k < call.nkwargs(); k++) {
+      if (PyUnicode_CompareWithASCIIString(call.keyword(k), kOut) == 0 && call.keyword_value(k) != Py_None) {
+        return entry_->out;
+      }
+    }
+  }
+  return entry_;
+}
+
+bool PythonSignature::requires_grad(const PythonArgs& call) const {
+  if (is_factory_) {
+    for (Py_ssize_t k = 0; k < call.nkwargs(); k++) {
+      if (PyUnicode_CompareWithASCIIString(call.keyword(k), kRequiresGrad) == 0) {
+        return call.keyword_value(k) == Py_True;
+      }
+    }
+  }
+  return false;
+}
+
+bool PythonSignature::precedes(const PythonSignature& other) const {
+  for (size_t i = 0; i < std::min(params_.size(), other.params_.size()); i++) {
+    const TypeKind mine = params_[i].type, theirs = other.params_[i].type;
+    if (mine != theirs) {
+      return mine == TypeKind::Tensor && (theirs == TypeKind::Scalar || theirs == TypeKind::Int);
+    }
+  }
+  return false;
+}
+
+std::string PythonSignature::str() const {
+  std::string text = "(";
+  bool kwarg_only = false;
+  for (size_t i = is_method_ ? 1 : 0; i < params_.size(); i++) {
+    const Param& param = params_[i];
+    text += text.size() == 1 ? "" : ", ";
+    if (param.kwarg_only && !kwarg_only) {
+      text += "*, ";
+      kwarg_only = true;
+    }
+    text += std::string(param.type_name()) + " " + PyUnicode_AsUTF8(param.name);
+    if (param.has_default) {
+      PyObject* value = wrap_ivalue(param.default_value, param.type);
+      PyObject* repr = value != nullptr ? PyObject_Repr(value) : nullptr;
+      text += std::string(" = ") + (repr != nullptr ? PyUnicode_AsUTF8(repr) : "?");
+      Py_XDECREF(repr);
+      Py_XDECREF(value);
+    }
+  }
+  if (entry_->out != nullptr) {
+    text += std::string(kwarg_only ? ", " : ", *, ") + "Tensor out = None";
+  }
+  return text + ")";
+}
+
+static std::string type_name_of(PyObject* obj) {
+  return Py_TYPE(obj)->tp_name;
+}
+
+std::string describe_arguments(const PythonArgs& call, Py_ssize_t first) {
+  std::string text = "(";
+  for (Py_ssize_t i = first; i < call.nargs; i++) {
+    text += (i == first ? "" : ", ") + type_name_of(call.args[i]);
+  }
+  for (Py_ssize_t k = 0; k < call.nkwargs(); k++) {
+    text += (text.size() == 1 ? "" : ", ") + std::string(PyUnicode_AsUTF8(call.keyword(k))) + "=" +
+            type_name_of(call.keyword_value(k));
+  }
+  return text + ")";
+}
+
+void PythonSignature::raise_mismatch(const PythonArgs& call) const {
+  const std::string fname = entry_->schema.name + "()";
+  const Py_ssize_t first = is_method_ ? 1 : 0;
+  if (call.nargs > max_positional_ && !takes_varargs(call)) {
+    TORCH_CHECK_TYPE(false, fname, " takes ", max_positional_ - first, " positional argument",
+                     max_positional_ - first == 1 ? "" : "s", " but ", call.nargs - first,
+                     (call.nargs - first == 1 ? " was" : " were"), " given");
+  }
+  std::string missing;
+  int num_missing = 0;
+  for (size_t i = 0; i < params_.size(); i++) {
+    const Param& param = params_[i];
+    PyObject* obj = static_cast<Py_ssize_t>(i) < call.nargs && !param.kwarg_only ? call.args[i] : nullptr;
+    for (Py_ssize_t k = 0; obj == nullptr && k < call.nkwargs(); k++) {
+      obj = names(param, call.keyword(k)) ? call.keyword_value(k) : nullptr;
+    }
+    if (obj == nullptr && !param.has_default) {
+      missing += std::string(num_missing++ == 0 ? "" : ", ") + "\"" + PyUnicode_AsUTF8(param.name) + "\"";
+    } else if (obj != nullptr && !check(param, obj)) {
+      const std::string position =
+          static_cast<Py_ssize_t>(i) < call.nargs ? c10::str(" (position ", i + 1 - first, ")") : "";
+      TORCH_CHECK_TYPE(false, fname, ": argument '", PyUnicode_AsUTF8(param.name), "'", position, " must be ",
+                       param.type_name(), ", not ", type_name_of(obj));
+    }
+  }
+  TORCH_CHECK_TYPE(num_missing == 0, fname, " missing ", num_missing, " required positional argument",
+                   num_missing == 1 ? "" : "s", ": ", missing);
+  for (Py_ssize_t k = 0; k < call.nkwargs(); k++) {
+    bool known = false;
+    for (const Param& param : params_) {
+      known = known || names(param, call.keyword(k));
+    }
+    TORCH_CHECK_TYPE(known, fname, " got an unexpected keyword argument '", PyUnicode_AsUTF8(call.keyword(k)), "'");
+  }
+  TORCH_CHECK_TYPE(false, fname, " received an invalid combination of arguments - got ",
+                   describe_arguments(call, first), ", but expected ", str());
+}
+
+} // namespace reftorch::torch

@@ -1,0 +1,228 @@
+// Mirrors: torch/csrc/utils/python_numbers.h, torch/csrc/utils/python_scalars.h, torch/csrc/jit/python/pybind_utils.cpp
+// Left out: complex numbers, symbolic ints.
+#include <csrc/python_conversions.h>
+
+#include <csrc/Exceptions.h>
+#include <csrc/autograd/python_variable.h>
+#include <csrc/python_dtype.h>
+#include <csrc/python_generator.h>
+
+#include <ATen/EmptyTensor.h>
+
+#include <cstring>
+
+namespace reftorch::torch {
+
+using at::IValue;
+using at::TypeKind;
+
+// ---- what an object may stand for
+
+static bool is_numpy_scalar(PyObject* obj) {
+  const char* name = Py_TYPE(obj)->tp_name;
+  return std::strncmp(name, "numpy.", 6) == 0 && PyNumber_Check(obj) && !PySequence_Check(obj) &&
+         PyObject_HasAttrString(obj, "dtype");
+}
+
+bool is_bool(PyObject* obj) {
+  return PyBool_Check(obj) || std::strncmp(Py_TYPE(obj)->tp_name, "numpy.bool", 10) == 0;
+}
+
+bool is_python_number(PyObject* obj) {
+  return PyFloat_Check(obj) || PyLong_Check(obj) || is_numpy_scalar(obj);
+}
+
+bool is_int(PyObject* obj) {
+  if (PyLong_CheckExact(obj)) {
+    return true;
+  }
+  if (THPVariable_Check(obj)) {
+    const at::Tensor& t = THPVariable_Unpack(obj);
+    return t.dim() == 0 && c10::isIntegralType(t.scalar_type(), /*includeBool=*/false) && !t.requires_grad();
+  }
+  return PyIndex_Check(obj) && !PyBool_Check(obj);
+}
+
+bool is_float(PyObject* obj) {
+  return PyFloat_Check(obj) || PyLong_Check(obj) || is_numpy_scalar(obj);
+}
+
+bool is_scalar(PyObject* obj) {
+  if (THPVariable_Check(obj)) {
+    return THPVariable_Unpack(obj).dim() == 0 && !THPVariable_Unpack(obj).requires_grad();
+  }
+  return is_python_number(obj);
+}
+
+// ---- conversion
+
+int64_t unpack_int(PyObject* obj) {
+  PyObject* number = PyLong_CheckExact(obj) ? Py_NewRef(obj) : PyNumber_Index(obj);
+  if (number == nullptr) {
+    throw_python_error();
+  }
+  const long long value = PyLong_AsLongLong(number);
+  Py_DECREF(number);
+  if (value == -1 && PyErr_Occurred()) {
+    if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
+      PyErr_Clear();
+      TORCH_CHECK(false, "Overflow when unpacking long long: the number does not fit in 64 bits");
+    }
+    throw_python_error();
+  }
+  return value;
+}
+
+c10::Scalar unpack_scalar(PyObject* obj) {
+  if (PyBool_Check(obj)) {
+    return c10::Scalar(obj == Py_True);
+  }
+  if (PyLong_Check(obj)) {
+    return c10::Scalar(unpack_int(obj));
+  }
+  if (PyFloat_Check(obj)) {
+    return c10::Scalar(PyFloat_AS_DOUBLE(obj));
+  }
+  if (THPVariable_Check(obj)) {
+    return THPVariable_Unpack(obj).item();
+  }
+  if (PyIndex_Check(obj)) { // numpy's integers
+    return c10::Scalar(unpack_int(obj));
+  }
+  const double value = PyFloat_AsDouble(obj);
+  if (value == -1.0 && PyErr_Occurred()) {
+    throw_python_error();
+  }
+  return is_bool(obj) ? c10::Scalar(value != 0) : c10::Scalar(value);
+}
+
+static IValue unpack_int_list(PyObject* obj, int list_size) {
+  c10::DimVector values;
+  if (PyTuple_Check(obj) || PyList_Check(obj)) {
+    const Py_ssize_t n = PySequence_Fast_GET_SIZE(obj);
+    values.reserve(static_cast<size_t>(n));
+    for (Py_ssize_t i = 0; i < n; i++) {
+      values.push_back(unpack_int(PySequence_Fast_GET_ITEM(obj, i)));
+    }
+  } else {
+    values.resize(static_cast<size_t>(std::max(list_size, 1)), unpack_int(obj));
+  }
+  return IValue(std::move(values));
+}
+
+static IValue unpack_tensor_list(PyObject* obj) {
+  std::vector<at::Tensor> tensors;
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(obj);
+  tensors.reserve(static_cast<size_t>(n));
+  for (Py_ssize_t i = 0; i < n; i++) {
+    PyObject* item = PySequence_Fast_GET_ITEM(obj, i);
+    tensors.push_back(item == Py_None ? at::Tensor() : THPVariable_Unpack(item));
+  }
+  return IValue(std::move(tensors));
+}
+
+static c10::Device unpack_device(PyObject* obj) {
+  if (THPDevice_Check(obj)) {
+    return reinterpret_cast<THPDevice*>(obj)->device;
+  }
+  if (PyUnicode_Check(obj)) {
+    return c10::Device(std::string(PyUnicode_AsUTF8(obj)));
+  }
+  return c10::Device(c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(unpack_int(obj)));
+}
+
+// `obj` has passed check() for this type.
+IValue unpack_argument(TypeKind type, int list_size, PyObject* obj) {
+  switch (type) {
+    case TypeKind::Tensor:
+      if (THPVariable_Check(obj)) {
+        return IValue(THPVariable_Unpack(obj));
+      }
+      return IValue(at::detail::wrapped_scalar_tensor(unpack_scalar(obj)));
+    case TypeKind::Scalar: return IValue(unpack_scalar(obj));
+    case TypeKind::Int: return IValue(unpack_int(obj));
+    case TypeKind::Float: return IValue(unpack_scalar(obj).toDouble());
+    case TypeKind::Bool: return IValue(PyObject_IsTrue(obj) == 1);
+    case TypeKind::String: return IValue(std::string(PyUnicode_AsUTF8(obj)));
+    case TypeKind::IntList: return unpack_int_list(obj, list_size);
+    case TypeKind::TensorList:
+    case TypeKind::OptionalTensorList: return unpack_tensor_list(obj);
+    case TypeKind::ScalarType: return IValue(scalar_type_from_python(obj));
+    case TypeKind::Layout: return IValue(reinterpret_cast<THPLayout*>(obj)->layout);
+    case TypeKind::Device: return IValue(unpack_device(obj));
+    case TypeKind::MemoryFormat: return IValue(reinterpret_cast<THPMemoryFormat*>(obj)->memory_format);
+    case TypeKind::Generator: return IValue(unpack_generator(obj));
+    case TypeKind::FloatList: {
+      std::vector<double> values;
+      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(obj); i++) {
+        values.push_back(unpack_scalar(PySequence_Fast_GET_ITEM(obj, i)).toDouble());
+      }
+      return IValue(std::move(values));
+    }
+    case TypeKind::BoolList: {
+      std::vector<bool> values;
+      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(obj); i++) {
+        values.push_back(PyObject_IsTrue(PySequence_Fast_GET_ITEM(obj, i)) == 1);
+      }
+      return IValue(std::move(values));
+    }
+  }
+  return IValue();
+}
+
+PyObject* wrap_ivalue(const IValue& value, TypeKind type) {
+  switch (value.tag()) {
+    case IValue::Tag::None: return Py_NewRef(Py_None);
+    case IValue::Tag::Tensor: return THPVariable_Wrap(value.toTensor());
+    case IValue::Tag::Double: return PyFloat_FromDouble(value.toDouble());
+    case IValue::Tag::Bool: return PyBool_FromLong(value.toBool());
+    case IValue::Tag::Int:
+      if (type == TypeKind::ScalarType) {
+        return Py_NewRef(getTHPDtype(value.toScalarType()));
+      }
+      return PyLong_FromLongLong(value.toInt());
+    case IValue::Tag::Device: return THPDevice_New(value.toDevice());
+    case IValue::Tag::String: return PyUnicode_FromString(value.toStringRef().c_str());
+    case IValue::Tag::IntList: {
+      const c10::DimVector& list = value.toIntList();
+      PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(list.size()));
+      for (size_t i = 0; tuple != nullptr && i < list.size(); i++) {
+        PyTuple_SET_ITEM(tuple, i, PyLong_FromLongLong(list[i]));
+      }
+      return tuple;
+    }
+    case IValue::Tag::DoubleList: {
+      const std::vector<double>& list = value.toDoubleList();
+      PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(list.size()));
+      for (size_t i = 0; tuple != nullptr && i < list.size(); i++) {
+        PyTuple_SET_ITEM(tuple, i, PyFloat_FromDouble(list[i]));
+      }
+      return tuple;
+    }
+    case IValue::Tag::BoolList: {
+      const std::vector<bool>& list = value.toBoolList();
+      PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(list.size()));
+      for (size_t i = 0; tuple != nullptr && i < list.size(); i++) {
+        PyTuple_SET_ITEM(tuple, i, PyBool_FromLong(list[i]));
+      }
+      return tuple;
+    }
+    case IValue::Tag::TensorList: {
+      const std::vector<at::Tensor>& list = value.toTensorVector();
+      PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(list.size()));
+      for (size_t i = 0; tuple != nullptr && i < list.size(); i++) {
+        PyObject* item = THPVariable_Wrap(list[i]);
+        if (item == nullptr) {
+          Py_DECREF(tuple);
+          return nullptr;
+        }
+        PyTuple_SET_ITEM(tuple, i, item);
+      }
+      return tuple;
+    }
+    case IValue::Tag::Generator: return wrap_generator(value.toGenerator());
+  }
+  Py_RETURN_NONE;
+}
+
+} // namespace reftorch::torch

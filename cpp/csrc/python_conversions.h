@@ -1,0 +1,43 @@
+// Mirrors: torch/csrc/utils/python_numbers.h, torch/csrc/utils/python_scalars.h, torch/csrc/jit/python/pybind_utils.h
+// One value across the border: what a Python object may stand for, the IValue it becomes, and the way back.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <ATen/core/function_schema.h>
+
+namespace reftorch::torch {
+
+bool is_bool(PyObject* obj);
+bool is_int(PyObject* obj); // no bool, no float; a 0-dim integer tensor counts
+bool is_float(PyObject* obj);
+bool is_scalar(PyObject* obj);        // a number or a 0-dim tensor
+bool is_python_number(PyObject* obj); // float, int, bool, or numpy's
+
+// A tuple or list of nothing else.
+template <typename Pred>
+bool is_sequence_of(PyObject* obj, Pred pred) {
+  if (!PyTuple_Check(obj) && !PyList_Check(obj)) {
+    return false;
+  }
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(obj);
+  for (Py_ssize_t i = 0; i < n; i++) {
+    if (!pred(PySequence_Fast_GET_ITEM(obj, i))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// An int as Python's __index__ gives it. Throws python_error.
+int64_t unpack_int(PyObject* obj);
+// A number for Tensor.fill_ and the like. Throws TypeError.
+c10::Scalar unpack_scalar(PyObject* obj);
+// The value of an object that has been checked to fit the type.
+at::IValue unpack_argument(at::TypeKind type, int list_size, PyObject* obj);
+
+// A new reference; tensors keep their identity, lists become tuples.
+PyObject* wrap_ivalue(const at::IValue& value, at::TypeKind type);
+
+} // namespace reftorch::torch

@@ -1,0 +1,332 @@
+// Mirrors: tools/autograd/templates/python_variable_methods.cpp, python_torch_functions.cpp (which PyTorch generates
+// per op) Left out: generated code. Here one object type serves every op and reads the schema at run time.
+//
+// Note [Op call]
+// `x.add(y)` is one vectorcall: the packet tries its signatures in order, the first that fits fills a stack of IValues,
+// the Dispatcher is called boxed, and the result is wrapped. Nothing is allocated for a small op but its result.
+//
+// Note [GIL and kernels]
+// Problem: a kernel that runs for long must not hold the GIL, but giving it up and taking it back costs as much as a
+// small op. Trick: the GIL is released only where some argument has at least kReleaseGilNumel elements.
+#include <csrc/python_dispatch.h>
+
+#include <csrc/Exceptions.h>
+#include <csrc/autograd/python_variable.h>
+#include <csrc/python_arg_parser.h>
+#include <csrc/python_gil.h>
+
+#include <structmember.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+namespace reftorch::torch {
+
+constexpr int64_t kReleaseGilNumel = 16384;
+
+struct OpOverloadPacket {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  std::vector<PythonSignature>* signatures;
+  std::vector<PyTypeObject*>* return_types; // a named tuple per signature, or null
+  PyObject* name;
+  PyObject* dict;
+  bool is_method;
+};
+
+static PyTypeObject* op_function_type;
+static PyTypeObject* op_method_type;
+static std::unordered_map<std::string, PyObject*> methods;
+
+PyObject* find_method(const char* name) {
+  auto it = methods.find(name);
+  return it == methods.end() ? nullptr : it->second;
+}
+
+static int64_t largest_numel(const at::Stack& stack) {
+  int64_t numel = 0;
+  for (const at::IValue& value : stack) {
+    if (value.isTensor()) {
+      numel = std::max(numel, value.toTensor().numel());
+    } else if (value.isTensorList() && !value.toTensorVector().empty()) {
+      return kReleaseGilNumel;
+    }
+  }
+  return numel;
+}
+
+static void call_dispatcher(at::OperatorEntry* entry, at::Stack& stack) {
+  const at::OperatorHandle op(entry);
+  // A factory has no tensor yet: what it makes may be large.
+  if (largest_numel(stack) < kReleaseGilNumel && !entry->tensor_args.empty()) {
+    op.callBoxed(&stack);
+    return;
+  }
+  GilRelease no_gil;
+  op.callBoxed(&stack);
+}
+
+static PyObject* wrap_results(const OpOverloadPacket* packet, size_t which, const at::OperatorEntry* entry,
+                              at::Stack& stack) {
+  const auto& returns = entry->schema.returns;
+  if (stack.size() == 1) {
+    return wrap_ivalue(stack[0], returns[0].type);
+  }
+  if (stack.empty()) {
+    Py_RETURN_NONE;
+  }
+  PyTypeObject* named = (*packet->return_types)[which];
+  PyObject* result =
+      named != nullptr ? PyStructSequence_New(named) : PyTuple_New(static_cast<Py_ssize_t>(stack.size()));
+  for (size_t i = 0; result != nullptr && i < stack.size(); i++) {
+    PyObject* item = wrap_ivalue(stack[i], returns[i].type);
+    if (item == nullptr) {
+      Py_DECREF(result);
+      return nullptr;
+    }
+    if (named != nullptr) {
+      PyStructSequence_SetItem(result, static_cast<Py_ssize_t>(i), item);
+    } else {
+      PyTuple_SET_ITEM(result, i, item);
+    }
+  }
+  return result;
+}
+
+[[noreturn]] static void raise_no_match(const OpOverloadPacket* packet, const PythonArgs& call) {
+  const auto& signatures = *packet->signatures;
+  const Py_ssize_t first = packet->is_method ? 1 : 0;
+  const std::string name = PyUnicode_AsUTF8(packet->name);
+  if (packet->is_method) {
+    TORCH_CHECK_TYPE(call.nargs > 0 && THPVariable_Check(call.args[0]), "descriptor '", name,
+                     "' for 'torch._C.TensorBase' objects ",
+                     call.nargs == 0 ? std::string("needs an argument")
+                                     : c10::str("doesn't apply to a '", Py_TYPE(call.args[0])->tp_name, "' object"));
+  }
+  if (signatures.size() == 1) {
+    signatures[0].raise_mismatch(call);
+  }
+  std::string expected;
+  for (const PythonSignature& signature : signatures) {
+    expected += "\n * " + signature.str();
+  }
+  TORCH_CHECK_TYPE(false, name, "() received an invalid combination of arguments - got ",
+                   describe_arguments(call, first), ", but expected one of:", expected, "\n");
+}
+
+static PyObject* call_packet(const OpOverloadPacket* packet, const PythonArgs& call) {
+  const auto& signatures = *packet->signatures;
+  for (size_t i = 0; i < signatures.size(); i++) {
+    at::Stack stack;
+    if (!signatures[i].parse(call, stack)) {
+      continue;
+    }
+    at::OperatorEntry* entry = signatures[i].target(call);
+    call_dispatcher(entry, stack);
+    PyObject* result = wrap_results(packet, i, entry, stack);
+    if (result != nullptr && signatures[i].requires_grad(call) &&
+        PyObject_SetAttrString(result, "requires_grad", Py_True) < 0) {
+      Py_DECREF(result);
+      return nullptr;
+    }
+    return result;
+  }
+  raise_no_match(packet, call);
+}
+
+static PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  HANDLE_TH_ERRORS
+  return call_packet(reinterpret_cast<OpOverloadPacket*>(self), PythonArgs{args, PyVectorcall_NARGS(nargsf), kwnames});
+  END_HANDLE_TH_ERRORS
+}
+
+PyObject* call_operator(PyObject* packet, PyObject* const* args, Py_ssize_t nargs) {
+  for (Py_ssize_t i = 0; i < nargs; i++) {
+    if (!THPVariable_Check(args[i]) && !is_python_number(args[i])) {
+      Py_RETURN_NOTIMPLEMENTED;
+    }
+  }
+  return op_vectorcall(packet, args, static_cast<size_t>(nargs), nullptr);
+}
+
+// ---- the Python type
+
+static PyObject* op_repr(PyObject* self) {
+  auto* packet = reinterpret_cast<OpOverloadPacket*>(self);
+  return packet->is_method ? PyUnicode_FromFormat("<method '%U' of 'torch._C.TensorBase' objects>", packet->name)
+                           : PyUnicode_FromFormat("<built-in method %U of type object>", packet->name);
+}
+
+static PyObject* op_get_name(PyObject* self, void*) {
+  return Py_NewRef(reinterpret_cast<OpOverloadPacket*>(self)->name);
+}
+
+// The overloads as the schemas state them: what help() and Shift-Tab show until the op has a docstring of its own
+// (reftorch/_docs.py).
+static PyObject* op_get_doc(PyObject* self, void*) {
+  auto* packet = reinterpret_cast<OpOverloadPacket*>(self);
+  if (packet->dict != nullptr) {
+    PyObject* doc = PyDict_GetItemString(packet->dict, "__doc__");
+    if (doc != nullptr) {
+      return Py_NewRef(doc);
+    }
+  }
+  std::string doc;
+  for (const PythonSignature& signature : *packet->signatures) {
+    doc += std::string(PyUnicode_AsUTF8(packet->name)) + signature.str() + "\n";
+  }
+  doc += "\nSchemas:\n\n";
+  for (const PythonSignature& signature : *packet->signatures) {
+    doc += "    " + signature.entry()->schema.str() + "\n";
+  }
+  return PyUnicode_FromString(doc.c_str());
+}
+
+static int op_set_doc(PyObject* self, PyObject* doc, void*) {
+  auto* packet = reinterpret_cast<OpOverloadPacket*>(self);
+  if (packet->dict == nullptr) {
+    packet->dict = PyDict_New();
+  }
+  return PyDict_SetItemString(packet->dict, "__doc__", doc != nullptr ? doc : Py_None);
+}
+
+static PyObject* op_get_module(PyObject*, void*) {
+  return PyUnicode_FromString("reftorch");
+}
+
+// (operator names, in the order they are tried)
+static PyObject* op_overloads(PyObject* self, PyObject*) {
+  const auto& signatures = *reinterpret_cast<OpOverloadPacket*>(self)->signatures;
+  PyObject* list = PyList_New(0);
+  for (const PythonSignature& signature : signatures) {
+    PyObject* name = PyUnicode_FromString(signature.entry()->schema.operator_name().c_str());
+    PyList_Append(list, name);
+    Py_DECREF(name);
+  }
+  return list;
+}
+
+static PyObject* op_reduce(PyObject* self, PyObject*) {
+  return Py_NewRef(reinterpret_cast<OpOverloadPacket*>(self)->name);
+}
+
+static PyObject* op_descr_get(PyObject* self, PyObject* obj, PyObject*) {
+  if (obj == nullptr || obj == Py_None) {
+    return Py_NewRef(self);
+  }
+  return PyMethod_New(self, obj);
+}
+
+static PyGetSetDef op_properties[] = {{"__name__", op_get_name, nullptr, nullptr, nullptr},
+                                      {"__qualname__", op_get_name, nullptr, nullptr, nullptr},
+                                      {"__doc__", op_get_doc, op_set_doc, nullptr, nullptr},
+                                      {"__module__", op_get_module, nullptr, nullptr, nullptr},
+                                      {}};
+static PyMethodDef op_methods[] = {
+    {"overloads", op_overloads, METH_NOARGS, "Names of the overloads, in the order they are tried."},
+    {"__reduce__", op_reduce, METH_NOARGS, nullptr},
+    {}};
+static PyMemberDef op_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(OpOverloadPacket, vectorcall), READONLY, nullptr}, {}};
+
+static PyTypeObject* make_op_type(const char* name, bool is_method) {
+  std::vector<PyType_Slot> slots = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                                    {Py_tp_repr, reinterpret_cast<void*>(op_repr)},
+                                    {Py_tp_getset, op_properties},
+                                    {Py_tp_methods, op_methods},
+                                    {Py_tp_members, op_members}};
+  unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL;
+  if (is_method) {
+    slots.push_back({Py_tp_descr_get, reinterpret_cast<void*>(op_descr_get)});
+    flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
+  }
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {name, sizeof(OpOverloadPacket), 0, flags, slots.data()};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr) {
+    throw_python_error();
+  }
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+// torch.return_types.max for `max.dim(...) -> (Tensor values, Tensor indices)`; null where the results have no names.
+static PyTypeObject* make_return_type(const at::FunctionSchema& schema) {
+  if (schema.returns.size() < 2 || schema.returns[0].name.empty()) {
+    return nullptr;
+  }
+  // PyStructSequence keeps the pointers: these live as long as the process.
+  auto* fields = new std::vector<PyStructSequence_Field>;
+  for (const at::Argument& ret : schema.returns) {
+    fields->push_back({(new std::string(ret.name))->c_str(), nullptr});
+  }
+  fields->push_back({nullptr, nullptr});
+  auto* name = new std::string("torch.return_types." + schema.name);
+  PyStructSequence_Desc desc = {name->c_str(), nullptr, fields->data(), static_cast<int>(schema.returns.size())};
+  return PyStructSequence_NewType(&desc);
+}
+
+static PyObject* make_packet(const std::string& name, const std::vector<at::OperatorEntry*>& entries, bool is_method) {
+  PyTypeObject* type = is_method ? op_method_type : op_function_type;
+  auto* packet = reinterpret_cast<OpOverloadPacket*>(type->tp_alloc(type, 0));
+  packet->vectorcall = op_vectorcall;
+  packet->is_method = is_method;
+  packet->name = PyUnicode_InternFromString(name.c_str());
+  packet->signatures = new std::vector<PythonSignature>;
+  packet->return_types = new std::vector<PyTypeObject*>;
+  for (at::OperatorEntry* entry : entries) {
+    packet->signatures->emplace_back(entry, is_method);
+  }
+  std::stable_sort(packet->signatures->begin(), packet->signatures->end(),
+                   [](const PythonSignature& a, const PythonSignature& b) { return a.precedes(b); });
+  for (const PythonSignature& signature : *packet->signatures) {
+    packet->return_types->push_back(make_return_type(signature.entry()->schema));
+  }
+  return reinterpret_cast<PyObject*>(packet);
+}
+
+static PyObject* make_namespace(PyObject* module, const char* name) {
+  const std::string full = std::string("reftorch._C.") + name;
+  PyObject* space = PyModule_New(full.c_str());
+  if (space == nullptr || PyModule_AddObject(module, name, space) < 0) {
+    throw_python_error();
+  }
+  return space;
+}
+
+void initOps(PyObject* module, PyObject* tensor_base) {
+  op_function_type = make_op_type("reftorch._C.OpFunction", false);
+  op_method_type = make_op_type("reftorch._C.OpMethod", true);
+  PyObject* functions = make_namespace(module, "_VariableFunctions");
+  PyObject* nn = make_namespace(module, "_nn");
+
+  std::map<std::string, std::vector<at::OperatorEntry*>> by_name;
+  for (const auto& entry : at::Dispatcher::singleton().entries()) {
+    if (!(entry->functional != nullptr &&
+          entry->functional->out == entry.get())) { // out= is a keyword of the functional overload
+      by_name[entry->schema.name].push_back(entry.get());
+    }
+  }
+  for (const auto& [name, entries] : by_name) {
+    for (int variant : {at::variants::FUNCTION, at::variants::METHOD, at::variants::NN}) {
+      std::vector<at::OperatorEntry*> chosen;
+      std::copy_if(entries.begin(), entries.end(), std::back_inserter(chosen),
+                   [variant](at::OperatorEntry* entry) { return (entry->variants & variant) != 0; });
+      if (chosen.empty()) {
+        continue;
+      }
+      const bool is_method = variant == at::variants::METHOD;
+      PyObject* packet = make_packet(name, chosen, is_method);
+      PyObject* target = is_method ? tensor_base : variant == at::variants::NN ? nn : functions;
+      if (is_method) {
+        methods[name] = packet;
+      }
+      if (PyObject_SetAttrString(target, name.c_str(), packet) < 0) {
+        throw_python_error();
+      }
+    }
+  }
+}
+
+} // namespace reftorch::torch

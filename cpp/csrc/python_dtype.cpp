@@ -1,0 +1,324 @@
+// Mirrors: torch/csrc/Dtype.cpp, torch/csrc/Device.cpp, torch/csrc/Layout.cpp, torch/csrc/MemoryFormat.cpp,
+// torch/csrc/Size.cpp Left out: complex counterparts of dtypes (to_real, to_complex), symbolic sizes.
+#include <csrc/python_dtype.h>
+
+#include <csrc/Exceptions.h>
+
+#include <string>
+#include <vector>
+
+namespace reftorch::torch {
+
+PyTypeObject *THPDtypeType, *THPDeviceType, *THPLayoutType, *THPMemoryFormatType, *THPSizeType;
+
+static PyObject* dtype_registry[c10::kNumScalarTypes];
+static PyObject* strided_layout;
+
+PyObject* getTHPDtype(c10::ScalarType scalar_type) {
+  return dtype_registry[static_cast<int>(scalar_type)];
+}
+PyObject* getTHPLayout() {
+  return strided_layout;
+}
+
+c10::ScalarType scalar_type_from_python(PyObject* obj) {
+  if (THPDtype_Check(obj)) {
+    return reinterpret_cast<THPDtype*>(obj)->scalar_type;
+  }
+  if (obj == reinterpret_cast<PyObject*>(&PyFloat_Type)) {
+    return c10::kDouble;
+  }
+  if (obj == reinterpret_cast<PyObject*>(&PyLong_Type)) {
+    return c10::kLong;
+  }
+  return obj == reinterpret_cast<PyObject*>(&PyBool_Type) ? c10::kBool : c10::ScalarType::Undefined;
+}
+
+static PyTypeObject* make_type(const char* name, int basicsize, PyType_Slot* slots, PyTypeObject* base = nullptr) {
+  PyType_Spec spec = {name, basicsize, 0, Py_TPFLAGS_DEFAULT, slots};
+  PyObject* bases = base != nullptr ? PyTuple_Pack(1, base) : nullptr;
+  PyObject* type = PyType_FromSpecWithBases(&spec, bases);
+  Py_XDECREF(bases);
+  if (type == nullptr) {
+    throw_python_error();
+  }
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+static void add_to_module(PyObject* module, const char* name, PyObject* value) {
+  Py_INCREF(value);
+  if (PyModule_AddObject(module, name, value) < 0) {
+    throw_python_error();
+  }
+}
+
+// ---- dtype
+
+static c10::ScalarType dtype_of(PyObject* self) {
+  return reinterpret_cast<THPDtype*>(self)->scalar_type;
+}
+static PyObject* dtype_repr(PyObject* self) {
+  return PyUnicode_FromFormat("torch.%s", c10::dtypeName(dtype_of(self)));
+}
+// Pickled by name: the attribute of the reftorch module.
+static PyObject* dtype_reduce(PyObject* self, PyObject*) {
+  return PyUnicode_FromString(c10::dtypeName(dtype_of(self)));
+}
+static PyMethodDef dtype_methods[] = {{"__reduce__", dtype_reduce, METH_NOARGS, nullptr}, {}};
+static PyGetSetDef dtype_properties[] = {
+    {"is_floating_point", [](PyObject* s, void*) { return PyBool_FromLong(c10::isFloatingType(dtype_of(s))); }, nullptr,
+     "True for float16, bfloat16, float32 and float64.", nullptr},
+    {"is_complex", [](PyObject*, void*) { return PyBool_FromLong(0); }, nullptr, "False: there are no complex dtypes.",
+     nullptr},
+    {"is_signed", [](PyObject* s, void*) { return PyBool_FromLong(c10::isSignedType(dtype_of(s))); }, nullptr,
+     "False for uint8 and bool.", nullptr},
+    {"itemsize", [](PyObject* s, void*) { return PyLong_FromSize_t(c10::elementSize(dtype_of(s))); }, nullptr,
+     "Bytes per element.", nullptr},
+    {}};
+
+static void init_dtype(PyObject* module) {
+  PyType_Slot slots[] = {{Py_tp_repr, reinterpret_cast<void*>(dtype_repr)},
+                         {Py_tp_methods, dtype_methods},
+                         {Py_tp_getset, dtype_properties},
+                         {0, nullptr}};
+  THPDtypeType = make_type("reftorch.dtype", sizeof(THPDtype), slots);
+  add_to_module(module, "dtype", reinterpret_cast<PyObject*>(THPDtypeType));
+  static const std::pair<c10::ScalarType, std::vector<const char*>> names[] = {
+      {c10::kByte, {"uint8"}},
+      {c10::kChar, {"int8"}},
+      {c10::kShort, {"int16", "short"}},
+      {c10::kInt, {"int32", "int"}},
+      {c10::kLong, {"int64", "long"}},
+      {c10::kHalf, {"float16", "half"}},
+      {c10::kFloat, {"float32", "float"}},
+      {c10::kDouble, {"float64", "double"}},
+      {c10::kBool, {"bool"}},
+      {c10::kBFloat16, {"bfloat16"}},
+  };
+  for (const auto& [scalar_type, aliases] : names) {
+    PyObject* obj = THPDtypeType->tp_alloc(THPDtypeType, 0);
+    reinterpret_cast<THPDtype*>(obj)->scalar_type = scalar_type;
+    dtype_registry[static_cast<int>(scalar_type)] = obj;
+    for (const char* name : aliases) {
+      add_to_module(module, name, obj);
+    }
+  }
+}
+
+// ---- device
+
+static const c10::Device& device_of(PyObject* self) {
+  return reinterpret_cast<THPDevice*>(self)->device;
+}
+
+PyObject* THPDevice_New(c10::Device device) {
+  PyObject* obj = THPDeviceType->tp_alloc(THPDeviceType, 0);
+  if (obj != nullptr) {
+    reinterpret_cast<THPDevice*>(obj)->device = device;
+  }
+  return obj;
+}
+
+static PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
+  HANDLE_TH_ERRORS
+  static const char* keywords[] = {"type", "index", nullptr};
+  PyObject* type = nullptr;
+  PyObject* index = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:device", const_cast<char**>(keywords), &type, &index)) {
+    return nullptr;
+  }
+  if (THPDevice_Check(type)) {
+    return Py_NewRef(type);
+  }
+  if (PyLong_Check(type)) {
+    return THPDevice_New(c10::Device(c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(PyLong_AsLong(type))));
+  }
+  const char* text = PyUnicode_Check(type) ? PyUnicode_AsUTF8(type) : nullptr;
+  TORCH_CHECK_TYPE(text != nullptr, "device(): argument 'type' (position 1) must be str, not ", Py_TYPE(type)->tp_name);
+  c10::Device device{std::string(text)};
+  if (index != Py_None) {
+    TORCH_CHECK(!device.has_index(),
+                "type (string) must not include an index because index was passed explicitly: ", text);
+    const long i = PyLong_AsLong(index);
+    if (i == -1 && PyErr_Occurred()) {
+      return nullptr;
+    }
+    TORCH_CHECK(i >= 0 && i < 128, "Device index must not be negative");
+    device.index_ = static_cast<c10::DeviceIndex>(i);
+  }
+  return THPDevice_New(device);
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* device_repr(PyObject* self) {
+  std::string text = std::string("device(type='") + c10::DeviceTypeName(device_of(self).type()) + "'";
+  if (device_of(self).has_index()) {
+    text += ", index=" + std::to_string(device_of(self).index());
+  }
+  return PyUnicode_FromString((text + ")").c_str());
+}
+static PyObject* device_str(PyObject* self) {
+  return PyUnicode_FromString(device_of(self).str().c_str());
+}
+static Py_hash_t device_hash(PyObject* self) {
+  return (static_cast<int>(device_of(self).type()) << 8) + device_of(self).index() + 1;
+}
+static PyObject* device_richcompare(PyObject* a, PyObject* b, int op) {
+  if (!THPDevice_Check(a) || !THPDevice_Check(b) || (op != Py_EQ && op != Py_NE)) {
+    Py_RETURN_NOTIMPLEMENTED;
+  }
+  return PyBool_FromLong((device_of(a) == device_of(b)) == (op == Py_EQ));
+}
+static PyObject* device_reduce(PyObject* self, PyObject*) {
+  return Py_BuildValue("O(s)", Py_TYPE(self), device_of(self).str().c_str());
+}
+static PyMethodDef device_methods[] = {{"__reduce__", device_reduce, METH_NOARGS, nullptr}, {}};
+static PyGetSetDef device_properties[] = {
+    {"type", [](PyObject* s, void*) { return PyUnicode_FromString(c10::DeviceTypeName(device_of(s).type())); }, nullptr,
+     "'cpu' or 'cuda'.", nullptr},
+    {"index",
+     [](PyObject* s, void*) {
+       return device_of(s).has_index() ? PyLong_FromLong(device_of(s).index()) : Py_NewRef(Py_None);
+     },
+     nullptr, "Which device of that type, or None for the current one.", nullptr},
+    {}};
+
+static void init_device(PyObject* module) {
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(device_new)},
+                         {Py_tp_repr, reinterpret_cast<void*>(device_repr)},
+                         {Py_tp_str, reinterpret_cast<void*>(device_str)},
+                         {Py_tp_hash, reinterpret_cast<void*>(device_hash)},
+                         {Py_tp_richcompare, reinterpret_cast<void*>(device_richcompare)},
+                         {Py_tp_methods, device_methods},
+                         {Py_tp_getset, device_properties},
+                         {0, nullptr}};
+  THPDeviceType = make_type("reftorch.device", sizeof(THPDevice), slots);
+  add_to_module(module, "device", reinterpret_cast<PyObject*>(THPDeviceType));
+}
+
+// ---- layout and memory format
+
+static PyObject* layout_repr(PyObject*) {
+  return PyUnicode_FromString("torch.strided");
+}
+static PyObject* memory_format_repr(PyObject* self) {
+  const auto format = reinterpret_cast<THPMemoryFormat*>(self)->memory_format;
+  return PyUnicode_FromFormat("torch.%s", c10::str(format).c_str());
+}
+
+static void init_layouts(PyObject* module) {
+  PyType_Slot layout_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(layout_repr)}, {0, nullptr}};
+  THPLayoutType = make_type("reftorch.layout", sizeof(THPLayout), layout_slots);
+  strided_layout = THPLayoutType->tp_alloc(THPLayoutType, 0);
+  add_to_module(module, "layout", reinterpret_cast<PyObject*>(THPLayoutType));
+  add_to_module(module, "strided", strided_layout);
+
+  PyType_Slot format_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(memory_format_repr)}, {0, nullptr}};
+  THPMemoryFormatType = make_type("reftorch.memory_format", sizeof(THPMemoryFormat), format_slots);
+  add_to_module(module, "memory_format", reinterpret_cast<PyObject*>(THPMemoryFormatType));
+  for (auto format : {c10::MemoryFormat::Contiguous, c10::MemoryFormat::Preserve, c10::MemoryFormat::ChannelsLast}) {
+    PyObject* obj = THPMemoryFormatType->tp_alloc(THPMemoryFormatType, 0);
+    reinterpret_cast<THPMemoryFormat*>(obj)->memory_format = format;
+    add_to_module(module, c10::str(format).c_str(), obj);
+    Py_DECREF(obj);
+  }
+}
+
+// ---- Size
+
+PyObject* THPSize_New(c10::IntArrayRef sizes) {
+  PyObject* self = THPSizeType->tp_alloc(THPSizeType, static_cast<Py_ssize_t>(sizes.size()));
+  if (self == nullptr) {
+    return nullptr;
+  }
+  for (size_t i = 0; i < sizes.size(); i++) {
+    PyTuple_SET_ITEM(self, i, PyLong_FromLongLong(sizes[i]));
+  }
+  return self;
+}
+
+static PyObject* size_repr(PyObject* self) {
+  std::string text = "torch.Size([";
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self); i++) {
+    text += (i == 0 ? "" : ", ") + std::to_string(PyLong_AsLongLong(PyTuple_GET_ITEM(self, i)));
+  }
+  return PyUnicode_FromString((text + "])").c_str());
+}
+
+static PyObject* size_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  PyObject* self = PyTuple_Type.tp_new(type, args, kwargs);
+  for (Py_ssize_t i = 0; self != nullptr && i < PyTuple_GET_SIZE(self); i++) {
+    PyObject* item = PyTuple_GET_ITEM(self, i);
+    if (PyLong_Check(item)) {
+      continue;
+    }
+    PyObject* number = PyNumber_Index(item);
+    if (number == nullptr) {
+      PyErr_Format(PyExc_TypeError, "torch.Size() takes an iterable of 'int' (item %zd is '%s')", i,
+                   Py_TYPE(item)->tp_name);
+      Py_DECREF(self);
+      return nullptr;
+    }
+    PyTuple_SET_ITEM(self, i, number);
+    Py_DECREF(item);
+  }
+  return self;
+}
+
+static PyObject* size_numel(PyObject* self, PyObject*) {
+  long long numel = 1;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self); i++) {
+    numel *= PyLong_AsLongLong(PyTuple_GET_ITEM(self, i));
+  }
+  return PyLong_FromLongLong(numel);
+}
+
+// Slices and sums of sizes are sizes.
+static PyObject* as_size(PyObject* result) {
+  if (result == nullptr || !PyTuple_CheckExact(result)) {
+    return result;
+  }
+  PyObject* size = PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(THPSizeType), result, nullptr);
+  Py_DECREF(result);
+  return size;
+}
+static PyObject* size_concat(PyObject* self, PyObject* other) {
+  return as_size(PyTuple_Type.tp_as_sequence->sq_concat(self, other));
+}
+static PyObject* size_repeat(PyObject* self, Py_ssize_t n) {
+  return as_size(PyTuple_Type.tp_as_sequence->sq_repeat(self, n));
+}
+static PyObject* size_subscript(PyObject* self, PyObject* key) {
+  PyObject* result = PyTuple_Type.tp_as_mapping->mp_subscript(self, key);
+  return PySlice_Check(key) ? as_size(result) : result;
+}
+static PyObject* size_reduce(PyObject* self, PyObject*) {
+  PyObject* items = PySequence_Tuple(self);
+  PyObject* plain = items == self ? PyTuple_GetSlice(self, 0, PyTuple_GET_SIZE(self)) : items;
+  return Py_BuildValue("O(N)", THPSizeType, plain);
+}
+static PyMethodDef size_methods[] = {{"numel", size_numel, METH_NOARGS, "The product of the sizes."},
+                                     {"__reduce__", size_reduce, METH_NOARGS, nullptr},
+                                     {}};
+
+static void init_size(PyObject* module) {
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(size_new)},
+                         {Py_tp_repr, reinterpret_cast<void*>(size_repr)},
+                         {Py_tp_methods, size_methods},
+                         {Py_sq_concat, reinterpret_cast<void*>(size_concat)},
+                         {Py_sq_repeat, reinterpret_cast<void*>(size_repeat)},
+                         {Py_mp_subscript, reinterpret_cast<void*>(size_subscript)},
+                         {Py_tp_doc, const_cast<char*>("The shape of a tensor: a tuple of ints with numel().")},
+                         {0, nullptr}};
+  THPSizeType = make_type("reftorch.Size", 0, slots, &PyTuple_Type);
+  add_to_module(module, "Size", reinterpret_cast<PyObject*>(THPSizeType));
+}
+
+void initDtypes(PyObject* module) {
+  init_dtype(module);
+  init_device(module);
+  init_layouts(module);
+  init_size(module);
+}
+
+} // namespace reftorch::torch

@@ -1,0 +1,49 @@
+// Mirrors: torch/csrc/Dtype.h, torch/csrc/Device.h, torch/csrc/Layout.h, torch/csrc/MemoryFormat.h, torch/csrc/Size.h
+// The small value types of the Python side. One object per dtype, layout and memory format, so that `is` and `==`
+// agree.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <c10/core/Device.h>
+#include <c10/core/MemoryFormat.h>
+#include <c10/core/ScalarType.h>
+
+namespace reftorch::torch {
+
+struct THPDtype {
+  PyObject_HEAD c10::ScalarType scalar_type;
+};
+struct THPDevice {
+  PyObject_HEAD c10::Device device;
+};
+struct THPLayout {
+  PyObject_HEAD c10::Layout layout;
+};
+struct THPMemoryFormat {
+  PyObject_HEAD c10::MemoryFormat memory_format;
+};
+
+extern PyTypeObject *THPDtypeType, *THPDeviceType, *THPLayoutType, *THPMemoryFormatType, *THPSizeType;
+
+// Borrowed references, alive as long as the module is.
+PyObject* getTHPDtype(c10::ScalarType scalar_type);
+PyObject* getTHPLayout();
+
+// New references; null with a Python error set on failure.
+PyObject* THPDevice_New(c10::Device device);
+PyObject* THPSize_New(c10::IntArrayRef sizes);
+
+inline bool THPDtype_Check(PyObject* obj) {
+  return Py_TYPE(obj) == THPDtypeType;
+}
+inline bool THPDevice_Check(PyObject* obj) {
+  return Py_TYPE(obj) == THPDeviceType;
+}
+// A dtype object or one of Python's float, int and bool. Undefined where it is neither.
+c10::ScalarType scalar_type_from_python(PyObject* obj);
+
+void initDtypes(PyObject* module);
+
+} // namespace reftorch::torch

@@ -1,0 +1,17 @@
+// Mirrors: torch/csrc/Generator.h
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <ATen/core/Generator.h>
+
+namespace reftorch::torch {
+
+bool is_generator(PyObject* obj);
+const at::Generator& unpack_generator(PyObject* obj);
+// A new reference; the same Python object for the same generator is not promised.
+PyObject* wrap_generator(const at::Generator& generator);
+void initGenerator(PyObject* module);
+
+} // namespace reftorch::torch

@@ -1,0 +1,128 @@
+"""A small, complete, readable re-implementation of eager PyTorch.
+
+The names are PyTorch's: ``import reftorch as torch``.
+
+What this file does, in order: load the extension (whose static objects have registered the ops by then), take over the
+value types and the ops from ``_C``, and import the Python layers from the bottom up. The formulas of autograd register
+when ``reftorch.autograd`` is imported.
+
+Mirrors: torch/__init__.py
+Leaves out: everything that is not eager mode (jit, compile, export), complex and quantized types.
+"""
+
+from __future__ import annotations
+
+import math as _math
+from typing import Any
+
+from reftorch import _load
+
+_C = _load.load()
+
+from reftorch._C import (
+    Generator,
+    Size,
+    bfloat16,
+    bool,
+    can_cast,
+    channels_last,
+    contiguous_format,
+    default_generator,
+    device,
+    double,
+    dtype,
+    float,
+    float16,
+    float32,
+    float64,
+    from_numpy,
+    get_default_dtype,
+    get_num_threads,
+    half,
+    int,
+    int8,
+    int16,
+    int32,
+    int64,
+    layout,
+    long,
+    memory_format,
+    preserve_format,
+    promote_types,
+    set_num_threads,
+    short,
+    strided,
+    tensor,
+    uint8,
+)
+
+for _name in dir(_C._VariableFunctions):
+    if not _name.startswith("__"):
+        globals()[_name] = getattr(_C._VariableFunctions, _name)
+del _name
+
+import reftorch.utils.data
+from reftorch import (
+    __config__,
+    autograd,
+    nn,
+    optim,
+    random,
+    testing,
+    utils,
+)
+from reftorch._tensor import Tensor
+from reftorch._tensor_str import get_printoptions, printoptions, set_printoptions
+from reftorch._type_info import finfo, iinfo
+from reftorch._utils import typename
+from reftorch.autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from reftorch.functional import as_tensor, is_tensor, result_type, set_default_dtype
+from reftorch.random import (
+    fork_rng,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from reftorch.version import __version__
+
+inf = _math.inf
+nan = _math.nan
+pi = _math.pi
+e = _math.e
+
+
+def is_floating_point(input: Tensor) -> Any:
+    """Return whether the elements of ``input`` are floating-point numbers.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.is_floating_point(torch.ones(2)), torch.is_floating_point(torch.arange(2))
+        (True, False)
+
+    Mirrors aten/src/ATen/native/TypeProperties.cpp.
+    """
+    return input.is_floating_point()
+
+
+def numel(input: Tensor) -> Any:
+    """Return the number of elements of ``input``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.numel(torch.ones(2, 3))
+        6
+
+    Mirrors aten/src/ATen/native/TensorProperties.cpp.
+    """
+    return input.numel()
+
+
+def __getattr__(name: str) -> Any:
+    """``reftorch.debug`` is imported when first used: nothing in the library needs it."""
+    if name == "debug":
+        import importlib
+
+        return importlib.import_module("reftorch.debug")
+    raise AttributeError(f"module 'reftorch' has no attribute '{name}'")

@@ -1,0 +1,79 @@
+"""Find the extension of the chosen build and install it as ``reftorch._C``.
+
+Mirrors: nothing in PyTorch: it has one build at a time, in torch/_C.
+Left out: anything but Linux.
+
+``REFTORCH_BUILD`` = ``debug``, ``release`` or ``sanitize`` chooses; without it the Debug build is loaded, or what there
+is.
+"""
+
+import ctypes
+import importlib.util
+import os
+import sys
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+
+BUILD_TYPES = ("Debug", "Release", "Sanitize")
+LIBRARY_DIR = Path(__file__).resolve().parent / "lib"
+
+
+def extension_path(build_type: str) -> Path:
+    """Where the extension of ``build_type`` lies for this interpreter, whether it exists or not."""
+    return LIBRARY_DIR / build_type / f"_C{sysconfig.get_config_var('EXT_SUFFIX')}"
+
+
+def chosen_extension() -> Path:
+    """The extension that ``import reftorch`` loads.
+
+    Raises:
+        ValueError: where ``REFTORCH_BUILD`` names no build type.
+        ImportError: where the build does not exist; the message says how to make it.
+    """
+    asked = os.environ.get("REFTORCH_BUILD", "")
+    if asked and asked.capitalize() not in BUILD_TYPES:
+        known = ", ".join(name.lower() for name in BUILD_TYPES)
+        raise ValueError(f"REFTORCH_BUILD is '{asked}'; expected one of: {known}")
+    wanted = (asked.capitalize(),) if asked else BUILD_TYPES
+    for build_type in wanted:
+        path = extension_path(build_type)
+        if path.exists():
+            return path
+    message = f"reftorch is not built: no {extension_path(wanted[0])}."
+    others = sorted(path.name for path in LIBRARY_DIR.glob(f"{wanted[0]}/_C.*.so"))
+    if others:
+        message += f" There is {', '.join(others)}, which another Python made; this is Python {sys.version.split()[0]}."
+    raise ImportError(f"{message} Run: make {wanted[0].lower()}", name="reftorch._C")
+
+
+def _load_blas() -> None:
+    """Load OpenBLAS from the environment at hand; a library that needs it by its soname then finds this one."""
+    spec = importlib.util.find_spec("scipy_openblas32")
+    if spec is None or spec.origin is None:
+        raise ImportError("The wheel scipy-openblas32 is missing. Run: make debug", name="reftorch._C")
+    ctypes.CDLL(str(Path(spec.origin).parent / "lib" / "libscipy_openblas.so"))
+
+
+def load() -> ModuleType:
+    """Load the chosen extension, once, as ``reftorch._C``."""
+    if "reftorch._C" in sys.modules:
+        return sys.modules["reftorch._C"]
+    path = chosen_extension()
+    spec = importlib.util.spec_from_file_location("reftorch._C", path)
+    assert spec is not None and spec.loader is not None
+    try:
+        module = importlib.util.module_from_spec(spec)
+    except ImportError as error:
+        # The path to the wheel stands in the library; it is wrong once the environment was moved.
+        if "libscipy_openblas" not in str(error):
+            raise
+        _load_blas()
+        module = importlib.util.module_from_spec(spec)
+    sys.modules["reftorch._C"] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules["reftorch._C"]
+        raise
+    return module

@@ -1,0 +1,287 @@
+"""The tensor class of Python: what ``_C.TensorBase`` has, and what is easier said in Python.
+
+Mirrors: torch/_tensor.py
+Leaves out: subclass dispatch, sparse and quantized methods, pickling (it comes with serialization).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from reftorch import _C, autograd
+
+if TYPE_CHECKING:
+    from reftorch.utils.hooks import RemovableHandle
+
+__all__ = ["Tensor"]
+
+
+class Tensor(_C.TensorBase):
+    """An n-dimensional array of one dtype that can remember how it was made.
+
+    Make one with :func:`reftorch.tensor`, a factory such as :func:`reftorch.zeros`, or an op.
+
+    Example:
+        >>> import reftorch as torch
+        >>> x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        tensor([[2., 4.],
+                [6., 8.]])
+
+    Mirrors torch/_tensor.py, ``Tensor``.
+    """
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        from reftorch import _tensor_str
+
+        return _tensor_str._str(self, tensor_contents=tensor_contents)
+
+    def __format__(self, format_spec: str) -> str:
+        if self.dim() == 0 and type(self) is Tensor:
+            return self.item().__format__(format_spec)
+        return object.__format__(self, format_spec)
+
+    # ---- autograd
+
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Sequence[Tensor] | Tensor | None = None,
+    ) -> None:
+        r"""Compute the gradient of this tensor with respect to the leaves of its graph, and add it to their ``grad``.
+
+        The gradient of a leaf :math:`x` is the vector-Jacobian product :math:`v^\top \partial y / \partial x` with
+        :math:`v` = ``gradient``.
+
+        Args:
+            gradient: tensor of this one's shape; not needed for a scalar, where it is 1.
+            retain_graph: keep what the graph saved, so that it can be used again (default: ``create_graph``).
+            create_graph: record the backward pass, so that gradients can be differentiated.
+            inputs: accumulate into these tensors only.
+
+        Raises:
+            RuntimeError: the tensor has no graph, is no scalar and has no ``gradient``, or its graph was freed.
+
+        Example:
+            >>> import reftorch as torch
+            >>> x = torch.ones(2, requires_grad=True)
+            >>> (3 * x).backward(torch.tensor([1.0, 10.0]))
+            >>> x.grad
+            tensor([ 3., 30.])
+
+        Mirrors torch/_tensor.py, ``Tensor.backward``.
+        """
+        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
+        """Call ``hook(grad)`` whenever a gradient with respect to this tensor has been computed.
+
+        Args:
+            hook: gets the gradient; a tensor it returns is used in its place.
+
+        Returns:
+            A handle whose ``remove()`` takes the hook away.
+
+        Raises:
+            RuntimeError: the tensor does not require a gradient.
+
+        Example:
+            >>> import reftorch as torch
+            >>> x = torch.ones(2, requires_grad=True)
+            >>> handle = x.register_hook(lambda grad: 2 * grad)
+            >>> x.sum().backward()
+            >>> x.grad
+            tensor([2., 2.])
+
+        Mirrors torch/_tensor.py, ``Tensor.register_hook``.
+        """
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        return autograd.graph._register_tensor_hook(self, hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
+        """Call ``hook(tensor)`` after a gradient has been added to the ``grad`` of this leaf.
+
+        Args:
+            hook: gets the tensor.
+
+        Returns:
+            A handle whose ``remove()`` takes the hook away.
+
+        Raises:
+            RuntimeError: the tensor does not require a gradient or is no leaf.
+
+        Example:
+            >>> import reftorch as torch
+            >>> x = torch.ones(1, requires_grad=True)
+            >>> _ = x.register_post_accumulate_grad_hook(lambda leaf: print(leaf.grad))
+            >>> x.sum().backward()
+            tensor([1.])
+
+        Mirrors torch/_tensor.py, ``Tensor.register_post_accumulate_grad_hook``.
+        """
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self.grad_fn is not None:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        return autograd.graph._register_post_accumulate_grad_hook(self, hook)
+
+    # ---- Python's protocols
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.dim() == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __reversed__(self) -> Tensor:
+        return self if self.dim() == 0 else self.flip(0)
+
+    def __contains__(self, element: Any) -> bool:
+        if isinstance(element, (Tensor, int, float, bool)):
+            return bool((self == element).any().item())
+        raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = self.numpy() if dtype is None else self.numpy().astype(dtype, copy=False)
+        return array.copy() if copy else array
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+                "moment. Hint: copy x.detach() instead."
+            )
+        if id(self) in memo:
+            return memo[id(self)]
+        copy = type(self)._make_subclass(type(self), self.detach().clone(), self.requires_grad)
+        memo[id(self)] = copy
+        if self.grad is not None:
+            copy.grad = self.grad.__deepcopy__(memo)
+        copy.__dict__.update({name: _deepcopy(value, memo) for name, value in self.__dict__.items()})
+        return copy
+
+    # ---- geometry
+
+    @property
+    def T(self) -> Tensor:
+        """The tensor with its dimensions reversed: for a matrix the transpose, a view."""
+        return self.permute(tuple(range(self.dim() - 1, -1, -1)))
+
+    @property
+    def mT(self) -> Tensor:
+        """The tensor with its last two dimensions swapped, a view.
+
+        Raises:
+            RuntimeError: the tensor has fewer than two dimensions.
+        """
+        if self.dim() < 2:
+            raise RuntimeError(
+                f"tensor.mT is only supported on matrices or batches of matrices. Got {self.dim()}-D tensor."
+            )
+        return self.transpose(-2, -1)
+
+    def untyped_storage(self) -> UntypedStorage:
+        """The bytes that this tensor and its views share.
+
+        Example:
+            >>> import reftorch as torch
+            >>> x = torch.arange(6.0)
+            >>> x.untyped_storage().data_ptr() == x[2:].untyped_storage().data_ptr()
+            True
+
+        Mirrors torch/_C/__init__.pyi.in, ``TensorBase.untyped_storage``.
+        """
+        return UntypedStorage(self)
+
+    # ---- conversions
+
+    def float(self) -> Tensor:
+        """This tensor as float32; itself where it is that already."""
+        return self.to(_C.float32)
+
+    def double(self) -> Tensor:
+        """This tensor as float64; itself where it is that already."""
+        return self.to(_C.float64)
+
+    def half(self) -> Tensor:
+        """This tensor as float16; itself where it is that already."""
+        return self.to(_C.float16)
+
+    def bfloat16(self) -> Tensor:
+        """This tensor as bfloat16; itself where it is that already."""
+        return self.to(_C.bfloat16)
+
+    def long(self) -> Tensor:
+        """This tensor as int64; itself where it is that already."""
+        return self.to(_C.int64)
+
+    def int(self) -> Tensor:
+        """This tensor as int32; itself where it is that already."""
+        return self.to(_C.int32)
+
+    def short(self) -> Tensor:
+        """This tensor as int16; itself where it is that already."""
+        return self.to(_C.int16)
+
+    def char(self) -> Tensor:
+        """This tensor as int8; itself where it is that already."""
+        return self.to(_C.int8)
+
+    def byte(self) -> Tensor:
+        """This tensor as uint8; itself where it is that already."""
+        return self.to(_C.uint8)
+
+    def bool(self) -> Tensor:
+        """This tensor as bool; itself where it is that already."""
+        return self.to(_C.bool)
+
+    def cpu(self) -> Tensor:
+        """This tensor in the host's memory; itself where it is there already."""
+        return self.to("cpu")
+
+    def cuda(self, device: Any = None) -> Tensor:
+        """This tensor in the memory of a GPU.
+
+        Raises:
+            RuntimeError: the build has no CUDA.
+        """
+        return self.to(device if device is not None else "cuda")
+
+    def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+        """A tensor from ``data`` with this one's dtype and device where none is given."""
+        return _C.tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
+
+
+class UntypedStorage:
+    """The memory behind tensors: bytes with an address.
+
+    Mirrors torch/storage.py, ``UntypedStorage``; without reading, writing and resizing.
+    """
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._tensor = tensor
+
+    def data_ptr(self) -> int:
+        """The address of the first byte."""
+        return self._tensor._storage_data_ptr()
+
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return self._tensor._storage_nbytes()
+
+    def __len__(self) -> int:
+        return self.nbytes()
+
+
+def _deepcopy(value: Any, memo: dict[int, Any]) -> Any:
+    import copy
+
+    return copy.deepcopy(value, memo)
+
+
+Tensor.__module__ = "reftorch"
+_C._set_tensor_class(Tensor)

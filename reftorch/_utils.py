@@ -1,0 +1,62 @@
+"""Small helpers that several parts of the package share.
+
+Mirrors: torch/_utils.py and the function ``typename`` of torch/__init__.py
+Leaves out: what rebuilds tensors and storages from a file, and the wrapper that carries an exception between processes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["typename"]
+
+_TENSOR_NAMES = {
+    "float64": "Double",
+    "float32": "Float",
+    "float16": "Half",
+    "bfloat16": "BFloat16",
+    "int64": "Long",
+    "int32": "Int",
+    "int16": "Short",
+    "int8": "Char",
+    "uint8": "Byte",
+    "bool": "Bool",
+}
+
+
+def typename(obj: Any, /) -> str:
+    """Return the name by which an error message calls the type of ``obj``.
+
+    Args:
+        obj: anything; a class or a function stands for itself, anything else for its type.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.typename(torch.ones(2)), torch.typename([1]), torch.typename(torch.nn.Linear)
+        ('torch.FloatTensor', 'list', 'reftorch.nn.modules.linear.Linear')
+
+    Mirrors torch/__init__.py, ``typename``.
+    """
+    cls = type(obj)
+    dtype = str(getattr(obj, "dtype", "")).rpartition(".")[2]
+    if dtype in _TENSOR_NAMES and any(base.__name__ == "Tensor" for base in cls.__mro__):
+        return f"torch.{_TENSOR_NAMES[dtype]}Tensor"
+    named = obj if hasattr(obj, "__qualname__") else cls
+    module = getattr(named, "__module__", None)
+    return named.__qualname__ if module in (None, "", "builtins") else f"{module}.{named.__qualname__}"
+
+
+class ArrayInterface:
+    """What numpy needs to see a tensor's memory as an array; it becomes the array's base and keeps the tensor alive."""
+
+    def __init__(
+        self, tensor: Any, address: int, shape: tuple[int, ...], strides: tuple[int, ...], typestr: str
+    ) -> None:
+        self.tensor = tensor
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (address, False),
+            "shape": shape,
+            "strides": strides,
+            "typestr": typestr,
+        }

@@ -1,0 +1,181 @@
+"""Differentiation of programs made of tensor ops.
+
+Ops on a tensor that requires a gradient are recorded as a graph of nodes (``csrc/autograd/function.h``); ``backward``
+sends gradients through it (``csrc/autograd/engine.h``); each node asks its op's formula (``autograd/derivatives``).
+
+Mirrors: torch/autograd/__init__.py
+Leaves out: forward mode, anomaly mode, the profiler, ``functional``, batched gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from reftorch import _C
+from reftorch.autograd import derivatives, graph
+from reftorch.autograd.function import Function
+from reftorch.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from reftorch.autograd.gradcheck import gradcheck, gradgradcheck
+
+if TYPE_CHECKING:
+    from reftorch import Tensor
+    from reftorch.autograd.graph import GradientEdge
+
+__all__ = [
+    "Function",
+    "backward",
+    "derivatives",
+    "enable_grad",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "graph",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]
+
+
+def _as_tuple(value: Any, length: int | None = None) -> tuple[Any, ...]:
+    if value is None and length is not None:
+        return (None,) * length
+    if isinstance(value, (_C.TensorBase, graph.GradientEdge)) or value is None:
+        return (value,)
+    return tuple(value)
+
+
+def _root_shape(output: Any) -> tuple[tuple[int, ...], bool] | None:
+    """The shape of a root and whether it is floating point; None where only the graph knows (a GradientEdge)."""
+    return (tuple(output.shape), output.is_floating_point()) if isinstance(output, _C.TensorBase) else None
+
+
+def _make_grads(outputs: tuple[Any, ...], grads: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The gradient to start from at each output: the given one, or 1 for a scalar."""
+    made = []
+    for i, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
+        known = _root_shape(output)
+        if grad is not None:
+            if not isinstance(grad, _C.TensorBase):
+                raise TypeError(
+                    f"gradients can be either Tensors or None, but got {type(grad).__name__} for output {i}"
+                )
+            if known is not None and tuple(grad.shape) != known[0]:
+                raise RuntimeError(
+                    f"Mismatch in shape: grad_output[{i}] has a shape of {grad.shape} and output[{i}] has a shape of "
+                    f"{output.shape}."
+                )
+            made.append(grad)
+        elif known is None:
+            raise RuntimeError("a GradientEdge as output needs its gradient to be given")
+        elif output.requires_grad:
+            if output.numel() != 1:
+                raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            made.append(_C._VariableFunctions.ones_like(output))
+        else:
+            made.append(None)
+    return tuple(made)
+
+
+def backward(
+    tensors: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    r"""Add to the ``grad`` of every leaf its gradient with respect to the sum of the given tensors.
+
+    For tensors :math:`y_i` and gradients :math:`v_i`, a leaf :math:`x` receives
+    :math:`\sum_i v_i^\top \partial y_i / \partial x`.
+
+    Args:
+        tensors: what to differentiate.
+        grad_tensors: for each, a tensor of its shape; None for a scalar stands for 1.
+        retain_graph: keep what the graph saved, so that it can be used again (default: ``create_graph``).
+        create_graph: record the backward pass, so that gradients can be differentiated.
+        inputs: accumulate into these tensors only, leaves or not.
+
+    Raises:
+        RuntimeError: a tensor has no graph, its graph was freed, or a gradient is missing for a non-scalar.
+
+    Example:
+        >>> import reftorch as torch
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> torch.autograd.backward([x * x, 3 * x], [torch.ones(2), torch.ones(2)])
+        >>> x.grad
+        tensor([5., 7.])
+
+    Mirrors torch/autograd/__init__.py, ``backward``.
+    """
+    if inputs is not None and not isinstance(inputs, _C.TensorBase) and len(inputs) == 0:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    roots = _as_tuple(tensors)
+    grads = _make_grads(roots, _as_tuple(grad_tensors, len(roots)))
+    keep = create_graph if retain_graph is None else retain_graph
+    wanted = () if inputs is None else _as_tuple(inputs)
+    _C._run_backward(roots, grads, keep, create_graph, wanted, allow_unreachable=True, accumulate_grad=True)
+
+
+def grad(
+    outputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
+    inputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    r"""Return the gradients of the sum of ``outputs`` with respect to ``inputs``; no ``grad`` is touched.
+
+    Args:
+        outputs: what to differentiate.
+        inputs: with respect to what: any tensors of the graph.
+        grad_outputs: for each output, a tensor of its shape; None for a scalar stands for 1.
+        retain_graph: keep what the graph saved, so that it can be used again (default: ``create_graph``).
+        create_graph: record the pass, so that the result can be differentiated.
+        allow_unused: give None for an input that the outputs do not depend on (default: ``materialize_grads``).
+        is_grads_batched: not there yet.
+        materialize_grads: give zeros instead of None.
+
+    Returns:
+        A tuple, one gradient for each input.
+
+    Raises:
+        RuntimeError: as :func:`backward`; or an input was not used and ``allow_unused`` is False.
+        ValueError: ``materialize_grads`` with ``allow_unused=False``.
+        NotImplementedError: ``is_grads_batched=True``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> x = torch.tensor(3.0, requires_grad=True)
+        >>> (first,) = torch.autograd.grad(x * x * x, x, create_graph=True)
+        >>> (second,) = torch.autograd.grad(first, x)
+        >>> first.item(), second.item()
+        (27.0, 18.0)
+
+    Mirrors torch/autograd/__init__.py, ``grad``.
+    """
+    if is_grads_batched:
+        raise NotImplementedError(
+            "grad(): is_grads_batched=True needs vmap, which does not exist yet. Call grad once per row of "
+            "grad_outputs, with retain_graph=True."
+        )
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    allow_unreachable = materialize_grads if allow_unused is None else allow_unused
+    roots, wanted = _as_tuple(outputs), _as_tuple(inputs)
+    if not wanted:
+        raise ValueError("grad requires non-empty inputs.")
+    grads = _make_grads(roots, _as_tuple(grad_outputs, len(roots)))
+    keep = create_graph if retain_graph is None else retain_graph
+    result = _C._run_backward(roots, grads, keep, create_graph, wanted, allow_unreachable, accumulate_grad=False)
+    if materialize_grads:
+        zeros_like = _C._VariableFunctions.zeros_like
+        if any(r is None and not isinstance(i, _C.TensorBase) for r, i in zip(result, wanted, strict=True)):
+            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+        result = tuple(zeros_like(i) if r is None else r for r, i in zip(result, wanted, strict=True))
+    return result

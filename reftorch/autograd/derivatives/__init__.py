@@ -1,0 +1,132 @@
+"""The derivative of every op, as plain tensor code.
+
+A formula gives the gradient of one input. The names of its parameters say what the graph keeps until backward, so a
+formula keeps no more than it reads, and only when that input needs a gradient::
+
+    derivative("mul.Tensor",
+               self=lambda grad, other: grad * other,
+               other=lambda grad, self: grad * self)
+
+What a parameter may be called:
+
+=====================  ==============================================================================================
+``grad``               the gradient of the first output
+``grads``              a list, one gradient per differentiable output; zeros where none arrived
+an argument's name     that argument as it was: a tensor, number, list, dtype; ``other`` above
+``<name>_sizes``       its shape (also ``_strides``, ``_storage_offset``, ``_scalar_type``), which keeps no
+                       tensor alive; of a ``Tensor[]`` argument, a list of shapes
+``result``             the first output; ``result1`` the second; or a return's name, such as ``indices``
+``needs_input_grad``   (joint form) a tuple of bools, one per differentiable input; a list for a ``Tensor[]`` argument
+=====================  ==============================================================================================
+
+Where the inputs are lists, or share work, the joint form returns a tuple, a gradient for each differentiable input::
+
+    @derivative("cat", inputs=["tensors"])
+    def cat(grad, tensors_sizes, dim): ...
+
+A gradient has the shape that broadcasting gave it: the engine sums it down to the input's shape, and casts it to the
+input's dtype, once for every op. A formula is made of ops, so it is differentiable in its turn. An in-place op has the
+formula of its functional form.
+
+Mirrors: tools/autograd/derivatives.yaml, torch/csrc/autograd/FunctionsManual.cpp
+Leaves out: forward-mode formulas.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Sequence
+from types import CodeType
+from typing import Any
+
+from reftorch import _C
+
+__all__ = ["derivative", "non_differentiable"]
+
+# Overloads of one op make nodes of one name, numbered in the order of PyTorch's table; those that are not 0:
+_NODE_NUMBER = {
+    "add.Scalar": 1, "sub.Scalar": 1, "rsub.Scalar": 1, "mul.Scalar": 1,
+    "div.Scalar": 1, "div.Tensor_mode": 2, "div.Scalar_mode": 3,
+    "pow.Tensor_Tensor": 1, "pow.Scalar": 2, "remainder.Tensor": 1, "fmod.Tensor": 1, "lerp.Tensor": 1,
+    "clamp": 1, "clamp_min.Tensor": 1, "clamp_max.Tensor": 1, "fill.Tensor": 1, "masked_fill.Tensor": 1,
+    "sum.dim_IntList": 1, "mean.dim": 1, "prod.dim_int": 1, "max": 1, "min": 1, "squeeze.dim": 1, "squeeze.dims": 2,
+    "norm.ScalarOpt_dim": 1, "index_fill.int_Tensor": 1, "sort.stable": 1,
+}  # fmt: skip
+
+
+def _node_name(op: str) -> str:
+    camel_case = "".join(part.title() for part in op.split(".")[0].split("_"))
+    return (camel_case + "Backward").replace("ForwardBackward", "Backward") + str(_NODE_NUMBER.get(op, 0))
+
+
+def _parameters(formula: Callable[..., Any]) -> tuple[str, ...]:
+    code: CodeType = formula.__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _named(formula: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A lambda's frames are called ``<lambda>``; in a traceback, a debugger or a call tree ``mul_self`` says more."""
+    if formula.__name__ == "<lambda>":
+        formula.__code__ = formula.__code__.replace(co_name=name)
+        formula.__name__ = formula.__qualname__ = name
+    return formula
+
+
+def derivative(op: str, /, *, inputs: Sequence[str] | None = None, **formulas: Callable[..., Any]) -> Any:
+    """Say how gradients pass through an op.
+
+    Args:
+        op: the op's name with its overload, ``"mul.Tensor"``.
+        inputs: joint form only: the differentiable inputs in schema order; without it, all tensor arguments.
+        formulas: for each differentiable input, by name, its formula.
+
+    Returns:
+        Without ``formulas``, a decorator for the joint form.
+
+    Raises:
+        RuntimeError: there is no such op, it has a formula already, or a parameter names nothing that is there.
+
+    Example:
+        >>> from reftorch.autograd.derivatives import derivative
+        >>> derivative("no_such_op", self=lambda grad: grad)
+        Traceback (most recent call last):
+            ...
+        RuntimeError: Could not find schema for no_such_op. No op of that name is registered.
+
+    Mirrors tools/autograd/derivatives.yaml, an entry.
+    """
+    base = op.split(".")[0]
+    if formulas:
+        rows = [(name, _named(f, f"{base}_{name}"), _parameters(f)) for name, f in formulas.items()]
+        _C._register_derivative(op, _node_name(op), rows)
+        return None
+
+    def joint(formula: Callable[..., Any]) -> Callable[..., Any]:
+        _C._register_joint_derivative(op, _node_name(op), inputs, formula, _parameters(formula))
+        return formula
+
+    return joint
+
+
+def non_differentiable(*ops: str) -> None:
+    """Say that the results of ops never require a gradient, whatever their inputs do.
+
+    Args:
+        ops: names with overloads, ``"eq.Tensor"``.
+
+    Raises:
+        RuntimeError: there is no such op, or it has a formula.
+
+    Mirrors tools/autograd/derivatives.yaml, ``output_differentiability: [False]``.
+    """
+    for op in ops:
+        _C._register_non_differentiable(op)
+
+
+def _register_all() -> None:
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+
+
+_register_all()

@@ -1,0 +1,19 @@
+"""Copies and fills: what was overwritten has no influence left.
+
+Mirrors: tools/autograd/derivatives.yaml (clone, copy_, fill_, zero_, _to_copy)
+Leaves out: copies between devices.
+"""
+
+from reftorch import _C
+from reftorch.autograd.derivatives import derivative, non_differentiable
+
+_zeros_like = _C._VariableFunctions.zeros_like
+
+derivative("clone", self=lambda grad: grad)
+derivative("_to_copy", self=lambda grad: grad)  # the engine casts it back
+derivative("copy_", self=lambda grad: _zeros_like(grad), src=lambda grad: grad)
+derivative("fill_.Scalar", self=lambda grad: _zeros_like(grad))
+derivative("fill_.Tensor", self=lambda grad: _zeros_like(grad), value=lambda grad: grad.sum())
+derivative("zero_", self=lambda grad: _zeros_like(grad))
+
+non_differentiable("resize_")  # it refuses a tensor that requires a gradient

@@ -1,0 +1,57 @@
+"""Reading at places that indices or masks name, and writing there: each is the other's derivative.
+
+Mirrors: tools/autograd/derivatives.yaml (index, index_put, gather, scatter, masked_fill, ...)
+Leaves out: sparse gradients.
+"""
+
+from reftorch import _C
+from reftorch.autograd.derivatives import derivative, non_differentiable
+
+_torch = _C._VariableFunctions
+
+# --- x[indices] ------------------------------------------------------------------------------------------------------
+
+derivative("index.Tensor",
+           self=lambda grad, self_sizes, indices: grad.new_zeros(self_sizes).index_put(indices, grad, True))
+derivative("index_put",
+           self=lambda grad, indices, accumulate: grad if accumulate else grad.index_put(indices, grad.new_zeros(())),
+           values=lambda grad, indices: _torch.index(grad, indices))
+
+# --- one index tensor, one dimension ---------------------------------------------------------------------------------
+
+derivative("gather",
+           self=lambda grad, self_sizes, dim, index: grad.new_zeros(self_sizes).scatter_add(dim, index, grad))
+derivative("scatter.src",
+           self=lambda grad, dim, index: grad.scatter(dim, index, 0),
+           src=lambda grad, dim, index: grad.gather(dim, index))
+derivative("scatter.value", self=lambda grad, dim, index: grad.scatter(dim, index, 0))
+derivative("scatter_add",
+           self=lambda grad: grad,
+           src=lambda grad, dim, index: grad.gather(dim, index))
+
+derivative("index_select",
+           self=lambda grad, self_sizes, dim, index: grad.new_zeros(self_sizes).index_add(dim, index, grad))
+derivative("index_add",
+           self=lambda grad: grad,
+           source=lambda grad, source_sizes, dim, index, alpha:
+               grad.index_select(dim, index).reshape(source_sizes) * alpha)
+
+# --- masks -----------------------------------------------------------------------------------------------------------
+
+derivative("masked_fill.Scalar", self=lambda grad, mask: grad.masked_fill(mask, 0))
+derivative("masked_fill.Tensor",
+           self=lambda grad, mask: grad.masked_fill(mask, 0),
+           value=lambda grad, mask: grad.masked_select(mask).sum())
+
+
+def _masked_select_backward(grad, self_sizes, mask):
+    zeros = grad.new_zeros(()).expand(self_sizes)
+    both = zeros.masked_fill(mask, 0)  # zeros of the shape that self and mask broadcast to
+    if both.dim() == 0:
+        return both.reshape(1).index_put([mask.reshape(1)], grad).reshape(())
+    return both.index_put([mask.expand(both.shape)], grad)
+
+
+derivative("masked_select", self=_masked_select_backward)
+
+non_differentiable("nonzero")

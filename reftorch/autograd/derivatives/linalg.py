@@ -1,0 +1,70 @@
+"""Products of matrices and vectors.
+
+For C = A B the gradients are dA = dC B^T and dB = A^T dC. A gradient is computed in the memory order of its input, so
+that it can be added to .grad without a copy (the weight of a Linear layer comes in as its transpose).
+
+Mirrors: tools/autograd/derivatives.yaml (mm, addmm, bmm, ...), torch/csrc/autograd/FunctionsManual.cpp (mm_mat1_grad)
+Leaves out: decompositions, complex conjugates.
+"""
+
+from reftorch.autograd.derivatives import derivative
+
+
+def _times(tensor, factor):
+    return tensor if factor == 1 else tensor * factor
+
+
+def _is_column_major(sizes, strides):
+    return strides[0] == 1 and strides[1] == sizes[0] and sizes[0] != 1
+
+
+def _mat1_grad(grad, mat2, sizes, strides, alpha=1):
+    if _is_column_major(sizes, strides):
+        return _times(mat2.mm(grad.t()).t(), alpha)
+    return _times(grad.mm(mat2.t()), alpha)
+
+
+def _mat2_grad(grad, mat1, sizes, strides, alpha=1):
+    if _is_column_major(sizes, strides):
+        return _times(grad.t().mm(mat1).t(), alpha)
+    return _times(mat1.t().mm(grad), alpha)
+
+
+# --- matrices --------------------------------------------------------------------------------------------------------
+
+derivative("mm",
+           self=lambda grad, mat2, self_sizes, self_strides: _mat1_grad(grad, mat2, self_sizes, self_strides),
+           mat2=lambda grad, self, mat2_sizes, mat2_strides: _mat2_grad(grad, self, mat2_sizes, mat2_strides))
+
+derivative("addmm",
+           self=lambda grad, beta: _times(grad, beta),
+           mat1=lambda grad, mat2, mat1_sizes, mat1_strides, alpha:
+               _mat1_grad(grad, mat2, mat1_sizes, mat1_strides, alpha),
+           mat2=lambda grad, mat1, mat2_sizes, mat2_strides, alpha:
+               _mat2_grad(grad, mat1, mat2_sizes, mat2_strides, alpha))
+
+# --- batches of matrices ---------------------------------------------------------------------------------------------
+
+derivative("bmm",
+           self=lambda grad, mat2: grad.bmm(mat2.transpose(1, 2)),
+           mat2=lambda grad, self: self.transpose(1, 2).bmm(grad))
+
+derivative("baddbmm",
+           self=lambda grad, beta: _times(grad, beta),
+           batch1=lambda grad, batch2, alpha: _times(grad.bmm(batch2.transpose(1, 2)), alpha),
+           batch2=lambda grad, batch1, alpha: _times(batch1.transpose(1, 2).bmm(grad), alpha))
+
+# --- vectors ---------------------------------------------------------------------------------------------------------
+
+derivative("mv",
+           self=lambda grad, vec: grad.outer(vec),
+           vec=lambda grad, self: self.t().mv(grad))
+
+derivative("addmv",
+           self=lambda grad, beta: _times(grad, beta),
+           mat=lambda grad, vec, alpha: _times(grad.outer(vec), alpha),
+           vec=lambda grad, mat, alpha: _times(mat.t().mv(grad), alpha))
+
+derivative("dot",
+           self=lambda grad, tensor: grad * tensor,
+           tensor=lambda grad, self: grad * self)

@@ -1,0 +1,155 @@
+"""Reductions: the gradient of a result goes back to all that it was made of.
+
+Mirrors: tools/autograd/derivatives.yaml (sum, prod, max, var, norm), torch/csrc/autograd/FunctionsManual.cpp
+Leaves out: complex numbers; the subgradients of norms with 0 < p < 1 at zero.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from reftorch import _C
+from reftorch.autograd.derivatives import derivative, non_differentiable
+
+_fn = _C._VariableFunctions
+
+
+def _dims(dim: int | Sequence[int] | None, ndim: int) -> list[int]:
+    """The reduced dimensions, counted from the front; none, or an empty list, means all."""
+    if dim is None:
+        return list(range(ndim))
+    dims = [dim] if isinstance(dim, int) else list(dim)
+    return sorted(d % ndim for d in dims) if dims and ndim > 0 else list(range(ndim))
+
+
+def _restore(reduced: Any, sizes: Sequence[int], dim: int | Sequence[int] | None, keepdim: bool) -> Any:
+    """Put the dimensions that a reduction took away back, with size 1."""
+    if keepdim or not sizes:
+        return reduced
+    for d in _dims(dim, len(sizes)):
+        reduced = reduced.unsqueeze(d)
+    return reduced
+
+
+def _count(sizes: Sequence[int], dim: int | Sequence[int] | None) -> int:
+    return math.prod(sizes[d] for d in _dims(dim, len(sizes)))
+
+
+# --- sums and means --------------------------------------------------------------------------------------------------
+
+derivative("sum", self=lambda grad, self_sizes: grad.expand(self_sizes))
+derivative(
+    "sum.dim_IntList",
+    self=lambda grad, self_sizes, dim, keepdim: _restore(grad, self_sizes, dim, keepdim).expand(self_sizes),
+)
+
+derivative("mean", self=lambda grad, self_sizes: grad.expand(self_sizes) / math.prod(self_sizes))
+derivative(
+    "mean.dim",
+    self=lambda grad, self_sizes, dim, keepdim: (
+        _restore(grad, self_sizes, dim, keepdim).expand(self_sizes) / _count(self_sizes, dim)
+    ),
+)
+
+# y_i = x_0 + ... + x_i, so x_i is in y_i and all that follow
+derivative("cumsum", self=lambda grad, dim: grad.flip(dim).cumsum(dim).flip(dim))
+
+# --- products --------------------------------------------------------------------------------------------------------
+
+
+def _products_of_others(self: Any, dim: int) -> Any:
+    """For each element the product of all others along ``dim``, where a division by the element would be 0 / 0."""
+    row = self.movedim(dim, -1)
+    n = row.size(-1)
+    others = _fn.where(_fn.eye(n, dtype=_C.bool), 1.0, row.unsqueeze(-2))  # (..., n, n): row i without element i
+    return others.prod(-1).movedim(-1, dim)
+
+
+def _prod_dim(grad: Any, self: Any, result: Any, dim: int, keepdim: bool) -> Any:
+    if self.dim() == 0:
+        return grad
+    grad, result = (_restore(t, self.shape, dim, keepdim) for t in (grad, result))
+    if (self == 0).any().item():
+        return grad * _products_of_others(self, dim)
+    return grad * result / self
+
+
+def _prod(grad: Any, self: Any, result: Any) -> Any:
+    if (self == 0).any().item():
+        return grad * _products_of_others(self.reshape(-1), 0).reshape(self.shape)
+    return grad * result / self
+
+
+derivative("prod", self=_prod)
+derivative("prod.dim_int", self=_prod_dim)
+
+# --- the largest and the smallest ------------------------------------------------------------------------------------
+
+
+def _share_equally(grad: Any, self: Any, result: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """All elements that are the extremum get the same part of the gradient."""
+    grad, result = (_restore(t, self.shape, dim, keepdim) for t in (grad, result))
+    is_extremum = (self == result).logical_or(self.isnan())
+    count = is_extremum.sum(_dims(dim, self.dim()), keepdim=True)
+    return _fn.where(is_extremum, grad / count, 0.0)
+
+
+def _to_index(grad: Any, self_sizes: Sequence[int], indices: Any, dim: int, keepdim: bool) -> Any:
+    """The chosen element gets all of it."""
+    if not self_sizes:
+        return grad
+    grad, indices = (_restore(t, self_sizes, dim, keepdim) for t in (grad, indices))
+    zeros = _fn.zeros(self_sizes, dtype=grad.dtype)
+    return zeros.scatter(dim, indices, grad)
+
+
+derivative("max", self=lambda grad, self, result: _share_equally(grad, self, result))
+derivative("min", self=lambda grad, self, result: _share_equally(grad, self, result))
+derivative("amax", self=_share_equally)
+derivative("amin", self=_share_equally)
+derivative("max.dim", self=_to_index)
+derivative("min.dim", self=_to_index)
+
+non_differentiable("argmax", "argmin", "all", "all.dim", "any", "any.dim")
+
+# --- spread ----------------------------------------------------------------------------------------------------------
+
+
+# var = sum (x - mean)^2 / (n - correction)
+def _var(grad: Any, self: Any, dim: Any, correction: float | None, keepdim: bool) -> Any:
+    dims = _dims(dim, self.dim())
+    divisor = _count(self.shape, dim) - (1 if correction is None else correction)
+    deviation = self - self.mean(dims, keepdim=True)
+    factor = 2 / divisor if divisor != 0 else math.inf
+    return _restore(grad, self.shape, dim, keepdim) * factor * deviation
+
+
+# std = sqrt(var); flat where it is zero
+def _std(grad: Any, self: Any, result: Any, dim: Any, correction: float | None, keepdim: bool) -> Any:
+    return _var(_fn.where(result == 0, 0.0, grad / (2 * result)), self, dim, correction, keepdim)
+
+
+derivative("var.correction", self=_var)
+derivative("std.correction", self=_std)
+
+# --- norms -----------------------------------------------------------------------------------------------------------
+
+
+# |x|_p = (sum |x|^p)^(1/p)
+def _norm(grad: Any, self: Any, p: float | None, result: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    p = 2 if p is None else p
+    grad, result = (_restore(t, self.shape, dim, keepdim) for t in (grad, result))
+    if p == 0:
+        return _fn.zeros_like(self)
+    if p == 1:
+        return grad * self.sign()
+    if p == 2:
+        return grad * _fn.where(result == 0, 0.0, self / result)
+    if math.isinf(p):
+        return self.sign() * _share_equally(grad, self.abs(), result, dim, keepdim=True)
+    power = _fn.where(self == 0, 0.0, self * self.abs().pow(p - 2))
+    return power * _fn.where(result == 0, 0.0, grad / result.pow(p - 1))
+
+
+derivative("norm.Scalar", self=lambda grad, self, p, result: _norm(grad, self, p, result))
+derivative("norm.ScalarOpt_dim", self=_norm)

@@ -1,0 +1,116 @@
+"""Views, and tensors made of whole other tensors: a gradient goes the way back.
+
+Mirrors: tools/autograd/derivatives.yaml (view, expand, select, cat, ...), torch/csrc/autograd/FunctionsManual.cpp
+Leaves out: as_strided of a tensor whose own elements overlap.
+"""
+
+import sys
+
+from reftorch import _C
+from reftorch.autograd.derivatives import derivative
+
+_torch = _C._VariableFunctions
+
+# --- the same elements in another shape ------------------------------------------------------------------------------
+
+derivative("view", self=lambda grad, self_sizes: grad.reshape(self_sizes))
+derivative("_unsafe_view", self=lambda grad, self_sizes: grad.reshape(self_sizes))
+derivative("alias", self=lambda grad: grad)
+derivative("expand", self=lambda grad: grad)  # the engine sums over what was stretched
+derivative("t", self=lambda grad: grad.t())
+derivative("transpose.int", self=lambda grad, dim0, dim1: grad.transpose(dim0, dim1))
+derivative("unsqueeze", self=lambda grad, dim: grad.squeeze(dim))
+derivative("squeeze", self=lambda grad, self_sizes: grad.reshape(self_sizes))
+derivative("squeeze.dim", self=lambda grad, self_sizes: grad.reshape(self_sizes))
+derivative("squeeze.dims", self=lambda grad, self_sizes: grad.reshape(self_sizes))
+
+
+def _inverse(dims):
+    inverse = [0] * len(dims)
+    for new, old in enumerate(dims):
+        inverse[old % len(dims)] = new
+    return inverse
+
+
+derivative("permute", self=lambda grad, dims: grad.permute(_inverse(dims)))
+
+derivative("t_", self=lambda grad: grad.t())
+derivative("transpose_", self=lambda grad, dim0, dim1: grad.transpose(dim0, dim1))
+derivative("swapaxes_", self=lambda grad, axis0, axis1: grad.transpose(axis0, axis1))
+derivative("swapdims_", self=lambda grad, dim0, dim1: grad.transpose(dim0, dim1))
+derivative("unsqueeze_", self=lambda grad, dim: grad.squeeze(dim))
+derivative("squeeze_", self=lambda grad, self_sizes: grad.reshape(self_sizes))
+derivative("squeeze_.dims", self=lambda grad, self_sizes: grad.reshape(self_sizes))
+derivative("squeeze_.dim", self=lambda grad, self_sizes: grad.reshape(self_sizes))
+
+# --- a part: zeros with the gradient in its place -------------------------------------------------------------------
+
+derivative("select.int",
+           self=lambda grad, self_sizes, dim, index: _torch.select_backward(grad, self_sizes, dim, index))
+derivative("select_backward", grad_output=lambda grad, dim, index: grad.select(dim, index))
+
+derivative("slice.Tensor",
+           self=lambda grad, self_sizes, dim, start, end, step: _torch.slice_backward(
+               grad, self_sizes, dim, 0 if start is None else start, sys.maxsize if end is None else end, step))
+derivative("slice_backward",
+           grad_output=lambda grad, dim, start, end, step: _torch.slice(grad, dim, start, end, step))
+
+derivative("diagonal",
+           self=lambda grad, self_sizes, offset, dim1, dim2: _torch.diagonal_backward(
+               grad, self_sizes, offset, dim1, dim2))
+derivative("diagonal_backward", grad_output=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2))
+derivative("diag_embed", self=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2))
+
+derivative("tril", self=lambda grad, diagonal: grad.tril(diagonal))
+derivative("triu", self=lambda grad, diagonal: grad.triu(diagonal))
+
+# --- several parts ---------------------------------------------------------------------------------------------------
+
+derivative("unbind.int", self=lambda grads, dim: _torch.stack(grads, dim))
+derivative("split.Tensor", self=lambda grads, dim: _torch.cat(grads, dim))
+derivative("split_with_sizes", self=lambda grads, dim: _torch.cat(grads, dim))
+
+
+@derivative("cat", inputs=["tensors"])
+def cat(grad, tensors_sizes, dim, needs_input_grad):
+    start, grads = 0, []
+    for sizes, needed in zip(tensors_sizes, needs_input_grad[0], strict=True):
+        if len(sizes) != grad.dim():  # an empty tensor of one dimension, which fits anything
+            grads.append(grad.new_zeros(sizes) if needed else None)
+            continue
+        grads.append(grad.narrow(dim, start, sizes[dim]) if needed else None)
+        start += sizes[dim]
+    return (grads,)
+
+
+# --- rearranged copies -----------------------------------------------------------------------------------------------
+
+derivative("flip", self=lambda grad, dims: grad.flip(dims))
+
+
+def _repeat_backward(grad, self_sizes, repeats):
+    leading = len(repeats) - len(self_sizes)
+    sizes = [1] * leading + list(self_sizes)
+    split = [n for pair in zip(repeats, sizes, strict=True) for n in pair]
+    if not split:
+        return grad
+    return grad.reshape(split).sum(list(range(0, len(split), 2))).reshape(self_sizes)
+
+
+derivative("repeat", self=_repeat_backward)
+
+# --- as_strided: any geometry on the same memory, so think of the memory as one long vector -------------------------
+
+
+def _as_strided_backward(grad, self_sizes, self_strides, self_storage_offset, size, stride, storage_offset):
+    offset = 0 if storage_offset is None else storage_offset - self_storage_offset
+    reach = sum((n - 1) * s for n, s in zip(self_sizes, self_strides, strict=True)) if 0 not in self_sizes else 0
+    span = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if grad.numel() else 0
+    length = max(reach, span) + 1
+    places = _torch.arange(length).as_strided(size, stride, offset).reshape(-1)
+    memory = grad.new_zeros(length).index_add(0, places, grad.reshape(-1))
+    return memory.as_strided(self_sizes, self_strides, 0)
+
+
+derivative("as_strided", self=_as_strided_backward)
+derivative("as_strided_", self=_as_strided_backward)

@@ -1,0 +1,230 @@
+"""Ops whose forward and backward are written in Python.
+
+Mirrors: torch/autograd/function.py
+Leaves out: ``jvp``, ``vmap``, ``generate_vmap_rule``, ``NestedIOFunction``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from reftorch import _C
+from reftorch.autograd.grad_mode import no_grad
+
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "once_differentiable"]
+
+
+class FunctionCtx:
+    """The methods of ``ctx``, which goes from ``forward`` (or ``setup_context``) to ``backward``.
+
+    Mirrors torch/autograd/function.py, ``FunctionCtx``.
+    """
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors for ``backward``, which finds them in ``ctx.saved_tensors``.
+
+        Kept this way they are checked for in-place changes, are freed with the graph, and make no reference cycle.
+
+        Args:
+            tensors: inputs or outputs; None is allowed.
+
+        Raises:
+            TypeError: (when ``forward`` is done) one of them is no tensor.
+
+        Example:
+            >>> import reftorch as torch
+            >>> class Square(torch.autograd.Function):
+            ...     @staticmethod
+            ...     def forward(ctx, x):
+            ...         ctx.save_for_backward(x)
+            ...         return x * x
+            ...     @staticmethod
+            ...     def backward(ctx, grad):
+            ...         (x,) = ctx.saved_tensors
+            ...         return grad * 2 * x
+            >>> x = torch.tensor(3.0, requires_grad=True)
+            >>> Square.apply(x).backward()
+            >>> x.grad
+            tensor(6.)
+
+        Mirrors torch/autograd/function.py, ``FunctionCtx.save_for_backward``.
+        """
+        self.to_save = tensors
+
+    def mark_dirty(self, *args: Any) -> None:
+        """Say which inputs ``forward`` changed in place; each must be returned.
+
+        Mirrors torch/autograd/function.py, ``FunctionCtx.mark_dirty``.
+        """
+        self.dirty_tensors = args
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        """Say which outputs have no gradient, such as indices.
+
+        Mirrors torch/autograd/function.py, ``FunctionCtx.mark_non_differentiable``.
+        """
+        self.non_differentiable = args
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Say whether ``backward`` gets zeros (the default) or None for an output that took no part.
+
+        Mirrors torch/autograd/function.py, ``FunctionCtx.set_materialize_grads``.
+        """
+        self.materialize_grads = value
+
+
+class BackwardCFunction(_C._FunctionBase, FunctionCtx):
+    """The base of every ``ctx``: it is also the ``grad_fn`` of the outputs.
+
+    Mirrors torch/autograd/function.py, ``BackwardCFunction``.
+    """
+
+    _forward_cls: type[Function]
+
+    def __call__(self, *grads: Any) -> Any:
+        return self._forward_cls.backward(self, *grads)
+
+
+class FunctionMeta(type):
+    """Gives each Function a class for its ``ctx``, named ``<Function>Backward``.
+
+    Mirrors torch/autograd/function.py, ``FunctionMeta``.
+    """
+
+    def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
+        is_root = not isinstance(bases[0], FunctionMeta)
+        if "vjp" in attrs and not is_root:
+            if "backward" in attrs:
+                raise RuntimeError(
+                    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+                    "implement one of them."
+                )
+            cls.backward = attrs["vjp"]
+        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
+        inherited = any(getattr(base, "_has_setup_context", False) for base in bases)
+        cls._has_setup_context = not is_root and ("setup_context" in attrs or inherited)
+        super().__init__(name, bases, attrs)
+
+
+class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
+    r"""An op of one's own: subclass it, and write ``forward`` and ``backward`` as static methods.
+
+    ``forward(ctx, *args)`` computes the result, unrecorded. ``backward(ctx, *grads)`` gets one gradient for each output
+    and returns one for each argument of ``forward``: for :math:`y = f(x)` and :math:`g`, it is
+    :math:`g^\top \partial f / \partial x`. Instead of taking ``ctx`` in ``forward``, a Function may define
+    ``setup_context(ctx, inputs, output)``. Use it by ``apply``.
+
+    Raises:
+        NotImplementedError: ``forward`` or ``backward`` is missing.
+        RuntimeError: an instance is called, or ``backward`` returns the wrong number of gradients.
+
+    Example:
+        >>> import reftorch as torch
+        >>> class Exp(torch.autograd.Function):
+        ...     @staticmethod
+        ...     def forward(x):
+        ...         return x.exp()
+        ...     @staticmethod
+        ...     def setup_context(ctx, inputs, output):
+        ...         ctx.save_for_backward(output)
+        ...     @staticmethod
+        ...     def backward(ctx, grad):
+        ...         return grad * ctx.saved_tensors[0]
+        >>> x = torch.zeros(2, requires_grad=True)
+        >>> Exp.apply(x).sum().backward()
+        >>> x.grad
+        tensor([1., 1.])
+
+    Mirrors torch/autograd/function.py, ``Function``.
+    """
+
+    _backward_cls: type[BackwardCFunction]
+    _has_setup_context: bool
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise RuntimeError(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
+            "invoke them on the class itself. Instantiating an autograd function is not supported; call its apply."
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+            "function with static forward method."
+        )
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the result; see the class."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Keep what ``backward`` needs, where ``forward`` takes no ``ctx``; see the class."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Return the gradient for each argument of ``forward``; see the class."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
+        )
+
+    vjp = backward
+
+
+def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a ``backward`` that cannot itself be differentiated: a second one says so instead of being wrong.
+
+    Args:
+        fn: the ``backward``; it runs unrecorded.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.autograd.function import once_differentiable
+        >>> class Double(torch.autograd.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         return x * 2
+        ...     @staticmethod
+        ...     @once_differentiable
+        ...     def backward(ctx, grad):
+        ...         return grad * 2
+        >>> x = torch.tensor(1.0, requires_grad=True)
+        >>> torch.autograd.grad(Double.apply(x), x)
+        (tensor(2.),)
+
+    Mirrors torch/autograd/function.py, ``once_differentiable``.
+    """
+
+    @functools.wraps(fn)
+    def wrapper(ctx: Any, *args: Any) -> Any:
+        with no_grad():
+            outputs = fn(ctx, *args)
+        recorded = _C.is_grad_enabled() and any(isinstance(arg, _C.TensorBase) and arg.requires_grad for arg in args)
+        if not recorded:
+            return outputs
+        tensors = outputs if isinstance(outputs, tuple) else (outputs,)
+        barred = tuple(_bar(t) if isinstance(t, _C.TensorBase) else t for t in tensors)
+        return barred if isinstance(outputs, tuple) else barred[0]
+
+    return wrapper
+
+
+def _bar(tensor: Any) -> Any:
+    return _OnceDifferentiableError.apply(tensor.detach().requires_grad_())
+
+
+class _OnceDifferentiableError(Function):
+    """Passes a tensor on as one that requires a gradient, and raises when one is asked for."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: Any) -> Any:
+        return tensor
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")

@@ -1,0 +1,218 @@
+"""Which functions ran, in both languages, in what order: no debugger needed.
+
+Mirrors: nothing in PyTorch: its profiler records ops, not functions.
+Left out: times and arguments; the difference of two trees.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import html
+import re
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, TypeVar
+
+from . import _tree
+from ._gdb_report import CELL_FILE, DIM, STYLE, link, scrub
+from ._native import NeedsDebugBuild, StaleLibrary, native, stale_library
+from ._noise import is_accessor, is_foreign
+from ._symbols import SymbolTable
+from ._tree import Node
+
+MAX_CALLS = 1_000_000
+OPEN_LEVELS = 3  # how deep the HTML tree is unfolded at first
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class call_tree:
+    """Record the calls of a block: Python and C++ frames in one tree, each with its file and line.
+
+    A function stands under the one that called it. Equal calls in a row are one line with a count. In a notebook the
+    tree can be folded, and each place opens the file at its line.
+
+    Args:
+        only: a pattern for ``file function``; calls that match stay, and the calls that lead to them.
+        hide: a pattern for ``file function``; calls that match are left out, what they call moves up.
+        accessors: show small inline functions, destructors and the allocator as well.
+        depth: how many levels to show.
+
+    Raises:
+        NeedsDebugBuild: the loaded build has no call hooks.
+        StaleLibrary: the library was rebuilt after it was loaded.
+        RuntimeError: a recording is running already.
+
+    Example::
+
+        >>> import reftorch as torch
+        >>> from reftorch.debug import call_tree
+        >>> with call_tree(only="mul_kernel") as tree:
+        ...     _ = torch.ones(2) * torch.ones(2)
+        >>> print(tree)  # doctest: +ELLIPSIS
+        at...
+
+    Mirrors nothing in PyTorch.
+    """
+
+    def __init__(
+        self,
+        *,
+        only: str | None = None,
+        hide: str | None = None,
+        accessors: bool = False,
+        depth: int | None = None,
+        max_calls: int = MAX_CALLS,
+    ) -> None:
+        self._only = re.compile(only) if only else None
+        self._hide = re.compile(hide) if hide else None
+        self._accessors = accessors
+        self._depth = depth
+        self._max_calls = max_calls
+        self.threads: list[list[Node]] = []
+        self.lost = 0
+
+    def __enter__(self) -> call_tree:
+        if not has_hooks():
+            raise NeedsDebugBuild("call_tree")
+        if stale_library(native().library):
+            raise StaleLibrary
+        self._profile = sys.getprofile()
+        native().debug.start_call_tree(self._max_calls)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        recorded = native().debug.stop_call_tree()
+        sys.setprofile(self._profile)
+        offsets = {key for _, calls in recorded for _, _, key in calls if isinstance(key, int)}
+        symbols = symbol_table().look_up(offsets)
+        self.lost = sum(lost for lost, _ in recorded)
+        shown = [self._shown(_tree.build(calls, symbols)) for _, calls in recorded]
+        self.threads = [shown[0], *filter(None, shown[1:])]
+
+    def __call__(self, function: F) -> F:
+        """As a decorator: each call of `function` shows its tree."""
+
+        @functools.wraps(function)
+        def recorded(*args: Any, **kwargs: Any) -> Any:
+            # A copy, for the tree of this call: `function` may be called again while it is looked at.
+            tree = copy.copy(self)
+            with tree:
+                result = function(*args, **kwargs)
+            show(tree)
+            return result
+
+        return recorded  # type: ignore[return-value]
+
+    def _shown(self, nodes: list[Node]) -> list[Node]:
+        def hidden(node: Node) -> bool:
+            if is_foreign(node) or (not self._accessors and is_accessor(node)):
+                return True
+            return self._hide is not None and bool(self._hide.search(described(node)))
+
+        nodes = _tree.hoist(nodes, hidden)
+        only = self._only
+        if only is not None:
+            nodes = _tree.keep(nodes, lambda node: bool(only.search(described(node))))
+        nodes = _tree.fold(nodes)
+        return nodes if self._depth is None else _tree.cut(nodes, self._depth)
+
+    def __str__(self) -> str:
+        rows: list[tuple[str, str]] = []
+        for number, nodes in enumerate(self.threads):
+            if number:
+                rows.append((f"thread {number + 1}", ""))
+            text_rows(nodes, "", rows)
+        width = max((len(left) for left, right in rows if right), default=0)
+        lines = [f"{left:<{width}}  {right}".rstrip() for left, right in rows]
+        return "\n".join(lines + self._remarks())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for number, nodes in enumerate(self.threads):
+            if number:
+                parts.append(f"<div><b>thread {number + 1}</b></div>")
+            parts += [html_node(node, OPEN_LEVELS) for node in nodes]
+        parts += [f"<div>{html.escape(remark)}</div>" for remark in self._remarks()]
+        return f'<div style="{STYLE}">{"".join(parts)}</div>'
+
+    def _remarks(self) -> list[str]:
+        if self.lost:
+            return [f"({self.lost} calls more than max_calls={self._max_calls} were not recorded)"]
+        return [] if any(self.threads) else ["(no call of reftorch or of your code)"]
+
+
+@functools.lru_cache
+def symbol_table() -> SymbolTable:
+    return SymbolTable(native().library)
+
+
+@functools.lru_cache
+def has_hooks() -> bool:
+    """Whether the library's functions report: found by calling one."""
+    import reftorch
+
+    debug = native().debug
+    profile = sys.getprofile()
+    debug.start_call_tree(1000)
+    try:
+        reftorch.zeros(1)
+    finally:
+        recorded = debug.stop_call_tree()
+        sys.setprofile(profile)
+    return any(isinstance(key, int) for _, calls in recorded for _, _, key in calls)
+
+
+def show(tree: call_tree) -> None:
+    """In a notebook as HTML, elsewhere as text."""
+    ipython = sys.modules.get("IPython")
+    if ipython is not None and ipython.get_ipython() is not None:
+        ipython.display.display(tree)
+    else:
+        print(tree)
+
+
+def described(node: Node) -> str:
+    """What patterns are matched against."""
+    return f"{place(node)} {node.name}"
+
+
+def place(node: Node) -> str:
+    return f"{scrub(CELL_FILE.sub('<cell>', node.file))}:{node.line}" if node.file else ""
+
+
+def label(node: Node) -> str:
+    times = f" x{node.count}" if node.count > 1 else ""
+    return (node.name or "repeated") + times
+
+
+def text_rows(nodes: list[Node], indent: str, rows: list[tuple[str, str]], top: bool = True) -> None:
+    for i, node in enumerate(nodes):
+        last = i == len(nodes) - 1
+        branch = "" if top else "`- " if last else "|- "
+        rows.append((indent + branch + label(node), place(node)))
+        below = "" if top else "   " if last else "|  "
+        text_rows(node.children, indent + below, rows, top=False)
+
+
+def html_node(node: Node, unfolded: int) -> str:
+    where = ""
+    if node.file:
+        where = f' <span style="{DIM}">{link(node.file, node.line)}</span>'
+    head = f"{html.escape(label(node), quote=False)}{where}"
+    if not node.children:
+        return f'<div style="padding-left:14px">{head}</div>'
+    inside = "".join(html_node(child, unfolded - 1) for child in node.children)
+    opened = " open" if unfolded > 0 else ""
+    body = f'<div style="padding-left:18px">{inside}</div>'
+    return f"<details{opened}><summary>{head}</summary>{body}</details>"

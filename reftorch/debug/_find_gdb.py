@@ -1,0 +1,102 @@
+"""A gdb that will do: 12 or newer, with Python inside.
+
+Mirrors: nothing in PyTorch: it leaves the choice to its developers.
+Left out: lldb.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+MINIMUM = (12, 0)
+MINIMUM_FOR_DAP = (14, 1)
+PROBE = "python print('python', __import__('sys').version_info[0])"
+
+
+class Gdb(NamedTuple):
+    """A gdb that was started once to see that it works."""
+
+    path: str
+    version: tuple[int, int]
+
+    @property
+    def speaks_dap(self) -> bool:
+        """Whether an editor can drive it by ``gdb -i=dap``."""
+        return self.version >= MINIMUM_FOR_DAP
+
+
+class GdbNotFound(RuntimeError):
+    """No gdb will do; the message says what was found and what to install."""
+
+
+def gdb_environment() -> dict[str, str]:
+    """This process's environment without what would reach the Python inside gdb."""
+    unwanted = ("PYTHON", "PYDEVD", "DEBUGPY", "LD_PRELOAD")
+    return {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
+
+
+@lru_cache
+def probe(path: str) -> Gdb | str:
+    """The gdb at `path`, or why it will not do."""
+    command = [path, "-nx", "-batch", "-ex", "show version", "-ex", PROBE]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=30, env=gdb_environment(), stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"does not start ({error})"
+    found = re.search(r"GNU gdb .*?(\d+)\.(\d+)", done.stdout)
+    if not found:
+        return "does not start: " + (done.stderr.strip().splitlines() or ["no output"])[-1]
+    version = (int(found[1]), int(found[2]))
+    if version < MINIMUM:
+        return f"is version {version[0]}.{version[1]}, older than {MINIMUM[0]}"
+    if "python 3" not in done.stdout:
+        return "was built without Python"
+    return Gdb(path, version)
+
+
+def candidates() -> list[str]:
+    """Where a gdb may be, in the order in which they are tried."""
+    asked = os.environ.get("REFTORCH_GDB")
+    if asked:
+        return [asked]
+    beside_python = Path(sys.prefix, "bin", "gdb")
+    on_path = shutil.which("gdb")
+    found = ["/usr/bin/gdb", on_path, str(beside_python)]
+    return [path for i, path in enumerate(found) if path and path not in found[:i] and os.path.exists(path)]
+
+
+def find_gdb(dap: bool = False) -> Gdb:
+    """The first gdb that will do: ``$REFTORCH_GDB``, else the system's, else the one of the environment.
+
+    Args:
+        dap: ask for one that an editor can drive (14 or newer).
+
+    Raises:
+        GdbNotFound: none will do.
+
+    Mirrors nothing in PyTorch.
+    """
+    reasons = []
+    for path in candidates():
+        found = probe(path)
+        if isinstance(found, str):
+            reasons.append(f"{path} {found}")
+        elif dap and not found.speaks_dap:
+            reasons.append(f"{path} is version {found.version[0]}.{found.version[1]}, which has no -i=dap")
+        else:
+            return found
+    seen = "; ".join(reasons) or "none is on the PATH"
+    raise GdbNotFound(
+        f"No gdb of version {(MINIMUM_FOR_DAP if dap else MINIMUM)[0]} or newer was found: {seen}.\n"
+        "Mend: `make lab` installs one into .venv (pip install gdb-for-pwndbg); or install your distribution's\n"
+        "(apt install gdb); or name one: REFTORCH_GDB=/path/to/gdb."
+    )

@@ -1,0 +1,191 @@
+"""Running a cell with gdb attached to this very process, or in a fresh process under gdb.
+
+Mirrors: nothing in PyTorch: its developers bring their own tools.
+Left out: a dialogue with gdb: a job (gdb/driver.py reads it) is complete when it starts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ._find_gdb import find_gdb, gdb_environment
+from ._native import NeedsDebugBuild, StaleLibrary, native, stale_library
+
+DRIVER = Path(__file__).parent / "gdb" / "driver.py"
+PATIENCE = 60  # seconds a stop may take
+GRACE = 10  # seconds gdb has to finish after the cell is over
+
+Event = dict[str, Any]
+
+
+@dataclass
+class Job:
+    """What gdb is to do; see gdb/driver.py."""
+
+    breaks: list[str] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
+    stops: int = 1
+    context: int = 2
+    trace: bool = False
+    over: bool = False
+    locals: list[str] = field(default_factory=list)
+    max_lines: int = 60
+    patience: int = field(default_factory=lambda: PATIENCE)
+
+
+class GdbFailed(RuntimeError):
+    """gdb could not do its work; the message says why and what mends it."""
+
+
+def events_of(path: Path) -> list[Event]:
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(errors="replace").splitlines() if line.endswith("}")]
+
+
+def why_no_attach(log: str) -> str:
+    """gdb's own words, and what mends the case."""
+    said = next((line for line in log.splitlines() if "ptrace" in line or "attach" in line.lower()), log.strip()[-300:])
+    scope = Path("/proc/sys/kernel/yama/ptrace_scope")
+    level = scope.read_text().strip() if scope.exists() else "0"
+    if level in ("2", "3"):
+        mend = f"{scope} is {level}: as root, set it to 1 or 0 (sysctl kernel.yama.ptrace_scope=1); 3 needs a reboot."
+    elif "not permitted" in log:
+        mend = (
+            "This machine does not let a process be traced. In a container, start it with --cap-add=SYS_PTRACE\n"
+            "(and --security-opt seccomp=unconfined on old kernels). `--fresh` may work where attaching does not."
+        )
+    else:
+        mend = "`make doctor` tries the same step by step."
+    return f"gdb could not attach to this process: {said}\nMend: {mend}"
+
+
+def start_gdb(job: dict[str, Any], folder: Path, keep: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
+    """gdb with the driver; its output goes to files, because while it holds us we cannot empty a pipe."""
+    (folder / "job.json").write_text(json.dumps(job))
+    environment = gdb_environment() | {"REFTORCH_GDB_JOB": str(folder / "job.json")}
+    command = [find_gdb().path, "-nx", "-q", "-batch", "-x", str(DRIVER)]
+    with open(folder / "gdb.log", "w") as log:
+        return subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, pass_fds=keep,
+            start_new_session=True,
+        )  # fmt: skip
+
+
+def end_gdb(gdb: subprocess.Popen[bytes], seconds: float) -> None:
+    """Wait for gdb to end; then ask it to (it detaches), then end it."""
+    for wait, ask in ((seconds, signal.SIGTERM), (GRACE, signal.SIGKILL), (GRACE, None)):
+        try:
+            gdb.wait(wait)
+            return
+        except subprocess.TimeoutExpired:
+            if ask is not None:
+                gdb.send_signal(ask)
+
+
+def check_library() -> None:
+    library = native().library
+    if "reftorch/lib/Release" in library:
+        raise NeedsDebugBuild("A stop in C++")
+    if stale_library(library):
+        raise StaleLibrary
+
+
+def run_attached(run_cell: Callable[[], Any], job: Job) -> tuple[list[Event], Any]:
+    """Call `run_cell` while gdb is attached to this process; returns what gdb saw and what `run_cell` returned.
+
+    Whatever happens inside, gdb is gone when this returns and the process runs on.
+
+    Raises:
+        GdbFailed: gdb could not attach.
+        StaleLibrary: the library was rebuilt after it was loaded.
+        GdbNotFound: there is no gdb.
+        NeedsDebugBuild: the loaded build has no symbols to show.
+    """
+    check_library()
+    debug = native().debug
+    folder = Path(tempfile.mkdtemp(prefix="reftorch-gdb-"))
+    reader, writer = os.pipe()
+    try:
+        attach = {"mode": "attach", "pid": os.getpid()}
+        places = {"out": str(folder / "events"), "ready_fd": writer}
+        try:
+            gdb = start_gdb(asdict(job) | attach | places, folder, keep=(writer,))
+        finally:
+            os.close(writer)
+        try:
+            debug.allow_ptrace(gdb.pid)
+            if not os.read(reader, 1):  # the other end closed: gdb ended before it was ready
+                end_gdb(gdb, GRACE)
+                bad = [e for e in events_of(folder / "events") if e["kind"] == "error"]
+                raise GdbFailed(why_no_attach("\n".join(e["text"] for e in bad) + (folder / "gdb.log").read_text()))
+            result = run_cell()
+        finally:
+            if gdb.poll() is None:
+                debug.sentinel()
+                end_gdb(gdb, GRACE)
+            debug.allow_ptrace(0)
+        events = events_of(folder / "events")
+        if not any(event["kind"] == "end" for event in events):
+            text = f"gdb was ended before it was done; the stop took longer than {job.patience} s, or somebody ended it"
+            events.append({"kind": "error", "text": text})
+        return events, result
+    finally:
+        os.close(reader)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run_fresh(source: str, job: Job, timeout: float = 300) -> tuple[list[Event], str]:
+    """Run `source` in a new Python under gdb; returns what gdb saw and what the program printed."""
+    folder = Path(tempfile.mkdtemp(prefix="reftorch-gdb-"))
+    try:
+        (folder / "cell.py").write_text(source)
+        search_path = os.pathsep.join([os.getcwd(), *filter(None, [os.environ.get("PYTHONPATH")])])
+        places = {"out": str(folder / "events"), "stdout": str(folder / "stdout")}
+        program = {"mode": "run", "python": sys.executable, "args": shlex.quote(str(folder / "cell.py"))}
+        inherited = {k: v for k, v in os.environ.items() if k.startswith(("REFTORCH_", "PYTHON")) and k != "PYTHONHOME"}
+        environment = inherited | {"PYTHONPATH": search_path, "PYTHONUNBUFFERED": "1"}
+        gdb = start_gdb(asdict(job) | program | places | {"environment": environment}, folder)
+        try:
+            end_gdb(gdb, timeout)
+        finally:
+            if gdb.poll() is None:
+                end_gdb(gdb, 0)
+        out = folder / "stdout"
+        return events_of(folder / "events"), out.read_text(errors="replace") if out.exists() else ""
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def backtrace_events() -> list[Event]:
+    """gdb attaches, looks at the calling thread's stack, and goes."""
+    check_library()
+    folder = Path(tempfile.mkdtemp(prefix="reftorch-gdb-"))
+    try:
+        job = {"mode": "backtrace", "pid": os.getpid(), "out": str(folder / "events")}
+        caller = {"thread": threading.get_native_id(), "tools": f"{DRIVER.parents[1]}/"}
+        gdb = start_gdb(asdict(Job()) | job | caller, folder)
+        try:
+            native().debug.allow_ptrace(gdb.pid)
+            end_gdb(gdb, 60)
+        finally:
+            native().debug.allow_ptrace(0)
+        events = events_of(folder / "events")
+        if not any(event["kind"] == "stop" for event in events):
+            said = "\n".join(event.get("text", "") for event in events)
+            raise GdbFailed(why_no_attach(said + (folder / "gdb.log").read_text()))
+        return events
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,110 @@
+"""Names and places of functions of the extension: an offset into the library becomes (name, file, line).
+
+Mirrors: torch/csrc/profiler/unwind/unwind.cpp (which reads DWARF itself)
+Left out: reading DWARF ourselves: addr2line comes with every C++ compiler.
+
+One addr2line answers for all offsets that are new; answers are kept beside the library, until it is rebuilt.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Symbol(NamedTuple):
+    """A function; `file` is empty where the debug information does not say."""
+
+    name: str
+    file: str
+    line: int
+
+
+class SymbolTable:
+    """The symbols of one build of one library."""
+
+    def __init__(self, library: str) -> None:
+        self.library = library
+        stat = os.stat(library)
+        self._build = [stat.st_mtime_ns, stat.st_size]
+        self._cache_file = Path(library).with_suffix(".symbols.json")
+        self._known: dict[int, Symbol] = self._read_cache()
+
+    def look_up(self, offsets: set[int]) -> dict[int, Symbol]:
+        """The symbols of all offsets; asks addr2line once, for those never asked before."""
+        new = sorted(offsets - self._known.keys())
+        if new:
+            self._known.update(zip(new, self._ask(new), strict=True))
+            self._write_cache()
+        return {offset: self._known[offset] for offset in offsets}
+
+    def _ask(self, offsets: list[int]) -> list[Symbol]:
+        addr2line = shutil.which("addr2line")
+        if addr2line is None:
+            raise RuntimeError(
+                "call_tree: addr2line is missing, so functions have no names. It is part of binutils, which comes with "
+                "gcc.\nMend: install binutils (apt install binutils)."
+            )
+        asked = "\n".join(hex(offset) for offset in offsets)
+        done = subprocess.run(
+            [addr2line, "-fCe", self.library], input=asked, capture_output=True, text=True, check=True
+        )
+        lines = done.stdout.splitlines()
+        return [symbol(name, place) for name, place in zip(lines[::2], lines[1::2], strict=True)]
+
+    def _read_cache(self) -> dict[int, Symbol]:
+        try:
+            saved = json.loads(self._cache_file.read_text())
+            if saved["build"] == self._build:
+                return {int(offset): Symbol(*fields) for offset, fields in saved["symbols"].items()}
+        except (OSError, ValueError, KeyError, TypeError):
+            pass  # absent, of another build, or cut off: it is only a cache
+        return {}
+
+    def _write_cache(self) -> None:
+        fresh = self._cache_file.with_suffix(f".{os.getpid()}")
+        try:
+            fresh.write_text(json.dumps({"build": self._build, "symbols": self._known}))
+            fresh.replace(self._cache_file)
+        except OSError:
+            pass  # an installed library may lie in a folder that is not ours; the answers live on in memory
+
+
+def symbol(name: str, place: str) -> Symbol:
+    """One answer of addr2line: a demangled name, and FILE:LINE with ?? for what it does not know."""
+    file, _, line = place.split(" (discriminator")[0].rpartition(":")
+    known = not file.startswith("?")
+    return Symbol(short_name(name), os.path.normpath(file) if known else "", int(line) if line.isdigit() else 0)
+
+
+def short_name(name: str) -> str:
+    """A demangled name without argument types, template arguments, return type and our outer namespace.
+
+    >>> short_name("reftorch::at::native::(anonymous namespace)::add_kernel(reftorch::at::TensorIterator&) const")
+    'at::native::add_kernel'
+    >>> short_name("void reftorch::at::f<int>(int)::{lambda(float)#1}::operator()(float) const")
+    'at::f::{lambda#1}'
+    """
+    name = name.replace("(anonymous namespace)::", "").replace("operator()", "operator\0")
+    name = re.sub(r"operator(<<|>>|->|[<>]=?)(?=\s*[(<])", lambda m: "operator" + m[1].translate(ANGLES), name)
+    out, depth = [], 0
+    for c in name:
+        depth += c in "(<"
+        if depth == 0:
+            out.append(c)
+        depth -= c in ")>"
+    text = "".join(out).split(" [clone")[0].strip()
+    text = re.sub(r"( const| volatile| &+)+(?=$|::)", "", text)
+    conversion = text.find("operator ")
+    start = text.rfind(" ", 0, conversion if conversion >= 0 else len(text)) + 1
+    text = text[start:].replace("::operator\0", "") if "{lambda" in text else text[start:].replace("\0", "()")
+    return text.translate(UNANGLES).removeprefix("reftorch::")
+
+
+ANGLES = str.maketrans("<>", "\1\2")
+UNANGLES = str.maketrans("\1\2", "<>")

@@ -1,0 +1,258 @@
+"""What gdb runs for a notebook: attach or start, stop where asked, write what is seen as JSON lines, let go.
+
+    gdb -nx -q -batch -x driver.py        with the job, a JSON file, named by REFTORCH_GDB_JOB
+
+Mirrors: nothing in PyTorch: its developers bring their own tools.
+Left out: any dialogue: a job is complete when it starts.
+
+Note [Clean end]
+While gdb holds a process that process cannot help itself, so every path of this script ends in a detach: a sentinel
+breakpoint that is hit for certain after the cell, every exception, and a watchdog that ends a stop which takes too long
+(SIGTERM makes gdb detach). Output goes to files and never to a pipe: the one who would empty it is stopped.
+"""
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+
+import gdb
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+import reftorch_gdb  # noqa: E402
+from reftorch_gdb import commands, settings, stack, view  # noqa: E402
+
+SENTINEL = "reftorch_debug_sentinel"
+FATAL = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
+SETTINGS = (
+    "set width 0",
+    "set style enabled off",
+    # Ctrl-C and a restart of the kernel belong to the process, not to us.
+    "handle SIGINT SIGTERM SIGHUP SIGQUIT nostop noprint pass",
+)
+MOVES = re.compile(r"(step|next|stepi|nexti|finish|until|advance|continue|rt-into|s|n|si|ni|fin|u|c)\b")
+
+
+# What a mixed stack walks through, as `sharedlibrary` patterns.
+OURS = "/_C\\."
+LIBRARIES = ("libpython", "/libc\\.so", "libstdc++")
+
+
+class Ended(Exception):
+    """The cell is over or the process is gone: nothing is left to look at."""
+
+
+class Driver:
+    def __init__(self, job):
+        self.job = job
+        self.out = open(job["out"], "w", buffering=1)  # noqa: SIM115  (open until gdb ends)
+        self.attached = job["mode"] != "run"
+        self.signal = self.sentinel = None
+        gdb.events.stop.connect(self.on_stop)
+
+    def emit(self, kind, **fields):
+        self.out.write(json.dumps(dict(kind=kind, **fields)) + "\n")
+
+    def on_stop(self, event):
+        self.signal = event.stop_signal if isinstance(event, gdb.SignalEvent) else None
+
+    # --- beginning -------------------------------------------------------------------------------------------------
+
+    def begin(self):
+        for setting in SETTINGS:
+            gdb.execute(setting, to_string=True)
+        if not self.attached:
+            gdb.execute("file " + self.job["python"], to_string=True)
+            args, stdout = self.job["args"], self.job["stdout"]
+            gdb.execute(f"set args {args} > {stdout} 2>&1", to_string=True)
+            for name, value in self.job["environment"].items():
+                gdb.execute(f"set environment {name} {value}", to_string=True)
+            return
+        # Symbols of two hundred libraries would cost seconds: only those a mixed stack walks through are read.
+        gdb.execute("set auto-solib-add off", to_string=True)
+        gdb.execute(f"attach {self.job['pid']}", to_string=True)
+        with KeptIndex():
+            gdb.execute("sharedlibrary " + OURS, to_string=True)
+        for library in LIBRARIES:
+            gdb.execute("sharedlibrary " + library, to_string=True)
+
+    def set_breakpoints(self):
+        if self.job["mode"] == "attach":
+            self.sentinel = gdb.Breakpoint(SENTINEL, internal=True)
+        for spec in self.job["breaks"]:
+            commands.break_at(spec, on_error=lambda text: self.emit("bad_break", text=text))
+
+    def release_the_cell(self):
+        """The target reads this byte only after it runs again, so no breakpoint can be missed."""
+        os.write(self.job["ready_fd"], b"R")
+
+    # --- at a stop -------------------------------------------------------------------------------------------------
+
+    def where(self):
+        """(function, path, line) of the stop; raises Ended where nothing is left to be seen."""
+        if not gdb.selected_inferior().pid or gdb.selected_thread() is None:
+            raise Ended
+        frame = gdb.newest_frame()
+        if frame.name() == SENTINEL:
+            raise Ended
+        return view.where(gdb.selected_frame())
+
+    def report_stop(self, number):
+        self.where()
+        self.emit(
+            "stop",
+            number=number,
+            signal=self.signal,
+            stack=[list(frame) for frame in stack.mixed()],
+            **view.stop(self.job["context"]),
+        )
+        # Only what the reader asked for is watched: to end gdb inside the call that reads the Python stack would leave
+        # the process in the middle of it.
+        if self.job["commands"]:
+            with self.watched():
+                for command in self.job["commands"]:
+                    self.run_command(command)
+
+    @contextlib.contextmanager
+    def watched(self):
+        """Ends gdb, which then detaches, if the block takes longer than the job's patience."""
+        seconds = self.job["patience"]
+        command = ["sh", "-c", f"sleep {seconds}; kill -TERM {os.getpid()}"]
+        watchdog = subprocess.Popen(command, start_new_session=True, stdin=subprocess.DEVNULL)
+        try:
+            yield
+        finally:
+            fired = watchdog.poll() is not None
+            if not fired:
+                os.killpg(watchdog.pid, 9)
+            watchdog.wait()
+        if fired:  # gdb took the signal for an error of the command
+            self.emit("error", text=f"gdb was ended: the stop took longer than {seconds} s")
+            raise Ended
+
+    def run_command(self, command):
+        before = self.where()
+        try:
+            text = gdb.execute(command, to_string=True)
+        except gdb.error as error:
+            text = f"{error}\n"
+        after = self.where()
+        if MOVES.match(command) and after != before:
+            # gdb prints the line it stopped at for a person only
+            text = f"{stack.short(after[1])}:{after[2]}  {view.source_line(after[1], after[2]).strip()}\n"
+        self.emit("command", command=command, text=text)
+
+    def trace(self):
+        """Step line by line until the function that was entered returns."""
+        base, lines = None, 0
+        while lines < self.job["max_lines"]:
+            _function, path, _line = self.where()
+            here = gdb.selected_frame()
+            pointer = int(here.read_register("sp"))
+            if base is None:
+                base = pointer
+            if pointer > base:
+                break
+            if stack.is_ours(path):
+                self.emit("line", depth=view.depth_below(here, base), **view.line(self.job["locals"]))
+                lines += 1
+            gdb.execute("next" if self.job["over"] else "step", to_string=True)
+        else:
+            self.emit("note", text=f"stopped after {lines} lines; see --max")
+
+    # --- the whole -------------------------------------------------------------------------------------------------
+
+    def run(self):
+        if self.job["mode"] == "backtrace":
+            self.backtrace()
+            return
+        if self.attached:
+            self.release_the_cell()
+            gdb.execute("continue", to_string=True)
+        else:
+            gdb.execute("run", to_string=True)
+        number = 0
+        while True:
+            self.where()
+            number += 1
+            if self.job["trace"] and self.signal is None:
+                with self.watched():
+                    self.trace()
+            else:
+                self.report_stop(number)
+            if self.signal in FATAL or (self.attached and number >= self.job["stops"]):
+                return
+            if number >= self.job["stops"]:  # to its end, or to a crash
+                delete_breakpoints()
+            gdb.execute("continue", to_string=True)
+
+    def backtrace(self):
+        for thread in gdb.selected_inferior().threads():
+            if thread.ptid[1] == self.job["thread"]:
+                thread.switch()
+        frames = stack.of_caller(stack.mixed(limit=1000, whole=True), self.job["tools"])
+        self.emit("stop", number=1, signal=None, stack=[list(frame) for frame in frames])
+
+    def let_go(self):
+        delete_breakpoints()
+        if self.sentinel is not None and self.sentinel.is_valid():
+            self.sentinel.delete()
+        if gdb.selected_inferior().pid:
+            gdb.execute("detach" if self.attached else "kill", to_string=True)
+
+
+def delete_breakpoints():
+    for breakpoint in gdb.breakpoints() or ():
+        breakpoint.delete()
+
+
+class KeptIndex:
+    """In the block gdb keeps what it learns of a library: the next start on that build takes half the time."""
+
+    FOLDER = os.path.join(stack.root(), "build", "gdb-index")
+    BUILDS = 3  # 10 MB each
+
+    def __enter__(self):
+        if not os.path.exists(os.path.join(stack.root(), "cpp", "CMakeLists.txt")):
+            return  # an installed package's folder is not ours to write into
+        try:
+            os.makedirs(self.FOLDER, exist_ok=True)
+            for entry in sorted(os.scandir(self.FOLDER), key=lambda e: e.stat().st_mtime)[: -self.BUILDS]:
+                os.remove(entry.path)
+        except OSError:
+            return  # read-only, or another gdb removes the same: it goes without
+        settings.quietly("set index-cache directory " + self.FOLDER)
+        settings.quietly("set index-cache enabled on")
+
+    def __exit__(self, *exc):
+        settings.quietly("set index-cache enabled off")
+
+
+def main():
+    with open(os.environ["REFTORCH_GDB_JOB"]) as f:
+        driver = Driver(json.load(f))
+    try:
+        try:
+            reftorch_gdb.load()
+            driver.begin()
+            driver.set_breakpoints()
+            driver.run()
+        except Ended:
+            pass
+        except gdb.error as error:
+            driver.emit("error", text=str(error))
+        finally:
+            driver.let_go()
+    except KeyboardInterrupt:  # what SIGTERM becomes in gdb's Python
+        return
+    except BaseException as error:
+        driver.emit("error", text=f"{type(error).__name__}: {error}")
+    driver.emit("end")
+
+
+main()
+gdb.execute("quit")

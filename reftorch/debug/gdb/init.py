@@ -1,0 +1,16 @@
+"""gdb's half of reftorch, one file to load it all: printers, commands, settings. gdb 12 to 18.
+
+    gdb -x reftorch/debug/gdb/init.py --args python script.py
+
+Mirrors: tools/gdb/pytorch-gdb.py
+Left out: auto-loading by the name of the library, which gdb refuses until it is told that the folder is safe.
+"""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import reftorch_gdb
+
+reftorch_gdb.load()

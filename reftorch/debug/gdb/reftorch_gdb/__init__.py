@@ -1,0 +1,19 @@
+"""Printers, commands and settings for gdb. Runs inside gdb, never inside Python itself.
+
+Mirrors: tools/gdb/pytorch-gdb.py
+Left out: anything that needs gdb's internals; only its documented Python API is used.
+"""
+
+import gdb
+
+from reftorch_gdb import commands, printers, settings
+
+
+def load():
+    """Make everything known to gdb; a second call changes nothing."""
+    if getattr(gdb, "_reftorch_loaded", False):
+        return
+    gdb._reftorch_loaded = True
+    settings.apply()
+    printers.register()
+    commands.register()

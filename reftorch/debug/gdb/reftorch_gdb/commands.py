@@ -1,0 +1,193 @@
+"""The commands rt-bt, rt-into, rt-op and rt-tensor.
+
+Mirrors: tools/gdb/pytorch-gdb.py (torch-tensor-repr)
+Left out: stepping by Python lines, which needs Python's own gdb helper.
+"""
+
+import difflib
+import re
+
+import gdb
+
+from reftorch_gdb import stack, values
+
+HOOK = "__cyg_profile_func_enter"
+
+
+class Said(gdb.GdbError):
+    """An error for the user: gdb prints its text and nothing else."""
+
+
+def command(name, kind, complete=gdb.COMPLETE_NONE):
+    """Make a function of (argument) a gdb command; its docstring is the help."""
+
+    def decorate(function):
+        class Command(gdb.Command):
+            __doc__ = function.__doc__
+
+            def __init__(self):
+                super().__init__(name, kind, complete)
+
+            def invoke(self, argument, from_tty):
+                function(argument.strip())
+
+        COMMANDS.append(Command)
+        return function
+
+    return decorate
+
+
+COMMANDS: list = []
+
+
+def need_process():
+    if gdb.selected_thread() is None:
+        raise Said("No process is being debugged. Start one: run, or: attach PID")
+
+
+@command("rt-bt", gdb.COMMAND_STACK)
+def rt_bt(argument):
+    """rt-bt: one backtrace through C++ and Python, innermost first; the library code between them is left out."""
+    need_process()
+    frames = stack.mixed()
+    print("\n".join(stack.lines(frames)) if frames else "No frame of reftorch or of Python in this thread.")
+
+
+@command("rt-tensor", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+def rt_tensor(argument):
+    """rt-tensor EXPRESSION: the values of a tensor in rows, with its dtype and strides."""
+    if not argument:
+        raise Said("rt-tensor: which tensor? For example: rt-tensor self")
+    try:
+        tensor = values.as_tensor(gdb.parse_and_eval(argument))
+        if tensor is None:
+            print("undefined tensor")
+            return
+        print(tensor.nested())
+        print(tensor.geometry())
+    except values.Garbage as garbage:
+        raise Said(f"rt-tensor: {argument} cannot be read as a tensor: {garbage}") from None
+    except gdb.error as error:
+        raise Said(f"rt-tensor: {error}") from None
+
+
+@command("rt-op", gdb.COMMAND_BREAKPOINTS)
+def rt_op(argument):
+    """rt-op NAME: a breakpoint where the kernel of an op starts; `rt-op mul` stops in mul_kernel."""
+    if not argument:
+        raise Said("rt-op: which op? For example: rt-op mul")
+    if not break_at(argument, on_error=print):
+        print(f"Breakpoint at the kernel of `{argument}` once reftorch is imported.")
+
+
+WAITING: list = []  # what break_at was asked for before the library was loaded
+
+
+def break_at(spec, on_error):
+    """A breakpoint at an op's kernel, a function or FILE:LINE, ` if CONDITION` after it. False if it has to wait."""
+    if not library_loaded():
+        WAITING.append((spec, on_error))
+        return False
+    name, _, condition = spec.partition(" if ")
+    try:
+        breakpoint = first_that_exists(name.strip())
+        if condition:
+            breakpoint.condition = condition
+    except Said as said:
+        on_error(str(said))
+    except gdb.error as error:
+        on_error(f"{spec}: {error}")
+    return True
+
+
+def first_that_exists(name):
+    """For an op its kernel, else its function in at::native; else the function or FILE:LINE that is called so."""
+    # A kernel's namespace is anonymous, which a qualified name does not say.
+    locations = [name, name.split("::")[-1]]
+    op = name.split(".")[0]
+    is_line = re.search(r":\d+$", name)
+    if op.isidentifier() and not is_line:
+        # -qualified: else gdb looks through every namespace, for seconds.
+        native = [f"-qualified -function reftorch::at::native::{op}{suffix}" for suffix in ("", "_out")]
+        locations = [op + "_kernel", *native, name]
+    for location in locations:
+        # By the command and not by gdb.Breakpoint, which tells the user of each location that is not there.
+        said = gdb.execute("break " + location, to_string=True)
+        breakpoint = gdb.breakpoints()[-1]
+        if not breakpoint.pending:
+            print(said, end="")
+            return breakpoint
+        breakpoint.delete()
+    if is_line:
+        raise Said(f"No code is at {name}: is it a line of a C++ file of reftorch, such as BinaryOpsKernel.cpp:30?")
+    near = nearest(name)
+    hint = " The nearest ops with a kernel: " + ", ".join(near) + "." if near else ""
+    raise Said(f"No op and no C++ function is called `{name}`.{hint}")
+
+
+def library_loaded():
+    try:
+        gdb.decode_line("reftorch_debug_sentinel")
+        return True
+    except gdb.error:
+        return False
+
+
+def on_new_objfile(event):
+    if WAITING and "/_C." in (event.new_objfile.filename or "") and library_loaded():
+        waiting, WAITING[:] = list(WAITING), []
+        for spec, on_error in waiting:
+            break_at(spec, on_error)
+
+
+@command("rt-into", gdb.COMMAND_RUNNING)
+def rt_into(argument):
+    """rt-into [REGEX]: run to the next function of ours that begins, `at::native` by default.
+
+    From a Python line or from inside pybind11, where `step` does not arrive: gdb's `step` runs over a function that
+    is skipped with all that it calls."""
+    need_process()
+    wanted = re.compile(argument or r"^reftorch::at::native::(?!.*::operator)")
+    if not gdb.lookup_global_symbol(HOOK) and not gdb.lookup_static_symbol(HOOK):
+        raise Said("rt-into needs the Debug build, whose functions report when they begin (make debug).")
+    stop = EntryBreakpoint(wanted)
+    try:
+        gdb.execute("continue", to_string=True)
+        hit = gdb.selected_thread() is not None and stop.hit
+    finally:
+        stop.delete()
+    if hit:
+        gdb.execute("finish", to_string=True)  # out of the hook, into the function that called it
+        gdb.execute("frame")
+    else:
+        print("No function that matches began before the process stopped.")
+
+
+class EntryBreakpoint(gdb.Breakpoint):
+    """Stops in the entry hook of the functions whose name matches."""
+
+    def __init__(self, wanted):
+        super().__init__(HOOK, internal=True)
+        self.silent = True
+        self.wanted, self.hit = wanted, False
+
+    def stop(self):
+        caller = gdb.newest_frame().older()
+        self.hit = bool(self.wanted.search((caller.name() if caller else "") or ""))
+        return self.hit
+
+
+def nearest(name):
+    """Names of kernels like `name`, nearest first."""
+    found = set()
+    for line in gdb.execute("info functions -q -n _kernel", to_string=True).splitlines():
+        match = re.search(r"(\w+)_kernel\(", line)
+        if match:
+            found.add(match[1])
+    return difflib.get_close_matches(name, sorted(found), 3, 0.5)
+
+
+def register():
+    for each in COMMANDS:
+        each()
+    gdb.events.new_objfile.connect(on_new_objfile)

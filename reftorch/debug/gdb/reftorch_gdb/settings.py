@@ -1,0 +1,59 @@
+"""What gdb is told before it meets reftorch: quiet, no network, and past the library code that nobody steps into.
+
+Mirrors: nothing in PyTorch: its developers set up their own gdb.
+Left out: settings of taste (colours, history).
+"""
+
+import os
+
+import gdb
+
+DISTRIBUTION_SCRIPTS = "/usr/share/gdb/auto-load"
+
+SETTINGS = [
+    "set breakpoint pending on",  # the library is loaded only when Python imports it
+    "set confirm off",
+    "set debuginfod enabled off",
+    "set pagination off",
+    "set print elements 16",
+    "set print frame-arguments scalars",
+    "set print inferior-events off",
+    "set print thread-events off",
+    "set python print-stack message",
+    # Programs use these for their own ends; a stop at each would drown the stops that were asked for.
+    "handle SIGUSR1 SIGUSR2 SIGCHLD SIGPIPE SIGALRM SIGWINCH nostop noprint pass",
+]
+
+# A function that is skipped also hides what it calls: `rt-into` finds the next function of ours below pybind11.
+SKIPPED_FUNCTIONS = [
+    r"^std::",
+    r"^__gnu_cxx::",
+    r"^pybind11::",
+    r"^__cyg_profile_func_",
+    r"^reftorch::c10::(intrusive_ptr|SmallVector|ArrayRef|Scalar|Device|DispatchKeySet|Storage|DataPtr)\b",
+    r"^reftorch::c10::TensorImpl::(sizes|strides|dim|numel|itemsize|is_contiguous|mutable_data)\b",
+    r"^reftorch::at::Tensor::",
+]
+
+
+def quietly(command):
+    """Run a gdb command; what an older gdb does not know, it goes without."""
+    try:
+        return gdb.execute(command, to_string=True)
+    except gdb.error:
+        return ""
+
+
+def apply():
+    for setting in SETTINGS:
+        quietly(setting)
+    if os.path.isdir(DISTRIBUTION_SCRIPTS):
+        # A gdb from PyPI does not know where the distribution keeps the printers of its own libstdc++.
+        quietly("add-auto-load-safe-path " + DISTRIBUTION_SCRIPTS)
+        quietly("add-auto-load-scripts-directory " + DISTRIBUTION_SCRIPTS)
+    if "PYTHONHOME" in os.environ:
+        # Set for the Python inside a gdb from PyPI; the debugged Python would look for its library there.
+        for name in ("PYTHONHOME", "PYTHONPATH", "PYTHONNOUSERSITE"):
+            quietly("unset environment " + name)
+    for pattern in SKIPPED_FUNCTIONS:
+        quietly("skip -rfu " + pattern)

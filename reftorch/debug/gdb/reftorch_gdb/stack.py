@@ -1,0 +1,121 @@
+"""One stack for both languages: C++ frames of the checkout, Python frames between them.
+
+Mirrors: nothing in PyTorch: its gdb script knows C++ only.
+Left out: values of Python's locals; stacks of core files where Python's own gdb helper is not there.
+
+The Python frames come from reftorch_debug_py_stack() in the library itself (cpp/csrc/debug/python_stack.cpp), called in
+the stopped thread: it knows the layout of the Python it was built for, so nothing depends on Python's debug symbols.
+"""
+
+import os
+import re
+from collections import namedtuple
+
+import gdb
+
+Frame = namedtuple("Frame", "language function file line")
+
+EVALUATOR = "_PyEval_EvalFrameDefault"
+LIBRARY = "/_C."
+MAX_NATIVE_FRAMES = 2000
+# From here on the stack belongs to who runs the learner's code.
+RUNNERS = re.compile(r"/(ipykernel|IPython|debugpy|_pydevd_bundle|pydevd|pluggy|_pytest)/|/runpy\.py$|^<frozen runpy>")
+CELL = re.compile(r".*/ipykernel_\d+/\d+\.py$|<ipython-input-.*>")
+
+
+def root():
+    """The checkout, from where this file is: <root>/reftorch/debug/gdb/reftorch_gdb/stack.py"""
+    here = os.path.abspath(__file__)
+    for _ in range(5):
+        here = os.path.dirname(here)
+    return here
+
+
+def short(path):
+    """A path as a reader wants it, equal on all machines."""
+    if CELL.match(path):
+        return "<cell>"
+    if path.startswith(root() + "/"):
+        return path[len(root()) + 1 :]
+    return path.split("/site-packages/")[-1]
+
+
+def call_in_this_thread(expression):
+    """Evaluate a call in the process without letting its other threads run."""
+    locking = gdb.parameter("scheduler-locking")
+    gdb.execute("set scheduler-locking on", to_string=True)
+    try:
+        return gdb.parse_and_eval(expression)
+    finally:
+        gdb.execute(f"set scheduler-locking {locking}", to_string=True)
+
+
+def python_frames():
+    """[(is entry, Frame)] of the selected thread, innermost first; empty where it runs no Python."""
+    try:
+        text = call_in_this_thread("((const char*(*)())reftorch_debug_py_stack)()").string(errors="replace")
+    except gdb.error:
+        return []
+    frames = []
+    for line in text.splitlines():
+        entry, path, number, function = line.split("\t")
+        frames.append((entry == "E", Frame("py", function, path, int(number))))
+    return frames
+
+
+def is_ours(path):
+    return path.startswith(root() + "/cpp/")
+
+
+def mixed(limit=100, whole=False):
+    """Frames of both languages, innermost first, up to whoever runs the learner's code (or the `whole` stack)."""
+    python = python_frames()
+    out: list = []
+    frame, native = gdb.newest_frame(), 0
+    while frame is not None and len(out) < limit and native < MAX_NATIVE_FRAMES:
+        native += 1
+        name = frame.name() or ""
+        if name == EVALUATOR:
+            while python:
+                entry, python_frame = python.pop(0)
+                if RUNNERS.search(python_frame.file) and not whole:
+                    return out
+                out.append(python_frame)
+                if entry:
+                    break
+        elif native == 1 or LIBRARY in (gdb.current_progspace().solib_name(frame.pc()) or ""):
+            sal = frame.find_sal()
+            path = sal.symtab.fullname() if sal.symtab else ""
+            # Stopped in somebody else's code (a crash in libc, say), where that is must be seen.
+            if is_ours(path) or (native == 1 and path):
+                out.append(Frame("c++", readable(name), path, sal.line))
+        if not python and out and out[-1].language == "py":
+            break
+        frame = frame.older()
+    return out
+
+
+def of_caller(frames, tools):
+    """The part of a whole stack that called into the folder `tools`, up to whoever runs the learner's code."""
+    inside = [i for i, frame in enumerate(frames) if frame.language == "py" and frame.file.startswith(tools)]
+    frames = frames[inside[-1] + 1 :] if inside else frames
+    while frames and RUNNERS.search(frames[0].file):  # a magic is called by IPython, and that by the cell
+        frames = frames[1:]
+    runner = next((i for i, frame in enumerate(frames) if RUNNERS.search(frame.file)), len(frames))
+    return frames[:runner]
+
+
+def readable(name):
+    """A function's name without our outer namespace and the noise of templates."""
+    name = name.replace("(anonymous namespace)::", "").replace("reftorch::", "")
+    if len(name) > 90:
+        name = re.sub(r"<.*>", "<...>", name)
+    return name
+
+
+def lines(frames):
+    """The stack as text, one line a frame."""
+    where = [f"{short(f.file)}:{f.line}" for f in frames]
+    width = max((len(w) for w in where), default=0)
+    rows = enumerate(zip(frames, where, strict=True))
+    return [f"#{i:<2} {frame.language:<3}  {place:<{width}}  {frame.function}" for i, (frame, place) in rows]

@@ -1,0 +1,110 @@
+"""What a reader sees at a stop: the lines around it and the locals that are alive, as plain data.
+
+Mirrors: nothing in PyTorch: its developers bring their own tools.
+Left out: locals of optimized code, which gdb often cannot know.
+"""
+
+import gdb
+
+from reftorch_gdb import printers, values
+
+_sources: dict = {}
+
+
+def source(path):
+    if path not in _sources:
+        try:
+            with open(path, errors="replace") as f:
+                _sources[path] = f.read().split("\n")
+        except OSError:
+            _sources[path] = []
+    return _sources[path]
+
+
+def source_line(path, line):
+    lines = source(path)
+    return lines[line - 1] if 0 < line <= len(lines) else ""
+
+
+def where(frame):
+    sal = frame.find_sal()
+    return frame.name() or "??", sal.symtab.fullname() if sal.symtab else "", sal.line
+
+
+def stop(context):
+    """Function, place, the lines around it and the locals of the selected frame."""
+    function, path, line = where(gdb.selected_frame())
+    first, last = max(1, line - context), min(len(source(path)), line + context)
+    return {
+        "function": function,
+        "file": path,
+        "line": line,
+        "source": [[i, source_line(path, i)] for i in range(first, last + 1)],
+        "locals": locals_of(gdb.selected_frame()),
+    }
+
+
+def line(names):
+    """One line of a trace."""
+    frame = gdb.selected_frame()
+    function, path, number = where(frame)
+    return {
+        "function": function,
+        "file": path,
+        "line": number,
+        "text": source_line(path, number).strip(),
+        "locals": locals_of(frame, names),
+    }
+
+
+def depth_below(frame, base):
+    """How many calls lie between `frame` and the frame whose stack pointer was `base`."""
+    depth = 0
+    while frame is not None and depth < 50 and int(frame.read_register("sp")) < base:
+        frame, depth = frame.older(), depth + 1
+    return depth
+
+
+def locals_of(frame, names=None):
+    """[[name, text]] of arguments and of the locals declared above the current line.
+
+    In a Debug build a local further down has its place on the stack already, with whatever lay there before."""
+    found, now = {}, frame.find_sal().line
+    try:
+        block = frame.block()
+    except RuntimeError:
+        return []
+    while block is not None and not block.is_global and not block.is_static:
+        for symbol in block:
+            alive = symbol.is_argument or (symbol.is_variable and symbol.line < now)
+            if not alive or symbol.name in found or symbol.name.startswith("__"):
+                continue
+            if names and symbol.name not in names:
+                continue
+            found[symbol.name] = shown(symbol, frame)
+        if block.function:
+            break
+        block = block.superblock
+    return [[name, text] for name, text in found.items()]
+
+
+NUMBERS = (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_FLT, gdb.TYPE_CODE_BOOL)
+
+
+def shown(symbol, frame):
+    """The value as one line: for a pointer to a number what it points to, since an address says nothing."""
+    try:
+        value = values.raw(symbol.value(frame))
+        kind = value.type.strip_typedefs()
+        if kind.code == gdb.TYPE_CODE_PTR:
+            target = kind.target().strip_typedefs()
+            if target.code in NUMBERS and target.sizeof > 1:
+                return "-> " + printers.text(value.dereference())
+            if target.code not in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_PTR):
+                return f"({value.type})"
+        text = printers.text(value)
+    except (gdb.error, RuntimeError, ValueError) as error:
+        text = f"<{error}>"
+    if text == "{<No data fields>}":  # a lambda that captures nothing
+        text = "{}"
+    return text if len(text) < 200 else text[:196] + " ..."

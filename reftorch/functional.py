@@ -1,0 +1,94 @@
+"""Functions that need Python because they take more than a schema can say.
+
+Mirrors: torch/functional.py, and as_tensor, is_tensor, set_default_dtype of torch/__init__.py
+Leaves out: einsum, meshgrid, stft and the other composites that are not there yet.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reftorch import _C
+from reftorch._tensor import Tensor
+
+__all__ = ["as_tensor", "is_tensor", "result_type", "set_default_dtype"]
+
+
+def is_tensor(obj: Any, /) -> bool:
+    """Return whether ``obj`` is a tensor.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.is_tensor(torch.ones(1)), torch.is_tensor([1.0])
+        (True, False)
+
+    Mirrors torch/__init__.py, ``is_tensor``.
+    """
+    return isinstance(obj, Tensor)
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """Return ``data`` as a tensor, sharing its memory where it can.
+
+    A tensor of the right dtype and device is returned as it is, with its history; an array of numpy keeps its memory;
+    anything else is copied.
+
+    Args:
+        data: tensor, array, number or nested sequence of numbers.
+        dtype: the dtype of the result; inferred from ``data`` by default.
+        device: the device of the result.
+
+    Example:
+        >>> import numpy as np, reftorch as torch
+        >>> array = np.zeros(3)
+        >>> torch.as_tensor(array)[0] = 1
+        >>> array
+        array([1., 0., 0.])
+
+    Mirrors torch/csrc/utils/tensor_new.cpp, ``as_tensor``.
+    """
+    if isinstance(data, Tensor):
+        result = data
+    elif type(data).__module__ == "numpy" and type(data).__name__ == "ndarray":
+        result = _C.from_numpy(data)
+    else:
+        return _C.tensor(data, dtype=dtype, device=device)
+    return result.to(device=device, dtype=dtype if dtype is not None else result.dtype)
+
+
+def result_type(tensor1: Any, tensor2: Any) -> Any:
+    """Return the dtype that an arithmetic op on the two would have.
+
+    Args:
+        tensor1: tensor or number.
+        tensor2: tensor or number.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.result_type(torch.tensor([1, 2], dtype=torch.int), 1.0)
+        torch.float32
+
+    Mirrors aten/src/ATen/native/TypeProperties.cpp, ``result_type``.
+    """
+    return _C._result_type(tensor1, tensor2)
+
+
+def set_default_dtype(d: Any, /) -> None:
+    """Set the dtype that floats get where none is given.
+
+    Args:
+        d: a floating-point dtype; float32 to begin with.
+
+    Raises:
+        TypeError: ``d`` is not a floating-point dtype.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.set_default_dtype(torch.float64)
+        >>> torch.tensor(1.5).dtype
+        torch.float64
+        >>> torch.set_default_dtype(torch.float32)
+
+    Mirrors torch/__init__.py, ``set_default_dtype``.
+    """
+    _C._set_default_dtype(d)

@@ -1,0 +1,32 @@
+"""How a loss reduces the losses of its elements.
+
+Mirrors: torch/nn/_reduction.py
+Leaves out: the deprecated reduction ``"elementwise_mean"``.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+__all__ = ["get_enum", "legacy_get_string"]
+
+_CODES = {"none": 0, "mean": 1, "sum": 2}
+
+
+def get_enum(reduction: str) -> int:
+    """Return the number by which the loss ops know a reduction (at::Reduction)."""
+    if reduction not in _CODES:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return _CODES[reduction]
+
+
+def legacy_get_string(size_average: bool | None, reduce: bool | None) -> str:
+    """Return the reduction that the deprecated pair of flags means, with a warning."""
+    if reduce is False:
+        reduction = "none"
+    else:
+        reduction = "sum" if size_average is False else "mean"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=3
+    )
+    return reduction

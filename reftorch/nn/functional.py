@@ -1,0 +1,383 @@
+"""The layers as functions: no state, everything comes in as an argument.
+
+Mirrors: torch/nn/functional.py
+Leaves out: all but the activations, the linear map and the losses below.
+
+The arithmetic is in the C++ ops (``_C._nn`` holds those that only networks use); a function here checks its arguments,
+fills in defaults and says in its docstring what is computed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from reftorch import _C
+from reftorch._tensor import Tensor
+from reftorch._utils import typename
+from reftorch.nn import _reduction
+
+__all__ = [
+    "cross_entropy",
+    "linear",
+    "log_softmax",
+    "mse_loss",
+    "nll_loss",
+    "relu",
+    "relu_",
+    "sigmoid",
+    "softmax",
+    "tanh",
+]
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    r"""Set negative elements to zero: :math:`\max(0, x)`.
+
+    Args:
+        input: tensor of any shape.
+        inplace: whether to overwrite ``input``.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.relu(torch.tensor([-1.0, 0.0, 2.0]))
+        tensor([0., 0., 2.])
+
+    Mirrors torch/nn/functional.py, ``relu``.
+    """
+    return input.relu_() if inplace else input.relu()
+
+
+def relu_(input: Tensor) -> Tensor:
+    """Set negative elements to zero, in place; see :func:`relu`."""
+    return input.relu_()
+
+
+def tanh(input: Tensor) -> Tensor:
+    r"""Hyperbolic tangent of every element: :math:`(e^x - e^{-x}) / (e^x + e^{-x})`.
+
+    Args:
+        input: tensor of any shape.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.tanh(torch.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.7616])
+
+    Mirrors torch/nn/functional.py, ``tanh``.
+    """
+    return input.tanh()
+
+
+def sigmoid(input: Tensor) -> Tensor:
+    r"""Logistic function of every element: :math:`1 / (1 + e^{-x})`.
+
+    Args:
+        input: tensor of any shape.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.sigmoid(torch.tensor([0.0, 1.0]))
+        tensor([0.5000, 0.7311])
+
+    Mirrors torch/nn/functional.py, ``sigmoid``.
+    """
+    return input.sigmoid()
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    r"""Linear map :math:`y = x A^T + b`.
+
+    Args:
+        input: :math:`(*, in)`, any number of leading dimensions.
+        weight: :math:`(out, in)`, or :math:`(in)`.
+        bias: :math:`(out)`, or :math:`()`.
+
+    Returns:
+        :math:`(*, out)`, or :math:`(*)`.
+
+    Raises:
+        RuntimeError: the inner sizes differ.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.linear(torch.ones(1, 2), torch.tensor([[1.0, 2.0]]), torch.tensor([0.5]))
+        tensor([[3.5000]])
+
+    Mirrors torch/nn/functional.py, ``linear``.
+    """
+    return _C._nn.linear(input, weight, bias)
+
+
+def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=stacklevel,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    r"""Exponentials that sum to one along a dimension: :math:`e^{x_i} / \sum_j e^{x_j}`.
+
+    Args:
+        input: tensor of any shape.
+        dim: the dimension to sum along; leaving it out is deprecated.
+        dtype: dtype to convert ``input`` to first.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        IndexError: ``dim`` is out of range.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.softmax(torch.tensor([[0.0, 0.0], [1.0, 2.0]]), dim=1)
+        tensor([[0.5000, 0.5000],
+                [0.2689, 0.7311]])
+
+    Mirrors torch/nn/functional.py, ``softmax``.
+    """
+    if dim is None:
+        dim = _get_softmax_dim("softmax", input.dim(), _stacklevel)
+    return input.softmax(dim, dtype=dtype)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    r"""Logarithm of :func:`softmax`, without leaving the range of floats: :math:`x_i - \log \sum_j e^{x_j}`.
+
+    Args:
+        input: tensor of any shape.
+        dim: the dimension to sum along; leaving it out is deprecated.
+        dtype: dtype to convert ``input`` to first.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        IndexError: ``dim`` is out of range.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.log_softmax(torch.tensor([1000.0, 1000.0]), dim=0)
+        tensor([-0.6931, -0.6931])
+
+    Mirrors torch/nn/functional.py, ``log_softmax``.
+    """
+    if dim is None:
+        dim = _get_softmax_dim("log_softmax", input.dim(), _stacklevel)
+    return input.log_softmax(dim, dtype=dtype)
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""Negative log likelihood :math:`\ell_n = -w_{y_n} x_{n, y_n}`.
+
+    The mean is :math:`\sum_n \ell_n / \sum_n w_{y_n}`.
+
+    Args:
+        input: log-probabilities, :math:`(C)`, :math:`(N, C)` or :math:`(N, C, d_1, ...)`.
+        target: classes from 0 to C - 1, int64, :math:`()`, :math:`(N)` or :math:`(N, d_1, ...)`.
+        weight: weight of each class, :math:`(C)`; None means ones.
+        size_average, reduce: deprecated, see ``reduction``.
+        ignore_index: a target that counts neither in the sum nor in the weights.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of ``target``.
+
+    Raises:
+        IndexError: a target is outside 0 to C - 1.
+        RuntimeError, ValueError: shapes or dtypes do not fit.
+
+    Example:
+        >>> import reftorch as torch
+        >>> log_probabilities = torch.tensor([[-0.5, -1.0], [-2.0, -0.1]])
+        >>> torch.nn.functional.nll_loss(log_probabilities, torch.tensor([0, 0]))
+        tensor(1.2500)
+
+    Mirrors torch/nn/functional.py, ``nll_loss``.
+    """
+    if size_average is not None or reduce is not None:
+        reduction = _reduction.legacy_get_string(size_average, reduce)
+    code = _reduction.get_enum(reduction)
+    _check_batch_size(input, target)
+    if input.dim() <= 2:
+        return _C._nn.nll_loss(input, target, weight, code, ignore_index)
+    loss = _C._nn.nll_loss(*_rows_of_classes(input, target), weight, code, ignore_index)
+    return loss.reshape(target.shape) if reduction == "none" else loss
+
+
+def _check_batch_size(input: Tensor, target: Tensor) -> None:
+    if input.dim() < 1:
+        raise ValueError(f"Expected 1 or more dimensions (got {input.dim()})")
+    if input.dim() > 1 and target.shape[:1] != input.shape[:1]:
+        sizes = [tensor.shape[0] if tensor.dim() > 0 else 1 for tensor in (input, target)]
+        raise ValueError(f"Expected input batch_size ({sizes[0]}) to match target batch_size ({sizes[1]}).")
+
+
+def _rows_of_classes(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """From scores (N, C, d1, ...) and classes (N, d1, ...) to (N * d1 * ..., C) and (N * d1 * ...)."""
+    expected = (input.shape[0], *input.shape[2:])
+    if tuple(target.shape) != expected:
+        raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.shape)}")
+    n, n_classes = input.shape[:2]
+    return input.reshape(n, n_classes, -1).transpose(1, 2).reshape(-1, n_classes), target.reshape(-1)
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    r"""Cross entropy between scores and classes.
+
+    With a class :math:`y_n` as target, the :func:`nll_loss` of :func:`log_softmax`:
+    :math:`\ell_n = -w_{y_n} \log \big(e^{x_{n, y_n}} / \sum_c e^{x_{n, c}}\big)`.
+    With probabilities :math:`p_{n, c}` as target, :math:`\ell_n = -\sum_c w_c\, p_{n, c} \log \mathrm{softmax}(x_n)_c`,
+    and the mean divides by :math:`N`.
+
+    Args:
+        input: scores, not normalised, :math:`(C)`, :math:`(N, C)` or :math:`(N, C, d_1, ...)`.
+        target: classes from 0 to C - 1, int64, :math:`()`, :math:`(N)` or :math:`(N, d_1, ...)`; or probabilities of
+            the shape and kind of ``input``.
+        weight: weight of each class, :math:`(C)`; None means ones.
+        size_average, reduce: deprecated, see ``reduction``.
+        ignore_index: a class that counts neither in the sum nor in the weights.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+        label_smoothing: share of the target, 0.0 to 1.0, that is spread evenly over the classes.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of the classes.
+
+    Raises:
+        IndexError: a target is outside 0 to C - 1.
+        RuntimeError, ValueError: shapes, dtypes or options do not fit.
+
+    Example:
+        >>> import reftorch as torch
+        >>> scores = torch.tensor([[2.0, 0.0], [0.0, 0.0]])
+        >>> torch.nn.functional.cross_entropy(scores, torch.tensor([0, 1]))
+        tensor(0.4100)
+        >>> torch.nn.functional.cross_entropy(scores, torch.tensor([[0.5, 0.5], [0.0, 1.0]]))
+        tensor(0.9100)
+
+    Mirrors torch/nn/functional.py, ``cross_entropy``.
+    """
+    if size_average is not None or reduce is not None:
+        reduction = _reduction.legacy_get_string(size_average, reduce)
+    if target.shape == input.shape:
+        if target.is_floating_point() and ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
+        return _cross_entropy_of_probabilities(input, target, weight, reduction, label_smoothing)
+    code = _reduction.get_enum(reduction)
+    _check_batch_size(input, target)
+    if input.dim() <= 2:
+        return _C._nn.cross_entropy_loss(input, target, weight, code, ignore_index, label_smoothing)
+    rows, classes = _rows_of_classes(input, target)
+    loss = _C._nn.cross_entropy_loss(rows, classes, weight, code, ignore_index, label_smoothing)
+    return loss.reshape(target.shape) if reduction == "none" else loss
+
+
+def _cross_entropy_of_probabilities(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, label_smoothing: float
+) -> Tensor:
+    if not target.is_floating_point():
+        kind = typename(target).removeprefix("torch.").removesuffix("Tensor")
+        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {kind}")
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    class_dim = 0 if input.dim() == 1 else 1
+    n_classes = input.shape[class_dim]
+    if weight is not None and tuple(weight.shape) != (n_classes,):
+        raise RuntimeError(
+            "cross_entropy: weight tensor should be defined either for all classes or no classes, "
+            f"expected a shape of {[n_classes]} but got {list(weight.shape)}"
+        )
+    if label_smoothing > 0.0:
+        target = target * (1 - label_smoothing) + label_smoothing / n_classes
+    loss = input.log_softmax(class_dim) * target
+    if weight is not None:
+        loss = loss * weight.view([-1 if dim == class_dim else 1 for dim in range(input.dim())])
+    if reduction == "none":
+        return -loss.sum(class_dim)
+    if reduction == "sum":
+        return -loss.sum()
+    if reduction == "mean":
+        return -loss.sum() / (input.numel() / n_classes)
+    raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    r"""Squared error :math:`\ell = w (x - y)^2` of every element; the mean is :math:`\sum \ell / \sum w`.
+
+    Args:
+        input: tensor of any shape.
+        target: tensor of the same shape; one that only broadcasts to it is warned about.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+        weight: weight of each element, of the shape of ``input``; None means ones.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+
+    Raises:
+        ValueError: ``reduction`` is none of the three, or ``weight`` has another shape.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+        tensor(2.)
+
+    Mirrors torch/nn/functional.py, ``mse_loss``.
+    """
+    if target.shape != input.shape:
+        warnings.warn(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
+            "This will likely lead to incorrect results due to broadcasting. "
+            "Please ensure they have the same size.",
+            stacklevel=2,
+        )
+    if size_average is not None or reduce is not None:
+        reduction = _reduction.legacy_get_string(size_average, reduce)
+    if weight is None:
+        return _C._nn.mse_loss(input, target, _reduction.get_enum(reduction))
+    if weight.shape != input.shape:
+        raise ValueError("Weights and input must have the same size.")
+    loss = (input - target) ** 2 * weight
+    if reduction == "none":
+        return loss
+    if reduction == "sum":
+        return loss.sum()
+    if reduction == "mean":
+        return loss.sum() / weight.sum()
+    raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")

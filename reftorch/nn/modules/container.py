@@ -1,0 +1,365 @@
+"""Modules that hold other modules, or parameters, in order.
+
+Mirrors: torch/nn/modules/container.py
+Leaves out: ``ParameterDict`` and the deprecated ``Container``.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from reftorch._tensor import Tensor
+from reftorch.nn.modules.module import Module, _addindent
+from reftorch.nn.parameter import Parameter
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["ModuleDict", "ModuleList", "ParameterList", "Sequential"]
+
+
+def _position(idx: Any, size: int) -> int:
+    """The index counted from the start."""
+    idx = operator.index(idx)
+    if not -size <= idx < size:
+        raise IndexError(f"index {idx} is out of range")
+    return idx % size
+
+
+class _ModuleSequence(Module):
+    """What Sequential and ModuleList share: submodules in order, named by their position."""
+
+    def _renumber(self, modules: Iterable[Module]) -> None:
+        self._replace_registry("_modules", {str(i): module for i, module in enumerate(modules)})
+
+    def _key(self, idx: int) -> str:
+        return list(self._modules)[_position(idx, len(self))]
+
+    def __setitem__(self, idx: int, module: Module) -> None:
+        setattr(self, self._key(idx), module)
+
+    def __delitem__(self, idx: int | slice) -> None:
+        modules = list(self._modules.values())
+        if not isinstance(idx, slice):
+            idx = _position(idx, len(modules))
+        del modules[idx]
+        self._renumber(modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules.values())
+
+    def append(self, module: Module) -> Self:
+        """Add a module at the end; returns self."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self, modules: Iterable[Module]) -> Self:
+        """Add modules at the end; returns self."""
+        if not isinstance(modules, Iterable):
+            raise TypeError(
+                f"{type(self).__name__}.extend should be called with an iterable, but got {type(modules).__name__}"
+            )
+        for module in list(modules):
+            self.append(module)
+        return self
+
+    def insert(self, index: int, module: Module) -> Self:
+        """Put a module before the one at a position; returns self."""
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}")
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"Index out of range: {index}")
+        modules = list(self._modules.values())
+        modules.insert(index, module)
+        self._renumber(modules)
+        return self
+
+    def pop(self, key: int) -> Module:
+        """Remove the module at a position and return it."""
+        module = self[key]  # type: ignore[index]
+        del self[key]
+        return module
+
+
+class Sequential(_ModuleSequence):
+    """Modules that run one after the other, each on the output of the one before.
+
+    Args:
+        args: the modules in order, or one ``OrderedDict`` that also names them.
+
+    Example:
+        >>> import reftorch as torch
+        >>> net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())
+        >>> net
+        Sequential(
+          (0): Linear(in_features=2, out_features=3, bias=True)
+          (1): ReLU()
+        )
+        >>> net(torch.zeros(5, 2)).shape, len(net), net[-1]
+        (torch.Size([5, 3]), 2, ReLU())
+
+    Mirrors torch/nn/modules/container.py, ``Sequential``.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__()
+        if len(args) == 1 and isinstance(args[0], OrderedDict):
+            for name, module in args[0].items():
+                self.add_module(name, module)
+        else:
+            for position, module in enumerate(args):
+                self.add_module(str(position), module)
+
+    def __getitem__(self, idx: int | slice) -> Any:
+        if isinstance(idx, slice):
+            return type(self)(OrderedDict(list(self._modules.items())[idx]))
+        return self._modules[self._key(idx)]
+
+    def forward(self, input: Any) -> Any:
+        for module in self._modules.values():
+            input = module(input)
+        return input
+
+    def _check_is_sequential(self, other: Any) -> None:
+        if not isinstance(other, Sequential):
+            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+
+    def _check_factor(self, other: Any) -> None:
+        if not isinstance(other, int):
+            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
+        if other <= 0:
+            raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
+
+    def __add__(self, other: Sequential) -> Sequential:
+        self._check_is_sequential(other)
+        return Sequential(*self, *other)
+
+    def __iadd__(self, other: Sequential) -> Self:
+        self._check_is_sequential(other)
+        return self.extend(other)
+
+    def __mul__(self, other: int) -> Sequential:
+        self._check_factor(other)
+        return Sequential(*(list(self) * other))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Self:
+        self._check_factor(other)
+        return self.extend(list(self) * (other - 1))
+
+
+class ModuleList(_ModuleSequence):
+    """A list of modules whose parameters the owner sees; it has no forward of its own.
+
+    Args:
+        modules: iterable of modules to begin with.
+
+    Example:
+        >>> import reftorch as torch
+        >>> layers = torch.nn.ModuleList(torch.nn.Linear(2, 2) for _ in range(3))
+        >>> layers
+        ModuleList(
+          (0-2): 3 x Linear(in_features=2, out_features=2, bias=True)
+        )
+        >>> len(list(layers.parameters()))
+        6
+
+    Mirrors torch/nn/modules/container.py, ``ModuleList``.
+    """
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.extend(modules)
+
+    def __getitem__(self, idx: int | slice) -> Any:
+        if isinstance(idx, slice):
+            return type(self)(list(self._modules.values())[idx])
+        return self._modules[self._key(idx)]
+
+    def __iadd__(self, modules: Iterable[Module]) -> Self:
+        return self.extend(modules)
+
+    def __add__(self, other: Iterable[Module]) -> ModuleList:
+        return ModuleList(chain(self, other))
+
+    def __repr__(self) -> str:
+        blocks: list[list] = []  # runs of modules that print alike: [first, last, text]
+        for i, text in enumerate(map(repr, self)):
+            if blocks and blocks[-1][2] == text:
+                blocks[-1][1] = i
+            else:
+                blocks.append([i, i, text])
+        lines = [
+            _addindent(f"({first}): {text}" if first == last else f"({first}-{last}): {last - first + 1} x {text}", 2)
+            for first, last, text in blocks
+        ]
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)" if lines else f"{self._get_name()}()"
+
+
+class ModuleDict(Module):
+    """A dict of modules whose parameters the owner sees; it has no forward of its own.
+
+    Args:
+        modules: mapping from names to modules, or iterable of such pairs, to begin with.
+
+    Example:
+        >>> import reftorch as torch
+        >>> acts = torch.nn.ModuleDict({"relu": torch.nn.ReLU()})
+        >>> acts["tanh"] = torch.nn.Tanh()
+        >>> list(acts.keys()), acts["relu"]
+        (['relu', 'tanh'], ReLU())
+
+    Mirrors torch/nn/modules/container.py, ``ModuleDict``.
+    """
+
+    def __init__(self, modules: Any = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.update(modules)
+
+    def __getitem__(self, key: str) -> Module:
+        return self._modules[key]
+
+    def __setitem__(self, key: str, module: Module) -> None:
+        self.add_module(key, module)
+
+    def __delitem__(self, key: str) -> None:
+        del self._modules[key]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._modules
+
+    def clear(self) -> None:
+        """Remove all modules."""
+        self._modules.clear()
+
+    def pop(self, key: str) -> Module:
+        """Remove the module of a name and return it."""
+        return self._modules.pop(key)
+
+    def keys(self) -> Iterable[str]:
+        """The names, in order."""
+        return self._modules.keys()
+
+    def items(self) -> Iterable[tuple[str, Module]]:
+        """Pairs of name and module, in order."""
+        return self._modules.items()
+
+    def values(self) -> Iterable[Module]:
+        """The modules, in order."""
+        return self._modules.values()
+
+    def update(self, modules: Any) -> None:
+        """Add modules, replacing those of the same name.
+
+        Args:
+            modules: mapping from names to modules, or iterable of such pairs.
+
+        Raises:
+            TypeError: ``modules``, or an element of it, is not iterable.
+            ValueError: an element of it is not a pair.
+        """
+        if not isinstance(modules, Iterable):
+            raise TypeError(
+                "ModuleDict.update should be called with an iterable of key/value pairs, "
+                f"but got {type(modules).__name__}"
+            )
+        if isinstance(modules, (Mapping, ModuleDict)):
+            modules = modules.items()
+        for position, pair in enumerate(modules):
+            if not isinstance(pair, Iterable):
+                raise TypeError(
+                    f"ModuleDict update sequence element #{position} should be Iterable; is {type(pair).__name__}"
+                )
+            pair = tuple(pair)
+            if len(pair) != 2:
+                raise ValueError(
+                    f"ModuleDict update sequence element #{position} has length {len(pair)}; 2 is required"
+                )
+            self[pair[0]] = pair[1]
+
+
+class ParameterList(Module):
+    """A list of parameters that the owner sees; a plain tensor in it becomes a parameter.
+
+    Args:
+        values: iterable of parameters, tensors or other things to begin with.
+
+    Example:
+        >>> import reftorch as torch
+        >>> weights = torch.nn.ParameterList([torch.zeros(2), torch.zeros(3, 3)])
+        >>> weights
+        ParameterList(
+            (0): Parameter containing: [torch.float32 of size 2]
+            (1): Parameter containing: [torch.float32 of size 3x3]
+        )
+
+    Mirrors torch/nn/modules/container.py, ``ParameterList``.
+    """
+
+    def __init__(self, values: Iterable[Any] | None = None) -> None:
+        super().__init__()
+        self._size = 0
+        if values is not None:
+            self.extend(values)
+
+    def __getitem__(self, idx: int | slice) -> Any:
+        if isinstance(idx, slice):
+            return type(self)(self[i] for i in range(*idx.indices(len(self))))
+        return getattr(self, str(_position(idx, len(self))))
+
+    def __setitem__(self, idx: int, param: Any) -> None:
+        if isinstance(param, Tensor) and not isinstance(param, Parameter):
+            param = Parameter(param)
+        setattr(self, str(_position(idx, len(self))), param)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self[i] for i in range(len(self)))
+
+    def __iadd__(self, parameters: Iterable[Any]) -> Self:
+        return self.extend(parameters)
+
+    def append(self, value: Any) -> Self:
+        """Add a value at the end; returns self."""
+        self._size += 1
+        self[self._size - 1] = value
+        return self
+
+    def extend(self, values: Iterable[Any]) -> Self:
+        """Add values at the end; returns self."""
+        if not isinstance(values, Iterable) or isinstance(values, Tensor):
+            raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
+        for value in list(values):
+            self.append(value)
+        return self
+
+    def extra_repr(self) -> str:
+        lines = []
+        for i, value in enumerate(self):
+            text = f"Object of type: {type(value).__name__}"
+            if isinstance(value, Tensor):
+                kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
+                text = f"{kind} containing: [{value.dtype} of size {'x'.join(map(str, value.shape))}]"
+            lines.append(f"  ({i}): {text}")
+        return "\n".join(lines)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("ParameterList should not be called.")

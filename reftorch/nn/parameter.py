@@ -1,0 +1,100 @@
+"""Tensors that a module owns: parameters and buffers.
+
+Mirrors: torch/nn/parameter.py
+Leaves out: uninitialized (lazy) parameters and buffers, and pickling, which comes with serialization.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reftorch import _VF
+from reftorch._tensor import Tensor
+
+__all__ = ["Buffer", "Parameter"]
+
+
+class _MarkedMeta(type(Tensor)):  # type: ignore[misc]
+    """Lets a tensor of a class of its own count as a Parameter or Buffer by carrying a mark (see ``__new__`` below)."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        mark = cls.__dict__.get("_mark")
+        if mark is not None and isinstance(instance, Tensor) and getattr(instance, mark, False):
+            return True
+        return super().__instancecheck__(instance)
+
+
+class Parameter(Tensor, metaclass=_MarkedMeta):
+    """A tensor that, assigned to an attribute of a module, is one of the module's parameters.
+
+    It shares the storage of ``data``, not its history: it is a leaf of the graph.
+
+    Args:
+        data: tensor of any shape; None gives an empty one.
+        requires_grad: whether gradients accumulate in ``.grad`` (default True).
+
+    Raises:
+        RuntimeError: ``data`` is of a tensor subclass whose ``detach`` returns another type.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+        Parameter containing:
+        tensor([1., 2.], requires_grad=True)
+
+    Mirrors torch/nn/parameter.py, ``Parameter``.
+    """
+
+    _mark = "_is_param"
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
+        if data is None:
+            data = _VF.empty(0)
+        if type(data) in (Tensor, Parameter):
+            return Tensor._make_subclass(cls, data, requires_grad)
+        # A subclass keeps its own class, and with it its behaviour; the mark makes isinstance(t, Parameter) true.
+        t = data.detach().requires_grad_(requires_grad)
+        if type(t) is not type(data):
+            raise RuntimeError(
+                f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns "
+                f"an instance of the same type, but return type {type(t).__name__} was found instead. To use the type "
+                "as a Parameter, please correct the detach() semantics defined by the class."
+            )
+        t._is_param = True
+        return t
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
+        return memo[id(self)]
+
+    def __repr__(self) -> str:  # type: ignore[override]
+        return "Parameter containing:\n" + super().__repr__()
+
+
+class Buffer(Tensor, metaclass=_MarkedMeta):
+    """A tensor that, assigned to an attribute of a module, is one of the module's buffers: state without a gradient.
+
+    Args:
+        data: tensor of any shape; None gives an empty one.
+        persistent: whether the buffer is part of the module's ``state_dict`` (default True).
+
+    Example:
+        >>> import reftorch as torch
+        >>> module = torch.nn.Module()
+        >>> module.steps = torch.nn.Buffer(torch.tensor(0))
+        >>> list(module.state_dict().items())
+        [('steps', tensor(0))]
+
+    Mirrors torch/nn/parameter.py, ``Buffer``.
+    """
+
+    _mark = "_is_buffer"
+
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
+        if data is None:
+            data = _VF.empty(0)
+        t = data.detach().requires_grad_(data.requires_grad)
+        t.persistent = persistent
+        t._is_buffer = True
+        return t

@@ -1,0 +1,64 @@
+"""All parameters as one vector, and back.
+
+Mirrors: torch/nn/utils/convert_parameters.py
+Leaves out: the check that all parameters are on one device; there is one device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reftorch import _VF
+from reftorch._tensor import Tensor
+from reftorch._utils import typename
+
+__all__ = ["parameters_to_vector", "vector_to_parameters"]
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """Put the elements of all parameters one after the other.
+
+    Args:
+        parameters: contiguous tensors of any shapes.
+
+    Returns:
+        A tensor of one dimension, differentiable in the parameters.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.utils.parameters_to_vector(torch.nn.Linear(2, 3).parameters()).shape
+        torch.Size([9])
+
+    Mirrors torch/nn/utils/convert_parameters.py, ``parameters_to_vector``.
+    """
+    return _VF.cat([param.view(-1) for param in parameters])
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Make slices of a vector the data of the parameters, which then share its storage.
+
+    Args:
+        vec: tensor of one dimension, as :func:`parameters_to_vector` gives it.
+        parameters: the parameters, in the same order.
+
+    Raises:
+        TypeError: ``vec`` is not a tensor.
+
+    Example:
+        >>> import reftorch as torch
+        >>> layer = torch.nn.Linear(2, 1)
+        >>> torch.nn.utils.vector_to_parameters(torch.arange(3.0), layer.parameters())
+        >>> layer.weight, layer.bias
+        (Parameter containing:
+        tensor([[0., 1.]], requires_grad=True), Parameter containing:
+        tensor([2.], requires_grad=True))
+
+    Mirrors torch/nn/utils/convert_parameters.py, ``vector_to_parameters``.
+    """
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"expected torch.Tensor, but got: {typename(vec)}")
+    start = 0
+    for param in parameters:
+        stop = start + param.numel()
+        param.data = vec[start:stop].view(param.shape).data
+        start = stop

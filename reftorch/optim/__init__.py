@@ -1,0 +1,10 @@
+"""Rules that change parameters by their gradients.
+
+Mirrors: torch/optim/__init__.py
+Leaves out: the rules that are not there yet, learning rate schedules and averaging of weights.
+"""
+
+from reftorch.optim.optimizer import Optimizer
+from reftorch.optim.sgd import SGD
+
+__all__ = ["SGD", "Optimizer"]

@@ -1,0 +1,107 @@
+"""Seeds and states of the default generator.
+
+Mirrors: torch/random.py
+Leaves out: the generators of other devices.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from reftorch._C import Generator, default_generator
+from reftorch._tensor import Tensor
+
+__all__ = ["fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
+
+
+def manual_seed(seed: int) -> Generator:
+    """Set the seed of the default generator: the same seed gives the same numbers, here and in PyTorch on CPU.
+
+    Args:
+        seed: any 64-bit integer; negative ones count modulo 2**64.
+
+    Example:
+        >>> import reftorch as torch
+        >>> _ = torch.manual_seed(0)
+        >>> torch.rand(2)
+        tensor([0.4963, 0.7682])
+
+    Mirrors torch/random.py, ``manual_seed``.
+    """
+    return default_generator.manual_seed(int(seed))
+
+
+def seed() -> int:
+    """Seed the default generator from the operating system and return the seed.
+
+    Mirrors torch/random.py, ``seed``.
+    """
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """Return the seed the default generator was last given.
+
+    Example:
+        >>> import reftorch as torch
+        >>> _ = torch.manual_seed(7)
+        >>> torch.initial_seed()
+        7
+
+    Mirrors torch/random.py, ``initial_seed``.
+    """
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """Return the state of the default generator as a ByteTensor.
+
+    Mirrors torch/random.py, ``get_rng_state``.
+    """
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Restore a state that ``get_rng_state`` returned.
+
+    Example:
+        >>> import reftorch as torch
+        >>> state = torch.get_rng_state()
+        >>> a = torch.rand(3)
+        >>> torch.set_rng_state(state)
+        >>> torch.equal(a, torch.rand(3))
+        True
+
+    Mirrors torch/random.py, ``set_rng_state``.
+    """
+    default_generator.set_state(new_state)
+
+
+@contextlib.contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
+    """Restore the state of the default generator when the block is left.
+
+    Args:
+        devices: accepted for PyTorch's sake; only the CPU has a generator.
+        enabled: False makes the block do nothing.
+
+    Example:
+        >>> import reftorch as torch
+        >>> _ = torch.manual_seed(0)
+        >>> with torch.random.fork_rng():
+        ...     _ = torch.rand(5)
+        >>> torch.rand(1)
+        tensor([0.4963])
+
+    Mirrors torch/random.py, ``fork_rng``.
+    """
+    if not enabled:
+        yield
+        return
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        set_rng_state(state)

@@ -1,0 +1,209 @@
+"""Compile C++ next to a running reftorch: from a string in a notebook, or from files.
+
+Mirrors: torch/utils/cpp_extension.py
+Leaves out: setuptools builds, CUDA and SYCL sources, ninja, Windows; one compiler call makes one extension.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import shlex
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+from reftorch import _C
+
+ROOT = Path(__file__).resolve().parents[2]
+CORE = Path(str(_C.__file__))
+
+# The flags of the build that the extension is loaded into; cpp/CMakeLists.txt has their reasons.
+BUILD_FLAGS = {
+    "Debug": ["-O0", "-g3", "-fno-omit-frame-pointer"],
+    "Release": ["-O3", "-DNDEBUG", "-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros"],
+    "Sanitize": ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined"],
+}
+_registered: dict[str, str] = {}  # the extensions that have registered ops, each with its key
+FUNCTION = '  ::reftorch::torch::python_function<&{0}>::def("{0}")'
+
+
+def include_paths() -> list[str]:
+    """The folders that C++ against reftorch is compiled with.
+
+    Mirrors torch/utils/cpp_extension.py, ``include_paths``.
+    """
+    import pybind11
+
+    headers = [ROOT / "cpp", ROOT / "cpp" / "csrc" / "api" / "include"]
+    return [*map(str, headers), pybind11.get_include(), sysconfig.get_path("include")]
+
+
+def load_inline(
+    name: str,
+    cpp_sources: str | Sequence[str],
+    functions: str | Sequence[str] | None = None,
+    *,
+    extra_cflags: Sequence[str] = (),
+    extra_ldflags: Sequence[str] = (),
+    extra_include_paths: Sequence[str] = (),
+    build_directory: str | None = None,
+    verbose: bool = False,
+) -> ModuleType:
+    """Compile C++ text and import it.
+
+    ``#include <torch/all.h>`` stands before the text: tensors, ops, the iterator and its loops. The same text is
+    compiled once for one build of reftorch; later calls load what is there.
+
+    Args:
+        name: the module's name, an identifier.
+        cpp_sources: C++ text, or several texts that are joined.
+        functions: names of functions in the text that Python shall call, with positional arguments of the types Tensor,
+            bool, int64_t, double and vectors of them. The text may instead bind them itself: it includes
+            ``torch/extension.h`` and has a ``PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)``.
+        extra_cflags, extra_ldflags, extra_include_paths: added to the compiler's call.
+        build_directory: where the source and the library go; default a folder in ``build/extensions`` of the checkout,
+            or in ``REFTORCH_EXTENSIONS_DIR``.
+        verbose: print the compiler's call.
+
+    Raises:
+        ValueError: the name is no identifier.
+        RuntimeError: the text does not compile (the message holds what the compiler says), there is no compiler, or
+            another text of this name has registered ops, which is done once in the life of a process.
+
+    Example::
+
+        >>> import reftorch as torch
+        >>> from reftorch.utils.cpp_extension import load_inline
+        >>> source = "int64_t rank(const at::Tensor& self) { return self.dim(); }"
+        >>> load_inline("rank", source, functions="rank").rank(torch.zeros(2, 3))
+        2
+
+    Mirrors torch/utils/cpp_extension.py, ``load_inline``.
+    """
+    source = cpp_sources if isinstance(cpp_sources, str) else "\n".join(cpp_sources)
+    flags = [*_flags(extra_cflags, extra_include_paths), "-include", "torch/all.h"]
+    if "TORCH_EXTENSION_NAME" not in source:
+        names = [functions] if isinstance(functions, str) else list(functions or ())
+        source += f"\nTORCH_EXTENSION_MODULE({', '.join(map(FUNCTION.format, names)) or '{}'})\n"
+        flags += ["-include", "csrc/utils/python_function.h"]
+    return _Extension(name, [(f"{name}.cpp", source)], flags, [*extra_ldflags], build_directory).imported(verbose)
+
+
+def load(
+    name: str,
+    sources: str | Sequence[str],
+    *,
+    extra_cflags: Sequence[str] = (),
+    extra_ldflags: Sequence[str] = (),
+    extra_include_paths: Sequence[str] = (),
+    build_directory: str | None = None,
+    verbose: bool = False,
+) -> ModuleType:
+    """Compile C++ files into one module and import it.
+
+    Args:
+        sources: the files. They bind their functions with ``PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)``.
+        name, extra_cflags, extra_ldflags, extra_include_paths, build_directory, verbose: as for :func:`load_inline`.
+
+    Raises:
+        RuntimeError: as for :func:`load_inline`.
+
+    Mirrors torch/utils/cpp_extension.py, ``load``.
+    """
+    files = [Path(file) for file in ([sources] if isinstance(sources, str) else sources)]
+    flags = _flags(extra_cflags, [*extra_include_paths, *sorted({str(file.resolve().parent) for file in files})])
+    texts = [(file.name, file.read_text()) for file in files]
+    return _Extension(name, texts, flags, [*extra_ldflags], build_directory).imported(verbose)
+
+
+def _flags(extra_cflags: Sequence[str], extra_include_paths: Sequence[str]) -> list[str]:
+    build = CORE.parent.name
+    includes = [word for path in [*extra_include_paths, *include_paths()] for word in ("-I", path)]
+    return ["-std=c++17", "-fPIC", "-fvisibility=hidden", "-Wall", *BUILD_FLAGS[build], *includes, *extra_cflags]
+
+
+@dataclass
+class _Extension:
+    """One module to be: its texts by file name, and the compiler's words."""
+
+    name: str
+    texts: list[tuple[str, str]]
+    flags: list[str]
+    ldflags: list[str]
+    build_directory: str | None
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier():
+            raise ValueError(f"load: name must be an identifier, got {self.name!r}")
+        # Python and the dynamic linker know a module by its file: another text, or another core, needs another one.
+        depends_on = (self.texts, self.flags, self.ldflags, str(CORE), CORE.stat().st_mtime_ns)
+        self.key = f"{self.name}_{hashlib.sha256(repr(depends_on).encode()).hexdigest()[:12]}"
+
+    @property
+    def folder(self) -> Path:
+        if self.build_directory is not None:
+            return Path(self.build_directory)
+        return Path(os.environ.get("REFTORCH_EXTENSIONS_DIR") or ROOT / "build" / "extensions") / self.key
+
+    @property
+    def library(self) -> Path:
+        return self.folder / f"{self.key}.so"
+
+    def imported(self, verbose: bool) -> ModuleType:
+        """The module, compiled where it is not yet."""
+        if self.key in sys.modules:
+            return sys.modules[self.key]
+        if not self.library.exists():
+            self._compile(verbose)
+        if any("TORCH_LIBRARY" in text for _, text in self.texts):
+            self._register_once()
+        spec = importlib.util.spec_from_file_location(self.key, self.library)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        sys.modules[self.key] = module
+        return module
+
+    def _register_once(self) -> None:
+        """Refuse what would end the process: ops register while the library is loaded, where no error can leave."""
+        if _registered.setdefault(self.name, self.key) != self.key:
+            raise RuntimeError(
+                f"load: the extension '{self.name}' was loaded with another text, and an op cannot be registered twice "
+                "in one process. Restart the kernel to load the new text."
+            )
+
+    def _compile(self, verbose: bool) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for file, text in self.texts:
+            (self.folder / file).write_text(text)
+        unfinished = self.library.with_suffix(f".{os.getpid()}")
+        compiler = shlex.split(os.environ.get("CXX", "c++"))
+        files = [str(self.folder / file) for file, _ in self.texts]
+        named = f"-DTORCH_EXTENSION_NAME={self.key}"
+        linked = ["-shared", "-Wl,-Bsymbolic-functions", str(CORE), f"-Wl,-rpath,{CORE.parent}", *self.ldflags]
+        command = [*compiler, *self.flags, named, *files, *linked, "-o", str(unfinished)]
+        if verbose:
+            print(shlex.join(command), file=sys.stderr)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True)
+        except FileNotFoundError:
+            mend = "install g++ or clang++, or name one in CXX"
+            raise RuntimeError(f"Error building extension '{self.name}': no compiler {compiler[0]!r}; {mend}") from None
+        if done.returncode != 0:
+            raise RuntimeError(f"Error building extension '{self.name}':\n{_complaints(done.stderr, self.folder)}")
+        unfinished.rename(self.library)  # whole or not at all, whoever else compiles the same
+
+
+def _complaints(text: str, folder: Path) -> str:
+    """The compiler's errors with their lines of source; all it said where there is no such thing."""
+    text = text.replace(f"{folder}/", "")
+    errors = re.findall(r"^\S+?:\d+:\d+: (?:fatal )?error:.*(?:\n +(?:\d+ )?\|.*)*", text, re.M)
+    return "\n".join(errors) or text.strip()

@@ -1,0 +1,197 @@
+"""From a list of samples to a batch.
+
+Mirrors: torch/utils/data/_utils/collate.py
+Leaves out: batches made in shared memory, which worker processes need.
+
+numpy is never imported here: who has numpy samples has imported it, and their types say so.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
+from typing import Any
+
+from reftorch import _C, _VF
+from reftorch._tensor import Tensor
+from reftorch.functional import as_tensor
+
+__all__ = ["collate", "default_collate", "default_convert"]
+
+_NUMPY_STRING_OR_OBJECT = re.compile(r"[SaUO]")
+
+
+def _is_numpy(data: Any, *names: str) -> bool:
+    """Whether the type of ``data`` is, or derives from, one of the named types of numpy."""
+    return any(cls.__module__ == "numpy" and cls.__name__ in names for cls in type(data).__mro__)
+
+
+class _NumpyMeta(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return _is_numpy(instance, "ndarray", "bool", "bool_", "number", "object_")
+
+
+class _NumpyData(metaclass=_NumpyMeta):
+    """Stands in for the numpy types that become tensors."""
+
+
+def _not_collatable(kind: Any) -> TypeError:
+    return TypeError(
+        f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {kind}"
+    )
+
+
+def _like_mapping(elem: Mapping, values: dict) -> Any:
+    """The values in a mapping of the type of ``elem``, or in a dict where that type takes none."""
+    try:
+        if isinstance(elem, MutableMapping):
+            clone = copy.copy(elem)  # its type may need more than the values to be made
+            clone.update(values)
+            return clone
+        return type(elem)(values)  # type: ignore[call-arg]
+    except TypeError:
+        return values
+
+
+def _like_sequence(elem: Sequence, values: list) -> Any:
+    """The values in a sequence of the type of ``elem``, or in a list where that type takes none."""
+    try:
+        if isinstance(elem, MutableSequence):
+            clone = copy.copy(elem)
+            for i, value in enumerate(values):
+                clone[i] = value
+            return clone
+        return type(elem)(values)  # type: ignore[call-arg]
+    except TypeError:
+        return values
+
+
+def default_convert(data: Any) -> Any:
+    """Turn numpy arrays and scalars into tensors, inside of dicts, tuples and lists too, and leave the rest.
+
+    A tuple comes back as a list, a named tuple as itself.
+
+    Args:
+        data: one sample.
+
+    Example:
+        >>> import numpy as np
+        >>> from reftorch.utils.data import default_convert
+        >>> default_convert({"x": np.array([0, 1]), "y": "text"})
+        {'x': tensor([0, 1]), 'y': 'text'}
+
+    Mirrors torch/utils/data/_utils/collate.py, ``default_convert``.
+    """
+    if isinstance(data, Tensor):
+        return data
+    if _is_numpy(data, "ndarray", "generic") and type(data).__name__ not in ("str_", "bytes_"):
+        if _is_numpy(data, "ndarray") and _NUMPY_STRING_OR_OBJECT.search(data.dtype.str):
+            return data
+        return as_tensor(data)
+    if isinstance(data, Mapping):
+        return _like_mapping(data, {key: default_convert(data[key]) for key in data})
+    if isinstance(data, tuple):
+        values = [default_convert(value) for value in data]
+        return type(data)(*values) if hasattr(data, "_fields") else values
+    if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
+        return _like_sequence(data, [default_convert(value) for value in data])
+    return data
+
+
+def collate(batch: Sequence, *, collate_fn_map: dict[type | tuple[type, ...], Callable] | None = None) -> Any:
+    """Make a batch of samples; dicts, tuples and lists are gone through, so that their leaves become batches.
+
+    Args:
+        batch: the samples, all of one structure.
+        collate_fn_map: functions ``fn(batch, *, collate_fn_map)`` for types of leaves; an exact type is preferred to a
+            base class.
+
+    Raises:
+        RuntimeError: sequences of unequal length.
+        TypeError: no function for the type of a leaf.
+
+    Example:
+        >>> from reftorch.utils.data._utils.collate import collate
+        >>> collate([{"k": "a"}, {"k": "b"}], collate_fn_map={str: lambda batch, collate_fn_map: "".join(batch)})
+        {'k': 'ab'}
+
+    Mirrors torch/utils/data/_utils/collate.py, ``collate``.
+    """
+    elem = batch[0]
+    functions = collate_fn_map or {}
+    if type(elem) in functions:
+        return functions[type(elem)](batch, collate_fn_map=collate_fn_map)
+    for cls, function in functions.items():
+        if isinstance(elem, cls):
+            return function(batch, collate_fn_map=collate_fn_map)
+
+    if isinstance(elem, Mapping):
+        values = {key: collate([sample[key] for sample in batch], collate_fn_map=collate_fn_map) for key in elem}
+        return _like_mapping(elem, values)
+    if isinstance(elem, tuple) and hasattr(elem, "_fields"):
+        return type(elem)(*(collate(samples, collate_fn_map=collate_fn_map) for samples in zip(*batch, strict=True)))
+    if isinstance(elem, Sequence):
+        if any(len(sample) != len(elem) for sample in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        columns = [collate(samples, collate_fn_map=collate_fn_map) for samples in zip(*batch, strict=True)]
+        return columns if isinstance(elem, tuple) else _like_sequence(elem, columns)
+    raise _not_collatable(type(elem))
+
+
+def _collate_tensor(batch: Sequence[Tensor], *, collate_fn_map: Any = None) -> Tensor:
+    return _VF.stack(batch, 0)
+
+
+def _collate_numpy(batch: Sequence, *, collate_fn_map: Any = None) -> Tensor:
+    import numpy as np
+
+    array = np.asarray(batch)
+    if _NUMPY_STRING_OR_OBJECT.search(array.dtype.str):
+        raise _not_collatable(array.dtype)
+    return as_tensor(array)
+
+
+def _collate_float(batch: Sequence[float], *, collate_fn_map: Any = None) -> Tensor:
+    return _C.tensor(batch, dtype=_C.float64)
+
+
+def _collate_int(batch: Sequence[int], *, collate_fn_map: Any = None) -> Tensor:
+    return _C.tensor(batch)
+
+
+def _collate_str(batch: Sequence, *, collate_fn_map: Any = None) -> Sequence:
+    return batch
+
+
+default_collate_fn_map: dict[type | tuple[type, ...], Callable] = {
+    Tensor: _collate_tensor,
+    _NumpyData: _collate_numpy,  # before float, of which numpy.float64 is a subclass
+    float: _collate_float,
+    int: _collate_int,
+    str: _collate_str,
+    bytes: _collate_str,
+}
+
+
+def default_collate(batch: Sequence) -> Any:
+    """Make a batch of samples: tensors, arrays and numbers are stacked along a new first dimension.
+
+    Tensors of shape :math:`(*)` become one of shape :math:`(N, *)`, Python floats a float64 tensor, ints an int64
+    tensor; strings stay a list; dicts, named tuples, tuples (as lists) and lists are gone through.
+
+    Args:
+        batch: N samples of one structure.
+
+    Raises:
+        RuntimeError: sequences, or tensors, of unequal size.
+        TypeError: a leaf that is none of these.
+
+    Example:
+        >>> from reftorch.utils.data import default_collate
+        >>> default_collate([{"x": 1.5, "y": [0, 1]}, {"x": 2.5, "y": [2, 3]}])
+        {'x': tensor([1.5000, 2.5000], dtype=torch.float64), 'y': [tensor([0, 2]), tensor([1, 3])]}
+
+    Mirrors torch/utils/data/_utils/collate.py, ``default_collate``.
+    """
+    return collate(batch, collate_fn_map=default_collate_fn_map)

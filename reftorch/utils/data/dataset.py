@@ -1,0 +1,258 @@
+"""Datasets: what gives a sample for an index, or one sample after the other.
+
+Mirrors: torch/utils/data/dataset.py
+Leaves out: ``StackDataset``.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Any, Generic, TypeVar
+
+from reftorch import _VF
+from reftorch._tensor import Tensor
+
+__all__ = ["ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "Subset", "TensorDataset", "random_split"]
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Dataset(Generic[T_co]):
+    """Samples by index: a subclass has ``__getitem__``, and ``__len__`` where a loader is to know how many there are.
+
+    A subclass may also have ``__getitems__``, which takes a list of indices and returns a list of samples, where many
+    are quicker to get at once.
+
+    Example:
+        >>> from reftorch.utils.data import Dataset
+        >>> class Squares(Dataset):
+        ...     def __getitem__(self, index):
+        ...         return index * index
+        ...     def __len__(self):
+        ...         return 4
+        >>> (Squares() + Squares())[5]
+        1
+
+    Mirrors torch/utils/data/dataset.py, ``Dataset``.
+    """
+
+    def __getitem__(self, index: Any) -> T_co:
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+    def __add__(self, other: Dataset) -> ConcatDataset:
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset[T_co], Iterable[T_co]):
+    """Samples one after the other, for a stream that has no order to choose: a subclass has ``__iter__``.
+
+    Example:
+        >>> from reftorch.utils.data import DataLoader, IterableDataset
+        >>> class Count(IterableDataset):
+        ...     def __iter__(self):
+        ...         return iter(range(3))
+        >>> list(DataLoader(Count(), batch_size=2))
+        [tensor([0, 1]), tensor([2])]
+
+    Mirrors torch/utils/data/dataset.py, ``IterableDataset``.
+    """
+
+    def __add__(self, other: Dataset) -> ChainDataset:  # type: ignore[override]
+        return ChainDataset([self, other])
+
+
+class TensorDataset(Dataset[tuple[Tensor, ...]]):
+    """Samples that are slices of tensors along the first dimension.
+
+    Args:
+        tensors: tensors of one size in their first dimension.
+
+    Raises:
+        AssertionError: the sizes differ.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.utils.data import TensorDataset
+        >>> TensorDataset(torch.arange(3), torch.arange(3) * 10)[2]
+        (tensor(2), tensor(20))
+
+    Mirrors torch/utils/data/dataset.py, ``TensorDataset``.
+    """
+
+    tensors: tuple[Tensor, ...]
+
+    def __init__(self, *tensors: Tensor) -> None:
+        if any(tensors[0].size(0) != tensor.size(0) for tensor in tensors):
+            raise AssertionError("Size mismatch between tensors")
+        self.tensors = tensors
+
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def __len__(self) -> int:
+        return self.tensors[0].size(0)
+
+
+class ConcatDataset(Dataset[T_co]):
+    """Several datasets as one, the second after the first.
+
+    Args:
+        datasets: datasets that have a length.
+
+    Raises:
+        AssertionError: there are none, or one is iterable.
+
+    Example:
+        >>> from reftorch.utils.data import ConcatDataset
+        >>> both = ConcatDataset(["ab", "cde"])
+        >>> len(both), both[3], both[-5]
+        (5, 'd', 'a')
+
+    Mirrors torch/utils/data/dataset.py, ``ConcatDataset``.
+    """
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = list(datasets)
+        if len(self.datasets) == 0:
+            raise AssertionError("datasets should not be an empty iterable")
+        if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
+            raise AssertionError("ConcatDataset does not support IterableDataset")
+        self.cumulative_sizes = list(accumulate(len(dataset) for dataset in self.datasets))
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, idx: int) -> T_co:
+        if idx < 0:
+            if -idx > len(self):
+                raise ValueError("absolute value of index should not exceed dataset length")
+            idx = len(self) + idx
+        which = bisect.bisect_right(self.cumulative_sizes, idx)
+        before = self.cumulative_sizes[which - 1] if which > 0 else 0
+        return self.datasets[which][idx - before]
+
+
+class ChainDataset(IterableDataset):
+    """Several iterable datasets as one, the second after the first.
+
+    Args:
+        datasets: iterable datasets.
+
+    Example:
+        >>> from reftorch.utils.data import ChainDataset, IterableDataset
+        >>> class Letters(IterableDataset):
+        ...     def __iter__(self):
+        ...         return iter("ab")
+        >>> list(Letters() + Letters())
+        ['a', 'b', 'a', 'b']
+
+    Mirrors torch/utils/data/dataset.py, ``ChainDataset``.
+    """
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = datasets
+
+    def _checked(self) -> Iterator[Any]:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield dataset
+
+    def __iter__(self) -> Iterator[Any]:
+        for dataset in self._checked():
+            yield from dataset
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self._checked())
+
+
+class Subset(Dataset[T_co]):
+    """Some samples of a dataset.
+
+    Args:
+        dataset: the whole.
+        indices: which of its samples, in which order.
+
+    Raises:
+        NotImplementedError: a subclass overrides ``__getitem__`` but not ``__getitems__``, which a loader would call.
+
+    Example:
+        >>> from reftorch.utils.data import Subset
+        >>> list(Subset("abcde", [4, 0]))
+        ['e', 'a']
+
+    Mirrors torch/utils/data/dataset.py, ``Subset``.
+    """
+
+    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+        self.dataset = dataset
+        self.indices = indices
+        cls = type(self)
+        if cls.__getitem__ is not Subset.__getitem__ and cls.__getitems__ is Subset.__getitems__:
+            raise NotImplementedError(
+                f"{cls.__name__} overrides __getitem__ but not __getitems__. When subclassing Subset and overriding "
+                "__getitem__, you must also override __getitems__ to ensure DataLoader works correctly with your "
+                "custom logic. A simple implementation:\n\ndef __getitems__(self, indices):\n"
+                "    return [self.__getitem__(idx) for idx in indices]"
+            )
+
+    def __getitem__(self, idx: Any) -> Any:
+        if isinstance(idx, list):
+            return self.dataset[[self.indices[i] for i in idx]]
+        return self.dataset[self.indices[idx]]
+
+    def __getitems__(self, indices: list[int]) -> list[T_co]:
+        chosen = [self.indices[idx] for idx in indices]
+        if callable(getattr(self.dataset, "__getitems__", None)):
+            return self.dataset.__getitems__(chosen)
+        return [self.dataset[idx] for idx in chosen]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+def random_split(dataset: Any, lengths: Sequence[int | float], generator: Any = None) -> list[Subset]:
+    """Divide a dataset at random into subsets that do not overlap.
+
+    Args:
+        dataset: dataset that has a length.
+        lengths: how many samples each subset gets; or shares that sum to 1: each is rounded down, and what is left over
+            goes one each to the first subsets.
+        generator: where the permutation comes from; None is the default generator.
+
+    Raises:
+        ValueError: the lengths do not sum to the length of the dataset, or a share is outside 0 to 1.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.utils.data import random_split
+        >>> first, second = random_split(range(10), [0.3, 0.7], generator=torch.Generator().manual_seed(42))
+        >>> len(first), len(second), sorted([*first, *second]) == list(range(10))
+        (3, 7, True)
+
+    Mirrors torch/utils/data/dataset.py, ``random_split``.
+    """
+    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+        lengths = _lengths_of_shares(lengths, len(dataset))
+    if sum(lengths) != len(dataset):
+        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
+    indices = _VF.randperm(sum(lengths), generator=generator).tolist()
+    ends = accumulate(lengths)
+    return [Subset(dataset, indices[end - length : end]) for end, length in zip(ends, lengths, strict=True)]
+
+
+def _lengths_of_shares(shares: Sequence[float], total: int) -> list[int]:
+    for i, share in enumerate(shares):
+        if share < 0 or share > 1:
+            raise ValueError(f"Fraction at index {i} is not between 0 and 1")
+    lengths = [math.floor(total * share) for share in shares]
+    for i in range(total - sum(lengths)):
+        lengths[i % len(lengths)] += 1
+    for i, length in enumerate(lengths):
+        if length == 0:
+            warnings.warn(f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=3)
+    return lengths

@@ -1,0 +1,183 @@
+"""Nodes as Python sees them, and hooks.
+
+Mirrors: test/test_autograd.py (hooks, graph.Node)
+"""
+
+import gc
+import weakref
+
+import pytest
+
+import reftorch as torch
+from reftorch.autograd.graph import GradientEdge, Node, get_gradient_edge
+
+
+def leaf(*values: float) -> torch.Tensor:
+    return torch.tensor([float(v) for v in values], requires_grad=True)
+
+
+def test_a_node_is_one_object():
+    y = leaf(1) * 2
+    node = y.grad_fn
+    assert node is y.grad_fn
+    node.metadata["note"] = 1
+    del node
+    assert y.grad_fn.metadata == {"note": 1}
+    assert isinstance(y.grad_fn, Node)
+
+
+def test_edges_lead_to_the_leaves():
+    x, w = leaf(1), leaf(2)
+    y = (x * w) + x
+    assert type(y.grad_fn).__name__ == y.grad_fn.name() == "AddBackward0"
+    (mul, nr), (accumulate, _) = y.grad_fn.next_functions
+    assert (mul.name(), nr) == ("MulBackward0", 0)
+    assert accumulate.variable is x
+    assert [node.variable is t for (node, _), t in zip(mul.next_functions, (x, w), strict=True)] == [True, True]
+    assert mul.next_functions[0][0] is accumulate
+    assert (x * 2.5).grad_fn.next_functions[1] == (None, 0)
+    assert y.grad_fn._sequence_nr() > mul._sequence_nr()
+
+
+def test_node_names_equal_torch(real_torch):
+    def names(lib):
+        x = lib.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        results = [
+            x + x, x + 1, x - x, x * x, x * 2, x / x, x / 2, -x, x**2, x.exp(), x.log(), x.tanh(), x.sigmoid(),
+            x.relu(), x.sqrt(), x.abs(), x.sum(), x.sum(0), x.mean(), x.mean(0), x.max(), x.max(0)[0], x @ x, x.mm(x),
+            x.t(), x.view(-1), x.reshape(4), x.transpose(0, 1), x.permute(1, 0), x[0], x[:1], x.unsqueeze(0),
+            x.squeeze(), x.expand(2, 2, 2), x.clone(), lib.cat([x, x]), x.softmax(0),
+            x.log_softmax(0),
+            x.unbind(0)[0], x.var(), x.pow(x), x.clamp(min=0.0), x[lib.tensor([0])], lib.where(x > 0, x, x), x.double(),
+            x.masked_fill(x > 1, 0.0), x.log1p(),
+        ]  # fmt: skip
+        return [type(r.grad_fn).__name__ for r in results]
+
+    assert names(torch) == names(real_torch)
+
+
+def test_saved_tensors_can_be_read_until_freed():
+    x = leaf(1, 2)
+    y = x.exp()
+    assert y.grad_fn._saved_result.tolist() == y.tolist()
+    assert y.grad_fn._saved_result.grad_fn is y.grad_fn
+    with pytest.raises(AttributeError):
+        y.grad_fn._saved_nothing  # noqa: B018
+    node = y.grad_fn
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="after they have already been freed"):
+        node._saved_result  # noqa: B018
+
+
+def test_saved_input_keeps_its_identity():
+    x, w = leaf(1), torch.ones(1)
+    w.note = "kept"
+    y = x * w
+    ref = weakref.ref(w)
+    del w
+    assert ref() is not None and y.grad_fn._saved_other.note == "kept"
+
+
+def test_tensor_hooks():
+    x, seen = leaf(1, 2), []
+    y = x * 2
+    handle = y.register_hook(lambda grad: seen.append(grad.tolist()))
+    y.register_hook(lambda grad: grad * 10)
+    y.sum().backward(retain_graph=True)
+    assert seen == [[1, 1]] and x.grad.tolist() == [20, 20]
+    handle.remove()
+    y.sum().backward()
+    assert len(seen) == 1 and x.grad.tolist() == [40, 40]
+
+
+def test_leaf_hooks():
+    x = leaf(1, 2)
+    x.register_hook(lambda grad: -grad)
+    (x * 3).sum().backward()
+    assert x.grad.tolist() == [-3, -3]
+    (d,) = torch.autograd.grad((x * 3).sum(), x)
+    assert d.tolist() == [-3, -3]
+
+
+def test_hook_on_a_tensor_without_gradient():
+    with pytest.raises(RuntimeError, match="cannot register a hook on a tensor that doesn't require gradient"):
+        torch.ones(1).register_hook(print)
+
+
+def test_hook_returning_nonsense():
+    x = leaf(1)
+    x.register_hook(lambda grad: 3)
+    with pytest.raises(TypeError, match="expected a Tensor or None, got int"):
+        (x * 1).backward()
+
+
+def test_post_accumulate_grad_hook_sees_the_very_leaf():
+    x = torch.nn.Parameter(torch.ones(2))
+    seen = []
+
+    def hook(p):
+        seen.append((p is x, p.grad.tolist()))
+        p.grad = None
+
+    x.register_post_accumulate_grad_hook(hook)
+    (x * 3).sum().backward()
+    assert seen == [(True, [3, 3])] and x.grad is None
+
+
+def test_node_hooks():
+    x, seen = leaf(1, 2), []
+    y = x * 2
+    y.grad_fn.register_prehook(lambda grads: (grads[0] * 5,))
+    y.grad_fn.register_hook(lambda inputs, outputs: seen.append((inputs[0].tolist(), inputs[1], outputs[0].tolist())))
+    handle = y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0] + 1, None))
+    y.sum().backward(retain_graph=True)
+    assert seen == [([10, 10], None, [5, 5])] and x.grad.tolist() == [11, 11]
+    handle.remove()
+    x.grad = None
+    y.sum().backward()
+    assert x.grad.tolist() == [10, 10]
+
+
+def test_gradient_is_one_object():
+    x = leaf(1)
+    (x * 2).backward()
+    x.grad.note = 1
+    assert x.grad is x.grad and x.grad.note == 1
+
+
+def test_gradient_edge():
+    x = leaf(2)
+    y = x * x
+    edge = get_gradient_edge(y)
+    assert isinstance(edge, GradientEdge) and edge.node is y.grad_fn
+    z = y * 3
+    assert torch.autograd.grad(z, edge, retain_graph=True)[0].tolist() == [3]
+    assert torch.autograd.grad(edge, x, torch.tensor([5.0]))[0].tolist() == [20]
+    assert get_gradient_edge(x).node.variable is x
+    with pytest.raises(RuntimeError, match="does not require gradients"):
+        get_gradient_edge(torch.ones(1))
+
+
+def test_hooks_of_a_leaf_are_no_leak():
+    def hooked():
+        x = leaf(1)
+        x.register_hook(lambda grad: x)
+        return weakref.ref(x)
+
+    ref = hooked()
+    gc.collect()
+    assert ref() is None
+
+
+def test_hook_error_keeps_its_traceback():
+    def broken(grad):
+        raise KeyError("from the hook")
+
+    x = leaf(1)
+    y = x * 2
+    y.register_hook(broken)
+    with pytest.raises(KeyError, match="from the hook") as caught:
+        y.backward()
+    assert caught.traceback[-1].name == "broken"
+    (x * 2).backward()  # the thread's engine is in order again
+    assert x.grad.tolist() == [2]

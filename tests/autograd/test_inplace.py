@@ -1,0 +1,209 @@
+"""Versions, views, and what an in-place op does to history.
+
+Mirrors: test/test_autograd.py (the in-place and view tests)
+"""
+
+import pytest
+
+import reftorch as torch
+
+
+def leaf(*values: float) -> torch.Tensor:
+    return torch.tensor([float(v) for v in values], requires_grad=True)
+
+
+def test_changed_output_is_noticed():
+    x = leaf(1, 2, 3)
+    y = x.exp()
+    y.add_(1)
+    with pytest.raises(RuntimeError) as caught:
+        y.sum().backward()
+    text = str(caught.value)
+    assert text.startswith(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        "[torch.FloatTensor [3]], which is output 0 of ExpBackward0, is at version 1; expected version 0 instead. "
+        "Hint: "
+    )
+
+
+def test_changed_input_is_noticed():
+    x, w = leaf(1, 2), torch.ones(2)
+    y = x * w
+    w.add_(1)
+    with pytest.raises(RuntimeError, match=r"\[torch.FloatTensor \[2\]\] is at version 1; expected version 0 instead"):
+        y.sum().backward()
+
+
+def test_change_through_a_view_or_detached_is_noticed():
+    for change in (lambda t: t[0].zero_(), lambda t: t.detach().zero_(), lambda t: t.view(-1).mul_(2)):
+        x, w = leaf(1, 2), torch.ones(2)
+        y = x * w
+        change(w)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.sum().backward()
+
+
+def test_change_through_data_is_not_noticed():
+    x, w = leaf(1, 2), torch.ones(2)
+    y = x * w
+    w.data.mul_(5)
+    y.sum().backward()
+    assert x.grad.tolist() == [5, 5]
+
+
+def test_versions_are_counted_by_every_kind_of_write():
+    x = torch.zeros(3)
+    assert x._version == 0
+    x.add_(1)
+    x[0] = 5
+    torch.add(x, x, out=x)
+    assert x._version == 3
+    assert x[1:]._version == 3
+
+
+def test_inplace_on_a_leaf():
+    x = leaf(1, 2)
+    with pytest.raises(
+        RuntimeError, match=r"^a leaf Variable that requires grad is being used in an in-place operation"
+    ):
+        x.add_(1)
+    with pytest.raises(
+        RuntimeError, match=r"^a view of a leaf Variable that requires grad is being used in an in-place"
+    ):
+        x[0] = 3
+    with torch.no_grad():
+        x.add_(1)
+    assert x.tolist() == [2, 3] and x.is_leaf
+
+
+def test_inplace_uses_the_value_before():
+    x = leaf(1, 2)
+    y = x * 3
+    y.mul_(y.detach() + 0)
+    y.sum().backward()
+    assert x.grad.tolist() == [9, 18]
+    x.grad = None
+    w = leaf(5, 6)
+    z = x * 1
+    z.mul_(w)  # w's gradient reads z as it was
+    z.sum().backward()
+    assert w.grad.tolist() == [1, 2] and x.grad.tolist() == [5, 6]
+
+
+def test_setitem_is_an_inplace_op_on_a_view():
+    x, v = leaf(1, 2, 3), leaf(7)
+    y = x * 2
+    y[1] = v[0]
+    y[2] = 5.0
+    assert y.grad_fn.name() == "torch::autograd::CopySlices"
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [8, 0, 0] and v.grad.tolist() == [14]
+
+
+def test_views_of_views():
+    x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
+    y = x * 1
+    row = y[0]
+    tail = row[1:]
+    tail.mul_(10)
+    assert tail._base is y and row._base is y and tail._is_view()
+    for t in (row, tail):
+        assert t.grad_fn.name() == "AsStridedBackward0"
+    (y * y).sum().backward(retain_graph=True)
+    assert x.grad.tolist() == [[2, 400, 600], [8, 10, 12]]
+    x.grad = None
+    row.sum().backward(retain_graph=True)
+    assert x.grad.tolist() == [[1, 10, 10], [0, 0, 0]]
+    x.grad = None
+    (tail * tail).sum().backward()
+    assert x.grad.tolist() == [[0, 400, 600], [0, 0, 0]]
+
+
+def test_inplace_on_the_base_reaches_the_view():
+    x = leaf(1, 2, 3)
+    y = x * 1
+    view = y[1:]
+    y.mul_(4)
+    view.sum().backward()
+    assert x.grad.tolist() == [0, 4, 4]
+
+
+def test_the_history_of_a_view_keeps_no_values():
+    x = leaf(1, 2, 3)
+    y = x * 1
+    view = y[1:]
+    view.mul_(2)
+    before = view * 1
+    y.add_(1)
+    before.sum().backward()
+    assert x.grad.tolist() == [0, 2, 2]
+
+
+def test_base_gets_a_graph_through_its_view():
+    base, x = torch.zeros(3), leaf(2)
+    view = base[1:2]
+    view.copy_(x)
+    assert base.requires_grad and view.requires_grad and not base.is_leaf
+    (base * base).sum().backward()
+    assert x.grad.tolist() == [4]
+
+
+def test_inplace_saves_its_output_in_a_view():
+    x = leaf(1, 2, 3)
+    y = x * 1
+    y[1:].tanh_()
+    y.sum().backward()
+    expected = [1.0] + [1 - torch.tensor(v).tanh().item() ** 2 for v in (2.0, 3.0)]
+    assert x.grad.tolist() == pytest.approx(expected, rel=1e-4)
+
+
+def test_second_order_through_copy_slices():
+    def f(x, v):
+        y = x * x
+        y[0] = v * v
+        y[1:].mul_(y[:-1].clone())
+        return y
+
+    x = torch.tensor([0.5, 1.5, 2.5], dtype=torch.float64, requires_grad=True)
+    v = torch.tensor(0.75, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(f, (x, v))
+    assert torch.autograd.gradgradcheck(f, (x, v))
+
+
+def test_same_as_torch(real_torch):
+    def run(lib):
+        x = lib.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
+        y = x * 2
+        a = y.t()
+        b = a[1]
+        b.mul_(3)
+        y[0, 0] = y[1, 1].clone() * x[0, 0]
+        a[2].mul_(x[:, 0])
+        y.view(-1)[3:5].add_(x[0, :2] * y[0, 1].clone())
+        (y * y).sum().backward()
+        return x.grad
+
+    for ours, theirs in zip(run(torch).tolist(), run(real_torch).tolist(), strict=True):
+        assert ours == pytest.approx(theirs, rel=1e-5)
+
+
+def test_forbidden_views():
+    x = leaf(1, 2, 3)
+    with torch.no_grad():
+        made_without_grad = x[:2]
+    with pytest.raises(RuntimeError, match=r"^A view was created in no_grad mode and is being modified inplace"):
+        made_without_grad.add_(1)
+    first, *_ = (x * 1).unbind(0)
+    with pytest.raises(RuntimeError, match=r"^Output 0 of UnbindBackward0 is a view and is being modified inplace"):
+        first.add_(1)
+
+
+def test_retain_grad_follows_the_tensor():
+    x = leaf(1, 2)
+    y = x * 3
+    y.retain_grad()
+    assert y.retains_grad
+    y.mul_(2)
+    (y * y).sum().backward()
+    assert y.grad.tolist() == [12, 24]  # of the value after mul_
+    assert x.grad.tolist() == [72, 144]

@@ -1,0 +1,63 @@
+"""Every op has a derivative, or says that it has none.
+
+Mirrors: nothing in PyTorch: its code generator refuses an op without either.
+"""
+
+import pytest
+
+import reftorch as torch
+from reftorch import _C
+from reftorch.autograd.derivatives import derivative, non_differentiable
+
+OPS = {schema["name"]: schema for schema in _C._get_all_op_schemas()}
+
+
+def test_there_are_ops():
+    assert len(OPS) > 50
+
+
+@pytest.mark.parametrize("name", sorted(OPS))
+def test_formula_or_mark(name):
+    assert _C._derivative_state(name) != "missing", (
+        f"{OPS[name]['schema']}, registered at {OPS[name]['file']}:{OPS[name]['line']}, has neither a formula nor a "
+        "mark. Add one in reftorch/autograd/derivatives."
+    )
+
+
+def test_the_check_can_fail():
+    states = {_C._derivative_state(name) for name in OPS}
+    assert states >= {"formula", "non_differentiable", "composite"}
+
+
+def test_registering_nonsense():
+    with pytest.raises(RuntimeError, match="No op of that name"):
+        derivative("no_such_op", self=lambda grad: grad)
+    with pytest.raises(RuntimeError, match="has a derivative, or a mark that it has none, already"):
+        derivative("mul.Tensor", self=lambda grad: grad)
+    with pytest.raises(RuntimeError, match="already"):
+        non_differentiable("mul.Tensor")
+
+
+@pytest.mark.parametrize(
+    ("formulas", "text"),
+    [
+        ({"self": lambda grad, nothing: grad}, "a parameter is called 'nothing', which names nothing to save"),
+        ({"alpha": lambda grad: grad}, "'alpha' is not a tensor argument"),
+        ({"other": lambda grad: grad, "self": lambda grad: grad}, "in the order of the schema"),
+    ],
+)
+def test_registering_a_wrong_formula(formulas, text):
+    with pytest.raises(RuntimeError, match=text):
+        derivative("add.Tensor", **formulas)
+    x = torch.ones(1, requires_grad=True)
+    (x + x).backward()
+    assert x.grad.tolist() == [2]
+
+
+def test_formulas_have_names_in_tracebacks():
+    x = torch.ones(2, requires_grad=True)
+    y = x * torch.ones(2)
+    y.grad_fn.register_prehook(lambda grads: (torch.ones(5),))  # does not broadcast with what is saved
+    with pytest.raises(RuntimeError) as caught:
+        y.sum().backward()
+    assert caught.traceback[-1].name == "mul_self"

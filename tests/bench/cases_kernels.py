@@ -1,0 +1,67 @@
+"""Large tensors: what the kernels and the allocator do.
+
+Mirrors: benchmarks/operator_benchmark/pt/
+Left out: quantized and sparse kernels.
+"""
+
+from typing import Any
+
+from cases import Library, statement
+
+SIZES = {"1e6": 1_000_000, "1e7": 10_000_000}
+COLUMNS = 1000
+
+
+def over(name: str, text: str, columns: bool = False) -> None:
+    """A statement over tensors ``a`` and ``b`` of a million and ten million elements; ``columns``: 1000 in a row."""
+
+    def names(lib: Library, size: int) -> dict[str, Any]:
+        a, b = lib.randn(size), lib.randn(size)
+        if columns:
+            a, b = a.reshape(-1, COLUMNS), b[:COLUMNS]
+        return {"T": lib.T, "F": lib.F, "a": a, "b": b, "mask": a > 0}
+
+    for label, size in SIZES.items():
+        statement("kernels", f"{name}_{label}", text, lambda lib, size=size: names(lib, size))
+
+
+over("add", "a + b")
+over("mul", "a * b")
+over("iadd", "a.add_(b)")
+over("exp", "a.exp()")
+over("tanh", "a.tanh()")
+over("sigmoid", "a.sigmoid()")
+over("relu", "a.relu()")
+over("gt", "a > b")
+over("where", "T.where(mask, a, b)")
+over("sum", "a.sum()")
+over("max", "a.max()")
+over("sum_dim0", "a.sum(0)", columns=True)
+over("sum_dim1", "a.sum(1)", columns=True)
+over("argmax", "a.argmax(1)", columns=True)
+over("broadcast", "a + b", columns=True)
+over("transpose_copy", "a.t().contiguous()", columns=True)
+over("softmax", "a.softmax(-1)", columns=True)
+over("layer_norm", "F.layer_norm(a, (1000,), b, b)", columns=True)
+
+for n in (64, 128, 256, 512, 1024, 2048):
+    statement("kernels", f"matmul_{n}", "a @ b", lambda lib, n=n: {"a": lib.randn(n, n), "b": lib.randn(n, n)})
+statement("kernels", "matmul_nt_512", "a @ b.t()", lambda lib: {"a": lib.randn(512, 512), "b": lib.randn(512, 512)})
+statement(
+    "kernels", "linear_64x784_256", "F.linear(x, w, b)",
+    lambda lib: {"F": lib.F, "x": lib.randn(64, 784), "w": lib.randn(256, 784), "b": lib.randn(256)},
+)  # fmt: skip
+statement(
+    "kernels", "bmm_48x64x32", "T.bmm(a, b)",
+    lambda lib: {"T": lib.T, "a": lib.randn(48, 64, 32), "b": lib.randn(48, 32, 64)},
+)  # fmt: skip
+statement(
+    "kernels", "cross_entropy_4096x1000", "F.cross_entropy(x, t)",
+    lambda lib: {"F": lib.F, "x": lib.randn(4096, 1000), "t": lib.T.randint(0, 1000, (4096,))},
+)  # fmt: skip
+statement("kernels", "randn_1e6", "T.randn(1000000)", lambda lib: {"T": lib.T})
+statement("kernels", "rand_1e6", "T.rand(1000000)", lambda lib: {"T": lib.T})
+statement(
+    "kernels", "cat_2x1e6", "T.cat([a, b])",
+    lambda lib: {"T": lib.T, "a": lib.randn(1_000_000), "b": lib.randn(1_000_000)},
+)  # fmt: skip

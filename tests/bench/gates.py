@@ -1,0 +1,174 @@
+"""reftorch's Release build beside torch, against the limits the project sets itself; ends with 1 where one is missed.
+
+Mirrors: nothing in PyTorch: it compares with its own past, not with another library.
+
+    make bench                          every gate, one thread
+    make bench ARGS='--only graph'      the groups whose name contains a word
+    make bench ARGS='--rounds 30'       more patience on a noisy machine
+"""
+
+import argparse
+import importlib.util
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench import UNSET_VARIABLES, Result, Worker, chosen_cases, measure, ratio, readable, start
+
+
+@dataclass(frozen=True)
+class Gate:
+    """``cases`` must take at most ``gate`` times what torch takes; ``stretch`` is what we hope for."""
+
+    group: str
+    gate: float
+    stretch: float
+    cases: tuple[str, ...]
+
+
+def has_avx512() -> bool:
+    info = Path("/proc/cpuinfo")
+    return info.exists() and "avx512f" in info.read_text()
+
+
+MATMUL = (0.65, 0.47) if has_avx512() else (1.1, 0.9)
+TINY = (
+    "empty_1", "zeros_64", "tensor_list_3", "add_1", "add_64", "add_scalar", "iadd_64", "broadcast_8x8_8", "relu_64",
+    "exp_64", "mm_8x8", "sum_64", "sum_dim", "softmax_8x8", "view", "transpose", "index_*", "item", "detach", "shape",
+    "no_grad",
+)  # fmt: skip
+GATES = (
+    Gate("tiny op, view, index", 0.35, 0.15, TINY),
+    Gate("graph node, forward", 0.35, 0.15, ("*_grad", "chain_[!f]*_forward")),
+    Gate("graph node, backward", 0.4, 0.15, ("chain_[!f]*_backward",)),
+    Gate("custom Function", 0.35, 0.15, ("chain_function_forward", "chain_function_backward")),
+    Gate("Module call", 0.35, 0.15, ("module_*",)),
+    Gate("optimizer, per parameter", 0.35, 0.15, ("sgd_per_param",)),
+    Gate("matmul", *MATMUL, ("matmul_*", "linear_*", "bmm_*")),
+    Gate("add, mul, sum, relu 1e6", 1.15, 0.9, ("add_1e6", "mul_1e6", "sum_1e6", "relu_1e6")),
+    Gate("out of place 1e7", 0.3, 0.15, ("add_1e7", "mul_1e7", "relu_1e7")),
+    Gate("exp, tanh, max, argmax, where", 0.5, 0.2, ("exp_1e6", "tanh_1e6", "max_1e6", "argmax_1e6", "where_1e6")),
+    Gate("softmax", 1.0, 0.65, ("softmax_1e6",)),
+    Gate("training step, MLP", 0.6, 0.4, ("mlp_sgd",)),
+    Gate("DataLoader", 0.35, 0.2, ("loader_tensor_0_workers",)),
+)
+IMPORT = Gate("import", 0.1, 0.03, ("import",))
+
+
+def measured_pattern(pattern: str) -> tuple[str, ...]:
+    """A backward is measured as both ways less forward: which cases that takes."""
+    if not pattern.endswith("_backward"):
+        return (pattern,)
+    stem = pattern.removesuffix("_backward")
+    return f"{stem}_forward", f"{stem}_both"
+
+
+def backward_only(both: Result, forward: Result) -> Result:
+    error = both.error or forward.error
+    return Result([b - f for b, f in zip(both.samples, forward.samples, strict=False)], error)
+
+
+def measure_gate(gate: Gate, workers: list[Worker], rounds: int) -> Iterator[tuple[str, dict[str, Result]]]:
+    """The results of every case of a gate, the differences worked out."""
+    patterns = [p for pattern in gate.cases for p in measured_pattern(pattern)]
+    results = dict(measure(workers, chosen_cases(["ops", "kernels", "train", "data"], patterns), rounds))
+    if not any(pattern.endswith("_backward") for pattern in gate.cases):
+        yield from results.items()
+        return
+    for name, both in results.items():
+        if name.endswith("_both"):
+            stem = name.removesuffix("_both")
+            forward = results[f"{stem}_forward"]
+            yield f"{stem}_backward", {lib: backward_only(both[lib], forward[lib]) for lib in both}
+
+
+def import_times(libraries: list[str], rounds: int) -> dict[str, Result]:
+    """Seconds that ``import`` takes in a fresh interpreter, the bare interpreter subtracted; taken in turn."""
+    results = {library: Result() for library in libraries}
+    for _ in range(rounds):
+        bare = seconds_to_run("pass")
+        for library, result in results.items():
+            result.samples.append(max(seconds_to_run(f"import {library}") - bare, 1e-4))
+    return results
+
+
+def seconds_to_run(code: str) -> float:
+    before = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True)
+    return time.perf_counter() - before
+
+
+def print_machine() -> None:
+    info = Path("/proc/cpuinfo")
+    models = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+    print(
+        f"CPU: {models[0] if models else platform.processor()}, AVX-512: {'yes' if has_avx512() else 'no'}, one thread"
+    )
+    unset = [name for name in UNSET_VARIABLES if name in os.environ]
+    if unset:
+        print(f"unset for the measurement, as a user's machine has it: {', '.join(unset)}")
+    show = subprocess.run(
+        [sys.executable, "-c", "import reftorch; print(reftorch.__config__.show())"], text=True, capture_output=True
+    )
+    print(show.stdout.strip() or show.stderr.strip())
+
+
+class Table:
+    """Prints a line a case and counts what the verdicts were."""
+
+    def __init__(self) -> None:
+        self.verdicts = {"pass": 0, "MISS": 0, "absent": 0}
+
+    def add(self, name: str, gate: Gate, results: dict[str, Result]) -> None:
+        ours, theirs = results["reftorch"], results["torch"]
+        against = ratio(ours, theirs)
+        verdict = "absent" if against is None else "pass" if against <= gate.gate else "MISS"
+        self.verdicts[verdict] += 1
+        if against is None:
+            print(f"  {name:26} {(ours.error or theirs.error)[:84]}", flush=True)
+            return
+        note = " (stretch)" if against <= gate.stretch else ""
+        times = f"{readable(statistics.median(theirs.samples)):>10} {readable(statistics.median(ours.samples)):>10}"
+        print(f"  {name:26} {times} {against:8.3f} {gate.gate:8.2f}   {verdict}{note}", flush=True)
+
+    def close(self) -> int:
+        print("\n" + ", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.items()))
+        return int(self.verdicts["pass"] == 0 or self.verdicts["MISS"] + self.verdicts["absent"] > 0)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="a word in the names of the groups to run")
+    parser.add_argument("--rounds", type=int, default=15)
+    options = parser.parse_args()
+    if importlib.util.find_spec("torch") is None:
+        print("torch is not installed, so there is nothing to compare with and no gate can be judged.")
+        print("    .venv/bin/pip install torch==2.13.0, then make bench")
+        return 1
+    print_machine()
+    print(f"\n  {'':26} {'torch':>10} {'reftorch':>10} {'ratio':>8} {'gate':>8}")
+    table = Table()
+    workers = start(["torch", "reftorch"], threads=1)
+    if len(workers) < 2:
+        return 1
+    for gate in GATES:
+        if options.only in gate.group:
+            print(gate.group)
+            for name, results in measure_gate(gate, workers, options.rounds):
+                table.add(name, gate, results)
+    for worker in workers:
+        worker.close()
+    if options.only in IMPORT.group:
+        print(IMPORT.group)
+        table.add("import", IMPORT, import_times(["torch", "reftorch"], min(options.rounds, 7)))
+    return table.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""What all tests share: torch to compare with where it is installed, and an honest account where it is not.
+
+Mirrors: nothing in PyTorch: it has no other library to be compared with.
+
+A test that needs the real torch asks for the fixture ``real_torch``. Where torch is missing, or is not wanted
+(``REFTORCH_COMPARE=0``), the test is skipped and counted, and the last lines of the run say how many were and why.
+A test that can do without it asks for ``real_torch_or_none`` and is counted the same way, for its half.
+"""
+
+import importlib.util
+import os
+from types import ModuleType
+
+import pytest
+
+collect_ignore_glob = ["bench/*", "course/browser_lesson.py"]  # programs with targets of their own
+
+UNCHECKED = "not compared with torch"
+
+
+def _import_torch() -> ModuleType | None:
+    if os.environ.get("REFTORCH_COMPARE") == "0":
+        return None
+    if importlib.util.find_spec("torch") is None:
+        return None
+    torch = importlib.import_module("torch")  # installed but broken is an error, not an absence
+    torch.set_num_threads(1)
+    return torch
+
+
+@pytest.fixture(scope="session")
+def _torch() -> ModuleType | None:
+    return _import_torch()
+
+
+@pytest.fixture
+def real_torch_or_none(_torch: ModuleType | None, request: pytest.FixtureRequest) -> ModuleType | None:
+    """The real torch, or None; then the test is counted as not compared."""
+    if _torch is None:
+        request.node.user_properties.append((UNCHECKED, request.node.nodeid))
+    return _torch
+
+
+@pytest.fixture
+def real_torch(real_torch_or_none: ModuleType | None) -> ModuleType:
+    """The real torch; without it the test is skipped and counted as not compared."""
+    if real_torch_or_none is None:
+        pytest.skip(UNCHECKED)
+    return real_torch_or_none
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = [r for found in terminalreporter.stats.values() for r in found if isinstance(r, pytest.TestReport)]
+    unchecked = {value for report in reports for key, value in report.user_properties if key == UNCHECKED}
+    if not unchecked:
+        return
+    files: dict[str, int] = {}
+    for nodeid in unchecked:
+        name = nodeid.split("::")[0]
+        files[name] = files.get(name, 0) + 1
+    why = "REFTORCH_COMPARE=0" if os.environ.get("REFTORCH_COMPARE") == "0" else "torch is not installed"
+    terminalreporter.section(f"{UNCHECKED}: {len(unchecked)} tests ({why})", yellow=True, bold=True)
+    for name, count in sorted(files.items()):
+        terminalreporter.line(f"{count:6}  {name}")
+    if why == "torch is not installed":
+        terminalreporter.line("to compare: .venv/bin/pip install torch==2.13.0, then make test")

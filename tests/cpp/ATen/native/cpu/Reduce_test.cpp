@@ -1,0 +1,83 @@
+// Mirrors: aten/src/ATen/test/reduce_ops_test.cpp
+// The rungs of Reduce.h against each other: one element at a time, in lanes, and by Note [Cascade].
+#include <ATen/native/cpu/Reduce.h>
+#include <ATen/native/cpu/SharedReduceOps.h>
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <vector>
+
+using namespace reftorch::at::native;
+
+namespace {
+
+std::vector<float> random_floats(int64_t n) {
+  std::mt19937 generator(7);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<float> values(n);
+  for (float& value : values) {
+    value = uniform(generator);
+  }
+  return values;
+}
+
+const char* bytes(const std::vector<float>& values) {
+  return reinterpret_cast<const char*>(values.data());
+}
+
+const int64_t kLengths[] = {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 1000, 4095, 4096, 4097, 10000, 100001};
+
+} // namespace
+
+TEST_CASE("lanes and cascade find the same largest element as the naive loop") {
+  const MaxOps<float, float> ops;
+  for (int64_t n : kLengths) {
+    const auto values = random_floats(n);
+    const float naive = reduce_strided<float>(bytes(values), sizeof(float), n, ops);
+    CHECK(reduce_dense(values.data(), n, ops) == naive);
+    CHECK(reduce_run<float>(bytes(values), sizeof(float), n, ops) == naive);
+    CHECK(reduce_run<float>(bytes(values), 2 * sizeof(float), n / 2, ops) ==
+          reduce_strided<float>(bytes(values), 2 * sizeof(float), n / 2, ops));
+  }
+}
+
+TEST_CASE("integer sums are exact on every rung") {
+  const SumOps<int64_t, int64_t> ops;
+  for (int64_t n : kLengths) {
+    std::vector<int64_t> values(n);
+    for (int64_t i = 0; i < n; i++) {
+      values[i] = i * i;
+    }
+    const auto* data = reinterpret_cast<const char*>(values.data());
+    const int64_t naive = reduce_strided<int64_t>(data, sizeof(int64_t), n, ops);
+    CHECK(reduce_dense(values.data(), n, ops) == naive);
+    CHECK(reduce_run<int64_t>(data, sizeof(int64_t), n, ops) == naive);
+    CHECK(reduce_all_dense<int64_t>(data, n, ops) == naive);
+  }
+}
+
+TEST_CASE("Note [Cascade]: a long sum keeps its digits where the naive loop loses them") {
+  const int64_t n = 1 << 22;
+  const std::vector<float> values(n, 0.1f);
+  const SumOps<float, float> ops;
+  const double exact = double(n) * double(0.1f);
+  const double naive = std::abs(reduce_strided<float>(bytes(values), sizeof(float), n, ops) - exact) / exact;
+  const double cascade = std::abs(reduce_run<float>(bytes(values), sizeof(float), n, ops) - exact) / exact;
+  CHECK(naive > 1e-3);
+  CHECK(cascade < 1e-6);
+}
+
+TEST_CASE("Welford's halves join to the whole") {
+  const WelfordOps<float> ops{/*correction=*/1, /*take_sqrt=*/false};
+  const auto values = random_floats(10001);
+  double mean = 0, m2 = 0;
+  for (float v : values) {
+    mean += v / double(values.size());
+  }
+  for (float v : values) {
+    m2 += (v - mean) * (v - mean);
+  }
+  const float got = ops.project(reduce_run<float>(bytes(values), sizeof(float), int64_t(values.size()), ops));
+  CHECK(got == doctest::Approx(m2 / double(values.size() - 1)).epsilon(1e-6));
+}

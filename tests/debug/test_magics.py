@@ -1,0 +1,221 @@
+"""The magics in a real kernel: what they show, and that they leave nothing behind.
+
+Mirrors: nothing in PyTorch: tests of tools that it does not have.
+Left out: how a browser draws the HTML.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from reftorch.debug._find_gdb import find_gdb
+from tests.debug.kernel import Notebook, tracer_of
+
+ROOT = Path(__file__).resolve().parents[2]
+KERNEL_FILE = "cpp/ATen/native/cpu/BinaryOpsKernel.cpp"
+SETUP = "a = torch.arange(4.0).reshape(2, 2)\nb = torch.ones(2, 2) * 2"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tensors(kernel: Notebook) -> None:
+    assert not kernel.run(SETUP).error
+
+
+def test_gdb_shows_a_stop(notebook: Notebook) -> None:
+    cell = notebook.run('%%gdb mul -c "rt-bt; up 2; rt-tensor self"\nprint("before")\nc = a * b\nprint("after")')
+    assert not cell.error
+    assert cell.stdout == "before\nafter\n"
+    first, *_ = cell.text.splitlines()
+    assert re.fullmatch(rf"stop 1  {KERNEL_FILE}:\d+  at::native::mul_kernel", first)
+    assert "f32[2, 2] strides=[2, 1] [0, 1, 2, 3]" in cell.text
+    stack = [line.split() for line in cell.text.partition("stack, innermost")[2].splitlines()[1:] if line[:4] == "    "]
+    assert stack[0][0] == "c++"
+    assert stack[0][1].startswith(KERNEL_FILE)
+    assert stack[-1] == ["py", "<cell>:2", "<module>"]
+    assert "(gdb) rt-tensor self\n[[0, 1],\n [2, 3]]" in cell.text
+    line = int(first.split(":")[1].split()[0])
+    source = (ROOT / KERNEL_FILE).read_text().split("\n")[line - 1]
+    assert f" ->  {line} | {source}" in cell.text
+    assert f'href="../../{KERNEL_FILE}#line={line - 1}"' in cell.html
+
+
+def test_output_is_the_same_again(notebook: Notebook) -> None:
+    source = '%%gdb mul -n 2 -c "info args; next"\nc = a * b\nd = c * c'
+    one, two = notebook.run(source), notebook.run(source)
+    assert "stop 2" in one.text
+    assert one.displayed == two.displayed
+    shown = one.text + one.html
+    assert not re.search(r"0x[0-9a-f]{6}|LWP|/tmp/", shown)
+    assert str(ROOT) not in shown
+
+
+def test_breakpoints_by_line_by_function_and_with_a_condition(notebook: Notebook) -> None:
+    source = (ROOT / KERNEL_FILE).read_text().split("\n")
+    line = 1 + next(i for i, text in enumerate(source) if text.startswith("void mul_kernel("))
+    assert f"{KERNEL_FILE}:{line + 1} " in notebook.run(f"%%gdb BinaryOpsKernel.cpp:{line}\nc = a * b").text
+    function = notebook.run("%%gdb reftorch::at::native::mul_kernel\nc = a * b")
+    assert "at::native::mul_kernel" in function.text
+    never = notebook.run('%%gdb "mul if iter.num_outputs_ > 1"\nc = a * b')
+    assert "ended without reaching" in never.text
+    always = notebook.run('%%gdb "mul if iter.num_outputs_ == 1"\nc = a * b')
+    assert "stop 1" in always.text
+
+
+def test_names_that_are_not_there(notebook: Notebook) -> None:
+    cell = notebook.run("%%gdb mull\nc = a * b")
+    assert "No op and no C++ function is called `mull`. The nearest ops with a kernel: mul" in cell.text
+    cell = notebook.run("%%gdb BinaryOpsKernel.cpp:99999\nc = a * b")
+    assert "No code is at BinaryOpsKernel.cpp:99999" in cell.text
+    cell = notebook.run("%%gdb\nc = a * b")
+    assert "Where to stop?" in cell.stdout
+    cell = notebook.run("%%gdb mul --no-such\nc = a * b")
+    assert "unrecognized arguments" in cell.stdout
+    assert notebook.run("c.shape").text == "torch.Size([2, 2])"
+
+
+def test_a_cell_that_raises_is_an_error_and_ends_clean(notebook: Notebook) -> None:
+    cell = notebook.run("%%gdb mul\n1 / 0")
+    assert "ZeroDivisionError" in cell.error
+    assert "gdb is detached and the kernel runs" in cell.error
+    cell = notebook.run("%%gdb mul\nc = a * b\nraise ValueError('late')")
+    assert "stop 1" in cell.text
+    assert "ValueError: late" in cell.error
+
+
+def test_a_breakpoint_that_is_never_hit(notebook: Notebook) -> None:
+    assert "ended without reaching mul" in notebook.run("%%gdb mul\nd = 1").text
+
+
+def test_interrupt_while_gdb_waits(notebook: Notebook) -> None:
+    request = notebook.send("%%gdb mul\nimport time\ntime.sleep(60)")
+    end = time.monotonic() + 30
+    while tracer_of(notebook.pid) == 0 and time.monotonic() < end:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    start = time.monotonic()
+    os.kill(notebook.pid, signal.SIGINT)
+    cell = notebook.result(request)
+    assert "KeyboardInterrupt" in cell.error
+    assert time.monotonic() - start < 15
+
+
+def test_native_trace_follows_the_lines(notebook: Notebook) -> None:
+    cell = notebook.run("%%native_trace mul --max 12\nc = a * b")
+    lines = cell.text.splitlines()
+    assert len([line for line in lines if re.match(r"\w+\.(cpp|h):\d+", line)]) == 12
+    assert lines[0].startswith("BinaryOpsKernel.cpp:")
+    assert "stopped after 12 lines; see --max" in cell.text
+    over = notebook.run("%%native_trace mul --over -v iter\nc = a * b").text
+    assert {line.split(":")[0] for line in over.splitlines()} == {"BinaryOpsKernel.cpp"}
+
+
+def test_calltree(notebook: Notebook) -> None:
+    cell = notebook.run('%%calltree --only "mul_kernel$"\nc = a * b\n')
+    assert cell.text.splitlines()[0].split() == ["<cell>", "<cell>:1"]
+    assert "native::mul_kernel" in cell.text
+    assert "<details open>" in cell.html
+    cell = notebook.run("%%calltree\n1 / 0")
+    assert "ZeroDivisionError" in cell.error
+
+
+def test_bt_inside_a_hook_shows_the_engine(notebook: Notebook) -> None:
+    cell = notebook.run(
+        "def hook(grad):\n    %bt\nx = torch.ones(2, requires_grad=True)\ny = x * x\ny.register_hook(hook)\n"
+        "y.sum().backward()"
+    )
+    assert not cell.error
+    lines = cell.text.splitlines()
+    assert lines[1].split() == ["py", "<cell>:2", "hook"]
+    assert any("cpp/csrc/autograd/engine.cpp" in line for line in lines)
+    assert lines[-1].split() == ["py", "<cell>:6", "<module>"]
+
+
+def test_fresh_runs_in_a_process_of_its_own(notebook: Notebook) -> None:
+    cell = notebook.run(
+        "%%gdb --fresh mul\nimport reftorch as torch\nmine = torch.ones(2) * torch.full((2,), 3.0)\n"
+        "print('printed', mine.tolist())"
+    )
+    assert cell.stdout == "printed [3.0, 3.0]\n"
+    assert "stop 1" in cell.text
+    assert "NameError" in notebook.run("mine").error
+
+
+def test_a_crash_shows_both_stacks(notebook: Notebook) -> None:
+    cell = notebook.run(
+        "%%gdb --fresh\nimport ctypes\nimport reftorch\ndef crash():\n    ctypes.string_at(8)\ncrash()\n"
+    )
+    assert "stopped by SIGSEGV" in cell.text
+    assert "<cell>:4" in cell.text
+    assert "crash" in cell.text
+
+
+def test_without_a_gdb(notebook: Notebook) -> None:
+    notebook.run("import os; os.environ['REFTORCH_GDB'] = '/no/such/gdb'")
+    try:
+        cell = notebook.run("%%gdb mul\nran = a * b")
+        assert "No gdb of version 12 or newer was found: /no/such/gdb does not start" in cell.error
+        assert "Mend:" in cell.error
+        assert "NameError" in notebook.run("ran").error, "the cell must not run without what it was to show"
+    finally:
+        notebook.run("del os.environ['REFTORCH_GDB']")
+
+
+def test_gdb_that_cannot_attach(notebook: Notebook, tmp_path: Path) -> None:
+    """A gdb whose `attach` is refused, as by the kernel in a container."""
+    refusing = tmp_path / "gdb"
+    refusal = "ptrace: Operation not permitted."
+    refusing.write_text(
+        f'#!/bin/sh\ncase "$*" in *driver.py*) echo "{refusal}" >&2; exit 1;; *) exec {find_gdb().path} "$@";; esac\n'
+    )
+    refusing.chmod(0o755)
+    notebook.run(f"import os; os.environ['REFTORCH_GDB'] = '{refusing}'")
+    try:
+        cell = notebook.run("%%gdb mul\nc = a * b")
+        assert f"gdb could not attach to this process: {refusal}" in cell.error
+        assert "Mend:" in cell.error
+    finally:
+        notebook.run("del os.environ['REFTORCH_GDB']")
+
+
+def test_a_gdb_that_is_ended_from_outside_lets_go(notebook: Notebook) -> None:
+    """gdb answers SIGTERM by detaching; it may interrupt the cell to do so, and the kernel lives."""
+    source = (
+        "%%gdb mul\n"
+        "import os, signal, time\n"
+        "tracer = int(open('/proc/self/status').read().split('TracerPid:')[1].split()[0])\n"
+        "os.kill(tracer, signal.SIGTERM)\n"
+        "time.sleep(1)\n"
+        "print('went on')"
+    )
+    cell = notebook.run(source)
+    assert cell.stdout == "went on\n" or "KeyboardInterrupt" in cell.error
+
+
+def test_a_stop_that_takes_too_long_is_ended(notebook: Notebook) -> None:
+    notebook.run("import reftorch.debug._gdb_session as session\nkept, session.PATIENCE = session.PATIENCE, 6")
+    try:
+        cell = notebook.run("%%gdb mul -c \"python exec('while True: pass')\"\nc = a * b\nprint('went on')")
+        assert cell.stdout == "went on\n"
+        assert "the stop took longer than 6 s" in cell.text
+    finally:
+        notebook.run("session.PATIENCE = kept")
+
+
+def test_a_stale_library_is_refused(notebook: Notebook) -> None:
+    cell = notebook.run(
+        "from reftorch.debug import _gdb_session as session\n"
+        "kept, session.stale_library = session.stale_library, lambda library: True"
+    )
+    assert not cell.error
+    try:
+        cell = notebook.run("%%gdb mul\nc = a * b")
+        assert "rebuilt after it was imported" in cell.error
+        assert "restart the kernel" in cell.error
+    finally:
+        notebook.run("session.stale_library = kept")

@@ -1,0 +1,174 @@
+"""What gdb shows of reftorch's objects, live and garbage, under every gdb that is there.
+
+Mirrors: nothing in PyTorch: tests of tools that it does not have.
+Left out: the notebook; see test_magics.py.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reftorch.debug._find_gdb import candidates, gdb_environment, probe
+
+ROOT = Path(__file__).resolve().parents[2]
+INIT = ROOT / "reftorch" / "debug" / "gdb" / "init.py"
+GDBS = [path for path in candidates() if not isinstance(probe(path), str)]
+
+PROGRAM = """
+import reftorch as torch
+a = torch.arange(6.0).reshape(2, 3).t()
+b = torch.ones(3, 2)
+c = a * b
+d = torch.tensor([True, False]) * torch.tensor([3, -4], dtype=torch.int8)
+x = torch.tensor([1.5, -2.0], dtype=torch.bfloat16, requires_grad=True)
+y = x * x
+y.sum().backward()
+"""
+
+
+class Gdb:
+    """One run of gdb over a script; its output cut into the answer of each command."""
+
+    def __init__(self, path: str, folder: Path, program: str, commands: list[str]) -> None:
+        (folder / "program.py").write_text(program)
+        command = [path, "-nx", "-q", "-batch", "-iex", "set auto-load python-scripts off", "-x", str(INIT)]
+        for number, text in enumerate(commands):
+            command += ["-ex", f"echo \\n@{number}\\n", "-ex", text]
+        command += ["--args", sys.executable, str(folder / "program.py")]
+        environment = gdb_environment() | {"REFTORCH_BUILD": os.environ.get("REFTORCH_BUILD", "debug")}
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, env=environment, cwd=ROOT, timeout=120, check=False,
+        )  # fmt: skip
+        self.all = done.stdout
+        self.answers = {}
+        for number, text in enumerate(commands):
+            _, _, rest = self.all.partition(f"\n@{number}\n")
+            self.answers[text] = rest.partition(f"\n@{number + 1}\n")[0].strip()
+
+    def __getitem__(self, command: str) -> str:
+        return self.answers[command]
+
+
+SELF = "*self.impl_.target_"
+AT_MUL = [
+    "rt-op mul", "run", "rt-bt", "print iter", "print iter.shape_", "print iter.common_dtype_", "print iter.device_",
+    "rt-op mull", "rt-tensor 3", "print *(reftorch::at::Tensor*)$pc", "print *(reftorch::c10::Storage*)$pc",
+    "print *(reftorch::c10::SmallVector<long, 5>*)$pc", "print (reftorch::c10::ScalarType)77",
+    "print (reftorch::c10::DispatchKey)3", "print *(reftorch::at::Tensor*)0",
+    "print *(reftorch::torch::autograd::Edge*)$pc", "print *(reftorch::torch::autograd::Node*)$pc",
+    "up 2", "print self", "print other", "rt-tensor self", f"print {SELF}", "print self.impl_",
+    "print self.impl_.target_.storage_", "print self.impl_.target_.key_set_",
+    "set reftorch-children on", "output self",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=GDBS)
+def at_mul(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Gdb:
+    """A stop in the kernel of the first product."""
+    return Gdb(request.param, tmp_path_factory.mktemp("gdb"), PROGRAM, AT_MUL)
+
+
+def test_an_op_is_found_before_the_library_is_loaded(at_mul: Gdb) -> None:
+    assert at_mul["rt-op mul"] == "Breakpoint at the kernel of `mul` once reftorch is imported."
+    assert "mul_kernel" in at_mul["run"]
+
+
+def test_a_wrong_name_is_told_the_nearest(at_mul: Gdb) -> None:
+    assert "called `mull`" in at_mul["rt-op mull"]
+    assert "mul" in at_mul["rt-op mull"].partition("nearest ops with a kernel:")[2]
+
+
+def test_iterator_shows_its_operands(at_mul: Gdb) -> None:
+    shown = at_mul["print iter"]
+    assert "TensorIterator [" in shown
+    assert "out f32[3, 2]" in shown
+    assert "[0, 3, 1, 4, 2, 5]" in shown
+
+
+def test_small_types(at_mul: Gdb) -> None:
+    assert at_mul["print iter.common_dtype_"].endswith("= Float")
+    assert at_mul["print iter.device_"].endswith("= cpu")
+    assert at_mul["print (reftorch::c10::DispatchKey)3"].endswith("= Autograd")
+
+
+def test_tensor_is_one_line(at_mul: Gdb) -> None:
+    expected = "Tensor f32[3, 2] strides=[1, 3] [0, 3, 1, 4, 2, 5]"
+    assert expected in at_mul["print self"]
+    assert expected in at_mul["print self.impl_"]
+    assert expected in at_mul[f"print {SELF}"]
+    assert "Tensor f32[3, 2] strides=[2, 1] [1, 1, 1, 1, 1, 1]" in at_mul["print other"]
+
+
+def test_tensor_unfolds_on_request(at_mul: Gdb) -> None:
+    assert "strides = [1, 3], storage_offset = 0, dtype = f32, device = cpu, [0] = 0, [1] = 3" in at_mul["output self"]
+
+
+def test_rt_tensor_prints_rows(at_mul: Gdb) -> None:
+    assert at_mul["rt-tensor self"] == "[[0, 3],\n [1, 4],\n [2, 5]]\nf32[3, 2] strides=[1, 3]"
+    assert "cannot be read as a tensor: of type int" in at_mul["rt-tensor 3"]
+
+
+def test_storage_and_keys(at_mul: Gdb) -> None:
+    assert "Storage 24 bytes on cpu, shared by 2" in at_mul["print self.impl_.target_.storage_"]
+    assert at_mul["print self.impl_.target_.key_set_"].endswith("= {CPU, Autograd}")
+
+
+def test_garbage_is_said_and_never_raises(at_mul: Gdb) -> None:
+    garbage = [text for text in AT_MUL if "$pc" in text or ")77" in text]
+    assert len(garbage) == 6
+    for text in garbage:
+        assert "<" in at_mul[text], text
+        assert "Python Exception" not in at_mul[text], text
+    assert "Cannot access memory" in at_mul["print *(reftorch::at::Tensor*)0"]
+    assert "Traceback" not in at_mul.all
+    assert "Python Exception" not in at_mul.all
+
+
+def test_one_stack_for_both_languages(at_mul: Gdb) -> None:
+    lines = at_mul["rt-bt"].splitlines()
+    assert [line.split()[1] for line in lines[:2]] == ["c++", "c++"]
+    assert "cpp/ATen/native/cpu/BinaryOpsKernel.cpp" in lines[0]
+    assert lines[0].endswith("at::native::mul_kernel")
+    assert lines[-1].split()[1] == "py"
+    assert lines[-1].split("program.py:")[1].split() == ["5", "<module>"]
+
+
+BACKWARD = ["rt-op mul", "run", "continue", "continue", "continue", "rt-bt", "up", "info locals"]
+
+
+@pytest.mark.parametrize("path", GDBS)
+def test_one_stack_shows_engine_formula_and_kernel(path: str, tmp_path: Path) -> None:
+    shown = Gdb(path, tmp_path, PROGRAM, BACKWARD)["rt-bt"]
+    places = [line.split()[2].rpartition(":")[0] for line in shown.splitlines()]
+    kernel = places.index("cpp/ATen/native/cpu/BinaryOpsKernel.cpp")
+    formula = next(i for i, place in enumerate(places) if place.startswith("reftorch/autograd/derivatives/"))
+    engine = places.index("cpp/csrc/autograd/engine.cpp")
+    caller = len(places) - 1
+    assert kernel < formula < engine < caller
+    assert shown.splitlines()[-1].split("program.py:")[1].split()[0] == "9"
+
+
+@pytest.mark.parametrize("path", GDBS)
+def test_rt_into_reaches_the_next_native_function(path: str, tmp_path: Path) -> None:
+    program = "import reftorch as torch\na = torch.ones(2)\ntorch._C._debug.sentinel()\nb = a * a\n"
+    commands = ["break reftorch_debug_sentinel", "run", "rt-into", "rt-into mul_kernel", "rt-bt"]
+    gdb = Gdb(path, tmp_path, program, commands)
+    assert "BinaryOps.cpp" in gdb["rt-into"]
+    assert "mul_kernel" in gdb["rt-into mul_kernel"]
+    assert "program.py:4" in gdb["rt-bt"]
+
+
+def test_commands_say_what_they_need(tmp_path: Path) -> None:
+    commands = ["rt-bt", "rt-into", "rt-tensor", "rt-op", "help rt-into"]
+    gdb = Gdb(GDBS[0], tmp_path, "", commands)
+    assert gdb["rt-bt"].startswith("No process is being debugged")
+    assert gdb["rt-into"].startswith("No process is being debugged")
+    assert "which tensor?" in gdb["rt-tensor"]
+    assert "which op?" in gdb["rt-op"]
+    assert "at::native" in gdb["help rt-into"]

@@ -1,0 +1,121 @@
+"""Arithmetic against torch's: broadcasting, promotion, layouts, numbers.
+
+Mirrors: test/test_binary_ufuncs.py
+"""
+
+from typing import Any
+
+import pytest
+
+import reftorch
+from tests.op_db import binary
+from tests.op_db.checks import (
+    check_error,
+    check_forward,
+    check_gradcheck,
+    check_gradients,
+    check_inplace,
+    check_out,
+    check_reference,
+)
+from tests.op_db.core import DTYPES, OpInfo
+
+# Both libraries warn where `out` is resized.
+pytestmark = pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+
+every_row = pytest.mark.parametrize("op", binary.ROWS, ids=lambda op: op.ops)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", [*binary.ROWS, *binary.SPECIAL], ids=lambda op: op.ops)
+def test_equals_torch(op: OpInfo, dtype: str, real_torch: Any) -> None:
+    check_forward(op, dtype, real_torch)
+
+
+@every_row
+def test_inplace_and_out_equal_torch(op: OpInfo, real_torch: Any) -> None:
+    for dtype in ("float32", "int64", "bool"):
+        check_inplace(op, dtype, real_torch)
+        check_out(op, dtype, real_torch)
+
+
+@pytest.mark.parametrize("op", [op for op in binary.ROWS if op.gradient], ids=lambda op: op.ops)
+def test_gradients_equal_torch(op: OpInfo, real_torch: Any) -> None:
+    check_gradients(op, real_torch)
+
+
+@pytest.mark.parametrize("op", [op for op in binary.ROWS if op.gradcheck], ids=lambda op: op.ops)
+def test_gradcheck(op: OpInfo) -> None:
+    check_gradcheck(op)
+
+
+@pytest.mark.parametrize("op", [op for op in binary.ROWS if op.ref is not None], ids=lambda op: op.ops)
+def test_equals_numpy(op: OpInfo) -> None:
+    check_reference(op)
+
+
+ERRORS = [
+    (
+        lambda t: t.ones(2, 3) + t.ones(2, 4),
+        RuntimeError,
+        "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1",
+    ),
+    (
+        lambda t: t.tensor([True]) - t.tensor([True]),
+        RuntimeError,
+        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()`",
+    ),
+    (
+        lambda t: 1 - t.tensor([True]),
+        RuntimeError,
+        "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
+        "the `~` or `logical_not()` operator instead.",
+    ),
+    (
+        lambda t: t.add(t.tensor([1]), t.tensor([1]), alpha=1.5),
+        RuntimeError,
+        "For integral input tensors, argument alpha must not be a floating point number.",
+    ),
+    (
+        lambda t: t.add(t.tensor([1]), t.tensor([1]), alpha=True),
+        RuntimeError,
+        "Boolean alpha only supported for Boolean results.",
+    ),
+    (lambda t: t.tensor([1]) // 0, RuntimeError, "ZeroDivisionError"),
+    (lambda t: t.tensor([1]) % 0, RuntimeError, "ZeroDivisionError"),
+    (
+        lambda t: t.div(t.ones(2), 2, rounding_mode="up"),
+        RuntimeError,
+        "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'up'",
+    ),
+    (lambda t: t.tensor([2]) ** -1, RuntimeError, "Integers to negative integer powers are not allowed."),
+    (
+        lambda t: t.tensor([1]).add_(1.5),
+        RuntimeError,
+        "result type Float can't be cast to the desired output type Long",
+    ),
+    (
+        lambda t: t.ones(3).add_(t.ones(2, 3)),
+        RuntimeError,
+        "output with shape [3] doesn't match the broadcast shape [2, 3]",
+    ),
+    (
+        lambda t: t.ones(1).expand(3).add_(1),
+        RuntimeError,
+        "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+        "Please clone() the tensor before performing the operation.",
+    ),
+    (lambda t: t.lerp(t.ones(2), t.ones(2, dtype=t.float64), 0.5), RuntimeError, "expected dtype float"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), ERRORS)
+def test_error(call: Any, error: type[Exception], message: str, real_torch_or_none: Any) -> None:
+    check_error(call, error, message, real_torch_or_none)
+
+
+def test_smallest_integer_divided_by_minus_one_does_not_trap() -> None:
+    smallest = reftorch.tensor([-(2**63)])
+    assert (smallest // -1).item() == -(2**63)
+    assert (smallest % -1).item() == 0
+    assert reftorch.div(smallest, -1, rounding_mode="trunc").item() == -(2**63)

@@ -1,0 +1,102 @@
+"""Softmax and losses against torch's.
+
+Mirrors: test/test_nn.py
+"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reftorch
+from tests.op_db import loss
+from tests.op_db.checks import check_error, check_forward, check_gradients, check_inplace, check_out
+from tests.op_db.core import DTYPES, OpInfo
+
+# Both libraries warn where `out` is resized.
+pytestmark = pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+
+every_row = pytest.mark.parametrize("op", loss.ROWS, ids=lambda op: op.ops)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", [*loss.ROWS, *loss.SPECIAL], ids=lambda op: op.ops)
+def test_equals_torch(op: OpInfo, dtype: str, real_torch: Any) -> None:
+    check_forward(op, dtype, real_torch)
+
+
+@every_row
+def test_inplace_and_out_equal_torch(op: OpInfo, real_torch: Any) -> None:
+    for dtype in ("float32", "int64", "bool"):
+        check_inplace(op, dtype, real_torch)
+        check_out(op, dtype, real_torch)
+
+
+@pytest.mark.parametrize("op", [op for op in loss.ROWS if op.gradient], ids=lambda op: op.ops)
+def test_gradients_equal_torch(op: OpInfo, real_torch: Any) -> None:
+    check_gradients(op, real_torch)
+
+
+ERRORS = [
+    (lambda t: loss(t, "nll_loss", t.ones(2, 3), t.tensor([0, 5])), IndexError, "Target 5 is out of bounds."),
+    (lambda t: loss(t, "nll_loss", t.ones(2, 3), t.tensor([0, -1])), IndexError, "Target -1 is out of bounds."),
+    (
+        lambda t: loss(t, "nll_loss", t.ones(2, 3), t.tensor([0.0, 1.0])),
+        RuntimeError,
+        "expected target dtype to be Long or Byte, but got Float",
+    ),
+    (
+        lambda t: loss(t, "nll_loss", t.ones(2, 3), t.tensor([0, 1, 2])),
+        RuntimeError,
+        "size mismatch (got input: [2, 3], target: [3])",
+    ),
+    (
+        lambda t: loss(t, "nll_loss", t.ones(2, 3), t.tensor([[0, 1]])),
+        RuntimeError,
+        "0D or 1D target tensor expected, multi-target not supported",
+    ),
+    (
+        lambda t: loss(t, "nll_loss", t.ones(2, 3, 4, 5), t.tensor([0, 1])),
+        RuntimeError,
+        "input tensor should be 1D or 2D",
+    ),
+    (
+        lambda t: loss(t, "nll_loss", t.ones(2, 3), t.tensor([0, 1]), t.ones(2)),
+        RuntimeError,
+        "weight tensor should be defined either for all 3 classes or no classes but got weight tensor of shape: [2]",
+    ),
+    (
+        lambda t: loss(t, "cross_entropy_loss", t.ones(2, 3), t.ones(2, 3, dtype=t.int64)),
+        RuntimeError,
+        "Expected floating point type for target with class probabilities, got Long",
+    ),
+    (
+        lambda t: loss(t, "cross_entropy_loss", t.ones(2, 3), t.ones(2, 3), None, 1, 5),
+        RuntimeError,
+        "ignore_index is not supported for floating point target",
+    ),
+    (
+        lambda t: t.softmax(t.tensor([1]), 0),
+        NotImplementedError,
+        "\"softmax_lastdim_kernel_impl\" not implemented for 'Long'",
+    ),
+]
+
+
+def loss(lib: Any, name: str, *args: Any) -> Any:
+    return getattr(lib._C._nn, name)(*args)
+
+
+@pytest.mark.parametrize(("call", "error", "message"), ERRORS)
+def test_error(call: Any, error: type[Exception], message: str, real_torch_or_none: Any) -> None:
+    check_error(call, error, message, real_torch_or_none)
+
+
+@pytest.mark.parametrize("function", ["softmax", "log_softmax"])
+def test_fast_rung_equals_naive_rung(function: str) -> None:
+    """The last dimension goes through vector code, any other through the plain loop."""
+    for n in (1, 15, 64, 65, 1000):
+        x = reftorch.randn(3, n)
+        fast = getattr(x, function)(1)
+        naive = getattr(x.t().contiguous(), function)(0).t()
+        np.testing.assert_allclose(fast.numpy(), naive.contiguous().numpy(), rtol=2e-6, atol=1e-6)

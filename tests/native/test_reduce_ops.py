@@ -1,0 +1,129 @@
+"""Reductions against torch's, over every dtype, layout and set of dimensions.
+
+Mirrors: test/test_reductions.py
+"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reftorch
+from tests.op_db import reduce
+from tests.op_db.checks import (
+    check_error,
+    check_forward,
+    check_gradcheck,
+    check_gradients,
+    check_inplace,
+    check_out,
+    check_reference,
+)
+from tests.op_db.core import DTYPES, OpInfo
+
+# Both libraries warn where `out` is resized.
+pytestmark = pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+
+every_row = pytest.mark.parametrize("op", reduce.ROWS, ids=lambda op: op.ops)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", [*reduce.ROWS, *reduce.SPECIAL], ids=lambda op: op.ops)
+def test_equals_torch(op: OpInfo, dtype: str, real_torch: Any) -> None:
+    check_forward(op, dtype, real_torch)
+
+
+@every_row
+def test_inplace_and_out_equal_torch(op: OpInfo, real_torch: Any) -> None:
+    for dtype in ("float32", "int64", "bool"):
+        check_inplace(op, dtype, real_torch)
+        check_out(op, dtype, real_torch)
+
+
+@pytest.mark.parametrize("op", [op for op in reduce.ROWS if op.gradient], ids=lambda op: op.ops)
+def test_gradients_equal_torch(op: OpInfo, real_torch: Any) -> None:
+    check_gradients(op, real_torch)
+
+
+@pytest.mark.parametrize("op", [op for op in reduce.ROWS if op.gradcheck], ids=lambda op: op.ops)
+def test_gradcheck(op: OpInfo) -> None:
+    check_gradcheck(op)
+
+
+@pytest.mark.parametrize("op", [op for op in reduce.ROWS if op.ref is not None], ids=lambda op: op.ops)
+def test_equals_numpy(op: OpInfo) -> None:
+    check_reference(op)
+
+
+def nothing(t: Any) -> Any:
+    return t.ones(0, 3)
+
+
+ERRORS = [
+    (
+        lambda t: nothing(t).max(),
+        RuntimeError,
+        "max(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim",
+    ),
+    (
+        lambda t: nothing(t).amin(),
+        RuntimeError,
+        "amin(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim",
+    ),
+    (lambda t: nothing(t).max(0), IndexError, "max(): Expected reduction dim 0 to have non-zero size."),
+    (
+        lambda t: nothing(t).argmax(),
+        IndexError,
+        "argmax(): Expected reduction dim to be specified for input.numel() == 0.",
+    ),
+    (lambda t: nothing(t).argmin(0), IndexError, "argmin(): Expected reduction dim 0 to have non-zero size."),
+    (lambda t: t.tensor([True]).argmax(), RuntimeError, "argmax(): does not support bool input"),
+    (
+        lambda t: t.tensor([1]).mean(),
+        RuntimeError,
+        "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: Long",
+    ),
+    (
+        lambda t: t.ones(1).mean(dtype=t.int64),
+        RuntimeError,
+        "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype.",
+    ),
+    (lambda t: t.tensor([1]).var(), RuntimeError, "std and var only support floating point and complex dtypes"),
+    (
+        lambda t: t.ones(2, 3).sum(2),
+        IndexError,
+        "Dimension out of range (expected to be in range of [-2, 1], but got 2)",
+    ),
+    (lambda t: t.ones(2, 3).sum((0, 0)), RuntimeError, "dim 0 appears multiple times in the list of dims"),
+    (
+        lambda t: t.all(t.ones(2), out=t.ones((), dtype=t.int64)),
+        RuntimeError,
+        "all only supports bool tensor for result, got: Long",
+    ),
+    (
+        lambda t: t.amax(t.ones(2), 0, out=t.ones((), dtype=t.int64)),
+        RuntimeError,
+        "Expected the dtype for input and out to match, but got Float for input's dtype and Long for out's dtype.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), ERRORS)
+def test_error(call: Any, error: type[Exception], message: str, real_torch_or_none: Any) -> None:
+    check_error(call, error, message, real_torch_or_none)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_long_sums_keep_their_digits(dtype: str) -> None:
+    values = np.random.default_rng(0).uniform(0.5, 1.5, 300_001).astype(np.float32)
+    x = reftorch.from_numpy(values).to(getattr(reftorch, dtype))
+    exact = x.double().sum().item()
+    assert abs(x.to(reftorch.float32).sum().item() - exact) < 1e-6 * exact
+    columns = x[:300_000].reshape(-1, 3).to(reftorch.float32)
+    np.testing.assert_allclose(columns.sum(0).numpy(), columns.double().sum(0).numpy(), rtol=1e-6)
+
+
+def test_named_results() -> None:
+    result = reftorch.tensor([[1.0, 3.0], [4.0, 2.0]]).max(dim=1)
+    assert result.values.tolist() == [3.0, 4.0]
+    assert result.indices.tolist() == [1, 0]

@@ -1,0 +1,96 @@
+"""Tensors out of nothing.
+
+Mirrors: test/test_tensor_creation_ops.py
+"""
+
+from types import ModuleType
+
+import pytest
+
+import reftorch
+from tests.native.differential import Program, assert_same, assert_same_error, numbers
+
+INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+
+RESULTS: dict[str, Program] = {
+    "zeros": lambda t: [t.zeros(2, 3), t.zeros((2, 3)), t.zeros([]), t.zeros(0, 3), t.zeros(2, dtype=t.int8)],
+    "ones": lambda t: [t.ones(2, 3), t.ones(2, dtype=t.bool)],
+    "full infers": lambda t: [t.full((2,), 3), t.full((2,), 3.5), t.full((2,), True), t.full((2,), 1, dtype=t.float16)],
+    "scalar_tensor": lambda t: t.scalar_tensor(3),
+    "zeros_like": lambda t: [t.zeros_like(numbers(t, 2, 3).t()), t.zeros_like(numbers(t, 2), dtype=t.int32)],
+    "ones_like": lambda t: t.ones_like(numbers(t, 2, 3, 4).permute(2, 0, 1)),
+    "full_like": lambda t: t.full_like(numbers(t, 2, 3), 7),
+    "like of a part": lambda t: t.zeros_like(numbers(t, 4, 6)[:, ::2].t()),
+    "like of an expanded": lambda t: t.zeros_like(numbers(t, 3, 1).expand(3, 4)),
+    "like contiguous": lambda t: t.zeros_like(numbers(t, 2, 3).t(), memory_format=t.contiguous_format),
+    "new": lambda t: [
+        numbers(t, 2, dtype="int32").new_zeros(2, 3),
+        numbers(t, 2).new_ones((3,)),
+        numbers(t, 2).new_full((2,), 5),
+        numbers(t, 2).new_zeros(2, dtype=t.bool),
+    ],
+    "empty": lambda t: [list(t.empty(2, 3).shape), str(t.empty(2, dtype=t.int16).dtype)[-5:]],
+    "empty_strided": lambda t: t.empty_strided((2, 3), (1, 2)).fill_(1),
+    "channels_last": lambda t: t.empty(2, 3, 4, 5, memory_format=t.channels_last).fill_(1),
+    "new_empty": lambda t: numbers(t, 2, dtype="int64").new_empty(3).fill_(2),
+    "eye": lambda t: [t.eye(3), t.eye(2, 4), t.eye(4, 2, dtype=t.int64), t.eye(0)],
+    "arange": lambda t: [t.arange(5), t.arange(1, 4), t.arange(1, 10, 3), t.arange(5, 0, -2), t.arange(0)],
+    "arange floats": lambda t: [t.arange(0.5, 3), t.arange(1, 2, 0.25), t.arange(5.0), t.arange(1.0, -1.0, -0.3)],
+    "arange dtypes": lambda t: [t.arange(5, dtype=getattr(t, d)) for d in (*INTEGERS, *FLOATS)],
+    "arange out": lambda t: t.arange(4, out=t.empty(0, dtype=t.int32)),
+    "arange large": lambda t: t.arange(2**53, 2**53 + 3),
+    "linspace": lambda t: [t.linspace(0, 1, 5), t.linspace(3, -3, 4), t.linspace(0, 1, 1), t.linspace(0, 1, 0)],
+    "linspace dtypes": lambda t: [t.linspace(0, 10, 6, dtype=getattr(t, d)) for d in ("int32", "float64", "uint8")],
+    "fill_": lambda t: [numbers(t, 2, 3, dtype=d).fill_(v) for d in (*INTEGERS, *FLOATS, "bool") for v in (0, 1, 3)],
+    "fill_ tensor": lambda t: numbers(t, 2).fill_(t.tensor(2.5)),
+    "fill_ transposed": lambda t: numbers(t, 2, 3).t().fill_(2),
+    "fill_ expanded": lambda t: numbers(t, 3, 1).expand(3, 2).fill_(2),
+    "zero_": lambda t: [numbers(t, 2, 3).zero_(), numbers(t, 4, 4)[::2, 1].zero_()],
+}
+
+ERRORS: dict[str, Program] = {
+    "negative": lambda t: t.empty(-1),
+    "full overflow": lambda t: t.full((2,), 300, dtype=t.int8),
+    "full nan": lambda t: t.full((2,), float("nan"), dtype=t.int64),
+    "arange step 0": lambda t: t.arange(0, 5, 0),
+    "arange sign": lambda t: t.arange(0, 5, -1),
+    "arange inf": lambda t: t.arange(0, float("inf")),
+    "arange bool": lambda t: t.arange(0, 2, dtype=t.bool),
+    "linspace negative": lambda t: t.linspace(0, 1, -1),
+    "eye negative": lambda t: t.eye(-1),
+    "pin_memory": lambda t: t.empty(2, pin_memory=True),
+    "fill_ with a vector": lambda t: t.zeros(3).fill_(t.zeros(2)),
+    "strides": lambda t: t.empty_strided((2, 3), (1,)),
+    "channels_last of 3-d": lambda t: t.zeros(3).contiguous(memory_format=t.channels_last),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_result(name: str, real_torch: ModuleType) -> None:
+    assert_same(RESULTS[name], real_torch)
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_error(name: str, real_torch: ModuleType) -> None:
+    assert_same_error(ERRORS[name], real_torch)
+
+
+def test_no_cuda() -> None:
+    with pytest.raises((RuntimeError, AssertionError), match="Torch not compiled with CUDA enabled"):
+        reftorch.empty(2, device="cuda")
+
+
+def test_like_takes_no_gradient() -> None:
+    x = reftorch.ones(2, requires_grad=True)
+    assert not any(y.requires_grad for y in (reftorch.zeros_like(x), x.new_ones(2), reftorch.empty_like(x)))
+
+
+def test_default_dtype() -> None:
+    before = reftorch.get_default_dtype()
+    try:
+        reftorch.set_default_dtype(reftorch.float64)
+        assert reftorch.zeros(2).dtype == reftorch.arange(2.0).dtype == reftorch.full((), 1.0).dtype == reftorch.float64
+        assert reftorch.arange(2).dtype == reftorch.int64
+    finally:
+        reftorch.set_default_dtype(before)

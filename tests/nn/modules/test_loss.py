@@ -1,0 +1,45 @@
+"""Losses as modules.
+
+Mirrors: test/test_nn.py
+Leaves out: the losses that are not there.
+"""
+
+import pytest
+
+import reftorch
+from reftorch import nn
+from reftorch.nn import functional as F
+
+SCORES = [[1.0, -2.0, 0.5], [0.0, 1.5, 2.0]]
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_module_is_its_function(reduction: str) -> None:
+    scores, classes, weight = reftorch.tensor(SCORES), reftorch.tensor([2, 0]), reftorch.tensor([1.0, 2.0, 3.0])
+    mse = nn.MSELoss(reduction=reduction)
+    assert mse(scores, scores * 2).tolist() == F.mse_loss(scores, scores * 2, reduction=reduction).tolist()
+    for module, function in ((nn.NLLLoss, F.nll_loss), (nn.CrossEntropyLoss, F.cross_entropy)):
+        options = {"weight": weight, "ignore_index": 0, "reduction": reduction}
+        assert module(**options)(scores, classes).tolist() == function(scores, classes, **options).tolist()
+    smooth = nn.CrossEntropyLoss(label_smoothing=0.1, reduction=reduction)
+    expected = F.cross_entropy(scores, classes, label_smoothing=0.1, reduction=reduction)
+    assert smooth(scores, classes).tolist() == expected.tolist()
+
+
+def test_the_weight_is_a_buffer() -> None:
+    loss = nn.CrossEntropyLoss(weight=reftorch.ones(3))
+    assert list(loss.state_dict()) == ["weight"]
+    assert loss.double().weight.dtype is reftorch.float64
+    assert not nn.CrossEntropyLoss().state_dict()
+
+
+def test_the_gradient_of_cross_entropy_is_softmax_less_target() -> None:
+    scores = reftorch.tensor(SCORES, requires_grad=True)
+    nn.CrossEntropyLoss(reduction="sum")(scores, reftorch.tensor([2, 0])).backward()
+    expected = scores.detach().softmax(1) - reftorch.tensor([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+    assert scores.grad.reshape(-1).tolist() == pytest.approx(expected.reshape(-1).tolist(), abs=1e-6)
+
+
+def test_deprecated_flags() -> None:
+    with pytest.warns(UserWarning, match="please use reduction='sum' instead"):
+        assert nn.MSELoss(size_average=False).reduction == "sum"

@@ -1,0 +1,137 @@
+"""Fresh tensors, random ones, and copies in another dtype or place.
+
+Mirrors: torch/testing/_internal/common_methods_invocations.py
+Leaves out: devices.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tests.op_db.core import DTYPES, FLOATS, DType, Inputs, Library, OpInfo, Sample
+
+
+def row(ops: str, samples: Any, **options: Any) -> OpInfo:
+    return OpInfo(ops, samples, **{"dtypes": DTYPES, "out": False, "inplace": False, **options})
+
+
+def calls(*arguments: tuple[Any, ...]) -> Any:
+    """The op without a tensor; the dtype is an argument."""
+
+    def samples(make: Inputs) -> Iterator[Sample]:
+        for positional in arguments:
+            yield Sample(positional, {"dtype": DType(make.dtype)})
+            yield Sample(positional)
+
+    return samples
+
+
+def like(*arguments: tuple[Any, ...], dtype: bool = True) -> Any:
+    """The op on tensors of that dtype in several layouts."""
+
+    def samples(make: Inputs) -> Iterator[Sample]:
+        for positional in arguments or ((),):
+            yield Sample((make(2, 3), *positional))
+            yield Sample((make(3, 2, 4, layout="transposed"), *positional))
+            yield Sample((make(3, 4, layout="strided"), *positional))
+            if dtype:
+                yield Sample((make(2, 3), *positional), {"dtype": DType("float64")})
+
+    return samples
+
+
+def shape_only(name: str) -> Callable[..., Any]:
+    """The contents are undefined: compare everything else."""
+    return lambda lib, *args, **kwargs: _call(lib, name, *args, **kwargs).zero_()
+
+
+def seeded(name: str) -> Callable[..., Any]:
+    def call(lib: Library, *args: Any, **kwargs: Any) -> Any:
+        lib.manual_seed(17)
+        return _call(lib, name, *args, **kwargs)
+
+    return call
+
+
+def _call(lib: Library, name: str, *args: Any, **kwargs: Any) -> Any:
+    return getattr(lib, name)(*args, **kwargs) if hasattr(lib, name) else getattr(args[0], name)(*args[1:], **kwargs)
+
+
+def converted(make: Inputs) -> Iterator[Sample]:
+    for dtype in DTYPES:
+        yield Sample((make(2, 3), DType(dtype)))
+        yield Sample((make(3, 4, layout="transposed"), DType(dtype)))
+
+
+def to_other(make: Inputs) -> Iterator[Sample]:
+    for dtype in ("float64", "int32"):
+        yield Sample((make(2, 3), make(1, dtype=dtype)))
+
+
+def to_keywords(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(2, 3),), {"dtype": DType("float64"), "copy": True})
+
+
+def to_device(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(2, 3), "cpu"))
+    yield Sample((make(2, 3), "cpu", DType("float64")))
+
+
+def deviations(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(5), make(5, low=0.5, high=2)))
+
+
+COPIES = [
+    row("clone", like(dtype=False)),
+    row("contiguous", like(dtype=False)),
+    row("_to_copy", to_keywords, call=lambda lib, x, dtype, copy: x.to(dtype=dtype, copy=copy)),
+    row("to.dtype", converted, gradcheck=False),  # the narrow floats round too much for differences
+    row("to.dtype_layout", to_keywords),
+    row("to.device", to_device),
+    row("to.other", to_other),
+    row("type_as", to_other),
+]
+
+FACTORIES = [
+    row("empty", calls(((2, 3),)), call=shape_only("empty")),
+    row("empty_strided", calls(((2, 3), (1, 2))), call=shape_only("empty_strided")),
+    row("empty_like", like(), call=shape_only("empty_like"), gradcheck=False),
+    row("new_empty", like(((2, 3),)), call=shape_only("new_empty"), gradcheck=False),
+    row("new_empty_strided", like(((2, 3), (1, 2))), call=shape_only("new_empty_strided"), gradcheck=False),
+    row("zeros", calls(((2, 3),), ((),))),
+    row("ones", calls(((2, 3),), ((),))),
+    row("full", calls(((2, 3), 1), ((2,), 2.5))),
+    row("scalar_tensor", calls((3,))),
+    row("zeros_like", like(), gradcheck=False),
+    row("ones_like", like(), gradcheck=False),
+    row("full_like", like((3,)), gradcheck=False),
+    row("new_zeros", like(((2, 3),)), gradcheck=False),
+    row("new_ones", like(((2, 3),)), gradcheck=False),
+    row("new_full", like(((2, 3), 4)), gradcheck=False),
+    row("eye", calls((3,))),
+    row("eye.m", calls((2, 3))),
+    row("arange arange.out", calls((5,))),
+    row("arange.start", calls((1, 5))),
+    row("arange.start_step arange.start_out", calls((1, 9, 3))),
+    row("linspace linspace.out", calls((0, 10, 5), (0, 1, 1))),
+]
+
+RANDOM = [
+    row("rand", calls(((3, 4),)), call=seeded("rand"), dtypes=FLOATS),
+    row("randn", calls(((3, 4),), ((3, 7),)), call=seeded("randn"), dtypes=FLOATS),
+    row("randint", calls((10, (5,))), call=seeded("randint")),
+    row("randint.low", calls((3, 10, (5,))), call=seeded("randint")),
+    row("randperm", calls((20,)), call=seeded("randperm")),
+    row("rand_like", like(), call=seeded("rand_like"), gradcheck=False, dtypes=FLOATS),
+    row("randn_like", like(), call=seeded("randn_like"), gradcheck=False, dtypes=FLOATS),
+    row("randint_like", like((7,)), call=seeded("randint_like"), gradcheck=False),
+    row("randint_like.low_dtype", like((3, 7)), call=seeded("randint_like"), gradcheck=False),
+    row("bernoulli", like(dtype=False), call=seeded("bernoulli"), gradcheck=False, dtypes=FLOATS, low=0, high=1),
+    row("normal.float_float", calls((1.0, 2.0, (5,))), call=seeded("normal"), dtypes=FLOATS),
+    row("normal.Tensor_float", like((2.0,), dtype=False), call=seeded("normal"), gradcheck=False, dtypes=FLOATS),
+    row("normal.float_Tensor", like(dtype=False), gradcheck=False,
+        call=lambda lib, std: seeded("normal")(lib, 1.0, std),
+        dtypes=FLOATS, low=0.5, high=2),
+    row("normal.Tensor_Tensor", deviations, call=seeded("normal"), gradcheck=False, dtypes=FLOATS),
+]  # fmt: skip
+
+ROWS = [*COPIES, *FACTORIES, *RANDOM]

@@ -1,0 +1,157 @@
+"""Softmax and losses.
+
+Mirrors: torch/testing/_internal/common_methods_invocations.py
+Leaves out: targets of images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tests.op_db.core import DType, Input, Inputs, OpInfo, Sample
+from tests.op_db.unary import backward_op
+
+NONE, MEAN, SUM = 0, 1, 2
+
+
+def along_dims(make: Inputs) -> Iterator[Sample]:
+    for x in (
+        make(),
+        make(5),
+        make(301),
+        make(3, 4),
+        make(2, 130),
+        make(3, 2, 5, layout="transposed"),
+        make(0, 3),
+        make(3, 0),
+    ):
+        for dim in range(-1, max(x.values.ndim, 1)):
+            yield Sample((x, dim))
+    yield Sample((make(2, 3), 2))
+    yield Sample((make(2, 3), 1), {"dtype": DType("float64")})
+    yield Sample((make(2, 3, dtype="int64"), 1), {"dtype": DType("float32")})
+
+
+def along_dims_raw(make: Inputs) -> Iterator[Sample]:
+    for sample in along_dims(make):
+        if not sample.kwargs:
+            yield Sample((*sample.args, False))
+
+
+def large_scores(make: Inputs) -> Iterator[Sample]:
+    inf, nan = float("inf"), float("nan")
+    for dim in (0, 1):
+        yield Sample((make.of([1000, 1001, -1000], [0, -inf, 1], [inf, 1, 2], [nan, 0, 0], [-inf, -inf, -inf]), dim))
+
+
+def softmax_backwards(make: Inputs) -> Iterator[Sample]:
+    for shape, dim in (((5,), 0), ((2, 130), 1), ((3, 4), 0), ((2, 3, 4), 1)):
+        yield Sample((make(*shape), make(*shape), dim, DType(make.dtype)))
+
+
+def classes(*values: int, dtype: str = "int64") -> Input:
+    return Input(np.array(values), dtype)
+
+
+def nll(make: Inputs) -> Iterator[Sample]:
+    for reduction in (NONE, MEAN, SUM):
+        for weight in (None, make(3, low=0.1)):
+            yield Sample((make(4, 3), classes(0, 2, 1, 2), weight, reduction, -100))
+            yield Sample((make(4, 3, layout="transposed"), classes(0, 2, 1, 2), weight, reduction, 2))
+            yield Sample((make(3), Input(np.array(1), "int64"), weight, reduction, -100))
+            yield Sample((make(2, 3), classes(-100, -100), weight, reduction, -100))
+            yield Sample((make(0, 3), classes(), weight, reduction, -100))
+            yield Sample((make(2, 3), classes(0, 1, dtype="uint8"), weight, reduction, -100))
+    yield Sample((make(2, 3), classes(0, 3), None, MEAN, -100))
+    yield Sample((make(2, 3), classes(0, -1), None, MEAN, -100))
+    yield Sample((make(2, 3), classes(0, 1, 2), None, MEAN, -100))
+    yield Sample((make(2, 3), classes(0, 1, dtype="int32"), None, MEAN, -100))
+    yield Sample((make(2, 3), classes(0, 1), make(2), MEAN, -100))
+    yield Sample((make(2, 3, 4, 5), classes(0, 1), None, MEAN, -100))
+
+
+def nll_backward(lib: Any, *args: Any) -> Any:
+    return backward_op(lib, "nll_loss_backward")(*args)
+
+
+def nll_backwards(make: Inputs) -> Iterator[Sample]:
+    total = make.of(1.7)
+    for weight in (None, make(3, low=0.1)):
+        yield Sample((make(4), make(4, 3), classes(0, 2, 1, 2), weight, NONE, 1, Input(total.values[0], total.dtype)))
+        yield Sample((make(), make(4, 3), classes(0, 2, 1, 2), weight, MEAN, 1, Input(total.values[0], total.dtype)))
+
+
+def squared(make: Inputs) -> Iterator[Sample]:
+    for reduction in (NONE, MEAN, SUM):
+        yield Sample((make(2, 3), make(2, 3), reduction))
+        yield Sample((make(301), make(301), reduction))
+        yield Sample((make(2, 3), make(2, 3, dtype="float64"), reduction))
+        yield Sample((make(3, 4, layout="transposed"), make(3, 4, layout="strided"), reduction))
+
+
+def squared_broadcast(make: Inputs) -> Iterator[Sample]:
+    """torch divides the target's gradient by the wrong number of elements here: values only."""
+    for reduction in (NONE, MEAN, SUM):
+        yield Sample((make(2, 3), make(3), reduction))
+
+
+def squared_backwards(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(2, 3), make(2, 3), make(2, 3), NONE))
+    yield Sample((make(), make(2, 3), make(2, 3), MEAN))
+    yield Sample((make(), make(2, 3), make(2, 3), SUM))
+
+
+def cross_entropies(make: Inputs) -> Iterator[Sample]:
+    for reduction in (NONE, MEAN, SUM):
+        for weight in (None, make(3, low=0.1)):
+            for smoothing in (0.0, 0.2):
+                yield Sample((make(4, 3), classes(0, 2, 1, 2), weight, reduction, -100, smoothing))
+                yield Sample((make(4, 3), classes(0, 2, 1, 2), weight, reduction, 2, smoothing))
+                yield Sample((make(3), Input(np.array(1), "int64"), weight, reduction, -100, smoothing))
+                yield Sample((make(4, 3), make(4, 3, low=0, high=1), weight, reduction, -100, smoothing))
+                yield Sample((make(3), make(3, low=0, high=1), weight, reduction, -100, smoothing))
+    yield Sample((make(2, 3, 4), make(2, 3, 4, low=0, high=1), make(3, low=0.1), MEAN, -100, 0.1))
+    yield Sample((make(2, 3), make(2, 3), None, MEAN, 5, 0.0))
+    yield Sample((make(2, 3), make(2, 3, dtype="int64"), None, MEAN, -100, 0.0))
+    yield Sample((make(2, 3), classes(0, 1), None, MEAN, -100, 1.5))
+
+
+ROWS = [
+    OpInfo("softmax.int softmax.int_out", along_dims),
+    OpInfo("log_softmax.int log_softmax.int_out", along_dims),
+    OpInfo("_softmax", along_dims_raw),
+    OpInfo("_log_softmax", along_dims_raw),
+    OpInfo(
+        "_softmax_backward_data",
+        softmax_backwards,
+        call=lambda lib, *args: backward_op(lib, "_softmax_backward_data")(*args),
+    ),
+    OpInfo(
+        "_log_softmax_backward_data",
+        softmax_backwards,
+        call=lambda lib, *args: backward_op(lib, "_log_softmax_backward_data")(*args),
+    ),
+    OpInfo("nll_loss", nll, call=lambda lib, *args: lib._C._nn.nll_loss(*args)),
+    OpInfo(
+        "nll_loss_forward",
+        nll,
+        gradient=False,
+        gradcheck=False,
+        call=lambda lib, *args: backward_op(lib, "nll_loss_forward")(*args),
+    ),
+    OpInfo("nll_loss_backward", nll_backwards, torch_gradient=False, call=nll_backward),
+    OpInfo("mse_loss", squared, call=lambda lib, *args: lib._C._nn.mse_loss(*args)),
+    OpInfo(
+        "mse_loss_backward", squared_backwards, call=lambda lib, *args: backward_op(lib, "mse_loss_backward")(*args)
+    ),
+    OpInfo("cross_entropy_loss", cross_entropies, call=lambda lib, *args: lib._C._nn.cross_entropy_loss(*args)),
+]
+
+SPECIAL = [
+    OpInfo("mse_loss", squared_broadcast, call=lambda lib, *args: lib._C._nn.mse_loss(*args)),
+    OpInfo("softmax.int", large_scores),
+    OpInfo("log_softmax.int", large_scores),
+]

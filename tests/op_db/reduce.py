@@ -1,0 +1,222 @@
+"""Reductions and running sums.
+
+Mirrors: torch/testing/_internal/opinfo/core.py (ReductionOpInfo)
+Leaves out: complex inputs.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tests.op_db.core import DTYPES, FLOATS, DType, Input, Inputs, OpInfo, Sample
+
+NAN, INF = float("nan"), float("inf")
+
+
+def shapes(make: Inputs) -> Iterator[Input]:
+    """Rows, columns, both, neither: every path of the kernel."""
+    yield make()
+    yield make(1)
+    yield make(7)
+    yield make(301)
+    yield make(3, 4)
+    yield make(2, 130)
+    yield make(130, 3)
+    yield make(2, 3, 4)
+    yield make(3, 2, 5, layout="transposed")
+    yield make(3, 4, layout="strided")
+    yield make(4, 3, layout="expanded")
+
+
+def everything(make: Inputs) -> Iterator[Sample]:
+    for x in shapes(make):
+        yield Sample((x,))
+
+
+def dims_of(x: Input) -> Iterator[int]:
+    yield from range(-1, max(x.values.ndim, 1))
+
+
+def one_dim(make: Inputs) -> Iterator[Sample]:
+    for x in shapes(make):
+        for dim in dims_of(x):
+            yield Sample((x, dim))
+        yield Sample((x, 0), {"keepdim": True})
+    yield Sample((make(2, 3), 2))
+    yield Sample((make(0, 3), 1))
+    yield Sample((make(0, 3), 0))
+
+
+def several_dims(make: Inputs) -> Iterator[Sample]:
+    yield from one_dim(make)
+    for x in (make(2, 3, 4), make(3, 2, 5, layout="transposed")):
+        for dim in ((0, 1), (0, 2), (1, 2), (-1, 0), (0, 1, 2), (1,), ()):
+            yield Sample((x, dim))
+            yield Sample((x, dim), {"keepdim": True})
+    yield Sample((make(2, 3), (0, 0)))
+
+
+def with_dtype(samples: Callable[[Inputs], Iterator[Sample]]) -> Callable[[Inputs], Iterator[Sample]]:
+    def generate(make: Inputs) -> Iterator[Sample]:
+        yield from samples(make)
+        for sample in list(samples(make))[:3]:
+            for dtype in ("float64", "float32", "int64", "int32"):
+                yield Sample(sample.args, {**sample.kwargs, "dtype": DType(dtype)})
+
+    return generate
+
+
+def empty(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(0),))
+    yield Sample((make(2, 0),))
+
+
+def everything_or_nothing(make: Inputs) -> Iterator[Sample]:
+    yield from everything(make)
+    yield from empty(make)
+
+
+def special_values(make: Inputs) -> Iterator[Sample]:
+    for row in ((1, NAN, 3), (NAN, NAN), (INF, -INF, 1), (-INF, -INF), (2, 5, 5, 1), (0, 0), (-0.0, 0.0), (7,)):
+        yield Sample((make.of(*row),))
+    yield Sample((make.of([1, NAN, 2], [NAN, 5, 2]),))
+
+
+def special_rows(make: Inputs) -> Iterator[Sample]:
+    for dim in (0, 1):
+        yield Sample((make.of([1, NAN, 2, 2], [NAN, 5, 2, 0], [3, NAN, 7, 7]), dim))
+
+
+def spread(make: Inputs) -> Iterator[Sample]:
+    for x in (make(7), make(301), make(3, 4), make(130, 3), make(3, 2, 5, layout="transposed")):
+        for dim in (None, 0, -1):
+            for correction in (None, 0, 1, 2.5):
+                yield Sample((x,), {"dim": dim, "correction": correction})
+    yield Sample((make(2, 3, 4), (0, 2)), {"keepdim": True})
+    yield Sample((make(2, 3, 4), [1]), {"correction": 0})
+
+
+def unbiased(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(3, 4),))
+    yield Sample((make(3, 4), False))
+    yield Sample((make(3, 4), True))
+
+
+def unbiased_dim(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(3, 4), 0))
+    yield Sample((make(3, 4), 1, False))
+    yield Sample((make(3, 4), (0, 1), True, True))
+
+
+def norms(make: Inputs) -> Iterator[Sample]:
+    for p in (2, 1, 3, 2.5, INF, -INF, 0):
+        yield Sample((make(7), p))
+        yield Sample((make(3, 4, layout="transposed"), p))
+
+
+def norms_dim(make: Inputs) -> Iterator[Sample]:
+    for p in (None, 2, 1, 3, INF):
+        yield Sample((make(3, 4), p, 0))
+        yield Sample((make(2, 3, 4), p, (0, 2)), {"keepdim": True})
+
+
+def with_zeros(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make.of(2, 0, 3),))
+    yield Sample((make.of(0, 0, 3),))
+    yield Sample((make.of([2, 0, 3], [1, 2, 3]),))
+
+
+def with_zeros_dim(make: Inputs) -> Iterator[Sample]:
+    for dim in (0, 1):
+        yield Sample((make.of([2, 0, 3], [1, 2, 3], [0, 0, 2]), dim))
+
+
+def dim_or_none(make: Inputs) -> Iterator[Sample]:
+    yield from everything(make)
+    yield from one_dim(make)
+    yield Sample((make(3, 4),), {"keepdim": True})
+    yield Sample((make(0),))
+
+
+def running(make: Inputs) -> Iterator[Sample]:
+    for x in shapes(make):
+        for dim in dims_of(x):
+            yield Sample((x, dim))
+    yield Sample((make(0, 3), 0))
+
+
+def log_sums(make: Inputs) -> Iterator[Sample]:
+    for x in (make(7), make(3, 4), make(3, 2, 5, layout="transposed")):
+        yield Sample((x, 0))
+        yield Sample((x, -1), {"keepdim": True})
+    yield Sample((make(2, 3, 4), (0, 2)))
+
+
+def log_sums_special(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make.of(1000, 1000.5, -1000), 0))
+    yield Sample((make(2, 0), 0))
+    yield Sample((make(2, 0), 1), {"keepdim": True})
+    yield Sample((make.of([INF, 1], [-INF, -INF], [NAN, 0], [-INF, 1]), 1))
+
+
+def reduction(name: str, overload: str, samples: Any, **kwargs: Any) -> OpInfo:
+    return OpInfo(name + overload, samples, **{"dtypes": DTYPES, **kwargs})
+
+
+def over(function: Callable[..., Any]) -> Callable[..., Any]:
+    """numpy's reduction with torch's dims: an empty list means all of them, and a 0-dim tensor has one."""
+
+    def reference(x: np.ndarray, dim: Any = None) -> Any:
+        return function(x, axis=None if dim == () or x.ndim == 0 else dim)
+
+    return reference
+
+
+ROWS = [
+    reduction("sum", "", with_dtype(everything_or_nothing), ref=over(np.sum)),
+    reduction("sum", ".dim_IntList", with_dtype(several_dims)),
+    reduction("mean", "", with_dtype(everything_or_nothing), dtypes=FLOATS),
+    reduction("mean", ".dim", with_dtype(several_dims), dtypes=FLOATS),
+    reduction("prod", "", with_dtype(everything_or_nothing), low=0.5, high=1.5, ref=over(np.prod)),
+    reduction("prod", ".dim_int", with_dtype(one_dim), low=0.5, high=1.5, ref=over(np.prod)),
+    reduction("prod", "", with_zeros, dtypes=FLOATS),
+    reduction("prod", ".dim_int", with_zeros_dim, dtypes=FLOATS),
+    reduction("max", "", everything_or_nothing),
+    reduction("min", "", everything_or_nothing),
+    reduction("max", ".dim", one_dim),
+    reduction("min", ".dim", one_dim),
+    reduction("amax", "", several_dims, ref=over(np.amax)),
+    reduction("amin", "", several_dims, ref=over(np.amin)),
+    reduction("argmax", "", dim_or_none),
+    reduction("argmin", "", dim_or_none),
+    reduction("all", "", everything_or_nothing, ref=over(np.all)),
+    reduction("any", "", everything_or_nothing, ref=over(np.any)),
+    reduction("all", ".dim", one_dim, ref=over(np.all)),
+    reduction("any", ".dim", one_dim, ref=over(np.any)),
+    reduction("count_nonzero", "", lambda make: [*everything(make), Sample((make(3, 4), 1))]),
+    reduction("count_nonzero", ".dim_IntList", lambda make: [Sample((make(2, 3, 4), (0, 2)))]),
+    reduction("var", ".correction", spread, dtypes=FLOATS),
+    reduction("std", ".correction", spread, dtypes=FLOATS),
+    reduction("var", "", unbiased, dtypes=FLOATS),
+    reduction("std", "", unbiased, dtypes=FLOATS),
+    reduction("var", ".dim var.out", unbiased_dim, dtypes=FLOATS),
+    reduction("std", ".dim std.out", unbiased_dim, dtypes=FLOATS),
+    reduction("norm", ".Scalar", norms, dtypes=FLOATS),
+    reduction("norm", ".ScalarOpt_dim", norms_dim, dtypes=FLOATS),
+    reduction("cumsum", "", with_dtype(running), inplace=False),
+    reduction("logsumexp", " logsumexp.out", log_sums, dtypes=FLOATS),
+]
+
+# NaN, infinities and ties, without gradients.
+SPECIAL = [
+    *(
+        reduction(name, "", special_values)
+        for name in ("sum", "mean", "max", "min", "amax", "amin", "argmax", "argmin", "all", "any")
+    ),
+    *(
+        reduction(name, ".dim", special_rows)
+        for name in ("max", "min", "amax", "amin", "argmax", "argmin", "sum", "cumsum")
+    ),
+    reduction("logsumexp", "", log_sums_special, dtypes=FLOATS),
+]

@@ -1,0 +1,31 @@
+"""Small helpers that several parts of the package share.
+
+Mirrors: test/test_utils.py
+Leaves out: what rebuilds tensors from a file.
+"""
+
+from types import ModuleType
+
+import reftorch
+
+THINGS = [
+    lambda lib: lib.ones(1),
+    lambda lib: lib.ones(1, dtype=lib.float64),
+    lambda lib: lib.ones(1, dtype=lib.bfloat16),
+    lambda lib: lib.arange(2),
+    lambda lib: lib.zeros(2, dtype=lib.bool),
+    lambda lib: [1],
+    lambda lib: 3,
+    lambda lib: None,
+    lambda lib: int,
+    lambda lib: len,
+    lambda lib: lib.nn.ReLU(),
+    lambda lib: lib.nn.ReLU,
+    lambda lib: lib.float32,
+]
+
+
+def test_type_names_are_those_of_torch(real_torch: ModuleType) -> None:
+    for thing in THINGS:
+        ours, theirs = (lib.typename(thing(lib)) for lib in (reftorch, real_torch))
+        assert ours.replace("reftorch.", "torch.") == theirs
