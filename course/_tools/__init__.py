@@ -1,0 +1,28 @@
+"""The course's tools: what the lessons and exercises are made with, and the learner's command.
+
+Mirrors: nothing in PyTorch: PyTorch ships no course.
+Leaves out: anything a lesson teaches; that lives in `reftorch`.
+"""
+
+from course._tools.checks import check
+from course._tools.magics import course, load_ipython_extension
+from course._tools.pictures import Step, route, tree_map
+from course._tools.plots import curve, images, operands
+from course._tools.source import show_source
+from course._tools.start_page import start_page
+from course._tools.symbol_map import symbol_map
+
+__all__ = [
+    "Step",
+    "check",
+    "course",
+    "curve",
+    "images",
+    "load_ipython_extension",
+    "operands",
+    "route",
+    "show_source",
+    "start_page",
+    "symbol_map",
+    "tree_map",
+]

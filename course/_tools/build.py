@@ -1,0 +1,129 @@
+"""`python -m course._tools build`: make the exercise notebooks from their source, run the lessons, tell what changed.
+
+Mirrors: nothing in PyTorch: the course's own.
+Leaves out: text of a lesson, which is written in the lesson; only its outputs are made here.
+"""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
+from rich.console import Console
+
+from course._tools import layout
+from course._tools.exercises import learners_notebook
+from course._tools.layout import Chapter, CourseError, chapters, shown
+from course._tools.notebook import as_text
+
+Busy = Callable[[Console, str], AbstractContextManager[Any]]
+SANITIZE = Path(__file__).with_name("nbval.cfg")
+
+
+def build(console: Console, wanted: list[Chapter], busy: Busy, *, look: bool) -> int:
+    """Bring `wanted` chapters up to date, or only look; returns 1 where `look` found something that is not."""
+    changed = False
+    for chapter in wanted:
+        changed |= _exercises(console, chapter, look)
+        changed |= _lesson(console, chapter.lesson, busy, look)
+    if wanted == chapters():
+        changed |= _lesson(console, layout.COURSE / "index.ipynb", busy, look)
+    return 1 if changed and look else 0
+
+
+def _exercises(console: Console, chapter: Chapter, look: bool) -> bool:
+    made = as_text(learners_notebook(chapter))
+    current = chapter.exercises.read_text() if chapter.exercises.exists() else ""
+    _tell(console, chapter.exercises, [] if made == current else ["made from _solutions/exercises.py"], look)
+    if made != current and not look:
+        chapter.exercises.write_text(made)
+    return made != current
+
+
+def _lesson(console: Console, file: Path, busy: Busy, look: bool) -> bool:
+    stored = nbformat.read(file, as_version=4)
+    with busy(console, f"running {shown(file)}"):
+        made = executed(file)
+    changes = [
+        f"cell {position}: {(cell.source.splitlines() or [''])[0]}"
+        for position, (cell, before) in enumerate(zip(made.cells, stored.cells, strict=True))
+        if cell.cell_type == "code" and _comparable(cell) != _comparable(before)
+    ]
+    _tell(console, file, changes, look)
+    if changes and not look:
+        file.write_text(nbformat.writes(made) + "\n")
+    return bool(changes)
+
+
+def executed(file: Path) -> NotebookNode:
+    """The notebook run from top to bottom in a fresh kernel, as a learner with no progress would run it.
+
+    Raises:
+        CourseError: a cell raised, and is not tagged `raises-exception`.
+    """
+    notebook = nbformat.read(file, as_version=4)
+    with tempfile.TemporaryDirectory() as empty:
+        client = NotebookClient(
+            notebook,
+            kernel_name="python3",
+            timeout=180,
+            record_timing=False,
+            extra_arguments=["--log-level=ERROR"],
+            coalesce_streams=True,
+            resources={"metadata": {"path": str(file.parent)}},
+        )
+        try:
+            client.execute(env={**os.environ, "REFTORCH_COURSE_WORK": empty})
+        except CellExecutionError as error:
+            cell = error.traceback.split("------------------")[1].strip()
+            raise CourseError(f"{shown(file)}: a cell raised {error.ename}: {error.evalue}\n\n{cell}") from None
+    notebook.metadata["language_info"] = {"name": "python"}
+    return notebook
+
+
+def _tell(console: Console, file: Path, changes: Iterable[str], look: bool) -> None:
+    changes = list(changes)
+    state = ("not up to date" if look else "changed") if changes else "up to date"
+    console.print(f"{shown(file)}: {state}")
+    for change in changes:
+        console.print(f"  {change}")
+
+
+def _comparable(cell: NotebookNode) -> list[Any]:
+    """A cell's outputs without what differs from run to run; nothing where the cell's output is not compared."""
+    if "nbval-ignore-output" in cell.metadata.get("tags", []):
+        return [bool(cell.outputs)]
+    patterns = _patterns()
+    outputs: list[Any] = []
+    for output in cell.outputs:
+        if output.output_type == "stream":
+            outputs.append((output.name, _scrubbed(output.text, patterns)))
+        elif output.output_type == "error":
+            outputs.append((output.ename, _scrubbed(output.evalue, patterns)))
+        else:
+            data = {kind: _scrubbed(str(value), patterns) for kind, value in output.data.items()}
+            outputs.append((output.output_type, data))
+    return outputs
+
+
+def _patterns() -> list[tuple[str, str]]:
+    """What nbval scrubs, but for listings: their line numbers are brought up to date here."""
+    config = configparser.RawConfigParser()
+    config.read_string(SANITIZE.read_text())
+    return [(config[name]["regex"], config[name]["replace"]) for name in config.sections() if name != "listing"]
+
+
+def _scrubbed(text: str, patterns: list[tuple[str, str]]) -> str:
+    for regex, replacement in patterns:
+        text = re.sub(regex, replacement, text)
+    return text

@@ -1,0 +1,158 @@
+"""`check`: what a check cell of an exercise is written with.
+
+Mirrors: nothing in PyTorch: the course's own.
+Leaves out: skipping; a check passes by comparing, fails, or says that its exercise is not done.
+"""
+
+from __future__ import annotations
+
+import traceback
+from types import TracebackType
+from typing import Any
+
+MIMETYPE = "application/vnd.reftorch.check+json"
+
+
+class CheckFailed(AssertionError):
+    """An exercise's check found something else than it expected."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows: the error in the learner's code, if there was one, and the message."""
+        lines = traceback.format_exception(self.__cause__) if self.__cause__ else []
+        return [*(line.rstrip("\n") for line in lines), *str(self).splitlines()]
+
+
+class NotDone(NotImplementedError):
+    """An exercise whose stub is still in place."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
+class Report:
+    """The outcome of one check: a line for the reader, and the same as data for `reftorch-course check`."""
+
+    def __init__(self, exercise: str, state: str, what: str, came: str = "", expected: str = "") -> None:
+        self.data = {"exercise": exercise, "state": state, "what": what, "came": came, "expected": expected}
+
+    def __repr__(self) -> str:
+        lines = [f"exercise {self.data['exercise']}: {self.data['state']}: {self.data['what']}"]
+        if self.data["came"]:
+            lines += [f"  came:     {self.data['came']}", f"  expected: {self.data['expected']}"]
+        return "\n".join(lines)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return {"text/plain": repr(self), MIMETYPE: self.data}
+
+
+def _publish(report: Report) -> None:
+    from IPython import get_ipython
+    from IPython.display import display
+
+    if get_ipython() is None:
+        print(report)
+    else:
+        display(report)
+
+
+class check:
+    """Check one exercise.
+
+    Args:
+        exercise: the exercise's number.
+        what: what is checked, in a few words; shown whatever the outcome.
+
+    Raises:
+        NotDone: the exercise's stub was reached.
+        CheckFailed: a comparison did not hold, the learner's code raised, or nothing was compared.
+
+    Example::
+
+        >>> with check("03.1", "the sum of two numbers") as c:
+        ...     c.equal("1 + 1", came=1 + 1, expected=2)
+        exercise 03.1: passed: the sum of two numbers
+    """
+
+    def __init__(self, exercise: str, what: str) -> None:
+        self.exercise = exercise
+        self.what = what
+        self.compared = 0
+
+    def __enter__(self) -> check:
+        return self
+
+    def _fail(self, what: str, came: str, expected: str) -> None:
+        report = Report(self.exercise, "failed", what, came, expected)
+        _publish(report)
+        raise CheckFailed(repr(report))
+
+    def equal(self, what: str, *, came: Any, expected: Any) -> None:
+        """Hold that `came == expected`, and that both are of one type."""
+        self.compared += 1
+        if type(came) is not type(expected) or came != expected:
+            self._fail(what, repr(came), repr(expected))
+
+    def close(self, what: str, *, came: Any, expected: Any, rtol: float = 1e-5, atol: float = 1e-6) -> None:
+        """Hold that two tensors have one shape, one dtype, and values within the tolerances."""
+        self.compared += 1
+        if not hasattr(came, "dtype") or not hasattr(came, "shape"):
+            self._fail(what, repr(came), f"a tensor, {expected!r}")
+        if tuple(came.shape) != tuple(expected.shape):
+            self._fail(f"{what}: shape", str(tuple(came.shape)), str(tuple(expected.shape)))
+        if came.dtype != expected.dtype:
+            self._fail(f"{what}: dtype", str(came.dtype), str(expected.dtype))
+        ours, theirs = came.detach().flatten().tolist(), expected.detach().flatten().tolist()
+        if not all(_within(a, b, rtol, atol) for a, b in zip(ours, theirs, strict=True)):
+            self._fail(what, repr(came), repr(expected))
+
+    def true(self, what: str, condition: bool, *, came: str, expected: str) -> None:
+        """Hold a condition that is no comparison; `came` and `expected` say it in words."""
+        self.compared += 1
+        if not condition:
+            self._fail(what, came, expected)
+
+    def raises(self, what: str, kind: type[BaseException], match: str, call: Any, *args: Any) -> None:
+        """Hold that `call(*args)` raises `kind` with `match` in its message."""
+        self.compared += 1
+        expected = f"{kind.__name__} with {match!r} in its message"
+        try:
+            result = call(*args)
+        except NotImplementedError as error:
+            if _is_stub(error, self.exercise):
+                raise
+            self._fail(what, f"{type(error).__name__}: {error}", expected)
+        except Exception as error:
+            if not isinstance(error, kind) or match not in str(error):
+                self._fail(what, f"{type(error).__name__}: {error}", expected)
+        else:
+            self._fail(what, f"no error, and the result {result!r}", expected)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, frames: TracebackType | None
+    ) -> bool:
+        if error is None and self.compared == 0:
+            self._fail(self.what, "a check that compared nothing", "at least one comparison")
+        if error is None:
+            _publish(Report(self.exercise, "passed", self.what))
+            return False
+        if isinstance(error, CheckFailed):
+            return False
+        if isinstance(error, NotImplementedError) and _is_stub(error, self.exercise):
+            report = Report(self.exercise, "not done", self.what)
+            _publish(report)
+            raise NotDone(repr(report)) from None
+        if isinstance(error, Exception):
+            report = Report(
+                self.exercise, "failed", self.what, f"{type(error).__name__}: {error}", "no error from your code"
+            )
+            _publish(report)
+            raise CheckFailed(repr(report)) from error
+        return False
+
+
+def _within(a: float, b: float, rtol: float, atol: float) -> bool:
+    return a == b or (a != a and b != b) or abs(a - b) <= atol + rtol * abs(b)
+
+
+def _is_stub(error: NotImplementedError, exercise: str) -> bool:
+    return f"exercise {exercise}" in str(error)

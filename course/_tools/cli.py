@@ -1,0 +1,163 @@
+"""`reftorch-course`: the learner's commands.
+
+Mirrors: nothing in PyTorch: the course's own.
+Leaves out: opening an editor; JupyterLab is opened by `make lab`.
+
+Exit codes: 0 done, and for `check` all passed; 1 an exercise failed or is not done, or the course was not up to date;
+2 the request cannot be carried out, and the message says what to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from course._tools import work
+from course._tools.exercises import exercises_of, find_exercise, solution
+from course._tools.layout import Chapter, CourseError, chapters, find_chapter, shown
+
+Command = Callable[[Console, argparse.Namespace], int]
+COLOURS = {"passed": "green", "failed": "red", "not done": "yellow"}
+
+
+def busy(console: Console, text: str) -> AbstractContextManager[Any]:
+    """A spinner in a terminal; nothing in a notebook, where it would need widgets, and nothing in a pipe."""
+    return console.status(text) if console.is_terminal and not console.is_jupyter else nullcontext()
+
+
+def _list(console: Console, arguments: argparse.Namespace) -> int:
+    table = Table("chapter", "title", "exercises", "working copy", box=None, pad_edge=False)
+    for chapter in chapters():
+        where = shown(chapter.working_copy) if chapter.working_copy.exists() else "not started"
+        table.add_row(chapter.folder.name, chapter.title, str(len(exercises_of(chapter))), where)
+    console.print(table)
+    return 0
+
+
+def _start(console: Console, arguments: argparse.Namespace) -> int:
+    chapter = find_chapter(arguments.chapter)
+    copy = work.start(chapter)
+    console.print(f"Chapter {chapter.number} is ready in [bold]{shown(copy)}[/]")
+    console.print(f"Read lesson.ipynb, solve exercises.ipynb, then run `reftorch-course check {chapter.number}`")
+    return 0
+
+
+def _check(console: Console, arguments: argparse.Namespace) -> int:
+    chapter = find_chapter(arguments.chapter)
+    notebook = shown(chapter.working_copy / "exercises.ipynb")
+    with busy(console, f"running {notebook}"):
+        results = work.check(chapter)
+    for result in results:
+        console.print(
+            Text.assemble((f"{result.exercise}  ", "bold"), (f"{result.state:9}", COLOURS[result.state]), result.what)
+        )
+        if result.state == "failed":
+            console.print(Text(f"      came:     {result.came}\n      expected: {result.expected}"))
+    passed = sum(result.state == "passed" for result in results)
+    console.print(f"\n{passed} of {len(results)} passed in {notebook} (as last saved)")
+    todo = next((result.exercise for result in results if result.state != "passed"), None)
+    if todo:
+        console.print(f"For help: `reftorch-course hint {todo}`")
+    return 0 if todo is None else 1
+
+
+def _hint(console: Console, arguments: argparse.Namespace) -> int:
+    chapter, exercise = find_exercise(arguments.exercise)
+    shown_now = len(exercise.hints) if arguments.all else work.next_hint(chapter, exercise.number, exercise.hints)
+    for position, hint in enumerate(exercise.hints[:shown_now], start=1):
+        console.print(f"[bold]Hint {position} of {len(exercise.hints)}[/]")
+        console.print(Markdown(hint))
+    if shown_now == len(exercise.hints):
+        console.print(f"That was the last; the solution: `reftorch-course solution {exercise.number}`")
+    return 0
+
+
+def _solution(console: Console, arguments: argparse.Namespace) -> int:
+    _, exercise = find_exercise(arguments.exercise)
+    for cell in exercise.answers:
+        console.print(Syntax(solution(cell.source), "python", background_color="default"))
+    return 0
+
+
+def _reset(console: Console, arguments: argparse.Namespace) -> int:
+    copy, backup = work.reset(find_chapter(arguments.chapter))
+    console.print(f"Your work is kept in [bold]{shown(backup)}[/]; a fresh copy is in [bold]{shown(copy)}[/]")
+    return 0
+
+
+def _status(console: Console, arguments: argparse.Namespace) -> int:
+    table = Table("chapter", "passed", "exercises", "last checked", box=None, pad_edge=False)
+    for chapter in chapters():
+        table.add_row(chapter.folder.name, *_progress(chapter))
+    console.print(table)
+    return 0
+
+
+def _progress(chapter: Chapter) -> tuple[str | Text, ...]:
+    exercises = exercises_of(chapter)
+    progress = work.read_progress(chapter)
+    results = progress.get("results", {})
+    passed = sum(results.get(number) == "passed" for number in exercises)
+    states = {number: results.get(number, "-") for number in exercises}
+    marks = Text("  ").join(Text(f"{number} {state}", style=COLOURS.get(state, "")) for number, state in states.items())
+    started = chapter.working_copy.exists()
+    return f"{passed} of {len(exercises)}", marks, progress.get("checked", "never" if started else "not started")
+
+
+def _build(console: Console, arguments: argparse.Namespace) -> int:
+    from course._tools.build import build
+
+    wanted = [find_chapter(text) for text in arguments.chapters] or chapters()
+    return build(console, wanted, busy, look=arguments.check)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="reftorch-course", description="Work through the reftorch course.")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    def command(run: Command, help: str, **argument: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(run.__name__[1:], help=help, description=help)
+        added.set_defaults(run=run)
+        for name, text in argument.items():
+            added.add_argument(name, help=text)
+        return added
+
+    a_chapter, an_exercise = "its number or name: 03, operator", "its number: 03.1"
+    command(_list, "the chapters")
+    command(_start, "copy a chapter to where you work on it", chapter=a_chapter)
+    command(_check, "run your exercises and say what passed", chapter=a_chapter)
+    hint = command(_hint, "the next hint to an exercise", exercise=an_exercise)
+    hint.add_argument("--all", action="store_true", help="every hint at once")
+    command(_solution, "a solution of an exercise", exercise=an_exercise)
+    command(_reset, "start a chapter anew; what you did is kept as a backup", chapter=a_chapter)
+    command(_status, "what passed so far")
+    build = command(_build, "for those who write the course: make the exercise notebooks, run the lessons again")
+    build.add_argument("chapters", nargs="*", help="chapters to build; all where none is named")
+    build.add_argument("--check", action="store_true", help="write nothing; exit with 1 where a file is not up to date")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    arguments = _parser().parse_args(argv)
+    console = Console(highlight=False, soft_wrap=True)
+    try:
+        return arguments.run(console, arguments)
+    except CourseError as error:
+        Console(stderr=True, highlight=False, soft_wrap=True).print(Text.assemble(("error: ", "red"), str(error)))
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

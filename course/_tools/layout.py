@@ -1,0 +1,83 @@
+"""Where the course's files are: the chapters, their solved exercises, the learner's working copies.
+
+Mirrors: nothing in PyTorch: PyTorch ships no course.
+Leaves out: an installed course; chapters are read from the checkout, because learners read and change its source.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from course._tools import notebook
+
+ROOT = Path(__file__).resolve().parents[2]
+COURSE = ROOT / "course"
+
+
+class CourseError(Exception):
+    """A request that cannot be carried out; its text tells the learner what to do instead."""
+
+
+def workspace() -> Path:
+    """The folder of the learner's working copies: `course/work`, or where `REFTORCH_COURSE_WORK` points."""
+    return Path(os.environ.get("REFTORCH_COURSE_WORK") or COURSE / "work").resolve()
+
+
+def shown(path: Path) -> str:
+    """`path` as a learner would type it: relative to the checkout where it lies inside."""
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One folder `course/NN_name`."""
+
+    folder: Path
+
+    @property
+    def number(self) -> str:
+        return self.folder.name[:2]
+
+    @property
+    def lesson(self) -> Path:
+        return self.folder / "lesson.ipynb"
+
+    @property
+    def exercises(self) -> Path:
+        return self.folder / "exercises.ipynb"
+
+    @property
+    def solved(self) -> Path:
+        return self.folder / "_solutions" / "exercises.py"
+
+    @property
+    def working_copy(self) -> Path:
+        return workspace() / self.folder.name
+
+    @cached_property
+    def title(self) -> str:
+        """The lesson's first heading, without its chapter number."""
+        first = notebook.read(self.lesson)["cells"][0]["source"]
+        heading = re.search(r"^# +(.*)$", first, re.M)
+        if heading is None:
+            raise CourseError(f"{shown(self.lesson)} does not open with a heading")
+        return re.sub(r"^\d\d +", "", heading[1])
+
+
+def chapters() -> list[Chapter]:
+    """Every chapter of the checkout, in order."""
+    return [Chapter(folder) for folder in sorted(COURSE.glob("[0-9][0-9]_*")) if folder.is_dir()]
+
+
+def find_chapter(text: str) -> Chapter:
+    """The chapter a learner means by `03`, `3`, `operator` or `03_operator`."""
+    for chapter in chapters():
+        name = chapter.folder.name
+        if text in (name, name[3:], chapter.number) or (text.isdigit() and int(text) == int(chapter.number)):
+            return chapter
+    known = ", ".join(chapter.folder.name for chapter in chapters())
+    raise CourseError(f"no chapter {text!r}; the chapters are: {known}")

@@ -1,0 +1,90 @@
+"""The pictures of the lessons that show source: the route a call takes, and the map of the tree.
+
+Mirrors: nothing in PyTorch: the course's pictures.
+Leaves out: hand-placed drawings; both are made from names that must exist, so they cannot go stale.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from course._tools.layout import ROOT
+from course._tools.source import show_source
+from course._tools.svg import MUTED, Picture
+
+# One colour for each floor of the house, the same in every chapter.
+FLOORS = {
+    "python": ("#ddf4ff", "#54aeff"),
+    "binding": ("#fbefff", "#c297ff"),
+    "dispatcher": ("#fff8c5", "#d4a72c"),
+    "autograd": ("#ffebe9", "#ff8182"),
+    "native": ("#dafbe1", "#4ac26b"),
+    "kernel": ("#d5f2ee", "#2da197"),
+    "core": ("#f6f8fa", "#afb8c1"),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One station of a route.
+
+    Args:
+        floor: one of `FLOORS`; it gives the colour.
+        symbol: what is called, as the source names it, or any text where `path` is empty.
+        path: the file it is defined in, from the root of the checkout.
+        why: what happens there, in one short line.
+    """
+
+    floor: str
+    symbol: str
+    path: str = ""
+    why: str = ""
+
+
+def route(steps: list[Step], caption: str) -> Picture:
+    """The stations of a call, from the top down, with the floor each lies on.
+
+    Raises:
+        LookupError: a station's file does not define its symbol (any more).
+    """
+    for step in steps:
+        if step.path:
+            show_source(step.path, step.symbol, nth=0)
+    left, width, height, gap = 112, 668, 50, 20
+    picture = Picture(left + width + 10, len(steps) * (height + gap) - gap + 20, caption)
+    y = 10.0
+    for position, step in enumerate(steps):
+        fill, line = FLOORS[step.floor]
+        first_of_floor = position == 0 or steps[position - 1].floor != step.floor
+        if first_of_floor:
+            picture.text(left - 14, y + height / 2 + 4, step.floor, size=12, fill=MUTED, anchor="end")
+        picture.box(left, y, width, height, fill=fill, line=line)
+        picture.text(left + 14, y + 21, step.symbol, mono=True, bold=True)
+        picture.text(left + 14, y + 39, step.why, size=12)
+        picture.text(left + width - 12, y + 21, step.path, size=11, mono=True, fill=MUTED, anchor="end")
+        if position:
+            picture.arrow(left + 40, y - gap + 2, left + 40, y - 2)
+        y += height + gap
+    return picture
+
+
+def tree_map(entries: list[tuple[str, str, str, str]], caption: str) -> Picture:
+    """Folders of the checkout beside PyTorch's: each entry is a floor, a folder here, one there, and what lies in it.
+
+    Raises:
+        LookupError: a folder does not exist (any more).
+    """
+    left, height, gap = 10, 36, 8
+    picture = Picture(790, len(entries) * (height + gap) + 32, caption)
+    picture.text(left + 12, 20, "here", size=12, fill=MUTED)
+    picture.text(left + 206, 20, "in PyTorch", size=12, fill=MUTED)
+    for position, (floor, here, there, what) in enumerate(entries):
+        if not (ROOT / here).is_dir():
+            raise LookupError(f"{here}: no such folder in the checkout")
+        fill, line = FLOORS[floor]
+        y = 30 + position * (height + gap)
+        picture.box(left, y, 770, height, fill=fill, line=line)
+        picture.text(left + 12, y + 23, here, mono=True, bold=True)
+        picture.text(left + 206, y + 23, there, mono=True, size=12)
+        picture.text(left + 410, y + 23, what, size=12)
+    return picture

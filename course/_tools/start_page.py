@@ -1,0 +1,79 @@
+"""The start page's table: the chapters, how far the learner is, and what comes next.
+
+Mirrors: nothing in PyTorch: the course's own.
+Leaves out: following changes; the cell is run again to see progress.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from course._tools import work
+from course._tools.exercises import exercises_of
+from course._tools.layout import Chapter, chapters
+from course._tools.source import link
+
+
+class StartPage:
+    """The chapters as a table; in a terminal, as lines."""
+
+    def __init__(self, rows: list[tuple[Chapter, int, int]]) -> None:
+        self.rows = rows
+
+    def next_step(self) -> str:
+        """The command that goes on from here."""
+        for chapter, passed, total in self.rows:
+            if not chapter.working_copy.exists():
+                return f"reftorch-course start {chapter.number}"
+            if passed < total:
+                return f"reftorch-course check {chapter.number}"
+        return "reftorch-course status"
+
+    def __repr__(self) -> str:
+        lines = [f"{c.folder.name:16} {passed} of {total} exercises  {c.title}" for c, passed, total in self.rows]
+        return "\n".join([*lines, f"next: {self.next_step()}"])
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._html()}
+
+    def _html(self) -> str:
+        cell = "padding:6px 14px;text-align:left"
+        head = "".join(f'<th style="{cell}">{name}</th>' for name in ("", "chapter", "exercises passed", "open"))
+        rows = "".join(
+            f'<tr><td style="{cell}">{c.number}</td><td style="{cell}">{escape(c.title)}</td>'
+            f'<td style="{cell}">{_bar(passed, total)}</td><td style="{cell}">{_links(c)}</td></tr>'
+            for c, passed, total in self.rows
+        )
+        return (
+            f'<table style="font-size:14px;border-collapse:collapse"><thead><tr>{head}</tr></thead><tbody>{rows}'
+            f"</tbody></table><p>Next: <code>{self.next_step()}</code></p>"
+        )
+
+
+def _bar(passed: int, total: int) -> str:
+    done = round(100 * passed / total)
+    return (
+        '<span style="display:inline-block;width:90px;height:8px;border-radius:4px;background:#d8dee4">'
+        f'<span style="display:block;width:{done}%;height:8px;border-radius:4px;background:#2da44e"></span></span>'
+        f" &nbsp;{passed} of {total}"
+    )
+
+
+def _links(chapter: Chapter) -> str:
+    folder = chapter.working_copy if chapter.working_copy.exists() else chapter.folder
+    targets = [("lesson", folder / "lesson.ipynb")]
+    if folder == chapter.working_copy:
+        targets.append(("exercises", folder / "exercises.ipynb"))
+    return " &nbsp; ".join(link(str(file), name) for name, file in targets)
+
+
+def start_page() -> StartPage:
+    """The chapters of the checkout and the learner's progress in them."""
+    rows = []
+    for chapter in chapters():
+        exercises = exercises_of(chapter)
+        results = work.read_progress(chapter).get("results", {})
+        passed = sum(results.get(number) == "passed" for number in exercises)
+        rows.append((chapter, passed, len(exercises)))
+    return StartPage(rows)

@@ -1,0 +1,49 @@
+"""Questions to a recorded call tree, for exercises that are checked against the running program.
+
+Mirrors: nothing in PyTorch: the course's own.
+Leaves out: recording and showing; that is `reftorch.debug.call_tree`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from course._tools.layout import ROOT
+
+
+def called(tree: Any) -> list[str]:
+    """The names of all functions in a tree, in the order they were entered, without namespaces and arguments."""
+    return [bare(node.name) for node, _ in _walk(tree)]
+
+
+def callers(tree: Any, function: str) -> list[tuple[str, str]]:
+    """Name and file of what leads to the first call of `function`, outermost first; empty where there is none."""
+    for node, above in _walk(tree):
+        if bare(node.name) == function:
+            return [(bare(caller.name), _in_checkout(caller.file)) for caller in above]
+    return []
+
+
+def bare(name: str) -> str:
+    """`at::native::add_kernel(TensorIterator&)` as `add_kernel`."""
+    name = name.replace("(anonymous namespace)::", "")
+    while (without := re.sub(r"<[^<>]*>", "", name)) != name:
+        name = without
+    found = re.search(r"(operator\(\)|[^:\s(]+)(?:\(.*)?$", name)
+    return found[1] if found else name
+
+
+def _in_checkout(file: str) -> str:
+    return file.removeprefix(f"{ROOT}/")
+
+
+def _walk(tree: Any) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    stack = [(node, ()) for nodes in reversed(tree.threads) for node in reversed(nodes)]
+    while stack:
+        node, above = stack.pop()
+        if node.name:
+            yield node, above
+        below = (*above, node) if node.name else above
+        stack += [(child, below) for child in reversed(node.children)]

@@ -1,0 +1,98 @@
+"""`check`: it passes by comparing, and by nothing else.
+
+Mirrors: nothing in PyTorch: PyTorch ships no course.
+"""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from course._tools import checks
+from course._tools.checks import CheckFailed, NotDone, check
+
+
+class Tensor:
+    """As much of a tensor as `close` looks at."""
+
+    def __init__(self, values, shape, dtype="float32"):
+        self.values, self.shape, self.dtype = values, shape, dtype
+
+    def detach(self):
+        return self
+
+    flatten = detach
+
+    def tolist(self):
+        return self.values
+
+
+def test_it_passes_and_says_what_it_checked(capsys):
+    with check("03.1", "a sum") as c:
+        c.equal("1 + 1", came=2, expected=2)
+    assert capsys.readouterr().out == "exercise 03.1: passed: a sum\n"
+
+
+@pytest.mark.parametrize(("came", "expected"), [(3, 2), (2.0, 2), (True, 1), ((1,), [1]), (None, 2)])
+def test_a_difference_in_value_or_type_fails_with_both(came, expected, capsys):
+    with pytest.raises(CheckFailed, match=r"exercise 03\.1") as failure, check("03.1", "a sum") as c:
+        c.equal("1 + 1", came=came, expected=expected)
+    assert f"came:     {came!r}" in str(failure.value)
+    assert f"expected: {expected!r}" in str(failure.value)
+    assert "passed" not in capsys.readouterr().out
+
+
+def test_a_check_that_compared_nothing_fails():
+    with pytest.raises(CheckFailed, match="compared nothing"), check("03.1", "a sum"):
+        pass
+
+
+def test_a_stub_is_told_apart_from_an_op_that_is_not_implemented():
+    with pytest.raises(NotDone, match=r"03.1: not done"), check("03.1", "a sum"):
+        raise NotImplementedError("exercise 03.1")
+    with pytest.raises(CheckFailed, match="no kernel for CUDA"), check("03.1", "a sum"):
+        raise NotImplementedError("no kernel for CUDA")
+
+
+def test_an_error_in_the_learners_code_fails_and_keeps_its_traceback():
+    with pytest.raises(CheckFailed, match="ZeroDivisionError") as failure, check("03.1", "a sum") as c:
+        c.equal("1 / 0", came=1 / 0, expected=1)
+    assert "Traceback" in failure.value._render_traceback_()[0]
+
+
+@pytest.mark.parametrize(
+    ("came", "matters"),
+    [
+        (Tensor([1.0, 2.1], (2,)), "values"),
+        (Tensor([1.0, 2.0], (2, 1)), "shape"),
+        (Tensor([1.0, 2.0], (2,), "float64"), "dtype"),
+        (Tensor([1.0, float("nan")], (2,)), "values"),
+        ([1.0, 2.0], "a tensor"),
+    ],
+)
+def test_close_looks_at_shape_dtype_and_values(came, matters):
+    expected = Tensor([1.0, 2.0], (2,))
+    with pytest.raises(CheckFailed) as failure, check("03.1", "values") as c:
+        c.close("values", came=came, expected=expected)
+    assert matters in str(failure.value)
+    with check("03.1", "values") as c:
+        c.close("values", came=Tensor([1.0, 2.0000001], (2,)), expected=expected)
+
+
+@pytest.mark.parametrize("call", [lambda: None, lambda: int("x"), lambda: (_ for _ in ()).throw(TypeError("no"))])
+def test_raises_wants_the_kind_and_the_message(call):
+    with pytest.raises(CheckFailed, match="TypeError with 'two'"), check("03.1", "the error") as c:
+        c.raises("the error", TypeError, "two", call)
+
+
+def test_the_documented_example_runs():
+    assert doctest.testmod(checks).failed == 0
+
+
+def test_raises_lets_a_stub_through():
+    def stub():
+        raise NotImplementedError("exercise 03.1")
+
+    with pytest.raises(NotDone), check("03.1", "the error") as c:
+        c.raises("the error", TypeError, "two", stub)

@@ -1,0 +1,189 @@
+"""The learner's commands on a toy chapter: what they say, what they return, and that they never destroy work.
+
+Mirrors: nothing in PyTorch: PyTorch ships no course.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from course._tools.cli import main
+from course._tools.layout import ROOT
+from course._tools.runner import kernel
+
+
+def test_list_names_the_chapters(toy, capsys):
+    assert main(["list"]) == 0
+    said = capsys.readouterr().out
+    assert "07_toy" in said
+    assert "A toy" in said
+    assert "not started" in said
+
+
+def test_start_copies_what_the_learner_needs_and_no_solution(toy, capsys):
+    (toy.folder / "picture.svg").write_text("<svg/>")
+    assert main(["start", "7"]) == 0
+    copied = sorted(file.name for file in toy.working_copy.rglob("*"))
+    assert copied == ["exercises.ipynb", "lesson.ipynb", "picture.svg"]
+    assert "2 * x" not in (toy.working_copy / "exercises.ipynb").read_text()
+    assert str(toy.working_copy) in capsys.readouterr().out
+
+
+def test_start_again_changes_nothing_and_says_how_to_start_anew(toy, capsys):
+    main(["start", "07"])
+    notebook = toy.working_copy / "exercises.ipynb"
+    notebook.write_text("my work")
+    assert main(["start", "07"]) == 2
+    assert notebook.read_text() == "my work"
+    assert "reftorch-course reset 07" in capsys.readouterr().err
+
+
+def test_check_tells_of_each_exercise_what_came_and_what_was_expected(toy, answer, capsys):
+    main(["start", "toy"])
+    answer("07.1", "def double(x):\n    return x * x")
+    assert main(["check", "toy"]) == 1
+    said = capsys.readouterr().out
+    assert "07.1  failed   double(4)" in said
+    assert "came:     16" in said
+    assert "expected: 8" in said
+    assert "07.2  not done the answer" in said
+    assert "0 of 2 passed" in said
+    assert "reftorch-course hint 07.1" in said
+
+
+def test_check_passes_what_is_solved_and_status_remembers_it(toy, answer, capsys):
+    main(["start", "07"])
+    answer("07.1", "def double(x):\n    return x + x")
+    answer("07.2", "def answer():\n    return 42")
+    assert main(["check", "07"]) == 0
+    assert main(["status"]) == 0
+    said = capsys.readouterr().out
+    assert "2 of 2 passed" in said
+    assert "2 of 2" in said.split("last checked")[1]
+
+
+def test_check_leaves_the_notebook_as_it_is(toy, answer):
+    main(["start", "07"])
+    answer("07.1", "def double(x):\n    return x + x")
+    before = (toy.working_copy / "exercises.ipynb").read_bytes()
+    main(["check", "07"])
+    assert (toy.working_copy / "exercises.ipynb").read_bytes() == before
+
+
+def test_check_asks_to_start_first(toy, capsys):
+    assert main(["check", "07"]) == 2
+    assert "reftorch-course start 07" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", [None, "not a notebook"])
+def test_check_says_what_to_do_where_the_notebook_is_gone_or_broken(toy, capsys, content):
+    main(["start", "07"])
+    notebook = toy.working_copy / "exercises.ipynb"
+    notebook.unlink() if content is None else notebook.write_text(content)
+    assert main(["check", "07"]) == 2
+    assert "exercises.ipynb" in capsys.readouterr().err
+
+
+def test_hints_come_one_by_one(toy, capsys):
+    main(["start", "07"])
+    capsys.readouterr()
+    assert main(["hint", "07.1"]) == 0
+    first = capsys.readouterr().out
+    assert "Hint 1 of 2" in first
+    assert "Hint 2" not in first
+    main(["hint", "07.1"])
+    second = capsys.readouterr().out
+    assert "Hint 2 of 2" in second
+    assert "reftorch-course solution 07.1" in second
+    main(["hint", "07.1"])
+    assert capsys.readouterr().out == second
+
+
+def test_all_hints_at_once_need_no_working_copy(toy, capsys):
+    assert main(["hint", "07.1", "--all"]) == 0
+    assert "Hint 2 of 2" in capsys.readouterr().out
+
+
+def test_solution_shows_the_code_without_its_marks(toy, capsys):
+    assert main(["solution", "7.1"]) == 0
+    said = capsys.readouterr().out
+    assert "return 2 * x" in said
+    assert "SOLUTION" not in said
+
+
+def test_reset_keeps_a_backup_each_time(toy, answer, capsys):
+    main(["start", "07"])
+    for attempt in ("# first", "# second"):
+        answer("07.1", attempt)
+        assert main(["reset", "07"]) == 0
+    backups = sorted((toy.working_copy.parent / "_backups").iterdir())
+    assert len(backups) == 2
+    assert "# first" in (backups[0] / "exercises.ipynb").read_text()
+    assert "# second" in (backups[1] / "exercises.ipynb").read_text()
+    assert (toy.working_copy / "exercises.ipynb").read_text() == toy.exercises.read_text()
+    assert str(backups[1]) in capsys.readouterr().out
+
+
+def test_reset_asks_to_start_first(toy, capsys):
+    assert main(["reset", "07"]) == 2
+    assert "reftorch-course start 07" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["start", "99"], ["hint", "07.9"], ["hint", "nothing"], ["solution", "7"]])
+def test_an_unknown_chapter_or_exercise_is_answered_with_those_there_are(toy, words, capsys):
+    assert main(words) == 2
+    assert "07" in capsys.readouterr().err
+
+
+def test_progress_is_kept_in_the_working_copy(toy, answer):
+    main(["start", "07"])
+    answer("07.1", "def double(x):\n    return x + x")
+    main(["check", "07"])
+    progress = json.loads((toy.working_copy / "progress.json").read_text())
+    assert progress["results"] == {"07.1": "passed", "07.2": "not done"}
+
+
+def test_build_tells_what_changed_and_look_changes_nothing(toy, capsys):
+    toy.exercises.write_text("{}")
+    assert main(["build", "07", "--check"]) == 1
+    assert "exercises.ipynb: not up to date" in capsys.readouterr().out
+    assert toy.exercises.read_text() == "{}"
+    assert main(["build", "07"]) == 0
+    assert "exercises.ipynb: changed" in capsys.readouterr().out
+    assert main(["build", "07", "--check"]) == 0
+
+
+def test_the_module_runs_as_a_program():
+    done = subprocess.run([sys.executable, "-m", "course._tools", "list"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "03_operator" in done.stdout
+
+
+def test_check_runs_from_inside_a_notebook(toy, answer):
+    main(["start", "07"])
+    answer("07.1", "def double(x):\n    return x + x")
+    cell = f"""
+from pathlib import Path
+from course._tools import course, layout
+
+layout.COURSE = Path({str(toy.folder.parent)!r})
+course("check 07")
+"""
+    with kernel(toy.folder) as running:
+        outputs = running.run(cell)
+    text = "".join(output.get("text", "") + output.get("data", {}).get("text/plain", "") for output in outputs)
+    assert "1 of 2 passed" in text
+    assert not [output for output in outputs if output.output_type == "error"]
+
+
+def test_a_notebook_cell_runs_the_same_commands(toy, capsys):
+    from course._tools.magics import course
+
+    course("start 07")
+    assert toy.working_copy.exists()
+    course("no-such-command")
+    assert "no-such-command" in capsys.readouterr().err

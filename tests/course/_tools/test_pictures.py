@@ -1,0 +1,85 @@
+"""Pictures are well-formed, show what they were given, and cannot name what is not there.
+
+Mirrors: nothing in PyTorch: PyTorch ships no course.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from course._tools import Step, curve, images, operands, route, symbol_map, tree_map
+
+
+class Strided:
+    """As much of a tensor as a picture of one needs."""
+
+    def __init__(self, storage, shape, strides, offset=0):
+        self.storage, self.shape, self.strides, self.offset = storage, shape, strides, offset
+
+    def stride(self, dim=None):
+        return self.strides if dim is None else self.strides[dim]
+
+    def storage_offset(self):
+        return self.offset
+
+    def __getitem__(self, index):
+        i, j = index
+        value = self.storage[self.offset + i * self.strides[0] + j * self.strides[1]]
+        return type("Scalar", (), {"item": lambda self: value})()
+
+
+def texts(picture) -> list[str]:
+    root = ElementTree.fromstring(picture.svg())
+    return [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def fills(picture) -> list[str]:
+    root = ElementTree.fromstring(picture.svg())
+    return [element.get("fill") for element in root.iter("{http://www.w3.org/2000/svg}rect")][1:]
+
+
+def test_a_route_shows_its_stations_in_order():
+    steps = [Step("python", "a < b & c", why="escaped"), Step("core", "Chapter", "course/_tools/layout.py", "a class")]
+    picture = route(steps, "two stations")
+    assert [t for t in texts(picture) if t in ("a < b & c", "Chapter")] == ["a < b & c", "Chapter"]
+    assert "course/_tools/layout.py" in texts(picture)
+    assert repr(picture) == "[picture] two stations"
+
+
+def test_a_route_refuses_a_station_that_is_not_there():
+    with pytest.raises(LookupError, match="NoSuchClass"):
+        route([Step("core", "NoSuchClass", "course/_tools/layout.py")], "broken")
+
+
+def test_a_map_refuses_a_folder_that_is_not_there():
+    assert "course" in texts(tree_map([("python", "course", "nothing", "lessons")], "one folder"))
+    with pytest.raises(LookupError, match="no/such/folder"):
+        tree_map([("python", "no/such/folder", "torch", "")], "broken")
+
+
+def test_a_symbol_map_refuses_a_name_that_is_not_there():
+    good = symbol_map(("course/_tools/layout.py", "Chapter", "nothing", "everything"))
+    assert "Chapter in course/_tools/layout.py" in repr(good)
+    with pytest.raises(LookupError, match="NoSuchClass"):
+        symbol_map(("course/_tools/layout.py", "NoSuchClass", "", ""))
+
+
+def test_operands_that_share_an_element_share_its_colour():
+    row = Strided([10.0, 20.0, 30.0], (2, 3), (0, 1))
+    first, second = fills(operands("broadcast", b=row))[:3], fills(operands("broadcast", b=row))[3:]
+    assert first == second
+    assert len(set(first)) == 3
+    assert texts(operands("broadcast", b=row)).count("[1]") == 2
+
+
+def test_a_curve_spans_its_values():
+    picture = curve([2.0, 1.0, 0.5], "three steps", x_label="step", y_label="loss")
+    assert {"2.00", "0.00", "3", "step", "loss"} <= set(texts(picture))
+
+
+def test_images_draw_what_is_dark_and_label_it():
+    picture = images([[[0.0, 1.0], [0.5, 0.0]]], ["7"], "one image")
+    assert fills(picture) == ["#000000", "#808080", "none"]
+    assert texts(picture) == ["7"]

@@ -1,0 +1,127 @@
+"""The gates of the exercises: every stub red, every solution green, every wrong answer rejected.
+
+Mirrors: nothing in PyTorch: PyTorch ships no course.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from course._tools.exercises import KINDS, MARKS, all_exercises, exercises_of, learners_notebook, solution, stub
+from course._tools.layout import Chapter, chapters
+from course._tools.notebook import as_text
+from course._tools.runner import Kernel, check_notebook, kernel, reported
+
+CHAPTERS = chapters()
+EXERCISES = all_exercises()
+MUTANTS = [(number, position) for number, each in EXERCISES.items() for position, _ in enumerate(each.mutants)]
+
+by_chapter = pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.folder.name)
+by_exercise = pytest.mark.parametrize("number", EXERCISES)
+
+
+@pytest.fixture(autouse=True)
+def no_progress(tmp_path, monkeypatch):
+    monkeypatch.setenv("REFTORCH_COURSE_WORK", str(tmp_path))
+
+
+@by_chapter
+def test_the_learners_notebook_is_made_from_its_source(chapter: Chapter):
+    current = chapter.exercises.read_text()
+    assert current == as_text(learners_notebook(chapter)), f"run: python -m course._tools build {chapter.number}"
+
+
+@by_chapter
+def test_every_stub_is_red(chapter: Chapter):
+    results = check_notebook(chapter, learners_notebook(chapter), chapter.folder)
+    assert {result.exercise: result.state for result in results} == dict.fromkeys(exercises_of(chapter), "not done")
+
+
+@pytest.fixture(scope="module", params=CHAPTERS, ids=lambda chapter: chapter.folder.name)
+def solved(request) -> Iterator[tuple[Chapter, Kernel, dict[str, str]]]:
+    """A kernel in which a chapter's solved notebook has run, and what its checks reported."""
+    chapter = request.param
+    states = {}
+    with kernel(chapter.folder) as running:
+        for cell in learners_notebook(chapter, solved=True)["cells"]:
+            if cell["cell_type"] == "code":
+                result = reported(running.run(cell["source"]))
+                if result is not None:
+                    states[result.exercise] = result.state
+        yield chapter, running, states
+
+
+def test_every_solution_is_green(solved):
+    chapter, _, states = solved
+    assert states == dict.fromkeys(exercises_of(chapter), "passed")
+
+
+def test_every_check_rejects_wrong_answers(solved):
+    chapter, running, _ = solved
+    verdicts = {}
+    for number, exercise in exercises_of(chapter).items():
+        for mutant in exercise.mutants:
+            running.run(mutant.source)
+            result = reported(running.run(exercise.check.source))
+            verdicts[number, mutant.attributes["why"]] = result and (
+                result.state,
+                bool(result.came and result.expected),
+            )
+        for answer in exercise.answers:  # exercises that build on this one find it solved
+            running.run(solution(answer.source))
+    assert verdicts
+    assert verdicts == dict.fromkeys(verdicts, ("failed", True))
+
+
+@by_chapter
+def test_a_chapter_has_four_exercises_of_two_kinds(chapter: Chapter):
+    kinds = [exercise.kind for exercise in exercises_of(chapter).values()]
+    assert len(kinds) >= 4
+    assert len(set(kinds)) >= 2
+    assert set(kinds) <= set(KINDS)
+
+
+@by_exercise
+def test_wrong_answers_are_at_hand(number):
+    exercise = EXERCISES[number]
+    assert len(exercise.mutants) >= (2 if exercise.kind == "build" else 1)
+    assert all(mutant.attributes.get("why") for mutant in exercise.mutants)
+
+
+@by_exercise
+def test_a_stub_raises_with_its_number_and_shows_nothing_of_the_solution(number):
+    for cell in EXERCISES[number].answers:
+        stripped = stub(cell.source, number)
+        assert f"exercise {number}" in stripped
+        secret = {line.strip() for mark in MARKS.finditer(cell.source) for line in mark["body"].splitlines()}
+        told = {line.strip() for line in stripped.splitlines()}
+        assert not {line for line in secret & told if len(line) > 1}
+
+
+@by_exercise
+def test_a_check_uses_what_the_learner_wrote_and_no_solution(number):
+    exercise = EXERCISES[number]
+    written = {
+        node.name if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else target.id
+        for cell in exercise.answers
+        for node in ast.parse(solution(cell.source)).body
+        for target in getattr(node, "targets", [None])
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) or isinstance(target, ast.Name)
+    }
+    check = ast.parse(exercise.check.source)
+    used = {node.id for node in ast.walk(check) if isinstance(node, ast.Name)}
+    assert written & used
+    assert "_solutions" not in exercise.check.source
+
+
+@by_exercise
+def test_a_check_names_its_own_exercise_and_skips_nothing(number):
+    check = ast.parse(EXERCISES[number].check.source)
+    calls = [node for node in ast.walk(check) if isinstance(node, ast.Call)]
+    named = [call.args[0].value for call in calls if getattr(call.func, "id", "") == "check"]
+    assert named == [number]
+    assert not [node for node in ast.walk(check) if isinstance(node, (ast.Try, ast.If))]
+    assert "skip" not in EXERCISES[number].check.source
