@@ -56,12 +56,49 @@ class FunctionCtx:
     def mark_dirty(self, *args: Any) -> None:
         """Say which inputs ``forward`` changed in place; each must be returned.
 
+        Args:
+            args: those tensors.
+
+        Raises:
+            RuntimeError: (when ``forward`` is done) one is not returned, or is a leaf that requires a gradient.
+
+        Example:
+            >>> import reftorch as torch
+            >>> class AddOne(torch.autograd.Function):
+            ...     @staticmethod
+            ...     def forward(ctx, x):
+            ...         ctx.mark_dirty(x)
+            ...         return x.add_(1)
+            ...     @staticmethod
+            ...     def backward(ctx, grad):
+            ...         return grad
+            >>> x = torch.zeros(1, requires_grad=True) * 2
+            >>> AddOne.apply(x) is x, x
+            (True, tensor([1.], grad_fn=<AddOneBackward>))
+
         Mirrors torch/autograd/function.py, ``FunctionCtx.mark_dirty``.
         """
         self.dirty_tensors = args
 
     def mark_non_differentiable(self, *args: Any) -> None:
-        """Say which outputs have no gradient, such as indices.
+        """Say which outputs have no gradient, though their dtype would allow one.
+
+        Args:
+            args: those tensors.
+
+        Example:
+            >>> import reftorch as torch
+            >>> class Rounded(torch.autograd.Function):
+            ...     @staticmethod
+            ...     def forward(ctx, x):
+            ...         rounded = x.round()
+            ...         ctx.mark_non_differentiable(rounded)
+            ...         return x * 1, rounded
+            ...     @staticmethod
+            ...     def backward(ctx, grad, grad_rounded):
+            ...         return grad
+            >>> [out.requires_grad for out in Rounded.apply(torch.ones(1, requires_grad=True))]
+            [True, False]
 
         Mirrors torch/autograd/function.py, ``FunctionCtx.mark_non_differentiable``.
         """
@@ -69,6 +106,24 @@ class FunctionCtx:
 
     def set_materialize_grads(self, value: bool) -> None:
         """Say whether ``backward`` gets zeros (the default) or None for an output that took no part.
+
+        Args:
+            value: True for zeros.
+
+        Example:
+            >>> import reftorch as torch
+            >>> class Twice(torch.autograd.Function):
+            ...     @staticmethod
+            ...     def forward(ctx, x):
+            ...         ctx.set_materialize_grads(False)
+            ...         return x * 1, x * 2
+            ...     @staticmethod
+            ...     def backward(ctx, first, second):
+            ...         print(first, second)
+            ...         return first
+            >>> first, second = Twice.apply(torch.ones(1, requires_grad=True))
+            >>> first.backward()
+            tensor([1.]) None
 
         Mirrors torch/autograd/function.py, ``FunctionCtx.set_materialize_grads``.
         """

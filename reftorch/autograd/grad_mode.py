@@ -55,6 +55,8 @@ class _GradMode:
 
     __slots__ = ("prev",)
 
+    prev: bool
+
     def clone(self) -> _GradMode:
         return type(self)()
 

@@ -62,6 +62,20 @@ def test_backward_inside_backward():
     assert torch.is_grad_enabled()
 
 
+def test_backward_inside_a_hook_on_the_same_leaf():
+    x, depth = torch.ones(1, requires_grad=True), []
+
+    def hook(leaf):
+        if len(depth) < 3:
+            depth.append(leaf.grad.item())
+            with torch.enable_grad():
+                (x * 1).backward()
+
+    x.register_post_accumulate_grad_hook(hook)
+    (x * 1).backward()
+    assert depth == [1, 2, 3] and x.grad.tolist() == [4]
+
+
 def test_deep_reentrant():
     class Deep(torch.autograd.Function):
         @staticmethod

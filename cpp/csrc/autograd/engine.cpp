@@ -19,11 +19,11 @@ namespace reftorch::torch::autograd {
 //
 // Note [Locks and the GIL]
 // Two passes on two threads may reach one node. Its saved variables, and a leaf's .grad, are guarded by the node's
-// mutex_. The engine runs without Python's GIL; a formula, hook or custom Function takes it. To avoid that one thread
-// holds the GIL and waits for a mutex while the other holds the mutex and waits for the GIL: whoever holds a node's
-// mutex_ with the GIL released may take the GIL only if nobody waits for that mutex with the GIL held. FormulaNode
-// (which does wait with the GIL) therefore only copies or swaps tensors under the mutex, and drops them after;
-// AccumulateGrad (which may call hooks under it) is only ever run without the GIL.
+// mutex_. The engine runs without Python's GIL; a formula, hook or custom Function takes it, and so does the end of a
+// tensor that has a Python object. It must not happen that one thread holds the GIL and waits for a mutex while the
+// other holds the mutex and waits for the GIL. So: FormulaNode, which locks its mutex_ with the GIL held, only copies
+// or swaps tensors under it, and drops them after; AccumulateGrad, which may drop a tensor under its mutex_, locks it
+// only where the GIL is not held.
 
 static bool runs_later(const NodeTask& a, const NodeTask& b) {
   return a.fn_->sequence_nr() < b.fn_->sequence_nr();

@@ -64,10 +64,19 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   if (!variable.requires_grad()) {
     return {};
   }
+  accumulate(new_grad);
+  // Outside of the lock: a hook may start a pass that comes here again.
+  const auto& post_hooks = impl::get_autograd_meta(variable)->post_acc_grad_hooks_;
+  if (post_hooks != nullptr) {
+    (*post_hooks)(variable);
+  }
+  return {};
+}
+
+void AccumulateGrad::accumulate(Variable& new_grad) {
   // See Note [Locks and the GIL]: two passes may reach a shared leaf at once.
   std::lock_guard<std::mutex> lock(mutex_);
-  AutogradMeta* meta = impl::get_autograd_meta(variable);
-  Variable& grad = meta->mutable_grad();
+  Variable& grad = impl::get_autograd_meta(variable)->mutable_grad();
   if (!grad.defined()) {
     if (!can_steal(new_grad, variable)) {
       grad = clone_obey_contract(new_grad, variable);
@@ -79,10 +88,6 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   } else {
     grad = at::add(grad, new_grad);
   }
-  if (meta->post_acc_grad_hooks_ != nullptr) {
-    (*meta->post_acc_grad_hooks_)(variable);
-  }
-  return {};
 }
 
 } // namespace reftorch::torch::autograd

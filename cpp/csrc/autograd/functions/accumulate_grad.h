@@ -19,6 +19,9 @@ struct TORCH_API AccumulateGrad final : public Node {
 
  protected:
   variable_list apply(variable_list&& grads) override;
+
+ private:
+  void accumulate(Variable& new_grad);
 };
 
 } // namespace reftorch::torch::autograd
