@@ -186,11 +186,11 @@ bool TensorIterator::fast_set_up(const TensorIteratorConfig& config) {
   }
   const int64_t n = numel();
   if (shape_.size() != 1) {
-    shape_ = DimVector(size_t(1), n);
+    shape_.assign(1, n);
   }
   for (OperandInfo& op : operands_) {
     const Tensor& t = op.tensor();
-    op.stride_bytes = DimVector(size_t(1), t.dim() == 0 && n != 1 ? 0 : static_cast<int64_t>(t.itemsize()));
+    op.stride_bytes.assign(1, t.dim() == 0 && n != 1 ? 0 : static_cast<int64_t>(t.itemsize()));
   }
   return true;
 }
@@ -201,7 +201,7 @@ void TensorIterator::compute_strides() {
     if (!t.defined() || op.will_resize) {
       continue;
     }
-    op.stride_bytes = DimVector(shape_.size(), 0);
+    op.stride_bytes.assign(shape_.size(), 0);
     const size_t offset = shape_.size() - t.dim();
     const int64_t itemsize = static_cast<int64_t>(t.itemsize());
     for (int64_t d = 0; d < t.dim(); d++) {
@@ -281,7 +281,7 @@ void TensorIterator::allocate_or_resize_outputs() {
     }
     DimVector sizes(nd), strides(nd);
     int64_t step = 1;
-    op.stride_bytes = DimVector(nd, 0);
+    op.stride_bytes.assign(nd, 0);
     const int64_t itemsize = static_cast<int64_t>(c10::elementSize(op.target_dtype));
     for (int d = 0; d < nd; d++) {
       sizes[perm_[d]] = shape_[d];

@@ -170,10 +170,10 @@ IValue unpack_argument(TypeKind type, int list_size, PyObject* obj) {
   return IValue();
 }
 
-PyObject* wrap_ivalue(const IValue& value, TypeKind type) {
+PyObject* wrap_ivalue(IValue value, TypeKind type) {
   switch (value.tag()) {
     case IValue::Tag::None: return Py_NewRef(Py_None);
-    case IValue::Tag::Tensor: return THPVariable_Wrap(value.toTensor());
+    case IValue::Tag::Tensor: return THPVariable_Wrap(std::move(value.toTensor()));
     case IValue::Tag::Double: return PyFloat_FromDouble(value.toDouble());
     case IValue::Tag::Bool: return PyBool_FromLong(value.toBool());
     case IValue::Tag::Int:

@@ -38,6 +38,6 @@ c10::Scalar unpack_scalar(PyObject* obj);
 at::IValue unpack_argument(at::TypeKind type, int list_size, PyObject* obj);
 
 // A new reference; tensors keep their identity, lists become tuples.
-PyObject* wrap_ivalue(const at::IValue& value, at::TypeKind type);
+PyObject* wrap_ivalue(at::IValue value, at::TypeKind type);
 
 } // namespace reftorch::torch

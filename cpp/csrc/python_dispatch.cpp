@@ -72,7 +72,7 @@ static PyObject* wrap_results(const OpOverloadPacket* packet, size_t which, cons
                               at::Stack& stack) {
   const auto& returns = entry->schema.returns;
   if (stack.size() == 1) {
-    return wrap_ivalue(stack[0], returns[0].type);
+    return wrap_ivalue(std::move(stack[0]), returns[0].type);
   }
   if (stack.empty()) {
     Py_RETURN_NONE;
@@ -81,7 +81,7 @@ static PyObject* wrap_results(const OpOverloadPacket* packet, size_t which, cons
   PyObject* result =
       named != nullptr ? PyStructSequence_New(named) : PyTuple_New(static_cast<Py_ssize_t>(stack.size()));
   for (size_t i = 0; result != nullptr && i < stack.size(); i++) {
-    PyObject* item = wrap_ivalue(stack[i], returns[i].type);
+    PyObject* item = wrap_ivalue(std::move(stack[i]), returns[i].type);
     if (item == nullptr) {
       Py_DECREF(result);
       return nullptr;

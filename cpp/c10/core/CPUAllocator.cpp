@@ -29,8 +29,8 @@ namespace {
 constexpr size_t kAlignment = 64;
 constexpr size_t kSmallBlock = size_t(64) << 10;
 constexpr size_t kHugePage = size_t(2) << 20;
-constexpr size_t kMaxCachedBytes = size_t(2) << 30;
-constexpr size_t kMaxSmallPerThread = size_t(4) << 20;
+constexpr int64_t kMaxCachedBytes = int64_t(2) << 30;
+constexpr int64_t kMaxSmallPerThread = int64_t(4) << 20;
 constexpr int kNumClasses = 4 * 48;
 
 // Before the data of every block, so that free() needs nothing but the pointer.
@@ -59,16 +59,26 @@ size_t class_capacity(int size_class) {
   return (size_t(1) << log2) + (size_t(step) + 1) * (size_t(1) << (log2 - 2));
 }
 
-std::atomic<size_t> allocated_bytes{0}, cached_bytes{0}, system_allocations{0};
+std::atomic<size_t> system_allocations{0};
 
-void return_to_system(BlockHeader* block) {
-  cached_bytes.fetch_sub(block->capacity, std::memory_order_relaxed);
-  std::free(block);
-}
+// Written by one thread at a time, read by any: no locked instruction, which would cost more than the rest of a small
+// allocation.
+class Counter {
+ public:
+  void add(int64_t n) {
+    value_.store(get() + n, std::memory_order_relaxed);
+  }
+  int64_t get() const {
+    return value_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<int64_t> value_{0};
+};
 
 struct FreeLists {
   std::vector<BlockHeader*> lists[kNumClasses];
-  size_t bytes = 0;
+  Counter bytes;
 
   BlockHeader* take(int size_class) {
     auto& list = lists[size_class];
@@ -77,27 +87,31 @@ struct FreeLists {
     }
     BlockHeader* block = list.back();
     list.pop_back();
-    bytes -= block->capacity;
+    bytes.add(-static_cast<int64_t>(block->capacity));
     return block;
   }
   void put(BlockHeader* block) {
     lists[block->size_class].push_back(block);
-    bytes += block->capacity;
+    bytes.add(static_cast<int64_t>(block->capacity));
   }
   size_t clear() {
-    size_t freed = bytes;
+    const int64_t freed = bytes.get();
     for (auto& list : lists) {
-      std::for_each(list.begin(), list.end(), return_to_system);
+      std::for_each(list.begin(), list.end(), std::free);
       list.clear();
     }
-    bytes = 0;
-    return freed;
+    bytes.add(-freed);
+    return static_cast<size_t>(freed);
   }
 };
 
+struct ThreadCache;
+
 struct SharedCache {
-  std::mutex mutex;
+  std::mutex mutex; // of all that follows
   FreeLists lists;
+  std::vector<const ThreadCache*> threads;
+  Counter allocated; // by threads that have ended
 };
 // Never destroyed: tensors may outlive every static object.
 SharedCache& shared_cache() {
@@ -105,53 +119,76 @@ SharedCache& shared_cache() {
   return *cache;
 }
 
-// Gives its blocks back when the thread ends. After that the pointer is null and the thread's frees go to the shared
-// lists.
+// Gives its blocks back when the thread ends. After that the thread's frees go to the shared lists.
 struct ThreadCache {
   FreeLists lists;
+  Counter allocated; // bytes taken less bytes given back by this thread: negative where it frees what others made
   bool alive = true;
+
+  ThreadCache() {
+    SharedCache& shared = shared_cache();
+    std::lock_guard<std::mutex> lock(shared.mutex);
+    shared.threads.push_back(this);
+  }
   ~ThreadCache() {
+    SharedCache& shared = shared_cache();
+    std::lock_guard<std::mutex> lock(shared.mutex);
+    shared.threads.erase(std::find(shared.threads.begin(), shared.threads.end(), this));
+    shared.allocated.add(allocated.get());
     lists.clear();
     alive = false;
   }
 };
-thread_local ThreadCache thread_cache;
+// Through a pointer: asking whether an object with a constructor exists already costs a call each time.
+ThreadCache& thread_cache() {
+  static thread_local ThreadCache* existing = nullptr;
+  if (existing == nullptr) {
+    static thread_local ThreadCache cache;
+    existing = &cache;
+  }
+  return *existing;
+}
 
-void put_block(BlockHeader* block) {
-  cached_bytes.fetch_add(block->capacity, std::memory_order_relaxed);
-  if (block->capacity <= kSmallBlock && thread_cache.alive && thread_cache.lists.bytes < kMaxSmallPerThread) {
-    thread_cache.lists.put(block);
-    return;
+void free_block(void* context) {
+  BlockHeader* block = static_cast<BlockHeader*>(context);
+  const int64_t capacity = static_cast<int64_t>(block->capacity);
+  ThreadCache& mine = thread_cache();
+  if (mine.alive) {
+    mine.allocated.add(-capacity);
+    if (block->capacity <= kSmallBlock && mine.lists.bytes.get() < kMaxSmallPerThread) {
+      mine.lists.put(block);
+      return;
+    }
   }
   SharedCache& shared = shared_cache();
   std::lock_guard<std::mutex> lock(shared.mutex);
-  if (shared.lists.bytes + block->capacity > kMaxCachedBytes) {
-    return_to_system(block);
+  if (!mine.alive) {
+    shared.allocated.add(-capacity);
+  }
+  if (shared.lists.bytes.get() + capacity > kMaxCachedBytes) {
+    std::free(block);
   } else {
     shared.lists.put(block);
   }
 }
 
+// A free block of the class, or null.
 BlockHeader* take_block(int size_class, size_t capacity) {
+  ThreadCache& mine = thread_cache();
   BlockHeader* block = nullptr;
-  if (capacity <= kSmallBlock && thread_cache.alive) {
-    block = thread_cache.lists.take(size_class);
+  if (mine.alive) {
+    mine.allocated.add(static_cast<int64_t>(capacity));
+    block = capacity <= kSmallBlock ? mine.lists.take(size_class) : nullptr;
   }
   if (block == nullptr) {
     SharedCache& shared = shared_cache();
     std::lock_guard<std::mutex> lock(shared.mutex);
+    if (!mine.alive) {
+      shared.allocated.add(static_cast<int64_t>(capacity));
+    }
     block = shared.lists.take(size_class);
   }
-  if (block != nullptr) {
-    cached_bytes.fetch_sub(capacity, std::memory_order_relaxed);
-  }
   return block;
-}
-
-void free_block(void* context) {
-  BlockHeader* block = static_cast<BlockHeader*>(context);
-  allocated_bytes.fetch_sub(block->capacity, std::memory_order_relaxed);
-  put_block(block);
 }
 
 class CachingCPUAllocator final : public Allocator {
@@ -168,12 +205,12 @@ class CachingCPUAllocator final : public Allocator {
     if (block == nullptr) {
       block = allocate_from_system(n, size_class, capacity);
     }
-    allocated_bytes.fetch_add(capacity, std::memory_order_relaxed);
     return DataPtr(block + 1, block, free_block, Device(kCPU));
   }
 
   size_t empty_cache() override {
-    size_t freed = thread_cache.alive ? thread_cache.lists.clear() : 0;
+    ThreadCache& mine = thread_cache();
+    size_t freed = mine.alive ? mine.lists.clear() : 0;
     SharedCache& shared = shared_cache();
     std::lock_guard<std::mutex> lock(shared.mutex);
     return freed + shared.lists.clear();
@@ -207,7 +244,14 @@ Allocator* GetCPUAllocator() {
 }
 
 CPUMemoryStats getCPUMemoryStats() {
-  return {allocated_bytes.load(), cached_bytes.load(), system_allocations.load()};
+  SharedCache& shared = shared_cache();
+  std::lock_guard<std::mutex> lock(shared.mutex);
+  int64_t allocated = shared.allocated.get(), cached = shared.lists.bytes.get();
+  for (const ThreadCache* thread : shared.threads) {
+    allocated += thread->allocated.get();
+    cached += thread->lists.bytes.get();
+  }
+  return {static_cast<size_t>(allocated), static_cast<size_t>(cached), system_allocations.load()};
 }
 
 } // namespace reftorch::c10

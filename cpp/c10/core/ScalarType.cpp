@@ -31,14 +31,7 @@ const char* dtypeName(ScalarType t) {
   }
 }
 
-size_t elementSize(ScalarType t) {
-  switch (t) {
-#define CASE(cpp_type, name, number) \
-  case ScalarType::name: return sizeof(cpp_type);
-    AT_FORALL_SCALAR_TYPES_WITH_NAMES(CASE)
-#undef CASE
-    default: break;
-  }
+size_t reportUndefinedElementSize() {
   TORCH_CHECK(false, "elementSize: a tensor of undefined dtype has no element size");
   return 0;
 }

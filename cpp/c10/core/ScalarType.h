@@ -56,7 +56,19 @@ AT_FORALL_SCALAR_TYPES_WITH_NAMES(DEFINE_MAPS)
 
 C10_API const char* toString(ScalarType t);  // "Float"
 C10_API const char* dtypeName(ScalarType t); // "float32", as Python names it
-C10_API size_t elementSize(ScalarType t);    // bytes
+
+C10_API size_t reportUndefinedElementSize();
+
+// Bytes. Every allocation and every stride asks, so it is inline.
+inline size_t elementSize(ScalarType t) {
+  switch (t) {
+#define CASE(cpp_type, name, number) \
+  case ScalarType::name: return sizeof(cpp_type);
+    AT_FORALL_SCALAR_TYPES_WITH_NAMES(CASE)
+#undef CASE
+    default: return reportUndefinedElementSize();
+  }
+}
 
 inline bool isFloatingType(ScalarType t) {
   return t == kFloat || t == kDouble || t == kHalf || t == kBFloat16;

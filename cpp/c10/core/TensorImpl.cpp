@@ -51,12 +51,8 @@ void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides, i
 }
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
-  DimVector strides(sizes.size(), 1);
-  for (size_t i = sizes.size(); i-- > 1;) {
-    strides[i - 1] = strides[i] * std::max<int64_t>(sizes[i], 1);
-  }
   numel_ = checked_numel(sizes);
-  sizes_and_strides_.set(sizes, strides);
+  sizes_and_strides_.set_contiguous(sizes);
   storage_offset_ = 0;
   is_contiguous_ = true;
 }

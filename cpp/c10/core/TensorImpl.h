@@ -11,6 +11,7 @@
 #include <c10/core/StorageImpl.h>
 #include <c10/util/SmallVector.h>
 
+#include <algorithm>
 #include <memory>
 
 // CPython's object, named here so that the field has its type; no Python header is needed to hold a pointer.
@@ -78,6 +79,16 @@ class SizesAndStrides final {
     // Both may point into values_: build the new pair before the old one goes.
     SmallVector<int64_t, 10> fresh(sizes);
     fresh.append(strides.begin(), strides.end());
+    values_ = std::move(fresh);
+  }
+  // Row-major strides. `sizes` may point into values_.
+  void set_contiguous(IntArrayRef sizes) {
+    const size_t n = sizes.size();
+    SmallVector<int64_t, 10> fresh(2 * n, 1);
+    std::copy(sizes.begin(), sizes.end(), fresh.begin());
+    for (size_t i = n; i-- > 1;) {
+      fresh[n + i - 1] = fresh[n + i] * std::max<int64_t>(fresh[i], 1);
+    }
     values_ = std::move(fresh);
   }
 

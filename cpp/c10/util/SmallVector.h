@@ -5,8 +5,11 @@
 
 #include <c10/util/ArrayRef.h>
 
+#include <cstring>
+#include <iterator>
 #include <memory>
 #include <new>
+#include <type_traits>
 
 namespace reftorch::c10 {
 
@@ -124,25 +127,30 @@ class SmallVector final {
   void pop_back() {
     begin_[--size_].~T();
   }
+  // The range must not be a part of this vector.
   template <typename It>
   void append(It first, It last) {
+    reserve(size_ + static_cast<size_t>(std::distance(first, last)));
     for (; first != last; ++first) {
-      emplace_back(*first);
+      new (begin_ + size_++) T(*first); // not uninitialized_copy: a call of memmove costs more than five numbers
     }
   }
   void resize(size_t count, const T& value = T()) {
-    reserve(count);
-    while (size_ > count) {
-      pop_back();
+    if (count <= size_) {
+      std::destroy(begin_ + count, end());
+    } else {
+      reserve(count);
+      std::uninitialized_fill(end(), begin_ + count, value);
     }
-    while (size_ < count) {
-      new (begin_ + size_++) T(value);
-    }
+    size_ = count;
+  }
+  void assign(size_t count, const T& value) {
+    clear();
+    resize(count, value);
   }
   void clear() {
-    while (size_ > 0) {
-      pop_back();
-    }
+    std::destroy(begin(), end());
+    size_ = 0;
   }
   void insert(size_t pos, T value) {
     emplace_back(std::move(value));
@@ -166,10 +174,8 @@ class SmallVector final {
   }
   void grow(size_t capacity) {
     T* fresh = static_cast<T*>(::operator new(capacity * sizeof(T)));
-    for (size_t i = 0; i < size_; i++) {
-      new (fresh + i) T(std::move(begin_[i]));
-      begin_[i].~T();
-    }
+    std::uninitialized_move(begin(), end(), fresh);
+    std::destroy(begin(), end());
     free_heap();
     begin_ = fresh;
     capacity_ = capacity;
@@ -183,9 +189,12 @@ class SmallVector final {
   }
   void take(SmallVector&& other) {
     if (other.is_inline()) {
-      for (auto& value : other) {
-        emplace_back(std::move(value));
+      if constexpr (std::is_trivially_copyable_v<T>) {
+        std::memcpy(inline_storage_, other.inline_storage_, sizeof(inline_storage_)); // all N: no call, no loop
+      } else {
+        std::uninitialized_move(other.begin(), other.end(), begin_);
       }
+      size_ = other.size_;
       other.clear();
     } else {
       begin_ = other.begin_;

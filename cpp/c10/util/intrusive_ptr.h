@@ -62,12 +62,20 @@ class intrusive_ptr final {
     ptr.retain();
     return ptr;
   }
+  // The first count on an object that nobody else has seen.
+  static intrusive_ptr first(T* fresh) {
+    fresh->refcount_.store(1, std::memory_order_relaxed);
+    return reclaim(fresh);
+  }
   // Gives the count to the caller.
   T* release() noexcept {
     return std::exchange(target_, nullptr);
   }
   void reset() noexcept {
-    if (target_ != nullptr && target_->refcount_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    // The only owner needs no locked instruction: nobody else can be counting.
+    if (target_ != nullptr &&
+        (target_->use_count() == 1 || target_->refcount_.fetch_sub(1, std::memory_order_acq_rel) == 1)) {
+      target_->refcount_.store(0, std::memory_order_relaxed);
       delete target_;
     }
     target_ = nullptr;
@@ -107,7 +115,7 @@ class intrusive_ptr final {
 
 template <typename T, typename... Args>
 intrusive_ptr<T> make_intrusive(Args&&... args) {
-  return intrusive_ptr<T>::unsafe_reclaim_from_nonowning(new T(std::forward<Args>(args)...));
+  return intrusive_ptr<T>::first(new T(std::forward<Args>(args)...));
 }
 
 template <typename T>

@@ -12,10 +12,11 @@ thread_local uint64_t Node::next_sequence_nr_ = 0;
 // destructors deep. Trick: a destructor does not drop its edges. It hands them to a list of this thread; the outermost
 // destructor works the list off in a loop. What a node saved is dropped before its edges are, so the history of a saved
 // input never ends there.
-static thread_local std::vector<std::shared_ptr<Node>>* nodes_to_delete = nullptr;
+using PendingNodes = c10::SmallVector<std::shared_ptr<Node>, 4>;
+static thread_local PendingNodes* nodes_to_delete = nullptr;
 
 Node::~Node() {
-  std::vector<std::shared_ptr<Node>> pending;
+  PendingNodes pending;
   const bool outermost = nodes_to_delete == nullptr;
   if (outermost) {
     nodes_to_delete = &pending;

@@ -46,20 +46,19 @@ PyObject* THPVariable_NewWithVar(PyTypeObject* type, at::Tensor var) {
   return obj;
 }
 
-PyObject* THPVariable_Wrap(const at::Tensor& var) {
+PyObject* THPVariable_Wrap(at::Tensor var) {
   if (!var.defined()) {
     return Py_NewRef(Py_None);
   }
   c10::TensorImpl* impl = var.unsafeGetTensorImpl();
   PyObject* obj = impl->pyobj_;
   if (obj == nullptr) {
-    return THPVariable_NewWithVar(reinterpret_cast<PyTypeObject*>(THPVariableClass), var);
+    return THPVariable_NewWithVar(reinterpret_cast<PyTypeObject*>(THPVariableClass), std::move(var));
   }
   if (impl->owns_pyobj_) {
     // The impl's reference becomes the caller's, and the object holds a count on the impl again.
     impl->owns_pyobj_ = false;
-    at::Tensor owning = var;
-    owning.unsafeReleaseTensorImpl();
+    var.unsafeReleaseTensorImpl();
     clear_finalized_bit(obj);
     return obj;
   }

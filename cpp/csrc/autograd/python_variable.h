@@ -18,7 +18,7 @@ extern PyTypeObject* THPVariableBaseType; // _C.TensorBase
 extern PyObject* THPVariableClass;        // reftorch.Tensor, once Python has made it
 
 // A new reference to the tensor's Python object; None for an undefined tensor. Null with a Python error set on failure.
-PyObject* THPVariable_Wrap(const at::Tensor& var);
+PyObject* THPVariable_Wrap(at::Tensor var);
 
 inline bool THPVariable_Check(PyObject* obj) {
   return reinterpret_cast<PyObject*>(Py_TYPE(obj)) == THPVariableClass || PyObject_TypeCheck(obj, THPVariableBaseType);

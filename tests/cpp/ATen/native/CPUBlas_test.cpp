@@ -1,0 +1,82 @@
+// Mirrors: aten/src/ATen/test/math_kernel_test.cpp
+// The ladder of matrix products: each rung equals the first one.
+#include <ATen/native/CPUBlas.h>
+#include <ATen/native/cpu/BlasKernel.h>
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <vector>
+
+namespace {
+
+using namespace reftorch::at::native::cpublas;
+
+template <typename T>
+std::vector<T> pattern(int64_t n, int64_t seed) {
+  std::vector<T> values(n);
+  for (int64_t i = 0; i < n; i++) {
+    values[i] = static_cast<T>((i * 7 + seed * 5) % 11 - 5);
+  }
+  return values;
+}
+
+TransposeType transpose_if(bool t) {
+  return t ? TransposeType::Transpose : TransposeType::NoTranspose;
+}
+
+// Leading dimensions are larger than need be, as in a part of a matrix. The numbers are small integers: every sum is
+// exact in every dtype, and what lies beside the matrix must be untouched.
+template <typename T>
+void compare_rungs(int64_t m, int64_t n, int64_t k, T alpha, T beta) {
+  for (bool ta : {false, true}) {
+    for (bool tb : {false, true}) {
+      const int64_t lda = (ta ? m : k) + 2, ldb = (tb ? k : n) + 1, ldc = n + 3;
+      const auto a = pattern<T>((ta ? k : m) * lda, 1), b = pattern<T>((tb ? n : k) * ldb, 2);
+      const auto c = pattern<T>(m * ldc, 3);
+      auto naive = c, ikj = c, fast = c;
+      gemm_naive<T>(ta, tb, m, n, k, alpha, a.data(), lda, b.data(), ldb, beta, naive.data(), ldc);
+      gemm_ikj<T>(ta, tb, m, n, k, alpha, a.data(), lda, b.data(), ldb, beta, ikj.data(), ldc);
+      gemm<T>(transpose_if(ta), transpose_if(tb), m, n, k, alpha, a.data(), lda, b.data(), ldb, beta, fast.data(), ldc);
+      CHECK(ikj == naive);
+      CHECK(fast == naive);
+    }
+  }
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("the rungs of gemm agree", T, float, double, int32_t, int64_t) {
+  for (int64_t m : {1, 2, 7}) {
+    for (int64_t n : {1, 3, 8}) {
+      for (int64_t k : {0, 1, 5}) {
+        compare_rungs<T>(m, n, k, 1, 0);
+        compare_rungs<T>(m, n, k, 2, 3);
+      }
+    }
+  }
+}
+
+TEST_CASE("a large gemm is split over threads by rows and by columns") {
+  compare_rungs<float>(300, 100, 90, 1, 0);
+  compare_rungs<float>(100, 300, 90, 1, 1);
+}
+
+TEST_CASE("gemm does not read c where beta is 0") {
+  const std::vector<float> a(4, 1), b(4, 1);
+  for (auto* rung : {&gemm_naive<float, float>, &gemm_ikj<float, float>}) {
+    std::vector<float> c(4, std::numeric_limits<float>::quiet_NaN());
+    rung(false, false, 2, 2, 2, 1, a.data(), 2, b.data(), 2, 0, c.data(), 2);
+    CHECK(c == std::vector<float>(4, 2));
+  }
+}
+
+TEST_CASE_TEMPLATE("gemv and dot agree with gemm", T, float, double, int32_t) {
+  const auto a = pattern<T>(5 * 4, 1), x = pattern<T>(4 * 2, 2);
+  auto y = pattern<T>(5, 3), expected = y;
+  gemm_naive<T>(false, false, 5, 1, 4, 2, a.data(), 4, x.data(), 2, 3, expected.data(), 1);
+  gemv<T>(TransposeType::NoTranspose, 5, 4, 2, a.data(), 4, x.data(), 2, 3, y.data(), 1);
+  CHECK(y == expected);
+  gemm_naive<T>(false, false, 1, 1, 4, 1, a.data(), 4, x.data(), 2, 0, expected.data(), 1);
+  CHECK(dot<T>(4, a.data(), 1, x.data(), 2) == expected[0]);
+}
