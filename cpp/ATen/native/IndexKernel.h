@@ -9,9 +9,12 @@ namespace reftorch::at::native {
 
 // How an index becomes a distance in memory: index * stride bytes, after a check against `size`.
 struct IndexRule {
-  int64_t size = -1; // -1: the indices are checked already
+  // Who asks: a subscript x[i] may count from the end; the others may not. It also decides the words of the error.
+  enum class Use { Subscript, Gather, Select };
+  Use use = Use::Subscript;
+  int64_t size = -1; // -1: these are distances in bytes already, checked
   int64_t stride_bytes = 1;
-  int64_t dim = 0; // for the message; -1: none to name
+  int64_t dim = 0; // for the message
 };
 
 // Three tensors of one shape (by broadcasting); `indices` is int64.
@@ -27,6 +30,10 @@ DECLARE_DISPATCH(index_put_fn, index_put_stub)
 // out = mask ? value : self
 using masked_fill_fn = void (*)(TensorIterator& iter, const Scalar& value);
 DECLARE_DISPATCH(masked_fill_fn, masked_fill_stub)
+
+// The elements of self where mask (of the same shape, bool) is true; both contiguous.
+using masked_select_fn = Tensor (*)(const Tensor& self, const Tensor& mask);
+DECLARE_DISPATCH(masked_select_fn, masked_select_stub)
 
 // The coordinates of the nonzero elements of self (contiguous), in order: (dim, count), int64.
 using nonzero_fn = Tensor (*)(const Tensor& self);

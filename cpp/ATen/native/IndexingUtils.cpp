@@ -3,7 +3,6 @@
 
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
-#include <ATen/TensorUtils.h>
 #include <ATen/native/IndexKernel.h>
 #include <ATen/native/TensorFactories.h>
 #include <ATen/native/TensorShape.h>
@@ -40,7 +39,7 @@ static std::vector<Tensor> expand_masks(const Tensor& self, TensorList indices) 
     if (type == kBool || type == kByte) {
       append_mask(self, index, expanded);
     } else {
-      expanded.push_back(at::to(index, kLong));
+      expanded.push_back(type == kLong ? index : at::to(index, kLong));
     }
   }
   TORCH_CHECK_INDEX(static_cast<int64_t>(expanded.size()) <= self.dim(), "too many indices for tensor of dimension ",
@@ -101,16 +100,22 @@ AdvancedIndex::AdvancedIndex(const Tensor& self, TensorList indices) {
       offset_shape.push_back(size);
     }
   };
+  if (count > 1) {
+    offsets = detail::empty_generic(index_shape, kLong, self.device());
+    zero_impl(offsets);
+  }
   int64_t number = 0;
-  offsets = detail::empty_generic(index_shape, kLong, self.device());
-  zero_impl(offsets);
   for (int64_t d = 0; d < self.dim(); d++) {
     if (d == place) {
       append_index_dims();
     }
-    if (expanded[d].defined()) {
-      add_offsets(offsets, expanded[d], number++, self.sizes()[d],
-                  self.strides()[d] * static_cast<int64_t>(self.itemsize()));
+    const int64_t stride_bytes = self.strides()[d] * static_cast<int64_t>(self.itemsize());
+    if (expanded[d].defined() && count == 1) {
+      offsets = expanded[d];
+      rule.size = self.sizes()[d];
+      rule.stride_bytes = stride_bytes;
+    } else if (expanded[d].defined()) {
+      add_offsets(offsets, expanded[d], number++, self.sizes()[d], stride_bytes);
     } else {
       shape.push_back(self.sizes()[d]);
       strides.push_back(self.strides()[d]);
@@ -118,7 +123,11 @@ AdvancedIndex::AdvancedIndex(const Tensor& self, TensorList indices) {
     }
   }
   view = as_view(self, shape, strides);
-  offsets = as_view(offsets, offset_shape, detail::contiguous_strides(offset_shape));
+  DimVector offset_strides(offset_shape.size(), 0); // the index's own, and none where a dimension is taken whole
+  for (size_t d = 0; d < index_shape.size(); d++) {
+    offset_strides[place + d] = offsets.strides()[d];
+  }
+  offsets = as_view(offsets, offset_shape, offset_strides);
 }
 
 } // namespace reftorch::at::native

@@ -19,14 +19,19 @@ namespace reftorch::at::native {
 DEFINE_DISPATCH(index_stub)
 DEFINE_DISPATCH(index_put_stub)
 DEFINE_DISPATCH(masked_fill_stub)
+DEFINE_DISPATCH(masked_select_stub)
 DEFINE_DISPATCH(nonzero_stub)
 
 // --- x[indices], x[indices] = values ---------------------------------------------------------------------------------
 
 static Tensor index(const Tensor& self, TensorList indices) {
+  if (indices.size() == 1 && indices[0].defined() && indices[0].scalar_type() == kBool &&
+      indices[0].sizes() == self.sizes() && self.dim() > 0) {
+    return masked_select_stub(self.device().type(), self.contiguous(), indices[0].contiguous());
+  }
   const AdvancedIndex info(self, indices);
   const Tensor result = detail::empty_generic(info.shape, self.scalar_type(), self.device());
-  index_stub(self.device().type(), result, info.view, info.offsets, IndexRule());
+  index_stub(self.device().type(), result, info.view, info.offsets, info.rule);
   return result;
 }
 
@@ -49,8 +54,7 @@ static void index_put_out(const Tensor& self, TensorList indices, const Tensor& 
   TORCH_CHECK(is_expandable_to(values.sizes(), info.shape), "shape mismatch: value tensor of shape ", values.sizes(),
               " cannot be broadcast to indexing result of shape ", IntArrayRef(info.shape));
   const Tensor source = values.is_alias_of(out) ? at::clone(values) : values;
-  index_put_stub(self.device().type(), info.view, at::expand(source, info.shape), info.offsets, IndexRule(),
-                 accumulate);
+  index_put_stub(self.device().type(), info.view, at::expand(source, info.shape), info.offsets, info.rule, accumulate);
 }
 
 // --- one index tensor for one dimension ------------------------------------------------------------------------------
@@ -103,11 +107,12 @@ static Tensor restride_dim(const Tensor& self, int64_t dim, IntArrayRef shape) {
   return detail::alias_with_sizes_and_strides(self, shape, strides, self.storage_offset());
 }
 
-static IndexRule rule_for(const Tensor& self, int64_t dim, bool name_dim = true) {
+static IndexRule rule_for(const Tensor& self, int64_t dim, IndexRule::Use use) {
   IndexRule rule;
+  rule.use = use;
   rule.size = self.dim() == 0 ? 1 : self.sizes()[dim];
   rule.stride_bytes = (self.dim() == 0 ? 1 : self.strides()[dim]) * static_cast<int64_t>(self.itemsize());
-  rule.dim = name_dim ? dim : -1;
+  rule.dim = dim;
   return rule;
 }
 
@@ -121,7 +126,8 @@ static Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool 
   const Tensor result = detail::empty_generic(index.sizes(), self.scalar_type(), self.device());
   if (index.numel() > 0) {
     const Tensor places = at::to(index, kLong);
-    index_stub(self.device().type(), result, restride_dim(self, dim, index.sizes()), places, rule_for(self, dim));
+    index_stub(self.device().type(), result, restride_dim(self, dim, index.sizes()), places,
+               rule_for(self, dim, IndexRule::Use::Gather));
   }
   return result;
 }
@@ -142,8 +148,8 @@ static void scatter_impl(const char* name, Tensor& self, int64_t dim, const Tens
   const Tensor places = at::to(index, kLong);
   const Tensor read = detail::alias_with_sizes_and_strides(
       src, index.sizes(), index.dim() == 0 ? IntArrayRef() : src.strides(), src.storage_offset());
-  index_put_stub(self.device().type(), restride_dim(self, dim, index.sizes()), read, places, rule_for(self, dim),
-                 accumulate);
+  index_put_stub(self.device().type(), restride_dim(self, dim, index.sizes()), read, places,
+                 rule_for(self, dim, IndexRule::Use::Gather), accumulate);
 }
 
 static void scatter_src_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, Tensor& out) {
@@ -188,7 +194,7 @@ static Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index)
   if (result.numel() > 0) {
     const Tensor places = index_along(at::to(index, kLong), dim, self.dim());
     index_stub(self.device().type(), result, restride_dim(self, dim, sizes), places,
-               rule_for(self, dim, /*name_dim=*/false));
+               rule_for(self, dim, IndexRule::Use::Select));
   }
   return result;
 }
@@ -220,7 +226,7 @@ static void index_add_out(const Tensor& self, int64_t dim, const Tensor& index, 
   const Tensor read = alpha.equal(1) ? source : at::mul(source, detail::wrapped_scalar_tensor(alpha));
   const Tensor places = index_along(at::to(index, kLong), dim, out.dim());
   index_put_stub(self.device().type(), restride_dim(out, dim, expected), at::reshape(read, expected), places,
-                 rule_for(out, dim, /*name_dim=*/false), /*accumulate=*/true);
+                 rule_for(out, dim, IndexRule::Use::Select), /*accumulate=*/true);
 }
 
 // Broadcasts, then gathers.
@@ -267,10 +273,8 @@ static void masked_fill_tensor_out(const Tensor& self, const Tensor& mask, const
 static Tensor masked_select(const Tensor& self, const Tensor& mask) {
   TORCH_CHECK(mask.scalar_type() == kBool, "masked_select: expected BoolTensor for mask");
   const DimVector shape = infer_size_dimvector(self.sizes(), mask.sizes());
-  if (shape.empty()) {
-    return native::index(at::reshape(self, {1}), at::reshape(mask, {1}));
-  }
-  return native::index(at::expand(self, shape), at::expand(mask, shape));
+  return masked_select_stub(self.device().type(), at::expand(self, shape).contiguous(),
+                            at::expand(mask, shape).contiguous());
 }
 
 // (count, dim), column by column in memory

@@ -11,6 +11,7 @@
 #include <ATen/native/TensorShape.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace reftorch::at::native {
 
@@ -26,6 +27,25 @@ static void check_cat_shapes(const Tensor& first, const Tensor& t, int64_t dim, 
     TORCH_CHECK(d == dim || first.sizes()[d] == t.sizes()[d], "Sizes of tensors must match except in dimension ", dim,
                 ". Expected size ", first.sizes()[d], " but got size ", t.sizes()[d], " for tensor number ", position,
                 " in the list.");
+  }
+}
+
+// Dense tensors of one dtype, each seen as (outer, length in bytes): a row of the result is the rows of all, one after
+// the other.
+static void cat_dense(TensorList tensors, int64_t dim, const Tensor& out) {
+  int64_t outer = 1;
+  for (int64_t d = 0; d < dim; d++) {
+    outer *= out.sizes()[d];
+  }
+  char* to = static_cast<char*>(out.data_ptr());
+  for (int64_t o = 0; o < outer && out.numel() > 0; o++) {
+    for (const Tensor& t : tensors) {
+      if (t.numel() > 0) {
+        const int64_t length = t.numel() * static_cast<int64_t>(t.itemsize()) / outer;
+        std::memcpy(to, static_cast<const char*>(t.data_ptr()) + o * length, length);
+        to += length;
+      }
+    }
   }
 }
 
@@ -53,7 +73,7 @@ static Tensor& cat_out(TensorList tensors, int64_t dim, Tensor& out) {
   if (out.defined()) {
     for (const Tensor& t : tensors) {
       TORCH_CHECK_TYPE(c10::canCast(t.scalar_type(), out.scalar_type()),
-                  "torch.cat(): input types can't be cast to the desired output type ", out.scalar_type());
+                       "torch.cat(): input types can't be cast to the desired output type ", out.scalar_type());
       assert_no_overlap(out, t);
     }
     resize_output(out, sizes);
@@ -61,6 +81,13 @@ static Tensor& cat_out(TensorList tensors, int64_t dim, Tensor& out) {
     out = empty_cpu(sizes, dtype, tensors[0].device());
   }
   if (first == nullptr) {
+    return out;
+  }
+  const bool dense = out.is_contiguous() && std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
+                       return t.is_contiguous() && t.scalar_type() == out.scalar_type();
+                     });
+  if (dense) {
+    cat_dense(tensors, dim, out);
     return out;
   }
   int64_t offset = out.storage_offset();
@@ -79,7 +106,7 @@ static Tensor cat(TensorList tensors, int64_t dim) {
   return cat_out(tensors, dim, out);
 }
 
-// Composite: cat of unsqueezed tensors, so cat's formula serves it.
+// The tensors, each with one dimension more, side by side.
 static Tensor stack(TensorList tensors, int64_t dim) {
   TORCH_CHECK(!tensors.empty(), "stack expects a non-empty TensorList");
   dim = maybe_wrap_dim(dim, tensors[0].dim() + 1);
@@ -89,7 +116,7 @@ static Tensor stack(TensorList tensors, int64_t dim) {
                 tensors[0].sizes(), " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
     rows.push_back(at::unsqueeze(tensors[i], dim));
   }
-  return at::cat(rows, dim);
+  return native::cat(rows, dim);
 }
 
 static std::vector<Tensor> at_least(TensorList tensors, int64_t ndim) {
@@ -140,6 +167,10 @@ static Tensor repeat(const Tensor& self, IntArrayRef repeats) {
 template <typename T>
 static void reverse_rows(const T* in, T* out, int64_t outer, int64_t n, int64_t inner) {
   for (int64_t o = 0; o < outer; o++) {
+    if (inner == 1) {
+      std::reverse_copy(in + o * n, in + (o + 1) * n, out + o * n);
+      continue;
+    }
     for (int64_t i = 0; i < n; i++) {
       std::copy_n(in + (o * n + n - 1 - i) * inner, inner, out + (o * n + i) * inner);
     }
@@ -185,7 +216,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def("cat(Tensor[] tensors, int dim=0) -> Tensor", TORCH_FN(cat), FUNCTION);
   m.def("cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(cat_out), FUNCTION);
-  m.def_composite("stack(Tensor[] tensors, int dim=0) -> Tensor", TORCH_FN(stack), FUNCTION);
+  m.def("stack(Tensor[] tensors, int dim=0) -> Tensor", TORCH_FN(stack), FUNCTION);
   m.def_composite("hstack(Tensor[] tensors) -> Tensor", TORCH_FN(hstack), FUNCTION);
   m.def_composite("vstack(Tensor[] tensors) -> Tensor", TORCH_FN(vstack), FUNCTION);
   m.def("repeat(Tensor self, int[] repeats) -> Tensor", TORCH_FN(repeat), variants::METHOD);

@@ -29,7 +29,7 @@ static Tensor _unsafe_view(const Tensor& self, IntArrayRef size) {
 // A view where the memory allows one, else a view of a copy.
 static Tensor reshape(const Tensor& self, IntArrayRef shape) {
   const DimVector sizes = infer_size(shape, self.numel());
-  if (detail::computeStride(self.sizes(), self.strides(), sizes).has_value()) {
+  if (self.is_contiguous() || detail::computeStride(self.sizes(), self.strides(), sizes).has_value()) {
     return at::view(self, sizes);
   }
   return at::_unsafe_view(at::clone(self, MemoryFormat::Contiguous), sizes);

@@ -83,6 +83,11 @@ def cat(grad, tensors_sizes, dim, needs_input_grad):
     return (grads,)
 
 
+@derivative("stack", inputs=["tensors"])
+def stack(grad, dim):
+    return (grad.unbind(dim),)
+
+
 # --- rearranged copies -----------------------------------------------------------------------------------------------
 
 derivative("flip", self=lambda grad, dims: grad.flip(dims))

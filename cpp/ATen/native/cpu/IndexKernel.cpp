@@ -1,41 +1,62 @@
 // Mirrors: aten/src/ATen/native/cpu/IndexKernel.cpp, aten/src/ATen/native/cpu/ScatterGatherKernel.cpp
-#include <ATen/native/Fill.h>
 #include <ATen/native/IndexKernel.h>
+
+#include <ATen/native/Fill.h>
 #include <ATen/native/cpu/Loops.h>
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
 
 namespace reftorch::at::native {
 namespace {
 
-int64_t checked_offset(int64_t index, const IndexRule& rule) {
-  if (rule.size >= 0 && !(0 <= index && index < rule.size)) {
-    TORCH_CHECK_INDEX(rule.dim >= 0, "index out of range in self: ", index, " for a dimension of size ", rule.size);
-    TORCH_CHECK(false, "index ", index, " is out of bounds for dimension ", rule.dim, " with size ", rule.size);
-  }
-  return index * rule.stride_bytes;
+[[noreturn]] __attribute__((cold, noinline)) void fail_index(int64_t index, const IndexRule& rule) {
+  TORCH_CHECK_INDEX(rule.use != IndexRule::Use::Select, "index out of range in self: ", index,
+                    " for a dimension of size ", rule.size);
+  TORCH_CHECK_INDEX(rule.use != IndexRule::Use::Subscript, "index ", index, " is out of bounds for dimension ",
+                    rule.dim, " with size ", rule.size);
+  TORCH_CHECK(false, "index ", index, " is out of bounds for dimension ", rule.dim, " with size ", rule.size);
+  __builtin_unreachable();
 }
 
-// Calls move(written, read, offset) for each element. The index often stands still along a row (x[idx] of a matrix
-// takes whole rows), so its offset is worked out once for it.
-template <typename F>
-void index_loop(char** data, const int64_t* strides, int64_t size0, int64_t size1, const IndexRule& rule,
-                const F& move) {
-  for (int64_t j = 0; j < size1; j++) {
-    char* written = data[0] + j * strides[3];
-    char* read = data[1] + j * strides[4];
-    const char* index = data[2] + j * strides[5];
-    if (strides[2] == 0) {
-      const int64_t offset = checked_offset(*reinterpret_cast<const int64_t*>(index), rule);
-      for (int64_t i = 0; i < size0; i++) {
-        move(written + i * strides[0], read + i * strides[1], offset);
-      }
-    } else {
-      for (int64_t i = 0; i < size0; i++) {
-        const int64_t offset = checked_offset(*reinterpret_cast<const int64_t*>(index + i * strides[2]), rule);
-        move(written + i * strides[0], read + i * strides[1], offset);
-      }
+// The rule, ready for a loop.
+class Offset final {
+ public:
+  explicit Offset(const IndexRule& rule) : rule_(rule), stride_(rule.stride_bytes) {
+    if (rule.size >= 0) {
+      low_ = rule.use == IndexRule::Use::Subscript ? -rule.size : 0;
+      high_ = wrap_ = rule.size;
     }
+  }
+  int64_t operator()(int64_t index) const {
+    if (__builtin_expect(index < low_ || index >= high_, 0)) {
+      fail_index(index, rule_);
+    }
+    return (index + (index < 0 ? wrap_ : 0)) * stride_;
+  }
+
+ private:
+  const IndexRule& rule_;
+  int64_t low_ = std::numeric_limits<int64_t>::min(), high_ = std::numeric_limits<int64_t>::max(), wrap_ = 0;
+  int64_t stride_;
+};
+
+// Calls move(written, read, offset) for each element of a row.
+template <typename F>
+void index_row(char* written, char* read, const char* index, const int64_t* strides, int64_t n, const Offset& offset,
+               const F& move) {
+  for (int64_t i = 0; i < n; i++) {
+    move(written + i * strides[0], read + i * strides[1],
+         offset(*reinterpret_cast<const int64_t*>(index + i * strides[2])));
+  }
+}
+
+// Calls row(written, read, index) for each row of a 2-d piece.
+template <typename F>
+void for_each_row(char** data, const int64_t* strides, int64_t rows, const F& row) {
+  for (int64_t j = 0; j < rows; j++) {
+    row(data[0] + j * strides[3], data[1] + j * strides[4], data[2] + j * strides[5]);
   }
 }
 
@@ -44,38 +65,94 @@ TensorIterator make_index_iterator(const Tensor& written, const Tensor& read, co
   return TensorIteratorConfig().add_input(written).add_input(read).add_input(indices).build();
 }
 
-void index_kernel(const Tensor& written_tensor, const Tensor& read_tensor, const Tensor& indices,
-                  const IndexRule& rule) {
-  const TensorIterator iter = make_index_iterator(written_tensor, read_tensor, indices);
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(0), "index_cpu", [&] {
-    iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-      index_loop(data, strides, size0, size1, rule, [](char* written, char* read, int64_t offset) {
-        *reinterpret_cast<scalar_t*>(written) = *reinterpret_cast<const scalar_t*>(read + offset);
-      });
+// The index often stands still along a row: x[idx] of a matrix takes whole rows, which are copied as such.
+template <typename T>
+void index_impl(const TensorIterator& iter, const IndexRule& rule) {
+  iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+    const Offset offset(rule);
+    const bool whole_rows = strides[2] == 0 && strides[0] == sizeof(T) && strides[1] == sizeof(T);
+    const bool gathers = strides[0] == sizeof(T) && strides[1] == 0 && strides[2] == sizeof(int64_t);
+    for_each_row(data, strides, size1, [&](char* written, char* read, const char* index) {
+      if (whole_rows) {
+        std::memcpy(written, read + offset(*reinterpret_cast<const int64_t*>(index)), size0 * sizeof(T));
+      } else if (gathers) {
+        const Offset local = offset; // in registers: a store through T* might change what a reference refers to
+        const auto* indices = reinterpret_cast<const int64_t*>(index);
+        auto* out = reinterpret_cast<T*>(written);
+        for (int64_t i = 0; i < size0; i++) {
+          out[i] = *reinterpret_cast<const T*>(read + local(indices[i]));
+        }
+      } else {
+        index_row(written, read, index, strides, size0, offset, [](char* to, const char* from, int64_t distance) {
+          *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(from + distance);
+        });
+      }
     });
   });
 }
 
+// Runs f with an unsigned type of the element's size: to a move nothing else matters.
+template <typename F>
+void dispatch_size(size_t itemsize, const F& f) {
+  switch (itemsize) {
+    case 1: return f(uint8_t());
+    case 2: return f(uint16_t());
+    case 4: return f(uint32_t());
+    default: return f(uint64_t());
+  }
+}
+
+void index_kernel(const Tensor& written, const Tensor& read, const Tensor& indices, const IndexRule& rule) {
+  const TensorIterator iter = make_index_iterator(written, read, indices);
+  dispatch_size(written.itemsize(), [&](auto element) { index_impl<decltype(element)>(iter, rule); });
+}
+
 // On one thread: two indices may name one place.
-void index_put_kernel(const Tensor& written_tensor, const Tensor& read_tensor, const Tensor& indices,
-                      const IndexRule& rule, bool accumulate) {
-  const TensorIterator iter = make_index_iterator(written_tensor, read_tensor, indices);
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(0), "index_put", [&] {
-    auto put = [&](auto&& store) {
-      iter.serial_for_each(
-          [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-            index_loop(data, strides, size0, size1, rule, [&](char* written, char* read, int64_t offset) {
-              store(*reinterpret_cast<scalar_t*>(written + offset), *reinterpret_cast<const scalar_t*>(read));
+template <typename T, typename F>
+void index_put_impl(const TensorIterator& iter, const IndexRule& rule, const F& store) {
+  iter.serial_for_each(
+      [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+        const Offset offset(rule);
+        const bool whole_rows = strides[2] == 0 && strides[0] == sizeof(T) && strides[1] == sizeof(T);
+        const bool scatters = strides[0] == 0 && strides[1] == sizeof(T) && strides[2] == sizeof(int64_t);
+        for_each_row(data, strides, size1, [&](char* written, char* read, const char* index) {
+          const auto* from = reinterpret_cast<const T*>(read);
+          if (whole_rows) {
+            auto* to = reinterpret_cast<T*>(written + offset(*reinterpret_cast<const int64_t*>(index)));
+            for (int64_t i = 0; i < size0; i++) {
+              store(to[i], from[i]);
+            }
+          } else if (scatters) {
+            const Offset local = offset;
+            const auto* indices = reinterpret_cast<const int64_t*>(index);
+            for (int64_t i = 0; i < size0; i++) {
+              store(*reinterpret_cast<T*>(written + local(indices[i])), from[i]);
+            }
+          } else {
+            index_row(written, read, index, strides, size0, offset, [&](char* to, const char* value, int64_t distance) {
+              store(*reinterpret_cast<T*>(to + distance), *reinterpret_cast<const T*>(value));
             });
-          },
-          0, iter.numel());
-    };
-    if (accumulate) {
-      using opmath_t = opmath_type<scalar_t>;
-      put([](scalar_t& place, scalar_t value) { place = static_cast<scalar_t>(opmath_t(place) + opmath_t(value)); });
-    } else {
-      put([](scalar_t& place, scalar_t value) { place = value; });
-    }
+          }
+        });
+      },
+      0, iter.numel());
+}
+
+void index_put_kernel(const Tensor& written, const Tensor& read, const Tensor& indices, const IndexRule& rule,
+                      bool accumulate) {
+  const TensorIterator iter = make_index_iterator(written, read, indices);
+  if (!accumulate) {
+    dispatch_size(written.itemsize(), [&](auto element) {
+      using T = decltype(element);
+      index_put_impl<T>(iter, rule, [](T& place, T value) { place = value; });
+    });
+    return;
+  }
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(0), "index_put", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    index_put_impl<scalar_t>(iter, rule, [](scalar_t& place, scalar_t value) {
+      place = static_cast<scalar_t>(opmath_t(place) + opmath_t(value));
+    });
   });
 }
 
@@ -86,25 +163,55 @@ void masked_fill_kernel(TensorIterator& iter, const Scalar& value_scalar) {
   });
 }
 
+// Each element is written to the next place, which moves on only if the mask is true: no branch to guess wrong.
+template <typename T>
+void compact(const T* self, const bool* mask, T* out, int64_t count) {
+  for (int64_t i = 0, found = 0; found < count; i++) {
+    out[found] = self[i];
+    found += mask[i];
+  }
+}
+
+Tensor masked_select_kernel(const Tensor& self, const Tensor& mask) {
+  const bool* chosen = mask.data_ptr<bool>();
+  int64_t count = 0;
+  for (int64_t i = 0; i < mask.numel(); i++) {
+    count += chosen[i];
+  }
+  const Tensor result = detail::empty_generic(count, self.scalar_type(), self.device());
+  dispatch_size(self.itemsize(), [&](auto element) {
+    using T = decltype(element);
+    compact(static_cast<const T*>(self.data_ptr()), chosen, static_cast<T*>(result.data_ptr()), count);
+  });
+  return result;
+}
+
 template <typename scalar_t>
 bool is_nonzero(scalar_t value) {
   return static_cast<opmath_type<scalar_t>>(value) != opmath_type<scalar_t>(0);
 }
 
+// Row by row: within a row only the last coordinate changes.
 template <typename scalar_t>
 Tensor nonzero_impl(const Tensor& self) {
   const scalar_t* data = self.data_ptr<scalar_t>();
-  const int64_t n = self.numel(), ndim = self.dim();
-  const int64_t count = std::count_if(data, data + n, is_nonzero<scalar_t>);
+  const int64_t ndim = self.dim(), last = std::max<int64_t>(ndim - 1, 0);
+  const int64_t count = std::count_if(data, data + self.numel(), is_nonzero<scalar_t>);
   const Tensor result = detail::empty_generic({ndim, count}, kLong, self.device());
   int64_t* out = result.data_ptr<int64_t>();
-  for (int64_t i = 0, found = 0; found < count; i++) {
-    if (is_nonzero(data[i])) {
-      for (int64_t d = ndim - 1, rest = i; d >= 0; d--) {
-        out[d * count + found] = rest % self.sizes()[d];
-        rest /= self.sizes()[d];
+  const int64_t width = ndim == 0 ? 1 : self.sizes()[last];
+  DimVector row(static_cast<size_t>(last), 0);
+  for (int64_t begin = 0, found = 0; found < count && ndim > 0; begin += width) {
+    for (int64_t i = 0; i < width; i++) {
+      if (is_nonzero(data[begin + i])) {
+        for (int64_t d = 0; d < last; d++) {
+          out[d * count + found] = row[d];
+        }
+        out[last * count + found++] = i;
       }
-      found++;
+    }
+    for (int64_t d = last - 1; d >= 0 && ++row[d] == self.sizes()[d]; d--) {
+      row[d] = 0;
     }
   }
   return result;
@@ -121,6 +228,7 @@ Tensor nonzero_kernel(const Tensor& self) {
 REGISTER_DISPATCH(index_stub, index_kernel)
 REGISTER_DISPATCH(index_put_stub, index_put_kernel)
 REGISTER_DISPATCH(masked_fill_stub, masked_fill_kernel)
+REGISTER_DISPATCH(masked_select_stub, masked_select_kernel)
 REGISTER_DISPATCH(nonzero_stub, nonzero_kernel)
 
 } // namespace reftorch::at::native
