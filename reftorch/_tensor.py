@@ -6,6 +6,7 @@ Leaves out: subclass dispatch, sparse and quantized methods, pickling (it comes 
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -163,6 +164,16 @@ class Tensor(_C.TensorBase):
             copy.grad = self.grad.__deepcopy__(memo)
         copy.__dict__.update({name: _deepcopy(value, memo) for name, value in self.__dict__.items()})
         return copy
+
+    # ---- ops that the schemas cannot say as methods
+
+    def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
+        """The coordinates of the elements that are not zero; see :func:`reftorch.nonzero`."""
+        return _C._VariableFunctions.nonzero_numpy(self) if as_tuple else super().nonzero()
+
+    def where(self, condition: Tensor, other: Any) -> Tensor:
+        """This tensor's elements where ``condition`` is true, elsewhere ``other``'s; see :func:`reftorch.where`."""
+        return _C._VariableFunctions.where(condition, self, other)
 
     # ---- geometry
 

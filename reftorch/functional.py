@@ -11,7 +11,7 @@ from typing import Any
 from reftorch import _C
 from reftorch._tensor import Tensor
 
-__all__ = ["as_tensor", "is_tensor", "result_type", "set_default_dtype"]
+__all__ = ["as_tensor", "is_tensor", "nonzero", "result_type", "set_default_dtype"]
 
 
 def is_tensor(obj: Any, /) -> bool:
@@ -92,3 +92,27 @@ def set_default_dtype(d: Any, /) -> None:
     Mirrors torch/__init__.py, ``set_default_dtype``.
     """
     _C._set_default_dtype(d)
+
+
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
+    """Return the coordinates of the elements that are not zero, in order.
+
+    Args:
+        input: any tensor, of n dimensions.
+        out: where the coordinates go, int64.
+        as_tuple: return n vectors, one for each dimension, which together are an index of ``input``.
+
+    Returns:
+        A matrix of shape (count, n), or a tuple of n vectors.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nonzero(torch.tensor([[0, 1], [2, 0]]))
+        tensor([[0, 1],
+                [1, 0]])
+
+    Mirrors tools/autograd/templates/python_torch_functions.cpp, ``THPVariable_nonzero``.
+    """
+    if as_tuple and out is not None:
+        raise TypeError("nonzero() takes no out= together with as_tuple=True")
+    return input.nonzero(as_tuple=as_tuple) if out is None else _C._VariableFunctions.nonzero(input, out=out)

@@ -56,6 +56,9 @@ Tensor& div_out(Tensor& out, const Tensor& self, const Tensor& other) {
 Tensor& div_(Tensor& self, const Tensor& other) {
   CALL_OP("div_.Tensor", Tensor & (Tensor&, const Tensor&), self, other);
 }
+Tensor floor_divide(const Tensor& self, const Tensor& other) {
+  CALL_OP("floor_divide", Tensor(const Tensor&, const Tensor&), self, other);
+}
 Tensor remainder(const Tensor& self, const Tensor& other) {
   CALL_OP("remainder.Tensor", Tensor(const Tensor&, const Tensor&), self, other);
 }
@@ -263,6 +266,9 @@ Tensor& index_put_(Tensor& self, TensorList indices, const Tensor& values, bool 
   CALL_OP("index_put_", Tensor & (Tensor&, TensorList, const Tensor&, bool), self, indices, values, accumulate);
 }
 
+Tensor nonzero(const Tensor& self) {
+  CALL_OP("nonzero", Tensor(const Tensor&), self);
+}
 Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad) {
   CALL_OP("gather", Tensor(const Tensor&, int64_t, const Tensor&, bool), self, dim, index, sparse_grad);
 }

@@ -26,6 +26,7 @@ TORCH_API Tensor mul(const Tensor& self, const Tensor& other);
 TORCH_API Tensor div(const Tensor& self, const Tensor& other);
 TORCH_API Tensor& div_out(Tensor& out, const Tensor& self, const Tensor& other);
 TORCH_API Tensor& div_(Tensor& self, const Tensor& other);
+TORCH_API Tensor floor_divide(const Tensor& self, const Tensor& other);
 TORCH_API Tensor remainder(const Tensor& self, const Tensor& other);
 TORCH_API Tensor pow(const Tensor& self, const Tensor& exponent);
 TORCH_API Tensor pow(const Tensor& self, const Scalar& exponent);
@@ -103,6 +104,7 @@ TORCH_API Tensor sum_to(const Tensor& tensor, IntArrayRef shape);
 TORCH_API Tensor index(const Tensor& self, TensorList indices);
 TORCH_API Tensor& index_put_(Tensor& self, TensorList indices, const Tensor& values, bool accumulate = false);
 
+TORCH_API Tensor nonzero(const Tensor& self);
 TORCH_API Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad = false);
 
 TORCH_API Tensor mm(const Tensor& self, const Tensor& mat2);

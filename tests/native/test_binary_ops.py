@@ -14,8 +14,7 @@ from tests.op_db.checks import (
     check_forward,
     check_gradcheck,
     check_gradients,
-    check_inplace,
-    check_out,
+    check_inplace_and_out,
     check_reference,
 )
 from tests.op_db.core import DTYPES, OpInfo
@@ -34,17 +33,15 @@ def test_equals_torch(op: OpInfo, dtype: str, real_torch: Any) -> None:
 
 @every_row
 def test_inplace_and_out_equal_torch(op: OpInfo, real_torch: Any) -> None:
-    for dtype in ("float32", "int64", "bool"):
-        check_inplace(op, dtype, real_torch)
-        check_out(op, dtype, real_torch)
+    check_inplace_and_out(op, real_torch)
 
 
-@pytest.mark.parametrize("op", [op for op in binary.ROWS if op.gradient], ids=lambda op: op.ops)
+@every_row
 def test_gradients_equal_torch(op: OpInfo, real_torch: Any) -> None:
     check_gradients(op, real_torch)
 
 
-@pytest.mark.parametrize("op", [op for op in binary.ROWS if op.gradcheck], ids=lambda op: op.ops)
+@every_row
 def test_gradcheck(op: OpInfo) -> None:
     check_gradcheck(op)
 

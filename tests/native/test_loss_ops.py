@@ -10,7 +10,7 @@ import pytest
 
 import reftorch
 from tests.op_db import loss
-from tests.op_db.checks import check_error, check_forward, check_gradients, check_inplace, check_out
+from tests.op_db.checks import check_error, check_forward, check_gradients, check_inplace_and_out
 from tests.op_db.core import DTYPES, OpInfo
 
 # Both libraries warn where `out` is resized.
@@ -27,12 +27,10 @@ def test_equals_torch(op: OpInfo, dtype: str, real_torch: Any) -> None:
 
 @every_row
 def test_inplace_and_out_equal_torch(op: OpInfo, real_torch: Any) -> None:
-    for dtype in ("float32", "int64", "bool"):
-        check_inplace(op, dtype, real_torch)
-        check_out(op, dtype, real_torch)
+    check_inplace_and_out(op, real_torch)
 
 
-@pytest.mark.parametrize("op", [op for op in loss.ROWS if op.gradient], ids=lambda op: op.ops)
+@every_row
 def test_gradients_equal_torch(op: OpInfo, real_torch: Any) -> None:
     check_gradients(op, real_torch)
 

@@ -204,6 +204,17 @@ def test_assignment_gradient(real_torch: ModuleType) -> None:
     assert_same_gradients(program, real_torch, (3, 2), (2, 2))
 
 
+def test_two_zeros_in_one_product(real_torch: ModuleType) -> None:
+    """The first derivative is right, a second one is refused."""
+    for lib in (reftorch, real_torch):
+        x, src = lib.ones(2, requires_grad=True), lib.tensor([0.0, 0.0, 3.0], requires_grad=True)
+        y = x.scatter_reduce(0, lib.tensor([0, 0, 1]), src, "prod")
+        (grad,) = lib.autograd.grad(y.sum(), src, create_graph=True)
+        assert grad.tolist() == [0, 0, 1]
+        with pytest.raises(RuntimeError, match="Double backward is unsupported for src"):
+            grad.sum().backward()
+
+
 def test_index_is_a_copy() -> None:
     a = reftorch.zeros(3)
     b = a[reftorch.tensor([0, 1])]

@@ -162,11 +162,12 @@ class OpInfo:
     low: float = -3
     high: float = 3
     call: Callable[..., Any] | None = None  # (lib, *args, **kwargs); default: the function of the op's name
-    gradcheck: bool = True  # first and second derivatives exist at the samples
-    gradient: bool = True  # compare gradients
+    # Each of these says what is NOT there, or not comparable; the tests verify it.
+    gradcheck: bool = True  # False: the formula differs from the differences (rounding), or is none of them twice
+    gradient: bool = True  # False: the libraries differ in which results have a gradient
     torch_gradient: bool = True  # False: torch has none, we do
-    out: bool = True  # compare out= where torch has it
-    inplace: bool = True
+    out: bool = True  # False: torch takes out=, we do not
+    inplace: bool = True  # False: torch has the in-place form, we do not
     rtol: float | None = None  # for float32 and wider, where digits are lost by design
     ref: Callable[..., Any] | None = (
         None  # numpy's function of the same arguments: the reference where there is no torch

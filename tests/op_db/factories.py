@@ -11,7 +11,7 @@ from tests.op_db.core import DTYPES, FLOATS, DType, Inputs, Library, OpInfo, Sam
 
 
 def row(ops: str, samples: Any, **options: Any) -> OpInfo:
-    return OpInfo(ops, samples, **{"dtypes": DTYPES, "out": False, "inplace": False, **options})
+    return OpInfo(ops, samples, **{"dtypes": DTYPES, **options})
 
 
 def calls(*arguments: tuple[Any, ...]) -> Any:
@@ -94,19 +94,19 @@ COPIES = [
 FACTORIES = [
     row("empty", calls(((2, 3),)), call=shape_only("empty")),
     row("empty_strided", calls(((2, 3), (1, 2))), call=shape_only("empty_strided")),
-    row("empty_like", like(), call=shape_only("empty_like"), gradcheck=False),
-    row("new_empty", like(((2, 3),)), call=shape_only("new_empty"), gradcheck=False),
-    row("new_empty_strided", like(((2, 3), (1, 2))), call=shape_only("new_empty_strided"), gradcheck=False),
+    row("empty_like", like(), call=shape_only("empty_like")),
+    row("new_empty", like(((2, 3),)), call=shape_only("new_empty")),
+    row("new_empty_strided", like(((2, 3), (1, 2))), call=shape_only("new_empty_strided")),
     row("zeros", calls(((2, 3),), ((),))),
     row("ones", calls(((2, 3),), ((),))),
     row("full", calls(((2, 3), 1), ((2,), 2.5))),
     row("scalar_tensor", calls((3,))),
-    row("zeros_like", like(), gradcheck=False),
-    row("ones_like", like(), gradcheck=False),
-    row("full_like", like((3,)), gradcheck=False),
-    row("new_zeros", like(((2, 3),)), gradcheck=False),
-    row("new_ones", like(((2, 3),)), gradcheck=False),
-    row("new_full", like(((2, 3), 4)), gradcheck=False),
+    row("zeros_like", like()),
+    row("ones_like", like()),
+    row("full_like", like((3,))),
+    row("new_zeros", like(((2, 3),))),
+    row("new_ones", like(((2, 3),))),
+    row("new_full", like(((2, 3), 4))),
     row("eye", calls((3,))),
     row("eye.m", calls((2, 3))),
     row("arange arange.out", calls((5,))),
@@ -121,17 +121,17 @@ RANDOM = [
     row("randint", calls((10, (5,))), call=seeded("randint")),
     row("randint.low", calls((3, 10, (5,))), call=seeded("randint")),
     row("randperm", calls((20,)), call=seeded("randperm")),
-    row("rand_like", like(), call=seeded("rand_like"), gradcheck=False, dtypes=FLOATS),
-    row("randn_like", like(), call=seeded("randn_like"), gradcheck=False, dtypes=FLOATS),
-    row("randint_like", like((7,)), call=seeded("randint_like"), gradcheck=False),
-    row("randint_like.low_dtype", like((3, 7)), call=seeded("randint_like"), gradcheck=False),
-    row("bernoulli", like(dtype=False), call=seeded("bernoulli"), gradcheck=False, dtypes=FLOATS, low=0, high=1),
+    row("rand_like", like(), call=seeded("rand_like"), dtypes=FLOATS),
+    row("randn_like", like(), call=seeded("randn_like"), dtypes=FLOATS),
+    row("randint_like", like((7,)), call=seeded("randint_like")),
+    row("randint_like.low_dtype", like((3, 7)), call=seeded("randint_like")),
+    row("bernoulli", like(dtype=False), call=seeded("bernoulli"), dtypes=FLOATS, low=0, high=1),
     row("normal.float_float", calls((1.0, 2.0, (5,))), call=seeded("normal"), dtypes=FLOATS),
-    row("normal.Tensor_float", like((2.0,), dtype=False), call=seeded("normal"), gradcheck=False, dtypes=FLOATS),
-    row("normal.float_Tensor", like(dtype=False), gradcheck=False,
+    row("normal.Tensor_float", like((2.0,), dtype=False), call=seeded("normal"), dtypes=FLOATS),
+    row("normal.float_Tensor", like(dtype=False),
         call=lambda lib, std: seeded("normal")(lib, 1.0, std),
         dtypes=FLOATS, low=0.5, high=2),
-    row("normal.Tensor_Tensor", deviations, call=seeded("normal"), gradcheck=False, dtypes=FLOATS),
+    row("normal.Tensor_Tensor", deviations, call=seeded("normal"), dtypes=FLOATS),
 ]  # fmt: skip
 
 ROWS = [*COPIES, *FACTORIES, *RANDOM]

@@ -11,9 +11,11 @@ import numpy as np
 
 from tests.op_db.core import DTYPES, Input, Inputs, OpInfo, Sample
 
+NAN, INF = float("nan"), float("inf")
+
 
 def row(ops: str, samples: Any, **options: Any) -> OpInfo:
-    return OpInfo(ops, samples, dtypes=DTYPES, **{"out": False, **options})
+    return OpInfo(ops, samples, dtypes=DTYPES, **options)
 
 
 def places(*values: Any) -> Input:
@@ -88,18 +90,137 @@ def any_tensor(make: Inputs) -> Iterator[Sample]:
     yield Sample((make(),))
 
 
+def reduced_number(make: Inputs) -> Iterator[Sample]:
+    for reduce in ("add", "multiply"):
+        yield Sample((make(3, 4), 0, places([0, 1, 2, 0], [0, 1, 2, 1]), 2), {"reduce": reduce})
+
+
+def reduced_older(make: Inputs) -> Iterator[Sample]:
+    for reduce in ("add", "multiply", "sum"):
+        yield Sample((make(3, 4), 0, places([0, 1, 2, 0], [0, 1, 2, 1]), make(2, 4)), {"reduce": reduce})
+
+
+REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
+
+
+def reduced(make: Inputs) -> Iterator[Sample]:
+    for reduce in REDUCTIONS:
+        for include_self in (True, False):
+            options = {"include_self": include_self}
+            yield Sample((make(3, 3), 0, places([0, 1, 2], [0, 1, 0], [0, 0, 0]), make(3, 3), reduce), options)
+            yield Sample((make(2, 4, layout="transposed"), -1, places([3, 3], [0, 1]), make(2, 2), reduce), options)
+            if reduce == "prod":
+                zeros = make.of([2, 0, 3], [0, 1, 0])
+                yield Sample((make.of([1, 2, 0]), 0, places([0, 0, 0], [0, 0, 0]), zeros, reduce), options)
+    yield Sample((make(3), 0, places(), make(0), "sum"))
+    yield Sample((make(), 0, Input(np.array(0), "int64"), make(), "prod"))
+
+
+def reduced_slices(make: Inputs) -> Iterator[Sample]:
+    for reduce in REDUCTIONS[1:]:
+        for include_self in (True, False):
+            options = {"include_self": include_self}
+            yield Sample((make(3, 2), 0, places(0, 2, 0), make(3, 2), reduce), options)
+            yield Sample((make(2, 4, layout="transposed"), -1, places(3, 3), make(2, 2), reduce), options)
+            if reduce == "prod":
+                yield Sample((make.of(1, 2, 0), 0, places(0, 0, 2, 2), make.of(0, 3, 1, 0), reduce), options)
+    yield Sample((make(3), 0, places(0), make(1), "sum"))
+
+
+def tied(make: Inputs) -> Iterator[Sample]:
+    for reduce in ("amax", "amin"):
+        for include_self in (True, False):
+            ties = make.of(3, 1, 3, 1, 2)
+            yield Sample((make.of(3, 0, 1), 0, places(0, 0, 0, 2, 2), ties, reduce), {"include_self": include_self})
+
+
+def special_reduced(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make.of(1, 2), 0, places(0, 0, 1), make.of(0, 0, 3), "prod"))
+    for reduce in REDUCTIONS:
+        for include_self in (True, False):
+            values = make.of(NAN, 1, INF, -INF, 2, NAN)
+            index = places(0, 0, 1, 1, 2, 2)
+            yield Sample((make.of(1, NAN, 3, 4), 0, index, values, reduce), {"include_self": include_self})
+
+
+def copied(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(3, 4), 0, places(2, 0), make(2, 4)))
+    yield Sample((make(3, 4, layout="transposed"), -1, places(1), make(3, 1)))
+    yield Sample((make(3), 0, places(1), make(1)))
+    yield Sample((make(3), 0, Input(np.array(1), "int64"), make()))
+    yield Sample((make(), 0, places(0), make()))
+    yield Sample((make(3, 0), 0, places(2, 0), make(2, 0)))
+    yield Sample((make(3, 4), 0, places(2, 0), make(1, 4)))
+
+
+def filled_slices(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(3, 4), 0, places(2, -3), 1))
+    yield Sample((make(3, 4, layout="transposed"), -1, places(1, 1), 2.5))
+    yield Sample((make(3), 0, Input(np.array(1), "int64"), 3))
+    yield Sample((make(), 0, places(0), 2))
+    yield Sample((make(3), 0, places(), 2))
+
+
+def filled_slices_tensor(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(3, 4), 0, places(2, 0, 2), make()))
+    yield Sample((make(3), 0, places(2), make(1)))
+
+
+def taken(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(3, 4), places([0, -1], [5, 5])))
+    yield Sample((make(3, 2, layout="transposed"), places(1, 2, 1)))
+    yield Sample((make(), Input(np.array(0), "int64")))
+    yield Sample((make(0), places()))
+
+
+def put_at(make: Inputs) -> Iterator[Sample]:
+    for accumulate in (False, True):
+        yield Sample((make(3, 4), places([0, -1], [5, 7]), make(2, 2), accumulate))
+        yield Sample((make(3, 2, layout="transposed"), places(1, 2), make(2), accumulate))
+    yield Sample((make(4), places(1, 1, 0), make(3), True))
+    yield Sample((make(4), places(1), make(1)))
+
+
+def scattered_by_mask(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(2, 3), mask(make, 2, 3), make(7)))
+    yield Sample((make(2, 3, layout="transposed"), mask(make, 3), make(2, 3)))
+    yield Sample((make(3), mask(make, 2, 3), make(6)))
+    yield Sample((make(), mask(make), make(1)))
+
+
 ROWS = [
     row("index.Tensor", indexed, call=lambda lib, x, *indices: x[indices]),
     row("index_put", put),
     row("gather", gathered),
     row("scatter.src", scattered),
     row("scatter.value", scattered_value),
+    row("scatter.reduce", reduced_older, gradcheck=False),
+    row("scatter.value_reduce", reduced_number, gradcheck=False),
     row("scatter_add", scattered),
+    row("scatter_reduce.two", reduced),
+    row("scatter_reduce.two", tied, gradcheck=False),
     row("index_select", selected),
     row("index_add", added),
-    row("take_along_dim", along),
+    row("index_reduce", reduced_slices),
+    row("index_reduce", tied, gradcheck=False),
+    row("index_copy", copied),
+    row("index_fill.int_Scalar", filled_slices),
+    row("index_fill.int_Tensor", filled_slices_tensor),
+    row("take", taken),
+    row("put", put_at),
+    row("take_along_dim take_along_dim.out", along),
     row("masked_fill.Scalar", filled),
     row("masked_fill.Tensor", filled_tensor),
     row("masked_select", masked),
+    row("masked_scatter", scattered_by_mask),
     row("nonzero", any_tensor),
+    row("nonzero_numpy", any_tensor, call=lambda lib, x: lib.nonzero(x, as_tuple=True)),
+    row("argwhere", any_tensor),
+    row("where", any_tensor),
+]
+
+# NaN, without gradients.
+SPECIAL = [
+    row("scatter_reduce.two", special_reduced),
+    row("index_reduce", lambda make: [s for s in special_reduced(make) if s.args[-1] != "sum"]),
 ]

@@ -23,20 +23,21 @@ def of(*calls: Shapes, **kwargs: Any) -> Any:
 
 
 def row(ops: str, samples: Any, **options: Any) -> OpInfo:
-    return OpInfo(ops, samples, dtypes=tuple(d for d in DTYPES if d != "bool"), rtol=1e-5, **{"out": False, **options})
+    return OpInfo(ops, samples, dtypes=tuple(d for d in DTYPES if d != "bool"), rtol=1e-5, **options)
 
 
 ROWS = [
-    row("mm", of(((2, 3), (3, 2)), ((1, 3), (3, 1)), ((2, 0), (0, 3))), out=True),
+    row("mm", of(((2, 3), (3, 2)), ((1, 3), (3, 1)), ((2, 0), (0, 3)))),
     row("addmm", of(((2, 2), (2, 3), (3, 2)), ((2,), (2, 3), (3, 2)), beta=2, alpha=3)),
-    row("bmm", of(((2, 3, 2), (2, 2, 3))), out=True),
+    row("bmm", of(((2, 3, 2), (2, 2, 3)))),
     row("baddbmm", of(((2, 3, 3), (2, 3, 2), (2, 2, 3)), ((3,), (2, 3, 2), (2, 2, 3)), beta=2, alpha=3)),
-    row("mv", of(((3, 4), (4,))), out=True),
+    row("mv", of(((3, 4), (4,)))),
     row("addmv", of(((3,), (3, 4), (4,)), beta=2, alpha=3)),
-    row("dot", of(((4,), (4,)))),
-    row("outer", of(((4,), (3,)))),
+    row("dot", of(((4,), (4,))), out=False),
+    row("outer", of(((4,), (3,))), out=False),
     row("matmul", of(((2, 3), (3, 2)), ((3,), (3, 2)), ((2, 3), (3,)), ((3,), (3,)), ((2, 2, 3), (3, 2)),
                      ((2, 3), (2, 3, 2)),
-                     ((2, 1, 3), (1, 3, 2)))),
-    row("linear", of(((2, 3), (4, 3), (4,)), ((2, 3), (4, 3)), ((3,), (2, 3), (2,)), ((2, 2, 3), (2, 3), (2,)))),
+                     ((2, 1, 3), (1, 3, 2))), out=False),
+    row("linear", of(((2, 3), (4, 3), (4,)), ((2, 3), (4, 3)), ((3,), (2, 3), (2,)), ((2, 2, 3), (2, 3), (2,))),
+        out=False),
 ]  # fmt: skip

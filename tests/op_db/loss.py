@@ -128,22 +128,23 @@ ROWS = [
         "_softmax_backward_data",
         softmax_backwards,
         call=lambda lib, *args: backward_op(lib, "_softmax_backward_data")(*args),
+        out=False,
     ),
     OpInfo(
         "_log_softmax_backward_data",
         softmax_backwards,
         call=lambda lib, *args: backward_op(lib, "_log_softmax_backward_data")(*args),
+        out=False,
     ),
-    OpInfo("nll_loss", nll, call=lambda lib, *args: lib._C._nn.nll_loss(*args)),
+    OpInfo("nll_loss", nll, out=False),
     OpInfo(
         "nll_loss_forward",
         nll,
         gradient=False,
-        gradcheck=False,
         call=lambda lib, *args: backward_op(lib, "nll_loss_forward")(*args),
     ),
     OpInfo("nll_loss_backward", nll_backwards, torch_gradient=False, call=nll_backward),
-    OpInfo("mse_loss", squared, call=lambda lib, *args: lib._C._nn.mse_loss(*args)),
+    OpInfo("mse_loss", squared, out=False),
     OpInfo(
         "mse_loss_backward", squared_backwards, call=lambda lib, *args: backward_op(lib, "mse_loss_backward")(*args)
     ),
@@ -151,7 +152,7 @@ ROWS = [
 ]
 
 SPECIAL = [
-    OpInfo("mse_loss", squared_broadcast, call=lambda lib, *args: lib._C._nn.mse_loss(*args)),
+    OpInfo("mse_loss", squared_broadcast),
     OpInfo("softmax.int", large_scores),
     OpInfo("log_softmax.int", large_scores),
 ]

@@ -204,7 +204,7 @@ ROWS = [
     reduction("std", ".dim std.out", unbiased_dim, dtypes=FLOATS),
     reduction("norm", ".Scalar", norms, dtypes=FLOATS),
     reduction("norm", ".ScalarOpt_dim", norms_dim, dtypes=FLOATS),
-    reduction("cumsum", "", with_dtype(running), inplace=False),
+    reduction("cumsum", "", with_dtype(running)),
     reduction("logsumexp", " logsumexp.out", log_sums, dtypes=FLOATS),
 ]
 

@@ -26,7 +26,7 @@ def of(
 
 
 def row(ops: str, samples: Any, **options: Any) -> OpInfo:
-    return OpInfo(ops, samples, dtypes=DTYPES, **{"out": False, **options})
+    return OpInfo(ops, samples, dtypes=DTYPES, **options)
 
 
 def only_dense(*shape: int, calls: tuple[Arguments, ...]) -> Any:
@@ -39,6 +39,13 @@ def lists(*shapes: tuple[int, ...], calls: tuple[Arguments, ...] = ((),)) -> Any
             yield Sample(([make(*shape) for shape in shapes], *arguments))
 
     return samples
+
+
+def joined(make: Inputs) -> Iterator[Sample]:
+    yield Sample(([make(2, 3), make(1, 3)],))
+    yield Sample(([make(2, 1), make(2, 3), make(0)], -1))
+    yield Sample(([make(0), make(2, 3)], 0))
+    yield Sample(([make(2, 2, layout="transposed"), make(1, 2)], 0))
 
 
 def with_another(shape: tuple[int, ...], other: tuple[int, ...]) -> Any:
@@ -76,7 +83,7 @@ ROWS = [
     row("expand_as", with_another((3, 1), (2, 3, 2))),
     row("broadcast_to", of(3, 1, calls=(((2, 3, 2),),))),
     row("as_strided", only_dense(3, 4, calls=(((2, 3), (1, 2), 1), ((2, 2), (4, 1)), ((5, 3), (1, 1), 2)))),
-    row("detach", of(2, 3), gradcheck=False),
+    row("detach", of(2, 3)),
     row("alias", of(2, 3), call=aten("alias")),
     # another order of dimensions
     row("permute", of(2, 3, 2, calls=(((2, 0, 1),), ((0, -1, 1),)))),
@@ -103,15 +110,15 @@ ROWS = [
     row("split_with_sizes", of(5, 2, calls=(([2, 3],), ([1, 1], 1)))),
     row("chunk", of(5, 2, calls=((2,), (4,), (3, 1)))),
     # joined
-    row("cat cat.out", lists((2, 3), (1, 3), (0,), calls=((), (0,))), out=True),
-    row("stack", lists((2, 3), (2, 3), calls=((), (1,), (-1,)))),
-    row("hstack", lists((2, 3), (2, 1))),
-    row("vstack", lists((3,), (2, 3))),
+    row("cat cat.out", joined),
+    row("stack stack.out", lists((2, 3), (2, 3), calls=((), (1,), (-1,)))),
+    row("hstack", lists((2, 3), (2, 1)), out=False),
+    row("vstack", lists((3,), (2, 3)), out=False),
     row("repeat", of(2, 3, calls=(((2, 1),), ((2, 1, 2),)))),
     row("flip", of(2, 3, 2, calls=(((0,),), ((1, 2),), ((),)))),
     # triangles and diagonals
-    row("tril", of(3, 4, calls=((), (1,), (-1,))), out=True),
-    row("triu", of(2, 3, 3, calls=((), (1,), (-1,))), out=True),
-    row("diag", of(3, 4, layouts=("contiguous",), calls=((), (1,)))),
+    row("tril", of(3, 4, calls=((), (1,), (-1,)))),
+    row("triu", of(2, 3, 2, calls=((), (1,), (-1,)))),
+    row("diag", of(3, 4, layouts=("contiguous",), calls=((), (1,))), out=False),
     row("diag_embed", of(2, 3, layouts=("contiguous",), calls=((), (1,), (0, 0, 2)))),
 ]

@@ -9,8 +9,8 @@ namespace reftorch::at::native {
 
 // How an index becomes a distance in memory: index * stride bytes, after a check against `size`.
 struct IndexRule {
-  // Who asks: a subscript x[i] may count from the end; the others may not. It also decides the words of the error.
-  enum class Use { Subscript, Gather, Select };
+  // Who asks. Subscript, Fill and Take may count from the end; the others may not. It also decides the error's words.
+  enum class Use { Subscript, Gather, Select, Copy, Fill, Take };
   Use use = Use::Subscript;
   int64_t size = -1; // -1: these are distances in bytes already, checked
   int64_t stride_bytes = 1;
@@ -21,10 +21,11 @@ struct IndexRule {
 // index: `read` has stride 0 along the indexed dimensions, and written[i] = read[i + offset(indices[i])].
 using index_fn = void (*)(const Tensor& written, const Tensor& read, const Tensor& indices, const IndexRule& rule);
 DECLARE_DISPATCH(index_fn, index_stub)
-// index_put: `written` has the stride 0, and written[i + offset(indices[i])] = read[i], or += with `accumulate`. Where
-// indices repeat, the last one wins.
+// index_put: `written` has the stride 0, and written[i + offset(indices[i])] becomes read[i], or what the reduction
+// makes of both. Where indices repeat, REPLACE keeps the last one.
+enum class ReductionType { REPLACE, SUM, PROD, MAX, MIN };
 using index_put_fn = void (*)(const Tensor& written, const Tensor& read, const Tensor& indices, const IndexRule& rule,
-                              bool accumulate);
+                              ReductionType reduce);
 DECLARE_DISPATCH(index_put_fn, index_put_stub)
 
 // out = mask ? value : self
@@ -34,6 +35,10 @@ DECLARE_DISPATCH(masked_fill_fn, masked_fill_stub)
 // The elements of self where mask (of the same shape, bool) is true; both contiguous.
 using masked_select_fn = Tensor (*)(const Tensor& self, const Tensor& mask);
 DECLARE_DISPATCH(masked_select_fn, masked_select_stub)
+
+// The elements of source, in order, go to where mask is true; all contiguous, out and mask of one shape.
+using masked_scatter_fn = void (*)(const Tensor& out, const Tensor& mask, const Tensor& source);
+DECLARE_DISPATCH(masked_scatter_fn, masked_scatter_stub)
 
 // The coordinates of the nonzero elements of self (contiguous), in order: (dim, count), int64.
 using nonzero_fn = Tensor (*)(const Tensor& self);

@@ -1,12 +1,16 @@
 // Mirrors: aten/src/ATen/native/IndexingUtils.cpp, aten/src/ATen/native/TensorAdvancedIndexing.cpp (make_info)
 #include <ATen/native/IndexingUtils.h>
 
+#include <ATen/Dispatch.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
+#include <ATen/MemoryOverlap.h>
+#include <ATen/Resize.h>
 #include <ATen/native/IndexKernel.h>
 #include <ATen/native/TensorFactories.h>
 #include <ATen/native/TensorShape.h>
 
+#include <limits>
 #include <sstream>
 
 namespace reftorch::at::native {
@@ -128,6 +132,85 @@ AdvancedIndex::AdvancedIndex(const Tensor& self, TensorList indices) {
     offset_strides[place + d] = offsets.strides()[d];
   }
   offsets = as_view(offsets, offset_shape, offset_strides);
+}
+
+void start_from(const Tensor& self, Tensor& out, MemoryFormat format) {
+  if (!out.defined()) {
+    out = at::clone(self, format);
+  } else if (!out.is_same(self)) {
+    TORCH_CHECK(out.scalar_type() == self.scalar_type(), "Expected out tensor to have dtype ",
+                c10::dtypeName(self.scalar_type()), ", but got ", c10::dtypeName(out.scalar_type()), " instead");
+    resize_output(out, self.sizes());
+    at::copy_(out, self);
+  }
+}
+
+Tensor& prepare_out(Tensor& out, IntArrayRef shape, const Tensor& self, const char* name) {
+  if (!out.defined()) {
+    out = detail::empty_generic(shape, self.scalar_type(), self.device());
+    return out;
+  }
+  TORCH_CHECK(out.scalar_type() == self.scalar_type(), name,
+              "(): Expected self.dtype to be equal to out.dtype, but got ", self.scalar_type(), " and ",
+              out.scalar_type());
+  resize_output(out, shape);
+  assert_no_internal_overlap(out);
+  assert_no_overlap(out, self);
+  return out;
+}
+
+void check_index_dtype(const char* name, const Tensor& index) {
+  TORCH_CHECK(index.scalar_type() == kLong || index.scalar_type() == kInt, name,
+              "(): Expected dtype int32/int64 for index");
+}
+
+Tensor restride_dim(const Tensor& self, int64_t dim, IntArrayRef shape) {
+  DimVector strides(self.sizes().empty() ? IntArrayRef(int64_t(1)) : self.strides());
+  strides[dim] = 0;
+  if (shape.empty()) {
+    strides = DimVector();
+  }
+  return detail::alias_with_sizes_and_strides(self, shape, strides, self.storage_offset());
+}
+
+IndexRule rule_for(const Tensor& self, int64_t dim, IndexRule::Use use) {
+  IndexRule rule;
+  rule.use = use;
+  rule.size = self.dim() == 0 ? 1 : self.sizes()[dim];
+  rule.stride_bytes = (self.dim() == 0 ? 1 : self.strides()[dim]) * static_cast<int64_t>(self.itemsize());
+  rule.dim = dim;
+  return rule;
+}
+
+ReductionType reduction_type(const std::string& reduce) {
+  return reduce == "prod"                      ? ReductionType::PROD
+         : reduce == "amax" || reduce == "max" ? ReductionType::MAX
+         : reduce == "amin" || reduce == "min" ? ReductionType::MIN
+                                               : ReductionType::SUM;
+}
+
+Scalar reduction_identity(ReductionType type, ScalarType dtype) {
+  if (type == ReductionType::SUM || type == ReductionType::PROD) {
+    return type == ReductionType::PROD;
+  }
+  const bool largest = type == ReductionType::MIN;
+  if (c10::isFloatingType(dtype)) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return largest ? infinity : -infinity;
+  }
+  Scalar result;
+  AT_DISPATCH_INTEGRAL_TYPES_AND_BOOL(dtype, "scatter_reduce", [&] {
+    using limits = std::numeric_limits<scalar_t>;
+    result = largest ? int64_t(limits::max()) : int64_t(limits::lowest());
+  });
+  return result;
+}
+
+void divide_by_count(Tensor& sum, Tensor& count) {
+  const Tensor zero = at::eq(count, detail::wrapped_scalar_tensor(0));
+  count = at::where(zero, detail::wrapped_scalar_tensor(1), count);
+  const Tensor mean = sum.is_floating_point() ? at::div(sum, count) : at::floor_divide(sum, count);
+  at::copy_(sum, mean);
 }
 
 } // namespace reftorch::at::native

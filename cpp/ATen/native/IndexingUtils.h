@@ -4,6 +4,7 @@
 
 #include <ATen/native/IndexKernel.h>
 
+#include <string>
 #include <vector>
 
 namespace reftorch::at::native {
@@ -21,5 +22,25 @@ struct AdvancedIndex {
   Tensor offsets;  // int64, broadcasts to `shape`: the index itself where there is one, else distances in bytes
   IndexRule rule;
 };
+
+// An undefined `out` becomes a copy of self; another tensor than self is overwritten with it.
+void start_from(const Tensor& self, Tensor& out, MemoryFormat format = MemoryFormat::Contiguous);
+
+// The given `out`, made to fit (RuntimeError where it has another dtype), or a fresh one.
+Tensor& prepare_out(Tensor& out, IntArrayRef shape, const Tensor& self, const char* name);
+
+// RuntimeError unless int64 or int32.
+void check_index_dtype(const char* name, const Tensor& index);
+
+// self as the other operand of a gather sees it: the index's shape, standing still along `dim`.
+Tensor restride_dim(const Tensor& self, int64_t dim, IntArrayRef shape);
+IndexRule rule_for(const Tensor& self, int64_t dim, IndexRule::Use use);
+
+// "sum", "mean" (a sum, to be divided), "prod", "amax", "amin".
+ReductionType reduction_type(const std::string& reduce);
+// What changes nothing.
+Scalar reduction_identity(ReductionType type, ScalarType dtype);
+// sum /= count, where count is not 0; integers round down.
+void divide_by_count(Tensor& sum, Tensor& count);
 
 } // namespace reftorch::at::native

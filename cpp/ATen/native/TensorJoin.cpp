@@ -107,7 +107,7 @@ static Tensor cat(TensorList tensors, int64_t dim) {
 }
 
 // The tensors, each with one dimension more, side by side.
-static Tensor stack(TensorList tensors, int64_t dim) {
+static Tensor& stack_out(TensorList tensors, int64_t dim, Tensor& out) {
   TORCH_CHECK(!tensors.empty(), "stack expects a non-empty TensorList");
   dim = maybe_wrap_dim(dim, tensors[0].dim() + 1);
   std::vector<Tensor> rows;
@@ -116,7 +116,12 @@ static Tensor stack(TensorList tensors, int64_t dim) {
                 tensors[0].sizes(), " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
     rows.push_back(at::unsqueeze(tensors[i], dim));
   }
-  return native::cat(rows, dim);
+  return cat_out(rows, dim, out);
+}
+
+static Tensor stack(TensorList tensors, int64_t dim) {
+  Tensor out;
+  return stack_out(tensors, dim, out);
 }
 
 static std::vector<Tensor> at_least(TensorList tensors, int64_t ndim) {
@@ -217,6 +222,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("cat(Tensor[] tensors, int dim=0) -> Tensor", TORCH_FN(cat), FUNCTION);
   m.def("cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(cat_out), FUNCTION);
   m.def("stack(Tensor[] tensors, int dim=0) -> Tensor", TORCH_FN(stack), FUNCTION);
+  m.def("stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(stack_out), FUNCTION);
   m.def_composite("hstack(Tensor[] tensors) -> Tensor", TORCH_FN(hstack), FUNCTION);
   m.def_composite("vstack(Tensor[] tensors) -> Tensor", TORCH_FN(vstack), FUNCTION);
   m.def("repeat(Tensor self, int[] repeats) -> Tensor", TORCH_FN(repeat), variants::METHOD);

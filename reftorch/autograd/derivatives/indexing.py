@@ -4,6 +4,8 @@ Mirrors: tools/autograd/derivatives.yaml (index, index_put, gather, scatter, mas
 Leaves out: sparse gradients.
 """
 
+import math
+
 from reftorch import _C
 from reftorch.autograd.derivatives import derivative, non_differentiable
 
@@ -11,37 +13,71 @@ _torch = _C._VariableFunctions
 
 # --- x[indices] ------------------------------------------------------------------------------------------------------
 
-derivative("index.Tensor",
-           self=lambda grad, self_sizes, indices: grad.new_zeros(self_sizes).index_put(indices, grad, True))
-derivative("index_put",
-           self=lambda grad, indices, accumulate: grad if accumulate else grad.index_put(indices, grad.new_zeros(())),
-           values=lambda grad, indices: _torch.index(grad, indices))
+derivative(
+    "index.Tensor", self=lambda grad, self_sizes, indices: grad.new_zeros(self_sizes).index_put(indices, grad, True)
+)
+derivative(
+    "index_put",
+    self=lambda grad, indices, accumulate: grad if accumulate else grad.index_put(indices, grad.new_zeros(())),
+    values=lambda grad, indices: _torch.index(grad, indices),
+)
+
+
+def _no_scatter():
+    raise RuntimeError("derivative for aten::scatter is not implemented. Hint: scatter_reduce has one.")
+
 
 # --- one index tensor, one dimension ---------------------------------------------------------------------------------
 
-derivative("gather",
-           self=lambda grad, self_sizes, dim, index: grad.new_zeros(self_sizes).scatter_add(dim, index, grad))
-derivative("scatter.src",
-           self=lambda grad, dim, index: grad.scatter(dim, index, 0),
-           src=lambda grad, dim, index: grad.gather(dim, index))
+derivative("gather", self=lambda grad, self_sizes, dim, index: grad.new_zeros(self_sizes).scatter_add(dim, index, grad))
+derivative(
+    "scatter.src",
+    self=lambda grad, dim, index: grad.scatter(dim, index, 0),
+    src=lambda grad, dim, index: grad.gather(dim, index),
+)
 derivative("scatter.value", self=lambda grad, dim, index: grad.scatter(dim, index, 0))
-derivative("scatter_add",
-           self=lambda grad: grad,
-           src=lambda grad, dim, index: grad.gather(dim, index))
+derivative("scatter.reduce", self=lambda grad: _no_scatter(), src=lambda grad: _no_scatter())
+derivative("scatter.value_reduce", self=lambda grad: _no_scatter())
+derivative("scatter_add", self=lambda grad: grad, src=lambda grad, dim, index: grad.gather(dim, index))
 
-derivative("index_select",
-           self=lambda grad, self_sizes, dim, index: grad.new_zeros(self_sizes).index_add(dim, index, grad))
-derivative("index_add",
-           self=lambda grad: grad,
-           source=lambda grad, source_sizes, dim, index, alpha:
-               grad.index_select(dim, index).reshape(source_sizes) * alpha)
+derivative(
+    "index_select", self=lambda grad, self_sizes, dim, index: grad.new_zeros(self_sizes).index_add(dim, index, grad)
+)
+derivative(
+    "index_add",
+    self=lambda grad: grad,
+    source=lambda grad, source_sizes, dim, index, alpha: grad.index_select(dim, index).reshape(source_sizes) * alpha,
+)
+
+derivative(
+    "index_copy",
+    self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
+    source=lambda grad, source_sizes, dim, index: grad.index_select(dim, index).reshape(source_sizes),
+)
+derivative("index_fill.int_Scalar", self=lambda grad, dim, index: grad.index_fill(dim, index, 0))
+derivative(
+    "index_fill.int_Tensor",
+    self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
+    value=lambda grad, dim, index: (grad - grad.index_fill(dim, index, 0)).sum(),
+)
+
+# --- places in the flattened tensor ----------------------------------------------------------------------------------
+
+derivative("take", self=lambda grad, self_sizes, index: grad.new_zeros(self_sizes).put(index, grad, True))
+derivative(
+    "put",
+    self=lambda grad, index, accumulate: grad if accumulate else grad.put(index, grad.new_zeros(index.shape)),
+    source=lambda grad, source_sizes, index: grad.take(index).reshape(source_sizes),
+)
 
 # --- masks -----------------------------------------------------------------------------------------------------------
 
 derivative("masked_fill.Scalar", self=lambda grad, mask: grad.masked_fill(mask, 0))
-derivative("masked_fill.Tensor",
-           self=lambda grad, mask: grad.masked_fill(mask, 0),
-           value=lambda grad, mask: grad.masked_select(mask).sum())
+derivative(
+    "masked_fill.Tensor",
+    self=lambda grad, mask: grad.masked_fill(mask, 0),
+    value=lambda grad, mask: grad.masked_select(mask).sum(),
+)
 
 
 def _masked_select_backward(grad, self_sizes, mask):
@@ -53,5 +89,15 @@ def _masked_select_backward(grad, self_sizes, mask):
 
 
 derivative("masked_select", self=_masked_select_backward)
+
+
+def _masked_scatter_source(grad, mask, source_sizes):
+    """The first elements of source were used, as many as the mask is true; the rest have no part in the result."""
+    used = grad.masked_select(mask)
+    unused = grad.new_zeros((math.prod(source_sizes) - used.numel(),))
+    return _torch.cat([used, unused]).reshape(source_sizes)
+
+
+derivative("masked_scatter", self=lambda grad, mask: grad.masked_fill(mask, 0), source=_masked_scatter_source)
 
 non_differentiable("nonzero")

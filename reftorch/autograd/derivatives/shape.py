@@ -45,19 +45,21 @@ derivative("squeeze_.dim", self=lambda grad, self_sizes: grad.reshape(self_sizes
 
 # --- a part: zeros with the gradient in its place -------------------------------------------------------------------
 
-derivative("select.int",
-           self=lambda grad, self_sizes, dim, index: _torch.select_backward(grad, self_sizes, dim, index))
+derivative("select.int", self=lambda grad, self_sizes, dim, index: _torch.select_backward(grad, self_sizes, dim, index))
 derivative("select_backward", grad_output=lambda grad, dim, index: grad.select(dim, index))
 
-derivative("slice.Tensor",
-           self=lambda grad, self_sizes, dim, start, end, step: _torch.slice_backward(
-               grad, self_sizes, dim, 0 if start is None else start, sys.maxsize if end is None else end, step))
-derivative("slice_backward",
-           grad_output=lambda grad, dim, start, end, step: _torch.slice(grad, dim, start, end, step))
+derivative(
+    "slice.Tensor",
+    self=lambda grad, self_sizes, dim, start, end, step: _torch.slice_backward(
+        grad, self_sizes, dim, 0 if start is None else start, sys.maxsize if end is None else end, step
+    ),
+)
+derivative("slice_backward", grad_output=lambda grad, dim, start, end, step: _torch.slice(grad, dim, start, end, step))
 
-derivative("diagonal",
-           self=lambda grad, self_sizes, offset, dim1, dim2: _torch.diagonal_backward(
-               grad, self_sizes, offset, dim1, dim2))
+derivative(
+    "diagonal",
+    self=lambda grad, self_sizes, offset, dim1, dim2: _torch.diagonal_backward(grad, self_sizes, offset, dim1, dim2),
+)
 derivative("diagonal_backward", grad_output=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2))
 derivative("diag_embed", self=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2))
 

@@ -12,10 +12,13 @@ namespace reftorch::at::native {
 namespace {
 
 [[noreturn]] __attribute__((cold, noinline)) void fail_index(int64_t index, const IndexRule& rule) {
-  TORCH_CHECK_INDEX(rule.use != IndexRule::Use::Select, "index out of range in self: ", index,
-                    " for a dimension of size ", rule.size);
-  TORCH_CHECK_INDEX(rule.use != IndexRule::Use::Subscript, "index ", index, " is out of bounds for dimension ",
-                    rule.dim, " with size ", rule.size);
+  using Use = IndexRule::Use;
+  TORCH_CHECK_INDEX(rule.use != Use::Select, "index out of range in self: ", index, " for a dimension of size ",
+                    rule.size);
+  TORCH_CHECK_INDEX(rule.use != Use::Take, "out of range: tried to access index ", index, " on a tensor of ", rule.size,
+                    " elements.");
+  TORCH_CHECK_INDEX(rule.use == Use::Gather, rule.use == Use::Copy ? "index_copy_(): " : "", "index ", index,
+                    " is out of bounds for dimension ", rule.dim, " with size ", rule.size);
   TORCH_CHECK(false, "index ", index, " is out of bounds for dimension ", rule.dim, " with size ", rule.size);
   __builtin_unreachable();
 }
@@ -24,8 +27,10 @@ namespace {
 class Offset final {
  public:
   explicit Offset(const IndexRule& rule) : rule_(rule), stride_(rule.stride_bytes) {
+    using Use = IndexRule::Use;
+    const bool from_the_end = rule.use == Use::Subscript || rule.use == Use::Fill || rule.use == Use::Take;
     if (rule.size >= 0) {
-      low_ = rule.use == IndexRule::Use::Subscript ? -rule.size : 0;
+      low_ = from_the_end ? -rule.size : 0;
       high_ = wrap_ = rule.size;
     }
   }
@@ -139,9 +144,9 @@ void index_put_impl(const TensorIterator& iter, const IndexRule& rule, const F& 
 }
 
 void index_put_kernel(const Tensor& written, const Tensor& read, const Tensor& indices, const IndexRule& rule,
-                      bool accumulate) {
+                      ReductionType reduce) {
   const TensorIterator iter = make_index_iterator(written, read, indices);
-  if (!accumulate) {
+  if (reduce == ReductionType::REPLACE) {
     dispatch_size(written.itemsize(), [&](auto element) {
       using T = decltype(element);
       index_put_impl<T>(iter, rule, [](T& place, T value) { place = value; });
@@ -150,9 +155,17 @@ void index_put_kernel(const Tensor& written, const Tensor& read, const Tensor& i
   }
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(0), "index_put", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    index_put_impl<scalar_t>(iter, rule, [](scalar_t& place, scalar_t value) {
-      place = static_cast<scalar_t>(opmath_t(place) + opmath_t(value));
-    });
+    auto put = [&](auto join) {
+      index_put_impl<scalar_t>(iter, rule, [join](scalar_t& place, scalar_t value) {
+        place = static_cast<scalar_t>(join(opmath_t(place), opmath_t(value)));
+      });
+    };
+    switch (reduce) {
+      case ReductionType::PROD: return put([](opmath_t a, opmath_t b) { return a * b; });
+      case ReductionType::MAX: return put([](opmath_t a, opmath_t b) { return (b > a) | (b != b) ? b : a; });
+      case ReductionType::MIN: return put([](opmath_t a, opmath_t b) { return (b < a) | (b != b) ? b : a; });
+      default: return put([](opmath_t a, opmath_t b) { return a + b; });
+    }
   });
 }
 
@@ -184,6 +197,22 @@ Tensor masked_select_kernel(const Tensor& self, const Tensor& mask) {
     compact(static_cast<const T*>(self.data_ptr()), chosen, static_cast<T*>(result.data_ptr()), count);
   });
   return result;
+}
+
+void masked_scatter_kernel(const Tensor& out, const Tensor& mask, const Tensor& source) {
+  const bool* chosen = mask.data_ptr<bool>();
+  const int64_t count = std::count(chosen, chosen + mask.numel(), true);
+  TORCH_CHECK(count <= source.numel(), "Number of elements of source < number of ones in mask");
+  dispatch_size(out.itemsize(), [&](auto element) {
+    using T = decltype(element);
+    T* to = static_cast<T*>(out.data_ptr());
+    const T* from = static_cast<const T*>(source.data_ptr());
+    for (int64_t i = 0; i < mask.numel(); i++) {
+      if (chosen[i]) {
+        to[i] = *from++;
+      }
+    }
+  });
 }
 
 template <typename scalar_t>
@@ -229,6 +258,7 @@ REGISTER_DISPATCH(index_stub, index_kernel)
 REGISTER_DISPATCH(index_put_stub, index_put_kernel)
 REGISTER_DISPATCH(masked_fill_stub, masked_fill_kernel)
 REGISTER_DISPATCH(masked_select_stub, masked_select_kernel)
+REGISTER_DISPATCH(masked_scatter_stub, masked_scatter_kernel)
 REGISTER_DISPATCH(nonzero_stub, nonzero_kernel)
 
 } // namespace reftorch::at::native

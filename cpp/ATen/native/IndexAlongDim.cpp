@@ -1,0 +1,291 @@
+// Mirrors: aten/src/ATen/native/TensorAdvancedIndexing.cpp (index_select, index_add, index_copy, index_fill, take, put)
+// A vector of indices for one dimension, which names whole slices; and places counted through the flattened tensor.
+#include <ATen/ExpandUtils.h>
+#include <ATen/Functions.h>
+#include <ATen/MemoryOverlap.h>
+#include <ATen/Resize.h>
+#include <ATen/WrapDimUtils.h>
+#include <ATen/core/library.h>
+#include <ATen/native/IndexKernel.h>
+#include <ATen/native/IndexingUtils.h>
+#include <ATen/native/TensorFactories.h>
+#include <ATen/native/TensorShape.h>
+
+#include <algorithm>
+
+namespace reftorch::at::native {
+
+// A vector of indices takes whole slices of `dim`: the same move, with the index broadcast along the other dimensions.
+static Tensor index_along(const Tensor& index, int64_t dim, int64_t ndim) {
+  DimVector sizes(static_cast<size_t>(ndim), 1), strides(static_cast<size_t>(ndim), 0);
+  if (ndim > 0) {
+    sizes[dim] = index.numel();
+    strides[dim] = index.dim() == 0 ? 1 : index.strides()[0];
+  }
+  return detail::alias_with_sizes_and_strides(index, sizes, strides, index.storage_offset());
+}
+
+static void index_select_out(const Tensor& self, int64_t dim, const Tensor& index, Tensor& out) {
+  TORCH_CHECK_INDEX(index.dim() <= 1, "index_select(): Index is supposed to be a vector");
+  TORCH_CHECK(index.scalar_type() == kLong || index.scalar_type() == kInt,
+              "index_select(): Expected dtype int32 or int64 for index");
+  TORCH_CHECK(self.dim() > 0 || index.numel() == 1, "index_select(): Index to scalar can have only 1 value, got ",
+              index.numel(), " value(s)");
+  dim = maybe_wrap_dim(dim, self.dim());
+  DimVector sizes(self.sizes());
+  if (self.dim() > 0) {
+    sizes[dim] = index.numel();
+  }
+  prepare_out(out, sizes, self, "index_select");
+  assert_no_overlap(out, index);
+  if (out.numel() > 0) {
+    index_stub(self.device().type(), out, restride_dim(self, dim, sizes),
+               index_along(at::to(index, kLong), dim, self.dim()), rule_for(self, dim, IndexRule::Use::Select));
+  }
+}
+
+// index_add and index_reduce: out.select(dim, index[i]) and source.select(dim, i) become one.
+static void check_index_reduce(const char* name, const Tensor& self, int64_t dim, const Tensor& index,
+                               const Tensor& source, DimVector& expected) {
+  TORCH_CHECK_INDEX(index.dim() <= 1, name, "(): Index is supposed to be a vector, but got dim: ", index.dim(),
+                    " with type: ", index.scalar_type(), " and size: ", index.sizes());
+  check_index_dtype(name, index);
+  TORCH_CHECK(self.scalar_type() == source.scalar_type(), name, "(): self (", self.scalar_type(), ") and source (",
+              source.scalar_type(), ") must have the same scalar type");
+  const int64_t length = source.dim() == 0 ? 1 : source.size(dim);
+  TORCH_CHECK(index.numel() == length, name, "(): Number of indices (", index.numel(),
+              ") should be equal to source.size(dim): (", length, "), for dim: ", dim);
+  expected = DimVector(self.sizes());
+  if (self.dim() > 0) {
+    expected[dim] = length;
+  }
+  TORCH_CHECK(source.sizes() == IntArrayRef(expected) || self.dim() == 0,
+              "source tensor shape must match self tensor shape, excluding ",
+              "the specified dimension. Got self.shape = ", self.sizes(), " source.shape = ", source.sizes());
+}
+
+static void put_slices(const Tensor& out, int64_t dim, const Tensor& index, const Tensor& source, IntArrayRef shape,
+                       IndexRule::Use use, ReductionType reduce) {
+  index_put_stub(out.device().type(), restride_dim(out, dim, shape), source,
+                 index_along(at::to(index, kLong), dim, out.dim()), rule_for(out, dim, use), reduce);
+}
+
+// out = self, then out.select(dim, index[i]) += alpha * source.select(dim, i)
+static void index_add_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
+                          const Scalar& alpha, Tensor& out) {
+  dim = maybe_wrap_dim(dim, self.dim());
+  DimVector expected;
+  check_index_reduce("index_add_", self, dim, index, source, expected);
+  start_from(self, out);
+  assert_no_internal_overlap(out);
+  assert_no_overlap(out, index);
+  assert_no_overlap(out, source);
+  if (source.numel() == 0) {
+    return;
+  }
+  const Tensor read = alpha.equal(1) ? source : at::mul(source, detail::wrapped_scalar_tensor(alpha));
+  put_slices(out, dim, index, at::reshape(read, expected), expected, IndexRule::Use::Select, ReductionType::SUM);
+}
+
+static void index_reduce_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
+                             const std::string& reduce, bool include_self, Tensor& out) {
+  const bool mean = reduce == "mean";
+  TORCH_CHECK(mean || reduce == "prod" || reduce == "amax" || reduce == "amin",
+              "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got ", reduce, ".");
+  dim = maybe_wrap_dim(dim, self.dim());
+  DimVector expected;
+  check_index_reduce("index_reduce_", self, dim, index, source, expected);
+  start_from(self, out);
+  assert_no_internal_overlap(out);
+  assert_no_overlap(out, index);
+  assert_no_overlap(out, source);
+  if (source.numel() == 0) {
+    return;
+  }
+  TORCH_CHECK_NOT_IMPLEMENTED(!mean || out.scalar_type() != kBool, "\"div_floor_cpu\" not implemented for 'Bool'");
+  TORCH_CHECK_NOT_IMPLEMENTED((out.dim() > 1 && include_self) || out.scalar_type() != kBool,
+                              "\"index_func_\" not implemented for 'Bool'");
+  const ReductionType type = reduction_type(reduce);
+  auto number = [&](const Scalar& value) {
+    Tensor result = detail::empty_generic({}, out.scalar_type(), out.device());
+    fill_impl(result, value);
+    return at::expand(result, expected);
+  };
+  if (!include_self) {
+    put_slices(out, dim, index, number(reduction_identity(type, out.scalar_type())), expected, IndexRule::Use::Select,
+               ReductionType::REPLACE);
+  }
+  put_slices(out, dim, index, at::reshape(source, expected), expected, IndexRule::Use::Select, type);
+  if (mean) {
+    Tensor count = detail::empty_generic(out.sizes(), out.scalar_type(), out.device());
+    fill_impl(count, include_self ? 1 : 0);
+    put_slices(count, dim, index, number(1), expected, IndexRule::Use::Select, ReductionType::SUM);
+    divide_by_count(out, count);
+  }
+}
+
+// out = self, then out.select(dim, index[i]) = source.select(dim, i)
+static void index_copy_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, Tensor& out) {
+  dim = maybe_wrap_dim(dim, self.dim());
+  TORCH_CHECK_INDEX(index.dim() < 2, "index_copy_(): Index should have dimension 1 or 0 (got ", index.dim(), ")");
+  TORCH_CHECK_INDEX(source.dim() != 0 || index.numel() == 1,
+                    "index_copy_(): When source is scalar, index should have one element (got ", index.numel(), ")");
+  TORCH_CHECK_INDEX(source.dim() == self.dim() || source.dim() == 0 || self.dim() == 0,
+                    "index_copy_(): When source and destination are not scalars, their dimensionality must match. "
+                    "Source dimensionality (",
+                    source.dim(), "), destination dimensionality (", self.dim(), ")");
+  TORCH_CHECK(index.scalar_type() == kLong, "index_copy_(): Expected a long tensor for index, but got ",
+              index.scalar_type());
+  TORCH_CHECK(self.scalar_type() == source.scalar_type(),
+              "index_copy_(): self and source expected to have the same dtype, but got (self) ", self.scalar_type(),
+              " and (source) ", source.scalar_type());
+  DimVector slice(self.sizes()), source_slice(source.sizes());
+  if (self.dim() > 0) {
+    slice.erase(dim);
+  }
+  if (source.dim() > 0) {
+    source_slice.erase(dim);
+  }
+  TORCH_CHECK(IntArrayRef(slice) == IntArrayRef(source_slice),
+              "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: ",
+              IntArrayRef(slice), " at dimension ", dim, " and source slice shape: ", IntArrayRef(source_slice),
+              " at dimension 0.");
+  const int64_t length = source.dim() == 0 ? index.numel() : source.sizes()[dim];
+  TORCH_CHECK_INDEX(index.numel() == length, "index_copy_(): Number of indices (", index.numel(),
+                    ") should be equal to source.size(dim) (", length, ")");
+  start_from(self, out);
+  assert_no_internal_overlap(out);
+  assert_no_overlap(out, index);
+  assert_no_overlap(out, source);
+  if (source.numel() == 0) {
+    return;
+  }
+  DimVector shape(self.sizes());
+  Tensor places = index, read = source;
+  if (self.dim() > 0) {
+    shape[dim] = length;
+    read = at::reshape(source, shape);
+  } else { // of several values for one number the last one stays
+    places = at::reshape(at::slice(at::reshape(index, {-1}), 0, length - 1, length), {});
+    read = at::reshape(at::slice(at::reshape(source, {-1}), 0, length - 1, length), {});
+  }
+  put_slices(out, dim, places, read, shape, IndexRule::Use::Copy, ReductionType::REPLACE);
+}
+
+// out = self, then out.select(dim, index[i]) = value
+static void index_fill_out(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, Tensor& out) {
+  TORCH_CHECK_INDEX(index.scalar_type() == kLong, "index_fill_(): Expected dtype int64 for index.");
+  TORCH_CHECK(index.dim() <= 1, "Index has to be a vector/scalar");
+  dim = maybe_wrap_dim(dim, self.dim());
+  start_from(self, out, MemoryFormat::Preserve);
+  assert_no_internal_overlap(out);
+  assert_no_overlap(out, index);
+  DimVector shape(self.sizes());
+  if (self.dim() > 0) {
+    shape[dim] = index.numel();
+  }
+  Tensor number = detail::empty_generic({}, self.scalar_type(), self.device());
+  fill_impl(number, value);
+  if (index.numel() > 0 && self.numel() > 0) {
+    put_slices(out, dim, self.dim() == 0 ? at::select(at::reshape(index, {-1}), 0, 0) : index,
+               at::expand(number, shape), shape, IndexRule::Use::Fill, ReductionType::REPLACE);
+  }
+}
+
+static void index_fill_tensor_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value,
+                                  Tensor& out) {
+  TORCH_CHECK(value.dim() == 0, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
+              value.dim(), " dimension(s).");
+  index_fill_out(self, dim, index, value.item(), out);
+}
+
+// --- places in the flattened tensor ----------------------------------------------------------------------------------
+
+static void take_out(const Tensor& self, const Tensor& index, Tensor& out) {
+  TORCH_CHECK(index.scalar_type() == kLong, "take(): Expected a long tensor for index, but got ", index.scalar_type());
+  TORCH_CHECK_INDEX(self.numel() != 0 || index.numel() == 0, "take(): tried to take from an empty tensor");
+  prepare_out(out, index.sizes(), self, "take");
+  assert_no_overlap(out, index);
+  if (index.numel() > 0) {
+    const Tensor flat = at::reshape(self, {-1});
+    index_stub(self.device().type(), out, as_view(flat, index.sizes(), DimVector(index.sizes().size(), 0)), index,
+               rule_for(flat, 0, IndexRule::Use::Take));
+  }
+}
+
+// out = self, then out.view(-1)[index[i]] = source[i], or += with `accumulate`
+static void put_out(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate, Tensor& out) {
+  TORCH_CHECK(index.scalar_type() == kLong, "put_(): Expected a long tensor for index, but got ", index.scalar_type());
+  TORCH_CHECK(self.scalar_type() == source.scalar_type(),
+              "put_(): self and source expected to have the same dtype, but got self.dtype = ", self.scalar_type(),
+              " and source.dtype = ", source.scalar_type());
+  TORCH_CHECK_INDEX(source.numel() == index.numel(),
+                    "put_(): Expected source and index to have the same number of elements, but got source.numel() = ",
+                    source.numel(), ", index.numel() = ", index.numel());
+  start_from(self, out, MemoryFormat::Preserve);
+  assert_no_internal_overlap(out);
+  assert_no_overlap(out, index);
+  assert_no_overlap(out, source);
+  TORCH_CHECK_INDEX(out.numel() != 0 || index.numel() == 0, "put_(): Expected self to be non-empty");
+  if (index.numel() == 0) {
+    return;
+  }
+  Tensor flat = at::reshape(out, {-1}); // a copy where out is not dense
+  const Tensor places = at::reshape(index, {-1}), values = at::reshape(source, {-1});
+  index_put_stub(out.device().type(), as_view(flat, places.sizes(), int64_t(0)), values, places,
+                 rule_for(flat, 0, IndexRule::Use::Take), accumulate ? ReductionType::SUM : ReductionType::REPLACE);
+  if (!flat.is_alias_of(out)) {
+    at::copy_(out, at::view(flat, out.sizes()));
+  }
+}
+
+// Broadcasts, then gathers.
+static Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
+  TORCH_CHECK(indices.scalar_type() == kLong, "torch.take_along_dim(): dtype of indices should be Long but got ",
+              indices.scalar_type());
+  if (!dim.has_value()) {
+    return at::gather(at::reshape(self, {-1}), 0, at::reshape(indices, {-1}));
+  }
+  TORCH_CHECK(self.dim() == indices.dim(),
+              "torch.take_along_dim(): input and indices should have the same number of dimensions, ", "but got ",
+              self.dim(), " dimensions for input, and ", indices.dim(), " dimensions for indices");
+  const int64_t d = maybe_wrap_dim(*dim, self.dim());
+  DimVector self_sizes(self.sizes()), index_sizes(indices.sizes());
+  self_sizes[d] = indices.sizes()[d];
+  const DimVector index_shape = infer_size_dimvector(self_sizes, indices.sizes());
+  index_sizes[d] = self.sizes()[d];
+  const DimVector self_shape = infer_size_dimvector(index_sizes, self.sizes());
+  return at::gather(at::expand(self, self_shape), d, at::expand(indices, index_shape));
+}
+
+static Tensor& take_along_dim_out(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim, Tensor& out) {
+  const Tensor result = take_along_dim(self, indices, dim);
+  resize_output(out, result.sizes());
+  TORCH_CHECK(out.scalar_type() == self.scalar_type(), "Expected out tensor to have dtype ",
+              c10::dtypeName(self.scalar_type()), ", but got ", c10::dtypeName(out.scalar_type()), " instead");
+  return at::copy_(out, result);
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def_structured("index_select(Tensor self, int dim, Tensor index) -> Tensor", TORCH_FN(index_select_out),
+                   derive::OUT);
+  m.def_structured("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+                   TORCH_FN(index_add_out));
+  m.def_structured(
+      "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> "
+      "Tensor",
+      TORCH_FN(index_reduce_out));
+  m.def_structured("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", TORCH_FN(index_copy_out));
+  m.def_structured("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+                   TORCH_FN(index_fill_out), derive::INPLACE);
+  m.def_structured("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+                   TORCH_FN(index_fill_tensor_out), derive::INPLACE);
+  m.def_structured("take(Tensor self, Tensor index) -> Tensor", TORCH_FN(take_out), derive::OUT);
+  m.def_structured("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", TORCH_FN(put_out),
+                   derive::INPLACE);
+  m.def_composite("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", TORCH_FN(take_along_dim));
+  m.def_composite("take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)",
+                  TORCH_FN(take_along_dim_out), variants::FUNCTION);
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,163 @@
+// Mirrors: aten/src/ATen/native/TensorAdvancedIndexing.cpp (gather, scatter),
+// aten/src/ATen/native/ScatterGatherChecks.h One index for each element: out[i][j] = self[index[i][j]][j], and the
+// other way round. Left out: sparse gradients.
+#include <ATen/ExpandUtils.h>
+#include <ATen/Functions.h>
+#include <ATen/MemoryOverlap.h>
+#include <ATen/Resize.h>
+#include <ATen/WrapDimUtils.h>
+#include <ATen/core/library.h>
+#include <ATen/native/IndexKernel.h>
+#include <ATen/native/IndexingUtils.h>
+#include <ATen/native/TensorFactories.h>
+#include <ATen/native/TensorShape.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace reftorch::at::native {
+
+// Whether `index` fits into `other` in every dimension (but `dim`, unless it is -1). A 0-dim tensor counts as one of
+// shape (1).
+static bool fits_into(const Tensor& index, const Tensor& other, int64_t dim) {
+  for (int64_t d = 0; d < index.dim(); d++) {
+    if (d != dim && index.sizes()[d] > (other.dim() == 0 ? 1 : other.sizes()[d])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void check_same_dims(const Tensor& index, const Tensor& other, const char* name) {
+  TORCH_CHECK(std::max<int64_t>(index.dim(), 1) == std::max<int64_t>(other.dim(), 1),
+              "Index tensor must have the same number of dimensions as ", name, " tensor");
+}
+
+static void check_gather_shapes(const Tensor& self, int64_t dim, const Tensor& index) {
+  check_same_dims(index, self, "input");
+  for (int64_t d = 0; d < index.dim(); d++) {
+    TORCH_CHECK(d == dim || index.sizes()[d] <= (self.dim() == 0 ? 1 : self.sizes()[d]),
+                "Size does not match at dimension ", d, " expected index ", index.sizes(),
+                " to be no larger than self ", self.sizes(), " apart from dimension ", dim);
+  }
+}
+
+static void check_scatter_shapes(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  check_same_dims(index, self, "self");
+  check_same_dims(index, src, "src");
+  TORCH_CHECK(fits_into(index, self, dim) && fits_into(index, src, -1), "Expected index ", index.sizes(),
+              " to be no larger than self ", self.sizes(), " apart from dimension ", dim,
+              " and to be no larger size than src ", src.sizes());
+}
+
+// out[i][j] = self[index[i][j]][j] for dim 0
+static void gather_out(const Tensor& self, int64_t dim, const Tensor& index, bool /*sparse_grad*/, Tensor& out) {
+  dim = maybe_wrap_dim(dim, self.dim());
+  check_index_dtype("gather", index);
+  if (index.numel() > 0) {
+    check_gather_shapes(self, dim, index);
+  }
+  prepare_out(out, index.sizes(), self, "gather");
+  assert_no_overlap(out, index);
+  if (index.numel() > 0) {
+    index_stub(self.device().type(), out, restride_dim(self, dim, index.sizes()), at::to(index, kLong),
+               rule_for(self, dim, IndexRule::Use::Gather));
+  }
+}
+
+// self[index[i][j]][j] = src[i][j] for dim 0, or what `reduce` makes of both
+static void scatter_impl(const char* name, Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                         ReductionType reduce) {
+  dim = maybe_wrap_dim(dim, self.dim());
+  check_index_dtype(name, index);
+  TORCH_CHECK(self.scalar_type() == src.scalar_type(), name, "(): Expected self.dtype to be equal to src.dtype");
+  assert_no_internal_overlap(self);
+  assert_no_overlap(self, index);
+  if (index.numel() == 0) {
+    return;
+  }
+  check_scatter_shapes(self, dim, index, src);
+  assert_no_overlap(self, src);
+  const Tensor read = detail::alias_with_sizes_and_strides(
+      src, index.sizes(), index.dim() == 0 ? IntArrayRef() : src.strides(), src.storage_offset());
+  index_put_stub(self.device().type(), restride_dim(self, dim, index.sizes()), read, at::to(index, kLong),
+                 rule_for(self, dim, IndexRule::Use::Gather), reduce);
+}
+
+// The number, seen as a source of the index's shape.
+static Tensor number_for(const Tensor& self, const Tensor& index, const Scalar& value) {
+  Tensor number = detail::empty_generic({}, self.scalar_type(), self.device());
+  fill_impl(number, value);
+  return at::expand(number, index.sizes());
+}
+
+static void scatter_src_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, Tensor& out) {
+  start_from(self, out);
+  scatter_impl("scatter", out, dim, index, src, ReductionType::REPLACE);
+}
+static void scatter_value_out(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, Tensor& out) {
+  scatter_src_out(self, dim, index, number_for(self, index, value), out);
+}
+static void scatter_add_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, Tensor& out) {
+  start_from(self, out);
+  scatter_impl("scatter_add", out, dim, index, src, ReductionType::SUM);
+}
+
+// The older spelling of scatter_reduce; without a gradient.
+static void scatter_reduce_src_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                                   const std::string& reduce, Tensor& out) {
+  TORCH_CHECK(reduce == "add" || reduce == "multiply", "reduce argument must be either add or multiply.");
+  start_from(self, out);
+  scatter_impl("scatter", out, dim, index, src, reduce == "add" ? ReductionType::SUM : ReductionType::PROD);
+}
+static void scatter_reduce_value_out(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
+                                     const std::string& reduce, Tensor& out) {
+  scatter_reduce_src_out(self, dim, index, number_for(self, index, value), reduce, out);
+}
+
+// Where the source arrives, out starts from the reduction's identity: self itself does not count.
+static void scatter_reduce_two_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                                   const std::string& reduce, bool include_self, Tensor& out) {
+  const bool mean = reduce == "mean";
+  TORCH_CHECK(mean || reduce == "sum" || reduce == "prod" || reduce == "amax" || reduce == "amin" || reduce == "max" ||
+                  reduce == "min", // these two are undocumented
+
+              "reduce argument must be either sum, prod, mean, amax or amin, got ", reduce);
+  start_from(self, out);
+  if (index.numel() == 0) {
+    return;
+  }
+  TORCH_CHECK_NOT_IMPLEMENTED(!mean || out.scalar_type() != kBool,
+                              "\"scatter_gather_tensor_cpu_reduce_mean\" not implemented for 'Bool'");
+  const ReductionType type = reduction_type(reduce);
+  if (!include_self) {
+    scatter_impl("scatter_reduce", out, dim, index, number_for(out, index, reduction_identity(type, out.scalar_type())),
+                 ReductionType::REPLACE);
+  }
+  scatter_impl("scatter_reduce", out, dim, index, src, type);
+  if (mean) {
+    Tensor count = detail::empty_generic(out.sizes(), out.scalar_type(), out.device());
+    fill_impl(count, include_self ? 1 : 0);
+    scatter_impl("scatter_reduce", count, dim, index, number_for(count, index, 1), ReductionType::SUM);
+    divide_by_count(out, count);
+  }
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def_structured("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+                   TORCH_FN(gather_out), derive::OUT);
+  m.def_structured("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", TORCH_FN(scatter_src_out));
+  m.def_structured("scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+                   TORCH_FN(scatter_value_out));
+  m.def_structured("scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+                   TORCH_FN(scatter_reduce_src_out));
+  m.def_structured("scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
+                   TORCH_FN(scatter_reduce_value_out));
+  m.def_structured("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", TORCH_FN(scatter_add_out));
+  m.def_structured(
+      "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> "
+      "Tensor",
+      TORCH_FN(scatter_reduce_two_out));
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,111 @@
+"""scatter_reduce and index_reduce: sums, means, products and extrema of all that arrives at one place.
+
+Mirrors: tools/autograd/derivatives.yaml, torch/csrc/autograd/FunctionsManual.cpp (scatter_reduce_backward,
+    index_reduce_backward)
+
+Both ops send elements of a source to places of self; they differ in how a place is named. So each has three moves, and
+the formulas are written once, with them:
+
+- ``send(self, src)``: self plus, at each place, all that src sends there;
+- ``fetch(x)``: for each element of src, what x has at its place;
+- ``erase(x)``: x with zeros at all places that src names.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from reftorch.autograd.derivatives import derivative
+
+
+class _Moves(NamedTuple):
+    send: Callable[[Any, Any], Any]
+    fetch: Callable[[Any], Any]
+    erase: Callable[[Any], Any]
+    reduce: Callable[[Any, Any], Any]  # the op itself, (self, src)
+
+
+def _scatter_moves(dim: int, index: Any, reduce: str, include_self: bool) -> _Moves:
+    return _Moves(
+        lambda x, src: x.scatter_add(dim, index, src),
+        lambda x: x.gather(dim, index),
+        lambda x: x.scatter(dim, index, 0),
+        lambda x, src: x.scatter_reduce(dim, index, src, reduce, include_self=include_self),
+    )
+
+
+def _index_moves(dim: int, index: Any, reduce: str, include_self: bool) -> _Moves:
+    return _Moves(
+        lambda x, src: x.index_add(dim, index, src),
+        lambda x: x.index_select(dim, index),
+        lambda x: x.index_fill(dim, index.long(), 0),
+        lambda x, src: x.index_reduce(dim, index, src, reduce, include_self=include_self),
+    )
+
+
+def _mean(grad: Any, self: Any, src: Any, result: Any, moves: _Moves, include_self: bool) -> tuple[Any, Any]:
+    count = (grad.new_ones if include_self else grad.new_zeros)(grad.shape)
+    count = moves.send(count, src.new_ones(src.shape))
+    share = grad / count.masked_fill(count == 0, 1)
+    return share, moves.fetch(share)
+
+
+def _extremum(grad: Any, self: Any, src: Any, result: Any, moves: _Moves, include_self: bool) -> tuple[Any, Any]:
+    """All that are the extremum get the same part."""
+    self_wins = (self == result).to(dtype=grad.dtype)
+    src_wins = (src == moves.fetch(result)).to(dtype=grad.dtype)
+    share = grad / moves.send(self_wins, src_wins)
+    return self_wins * share, src_wins * moves.fetch(share)
+
+
+def _refuse(grad: Any) -> None:
+    raise RuntimeError(
+        "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are scattered to the same "
+        "position in self"
+    )
+
+
+def _product(grad: Any, self: Any, src: Any, result: Any, moves: _Moves, include_self: bool) -> tuple[Any, Any]:
+    """The product of all others: result / x, unless x is 0; then the product with 1 in the place of that one zero, and
+    0 where another zero arrives too."""
+    self_safe = self.masked_fill(self == 0, 1)
+    grad_self = grad * moves.reduce(self_safe, src) / self_safe
+
+    zero = src == 0
+    zeros_at_place = moves.fetch(moves.send(self.new_zeros(self.shape), zero.to(dtype=self.dtype)))
+    only_zero = zero.logical_and(zeros_at_place == 1)
+    without_it = moves.fetch(grad * moves.reduce(self, src.masked_fill(only_zero, 1)))
+    grad_src = without_it.where(only_zero, moves.fetch(grad * result) / src.masked_fill(zero, 1))
+    if grad_src.requires_grad and (zeros_at_place > 1).any().item():
+        grad_src.register_hook(_refuse)
+    return grad_self, grad_src
+
+
+_RULES = {"mean": _mean, "prod": _product, "amax": _extremum, "amin": _extremum}
+
+
+def _gradients(
+    grad: Any, self: Any, src: Any, reduce: str, include_self: bool, result: Any, moves: _Moves
+) -> tuple[Any, Any]:
+    if reduce == "sum":
+        grad_self, grad_src = grad, moves.fetch(grad)
+    elif reduce not in _RULES:
+        raise RuntimeError(f"Expected 'reduce' to be one of 'sum', 'prod', 'mean', 'amax', 'amin' but got {reduce}.")
+    else:
+        grad_self, grad_src = _RULES[reduce](grad, self, src, result, moves, include_self)
+    return (grad_self if include_self else moves.erase(grad_self)), grad_src
+
+
+@derivative("scatter_reduce.two", inputs=["self", "src"])
+def scatter_reduce(
+    grad: Any, self: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, result: Any
+) -> tuple[Any, Any]:
+    moves = _scatter_moves(dim, index, reduce, include_self)
+    return _gradients(grad, self, src, reduce, include_self, result, moves)
+
+
+@derivative("index_reduce", inputs=["self", "source"])
+def index_reduce(
+    grad: Any, self: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool, result: Any
+) -> tuple[Any, Any]:
+    moves = _index_moves(dim, index, reduce, include_self)
+    return _gradients(grad, self, source, reduce, include_self, result, moves)
