@@ -76,7 +76,15 @@ from reftorch._tensor_str import get_printoptions, printoptions, set_printoption
 from reftorch._type_info import finfo, iinfo
 from reftorch._utils import typename
 from reftorch.autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from reftorch.functional import as_tensor, is_tensor, nonzero, result_type, set_default_dtype
+from reftorch.functional import (
+    as_tensor,
+    is_tensor,
+    nonzero,
+    result_type,
+    set_default_dtype,
+    unique,
+    unique_consecutive,
+)
 from reftorch.random import (
     fork_rng,
     get_rng_state,

@@ -175,6 +175,30 @@ class Tensor(_C.TensorBase):
         """This tensor's elements where ``condition`` is true, elsewhere ``other``'s; see :func:`reftorch.where`."""
         return _C._VariableFunctions.where(condition, self, other)
 
+    def unique(
+        self,
+        sorted: builtins.bool = True,
+        return_inverse: builtins.bool = False,
+        return_counts: builtins.bool = False,
+        dim: builtins.int | None = None,
+    ) -> Any:
+        """The distinct elements; see :func:`reftorch.unique`."""
+        if dim is None:
+            results = _C._VariableFunctions._unique2(self, sorted, return_inverse, return_counts)
+        else:
+            results = _C._VariableFunctions.unique_dim(self, dim, sorted, return_inverse, return_counts)
+        return _those_asked_for(results, return_inverse, return_counts)
+
+    def unique_consecutive(
+        self,
+        return_inverse: builtins.bool = False,
+        return_counts: builtins.bool = False,
+        dim: builtins.int | None = None,
+    ) -> Any:
+        """This tensor without repetitions; see :func:`reftorch.unique_consecutive`."""
+        results = _C._VariableFunctions.unique_consecutive(self, return_inverse, return_counts, dim)
+        return _those_asked_for(results, return_inverse, return_counts)
+
     # ---- geometry
 
     @property
@@ -265,6 +289,12 @@ class Tensor(_C.TensorBase):
     def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
         """A tensor from ``data`` with this one's dtype and device where none is given."""
         return _C.tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
+
+
+def _those_asked_for(results: Any, return_inverse: bool, return_counts: bool) -> Any:
+    values, inverse, counts = results
+    asked = [values, *([inverse] if return_inverse else []), *([counts] if return_counts else [])]
+    return tuple(asked) if len(asked) > 1 else values
 
 
 class UntypedStorage:

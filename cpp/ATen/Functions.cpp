@@ -89,6 +89,24 @@ Tensor exp(const Tensor& self) {
 Tensor log(const Tensor& self) {
   CALL_OP("log", Tensor(const Tensor&), self);
 }
+Tensor floor(const Tensor& self) {
+  CALL_OP("floor", Tensor(const Tensor&), self);
+}
+Tensor ceil(const Tensor& self) {
+  CALL_OP("ceil", Tensor(const Tensor&), self);
+}
+Tensor round(const Tensor& self) {
+  CALL_OP("round", Tensor(const Tensor&), self);
+}
+Tensor sqrt(const Tensor& self) {
+  CALL_OP("sqrt", Tensor(const Tensor&), self);
+}
+Tensor logical_not(const Tensor& self) {
+  CALL_OP("logical_not", Tensor(const Tensor&), self);
+}
+Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
+  CALL_OP("lerp.Tensor", Tensor(const Tensor&, const Tensor&, const Tensor&), self, end, weight);
+}
 Tensor eq(const Tensor& self, const Tensor& other) {
   CALL_OP("eq.Tensor", Tensor(const Tensor&, const Tensor&), self, other);
 }
@@ -133,6 +151,9 @@ Tensor& std_out(Tensor& out, const Tensor& self, std::optional<IntArrayRef> dim,
 }
 Tensor amax(const Tensor& self, IntArrayRef dim, bool keepdim) {
   CALL_OP("amax", Tensor(const Tensor&, IntArrayRef, bool), self, dim, keepdim);
+}
+Tensor amin(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  CALL_OP("amin", Tensor(const Tensor&, IntArrayRef, bool), self, dim, keepdim);
 }
 Tensor& maximum_out(Tensor& out, const Tensor& self, const Tensor& other) {
   CALL_OP("maximum.out", Tensor & (const Tensor&, const Tensor&, Tensor&), self, other, out);
@@ -268,6 +289,13 @@ Tensor& index_put_(Tensor& self, TensorList indices, const Tensor& values, bool 
 
 Tensor nonzero(const Tensor& self) {
   CALL_OP("nonzero", Tensor(const Tensor&), self);
+}
+Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
+  CALL_OP("index_select", Tensor(const Tensor&, int64_t, const Tensor&), self, dim, index);
+}
+std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending) {
+  using Sig = std::tuple<Tensor, Tensor>(const Tensor&, int64_t, bool);
+  CALL_OP("sort", Sig, self, dim, descending);
 }
 Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad) {
   CALL_OP("gather", Tensor(const Tensor&, int64_t, const Tensor&, bool), self, dim, index, sparse_grad);

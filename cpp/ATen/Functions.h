@@ -40,6 +40,12 @@ TORCH_API Tensor neg(const Tensor& self);
 TORCH_API Tensor abs(const Tensor& self);
 TORCH_API Tensor exp(const Tensor& self);
 TORCH_API Tensor log(const Tensor& self);
+TORCH_API Tensor floor(const Tensor& self);
+TORCH_API Tensor ceil(const Tensor& self);
+TORCH_API Tensor round(const Tensor& self);
+TORCH_API Tensor sqrt(const Tensor& self);
+TORCH_API Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight);
+TORCH_API Tensor logical_not(const Tensor& self);
 TORCH_API Tensor eq(const Tensor& self, const Tensor& other);
 TORCH_API Tensor ne(const Tensor& self, const Tensor& other);
 TORCH_API Tensor lt(const Tensor& self, const Tensor& other);
@@ -57,6 +63,7 @@ TORCH_API Tensor& var_out(Tensor& out, const Tensor& self, std::optional<IntArra
 TORCH_API Tensor& std_out(Tensor& out, const Tensor& self, std::optional<IntArrayRef> dim,
                           const std::optional<Scalar>& correction, bool keepdim = false);
 TORCH_API Tensor amax(const Tensor& self, IntArrayRef dim, bool keepdim = false);
+TORCH_API Tensor amin(const Tensor& self, IntArrayRef dim, bool keepdim = false);
 TORCH_API Tensor sum(const Tensor& self, IntArrayRef dim, bool keepdim = false);
 
 TORCH_API Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking = false);
@@ -105,6 +112,8 @@ TORCH_API Tensor index(const Tensor& self, TensorList indices);
 TORCH_API Tensor& index_put_(Tensor& self, TensorList indices, const Tensor& values, bool accumulate = false);
 
 TORCH_API Tensor nonzero(const Tensor& self);
+TORCH_API Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index);
+TORCH_API std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim = -1, bool descending = false);
 TORCH_API Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad = false);
 
 TORCH_API Tensor mm(const Tensor& self, const Tensor& mat2);

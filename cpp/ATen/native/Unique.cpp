@@ -1,0 +1,142 @@
+// Mirrors: aten/src/ATen/native/Unique.cpp
+// Distinct elements, or slices: rows are brought in order, and equal neighbours are one. Left out: hashing where no
+// order is asked for (PyTorch sorts there too).
+#include <ATen/native/Unique.h>
+
+#include <ATen/Functions.h>
+#include <ATen/WrapDimUtils.h>
+#include <ATen/core/library.h>
+#include <ATen/native/TensorFactories.h>
+
+#include <numeric>
+
+namespace reftorch::at::native {
+
+DEFINE_DISPATCH(order_rows_stub)
+DEFINE_DISPATCH(run_starts_stub)
+
+using Unique = std::tuple<Tensor, Tensor, Tensor>;
+
+// rows: (n, width). Which row stands for each run, the run of each row, and how long each run is.
+struct Runs {
+  Tensor first, inverse, counts;
+};
+
+static Runs find_runs(const Tensor& rows, bool sort) {
+  const int64_t n = rows.sizes()[0];
+  Runs runs;
+  Tensor order;
+  if (sort) {
+    order = order_rows_stub(rows.device().type(), rows);
+  } else {
+    order = detail::empty_generic(n, kLong, rows.device());
+    std::iota(order.data_ptr<int64_t>(), order.data_ptr<int64_t>() + n, 0);
+  }
+  const Tensor starts = run_starts_stub(rows.device().type(), rows, order);
+  const bool* start = starts.data_ptr<bool>();
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    count += start[i];
+  }
+  runs.first = detail::empty_generic(count, kLong, rows.device());
+  runs.counts = detail::empty_generic(count, kLong, rows.device());
+  runs.inverse = detail::empty_generic(n, kLong, rows.device());
+  const int64_t* place = order.data_ptr<int64_t>();
+  for (int64_t i = 0, run = -1; i < n; i++) {
+    if (start[i]) {
+      runs.first.data_ptr<int64_t>()[++run] = place[i];
+      runs.counts.data_ptr<int64_t>()[run] = 0;
+    }
+    runs.counts.data_ptr<int64_t>()[run]++;
+    runs.inverse.data_ptr<int64_t>()[place[i]] = run;
+  }
+  return runs;
+}
+
+static Tensor nothing(const Tensor& self) {
+  return detail::empty_generic(int64_t(0), kLong, self.device());
+}
+
+static Unique unique_elements(const Tensor& self, bool sort, bool return_inverse, bool return_counts) {
+  const Tensor flat = at::reshape(self.contiguous(), {-1});
+  const Runs runs = find_runs(at::view(flat, {-1, 1}), sort);
+  return {at::index_select(flat, 0, runs.first), return_inverse ? at::view(runs.inverse, self.sizes()) : nothing(self),
+          return_counts ? runs.counts : nothing(self)};
+}
+
+static Unique unique_slices(const Tensor& self, int64_t dim, bool sort) {
+  dim = maybe_wrap_dim(dim, self.dim());
+  const int64_t n = self.dim() == 0 ? 1 : self.sizes()[dim];
+  if (self.numel() == 0) {
+    int64_t zeros = 0;
+    for (int64_t size : self.sizes()) {
+      zeros += size == 0;
+    }
+    TORCH_CHECK(n == 0, "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
+    TORCH_CHECK(zeros == 1, "Number of zero sized dimensions is more than one, so unique cannot be applied ");
+    return {empty_like_impl(self, std::nullopt, std::nullopt, MemoryFormat::Contiguous), nothing(self), nothing(self)};
+  }
+  DimVector order(1, dim), back; // the slices' dimension to the front, and back to its place
+  for (int64_t d = 0; d < self.dim(); d++) {
+    if (d != dim) {
+      order.push_back(d);
+    }
+    back.push_back(d == dim ? 0 : d < dim ? d + 1 : d);
+  }
+  const Tensor slices = (self.dim() == 0 ? at::view(self, {1}) : at::permute(self, order)).contiguous();
+  const Runs runs = find_runs(at::view(slices, {n, -1}), sort);
+  return {at::permute(at::index_select(slices, 0, runs.first), self.dim() == 0 ? DimVector(1, 0) : back), runs.inverse,
+          runs.counts};
+}
+
+static Unique _unique2(const Tensor& self, bool /*sorted: it always is*/, bool return_inverse, bool return_counts) {
+  return unique_elements(self, /*sort=*/true, return_inverse, return_counts);
+}
+
+static std::tuple<Tensor, Tensor> _unique(const Tensor& self, bool sorted, bool return_inverse) {
+  const Unique result = _unique2(self, sorted, return_inverse, /*return_counts=*/false);
+  return {std::get<0>(result), std::get<1>(result)};
+}
+
+// Slices come with their inverse and counts whether they are asked for or not.
+static Unique unique_dim(const Tensor& self, int64_t dim, bool /*sorted*/, bool /*return_inverse*/,
+                         bool /*return_counts*/) {
+  return unique_slices(self, dim, /*sort=*/true);
+}
+
+// Neighbours only: nothing is moved.
+static Unique unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts,
+                                 std::optional<int64_t> dim) {
+  if (!dim.has_value() || (self.dim() == 1 && maybe_wrap_dim(*dim, 1) == 0)) {
+    return unique_elements(self, /*sort=*/false, return_inverse, return_counts);
+  }
+  return unique_slices(self, *dim, /*sort=*/false);
+}
+
+static Unique unique_dim_consecutive(const Tensor& self, int64_t dim, bool /*return_inverse*/, bool /*return_counts*/) {
+  return unique_slices(self, dim, /*sort=*/false);
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  constexpr int FUNCTION = variants::FUNCTION;
+  m.def("_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)", TORCH_FN(_unique),
+        FUNCTION);
+  m.def(
+      "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, "
+      "Tensor, Tensor)",
+      TORCH_FN(_unique2), FUNCTION);
+  m.def(
+      "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> "
+      "(Tensor, Tensor, Tensor)",
+      TORCH_FN(unique_dim), FUNCTION);
+  m.def(
+      "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> "
+      "(Tensor, Tensor, Tensor)",
+      TORCH_FN(unique_consecutive), FUNCTION);
+  m.def(
+      "unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> "
+      "(Tensor, Tensor, Tensor)",
+      TORCH_FN(unique_dim_consecutive), FUNCTION);
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,19 @@
+// Mirrors: aten/src/ATen/native/Unique.cpp
+// Kernels that find which elements, or which rows, are the same.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/native/DispatchStub.h>
+
+namespace reftorch::at::native {
+
+// The places of the rows of self (contiguous, of shape (n, width)) in ascending order: int64, n. NaN is larger than any
+// number; equal rows stay in order.
+using order_rows_fn = Tensor (*)(const Tensor& self);
+DECLARE_DISPATCH(order_rows_fn, order_rows_stub)
+// Which rows begin a run: bool, n. Row i is self[order[i]]; it is compared with the one before it. NaN differs from
+// itself.
+using run_starts_fn = Tensor (*)(const Tensor& self, const Tensor& order);
+DECLARE_DISPATCH(run_starts_fn, run_starts_stub)
+
+} // namespace reftorch::at::native

@@ -1,0 +1,25 @@
+// Mirrors: aten/src/ATen/NumericUtils.h, aten/src/ATen/native/cpu/SortingKernel.cpp (KeyValueCompAsc)
+// The order of numbers in which NaN is the largest: a strict weak order, which `<` alone is not where NaN occurs.
+#pragma once
+
+#include <ATen/Dispatch.h>
+
+namespace reftorch::at::native {
+
+template <typename T>
+inline bool is_nan(T value) {
+  const opmath_type<T> x = value;
+  return x != x;
+}
+
+template <typename T>
+inline bool less_nan_last(T a, T b) {
+  return (!is_nan(a) && is_nan(b)) || opmath_type<T>(a) < opmath_type<T>(b);
+}
+
+template <typename T>
+inline bool greater_nan_first(T a, T b) {
+  return (is_nan(a) && !is_nan(b)) || opmath_type<T>(a) > opmath_type<T>(b);
+}
+
+} // namespace reftorch::at::native

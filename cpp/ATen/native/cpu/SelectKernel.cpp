@@ -1,0 +1,147 @@
+// Mirrors: aten/src/ATen/native/Sorting.cpp (quick_select_template, median_impl), aten/src/ATen/native/cpu/
+// TensorCompareKernel.cpp (mode_kernel_impl) One element of each row, by its rank or how often it is there.
+#include <ATen/Dispatch.h>
+#include <ATen/native/Sorting.h>
+#include <ATen/native/cpu/DimApply.h>
+#include <ATen/native/cpu/NanLast.h>
+
+#include <numeric>
+#include <vector>
+
+namespace reftorch::at::native {
+namespace {
+
+// Moves places around until the k-th in order stands at k (Hoare's quickselect; the pivot is the middle of three). Of
+// equal elements PyTorch's takes whichever this order of exchanges brings there.
+template <typename scalar_t>
+void quick_select(Row<const scalar_t> in, std::vector<int64_t>& places, int64_t k) {
+  auto after = [&](int64_t i, int64_t j) { return greater_nan_first(in[places[i]], in[places[j]]); };
+  auto exchange = [&](int64_t i, int64_t j) { std::swap(places[i], places[j]); };
+  int64_t left = 0, right = in.size - 1;
+  while (right > left) {
+    if (right == left + 1) {
+      if (after(left, right)) {
+        exchange(left, right);
+      }
+      return;
+    }
+    exchange(left + (right - left) / 2, left + 1);
+    if (after(left + 1, right)) {
+      exchange(left + 1, right);
+    }
+    if (after(left, right)) {
+      exchange(left, right);
+    }
+    if (after(left + 1, left)) {
+      exchange(left + 1, left);
+    }
+    int64_t i = left + 1, j = right; // the pivot stands at `left`
+    while (true) {
+      do {
+        i++;
+      } while (after(left, i));
+      do {
+        j--;
+      } while (after(j, left));
+      if (j < i) {
+        break;
+      }
+      exchange(i, j);
+    }
+    exchange(left, j);
+    if (j <= k) {
+      left = i;
+    }
+    if (j >= k) {
+      right = j - 1;
+    }
+  }
+}
+
+// Runs choose(row) -> place for each row.
+template <typename scalar_t, typename F>
+void choose_from_rows(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, const F& choose) {
+  dim_apply<3>({self, values, indices}, dim, [&](const std::array<char*, 3>& first) {
+    const auto in = row_of<const scalar_t>(first[0], self, dim);
+    const int64_t place = choose(in);
+    *reinterpret_cast<scalar_t*>(first[1]) = in[place];
+    *reinterpret_cast<int64_t*>(first[2]) = place;
+  });
+}
+
+std::vector<int64_t> all_places(int64_t n) {
+  std::vector<int64_t> places(n);
+  std::iota(places.begin(), places.end(), 0);
+  return places;
+}
+
+void kthvalue_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, int64_t k) {
+  AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "kthvalue_cpu", [&] {
+    choose_from_rows<scalar_t>(values, indices, self, dim, [&](const auto& in) {
+      auto places = all_places(in.size);
+      quick_select(in, places, k - 1);
+      return places[k - 1];
+    });
+  });
+}
+
+// The lower one of the two in the middle; of equals the one that a stable sort would bring there. A NaN is the median,
+// unless it is ignored.
+template <typename scalar_t>
+int64_t median_place(Row<const scalar_t> in, bool ignore_nan) {
+  int64_t nans = 0;
+  for (int64_t i = 0; i < in.size; i++) {
+    if (is_nan(in[i])) {
+      if (!ignore_nan) {
+        return i;
+      }
+      nans++;
+    }
+  }
+  auto places = all_places(in.size);
+  const auto middle = places.begin() + std::max<int64_t>(0, (in.size - nans - 1) / 2);
+  std::nth_element(places.begin(), middle, places.end(), [&](int64_t a, int64_t b) {
+    return less_nan_last(in[a], in[b]) || (a < b && !less_nan_last(in[b], in[a]));
+  });
+  return *middle;
+}
+
+void median_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool ignore_nan) {
+  AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "median_cpu", [&] {
+    choose_from_rows<scalar_t>(values, indices, self, dim,
+                               [&](const auto& in) { return median_place<scalar_t>(in, ignore_nan); });
+  });
+}
+
+// The end of the longest run in the sorted row; of equal runs the first.
+template <typename scalar_t>
+int64_t mode_place(Row<const scalar_t> in) {
+  auto places = all_places(in.size);
+  std::sort(places.begin(), places.end(), [&](int64_t a, int64_t b) { return less_nan_last(in[a], in[b]); });
+  int64_t longest = 0, run = 0, found = 0;
+  for (int64_t i = 0; i < in.size; i++) {
+    run++;
+    if (i + 1 == in.size || in[places[i]] != in[places[i + 1]]) {
+      if (run > longest) {
+        longest = run;
+        found = places[i];
+      }
+      run = 0;
+    }
+  }
+  return found;
+}
+
+void mode_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim) {
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "mode", [&] {
+    choose_from_rows<scalar_t>(values, indices, self, dim, [](const auto& in) { return mode_place<scalar_t>(in); });
+  });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(kthvalue_stub, kthvalue_kernel)
+REGISTER_DISPATCH(median_stub, median_kernel)
+REGISTER_DISPATCH(mode_stub, mode_kernel)
+
+} // namespace reftorch::at::native

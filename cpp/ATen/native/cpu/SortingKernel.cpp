@@ -1,0 +1,163 @@
+// Mirrors: aten/src/ATen/native/cpu/SortingKernel.cpp
+// Stable sorting of rows. Two rungs: sort_row_by_comparison, plain; sort_row_by_radix, for long rows, without a
+// comparison. Left out: x86-simd-sort.
+#include <ATen/Dispatch.h>
+#include <ATen/native/Sorting.h>
+#include <ATen/native/cpu/DimApply.h>
+#include <ATen/native/cpu/NanLast.h>
+
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+namespace reftorch::at::native {
+namespace {
+
+template <typename scalar_t>
+void sort_row_by_comparison(Row<const scalar_t> in, int64_t* order, bool descending) {
+  std::iota(order, order + in.size, 0);
+  if (descending) {
+    std::stable_sort(order, order + in.size, [&](int64_t a, int64_t b) { return greater_nan_first(in[a], in[b]); });
+  } else {
+    std::stable_sort(order, order + in.size, [&](int64_t a, int64_t b) { return less_nan_last(in[a], in[b]); });
+  }
+}
+
+// Note [Radix keys]
+// Problem: a radix sort orders unsigned integers, digit by digit; floats and negative numbers have other bit patterns.
+// Trick: an unsigned key that is in the same order. An integer gets its sign bit flipped. A float's bits are in order
+// among the positive ones, and in reverse among the negative ones: those get all bits flipped, the others the sign.
+// Equal numbers must have equal keys, or the sort would not be stable: so -0 becomes 0 and every NaN the largest key.
+template <typename scalar_t>
+using key_type = std::conditional_t<
+    sizeof(scalar_t) == 8, uint64_t,
+    std::conditional_t<sizeof(scalar_t) == 4, uint32_t, std::conditional_t<sizeof(scalar_t) == 2, uint16_t, uint8_t>>>;
+
+template <typename scalar_t>
+key_type<scalar_t> radix_key(scalar_t value) {
+  using key_t = key_type<scalar_t>;
+  constexpr key_t sign = key_t(1) << (8 * sizeof(key_t) - 1);
+  if constexpr (std::is_integral_v<scalar_t>) {
+    return std::is_signed_v<scalar_t> ? key_t(value) ^ sign : key_t(value);
+  } else {
+    if (is_nan(value)) {
+      return std::numeric_limits<key_t>::max();
+    }
+    key_t bits = 0;
+    if (opmath_type<scalar_t>(value) != 0) {
+      std::memcpy(&bits, &value, sizeof(bits));
+    }
+    return bits & sign ? key_t(~bits) : key_t(bits | sign);
+  }
+}
+
+constexpr int kDigitBits = 11, kDigits = 1 << kDigitBits;
+
+// From the last digit to the first, each pass stable: elements are counted by digit, then moved to their bucket.
+template <typename scalar_t>
+void sort_row_by_radix(Row<const scalar_t> in, int64_t* order, bool descending) {
+  using key_t = key_type<scalar_t>;
+  struct Element {
+    key_t key;
+    uint32_t place;
+  };
+  constexpr int kPasses = (8 * sizeof(key_t) + kDigitBits - 1) / kDigitBits;
+  const int64_t n = in.size;
+  std::vector<Element> elements(n), moved(n);
+  std::vector<uint32_t> counts(kPasses * kDigits, 0);
+  for (int64_t i = 0; i < n; i++) {
+    const key_t key = radix_key(in[i]);
+    elements[i] = {descending ? key_t(~key) : key, uint32_t(i)};
+    for (int pass = 0; pass < kPasses; pass++) {
+      counts[pass * kDigits + (elements[i].key >> (pass * kDigitBits)) % kDigits]++;
+    }
+  }
+  for (int pass = 0; pass < kPasses; pass++) {
+    uint32_t* count = &counts[pass * kDigits];
+    const int shift = pass * kDigitBits;
+    if (count[(elements[0].key >> shift) % kDigits] == n) {
+      continue; // all have the same digit
+    }
+    uint32_t begin = 0;
+    for (int digit = 0; digit < kDigits; digit++) {
+      begin += std::exchange(count[digit], begin);
+    }
+    for (const Element& element : elements) {
+      moved[count[(element.key >> shift) % kDigits]++] = element;
+    }
+    elements.swap(moved);
+  }
+  for (int64_t i = 0; i < n; i++) {
+    order[i] = elements[i].place;
+  }
+}
+
+void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool descending) {
+  constexpr int64_t kRadixFrom = 1024;
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "sorting_kernel_method_name", [&] {
+    dim_apply<3>({self, values, indices}, dim, [&](const std::array<char*, 3>& first) {
+      const auto in = row_of<const scalar_t>(first[0], self, dim);
+      const auto out = row_of<scalar_t>(first[1], values, dim);
+      const auto places = row_of<int64_t>(first[2], indices, dim);
+      std::vector<int64_t> order(in.size);
+      if (in.size < kRadixFrom || in.size > int64_t(std::numeric_limits<uint32_t>::max())) {
+        sort_row_by_comparison(in, order.data(), descending);
+      } else {
+        sort_row_by_radix(in, order.data(), descending);
+      }
+      for (int64_t i = 0; i < in.size; i++) {
+        out[i] = in[order[i]];
+        places[i] = order[i];
+      }
+    });
+  });
+}
+
+// As in PyTorch the standard library decides which of equal elements is taken: a partial sort for few elements of many,
+// else a partition around the k-th.
+template <typename Pair, typename Before>
+void select_first(std::vector<Pair>& queue, int64_t k, bool sorted, const Before& before) {
+  const auto begin = queue.begin();
+  if (k * 64 <= static_cast<int64_t>(queue.size())) {
+    std::partial_sort(begin, begin + k, queue.end(), before);
+    return;
+  }
+  std::nth_element(begin, begin + k - 1, queue.end(), before);
+  if (sorted) {
+    std::sort(begin, begin + k - 1, before);
+  }
+}
+
+void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool largest,
+                 bool sorted) {
+  AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "topk_cpu", [&] {
+    using Pair = std::pair<scalar_t, int64_t>;
+    dim_apply<3>({self, values, indices}, dim, [&](const std::array<char*, 3>& first) {
+      const auto in = row_of<const scalar_t>(first[0], self, dim);
+      const auto out = row_of<scalar_t>(first[1], values, dim);
+      const auto places = row_of<int64_t>(first[2], indices, dim);
+      std::vector<Pair> queue(in.size);
+      for (int64_t i = 0; i < in.size; i++) {
+        queue[i] = {in[i], i};
+      }
+      if (largest) {
+        select_first(queue, out.size, sorted,
+                     [](const Pair& a, const Pair& b) { return greater_nan_first(a.first, b.first); });
+      } else {
+        select_first(queue, out.size, sorted,
+                     [](const Pair& a, const Pair& b) { return less_nan_last(a.first, b.first); });
+      }
+      for (int64_t i = 0; i < out.size; i++) {
+        out[i] = queue[i].first;
+        places[i] = queue[i].second;
+      }
+    });
+  });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(sort_stub, sort_kernel)
+REGISTER_DISPATCH(topk_stub, topk_kernel)
+
+} // namespace reftorch::at::native

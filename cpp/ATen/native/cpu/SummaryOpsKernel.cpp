@@ -1,0 +1,55 @@
+// Mirrors: aten/src/ATen/native/SummaryOps.cpp, aten/src/ATen/native/cpu/HistogramKernel.cpp
+// Both on one thread: any two elements may fall into one bin.
+#include <ATen/Dispatch.h>
+#include <ATen/native/SummaryOps.h>
+
+#include <vector>
+
+namespace reftorch::at::native {
+namespace {
+
+template <typename out_t>
+void bincount_impl(const Tensor& result, const Tensor& self, const Tensor& weights) {
+  out_t* out = result.data_ptr<out_t>();
+  const int64_t* place = self.data_ptr<int64_t>();
+  const out_t* weight = weights.defined() ? weights.data_ptr<out_t>() : nullptr;
+  for (int64_t i = 0; i < self.numel(); i++) {
+    out[place[i]] += weight != nullptr ? weight[i] : out_t(1);
+  }
+}
+
+void bincount_kernel(const Tensor& result, const Tensor& self, const Tensor& weights) {
+  switch (result.scalar_type()) {
+    case kFloat: return bincount_impl<float>(result, self, weights);
+    case kDouble: return bincount_impl<double>(result, self, weights);
+    default: return bincount_impl<int64_t>(result, self, weights);
+  }
+}
+
+// An element outside of [min, max] is not counted; max itself belongs to the last bin.
+void histc_kernel(const Tensor& result, const Tensor& self, double min, double max) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "histogram_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    const scalar_t* in = self.data_ptr<scalar_t>();
+    const int64_t bins = result.numel();
+    std::vector<int64_t> counts(bins, 0);
+    const opmath_t low = opmath_t(min), high = opmath_t(max);
+    for (int64_t i = 0; i < self.numel(); i++) {
+      const opmath_t x = in[i];
+      if (x >= low && x <= high) {
+        const int64_t bin = static_cast<int64_t>((x - low) * opmath_t(bins) / (high - low));
+        counts[bin < bins ? bin : bins - 1]++;
+      }
+    }
+    for (int64_t b = 0; b < bins; b++) {
+      result.data_ptr<scalar_t>()[b] = scalar_t(opmath_t(counts[b]));
+    }
+  });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(bincount_stub, bincount_kernel)
+REGISTER_DISPATCH(histc_stub, histc_kernel)
+
+} // namespace reftorch::at::native

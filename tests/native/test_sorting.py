@@ -1,0 +1,124 @@
+"""Order against torch's, over every dtype and layout.
+
+Mirrors: test/test_sort_and_select.py
+"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reftorch
+from tests.op_db import sorting
+from tests.op_db.checks import (
+    assert_same,
+    check_error,
+    check_forward,
+    check_gradcheck,
+    check_gradients,
+    check_inplace_and_out,
+)
+from tests.op_db.core import DTYPES, FLOATS, INTEGERS, OpInfo
+
+# Both libraries warn where `out` is resized; torch, where searchsorted copies.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:An output with one or more elements was resized"),
+    pytest.mark.filterwarnings("ignore:torch.searchsorted"),
+]
+
+every_row = pytest.mark.parametrize("op", sorting.ROWS, ids=lambda op: op.ops)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", [*sorting.ROWS, *sorting.SPECIAL], ids=lambda op: op.ops)
+def test_equals_torch(op: OpInfo, dtype: str, real_torch: Any) -> None:
+    check_forward(op, dtype, real_torch)
+
+
+@every_row
+def test_inplace_and_out_equal_torch(op: OpInfo, real_torch: Any) -> None:
+    check_inplace_and_out(op, real_torch)
+
+
+@every_row
+def test_gradients_equal_torch(op: OpInfo, real_torch: Any) -> None:
+    check_gradients(op, real_torch)
+
+
+@every_row
+def test_gradcheck(op: OpInfo) -> None:
+    check_gradcheck(op)
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS])
+def test_long_rows_are_sorted_as_short_ones(dtype: str, descending: bool) -> None:
+    """Rows from 1024 elements on are sorted by radix, shorter ones by comparison: both stable."""
+    random = np.random.default_rng(3)
+    values = random.integers(-50, 50, 3000).clip(0 if dtype == "uint8" else -50)
+    x = reftorch.from_numpy(values).to(getattr(reftorch, dtype))
+    if x.is_floating_point():
+        x = x * 0.25
+        x[::100] = float("nan")
+        x[1::100] = -0.0
+        x[2::100] = float("inf")
+        x[3::100] = -float("inf")
+    got = x.sort(stable=True, descending=descending)
+    keys = x.double().numpy() if x.is_floating_point() else values
+    keys = np.where(np.isnan(keys), np.inf, keys), np.isnan(keys)
+    order = np.lexsort((np.arange(3000), *((-keys[0], ~keys[1]) if descending else keys)))
+    assert got.indices.tolist() == order.tolist()
+    assert str(got.values.tolist()) == str(x[got.indices].tolist())
+
+
+@pytest.mark.parametrize("dim", [None, 0, 1])
+@pytest.mark.parametrize("name", ["unique", "unique_consecutive"])
+def test_unique(name: str, dim: Any, real_torch: Any) -> None:
+    def results(lib: Any) -> Any:
+        x = lib.tensor([[2, 1, 1], [2, 1, 1], [0, 3, 3]])
+        for inverse in (False, True):
+            for counts in (False, True):
+                options = {"return_inverse": inverse, "return_counts": counts, "dim": dim}
+                yield getattr(lib, name)(x, **options)
+                yield getattr(x, name)(**options)
+
+    for got, want in zip(results(reftorch), results(real_torch), strict=True):
+        assert_same(got, want, name)
+
+
+ERRORS = [
+    (lambda t: t.ones(3).topk(4), RuntimeError, "selected index k out of range"),
+    (lambda t: t.tensor([True]).topk(1), RuntimeError, "topk does not support bool dtypes on CPU"),
+    (lambda t: t.ones(3).kthvalue(0), RuntimeError, "kthvalue(): selected number k out of range for dimension 0"),
+    (lambda t: t.ones(2, 0).kthvalue(1), IndexError, "kthvalue(): Expected reduction dim 1 to have non-zero size."),
+    (lambda t: t.ones(0).mode(), IndexError, "mode(): Expected reduction dim 0 to have non-zero size."),
+    (lambda t: t.ones(2, 0).median(1), IndexError, "median(): Expected reduction dim 1 to have non-zero size."),
+    (lambda t: t.tensor([True]).median(), NotImplementedError, "\"median_cpu\" not implemented for 'Bool'"),
+    (lambda t: t.ones(3).quantile(1.5), RuntimeError, "quantile() q must be in the range [0, 1] but got 1.5"),
+    (lambda t: t.ones(0).quantile(0.5), RuntimeError, "quantile() input tensor must be non-empty"),
+    (lambda t: t.ones(3).half().quantile(0.5), RuntimeError, "quantile() input tensor must be either float or double"),
+    (
+        lambda t: t.ones(3).quantile(0.5, interpolation="cubic"),
+        RuntimeError,
+        "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got cubic",
+    ),
+    (lambda t: t.ones(3).long().bincount(minlength=-1), RuntimeError, "minlength should be >= 0"),
+    (lambda t: t.tensor([-1]).bincount(), RuntimeError, "bincount only supports 1-d non-negative integral inputs."),
+    (lambda t: t.ones(3).histc(0), RuntimeError, "torch.histogram(): bins must be > 0, but got 0 for dimension 0"),
+    (lambda t: t.ones(3).histc(3, 2, 1), RuntimeError, "torch.histc: max must be larger than min"),
+    (
+        lambda t: t.searchsorted(t.ones(2, 2), t.ones(3)),
+        RuntimeError,
+        "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions",
+    ),
+    (
+        lambda t: t.searchsorted(t.ones(2), t.ones(3), side="left", right=True),
+        RuntimeError,
+        "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), ERRORS)
+def test_error(call: Any, error: type[Exception], message: str, real_torch_or_none: Any) -> None:
+    check_error(call, error, message, real_torch_or_none)
