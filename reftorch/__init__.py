@@ -68,6 +68,7 @@ from reftorch import (
     nn,
     optim,
     random,
+    special,
     testing,
     utils,
 )

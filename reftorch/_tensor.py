@@ -131,6 +131,12 @@ class Tensor(_C.TensorBase):
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
         return autograd.graph._register_post_accumulate_grad_hook(self, hook)
 
+    # ---- ops whose method takes its arguments in another order than the function
+
+    def polygamma(self, n: int) -> Tensor:
+        """The ``n``-th derivative of :func:`reftorch.digamma`, as :func:`reftorch.polygamma` gives it."""
+        return _C._VariableFunctions.polygamma(n, self)
+
     # ---- Python's protocols
 
     def __iter__(self) -> Iterator[Tensor]:

@@ -1,4 +1,5 @@
-"""The walk-through of CONTRIBUTING.md, done to the letter: its lines are put where it says, and the op works.
+"""The walk-through of CONTRIBUTING.md, done to the letter: its lines stand where it says; without them there is no such
+op, and put back they make it.
 
 Mirrors: nothing in PyTorch: its guide to adding an op is not run.
 
@@ -21,13 +22,21 @@ BUILD = ROOT / "build" / "Debug"
 STEP = re.compile(
     r"In\s`(?P<file>[^`]+)`, (?P<where>after|before)\s`(?P<anchor>[^`]+)`:\n\n```\w+\n(?P<text>.*?)```", re.DOTALL
 )
-PROGRAM = """
+START = """
 import math
 import sys
 # The editable install would find the checkout's package first.
 sys.meta_path = [finder for finder in sys.meta_path if "ScikitBuild" not in type(finder).__name__]
 import reftorch as torch
 assert torch._C.__file__.startswith({folder!r})
+"""
+WITHOUT = """
+assert not hasattr(torch, "expm1") and not hasattr(torch.Tensor, "expm1") and not hasattr(torch.Tensor, "expm1_")
+x = torch.ones(2, requires_grad=True)
+x.exp().sum().backward()
+assert torch.allclose(x.grad, x.exp())
+"""
+WITH = """
 x = torch.tensor([1e-9, 0.5, -1.0, 0.0], dtype=torch.float64, requires_grad=True)
 y = torch.expm1(x)
 assert y.tolist() == [math.expm1(v) for v in x.tolist()], y
@@ -55,15 +64,16 @@ def ninja_command(target: str) -> str:
     return listing.stdout.splitlines()[-1]
 
 
-def edit(tree: Path, steps: list[re.Match[str]]) -> list[str]:
-    """Follow the steps in a copy; return the C++ sources that changed."""
-    for step in steps:
-        path = tree / step["file"]
-        text, anchor = path.read_text(), step["anchor"] + "\n"
-        assert text.count(anchor) == 1, f"{step['file']} has not exactly one line {step['anchor']!r}"
-        added = anchor + step["text"] if step["where"] == "after" else step["text"] + anchor
-        path.write_text(text.replace(anchor, added))
-    return sorted({step["file"] for step in steps if step["file"].endswith(".cpp")})
+def quotation(step: re.Match[str]) -> tuple[str, str]:
+    """The anchor's line alone, and with the quoted lines beside it."""
+    anchor = step["anchor"] + "\n"
+    return anchor, anchor + step["text"] if step["where"] == "after" else step["text"] + anchor
+
+
+def replace_once(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert text.count("\n" + old) == 1, f"{path.name} has not exactly one place that reads:\n{old}"
+    path.write_text(text.replace("\n" + old, "\n" + new))
 
 
 def compile_copy(tree: Path, source: str) -> tuple[str, str]:
@@ -80,21 +90,40 @@ def compile_copy(tree: Path, source: str) -> tuple[str, str]:
     return original, words[at]
 
 
-def test_the_walk_through_adds_an_op(tmp_path: Path) -> None:
-    steps = list(STEP.finditer((ROOT / "CONTRIBUTING.md").read_text()))
-    assert len(steps) == 6, [step["file"] for step in steps]
-    shutil.copytree(ROOT / "cpp", tmp_path / "cpp")
-    shutil.copytree(ROOT / "reftorch", tmp_path / "reftorch", ignore=shutil.ignore_patterns("lib", "__pycache__"))
-
+def build(tree: Path, sources: list[str]) -> None:
+    """The copy's extension: these sources compiled anew, all else as the Debug build has it."""
     from reftorch import _load
 
     built = _load.extension_path("Debug")
-    library = tmp_path / "reftorch" / "lib" / "Debug" / built.name
-    library.parent.mkdir(parents=True)
+    library = tree / "reftorch" / "lib" / "Debug" / built.name
+    library.parent.mkdir(parents=True, exist_ok=True)
     link = ninja_command("_C").replace(str(built), str(library)).removeprefix(": && ").removesuffix(" && :")
-    for source in edit(tmp_path, steps):
-        link = link.replace(*compile_copy(tmp_path, source))
+    for source in sources:
+        link = link.replace(*compile_copy(tree, source))
     run(link, shell=True, cwd=BUILD)
 
+
+def test_the_walk_through_adds_an_op(tmp_path: Path) -> None:
+    steps = list(STEP.finditer((ROOT / "CONTRIBUTING.md").read_text()))
+    assert len(steps) == 6, [step["file"] for step in steps]
+    sources = sorted({step["file"] for step in steps if step["file"].endswith(".cpp")})
+    shutil.copytree(ROOT / "cpp", tmp_path / "cpp")
+    shutil.copytree(ROOT / "reftorch", tmp_path / "reftorch", ignore=shutil.ignore_patterns("lib", "__pycache__"))
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "REFTORCH_BUILD": "debug"}
-    run([sys.executable, "-c", PROGRAM.format(folder=str(tmp_path))], cwd=tmp_path, env=environment)
+
+    def check(program: str) -> None:
+        build(tmp_path, sources)
+        program = START.format(folder=str(tmp_path)) + program
+        run([sys.executable, "-c", program], cwd=tmp_path, env=environment)
+
+    for step in steps:
+        anchor, quoted = quotation(step)
+        replace_once(tmp_path / step["file"], quoted, anchor)
+    check(WITHOUT)
+
+    for step in steps:
+        anchor, quoted = quotation(step)
+        replace_once(tmp_path / step["file"], anchor, quoted)
+    for step in steps:
+        assert (tmp_path / step["file"]).read_text() == (ROOT / step["file"]).read_text()
+    check(WITH)

@@ -42,7 +42,8 @@ Tensor empty_strided_generic(IntArrayRef sizes, IntArrayRef strides, ScalarType 
 
 Tensor scalar_tensor(const Scalar& value, ScalarType dtype) {
   Tensor t = empty_generic({}, dtype);
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(dtype, "scalar_tensor", [&] { *t.data_ptr<scalar_t>() = value.to<scalar_t>(); });
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(dtype, "scalar_tensor",
+                                 [&] { *t.data_ptr<scalar_t>() = value.wrapped_to<scalar_t>(); });
   return t;
 }
 

@@ -11,7 +11,7 @@ namespace reftorch::at::detail {
 TORCH_API Tensor empty_generic(IntArrayRef sizes, ScalarType dtype, Device device = Device());
 TORCH_API Tensor empty_strided_generic(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype,
                                        Device device = Device());
-// A 0-dim cpu tensor.
+// A 0-dim cpu tensor; the number is converted as a cast converts it, without a check.
 TORCH_API Tensor scalar_tensor(const Scalar& value, ScalarType dtype);
 // A 0-dim tensor of the number's own dtype that takes part in promotion as a number ("wrapped number").
 TORCH_API Tensor wrapped_scalar_tensor(const Scalar& value);

@@ -68,11 +68,20 @@ Tensor pow(const Tensor& self, const Tensor& exponent) {
 Tensor pow(const Tensor& self, const Scalar& exponent) {
   CALL_OP("pow.Tensor_Scalar", Tensor(const Tensor&, const Scalar&), self, exponent);
 }
+Tensor pow(const Scalar& self, const Tensor& exponent) {
+  CALL_OP("pow.Scalar", Tensor(const Scalar&, const Tensor&), self, exponent);
+}
 Tensor& pow_out(Tensor& out, const Tensor& self, const Scalar& exponent) {
   CALL_OP("pow.Tensor_Scalar_out", Tensor & (const Tensor&, const Scalar&, Tensor&), self, exponent, out);
 }
 Tensor& pow_(Tensor& self, const Scalar& exponent) {
   CALL_OP("pow_.Tensor_Scalar", Tensor & (Tensor&, const Scalar&), self, exponent);
+}
+Tensor& pow_out(Tensor& out, const Tensor& self, const Tensor& exponent) {
+  CALL_OP("pow.Tensor_Tensor_out", Tensor & (const Tensor&, const Tensor&, Tensor&), self, exponent, out);
+}
+Tensor& pow_(Tensor& self, const Tensor& exponent) {
+  CALL_OP("pow_.Tensor_Tensor", Tensor & (Tensor&, const Tensor&), self, exponent);
 }
 Tensor maximum(const Tensor& self, const Tensor& other) {
   CALL_OP("maximum", Tensor(const Tensor&, const Tensor&), self, other);

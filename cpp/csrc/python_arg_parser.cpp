@@ -17,39 +17,8 @@ using at::TypeKind;
 
 // Ops whose tensor parameters take plain numbers, as in PyTorch's should_allow_numbers_as_tensors.
 static bool should_allow_numbers_as_tensors(std::string name) {
-  static const std::unordered_set<std::string> allowed = {"add",
-                                                          "sub",
-                                                          "rsub",
-                                                          "mul",
-                                                          "div",
-                                                          "true_divide",
-                                                          "floor_divide",
-                                                          "remainder",
-                                                          "fmod",
-                                                          "maximum",
-                                                          "minimum",
-                                                          "where",
-                                                          "eq",
-                                                          "ne",
-                                                          "lt",
-                                                          "le",
-                                                          "gt",
-                                                          "ge",
-                                                          "logical_and",
-                                                          "logical_or",
-                                                          "logical_xor",
-                                                          "bitwise_and",
-                                                          "bitwise_or",
-                                                          "bitwise_xor",
-                                                          "bitwise_left_shift",
-                                                          "bitwise_right_shift",
-                                                          "atan2",
-                                                          "hypot",
-                                                          "copysign",
-                                                          "xlogy",
-                                                          "divide",
-                                                          "multiply",
-                                                          "subtract"};
+  static const std::unordered_set<std::string> allowed = {
+      "add", "sub", "mul", "div", "subtract", "multiply", "divide", "true_divide", "floor_divide", "where"};
   if (!name.empty() && name.back() == '_') {
     name.pop_back();
   }

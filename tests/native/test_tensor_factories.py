@@ -46,12 +46,19 @@ RESULTS: dict[str, Program] = {
     "fill_ tensor": lambda t: numbers(t, 2).fill_(t.tensor(2.5)),
     "fill_ transposed": lambda t: numbers(t, 2, 3).t().fill_(2),
     "fill_ expanded": lambda t: numbers(t, 3, 1).expand(3, 2).fill_(2),
+    "numbers wrap in arithmetic": lambda t: [numbers(t, 3, dtype="int8") + 300, numbers(t, 3, dtype="uint8") * 257],
+    "halves have infinities": lambda t: [t.full((1,), 1e10, dtype=t.float16), t.full((1,), 1e300, dtype=t.bfloat16)],
     "zero_": lambda t: [numbers(t, 2, 3).zero_(), numbers(t, 4, 4)[::2, 1].zero_()],
 }
 
 ERRORS: dict[str, Program] = {
     "negative": lambda t: t.empty(-1),
     "full overflow": lambda t: t.full((2,), 300, dtype=t.int8),
+    "fill_ overflow": lambda t: t.zeros(2).fill_(1e39),
+    "masked_fill overflow": lambda t: t.zeros(2, dtype=t.int8).masked_fill(t.tensor([True, False]), 300),
+    "clamp overflow": lambda t: t.zeros(2, dtype=t.int16).clamp(max=40000),
+    "alpha overflow": lambda t: t.add(t.zeros(2, dtype=t.uint8), t.zeros(2, dtype=t.uint8), alpha=256),
+    "linspace overflow": lambda t: t.linspace(0, 300, 4, dtype=t.int8),
     "full nan": lambda t: t.full((2,), float("nan"), dtype=t.int64),
     "arange step 0": lambda t: t.arange(0, 5, 0),
     "arange sign": lambda t: t.arange(0, 5, -1),

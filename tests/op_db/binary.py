@@ -5,11 +5,14 @@ Leaves out: complex inputs.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tests.op_db.core import DTYPES, FLOATS, INTEGERS, Inputs, OpInfo, Sample
+
+NAN, INF = float("nan"), float("inf")
 
 
 def pairs(make: Inputs, low: float | None = None) -> Iterator[Sample]:
@@ -73,6 +76,29 @@ def signed(make: Inputs) -> Iterator[Sample]:
     yield from numbers(make)
 
 
+def signed_by_number(make: Inputs) -> Iterator[Sample]:
+    values = make.of(-3, -2.5, -1, 0, 0.5, 1, 3)
+    for divisor in (2, -2, 1.5, -1.5):
+        yield Sample((values, divisor))
+        yield Sample((make(3, 4, layout="transposed"), divisor))
+        yield Sample((make(), divisor))
+    yield Sample((values, 0))
+
+
+def signed_extremes(make: Inputs) -> Iterator[Sample]:
+    left, right = np.meshgrid([-INF, -1, -0.0, 0.0, 2, INF, NAN], [-INF, -0.0, 0.0, 2, INF, NAN])
+    if make.is_float:
+        yield Sample((make.of(*left.ravel()), make.of(*right.ravel())))
+    yield Sample((make.of(1, -2, 3), make.of(1, 0, 2)))
+
+
+def number_minus(make: Inputs) -> Iterator[Sample]:
+    for number in (2, 2.5):
+        yield Sample((make(2, 3), number))
+        yield Sample((make(), number))
+    yield Sample((make(2, 3), 2, 3))
+
+
 def powers(make: Inputs) -> Iterator[Sample]:
     yield from pairs(make)
     yield from mixed_dtypes(make, bools=False)
@@ -109,16 +135,20 @@ def weighted_by_number(make: Inputs) -> Iterator[Sample]:
     yield Sample((make(2, 3), make(2, 3, dtype="float64"), 0.25))
 
 
-ROWS = [
+BASIC = [
     OpInfo("add.Tensor", with_alpha, dtypes=DTYPES, ref=np.add),
     OpInfo("sub.Tensor", with_alpha, dtypes=(*FLOATS, *INTEGERS), ref=np.subtract),
     OpInfo("rsub.Tensor", with_alpha, dtypes=(*FLOATS, *INTEGERS)),
+    OpInfo("rsub.Scalar", number_minus, dtypes=(*FLOATS, *INTEGERS)),
     OpInfo("mul.Tensor", arithmetic, dtypes=DTYPES, ref=np.multiply),
     OpInfo("div.Tensor", quotients, dtypes=DTYPES, ref=np.true_divide),
     OpInfo("true_divide.Tensor true_divide.out", quotients, dtypes=DTYPES, ref=np.true_divide),
     OpInfo("div.Tensor_mode", rounded_quotients, dtypes=(*FLOATS, *INTEGERS)),
     OpInfo("floor_divide", signed, gradcheck=False, dtypes=(*FLOATS, *INTEGERS), ref=np.floor_divide),
     OpInfo("remainder.Tensor", signed, dtypes=(*FLOATS, *INTEGERS), ref=np.remainder),
+    OpInfo("remainder.Scalar", signed_by_number, dtypes=(*FLOATS, *INTEGERS)),
+    OpInfo("fmod.Tensor", signed, dtypes=(*FLOATS, *INTEGERS), ref=np.fmod),
+    OpInfo("fmod.Scalar", signed_by_number, dtypes=(*FLOATS, *INTEGERS)),
     OpInfo(
         "remainder.Scalar_Tensor",
         lambda make: [Sample((7, make(2, 3))), Sample((-7.5, make(2, 3)))],
@@ -141,7 +171,20 @@ ROWS = [
     OpInfo("lerp.Tensor", triples),
 ]
 
+ALIASES = [
+    replace(row, ops=alias)
+    for alias, name in {
+        "subtract.Tensor": "sub.Tensor", "multiply.Tensor": "mul.Tensor", "divide.Tensor": "div.Tensor",
+        "divide.Tensor_mode": "div.Tensor_mode",
+    }.items()
+    for row in BASIC
+    if row.ops == name
+]  # fmt: skip
+
+ROWS = [*BASIC, *ALIASES]
+
 SPECIAL = [
+    *(OpInfo(op, signed_extremes, dtypes=DTYPES) for op in ("remainder.Tensor", "fmod.Tensor")),
     OpInfo(
         "pow.Scalar",
         lambda make: [Sample((0, make.of(0, 1, -1, 2.5)))],

@@ -97,7 +97,18 @@ def same_or_not(make: Inputs) -> Iterator[Sample]:
     yield Sample((make(0, 3), make(0, 3)))
 
 
+def to_number(make: Inputs) -> Iterator[Sample]:
+    for number in (2, 2.5, True, -300, 1e30, INF, NAN):
+        yield Sample((make(2, 3), number))
+        yield Sample((make(), number))
+        yield Sample((make(3, 4, layout="transposed"), number))
+
+
+NAMES = {"ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
+
 ROWS = [
+    *(OpInfo(f"{name}.Scalar", to_number, dtypes=DTYPES) for name in ("eq", *NAMES, *NAMES.values())),
+    *(OpInfo(f"{name}.Tensor", comparisons, dtypes=DTYPES) for name in NAMES.values()),
     *(
         OpInfo(f"{name}.Tensor", comparisons, dtypes=DTYPES, ref=ref)
         for name, ref in (
@@ -124,6 +135,8 @@ ROWS = [
     OpInfo("where.self", choices, dtypes=DTYPES, ref=np.where),
     OpInfo("clamp", clamps, dtypes=(*FLOATS, *INTEGERS)),
     OpInfo("clamp.Tensor", clamps_by_tensors, dtypes=(*FLOATS, *INTEGERS)),
+    OpInfo("clip", clamps, dtypes=(*FLOATS, *INTEGERS)),
+    OpInfo("clip.Tensor", clamps_by_tensors, dtypes=(*FLOATS, *INTEGERS)),
     OpInfo("clamp_min", one_bound, dtypes=(*FLOATS, *INTEGERS)),
     OpInfo("clamp_min.Tensor", one_bound_tensor, dtypes=(*FLOATS, *INTEGERS)),
     OpInfo("clamp_max", one_bound, dtypes=(*FLOATS, *INTEGERS)),

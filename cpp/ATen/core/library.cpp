@@ -41,4 +41,32 @@ OperatorEntry* Library::define_out(OperatorEntry* functional) {
   return entry;
 }
 
+static void call_original(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
+  OperatorHandle(op.entry().alias_of).callBoxed(stack);
+}
+
+void Library::def_alias(const std::string& name, const std::string& of) {
+  std::vector<OperatorEntry*> originals;
+  for (const auto& entry : Dispatcher::singleton().entries()) {
+    if (entry->schema.name == of || entry->schema.name == of + "_") {
+      originals.push_back(entry.get());
+    }
+  }
+  std::unordered_map<const OperatorEntry*, OperatorEntry*> alias;
+  for (OperatorEntry* original : originals) {
+    FunctionSchema schema = original->schema;
+    schema.name = schema.name == of ? name : name + "_";
+    OperatorEntry* entry = alias[original] = define(std::move(schema), original->variants);
+    entry->alias_of = original;
+    implement(entry, c10::DispatchKey::CompositeImplicitAutograd, KernelFunction::makeFromBoxed(&call_original));
+  }
+  auto alias_or_null = [&](const OperatorEntry* entry) { return entry != nullptr ? alias.at(entry) : nullptr; };
+  for (const OperatorEntry* original : originals) {
+    OperatorEntry* entry = alias[original];
+    entry->functional = alias_or_null(original->functional);
+    entry->inplace = alias_or_null(original->inplace);
+    entry->out = alias_or_null(original->out);
+  }
+}
+
 } // namespace reftorch::at

@@ -49,13 +49,16 @@ class TORCH_API Library final {
       implement(define_out(functional), c10::DispatchKey::CompositeExplicitAutograd,
                 KernelFunction::makeFromUnboxed<&S::kernels::out>());
     }
-    if constexpr (S::num_outputs == 1) {
+    if constexpr (S::has_inplace) {
       if (derived & derive::INPLACE) {
         implement(define_inplace(functional), c10::DispatchKey::CompositeExplicitAutograd,
                   KernelFunction::makeFromUnboxed<&S::inplace_kernels::inplace>());
       }
     }
   }
+  // A second name for every overload of an op defined above, its in-place and out forms included. What is recorded is
+  // the op itself.
+  void def_alias(const std::string& name, const std::string& of);
   // One more row for an op that is defined elsewhere.
   template <auto fn>
   void impl(const std::string& operator_name, c10::DispatchKey key, CompileTimeFunctionPointer<fn>) {

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/BinaryOps.cpp
-// Two tensors compared, combined as truth values, or bit by bit. Left out: shifts.
+// Two tensors compared, combined as truth values, or bit by bit.
 #include <ATen/native/BinaryOps.h>
 
 #include <ATen/TypePromotion.h>
@@ -10,6 +10,8 @@ namespace reftorch::at::native {
 DEFINE_DISPATCH(bitwise_and_stub)
 DEFINE_DISPATCH(bitwise_or_stub)
 DEFINE_DISPATCH(bitwise_xor_stub)
+DEFINE_DISPATCH(lshift_stub)
+DEFINE_DISPATCH(rshift_stub)
 DEFINE_DISPATCH(logical_and_stub)
 DEFINE_DISPATCH(logical_or_stub)
 DEFINE_DISPATCH(logical_xor_stub)
@@ -28,13 +30,6 @@ static void comparison_op_out(const Tensor& self, const Tensor& other, Tensor& o
   iter.cast_outputs();
 }
 
-template <auto& stub>
-static void bitwise_op_out(const Tensor& self, const Tensor& other, Tensor& out) {
-  auto iter = TensorIterator::binary_op(out, self, other);
-  stub(iter.device_type(), iter);
-  iter.cast_outputs();
-}
-
 static Tensor as_bool(const Tensor& t) {
   return t.scalar_type() == kBool ? t : cast_to_dtype(t, kBool);
 }
@@ -48,21 +43,41 @@ static void logical_op_out(const Tensor& self, const Tensor& other, Tensor& out)
   iter.cast_outputs();
 }
 
+template <auto& stub>
+static void def_comparison(Library& m, const std::string& name, const std::string& alias) {
+  m.def_structured(name + ".Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(comparison_op_out<stub>));
+  m.def_structured(name + ".Scalar(Tensor self, Scalar other) -> Tensor",
+                   TORCH_FN(tensor_scalar_out<comparison_op_out<stub>>));
+  if (!alias.empty()) {
+    m.def_alias(alias, name);
+  }
+}
+
+// `scalar`: how PyTorch calls the overload whose second operand is a number.
+template <auto& stub>
+static void def_bitwise(Library& m, const std::string& name, const std::string& scalar) {
+  m.def_structured(name + ".Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<stub>));
+  m.def_structured(name + "." + scalar + "(Tensor self, Scalar other) -> Tensor",
+                   TORCH_FN(tensor_scalar_out<binary_op_out<stub>>));
+  m.def_structured(name + ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+                   TORCH_FN(scalar_tensor_out<binary_op_out<stub>>), derive::OUT, variants::FUNCTION);
+}
+
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_structured("eq.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(comparison_op_out<eq_stub>));
-  m.def_structured("ne.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(comparison_op_out<ne_stub>));
-  m.def_structured("lt.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(comparison_op_out<lt_stub>));
-  m.def_structured("le.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(comparison_op_out<le_stub>));
-  m.def_structured("gt.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(comparison_op_out<gt_stub>));
-  m.def_structured("ge.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(comparison_op_out<ge_stub>));
+  def_comparison<eq_stub>(m, "eq", "");
+  def_comparison<ne_stub>(m, "ne", "not_equal");
+  def_comparison<lt_stub>(m, "lt", "less");
+  def_comparison<le_stub>(m, "le", "less_equal");
+  def_comparison<gt_stub>(m, "gt", "greater");
+  def_comparison<ge_stub>(m, "ge", "greater_equal");
   m.def_structured("logical_and(Tensor self, Tensor other) -> Tensor", TORCH_FN(logical_op_out<logical_and_stub>));
   m.def_structured("logical_or(Tensor self, Tensor other) -> Tensor", TORCH_FN(logical_op_out<logical_or_stub>));
   m.def_structured("logical_xor(Tensor self, Tensor other) -> Tensor", TORCH_FN(logical_op_out<logical_xor_stub>));
-  m.def_structured("bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor",
-                   TORCH_FN(bitwise_op_out<bitwise_and_stub>));
-  m.def_structured("bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(bitwise_op_out<bitwise_or_stub>));
-  m.def_structured("bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor",
-                   TORCH_FN(bitwise_op_out<bitwise_xor_stub>));
+  def_bitwise<bitwise_and_stub>(m, "bitwise_and", "Scalar");
+  def_bitwise<bitwise_or_stub>(m, "bitwise_or", "Scalar");
+  def_bitwise<bitwise_xor_stub>(m, "bitwise_xor", "Scalar");
+  def_bitwise<lshift_stub>(m, "bitwise_left_shift", "Tensor_Scalar");
+  def_bitwise<rshift_stub>(m, "bitwise_right_shift", "Tensor_Scalar");
 }
 
 } // namespace reftorch::at::native

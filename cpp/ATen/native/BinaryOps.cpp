@@ -1,7 +1,8 @@
 // Mirrors: aten/src/ATen/native/BinaryOps.cpp
 // Arithmetic of two tensors: schema, checks and shape; the kernels are in cpu/BinaryOpsKernel.cpp. Comparisons, logic
-// and bits: BinaryLogicOps.cpp. Left out: the Scalar overloads (the binding makes a 0-dim tensor of a Python number),
-// complex numbers, atan2, gcd, shifts and the like.
+// and bits: BinaryLogicOps.cpp; mathematical functions: BinaryMathOps.cpp. Left out: the Scalar overloads of add, sub,
+// mul and div (Python never reaches them, in PyTorch neither: its binding makes a 0-dim tensor of a number), complex
+// numbers.
 #include <ATen/native/BinaryOps.h>
 
 #include <ATen/Functions.h>
@@ -15,6 +16,7 @@ DEFINE_DISPATCH(div_true_stub)
 DEFINE_DISPATCH(div_trunc_stub)
 DEFINE_DISPATCH(div_floor_stub)
 DEFINE_DISPATCH(remainder_stub)
+DEFINE_DISPATCH(fmod_stub)
 DEFINE_DISPATCH(maximum_stub)
 DEFINE_DISPATCH(minimum_stub)
 DEFINE_DISPATCH(sigmoid_backward_stub)
@@ -25,14 +27,6 @@ static void alpha_check(ScalarType dtype, const Scalar& alpha) {
   TORCH_CHECK(!alpha.isBoolean() || dtype == kBool, "Boolean alpha only supported for Boolean results.");
   TORCH_CHECK(c10::isFloatingType(dtype) || alpha.isIntegral(/*includeBool=*/true),
               "For integral input tensors, argument alpha must not be a floating point number.");
-}
-
-// out = f(self, other) in the promoted dtype
-template <auto& stub>
-static void binary_op_out(const Tensor& self, const Tensor& other, Tensor& out) {
-  auto iter = TensorIterator::binary_op(out, self, other);
-  stub(iter.device_type(), iter);
-  iter.cast_outputs();
 }
 
 // out = self + alpha * other
@@ -61,8 +55,15 @@ static void sub_out(const Tensor& self, const Tensor& other, const Scalar& alpha
   iter.cast_outputs();
 }
 
+// other - alpha * self: what Python calls where the left operand is a number
 static Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  return at::sub(other, self, alpha);
+  Tensor out;
+  sub_out(other, self, alpha, out);
+  return out;
+}
+
+static Tensor rsub_scalar(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return rsub(self, detail::wrapped_scalar_tensor(other), alpha);
 }
 
 // out = self * other
@@ -101,11 +102,6 @@ static Tensor& true_divide_out(const Tensor& self, const Tensor& other, Tensor& 
   return at::div_out(out, self, other);
 }
 
-// Python numbers divided by, raised to or taken modulo a tensor: `7 % t`.
-static Tensor remainder_scalar_tensor(const Scalar& self, const Tensor& other) {
-  return at::remainder(detail::wrapped_scalar_tensor(self), other);
-}
-
 // grad_input = grad_output * output * (1 - output)
 static void sigmoid_backward_out(const Tensor& grad_output, const Tensor& output, Tensor& grad_input) {
   binary_op_out<sigmoid_backward_stub>(grad_output, output, grad_input);
@@ -119,7 +115,8 @@ static void tanh_backward_out(const Tensor& grad_output, const Tensor& output, T
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(add_out));
   m.def_structured("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(sub_out));
-  m.def_composite("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(rsub));
+  m.def("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(rsub));
+  m.def("rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", TORCH_FN(rsub_scalar));
   m.def_structured("mul.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(mul_out));
   m.def_structured("div.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(div_out));
   m.def_structured("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
@@ -131,8 +128,13 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                   TORCH_FN(true_divide_out), variants::FUNCTION);
   m.def_structured("floor_divide(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<div_floor_stub>));
   m.def_structured("remainder.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<remainder_stub>));
-  m.def_composite("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", TORCH_FN(remainder_scalar_tensor),
-                  variants::FUNCTION);
+  m.def_structured("remainder.Scalar(Tensor self, Scalar other) -> Tensor",
+                   TORCH_FN(tensor_scalar_out<binary_op_out<remainder_stub>>));
+  m.def_structured("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+                   TORCH_FN(scalar_tensor_out<binary_op_out<remainder_stub>>), derive::OUT, variants::FUNCTION);
+  m.def_structured("fmod.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<fmod_stub>));
+  m.def_structured("fmod.Scalar(Tensor self, Scalar other) -> Tensor",
+                   TORCH_FN(tensor_scalar_out<binary_op_out<fmod_stub>>));
   m.def_structured("maximum(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<maximum_stub>), derive::OUT);
   m.def_structured("minimum(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<minimum_stub>), derive::OUT);
 
@@ -140,6 +142,10 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                    derive::NONE, variants::NN);
   m.def_structured("tanh_backward(Tensor grad_output, Tensor output) -> Tensor", TORCH_FN(tanh_backward_out),
                    derive::NONE, variants::NN);
+
+  m.def_alias("subtract", "sub");
+  m.def_alias("multiply", "mul");
+  m.def_alias("divide", "div");
 }
 
 } // namespace reftorch::at::native

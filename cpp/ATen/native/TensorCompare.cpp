@@ -106,6 +106,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", TORCH_FN(clamp_min_tensor_out));
   m.def_structured("clamp_max(Tensor self, Scalar max) -> Tensor", TORCH_FN(clamp_max_out));
   m.def_structured("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", TORCH_FN(clamp_max_tensor_out));
+  m.def_alias("clip", "clamp");
 }
 
 } // namespace reftorch::at::native

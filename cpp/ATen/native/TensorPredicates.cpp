@@ -4,6 +4,7 @@
 #include <ATen/core/library.h>
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/ReduceOps.h>
+#include <ATen/native/TensorFactories.h>
 
 #include <limits>
 
@@ -29,6 +30,37 @@ static Tensor isfinite(const Tensor& self) {
     return at::eq(self, self);
   }
   return at::lt(at::abs(self), number(std::numeric_limits<double>::infinity()));
+}
+
+template <int sign>
+static void is_infinity_out(const Tensor& self, Tensor& out) {
+  TORCH_CHECK(!out.defined() || out.scalar_type() == kBool, sign > 0 ? "isposinf" : "isneginf",
+              " does not support non-boolean outputs.");
+  const bool floating = self.is_floating_point(); // no integer is infinite, and none differs from itself
+  const Tensor other = floating ? number(sign * std::numeric_limits<double>::infinity()) : self;
+  auto iter = TensorIterator::comparison_op(out, self, other);
+  const auto& stub = floating ? eq_stub : ne_stub;
+  stub(iter.device_type(), iter);
+  iter.cast_outputs();
+}
+
+// No tensor here is complex.
+static Tensor isreal(const Tensor& self) {
+  Tensor result = empty_like_impl(self, kBool, std::nullopt, std::nullopt);
+  fill_impl(result, true);
+  return result;
+}
+
+static Tensor itself(const Tensor& self) {
+  return self;
+}
+
+static Tensor& itself_(Tensor& self) {
+  return self;
+}
+
+static Tensor imag(const Tensor&) {
+  TORCH_CHECK(false, "imag is not implemented for tensors with non-complex dtypes.");
 }
 
 // |self - other| <= atol + rtol * |other|, or equal (which infinities may be)
@@ -69,6 +101,16 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("isnan(Tensor self) -> Tensor", TORCH_FN(isnan));
   m.def_composite("isinf(Tensor self) -> Tensor", TORCH_FN(isinf));
   m.def_composite("isfinite(Tensor self) -> Tensor", TORCH_FN(isfinite));
+  m.def_structured("isposinf(Tensor self) -> Tensor", TORCH_FN(is_infinity_out<1>), derive::OUT);
+  m.def_structured("isneginf(Tensor self) -> Tensor", TORCH_FN(is_infinity_out<-1>), derive::OUT);
+  m.def("isreal(Tensor self) -> Tensor", TORCH_FN(isreal));
+  m.def_composite("real(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself), variants::FUNCTION);
+  m.def_composite("imag(Tensor(a) self) -> Tensor(a)", TORCH_FN(imag), variants::FUNCTION);
+  m.def_composite("conj(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself));
+  m.def_composite("conj_physical(Tensor self) -> Tensor", TORCH_FN(itself));
+  m.def_composite("conj_physical_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(itself_));
+  m.def_composite("resolve_conj(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself));
+  m.def_composite("resolve_neg(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself));
   m.def_composite(
       "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
       TORCH_FN(isclose));

@@ -1,10 +1,13 @@
 // Mirrors: aten/src/ATen/native/UnaryOps.cpp
-// Functions of one tensor, element by element. Left out: complex numbers, special functions, round's `decimals`.
+// Functions of one tensor, element by element; the special functions are in UnarySpecialOps.cpp. Left out: complex
+// numbers.
 #include <ATen/native/UnaryOps.h>
 
 #include <ATen/Functions.h>
+#include <ATen/Resize.h>
 #include <ATen/core/library.h>
 #include <ATen/native/Copy.h>
+#include <ATen/native/TensorFactories.h>
 
 namespace reftorch::at::native {
 
@@ -15,18 +18,38 @@ DEFINE_DISPATCH(sqrt_stub)
 DEFINE_DISPATCH(rsqrt_stub)
 DEFINE_DISPATCH(reciprocal_stub)
 DEFINE_DISPATCH(exp_stub)
+DEFINE_DISPATCH(expm1_stub)
+DEFINE_DISPATCH(exp2_stub)
 DEFINE_DISPATCH(log_stub)
 DEFINE_DISPATCH(log1p_stub)
+DEFINE_DISPATCH(log2_stub)
+DEFINE_DISPATCH(log10_stub)
 DEFINE_DISPATCH(sin_stub)
 DEFINE_DISPATCH(cos_stub)
+DEFINE_DISPATCH(tan_stub)
+DEFINE_DISPATCH(asin_stub)
+DEFINE_DISPATCH(acos_stub)
+DEFINE_DISPATCH(atan_stub)
+DEFINE_DISPATCH(sinh_stub)
+DEFINE_DISPATCH(cosh_stub)
 DEFINE_DISPATCH(tanh_stub)
+DEFINE_DISPATCH(asinh_stub)
+DEFINE_DISPATCH(acosh_stub)
+DEFINE_DISPATCH(atanh_stub)
 DEFINE_DISPATCH(sigmoid_stub)
 DEFINE_DISPATCH(floor_stub)
 DEFINE_DISPATCH(ceil_stub)
 DEFINE_DISPATCH(round_stub)
+DEFINE_DISPATCH(round_decimals_stub)
 DEFINE_DISPATCH(trunc_stub)
+DEFINE_DISPATCH(frac_stub)
 DEFINE_DISPATCH(bitwise_not_stub)
 DEFINE_DISPATCH(logical_not_stub)
+DEFINE_DISPATCH(signbit_stub)
+DEFINE_DISPATCH(deg2rad_stub)
+DEFINE_DISPATCH(rad2deg_stub)
+DEFINE_DISPATCH(nan_to_num_stub)
+DEFINE_DISPATCH(frexp_stub)
 
 // The result has self's dtype; a given one must have it too.
 static void check_same_dtype(const Tensor& self, const Tensor& out) {
@@ -63,6 +86,36 @@ static void rounding_op_out(const Tensor& self, Tensor& out) {
   iter.cast_outputs();
 }
 
+// To `decimals` digits after the point, before it where negative.
+static void round_decimals_out(const Tensor& self, int64_t decimals, Tensor& out) {
+  if (decimals == 0) {
+    unary_op_out<round_stub>(self, out); // integers are refused, as with other decimals
+    return;
+  }
+  check_same_dtype(self, out);
+  auto iter = TensorIterator::unary_op(out, self);
+  round_decimals_stub(iter.device_type(), iter, decimals);
+  iter.cast_outputs();
+}
+
+// NaN and the infinities become numbers: by default 0 and the largest there are. Integers have neither.
+static void nan_to_num_out(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
+                           std::optional<double> neginf, Tensor& out) {
+  TORCH_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(),
+              "nan_to_num: dtype of out: ", out.scalar_type(), " should be same as input: ", self.scalar_type());
+  if (!out.defined()) {
+    out = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
+  }
+  if (c10::isIntegralType(self.scalar_type(), /*includeBool=*/true)) {
+    resize_output(out, self.sizes());
+    at::copy_(out, self);
+    return;
+  }
+  auto iter = TensorIterator::unary_op(out, self);
+  nan_to_num_stub(iter.device_type(), iter, nan, posinf, neginf);
+  iter.cast_outputs();
+}
+
 static void neg_out(const Tensor& self, Tensor& out) {
   TORCH_CHECK(self.scalar_type() != kBool, "Negation, the `-` operator, on a bool tensor is not supported. ",
               "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.");
@@ -76,9 +129,33 @@ static void logical_not_out(const Tensor& self, Tensor& out) {
   iter.cast_outputs();
 }
 
+// The sign's bit alone: true of -0.0 too.
+static void signbit_out(const Tensor& self, Tensor& out) {
+  TORCH_CHECK(!out.defined() || out.scalar_type() == kBool, "signbit does not support non-boolean outputs.");
+  auto iter = TensorIteratorConfig().add_output(out, kBool).add_input(self).build();
+  signbit_stub(iter.device_type(), iter);
+  iter.cast_outputs();
+}
+
+// self = mantissa * 2^exponent, with the mantissa in [0.5, 1) or 0
+static void frexp_out(const Tensor& self, Tensor& mantissa, Tensor& exponent) {
+  TORCH_CHECK(self.is_floating_point(), "torch.frexp() only supports floating-point dtypes");
+  TORCH_CHECK(!mantissa.defined() || mantissa.scalar_type() == self.scalar_type(),
+              "torch.frexp() expects mantissa to have dtype ", self.scalar_type(), " but got ", mantissa.scalar_type());
+  TORCH_CHECK(!exponent.defined() || exponent.scalar_type() == kInt,
+              "torch.frexp() expects exponent to have int dtype but got ", exponent.scalar_type());
+  auto iter = TensorIteratorConfig()
+                  .add_output(mantissa, self.scalar_type())
+                  .add_output(exponent, kInt)
+                  .add_input(self)
+                  .build();
+  frexp_stub(iter.device_type(), iter);
+  iter.cast_outputs();
+}
+
 static Tensor positive(const Tensor& self) {
   TORCH_CHECK(self.scalar_type() != kBool, "The `+` operator, on a bool tensor is not supported.");
-  return at::alias(self);
+  return self;
 }
 
 static Tensor square(const Tensor& self) {
@@ -97,6 +174,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("neg(Tensor self) -> Tensor", TORCH_FN(neg_out));
   m.def_structured("abs(Tensor self) -> Tensor", TORCH_FN(unary_op_out<abs_stub>));
   m.def_structured("sign(Tensor self) -> Tensor", TORCH_FN(unary_op_out<sign_stub>));
+  m.def_structured("sgn(Tensor self) -> Tensor", TORCH_FN(unary_op_out<sign_stub>)); // differs for complex numbers only
+  m.def_structured("signbit(Tensor self) -> Tensor", TORCH_FN(signbit_out), derive::OUT);
   m.def_structured("bitwise_not(Tensor self) -> Tensor", TORCH_FN(unary_op_out<bitwise_not_stub>));
   m.def_structured("logical_not(Tensor self) -> Tensor", TORCH_FN(logical_not_out));
 
@@ -104,22 +183,52 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("rsqrt(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<rsqrt_stub>));
   m.def_structured("reciprocal(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<reciprocal_stub>));
   m.def_structured("exp(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<exp_stub>));
+  m.def_structured("expm1(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<expm1_stub>));
+  m.def_structured("exp2(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<exp2_stub>));
   m.def_structured("log(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<log_stub>));
   m.def_structured("log1p(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<log1p_stub>));
+  m.def_structured("log2(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<log2_stub>));
+  m.def_structured("log10(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<log10_stub>));
   m.def_structured("sin(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<sin_stub>));
   m.def_structured("cos(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<cos_stub>));
+  m.def_structured("tan(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<tan_stub>));
+  m.def_structured("asin(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<asin_stub>));
+  m.def_structured("acos(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<acos_stub>));
+  m.def_structured("atan(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<atan_stub>));
+  m.def_structured("sinh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<sinh_stub>));
+  m.def_structured("cosh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<cosh_stub>));
   m.def_structured("tanh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<tanh_stub>));
+  m.def_structured("asinh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<asinh_stub>));
+  m.def_structured("acosh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<acosh_stub>));
+  m.def_structured("atanh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<atanh_stub>));
   m.def_structured("sigmoid(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<sigmoid_stub>));
+  m.def_structured("deg2rad(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<deg2rad_stub>));
+  m.def_structured("rad2deg(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<rad2deg_stub>));
 
   m.def_structured("floor(Tensor self) -> Tensor", TORCH_FN(rounding_op_out<floor_stub>));
   m.def_structured("ceil(Tensor self) -> Tensor", TORCH_FN(rounding_op_out<ceil_stub>));
   m.def_structured("round(Tensor self) -> Tensor", TORCH_FN(rounding_op_out<round_stub>));
+  m.def_structured("round.decimals(Tensor self, *, int decimals) -> Tensor", TORCH_FN(round_decimals_out));
   m.def_structured("trunc(Tensor self) -> Tensor", TORCH_FN(rounding_op_out<trunc_stub>));
+  m.def_structured("frac(Tensor self) -> Tensor", TORCH_FN(unary_op_out<frac_stub>));
+  m.def_structured("frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", TORCH_FN(frexp_out), derive::OUT);
+  m.def_structured("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+                   TORCH_FN(nan_to_num_out));
 
   m.def_composite("positive(Tensor(a) self) -> Tensor(a)", TORCH_FN(positive));
   m.def_composite("square(Tensor self) -> Tensor", TORCH_FN(square));
   m.def_composite("square_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(square_));
   m.def_composite("square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(square_out), variants::FUNCTION);
+
+  m.def_alias("negative", "neg");
+  m.def_alias("absolute", "abs");
+  m.def_alias("fix", "trunc");
+  m.def_alias("arcsin", "asin");
+  m.def_alias("arccos", "acos");
+  m.def_alias("arctan", "atan");
+  m.def_alias("arcsinh", "asinh");
+  m.def_alias("arccosh", "acosh");
+  m.def_alias("arctanh", "atanh");
 }
 
 } // namespace reftorch::at::native

@@ -7,6 +7,7 @@
 #include <c10/util/Exception.h>
 
 #include <cmath>
+#include <limits>
 
 namespace reftorch::c10 {
 
@@ -42,8 +43,15 @@ class Scalar final {
     return tag_ == Tag::Double ? kDouble : tag_ == Tag::Int ? kLong : kBool;
   }
 
+  // The number as a T. RuntimeError where T cannot hold it: see overflows().
   template <typename T>
   T to() const {
+    TORCH_CHECK(!overflows<T>(), "value cannot be converted to type ", cpp_type_name<T>(), " without overflow");
+    return wrapped_to<T>();
+  }
+  // The number as a cast of a tensor converts it: an integer keeps the low bits that T has room for.
+  template <typename T>
+  T wrapped_to() const {
     if constexpr (std::is_same_v<T, bool>) {
       return tag_ == Tag::Double ? payload_.d != 0 : payload_.i != 0;
     } else {
@@ -68,6 +76,40 @@ class Scalar final {
   }
 
  private:
+  // Infinity and NaN are numbers to a float type, and the 16-bit floats round what is too large to infinity. An
+  // unsigned T takes negative numbers around the corner, so that 255 can be written as -1.
+  template <typename T>
+  bool overflows() const {
+    using limit = std::numeric_limits<T>;
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, double>) {
+      return false;
+    } else if constexpr (std::is_same_v<T, float>) {
+      return tag_ == Tag::Double && std::isfinite(payload_.d) && std::abs(payload_.d) > double(limit::max());
+    } else if constexpr (!std::is_integral_v<T>) {
+      return false;
+    } else if (tag_ == Tag::Double) {
+      // Compared as doubles; 2^63, the one next to the largest int64, is too large already.
+      const double largest = static_cast<double>(limit::max());
+      const double smallest = limit::is_signed ? static_cast<double>(limit::lowest()) : -largest;
+      const bool fits = sizeof(T) == sizeof(int64_t) ? payload_.d < largest : payload_.d <= largest;
+      return !(fits && payload_.d >= smallest);
+    } else {
+      constexpr int64_t largest = limit::max(), smallest = limit::is_signed ? int64_t(limit::lowest()) : -largest;
+      return payload_.i > largest || payload_.i < smallest;
+    }
+  }
+
+  template <typename T>
+  static constexpr const char* cpp_type_name() {
+    if constexpr (!std::is_integral_v<T>) {
+      return "float";
+    } else if constexpr (std::is_same_v<T, uint8_t>) {
+      return "uint8_t";
+    } else {
+      return sizeof(T) == 1 ? "int8_t" : sizeof(T) == 2 ? "int16_t" : sizeof(T) == 4 ? "int" : "int64_t";
+    }
+  }
+
   // Half and BFloat16 have one way in: from float.
   template <typename T, typename From>
   static T convert(From value) {

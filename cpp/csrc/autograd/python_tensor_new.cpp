@@ -112,7 +112,7 @@ void store(char* data, PyObject* obj) {
                   " without overflow: ", number);
     }
   }
-  *reinterpret_cast<T*>(data) = value.to<T>();
+  *reinterpret_cast<T*>(data) = value.wrapped_to<T>();
 }
 
 void store_scalar(char* data, c10::ScalarType type, PyObject* obj) {

@@ -20,26 +20,30 @@ static const at::Tensor& unpack(PyObject* self) {
 
 // ---- operators: each slot calls the op of its name
 
-#define FORALL_BINARY_OPERATORS(_)                                                                         \
-  _(add, nb_add)                                                                                           \
-  _(sub, nb_subtract) _(mul, nb_multiply) _(true_divide, nb_true_divide) _(floor_divide, nb_floor_divide)  \
-      _(remainder, nb_remainder) _(matmul, nb_matrix_multiply) _(bitwise_and, nb_and) _(bitwise_or, nb_or) \
-          _(bitwise_xor, nb_xor)
-#define FORALL_INPLACE_OPERATORS(_)                                                                                 \
-  _(add_, nb_inplace_add)                                                                                           \
-  _(sub_, nb_inplace_subtract) _(mul_, nb_inplace_multiply) _(div_, nb_inplace_true_divide)                         \
-      _(floor_divide_, nb_inplace_floor_divide) _(remainder_, nb_inplace_remainder) _(bitwise_and_, nb_inplace_and) \
-          _(bitwise_or_, nb_inplace_or) _(bitwise_xor_, nb_inplace_xor)
-#define FORALL_UNARY_OPERATORS(_) _(neg, nb_negative) _(abs, nb_absolute) _(bitwise_not, nb_invert)
+#define FORALL_BINARY_OPERATORS(_)                                                                                 \
+  _(add, nb_add)                                                                                                   \
+  _(mul, nb_multiply)                                                                                              \
+  _(floor_divide, nb_floor_divide) _(remainder, nb_remainder) _(matmul, nb_matrix_multiply) _(bitwise_and, nb_and) \
+      _(bitwise_or, nb_or) _(bitwise_xor, nb_xor) _(bitwise_left_shift, nb_lshift) _(bitwise_right_shift, nb_rshift)
+#define FORALL_INPLACE_OPERATORS(_)                                                                      \
+  _(add_, nb_inplace_add)                                                                                \
+  _(sub_, nb_inplace_subtract)                                                                           \
+  _(mul_, nb_inplace_multiply) _(div_, nb_inplace_true_divide) _(floor_divide_, nb_inplace_floor_divide) \
+      _(remainder_, nb_inplace_remainder) _(bitwise_and_, nb_inplace_and) _(bitwise_or_, nb_inplace_or)  \
+          _(bitwise_xor_, nb_inplace_xor) _(bitwise_left_shift_, nb_inplace_lshift)                      \
+              _(bitwise_right_shift_, nb_inplace_rshift)
+#define FORALL_UNARY_OPERATORS(_) \
+  _(neg, nb_negative) _(positive, nb_positive) _(abs, nb_absolute) _(bitwise_not, nb_invert)
+// Operators of several ops, below.
+#define FORALL_OTHER_OPS(_) _(sub) _(rsub) _(true_divide) _(reciprocal) _(pow) _(pow_)
 
 struct Operators {
-#define DECLARE(name, slot) PyObject* name = nullptr;
+#define DECLARE(name, ...) PyObject* name = nullptr;
   FORALL_BINARY_OPERATORS(DECLARE)
-  FORALL_INPLACE_OPERATORS(DECLARE) FORALL_UNARY_OPERATORS(DECLARE)
+  FORALL_INPLACE_OPERATORS(DECLARE)
+  FORALL_UNARY_OPERATORS(DECLARE) FORALL_OTHER_OPS(DECLARE)
 #undef DECLARE
-      PyObject* pow = nullptr,
-                *pow_ = nullptr;
-  PyObject* comparisons[6] = {};
+      PyObject* comparisons[6] = {};
 };
 static Operators operators;
 
@@ -56,6 +60,26 @@ FORALL_INPLACE_OPERATORS(DEFINE_BINARY)
   }
 FORALL_UNARY_OPERATORS(DEFINE_UNARY)
 
+// 2 - x is rsub(x, 2), and 2 / x is reciprocal(x) * 2.
+static PyObject* nb_subtract(PyObject* left, PyObject* right) {
+  PyObject* args[] = {left, right, left};
+  return is_python_number(left) ? call_operator(operators.rsub, args + 1, 2) : call_operator(operators.sub, args, 2);
+}
+static PyObject* nb_true_divide(PyObject* left, PyObject* right) {
+  if (!is_python_number(left)) {
+    PyObject* args[] = {left, right};
+    return call_operator(operators.true_divide, args, 2);
+  }
+  PyObject* inverse = call_operator(operators.reciprocal, &right, 1);
+  if (inverse == nullptr) {
+    return nullptr;
+  }
+  PyObject* args[] = {inverse, left};
+  PyObject* result = call_operator(operators.mul, args, 2);
+  Py_DECREF(inverse);
+  return result;
+}
+
 static PyObject* power(PyObject* packet, PyObject* base, PyObject* exponent, PyObject* modulus) {
   if (modulus != Py_None) {
     Py_RETURN_NOTIMPLEMENTED;
@@ -68,9 +92,6 @@ static PyObject* nb_power(PyObject* base, PyObject* exponent, PyObject* modulus)
 }
 static PyObject* nb_inplace_power(PyObject* base, PyObject* exponent, PyObject* modulus) {
   return power(operators.pow_, base, exponent, modulus);
-}
-static PyObject* nb_positive(PyObject* self) {
-  return Py_NewRef(self);
 }
 
 static PyObject* richcompare(PyObject* self, PyObject* other, int op) {
@@ -96,12 +117,11 @@ void initOperators() {
     }
     return op;
   };
-#define LOOKUP(name, slot) operators.name = lookup(#name);
+#define LOOKUP(name, ...) operators.name = lookup(#name);
   FORALL_BINARY_OPERATORS(LOOKUP)
   FORALL_INPLACE_OPERATORS(LOOKUP)
   FORALL_UNARY_OPERATORS(LOOKUP)
-  operators.pow = lookup("pow");
-  operators.pow_ = lookup("pow_");
+  FORALL_OTHER_OPS(LOOKUP)
   const char* names[6] = {"lt", "le", "eq", "ne", "gt", "ge"}; // Py_LT .. Py_GE
   for (int i = 0; i < 6; i++) {
     operators.comparisons[i] = lookup(names[i]);
@@ -365,7 +385,8 @@ void append_variable_slots(std::vector<PyType_Slot>& slots) {
   const PyType_Slot more[] = {
       {Py_nb_power, reinterpret_cast<void*>(nb_power)},
       {Py_nb_inplace_power, reinterpret_cast<void*>(nb_inplace_power)},
-      {Py_nb_positive, reinterpret_cast<void*>(nb_positive)},
+      {Py_nb_subtract, reinterpret_cast<void*>(nb_subtract)},
+      {Py_nb_true_divide, reinterpret_cast<void*>(nb_true_divide)},
       {Py_nb_bool, reinterpret_cast<void*>(nb_bool)},
       {Py_nb_float, reinterpret_cast<void*>(nb_float)},
       {Py_nb_int, reinterpret_cast<void*>(nb_int)},

@@ -51,6 +51,7 @@ _NODE_NUMBER = {
     "pow.Tensor_Tensor": 1, "pow.Scalar": 2, "remainder.Tensor": 1, "fmod.Tensor": 1, "lerp.Tensor": 1,
     "clamp": 1, "clamp_min.Tensor": 1, "clamp_max.Tensor": 1, "fill.Tensor": 1, "masked_fill.Tensor": 1,
     "sum.dim_IntList": 1, "mean.dim": 1, "prod.dim_int": 1, "max": 1, "min": 1, "squeeze.dim": 1, "squeeze.dims": 2,
+    "round.decimals": 1, "copysign.Scalar": 1, "xlogy.Scalar_Self": 1, "xlogy.Scalar_Other": 2,
     "norm.ScalarOpt_dim": 1, "index_fill.int_Tensor": 1, "sort.stable": 1,
 }  # fmt: skip
 

@@ -18,6 +18,9 @@ derivative("add.Tensor", self=lambda grad: grad, other=lambda grad, alpha: grad 
 
 derivative("sub.Tensor", self=lambda grad: grad, other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
 
+derivative("rsub.Tensor", self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha, other=lambda grad: grad)
+derivative("rsub.Scalar", self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
+
 # --- products and quotients ------------------------------------------------------------------------------------------
 
 derivative(
@@ -54,6 +57,17 @@ derivative(
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * self.div(other, rounding_mode="floor"),
 )
+derivative("remainder.Scalar", self=lambda grad: grad)
+derivative(
+    "remainder.Scalar_Tensor", other=lambda grad, self, other: -grad * _fn.div(self, other, rounding_mode="floor")
+)
+
+derivative(
+    "fmod.Tensor",
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * self.div(other, rounding_mode="trunc"),
+)
+derivative("fmod.Scalar", self=lambda grad: grad)
 
 # --- three at a time -------------------------------------------------------------------------------------------------
 

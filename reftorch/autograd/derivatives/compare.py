@@ -11,9 +11,13 @@ from reftorch.autograd.derivatives import derivative, non_differentiable
 
 _where = _C._VariableFunctions.where
 
-non_differentiable("eq.Tensor", "ne.Tensor", "lt.Tensor", "le.Tensor", "gt.Tensor", "ge.Tensor")
+for _op in ("eq", "ne", "lt", "le", "gt", "ge"):
+    non_differentiable(f"{_op}.Tensor", f"{_op}.Scalar")
 non_differentiable("logical_and", "logical_or", "logical_xor")
-non_differentiable("bitwise_and.Tensor", "bitwise_or.Tensor", "bitwise_xor.Tensor")
+for _op in ("bitwise_and", "bitwise_or", "bitwise_xor"):
+    non_differentiable(f"{_op}.Tensor", f"{_op}.Scalar", f"{_op}.Scalar_Tensor")
+for _op in ("bitwise_left_shift", "bitwise_right_shift"):
+    non_differentiable(f"{_op}.Tensor", f"{_op}.Tensor_Scalar", f"{_op}.Scalar_Tensor")
 
 # --- choices ---------------------------------------------------------------------------------------------------------
 

@@ -59,10 +59,11 @@ struct structured_kernels<fn, typelist<Inputs...>, 2> {
   }
 };
 
+// Written to in place is the first argument; where that is no tensor there is no such form.
 template <auto fn, typename Inputs>
-struct structured_inplace;
+struct structured_inplace : std::false_type {};
 template <auto fn, typename... Rest>
-struct structured_inplace<fn, typelist<const Tensor&, Rest...>> {
+struct structured_inplace<fn, typelist<const Tensor&, Rest...>> : std::true_type {
   static Tensor& inplace(Tensor& self, Rest... rest) {
     Tensor out = self;
     fn(self, rest..., out);
@@ -78,6 +79,7 @@ struct structured<fn, void (*)(Args...)> {
   using inputs = typename split<sizeof...(Args) - num_outputs, typelist<>, typelist<Args...>>::head;
   using kernels = structured_kernels<fn, inputs, num_outputs>;
   using inplace_kernels = structured_inplace<fn, inputs>;
+  static constexpr bool has_inplace = num_outputs == 1 && inplace_kernels::value;
 };
 
 } // namespace reftorch::at::impl

@@ -31,6 +31,7 @@ struct OperatorEntry final {
   OperatorEntry* functional = nullptr; // for `add_` and `add.out`: the entry of `add`
   OperatorEntry* inplace = nullptr;
   OperatorEntry* out = nullptr;
+  OperatorEntry* alias_of = nullptr; // for `absolute`: the entry of `abs`, which is called in its place
 };
 
 template <typename Sig>

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp
-// Division: true, rounded toward zero, rounded down, and the remainder of the last.
+// Division: true, rounded toward zero, rounded down, and the remainders of the last two.
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/cpu/Loops.h>
 
@@ -97,11 +97,29 @@ void remainder_kernel(TensorIterator& iter) {
   });
 }
 
+// The remainder has the dividend's sign, as in C.
+void fmod_kernel(TensorIterator& iter) {
+  if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
+    AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "fmod_cpu", [&] {
+      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
+        TORCH_CHECK(b != 0, "ZeroDivisionError");
+        return std::is_signed_v<scalar_t> && b == scalar_t(-1) ? 0 : a % b;
+      });
+    });
+    return;
+  }
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "fmod_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return std::fmod(opmath_t(a), opmath_t(b)); });
+  });
+}
+
 } // namespace
 
 REGISTER_DISPATCH(div_true_stub, div_true_kernel)
 REGISTER_DISPATCH(div_trunc_stub, div_trunc_kernel)
 REGISTER_DISPATCH(div_floor_stub, div_floor_kernel)
 REGISTER_DISPATCH(remainder_stub, remainder_kernel)
+REGISTER_DISPATCH(fmod_stub, fmod_kernel)
 
 } // namespace reftorch::at::native

@@ -3,6 +3,8 @@
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/cpu/Loops.h>
 
+#include <limits>
+
 namespace reftorch::at::native {
 namespace {
 
@@ -32,8 +34,29 @@ void bitwise_xor_kernel(TensorIterator& iter) {
   });
 }
 
+// A shift by the type's width or more, or by a negative number, moves every bit out: to the left 0 remains, to the
+// right what the sign says.
+void lshift_kernel(TensorIterator& iter) {
+  AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "lshift_cpu", [&] {
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
+      constexpr int bits = std::numeric_limits<std::make_unsigned_t<scalar_t>>::digits;
+      return b < 0 || b >= bits ? 0 : static_cast<scalar_t>(static_cast<std::make_unsigned_t<scalar_t>>(a) << b);
+    });
+  });
+}
+void rshift_kernel(TensorIterator& iter) {
+  AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "rshift_cpu", [&] {
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
+      constexpr int digits = std::numeric_limits<scalar_t>::digits; // the sign's bit is none
+      return b < 0 || b >= digits ? static_cast<scalar_t>(a < 0 ? -1 : 0) : static_cast<scalar_t>(a >> b);
+    });
+  });
+}
+
 } // namespace
 
+REGISTER_DISPATCH(lshift_stub, lshift_kernel)
+REGISTER_DISPATCH(rshift_stub, rshift_kernel)
 REGISTER_DISPATCH(logical_and_stub, logical_and_kernel)
 REGISTER_DISPATCH(logical_or_stub, logical_or_kernel)
 REGISTER_DISPATCH(logical_xor_stub, logical_xor_kernel)

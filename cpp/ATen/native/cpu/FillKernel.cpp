@@ -7,7 +7,7 @@ namespace {
 
 void fill_kernel(TensorIterator& iter, const Scalar& value_scalar) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "fill_cpu", [&] {
-    const auto value = checked_convert<scalar_t>(value_scalar);
+    const auto value = value_scalar.to<scalar_t>();
     cpu_kernel(iter, [value]() -> scalar_t { return value; });
   });
 }

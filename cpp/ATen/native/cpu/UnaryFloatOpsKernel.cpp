@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/UnaryOpsKernel.cpp
-// Functions of real numbers: the iterator has made floats of integers. The 16-bit floats compute in float.
+// Functions of real numbers that models are full of; the rest is in UnaryMathKernel.cpp. The iterator has made floats
+// of integers. The 16-bit floats compute in float.
 #include <ATen/native/UnaryOps.h>
 #include <ATen/native/cpu/Loops.h>
 #include <ATen/native/cpu/VectorMath.h>
@@ -32,6 +33,12 @@ void reciprocal_kernel(TensorIterator& iter) {
 void exp_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "exp_cpu", [&] {
     cpu_kernel(iter, [](scalar_t a) -> scalar_t { return vec_exp(opmath_type<scalar_t>(a)); });
+  });
+}
+
+void expm1_kernel(TensorIterator& iter) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "expm1_cpu", [&] {
+    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::expm1(opmath_type<scalar_t>(a)); });
   });
 }
 
@@ -79,6 +86,7 @@ REGISTER_DISPATCH(sqrt_stub, sqrt_kernel)
 REGISTER_DISPATCH(rsqrt_stub, rsqrt_kernel)
 REGISTER_DISPATCH(reciprocal_stub, reciprocal_kernel)
 REGISTER_DISPATCH(exp_stub, exp_kernel)
+REGISTER_DISPATCH(expm1_stub, expm1_kernel)
 REGISTER_DISPATCH(log_stub, log_kernel)
 REGISTER_DISPATCH(log1p_stub, log1p_kernel)
 REGISTER_DISPATCH(sin_stub, sin_kernel)

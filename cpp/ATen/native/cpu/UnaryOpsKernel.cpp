@@ -4,6 +4,7 @@
 #include <ATen/native/cpu/Loops.h>
 
 #include <cmath>
+#include <limits>
 
 namespace reftorch::at::native {
 namespace {
@@ -75,6 +76,69 @@ void trunc_kernel(TensorIterator& iter) {
   });
 }
 
+void frac_kernel(TensorIterator& iter) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "frac_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return opmath_t(a) - std::trunc(opmath_t(a)); });
+  });
+}
+
+void round_decimals_kernel(TensorIterator& iter, int64_t decimals) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "round_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    const auto shift = static_cast<opmath_t>(std::pow(10., std::abs(static_cast<double>(decimals))));
+    if (decimals < 0) {
+      cpu_kernel(iter, [shift](scalar_t a) -> scalar_t { return std::nearbyint(opmath_t(a) / shift) * shift; });
+    } else {
+      cpu_kernel(iter, [shift](scalar_t a) -> scalar_t { return std::nearbyint(opmath_t(a) * shift) / shift; });
+    }
+  });
+}
+
+void signbit_kernel(TensorIterator& iter) {
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.input_dtype(), "signbit_cpu", [&] {
+    cpu_kernel(iter, [](scalar_t value) -> bool {
+      const opmath_type<scalar_t> a = value;
+      if constexpr (std::is_integral_v<scalar_t>) {
+        return a < opmath_type<scalar_t>(0);
+      } else {
+        return std::signbit(a);
+      }
+    });
+  });
+}
+
+void nan_to_num_kernel(TensorIterator& iter, std::optional<double> nan, std::optional<double> posinf,
+                       std::optional<double> neginf) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "nan_to_num", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    using limits = std::numeric_limits<scalar_t>;
+    const auto for_nan = static_cast<opmath_t>(nan.value_or(0));
+    const opmath_t for_posinf = posinf.has_value() ? static_cast<opmath_t>(*posinf) : opmath_t(limits::max());
+    const opmath_t for_neginf = neginf.has_value() ? static_cast<opmath_t>(*neginf) : opmath_t(limits::lowest());
+    constexpr opmath_t inf = std::numeric_limits<opmath_t>::infinity();
+    cpu_kernel(iter, [=](scalar_t value) -> scalar_t {
+      const opmath_t a = value;
+      return a != a ? for_nan : a == inf ? for_posinf : a == -inf ? for_neginf : a;
+    });
+  });
+}
+
+// Two outputs: cpu_kernel's op has one.
+void frexp_kernel(TensorIterator& iter) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "frexp_cpu", [&] {
+    iter.for_each([](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+      for (int64_t j = 0; j < size1; j++) {
+        for (int64_t i = 0; i < size0; i++) {
+          auto at = [&](int k) { return data[k] + j * strides[3 + k] + i * strides[k]; };
+          const opmath_type<scalar_t> a = *reinterpret_cast<scalar_t*>(at(2));
+          *reinterpret_cast<scalar_t*>(at(0)) = std::frexp(a, reinterpret_cast<int32_t*>(at(1)));
+        }
+      }
+    });
+  });
+}
+
 } // namespace
 
 REGISTER_DISPATCH(neg_stub, neg_kernel)
@@ -86,5 +150,10 @@ REGISTER_DISPATCH(floor_stub, floor_kernel)
 REGISTER_DISPATCH(ceil_stub, ceil_kernel)
 REGISTER_DISPATCH(round_stub, round_kernel)
 REGISTER_DISPATCH(trunc_stub, trunc_kernel)
+REGISTER_DISPATCH(frac_stub, frac_kernel)
+REGISTER_DISPATCH(round_decimals_stub, round_decimals_kernel)
+REGISTER_DISPATCH(signbit_stub, signbit_kernel)
+REGISTER_DISPATCH(nan_to_num_stub, nan_to_num_kernel)
+REGISTER_DISPATCH(frexp_stub, frexp_kernel)
 
 } // namespace reftorch::at::native

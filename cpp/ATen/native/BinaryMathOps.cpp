@@ -1,0 +1,125 @@
+// Mirrors: aten/src/ATen/native/BinaryOps.cpp, aten/src/ATen/native/Pow.cpp (float_power)
+// Mathematical functions of two tensors. Left out: igamma, zeta and the orthogonal polynomials.
+#include <ATen/native/BinaryOps.h>
+
+#include <ATen/Functions.h>
+#include <ATen/core/library.h>
+
+namespace reftorch::at::native {
+
+DEFINE_DISPATCH(fmax_stub)
+DEFINE_DISPATCH(fmin_stub)
+DEFINE_DISPATCH(atan2_stub)
+DEFINE_DISPATCH(hypot_stub)
+DEFINE_DISPATCH(xlogy_stub)
+DEFINE_DISPATCH(logaddexp_stub)
+DEFINE_DISPATCH(logaddexp2_stub)
+DEFINE_DISPATCH(copysign_stub)
+DEFINE_DISPATCH(nextafter_stub)
+DEFINE_DISPATCH(heaviside_stub)
+DEFINE_DISPATCH(ldexp_stub)
+DEFINE_DISPATCH(gcd_stub)
+DEFINE_DISPATCH(lcm_stub)
+
+// The result of integers is of the default float dtype.
+template <auto& stub>
+static void binary_float_op_out(const Tensor& self, const Tensor& other, Tensor& out) {
+  auto iter = TensorIterator::binary_float_op(out, self, other);
+  stub(iter.device_type(), iter);
+  iter.cast_outputs();
+}
+
+// out = self * 2^other
+static void ldexp_out(const Tensor& self, const Tensor& other, Tensor& out) {
+  if (other.is_floating_point()) {
+    binary_op_out<mul_stub>(self, at::pow(Scalar(2.), other), out);
+  } else {
+    binary_float_op_out<ldexp_stub>(self, other, out);
+  }
+}
+
+// 0 below zero, 1 above it, `values` at zero
+static void heaviside_out(const Tensor& self, const Tensor& values, Tensor& out) {
+  TORCH_CHECK(self.scalar_type() == values.scalar_type() && (!out.defined() || out.scalar_type() == self.scalar_type()),
+              "heaviside is not yet implemented for tensors with different dtypes.");
+  binary_op_out<heaviside_stub>(self, values, out);
+}
+
+// --- powers, always in double
+// ------------------------------------------------------------------------------------------
+
+static void check_double(const Tensor& t, const char* what, const char* name) {
+  TORCH_CHECK(t.scalar_type() == kDouble, "the ", what, " given to ", name, " has dtype ", t.scalar_type(),
+              " but the operation's result requires dtype Double");
+}
+
+static Tensor float_power_tensor_tensor(const Tensor& self, const Tensor& exponent) {
+  return at::pow(at::to(self, kDouble), at::to(exponent, kDouble));
+}
+static Tensor float_power_tensor_scalar(const Tensor& self, const Scalar& exponent) {
+  return at::pow(at::to(self, kDouble), Scalar(exponent.toDouble()));
+}
+static Tensor float_power_scalar(const Scalar& self, const Tensor& exponent) {
+  return at::pow(Scalar(self.toDouble()), at::to(exponent, kDouble));
+}
+
+static Tensor& float_power_tensor_(Tensor& self, const Tensor& exponent) {
+  check_double(self, "base", "float_power_");
+  return at::pow_(self, at::to(exponent, kDouble));
+}
+static Tensor& float_power_scalar_(Tensor& self, const Scalar& exponent) {
+  check_double(self, "base", "float_power_");
+  return at::pow_(self, Scalar(exponent.toDouble()));
+}
+
+static Tensor& float_power_tensor_tensor_out(const Tensor& self, const Tensor& exponent, Tensor& out) {
+  check_double(out, "output", "float_power");
+  return at::pow_out(out, at::to(self, kDouble), at::to(exponent, kDouble));
+}
+static Tensor& float_power_tensor_scalar_out(const Tensor& self, const Scalar& exponent, Tensor& out) {
+  check_double(out, "output", "float_power");
+  return at::pow_out(out, at::to(self, kDouble), Scalar(exponent.toDouble()));
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  constexpr int FUNCTION = variants::FUNCTION, METHOD = variants::METHOD;
+  m.def_structured("fmax(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<fmax_stub>), derive::OUT);
+  m.def_structured("fmin(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<fmin_stub>), derive::OUT);
+  m.def_structured("atan2(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_float_op_out<atan2_stub>));
+  m.def_structured("hypot(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<hypot_stub>));
+  m.def_structured("logaddexp(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<logaddexp_stub>),
+                   derive::OUT);
+  m.def_structured("logaddexp2(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<logaddexp2_stub>),
+                   derive::OUT);
+  m.def_structured("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_float_op_out<xlogy_stub>));
+  m.def_structured("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
+                   TORCH_FN(scalar_tensor_out<binary_float_op_out<xlogy_stub>>), derive::OUT, FUNCTION);
+  m.def_structured("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor",
+                   TORCH_FN(tensor_scalar_out<binary_float_op_out<xlogy_stub>>));
+  m.def_structured("copysign.Tensor(Tensor self, Tensor other) -> Tensor",
+                   TORCH_FN(binary_float_op_out<copysign_stub>));
+  m.def_structured("copysign.Scalar(Tensor self, Scalar other) -> Tensor",
+                   TORCH_FN(tensor_scalar_out<binary_float_op_out<copysign_stub>>));
+  m.def_structured("nextafter(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<nextafter_stub>));
+  m.def_structured("heaviside(Tensor self, Tensor values) -> Tensor", TORCH_FN(heaviside_out));
+  m.def_structured("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(ldexp_out));
+  m.def_structured("gcd(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<gcd_stub>));
+  m.def_structured("lcm(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<lcm_stub>));
+  m.def_alias("arctan2", "atan2");
+
+  m.def_composite("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+                  TORCH_FN(float_power_tensor_tensor));
+  m.def_composite("float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+                  TORCH_FN(float_power_tensor_scalar));
+  m.def_composite("float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", TORCH_FN(float_power_scalar), FUNCTION);
+  m.def_composite("float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)", TORCH_FN(float_power_tensor_),
+                  METHOD);
+  m.def_composite("float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)", TORCH_FN(float_power_scalar_),
+                  METHOD);
+  m.def_composite("float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)",
+                  TORCH_FN(float_power_tensor_tensor_out), FUNCTION);
+  m.def_composite("float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)",
+                  TORCH_FN(float_power_tensor_scalar_out), FUNCTION);
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,156 @@
+// Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp
+// Mathematical functions of two numbers.
+#include <ATen/native/BinaryOps.h>
+#include <ATen/native/Math.h>
+#include <ATen/native/cpu/Loops.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace reftorch::at::native {
+namespace {
+
+// out = op(a, b), computed in float for the 16-bit floats.
+template <typename Op>
+void binary_float_kernel(TensorIterator& iter, const char* name, const Op& op) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [op](scalar_t a, scalar_t b) -> scalar_t { return op(opmath_t(a), opmath_t(b)); });
+  });
+}
+
+// A number wins over NaN. Integers have none.
+void fmax_kernel(TensorIterator& iter) {
+  if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
+    maximum_stub(iter.device_type(), iter);
+  } else {
+    binary_float_kernel(iter, "fmax_cpu", [](auto a, auto b) { return std::fmax(a, b); });
+  }
+}
+void fmin_kernel(TensorIterator& iter) {
+  if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
+    minimum_stub(iter.device_type(), iter);
+  } else {
+    binary_float_kernel(iter, "fmin_cpu", [](auto a, auto b) { return std::fmin(a, b); });
+  }
+}
+
+void atan2_kernel(TensorIterator& iter) {
+  binary_float_kernel(iter, "atan2_cpu", [](auto a, auto b) { return std::atan2(a, b); });
+}
+void hypot_kernel(TensorIterator& iter) {
+  binary_float_kernel(iter, "hypot_cpu", [](auto a, auto b) { return std::hypot(a, b); });
+}
+void copysign_kernel(TensorIterator& iter) {
+  binary_float_kernel(iter, "copysign_cpu", [](auto a, auto b) { return std::copysign(a, b); });
+}
+
+// a log(b), where zero times anything but NaN is zero
+void xlogy_kernel(TensorIterator& iter) {
+  binary_float_kernel(iter, "xlogy_cpu", [](auto a, auto b) { return a == 0 && b == b ? 0 : a * std::log(b); });
+}
+
+// log(e^a + e^b) = max + log(1 + e^-|a - b|): the larger exponential is taken out, so that neither overflows. Two equal
+// infinities have no difference.
+void logaddexp_kernel(TensorIterator& iter) {
+  binary_float_kernel(iter, "logaddexp_cpu", [](auto a, auto b) {
+    return std::isinf(a) && a == b ? a : std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
+  });
+}
+void logaddexp2_kernel(TensorIterator& iter) {
+  binary_float_kernel(iter, "logaddexp2_cpu", [](auto a, auto b) {
+    constexpr auto log2e = static_cast<decltype(a)>(M_LOG2E);
+    return std::isinf(a) && a == b ? a : std::max(a, b) + std::log1p(std::exp2(-std::abs(a - b))) * log2e;
+  });
+}
+
+// Exact even where 2^b itself would overflow.
+void ldexp_kernel(TensorIterator& iter) {
+  binary_float_kernel(iter, "ldexp_cpu", [](auto a, auto b) {
+    constexpr decltype(b) kFar = 10000; // past every float
+    return std::ldexp(a, static_cast<int>(std::min(std::max(b, -kFar), kFar)));
+  });
+}
+
+// One step in the 16 bits of a Half or BFloat16: their order is that of the numbers, sign apart.
+template <typename T>
+T next_reduced(T a, T b) {
+  const float from = a, to = b;
+  if (from != from || to != to) {
+    return from + to;
+  }
+  if (from == to) {
+    return b;
+  }
+  uint16_t bits;
+  std::memcpy(&bits, &a, sizeof(bits));
+  if (from == 0) {
+    bits = to < 0 ? 0x8001 : 0x0001;
+  } else {
+    bits += (from < to) == (from > 0) ? 1 : -1;
+  }
+  std::memcpy(&a, &bits, sizeof(bits));
+  return a;
+}
+
+void nextafter_kernel(TensorIterator& iter) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "nextafter_cpu", [&] {
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
+      if constexpr (std::is_same_v<scalar_t, opmath_type<scalar_t>>) {
+        return std::nextafter(a, b);
+      } else {
+        return next_reduced(a, b);
+      }
+    });
+  });
+}
+
+void heaviside_kernel(TensorIterator& iter) {
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "heaviside_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [](scalar_t a, scalar_t value) -> scalar_t {
+      return opmath_t(a) == 0 ? value : static_cast<scalar_t>(static_cast<opmath_t>(opmath_t(a) > 0));
+    });
+  });
+}
+
+void gcd_kernel(TensorIterator& iter) {
+  AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "gcd_cpu", [&] {
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return calc_gcd(a, b); });
+  });
+}
+
+// The least common multiple, never negative; 0 where one of them is.
+void lcm_kernel(TensorIterator& iter) {
+  AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "lcm_cpu", [&] {
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
+      using wide = std::common_type_t<scalar_t, int>;
+      using unsigned_wide = std::make_unsigned_t<wide>; // wraps where a signed product would overflow
+      const scalar_t divisor = calc_gcd(a, b);
+      if (divisor == 0) {
+        return 0;
+      }
+      const auto product = static_cast<unsigned_wide>(a / divisor) * static_cast<unsigned_wide>(b);
+      return static_cast<scalar_t>(static_cast<wide>(product) < 0 ? 0 - product : product);
+    });
+  });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(fmax_stub, fmax_kernel)
+REGISTER_DISPATCH(fmin_stub, fmin_kernel)
+REGISTER_DISPATCH(atan2_stub, atan2_kernel)
+REGISTER_DISPATCH(hypot_stub, hypot_kernel)
+REGISTER_DISPATCH(copysign_stub, copysign_kernel)
+REGISTER_DISPATCH(xlogy_stub, xlogy_kernel)
+REGISTER_DISPATCH(logaddexp_stub, logaddexp_kernel)
+REGISTER_DISPATCH(logaddexp2_stub, logaddexp2_kernel)
+REGISTER_DISPATCH(ldexp_stub, ldexp_kernel)
+REGISTER_DISPATCH(nextafter_stub, nextafter_kernel)
+REGISTER_DISPATCH(heaviside_stub, heaviside_kernel)
+REGISTER_DISPATCH(gcd_stub, gcd_kernel)
+REGISTER_DISPATCH(lcm_stub, lcm_kernel)
+
+} // namespace reftorch::at::native

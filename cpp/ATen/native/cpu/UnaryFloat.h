@@ -1,0 +1,17 @@
+// Mirrors: aten/src/ATen/native/cpu/UnaryOpsKernel.cpp (IMPLEMENT_ITERATOR_LAMBDA)
+// The shape that the kernels of functions of real numbers share.
+#pragma once
+
+#include <ATen/native/cpu/Loops.h>
+
+namespace reftorch::at::native {
+
+// out = op(a), computed in float for the 16-bit floats; `op` takes float and double.
+template <typename Op>
+void unary_float_kernel(TensorIterator& iter, const char* name, const Op& op) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
+    cpu_kernel(iter, [op](scalar_t a) -> scalar_t { return op(opmath_type<scalar_t>(a)); });
+  });
+}
+
+} // namespace reftorch::at::native

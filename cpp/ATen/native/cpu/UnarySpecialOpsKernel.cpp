@@ -1,0 +1,80 @@
+// Mirrors: aten/src/ATen/native/cpu/UnaryOpsKernel.cpp
+// Special functions: the formulas are in native/Math.h and native/MathBessel.h, in double for every dtype but where a
+// pole is told by rounding alone.
+#include <ATen/native/Math.h>
+#include <ATen/native/MathBessel.h>
+#include <ATen/native/UnaryOps.h>
+#include <ATen/native/cpu/UnaryFloat.h>
+
+#include <cmath>
+
+namespace reftorch::at::native {
+namespace {
+
+void logit_kernel(TensorIterator& iter, std::optional<double> eps) {
+  if (eps.value_or(-1) < 0) {
+    unary_float_kernel(iter, "logit_cpu", [](auto a) { return std::log(a / (1 - a)); });
+    return;
+  }
+  unary_float_kernel(iter, "logit_cpu", [eps](auto a) {
+    const auto low = static_cast<decltype(a)>(*eps), high = 1 - low;
+    const auto x = a < low ? low : a > high ? high : a;
+    return std::log(x / (1 - x));
+  });
+}
+
+// sin(pi a) / (pi a)
+void sinc_kernel(TensorIterator& iter) {
+  unary_float_kernel(iter, "sinc_cpu", [](auto a) {
+    const auto x = static_cast<decltype(a)>(M_PI) * a;
+    return a == 0 ? decltype(a)(1) : std::sin(x) / x;
+  });
+}
+
+void erfinv_kernel(TensorIterator& iter) {
+  unary_float_kernel(iter, "erfinv_cpu", [](auto a) { return static_cast<decltype(a)>(calc_erfinv(a)); });
+}
+void lgamma_kernel(TensorIterator& iter) {
+  unary_float_kernel(iter, "lgamma_cpu", [](auto a) { return std::lgamma(a); });
+}
+void digamma_kernel(TensorIterator& iter) {
+  unary_float_kernel(iter, "digamma_cpu", [](auto a) { return static_cast<decltype(a)>(calc_digamma(a)); });
+}
+
+void polygamma_kernel(TensorIterator& iter, int64_t n) {
+  if (n == 0) {
+    digamma_kernel(iter);
+  } else if (n == 1) {
+    unary_float_kernel(iter, "trigamma_cpu", [](auto a) { return trigamma(a); });
+  } else {
+    unary_float_kernel(iter, "polygamma_cpu", [n](auto a) { return static_cast<decltype(a)>(calc_polygamma(a, n)); });
+  }
+}
+
+void i0_kernel(TensorIterator& iter) {
+  unary_float_kernel(iter, "i0_cpu", [](auto a) { return static_cast<decltype(a)>(calc_i0(a)); });
+}
+void special_i0e_kernel(TensorIterator& iter) {
+  unary_float_kernel(iter, "i0e_cpu", [](auto a) { return static_cast<decltype(a)>(calc_i0e(a)); });
+}
+void special_i1_kernel(TensorIterator& iter) {
+  unary_float_kernel(iter, "i1_cpu", [](auto a) { return static_cast<decltype(a)>(calc_i1(a)); });
+}
+void special_i1e_kernel(TensorIterator& iter) {
+  unary_float_kernel(iter, "i1e_cpu", [](auto a) { return static_cast<decltype(a)>(calc_i1e(a)); });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(logit_stub, logit_kernel)
+REGISTER_DISPATCH(sinc_stub, sinc_kernel)
+REGISTER_DISPATCH(erfinv_stub, erfinv_kernel)
+REGISTER_DISPATCH(lgamma_stub, lgamma_kernel)
+REGISTER_DISPATCH(digamma_stub, digamma_kernel)
+REGISTER_DISPATCH(polygamma_stub, polygamma_kernel)
+REGISTER_DISPATCH(i0_stub, i0_kernel)
+REGISTER_DISPATCH(special_i0e_stub, special_i0e_kernel)
+REGISTER_DISPATCH(special_i1_stub, special_i1_kernel)
+REGISTER_DISPATCH(special_i1e_stub, special_i1e_kernel)
+
+} // namespace reftorch::at::native

@@ -1,0 +1,119 @@
+"""Mathematical functions of two tensors.
+
+Mirrors: tools/autograd/derivatives.yaml (atan2, hypot, xlogy, ...), torch/csrc/autograd/FunctionsManual.cpp
+Leaves out: complex conjugates.
+"""
+
+import math
+from typing import Any
+
+from reftorch import _C
+from reftorch.autograd.derivatives import derivative, non_differentiable
+
+_fn = _C._VariableFunctions
+
+# --- angle and length of the vector (other, self) --------------------------------------------------------------------
+
+
+# 1 / r^2; the origin has no angle, and gets no gradient.
+def _inverse_square(self: Any, other: Any) -> Any:
+    square = self * self + other * other
+    return _fn.where(square == 0, 0.0, square.reciprocal())
+
+
+derivative(
+    "atan2",
+    self=lambda grad, self, other: grad * other * _inverse_square(self, other),
+    other=lambda grad, self, other: grad * -self * _inverse_square(self, other),
+)
+
+derivative(
+    "hypot",
+    self=lambda grad, self, result: grad * (self / result),
+    other=lambda grad, other, result: grad * (other / result),
+)
+
+# --- logarithms ------------------------------------------------------------------------------------------------------
+
+derivative(
+    "logaddexp",
+    self=lambda grad, self, other: grad / (1 + (other - self).exp()),
+    other=lambda grad, self, other: grad / (1 + (self - other).exp()),
+)
+
+derivative(
+    "logaddexp2",
+    self=lambda grad, self, other: grad / (1 + (other - self).exp2()),
+    other=lambda grad, self, other: grad / (1 + (self - other).exp2()),
+)
+
+
+# x log(y) is flat in x where it was defined to be 0.
+def _xlogy_self(grad: Any, self: Any, other: Any) -> Any:
+    return _fn.where((self == 0).logical_and(other <= 0), 0.0, _fn.xlogy(grad, other))
+
+
+derivative("xlogy.Tensor", self=_xlogy_self, other=lambda grad, self, other: grad * self / other)
+derivative("xlogy.Scalar_Self", other=lambda grad, self, other: grad * self / other)
+derivative(
+    "xlogy.Scalar_Other",
+    self=lambda grad, self, other: (
+        _fn.xlogy(grad, other) if other > 0 else _fn.where(self == 0, 0.0, _fn.xlogy(grad, other))
+    ),
+)
+
+# --- floating-point numbers taken apart ------------------------------------------------------------------------------
+
+derivative(
+    "ldexp.Tensor",
+    self=lambda grad, other: grad * other.exp2(),
+    other=lambda grad, result: grad * result * math.log(2),
+)
+
+
+# The result is self or -self.
+def _copysign_self(grad: Any, self: Any, result: Any) -> Any:
+    return grad * _fn.where(self == 0, 0.0, result / self)
+
+
+derivative("copysign.Tensor", self=_copysign_self, other=lambda grad: _fn.zeros_like(grad))
+derivative("copysign.Scalar", self=_copysign_self)
+
+derivative(
+    "nextafter",
+    self=lambda grad, self, other: _fn.where(self == other, 0.0, grad),
+    other=lambda grad: _fn.zeros_like(grad),
+)
+
+
+@derivative("heaviside")
+def heaviside(grad: Any, self: Any, values: Any) -> Any:
+    raise RuntimeError("derivative for aten::heaviside is not implemented")
+
+
+# --- the larger and the smaller, where a number wins over NaN --------------------------------------------------------
+
+
+def _first_is_larger(self: Any, other: Any) -> Any:
+    return (self >= other).logical_or(other.isnan())
+
+
+def _first_is_smaller(self: Any, other: Any) -> Any:
+    return (self <= other).logical_or(other.isnan())
+
+
+derivative(
+    "fmax",
+    self=lambda grad, self, other: _fn.where(_first_is_larger(self, other), grad, 0.0),
+    other=lambda grad, self, other: _fn.where(_first_is_larger(self, other), 0.0, grad),
+)
+
+derivative(
+    "fmin",
+    self=lambda grad, self, other: _fn.where(_first_is_smaller(self, other), grad, 0.0),
+    other=lambda grad, self, other: _fn.where(_first_is_smaller(self, other), 0.0, grad),
+)
+
+# --- whole numbers ---------------------------------------------------------------------------------------------------
+
+non_differentiable("gcd", "lcm")

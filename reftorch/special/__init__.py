@@ -1,0 +1,53 @@
+"""Special functions, under the names that scipy.special gives them.
+
+Mirrors: torch/special/__init__.py
+Leaves out: what no model uses: airy functions, Bessel functions of the second kind, orthogonal polynomials, the
+incomplete gamma functions, the Hurwitz zeta function.
+
+Example:
+    >>> import reftorch as torch
+    >>> torch.special.expit(torch.tensor([0.0]))
+    tensor([0.5000])
+"""
+
+from typing import Any
+
+from reftorch import _VF
+
+# The name here, and the op's own.
+_OPS = {
+    "digamma": "digamma",
+    "erf": "erf",
+    "erfc": "erfc",
+    "erfinv": "erfinv",
+    "exp2": "exp2",
+    "expit": "sigmoid",
+    "expm1": "expm1",
+    "gammaln": "lgamma",
+    "i0": "i0",
+    "i0e": "special_i0e",
+    "i1": "special_i1",
+    "i1e": "special_i1e",
+    "log1p": "log1p",
+    "log_softmax": "log_softmax",
+    "logit": "logit",
+    "logsumexp": "logsumexp",
+    "polygamma": "polygamma",
+    "psi": "digamma",
+    "round": "round",
+    "sinc": "sinc",
+    "softmax": "softmax",
+    "xlogy": "xlogy",
+}
+
+__all__ = list(_OPS)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OPS:
+        return getattr(_VF, _OPS[name])
+    raise AttributeError(f"module 'reftorch.special' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_OPS]

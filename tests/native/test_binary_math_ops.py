@@ -1,0 +1,166 @@
+"""Mathematical functions of two tensors, and shifts, against torch's.
+
+Mirrors: test/test_binary_ufuncs.py
+"""
+
+from typing import Any
+
+import pytest
+
+import reftorch
+from tests.op_db import binary_math
+from tests.op_db.checks import (
+    check_error,
+    check_forward,
+    check_gradcheck,
+    check_gradients,
+    check_inplace_and_out,
+    check_reference,
+)
+from tests.op_db.core import DTYPES, OpInfo
+
+# Both libraries warn where `out` is resized.
+pytestmark = pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+
+every_row = pytest.mark.parametrize("op", binary_math.ROWS, ids=lambda op: op.ops)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", [*binary_math.ROWS, *binary_math.SPECIAL], ids=lambda op: op.ops)
+def test_equals_torch(op: OpInfo, dtype: str, real_torch: Any) -> None:
+    check_forward(op, dtype, real_torch)
+
+
+@every_row
+def test_inplace_and_out_equal_torch(op: OpInfo, real_torch: Any) -> None:
+    check_inplace_and_out(op, real_torch)
+
+
+@every_row
+def test_gradients_equal_torch(op: OpInfo, real_torch: Any) -> None:
+    check_gradients(op, real_torch)
+
+
+@every_row
+def test_gradcheck(op: OpInfo) -> None:
+    check_gradcheck(op)
+
+
+@pytest.mark.parametrize("op", [op for op in binary_math.ROWS if op.ref is not None], ids=lambda op: op.ops)
+def test_equals_numpy(op: OpInfo) -> None:
+    check_reference(op)
+
+
+ERRORS = [
+    (lambda t: t.fmod(t.tensor([1]), 0), RuntimeError, "ZeroDivisionError"),
+    (
+        lambda t: t.heaviside(t.ones(2), t.ones(2, dtype=t.int64)),
+        RuntimeError,
+        "heaviside is not yet implemented for tensors with different dtypes.",
+    ),
+    (lambda t: t.gcd(t.ones(2), t.ones(2)), NotImplementedError, "\"gcd_cpu\" not implemented for 'Float'"),
+    (lambda t: t.hypot(t.tensor([1]), t.tensor([1])), NotImplementedError, "\"hypot_cpu\" not implemented for 'Long'"),
+    (lambda t: t.ones(2) << 1, NotImplementedError, "\"lshift_cpu\" not implemented for 'Float'"),
+    (
+        lambda t: t.ones(2).float_power_(2),
+        RuntimeError,
+        "the base given to float_power_ has dtype Float but the operation's result requires dtype Double",
+    ),
+    (
+        lambda t: t.float_power(t.ones(2), 2, out=t.ones(2)),
+        RuntimeError,
+        "the output given to float_power has dtype Float but the operation's result requires dtype Double",
+    ),
+    (
+        lambda t: t.heaviside(t.ones(2, requires_grad=True), t.ones(2)).sum().backward(),
+        RuntimeError,
+        "derivative for aten::heaviside is not implemented",
+    ),
+    (lambda t: t.maximum(t.ones(2), 2), TypeError, "maximum(): argument 'other' (position 2) must be Tensor, not int"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), ERRORS)
+def test_error(call: Any, error: type[Exception], message: str, real_torch_or_none: Any) -> None:
+    check_error(call, error, message, real_torch_or_none)
+
+
+OPERATORS = {
+    "2 - x": ("RsubBackward1", lambda t, x: 2 - x),
+    "x - 2": ("SubBackward0", lambda t, x: x - 2),
+    "2 / x": ("MulBackward0", lambda t, x: 2 / x),
+    "x / 2": ("DivBackward0", lambda t, x: x / 2),
+    "2 ** x": ("PowBackward2", lambda t, x: 2**x),
+    "x % 2": ("RemainderBackward0", lambda t, x: x % 2),
+    "x % x": ("RemainderBackward1", lambda t, x: x % x),
+    "fmod number": ("FmodBackward0", lambda t, x: x.fmod(2)),
+    "rsub": ("RsubBackward0", lambda t, x: t.rsub(x, x)),
+    "copysign number": ("CopysignBackward1", lambda t, x: x.copysign(-1)),
+    "xlogy": ("XlogyBackward0", lambda t, x: t.xlogy(x, x)),
+    "xlogy of number": ("XlogyBackward1", lambda t, x: t.xlogy(2, x)),
+    "xlogy by number": ("XlogyBackward2", lambda t, x: t.xlogy(x, 2)),
+    "ldexp": ("LdexpBackward0", lambda t, x: t.ldexp(x, t.tensor([1, 2]))),
+    "float_power": ("PowBackward0", lambda t, x: x.float_power(2)),
+    "absolute": ("AbsBackward0", lambda t, x: t.absolute(x)),
+    "fix": ("TruncBackward0", lambda t, x: t.fix(x)),
+    "divide": ("DivBackward2", lambda t, x: t.divide(x, 2, rounding_mode="floor")),
+    "round": ("RoundBackward1", lambda t, x: t.round(x, decimals=1)),
+    "deg2rad": ("Deg2RadBackward0", lambda t, x: x.deg2rad()),
+    "special": ("SpecialI1Backward0", lambda t, x: t.special.i1(x)),
+}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_node_and_value_of_an_operator(name: str, real_torch_or_none: Any) -> None:
+    node, program = OPERATORS[name]
+    results = []
+    for t in (reftorch, *((real_torch_or_none,) if real_torch_or_none is not None else ())):
+        result = program(t, t.tensor([1.25, 3.0], requires_grad=True))
+        assert type(result.grad_fn).__name__ == node, t.__name__
+        results.append(result.tolist())
+    assert results[0] == pytest.approx(results[-1])
+
+
+REFLECTED = {
+    "<<": lambda t, i: [2 << i, i << 2, i << i, i << True],
+    ">>": lambda t, i: [100 >> i, i >> 1, i >> i],
+    "&": lambda t, i: [6 & i, i & 3, True & i],
+    "|": lambda t, i: [6 | i, i | 3],
+    "^": lambda t, i: [6 ^ i, i ^ 3],
+    "%": lambda t, i: [7 % i, i % 3, i % 2.5],
+    "//": lambda t, i: [7 // i, i // 2],
+    "/": lambda t, i: [7 / i, i / 2],
+    "-": lambda t, i: [7 - i, 7.5 - i, i - 1],
+    "+": lambda t, i: [+i, 2 + i],
+    "==": lambda t, i: [i == 2, i != 2, i < 3, i >= 2.5],
+}
+
+
+@pytest.mark.parametrize("name", REFLECTED)
+@pytest.mark.parametrize("dtype", ["int64", "int8", "uint8"])
+def test_number_on_the_left(name: str, dtype: str, real_torch: Any) -> None:
+    results = [REFLECTED[name](t, t.tensor([1, 2, 5], dtype=getattr(t, dtype))) for t in (reftorch, real_torch)]
+    for mine, wanted in zip(*results, strict=True):
+        assert str(mine.dtype) == str(wanted.dtype)
+        assert mine.tolist() == pytest.approx(wanted.tolist(), rel=0, abs=0)
+
+
+def test_shift_in_place() -> None:
+    x = reftorch.tensor([1, 2, -5])
+    y = x
+    y <<= 2
+    y >>= 1
+    assert y is x and x.tolist() == [2, 4, -10]
+
+
+def test_plus_is_the_tensor_itself() -> None:
+    x = reftorch.ones(2, requires_grad=True)
+    assert +x is x
+    with pytest.raises(RuntimeError, match="on a bool tensor is not supported"):
+        _ = +reftorch.tensor([True])
+
+
+def test_smallest_integer_does_not_trap() -> None:
+    smallest = reftorch.tensor([-128], dtype=reftorch.int8)
+    assert reftorch.fmod(smallest, -1).item() == 0
+    assert reftorch.gcd(smallest, reftorch.zeros(1, dtype=reftorch.int8)).item() == -128  # 128 has no int8

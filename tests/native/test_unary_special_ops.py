@@ -1,0 +1,90 @@
+"""Special functions against torch's, over every dtype and layout.
+
+Mirrors: test/test_unary_ufuncs.py
+"""
+
+import math
+from typing import Any
+
+import pytest
+
+import reftorch
+from tests.op_db import special
+from tests.op_db.checks import (
+    check_error,
+    check_forward,
+    check_gradcheck,
+    check_gradients,
+    check_inplace_and_out,
+    check_reference,
+)
+from tests.op_db.core import DTYPES, OpInfo
+
+# Both libraries warn where `out` is resized.
+pytestmark = pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+
+every_row = pytest.mark.parametrize("op", special.ROWS, ids=lambda op: op.ops)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", [*special.ROWS, *special.SPECIAL], ids=lambda op: op.ops)
+def test_equals_torch(op: OpInfo, dtype: str, real_torch: Any) -> None:
+    check_forward(op, dtype, real_torch)
+
+
+@every_row
+def test_inplace_and_out_equal_torch(op: OpInfo, real_torch: Any) -> None:
+    check_inplace_and_out(op, real_torch)
+
+
+@every_row
+def test_gradients_equal_torch(op: OpInfo, real_torch: Any) -> None:
+    check_gradients(op, real_torch)
+
+
+@every_row
+def test_gradcheck(op: OpInfo) -> None:
+    check_gradcheck(op)
+
+
+@pytest.mark.parametrize("op", [op for op in special.ROWS if op.ref is not None], ids=lambda op: op.ops)
+def test_equals_numpy(op: OpInfo) -> None:
+    check_reference(op)
+
+
+def test_method_of_polygamma() -> None:
+    x = reftorch.tensor([1.0, 2.5])
+    assert x.polygamma(1).equal(reftorch.polygamma(1, x))
+    want = reftorch.polygamma(2, x)
+    assert x.polygamma_(2) is x and x.equal(want)
+
+
+def test_erfinv_is_the_inverse_up_to_the_ends() -> None:
+    y = reftorch.tensor([1e-300, 1e-8, 0.1, 0.5, 0.9, 0.999, 1 - 1e-10, 1 - 2**-53], dtype=reftorch.float64)
+    x = y.erfinv()
+    assert reftorch.allclose(x.erf(), y, rtol=1e-15, atol=0)
+    for mine, value in zip(x.tolist(), y.tolist(), strict=True):
+        assert math.isclose(math.erfc(mine), 1 - value, rel_tol=1e-13)
+
+
+def test_derivatives_of_the_gamma_function_go_together() -> None:
+    x = reftorch.tensor([0.3, 1.0, 4.5, -0.5, -2.3], dtype=reftorch.float64, requires_grad=True)
+    assert reftorch.autograd.gradcheck(reftorch.lgamma, (x,))
+    assert reftorch.autograd.gradcheck(reftorch.digamma, (x,))
+    for n in (1, 2, 3):
+        assert reftorch.autograd.gradcheck(lambda x, n=n: reftorch.polygamma(n, x), (x,)), n
+
+
+ERRORS = [
+    (lambda t: t.polygamma(-1, t.ones(2)), RuntimeError, "polygamma(n, x) does not support negative n."),
+    (
+        lambda t: t.tensor([1]).erf_(),
+        RuntimeError,
+        "result type Float can't be cast to the desired output type Long",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), ERRORS)
+def test_error(call: Any, error: type[Exception], message: str, real_torch_or_none: Any) -> None:
+    check_error(call, error, message, real_torch_or_none)

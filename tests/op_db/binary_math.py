@@ -1,0 +1,189 @@
+"""Mathematical functions of two tensors.
+
+Mirrors: torch/testing/_internal/common_methods_invocations.py (BinaryUfuncInfo rows)
+Leaves out: complex inputs.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from tests.op_db.binary import INF, NAN, mixed_dtypes, pairs
+from tests.op_db.core import DTYPES, FLOATS, INTEGERS, Inputs, OpInfo, Sample
+
+
+def with_number(make: Inputs) -> Iterator[Sample]:
+    for number in (2, 2.5, -1, 0, True):
+        yield Sample((make(2, 3), number))
+        yield Sample((make(), number))
+
+
+def number_first(make: Inputs) -> Iterator[Sample]:
+    for number in (2, 2.5, 0):
+        yield Sample((number, make(2, 3)))
+        yield Sample((number, make(3, 4, layout="transposed")))
+
+
+def table(*values: float) -> Callable[[Inputs], Iterator[Sample]]:
+    """Every pair of the values."""
+
+    def samples(make: Inputs) -> Iterator[Sample]:
+        left, right = np.meshgrid(values, values)
+        yield Sample((make.of(*left.ravel()), make.of(*right.ravel())))
+
+    return samples
+
+
+def exponents(make: Inputs) -> Iterator[Sample]:
+    if make.dtype != "bool":
+        yield from pairs(make)
+    for dtype in ("int64", "int8", "uint8", "float32", "float64"):
+        yield Sample((make(2, 3), make(2, 3, dtype=dtype)))
+        if dtype in INTEGERS:
+            yield Sample((make(2, 3), make(dtype=dtype)))
+
+
+def far_exponents(make: Inputs) -> Iterator[Sample]:
+    if make.is_float:
+        small, large = (1e-4, 1e4) if make.dtype == "float16" else (1e-30, 1e30)
+        yield Sample((make.of(small, large, 1.5, -large, INF, NAN), make.of(20, -20, 300, 3000, 2, 1, dtype="float64")))
+        whole = make.of(0, 0, 0, 0, 0, 0, dtype="int64")
+        whole.values[:] = (20, -20, 300, 3000, -5000, 1)
+        yield Sample((make.of(small, large, 1.5, -large, 2, NAN), whole))
+
+
+def steps(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(2, 3), make(2, 3, dtype=make.dtype)))
+
+
+def alike(make: Inputs) -> Iterator[Sample]:
+    yield from pairs(make)
+    yield Sample((make.of(-1, 0, 2, -0.0), make.of(0.5, 0.5, 0.5, 3)))
+    yield Sample((make(2, 3), make(2, 3, dtype="float64")))
+
+
+def whole(make: Inputs) -> Iterator[Sample]:
+    yield from pairs(make)
+    yield from mixed_dtypes(make)
+    left, right = np.meshgrid([-12, -1, 0, 1, 5, 8, 18], [-12, -6, 0, 1, 4, 27])
+    if make.dtype in INTEGERS:
+        a, b = make(left.size), make(right.size)
+        sign = 1 if make.dtype != "uint8" else 0
+        for given, values in ((a, left), (b, right)):
+            given.values[:] = values.ravel() if sign else np.abs(values.ravel())
+        yield Sample((a, b))
+
+
+def shifts(make: Inputs) -> Iterator[Sample]:
+    yield from pairs(make, low=0)
+    if make.dtype in INTEGERS:
+        distances = make(8)
+        distances.values[:] = (0, 1, 3, 7, 8, 31, 64, 100)
+        yield Sample((make(8), distances))
+        if make.dtype != "uint8":
+            yield Sample((make(3), make.of(-1, -2, -3)))
+    yield Sample((make(2, 3), make(2, 3, dtype="int64", low=0)))
+
+
+def shift_by_number(make: Inputs) -> Iterator[Sample]:
+    for distance in (0, 1, 9, True):
+        yield Sample((make(2, 3), distance))
+
+
+def bases(make: Inputs) -> Iterator[Sample]:
+    yield from pairs(make)
+    yield from mixed_dtypes(make)
+
+
+def numbers_only(make: Inputs) -> Iterator[Sample]:
+    yield from pairs(make)
+    yield from mixed_dtypes(make, bools=False)
+
+
+# torch rounds the logarithm of a half to a half before it multiplies.
+def no_halves(make: Inputs) -> Iterator[Sample]:
+    yield from pairs(make)
+    for dtype in ("float64", "float32", "int64", "uint8", "bool"):
+        yield Sample((make(2, 3), make(2, 3, dtype=dtype)))
+        yield Sample((make(2, 3), make(dtype=dtype)))
+
+
+def base_and_number(make: Inputs) -> Iterator[Sample]:
+    for exponent in (2, 0.5, -1, 0):
+        yield Sample((make(2, 3), exponent))
+
+
+def exponent_of_number(make: Inputs) -> Iterator[Sample]:
+    for base in (2, 2.5):
+        yield Sample((base, make(2, 3)))
+
+
+NUMBERS = (*FLOATS, *INTEGERS)
+REAL = (-INF, -2.5, -1.0, -0.0, 0.0, 0.5, 2.0, INF, NAN)
+
+SMOOTH = [
+    OpInfo("atan2", bases, dtypes=DTYPES, low=0.2, ref=np.arctan2),
+    OpInfo("arctan2", bases, dtypes=DTYPES, low=0.2, ref=np.arctan2),
+    OpInfo("hypot", bases, low=0.2, ref=np.hypot),
+    OpInfo("logaddexp", numbers_only, ref=np.logaddexp),
+    OpInfo("logaddexp2", numbers_only, ref=np.logaddexp2),
+    OpInfo("xlogy.Tensor", no_halves, dtypes=DTYPES, low=0.2),
+    OpInfo("xlogy.Scalar_Self", number_first, dtypes=DTYPES, low=0.2, call=lambda lib, a, b: lib.xlogy(a, b)),
+    OpInfo("xlogy.Scalar_Other", with_number, dtypes=DTYPES, low=0.2, gradcheck=False),
+    OpInfo("fmax", bases, dtypes=DTYPES, ref=np.fmax),
+    OpInfo("fmin", bases, dtypes=DTYPES, ref=np.fmin),
+    OpInfo("copysign.Tensor", bases, dtypes=DTYPES, low=0.2, ref=np.copysign),
+    OpInfo("copysign.Scalar", with_number, dtypes=DTYPES, low=0.2),
+    # torch's gradient is 0 where an integer exponent is negative, and its out= fails where it has another dtype.
+    OpInfo("ldexp.Tensor", exponents, dtypes=DTYPES, out=False, gradient=False),
+    OpInfo(
+        "float_power.Tensor_Tensor float_power.Tensor_Tensor_out", bases, dtypes=DTYPES, low=0.2, ref=np.float_power
+    ),
+    OpInfo("float_power.Tensor_Scalar float_power.Tensor_Scalar_out", base_and_number, dtypes=DTYPES, low=0.2),
+    OpInfo("float_power.Scalar", exponent_of_number, dtypes=DTYPES, call=lambda lib, a, b: lib.float_power(a, b)),
+]
+
+STEPS = [
+    OpInfo("nextafter", steps, gradcheck=False, rtol=0),
+    OpInfo("heaviside", alike, dtypes=DTYPES, gradcheck=False, gradient=False, ref=np.heaviside),
+    OpInfo("gcd", whole, dtypes=INTEGERS, ref=np.gcd),
+    OpInfo("lcm", whole, dtypes=INTEGERS, ref=np.lcm),
+    OpInfo("bitwise_left_shift.Tensor", shifts, dtypes=INTEGERS),
+    OpInfo("bitwise_right_shift.Tensor", shifts, dtypes=INTEGERS),
+    OpInfo("bitwise_left_shift.Tensor_Scalar", shift_by_number, dtypes=INTEGERS),
+    OpInfo("bitwise_right_shift.Tensor_Scalar", shift_by_number, dtypes=INTEGERS),
+    *(
+        OpInfo(
+            f"{name}.Scalar_Tensor",
+            number_first,
+            dtypes=INTEGERS,
+            low=0,
+            call=lambda lib, a, b, n=name: getattr(lib, n)(a, b),
+        )
+        for name in ("bitwise_left_shift", "bitwise_right_shift", "bitwise_and", "bitwise_or", "bitwise_xor")
+    ),
+    *(OpInfo(f"{name}.Scalar", with_number, dtypes=INTEGERS) for name in ("bitwise_and", "bitwise_or", "bitwise_xor")),
+]
+
+ROWS = [*SMOOTH, *STEPS]
+
+# Every pair of infinities, zeros and NaN: values only.
+SPECIAL = [
+    *(
+        OpInfo(name, table(*REAL), dtypes=DTYPES)
+        for name in (
+            "atan2",
+            "hypot",
+            "logaddexp",
+            "logaddexp2",
+            "xlogy",
+            "fmax",
+            "fmin",
+            "float_power",
+            "heaviside",
+        )
+    ),
+    OpInfo("copysign", table(*REAL[:-1]), dtypes=DTYPES),  # a NaN's sign is an accident
+    OpInfo("nextafter", table(*REAL, 1e-6, 3.0, -65504.0), dtypes=FLOATS),
+    OpInfo("ldexp", far_exponents, dtypes=FLOATS),
+]
