@@ -79,8 +79,17 @@ from reftorch._utils import typename
 from reftorch.autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from reftorch.functional import (
     as_tensor,
+    asarray,
+    frombuffer,
+    is_complex,
+    is_conj,
+    is_neg,
+    is_same_size,
+    is_signed,
+    is_storage,
     is_tensor,
     nonzero,
+    range,
     result_type,
     set_default_dtype,
     unique,
@@ -100,6 +109,7 @@ inf = _math.inf
 nan = _math.nan
 pi = _math.pi
 e = _math.e
+newaxis = None
 
 
 def is_floating_point(input: Tensor) -> Any:

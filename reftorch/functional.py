@@ -1,17 +1,23 @@
 """Functions that need Python because they take more than a schema can say.
 
-Mirrors: torch/functional.py, and as_tensor, is_tensor, set_default_dtype of torch/__init__.py
+Mirrors: torch/functional.py, torch/csrc/utils/tensor_new.cpp, and is_tensor, is_storage, set_default_dtype of
+torch/__init__.py
 Leaves out: einsum, meshgrid, stft and the other composites that are not there yet.
 """
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from reftorch import _C
-from reftorch._tensor import Tensor
+from reftorch._tensor import Tensor, UntypedStorage
+from reftorch._utils import _TENSOR_NAMES
 
-__all__ = ["as_tensor", "is_tensor", "nonzero", "result_type", "set_default_dtype", "unique", "unique_consecutive"]
+__all__ = [
+    "as_tensor", "asarray", "frombuffer", "is_complex", "is_conj", "is_neg", "is_same_size", "is_signed", "is_storage",
+    "is_tensor", "nonzero", "range", "result_type", "set_default_dtype", "unique", "unique_consecutive",
+]  # fmt: skip
 
 
 def is_tensor(obj: Any, /) -> bool:
@@ -27,7 +33,7 @@ def is_tensor(obj: Any, /) -> bool:
     return isinstance(obj, Tensor)
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Return ``data`` as a tensor, sharing its memory where it can.
 
     A tensor of the right dtype and device is returned as it is, with its history; an array of numpy keeps its memory;
@@ -54,6 +60,144 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     else:
         return _C.tensor(data, dtype=dtype, device=device)
     return result.to(device=device, dtype=dtype if dtype is not None else result.dtype)
+
+
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
+) -> Tensor:
+    """Return ``obj`` as a tensor, sharing its memory where it can and may.
+
+    Args:
+        obj: tensor, array, object with the buffer protocol, number or nested sequence of numbers.
+        dtype: the dtype of the result; that of ``obj`` by default. The bytes of a buffer are read as this dtype.
+        device: the device of the result.
+        copy: True copies always, False never; None where there is no other way.
+        requires_grad: whether the result requires a gradient; as ``obj`` does by default.
+
+    Raises:
+        ValueError: ``copy`` is False and the memory cannot be shared.
+
+    Example:
+        >>> import numpy as np, reftorch as torch
+        >>> array = np.zeros(3)
+        >>> torch.asarray(array)[0] = 1
+        >>> array
+        array([1., 0., 0.])
+        >>> torch.asarray(array, dtype=torch.float32, copy=False)
+        Traceback (most recent call last):
+            ...
+        ValueError: can't alias tensor with dtype 'Double' into dtype 'Float'.
+
+    Mirrors torch/csrc/utils/tensor_new.cpp, ``asarray``.
+    """
+    source = _on_memory_of(obj, dtype)
+    if source is None:
+        if copy is False:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        return _C.tensor(obj, dtype=dtype, device=device, requires_grad=bool(requires_grad))
+    wanted = source.dtype if dtype is None else dtype
+    place = source.device if device is None else _C.device(device)
+    if copy is False and place != source.device:
+        raise ValueError(f"can't alias tensor from device '{source.device}' to '{place}'.")
+    if copy is False and wanted != source.dtype:
+        have, want = (_TENSOR_NAMES[str(t).removeprefix("torch.")] for t in (source.dtype, wanted))
+        raise ValueError(f"can't alias tensor with dtype '{have}' into dtype '{want}'.")
+    result = source.to(device=place, dtype=wanted, copy=bool(copy))
+    if requires_grad is False and result.requires_grad:
+        return result.detach()
+    return result.requires_grad_() if requires_grad else result
+
+
+def _on_memory_of(obj: Any, dtype: Any) -> Tensor | None:
+    """``obj`` as a tensor that shares its memory; None where it has none to share."""
+    if isinstance(obj, Tensor):
+        return obj
+    if type(obj).__module__ == "numpy":
+        return _C.from_numpy(obj) if type(obj).__name__ == "ndarray" else None
+    try:
+        memoryview(obj)
+    except TypeError:
+        return None
+    return frombuffer(obj, dtype=_C.get_default_dtype() if dtype is None else dtype)
+
+
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """Return a one-dimensional tensor on the memory of an object with Python's buffer protocol.
+
+    Args:
+        buffer: such as a bytearray or an array.array; it lives as long as the tensor does.
+        dtype: how its bytes are read.
+        count: how many elements; a negative number means all there are.
+        offset: how many bytes to skip.
+        requires_grad: whether the result requires a gradient.
+
+    Raises:
+        ValueError: the bytes do not suffice, or are no whole number of elements.
+
+    Example:
+        >>> import reftorch as torch
+        >>> data = bytearray(b"\\x01\\x00\\x02\\x00")
+        >>> torch.frombuffer(data, dtype=torch.int16)
+        tensor([1, 2], dtype=torch.int16)
+
+    Mirrors torch/csrc/utils/tensor_new.cpp, ``tensor_frombuffer``.
+    """
+    result = _C._frombuffer(buffer, dtype, count, offset)
+    return result.requires_grad_() if requires_grad else result
+
+
+def range(*args: Any, **kwargs: Any) -> Tensor:
+    """Return the numbers from ``start`` to ``end``, both included, in steps of ``step``; use :func:`arange` instead.
+
+    Args:
+        args: ``start=0``, ``end`` and ``step=1``.
+        kwargs: ``dtype``, ``device``, ``requires_grad`` and ``out``.
+
+    Raises:
+        RuntimeError: ``step`` is zero or leads away from ``end``.
+
+    Mirrors aten/src/ATen/native/RangeFactories.cpp, ``range``.
+    """
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
+        UserWarning,
+        stacklevel=2,
+    )
+    return _C._VariableFunctions.range(*args, **kwargs)
+
+
+# --- what a tensor is ------------------------------------------------------------------------------------------------
+
+
+def is_storage(obj: Any, /) -> bool:
+    """Return whether ``obj`` is a tensor's storage."""
+    return isinstance(obj, UntypedStorage)
+
+
+def is_complex(input: Tensor) -> bool:
+    """Return whether the elements are complex numbers: there are none here."""
+    return input.is_complex()
+
+
+def is_signed(input: Tensor) -> bool:
+    """Return whether the dtype of ``input`` has negative numbers."""
+    return input.is_signed()
+
+
+def is_conj(input: Tensor) -> bool:
+    """Return whether ``input`` is a conjugate view: never, without complex numbers."""
+    return False
+
+
+def is_neg(input: Tensor) -> bool:
+    """Return whether ``input`` is a negated view: never, without complex numbers."""
+    return False
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Return whether the two have the same shape."""
+    return input.shape == other.shape
 
 
 def result_type(tensor1: Any, tensor2: Any) -> Any:

@@ -80,12 +80,19 @@ def set_rng_state(new_state: Tensor) -> None:
 
 
 @contextlib.contextmanager
-def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
+def fork_rng(
+    devices: Any = None,
+    enabled: bool = True,
+    _caller: str = "fork_rng",
+    _devices_kw: str = "devices",
+    device_type: str | None = None,
+) -> Iterator[None]:
     """Restore the state of the default generator when the block is left.
 
     Args:
         devices: accepted for PyTorch's sake; only the CPU has a generator.
         enabled: False makes the block do nothing.
+        device_type: accepted for PyTorch's sake, like ``devices``.
 
     Example:
         >>> import reftorch as torch

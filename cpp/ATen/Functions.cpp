@@ -47,6 +47,9 @@ Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
 Tensor mul(const Tensor& self, const Tensor& other) {
   CALL_OP("mul.Tensor", Tensor(const Tensor&, const Tensor&), self, other);
 }
+Tensor& mul_(Tensor& self, const Tensor& other) {
+  CALL_OP("mul_.Tensor", Tensor & (Tensor&, const Tensor&), self, other);
+}
 Tensor div(const Tensor& self, const Tensor& other) {
   CALL_OP("div.Tensor", Tensor(const Tensor&, const Tensor&), self, other);
 }

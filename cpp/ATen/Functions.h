@@ -23,6 +23,7 @@ TORCH_API Tensor add(const Tensor& self, const Tensor& other, const Scalar& alph
 TORCH_API Tensor& add_(Tensor& self, const Tensor& other, const Scalar& alpha = 1);
 TORCH_API Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha = 1);
 TORCH_API Tensor mul(const Tensor& self, const Tensor& other);
+TORCH_API Tensor& mul_(Tensor& self, const Tensor& other);
 TORCH_API Tensor div(const Tensor& self, const Tensor& other);
 TORCH_API Tensor& div_out(Tensor& out, const Tensor& self, const Tensor& other);
 TORCH_API Tensor& div_(Tensor& self, const Tensor& other);

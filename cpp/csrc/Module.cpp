@@ -116,6 +116,7 @@ static PyMethodDef tensor_functions[] = {
     {"tensor", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensor_ctor)), METH_VARARGS | METH_KEYWORDS,
      nullptr},
     {"from_numpy", tensor_from_numpy, METH_O, nullptr},
+    {"_frombuffer", tensor_frombuffer, METH_VARARGS, nullptr},
     {}};
 
 } // namespace reftorch::torch

@@ -10,7 +10,9 @@
 
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace reftorch::torch {
 
@@ -45,51 +47,78 @@ static uint64_t unpack_seed(const py::int_& seed) {
   return unsigned_value;
 }
 
-// The state as bytes: what get_state returns and set_state takes.
+// The state as bytes, laid out as PyTorch's: a state saved there is one here, and the other way round.
 struct GeneratorState {
   uint64_t seed;
   int32_t left;
-  uint32_t next;
-  uint32_t engine[at::mt19937::kStateSize];
-  double normal_double;
+  int32_t seeded; // always 1
+  uint64_t next;
+  uint64_t engine[at::mt19937::kStateSize];
+  double unused;
+  double normal_double; // the second of two normal numbers, kept for the next draw
+  double unused_too;
+  int32_t has_double;
   float normal_float;
-  uint8_t has_double, has_float;
+  bool has_float;
 };
+constexpr int64_t kStateBytes = 5056;
+static_assert(sizeof(GeneratorState) == kStateBytes, "PyTorch's states have another size");
 
-static py::object get_state(const at::Generator& g) {
-  at::GeneratorImpl& impl = *g.impl_;
+static GeneratorState read_state(const at::Generator& g) {
+  const at::GeneratorImpl& impl = *g.impl_;
   GeneratorState state;
   std::memset(&state, 0, sizeof(state));
   state.seed = impl.engine_.seed_;
   state.left = impl.engine_.left_;
+  state.seeded = 1;
   state.next = impl.engine_.next_;
-  std::memcpy(state.engine, impl.engine_.state_.data(), sizeof(state.engine));
+  std::copy(impl.engine_.state_.begin(), impl.engine_.state_.end(), state.engine);
   state.has_double = impl.next_double_normal_sample_.has_value();
   state.has_float = impl.next_float_normal_sample_.has_value();
   state.normal_double = impl.next_double_normal_sample_.value_or(0);
   state.normal_float = impl.next_float_normal_sample_.value_or(0);
-  at::Tensor bytes = at::detail::empty_generic({static_cast<int64_t>(sizeof(state))}, c10::kByte);
+  return state;
+}
+
+static py::object get_state(const at::Generator& g) {
+  const GeneratorState state = read_state(g);
+  at::Tensor bytes = at::detail::empty_generic(kStateBytes, c10::kByte);
   std::memcpy(bytes.data_ptr(), &state, sizeof(state));
   return py::reinterpret_steal<py::object>(THPVariable_Wrap(bytes));
+}
+
+static void write_state(at::Generator& g, const void* data, int64_t nbytes) {
+  TORCH_CHECK(nbytes == kStateBytes, "Expected a CPUGeneratorImplState of size ", kStateBytes,
+              " but found the input RNG state size to be ", nbytes);
+  GeneratorState state;
+  std::memcpy(&state, data, sizeof(state));
+  // The draws left and those made fill the array at most: otherwise drawing would run past its end.
+  TORCH_CHECK(state.seeded == 1 && state.left > 0 && state.next <= at::mt19937::kStateSize &&
+                  state.left + static_cast<int64_t>(state.next) <= at::mt19937::kStateSize + 1,
+              "Invalid mt19937 state");
+  at::GeneratorImpl& impl = *g.impl_;
+  impl.engine_.seed_ = state.seed;
+  impl.engine_.left_ = state.left;
+  impl.engine_.next_ = static_cast<uint32_t>(state.next);
+  std::transform(std::begin(state.engine), std::end(state.engine), impl.engine_.state_.begin(),
+                 [](uint64_t word) { return static_cast<uint32_t>(word); });
+  impl.next_double_normal_sample_ = state.has_double ? std::optional<double>(state.normal_double) : std::nullopt;
+  impl.next_float_normal_sample_ = state.has_float ? std::optional<float>(state.normal_float) : std::nullopt;
 }
 
 static void set_state(at::Generator& g, const py::object& obj) {
   TORCH_CHECK_TYPE(THPVariable_Check(obj.ptr()), "expected a torch.ByteTensor, but got ", Py_TYPE(obj.ptr())->tp_name);
   const at::Tensor& bytes = THPVariable_Unpack(obj.ptr());
   TORCH_CHECK_TYPE(bytes.scalar_type() == c10::kByte && bytes.is_contiguous(), "RNG state must be a torch.ByteTensor");
-  GeneratorState state;
-  TORCH_CHECK(bytes.numel() == static_cast<int64_t>(sizeof(state)), "RNG state is wrong size: expected ", sizeof(state),
-              " bytes, got ", bytes.numel());
-  std::memcpy(&state, bytes.data_ptr(), sizeof(state));
-  TORCH_CHECK(state.left > 0 && state.left <= at::mt19937::kStateSize && state.next <= at::mt19937::kStateSize,
-              "Invalid mt19937 state");
-  at::GeneratorImpl& impl = *g.impl_;
-  impl.engine_.seed_ = state.seed;
-  impl.engine_.left_ = state.left;
-  impl.engine_.next_ = state.next;
-  std::memcpy(impl.engine_.state_.data(), state.engine, sizeof(state.engine));
-  impl.next_double_normal_sample_ = state.has_double ? std::optional<double>(state.normal_double) : std::nullopt;
-  impl.next_float_normal_sample_ = state.has_float ? std::optional<float>(state.normal_float) : std::nullopt;
+  write_state(g, bytes.data_ptr(), bytes.numel());
+}
+
+static at::Generator clone_state(const at::Generator& g) {
+  at::Generator clone{c10::make_intrusive<at::GeneratorImpl>()};
+  clone.impl_->engine_ = g.impl_->engine_;
+  clone.impl_->next_double_normal_sample_ = g.impl_->next_double_normal_sample_;
+  clone.impl_->next_float_normal_sample_ = g.impl_->next_float_normal_sample_;
+  return clone;
 }
 
 void initGenerator(PyObject* module) {
@@ -124,6 +153,18 @@ void initGenerator(PyObject* module) {
             return self;
           },
           py::arg("new_state"))
+      .def("clone_state", &clone_state)
+      .def(py::pickle(
+          [](const at::Generator& g) {
+            const GeneratorState state = read_state(g);
+            return py::bytes(reinterpret_cast<const char*>(&state), sizeof(state));
+          },
+          [](const py::bytes& state) {
+            const std::string bytes = state;
+            at::Generator g{c10::make_intrusive<at::GeneratorImpl>()};
+            write_state(g, bytes.data(), static_cast<int64_t>(bytes.size()));
+            return g;
+          }))
       .def_property_readonly("device", [](at::Generator&) {
         return py::reinterpret_steal<py::object>(THPDevice_New(c10::Device(c10::DeviceType::CPU)));
       });

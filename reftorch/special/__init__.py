@@ -32,6 +32,7 @@ _OPS = {
     "log_softmax": "log_softmax",
     "logit": "logit",
     "logsumexp": "logsumexp",
+    "multigammaln": "mvlgamma",
     "polygamma": "polygamma",
     "psi": "digamma",
     "round": "round",

@@ -56,6 +56,36 @@ DRAWS: dict[str, Program] = {
         t.bernoulli(t.full((20,), 0.3)),
         t.zeros(20).bernoulli_(t.full((20,), 0.7, dtype=t.float64)),
     ],
+    "geometric_": lambda t: [t.zeros(9, dtype=getattr(t, d)).geometric_(0.3) for d in ("int64", "uint8", *FLOATS)],
+    "cauchy_": lambda t: [t.zeros(9, dtype=getattr(t, d)).cauchy_(1, 2) for d in FLOATS],
+    "log_normal_": lambda t: [t.zeros(9, dtype=getattr(t, d)).log_normal_(0.5, 0.25) for d in FLOATS],
+    "log_normal_ of a part": lambda t: t.zeros(4, 6)[:, ::2].log_normal_(),
+    "poisson": lambda t: [
+        t.poisson(t.linspace(0, 40, 41)),
+        t.poisson(t.full((200,), 3.0)),
+        t.poisson(t.full((200,), 1000.0, dtype=t.float64)),
+        t.poisson(t.linspace(1, 20, 6).reshape(2, 3).t()),
+    ],
+    "multinomial with replacement": lambda t: [
+        t.multinomial(t.tensor([0.1, 3.0, 0.0, 2.0]), 50, replacement=True),
+        t.multinomial(t.linspace(0, 1, 12, dtype=t.float64).reshape(3, 4), 7, True),
+        t.multinomial(t.linspace(0, 1, 12).reshape(4, 3).t(), 7, True),
+    ],
+    "out": lambda t: [
+        t.rand(3, out=t.empty(3)),
+        t.randn((2, 2), out=t.empty(2, 2, dtype=t.float64)),
+        t.randint(9, (3,), out=t.empty(3)),
+        t.randint(3, 9, (3,), out=t.empty(3, dtype=t.int8)),
+        t.randperm(5, out=t.empty(5, dtype=t.int64)),
+        t.randperm(4, out=t.empty(8)[::2]),
+        t.normal(1.0, 2.0, (3,), out=t.empty(3)),
+        t.normal(t.arange(3.0), 2.0, out=t.empty(3)),
+        t.normal(t.arange(3.0), t.arange(3.0) + 1, out=t.empty(3)),
+        t.bernoulli(t.full((5,), 0.5), out=t.empty(5)),
+        t.multinomial(t.ones(3), 4, True, out=t.empty(4, dtype=t.int64)),
+    ],
+    "normal broadcast": lambda t: t.normal(t.zeros(2, 1), t.ones(3)),
+    "randint_like generator": lambda t: t.randint_like(t.zeros(4), 9, generator=t.Generator().manual_seed(3)),
     "generator": lambda t: [t.rand(3, generator=t.Generator().manual_seed(7)), t.rand(3)],
 }
 
@@ -71,6 +101,56 @@ def test_same_numbers(name: str, seed: int, real_torch: ModuleType) -> None:
     assert_same(program, real_torch, rtol=0, atol=0)
 
 
+# torch draws these with Intel's MKL where the processor is Intel's; its own way, everywhere else, is ours.
+PLAIN_DRAWS: dict[str, Program] = {
+    "bernoulli_ p": lambda t: [t.zeros(40, dtype=getattr(t, d)).bernoulli_(0.3) for d in ("int64", "bool", *FLOATS)],
+    "bernoulli p": lambda t: [t.bernoulli(t.zeros(700), 0.6), t.zeros(4, 6)[:, ::2].bernoulli_(0.5)],
+    "exponential_": lambda t: [t.zeros(20, dtype=getattr(t, d)).exponential_(1.5) for d in FLOATS],
+    "exponential_ of a part": lambda t: t.zeros(4, 6)[:, ::2].exponential_(),
+    "multinomial": lambda t: [
+        t.multinomial(t.tensor([0.1, 3.0, 0.5, 2.0]), 4),
+        t.multinomial(t.linspace(0, 1, 12, dtype=t.float64).reshape(3, 4), 2),
+        t.multinomial(t.linspace(0, 1, 300), 1),
+        t.multinomial(t.linspace(0, 1, 8).reshape(2, 4).half(), 1, replacement=True),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", PLAIN_DRAWS)
+def test_same_numbers_as_without_mkl(name: str, real_torch: ModuleType) -> None:
+    real_torch.manual_seed(0)
+    drawn = real_torch.zeros(100).bernoulli_(0.5)
+    real_torch.manual_seed(0)
+    if not drawn.equal((real_torch.rand(100, dtype=real_torch.float64) < 0.5).float()):
+        pytest.skip("this torch draws Bernoulli and exponential numbers with MKL")
+
+    def program(t: ModuleType) -> object:
+        t.manual_seed(5)
+        return PLAIN_DRAWS[name](t)
+
+    assert_same(program, real_torch, rtol=0, atol=0)
+
+
+def test_dense_draws_equal_the_plain_loop() -> None:
+    """The loops for dense memory take the same bits as one draw after the other, whatever is left of the last block."""
+
+    def both(draw: Program, count: int, dtype: reftorch.dtype) -> None:
+        reftorch.manual_seed(11)
+        reftorch.rand(count % 5)
+        dense = draw(reftorch.zeros(count, dtype=dtype))
+        after = reftorch.rand(1)
+        reftorch.manual_seed(11)
+        reftorch.rand(count % 5)
+        plain = draw(reftorch.zeros(count, 2, dtype=dtype)[:, 0])
+        assert dense.equal(plain) and after.equal(reftorch.rand(1)), (count, dtype)
+
+    for count in (1, 5, 511, 512, 513, 623, 624, 625, 1300):
+        for dtype in (reftorch.float32, reftorch.float64):
+            both(lambda t: t.uniform_(-1, 3), count, dtype)
+            both(lambda t: t.bernoulli_(0.3), count, dtype)
+        both(lambda t: t.bernoulli_(0.3), count, reftorch.int8)
+
+
 ERRORS: dict[str, Program] = {
     "uniform bounds": lambda t: t.zeros(3).uniform_(2, 1),
     "uniform int": lambda t: t.zeros(3, dtype=t.int64).uniform_(),
@@ -80,6 +160,31 @@ ERRORS: dict[str, Program] = {
     "random range": lambda t: t.zeros(3, dtype=t.int8).random_(0, 300),
     "bernoulli p": lambda t: t.zeros(3).bernoulli_(1.5),
     "randperm negative": lambda t: t.randperm(-1),
+    "normal negative std tensor": lambda t: t.normal(0.0, -t.ones(2)),
+    "normal shapes": lambda t: t.normal(t.zeros(3), t.ones(4)),
+    "exponential lambda": lambda t: t.zeros(3).exponential_(0),
+    "exponential int": lambda t: t.zeros(3, dtype=t.int64).exponential_(),
+    "geometric p": lambda t: t.zeros(3).geometric_(1.5),
+    "geometric bool": lambda t: t.zeros(3, dtype=t.bool).geometric_(0.5),
+    "cauchy sigma": lambda t: t.zeros(3).cauchy_(0, 0),
+    "cauchy int": lambda t: t.zeros(3, dtype=t.int64).cauchy_(),
+    "log_normal std": lambda t: t.zeros(3).log_normal_(0, -1),
+    "log_normal int": lambda t: t.zeros(3, dtype=t.int64).log_normal_(),
+    "poisson rate": lambda t: t.poisson(t.tensor([-1.0])),
+    "poisson int": lambda t: t.poisson(t.tensor([1])),
+    "multinomial sum": lambda t: t.multinomial(t.zeros(2), 1),
+    "multinomial too many": lambda t: t.multinomial(t.ones(2), 3),
+    "multinomial none": lambda t: t.multinomial(t.ones(2), 0),
+    "multinomial negative": lambda t: t.multinomial(t.tensor([0.0, -1.0]), 1),
+    "multinomial infinite": lambda t: t.multinomial(t.tensor([0.0, float("inf")]), 1),
+    "multinomial int": lambda t: t.multinomial(t.tensor([0, 1]), 1),
+    "multinomial dim": lambda t: t.multinomial(t.ones(2, 2, 2), 1),
+    "multinomial replaced sum": lambda t: t.multinomial(t.zeros(2), 2, True),
+    "multinomial replaced negative": lambda t: t.multinomial(t.tensor([0.0, -1.0]), 2, True),
+    "multinomial replaced nan": lambda t: t.multinomial(t.tensor([0.0, float("nan")]), 2, True),
+    "randperm half": lambda t: t.randperm(3000, dtype=t.float16),
+    "randperm uint8": lambda t: t.randperm(300, dtype=t.uint8),
+    "bernoulli int": lambda t: t.bernoulli(t.zeros(2, dtype=t.int64)),
     "normal std tensor": lambda t: t.normal(0.0, t.ones(2, dtype=t.int64)),
 }
 

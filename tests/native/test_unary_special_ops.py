@@ -76,6 +76,8 @@ def test_derivatives_of_the_gamma_function_go_together() -> None:
 
 
 ERRORS = [
+    (lambda t: t.mvlgamma(t.ones(2), 0), RuntimeError, "p has to be greater than or equal to 1"),
+    (lambda t: t.mvlgamma(t.tensor([True]), 1), RuntimeError, "The input tensor may not be a boolean tensor."),
     (lambda t: t.polygamma(-1, t.ones(2)), RuntimeError, "polygamma(n, x) does not support negative n."),
     (
         lambda t: t.tensor([1]).erf_(),

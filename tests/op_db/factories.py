@@ -4,10 +4,11 @@ Mirrors: torch/testing/_internal/common_methods_invocations.py
 Leaves out: devices.
 """
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.op_db.core import DTYPES, FLOATS, DType, Inputs, Library, OpInfo, Sample
+from tests.op_db.core import DTYPES, FLOATS, INTEGERS, DType, Inputs, Library, OpInfo, Sample
 
 
 def row(ops: str, samples: Any, **options: Any) -> OpInfo:
@@ -80,6 +81,21 @@ def deviations(make: Inputs) -> Iterator[Sample]:
     yield Sample((make(5), make(5, low=0.5, high=2)))
 
 
+def weights(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(5), 9, True))
+    yield Sample((make(3, 4), 5), {"replacement": True})
+    yield Sample((make(4, 3, layout="transposed"), 2, True))
+
+
+def quietly(name: str) -> Callable[..., Any]:
+    def call(lib: Library, *args: Any, **kwargs: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # deprecated
+            return getattr(lib, name)(*args, **kwargs)
+
+    return call
+
+
 COPIES = [
     row("clone", like(dtype=False)),
     row("contiguous", like(dtype=False)),
@@ -92,14 +108,14 @@ COPIES = [
 ]
 
 FACTORIES = [
-    row("empty", calls(((2, 3),)), call=shape_only("empty")),
+    row("empty empty.out", calls(((2, 3),)), call=shape_only("empty")),
     row("empty_strided", calls(((2, 3), (1, 2))), call=shape_only("empty_strided")),
     row("empty_like", like(), call=shape_only("empty_like")),
     row("new_empty", like(((2, 3),)), call=shape_only("new_empty")),
     row("new_empty_strided", like(((2, 3), (1, 2))), call=shape_only("new_empty_strided")),
-    row("zeros", calls(((2, 3),), ((),))),
-    row("ones", calls(((2, 3),), ((),))),
-    row("full", calls(((2, 3), 1), ((2,), 2.5))),
+    row("zeros zeros.out", calls(((2, 3),), ((),))),
+    row("ones ones.out", calls(((2, 3),), ((),))),
+    row("full full.out", calls(((2, 3), 1), ((2,), 2.5))),
     row("scalar_tensor", calls((3,))),
     row("zeros_like", like()),
     row("ones_like", like()),
@@ -107,30 +123,43 @@ FACTORIES = [
     row("new_zeros", like(((2, 3),))),
     row("new_ones", like(((2, 3),))),
     row("new_full", like(((2, 3), 4))),
-    row("eye", calls((3,))),
-    row("eye.m", calls((2, 3))),
+    row("eye eye.out", calls((3,))),
+    row("eye.m eye.m_out", calls((2, 3))),
     row("arange arange.out", calls((5,))),
     row("arange.start", calls((1, 5))),
     row("arange.start_step arange.start_out", calls((1, 9, 3))),
     row("linspace linspace.out", calls((0, 10, 5), (0, 1, 1))),
+    row("logspace logspace.out", calls((0, 2, 3), (0, 6, 7, 2.0), (0, 1, 1), (0, 1, 0))),
+    row("range.step range.out", calls((0, 3), (5, 0, -2), (0, 1, 0.25)), call=quietly("range")),
+    row("tril_indices", calls((3, 4), (4, 2, 1), (3, 3, -5), (0, 2)), dtypes=INTEGERS),
+    row("triu_indices", calls((3, 4), (4, 2, 1), (3, 3, -5), (0, 2)), dtypes=INTEGERS),
+    row("empty_permuted", calls(((2, 3, 4), (2, 0, 1))), call=shape_only("empty_permuted")),
+    row(
+        "vander",
+        lambda make: [Sample((make(3),)), Sample((make(4), 2)), Sample((make(3), 4, True)), Sample((make(0),))],
+    ),
 ]
 
 RANDOM = [
-    row("rand", calls(((3, 4),)), call=seeded("rand"), dtypes=FLOATS),
-    row("randn", calls(((3, 4),), ((3, 7),)), call=seeded("randn"), dtypes=FLOATS),
-    row("randint", calls((10, (5,))), call=seeded("randint")),
-    row("randint.low", calls((3, 10, (5,))), call=seeded("randint")),
-    row("randperm", calls((20,)), call=seeded("randperm")),
+    row("rand rand.out", calls(((3, 4),)), call=seeded("rand"), dtypes=FLOATS),
+    row("randn randn.out", calls(((3, 4),), ((3, 7),)), call=seeded("randn"), dtypes=FLOATS),
+    row("randint randint.out", calls((10, (5,))), call=seeded("randint")),
+    row("randint.low randint.low_out", calls((3, 10, (5,))), call=seeded("randint")),
+    row("randperm randperm.out", calls((20,)), call=seeded("randperm")),
     row("rand_like", like(), call=seeded("rand_like"), dtypes=FLOATS),
     row("randn_like", like(), call=seeded("randn_like"), dtypes=FLOATS),
     row("randint_like", like((7,)), call=seeded("randint_like")),
     row("randint_like.low_dtype", like((3, 7)), call=seeded("randint_like")),
-    row("bernoulli", like(dtype=False), call=seeded("bernoulli"), dtypes=FLOATS, low=0, high=1),
-    row("normal.float_float", calls((1.0, 2.0, (5,))), call=seeded("normal"), dtypes=FLOATS),
+    row("bernoulli bernoulli.out", like(dtype=False), call=seeded("bernoulli"),
+        dtypes=FLOATS, low=0, high=1),
+    row("normal.float_float normal.float_float_out", calls((1.0, 2.0, (5,))), call=seeded("normal"), dtypes=FLOATS),
     row("normal.Tensor_float", like((2.0,), dtype=False), call=seeded("normal"), dtypes=FLOATS),
     row("normal.float_Tensor", like(dtype=False),
         call=lambda lib, std: seeded("normal")(lib, 1.0, std),
         dtypes=FLOATS, low=0.5, high=2),
+    row("bernoulli.p", like((0.0,), (1.0,), dtype=False), call=seeded("bernoulli"), gradient=False),
+    row("poisson", like(dtype=False), call=seeded("poisson"), dtypes=FLOATS, low=0, high=30),
+    row("multinomial multinomial.out", weights, call=seeded("multinomial"), dtypes=FLOATS, low=0, high=1),
     row("normal.Tensor_Tensor", deviations, call=seeded("normal"), dtypes=FLOATS),
 ]  # fmt: skip
 

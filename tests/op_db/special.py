@@ -66,6 +66,13 @@ ROWS = [
         call=lambda lib, n, x: lib.polygamma(n, x),
         rtol=1e-4,
     ),
+    OpInfo(
+        "mvlgamma",
+        lambda make: [Sample((make(*shape), p)) for p in (1, 2, 4) for shape in ((2, 3), (), (301,))],
+        dtypes=DTYPES,
+        low=2,
+        high=6,
+    ),
     OpInfo("i0", elementwise, dtypes=DTYPES, high=20, ref=np.i0),
     OpInfo("special_i0e", elementwise, dtypes=DTYPES, low=0.1, high=20, call=module("i0e")),
     OpInfo("special_i1", elementwise, dtypes=DTYPES, high=20, call=module("i1")),
@@ -77,7 +84,7 @@ SPECIAL = [
     *(
         OpInfo(row.ops, lambda make: [Sample((make.of(*_SPECIALS),))], dtypes=DTYPES, call=row.call)
         for row in ROWS
-        if row.ops not in ("logit", "polygamma")
+        if row.ops not in ("logit", "polygamma", "mvlgamma")
     ),
     OpInfo("logit", bounded_extremes, dtypes=DTYPES),
     OpInfo("polygamma", orders_extremes, dtypes=DTYPES, rtol=1e-3),

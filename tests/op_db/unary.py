@@ -42,6 +42,7 @@ SMOOTH = [
     smooth("neg", ref=np.negative),
     smooth("abs", ref=np.abs),
     smooth("sign", ref=np.sign),
+    smooth("angle", ref=np.angle),
     smooth("sgn", ref=np.sign),
     smooth("square square.out", ref=np.square),
     smooth("positive", ref=np.positive),

@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/core/DistributionsHelper.h, aten/src/ATen/core/TransformationHelper.h
 // From the generator's random bits to numbers. Each draw takes exactly the bits that PyTorch's takes, so that a seed
-// gives the same numbers. Left out: distributions other than uniform, normal and Bernoulli.
+// gives the same numbers. Poisson numbers are
+// drawn in native/cpu/DistributionMoreKernels.cpp. Left out: binomial, gamma and Dirichlet.
 #pragma once
 
 #include <ATen/Dispatch.h>
@@ -45,6 +46,37 @@ struct normal_distribution {
     const double r = std::sqrt(-2.0 * std::log1p(-u2)), theta = 2.0 * M_PI * u1;
     generator->next_double_normal_sample_ = r * std::sin(theta);
     return std::fma(r * std::cos(theta), stdv, mean);
+  }
+};
+
+// The others turn one uniform number, drawn as double, into their own.
+struct exponential_distribution {
+  double lambda;
+  double operator()(GeneratorImpl* generator) const {
+    return -1.0 / lambda * std::log1p(-uniform_real_distribution<double>{0, 1}(generator));
+  }
+};
+
+// How many trials until the first success.
+struct geometric_distribution {
+  double p;
+  double operator()(GeneratorImpl* generator) const {
+    return std::ceil(std::log(uniform_real_distribution<double>{0, 1}(generator)) / std::log1p(-p));
+  }
+};
+
+struct cauchy_distribution {
+  double median, sigma;
+  double operator()(GeneratorImpl* generator) const {
+    const double u = uniform_real_distribution<double>{0, 1}(generator);
+    return median + sigma * std::tan(M_PI * (u - 0.5));
+  }
+};
+
+struct lognormal_distribution {
+  double mean, stdv;
+  double operator()(GeneratorImpl* generator) const {
+    return std::exp(normal_distribution{mean, stdv}(generator));
   }
 };
 

@@ -18,7 +18,14 @@ namespace reftorch::at {
 class TORCH_API mt19937 final {
  public:
   explicit mt19937(uint64_t seed = 5489);
-  uint32_t operator()();
+  uint32_t operator()() {
+    if (--left_ == 0) {
+      next_state();
+    }
+    return temper(state_[next_++]);
+  }
+  // The next n draws at once.
+  void fill(uint32_t* out, int64_t n);
 
   static constexpr int kStateSize = 624;
   uint64_t seed_;
@@ -27,6 +34,12 @@ class TORCH_API mt19937 final {
   std::array<uint32_t, kStateSize> state_;
 
  private:
+  static uint32_t temper(uint32_t y) {
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c5680;
+    y ^= (y << 15) & 0xefc60000;
+    return y ^ (y >> 18);
+  }
   void next_state();
 };
 
@@ -41,8 +54,13 @@ struct TORCH_API GeneratorImpl final : public c10::intrusive_ptr_target {
   }
   // A seed from the operating system's entropy; returns it.
   uint64_t seed();
-  uint32_t random();
-  uint64_t random64(); // two draws, the first one in the high half
+  uint32_t random() {
+    return engine_();
+  }
+  uint64_t random64() { // two draws, the first one in the high half
+    const uint64_t high = engine_();
+    return (high << 32) | engine_();
+  }
 
   std::mutex mutex_;
   mt19937 engine_;

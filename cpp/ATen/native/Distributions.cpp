@@ -1,8 +1,11 @@
 // Mirrors: aten/src/ATen/native/Distributions.cpp, aten/src/ATen/native/DistributionTemplates.h
-// Random numbers in place. Left out: multinomial, the other distributions, gradients through samples.
+// Random numbers in place: uniform, normal, integers, Bernoulli; the other distributions are in DistributionsMore.cpp.
+// Left out: gradients through samples.
 #include <ATen/native/Distributions.h>
 
+#include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
+#include <ATen/Resize.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 #include <ATen/native/TypeMetaName.h>
@@ -18,8 +21,6 @@ DEFINE_DISPATCH(random_from_to_stub)
 DEFINE_DISPATCH(bernoulli_scalar_stub)
 DEFINE_DISPATCH(bernoulli_tensor_stub)
 DEFINE_DISPATCH(randperm_stub)
-
-using OptionalGenerator = std::optional<Generator>;
 
 static Tensor& uniform_(Tensor& self, double from, double to, const OptionalGenerator& generator) {
   TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"check_uniform_bounds\" not implemented for '",
@@ -107,6 +108,16 @@ static Tensor bernoulli(const Tensor& self, const OptionalGenerator& generator) 
   return bernoulli_tensor_(result, self, generator);
 }
 
+static Tensor bernoulli_p(const Tensor& self, double p, const OptionalGenerator& generator) {
+  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+  return bernoulli_float_(result, p, generator);
+}
+
+static Tensor& bernoulli_out(const Tensor& self, const OptionalGenerator& generator, Tensor& out) {
+  resize_output(out, self.sizes());
+  return bernoulli_tensor_(out, self, generator);
+}
+
 // --- normal numbers with a mean and a deviation for each element -----------------------------------------------------
 
 static Tensor normal_float_float(double mean, double std, IntArrayRef size, const OptionalGenerator& generator,
@@ -116,19 +127,49 @@ static Tensor normal_float_float(double mean, double std, IntArrayRef size, cons
   return native::normal_(result, mean, std, generator);
 }
 
-static Tensor normal_Tensor_float(const Tensor& mean, double std, const OptionalGenerator& generator) {
-  Tensor result = empty_like_impl(mean, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
-  return at::add(native::normal_(result, 0, std, generator), mean);
+static Tensor& normal_float_float_out(double mean, double std, IntArrayRef size, const OptionalGenerator& generator,
+                                      Tensor& out) {
+  resize_output(out, size);
+  return native::normal_(out, mean, std, generator);
 }
 
-static Tensor normal_float_Tensor(double mean, const Tensor& std, const OptionalGenerator& generator) {
-  Tensor result = empty_like_impl(std, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
-  return at::add(at::mul(native::normal_(result, 0, 1, generator), std), detail::wrapped_scalar_tensor(mean));
+// out = mean + std * a standard normal number
+static void normal_Tensor_float_out(const Tensor& mean, double std, const OptionalGenerator& generator, Tensor& out) {
+  if (!out.defined()) {
+    out = empty_like_impl(mean, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+  }
+  resize_output(out, mean.sizes());
+  native::normal_(out, 0, std, generator);
+  at::add_(out, mean);
 }
 
-static Tensor normal_Tensor_Tensor(const Tensor& mean, const Tensor& std, const OptionalGenerator& generator) {
-  Tensor result = at::empty(at::mul(mean, std).sizes(), mean.scalar_type(), mean.device());
-  return at::add(at::mul(native::normal_(result, 0, 1, generator), std), mean);
+static void check_std(const Tensor& std) {
+  TORCH_CHECK(std.numel() == 0 || at::all(at::le(detail::wrapped_scalar_tensor(0), std)).item().toBool(),
+              "normal expects all elements of std >= 0.0");
+}
+
+static void normal_float_Tensor_out(double mean, const Tensor& std, const OptionalGenerator& generator, Tensor& out) {
+  check_std(std);
+  if (!out.defined()) {
+    out = empty_like_impl(std, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+  }
+  resize_output(out, std.sizes());
+  native::normal_(out, 0, 1, generator);
+  at::mul_(out, std);
+  at::add_(out, detail::wrapped_scalar_tensor(mean));
+}
+
+static void normal_Tensor_Tensor_out(const Tensor& mean, const Tensor& std, const OptionalGenerator& generator,
+                                     Tensor& out) {
+  check_std(std);
+  const DimVector shape = infer_size_dimvector(mean.sizes(), std.sizes());
+  if (!out.defined()) {
+    out = detail::empty_generic(shape, mean.scalar_type(), mean.device());
+  }
+  resize_output(out, shape);
+  native::normal_(out, 0, 1, generator);
+  at::mul_(out, std);
+  at::add_(out, mean);
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
@@ -147,16 +188,23 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
         TORCH_FN(bernoulli_tensor_), METHOD);
   m.def("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", TORCH_FN(bernoulli));
+  m.def("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", TORCH_FN(bernoulli_p));
+  m.def("bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)",
+        TORCH_FN(bernoulli_out), FUNCTION);
   m.def(
       "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, "
       "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
       TORCH_FN(normal_float_float), FUNCTION);
-  m.def("normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
-        TORCH_FN(normal_Tensor_float), FUNCTION);
-  m.def("normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
-        TORCH_FN(normal_float_Tensor), FUNCTION);
-  m.def("normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-        TORCH_FN(normal_Tensor_Tensor), FUNCTION);
+  m.def(
+      "normal.float_float_out(float mean, float std, int[] size, *, Generator? generator=None, Tensor(a!) out) -> "
+      "Tensor(a!)",
+      TORCH_FN(normal_float_float_out), FUNCTION);
+  m.def_structured("normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
+                   TORCH_FN(normal_Tensor_float_out), derive::OUT, FUNCTION);
+  m.def_structured("normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
+                   TORCH_FN(normal_float_Tensor_out), derive::OUT, FUNCTION);
+  m.def_structured("normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
+                   TORCH_FN(normal_Tensor_Tensor_out), derive::OUT, FUNCTION);
 }
 
 } // namespace reftorch::at::native

@@ -15,6 +15,13 @@ using random_from_to_fn = void (*)(TensorIterator& iter, uint64_t range, int64_t
 using bernoulli_scalar_fn = void (*)(TensorIterator& iter, double p, GeneratorImpl* generator);
 using bernoulli_tensor_fn = void (*)(TensorIterator& iter, GeneratorImpl* generator); // operands: result, p
 using randperm_fn = void (*)(const Tensor& result, int64_t n, GeneratorImpl* generator);
+using exponential_fn = void (*)(TensorIterator& iter, double lambda, GeneratorImpl* generator);
+using geometric_fn = void (*)(TensorIterator& iter, double p, GeneratorImpl* generator);
+using cauchy_fn = void (*)(TensorIterator& iter, double median, double sigma, GeneratorImpl* generator);
+using log_normal_fn = void (*)(TensorIterator& iter, double mean, double std, GeneratorImpl* generator);
+using poisson_fn = void (*)(TensorIterator& iter, GeneratorImpl* generator); // operands: result, rate
+// self (rows, categories) -> result (rows, samples), both contiguous
+using multinomial_fn = void (*)(const Tensor& result, const Tensor& self, GeneratorImpl* generator);
 DECLARE_DISPATCH(uniform_fn, uniform_stub)
 DECLARE_DISPATCH(normal_fn, normal_stub)
 DECLARE_DISPATCH(random_fn, random_stub)
@@ -22,5 +29,13 @@ DECLARE_DISPATCH(random_from_to_fn, random_from_to_stub)
 DECLARE_DISPATCH(bernoulli_scalar_fn, bernoulli_scalar_stub)
 DECLARE_DISPATCH(bernoulli_tensor_fn, bernoulli_tensor_stub)
 DECLARE_DISPATCH(randperm_fn, randperm_stub)
+DECLARE_DISPATCH(exponential_fn, exponential_stub)
+DECLARE_DISPATCH(geometric_fn, geometric_stub)
+DECLARE_DISPATCH(cauchy_fn, cauchy_stub)
+DECLARE_DISPATCH(log_normal_fn, log_normal_stub)
+DECLARE_DISPATCH(poisson_fn, poisson_stub)
+DECLARE_DISPATCH(multinomial_fn, multinomial_with_replacement_stub)
+
+using OptionalGenerator = std::optional<Generator>;
 
 } // namespace reftorch::at::native

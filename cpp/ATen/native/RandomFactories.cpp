@@ -2,33 +2,52 @@
 // Fresh tensors of random numbers: empty, then an in-place op of Distributions.cpp. PyTorch has one overload with and
 // one without a generator; here the generator is optional.
 #include <ATen/Functions.h>
+#include <ATen/Resize.h>
 #include <ATen/core/library.h>
 #include <ATen/native/Distributions.h>
 #include <ATen/native/TensorFactories.h>
 
 namespace reftorch::at::native {
 
-using OptionalGenerator = std::optional<Generator>;
+static Tensor& rand_out(IntArrayRef size, const OptionalGenerator& generator, Tensor& out) {
+  resize_output(out, size);
+  return at::uniform_(out, 0, 1, generator);
+}
 
 static Tensor rand(IntArrayRef size, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout,
                    OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   Tensor result = empty_cpu(size, dtype, device);
-  return at::uniform_(result, 0, 1, generator);
+  return rand_out(size, generator, result);
+}
+
+static Tensor& randn_out(IntArrayRef size, const OptionalGenerator& generator, Tensor& out) {
+  resize_output(out, size);
+  return at::normal_(out, 0, 1, generator);
 }
 
 static Tensor randn(IntArrayRef size, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout,
                     OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   Tensor result = empty_cpu(size, dtype, device);
-  return at::normal_(result, 0, 1, generator);
+  return randn_out(size, generator, result);
+}
+
+static Tensor& randint_low_out(int64_t low, int64_t high, IntArrayRef size, const OptionalGenerator& generator,
+                               Tensor& out) {
+  resize_output(out, size);
+  return at::random_(out, low, high, generator);
+}
+
+static Tensor& randint_out(int64_t high, IntArrayRef size, const OptionalGenerator& generator, Tensor& out) {
+  return randint_low_out(0, high, size, generator, out);
 }
 
 static Tensor randint_low(int64_t low, int64_t high, IntArrayRef size, const OptionalGenerator& generator,
                           OptionalType dtype, OptionalLayout, OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   Tensor result = empty_cpu(size, dtype.value_or(kLong), device);
-  return at::random_(result, low, high, generator);
+  return randint_low_out(low, high, size, generator, result);
 }
 
 static Tensor randint(int64_t high, IntArrayRef size, const OptionalGenerator& generator, OptionalType dtype,
@@ -36,12 +55,36 @@ static Tensor randint(int64_t high, IntArrayRef size, const OptionalGenerator& g
   return randint_low(0, high, size, generator, dtype, layout, device, pin_memory);
 }
 
+// Every number below n must have its own value in the result's dtype.
+static void check_fits(int64_t n, ScalarType dtype) {
+  Tensor probe = detail::empty_generic({}, dtype);
+  fill_impl(probe, n); // RuntimeError where an integer type is too small
+  if (c10::isFloatingType(dtype)) {
+    const int digits = dtype == kHalf ? 11 : dtype == kBFloat16 ? 8 : dtype == kFloat ? 24 : 53;
+    const int64_t largest = (int64_t(1) << digits) + 1;
+    TORCH_CHECK(n <= largest, "n cannot be greater than ",
+                digits < 12 ? std::to_string(largest) : c10::str("2^", digits, "+1"), " for ", dtype, " type.");
+  }
+}
+
+static Tensor& randperm_out(int64_t n, const OptionalGenerator& generator, Tensor& out) {
+  TORCH_CHECK(n >= 0, "n must be non-negative, got", n);
+  check_fits(n, out.scalar_type());
+  resize_output(out, n);
+  if (out.is_contiguous()) {
+    randperm_stub(out.device().type(), out, n, get_generator_or_default(generator));
+    return out;
+  }
+  Tensor dense = detail::empty_generic(n, out.scalar_type(), out.device());
+  randperm_stub(out.device().type(), dense, n, get_generator_or_default(generator));
+  return at::copy_(out, dense);
+}
+
 static Tensor randperm(int64_t n, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout,
                        OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   Tensor result = empty_cpu(n, dtype.value_or(kLong), device);
-  randperm_stub(result.device().type(), result, n, get_generator_or_default(generator));
-  return result;
+  return randperm_out(n, generator, result);
 }
 
 static Tensor rand_like(const Tensor& self, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout,
@@ -58,16 +101,18 @@ static Tensor randn_like(const Tensor& self, const OptionalGenerator& generator,
   return at::normal_(result, 0, 1, generator);
 }
 
-static Tensor randint_like_low(const Tensor& self, int64_t low, int64_t high, OptionalType dtype, OptionalLayout,
-                               OptionalDevice device, OptionalBool pin_memory, OptionalFormat format) {
+static Tensor randint_like_low(const Tensor& self, int64_t low, int64_t high, const OptionalGenerator& generator,
+                               OptionalType dtype, OptionalLayout, OptionalDevice device, OptionalBool pin_memory,
+                               OptionalFormat format) {
   check_not_pinned(pin_memory);
   Tensor result = empty_like_impl(self, dtype, device, format);
-  return at::random_(result, low, high, std::nullopt);
+  return at::random_(result, low, high, generator);
 }
 
-static Tensor randint_like(const Tensor& self, int64_t high, OptionalType dtype, OptionalLayout layout,
-                           OptionalDevice device, OptionalBool pin_memory, OptionalFormat format) {
-  return randint_like_low(self, 0, high, dtype, layout, device, pin_memory, format);
+static Tensor randint_like(const Tensor& self, int64_t high, const OptionalGenerator& generator, OptionalType dtype,
+                           OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory,
+                           OptionalFormat format) {
+  return randint_like_low(self, 0, high, generator, dtype, layout, device, pin_memory, format);
 }
 
 #define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -81,14 +126,25 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("randint.low(int low, int high, int[] size, *, Generator? generator=None, " OPTIONS ") -> Tensor",
         TORCH_FN(randint_low), FUNCTION);
   m.def("randperm(int n, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(randperm), FUNCTION);
+  m.def("rand.out(int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(rand_out),
+        FUNCTION);
+  m.def("randn.out(int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(randn_out),
+        FUNCTION);
+  m.def("randint.out(int high, int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)",
+        TORCH_FN(randint_out), FUNCTION);
+  m.def("randint.low_out(int low, int high, int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)",
+        TORCH_FN(randint_low_out), FUNCTION);
+  m.def("randperm.out(int n, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(randperm_out),
+        FUNCTION);
   m.def("rand_like(Tensor self, *, Generator? generator=None, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
         TORCH_FN(rand_like), FUNCTION);
   m.def("randn_like(Tensor self, *, Generator? generator=None, " OPTIONS
         ", MemoryFormat? memory_format=None) -> Tensor",
         TORCH_FN(randn_like), FUNCTION);
-  m.def("randint_like(Tensor self, int high, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
+  m.def("randint_like(Tensor self, int high, *, Generator? generator=None, " OPTIONS
+        ", MemoryFormat? memory_format=None) -> Tensor",
         TORCH_FN(randint_like), FUNCTION);
-  m.def("randint_like.low_dtype(Tensor self, int low, int high, *, " OPTIONS
+  m.def("randint_like.low_dtype(Tensor self, int low, int high, *, Generator? generator=None, " OPTIONS
         ", MemoryFormat? memory_format=None) -> Tensor",
         TORCH_FN(randint_like_low), FUNCTION);
 }

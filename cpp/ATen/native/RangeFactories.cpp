@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/native/RangeFactories.cpp
-// Left out: logspace, the deprecated range.
+// Numbers in even steps, and powers of them. Left out: start and end as tensors with dimensions, which PyTorch refuses
+// too.
 #include <ATen/native/RangeFactories.h>
 
 #include <ATen/Functions.h>
@@ -11,6 +12,7 @@ namespace reftorch::at::native {
 
 DEFINE_DISPATCH(arange_stub)
 DEFINE_DISPATCH(linspace_stub)
+DEFINE_DISPATCH(logspace_stub)
 
 // Runs `fill` on a contiguous tensor of n elements and brings the result into `out`.
 template <typename Fill>
@@ -27,12 +29,17 @@ static void fill_range(Tensor& out, int64_t n, const Fill& fill) {
   }
 }
 
-static int64_t arange_numel(ScalarType dtype, const Scalar& start, const Scalar& end, const Scalar& step) {
+static void check_range(const Scalar& start, const Scalar& end, const Scalar& step) {
   const double first = start.toDouble(), last = end.toDouble(), by = step.toDouble();
   TORCH_CHECK(by != 0, "step must be nonzero");
   TORCH_CHECK(std::isfinite(first) && std::isfinite(last), "unsupported range: ", start, " -> ", end);
   TORCH_CHECK((by > 0 && last >= first) || (by < 0 && last <= first),
               "upper bound and lower bound inconsistent with step sign");
+}
+
+static int64_t arange_numel(ScalarType dtype, const Scalar& start, const Scalar& end, const Scalar& step) {
+  check_range(start, end, step);
+  const double first = start.toDouble(), last = end.toDouble(), by = step.toDouble();
   if (dtype == kLong && start.isIntegral(true) && end.isIntegral(true) &&
       step.isIntegral(true)) { // a double has only 53 bits
     const int64_t span = end.toLong() - start.toLong(), s = step.toLong();
@@ -93,6 +100,41 @@ static Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, Op
   return linspace_out(start, end, steps, out);
 }
 
+static Tensor& logspace_out(const Scalar& start, const Scalar& end, int64_t steps, double base, Tensor& out) {
+  TORCH_CHECK(steps >= 0, "number of steps must be non-negative");
+  fill_range(out, steps, [&](Tensor& dense) {
+    if (steps == 1) {
+      fill_impl(dense, std::pow(base, start.toDouble()));
+    } else {
+      logspace_stub(dense.device().type(), dense, start, end, base);
+    }
+  });
+  return out;
+}
+
+static Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base, OptionalType dtype,
+                       OptionalLayout, OptionalDevice device, OptionalBool pin_memory) {
+  check_not_pinned(pin_memory);
+  Tensor out = empty_cpu(int64_t(0), dtype, device);
+  return logspace_out(start, end, steps, base, out);
+}
+
+// arange with `end` included, and never of integers by itself: deprecated, but programs call it.
+static Tensor& range_out(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
+  check_range(start, end, step);
+  const double span = end.toDouble() - start.toDouble();
+  const auto n = static_cast<int64_t>(std::floor(span / step.toDouble() + 1));
+  fill_range(out, n, [&](const Tensor& dense) { arange_stub(dense.device().type(), dense, start, step); });
+  return out;
+}
+
+static Tensor range_step(const Scalar& start, const Scalar& end, const Scalar& step, OptionalType dtype, OptionalLayout,
+                         OptionalDevice device, OptionalBool pin_memory) {
+  check_not_pinned(pin_memory);
+  Tensor out = empty_cpu(int64_t(0), dtype, device);
+  return range_out(start, end, step, out);
+}
+
 #define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
@@ -106,6 +148,14 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
         TORCH_FN(arange_start_out), FUNCTION);
   m.def("linspace(Scalar start, Scalar end, int steps, *, " OPTIONS ") -> Tensor", TORCH_FN(linspace), FUNCTION);
   m.def("linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(linspace_out),
+        FUNCTION);
+  m.def("logspace(Scalar start, Scalar end, int steps, float base=10, *, " OPTIONS ") -> Tensor", TORCH_FN(logspace),
+        FUNCTION);
+  m.def("logspace.out(Scalar start, Scalar end, int steps, float base=10, *, Tensor(a!) out) -> Tensor(a!)",
+        TORCH_FN(logspace_out), FUNCTION);
+  m.def("range.step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", TORCH_FN(range_step),
+        FUNCTION);
+  m.def("range.out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(range_out),
         FUNCTION);
 }
 

@@ -11,7 +11,10 @@ namespace reftorch::at::native {
 using arange_fn = void (*)(const Tensor& out, const Scalar& start, const Scalar& step);
 // out[i] walks from start to end, both included
 using linspace_fn = void (*)(const Tensor& out, const Scalar& start, const Scalar& end);
+// out[i] = base to the power of what linspace gives
+using logspace_fn = void (*)(const Tensor& out, const Scalar& start, const Scalar& end, double base);
 DECLARE_DISPATCH(arange_fn, arange_stub)
 DECLARE_DISPATCH(linspace_fn, linspace_stub)
+DECLARE_DISPATCH(logspace_fn, logspace_stub)
 
 } // namespace reftorch::at::native

@@ -1,8 +1,10 @@
 // Mirrors: aten/src/ATen/native/TensorFactories.cpp
 // Tensors out of nothing, or of another tensor's shape. Left out: names, window functions, from_file; random ones are
-// in Distributions.cpp, arange and linspace in RangeFactories.cpp.
+// in Distributions.cpp, arange and linspace in RangeFactories.cpp,
+// index grids in IndexFactories.cpp.
 #include <ATen/native/TensorFactories.h>
 
+#include <ATen/Resize.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/core/library.h>
 
@@ -47,6 +49,35 @@ static Tensor empty(IntArrayRef size, OptionalType dtype, OptionalLayout, Option
   return empty_cpu(size, dtype, device, format);
 }
 
+static Tensor& empty_out(IntArrayRef size, OptionalFormat format, Tensor& out) {
+  TORCH_CHECK(format.value_or(MemoryFormat::Contiguous) == MemoryFormat::Contiguous,
+              "empty: out= has a memory format of its own, got memory_format=", *format);
+  resize_output(out, size);
+  return out;
+}
+
+// The dimensions lie in memory in the order of `physical_layout`, the outermost first.
+static Tensor empty_permuted(IntArrayRef size, IntArrayRef physical_layout, OptionalType dtype, OptionalLayout,
+                             OptionalDevice device, OptionalBool pin_memory) {
+  check_not_pinned(pin_memory);
+  const size_t dims = size.size();
+  TORCH_CHECK(physical_layout.size() == dims, "Number of dimensions in size does not match the length of the ",
+              "physical_layout; i.e. len(size) = ", dims,
+              " is not equal to len(physical_layout) = ", physical_layout.size());
+  DimVector strides(dims, -1);
+  int64_t step = 1;
+  for (size_t i = dims; i-- > 0;) {
+    const int64_t dim = physical_layout[i];
+    TORCH_CHECK(0 <= dim && dim < static_cast<int64_t>(dims), "Dimension out of range (expected to be between 0 and ",
+                dims - 1, ", but got ", dim, " at index ", i, ").  NB: negative dims are not currently supported; ",
+                "file an issue if you want it.");
+    TORCH_CHECK(strides[dim] < 0, "Duplicate dim not allowed");
+    strides[dim] = step;
+    step *= std::max<int64_t>(size[dim], 1);
+  }
+  return detail::empty_strided_generic(size, strides, dtype_or_default(dtype), device.value_or(Device()));
+}
+
 static Tensor empty_strided(IntArrayRef size, IntArrayRef stride, OptionalType dtype, OptionalLayout,
                             OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
@@ -86,6 +117,22 @@ static Tensor ones(IntArrayRef size, OptionalType dtype, OptionalLayout, Optiona
                    OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   return filled(empty_cpu(size, dtype, device), 1);
+}
+
+static Tensor& zeros_out(IntArrayRef size, Tensor& out) {
+  resize_output(out, size);
+  zero_impl(out);
+  return out;
+}
+
+static Tensor& full_out(IntArrayRef size, const Scalar& fill_value, Tensor& out) {
+  resize_output(out, size);
+  fill_impl(out, fill_value);
+  return out;
+}
+
+static Tensor& ones_out(IntArrayRef size, Tensor& out) {
+  return full_out(size, 1, out);
 }
 
 // The dtype follows the number's kind where none is given: bool, int64, or the default float.
@@ -153,15 +200,26 @@ static Tensor new_full(const Tensor& self, IntArrayRef size, const Scalar& fill_
 
 // --- the identity matrix ---------------------------------------------------------------------------------------------
 
+static Tensor& eye_m_out(int64_t n, int64_t m, Tensor& out) {
+  TORCH_CHECK(n >= 0, "n must be greater or equal to 0, got ", n);
+  TORCH_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
+  resize_output(out, {n, m});
+  zero_impl(out);
+  Tensor diagonal = detail::alias_with_sizes_and_strides(out, std::min(n, m), out.strides()[0] + out.strides()[1],
+                                                         out.storage_offset());
+  fill_impl(diagonal, 1);
+  return out;
+}
+
+static Tensor& eye_out(int64_t n, Tensor& out) {
+  return eye_m_out(n, n, out);
+}
+
 static Tensor eye_m(int64_t n, int64_t m, OptionalType dtype, OptionalLayout, OptionalDevice device,
                     OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
-  TORCH_CHECK(n >= 0, "n must be greater or equal to 0, got ", n);
-  TORCH_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
-  Tensor result = zeroed(empty_cpu({n, m}, dtype, device));
-  Tensor diagonal = detail::alias_with_sizes_and_strides(result, std::min(n, m), m + 1, 0);
-  fill_impl(diagonal, 1);
-  return result;
+  Tensor result = empty_cpu({0, 0}, dtype, device);
+  return eye_m_out(n, m, result);
 }
 
 static Tensor eye(int64_t n, OptionalType dtype, OptionalLayout layout, OptionalDevice device,
@@ -195,6 +253,16 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("new_full(Tensor self, int[] size, Scalar fill_value, *, " OPTIONS ") -> Tensor", TORCH_FN(new_full), METHOD);
   m.def("eye(int n, *, " OPTIONS ") -> Tensor", TORCH_FN(eye), FUNCTION);
   m.def("eye.m(int n, int m, *, " OPTIONS ") -> Tensor", TORCH_FN(eye_m), FUNCTION);
+
+  m.def("empty.out(int[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(empty_out),
+        FUNCTION);
+  m.def("empty_permuted(int[] size, int[] physical_layout, *, " OPTIONS ") -> Tensor", TORCH_FN(empty_permuted),
+        FUNCTION);
+  m.def("zeros.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(zeros_out), FUNCTION);
+  m.def("ones.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(ones_out), FUNCTION);
+  m.def("full.out(int[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(full_out), FUNCTION);
+  m.def("eye.out(int n, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(eye_out), FUNCTION);
+  m.def("eye.m_out(int n, int m, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(eye_m_out), FUNCTION);
 }
 
 } // namespace reftorch::at::native

@@ -46,6 +46,7 @@ DEFINE_DISPATCH(frac_stub)
 DEFINE_DISPATCH(bitwise_not_stub)
 DEFINE_DISPATCH(logical_not_stub)
 DEFINE_DISPATCH(signbit_stub)
+DEFINE_DISPATCH(angle_stub)
 DEFINE_DISPATCH(deg2rad_stub)
 DEFINE_DISPATCH(rad2deg_stub)
 DEFINE_DISPATCH(nan_to_num_stub)
@@ -202,6 +203,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("acosh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<acosh_stub>));
   m.def_structured("atanh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<atanh_stub>));
   m.def_structured("sigmoid(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<sigmoid_stub>));
+  m.def_structured("angle(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<angle_stub>), derive::OUT);
   m.def_structured("deg2rad(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<deg2rad_stub>));
   m.def_structured("rad2deg(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<rad2deg_stub>));
 

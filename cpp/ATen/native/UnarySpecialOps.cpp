@@ -19,6 +19,7 @@ DEFINE_DISPATCH(erfinv_stub)
 DEFINE_DISPATCH(lgamma_stub)
 DEFINE_DISPATCH(digamma_stub)
 DEFINE_DISPATCH(polygamma_stub)
+DEFINE_DISPATCH(mvlgamma_stub)
 DEFINE_DISPATCH(i0_stub)
 DEFINE_DISPATCH(special_i0e_stub)
 DEFINE_DISPATCH(special_i1_stub)
@@ -51,6 +52,15 @@ static Tensor& polygamma_(Tensor& self, int64_t n) {
   return self;
 }
 
+// The logarithm of the gamma function of p-by-p matrices.
+static void mvlgamma_out(const Tensor& self, int64_t p, Tensor& out) {
+  TORCH_CHECK(self.scalar_type() != kBool, "The input tensor may not be a boolean tensor.");
+  TORCH_CHECK(p >= 1, "p has to be greater than or equal to 1");
+  auto iter = TensorIterator::unary_float_op(out, self);
+  mvlgamma_stub(iter.device_type(), iter, p);
+  iter.cast_outputs();
+}
+
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("logit(Tensor self, float? eps=None) -> Tensor", TORCH_FN(logit_out));
   m.def_structured("sinc(Tensor self) -> Tensor", TORCH_FN(special_op_out<sinc_stub>));
@@ -61,6 +71,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("digamma(Tensor self) -> Tensor", TORCH_FN(special_op_out<digamma_stub>));
   m.def_structured("polygamma(int n, Tensor self) -> Tensor", TORCH_FN(polygamma_out), derive::OUT, variants::FUNCTION);
   m.def("polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", TORCH_FN(polygamma_), variants::METHOD);
+  m.def_structured("mvlgamma(Tensor self, int p) -> Tensor", TORCH_FN(mvlgamma_out));
   m.def_structured("i0(Tensor self) -> Tensor", TORCH_FN(special_op_out<i0_stub>));
   m.def_structured("special_i0e(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_i0e_stub>), derive::OUT,
                    variants::FUNCTION);

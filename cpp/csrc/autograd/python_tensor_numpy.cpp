@@ -46,6 +46,26 @@ static c10::ScalarType numpy_dtype_to_aten(const std::string& typestr, const py:
       ". The only supported types are: float64, float32, float16, int64, int32, int16, int8, uint8, and bool.");
 }
 
+// A tensor on memory that `owner` keeps alive.
+static PyObject* tensor_on(void* address, PyObject* owner, c10::IntArrayRef sizes, c10::IntArrayRef strides,
+                           c10::ScalarType dtype) {
+  Py_INCREF(owner);
+  c10::DataPtr data_ptr(
+      address, owner,
+      [](void* context) {
+        if (Py_IsInitialized()) {
+          py::gil_scoped_acquire gil;
+          Py_DECREF(static_cast<PyObject*>(context));
+        }
+      },
+      c10::Device(c10::DeviceType::CPU));
+  c10::Storage storage(at::detail::computeStorageNbytes(sizes, strides, c10::elementSize(dtype)), std::move(data_ptr));
+  const auto keys = c10::DispatchKeySet(c10::DispatchKey::CPU) | c10::autograd_dispatch_keyset;
+  at::Tensor t(c10::make_intrusive<c10::TensorImpl>(std::move(storage), keys, dtype));
+  t.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides, 0);
+  return THPVariable_Wrap(t);
+}
+
 PyObject* tensor_from_numpy(PyObject*, PyObject* obj) {
   HANDLE_TH_ERRORS
   TORCH_CHECK_TYPE(is_numpy_array(obj), "expected np.ndarray (got ", Py_TYPE(obj)->tp_name, ")");
@@ -76,23 +96,54 @@ PyObject* tensor_from_numpy(PyObject*, PyObject* obj) {
                    1) < 0) {
     return nullptr;
   }
-  void* address = PyLong_AsVoidPtr(data[0].ptr());
-  Py_INCREF(obj);
-  c10::DataPtr data_ptr(
-      address, obj,
-      [](void* context) {
-        if (Py_IsInitialized()) {
-          py::gil_scoped_acquire gil;
-          Py_DECREF(static_cast<PyObject*>(context));
-        }
-      },
-      c10::Device(c10::DeviceType::CPU));
-  c10::Storage storage(at::detail::computeStorageNbytes(sizes, strides, static_cast<size_t>(itemsize)),
-                       std::move(data_ptr));
-  const auto keys = c10::DispatchKeySet(c10::DispatchKey::CPU) | c10::autograd_dispatch_keyset;
-  at::Tensor t(c10::make_intrusive<c10::TensorImpl>(std::move(storage), keys, dtype));
-  t.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides, 0);
-  return THPVariable_Wrap(t);
+  return tensor_on(PyLong_AsVoidPtr(data[0].ptr()), obj, sizes, strides, dtype);
+  END_HANDLE_TH_ERRORS
+}
+
+static int64_t checked_buffer_count(int64_t length, int64_t itemsize, int64_t count, int64_t offset) {
+  TORCH_CHECK_VALUE(length > 0 && count != 0, "both buffer length (", length, ") and count (", count,
+                    ") must not be 0");
+  TORCH_CHECK_VALUE(offset >= 0 && offset < length, "offset (", offset,
+                    " bytes) must be non-negative and no greater than buffer length (", length, " bytes) minus 1");
+  if (count < 0) {
+    TORCH_CHECK_VALUE((length - offset) % itemsize == 0, "buffer length (", length - offset, " bytes) after offset (",
+                      offset, " bytes) must be a multiple of element size (", itemsize, ")");
+    return (length - offset) / itemsize;
+  }
+  TORCH_CHECK_VALUE(count <= (length - offset) / itemsize, "requested buffer length (", count, " * ", itemsize,
+                    " bytes) after offset (", offset, " bytes) must not be greater than actual buffer length (", length,
+                    " bytes)");
+  return count;
+}
+
+PyObject* tensor_frombuffer(PyObject*, PyObject* args) {
+  HANDLE_TH_ERRORS
+  PyObject *buffer = nullptr, *dtype_object = nullptr;
+  Py_ssize_t count = -1, offset = 0;
+  if (!PyArg_ParseTuple(args, "OOnn:frombuffer", &buffer, &dtype_object, &count, &offset)) {
+    return nullptr;
+  }
+  const c10::ScalarType dtype = scalar_type_from_python(dtype_object);
+  TORCH_CHECK_TYPE(dtype != c10::ScalarType::Undefined, "frombuffer(): argument 'dtype' must be torch.dtype, not ",
+                   Py_TYPE(dtype_object)->tp_name);
+  TORCH_CHECK_VALUE(PyObject_CheckBuffer(buffer), "object does not implement Python buffer protocol.");
+  Py_buffer view;
+  if (PyObject_GetBuffer(buffer, &view, PyBUF_WRITABLE) < 0) {
+    PyErr_Clear();
+    if (PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE) < 0 ||
+        PyErr_WarnEx(PyExc_UserWarning,
+                     "The given buffer is not writable, and PyTorch does not support non-writable tensors. Writing to "
+                     "this tensor would change the buffer's memory.",
+                     1) < 0) {
+      return nullptr;
+    }
+  }
+  void* address = static_cast<char*>(view.buf) + offset;
+  const int64_t length = view.len;
+  PyBuffer_Release(&view); // the object itself is what keeps the memory
+  const int64_t n =
+      checked_buffer_count(length, static_cast<int64_t>(c10::elementSize(dtype)), count, static_cast<int64_t>(offset));
+  return tensor_on(address, buffer, n, int64_t(1), dtype);
   END_HANDLE_TH_ERRORS
 }
 

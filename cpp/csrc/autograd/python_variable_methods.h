@@ -22,6 +22,8 @@ PyObject* THPVariable_tolist(PyObject* self, PyObject*);
 
 // A tensor on an array's memory, and an array on a tensor's. (python_tensor_numpy.cpp)
 PyObject* tensor_from_numpy(PyObject* module, PyObject* array);
+// (buffer, dtype, count, offset)
+PyObject* tensor_frombuffer(PyObject* module, PyObject* args);
 PyObject* THPVariable_numpy(PyObject* self, PyObject* args, PyObject* kwargs);
 bool is_numpy_array(PyObject* obj);
 

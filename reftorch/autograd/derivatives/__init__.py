@@ -42,7 +42,7 @@ from typing import Any
 
 from reftorch import _C
 
-__all__ = ["derivative", "non_differentiable"]
+__all__ = ["derivative", "non_differentiable", "not_implemented"]
 
 # Overloads of one op make nodes of one name, numbered in the order of PyTorch's table; those that are not 0:
 _NODE_NUMBER = {
@@ -52,6 +52,7 @@ _NODE_NUMBER = {
     "clamp": 1, "clamp_min.Tensor": 1, "clamp_max.Tensor": 1, "fill.Tensor": 1, "masked_fill.Tensor": 1,
     "sum.dim_IntList": 1, "mean.dim": 1, "prod.dim_int": 1, "max": 1, "min": 1, "squeeze.dim": 1, "squeeze.dims": 2,
     "round.decimals": 1, "copysign.Scalar": 1, "xlogy.Scalar_Self": 1, "xlogy.Scalar_Other": 2,
+    "normal.Tensor_float": 1, "normal.float_Tensor": 2, "normal.Tensor_Tensor": 3,
     "norm.ScalarOpt_dim": 1, "index_fill.int_Tensor": 1, "sort.stable": 1,
 }  # fmt: skip
 
@@ -123,6 +124,28 @@ def non_differentiable(*ops: str) -> None:
     """
     for op in ops:
         _C._register_non_differentiable(op)
+
+
+def not_implemented(*ops: str) -> None:
+    """Say that ops depend on their inputs, but that nobody has written the formula: backward raises RuntimeError.
+
+    Args:
+        ops: names with overloads, ``"floor_divide"``.
+
+    Raises:
+        RuntimeError: there is no such op, or it has a formula.
+
+    Mirrors tools/autograd/derivatives.yaml, ``not_implemented``.
+    """
+
+    def refusing(base: str) -> Callable[..., Any]:
+        def formula(grad: Any) -> Any:
+            raise RuntimeError(f"derivative for aten::{base} is not implemented")
+
+        return formula
+
+    for op in ops:
+        derivative(op)(refusing(op.split(".")[0]))
 
 
 def _register_all() -> None:

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative
+from reftorch.autograd.derivatives import derivative, not_implemented
 
 _fn = _C._VariableFunctions
 
@@ -45,11 +45,7 @@ derivative(
     ),
 )
 
-
-@derivative("floor_divide")
-def floor_divide(grad: Any, self: Any, other: Any) -> Any:
-    raise NotImplementedError("derivative for aten::floor_divide is not implemented")
-
+not_implemented("floor_divide")
 
 # a = b floor(a/b) + remainder
 derivative(

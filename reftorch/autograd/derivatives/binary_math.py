@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative, non_differentiable
+from reftorch.autograd.derivatives import derivative, non_differentiable, not_implemented
 
 _fn = _C._VariableFunctions
 
@@ -85,11 +85,7 @@ derivative(
     other=lambda grad: _fn.zeros_like(grad),
 )
 
-
-@derivative("heaviside")
-def heaviside(grad: Any, self: Any, values: Any) -> Any:
-    raise RuntimeError("derivative for aten::heaviside is not implemented")
-
+not_implemented("heaviside")
 
 # --- the larger and the smaller, where a number wins over NaN --------------------------------------------------------
 

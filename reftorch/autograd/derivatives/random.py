@@ -1,18 +1,25 @@
-"""Random numbers: a draw does not depend on what was there before, nor (for us) on its parameters.
+"""Random numbers: a draw does not depend on what was there before, nor on its parameters.
 
 Mirrors: tools/autograd/derivatives.yaml (uniform_, normal_, bernoulli, ...)
 Leaves out: gradients through samples (rsample of torch.distributions).
 """
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative, non_differentiable
+from reftorch.autograd.derivatives import derivative, non_differentiable, not_implemented
 
 _zeros_like = _C._VariableFunctions.zeros_like
 
-for _op in ("uniform_", "normal_", "random_", "random_.to", "random_.from", "bernoulli_.float"):
+for _op in (
+    "uniform_", "normal_", "random_", "random_.to", "random_.from", "bernoulli_.float",
+    "exponential_", "geometric_", "cauchy_", "log_normal_", "bernoulli", "poisson",
+):  # fmt: skip
     derivative(_op, self=lambda grad: _zeros_like(grad))
 
 derivative("bernoulli_.Tensor", self=lambda grad: _zeros_like(grad), p=lambda grad: _zeros_like(grad))
-derivative("bernoulli", self=lambda grad: _zeros_like(grad))
+not_implemented("bernoulli.p")
 
-non_differentiable("normal.Tensor_float", "normal.float_Tensor", "normal.Tensor_Tensor")
+derivative("normal.Tensor_float", mean=lambda grad: _zeros_like(grad))
+derivative("normal.float_Tensor", std=lambda grad: _zeros_like(grad))
+derivative("normal.Tensor_Tensor", mean=lambda grad: _zeros_like(grad), std=lambda grad: _zeros_like(grad))
+
+non_differentiable("bernoulli.out", "multinomial", "multinomial.out")

@@ -25,6 +25,8 @@ derivative("digamma", self=lambda grad, self: grad * _fn.polygamma(1, self))
 derivative("polygamma", self=lambda grad, n, self: grad * _fn.polygamma(n + 1, self))
 derivative("polygamma_", self=lambda grad, n, self: grad * _fn.polygamma(n + 1, self))
 
+derivative("mvlgamma", self=lambda grad, self, p: grad * sum((self - j / 2).digamma() for j in range(p)))
+
 # --- Bessel functions: I0' = I1 and I1' = I0 - I1/x, which is 1/2 at 0; the scaled ones carry e^-|x| along ------------
 
 derivative("i0", self=lambda grad, self: grad * _fn.special_i1(self))

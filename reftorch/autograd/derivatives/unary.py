@@ -68,6 +68,7 @@ derivative("frexp.Tensor", self=lambda grad, exponent: grad / exponent.exp2())
 
 # Flat almost everywhere.
 derivative("sign", self=lambda grad: _zeros_like(grad))
+derivative("angle", self=lambda grad: _zeros_like(grad))
 derivative("sgn", self=lambda grad: _zeros_like(grad))
 derivative("floor", self=lambda grad: _zeros_like(grad))
 derivative("ceil", self=lambda grad: _zeros_like(grad))

@@ -1,32 +1,56 @@
 // Mirrors: aten/src/ATen/native/cpu/DistributionKernels.cpp, aten/src/ATen/native/cpu/DistributionTemplates.h
+// Uniform and normal numbers, integers, Bernoulli; the other distributions are in DistributionMoreKernels.cpp.
 #include <ATen/native/Distributions.h>
 
 #include <ATen/core/DistributionsHelper.h>
 #include <ATen/native/cpu/Loops.h>
 #include <ATen/native/cpu/NormalFill.h>
+#include <ATen/native/cpu/SerialLoop.h>
 
 #include <algorithm>
 
 namespace reftorch::at::native {
 namespace {
 
-// One draw after the other: the order is part of the result.
-template <typename scalar_t, typename F>
-void cpu_serial_kernel(TensorIterator& iter, GeneratorImpl* generator, const F& draw) {
+// The loops for dense tensors draw a block of bits at a time and turn it into numbers with vector instructions.
+constexpr int64_t kBlock = 512;
+
+TARGET_CLONES static void bits_to_uniform(const uint32_t* bits, float* out, int64_t n, float from, float to) {
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = std::fma(static_cast<float>(static_cast<int32_t>(bits[i] & 0xffffff)) * 0x1p-24f, to - from, from);
+  }
+}
+TARGET_CLONES static void bits_to_uniform(const uint32_t* bits, double* out, int64_t n, double from, double to) {
+  for (int64_t i = 0; i < n; i++) {
+    const uint64_t mantissa = ((uint64_t(bits[2 * i]) << 32) | bits[2 * i + 1]) & ((uint64_t(1) << 53) - 1);
+    out[i] = std::fma(static_cast<double>(static_cast<int64_t>(mantissa)) * 0x1p-53, to - from, from);
+  }
+}
+
+template <typename T>
+void fill_uniform(T* out, int64_t n, T from, T to, GeneratorImpl* generator) {
+  constexpr int64_t words = sizeof(T) / sizeof(uint32_t);
+  uint32_t bits[kBlock * words];
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t count = std::min(kBlock, n - i);
+    generator->engine_.fill(bits, count * words);
+    bits_to_uniform(bits, out + i, count, from, to);
+  }
+}
+
+template <typename T>
+void fill_uniform_dense(TensorIterator& iter, double from, double to, GeneratorImpl* generator) {
   std::lock_guard<std::mutex> lock(generator->mutex_);
-  iter.serial_for_each(
-      [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-        for (int64_t j = 0; j < size1; j++) {
-          for (int64_t i = 0; i < size0; i++) {
-            *reinterpret_cast<scalar_t*>(data[0] + j * strides[iter.ntensors()] + i * strides[0]) =
-                static_cast<scalar_t>(draw());
-          }
-        }
-      },
-      0, iter.numel());
+  fill_uniform<T>(static_cast<T*>(iter.data_ptr(0)), iter.numel(), from, to, generator);
 }
 
 void uniform_kernel(TensorIterator& iter, double from, double to, GeneratorImpl* generator) {
+  if (iter.is_contiguous() && iter.dtype() == kFloat) {
+    return fill_uniform_dense<float>(iter, from, to, generator);
+  }
+  if (iter.is_contiguous() && iter.dtype() == kDouble) {
+    return fill_uniform_dense<double>(iter, from, to, generator);
+  }
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "uniform_kernel_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
     const uniform_real_distribution<scalar_t> uniform{static_cast<opmath_t>(from), static_cast<opmath_t>(to)};
@@ -41,17 +65,12 @@ void uniform_kernel(TensorIterator& iter, double from, double to, GeneratorImpl*
 // Small: one Box-Muller draw in double after the other.
 template <typename T>
 void normal_fill(T* data, int64_t size, T mean, T std, GeneratorImpl* generator) {
-  const uniform_real_distribution<T> uniform{0, 1};
   std::lock_guard<std::mutex> lock(generator->mutex_);
-  for (int64_t i = 0; i < size; i++) {
-    data[i] = uniform(generator);
-  }
+  fill_uniform<T>(data, size, 0, 1, generator);
   normal_fill_blocks(data, size / 16 * 16, mean, std);
   if (size % 16 != 0) {
     data += size - 16;
-    for (int64_t i = 0; i < 16; i++) {
-      data[i] = uniform(generator);
-    }
+    fill_uniform<T>(data, 16, 0, 1, generator);
     normal_fill_blocks(data, 16, mean, std);
   }
 }
@@ -62,8 +81,8 @@ void normal_fill_dense(const Tensor& self, double mean, double std, GeneratorImp
   scalar_t* data = self.data_ptr<scalar_t>();
   if constexpr (std::is_same_v<scalar_t, opmath_t>) {
     normal_fill<scalar_t>(data, self.numel(), mean, std, generator);
-  } else { // drawn as float, then rounded; here PyTorch draws block by block, so that the last one takes the next
-           // numbers
+  } else {
+    // Drawn as float, then rounded; here PyTorch draws block by block, so that the last one takes the next numbers.
     float block[16];
     const int64_t size = self.numel();
     for (int64_t i = 0; i < size; i += 16) {
@@ -100,8 +119,25 @@ void random_from_to_kernel(TensorIterator& iter, uint64_t range, int64_t base, G
   });
 }
 
+template <typename scalar_t>
+void bernoulli_dense(TensorIterator& iter, double p, GeneratorImpl* generator) {
+  std::lock_guard<std::mutex> lock(generator->mutex_);
+  scalar_t* out = static_cast<scalar_t*>(iter.data_ptr(0));
+  double drawn[kBlock];
+  for (int64_t begin = 0, n = iter.numel(); begin < n; begin += kBlock) {
+    const int64_t count = std::min(kBlock, n - begin);
+    fill_uniform<double>(drawn, count, 0, 1, generator);
+    for (int64_t i = 0; i < count; i++) {
+      out[begin + i] = static_cast<scalar_t>(static_cast<opmath_type<scalar_t>>(drawn[i] < p));
+    }
+  }
+}
+
 void bernoulli_scalar_kernel(TensorIterator& iter, double p, GeneratorImpl* generator) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "bernoulli_scalar_cpu_", [&] {
+    if (iter.is_contiguous()) {
+      return bernoulli_dense<scalar_t>(iter, p, generator);
+    }
     const bernoulli_distribution<double> bernoulli{p};
     cpu_serial_kernel<scalar_t>(iter, generator,
                                 [&] { return static_cast<opmath_type<scalar_t>>(bernoulli(generator)); });
@@ -110,19 +146,10 @@ void bernoulli_scalar_kernel(TensorIterator& iter, double p, GeneratorImpl* gene
 
 template <typename self_t, typename p_t>
 void bernoulli_tensor_loop(TensorIterator& iter, GeneratorImpl* generator) {
-  std::lock_guard<std::mutex> lock(generator->mutex_);
-  iter.serial_for_each(
-      [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-        for (int64_t j = 0; j < size1; j++) {
-          for (int64_t i = 0; i < size0; i++) {
-            const p_t p = *reinterpret_cast<const p_t*>(data[1] + j * strides[3] + i * strides[1]);
-            TORCH_CHECK(p_t(0) <= p && p <= p_t(1), "bernoulli_ expects p to be in [0, 1], but got p=", p);
-            *reinterpret_cast<self_t*>(data[0] + j * strides[2] + i * strides[0]) =
-                static_cast<self_t>(static_cast<opmath_type<self_t>>(bernoulli_distribution<p_t>{p}(generator)));
-          }
-        }
-      },
-      0, iter.numel());
+  cpu_serial_unary_kernel<self_t, p_t>(iter, generator, [&](p_t p) {
+    TORCH_CHECK(p_t(0) <= p && p <= p_t(1), "bernoulli_ expects p to be in [0, 1], but got p=", p);
+    return static_cast<opmath_type<self_t>>(bernoulli_distribution<p_t>{p}(generator));
+  });
 }
 
 void bernoulli_tensor_kernel(TensorIterator& iter, GeneratorImpl* generator) {

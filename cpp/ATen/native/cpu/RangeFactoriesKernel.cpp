@@ -5,6 +5,8 @@
 
 #include <ATen/Dispatch.h>
 
+#include <cmath>
+
 namespace reftorch::at::native {
 namespace {
 
@@ -21,22 +23,34 @@ void arange_kernel(const Tensor& out, const Scalar& start_scalar, const Scalar& 
   });
 }
 
-// Two elements at least. The second half counts back from `end`, so that both ends are exact.
-void linspace_kernel(const Tensor& out, const Scalar& start_scalar, const Scalar& end_scalar) {
+// Two elements at least. The second half counts back from `end`, so that both ends are exact. `map` has the last word.
+template <typename scalar_t, typename step_t, typename F>
+void linspace_impl(const Tensor& out, step_t start, step_t end, const F& map) {
+  const int64_t steps = out.numel();
+  const step_t step = (end - start) / static_cast<step_t>(steps - 1);
+  scalar_t* data = out.data_ptr<scalar_t>();
+  at::parallel_for(0, steps, at::internal::GRAIN_SIZE, [&](int64_t lo, int64_t hi) {
+    for (int64_t i = lo; i < hi; i++) {
+      const bool first_half = i < steps / 2;
+      data[i] = static_cast<scalar_t>(
+          map(first_half ? start + step * static_cast<step_t>(i) : end - step * static_cast<step_t>(steps - i - 1)));
+    }
+  });
+}
+
+void linspace_kernel(const Tensor& out, const Scalar& start, const Scalar& end) {
   AT_DISPATCH_ALL_NUMBERS(out.scalar_type(), "linspace_cpu", [&] {
     using step_t = std::conditional_t<std::is_integral_v<scalar_t>, double, opmath_type<scalar_t>>;
-    const int64_t steps = out.numel();
-    const auto start = static_cast<step_t>(start_scalar.to<scalar_t>()),
-               end = static_cast<step_t>(end_scalar.to<scalar_t>());
-    const step_t step = (end - start) / static_cast<step_t>(steps - 1);
-    scalar_t* data = out.data_ptr<scalar_t>();
-    at::parallel_for(0, steps, at::internal::GRAIN_SIZE, [&](int64_t lo, int64_t hi) {
-      for (int64_t i = lo; i < hi; i++) {
-        const bool first_half = i < steps / 2;
-        data[i] = static_cast<scalar_t>(first_half ? start + step * static_cast<step_t>(i)
-                                                   : end - step * static_cast<step_t>(steps - i - 1));
-      }
-    });
+    linspace_impl<scalar_t, step_t>(out, start.to<scalar_t>(), end.to<scalar_t>(), [](step_t x) { return x; });
+  });
+}
+
+void logspace_kernel(const Tensor& out, const Scalar& start, const Scalar& end, double base_scalar) {
+  AT_DISPATCH_ALL_NUMBERS(out.scalar_type(), "logspace_cpu", [&] {
+    using step_t = std::conditional_t<std::is_integral_v<scalar_t>, double, opmath_type<scalar_t>>;
+    const auto base = static_cast<step_t>(base_scalar);
+    linspace_impl<scalar_t, step_t>(out, start.to<scalar_t>(), end.to<scalar_t>(),
+                                    [base](step_t x) { return std::pow(base, x); });
   });
 }
 
@@ -44,5 +58,6 @@ void linspace_kernel(const Tensor& out, const Scalar& start_scalar, const Scalar
 
 REGISTER_DISPATCH(arange_stub, arange_kernel)
 REGISTER_DISPATCH(linspace_stub, linspace_kernel)
+REGISTER_DISPATCH(logspace_stub, logspace_kernel)
 
 } // namespace reftorch::at::native

@@ -62,6 +62,11 @@ void rad2deg_kernel(TensorIterator& iter) {
   unary_float_kernel(iter, "rad2deg_cpu", [](auto a) { return a * static_cast<decltype(a)>(kDegreesPerRadian); });
 }
 
+// Of a number on the real line: 0, or pi to the left of zero.
+void angle_kernel(TensorIterator& iter) {
+  unary_float_kernel(iter, "angle_cpu", [](auto a) { return a != a ? a : static_cast<decltype(a)>(a < 0 ? M_PI : 0); });
+}
+
 } // namespace
 
 REGISTER_DISPATCH(exp2_stub, exp2_kernel)
@@ -78,6 +83,7 @@ REGISTER_DISPATCH(acosh_stub, acosh_kernel)
 REGISTER_DISPATCH(atanh_stub, atanh_kernel)
 REGISTER_DISPATCH(erf_stub, erf_kernel)
 REGISTER_DISPATCH(erfc_stub, erfc_kernel)
+REGISTER_DISPATCH(angle_stub, angle_kernel)
 REGISTER_DISPATCH(deg2rad_stub, deg2rad_kernel)
 REGISTER_DISPATCH(rad2deg_stub, rad2deg_kernel)
 

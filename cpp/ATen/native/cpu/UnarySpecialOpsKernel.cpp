@@ -51,6 +51,18 @@ void polygamma_kernel(TensorIterator& iter, int64_t n) {
   }
 }
 
+// log of pi^(p (p - 1) / 4) times the product of Gamma(a - j / 2), j = 0 ... p - 1
+void mvlgamma_kernel(TensorIterator& iter, int64_t p) {
+  const double constant = 0.25 * static_cast<double>(p * (p - 1)) * std::log(M_PI);
+  unary_float_kernel(iter, "mvlgamma_cpu", [p, constant](auto a) {
+    double sum = constant;
+    for (int64_t j = 0; j < p; j++) {
+      sum += std::lgamma(a - 0.5 * static_cast<double>(j));
+    }
+    return static_cast<decltype(a)>(sum);
+  });
+}
+
 void i0_kernel(TensorIterator& iter) {
   unary_float_kernel(iter, "i0_cpu", [](auto a) { return static_cast<decltype(a)>(calc_i0(a)); });
 }
@@ -72,6 +84,7 @@ REGISTER_DISPATCH(erfinv_stub, erfinv_kernel)
 REGISTER_DISPATCH(lgamma_stub, lgamma_kernel)
 REGISTER_DISPATCH(digamma_stub, digamma_kernel)
 REGISTER_DISPATCH(polygamma_stub, polygamma_kernel)
+REGISTER_DISPATCH(mvlgamma_stub, mvlgamma_kernel)
 REGISTER_DISPATCH(i0_stub, i0_kernel)
 REGISTER_DISPATCH(special_i0e_stub, special_i0e_kernel)
 REGISTER_DISPATCH(special_i1_stub, special_i1_kernel)

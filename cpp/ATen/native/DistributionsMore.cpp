@@ -1,0 +1,149 @@
+// Mirrors: aten/src/ATen/native/Distributions.cpp, aten/src/ATen/native/DistributionTemplates.h
+// The rarer distributions: exponential, geometric, Cauchy, log-normal, Poisson, multinomial. Left out: binomial, gamma,
+// Dirichlet.
+#include <ATen/native/Distributions.h>
+
+#include <ATen/Functions.h>
+#include <ATen/Resize.h>
+#include <ATen/core/library.h>
+#include <ATen/native/TensorFactories.h>
+#include <ATen/native/TypeMetaName.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace reftorch::at::native {
+
+DEFINE_DISPATCH(exponential_stub)
+DEFINE_DISPATCH(geometric_stub)
+DEFINE_DISPATCH(cauchy_stub)
+DEFINE_DISPATCH(log_normal_stub)
+DEFINE_DISPATCH(poisson_stub)
+DEFINE_DISPATCH(multinomial_with_replacement_stub)
+
+static Tensor& exponential_(Tensor& self, double lambd, const OptionalGenerator& generator) {
+  TORCH_CHECK(lambd > 0.0, "exponential_ expects lambda > 0.0, but found lambda=", lambd);
+  TORCH_CHECK(self.is_floating_point(), "Exponential distribution is a continuous probability distribution. ",
+              "dtype must be a floating point but you specified ", self.scalar_type());
+  auto iter = TensorIterator::nullary_op(self);
+  exponential_stub(iter.device_type(), iter, lambd, get_generator_or_default(generator));
+  return self;
+}
+
+static Tensor& geometric_(Tensor& self, double p, const OptionalGenerator& generator) {
+  TORCH_CHECK(0 < p && p < 1, "geometric_ expects p to be in (0, 1), but got p=", p);
+  auto iter = TensorIterator::nullary_op(self);
+  geometric_stub(iter.device_type(), iter, p, get_generator_or_default(generator));
+  return self;
+}
+
+static Tensor& cauchy_(Tensor& self, double median, double sigma, const OptionalGenerator& generator) {
+  TORCH_CHECK(sigma > 0.0, "cauchy_ expects sigma > 0.0, but found sigma=", sigma);
+  TORCH_CHECK(self.is_floating_point(), "Cauchy distribution is a continuous probability distribution. ",
+              "dtype must be a floating point but you specified ", type_meta_name(self.scalar_type()));
+  auto iter = TensorIterator::nullary_op(self);
+  cauchy_stub(iter.device_type(), iter, median, sigma, get_generator_or_default(generator));
+  return self;
+}
+
+static Tensor& log_normal_(Tensor& self, double mean, double std, const OptionalGenerator& generator) {
+  TORCH_CHECK(std > 0.0, "log_normal_ expects std > 0.0, but found std=", std);
+  auto iter = TensorIterator::nullary_op(self);
+  log_normal_stub(iter.device_type(), iter, mean, std, get_generator_or_default(generator));
+  return self;
+}
+
+// A number of events for each rate in self.
+static Tensor poisson(const Tensor& self, const OptionalGenerator& generator) {
+  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+  auto iter = TensorIteratorConfig().add_output(result, self.scalar_type()).add_input(self).build();
+  poisson_stub(iter.device_type(), iter, get_generator_or_default(generator));
+  return result;
+}
+
+// --- categories drawn by weight
+// ----------------------------------------------------------------------------------------
+
+static void check_weights(const Tensor& self) {
+  const Tensor zero = detail::wrapped_scalar_tensor(0), inf = detail::wrapped_scalar_tensor(INFINITY);
+  const Tensor valid = at::logical_and(at::le(zero, self), at::lt(self, inf)); // NaN is neither
+  TORCH_CHECK(at::all(valid).item().toBool(), "probability tensor contains either `inf`, `nan` or element < 0");
+  const Tensor some = at::ne(at::sum(self, -1), zero);
+  TORCH_CHECK(at::all(some).item().toBool(), "invalid multinomial distribution (sum of probabilities <= 0)");
+}
+
+// Each category waits an exponential time, the shorter the larger its weight; the first ones to come are the sample.
+// self (rows, categories), result (rows, n), contiguous
+static void multinomial_without_replacement(const Tensor& self, const Tensor& result,
+                                            const OptionalGenerator& generator) {
+  Tensor wait = empty_like_impl(self, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+  native::exponential_(wait, 1, generator);
+  const Tensor speed = at::to(at::div(self, wait), kDouble).contiguous();
+  const int64_t categories = self.sizes()[1], n = result.sizes()[1];
+  std::vector<std::pair<double, int64_t>> order(static_cast<size_t>(categories));
+  const auto faster = [](const auto& a, const auto& b) { return a.first > b.first; };
+  for (int64_t row = 0; row < self.sizes()[0]; row++) {
+    const double* speeds = speed.data_ptr<double>() + row * categories;
+    for (int64_t i = 0; i < categories; i++) {
+      order[i] = {speeds[i], i};
+    }
+    std::partial_sort(order.begin(), order.begin() + n, order.end(), faster);
+    for (int64_t i = 0; i < n; i++) {
+      result.data_ptr<int64_t>()[row * n + i] = order[i].second;
+    }
+  }
+}
+
+static Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
+                          const OptionalGenerator& generator) {
+  TORCH_CHECK(self.dim() == 1 || self.dim() == 2, "prob_dist must be 1 or 2 dim");
+  TORCH_CHECK(self.is_floating_point(),
+              "multinomial only supports floating-point dtypes for input, got: ", self.scalar_type());
+  TORCH_CHECK(num_samples > 0, "cannot sample n_sample <= 0 samples");
+  const int64_t categories = self.sizes()[self.dim() - 1];
+  TORCH_CHECK(replacement || num_samples <= categories,
+              "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+  TORCH_CHECK(categories <= (int64_t(1) << 24), "number of categories cannot exceed 2^24"); // the digits of a float
+
+  const Tensor rows = (self.dim() == 1 ? at::unsqueeze(self, 0) : self).contiguous();
+  const Tensor result = detail::empty_generic({rows.sizes()[0], num_samples}, kLong, self.device());
+  if (result.numel() > 0) {
+    if (replacement && num_samples > 1) {
+      multinomial_with_replacement_stub(self.device().type(), result, rows, get_generator_or_default(generator));
+    } else {
+      check_weights(rows);
+      multinomial_without_replacement(rows, result, generator);
+    }
+  }
+  return self.dim() == 1 ? at::view(result, num_samples) : result;
+}
+
+static Tensor& multinomial_out(const Tensor& self, int64_t num_samples, bool replacement,
+                               const OptionalGenerator& generator, Tensor& out) {
+  TORCH_CHECK(out.scalar_type() == kLong, "multinomial expects Long tensor out, got: ", out.scalar_type());
+  const Tensor result = multinomial(self, num_samples, replacement, generator);
+  resize_output(out, result.sizes());
+  return at::copy_(out, result);
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  constexpr int METHOD = variants::METHOD, FUNCTION = variants::FUNCTION;
+  m.def("exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)",
+        TORCH_FN(exponential_), METHOD);
+  m.def("geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)", TORCH_FN(geometric_),
+        METHOD);
+  m.def("cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)",
+        TORCH_FN(cauchy_), METHOD);
+  m.def("log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)",
+        TORCH_FN(log_normal_), METHOD);
+  m.def("poisson(Tensor self, Generator? generator=None) -> Tensor", TORCH_FN(poisson), FUNCTION);
+  m.def("multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
+        TORCH_FN(multinomial));
+  m.def(
+      "multinomial.out(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor(a!) "
+      "out) -> Tensor(a!)",
+      TORCH_FN(multinomial_out), FUNCTION);
+}
+
+} // namespace reftorch::at::native

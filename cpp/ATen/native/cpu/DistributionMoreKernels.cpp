@@ -1,0 +1,127 @@
+// Mirrors: aten/src/ATen/native/cpu/DistributionKernels.cpp, aten/src/ATen/native/Distributions.cpp (sample_poisson),
+// aten/src/ATen/native/cpu/MultinomialKernel.cpp
+// The rarer distributions.
+#include <ATen/native/Distributions.h>
+
+#include <ATen/core/DistributionsHelper.h>
+#include <ATen/native/cpu/SerialLoop.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace reftorch::at::native {
+namespace {
+
+template <typename Distribution>
+void draw_floating(TensorIterator& iter, const char* name, GeneratorImpl* generator, const Distribution& draw) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
+    cpu_serial_kernel<scalar_t>(iter, generator, [&] { return static_cast<opmath_type<scalar_t>>(draw(generator)); });
+  });
+}
+
+void exponential_kernel(TensorIterator& iter, double lambda, GeneratorImpl* generator) {
+  draw_floating(iter, "exponential_cpu", generator, exponential_distribution{lambda});
+}
+void cauchy_kernel(TensorIterator& iter, double median, double sigma, GeneratorImpl* generator) {
+  draw_floating(iter, "cauchy_cpu", generator, cauchy_distribution{median, sigma});
+}
+void log_normal_kernel(TensorIterator& iter, double mean, double std, GeneratorImpl* generator) {
+  draw_floating(iter, "log_normal_cpu", generator, lognormal_distribution{mean, std});
+}
+
+void geometric_kernel(TensorIterator& iter, double p, GeneratorImpl* generator) {
+  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "geometric_cpu", [&] {
+    const geometric_distribution draw{p};
+    cpu_serial_kernel<scalar_t>(iter, generator, [&] { return static_cast<opmath_type<scalar_t>>(draw(generator)); });
+  });
+}
+
+// Below a rate of 10: how many uniform numbers can be multiplied before the product falls under e^-rate. Above: W.
+// Hoermann's transformed rejection (PTRS, 1993), which takes a fixed number of draws on average.
+int64_t sample_poisson(double rate, GeneratorImpl* generator) {
+  TORCH_CHECK(rate >= 0, "invalid Poisson rate, expected rate to be non-negative");
+  const uniform_real_distribution<double> uniform{0, 1};
+  if (rate == 0) {
+    return 0;
+  }
+  if (rate < 10) {
+    const double limit = std::exp(-rate);
+    int64_t events = 0;
+    for (double product = uniform(generator); product > limit; product *= uniform(generator)) {
+      events++;
+    }
+    return events;
+  }
+  const double b = 0.931 + 2.53 * std::sqrt(rate), a = -0.059 + 0.02483 * b;
+  const double log_inverse_alpha = std::log(1.1239 + 1.1328 / (b - 3.4)), v_r = 0.9277 - 3.6224 / (b - 2);
+  while (true) {
+    const double u = uniform(generator) - 0.5, v = uniform(generator), us = 0.5 - std::fabs(u);
+    const double k = std::floor((2 * a / us + b) * u + rate + 0.43);
+    if (us >= 0.07 && v <= v_r) {
+      return static_cast<int64_t>(k);
+    }
+    if (k < 0 || (us < 0.013 && v > us)) {
+      continue;
+    }
+    if (std::log(v) + log_inverse_alpha - std::log(a / (us * us) + b) <=
+        -rate + k * std::log(rate) - std::lgamma(k + 1)) {
+      return static_cast<int64_t>(k);
+    }
+  }
+}
+
+void poisson_kernel(TensorIterator& iter, GeneratorImpl* generator) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "poisson_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_serial_unary_kernel<scalar_t, scalar_t>(iter, generator, [&](opmath_t rate) {
+      return static_cast<opmath_t>(sample_poisson(static_cast<double>(rate), generator));
+    });
+  });
+}
+
+// self (rows, categories), result (rows, samples): each draw falls into one step of the summed weights.
+template <typename scalar_t>
+void multinomial_with_replacement(const Tensor& result, const Tensor& self, GeneratorImpl* generator) {
+  using opmath_t = opmath_type<scalar_t>;
+  const int64_t categories = self.sizes()[1], samples = result.sizes()[1];
+  const uniform_real_distribution<double> uniform{0, 1};
+  std::vector<opmath_t> cumulative(static_cast<size_t>(categories));
+  std::lock_guard<std::mutex> lock(generator->mutex_);
+  for (int64_t row = 0; row < self.sizes()[0]; row++) {
+    const scalar_t* weights = self.data_ptr<scalar_t>() + row * categories;
+    opmath_t sum = 0;
+    for (int64_t i = 0; i < categories; i++) {
+      const opmath_t weight = weights[i];
+      TORCH_CHECK(weight >= 0, "invalid multinomial distribution (encountering probability entry < 0)");
+      TORCH_CHECK(std::isfinite(weight),
+                  "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
+      cumulative[i] = sum += weight;
+    }
+    TORCH_CHECK(sum > 0, "invalid multinomial distribution (sum of probabilities <= 0)");
+    for (opmath_t& value : cumulative) {
+      value /= sum;
+    }
+    cumulative.back() = 1; // whatever rounding says
+    for (int64_t i = 0; i < samples; i++) {
+      const auto step = std::lower_bound(cumulative.begin(), cumulative.end(), uniform(generator));
+      result.data_ptr<int64_t>()[row * samples + i] = step - cumulative.begin();
+    }
+  }
+}
+
+void multinomial_with_replacement_kernel(const Tensor& result, const Tensor& self, GeneratorImpl* generator) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "multinomial",
+                                         [&] { multinomial_with_replacement<scalar_t>(result, self, generator); });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(exponential_stub, exponential_kernel)
+REGISTER_DISPATCH(geometric_stub, geometric_kernel)
+REGISTER_DISPATCH(cauchy_stub, cauchy_kernel)
+REGISTER_DISPATCH(log_normal_stub, log_normal_kernel)
+REGISTER_DISPATCH(poisson_stub, poisson_kernel)
+REGISTER_DISPATCH(multinomial_with_replacement_stub, multinomial_with_replacement_kernel)
+
+} // namespace reftorch::at::native
