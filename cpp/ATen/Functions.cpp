@@ -240,6 +240,9 @@ Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std:
   CALL_OP("slice.Tensor", Tensor(const Tensor&, int64_t, std::optional<int64_t>, std::optional<int64_t>, int64_t), self,
           dim, start, end, step);
 }
+Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  CALL_OP("narrow", Tensor(const Tensor&, int64_t, int64_t, int64_t), self, dim, start, length);
+}
 Tensor unsqueeze(const Tensor& self, int64_t dim) {
   CALL_OP("unsqueeze", Tensor(const Tensor&, int64_t), self, dim);
 }
@@ -308,6 +311,14 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
 std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending) {
   using Sig = std::tuple<Tensor, Tensor>(const Tensor&, int64_t, bool);
   CALL_OP("sort", Sig, self, dim, descending);
+}
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  CALL_OP("scatter.value", Tensor(const Tensor&, int64_t, const Tensor&, const Scalar&), self, dim, index, value);
+}
+Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool right) {
+  using Sig =
+      Tensor(const Tensor&, const Tensor&, bool, bool, const std::optional<std::string>&, const std::optional<Tensor>&);
+  CALL_OP("searchsorted.Tensor", Sig, sorted_sequence, self, false, right, std::nullopt, std::nullopt);
 }
 Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad) {
   CALL_OP("gather", Tensor(const Tensor&, int64_t, const Tensor&, bool), self, dim, index, sparse_grad);

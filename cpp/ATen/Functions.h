@@ -95,6 +95,7 @@ TORCH_API Tensor expand(const Tensor& self, IntArrayRef size);
 TORCH_API Tensor select(const Tensor& self, int64_t dim, int64_t index);
 TORCH_API Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
                        int64_t step = 1);
+TORCH_API Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length);
 TORCH_API Tensor unsqueeze(const Tensor& self, int64_t dim);
 TORCH_API Tensor squeeze(const Tensor& self, int64_t dim);
 TORCH_API Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1);
@@ -118,6 +119,8 @@ TORCH_API Tensor& index_put_(Tensor& self, TensorList indices, const Tensor& val
 TORCH_API Tensor nonzero(const Tensor& self);
 TORCH_API Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index);
 TORCH_API std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim = -1, bool descending = false);
+TORCH_API Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value);
+TORCH_API Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool right = false);
 TORCH_API Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad = false);
 
 TORCH_API Tensor mm(const Tensor& self, const Tensor& mat2);

@@ -23,6 +23,7 @@ __all__ = [
     "log_softmax",
     "mse_loss",
     "nll_loss",
+    "one_hot",
     "relu",
     "relu_",
     "sigmoid",
@@ -116,6 +117,30 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     Mirrors torch/nn/functional.py, ``linear``.
     """
     return _C._nn.linear(input, weight, bias)
+
+
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
+    """Make of each class number a row of zeros with a one at that place.
+
+    Args:
+        input: :math:`(*)`, int64, not negative.
+        num_classes: the rows' length; by default the largest class and one more.
+
+    Returns:
+        :math:`(*, num_classes)`, int64.
+
+    Raises:
+        RuntimeError: a class is negative, or not smaller than ``num_classes``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.one_hot(torch.tensor([0, 2]))
+        tensor([[1, 0, 0],
+                [0, 0, 1]])
+
+    Mirrors torch/nn/functional.py, ``one_hot``.
+    """
+    return _C._nn.one_hot(input, num_classes)
 
 
 def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:

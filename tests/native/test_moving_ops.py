@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The reduce argument of torch.scatter"),
 ]
 
-MOVING = [*shape.ROWS, *indexing.ROWS, *linalg.ROWS, *factories.COPIES]
+MOVING = [*shape.ROWS, *indexing.ROWS, *indexing.IN_PLACE, *linalg.ROWS, *factories.COPIES]
 ROWS = [*MOVING, *factories.FACTORIES, *factories.RANDOM, *indexing.SPECIAL]
 
 

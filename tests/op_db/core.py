@@ -164,7 +164,7 @@ class OpInfo:
     call: Callable[..., Any] | None = None  # (lib, *args, **kwargs); default: the function of the op's name
     # Each of these says what is NOT there, or not comparable; the tests verify it.
     gradcheck: bool = True  # False: the formula differs from the differences (rounding), or is none of them twice
-    gradient: bool = True  # False: the libraries differ in which results have a gradient
+    gradient: bool = True  # False: the gradients differ, or which results have one; gradcheck is what holds ours
     torch_gradient: bool = True  # False: torch has none, we do
     out: bool = True  # False: torch takes out=, we do not
     inplace: bool = True  # False: torch has the in-place form, we do not

@@ -188,6 +188,81 @@ def scattered_by_mask(make: Inputs) -> Iterator[Sample]:
     yield Sample((make(), mask(make), make(1)))
 
 
+def sliced(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(5, 2), make(3, 2), 0, 1, 4))
+    yield Sample((make(4, 3, layout="transposed"), make(4, 2), -1, None, None, 2))
+    yield Sample((make(3), make(2), 0, 1))
+    yield Sample((make(3), make(2, dtype="float32"), 0, 1))
+    yield Sample((make(3), make(1), 0, 1))
+
+
+def selected_part(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(3, 2), make(2), 0, -1))
+    yield Sample((make(3, 2, layout="transposed"), make(3), 1, 0))
+    yield Sample((make(3, 2), make(3), 0, 1))
+
+
+def on_diagonal(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(3, 4), make(3)))
+    yield Sample((make(3, 3, layout="transposed"), make(2), 1))
+    yield Sample((make(2, 3, 2), make(3, 2)), {"dim1": 0, "dim2": 2})
+    yield Sample((make(2, 2), make(3)))
+
+
+def by_strides(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(3, 4), make(2), (2,), (4,), 1))
+    yield Sample((make(3, 3, layout="transposed"), make(2, 2), (2, 2), (1, 3)))
+    yield Sample((make(4), make(3), (2,), (1,)))
+
+
+def narrowed(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(5, 2), 0, 1, 3))
+    yield Sample((make(5, 2, layout="transposed"), -1, 1, 1))
+    yield Sample((make(3), 0, 2, 2))
+
+
+def diagonals(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(3, 3), 2))
+    yield Sample((make(2, 4, layout="transposed"), 1.5))
+    for height in (3, 4, 7, 8):
+        yield Sample((make(height, 2), 1, True))
+        yield Sample((make(height, 2), 1))
+    yield Sample((make(2, 2, 2), 1))
+    yield Sample((make(2, 2, 3), 1))
+    yield Sample((make(2), 1))
+
+
+def members(make: Inputs) -> Iterator[Sample]:
+    for options in ({}, {"invert": True}, {"assume_unique": True}):
+        yield Sample((make(3, 4), make(5)), options)
+    yield Sample((make(3, 4, layout="transposed"), make(2, 2)))
+    yield Sample((make(3), make(0)), {"invert": True})
+    yield Sample((make(0), make(2)))
+    yield Sample((make(), make(5)))
+    yield Sample((make.of(NAN, 1), make.of(NAN, 1)))
+    yield Sample((make(3), make(2, dtype="float64")))
+
+
+def is_member(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(3, 4), 1))
+    yield Sample((make(3), 2.5), {"invert": True})
+
+
+def has_member(make: Inputs) -> Iterator[Sample]:
+    yield Sample((1, make(3, 4)))
+    yield Sample((2.5, make(3)), {"invert": True})
+
+
+def classes(make: Inputs) -> Iterator[Sample]:
+    yield Sample((Input(np.array([0, 2, 1]), make.dtype),))
+    yield Sample((Input(np.array([[0, 2], [1, 1]]), make.dtype), 4))
+    yield Sample((Input(np.array([0, 2]), make.dtype), 2))
+    yield Sample((Input(np.array([-1, 2]), make.dtype),))
+    yield Sample((Input(np.array([]), make.dtype),))
+    yield Sample((Input(np.array([]), make.dtype), 3))
+    yield Sample((Input(np.array([0, 1]), make.dtype), -2))
+
+
 ROWS = [
     row("index.Tensor", indexed, call=lambda lib, x, *indices: x[indices]),
     row("index_put", put),
@@ -217,6 +292,24 @@ ROWS = [
     row("nonzero_numpy", any_tensor, call=lambda lib, x: lib.nonzero(x, as_tuple=True)),
     row("argwhere", any_tensor),
     row("where", any_tensor),
+    # a copy with a part replaced
+    row("slice_scatter", sliced),
+    row("select_scatter", selected_part),
+    row("diagonal_scatter", on_diagonal),
+    row(
+        "as_strided_scatter", by_strides, gradient=False, torch_gradient=False
+    ),  # torch's formula for self differs from the differences
+    row("narrow_copy narrow_copy.out", narrowed),
+    # membership
+    row("isin.Tensor_Tensor", members),
+    row("isin.Tensor_Scalar", is_member),
+    row("isin.Scalar_Tensor isin.Scalar_Tensor_out", has_member),
+    OpInfo("one_hot", classes, dtypes=("int64",)),
+]
+
+# Only in place.
+IN_PLACE = [
+    row("fill_diagonal_", diagonals, call=lambda lib, x, *args: x.clone().fill_diagonal_(*args)),
 ]
 
 # NaN, without gradients.

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/Fill.cpp
-// Left out: fill_diagonal_, meta and quantized tensors.
+// Left out: meta and quantized tensors.
 #include <ATen/native/Fill.h>
 
 #include <ATen/core/library.h>

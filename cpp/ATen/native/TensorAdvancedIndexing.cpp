@@ -35,14 +35,14 @@ static Tensor index(const Tensor& self, TensorList indices) {
 
 // out = self, then out[indices] = values, or += with `accumulate`
 static void index_put_out(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate, Tensor& out) {
-  TORCH_CHECK(self.scalar_type() == values.scalar_type(),
-              "Index put requires the source and destination dtypes match, got ", self.scalar_type(),
-              " for the destination and ", values.scalar_type(), " for the source.");
   start_from(self, out, MemoryFormat::Preserve);
   assert_no_internal_overlap(out);
   const AdvancedIndex info(out, indices);
   TORCH_CHECK(is_expandable_to(values.sizes(), info.shape), "shape mismatch: value tensor of shape ", values.sizes(),
               " cannot be broadcast to indexing result of shape ", IntArrayRef(info.shape));
+  TORCH_CHECK(self.scalar_type() == values.scalar_type(),
+              "Index put requires the source and destination dtypes match, got ", self.scalar_type(),
+              " for the destination and ", values.scalar_type(), " for the source.");
   const Tensor source = values.is_alias_of(out) ? at::clone(values) : values;
   index_put_stub(self.device().type(), info.view, at::expand(source, info.shape), info.offsets, info.rule,
                  accumulate ? ReductionType::SUM : ReductionType::REPLACE);

@@ -44,7 +44,7 @@ bool is_integer_index(PyObject* obj) {
   if (PyLong_Check(obj)) {
     return !PyBool_Check(obj);
   }
-  return PyIndex_Check(obj) && !THPVariable_Check(obj) && !PyBool_Check(obj);
+  return PyIndex_Check(obj) && !THPVariable_Check(obj) && !is_numpy_array(obj);
 }
 
 at::Tensor apply_select(const at::Tensor& self, int64_t dim, int64_t index, int64_t real_dim) {
@@ -59,20 +59,30 @@ at::Tensor apply_select(const at::Tensor& self, int64_t dim, int64_t index, int6
   return at::select(self, dim, index);
 }
 
-// A list or an array as an index: the tensor of its values.
+// A mask stands for as many dimensions as it has.
+bool is_mask(const at::Tensor& t) {
+  return t.scalar_type() == c10::kBool || t.scalar_type() == c10::kByte;
+}
+
+// The tensor of the values of a list or an array.
 at::Tensor sequence_to_tensor(PyObject* obj) {
   PyObject* module = PyImport_ImportModule("reftorch._C");
-  PyObject* t = module != nullptr ? PyObject_CallMethod(module, "tensor", "O", obj) : nullptr;
+  PyObject* t = module != nullptr ? PyObject_CallMethod(module, "tensor", "(O)", obj) : nullptr;
   Py_XDECREF(module);
   if (t == nullptr) {
     throw_python_error();
   }
   at::Tensor result = THPVariable_Unpack(t);
   Py_DECREF(t);
-  if (result.numel() == 0 && !c10::isIntegralType(result.scalar_type(), /*includeBool=*/true)) {
-    result = at::to(result, c10::kLong); // [] selects nothing
-  }
   return result;
+}
+
+// As an index: masks stay, other numbers become int64 ([] selects nothing).
+at::Tensor sequence_to_index(PyObject* obj) {
+  TORCH_CHECK_TYPE(!PyUnicode_Check(obj) && !PyBytes_Check(obj), "new(): invalid data type '", Py_TYPE(obj)->tp_name,
+                   "'");
+  const at::Tensor values = sequence_to_tensor(obj);
+  return is_mask(values) ? values : at::to(values, c10::kLong);
 }
 
 // A mask that is one bool: x[True] adds a dimension of size 1, x[False] one of size 0.
@@ -86,7 +96,7 @@ int64_t count_specified_dims(PyObject* index) {
     PyObject* obj = PyTuple_GET_ITEM(index, i);
     if (THPVariable_Check(obj)) {
       const at::Tensor& t = THPVariable_Unpack(obj);
-      count += t.scalar_type() == c10::kBool || t.scalar_type() == c10::kByte ? t.dim() : 1;
+      count += is_mask(t) ? t.dim() : 1;
     } else if (obj != Py_None && obj != Py_Ellipsis && !PyBool_Check(obj)) {
       count++;
     }
@@ -100,10 +110,12 @@ at::Tensor apply_slicing(const at::Tensor& self, PyObject* index, std::vector<at
   TORCH_CHECK_INDEX(specified <= self.dim(), "too many indices for tensor of dimension ", self.dim());
   at::Tensor result = self;
   int64_t dim = 0, real_dim = 0;
+  int64_t covered = 0; // the dimensions that `indices` speaks of; an undefined one is a dimension taken whole
   auto record = [&](const at::Tensor& t) {
-    indices.resize(static_cast<size_t>(dim + 1));
-    indices[dim] = t;
-    dim++;
+    indices.resize(indices.size() + static_cast<size_t>(dim - covered));
+    indices.push_back(t);
+    dim += is_mask(t) ? t.dim() : 1;
+    covered = dim;
   };
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(index); i++) {
     PyObject* obj = PyTuple_GET_ITEM(index, i);
@@ -128,22 +140,25 @@ at::Tensor apply_slicing(const at::Tensor& self, PyObject* index, std::vector<at
       record(bool_to_indices(obj == Py_True));
     } else if (THPVariable_Check(obj)) {
       const at::Tensor& t = THPVariable_Unpack(obj);
-      if (t.dim() == 0 && c10::isIntegralType(t.scalar_type(), /*includeBool=*/false)) {
-        result = apply_select(result, dim, t.item().toLong(), real_dim);
-      } else if (t.dim() == 0 && t.scalar_type() == c10::kBool) {
+      if (t.dim() == 0 && is_mask(t)) {
         result = at::unsqueeze(result, dim);
         record(bool_to_indices(t.item().toBool()));
+      } else if (t.dim() == 0 && c10::isIntegralType(t.scalar_type(), /*includeBool=*/false)) {
+        result = apply_select(result, dim, t.item().toLong(), real_dim);
       } else {
-        // A mask stands for as many dimensions as it has.
         record(t);
-        if (t.scalar_type() == c10::kBool || t.scalar_type() == c10::kByte) {
-          dim += t.dim() - 1;
-        }
       }
       real_dim++;
-    } else if (PySequence_Check(obj) && !PyUnicode_Check(obj)) {
-      const at::Tensor t = sequence_to_tensor(obj);
-      record(t);
+    } else if (is_numpy_array(obj) || PySequence_Check(obj)) {
+      const at::Tensor t = sequence_to_index(obj);
+      if (t.dim() == 0 && is_mask(t)) {
+        result = at::unsqueeze(result, dim);
+        record(bool_to_indices(t.item().toBool()));
+      } else if (t.dim() == 0) {
+        result = apply_select(result, dim, t.item().toLong(), real_dim);
+      } else {
+        record(t);
+      }
       real_dim++;
     } else {
       TORCH_CHECK_INDEX(
@@ -155,10 +170,40 @@ at::Tensor apply_slicing(const at::Tensor& self, PyObject* index, std::vector<at
   return result;
 }
 
-// A list of plain numbers is one index; a list that holds slices or sequences was a tuple in old numpy, which PyTorch
-// no longer accepts.
+// A list of plain numbers is one index. A short list that holds anything else is a tuple, as it was in old numpy: x[[0,
+// slice(1)]] is x[0, :1], and x[[[0, 1], [1, 0]]] is x[[0, 1], [1, 0]].
+bool treat_sequence_as_tuple(PyObject* index) {
+  if (PyTuple_Check(index)) {
+    return true;
+  }
+  constexpr Py_ssize_t kMaxDims = 32;
+  if (THPVariable_Check(index) || is_numpy_array(index) || PyUnicode_Check(index) || PyBytes_Check(index) ||
+      !PySequence_Check(index)) {
+    return false;
+  }
+  const Py_ssize_t n = PySequence_Size(index);
+  if (n < 0 || n >= kMaxDims) {
+    PyErr_Clear();
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < n; i++) {
+    PyObject* obj = PySequence_GetItem(index, i);
+    if (obj == nullptr) {
+      PyErr_Clear();
+      return false;
+    }
+    const bool is_index =
+        THPVariable_Check(obj) || PySequence_Check(obj) || PySlice_Check(obj) || obj == Py_Ellipsis || obj == Py_None;
+    Py_DECREF(obj);
+    if (is_index) {
+      return true;
+    }
+  }
+  return false;
+}
+
 PyObject* wrap_tuple(PyObject* index) {
-  return PyTuple_Check(index) ? Py_NewRef(index) : PyTuple_Pack(1, index);
+  return treat_sequence_as_tuple(index) ? PySequence_Tuple(index) : PyTuple_Pack(1, index);
 }
 
 // What x[index] = value writes: a tensor of x's dtype.
@@ -169,19 +214,14 @@ at::Tensor value_to_tensor(const at::Tensor& self, PyObject* value) {
   if (is_python_number(value)) {
     return at::detail::wrapped_scalar_tensor(unpack_scalar(value));
   }
-  if (is_numpy_array(value) || PySequence_Check(value)) {
-    TORCH_CHECK_TYPE(!PyUnicode_Check(value), "can't assign a str to a torch.", c10::toString(self.scalar_type()),
-                     "Tensor");
-    return sequence_to_tensor(value);
-  }
   TORCH_CHECK_TYPE(false, "can't assign a ", Py_TYPE(value)->tp_name, " to a torch.", c10::toString(self.scalar_type()),
-                   "Tensor");
+                   "Tensor. Hint: make a tensor of it first.");
 }
 
-// Leading dimensions of size 1 that the destination does not have are dropped, as numpy does.
-at::Tensor slice_prefix_ones(const at::Tensor& src, int64_t dst_dim) {
+// Leading dimensions of size 1 are dropped: broadcasting puts them back where they are wanted.
+at::Tensor slice_prefix_ones(const at::Tensor& src) {
   int64_t drop = 0;
-  while (src.dim() - drop > dst_dim && src.sizes()[drop] == 1) {
+  while (drop < src.dim() && src.sizes()[drop] == 1) {
     drop++;
   }
   return drop == 0 ? src : at::view(at::contiguous(src), src.sizes().slice(drop, src.dim() - drop));
@@ -192,7 +232,7 @@ void copy_to(at::Tensor dst, const at::Tensor& src) {
     at::fill_(dst, src.item());
     return;
   }
-  at::copy_(dst, slice_prefix_ones(src, dst.dim()));
+  at::copy_(dst, src.sizes() == dst.sizes() ? src : at::expand(slice_prefix_ones(src), dst.sizes()));
 }
 
 } // namespace
@@ -236,6 +276,13 @@ int THPVariable_setitem(PyObject* self, PyObject* index, PyObject* value) {
   TORCH_CHECK_TYPE(value != nullptr, "Tensor does not support deleting items");
   const at::Tensor& t = THPVariable_Unpack(self);
   const at::Tensor src = value_to_tensor(t, value);
+  if (index == Py_False) {
+    return 0; // x[False] has no elements
+  }
+  if (index == Py_True || index == Py_None) {
+    copy_to(at::unsqueeze(t, 0), src);
+    return 0;
+  }
   PyObject* tuple = wrap_tuple(index);
   std::vector<at::Tensor> indices;
   at::Tensor sliced;
@@ -249,8 +296,11 @@ int THPVariable_setitem(PyObject* self, PyObject* index, PyObject* value) {
   if (indices.empty()) {
     copy_to(sliced, src);
   } else {
-    const at::Tensor values = src.scalar_type() == t.scalar_type() ? src : at::to(src, t.scalar_type());
-    at::index_put_(sliced, indices, values.dim() > sliced.dim() ? slice_prefix_ones(values, sliced.dim()) : values);
+    // A Python number takes the tensor's dtype, and so does one element for a whole mask; else the dtypes must agree.
+    const bool fills_mask =
+        indices.size() == 1 && indices[0].scalar_type() == c10::kBool && src.numel() == 1 && indices[0].dim() > 0;
+    const bool casts = src.unsafeGetTensorImpl()->is_wrapped_number_ || fills_mask;
+    at::index_put_(sliced, indices, slice_prefix_ones(casts ? at::to(src, t.scalar_type()) : src));
   }
   return 0;
   END_HANDLE_TH_ERRORS_RET(-1)

@@ -27,6 +27,45 @@ def _no_scatter():
     raise RuntimeError("derivative for aten::scatter is not implemented. Hint: scatter_reduce has one.")
 
 
+# --- a copy with a part replaced -------------------------------------------------------------------------------------
+
+derivative(
+    "slice_scatter",
+    self=lambda grad, src_sizes, dim, start, end, step: grad.slice_scatter(
+        grad.new_zeros(src_sizes), dim, start, end, step
+    ),
+    src=lambda grad, dim, start, end, step: _torch.slice(grad, dim, start, end, step),
+)
+derivative(
+    "select_scatter",
+    self=lambda grad, src_sizes, dim, index: grad.select_scatter(grad.new_zeros(src_sizes), dim, index),
+    src=lambda grad, dim, index: grad.select(dim, index),
+)
+derivative(
+    "diagonal_scatter",
+    self=lambda grad, src_sizes, offset, dim1, dim2: grad.diagonal_scatter(
+        grad.new_zeros(src_sizes), offset, dim1, dim2
+    ),
+    src=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2),
+)
+
+
+def _laid_out(grad, sizes, strides):
+    """The gradient with the tensor's own strides, so that as_strided finds the same elements."""
+    return grad.new_empty_strided(sizes, strides).copy_(grad)
+
+
+derivative(
+    "as_strided_scatter",
+    self=lambda grad, self_sizes, self_strides, src_sizes, size, stride, storage_offset: _laid_out(
+        grad, self_sizes, self_strides
+    ).as_strided_scatter(grad.new_zeros(src_sizes), size, stride, storage_offset),
+    src=lambda grad, self_sizes, self_strides, size, stride, storage_offset: _laid_out(
+        grad, self_sizes, self_strides
+    ).as_strided(size, stride, storage_offset),
+)
+derivative("fill_diagonal_", self=lambda grad, wrap: grad.clone().fill_diagonal_(0, wrap))
+
 # --- one index tensor, one dimension ---------------------------------------------------------------------------------
 
 derivative("gather", self=lambda grad, self_sizes, dim, index: grad.new_zeros(self_sizes).scatter_add(dim, index, grad))

@@ -44,5 +44,6 @@ derivative("nanmedian", self=_median)
 
 non_differentiable(
     "searchsorted.Tensor", "searchsorted.Scalar", "bucketize.Tensor", "bucketize.Scalar", "bincount", "histc",
+    "isin.Tensor_Tensor", "isin.Tensor_Scalar", "isin.Scalar_Tensor",
     "_unique", "_unique2", "unique_dim", "unique_consecutive", "unique_dim_consecutive",
 )  # fmt: skip
