@@ -93,18 +93,26 @@ course: debug $(STAMPS)/everything ## bring the notebooks up to date with their 
 
 PYTEST := $(IN_VENV) python -m pytest -n 2 --dist loadfile
 
-.PHONY: test sanitize
+.PHONY: test sanitize parity fuzz
 test: debug $(STAMPS)/everything ## run every test: C++, Python, docstrings, debuggers, lessons, exercises
 	@$(NINJA) -C build/Debug reftorch_tests
 	@$(PYTEST) tests reftorch $(ARGS)
 
 # Python itself is not instrumented, so the runtimes come first; what it never frees is not ours to report.
 SANITIZER_LIBS = $(foreach lib,asan ubsan stdc++,$(shell $${CXX:-c++} -print-file-name=lib$(lib).so))
+SANITIZED = env LD_PRELOAD='$(SANITIZER_LIBS)' ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
+    UBSAN_OPTIONS=print_stacktrace=1 REFTORCH_BUILD=sanitize PYTHONMALLOC=malloc
 sanitize: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## run the tests on an address- and undefined-behaviour-sanitizer build
 	@$(NINJA) -C build/Sanitize _C reftorch_tests
-	@LD_PRELOAD='$(SANITIZER_LIBS)' ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
-	    REFTORCH_BUILD=sanitize REFTORCH_COMPARE=0 PYTHONMALLOC=malloc \
+	@$(SANITIZED) REFTORCH_COMPARE=0 \
 	    $(PYTEST) tests --ignore=tests/debug --ignore=tests/course --ignore=tests/ci $(ARGS)
+
+parity: debug $(STAMPS)/everything ## compare every op with torch on drawn inputs and print a table (needs torch)
+	@$(BIN)/python -m tests.parity.parity $(ARGS)
+
+fuzz: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## call every op on drawn inputs on the sanitizer build: nothing may crash
+	@$(NINJA) -C build/Sanitize _C
+	@$(SANITIZED) $(BIN)/python -m tests.parity.parity --alone $(ARGS)
 
 # --- measurements -------------------------------------------------------------------------------------------------------
 

@@ -163,18 +163,37 @@ void TensorIterator::compute_types(const TensorIteratorConfig& config) {
   }
 }
 
+// Whether the strides of a contiguous tensor are those that its sizes give, in dimensions of size 1 as well.
+static bool has_usual_strides(const Tensor& t) {
+  int64_t expected = 1;
+  for (int64_t d = t.dim() - 1; d >= 0; d--) {
+    if (t.strides()[d] != expected) {
+      return false;
+    }
+    expected *= std::max<int64_t>(t.sizes()[d], 1);
+  }
+  return true;
+}
+
 // Where all operands are dense in the same order, the loop is one-dimensional and nothing needs sorting: the usual
 // case, and the one that decides what a small op costs.
 bool TensorIterator::fast_set_up(const TensorIteratorConfig& config) {
   if (is_reduction_ || config.static_shape_.has_value()) {
     return false;
   }
+  bool any_number = false, usual_strides = true;
   for (const OperandInfo& op : operands_) {
     const Tensor& t = op.tensor();
     const bool number = !op.is_output() && t.dim() == 0; // stands still while the others move
     if (t.defined() && !op.will_resize && !number && (!t.is_contiguous() || t.sizes() != IntArrayRef(shape_))) {
       return false;
     }
+    any_number = any_number || number;
+    usual_strides = usual_strides && (number || !t.defined() || has_usual_strides(t));
+  }
+  // Beside a number PyTorch looks at strides where nobody steps, too: those of dimensions of size 1.
+  if (any_number && !usual_strides) {
+    return false;
   }
   for (int i = 0; i < num_outputs_; i++) {
     OperandInfo& op = operands_[i];

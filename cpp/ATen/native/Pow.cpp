@@ -40,7 +40,8 @@ static void pow_tensor_scalar_out(const Tensor& self, const Scalar& exponent, Te
 
 static Tensor pow_scalar(const Scalar& self, const Tensor& exponent) {
   Tensor out;
-  pow_tensor_tensor_out(detail::wrapped_scalar_tensor(self), exponent, out);
+  // contiguous, whatever the order of the exponent is: PyTorch has it so for this overload alone
+  pow_tensor_tensor_out(detail::wrapped_scalar_tensor(self), exponent.contiguous(), out);
   return out;
 }
 

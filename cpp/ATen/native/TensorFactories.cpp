@@ -33,9 +33,6 @@ Tensor empty_like_impl(const Tensor& self, OptionalType dtype, OptionalDevice de
   if (order != MemoryFormat::Preserve) {
     return empty_cpu(self.sizes(), type, where, order);
   }
-  if (self.is_contiguous()) {
-    return detail::empty_generic(self.sizes(), type, where);
-  }
   if (self.unsafeGetTensorImpl()->is_non_overlapping_and_dense()) {
     return detail::empty_strided_generic(self.sizes(), self.strides(), type, where);
   }

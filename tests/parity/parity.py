@@ -1,0 +1,140 @@
+"""Compare every op with torch on drawn inputs, and print what was compared.
+
+Mirrors: nothing in PyTorch: it has no other library to be compared with.
+
+    make parity                               every op
+    make parity ARGS='--only scatter'         the ops whose name contains a word
+    make parity ARGS='--examples 1000'        more calls for each op
+    make parity ARGS='--seed 7'               other calls (without it they are the same every time)
+    make parity ARGS='--alone'                no torch: only that nothing crashes, hangs or raises a strange error
+
+Of each call: value, dtype, shape, strides, type of the error, first and second gradients. Ends with 1 if anything
+differs, or if for some op nothing was compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import hypothesis
+from hypothesis import HealthCheck, Phase
+
+import reftorch
+from tests.op_db import OPS
+from tests.op_db.checks import assert_same_outcome, compare_gradients, outcome
+from tests.op_db.core import OpInfo, Sample
+from tests.parity.generate import calls
+
+
+@dataclass
+class Row:
+    """What happened to one op."""
+
+    name: str
+    calls: int = 0
+    results: int = 0
+    errors: int = 0
+    gradients: int = 0
+    difference: str = ""
+
+    def __str__(self) -> str:
+        verdict = f"DIFFERS  {self.difference}" if self.difference else "same" if self.results else "NOTHING COMPARED"
+        return f"{self.name:36} {self.calls:7} {self.results:8} {self.errors:7} {self.gradients:10}  {verdict}"
+
+
+def compare(op: OpInfo, sample: Sample, torch: Any, row: Row) -> bool:
+    """One call in both libraries; whether it gave a result."""
+
+    def run(lib: Any) -> Any:
+        args, kwargs = sample.build(lib)
+        return op.run(lib, args, kwargs)
+
+    row.calls += 1
+    succeeded = assert_same_outcome(lambda: run(reftorch), lambda: run(torch), f"{op.name}({sample})", op.rtol)
+    row.results += succeeded
+    row.errors += not succeeded
+    return succeeded
+
+
+def call_alone(op: OpInfo, sample: Sample, row: Row) -> None:
+    """Ours only: any result and any error of the usual types will do; ``outcome`` lets the others through."""
+    args, kwargs = sample.build(reftorch)
+    _, error = outcome(lambda: op.run(reftorch, args, kwargs))
+    row.calls += 1
+    row.results += error is None
+    row.errors += error is not None
+
+
+def examine(op: OpInfo, torch: Any | None, settings: hypothesis.settings, seed: int | None) -> Row:
+    row = Row(op.ops if len(op.ops) <= 36 else op.ops[:33] + "...")
+
+    def seeded(test: Callable[..., None]) -> Callable[..., None]:
+        return hypothesis.seed(seed)(test) if seed is not None else test
+
+    @seeded
+    @settings
+    @hypothesis.given(calls(op))
+    def forward(drawn: tuple[str, Sample]) -> None:
+        if torch is None:
+            call_alone(op, drawn[1], row)
+        else:
+            compare(op, drawn[1], torch, row)
+
+    @seeded
+    @settings
+    @hypothesis.given(calls(op, dtypes=("float64",), special=False))
+    def backward(drawn: tuple[str, Sample]) -> None:
+        if compare(op, drawn[1], torch, row) and op.gradient:
+            row.gradients += compare_gradients(op, drawn[1], torch)[0]
+
+    try:
+        forward()
+        if torch is not None and "float64" in op.dtypes:
+            backward()
+    except Exception as error:  # whatever was raised is the finding
+        row.difference = " ".join(str(error).split())[:400] or type(error).__name__
+    return row
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="a word in the names of the ops to run")
+    parser.add_argument("--examples", type=int, default=60, help="calls drawn for each op, and as many for gradients")
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--alone", action="store_true", help="without torch: look for crashes only")
+    options = parser.parse_args()
+    torch = None if options.alone else importlib.import_module("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
+    settings = hypothesis.settings(
+        max_examples=options.examples,
+        deadline=None,
+        database=None,
+        derandomize=options.seed is None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate, Phase.shrink],
+    )
+    warnings.simplefilter("ignore")  # the libraries warn at different times: once, or at each call
+    rows = []
+    print(f"{'op':36} {'calls':>7} {'results':>8} {'errors':>7} {'gradients':>10}  verdict")
+    for op in OPS:
+        if options.only in op.ops:
+            rows.append(examine(op, torch, settings, options.seed))
+            print(rows[-1], flush=True)
+    different = sum(bool(row.difference) for row in rows)
+    nothing = sum(not row.difference and not row.results for row in rows)
+    calls_made, results = sum(row.calls for row in rows), sum(row.results for row in rows)
+    print(f"\n{len(rows)} rows, {calls_made} calls, {results} results, {sum(row.gradients for row in rows)} gradients")
+    print(f"{different} rows differ, {nothing} compared nothing")
+    return int(different + nothing > 0 or not rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
