@@ -81,6 +81,7 @@ from reftorch.functional import (
     as_tensor,
     asarray,
     frombuffer,
+    imag,
     is_complex,
     is_conj,
     is_neg,

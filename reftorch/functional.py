@@ -15,8 +15,8 @@ from reftorch._tensor import Tensor, UntypedStorage
 from reftorch._utils import _TENSOR_NAMES
 
 __all__ = [
-    "as_tensor", "asarray", "frombuffer", "is_complex", "is_conj", "is_neg", "is_same_size", "is_signed", "is_storage",
-    "is_tensor", "nonzero", "range", "result_type", "set_default_dtype", "unique", "unique_consecutive",
+    "as_tensor", "asarray", "frombuffer", "imag", "is_complex", "is_conj", "is_neg", "is_same_size", "is_signed",
+    "is_storage", "is_tensor", "nonzero", "range", "result_type", "set_default_dtype", "unique", "unique_consecutive",
 ]  # fmt: skip
 
 
@@ -165,6 +165,15 @@ def range(*args: Any, **kwargs: Any) -> Tensor:
         stacklevel=2,
     )
     return _C._VariableFunctions.range(*args, **kwargs)
+
+
+def imag(input: Tensor) -> Tensor:
+    """Refuse: no tensor here is complex, and PyTorch has no imaginary part of a real one.
+
+    Raises:
+        RuntimeError: always.
+    """
+    raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
 
 
 # --- what a tensor is ------------------------------------------------------------------------------------------------

@@ -45,6 +45,7 @@ ERRORS: dict[str, Program] = {
     "frombuffer number": lambda t: t.frombuffer(3, dtype=t.int16),
     "asarray cast without copy": lambda t: t.asarray(np.arange(3.0), dtype=t.float32, copy=False),
     "asarray list without copy": lambda t: t.asarray([1, 2], copy=False),
+    "imag": lambda t: t.imag(t.ones(2)),
     "as_tensor positional dtype": lambda t: t.as_tensor([1, 2], t.float32),
 }
 

@@ -146,9 +146,9 @@ BASIC = [
     OpInfo("div.Tensor_mode", rounded_quotients, dtypes=(*FLOATS, *INTEGERS)),
     OpInfo("floor_divide", signed, gradcheck=False, dtypes=(*FLOATS, *INTEGERS), ref=np.floor_divide),
     OpInfo("remainder.Tensor", signed, dtypes=(*FLOATS, *INTEGERS), ref=np.remainder),
-    OpInfo("remainder.Scalar", signed_by_number, dtypes=(*FLOATS, *INTEGERS)),
+    OpInfo("remainder.Scalar", signed_by_number, gradcheck=False, dtypes=(*FLOATS, *INTEGERS)),
     OpInfo("fmod.Tensor", signed, dtypes=(*FLOATS, *INTEGERS), ref=np.fmod),
-    OpInfo("fmod.Scalar", signed_by_number, dtypes=(*FLOATS, *INTEGERS)),
+    OpInfo("fmod.Scalar", signed_by_number, gradcheck=False, dtypes=(*FLOATS, *INTEGERS)),
     OpInfo(
         "remainder.Scalar_Tensor",
         lambda make: [Sample((7, make(2, 3))), Sample((-7.5, make(2, 3)))],

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.op_db.core import DTYPES, FLOATS, INTEGERS, DType, Inputs, Library, OpInfo, Sample
+from tests.op_db.core import DTYPES, FLOATS, DType, Inputs, Library, OpInfo, Sample
 
 
 def row(ops: str, samples: Any, **options: Any) -> OpInfo:
@@ -130,9 +130,9 @@ FACTORIES = [
     row("arange.start_step arange.start_out", calls((1, 9, 3))),
     row("linspace linspace.out", calls((0, 10, 5), (0, 1, 1))),
     row("logspace logspace.out", calls((0, 2, 3), (0, 6, 7, 2.0), (0, 1, 1), (0, 1, 0))),
-    row("range.step range.out", calls((0, 3), (5, 0, -2), (0, 1, 0.25)), call=quietly("range")),
-    row("tril_indices", calls((3, 4), (4, 2, 1), (3, 3, -5), (0, 2)), dtypes=INTEGERS),
-    row("triu_indices", calls((3, 4), (4, 2, 1), (3, 3, -5), (0, 2)), dtypes=INTEGERS),
+    row("range.step range.out", calls((0, 3), (5, 0, -2), (0, 10, 2.5)), call=quietly("range")),
+    row("tril_indices", calls((3, 4), (4, 2, 1), (3, 3, -5), (0, 2)), dtypes=("int64", "int32")),
+    row("triu_indices", calls((3, 4), (4, 2, 1), (3, 3, -5), (0, 2)), dtypes=("int64", "int32")),
     row("empty_permuted", calls(((2, 3, 4), (2, 0, 1))), call=shape_only("empty_permuted")),
     row(
         "vander",

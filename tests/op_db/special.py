@@ -63,7 +63,6 @@ ROWS = [
         dtypes=DTYPES,
         low=0.3,
         high=5,
-        call=lambda lib, n, x: lib.polygamma(n, x),
         rtol=1e-4,
     ),
     OpInfo(

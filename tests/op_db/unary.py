@@ -123,16 +123,15 @@ def with_signs(make: Inputs) -> Iterator[Sample]:
 
 FLAT = [
     OpInfo("round.decimals", to_digits, dtypes=FLOATS),
-    OpInfo("nan_to_num", without_nan, dtypes=DTYPES, gradcheck=False),
+    OpInfo("nan_to_num", without_nan, dtypes=DTYPES),
     OpInfo("frexp.Tensor", mantissas, dtypes=FLOATS, gradcheck=False),
     OpInfo("signbit", with_signs, dtypes=DTYPES, ref=np.signbit),
     OpInfo("isposinf", with_specials, dtypes=DTYPES, ref=np.isposinf),
     OpInfo("isneginf", with_specials, dtypes=DTYPES, ref=np.isneginf),
     OpInfo("isreal", with_specials, dtypes=DTYPES, ref=np.isreal),
     OpInfo("real", elementwise, dtypes=DTYPES),
-    OpInfo("imag", elementwise, dtypes=DTYPES),
     OpInfo("conj", elementwise, dtypes=DTYPES),
-    OpInfo("conj_physical", elementwise, dtypes=DTYPES, out=False),
+    OpInfo("conj_physical conj_physical.out", elementwise, dtypes=DTYPES),
     OpInfo("resolve_conj", elementwise, dtypes=DTYPES),
     OpInfo("resolve_neg", elementwise, dtypes=DTYPES),
     OpInfo("logical_not", with_specials, dtypes=DTYPES, ref=np.logical_not),

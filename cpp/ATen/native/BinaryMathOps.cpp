@@ -29,13 +29,15 @@ static void binary_float_op_out(const Tensor& self, const Tensor& other, Tensor&
   iter.cast_outputs();
 }
 
-// out = self * 2^other
+// out = self * 2^other. By whole numbers a float is shifted, which is exact; otherwise the power is taken first.
 static void ldexp_out(const Tensor& self, const Tensor& other, Tensor& out) {
-  if (other.is_floating_point()) {
+  if (!self.is_floating_point() || other.is_floating_point()) {
     binary_op_out<mul_stub>(self, at::pow(Scalar(2.), other), out);
-  } else {
-    binary_float_op_out<ldexp_stub>(self, other, out);
+    return;
   }
+  TORCH_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(), "ldexp expects out of dtype ",
+              self.scalar_type(), ", got ", out.scalar_type());
+  binary_float_op_out<ldexp_stub>(self, other, out);
 }
 
 // 0 below zero, 1 above it, `values` at zero
@@ -75,6 +77,10 @@ static Tensor& float_power_scalar_(Tensor& self, const Scalar& exponent) {
 static Tensor& float_power_tensor_tensor_out(const Tensor& self, const Tensor& exponent, Tensor& out) {
   check_double(out, "output", "float_power");
   return at::pow_out(out, at::to(self, kDouble), at::to(exponent, kDouble));
+}
+static Tensor& float_power_scalar_out(const Scalar& self, const Tensor& exponent, Tensor& out) {
+  check_double(out, "output", "float_power");
+  return at::pow_out(out, detail::wrapped_scalar_tensor(self.toDouble()), at::to(exponent, kDouble));
 }
 static Tensor& float_power_tensor_scalar_out(const Tensor& self, const Scalar& exponent, Tensor& out) {
   check_double(out, "output", "float_power");
@@ -120,6 +126,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                   TORCH_FN(float_power_tensor_tensor_out), FUNCTION);
   m.def_composite("float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)",
                   TORCH_FN(float_power_tensor_scalar_out), FUNCTION);
+  m.def_composite("float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)",
+                  TORCH_FN(float_power_scalar_out), FUNCTION);
 }
 
 } // namespace reftorch::at::native

@@ -16,8 +16,7 @@ static Tensor triangle_indices(const char* name, int64_t row, int64_t col, Optio
   TORCH_CHECK(row >= 0, "row must be non-negative, got", row);
   TORCH_CHECK(col >= 0, "col must be non-negative, got", col);
   const ScalarType type = dtype.value_or(kLong);
-  TORCH_CHECK_NOT_IMPLEMENTED(c10::isIntegralType(type, /*includeBool=*/false), '"', name, "\" not implemented for '",
-                              type, "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(type == kInt || type == kLong, '"', name, "\" not implemented for '", type, "'");
   auto clamped = [col](int64_t j) { return std::min(std::max<int64_t>(j, 0), col); };
   int64_t count = 0;
   for (int64_t i = 0; i < row; i++) {

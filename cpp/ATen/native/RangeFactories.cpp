@@ -40,9 +40,9 @@ static void check_range(const Scalar& start, const Scalar& end, const Scalar& st
 static int64_t arange_numel(ScalarType dtype, const Scalar& start, const Scalar& end, const Scalar& step) {
   check_range(start, end, step);
   const double first = start.toDouble(), last = end.toDouble(), by = step.toDouble();
-  if (dtype == kLong && start.isIntegral(true) && end.isIntegral(true) &&
-      step.isIntegral(true)) { // a double has only 53 bits
+  if (dtype == kLong) { // a double has only 53 bits
     const int64_t span = end.toLong() - start.toLong(), s = step.toLong();
+    TORCH_CHECK_VALUE(s != 0, "step must be nonzero"); // less than one whole number
     return span / s + (span % s != 0);
   }
   const double n = std::ceil((last - first) / by);
@@ -122,8 +122,11 @@ static Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, do
 // arange with `end` included, and never of integers by itself: deprecated, but programs call it.
 static Tensor& range_out(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
   check_range(start, end, step);
-  const double span = end.toDouble() - start.toDouble();
-  const auto n = static_cast<int64_t>(std::floor(span / step.toDouble() + 1));
+  const bool whole = c10::isIntegralType(out.scalar_type(), /*includeBool=*/false);
+  const double span = whole ? end.toLong() - start.toLong() : end.toDouble() - start.toDouble();
+  const double by = whole ? step.toLong() : step.toDouble();
+  TORCH_CHECK(by != 0, "step must be nonzero");
+  const auto n = static_cast<int64_t>(std::floor(span / by + 1));
   fill_range(out, n, [&](const Tensor& dense) { arange_stub(dense.device().type(), dense, start, step); });
   return out;
 }

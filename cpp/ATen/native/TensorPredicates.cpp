@@ -3,6 +3,7 @@
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
 #include <ATen/native/BinaryOps.h>
+#include <ATen/native/Copy.h>
 #include <ATen/native/ReduceOps.h>
 #include <ATen/native/TensorFactories.h>
 
@@ -59,8 +60,12 @@ static Tensor& itself_(Tensor& self) {
   return self;
 }
 
-static Tensor imag(const Tensor&) {
-  TORCH_CHECK(false, "imag is not implemented for tensors with non-complex dtypes.");
+static Tensor& conj_physical_out(const Tensor& self, Tensor& out) {
+  TORCH_CHECK(out.scalar_type() == self.scalar_type(), "Found dtype ", out.scalar_type(), " but expected ",
+              self.scalar_type());
+  auto iter = TensorIterator::unary_op(out, self);
+  copy_stub(iter.device_type(), iter, /*non_blocking=*/false);
+  return out;
 }
 
 // |self - other| <= atol + rtol * |other|, or equal (which infinities may be)
@@ -105,10 +110,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("isneginf(Tensor self) -> Tensor", TORCH_FN(is_infinity_out<-1>), derive::OUT);
   m.def("isreal(Tensor self) -> Tensor", TORCH_FN(isreal));
   m.def_composite("real(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself), variants::FUNCTION);
-  m.def_composite("imag(Tensor(a) self) -> Tensor(a)", TORCH_FN(imag), variants::FUNCTION);
   m.def_composite("conj(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself));
   m.def_composite("conj_physical(Tensor self) -> Tensor", TORCH_FN(itself));
   m.def_composite("conj_physical_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(itself_));
+  m.def("conj_physical.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(conj_physical_out),
+        variants::FUNCTION);
   m.def_composite("resolve_conj(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself));
   m.def_composite("resolve_neg(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself));
   m.def_composite(
