@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Tensor"]
 
+_bool = bool  # inside of the class `bool` is a method
+
 
 class Tensor(_C.TensorBase):
     """An n-dimensional array of one dtype that can remember how it was made.
@@ -137,6 +139,48 @@ class Tensor(_C.TensorBase):
         """The ``n``-th derivative of :func:`reftorch.digamma`, as :func:`reftorch.polygamma` gives it."""
         return _C._VariableFunctions.polygamma(n, self)
 
+    # ---- names that Python's own operators do not need, but programs call
+
+    __array_priority__ = 1000  # numpy leaves `array * tensor` to the tensor
+
+    def __div__(self, other: Any) -> Tensor:
+        return self / other
+
+    def __idiv__(self, other: Any) -> Tensor:
+        return self.div_(other)
+
+    def __rdiv__(self, other: Any) -> Tensor:
+        return other / self
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def is_conj(self) -> _bool:
+        """Whether this is a conjugate view: never, without complex numbers."""
+        return False
+
+    def is_neg(self) -> _bool:
+        """Whether this is a negated view: never, without complex numbers."""
+        return False
+
+    def is_same_size(self, other: Tensor) -> _bool:
+        """Whether ``other`` has this tensor's shape."""
+        return self.shape == other.shape
+
+    @property
+    def real(self) -> Tensor:
+        """The tensor itself: it has no imaginary part."""
+        return self
+
+    @property
+    def imag(self) -> Tensor:
+        """Refused, as PyTorch refuses it for real numbers.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+
     # ---- Python's protocols
 
     def __iter__(self) -> Iterator[Tensor]:
@@ -147,9 +191,9 @@ class Tensor(_C.TensorBase):
     def __reversed__(self) -> Tensor:
         return self if self.dim() == 0 else self.flip(0)
 
-    def __contains__(self, element: Any) -> bool:
+    def __contains__(self, element: Any) -> _bool:
         if isinstance(element, (Tensor, int, float, bool)):
-            return bool((self == element).any().item())
+            return _bool((self == element).any().item())
         raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -292,7 +336,37 @@ class Tensor(_C.TensorBase):
         """
         return self.to(device if device is not None else "cuda")
 
-    def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    def type(self, dtype: Any = None, non_blocking: _bool = False) -> Any:
+        """The name of this tensor's type, or this tensor in another one.
+
+        Args:
+            dtype: a dtype, or the name of a type such as ``"torch.IntTensor"``; None asks for the name.
+            non_blocking: accepted for PyTorch's sake.
+
+        Raises:
+            ValueError: there is no type of that name.
+
+        Example:
+            >>> import reftorch as torch
+            >>> torch.ones(2).type()
+            'torch.FloatTensor'
+            >>> torch.ones(2).type("torch.IntTensor")
+            tensor([1, 1], dtype=torch.int32)
+
+        Mirrors torch/csrc/autograd/generated/python_variable_methods.cpp, ``THPVariable_type``.
+        """
+        from reftorch._utils import _TENSOR_NAMES, typename
+
+        if dtype is None:
+            return typename(self)
+        if isinstance(dtype, str):
+            types = {f"torch.{name}Tensor": getattr(_C, known) for known, name in _TENSOR_NAMES.items()}
+            if dtype not in types:
+                raise ValueError(f"invalid type: '{dtype}'")
+            dtype = types[dtype]
+        return self.to(dtype)
+
+    def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: _bool = False) -> Tensor:
         """A tensor from ``data`` with this one's dtype and device where none is given."""
         return _C.tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 

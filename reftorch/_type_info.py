@@ -25,7 +25,32 @@ def _name(dtype: Any) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-class finfo:
+class _TypeInfo:
+    """What is equal for equal dtypes, and cannot be changed."""
+
+    dtype: str
+    bits: int
+
+    def _set(self, **fields: Any) -> None:
+        self.__dict__.update(fields)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"attribute '{name}' of 'torch.{type(self).__name__}' objects is not writable")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.dtype == other.dtype
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _check_dtype(function: str, type: Any) -> None:
+    if not isinstance(type, _C.dtype):
+        raise TypeError(
+            f"{function}(): argument 'type' (position 1) must be torch.dtype, not {type.__class__.__name__}"
+        )
+
+
+class finfo(_TypeInfo):
     """The limits of a floating-point dtype.
 
     Args:
@@ -42,20 +67,34 @@ class finfo:
     Mirrors torch/csrc/TypeInfo.cpp, ``THPFInfo``.
     """
 
+    resolution: float
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    tiny: float
+
     def __init__(self, type: Any = None) -> None:
         dtype = _C.get_default_dtype() if type is None else type
+        _check_dtype("finfo", dtype)
         if not dtype.is_floating_point:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
-        mantissa, exponent, self.resolution = _FLOAT_LAYOUT[_name(dtype)]
+        mantissa, exponent, resolution = _FLOAT_LAYOUT[_name(dtype)]
         bias = 2 ** (exponent - 1) - 1
-        self.dtype = _name(dtype)
-        self.bits = 8 * dtype.itemsize
-        self.eps = 2.0**-mantissa
-        self.max = (2.0 - 2.0**-mantissa) * 2.0**bias
-        self.min = -self.max
-        self.tiny = self.smallest_normal = 2.0 ** (1 - bias)
+        largest = (2.0 - 2.0**-mantissa) * 2.0**bias
+        smallest_normal = 2.0 ** (1 - bias)
+        self._set(
+            dtype=_name(dtype),
+            bits=8 * dtype.itemsize,
+            resolution=resolution,
+            eps=2.0**-mantissa,
+            max=largest,
+            min=-largest,
+            smallest_normal=smallest_normal,
+            tiny=smallest_normal,
+        )
 
     def __repr__(self) -> str:
         return (
@@ -64,7 +103,7 @@ class finfo:
         )
 
 
-class iinfo:
+class iinfo(_TypeInfo):
     """The limits of an integer dtype.
 
     Args:
@@ -81,13 +120,18 @@ class iinfo:
     Mirrors torch/csrc/TypeInfo.cpp, ``THPIInfo``.
     """
 
+    max: int
+    min: int
+
     def __init__(self, type: Any) -> None:
-        if type.is_floating_point or type is _C.bool:
-            raise TypeError(f"torch.{_name(type)} is not supported by torch.iinfo")
-        self.dtype = _name(type)
-        self.bits = 8 * type.itemsize
-        self.min = -(2 ** (self.bits - 1)) if type.is_signed else 0
-        self.max = 2 ** (self.bits - 1) - 1 if type.is_signed else 2**self.bits - 1
+        _check_dtype("iinfo", type)
+        if type.is_floating_point:
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
+        if type is _C.bool:
+            raise TypeError("torch.bool is not supported by torch.iinfo")
+        bits = 8 * type.itemsize
+        lowest, largest = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if type.is_signed else (0, 2**bits - 1)
+        self._set(dtype=_name(type), bits=bits, min=lowest, max=largest)
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

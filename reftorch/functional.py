@@ -209,12 +209,15 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     return input.shape == other.shape
 
 
-def result_type(tensor1: Any, tensor2: Any) -> Any:
+_RESULT_TYPE_NAMES = (("tensor", "other"), ("scalar", "tensor"), ("scalar1", "scalar2"))
+
+
+def result_type(*args: Any, **kwargs: Any) -> Any:
     """Return the dtype that an arithmetic op on the two would have.
 
     Args:
-        tensor1: tensor or number.
-        tensor2: tensor or number.
+        args: two tensors or numbers.
+        kwargs: the same by name: ``tensor`` and ``other``, ``scalar`` and ``tensor``, or ``scalar1`` and ``scalar2``.
 
     Example:
         >>> import reftorch as torch
@@ -223,7 +226,16 @@ def result_type(tensor1: Any, tensor2: Any) -> Any:
 
     Mirrors aten/src/ATen/native/TypeProperties.cpp, ``result_type``.
     """
-    return _C._result_type(tensor1, tensor2)
+    for names in _RESULT_TYPE_NAMES:
+        operands = [*args, *(kwargs[name] for name in names[len(args) :] if name in kwargs)]
+        if len(operands) == 2 == len(args) + len(kwargs) and all(isinstance(o, (Tensor, int, float)) for o in operands):
+            return _C._result_type(*operands)
+    got = ", ".join([*(type(a).__name__ for a in args), *(f"{k}={type(v).__name__}" for k, v in kwargs.items())])
+    raise TypeError(
+        f"result_type() received an invalid combination of arguments - got ({got}), but expected one of: "
+        "(Tensor tensor, Tensor other), (Number scalar, Tensor tensor), (Tensor tensor, Number other), "
+        "(Number scalar1, Number scalar2)"
+    )
 
 
 def set_default_dtype(d: Any, /) -> None:

@@ -105,6 +105,12 @@ def test_range_is_deprecated() -> None:
             reftorch.range(1, 0)
 
 
+def test_result_type_of_something_else() -> None:
+    for args, kwargs in (((1,), {}), ((1, "a"), {}), ((), {"tensor1": 1, "tensor2": 2}), ((1, 2, 3), {})):
+        with pytest.raises(TypeError, match="invalid combination of arguments"):
+            reftorch.result_type(*args, **kwargs)
+
+
 QUESTIONS: list[Any] = [
     lambda t: t.is_complex(t.ones(1)),
     lambda t: [t.is_signed(t.ones(1, dtype=getattr(t, d))) for d in ("uint8", "int8", "bool", "float32")],
@@ -112,6 +118,14 @@ QUESTIONS: list[Any] = [
     lambda t: [t.is_same_size(t.ones(1), t.ones(1)), t.is_same_size(t.ones(1), t.ones(2))],
     lambda t: [t.is_storage(t.ones(1).untyped_storage()), t.is_storage(t.ones(1)), t.is_tensor(t.ones(1))],
     lambda t: t.newaxis,
+    lambda t: str(t.result_type(t.tensor([1]), 1.5)),
+    lambda t: [str(t.result_type(1, 2.0)), str(t.result_type(scalar1=True, scalar2=1))],
+    lambda t: [
+        str(t.result_type(tensor=t.tensor([1]), other=True)),
+        str(t.result_type(scalar=1.5, tensor=t.tensor([1]))),
+    ],
+    lambda t: str(t.promote_types(type1=t.int8, type2=t.uint8)),
+    lambda t: [t.can_cast(from_=t.float32, to=t.int8), t.can_cast(t.int8, t.float16)],
 ]
 
 

@@ -93,12 +93,16 @@ static void init_globals(py::module_& m) {
   m.def("set_num_threads", &at::set_num_threads);
   m.def("get_default_dtype", [] { return dtype_object(at::get_default_dtype()); });
   m.def("_set_default_dtype", [](const py::object& dtype) { at::set_default_dtype(unpack_dtype(dtype)); });
-  m.def("promote_types", [](const py::object& a, const py::object& b) {
-    return dtype_object(c10::promoteTypes(unpack_dtype(a), unpack_dtype(b)));
-  });
-  m.def("can_cast", [](const py::object& from, const py::object& to) {
-    return c10::canCast(unpack_dtype(from), unpack_dtype(to));
-  });
+  m.def(
+      "promote_types",
+      [](const py::object& a, const py::object& b) {
+        return dtype_object(c10::promoteTypes(unpack_dtype(a), unpack_dtype(b)));
+      },
+      py::arg("type1"), py::arg("type2"));
+  m.def(
+      "can_cast",
+      [](const py::object& from, const py::object& to) { return c10::canCast(unpack_dtype(from), unpack_dtype(to)); },
+      py::arg("from_"), py::arg("to"));
   m.def("_result_type", [](const py::object& a, const py::object& b) {
     auto as_tensor = [](const py::object& obj) {
       return THPVariable_Check(obj.ptr()) ? THPVariable_Unpack(obj.ptr())
