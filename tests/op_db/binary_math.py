@@ -151,7 +151,7 @@ SMOOTH = [
 
 STEPS = [
     OpInfo("nextafter", steps, rtol=0),
-    OpInfo("heaviside", alike, dtypes=DTYPES, gradcheck=False, gradient=False, ref=np.heaviside),
+    OpInfo("heaviside", alike, dtypes=DTYPES, gradcheck=False, ref=np.heaviside),
     OpInfo("gcd", whole, dtypes=INTEGERS, ref=np.gcd),
     OpInfo("lcm", whole, dtypes=INTEGERS, ref=np.lcm),
     OpInfo("bitwise_left_shift.Tensor", shifts, dtypes=INTEGERS),

@@ -3,6 +3,7 @@
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/Math.h>
 #include <ATen/native/cpu/Loops.h>
+#include <ATen/native/cpu/VectorMath.h>
 
 #include <algorithm>
 #include <cmath>
@@ -48,20 +49,20 @@ void copysign_kernel(TensorIterator& iter) {
 
 // a log(b), where zero times anything but NaN is zero
 void xlogy_kernel(TensorIterator& iter) {
-  binary_float_kernel(iter, "xlogy_cpu", [](auto a, auto b) { return a == 0 && b == b ? 0 : a * std::log(b); });
+  binary_float_kernel(iter, "xlogy_cpu", [](auto a, auto b) { return (a == 0) & (b == b) ? 0 : a * vec_log(b); });
 }
 
 // log(e^a + e^b) = max + log(1 + e^-|a - b|): the larger exponential is taken out, so that neither overflows. Two equal
 // infinities have no difference.
 void logaddexp_kernel(TensorIterator& iter) {
   binary_float_kernel(iter, "logaddexp_cpu", [](auto a, auto b) {
-    return std::isinf(a) && a == b ? a : std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
+    return std::isinf(a) & (a == b) ? a : std::max(a, b) + vec_log1p(vec_exp(-std::abs(a - b)));
   });
 }
 void logaddexp2_kernel(TensorIterator& iter) {
   binary_float_kernel(iter, "logaddexp2_cpu", [](auto a, auto b) {
     constexpr auto log2e = static_cast<decltype(a)>(M_LOG2E);
-    return std::isinf(a) && a == b ? a : std::max(a, b) + std::log1p(std::exp2(-std::abs(a - b))) * log2e;
+    return std::isinf(a) & (a == b) ? a : std::max(a, b) + vec_log1p(vec_exp2(-std::abs(a - b))) * log2e;
   });
 }
 

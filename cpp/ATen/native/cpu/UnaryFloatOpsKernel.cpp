@@ -44,23 +44,43 @@ void expm1_kernel(TensorIterator& iter) {
 
 void log_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "log_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::log(opmath_type<scalar_t>(a)); });
+    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return vec_log(opmath_type<scalar_t>(a)); });
   });
 }
 
 void log1p_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "log1p_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::log1p(opmath_type<scalar_t>(a)); });
+    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return vec_log1p(opmath_type<scalar_t>(a)); });
   });
 }
 
+// The fast rung of sine and cosine takes no angle past kLargestAngle: it is for tensors that have none.
+TARGET_CLONES static bool has_far_angle(const float* x, int64_t n) {
+  int32_t far = 0;
+  for (int64_t i = 0; i < n; i++) {
+    far |= !(std::fabs(x[i]) <= kLargestAngle);
+  }
+  return far != 0;
+}
+
+bool takes_fast_angles(const TensorIterator& iter) {
+  return iter.dtype() == kFloat && iter.is_contiguous() &&
+         !has_far_angle(static_cast<const float*>(iter.data_ptr(1)), iter.numel());
+}
+
 void sin_kernel(TensorIterator& iter) {
+  if (takes_fast_angles(iter)) {
+    return cpu_kernel(iter, [](float a) -> float { return vec_sin(a); });
+  }
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "sin_cpu", [&] {
     cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::sin(opmath_type<scalar_t>(a)); });
   });
 }
 
 void cos_kernel(TensorIterator& iter) {
+  if (takes_fast_angles(iter)) {
+    return cpu_kernel(iter, [](float a) -> float { return vec_cos(a); });
+  }
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "cos_cpu", [&] {
     cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::cos(opmath_type<scalar_t>(a)); });
   });

@@ -1,8 +1,9 @@
 // Mirrors: aten/src/ATen/native/cpu/UnaryOpsKernel.cpp
 // Functions of real numbers that the C library has: powers and logarithms of other bases, angles, hyperbolas, erf.
-// Left out: a fast rung, see VectorMath.h.
+// Those with a fast rung have it in VectorMath.h.
 #include <ATen/native/UnaryOps.h>
 #include <ATen/native/cpu/UnaryFloat.h>
+#include <ATen/native/cpu/VectorMath.h>
 
 #include <cmath>
 
@@ -10,10 +11,10 @@ namespace reftorch::at::native {
 namespace {
 
 void exp2_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "exp2_cpu", [](auto a) { return std::exp2(a); });
+  unary_float_kernel(iter, "exp2_cpu", [](auto a) { return vec_exp2(a); });
 }
 void log2_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "log2_cpu", [](auto a) { return std::log2(a); });
+  unary_float_kernel(iter, "log2_cpu", [](auto a) { return vec_log2(a); });
 }
 void log10_kernel(TensorIterator& iter) {
   unary_float_kernel(iter, "log10_cpu", [](auto a) { return std::log10(a); });
@@ -46,7 +47,7 @@ void atanh_kernel(TensorIterator& iter) {
   unary_float_kernel(iter, "atanh_cpu", [](auto a) { return std::atanh(a); });
 }
 void erf_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "erf_cpu", [](auto a) { return std::erf(a); });
+  unary_float_kernel(iter, "erf_cpu", [](auto a) { return vec_erf(a); });
 }
 void erfc_kernel(TensorIterator& iter) {
   unary_float_kernel(iter, "erfc_cpu", [](auto a) { return std::erfc(a); });

@@ -5,6 +5,7 @@
 #include <ATen/native/MathBessel.h>
 #include <ATen/native/UnaryOps.h>
 #include <ATen/native/cpu/UnaryFloat.h>
+#include <ATen/native/cpu/VectorMath.h>
 
 #include <cmath>
 
@@ -13,13 +14,13 @@ namespace {
 
 void logit_kernel(TensorIterator& iter, std::optional<double> eps) {
   if (eps.value_or(-1) < 0) {
-    unary_float_kernel(iter, "logit_cpu", [](auto a) { return std::log(a / (1 - a)); });
+    unary_float_kernel(iter, "logit_cpu", [](auto a) { return vec_log(a / (1 - a)); });
     return;
   }
   unary_float_kernel(iter, "logit_cpu", [eps](auto a) {
     const auto low = static_cast<decltype(a)>(*eps), high = 1 - low;
     const auto x = a < low ? low : a > high ? high : a;
-    return std::log(x / (1 - x));
+    return vec_log(x / (1 - x));
   });
 }
 

@@ -1,12 +1,13 @@
 // Mirrors: aten/src/ATen/cpu/vec/vec_base.h (exp, tanh), third_party/sleef
-// The fast rung of exp and tanh for float: no branch, no call, so the compiler makes vector instructions of a loop
-// around them. The naive rung is std::exp and std::tanh; every other type takes it. Left out: logarithms and
-// trigonometry.
+// The fast rung of some functions for float: no branch, no call, so the compiler makes vector instructions of a loop
+// around them. The naive rung is the C library's function; double takes it. Left out: inverse and hyperbolic functions
+// but tanh.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 namespace reftorch::at::native {
 
@@ -59,6 +60,169 @@ inline float vec_tanh(float x) {
 }
 inline double vec_tanh(double x) {
   return std::tanh(x);
+}
+
+// 2^x = 2^n e^(r ln2), n the nearest integer.
+inline float vec_exp2(float x) {
+  const float clamped = x > 129.f ? 129.f : x < -151.f ? -151.f : x;
+  const float n = (clamped + 12582912.f) - 12582912.f;
+  const float r = (clamped - n) * 0.693147180559945f;
+  float p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * (r * r) + r + 1.f;
+  const int32_t exponent = x == x ? static_cast<int32_t>(n) : 0, half = exponent >> 1;
+  return p * pow2i(half) * pow2i(exponent - half);
+}
+inline double vec_exp2(double x) {
+  return std::exp2(x);
+}
+
+// e^x - 1 = 2^n (e^r - 1) + (2^n - 1), where the first bracket keeps its digits for small x (n = 0). 2^(n-1) instead,
+// and a factor of two at the end: 2^128 is no float.
+inline float vec_expm1(float x) {
+  constexpr float kLog2e = 1.44269504088896341f, kLn2Hi = 0.693359375f, kLn2Lo = -2.12194440e-4f;
+  const float clamped = x > 88.8f ? 88.8f : x < -50.f ? -50.f : x;
+  const float n = (clamped * kLog2e + 12582912.f) - 12582912.f;
+  const float r = (clamped - n * kLn2Hi) - n * kLn2Lo;
+  float p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * (r * r) + r;
+  const float half_scale = pow2i((x == x ? static_cast<int32_t>(n) : 0) - 1);
+  return 2.f * (p * half_scale + (half_scale - 0.5f));
+}
+inline double vec_expm1(double x) {
+  return std::expm1(x);
+}
+
+// x = m 2^e with m in [sqrt(1/2), sqrt(2)), for positive finite x; subnormal numbers are brought up first. log m by its
+// series (Cephes' logf) is f + rest, f = m - 1.
+struct LogParts {
+  float e, f, rest;
+};
+inline LogParts log_parts(float x) {
+  const bool subnormal = x < std::numeric_limits<float>::min();
+  const float scaled = subnormal ? x * 8388608.f : x; // 2^23
+  int32_t bits;
+  std::memcpy(&bits, &scaled, sizeof(bits));
+  const int32_t mantissa_bits = (bits & 0x007fffff) | 0x3f000000; // in [1/2, 1)
+  float m;
+  std::memcpy(&m, &mantissa_bits, sizeof(m));
+  const bool low = m < 0.707106781186547524f;
+  const float e = static_cast<float>((bits >> 23) - 126 - (subnormal ? 23 : 0) - (low ? 1 : 0));
+  const float f = m - 1.f + (low ? m : 0.f);
+  const float z = f * f;
+  float p = 7.0376836292e-2f;
+  p = p * f - 1.1514610310e-1f;
+  p = p * f + 1.1676998740e-1f;
+  p = p * f - 1.2420140846e-1f;
+  p = p * f + 1.4249322787e-1f;
+  p = p * f - 1.6668057665e-1f;
+  p = p * f + 2.0000714765e-1f;
+  p = p * f - 2.4999993993e-1f;
+  p = p * f + 3.3333331174e-1f;
+  return {e, f, p * f * z - 0.5f * z};
+}
+
+// What a logarithm is where the parts mean nothing.
+inline float log_or_special(float x, float result) {
+  constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+  return x > 0 ? (x < kInf ? result : x) : x == 0 ? -kInf : kNan;
+}
+
+inline float vec_log(float x) {
+  const LogParts parts = log_parts(x);
+  const float log_m = parts.f + (parts.rest - parts.e * 2.12194440e-4f);
+  return log_or_special(x, log_m + parts.e * 0.693359375f);
+}
+inline double vec_log(double x) {
+  return std::log(x);
+}
+
+// Exact for powers of two.
+inline float vec_log2(float x) {
+  const LogParts parts = log_parts(x);
+  return log_or_special(x, (parts.f + parts.rest) * 1.44269504088896341f + parts.e);
+}
+inline double vec_log2(double x) {
+  return std::log2(x);
+}
+
+// log(1 + x): u = 1 + x has lost the end of x; what it lost, over u, is the correction.
+inline float vec_log1p(float x) {
+  const float u = 1.f + x;
+  const float correction = (x - (u - 1.f)) / u;
+  const bool regular = u > 0.f && u < std::numeric_limits<float>::infinity();
+  return vec_log(u) + (regular ? correction : 0.f);
+}
+inline double vec_log1p(double x) {
+  return std::log1p(x);
+}
+
+// Near zero an odd polynomial, further out 1 - e^q(|x|); least-squares fits of degree 6 in x^2 and 8 in |x|. Past 4, a
+// float cannot tell it from one.
+inline float vec_erf(float x) {
+  const float ax = std::fabs(x), z = x * x;
+  float near = 8.29121854621917e-05f;
+  near = near * z - 0.0008124384912662208f;
+  near = near * z + 0.005199459381401539f;
+  near = near * z - 0.02685878798365593f;
+  near = near * z + 0.11283685266971588f;
+  near = near * z - 0.37612631916999817f;
+  near = near * z + 0.12837916612625122f;
+  const float t = ax > 4.f ? 4.f : ax;
+  float q = 1.6144151686603436e-06f;
+  q = q * t - 4.5598084398079664e-05f;
+  q = q * t + 0.0005928370519541204f;
+  q = q * t - 0.004740563686937094f;
+  q = q * t + 0.026365770027041435f;
+  q = q * t - 0.1099802702665329f;
+  q = q * t - 0.6319347023963928f;
+  q = q * t - 1.1301681995391846f;
+  q = q * t + 0.00030363447149284184f;
+  const float far = std::copysign(1.f - vec_exp(q), x);
+  return ax < 0.9375f ? near * x + x : x == x ? far : x;
+}
+inline double vec_erf(double x) {
+  return std::erf(x);
+}
+
+// For |x| up to here the reduction below is exact; NaN and infinity have none.
+constexpr float kLargestAngle = 1e6f;
+
+// x = n pi/2 + r with |r| <= pi/4, in double; pi/2 in two parts, so that n times the first is exact. Quarter turns:
+// sine, cosine, and the two again with the other sign.
+inline float sine_of_quarter(float x, int32_t quarter) {
+  constexpr double kPio2Hi = 1.57079632673412561417, kPio2Lo = 6.07710050650619224932e-11;
+  constexpr double kRound = 6755399441055744.; // 1.5 * 2^52
+  const double n = (x * 0.636619772367581343 + kRound) - kRound;
+  const auto r = static_cast<float>((x - n * kPio2Hi) - n * kPio2Lo);
+  quarter += static_cast<int32_t>(n);
+  const float z = r * r;
+  float s = 2.724974392340897e-06f;
+  s = s * z - 0.00019840084713712022f;
+  s = s * z + 0.008333331868204882f;
+  s = s * z - 0.16666666663801666f;
+  float c = -2.735072641307658e-07f;
+  c = c * z + 2.4801137609979542e-05f;
+  c = c * z - 0.001388888932902379f;
+  c = c * z + 0.04166666667709953f;
+  const float sine = r + r * z * s, cosine = 1.f - 0.5f * z + z * z * c;
+  const float value = (quarter & 1) != 0 ? cosine : sine;
+  return (quarter & 2) != 0 ? -value : value;
+}
+inline float vec_sin(float x) {
+  return sine_of_quarter(x, 0);
+}
+inline float vec_cos(float x) {
+  return sine_of_quarter(x, 1);
 }
 
 } // namespace reftorch::at::native
