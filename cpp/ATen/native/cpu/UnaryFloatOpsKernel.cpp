@@ -38,7 +38,7 @@ void exp_kernel(TensorIterator& iter) {
 
 void expm1_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "expm1_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::expm1(opmath_type<scalar_t>(a)); });
+    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return vec_expm1(opmath_type<scalar_t>(a)); });
   });
 }
 

@@ -4,6 +4,7 @@
 #include <ATen/native/cpu/Loops.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace reftorch::at::native {
@@ -95,17 +96,21 @@ void round_decimals_kernel(TensorIterator& iter, int64_t decimals) {
   });
 }
 
+// The bit itself: the Release build is compiled with -fno-signed-zeros, where std::signbit may be taken for `a < 0`.
+template <typename scalar_t>
+bool has_sign(scalar_t a) {
+  if constexpr (std::is_unsigned_v<scalar_t>) {
+    return false;
+  } else {
+    uint8_t bytes[sizeof(a)];
+    std::memcpy(bytes, &a, sizeof(a));
+    return (bytes[sizeof(a) - 1] & 0x80) != 0; // little endian
+  }
+}
+
 void signbit_kernel(TensorIterator& iter) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.input_dtype(), "signbit_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t value) -> bool {
-      const opmath_type<scalar_t> a = value;
-      if constexpr (std::is_integral_v<scalar_t>) {
-        return a < opmath_type<scalar_t>(0);
-      } else {
-        return std::signbit(a);
-      }
-    });
-  });
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.input_dtype(), "signbit_cpu",
+                                 [&] { cpu_kernel(iter, [](scalar_t a) -> bool { return has_sign(a); }); });
 }
 
 void nan_to_num_kernel(TensorIterator& iter, std::optional<double> nan, std::optional<double> posinf,
