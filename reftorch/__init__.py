@@ -90,6 +90,7 @@ from reftorch.functional import (
     is_storage,
     is_tensor,
     nonzero,
+    norm,
     range,
     result_type,
     set_default_dtype,

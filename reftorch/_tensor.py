@@ -225,6 +225,25 @@ class Tensor(_C.TensorBase):
         """This tensor's elements where ``condition`` is true, elsewhere ``other``'s; see :func:`reftorch.where`."""
         return _C._VariableFunctions.where(condition, self, other)
 
+    def norm(
+        self,
+        p: Any = "fro",
+        dim: Any = None,
+        keepdim: builtins.bool = False,
+        dtype: Any = None,
+    ) -> Any:
+        """The p-norm of all elements, or along ``dim``; see :func:`reftorch.norm`."""
+        if isinstance(p, str):
+            if p == "nuc":
+                return _nuclear_norm(self if dtype is None else self.to(dtype=dtype), dim, keepdim)
+            if p != "fro":
+                raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
+            p = 2
+        norm = _C._VariableFunctions.norm
+        dims = () if dim is None else (dim,) if isinstance(dim, builtins.int) else tuple(dim)
+        p = 2.0 if p is None else p
+        return norm(self, p, dims, keepdim) if dtype is None else norm(self, p, dims, keepdim, dtype=dtype)
+
     def unique(
         self,
         sorted: builtins.bool = True,
@@ -375,6 +394,20 @@ def _those_asked_for(results: Any, return_inverse: bool, return_counts: bool) ->
     values, inverse, counts = results
     asked = [values, *([inverse] if return_inverse else []), *([counts] if return_counts else [])]
     return tuple(asked) if len(asked) > 1 else values
+
+
+def _nuclear_norm(matrices: Tensor, dim: Any, keepdim: builtins.bool) -> Tensor:
+    """The sum of the singular values."""
+    svdvals = getattr(_C._VariableFunctions, "linalg_svdvals", None)
+    if svdvals is None:
+        raise NotImplementedError("norm: p='nuc' needs linalg.svdvals, which this build does not have")
+    dims = (-2, -1) if dim is None else tuple(dim)
+    if dim is None and matrices.dim() != 2:
+        raise RuntimeError(f"norm: the nuclear norm of a {matrices.dim()}-D tensor needs two dims")
+    result = svdvals(matrices.movedim(dims, (-2, -1))).sum(-1)
+    for d in sorted(d % matrices.dim() for d in dims) if keepdim else ():
+        result = result.unsqueeze(d)
+    return result
 
 
 class UntypedStorage:

@@ -16,7 +16,8 @@ from reftorch._utils import _TENSOR_NAMES
 
 __all__ = [
     "as_tensor", "asarray", "frombuffer", "imag", "is_complex", "is_conj", "is_neg", "is_same_size", "is_signed",
-    "is_storage", "is_tensor", "nonzero", "range", "result_type", "set_default_dtype", "unique", "unique_consecutive",
+    "is_storage", "is_tensor", "nonzero", "norm", "range", "result_type", "set_default_dtype", "unique",
+    "unique_consecutive",
 ]  # fmt: skip
 
 
@@ -334,3 +335,40 @@ def unique_consecutive(
     Mirrors torch/functional.py, ``unique_consecutive``.
     """
     return input.unique_consecutive(return_inverse, return_counts, dim)
+
+
+def norm(
+    input: Tensor,
+    p: float | str | None = "fro",
+    dim: Any = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+    dtype: Any = None,
+) -> Tensor:
+    r"""Return the norm :math:`(\sum |x|^p)^{1/p}` of all elements, or along ``dim``.
+
+    Args:
+        input: floating-point tensor.
+        p: any number, ``inf`` for the largest, ``-inf`` for the smallest, 0 for how many are not zero; ``"fro"`` is 2;
+            ``"nuc"`` is the sum of a matrix's singular values.
+        dim: dimension or dimensions that go; all by default.
+        keepdim: keep them, with size 1.
+        out: where the result goes.
+        dtype: what to compute in.
+
+    Raises:
+        RuntimeError: ``input`` holds integers, or has no element to take the largest or smallest of.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.norm(torch.tensor([[3.0, 4.0], [0.0, 2.0]]), dim=1)
+        tensor([5., 2.])
+
+    Mirrors torch/functional.py, ``norm``.
+    """
+    result = input.norm(p, dim, keepdim, dtype)
+    if out is None:
+        return result
+    if out.dtype != result.dtype:
+        raise RuntimeError(f"Expected out tensor to have dtype {result.dtype}, but got {out.dtype} instead")
+    return out.resize_(result.shape).copy_(result)

@@ -161,6 +161,30 @@ Tensor& std_out(Tensor& out, const Tensor& self, std::optional<IntArrayRef> dim,
   using Sig = Tensor&(const Tensor&, std::optional<IntArrayRef>, const std::optional<Scalar>&, bool, Tensor&);
   CALL_OP("std.correction_out", Sig, self, dim, correction, keepdim, out);
 }
+std::tuple<Tensor, Tensor> var_mean(const Tensor& self, std::optional<IntArrayRef> dim,
+                                    const std::optional<Scalar>& correction, bool keepdim) {
+  using Sig = std::tuple<Tensor, Tensor>(const Tensor&, std::optional<IntArrayRef>, const std::optional<Scalar>&, bool);
+  CALL_OP("var_mean.correction", Sig, self, dim, correction, keepdim);
+}
+std::tuple<Tensor, Tensor> std_mean(const Tensor& self, std::optional<IntArrayRef> dim,
+                                    const std::optional<Scalar>& correction, bool keepdim) {
+  using Sig = std::tuple<Tensor, Tensor>(const Tensor&, std::optional<IntArrayRef>, const std::optional<Scalar>&, bool);
+  CALL_OP("std_mean.correction", Sig, self, dim, correction, keepdim);
+}
+Tensor nansum(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim, OptionalType dtype) {
+  CALL_OP("nansum", Tensor(const Tensor&, std::optional<IntArrayRef>, bool, OptionalType), self, dim, keepdim, dtype);
+}
+Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
+  CALL_OP("norm.ScalarOpt_dim", Tensor(const Tensor&, const std::optional<Scalar>&, IntArrayRef, bool), self, p, dim,
+          keepdim);
+}
+Tensor _cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
+  CALL_OP("_cdist_forward", Tensor(const Tensor&, const Tensor&, double, std::optional<int64_t>), x1, x2, p,
+          compute_mode);
+}
+Tensor cumsum(const Tensor& self, int64_t dim) {
+  CALL_OP("cumsum", Tensor(const Tensor&, int64_t, OptionalType), self, dim, std::nullopt);
+}
 Tensor amax(const Tensor& self, IntArrayRef dim, bool keepdim) {
   CALL_OP("amax", Tensor(const Tensor&, IntArrayRef, bool), self, dim, keepdim);
 }

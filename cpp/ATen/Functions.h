@@ -66,6 +66,15 @@ TORCH_API Tensor& var_out(Tensor& out, const Tensor& self, std::optional<IntArra
                           const std::optional<Scalar>& correction, bool keepdim = false);
 TORCH_API Tensor& std_out(Tensor& out, const Tensor& self, std::optional<IntArrayRef> dim,
                           const std::optional<Scalar>& correction, bool keepdim = false);
+TORCH_API std::tuple<Tensor, Tensor> var_mean(const Tensor& self, std::optional<IntArrayRef> dim,
+                                              const std::optional<Scalar>& correction, bool keepdim = false);
+TORCH_API std::tuple<Tensor, Tensor> std_mean(const Tensor& self, std::optional<IntArrayRef> dim,
+                                              const std::optional<Scalar>& correction, bool keepdim = false);
+TORCH_API Tensor nansum(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim = false,
+                        std::optional<ScalarType> dtype = std::nullopt);
+TORCH_API Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim = false);
+TORCH_API Tensor _cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode);
+TORCH_API Tensor cumsum(const Tensor& self, int64_t dim);
 TORCH_API Tensor amax(const Tensor& self, IntArrayRef dim, bool keepdim = false);
 TORCH_API Tensor amin(const Tensor& self, IntArrayRef dim, bool keepdim = false);
 TORCH_API Tensor sum(const Tensor& self, IntArrayRef dim, bool keepdim = false);

@@ -21,7 +21,10 @@ from tests.op_db.checks import (
 from tests.op_db.core import DTYPES, OpInfo
 
 # Both libraries warn where `out` is resized.
-pytestmark = pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:An output with one or more elements was resized"),
+    pytest.mark.filterwarnings("ignore:.*degrees of freedom is <= 0"),
+]
 
 every_row = pytest.mark.parametrize("op", reduce.ROWS, ids=lambda op: op.ops)
 
@@ -57,6 +60,25 @@ def nothing(t: Any) -> Any:
 
 
 ERRORS = [
+    (
+        lambda t: t.norm(t.ones(0), float("inf")),
+        RuntimeError,
+        "linalg.vector_norm cannot compute the inf norm on an empty tensor because the operation does not have an",
+    ),
+    (
+        lambda t: t.ones(2).long().norm(),
+        RuntimeError,
+        "linalg.vector_norm: Expected a floating point or complex tensor",
+    ),
+    (lambda t: t.ones(2).norm("foo"), RuntimeError, "linalg.matrix_norm: Order foo not supported."),
+    (lambda t: t.tensor([1]).nanmean(), RuntimeError, "nanmean(): expected input to have floating point or complex"),
+    (lambda t: t.tensor([1]).logcumsumexp(0), NotImplementedError, '"logcumsumexp_out_cpu" not implemented for'),
+    (lambda t: t.ones(0).aminmax(), RuntimeError, "aminmax(): cannot compute aminmax over an empty dimension as the"),
+    (lambda t: t.ones(2).diff(-1), RuntimeError, "order must be non-negative but got -1"),
+    (lambda t: t.cdist(t.ones(2, 3), t.ones(2, 2)), RuntimeError, "X1 and X2 must have the same number of columns."),
+    (lambda t: t.ones(2).renorm(2, 0, 1), RuntimeError, "renorm: input needs at least 2 dimensions, got 1 dimensions"),
+    (lambda t: t.cross(t.ones(2, 3), t.ones(2, 3), 0), RuntimeError, "linalg.cross: inputs dimension 0 must have"),
+    (lambda t: t.ones(1, 2, 2).cov(), RuntimeError, "cov(): expected input to have two or fewer dimensions but got an"),
     (
         lambda t: nothing(t).max(),
         RuntimeError,
@@ -118,6 +140,23 @@ def test_long_sums_keep_their_digits(dtype: str) -> None:
     assert abs(x.to(reftorch.float32).sum().item() - exact) < 1e-6 * exact
     columns = x[:300_000].reshape(-1, 3).to(reftorch.float32)
     np.testing.assert_allclose(columns.sum(0).numpy(), columns.double().sum(0).numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), (1,), ("fro",), (None,), (2, 0), (2, (0, 1)), ("fro", 1), (float("inf"), 1, True), (3, None, True)],
+)
+def test_norm(arguments: Any, real_torch: Any) -> None:
+    values = [[3.0, -4.0, 0.0], [1.0, 2.0, 2.0]]
+    for lib in (reftorch, real_torch):
+        assert lib.norm(lib.tensor(values), *arguments).tolist() == lib.tensor(values).norm(*arguments).tolist()
+    ours, theirs = (lib.norm(lib.tensor(values), *arguments) for lib in (reftorch, real_torch))
+    assert tuple(ours.shape) == tuple(theirs.shape)
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-6)
+    out = reftorch.empty(0)
+    assert reftorch.norm(reftorch.tensor(values), *arguments, out=out) is out
+    assert out.tolist() == ours.tolist()
+    assert reftorch.tensor(values).norm(*arguments[:2], dtype=reftorch.float64).dtype == reftorch.float64
 
 
 def test_named_results() -> None:

@@ -160,6 +160,179 @@ def log_sums_special(make: Inputs) -> Iterator[Sample]:
     yield Sample((make.of([INF, 1], [-INF, -INF], [NAN, 0], [-INF, 1]), 1))
 
 
+def dims_or_none(make: Inputs) -> Iterator[Sample]:
+    yield from everything_or_nothing(make)
+    for x in (make(2, 3, 4), make(3, 2, 5, layout="transposed"), make(3, 4)):
+        for dim in ((0, 1), (-1,), (), None):
+            yield Sample((x, dim))
+            yield Sample((x, dim), {"keepdim": True})
+    yield Sample((make(2, 3), (0, 0)))
+    yield Sample((make(2, 3), (2,)))
+
+
+def both_extremes(make: Inputs) -> Iterator[Sample]:
+    for x in shapes(make):
+        yield Sample((x,))
+        for dim in dims_of(x):
+            yield Sample((x,), {"dim": dim})
+            yield Sample((x,), {"dim": dim, "keepdim": True})
+    yield Sample((make(0),))
+    yield Sample((make(0, 3),), {"dim": 0})
+    yield Sample((make(0, 3),), {"dim": 1})
+
+
+def tied_extremes(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make.of([1, 2, 2], [1, 1, 2]),))
+    yield Sample((make.of([1, 2, 2], [1, 1, 2]),), {"dim": 1})
+
+
+def with_nans(make: Inputs) -> Iterator[Sample]:
+    for x in (make.of(1, NAN, 3), make.of([1, NAN, 2], [NAN, NAN, NAN]), make(3, 4), make(7), make(0), make()):
+        yield Sample((x,))
+        for dim in dims_of(x):
+            yield Sample((x, dim))
+        yield Sample((x, 0), {"keepdim": True})
+    yield Sample((make.of([1, NAN, 2], [3, 4, NAN]), (0, 1)))
+
+
+def scans(make: Inputs) -> Iterator[Sample]:
+    for x in shapes(make):
+        for dim in dims_of(x):
+            yield Sample((x, dim))
+    yield Sample((make(0, 3), 0))
+    yield Sample((make(2, 3), 2))
+
+
+def products_so_far(make: Inputs) -> Iterator[Sample]:
+    for x in (make(), make(1), make(7), make(3, 4), make(3, 2, 2, layout="transposed"), make(0, 3)):
+        for dim in dims_of(x):
+            yield Sample((x, dim))
+
+
+def zeros_so_far(make: Inputs) -> Iterator[Sample]:
+    for dim in (0, 1):
+        yield Sample((make.of([2, 0, 3], [1, 2, 3], [0, 0, 2]), dim))
+
+
+def special_scans(make: Inputs) -> Iterator[Sample]:
+    for row in ((1, NAN, 3, NAN, 5), (1, 1, 2, 2, 1), (-INF, -INF, 1), (INF, INF, -INF), (NAN,), (3, 2, 2, 1, 0, 0)):
+        yield Sample((make.of(*row), 0))
+
+
+def log_sums_so_far(make: Inputs) -> Iterator[Sample]:
+    for x in (make(), make(5), make(3, 4), make(3, 2, 2, layout="transposed")):
+        for dim in dims_of(x):
+            yield Sample((x, dim))
+
+
+def norms_in(make: Inputs) -> Iterator[Sample]:
+    for dtype in ("float64", "float32"):
+        yield Sample((make(3, 4), 2), {"dtype": DType(dtype)})
+        yield Sample((make(3), 1), {"dtype": DType(dtype)})
+
+
+def norms_dim_in(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(3, 4), 2, 1, False), {"dtype": DType("float64")})
+    yield Sample((make(2, 3, 2), 3, (0, 2), True), {"dtype": DType("float64")})
+
+
+def differences(make: Inputs) -> Iterator[Sample]:
+    for x in (make(6), make(3, 4), make(2, 3, 2, layout="transposed")):
+        for n in (0, 1, 2, 9):
+            for dim in (0, -1):
+                yield Sample((x, n, dim))
+    yield Sample((make(2, 3),), {"prepend": make(2, 1), "append": make(2, 2)})
+    yield Sample((make(2, 3),), {"append": make(1, 3), "dim": 0})
+    yield Sample((make(),))
+    yield Sample((make(3), -1))
+    yield Sample((make(3),), {"prepend": make()})
+    yield Sample((make(2, 3),), {"prepend": make(3, 1)})
+
+
+def areas(make: Inputs) -> Iterator[Sample]:
+    for x in (make(6), make(3, 4), make(2, 3, 2, layout="transposed")):
+        yield Sample((x,))
+        yield Sample((x,), {"dx": 2, "dim": 0})
+        yield Sample((x,), {"dx": 0.5})
+    yield Sample((make(2, 0),))
+    yield Sample((make(2, 1),))
+
+
+def areas_over(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(3, 4), make(4)))
+    yield Sample((make(3, 4), make(3, 4)))
+    yield Sample((make(3, 4), make(3)), {"dim": 0})
+    yield Sample((make(2, 3, 2), make(3, 2)), {"dim": 1})
+    yield Sample((make(3, 4), make(3)))
+
+
+def covariances(make: Inputs) -> Iterator[Sample]:
+    counts = Input(np.array([1, 2, 3]), "int64")
+    for x in (make(2, 3), make(3), make(3, 3, layout="transposed")):
+        yield Sample((x,))
+        yield Sample((x,), {"correction": 0})
+        yield Sample((x,), {"fweights": counts})
+        yield Sample((x,), {"aweights": make(3, low=0.5, high=2)})
+        yield Sample((x,), {"fweights": counts, "aweights": make(3, low=0.5, high=2), "correction": 2})
+    yield Sample((make(2, 2, 2),))
+    yield Sample((make(2, 3),), {"fweights": Input(np.array([1, 2]), "int64")})
+
+
+def correlations(make: Inputs) -> Iterator[Sample]:
+    for x in (make(2, 4), make(3, 4, layout="transposed")):
+        yield Sample((x,))
+    yield Sample((make(2, 2, 2),))
+
+
+def all_pairs(make: Inputs) -> Iterator[Sample]:
+    for p in (2.0, 1.0, 3.0, INF, 0.0, 1.5):
+        yield Sample((make(3, 2), make(2, 2), p))
+        yield Sample((make(2, 1, 2, 2), make(1, 3, 2), p))
+    yield Sample((make(3, 2, layout="transposed"), make(4, 2)))
+    yield Sample((make(2, 0), make(3, 0)))
+    yield Sample((make(0, 3), make(2, 3)))
+    yield Sample((make(3, 2), make(2, 3)))
+    yield Sample((make(3), make(2, 3)))
+    yield Sample((make(3, 2), make(2, 2), -1.0))
+
+
+def two_points(make: Inputs) -> Iterator[Sample]:
+    for p in (2, 1, INF, 3):
+        yield Sample((make(3, 2), make(3, 2), p))
+        yield Sample((make(3, 2), make(2), p))
+
+
+def point_pairs(make: Inputs) -> Iterator[Sample]:
+    for p in (2.0, 1.0, 3.0):
+        yield Sample((make(3, 2), make(3, 2), p))
+        yield Sample((make(3, 2), make(2), p), {"keepdim": True})
+
+
+def angles(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(3, 2), make(3, 2)))
+    yield Sample((make(3, 2), make(3, 2), 0))
+    yield Sample((make(2, 3, 2), make(3, 2)), {"dim": -1})
+
+
+def shortened(make: Inputs) -> Iterator[Sample]:
+    for p in (2, 1, 3, INF):
+        for dim in (0, -1):
+            yield Sample((make(3, 4), p, dim, 2.5))
+    yield Sample((make(2, 3, 2, layout="transposed"), 2, 1, 1.0))
+    yield Sample((make(3), 2, 0, 1))
+    yield Sample((make(2, 2), 0, 0, 1))
+    yield Sample((make(2, 2), 2, 0, -1))
+
+
+def crossed(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(2, 3), make(2, 3), 1))
+    yield Sample((make(3, 2), make(3, 1)), {"dim": 0})
+    yield Sample((make(2, 3), make(1, 3)), {"dim": -1})
+    yield Sample((make(3, 3, layout="transposed"), make(3, 3), 0))
+    yield Sample((make(2, 3), make(3), 1))
+    yield Sample((make(2, 3), make(2, 3), 0))
+
+
 def reduction(name: str, overload: str, samples: Any, **kwargs: Any) -> OpInfo:
     return OpInfo(name + overload, samples, **{"dtypes": DTYPES, **kwargs})
 
@@ -194,6 +367,12 @@ ROWS = [
     reduction("any", "", everything_or_nothing, ref=over(np.any)),
     reduction("all", ".dim", one_dim, ref=over(np.all)),
     reduction("any", ".dim", one_dim, ref=over(np.any)),
+    reduction("all", ".dims", dims_or_none),
+    reduction("any", ".dims", dims_or_none),
+    reduction("aminmax", "", both_extremes),
+    reduction("aminmax", "", tied_extremes, gradcheck=False),
+    reduction("nansum", "", with_dtype(with_nans)),
+    reduction("nanmean", " nanmean.out", with_nans, dtypes=FLOATS),
     reduction("count_nonzero", "", lambda make: [*everything(make), Sample((make(3, 4), 1))]),
     reduction("count_nonzero", ".dim_IntList", lambda make: [Sample((make(2, 3, 4), (0, 2)))]),
     reduction("var", ".correction", spread, dtypes=FLOATS),
@@ -204,8 +383,38 @@ ROWS = [
     reduction("std", ".dim std.out", unbiased_dim, dtypes=FLOATS),
     reduction("norm", ".Scalar", norms, dtypes=FLOATS),
     reduction("norm", ".ScalarOpt_dim", norms_dim, dtypes=FLOATS),
+    reduction(
+        "norm", ".ScalarOpt_dtype", norms_in, dtypes=FLOATS, call=lambda lib, x, p, **kwargs: lib.norm(x, p, **kwargs)
+    ),
+    reduction("norm", ".ScalarOpt_dim_dtype", norms_dim_in, dtypes=FLOATS),
+    reduction("var_mean", ".correction", spread, dtypes=FLOATS),
+    reduction("std_mean", ".correction", spread, dtypes=FLOATS),
+    reduction("var_mean", "", unbiased, dtypes=FLOATS),
+    reduction("std_mean", "", unbiased, dtypes=FLOATS),
+    reduction("var_mean", ".dim", unbiased_dim, dtypes=FLOATS),
+    reduction("std_mean", ".dim", unbiased_dim, dtypes=FLOATS),
     reduction("cumsum", "", with_dtype(running)),
-    reduction("logsumexp", " logsumexp.out", log_sums, dtypes=FLOATS),
+    reduction("cumprod", "", with_dtype(products_so_far), low=0.5, high=1.5),
+    reduction("cumprod", "", zeros_so_far, dtypes=FLOATS),
+    reduction("cummax", "", scans),
+    reduction("cummin", "", scans),
+    reduction("logcumsumexp", "", log_sums_so_far, dtypes=FLOATS),
+    reduction("logsumexp", "", log_sums, dtypes=FLOATS),
+    reduction("diff", " diff.out", differences),
+    reduction("trapezoid", ".dx", areas),
+    reduction("trapezoid", ".x", areas_over),
+    reduction("trapz", ".dx", areas),
+    reduction("trapz", ".x", areas_over),
+    reduction("cumulative_trapezoid", ".dx", areas),
+    reduction("cumulative_trapezoid", ".x", areas_over),
+    reduction("cov", "", covariances),
+    reduction("corrcoef", "", correlations),
+    reduction("cdist", " _cdist_forward", all_pairs, dtypes=("float64", "float32"), torch_gradient=False),
+    reduction("dist", "", two_points, dtypes=FLOATS),
+    reduction("pairwise_distance", "", point_pairs, dtypes=FLOATS),
+    reduction("cosine_similarity", "", angles, dtypes=FLOATS),
+    reduction("renorm", "", shortened, dtypes=FLOATS),
+    reduction("cross", " cross.out", crossed),
 ]
 
 # NaN, infinities and ties, without gradients.
@@ -219,4 +428,8 @@ SPECIAL = [
         for name in ("max", "min", "amax", "amin", "argmax", "argmin", "sum", "cumsum")
     ),
     reduction("logsumexp", "", log_sums_special, dtypes=FLOATS),
+    *(reduction(name, "", special_scans) for name in ("cummax", "cummin", "cumprod")),
+    reduction("logcumsumexp", "", special_scans, dtypes=FLOATS),
+    reduction("aminmax", "", special_values),
+    reduction("dist", "", lambda make: [Sample((make.of(1, 2, 0), make.of(1, 0, 0), 0))], dtypes=FLOATS),
 ]

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/ReduceAllOps.cpp, aten/src/ATen/native/ReduceOps.cpp,
 // aten/src/ATen/native/TensorCompare.cpp The largest and smallest elements and where they are. NaN counts as the most
-// extreme of all; of equals the first is taken. Left out: aminmax, mode, median.
+// extreme of all; of equals the first is taken. mode and median are in Sorting.cpp.
 #include <ATen/native/ReduceOps.h>
 
 #include <ATen/Functions.h>
@@ -117,6 +117,24 @@ static void argmin_out(const Tensor& self, std::optional<int64_t> dim, bool keep
   arg_extremum(min_stub, "argmin", self, dim, keepdim, out);
 }
 
+static void aminmax_out(const Tensor& self, std::optional<int64_t> dim, bool keepdim, Tensor& min, Tensor& max) {
+  if (dim.has_value()) {
+    const int64_t d = maybe_wrap_dim(*dim, self.dim());
+    TORCH_CHECK_INDEX(self.dim() == 0 || self.sizes()[d] != 0, "aminmax: Expected reduction dim ", d,
+                      " to have non-zero size.");
+  } else {
+    TORCH_CHECK(self.numel() > 0, "aminmax(): cannot compute aminmax over an empty dimension as the operation has no ",
+                "identity.");
+  }
+  for (const Tensor& out : {min, max}) {
+    check_same_dtype(self, out);
+  }
+  const int64_t place = dim.value_or(0);
+  const IntArrayRef dims = dim.has_value() ? IntArrayRef(place) : IntArrayRef();
+  extremum_values<min_values_stub>(self, dims, keepdim, "aminmax", min);
+  extremum_values<max_values_stub>(self, dims, keepdim, "aminmax", max);
+}
+
 static Tensor max_other(const Tensor& self, const Tensor& other) {
   return at::maximum(self, other);
 }
@@ -145,6 +163,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                   variants::FUNCTION);
   m.def_structured("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", TORCH_FN(amax_out), derive::OUT);
   m.def_structured("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", TORCH_FN(amin_out), derive::OUT);
+  m.def_structured("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+                   TORCH_FN(aminmax_out), derive::OUT);
   m.def_structured("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", TORCH_FN(argmax_out),
                    derive::OUT);
   m.def_structured("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", TORCH_FN(argmin_out),

@@ -1,18 +1,21 @@
 // Mirrors: aten/src/ATen/native/ReduceOps.cpp
 // Sums, means, products, truth, norms. The largest and smallest are in ReduceExtremaOps.cpp, the spread in
-// ReduceStdOps.cpp. Left out: nansum, complex numbers, linalg's vector_norm.
+// ReduceStdOps.cpp. Left out: complex numbers, linalg's vector_norm.
 #include <ATen/native/ReduceOps.h>
 
 #include <ATen/Functions.h>
 #include <ATen/Resize.h>
+#include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
 #include <ATen/native/ReduceOpsUtils.h>
 
+#include <cmath>
 #include <limits>
 
 namespace reftorch::at::native {
 
 DEFINE_DISPATCH(sum_stub)
+DEFINE_DISPATCH(nansum_stub)
 DEFINE_DISPATCH(mean_stub)
 DEFINE_DISPATCH(prod_stub)
 DEFINE_DISPATCH(and_stub)
@@ -42,6 +45,34 @@ static void sum_dim_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdi
 
 static void sum_out(const Tensor& self, OptionalType dtype, Tensor& out) {
   sum_dim_out(self, std::nullopt, /*keepdim=*/false, dtype, out);
+}
+
+static void nansum_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, OptionalType opt_dtype, Tensor& out) {
+  const ScalarType dtype = infer_dtype_from_optional(self, opt_dtype, out, "nansum");
+  if (self.is_floating_point() && !c10::isFloatingType(dtype)) { // a NaN is no number that an integer could be made of
+    TORCH_CHECK_NOT_IMPLEMENTED(opt_dtype.has_value() || self.numel() == 0, "\"nansum_cpu\" not implemented for '",
+                                dtype, "'");
+    const Tensor numbers = at::where(at::eq(self, self), self, detail::wrapped_scalar_tensor(0.0));
+    reduce<sum_stub>(out, numbers, dim, keepdim, dtype, dtype, 0);
+    return;
+  }
+  reduce<nansum_stub>(out, self, dim, keepdim, dtype, dtype, 0);
+}
+
+static Tensor nanmean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, OptionalType dtype) {
+  TORCH_CHECK(self.is_floating_point(), "nanmean(): expected input to have floating point or complex dtype but got ",
+              self.scalar_type());
+  const Tensor counted = at::eq(self, self);
+  return at::div(at::nansum(self, dim, keepdim, dtype), at::sum(counted, dim.value_or(IntArrayRef()), keepdim));
+}
+static Tensor& nanmean_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, OptionalType dtype, Tensor& out) {
+  TORCH_CHECK_NOT_IMPLEMENTED(out.is_floating_point() || self.numel() == 0, "\"nansum_cpu\" not implemented for '",
+                              out.scalar_type(), "'");
+  const Tensor result = nanmean(self, dim, keepdim, dtype);
+  TORCH_CHECK(c10::canCast(result.scalar_type(), out.scalar_type()), "result type ", result.scalar_type(),
+              " can't be cast to the desired output type ", out.scalar_type());
+  resize_output(out, result.sizes());
+  return at::copy_(out, result);
 }
 
 static void mean_dim_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, OptionalType opt_dtype,
@@ -99,6 +130,29 @@ static void any_dim_out(const Tensor& self, int64_t dim, bool keepdim, Tensor& o
   all_any<or_stub, false>(self, IntArrayRef(dim), keepdim, "any", out);
 }
 
+// An empty list of dims means none here: each element for itself.
+template <auto& stub, bool identity>
+static void all_any_dims(const Tensor& self, OptionalIntArrayRef dims, bool keepdim, const char* name, Tensor& out) {
+  if (!dims.has_value() || !dims->empty() || self.dim() == 0) {
+    all_any<stub, identity>(self, dims, keepdim, name, out);
+    return;
+  }
+  const Tensor truth = at::ne(self, detail::wrapped_scalar_tensor(0));
+  if (!out.defined()) {
+    out = detail::empty_generic(self.sizes(), self.scalar_type() == kByte ? kByte : kBool, self.device());
+  }
+  TORCH_CHECK(out.scalar_type() == kBool || out.scalar_type() == kByte, name,
+              " only supports bool tensor for result, got: ", out.scalar_type());
+  resize_output(out, self.sizes());
+  at::copy_(out, truth);
+}
+static void all_dims_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, Tensor& out) {
+  all_any_dims<and_stub, true>(self, dim, keepdim, "all", out);
+}
+static void any_dims_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, Tensor& out) {
+  all_any_dims<or_stub, false>(self, dim, keepdim, "any", out);
+}
+
 static Tensor count_nonzero_dims(const Tensor& self, IntArrayRef dim) {
   const Tensor mask = at::ne(self, detail::wrapped_scalar_tensor(0));
   return at::sum(mask, dim);
@@ -113,11 +167,19 @@ static void norm_dim_out(const Tensor& self, const std::optional<Scalar>& opt_p,
                          Tensor& out) {
   const ScalarType dtype = self.scalar_type();
   const double p = opt_p.has_value() ? opt_p->toDouble() : 2;
-  TORCH_CHECK(c10::isFloatingType(dtype), "norm: Expected a floating point or complex tensor as input. Got ", dtype);
+  TORCH_CHECK(c10::isFloatingType(dtype),
+              "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", dtype);
   TORCH_CHECK(!out.defined() || out.scalar_type() == dtype, "Expected out tensor to have dtype ", c10::dtypeName(dtype),
               ", but got ", c10::dtypeName(out.scalar_type()), " instead");
   if (p < 0 || p == std::numeric_limits<double>::infinity()) {
-    zero_numel_check_dims(self, dim, "norm");
+    TORCH_CHECK(self.numel() > 0 || !dim.empty(), "linalg.vector_norm cannot compute the ",
+                std::isinf(p) ? (p < 0 ? "-inf" : "inf") : c10::str(p),
+                " norm on an empty tensor because the operation does not have an identity");
+    for (int64_t d : dim) {
+      TORCH_CHECK(self.numel() > 0 || self.size(d) > 0, "linalg.vector_norm cannot compute the ",
+                  std::isinf(p) ? (p < 0 ? "-inf" : "inf") : c10::str(p), " norm on the dimension ", d,
+                  " because this dimension is empty and the operation does not have an identity");
+    }
   }
   Reduction reduction(out, self, dim, keepdim, dtype, dtype);
   if (reduction.empty()) {
@@ -132,24 +194,42 @@ static void norm_out(const Tensor& self, const Scalar& p, Tensor& out) {
 }
 
 // log sum e^x; the largest is taken out first, so that no power overflows.
-static Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
-  const Tensor values = self.is_floating_point() ? self : at::to(self, kFloat);
+static void logsumexp_out(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
+  TORCH_CHECK(!out.defined() || out.is_floating_point(),
+              "logsumexp(): Expected floating point type for result tensor, but got: ",
+              out.defined() ? out.scalar_type() : kFloat);
+  const Tensor values = self.is_floating_point() ? self : cast_to_dtype(self, get_default_dtype());
+  Tensor result;
   if (values.numel() == 0) {
-    return at::log(at::sum(at::exp(values), dim, keepdim));
+    result = at::log(at::sum(at::exp(values), dim, keepdim));
+  } else {
+    const Tensor infinity = detail::wrapped_scalar_tensor(std::numeric_limits<double>::infinity());
+    Tensor largest = at::amax(values, dim, /*keepdim=*/true);
+    largest = at::where(at::eq(at::abs(largest), infinity), detail::wrapped_scalar_tensor(0.0), largest);
+    const Tensor sum = at::sum(at::exp(at::sub(values, largest)), dim, keepdim);
+    result = at::add(at::log(sum), keepdim ? largest : at::reshape(largest, sum.sizes()));
   }
-  Tensor largest = at::detach(at::amax(values, dim, /*keepdim=*/true));
-  const Tensor infinity = detail::wrapped_scalar_tensor(std::numeric_limits<double>::infinity());
-  largest = at::where(at::eq(at::abs(largest), infinity), detail::wrapped_scalar_tensor(0.0), largest);
-  const Tensor sum = at::sum(at::exp(at::sub(values, largest)), dim, keepdim);
-  return at::add(at::log(sum), keepdim ? largest : at::reshape(largest, sum.sizes()));
+  if (!out.defined()) {
+    out = result;
+    return;
+  }
+  resize_output(out, result.sizes());
+  at::copy_(out, result);
 }
 
-static Tensor& logsumexp_out(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
-  TORCH_CHECK(out.is_floating_point(),
-              "logsumexp(): Expected floating point type for result tensor, but got: ", out.scalar_type());
-  const Tensor result = logsumexp(self, dim, keepdim);
-  resize_output(out, result.sizes());
-  return at::copy_(out, result);
+// The norm, computed in another dtype.
+static void norm_dim_dtype_out(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
+                               ScalarType dtype, Tensor& out) {
+  TORCH_CHECK(!out.defined() || out.scalar_type() == dtype, "Expected out tensor to have dtype ", c10::dtypeName(dtype),
+              ", but got ", c10::dtypeName(out.defined() ? out.scalar_type() : dtype), " instead");
+  TORCH_CHECK(self.is_floating_point(),
+              "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", self.scalar_type());
+  TORCH_CHECK(c10::promoteTypes(self.scalar_type(), dtype) == dtype, "linalg.vector_norm: the dtype of the input (",
+              self.scalar_type(), ") should be convertible without narrowing to the specified dtype (", dtype, ")");
+  norm_dim_out(cast_to_dtype(self, dtype), p, dim, keepdim, out);
+}
+static void norm_dtype_out(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype, Tensor& out) {
+  norm_dim_dtype_out(self, p, {}, /*keepdim=*/false, dtype, out);
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
@@ -166,14 +246,31 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", TORCH_FN(all_dim_out), derive::OUT);
   m.def_structured("any(Tensor self) -> Tensor", TORCH_FN(any_out), derive::OUT);
   m.def_structured("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", TORCH_FN(any_dim_out), derive::OUT);
+  m.def_structured("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", TORCH_FN(all_dims_out),
+                   derive::OUT);
+  m.def_structured("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", TORCH_FN(any_dims_out),
+                   derive::OUT);
+  m.def_structured("nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                   TORCH_FN(nansum_out), derive::OUT);
+  m.def_composite("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                  TORCH_FN(nanmean));
+  m.def_composite(
+      "nanmean.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, "
+      "Tensor(a!) out) -> Tensor(a!)",
+      TORCH_FN(nanmean_out), variants::FUNCTION);
   m.def_composite("count_nonzero(Tensor self, int? dim=None) -> Tensor", TORCH_FN(count_nonzero));
   m.def_composite("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", TORCH_FN(count_nonzero_dims));
   m.def_structured("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", TORCH_FN(norm_out), derive::OUT);
   m.def_structured("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
                    TORCH_FN(norm_dim_out), derive::OUT);
-  m.def_composite("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", TORCH_FN(logsumexp));
-  m.def_composite("logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
-                  TORCH_FN(logsumexp_out), variants::FUNCTION);
+  m.def_structured(
+      "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> "
+      "Tensor",
+      TORCH_FN(norm_dim_dtype_out), derive::OUT);
+  m.def_structured("norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
+                   TORCH_FN(norm_dtype_out), derive::OUT);
+  m.def_structured("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", TORCH_FN(logsumexp_out),
+                   derive::OUT);
 }
 
 } // namespace reftorch::at::native

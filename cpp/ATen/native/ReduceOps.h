@@ -11,6 +11,7 @@ namespace reftorch::at::native {
 // ReduceOpsUtils.h.
 using reduce_fn = void (*)(TensorIterator&);
 DECLARE_DISPATCH(reduce_fn, sum_stub)
+DECLARE_DISPATCH(reduce_fn, nansum_stub)
 DECLARE_DISPATCH(reduce_fn, mean_stub)
 DECLARE_DISPATCH(reduce_fn, prod_stub)
 DECLARE_DISPATCH(reduce_fn, and_stub)
@@ -31,5 +32,9 @@ DECLARE_DISPATCH(dim_extremum_fn, max_stub)
 DECLARE_DISPATCH(dim_extremum_fn, min_stub)
 using cum_fn = void (*)(const Tensor& result, const Tensor& self, DimShape shape);
 DECLARE_DISPATCH(cum_fn, cumsum_stub)
+DECLARE_DISPATCH(cum_fn, cumprod_stub)
+DECLARE_DISPATCH(cum_fn, logcumsumexp_stub)
+DECLARE_DISPATCH(dim_extremum_fn, cummax_stub)
+DECLARE_DISPATCH(dim_extremum_fn, cummin_stub)
 
 } // namespace reftorch::at::native

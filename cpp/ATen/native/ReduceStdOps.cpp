@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/ReduceOps.cpp
 // Variance and standard deviation. `correction` is what the divisor falls short of the number of elements by: 1 for a
-// sample, 0 for a whole population. Left out: var_mean, std_mean, complex numbers, the warning where the divisor is not
+// sample, 0 for a whole population. Left out: complex numbers, the warning where the divisor is not
 // positive.
 #include <ATen/native/ReduceOps.h>
 
@@ -60,7 +60,53 @@ static Tensor& std_out(const Tensor& self, OptionalIntArrayRef dim, bool unbiase
   return at::std_out(out, self, dim, unbiased, keepdim);
 }
 
+// The spread and the mean.
+template <bool take_sqrt>
+static std::tuple<Tensor, Tensor> std_var_mean(const Tensor& self, OptionalIntArrayRef dim,
+                                               const OptionalScalar& correction, bool keepdim) {
+  TORCH_CHECK(self.is_floating_point(), take_sqrt ? "std_mean" : "var_mean",
+              " only support floating point and complex dtypes");
+  Tensor spread, mean;
+  std_var_out(self, dim, correction, keepdim, take_sqrt, spread);
+  Reduction reduction(mean, self, dim, keepdim, self.scalar_type(), self.scalar_type());
+  if (reduction.empty()) {
+    at::fill_(mean, std::numeric_limits<double>::quiet_NaN());
+  } else {
+    mean_stub(reduction.iter().device_type(), reduction.iter());
+  }
+  return {spread, mean};
+}
+static std::tuple<Tensor, Tensor> var_mean(const Tensor& self, bool unbiased) {
+  return at::var_mean(self, std::nullopt, unbiased, /*keepdim=*/false);
+}
+static std::tuple<Tensor, Tensor> var_mean_dim(const Tensor& self, OptionalIntArrayRef dim, bool unbiased,
+                                               bool keepdim) {
+  return at::var_mean(self, dim, unbiased, keepdim);
+}
+static std::tuple<Tensor, Tensor> std_mean(const Tensor& self, bool unbiased) {
+  return at::std_mean(self, std::nullopt, unbiased, /*keepdim=*/false);
+}
+static std::tuple<Tensor, Tensor> std_mean_dim(const Tensor& self, OptionalIntArrayRef dim, bool unbiased,
+                                               bool keepdim) {
+  return at::std_mean(self, dim, unbiased, keepdim);
+}
+
 TORCH_LIBRARY_FRAGMENT(aten, m) {
+  constexpr int FUNCTION = variants::FUNCTION;
+  m.def_composite("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", TORCH_FN(var_mean), FUNCTION);
+  m.def_composite("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+                  TORCH_FN(var_mean_dim), FUNCTION);
+  m.def(
+      "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> "
+      "(Tensor, Tensor)",
+      TORCH_FN(std_var_mean<false>), FUNCTION);
+  m.def_composite("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", TORCH_FN(std_mean), FUNCTION);
+  m.def_composite("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+                  TORCH_FN(std_mean_dim), FUNCTION);
+  m.def(
+      "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> "
+      "(Tensor, Tensor)",
+      TORCH_FN(std_var_mean<true>), FUNCTION);
   m.def_composite("var(Tensor self, bool unbiased=True) -> Tensor", TORCH_FN(var));
   m.def_composite("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
                   TORCH_FN(var_dim));

@@ -51,8 +51,16 @@ derivative(
     ),
 )
 
-# y_i = x_0 + ... + x_i, so x_i is in y_i and all that follow
-derivative("cumsum", self=lambda grad, dim: grad.flip(dim).cumsum(dim).flip(dim))
+derivative(
+    "nansum",
+    self=lambda grad, self, dim, keepdim: _restore(grad, self.shape, dim, keepdim).expand(self.shape) * (self == self),
+)
+derivative(
+    "logsumexp",
+    self=lambda grad, self, result, dim, keepdim: (
+        _restore(grad, self.shape, dim, keepdim) * (self - _restore(result, self.shape, dim, keepdim)).exp()
+    ),
+)
 
 # --- products --------------------------------------------------------------------------------------------------------
 
@@ -105,12 +113,19 @@ def _to_index(grad: Any, self_sizes: Sequence[int], indices: Any, dim: int, keep
 
 derivative("max", self=lambda grad, self, result: _share_equally(grad, self, result))
 derivative("min", self=lambda grad, self, result: _share_equally(grad, self, result))
+
+
+@derivative("aminmax", inputs=["self"])
+def aminmax(grads: Any, self: Any, min: Any, max: Any, dim: int | None, keepdim: bool) -> tuple[Any]:
+    return (_share_equally(grads[0], self, min, dim, keepdim) + _share_equally(grads[1], self, max, dim, keepdim),)
+
+
 derivative("amax", self=_share_equally)
 derivative("amin", self=_share_equally)
 derivative("max.dim", self=_to_index)
 derivative("min.dim", self=_to_index)
 
-non_differentiable("argmax", "argmin", "all", "all.dim", "any", "any.dim")
+non_differentiable("argmax", "argmin", "all", "all.dim", "any", "any.dim", "all.dims", "any.dims")
 
 # --- spread ----------------------------------------------------------------------------------------------------------
 
@@ -131,6 +146,21 @@ def _std(grad: Any, self: Any, result: Any, dim: Any, correction: float | None, 
 
 derivative("var.correction", self=_var)
 derivative("std.correction", self=_std)
+
+
+def _mean_back(grad: Any, self: Any, dim: Any, keepdim: bool) -> Any:
+    return _restore(grad, self.shape, dim, keepdim).expand(self.shape) / _count(self.shape, dim)
+
+
+@derivative("var_mean.correction", inputs=["self"])
+def var_mean(grads: Any, self: Any, dim: Any, correction: float | None, keepdim: bool) -> tuple[Any]:
+    return (_var(grads[0], self, dim, correction, keepdim) + _mean_back(grads[1], self, dim, keepdim),)
+
+
+@derivative("std_mean.correction", inputs=["self"])
+def std_mean(grads: Any, self: Any, result: Any, dim: Any, correction: float | None, keepdim: bool) -> tuple[Any]:
+    return (_std(grads[0], self, result, dim, correction, keepdim) + _mean_back(grads[1], self, dim, keepdim),)
+
 
 # --- norms -----------------------------------------------------------------------------------------------------------
 
@@ -153,3 +183,47 @@ def _norm(grad: Any, self: Any, p: float | None, result: Any, dim: Any = None, k
 
 derivative("norm.Scalar", self=lambda grad, self, p, result: _norm(grad, self, p, result))
 derivative("norm.ScalarOpt_dim", self=_norm)
+
+
+def _norm_in(
+    dtype: Any, grad: Any, self: Any, p: float | None, result: Any, dim: Any = None, keepdim: Any = False
+) -> Any:
+    return _norm(grad, self.to(dtype=dtype), p, result, dim, keepdim)
+
+
+derivative("norm.ScalarOpt_dtype", self=lambda grad, self, p, result, dtype: _norm_in(dtype, grad, self, p, result))
+derivative(
+    "norm.ScalarOpt_dim_dtype",
+    self=lambda grad, self, p, result, dim, keepdim, dtype: _norm_in(dtype, grad, self, p, result, dim, keepdim),
+)
+derivative(
+    "dist",
+    self=lambda grad, self, other, p, result: _norm(grad, self - other, p, result),
+    other=lambda grad, self, other, p, result: -_norm(grad, self - other, p, result),
+)
+
+
+# d_ij = |x_i - y_j|: each x_i is in a row of distances, each y_j in a column
+def _cdist(grad: Any, x: Any, y: Any, p: float, result: Any) -> Any:
+    difference = x.unsqueeze(-2) - y.unsqueeze(-3)
+    return _norm(grad, difference, p, result, -1).sum(-2)
+
+
+derivative(
+    "_cdist_forward",
+    x1=lambda grad, x1, x2, p, result: _cdist(grad, x1, x2, p, result),
+    x2=lambda grad, x1, x2, p, result: _cdist(grad.mT, x2, x1, p, result.mT),
+)
+
+
+def _renorm(grad: Any, self: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """y = x f with f = maxnorm / (|x| + 1e-7) where |x| > maxnorm, else 1."""
+    others = [d for d in range(self.dim()) if d != dim % self.dim()]
+    norm = self.norm(p, others, keepdim=True)
+    shrunk = norm > maxnorm
+    factor = _fn.where(shrunk, maxnorm / (norm + 1e-7), 1.0)
+    grad_norm = _fn.where(shrunk, -(grad * self).sum(others, keepdim=True) * maxnorm / (norm + 1e-7).pow(2), 0.0)
+    return grad * factor + _norm(grad_norm, self, p, norm, others, keepdim=True)
+
+
+derivative("renorm", self=_renorm)

@@ -29,6 +29,13 @@ struct SumOps {
 };
 
 template <typename out_t, typename acc>
+struct NanSumOps : SumOps<out_t, acc> {
+  acc reduce(acc a, acc x) const {
+    return x != x ? a : a + x;
+  }
+};
+
+template <typename out_t, typename acc>
 struct MeanOps : SumOps<out_t, acc> {
   acc count;
   explicit MeanOps(acc count) : count(count) {}

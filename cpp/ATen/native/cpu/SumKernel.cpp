@@ -17,6 +17,16 @@ void sum_kernel(TensorIterator& iter) {
   });
 }
 
+// Integers have no NaN.
+void nansum_kernel(TensorIterator& iter) {
+  if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
+    return sum_kernel(iter);
+  }
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "nansum_cpu", [&] {
+    binary_kernel_reduce<scalar_t, scalar_t>(iter, NanSumOps<scalar_t, acc_type<scalar_t>>());
+  });
+}
+
 void mean_kernel(TensorIterator& iter) {
   const int64_t count = ReducePlan(iter).num_reduced;
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "mean_cpu", [&] {
@@ -28,6 +38,7 @@ void mean_kernel(TensorIterator& iter) {
 } // namespace
 
 REGISTER_DISPATCH(sum_stub, sum_kernel)
+REGISTER_DISPATCH(nansum_stub, nansum_kernel)
 REGISTER_DISPATCH(mean_stub, mean_kernel)
 
 } // namespace reftorch::at::native

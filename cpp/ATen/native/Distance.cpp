@@ -1,0 +1,166 @@
+// Mirrors: aten/src/ATen/native/Distance.cpp, aten/src/ATen/native/Normalization.cpp (renorm), aten/src/ATen/native/
+// Cross.cpp Distances between vectors, and vectors made shorter. Left out: the matrix product that approximates many
+// Euclidean distances, pdist.
+#include <ATen/native/Distance.h>
+
+#include <ATen/ExpandUtils.h>
+#include <ATen/Functions.h>
+#include <ATen/Resize.h>
+#include <ATen/WrapDimUtils.h>
+#include <ATen/core/library.h>
+#include <ATen/native/TensorFactories.h>
+
+namespace reftorch::at::native {
+
+DEFINE_DISPATCH(cdist_stub)
+
+// --- all pairs -------------------------------------------------------------------------------------------------------
+
+static Tensor _cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> /*compute_mode*/) {
+  const auto batch = [](const Tensor& x) { return x.sizes().slice(0, x.dim() - 2); };
+  const DimVector batches = infer_size_dimvector(batch(x1), batch(x2));
+  int64_t count = 1;
+  for (int64_t size : batches) {
+    count *= size;
+  }
+  auto as_batches = [&](const Tensor& x) {
+    DimVector expanded(batches);
+    expanded.append(x.sizes().end() - 2, x.sizes().end());
+    return at::reshape(at::expand(x, expanded), {count, x.size(-2), x.size(-1)}).contiguous();
+  };
+  DimVector shape(batches);
+  shape.push_back(x1.size(-2));
+  shape.push_back(x2.size(-2));
+  const Tensor result = detail::empty_generic(shape, x1.scalar_type(), x1.device());
+  if (x1.size(-1) == 0) {
+    zero_impl(result);
+  } else if (result.numel() > 0) {
+    cdist_stub(x1.device().type(), at::view(result, {count, x1.size(-2), x2.size(-2)}), as_batches(x1), as_batches(x2),
+               p);
+  }
+  return result;
+}
+
+static Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
+  TORCH_CHECK(x1.dim() >= 2, "cdist only supports at least 2D tensors, X1 got: ", x1.dim(), "D");
+  TORCH_CHECK(x2.dim() >= 2, "cdist only supports at least 2D tensors, X2 got: ", x2.dim(), "D");
+  TORCH_CHECK(x1.size(-1) == x2.size(-1), "X1 and X2 must have the same number of columns. X1: ", x1.size(-1),
+              " X2: ", x2.size(-1));
+  TORCH_CHECK(x1.is_floating_point(), "cdist only supports floating-point dtypes, X1 got: ", x1.scalar_type());
+  TORCH_CHECK(x2.is_floating_point(), "cdist only supports floating-point dtypes, X2 got: ", x2.scalar_type());
+  TORCH_CHECK(p >= 0, "cdist only supports non-negative p values");
+  TORCH_CHECK(x1.scalar_type() == x2.scalar_type(), "expected X1 and X2 to have the same dtype, but got ",
+              x1.scalar_type(), " and ", x2.scalar_type());
+  return at::_cdist_forward(x1, x2, p, compute_mode);
+}
+
+// --- one by one ------------------------------------------------------------------------------------------------------
+
+static void dist_out(const Tensor& self, const Tensor& other, const Scalar& p, Tensor& out) {
+  const Tensor result = at::norm(at::sub(self, other), p, {});
+  if (!out.defined()) {
+    out = result;
+    return;
+  }
+  TORCH_CHECK(c10::canCast(result.scalar_type(), out.scalar_type()), "result type ", result.scalar_type(),
+              " can't be cast to the desired output type ", out.scalar_type());
+  resize_output(out, result.sizes());
+  at::copy_(out, result);
+}
+
+// eps keeps the distance of a point to itself away from zero, where the norm has no derivative
+static Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
+  const int64_t last = std::max(x1.dim(), x2.dim()) - 1;
+  return at::norm(at::add(at::sub(x1, x2), detail::wrapped_scalar_tensor(eps)), p, IntArrayRef(last), keepdim);
+}
+
+// x1 . x2 / (|x1| |x2|), where a norm is taken as at least eps
+static Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
+  TORCH_CHECK(x1.is_floating_point() && x2.is_floating_point(),
+              "expected common dtype to be floating point, yet common dtype is ",
+              x1.is_floating_point() ? x2.scalar_type() : x1.scalar_type());
+  const DimVector shape = infer_size_dimvector(x1.sizes(), x2.sizes());
+  auto unit = [&](const Tensor& x) {
+    const Tensor full = at::expand(x, shape);
+    const Tensor length = at::norm(full, 2, IntArrayRef(dim), /*keepdim=*/true);
+    return at::div(full, at::maximum(length, detail::wrapped_scalar_tensor(eps)));
+  };
+  return at::sum(at::mul(unit(x1), unit(x2)), IntArrayRef(dim));
+}
+
+// --- lengths ---------------------------------------------------------------------------------------------------------
+
+// Each slice along dim whose norm is larger than maxnorm is scaled down to it.
+static void renorm_out(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm, Tensor& out) {
+  TORCH_CHECK(p.toDouble() > 0, "renorm: non-positive-norm not supported");
+  TORCH_CHECK(self.dim() > 1, "renorm: input needs at least 2 dimensions, got ", self.dim(), " dimensions");
+  TORCH_CHECK(maxnorm.toDouble() >= 0, "renorm: expected maxnorm to be >= 0 but got ", maxnorm.toDouble());
+  dim = maybe_wrap_dim(dim, self.dim());
+  DimVector others;
+  for (int64_t d = 0; d < self.dim(); d++) {
+    if (d != dim) {
+      others.push_back(d);
+    }
+  }
+  const Tensor length = at::norm(self, p, others, /*keepdim=*/true);
+  const Tensor limit = detail::wrapped_scalar_tensor(maxnorm.toDouble());
+  const Tensor factor = at::div(limit, at::add(length, detail::wrapped_scalar_tensor(1e-7)));
+  const Tensor result = at::mul(self, at::where(at::lt(limit, length), factor, detail::wrapped_scalar_tensor(1.0)));
+  if (!out.defined()) {
+    out = result.contiguous();
+    return;
+  }
+  TORCH_CHECK(out.scalar_type() == self.scalar_type(), "Expected out tensor to have dtype ",
+              c10::dtypeName(self.scalar_type()), ", but got ", c10::dtypeName(out.scalar_type()), " instead");
+  resize_output(out, self.sizes());
+  at::copy_(out, result);
+}
+
+// --- the cross product -----------------------------------------------------------------------------------------------
+
+static Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> opt_dim) {
+  TORCH_CHECK(self.dim() == other.dim(), "linalg.cross: inputs must have the same number of dimensions.");
+  int64_t dim = opt_dim.value_or(-1);
+  if (!opt_dim.has_value()) { // the first dimension of size 3
+    dim = 0;
+    while (dim < self.dim() && self.sizes()[dim] != 3) {
+      dim++;
+    }
+    TORCH_CHECK(dim < self.dim(), "no dimension of size 3 in input");
+  }
+  dim = maybe_wrap_dim(dim, self.dim());
+  TORCH_CHECK(self.sizes()[dim] == 3 && other.sizes()[dim] == 3, "linalg.cross: inputs dimension ", dim,
+              " must have length 3. Got ", self.sizes()[dim], " and ", other.sizes()[dim]);
+  TORCH_CHECK_NOT_IMPLEMENTED(self.scalar_type() != kBool, "\"cross\" not implemented for 'Bool'");
+  auto turned = [&](const Tensor& t, int64_t by) { // element i becomes element i + by, around the corner
+    return at::cat({at::slice(t, dim, by, std::nullopt), at::slice(t, dim, 0, by)}, dim);
+  };
+  return at::sub(at::mul(turned(self, 1), turned(other, 2)), at::mul(turned(self, 2), turned(other, 1)));
+}
+
+static Tensor& cross_out(const Tensor& self, const Tensor& other, std::optional<int64_t> dim, Tensor& out) {
+  const Tensor result = cross(self, other, dim);
+  TORCH_CHECK(out.scalar_type() == result.scalar_type(), "Expected out tensor to have dtype ",
+              c10::dtypeName(result.scalar_type()), ", but got ", c10::dtypeName(out.scalar_type()), " instead");
+  resize_output(out, result.sizes());
+  return at::copy_(out, result);
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  constexpr int FUNCTION = variants::FUNCTION;
+  m.def("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", TORCH_FN(_cdist_forward),
+        FUNCTION);
+  m.def_composite("cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor", TORCH_FN(cdist),
+                  FUNCTION);
+  m.def_structured("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", TORCH_FN(dist_out), derive::OUT);
+  m.def_composite("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-6, bool keepdim=False) -> Tensor",
+                  TORCH_FN(pairwise_distance), FUNCTION);
+  m.def_composite("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-8) -> Tensor",
+                  TORCH_FN(cosine_similarity), FUNCTION);
+  m.def_structured("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", TORCH_FN(renorm_out));
+  m.def_composite("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", TORCH_FN(cross));
+  m.def_composite("cross.out(Tensor self, Tensor other, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)",
+                  TORCH_FN(cross_out), FUNCTION);
+}
+
+} // namespace reftorch::at::native
