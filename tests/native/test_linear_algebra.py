@@ -27,6 +27,7 @@ LAYOUTS = {
 @pytest.mark.parametrize(("a", "b"), list(itertools.product(LAYOUTS, LAYOUTS)))
 def test_layouts(a: str, b: str, real_torch: ModuleType) -> None:
     for m, k, n in ((3, 4, 5), (1, 4, 5), (3, 1, 5), (3, 4, 1), (1, 1, 1)):
+
         def product(t: ModuleType, m: int = m, k: int = k, n: int = n) -> object:
             return t.mm(LAYOUTS[a](t, m, k, "float64"), LAYOUTS[b](t, k, n, "float64"))
 

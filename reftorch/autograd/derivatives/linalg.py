@@ -32,39 +32,43 @@ def _mat2_grad(grad, mat1, sizes, strides, alpha=1):
 
 # --- matrices --------------------------------------------------------------------------------------------------------
 
-derivative("mm",
-           self=lambda grad, mat2, self_sizes, self_strides: _mat1_grad(grad, mat2, self_sizes, self_strides),
-           mat2=lambda grad, self, mat2_sizes, mat2_strides: _mat2_grad(grad, self, mat2_sizes, mat2_strides))
+derivative(
+    "mm",
+    self=lambda grad, mat2, self_sizes, self_strides: _mat1_grad(grad, mat2, self_sizes, self_strides),
+    mat2=lambda grad, self, mat2_sizes, mat2_strides: _mat2_grad(grad, self, mat2_sizes, mat2_strides),
+)
 
-derivative("addmm",
-           self=lambda grad, beta: _times(grad, beta),
-           mat1=lambda grad, mat2, mat1_sizes, mat1_strides, alpha:
-               _mat1_grad(grad, mat2, mat1_sizes, mat1_strides, alpha),
-           mat2=lambda grad, mat1, mat2_sizes, mat2_strides, alpha:
-               _mat2_grad(grad, mat1, mat2_sizes, mat2_strides, alpha))
+derivative(
+    "addmm",
+    self=lambda grad, beta: _times(grad, beta),
+    mat1=lambda grad, mat2, mat1_sizes, mat1_strides, alpha: _mat1_grad(grad, mat2, mat1_sizes, mat1_strides, alpha),
+    mat2=lambda grad, mat1, mat2_sizes, mat2_strides, alpha: _mat2_grad(grad, mat1, mat2_sizes, mat2_strides, alpha),
+)
 
 # --- batches of matrices ---------------------------------------------------------------------------------------------
 
-derivative("bmm",
-           self=lambda grad, mat2: grad.bmm(mat2.transpose(1, 2)),
-           mat2=lambda grad, self: self.transpose(1, 2).bmm(grad))
+derivative(
+    "bmm",
+    self=lambda grad, mat2: grad.bmm(mat2.transpose(1, 2)),
+    mat2=lambda grad, self: self.transpose(1, 2).bmm(grad),
+)
 
-derivative("baddbmm",
-           self=lambda grad, beta: _times(grad, beta),
-           batch1=lambda grad, batch2, alpha: _times(grad.bmm(batch2.transpose(1, 2)), alpha),
-           batch2=lambda grad, batch1, alpha: _times(batch1.transpose(1, 2).bmm(grad), alpha))
+derivative(
+    "baddbmm",
+    self=lambda grad, beta: _times(grad, beta),
+    batch1=lambda grad, batch2, alpha: _times(grad.bmm(batch2.transpose(1, 2)), alpha),
+    batch2=lambda grad, batch1, alpha: _times(batch1.transpose(1, 2).bmm(grad), alpha),
+)
 
 # --- vectors ---------------------------------------------------------------------------------------------------------
 
-derivative("mv",
-           self=lambda grad, vec: grad.outer(vec),
-           vec=lambda grad, self: self.t().mv(grad))
+derivative("mv", self=lambda grad, vec: grad.outer(vec), vec=lambda grad, self: self.t().mv(grad))
 
-derivative("addmv",
-           self=lambda grad, beta: _times(grad, beta),
-           mat=lambda grad, vec, alpha: _times(grad.outer(vec), alpha),
-           vec=lambda grad, mat, alpha: _times(mat.t().mv(grad), alpha))
+derivative(
+    "addmv",
+    self=lambda grad, beta: _times(grad, beta),
+    mat=lambda grad, vec, alpha: _times(grad.outer(vec), alpha),
+    vec=lambda grad, mat, alpha: _times(mat.t().mv(grad), alpha),
+)
 
-derivative("dot",
-           self=lambda grad, tensor: grad * tensor,
-           tensor=lambda grad, self: grad * self)
+derivative("dot", self=lambda grad, tensor: grad * tensor, tensor=lambda grad, self: grad * self)

@@ -4,6 +4,7 @@
 //   acc_t reduce(acc_t, in_t)     take in one element
 //   acc_t combine(acc_t, acc_t)   join two partial results
 //   out_t project(acc_t)          the final touch
+//   exact                         whether the order of joining does not matter, to the last digit
 // Left out: several outputs, indices of the elements (cpu/ReduceExtremaKernel.cpp has them).
 //
 // Note [Cascade]
@@ -19,8 +20,9 @@
 
 namespace reftorch::at::native {
 
-constexpr int64_t kBlock = 4096;
-constexpr int64_t kStrip = 128; // columns that are reduced side by side
+constexpr int64_t kBlock = 8192;
+constexpr int64_t kExactBlock = 1 << 20; // of operations that lose no digits, such as a maximum
+constexpr int64_t kStrip = 128;          // columns that are reduced side by side
 
 // The naive rung: any stride, one element at a time.
 template <typename in_t, typename Ops>
@@ -61,8 +63,9 @@ TARGET_CLONES static typename Ops::acc_t reduce_dense(const in_t* data, int64_t 
 // n elements `stride` bytes apart, by Note [Cascade].
 template <typename in_t, typename Ops>
 typename Ops::acc_t reduce_run(const char* data, int64_t stride, int64_t n, const Ops& ops) {
-  if (n > kBlock) {
-    const int64_t half = n / 2 / kBlock * kBlock + (n / 2 < kBlock ? kBlock : 0);
+  constexpr int64_t block = Ops::exact ? kExactBlock : kBlock;
+  if (n > block) {
+    const int64_t half = n / 2 / block * block + (n / 2 < block ? block : 0);
     return ops.combine(reduce_run<in_t>(data, stride, half, ops),
                        reduce_run<in_t>(data + half * stride, stride, n - half, ops));
   }

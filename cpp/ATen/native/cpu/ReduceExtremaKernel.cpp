@@ -19,28 +19,28 @@ void min_values_kernel(TensorIterator& iter) {
   });
 }
 
-// Whether any of the n elements is `value`; a NaN is every NaN.
+// The first position of a value that is there; a NaN is every NaN. Block by block, as vector instructions see whether
+// any of many elements is equal, but not which; then within the block.
 template <typename scalar_t, typename acc_t>
-TARGET_CLONES static bool contains(const scalar_t* data, int64_t n, acc_t value) {
-  const bool nan = value != value;
-  bool found = false;
-  for (int64_t i = 0; i < n; i++) {
-    const acc_t x = data[i];
-    found |= (x == value) | (nan & (x != x));
-  }
-  return found;
-}
-
-// The first position of a value that is there: block by block, then within the block.
-template <typename scalar_t, typename acc_t>
-int64_t first_position(const scalar_t* data, int64_t n, acc_t value) {
-  constexpr int64_t kSearch = 256;
+TARGET_CLONES static int64_t first_position(const scalar_t* data, int64_t n, acc_t value) {
+  constexpr int64_t kSearch = 64;
+  const int nan = value != value;
   int64_t i = 0;
-  while (i + kSearch < n && !contains(data + i, kSearch, value)) {
-    i += kSearch;
+  for (; i + kSearch < n; i += kSearch) {
+    int found = 0;
+    for (int64_t j = 0; j < kSearch; j++) {
+      const acc_t x = data[i + j];
+      found |= int(x == value) | (nan & int(x != x));
+    }
+    if (found) {
+      break;
+    }
   }
-  while (i + 1 < n && !contains(data + i, 1, value)) {
-    i++;
+  for (; i + 1 < n; i++) {
+    const acc_t x = data[i];
+    if (x == value || (nan && x != x)) {
+      break;
+    }
   }
   return i;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <ATen/Dispatch.h>
+#include <ATen/native/cpu/Loops.h>
 
 #include <cmath>
 #include <limits>
@@ -13,6 +14,7 @@ namespace reftorch::at::native {
 template <typename out_t, typename acc>
 struct SumOps {
   using acc_t = acc;
+  static constexpr bool exact = std::is_integral_v<acc>;
   acc_t identity() const {
     return 0;
   }
@@ -92,6 +94,7 @@ constexpr T upper_bound() {
 // NaN wins: it is not equal to itself, and no comparison turns it out again.
 template <typename out_t, typename acc>
 struct MaxOps : SumOps<out_t, acc> {
+  static constexpr bool exact = true;
   acc identity() const {
     return lower_bound<acc>();
   }
@@ -105,6 +108,7 @@ struct MaxOps : SumOps<out_t, acc> {
 
 template <typename out_t, typename acc>
 struct MinOps : SumOps<out_t, acc> {
+  static constexpr bool exact = true;
   acc identity() const {
     return upper_bound<acc>();
   }
@@ -173,6 +177,7 @@ struct WelfordData {
 template <typename out_t>
 struct WelfordOps {
   using acc_t = WelfordData;
+  static constexpr bool exact = false;
   double correction;
   bool take_sqrt;
   acc_t identity() const {
@@ -195,5 +200,42 @@ struct WelfordOps {
     return out_t(opmath_type<out_t>(take_sqrt ? std::sqrt(var) : var));
   }
 };
+
+// A block of dense elements has it quicker, and more exactly, with two passes: the mean first, then the deviations from
+// it. Such blocks join as above.
+template <typename in_t, typename out_t>
+TARGET_CLONES static WelfordData reduce_dense(const in_t* data, int64_t n, WelfordOps<out_t> /*ops*/) {
+  constexpr int kLanes = 32;
+  double sums[kLanes] = {}, squares[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int l = 0; l < kLanes; l++) {
+      sums[l] += double(opmath_type<in_t>(data[i + l]));
+    }
+  }
+  double sum = 0, m2 = 0;
+  for (int l = 0; l < kLanes; l++) {
+    sum += sums[l];
+  }
+  const int64_t rest = i;
+  for (; i < n; i++) {
+    sum += double(opmath_type<in_t>(data[i]));
+  }
+  const double mean = sum / double(n);
+  for (i = 0; i < rest; i += kLanes) {
+    for (int l = 0; l < kLanes; l++) {
+      const double delta = double(opmath_type<in_t>(data[i + l])) - mean;
+      squares[l] += delta * delta;
+    }
+  }
+  for (int l = 0; l < kLanes; l++) {
+    m2 += squares[l];
+  }
+  for (i = rest; i < n; i++) {
+    const double delta = double(opmath_type<in_t>(data[i])) - mean;
+    m2 += delta * delta;
+  }
+  return {mean, m2, n};
+}
 
 } // namespace reftorch::at::native

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/SoftMaxKernel.cpp
-// Two rungs: softmax_strided, any dimension, plain; softmax_row, the last dimension, in vector instructions. Left out:
-// vector code for the other dimensions.
+// Three rungs: softmax_strided, any dimension, plain; softmax_row, the last dimension, and softmax_columns, any other,
+// in vector instructions.
 #include <ATen/native/SoftMax.h>
 #include <ATen/native/cpu/Reduce.h>
 #include <ATen/native/cpu/SharedReduceOps.h>
@@ -82,6 +82,63 @@ void softmax_row(scalar_t* out, const scalar_t* in, int64_t n, opmath_t* powers)
   }
 }
 
+// `width` <= kStrip neighbouring columns of n elements, `step` apart: row after row, each step for all of them.
+template <bool log, typename scalar_t>
+TARGET_CLONES static void softmax_columns(scalar_t* out, const scalar_t* in, int64_t n, int64_t step, int64_t width) {
+  using opmath_t = opmath_type<scalar_t>;
+  constexpr bool keeps_powers = !log && std::is_same_v<scalar_t, opmath_t>; // `out` has the digits for them
+  opmath_t largest[kStrip], sum[kStrip];
+  for (int64_t c = 0; c < width; c++) {
+    largest[c] = in[c];
+    sum[c] = 0;
+  }
+  for (int64_t i = 1; i < n; i++) {
+    for (int64_t c = 0; c < width; c++) {
+      const opmath_t x = in[i * step + c];
+      largest[c] = (x > largest[c]) | (x != x) ? x : largest[c];
+    }
+  }
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t c = 0; c < width; c++) {
+      const opmath_t power = vec_exp(opmath_t(in[i * step + c]) - largest[c]);
+      sum[c] += power;
+      if constexpr (keeps_powers) {
+        out[i * step + c] = power;
+      }
+    }
+  }
+  for (int64_t c = 0; c < width; c++) {
+    sum[c] = log ? std::log(sum[c]) : opmath_t(1) / sum[c];
+  }
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t c = 0; c < width; c++) {
+      const int64_t at = i * step + c;
+      if constexpr (keeps_powers) {
+        out[at] *= sum[c];
+      } else if constexpr (log) {
+        out[at] = (opmath_t(in[at]) - largest[c]) - sum[c];
+      } else {
+        out[at] = vec_exp(opmath_t(in[at]) - largest[c]) * sum[c];
+      }
+    }
+  }
+}
+
+// Calls f(first element, width) for each strip of columns of (outer, n, inner).
+template <typename F>
+void for_each_strip(DimShape shape, const F& f) {
+  const int64_t strips = (shape.inner + kStrip - 1) / kStrip;
+  parallel_for(0, shape.outer * strips, std::max<int64_t>(1, internal::GRAIN_SIZE / (shape.n * kStrip)),
+               [&](int64_t lo, int64_t hi) {
+                 for (int64_t s = lo; s < hi; s++) {
+                   const int64_t column = s % strips * kStrip;
+                   f(s / strips * shape.n * shape.inner + column, std::min(kStrip, shape.inner - column));
+                 }
+               });
+}
+
+constexpr int64_t kFewColumns = 4; // where vector instructions would stay empty
+
 // output, input: (outer, n, inner)
 template <bool log>
 void vec_softmax(const Tensor& output, const Tensor& input, DimShape shape, const char* name) {
@@ -89,6 +146,12 @@ void vec_softmax(const Tensor& output, const Tensor& input, DimShape shape, cons
     using opmath_t = opmath_type<scalar_t>;
     scalar_t* out = output.data_ptr<scalar_t>();
     const scalar_t* in = input.data_ptr<scalar_t>();
+    if (shape.inner > kFewColumns) {
+      for_each_strip(shape, [&](int64_t first, int64_t width) {
+        softmax_columns<log>(out + first, in + first, shape.n, shape.inner, width);
+      });
+      return;
+    }
     const int64_t rows = shape.outer * shape.inner;
     parallel_for(0, rows, std::max<int64_t>(1, internal::GRAIN_SIZE / shape.n), [&](int64_t lo, int64_t hi) {
       std::vector<opmath_t> powers(shape.inner == 1 ? shape.n : 0);
@@ -149,6 +212,30 @@ TARGET_CLONES static void softmax_backward_row(scalar_t* grad_in, const scalar_t
   }
 }
 
+// The same for columns side by side.
+template <bool log, typename scalar_t>
+TARGET_CLONES static void softmax_backward_columns(scalar_t* grad_in, const scalar_t* grad, const scalar_t* y,
+                                                   int64_t n, int64_t step, int64_t width) {
+  using opmath_t = opmath_type<scalar_t>;
+  opmath_t sum[kStrip];
+  for (int64_t c = 0; c < width; c++) {
+    sum[c] = 0;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t c = 0; c < width; c++) {
+      const int64_t at = i * step + c;
+      sum[c] += log ? opmath_t(grad[at]) : opmath_t(grad[at]) * opmath_t(y[at]);
+    }
+  }
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t c = 0; c < width; c++) {
+      const int64_t at = i * step + c;
+      const opmath_t g = grad[at], value = y[at];
+      grad_in[at] = log ? g - vec_exp(value) * sum[c] : (g - sum[c]) * value;
+    }
+  }
+}
+
 template <bool log>
 void vec_softmax_backward(const Tensor& grad_input, const Tensor& grad, const Tensor& output, DimShape shape,
                           const char* name) {
@@ -156,6 +243,12 @@ void vec_softmax_backward(const Tensor& grad_input, const Tensor& grad, const Te
     scalar_t* grad_in = grad_input.data_ptr<scalar_t>();
     const scalar_t* grad_out = grad.data_ptr<scalar_t>();
     const scalar_t* y = output.data_ptr<scalar_t>();
+    if (shape.inner > kFewColumns) {
+      for_each_strip(shape, [&](int64_t first, int64_t width) {
+        softmax_backward_columns<log>(grad_in + first, grad_out + first, y + first, shape.n, shape.inner, width);
+      });
+      return;
+    }
     parallel_for(0, shape.outer * shape.inner, std::max<int64_t>(1, internal::GRAIN_SIZE / shape.n),
                  [&](int64_t lo, int64_t hi) {
                    for (int64_t r = lo; r < hi; r++) {
