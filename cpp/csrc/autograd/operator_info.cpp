@@ -142,6 +142,12 @@ DerivativeState derivative_state(const at::OperatorEntry& entry) {
   if (entry.table[static_cast<int>(c10::DispatchKey::Autograd)].boxed != &autograd_fallback) {
     return DerivativeState::Composite;
   }
+  if (entry.schema.is_out()) { // it is never recorded: what matters is that the functional form can be
+    const at::OperatorEntry* functional = functional_form(entry);
+    if (functional != nullptr && derivative_state(*functional) == DerivativeState::Composite) {
+      return DerivativeState::Composite;
+    }
+  }
   const OperatorInfo& info = operator_info(entry);
   if (info.formula != nullptr) {
     return DerivativeState::Formula;
