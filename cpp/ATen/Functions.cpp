@@ -1,14 +1,9 @@
 // Mirrors: aten/src/ATen/templates/Functions.cpp
 #include <ATen/Functions.h>
 
-#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/dispatch/CallOp.h>
 
 namespace reftorch::at {
-
-// Looks the op up on the first call; `sig` is the signature its kernel was registered with.
-#define CALL_OP(name, sig, ...)                                                                 \
-  static const auto op = Dispatcher::singleton().findSchemaOrThrow("aten::" name).typed<sig>(); \
-  return op.call(__VA_ARGS__)
 
 using OptionalType = std::optional<ScalarType>;
 using OptionalDevice = std::optional<Device>;

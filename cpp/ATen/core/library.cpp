@@ -1,6 +1,9 @@
 // Mirrors: aten/src/ATen/core/library.cpp
 #include <ATen/core/library.h>
 
+#include <ATen/Functions.h>
+#include <ATen/Resize.h>
+
 namespace reftorch::at {
 
 OperatorEntry* Library::define(FunctionSchema schema, int variants) {
@@ -67,6 +70,13 @@ void Library::def_alias(const std::string& name, const std::string& of) {
     entry->inplace = alias_or_null(original->inplace);
     entry->out = alias_or_null(original->out);
   }
+}
+
+void impl::copy_to_out(const Tensor& result, Tensor& out) {
+  TORCH_CHECK(c10::canCast(result.scalar_type(), out.scalar_type()), "result type ", result.scalar_type(),
+              " can't be cast to the desired output type ", out.scalar_type());
+  resize_output(out, result.sizes());
+  at::copy_(out, result);
 }
 
 } // namespace reftorch::at

@@ -36,6 +36,21 @@ class TORCH_API Library final {
     OperatorEntry* entry = define(FunctionSchema::parse(schema), variants);
     implement(entry, c10::DispatchKey::CompositeImplicitAutograd, KernelFunction::makeFromUnboxed<fn>());
   }
+  // The same with `foo.out`, which computes the result and copies it.
+  template <auto fn>
+  void def_composite_with_out(const std::string& schema, CompileTimeFunctionPointer<fn> pointer,
+                              int variants = variants::FUNCTION | variants::METHOD) {
+    def_composite(schema, pointer, variants);
+    def_out_by_copy(schema, pointer);
+  }
+  // `foo.out` for a functional op that is defined: it computes the result and copies it.
+  template <auto fn>
+  void def_out_by_copy(const std::string& schema, CompileTimeFunctionPointer<fn>) {
+    OperatorEntry* functional =
+        &Dispatcher::singleton().findSchemaOrThrow(FunctionSchema::parse(schema).operator_name()).entry();
+    implement(define_out(functional), c10::DispatchKey::CompositeExplicitAutograd,
+              KernelFunction::makeFromUnboxed<&impl::composite_out<fn, decltype(fn)>::out>());
+  }
   // An op written in its out form (ATen/core/boxing/structured.h): `schema` is the functional one; `foo_` and `foo.out`
   // are derived.
   template <auto fn>

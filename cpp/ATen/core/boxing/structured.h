@@ -1,7 +1,7 @@
 // Mirrors: torchgen's structured kernels (torchgen/api/structured.py), which PyTorch generates as text
-// An op is written once, in its out form: `void add_out(const Tensor& self, const Tensor& other, const Scalar& alpha,
-// Tensor& out)`. An undefined `out` is for the op to allocate. From that one function come the functional, in-place and
-// out= kernels.
+// Structured: an op is written once, in its out form: `void add_out(const Tensor& self, const Tensor& other, const
+// Scalar& alpha, Tensor& out)`. An undefined `out` is for the op to allocate. From that one function come the
+// functional, in-place and out= kernels.
 #pragma once
 
 #include <ATen/core/boxing/KernelFunction.h>
@@ -17,10 +17,12 @@ struct split;
 template <typename Head, typename Tail>
 struct split<0, Head, Tail> {
   using head = Head;
+  using tail = Tail;
 };
 template <typename... Head, typename T, typename... Tail>
 struct split<1, typelist<Head...>, typelist<T, Tail...>> {
   using head = typelist<Head..., T>;
+  using tail = typelist<Tail...>;
 };
 template <size_t N, typename... Head, typename T, typename... Tail>
 struct split<N, typelist<Head...>, typelist<T, Tail...>> : split<N - 1, typelist<Head..., T>, typelist<Tail...>> {};
@@ -30,11 +32,11 @@ constexpr size_t count_outputs() {
   return (size_t(0) + ... + size_t(std::is_same_v<Args, Tensor&>));
 }
 
-template <auto fn, typename Inputs, size_t num_outputs>
+template <auto fn, typename Inputs, typename Outputs>
 struct structured_kernels;
 
 template <auto fn, typename... Inputs>
-struct structured_kernels<fn, typelist<Inputs...>, 1> {
+struct structured_kernels<fn, typelist<Inputs...>, typelist<Tensor&>> {
   static Tensor functional(Inputs... inputs) {
     Tensor out;
     fn(inputs..., out);
@@ -46,16 +48,18 @@ struct structured_kernels<fn, typelist<Inputs...>, 1> {
   }
 };
 
-template <auto fn, typename... Inputs>
-struct structured_kernels<fn, typelist<Inputs...>, 2> {
-  static std::tuple<Tensor, Tensor> functional(Inputs... inputs) {
-    Tensor out0, out1;
-    fn(inputs..., out0, out1);
-    return {out0, out1};
+// Several outputs: Outputs is Tensor& as often.
+template <auto fn, typename... Inputs, typename... Outputs>
+struct structured_kernels<fn, typelist<Inputs...>, typelist<Outputs...>> {
+  using Results = std::tuple<std::decay_t<Outputs>...>;
+  static Results functional(Inputs... inputs) {
+    Results results;
+    std::apply([&](Outputs... outs) { fn(inputs..., outs...); }, results);
+    return results;
   }
-  static std::tuple<Tensor, Tensor> out(Inputs... inputs, Tensor& out0, Tensor& out1) {
-    fn(inputs..., out0, out1);
-    return {out0, out1};
+  static Results out(Inputs... inputs, Outputs... outs) {
+    fn(inputs..., outs...);
+    return {outs...};
   }
 };
 
@@ -76,10 +80,32 @@ struct structured;
 template <auto fn, typename... Args>
 struct structured<fn, void (*)(Args...)> {
   static constexpr size_t num_outputs = count_outputs<Args...>();
-  using inputs = typename split<sizeof...(Args) - num_outputs, typelist<>, typelist<Args...>>::head;
-  using kernels = structured_kernels<fn, inputs, num_outputs>;
+  using arguments = split<sizeof...(Args) - num_outputs, typelist<>, typelist<Args...>>;
+  using inputs = typename arguments::head;
+  using kernels = structured_kernels<fn, inputs, typename arguments::tail>;
   using inplace_kernels = structured_inplace<fn, inputs>;
   static constexpr bool has_inplace = num_outputs == 1 && inplace_kernels::value;
+};
+
+// The out= form of a composite: compute, then copy. `out` may have any dtype that the result casts to.
+TORCH_API void copy_to_out(const Tensor& result, Tensor& out);
+
+template <auto fn, typename Sig>
+struct composite_out;
+template <auto fn, typename... Inputs>
+struct composite_out<fn, Tensor (*)(Inputs...)> {
+  static Tensor& out(Inputs... inputs, Tensor& out) {
+    copy_to_out(fn(inputs...), out);
+    return out;
+  }
+};
+template <auto fn, typename... Results, typename... Inputs>
+struct composite_out<fn, std::tuple<Results...> (*)(Inputs...)> {
+  static std::tuple<Results...> out(Inputs... inputs, Results&... outs) {
+    const std::tuple<Results...> results = fn(inputs...);
+    std::apply([&](const Results&... result) { (copy_to_out(result, outs), ...); }, results);
+    return {outs...};
+  }
 };
 
 } // namespace reftorch::at::impl
