@@ -77,6 +77,16 @@ from reftorch._tensor_str import get_printoptions, printoptions, set_printoption
 from reftorch._type_info import finfo, iinfo
 from reftorch._utils import typename
 from reftorch.autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from reftorch._functional_shape import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    block_diag,
+    broadcast_shapes,
+    broadcast_tensors,
+    cartesian_prod,
+    meshgrid,
+)
 from reftorch.functional import (
     as_tensor,
     asarray,

@@ -7,6 +7,7 @@ Leaves out: subclass dispatch, sparse and quantized methods, pickling (it comes 
 from __future__ import annotations
 
 import builtins
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -272,21 +273,86 @@ class Tensor(_C.TensorBase):
 
     @property
     def T(self) -> Tensor:
-        """The tensor with its dimensions reversed: for a matrix the transpose, a view."""
-        return self.permute(tuple(range(self.dim() - 1, -1, -1)))
+        """The tensor with its dimensions reversed: for a matrix the transpose, a view.
+
+        For other than two dimensions this is deprecated, as in PyTorch: ``mT`` transposes batches of matrices.
+        """
+        if self.dim() != 2:
+            warnings.warn(
+                "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it "
+                "will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+                "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
+                stacklevel=2,
+            )
+        return self.numpy_T()
 
     @property
     def mT(self) -> Tensor:
         """The tensor with its last two dimensions swapped, a view.
 
         Raises:
-            RuntimeError: the tensor has fewer than two dimensions.
+            RuntimeError: the tensor has one dimension.
         """
-        if self.dim() < 2:
-            raise RuntimeError(
-                f"tensor.mT is only supported on matrices or batches of matrices. Got {self.dim()}-D tensor."
-            )
-        return self.transpose(-2, -1)
+        return _C.TensorBase.mT(self)
+
+    @property
+    def H(self) -> Tensor:
+        """The conjugate transpose of a matrix: without complex numbers, its transpose, a view.
+
+        Raises:
+            RuntimeError: the tensor is no matrix.
+        """
+        return self.matrix_H()
+
+    @property
+    def mH(self) -> Tensor:
+        """The tensor with its last two dimensions swapped: the conjugate transpose of real matrices.
+
+        Raises:
+            RuntimeError: the tensor has one dimension.
+        """
+        return _C.TensorBase.mH(self)
+
+    def dim_order(self, *, ambiguity_check: bool | Sequence[Any] = False) -> tuple[int, ...]:
+        """The dimensions in the order in which they lie in memory, the slowest first.
+
+        Args:
+            ambiguity_check: refuse a tensor that could be read in several orders, because of dimensions of size 1 or
+                steps of 0; or a list of memory formats, of which just one must fit.
+
+        Raises:
+            RuntimeError: the check failed.
+
+        Example:
+            >>> import reftorch as torch
+            >>> torch.zeros(2, 3).dim_order(), torch.zeros(2, 3).t().dim_order()
+            ((0, 1), (1, 0))
+
+        Mirrors torch/_tensor.py, ``Tensor.dim_order``.
+        """
+        sizes, strides = self.shape, self.stride()
+        if ambiguity_check and self.dim() > 0:
+            if ambiguity_check is True:
+                steps = [stride for size, stride in zip(sizes, strides, strict=True) if size != 1]
+                clear = 1 not in sizes and 0 not in steps and len(set(steps)) == len(steps)
+            else:
+                clear = sum(self.is_contiguous(memory_format=each) for each in ambiguity_check) == 1
+            if not clear:
+                raise RuntimeError(
+                    "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
+                )
+        order = list(range(self.dim()))
+        for i in range(1, len(order)):  # insertion sort, in which a dimension of size 1 stands where it was
+            at = i
+            for before in range(i - 1, -1, -1):
+                slow, fast = order[before], order[at]
+                if 0 in (strides[slow], strides[fast]) or strides[slow] == strides[fast]:
+                    continue
+                if strides[slow] > strides[fast]:
+                    break
+                order[before], order[at] = fast, slow
+                at = before
+        return tuple(order)
 
     def untyped_storage(self) -> UntypedStorage:
         """The bytes that this tensor and its views share.

@@ -2,7 +2,7 @@
 
 Mirrors: torch/functional.py, torch/csrc/utils/tensor_new.cpp, and is_tensor, is_storage, set_default_dtype of
 torch/__init__.py
-Leaves out: einsum, meshgrid, stft and the other composites that are not there yet.
+Leaves out: stft, cdist and the other composites that are not there yet.
 """
 
 from __future__ import annotations

@@ -69,13 +69,14 @@ size_t computeStorageNbytes(IntArrayRef sizes, IntArrayRef strides, size_t items
       return 0;
     }
     int64_t reach = 0;
-    const bool overflow =
-        __builtin_mul_overflow(sizes[i] - 1, strides[i], &reach) || __builtin_add_overflow(last, reach, &last);
+    const bool overflow = sizes[i] < 0 || __builtin_mul_overflow(sizes[i] - 1, strides[i], &reach) ||
+                          __builtin_add_overflow(last, reach, &last);
     TORCH_CHECK(!overflow, "Storage size calculation overflowed with sizes=", sizes, " and strides=", strides);
   }
   int64_t nbytes = 0;
-  TORCH_CHECK(!__builtin_mul_overflow(last + 1, static_cast<int64_t>(itemsize), &nbytes),
-              "Storage size calculation overflowed with sizes=", sizes, " and strides=", strides);
+  TORCH_CHECK(
+      !__builtin_add_overflow(last, 1, &last) && !__builtin_mul_overflow(last, static_cast<int64_t>(itemsize), &nbytes),
+      "Storage size calculation overflowed with sizes=", sizes, " and strides=", strides);
   return static_cast<size_t>(nbytes);
 }
 

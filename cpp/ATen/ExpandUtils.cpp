@@ -32,6 +32,7 @@ bool is_expandable_to(IntArrayRef shape, IntArrayRef desired) {
 DimVector infer_size(IntArrayRef shape, int64_t numel) {
   DimVector result(shape);
   int64_t known = 1;
+  bool overflow = false;
   int inferred = -1;
   for (size_t i = 0; i < shape.size(); i++) {
     if (shape[i] == -1) {
@@ -39,10 +40,10 @@ DimVector infer_size(IntArrayRef shape, int64_t numel) {
       inferred = static_cast<int>(i);
     } else {
       TORCH_CHECK(shape[i] >= 0, "invalid shape dimension ", shape[i], " at index ", i, " of shape ", shape);
-      known *= shape[i];
+      overflow = __builtin_mul_overflow(known, shape[i], &known) || overflow;
     }
   }
-  const bool fits = inferred == -1 ? numel == known : (known > 0 && numel % known == 0);
+  const bool fits = !overflow && (inferred == -1 ? numel == known : (known > 0 && numel % known == 0));
   TORCH_CHECK(inferred == -1 || known != 0 || numel != 0, "cannot reshape tensor of 0 elements into shape ", shape,
               " because the unspecified dimension size -1 can be any value and is ambiguous");
   TORCH_CHECK(fits, "shape '", shape, "' is invalid for input of size ", numel);

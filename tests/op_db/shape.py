@@ -7,7 +7,7 @@ Leaves out: named tensors.
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.op_db.core import DTYPES, Inputs, Library, OpInfo, Sample
+from tests.op_db.core import DTYPES, DType, Inputs, Library, OpInfo, Sample
 
 Arguments = tuple[Any, ...]
 
@@ -85,6 +85,18 @@ ROWS = [
     row("as_strided", only_dense(3, 4, calls=(((2, 3), (1, 2), 1), ((2, 2), (4, 1)), ((5, 3), (1, 1), 2)))),
     row("detach", of(2, 3)),
     row("alias", of(2, 3), call=aten("alias")),
+    row(
+        "view.dtype",
+        only_dense(2, 4, calls=((DType("uint8"),), (DType("int8"),), (DType("float32"),))),
+        call=lambda lib, x, dtype: x.view(dtype),
+    ),
+    row("atleast_1d atleast_1d.Sequence", of(calls=((),), layouts=("contiguous",))),
+    row("atleast_2d atleast_2d.Sequence", of(3, layouts=("contiguous",))),
+    row("atleast_3d atleast_3d.Sequence", of(3, 2)),
+    row("broadcast_tensors", with_another((3, 1), (2, 3, 2))),
+    row("sum_to_size", of(2, 3, calls=(((3,),), ((2, 1),), ((1,),)))),
+    row("is_same_size", with_another((3, 1), (3, 1))),
+    row("is_set_to", with_another((3, 1), (3, 1))),
     # another order of dimensions
     row("permute", of(2, 3, 2, calls=(((2, 0, 1),), ((0, -1, 1),)))),
     row("transpose.int", of(2, 3, 2, calls=((0, 1), (-1, 0)))),
@@ -94,11 +106,19 @@ ROWS = [
     row("numpy_T", of(2, 3), call=lambda lib, x: x.T),
     row("mT", of(2, 3, 2), call=lambda lib, x: x.mT),
     row("movedim.int", of(2, 3, 2, calls=((0, 2), (-1, 0)))),
+    row("mH", of(2, 3, 2), call=lambda lib, x: x.mH),
+    row("matrix_H", of(2, 3), call=lambda lib, x: x.H),
+    row("adjoint", of(2, 3, 2)),
+    row("moveaxis.int", of(2, 3, 2, calls=((0, 2), (-1, 0)))),
+    row("moveaxis.intlist", of(2, 3, 2, calls=(((0, 1), (2, 0)),))),
     row("movedim.intlist", of(2, 3, 2, calls=(((0, 1), (2, 0)),))),
     # a part
     row("select.int", of(2, 3, 2, calls=((0, 1), (1, -1)))),
     row("slice.Tensor", of(5, 2, calls=((0, 1, 4), (0, None, None, 2), (1, -1), (0, 4, 2))), call=aten("slice")),
     row("narrow", of(5, 2, calls=((0, 1, 3), (1, -1, 1)))),
+    row("narrow.Tensor", lambda make: [Sample((make(5, 2), 0, make.of(2, dtype="int64"), 2))]),
+    row("unfold", of(5, 3, calls=((0, 2, 1), (0, 3, 2), (1, 1, 2), (-1, 3, 1), (0, 0, 1)))),
+    row("unfold_backward", of(2, 3, 2, calls=(((3, 3), 0, 2, 1),)), call=aten("unfold_backward")),
     row("diagonal", of(3, 4, calls=((), (1,), (-2,), (0, 1, 0)))),
     row("select_backward", of(2, 3, calls=(((2, 4, 3), 1, 2),)), call=aten("select_backward")),
     row("slice_backward", of(2, 3, calls=(((5, 3), 0, 1, 4, 2),)), call=aten("slice_backward")),
@@ -109,16 +129,58 @@ ROWS = [
     row("split.sizes", of(5, 2, calls=(([1, 4],),)), call=lambda lib, x, sizes: x.split(sizes)),
     row("split_with_sizes", of(5, 2, calls=(([2, 3],), ([1, 1], 1)))),
     row("chunk", of(5, 2, calls=((2,), (4,), (3, 1)))),
+    row("tensor_split.sections", of(5, 2, calls=((2,), (3, 1)))),
+    row("tensor_split.indices", of(5, 2, calls=(((1, 3),), ((-1,), 1)))),
+    row(
+        "tensor_split.tensor_indices_or_sections",
+        lambda make: [
+            Sample((make(5, 2), make.of(1, 3, dtype="int64"))),
+            Sample((make(5, 2), make.of(*[2], dtype="int64"), 1)),
+        ],
+    ),
+    row("hsplit.int hsplit.array", of(2, 4, calls=((2,), ((1, 3),)))),
+    row("vsplit.int vsplit.array", of(4, 2, calls=((2,), ((1, 3),)))),
+    row("dsplit.int dsplit.array", of(1, 2, 4, calls=((2,), ((1, 3),)))),
+    row("unsafe_split.Tensor", of(5, 2, calls=((2,), (1, 1)))),
+    row("unsafe_split_with_sizes", of(5, 2, calls=(([2, 3],), ([1, 1], 1)))),
+    row("unsafe_chunk", of(5, 2, calls=((2,), (3, 1)))),
     # joined
     row("cat cat.out", joined),
     row("stack stack.out", lists((2, 3), (2, 3), calls=((), (1,), (-1,)))),
-    row("hstack", lists((2, 3), (2, 1)), out=False),
-    row("vstack", lists((3,), (2, 3)), out=False),
+    row("concat concat.out", lists((2, 3), (1, 3))),
+    row("concatenate concatenate.out", lists((2, 3), (1, 3))),
+    row("hstack hstack.out", lists((2, 3), (2, 1))),
+    row("vstack vstack.out", lists((3,), (2, 3))),
+    row("row_stack row_stack.out", lists((3,), (2, 3))),
+    row("dstack dstack.out", lists((2, 3), (2, 3))),
+    row("column_stack column_stack.out", lists((2,), (2, 3))),
+    row("block_diag", lists((2, 3), (2,), ()), call=lambda lib, tensors: lib.block_diag(*tensors)),
+    row("meshgrid meshgrid.indexing", lists((2,), (3,)), call=lambda lib, t: lib.meshgrid(*t, indexing="xy")),
+    row("cartesian_prod", lists((2,), (3,)), call=lambda lib, tensors: lib.cartesian_prod(*tensors)),
+    row("combinations", of(4, layouts=("contiguous",), calls=((), (3,), (2, True)))),
+    row("tile", of(2, 3, calls=(((2,),), ((2, 1, 2),)))),
+    row("repeat_interleave.self_int", of(2, 3, calls=((2,), (2, 1)))),
+    row(
+        "repeat_interleave.self_Tensor",
+        lambda make: [
+            Sample((make(2, 3), make.of(2, 1, dtype="int64"), 0)),
+            Sample((make(2, 3), make.of(2, dtype="int32"))),
+        ],
+    ),
+    row("repeat_interleave.Tensor", lambda make: [Sample((make(4, low=0),))]),
+    row("roll", of(2, 3, calls=((1,), (-2, 1), ((1, 2), (0, 1))))),
+    row("rot90", of(2, 3, calls=((), (2,), (-1,), (1, (1, 0))))),
+    row("fliplr", of(2, 3)),
+    row("flipud", of(2, 3)),
     row("repeat", of(2, 3, calls=(((2, 1),), ((2, 1, 2),)))),
     row("flip", of(2, 3, 2, calls=(((0,),), ((1, 2),), ((),)))),
     # triangles and diagonals
     row("tril", of(3, 4, calls=((), (1,), (-1,)))),
     row("triu", of(2, 3, 2, calls=((), (1,), (-1,)))),
-    row("diag", of(3, 4, layouts=("contiguous",), calls=((), (1,))), out=False),
+    row("diag diag.out", of(3, 4, layouts=("contiguous",), calls=((), (1,)))),
+    row("diagflat", of(2, 3, calls=((), (1,)))),
+    row("trace", of(2, 3)),
+    row("tril_indices", lambda make: [Sample((3, 4, -1))]),
+    row("triu_indices", lambda make: [Sample((3, 4, 1))]),
     row("diag_embed", of(2, 3, layouts=("contiguous",), calls=((), (1,), (0, 0, 2)))),
 ]

@@ -1,11 +1,12 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp (flatten, unflatten, movedim, swapaxes, numpy_T, mT, ...)
-// Shape ops made of other shape ops. Left out: adjoint and H (no complex numbers), atleast_nd.
+// Shape ops made of other shape ops.
 #include <ATen/ExpandUtils.h>
-#include <ATen/Functions.h>
+#include <ATen/ShapeFunctions.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
 
 #include <algorithm>
+#include <string>
 
 namespace reftorch::at::native {
 
@@ -29,20 +30,22 @@ static Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
   return at::reshape(self, shape);
 }
 
+// infer_size, with errors that speak of unflatten.
+static DimVector inferred_part(IntArrayRef sizes, int64_t dim, int64_t size) {
+  try {
+    return infer_size(sizes, size);
+  } catch (const c10::Error& error) {
+    const std::string what = error.what();
+    TORCH_CHECK(what.find("is invalid for input of size") == std::string::npos, "unflatten: Provided sizes ", sizes,
+                " don't multiply up to the size of dim ", dim, " (", size, ") in the input tensor");
+    TORCH_CHECK(false, "unflatten got an unexpected error:\n", what);
+  }
+}
+
 static Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
   dim = maybe_wrap_dim(dim, self.dim());
   TORCH_CHECK(!sizes.empty(), "unflatten: sizes must be non-empty");
-  const int64_t size = self.size(dim);
-  int64_t known = 1;
-  const bool inferred = std::count(sizes.begin(), sizes.end(), -1) == 1;
-  for (int64_t s : sizes) {
-    known *= s == -1 && inferred ? 1 : s;
-  }
-  TORCH_CHECK(
-      inferred ? known != 0 && size % known == 0 : known == size || std::count(sizes.begin(), sizes.end(), -1) > 1,
-      "unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", dim, " (", size,
-      ") in the input tensor");
-  const DimVector full = infer_size(sizes, size);
+  const DimVector full = inferred_part(sizes, dim, self.size(dim));
   DimVector shape(self.sizes().slice(0, dim));
   shape.append(full.begin(), full.end());
   shape.append(self.sizes().begin() + dim + 1, self.sizes().end());
@@ -88,7 +91,7 @@ static Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destin
 }
 
 static Tensor movedim_int(const Tensor& self, int64_t source, int64_t destination) {
-  return movedim(self, IntArrayRef(source), IntArrayRef(destination));
+  return native::movedim(self, IntArrayRef(source), IntArrayRef(destination));
 }
 
 static Tensor swapaxes(const Tensor& self, int64_t axis0, int64_t axis1) {
@@ -107,10 +110,83 @@ static Tensor numpy_T(const Tensor& self) {
   return at::permute(self, order);
 }
 
+// A 0-dim tensor is its own transpose; PyTorch says that asking for it is deprecated.
+static Tensor matrix_transpose(const Tensor& self, const char* name) {
+  TORCH_CHECK(self.dim() != 1, "tensor.", name,
+              " is only supported on matrices or batches of matrices. Got 1-D tensor.");
+  return self.dim() == 0 ? self : at::transpose(self, -2, -1);
+}
+
 static Tensor mT(const Tensor& self) {
-  TORCH_CHECK(self.dim() >= 2, "tensor.mT is only supported on matrices or batches of matrices. Got ", self.dim(),
-              "-D tensor.");
-  return at::transpose(self, -2, -1);
+  return matrix_transpose(self, "mT");
+}
+
+// The conjugate transposes: without complex numbers, transposes.
+static Tensor mH(const Tensor& self) {
+  return matrix_transpose(self, "mH");
+}
+
+static Tensor adjoint(const Tensor& self) {
+  return matrix_transpose(self, "adjoint()");
+}
+
+static Tensor matrix_H(const Tensor& self) {
+  TORCH_CHECK(self.dim() == 0 || self.dim() == 2, "tensor.H is only supported on matrices (2-D tensors). Got ",
+              self.dim(), "-D tensor.", self.dim() > 2 ? " For batches of matrices, consider using tensor.mH" : "");
+  return self.dim() == 0 ? self : at::transpose(self, 0, 1);
+}
+
+// --- more dimensions -------------------------------------------------------------------------------------------------
+
+static Tensor atleast_1d(const Tensor& self) {
+  return self.dim() == 0 ? at::reshape(self, {1}) : self;
+}
+
+static Tensor atleast_2d(const Tensor& self) {
+  return self.dim() == 0 ? at::reshape(self, {1, 1}) : self.dim() == 1 ? at::unsqueeze(self, 0) : self;
+}
+
+// (n) becomes (1, n, 1) and (n, m) becomes (n, m, 1), as a picture of one row, or of one channel.
+static Tensor atleast_3d(const Tensor& self) {
+  switch (self.dim()) {
+    case 0: return at::reshape(self, {1, 1, 1});
+    case 1: return at::unsqueeze(at::unsqueeze(self, 0), -1);
+    case 2: return at::unsqueeze(self, -1);
+    default: return self;
+  }
+}
+
+template <Tensor (*atleast_nd)(const Tensor&)>
+static std::vector<Tensor> each(TensorList tensors) {
+  std::vector<Tensor> results;
+  for (const Tensor& t : tensors) {
+    results.push_back(atleast_nd(t));
+  }
+  return results;
+}
+
+static std::vector<Tensor> broadcast_tensors(TensorList tensors) {
+  DimVector sizes;
+  for (const Tensor& t : tensors) {
+    sizes = infer_size_dimvector(sizes, t.sizes());
+  }
+  std::vector<Tensor> results;
+  for (const Tensor& t : tensors) {
+    results.push_back(at::expand(t, sizes));
+  }
+  return results;
+}
+
+// --- fewer -----------------------------------------------------------------------------------------------------------
+
+static Tensor sum_to_size(const Tensor& self, IntArrayRef size) {
+  TORCH_CHECK(is_expandable_to(size, self.sizes()), "size {", size, "} is not expandable to size {", self.sizes(),
+              "}.");
+  return sum_to(self, size);
+}
+
+static bool is_same_size(const Tensor& self, const Tensor& other) {
+  return self.sizes() == other.sizes();
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
@@ -120,10 +196,24 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("ravel(Tensor(a) self) -> Tensor(a)", TORCH_FN(ravel));
   m.def_composite("movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)", TORCH_FN(movedim_int));
   m.def_composite("movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)", TORCH_FN(movedim));
+  m.def_composite("moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)", TORCH_FN(movedim_int));
+  m.def_composite("moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)", TORCH_FN(movedim));
   m.def_composite("swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", TORCH_FN(swapaxes));
   m.def_composite("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", TORCH_FN(swapdims));
   m.def_composite("numpy_T(Tensor(a) self) -> Tensor(a)", TORCH_FN(numpy_T), variants::METHOD);
   m.def_composite("mT(Tensor(a) self) -> Tensor(a)", TORCH_FN(mT), variants::METHOD);
+  m.def_composite("mH(Tensor(a) self) -> Tensor(a)", TORCH_FN(mH), variants::METHOD);
+  m.def_composite("matrix_H(Tensor(a) self) -> Tensor(a)", TORCH_FN(matrix_H), variants::METHOD);
+  m.def_composite("adjoint(Tensor(a) self) -> Tensor(a)", TORCH_FN(adjoint));
+  m.def_composite("atleast_1d(Tensor self) -> Tensor", TORCH_FN(atleast_1d), variants::FUNCTION);
+  m.def_composite("atleast_2d(Tensor self) -> Tensor", TORCH_FN(atleast_2d), variants::FUNCTION);
+  m.def_composite("atleast_3d(Tensor self) -> Tensor", TORCH_FN(atleast_3d), variants::FUNCTION);
+  m.def_composite("atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]", TORCH_FN(each<atleast_1d>), variants::FUNCTION);
+  m.def_composite("atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]", TORCH_FN(each<atleast_2d>), variants::FUNCTION);
+  m.def_composite("atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]", TORCH_FN(each<atleast_3d>), variants::FUNCTION);
+  m.def_composite("broadcast_tensors(Tensor[] tensors) -> Tensor[]", TORCH_FN(broadcast_tensors), variants::FUNCTION);
+  m.def_composite("sum_to_size(Tensor self, int[] size) -> Tensor", TORCH_FN(sum_to_size), variants::METHOD);
+  m.def_composite("is_same_size(Tensor self, Tensor other) -> bool", TORCH_FN(is_same_size));
 }
 
 } // namespace reftorch::at::native

@@ -1,6 +1,5 @@
-// Mirrors: aten/src/ATen/native/TensorShape.cpp (cat, stack, hstack, vstack, repeat, diag),
-// aten/src/ATen/native/TensorTransformations.cpp Fresh tensors made of whole other tensors. Left out: block_diag, tile,
-// roll, rot90, memory formats in cat.
+// Mirrors: aten/src/ATen/native/TensorShape.cpp (cat, stack, repeat)
+// Fresh tensors made of whole other tensors. Those made of cat are in TensorStack.cpp. Left out: memory formats in cat.
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/Resize.h>
@@ -124,28 +123,6 @@ static Tensor stack(TensorList tensors, int64_t dim) {
   return stack_out(tensors, dim, out);
 }
 
-static std::vector<Tensor> at_least(TensorList tensors, int64_t ndim) {
-  std::vector<Tensor> result;
-  for (Tensor t : tensors) {
-    while (t.dim() < ndim) {
-      t = at::unsqueeze(t, 0);
-    }
-    result.push_back(t);
-  }
-  return result;
-}
-
-static Tensor hstack(TensorList tensors) {
-  TORCH_CHECK(!tensors.empty(), "hstack expects a non-empty TensorList");
-  const std::vector<Tensor> rows = at_least(tensors, 1);
-  return at::cat(rows, rows[0].dim() == 1 ? 0 : 1);
-}
-
-static Tensor vstack(TensorList tensors) {
-  TORCH_CHECK(!tensors.empty(), "vstack expects a non-empty TensorList");
-  return at::cat(at_least(tensors, 2), 0);
-}
-
 // The result, seen with every dimension split in (repeat, size), is one broadcast copy.
 static Tensor repeat(const Tensor& self, IntArrayRef repeats) {
   const int64_t ndim = static_cast<int64_t>(repeats.size()), leading = ndim - self.dim();
@@ -153,9 +130,11 @@ static Tensor repeat(const Tensor& self, IntArrayRef repeats) {
               "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
   DimVector sizes, split_sizes, split_strides;
   for (int64_t d = 0; d < ndim; d++) {
-    TORCH_CHECK(repeats[d] >= 0, "Repeats cannot be negative, found ", repeats[d], " at index ", d);
     const int64_t size = d < leading ? 1 : self.sizes()[d - leading];
-    sizes.push_back(repeats[d] * size);
+    int64_t repeated = 0;
+    TORCH_CHECK(!__builtin_mul_overflow(repeats[d], size, &repeated), "repeat: ", repeats[d], " times size ", size,
+                " of dimension ", d, " is more than a tensor can hold");
+    sizes.push_back(repeated);
     split_sizes.push_back(repeats[d]);
     split_sizes.push_back(size);
     split_strides.push_back(0);
@@ -167,66 +146,13 @@ static Tensor repeat(const Tensor& self, IntArrayRef repeats) {
   return result;
 }
 
-// --- reversal --------------------------------------------------------------------------------------------------------
-
-template <typename T>
-static void reverse_rows(const T* in, T* out, int64_t outer, int64_t n, int64_t inner) {
-  for (int64_t o = 0; o < outer; o++) {
-    if (inner == 1) {
-      std::reverse_copy(in + o * n, in + (o + 1) * n, out + o * n);
-      continue;
-    }
-    for (int64_t i = 0; i < n; i++) {
-      std::copy_n(in + (o * n + n - 1 - i) * inner, inner, out + (o * n + i) * inner);
-    }
-  }
-}
-
-// in, out: (outer, n, inner), one pass for each flipped dimension.
-static Tensor flip(const Tensor& self, IntArrayRef dims) {
-  const auto flipped = dims.empty() ? std::bitset<dim_bitset_size>() : dim_list_to_bitset(dims, self.dim());
-  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
-  Tensor current = self.contiguous();
-  for (int64_t d = 0; d < self.dim(); d++) {
-    if (!flipped[d] || self.sizes()[d] < 2 || self.numel() == 0) {
-      continue;
-    }
-    Tensor next = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
-    const int64_t inner = current.strides()[d], n = self.sizes()[d], outer = self.numel() / (n * inner);
-    switch (self.itemsize()) { // only the size of an element matters to a move
-      case 1:
-        reverse_rows(static_cast<uint8_t*>(current.data_ptr()), static_cast<uint8_t*>(next.data_ptr()), outer, n,
-                     inner);
-        break;
-      case 2:
-        reverse_rows(static_cast<uint16_t*>(current.data_ptr()), static_cast<uint16_t*>(next.data_ptr()), outer, n,
-                     inner);
-        break;
-      case 4:
-        reverse_rows(static_cast<uint32_t*>(current.data_ptr()), static_cast<uint32_t*>(next.data_ptr()), outer, n,
-                     inner);
-        break;
-      default:
-        reverse_rows(static_cast<uint64_t*>(current.data_ptr()), static_cast<uint64_t*>(next.data_ptr()), outer, n,
-                     inner);
-        break;
-    }
-    current = next;
-  }
-  at::copy_(result, current);
-  return result;
-}
-
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def("cat(Tensor[] tensors, int dim=0) -> Tensor", TORCH_FN(cat), FUNCTION);
   m.def("cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(cat_out), FUNCTION);
   m.def("stack(Tensor[] tensors, int dim=0) -> Tensor", TORCH_FN(stack), FUNCTION);
   m.def("stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(stack_out), FUNCTION);
-  m.def_composite("hstack(Tensor[] tensors) -> Tensor", TORCH_FN(hstack), FUNCTION);
-  m.def_composite("vstack(Tensor[] tensors) -> Tensor", TORCH_FN(vstack), FUNCTION);
   m.def("repeat(Tensor self, int[] repeats) -> Tensor", TORCH_FN(repeat), variants::METHOD);
-  m.def("flip(Tensor self, int[] dims) -> Tensor", TORCH_FN(flip));
 }
 
 } // namespace reftorch::at::native

@@ -9,6 +9,10 @@
 #include <ATen/TensorUtils.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
+#include <ATen/native/TypeMetaName.h>
+
+#include <algorithm>
+#include <string>
 
 namespace reftorch::at::native {
 
@@ -19,6 +23,33 @@ static Tensor view(const Tensor& self, IntArrayRef size) {
               "view size is not compatible with input tensor's size and stride (at least one dimension spans across ",
               "two contiguous subspaces). Use .reshape(...) instead.");
   return as_view(self, sizes, *strides);
+}
+
+// The same bytes read as another dtype: the last dimension shrinks or grows where the element sizes differ.
+static Tensor view_dtype(const Tensor& self, ScalarType dtype) {
+  const int64_t from = static_cast<int64_t>(self.itemsize()), to = static_cast<int64_t>(c10::elementSize(dtype));
+  DimVector sizes(self.sizes()), strides(self.strides());
+  int64_t offset = self.storage_offset();
+  if (from != to) {
+    const std::string what = c10::str(" to view ", self.scalar_type(), " as ", dtype, " (different element sizes)");
+    TORCH_CHECK(self.dim() > 0, "self.dim() cannot be 0", what);
+    TORCH_CHECK(self.stride(-1) == 1, "self.stride(-1) must be 1", what, ", but got ", self.stride(-1));
+    const int64_t ratio = std::max(from, to) / std::min(from, to);
+    auto rescaled = [&](const std::string& name, int64_t n) {
+      TORCH_CHECK(from > to || n % ratio == 0, name, " must be divisible by ", ratio, what, ", but got ", n);
+      return from > to ? n * ratio : n / ratio;
+    };
+    sizes.back() = rescaled("self.size(-1)", sizes.back());
+    offset = rescaled("self.storage_offset()", offset);
+    for (size_t d = 0; d + 1 < strides.size(); d++) {
+      strides[d] = rescaled(c10::str("self.stride(", d, ")"), strides[d]);
+    }
+  }
+  auto impl = c10::make_intrusive<TensorImpl>(self.storage(), self.key_set(), dtype);
+  impl->set_sizes_and_strides(sizes, strides, offset);
+  // No view to autograd, which could not bring a gradient back; but a change through one is seen through the other.
+  impl->version_counter_ = self.unsafeGetTensorImpl()->version_counter_.share();
+  return Tensor(std::move(impl));
 }
 
 // A view of a tensor that nobody else holds (a fresh result): autograd need not treat it as one.
@@ -197,6 +228,41 @@ static Tensor& squeeze_dim_(Tensor& self, int64_t dim) {
 static Tensor& squeeze_dims_(Tensor& self, IntArrayRef dims) {
   return take_geometry(self, squeeze_dims(self, dims));
 }
+
+// The tensor reads another's memory, or none at all.
+static Tensor& set_source_tensor(Tensor& self, const Tensor& source, int64_t storage_offset, IntArrayRef size,
+                                 IntArrayRef stride) {
+  TORCH_CHECK(self.scalar_type() == source.scalar_type(), "Could not set tensor of type ",
+              type_meta_name(source.scalar_type()), " to a tensor of type ", type_meta_name(self.scalar_type()));
+  TORCH_CHECK(self.device() == source.device(), "set_: expected source on ", self.device(), ", but it is on ",
+              source.device());
+  TORCH_CHECK(storage_offset >= 0, "Tensor: invalid storage offset ", storage_offset);
+  TORCH_CHECK(stride.empty() || stride.size() == size.size(), "mismatch in length of strides and shape");
+  const DimVector strides = stride.empty() ? detail::contiguous_strides(size) : DimVector(stride);
+  const size_t needed = detail::computeStorageNbytes(size, strides, self.itemsize(), storage_offset);
+  TORCH_CHECK(needed <= source.storage().nbytes(), "setStorage: sizes ", size, ", strides ", IntArrayRef(strides),
+              ", storage offset ", storage_offset, ", and itemsize ", self.itemsize(), " requiring a storage size of ",
+              needed, " are out of bounds for storage of size ", source.storage().nbytes());
+  self.unsafeGetTensorImpl()->storage_ = source.storage();
+  self.unsafeGetTensorImpl()->set_sizes_and_strides(size, strides, storage_offset);
+  return self;
+}
+
+static Tensor& set_tensor(Tensor& self, const Tensor& source) {
+  return self.is_same(source)
+             ? self
+             : set_source_tensor(self, source, source.storage_offset(), source.sizes(), source.strides());
+}
+
+static Tensor& set_nothing(Tensor& self) {
+  return set_tensor(self, detail::empty_generic(IntArrayRef(0), self.scalar_type(), self.device()));
+}
+
+static bool is_set_to(const Tensor& self, const Tensor& tensor) {
+  return self.is_alias_of(tensor) && self.storage_offset() == tensor.storage_offset() &&
+         self.sizes() == tensor.sizes() && self.strides() == tensor.strides();
+}
+
 static Tensor& as_strided_(Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) {
   return take_geometry(self, native::as_strided(self, size, stride, storage_offset));
 }
@@ -204,6 +270,7 @@ static Tensor& as_strided_(Tensor& self, IntArrayRef size, IntArrayRef stride, s
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int METHOD = variants::METHOD;
   m.def("view(Tensor(a) self, int[] size) -> Tensor(a)", TORCH_FN(view), METHOD);
+  m.def("view.dtype(Tensor self, ScalarType dtype) -> Tensor", TORCH_FN(view_dtype), METHOD);
   m.def("_unsafe_view(Tensor self, int[] size) -> Tensor", TORCH_FN(_unsafe_view), variants::FUNCTION);
   m.def_composite("reshape(Tensor(a) self, int[] shape) -> Tensor(a)", TORCH_FN(reshape));
   m.def("as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
@@ -228,6 +295,13 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", TORCH_FN(squeeze_dims_), METHOD);
   m.def("as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)",
         TORCH_FN(as_strided_));
+  m.def("set_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(set_nothing), METHOD);
+  m.def("set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)", TORCH_FN(set_tensor), METHOD);
+  m.def(
+      "set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, int storage_offset, int[] size, int[] "
+      "stride=[]) -> Tensor(a!)",
+      TORCH_FN(set_source_tensor), METHOD);
+  m.def("is_set_to(Tensor self, Tensor tensor) -> bool", TORCH_FN(is_set_to), METHOD);
   m.def("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", TORCH_FN(transpose_), METHOD);
   m.def("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", TORCH_FN(transpose_), METHOD);
   m.def("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", TORCH_FN(squeeze_dim_), METHOD);

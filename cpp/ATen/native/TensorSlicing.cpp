@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp (select, slice, narrow, diagonal, unbind, split, chunk),
-// aten/src/ATen/TensorIndexing.h Views of a part of a tensor. Left out: unfold, tensor_split, the copy forms
-// (slice_copy and its kin).
+// aten/src/ATen/TensorIndexing.h
+// Views of a part of a tensor; see also TensorSplit.cpp and Unfold.cpp. Left out: the copy forms (slice_copy and its
+// kin).
 #include <ATen/native/TensorShape.h>
 
 #include <ATen/Functions.h>
@@ -39,7 +40,9 @@ static Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> star
   DimVector sizes(self.sizes()), strides(self.strides());
   const int64_t offset = self.storage_offset() + first * strides[dim];
   sizes[dim] = (last - first) / step + ((last - first) % step != 0); // rounded up, where adding step - 1 could overflow
-  strides[dim] *= step;
+  // A step past the end is never taken: its length says nothing, and may be too long for a number.
+  int64_t stride = 0;
+  strides[dim] = __builtin_mul_overflow(strides[dim], step, &stride) ? strides[dim] : stride;
   return as_view(self, sizes, strides, offset);
 }
 
@@ -53,6 +56,12 @@ static Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t len
   TORCH_CHECK(start <= size - length, "start (", start, ") + length (", length, ") exceeds dimension size (", size,
               ").");
   return at::slice(self, dim, start, start + length, 1);
+}
+
+static Tensor narrow_tensor(const Tensor& self, int64_t dim, const Tensor& start, int64_t length) {
+  TORCH_CHECK(start.dim() == 0 && c10::isIntegralType(start.scalar_type(), /*includeBool=*/false),
+              "start must be an 0-dim integral Tensor.");
+  return native::narrow(self, dim, start.item().toLong(), length);
 }
 
 static Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
@@ -94,6 +103,7 @@ static std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t
   TORCH_CHECK(split_size > 0 || size == 0,
               "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
   std::vector<Tensor> splits;
+  split_size = std::min(split_size, size); // past the end it would only overflow
   for (int64_t start = 0; start < std::max<int64_t>(size, 1); start += std::max<int64_t>(split_size, 1)) {
     splits.push_back(native::slice(self, dim, start, std::min(start + split_size, size), 1));
   }
@@ -109,7 +119,9 @@ static std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef spli
     TORCH_CHECK(
         length >= 0,
         "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=", split_sizes);
-    splits.push_back(native::slice(self, dim, std::min(start, size), std::min(start + length, size), 1));
+    TORCH_CHECK(length <= size - start, "split_with_sizes expects split_sizes to sum exactly to ", size,
+                " (input tensor's size at dimension ", dim, "), but got split_sizes=", split_sizes);
+    splits.push_back(native::slice(self, dim, start, start + length, 1));
     start += length;
   }
   TORCH_CHECK(start == size, "split_with_sizes expects split_sizes to sum exactly to ", size,
@@ -124,7 +136,7 @@ static std::vector<Tensor> split_sizes(const Tensor& self, IntArrayRef split_siz
 static std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   TORCH_CHECK(self.dim() > 0, "chunk expects at least a 1-dimensional tensor");
   TORCH_CHECK(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
-  const int64_t size = self.size(dim), split_size = (size + chunks - 1) / chunks;
+  const int64_t size = self.size(dim), split_size = size / chunks + (size % chunks != 0);
   if (split_size == 0 && size == 0) { // an empty dimension still gives as many pieces as were asked for
     return at::split_with_sizes(self, DimVector(static_cast<size_t>(chunks), 0), dim);
   }
@@ -168,6 +180,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
         TORCH_FN(slice), FUNCTION);
   m.def_composite("narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)", TORCH_FN(narrow));
+  m.def_composite("narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
+                  TORCH_FN(narrow_tensor));
   m.def("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", TORCH_FN(diagonal));
   m.def("unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]", TORCH_FN(unbind));
   m.def("split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]", TORCH_FN(split));

@@ -1,13 +1,18 @@
-// Mirrors: aten/src/ATen/native/TriangularOps.cpp, aten/src/ATen/native/TensorShape.cpp (diag, diag_embed)
-// Triangles and diagonals of matrices. Left out: tril_indices, triu_indices, trace.
+// Mirrors: aten/src/ATen/native/TriangularOps.cpp, aten/src/ATen/native/TensorShape.cpp (diag, diag_embed),
+// aten/src/ATen/native/ReduceOps.cpp (trace), aten/src/ATen/native/TensorFactories.cpp (tril_indices)
+// Triangles and diagonals of matrices.
 #include <ATen/native/TriangularOps.h>
 
-#include <ATen/Functions.h>
+#include <ATen/Dispatch.h>
 #include <ATen/Resize.h>
+#include <ATen/ShapeFunctions.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 #include <ATen/native/TypeMetaName.h>
+
+#include <algorithm>
+#include <vector>
 
 namespace reftorch::at::native {
 
@@ -24,6 +29,7 @@ static void triu_tril_out(const char* name, const Tensor& self, int64_t k, bool 
   }
   at::copy_(out, self);
   if (out.numel() > 0) {
+    k = std::clamp(k, -self.size(-2), self.size(-1)); // beyond the corners nothing changes
     triu_tril_stub(out.device().type(), out, k, upper);
   }
 }
@@ -40,7 +46,9 @@ static Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64
   const int64_t ndim = self.dim() + 1;
   const int64_t d1 = maybe_wrap_dim(dim1, ndim), d2 = maybe_wrap_dim(dim2, ndim);
   TORCH_CHECK(d1 != d2, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
-  const int64_t length = self.size(-1) + std::abs(offset);
+  int64_t length = 0;
+  TORCH_CHECK(!__builtin_add_overflow(self.size(-1), offset < 0 ? -(offset + 1) + 1 : offset, &length),
+              "diag_embed: offset ", offset, " is more than a tensor can hold");
   DimVector sizes(self.sizes().slice(0, self.dim() - 1));
   sizes.insert(std::min(d1, d2), length);
   sizes.insert(std::max(d1, d2), length);
@@ -56,11 +64,91 @@ static Tensor diag(const Tensor& self, int64_t diagonal) {
   return self.dim() == 1 ? at::diag_embed(self, diagonal) : at::clone(at::diagonal(self, diagonal));
 }
 
+static Tensor& diag_out(const Tensor& self, int64_t diagonal, Tensor& out) {
+  TORCH_CHECK(out.scalar_type() == self.scalar_type(), "Expected out tensor to have dtype ",
+              type_meta_name(self.scalar_type()), ", but got ", type_meta_name(out.scalar_type()), " instead");
+  const Tensor result = native::diag(self, diagonal);
+  resize_output(out, result.sizes());
+  return at::copy_(out, result);
+}
+
+// The elements in one long vector, on the diagonal.
+static Tensor diagflat(const Tensor& self, int64_t offset) {
+  return at::diag(at::reshape(self.contiguous(), IntArrayRef(-1)), offset);
+}
+
+// The sum of the diagonal; of integers, an int64.
+static Tensor trace(const Tensor& self) {
+  TORCH_CHECK(self.dim() == 2, "trace: expected a matrix, but got tensor with dim ", self.dim());
+  return AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "trace", [&] {
+    constexpr ScalarType kResult = std::is_integral_v<scalar_t> ? kLong : c10::CppTypeToScalarType<scalar_t>::value;
+    acc_type<scalar_t> sum = 0;
+    const scalar_t* data = self.data_ptr<scalar_t>();
+    for (int64_t i = 0; i < std::min(self.sizes()[0], self.sizes()[1]); i++) {
+      sum += acc_type<scalar_t>(data[i * (self.strides()[0] + self.strides()[1])]);
+    }
+    return detail::scalar_tensor(sum, kResult);
+  });
+}
+
+// --- the places of a triangle's elements: a row of row numbers over a row of column numbers --------------------------
+
+static Tensor triangle_indices(int64_t rows, int64_t cols, int64_t offset, bool upper, OptionalType dtype,
+                               OptionalBool pin_memory) {
+  check_not_pinned(pin_memory);
+  TORCH_CHECK(rows >= 0, "row must be non-negative, got", rows);
+  TORCH_CHECK(cols >= 0, "col must be non-negative, got", cols);
+  offset = std::clamp(offset, -rows, cols);
+  std::vector<int64_t> row_places, col_places;
+  for (int64_t i = 0; i < rows; i++) {
+    const int64_t first = upper ? std::clamp<int64_t>(i + offset, 0, cols) : 0;
+    const int64_t last = upper ? cols : std::clamp<int64_t>(i + offset + 1, 0, cols);
+    for (int64_t j = first; j < last; j++) {
+      row_places.push_back(i);
+      col_places.push_back(j);
+    }
+  }
+  const int64_t n = static_cast<int64_t>(row_places.size());
+  const ScalarType type = dtype.value_or(kLong);
+  TORCH_CHECK_NOT_IMPLEMENTED(type == kLong || type == kInt, upper ? "\"triu" : "\"tril",
+                              "_indices\" not implemented for '", type, "'");
+  Tensor places = detail::empty_generic({2, n}, kLong);
+  if (n > 0) {
+    int64_t* out = places.data_ptr<int64_t>();
+    std::copy(col_places.begin(), col_places.end(), std::copy(row_places.begin(), row_places.end(), out));
+  }
+  return at::to(places, type);
+}
+
+static Tensor tril_indices(int64_t row, int64_t col, int64_t offset, OptionalType dtype, OptionalLayout,
+                           OptionalDevice device, OptionalBool pin_memory) {
+  return triangle_indices(row, col, offset, /*upper=*/false, dtype, pin_memory);
+}
+
+static Tensor triu_indices(int64_t row, int64_t col, int64_t offset, OptionalType dtype, OptionalLayout,
+                           OptionalDevice device, OptionalBool pin_memory) {
+  return triangle_indices(row, col, offset, /*upper=*/true, dtype, pin_memory);
+}
+
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("tril(Tensor self, int diagonal=0) -> Tensor", TORCH_FN(tril_out));
   m.def_structured("triu(Tensor self, int diagonal=0) -> Tensor", TORCH_FN(triu_out));
   m.def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", TORCH_FN(diag_embed));
   m.def_composite("diag(Tensor self, int diagonal=0) -> Tensor", TORCH_FN(diag));
+  m.def("diag.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(diag_out),
+        variants::FUNCTION);
+  m.def_composite("diagflat(Tensor self, int offset=0) -> Tensor", TORCH_FN(diagflat));
+  m.def("trace(Tensor self) -> Tensor", TORCH_FN(trace));
+  m.def(
+      "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+      "device=None, "
+      "bool? pin_memory=None) -> Tensor",
+      TORCH_FN(tril_indices), variants::FUNCTION);
+  m.def(
+      "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+      "device=None, "
+      "bool? pin_memory=None) -> Tensor",
+      TORCH_FN(triu_indices), variants::FUNCTION);
 }
 
 } // namespace reftorch::at::native

@@ -16,4 +16,4 @@ derivative("fill_.Scalar", self=lambda grad: _zeros_like(grad))
 derivative("fill_.Tensor", self=lambda grad: _zeros_like(grad), value=lambda grad: grad.sum())
 derivative("zero_", self=lambda grad: _zeros_like(grad))
 
-non_differentiable("resize_")  # it refuses a tensor that requires a gradient
+non_differentiable("resize_", "resize_as_")  # they refuse a tensor that requires a gradient

@@ -7,7 +7,7 @@ Leaves out: as_strided of a tensor whose own elements overlap.
 import sys
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative
+from reftorch.autograd.derivatives import derivative, non_differentiable
 
 _torch = _C._VariableFunctions
 
@@ -63,6 +63,13 @@ derivative(
 derivative("diagonal_backward", grad_output=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2))
 derivative("diag_embed", self=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2))
 
+derivative("unfold",
+           self=lambda grad, self_sizes, dimension, size, step: _torch.unfold_backward(
+               grad, self_sizes, dimension, size, step))
+derivative("unfold_backward", grad_in=lambda grad, dim, size, step: grad.unfold(dim, size, step))
+
+derivative("trace",
+           self=lambda grad, self_sizes: _torch.diagonal_backward(grad.expand(min(self_sizes)), self_sizes, 0, 0, 1))
 derivative("tril", self=lambda grad, diagonal: grad.tril(diagonal))
 derivative("triu", self=lambda grad, diagonal: grad.triu(diagonal))
 
@@ -71,6 +78,8 @@ derivative("triu", self=lambda grad, diagonal: grad.triu(diagonal))
 derivative("unbind.int", self=lambda grads, dim: _torch.stack(grads, dim))
 derivative("split.Tensor", self=lambda grads, dim: _torch.cat(grads, dim))
 derivative("split_with_sizes", self=lambda grads, dim: _torch.cat(grads, dim))
+derivative("unsafe_split.Tensor", self=lambda grads, dim: _torch.cat(grads, dim))
+derivative("unsafe_split_with_sizes", self=lambda grads, dim: _torch.cat(grads, dim))
 
 
 @derivative("cat", inputs=["tensors"])
@@ -90,9 +99,21 @@ def stack(grad, dim):
     return (grad.unbind(dim),)
 
 
+@derivative("block_diag", inputs=["tensors"])
+def block_diag(grad, tensors_sizes, needs_input_grad):
+    row, col, grads = 0, 0, []
+    for sizes, needed in zip(tensors_sizes, needs_input_grad[0], strict=True):
+        rows, cols = [1] * (2 - len(sizes)) + list(sizes)
+        grads.append(grad[row : row + rows, col : col + cols].reshape(sizes) if needed else None)
+        row, col = row + rows, col + cols
+    return (grads,)
+
+
 # --- rearranged copies -----------------------------------------------------------------------------------------------
 
 derivative("flip", self=lambda grad, dims: grad.flip(dims))
+derivative("roll", self=lambda grad, shifts, dims: grad.roll([-shift for shift in shifts], dims))
+derivative("rot90", self=lambda grad, k, dims: grad.rot90(-k, dims))
 
 
 def _repeat_backward(grad, self_sizes, repeats):
@@ -121,3 +142,8 @@ def _as_strided_backward(grad, self_sizes, self_strides, self_storage_offset, si
 
 derivative("as_strided", self=_as_strided_backward)
 derivative("as_strided_", self=_as_strided_backward)
+
+# --- other bytes, other places: nothing a gradient could follow -------------------------------------------------------
+
+non_differentiable("view.dtype", "repeat_interleave.Tensor", "tril_indices", "triu_indices")
+non_differentiable("set_", "set_.source_Tensor", "set_.source_Tensor_storage_offset", "is_set_to")

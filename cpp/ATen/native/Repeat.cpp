@@ -1,0 +1,86 @@
+// Mirrors: aten/src/ATen/native/Repeat.cpp
+// Each element so many times in a row.
+#include <ATen/Dispatch.h>
+#include <ATen/ShapeFunctions.h>
+#include <ATen/WrapDimUtils.h>
+#include <ATen/core/library.h>
+#include <ATen/native/TensorFactories.h>
+
+#include <algorithm>
+
+namespace reftorch::at::native {
+
+// repeats (n): [2, 0, 3] becomes [0, 0, 2, 2, 2], the places to take elements from.
+template <typename index_t>
+static Tensor places_of(const Tensor& repeats, std::optional<int64_t> output_size) {
+  TORCH_CHECK(repeats.dim() == 1, "repeat_interleave only accept 1D vector as repeat");
+  const Tensor dense = repeats.contiguous();
+  const index_t* counts = dense.data_ptr<index_t>();
+  const int64_t n = dense.numel();
+  int64_t total = 0;
+  for (int64_t i = 0; i < n; i++) {
+    TORCH_CHECK(counts[i] >= 0, "repeats can not be negative");
+    TORCH_CHECK(!__builtin_add_overflow(total, static_cast<int64_t>(counts[i]), &total),
+                "repeat_interleave: the sum of repeats is more than a tensor can hold");
+  }
+  TORCH_CHECK(n == 0 || output_size.value_or(total) == total,
+              "allocated size does not match required size: ", output_size.value_or(total), " given, ", total,
+              " required");
+  Tensor result = detail::empty_generic(total, repeats.scalar_type(), repeats.device());
+  index_t* place = result.data_ptr<index_t>();
+  for (int64_t i = 0; i < n; i++) {
+    place = std::fill_n(place, counts[i], static_cast<index_t>(i));
+  }
+  return result;
+}
+
+static Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_size) {
+  return AT_DISPATCH_SWITCH(repeats.scalar_type(), "repeat_interleave_cpu", AT_DISPATCH_CASE_TYPE(Long, [&] {
+                              return places_of<scalar_t>(repeats, output_size);
+                            }) AT_DISPATCH_CASE_TYPE(Int, [&] { return places_of<scalar_t>(repeats, output_size); }));
+}
+
+static Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim,
+                                       std::optional<int64_t> output_size) {
+  const Tensor input = dim.has_value() ? self : at::flatten(self);
+  const int64_t d = maybe_wrap_dim(dim.value_or(0), input.dim());
+  TORCH_CHECK(repeats.dim() <= 1, "repeats must be 0-dim or 1-dim tensor");
+  Tensor counts = repeats;
+  if (repeats.numel() == 1) {
+    counts = at::expand(at::reshape(repeats, {1}), IntArrayRef(input.size(d)));
+  } else {
+    TORCH_CHECK(repeats.sizes()[0] == input.size(d),
+                "repeats must have the same size as input along dim, but got repeats.size(0) = ", repeats.sizes()[0],
+                " and input.size(", d, ") = ", input.size(d));
+  }
+  return at::index_select(input, d, at::repeat_interleave(counts, output_size));
+}
+
+static Tensor repeat_interleave_int(const Tensor& self, int64_t repeats, std::optional<int64_t> dim,
+                                    std::optional<int64_t> output_size) {
+  Tensor input = dim.has_value() ? self : at::flatten(self);
+  const int64_t d = maybe_wrap_dim(dim.value_or(0), input.dim());
+  TORCH_CHECK(repeats >= 0, "Repeats must be non-negative");
+  input = at::unsqueeze(input, d + 1);
+  if (output_size.has_value()) {
+    const int64_t expected = repeats * input.size(d);
+    TORCH_CHECK(*output_size == expected, "repeat_interleave: Invalid output_size, expected ", expected, " but got ",
+                *output_size);
+  }
+  DimVector sizes(input.sizes());
+  sizes[d + 1] = repeats;
+  return at::flatten(at::clone(at::expand(input, sizes), MemoryFormat::Contiguous), d, d + 1);
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def("repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor", TORCH_FN(repeat_interleave),
+        variants::FUNCTION);
+  m.def_composite(
+      "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+      TORCH_FN(repeat_interleave_tensor));
+  m.def_composite(
+      "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+      TORCH_FN(repeat_interleave_int));
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,128 @@
+// Mirrors: aten/src/ATen/native/TensorTransformations.cpp
+// Elements in another order: reversed, rolled, turned.
+#include <ATen/ShapeFunctions.h>
+#include <ATen/WrapDimUtils.h>
+#include <ATen/core/library.h>
+#include <ATen/native/TensorFactories.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace reftorch::at::native {
+
+// --- reversal --------------------------------------------------------------------------------------------------------
+
+template <typename T>
+static void reverse_rows(const T* in, T* out, int64_t outer, int64_t n, int64_t inner) {
+  for (int64_t o = 0; o < outer; o++) {
+    if (inner == 1) {
+      std::reverse_copy(in + o * n, in + (o + 1) * n, out + o * n);
+      continue;
+    }
+    for (int64_t i = 0; i < n; i++) {
+      std::copy_n(in + (o * n + n - 1 - i) * inner, inner, out + (o * n + i) * inner);
+    }
+  }
+}
+
+// in, out: (outer, n, inner), one pass for each flipped dimension.
+static Tensor flip(const Tensor& self, IntArrayRef dims) {
+  const auto flipped = dims.empty() ? std::bitset<dim_bitset_size>() : dim_list_to_bitset(dims, self.dim());
+  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
+  Tensor current = self.contiguous();
+  for (int64_t d = 0; d < self.dim(); d++) {
+    if (!flipped[d] || self.sizes()[d] < 2 || self.numel() == 0) {
+      continue;
+    }
+    Tensor next = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
+    const int64_t inner = current.strides()[d], n = self.sizes()[d], outer = self.numel() / (n * inner);
+    switch (self.itemsize()) { // only the size of an element matters to a move
+      case 1:
+        reverse_rows(static_cast<uint8_t*>(current.data_ptr()), static_cast<uint8_t*>(next.data_ptr()), outer, n,
+                     inner);
+        break;
+      case 2:
+        reverse_rows(static_cast<uint16_t*>(current.data_ptr()), static_cast<uint16_t*>(next.data_ptr()), outer, n,
+                     inner);
+        break;
+      case 4:
+        reverse_rows(static_cast<uint32_t*>(current.data_ptr()), static_cast<uint32_t*>(next.data_ptr()), outer, n,
+                     inner);
+        break;
+      default:
+        reverse_rows(static_cast<uint64_t*>(current.data_ptr()), static_cast<uint64_t*>(next.data_ptr()), outer, n,
+                     inner);
+        break;
+    }
+    current = next;
+  }
+  at::copy_(result, current);
+  return result;
+}
+
+static Tensor fliplr(const Tensor& self) {
+  TORCH_CHECK(self.dim() >= 2, "Input must be >= 2-d.");
+  return at::flip(self, IntArrayRef(1));
+}
+
+static Tensor flipud(const Tensor& self) {
+  TORCH_CHECK(self.dim() >= 1, "Input must be >= 1-d.");
+  return at::flip(self, IntArrayRef(0));
+}
+
+// --- roll: what leaves at one end comes in at the other --------------------------------------------------------------
+
+static Tensor roll_dim(const Tensor& self, int64_t shift, int64_t dim) {
+  dim = maybe_wrap_dim(dim, self.dim(), /*wrap_scalar=*/false);
+  Tensor result = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
+  if (self.numel() == 0) {
+    return result;
+  }
+  const int64_t size = self.sizes()[dim];
+  shift %= size;
+  shift += shift < 0 ? size : 0;
+  Tensor head = at::narrow(result, dim, 0, shift), tail = at::narrow(result, dim, shift, size - shift);
+  at::copy_(head, at::narrow(self, dim, size - shift, shift));
+  at::copy_(tail, at::narrow(self, dim, 0, size - shift));
+  return result;
+}
+
+static Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
+  TORCH_CHECK(!shifts.empty(), "`shifts` required");
+  if (dims.empty() && shifts.size() == 1) { // as one long vector
+    const Tensor flat = at::reshape(self, IntArrayRef(-1));
+    return at::reshape(roll_dim(flat, shifts[0], 0), self.sizes());
+  }
+  TORCH_CHECK(shifts.size() == dims.size(), "shifts and dimensions must align. shifts: ", shifts.size(),
+              ", dims:", dims.size());
+  Tensor result = self;
+  for (size_t i = 0; i < dims.size(); i++) {
+    result = roll_dim(result, shifts[i], dims[i]);
+  }
+  return result;
+}
+
+// A quarter turn reverses one dimension and swaps the two.
+static Tensor rot90(const Tensor& self, int64_t k, IntArrayRef dims) {
+  TORCH_CHECK(dims.size() == 2, "expected total rotation dims == 2, but got dims = ", dims.size());
+  TORCH_CHECK(self.dim() >= 2, "expected total dims >= 2, but got total dims = ", self.dim());
+  TORCH_CHECK(dims[0] != dims[1] && std::abs(dims[0] - dims[1]) != self.dim(),
+              "expected rotation dims to be different, but got dim0 = ", dims[0], " and dim1 = ", dims[1]);
+  const int64_t dim0 = maybe_wrap_dim(dims[0], self.dim()), dim1 = maybe_wrap_dim(dims[1], self.dim());
+  switch ((k % 4 + 4) % 4) {
+    case 1: return at::transpose(at::flip(self, IntArrayRef(dim1)), dim0, dim1);
+    case 2: return at::flip(self, {dim0, dim1});
+    case 3: return at::transpose(at::flip(self, IntArrayRef(dim0)), dim0, dim1);
+    default: return at::clone(self, MemoryFormat::Contiguous);
+  }
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def("flip(Tensor self, int[] dims) -> Tensor", TORCH_FN(flip));
+  m.def_composite("fliplr(Tensor self) -> Tensor", TORCH_FN(fliplr));
+  m.def_composite("flipud(Tensor self) -> Tensor", TORCH_FN(flipud));
+  m.def("roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", TORCH_FN(roll));
+  m.def("rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", TORCH_FN(rot90));
+}
+
+} // namespace reftorch::at::native
