@@ -54,6 +54,19 @@ void throw_python_error() {
   throw error;
 }
 
+static PyObject* THPException_LinAlgError;
+
+void initExceptions(PyObject* module) {
+  THPException_LinAlgError =
+      PyErr_NewExceptionWithDoc("reftorch._C._LinAlgError",
+                                "A matrix has no inverse, no factor or no solution, or the algorithm did not converge.",
+                                PyExc_RuntimeError, nullptr);
+  if (THPException_LinAlgError == nullptr ||
+      PyObject_SetAttrString(module, "_LinAlgError", THPException_LinAlgError) < 0) {
+    throw_python_error();
+  }
+}
+
 void translate_current_exception() {
   try {
     throw;
@@ -69,6 +82,8 @@ void translate_current_exception() {
     PyErr_SetString(PyExc_ValueError, e.what());
   } catch (const c10::TypeError& e) {
     PyErr_SetString(PyExc_TypeError, e.what());
+  } catch (const c10::LinAlgError& e) {
+    PyErr_SetString(THPException_LinAlgError, e.what());
   } catch (const c10::NotImplementedError& e) {
     PyErr_SetString(PyExc_NotImplementedError, e.what());
   } catch (const std::bad_alloc& e) {

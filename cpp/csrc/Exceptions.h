@@ -37,6 +37,9 @@ class python_error final : public std::exception {
 // Throws the current Python error as a python_error.
 [[noreturn]] void throw_python_error();
 
+// Makes _C._LinAlgError, a RuntimeError.
+void initExceptions(PyObject* module);
+
 // Sets the Python error for the exception being handled; call it in a catch block, with the GIL held.
 void translate_current_exception();
 

@@ -137,6 +137,7 @@ PYBIND11_MODULE(_C, m) {
       translate_current_exception();
     }
   });
+  initExceptions(m.ptr());
   initDtypes(m.ptr());
   initTensorBase(m.ptr());
   initGenerator(m.ptr());

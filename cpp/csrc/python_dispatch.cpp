@@ -300,6 +300,7 @@ void initOps(PyObject* module, PyObject* tensor_base) {
   op_method_type = make_op_type("reftorch._C.OpMethod", true);
   PyObject* functions = make_namespace(module, "_VariableFunctions");
   PyObject* nn = make_namespace(module, "_nn");
+  PyObject* linalg = make_namespace(module, "_linalg");
 
   std::map<std::string, std::vector<at::OperatorEntry*>> by_name;
   for (const auto& entry : at::Dispatcher::singleton().entries()) {
@@ -309,7 +310,7 @@ void initOps(PyObject* module, PyObject* tensor_base) {
     }
   }
   for (const auto& [name, entries] : by_name) {
-    for (int variant : {at::variants::FUNCTION, at::variants::METHOD, at::variants::NN}) {
+    for (int variant : {at::variants::FUNCTION, at::variants::METHOD, at::variants::NN, at::variants::LINALG}) {
       std::vector<at::OperatorEntry*> chosen;
       std::copy_if(entries.begin(), entries.end(), std::back_inserter(chosen),
                    [variant](at::OperatorEntry* entry) { return (entry->variants & variant) != 0; });
@@ -318,7 +319,10 @@ void initOps(PyObject* module, PyObject* tensor_base) {
       }
       const bool is_method = variant == at::variants::METHOD;
       PyObject* packet = make_packet(name, chosen, is_method);
-      PyObject* target = is_method ? tensor_base : variant == at::variants::NN ? nn : functions;
+      PyObject* target = is_method                         ? tensor_base
+                         : variant == at::variants::NN     ? nn
+                         : variant == at::variants::LINALG ? linalg
+                                                           : functions;
       if (is_method) {
         methods[name] = packet;
       }

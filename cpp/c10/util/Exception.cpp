@@ -14,6 +14,7 @@ template void torchCheckFail<IndexError>(const char*, int, const std::string&);
 template void torchCheckFail<ValueError>(const char*, int, const std::string&);
 template void torchCheckFail<TypeError>(const char*, int, const std::string&);
 template void torchCheckFail<NotImplementedError>(const char*, int, const std::string&);
+template void torchCheckFail<LinAlgError>(const char*, int, const std::string&);
 template void torchCheckFail<OutOfMemoryError>(const char*, int, const std::string&);
 
 void torchInternalAssertFail(const char* file, int line, const char* condition, const std::string& msg) {

@@ -42,6 +42,10 @@ class C10_API TypeError : public Error {
 class C10_API NotImplementedError : public Error {
   using Error::Error;
 };
+// A matrix has no inverse, no factor, no solution: torch.linalg.LinAlgError.
+class C10_API LinAlgError : public Error {
+  using Error::Error;
+};
 class C10_API OutOfMemoryError : public Error {
   using Error::Error;
 };
@@ -75,6 +79,7 @@ template <typename ErrorType>
 #define TORCH_CHECK_INDEX(cond, ...) TORCH_CHECK_WITH(IndexError, cond, __VA_ARGS__)
 #define TORCH_CHECK_VALUE(cond, ...) TORCH_CHECK_WITH(ValueError, cond, __VA_ARGS__)
 #define TORCH_CHECK_TYPE(cond, ...) TORCH_CHECK_WITH(TypeError, cond, __VA_ARGS__)
+#define TORCH_CHECK_LINALG(cond, ...) TORCH_CHECK_WITH(LinAlgError, cond, __VA_ARGS__)
 #define TORCH_CHECK_NOT_IMPLEMENTED(cond, ...) TORCH_CHECK_WITH(NotImplementedError, cond, __VA_ARGS__)
 
 // A broken promise of our own, never of the caller: always checked, it names the file and line.

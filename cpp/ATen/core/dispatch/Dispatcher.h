@@ -13,9 +13,9 @@
 
 namespace reftorch::at {
 
-// How Python reaches an op: a function of the module, a method of Tensor, a function of `_C._nn`.
+// How Python reaches an op: a function of the module, a method of Tensor, a function of `_C._nn` or `_C._linalg`.
 namespace variants {
-constexpr int FUNCTION = 1, METHOD = 2, NN = 4;
+constexpr int FUNCTION = 1, METHOD = 2, NN = 4, LINALG = 8;
 }
 
 struct OperatorEntry final {
