@@ -129,8 +129,12 @@ std::shared_ptr<Node> make_not_implemented(const OperatorInfo& info, const at::F
   return node;
 }
 
-void set_histories(const std::shared_ptr<Node>& grad_fn, bool inplace, const at::IValue* results, size_t num_results) {
+void set_histories(const std::shared_ptr<Node>& grad_fn, bool inplace, uint64_t undifferentiable,
+                   const at::IValue* results, size_t num_results) {
   for (size_t r = 0; r < num_results; r++) {
+    if ((undifferentiable >> r & 1) != 0) {
+      continue;
+    }
     if (results[r].isNone()) {
       grad_fn->add_undefined_input_metadata();
     }
@@ -179,7 +183,8 @@ void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::
   if (info.kind == Kind::View) {
     make_views(info, source, results, num_results);
   }
-  set_histories(grad_fn, inplace, results, num_results);
+  set_histories(grad_fn, inplace, info.formula != nullptr ? info.formula->undifferentiable_results : 0, results,
+                num_results);
   for (size_t r = 0; formula_node != nullptr && r < num_results; r++) {
     if (results[r].isTensor()) {
       formula_node->save_result(r, results[r].toTensor(), needed, inplace && impl::is_view(results[r].toTensor()));

@@ -42,6 +42,7 @@ struct TORCH_API DerivativeFormula {
   std::string node_name;       // "MulBackward0"
   std::vector<uint8_t> inputs; // differentiable arguments, ascending
   bool has_list_inputs = false;
+  uint64_t undifferentiable_results = 0; // bit i: result i is a constant to autograd, as an index is
   std::vector<SavedField> fields;
   uint8_t num_variables = 0, num_lists = 0, num_values = 0, num_sizes_lists = 0;
 };

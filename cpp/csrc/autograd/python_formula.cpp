@@ -288,9 +288,17 @@ void add_input(PythonFormula& target, const at::FunctionSchema& schema, const st
   target.has_list_inputs = target.has_list_inputs || is_list;
 }
 
-std::unique_ptr<PythonFormula> new_formula(const at::FunctionSchema& schema, const std::string& node_name) {
+// `output_differentiability`: a bool for each result, or empty if all of them are differentiable.
+std::unique_ptr<PythonFormula> new_formula(const at::FunctionSchema& schema, const std::string& node_name,
+                                           const std::vector<bool>& output_differentiability) {
   auto formula = std::make_unique<PythonFormula>();
   formula->node_name = node_name;
+  TORCH_CHECK(output_differentiability.empty() || output_differentiability.size() == schema.returns.size(),
+              "derivative of ", schema.operator_name(), ": output_differentiability must have ", schema.returns.size(),
+              " entries, one for each result, but has ", output_differentiability.size());
+  for (size_t i = 0; i < output_differentiability.size(); i++) {
+    formula->undifferentiable_results |= uint64_t(!output_differentiability[i]) << i;
+  }
   for (const at::Argument& arg : schema.arguments) {
     formula->argument_types.push_back(arg.type);
   }
@@ -299,9 +307,10 @@ std::unique_ptr<PythonFormula> new_formula(const at::FunctionSchema& schema, con
 
 using Row = std::tuple<std::string, py::object, std::vector<std::string>>; // input, formula, the formula's parameters
 
-void register_rows(const std::string& op, const std::string& node_name, const std::vector<Row>& rows) {
+void register_rows(const std::string& op, const std::string& node_name, const std::vector<Row>& rows,
+                   const std::vector<bool>& output_differentiability) {
   at::OperatorEntry& entry = at::Dispatcher::singleton().findSchemaOrThrow(op).entry();
-  auto formula = new_formula(entry.schema, node_name);
+  auto formula = new_formula(entry.schema, node_name, output_differentiability);
   for (const Row& row : rows) {
     add_input(*formula, entry.schema, std::get<0>(row));
     formula->formulas.push_back(resolve_formula(*formula, entry.schema, std::get<1>(row), std::get<2>(row),
@@ -312,9 +321,9 @@ void register_rows(const std::string& op, const std::string& node_name, const st
 
 void register_joint(const std::string& op, const std::string& node_name,
                     const std::optional<std::vector<std::string>>& inputs, const py::object& function,
-                    const std::vector<std::string>& parameters) {
+                    const std::vector<std::string>& parameters, const std::vector<bool>& output_differentiability) {
   at::OperatorEntry& entry = at::Dispatcher::singleton().findSchemaOrThrow(op).entry();
-  auto formula = new_formula(entry.schema, node_name);
+  auto formula = new_formula(entry.schema, node_name, output_differentiability);
   formula->joint = true;
   for (const at::Argument& arg : entry.schema.arguments) {
     if (inputs.has_value() ? std::find(inputs->begin(), inputs->end(), arg.name) != inputs->end()

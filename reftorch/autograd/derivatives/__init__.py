@@ -75,12 +75,20 @@ def _named(formula: Callable[..., Any], name: str) -> Callable[..., Any]:
     return formula
 
 
-def derivative(op: str, /, *, inputs: Sequence[str] | None = None, **formulas: Callable[..., Any]) -> Any:
+def derivative(
+    op: str,
+    /,
+    *,
+    inputs: Sequence[str] | None = None,
+    output_differentiability: Sequence[bool] = (),
+    **formulas: Callable[..., Any],
+) -> Any:
     """Say how gradients pass through an op.
 
     Args:
         op: the op's name with its overload, ``"mul.Tensor"``.
         inputs: joint form only: the differentiable inputs in schema order; without it, all tensor arguments.
+        output_differentiability: for each result, whether it has a gradient at all; by default all of them have.
         formulas: for each differentiable input, by name, its formula.
 
     Returns:
@@ -101,11 +109,13 @@ def derivative(op: str, /, *, inputs: Sequence[str] | None = None, **formulas: C
     base = op.split(".")[0]
     if formulas:
         rows = [(name, _named(f, f"{base}_{name}"), _parameters(f)) for name, f in formulas.items()]
-        _C._register_derivative(op, _node_name(op), rows)
+        _C._register_derivative(op, _node_name(op), rows, list(output_differentiability))
         return None
 
     def joint(formula: Callable[..., Any]) -> Callable[..., Any]:
-        _C._register_joint_derivative(op, _node_name(op), inputs, formula, _parameters(formula))
+        _C._register_joint_derivative(
+            op, _node_name(op), inputs, formula, _parameters(formula), list(output_differentiability)
+        )
         return formula
 
     return joint
