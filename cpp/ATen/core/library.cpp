@@ -6,8 +6,34 @@
 
 namespace reftorch::at {
 
+// For "foo.out", or "foo.bar_out", the entry of foo, or foo.bar, if that takes the same arguments.
+static OperatorEntry* functional_of(const FunctionSchema& schema) {
+  std::string overload = schema.overload_name;
+  if (!schema.is_out() || overload.size() < 3 || overload.compare(overload.size() - 3, 3, "out") != 0) {
+    return nullptr;
+  }
+  overload.resize(overload == "out" ? 0 : overload.size() - 4);
+  OperatorEntry* entry =
+      Dispatcher::singleton().findSchema(overload.empty() ? schema.name : schema.name + "." + overload);
+  if (entry == nullptr || entry->schema.arguments.size() + schema.returns.size() != schema.arguments.size()) {
+    return nullptr;
+  }
+  for (size_t i = 0; i < entry->schema.arguments.size(); i++) {
+    if (entry->schema.arguments[i].name != schema.arguments[i].name) {
+      return nullptr;
+    }
+  }
+  return entry;
+}
+
 OperatorEntry* Library::define(FunctionSchema schema, int variants) {
-  return Dispatcher::singleton().registerDef(std::move(schema), variants, file_, line_);
+  OperatorEntry* functional = functional_of(schema);
+  OperatorEntry* entry = Dispatcher::singleton().registerDef(std::move(schema), variants, file_, line_);
+  if (functional != nullptr && functional->out == nullptr) { // so that Python has one function with out=None
+    entry->functional = functional;
+    functional->out = entry;
+  }
+  return entry;
 }
 
 void Library::implement(OperatorEntry* entry, c10::DispatchKey key, KernelFunction kernel) {
@@ -38,10 +64,7 @@ OperatorEntry* Library::define_out(OperatorEntry* functional) {
     arg.alias = ret.alias = {letter++, true};
     schema.arguments.push_back(arg);
   }
-  OperatorEntry* entry = define(std::move(schema), functional->variants);
-  entry->functional = functional;
-  functional->out = entry;
-  return entry;
+  return define(std::move(schema), functional->variants);
 }
 
 static void call_original(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
@@ -73,9 +96,11 @@ void Library::def_alias(const std::string& name, const std::string& of) {
 }
 
 void impl::copy_to_out(const Tensor& result, Tensor& out) {
-  TORCH_CHECK(c10::canCast(result.scalar_type(), out.scalar_type()), "result type ", result.scalar_type(),
-              " can't be cast to the desired output type ", out.scalar_type());
-  resize_output(out, result.sizes());
+  TORCH_CHECK(out.scalar_type() == result.scalar_type(), "Expected out tensor to have dtype ", result.scalar_type(),
+              ", but got ", out.scalar_type(), " instead");
+  if (resize_output(out, result.sizes())) { // new memory takes the result's order too
+    out.unsafeGetTensorImpl()->set_sizes_and_strides(result.sizes(), result.strides(), out.storage_offset());
+  }
   at::copy_(out, result);
 }
 

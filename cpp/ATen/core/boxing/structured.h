@@ -87,7 +87,7 @@ struct structured<fn, void (*)(Args...)> {
   static constexpr bool has_inplace = num_outputs == 1 && inplace_kernels::value;
 };
 
-// The out= form of a composite: compute, then copy. `out` may have any dtype that the result casts to.
+// The out= form of a composite: compute, then copy. `out` must have the result's dtype.
 TORCH_API void copy_to_out(const Tensor& result, Tensor& out);
 
 template <auto fn, typename Sig>
