@@ -102,9 +102,25 @@ DimVector channels_last_strides(IntArrayRef sizes) {
   int64_t step = 1;
   for (int64_t d : {1, 3, 2, 0}) {
     strides[d] = step;
-    step *= std::max<int64_t>(sizes[d], 1);
+    step *= sizes[d];
   }
   return strides;
+}
+
+MemoryFormat suggest_memory_format(const Tensor& t) {
+  if (t.dim() != 4 || t.strides()[1] == 0) {
+    return MemoryFormat::Contiguous;
+  }
+  const IntArrayRef sizes = t.sizes(), strides = t.strides();
+  int64_t least = 0; // what the next dimension's stride must reach
+  for (int64_t d : {1, 3, 2, 0}) {
+    const bool ambiguous = d == 0 && least == strides[1]; // (N, 1, 1, 1): the strides tell nothing
+    if (sizes[d] == 0 || strides[d] < least || ambiguous) {
+      return MemoryFormat::Contiguous;
+    }
+    least = strides[d] * std::max<int64_t>(sizes[d], 1);
+  }
+  return MemoryFormat::ChannelsLast;
 }
 
 } // namespace reftorch::at::detail

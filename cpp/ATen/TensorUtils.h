@@ -18,5 +18,7 @@ TORCH_API DimVector infer_dense_strides(IntArrayRef sizes, IntArrayRef strides);
 TORCH_API DimVector contiguous_strides(IntArrayRef sizes);
 // The order N, H, W, C of a 4-d (N, C, H, W) shape.
 TORCH_API DimVector channels_last_strides(IntArrayRef sizes);
+// The memory format that the strides look like; the contiguous one where they could be either.
+TORCH_API MemoryFormat suggest_memory_format(const Tensor& t);
 
 } // namespace reftorch::at::detail

@@ -2,6 +2,7 @@
 // Another dtype, device or memory order. `to` is composite: it returns self where nothing changes, else it calls
 // _to_copy, which autograd records. Left out: layouts other than strided, to_dense and its kin.
 #include <ATen/Functions.h>
+#include <ATen/TensorUtils.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 
@@ -34,7 +35,7 @@ static Tensor to_impl(const Tensor& self, OptionalType dtype, OptionalDevice dev
   const MemoryFormat order = format.value_or(MemoryFormat::Preserve);
   const bool same = dtype.value_or(self.scalar_type()) == self.scalar_type() &&
                     device.value_or(self.device()) == self.device() &&
-                    (order == MemoryFormat::Preserve || self.is_contiguous(order));
+                    (order == MemoryFormat::Preserve || order == detail::suggest_memory_format(self));
   return same && !copy ? self : at::_to_copy(self, dtype, device, non_blocking, order);
 }
 

@@ -18,8 +18,8 @@ void check_not_pinned(const OptionalBool& pin_memory) {
 Tensor empty_cpu(IntArrayRef size, OptionalType dtype, OptionalDevice device, OptionalFormat format) {
   const ScalarType type = dtype_or_default(dtype);
   const MemoryFormat order = format.value_or(MemoryFormat::Contiguous);
-  TORCH_CHECK(order != MemoryFormat::Preserve, "Unsupported memory format: ", order,
-              " has no tensor to take the order from");
+  TORCH_CHECK(order != MemoryFormat::Preserve, "unsupported memory format Preserve",
+              ": there is no tensor to take the order from");
   if (order == MemoryFormat::ChannelsLast) {
     return detail::empty_strided_generic(size, detail::channels_last_strides(size), type, device.value_or(Device()));
   }
