@@ -65,6 +65,7 @@ import reftorch.utils.data
 from reftorch import (
     __config__,
     autograd,
+    linalg,
     nn,
     optim,
     random,
@@ -77,6 +78,7 @@ from reftorch._tensor_str import get_printoptions, printoptions, set_printoption
 from reftorch._type_info import finfo, iinfo
 from reftorch._utils import typename
 from reftorch.autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from reftorch._functional_products import chain_matmul, einsum, tensordot
 from reftorch._functional_shape import (
     atleast_1d,
     atleast_2d,

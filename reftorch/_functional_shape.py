@@ -12,6 +12,7 @@ from typing import Any
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 
+
 def _one_list(tensors: tuple[Any, ...]) -> Any:
     """``f([a, b])`` for ``f(a, b)``."""
     return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.op_db import factories, indexing, linalg, shape
+from tests.op_db import decompositions, factories, indexing, linalg, shape
 from tests.op_db.checks import check_forward, check_gradcheck, check_gradients, check_inplace_and_out
 from tests.op_db.core import DTYPES, OpInfo
 
@@ -17,10 +17,11 @@ from tests.op_db.core import DTYPES, OpInfo
 pytestmark = [
     pytest.mark.filterwarnings("ignore:An output with one or more elements was resized"),
     pytest.mark.filterwarnings("ignore:index_reduce"),
+    pytest.mark.filterwarnings("ignore:torch.* is deprecated"),
     pytest.mark.filterwarnings("ignore:The reduce argument of torch.scatter"),
 ]
 
-MOVING = [*shape.ROWS, *indexing.ROWS, *indexing.IN_PLACE, *linalg.ROWS, *factories.COPIES]
+MOVING = [*shape.ROWS, *indexing.ROWS, *indexing.IN_PLACE, *linalg.ROWS, *decompositions.ROWS, *factories.COPIES]
 ROWS = [*MOVING, *factories.FACTORIES, *factories.RANDOM, *indexing.SPECIAL]
 
 

@@ -190,7 +190,7 @@ class OpInfo:
     def run(self, lib: Library, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.call is not None:
             return self.call(lib, *args, **kwargs)
-        space = lib if hasattr(lib, self.function) else lib._C._nn if hasattr(lib._C._nn, self.function) else None
-        if space is None:
-            return getattr(args[0], self.function)(*args[1:], **kwargs)
-        return getattr(space, self.function)(*args, **kwargs)
+        for space in (lib, lib._C._nn, lib._C._linalg):
+            if hasattr(space, self.function):
+                return getattr(space, self.function)(*args, **kwargs)
+        return getattr(args[0], self.function)(*args[1:], **kwargs)

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/Blas.cpp
-// Products with vectors. Left out: vdot, complex numbers.
+// Products with vectors. Left out: complex numbers.
 #include <ATen/Functions.h>
 #include <ATen/Resize.h>
 #include <ATen/core/library.h>
@@ -69,11 +69,29 @@ static Tensor dot(const Tensor& self, const Tensor& tensor) {
   return result;
 }
 
+template <Tensor (*product)(const Tensor&, const Tensor&)>
+static Tensor& dot_out(const Tensor& self, const Tensor& other, Tensor& out) {
+  TORCH_CHECK(out.scalar_type() == self.scalar_type(), "result dtype ", out.scalar_type(),
+              " does not match input dtype ", self.scalar_type());
+  resize_output(out, {});
+  return at::copy_(out, product(self, other));
+}
+
+// The conjugate of self times other: for real numbers, dot.
+static Tensor vdot(const Tensor& self, const Tensor& other) {
+  return native::dot(self, other);
+}
+
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
                    TORCH_FN(addmv_out));
   m.def_structured("mv(Tensor self, Tensor vec) -> Tensor", TORCH_FN(mv_out), derive::OUT);
   m.def("dot(Tensor self, Tensor tensor) -> Tensor", TORCH_FN(dot));
+  m.def("dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(dot_out<native::dot>),
+        variants::FUNCTION);
+  m.def("vdot(Tensor self, Tensor other) -> Tensor", TORCH_FN(vdot));
+  m.def("vdot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(dot_out<native::vdot>),
+        variants::FUNCTION);
 }
 
 } // namespace reftorch::at::native

@@ -18,6 +18,11 @@ namespace reftorch::at::native::cpublas {
 
 DEFINE_DISPATCH(gemm_stub)
 
+void one_blas_thread() {
+  static const bool done = (BLAS(openblas_set_num_threads)(1), true);
+  (void)done;
+}
+
 namespace {
 
 bool is_transposed(TransposeType t) {
@@ -32,13 +37,6 @@ CBLAS_TRANSPOSE to_blas(TransposeType t) {
 template <typename... Ints>
 bool fits_blas(Ints... values) {
   return ((values <= std::numeric_limits<blasint>::max()) && ...);
-}
-
-// OpenBLAS runs on the caller's thread only: the threads are ours (at::parallel_for), so that set_num_threads governs
-// every op alike and no second pool competes for the cores.
-void one_blas_thread() {
-  static const bool done = (BLAS(openblas_set_num_threads)(1), true);
-  (void)done;
 }
 
 void blas_gemm(TransposeType ta, TransposeType tb, int64_t m, int64_t n, int64_t k, float alpha, const float* a,

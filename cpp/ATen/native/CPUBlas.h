@@ -30,6 +30,10 @@ TORCH_API void gemv(TransposeType trans, int64_t m, int64_t n, opmath_type<scala
 template <typename scalar_t>
 TORCH_API scalar_t dot(int64_t n, const scalar_t* x, int64_t incx, const scalar_t* y, int64_t incy);
 
+// OpenBLAS runs on the caller's thread only: the threads are ours (at::parallel_for), so that set_num_threads governs
+// every op alike and no second pool competes for the cores. To be called before any of its routines.
+TORCH_API void one_blas_thread();
+
 // gemm on one thread for any dtype of numbers, by our own kernel.
 using gemm_fn = void (*)(c10::ScalarType type, TransposeType transa, TransposeType transb, int64_t m, int64_t n,
                          int64_t k, const c10::Scalar& alpha, const void* a, int64_t lda, const void* b, int64_t ldb,

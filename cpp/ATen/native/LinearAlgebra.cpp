@@ -1,11 +1,12 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp
-// Products of matrices and of batches of them. Left out: decompositions, solvers, einsum, chain_matmul, addr, sparse
-// operands.
+// Products of matrices and of batches of them. Products made of these are in Matmul.cpp, Tensordot.cpp, Einsum.cpp and
+// MatrixChain.cpp. Left out: sparse operands, an out_dtype of its own.
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/Parallel.h>
 #include <ATen/Resize.h>
+#include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
 #include <ATen/native/CPUBlas.h>
 #include <ATen/native/MatrixLayout.h>
@@ -13,6 +14,7 @@
 #include <ATen/native/TypeMetaName.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace reftorch::at::native {
 
@@ -165,6 +167,62 @@ static void baddbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& 
   baddbmm_impl("baddbmm", out, batch1, batch2, beta, alpha);
 }
 
+// out (m, n) = beta * self + alpha * sum over b of batch1[b] @ batch2[b]. The batch and the inner dimension are summed
+// alike, so they are made one: (m, b * k) @ (b * k, n).
+static void addbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+                       const Scalar& alpha, Tensor& out) {
+  TORCH_CHECK(batch1.dim() == 3, "batch1 must be a 3D tensor");
+  TORCH_CHECK(batch2.dim() == 3, "batch2 must be a 3D tensor");
+  const IntArrayRef size1 = batch1.sizes(), size2 = batch2.sizes();
+  TORCH_CHECK(size1[0] == size2[0], "batch1 and batch2 must have same number of batches, got ", size1[0], " and ",
+              size2[0]);
+  TORCH_CHECK(size1[2] == size2[1], "Incompatible matrix sizes for bmm (", size1[1], "x", size1[2], " and ", size2[1],
+              "x", size2[2], ")");
+  const int64_t inner = size1[0] * size1[2];
+  addmm_out(self, at::reshape(at::transpose(batch1, 0, 1), {size1[1], inner}), at::reshape(batch2, {inner, size2[2]}),
+            beta, alpha, out);
+}
+
+// --- addr: beta * self + alpha * vec1 (n) times vec2 (m) -------------------------------------------------------------
+
+static void check_addr_scalar(const char* name, const Scalar& scalar, ScalarType dtype) {
+  TORCH_CHECK(!scalar.isBoolean() || dtype == kBool, "Boolean ", name, " only supported for Boolean results.");
+  TORCH_CHECK(c10::isFloatingType(dtype) || scalar.isIntegral(/*includeBool=*/true),
+              "For integral input tensors, argument ", name, " must not be a floating point number.");
+}
+
+static void addr_out(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
+                     const Scalar& alpha, Tensor& out) {
+  TORCH_CHECK(vec1.dim() == 1, "addr: Expected 1-D argument vec1, but got ", vec1.dim(), "-D");
+  TORCH_CHECK(vec2.dim() == 1, "addr: Expected 1-D argument vec2, but got ", vec2.dim(), "-D");
+  const DimVector sizes = {vec1.sizes()[0], vec2.sizes()[0]};
+  const bool inplace = out.defined() && out.is_same(self);
+  TORCH_CHECK(!inplace || self.dim() == 2, "2D tensor expected, got ", self.dim(), "D tensor for input");
+  const Tensor addend = at::expand(self, sizes); // it reports a shape that does not fit
+  const ScalarType dtype = result_type(std::vector<Tensor>{self, vec1, vec2});
+  check_addr_scalar("beta", beta, dtype);
+  check_addr_scalar("alpha", alpha, dtype);
+  auto number = [dtype](const Scalar& value) { // a factor does not change the dtype
+    return detail::scalar_tensor(value, dtype);
+  };
+  Tensor sum = at::mul(at::mul(at::unsqueeze(vec1, 1), vec2), number(alpha));
+  if (!beta.equal(0)) {
+    sum = at::add(at::mul(addend, number(beta)), sum);
+  }
+  if (!out.defined()) {
+    out = at::to(sum, dtype);
+    return;
+  }
+  TORCH_CHECK(c10::canCast(dtype, out.scalar_type()), "result type ", dtype,
+              " can't be cast to the desired output type ", out.scalar_type());
+  TORCH_CHECK(!inplace || self.sizes() == IntArrayRef(sizes), "Bad in-place call: input tensor size ", self.sizes(),
+              " and output tensor size ", IntArrayRef(sizes), " should match");
+  if (resize_output(out, sizes)) {
+    out.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, sum.strides(), out.storage_offset());
+  }
+  at::copy_(out, sum);
+}
+
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("mm(Tensor self, Tensor mat2) -> Tensor", TORCH_FN(mm_out), derive::OUT);
   m.def_structured("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
@@ -172,6 +230,10 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("bmm(Tensor self, Tensor mat2) -> Tensor", TORCH_FN(bmm_out), derive::OUT);
   m.def_structured("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
                    TORCH_FN(baddbmm_out));
+  m.def_structured("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+                   TORCH_FN(addbmm_out));
+  m.def_structured("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+                   TORCH_FN(addr_out));
 }
 
 } // namespace reftorch::at::native

@@ -1,8 +1,12 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp (matmul, outer), aten/src/ATen/native/Linear.cpp
-// Products for tensors of any rank, made of mm, mv, dot and bmm. Left out: bilinear, einsum, tensordot.
+// Products for tensors of any rank, made of mm, mv, dot and bmm. Left out: bilinear.
 #include <ATen/ExpandUtils.h>
-#include <ATen/Functions.h>
+#include <ATen/LinalgFunctions.h>
+#include <ATen/Resize.h>
 #include <ATen/core/library.h>
+#include <ATen/native/TypeMetaName.h>
+
+#include <string>
 
 namespace reftorch::at::native {
 
@@ -116,6 +120,24 @@ static Tensor outer(const Tensor& self, const Tensor& vec2) {
   return at::mul(at::reshape(self, {self.sizes()[0], 1}), vec2);
 }
 
+// A product of matrices goes straight into `out`; the others are folded into one first, and copied.
+static Tensor& matmul_out(const Tensor& tensor1, const Tensor& tensor2, Tensor& out) {
+  if (tensor1.dim() == 2 && tensor2.dim() == 2) {
+    return at::mm_out(out, tensor1, tensor2);
+  }
+  const Tensor result = native::matmul(tensor1, tensor2);
+  TORCH_CHECK(out.scalar_type() == result.scalar_type(), "Expected out tensor to have dtype ",
+              type_meta_name(result.scalar_type()), ", but got ", type_meta_name(out.scalar_type()), " instead");
+  resize_output(out, result.sizes());
+  return at::copy_(out, result);
+}
+
+static Tensor& outer_out(const Tensor& self, const Tensor& vec2, Tensor& out) {
+  TORCH_CHECK(self.dim() == 1, "outer: Expected 1-D argument self, but got ", self.dim(), "-D");
+  TORCH_CHECK(vec2.dim() == 1, "outer: Expected 1-D argument vec2, but got ", vec2.dim(), "-D");
+  return at::mul_out(out, at::reshape(self, {self.sizes()[0], 1}), vec2);
+}
+
 // input (*, in) @ weight (out, in).t() + bias (out)
 static Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
   TORCH_CHECK(input.dim() != 0 && weight.dim() != 0, "both arguments to linear need to be at least 1D, but they are ",
@@ -135,7 +157,16 @@ static Tensor linear(const Tensor& input, const Tensor& weight, const std::optio
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("matmul(Tensor self, Tensor other) -> Tensor", TORCH_FN(matmul));
-  m.def_composite("outer(Tensor self, Tensor vec2) -> Tensor", TORCH_FN(outer));
+  m.def("matmul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(matmul_out),
+        variants::FUNCTION);
+  m.def_composite("linalg_matmul(Tensor self, Tensor other) -> Tensor", TORCH_FN(matmul), variants::LINALG);
+  m.def("linalg_matmul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(matmul_out),
+        variants::LINALG);
+  for (const std::string name : {"outer", "ger"}) {
+    m.def_composite(name + "(Tensor self, Tensor vec2) -> Tensor", TORCH_FN(outer));
+    m.def(name + ".out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(outer_out),
+          variants::FUNCTION);
+  }
   m.def_composite("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", TORCH_FN(linear), variants::NN);
 }
 

@@ -85,6 +85,10 @@ static Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t
   return as_view(self, sizes, strides, storage_offset);
 }
 
+static Tensor linalg_diagonal(const Tensor& A, int64_t offset, int64_t dim1, int64_t dim2) {
+  return at::diagonal(A, offset, dim1, dim2);
+}
+
 // --- several views at once -------------------------------------------------------------------------------------------
 
 static std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
@@ -183,6 +187,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
                   TORCH_FN(narrow_tensor));
   m.def("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", TORCH_FN(diagonal));
+  m.def_composite("linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
+                  TORCH_FN(linalg_diagonal), variants::LINALG);
   m.def("unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]", TORCH_FN(unbind));
   m.def("split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]", TORCH_FN(split));
   m.def_composite("split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]", TORCH_FN(split_sizes));

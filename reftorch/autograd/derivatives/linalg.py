@@ -4,9 +4,10 @@ For C = A B the gradients are dA = dC B^T and dB = A^T dC. A gradient is compute
 that it can be added to .grad without a copy (the weight of a Linear layer comes in as its transpose).
 
 Mirrors: tools/autograd/derivatives.yaml (mm, addmm, bmm, ...), torch/csrc/autograd/FunctionsManual.cpp (mm_mat1_grad)
-Leaves out: decompositions, complex conjugates.
+Leaves out: decompositions (see decompositions.py), complex conjugates.
 """
 
+from reftorch import _C
 from reftorch.autograd.derivatives import derivative
 
 
@@ -60,6 +61,18 @@ derivative(
     batch2=lambda grad, batch1, alpha: _times(batch1.transpose(1, 2).bmm(grad), alpha),
 )
 
+# the batch is summed, so every matrix of it gets the whole gradient
+derivative(
+    "addbmm",
+    self=lambda grad, beta: _times(grad, beta),
+    batch1=lambda grad, batch1_sizes, batch2, alpha: _times(
+        grad.expand(batch1_sizes[0], *grad.shape).bmm(batch2.transpose(1, 2)), alpha
+    ),
+    batch2=lambda grad, batch2_sizes, batch1, alpha: _times(
+        batch1.transpose(1, 2).bmm(grad.expand(batch2_sizes[0], *grad.shape)), alpha
+    ),
+)
+
 # --- vectors ---------------------------------------------------------------------------------------------------------
 
 derivative("mv", self=lambda grad, vec: grad.outer(vec), vec=lambda grad, self: self.t().mv(grad))
@@ -72,3 +85,18 @@ derivative(
 )
 
 derivative("dot", self=lambda grad, tensor: grad * tensor, tensor=lambda grad, self: grad * self)
+derivative("vdot", self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
+
+derivative(
+    "addr",
+    self=lambda grad, beta: _times(grad, beta),
+    vec1=lambda grad, vec2, alpha: _times(grad.mv(vec2), alpha),
+    vec2=lambda grad, vec1, alpha: _times(grad.t().mv(vec1), alpha),
+)
+
+# a x b = -(b x a), and g . (a x b) = a . (b x g) = b . (g x a)
+derivative(
+    "linalg_cross",
+    self=lambda grad, other, dim: _C._linalg.linalg_cross(other, grad, dim=dim),
+    other=lambda grad, self, dim: _C._linalg.linalg_cross(grad, self, dim=dim),
+)

@@ -63,13 +63,17 @@ derivative(
 derivative("diagonal_backward", grad_output=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2))
 derivative("diag_embed", self=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2))
 
-derivative("unfold",
-           self=lambda grad, self_sizes, dimension, size, step: _torch.unfold_backward(
-               grad, self_sizes, dimension, size, step))
+derivative(
+    "unfold",
+    self=lambda grad, self_sizes, dimension, size, step: _torch.unfold_backward(
+        grad, self_sizes, dimension, size, step
+    ),
+)
 derivative("unfold_backward", grad_in=lambda grad, dim, size, step: grad.unfold(dim, size, step))
 
-derivative("trace",
-           self=lambda grad, self_sizes: _torch.diagonal_backward(grad.expand(min(self_sizes)), self_sizes, 0, 0, 1))
+derivative(
+    "trace", self=lambda grad, self_sizes: _torch.diagonal_backward(grad.expand(min(self_sizes)), self_sizes, 0, 0, 1)
+)
 derivative("tril", self=lambda grad, diagonal: grad.tril(diagonal))
 derivative("triu", self=lambda grad, diagonal: grad.triu(diagonal))
 

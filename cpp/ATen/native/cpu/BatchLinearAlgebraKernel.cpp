@@ -1,0 +1,280 @@
+// Mirrors: aten/src/ATen/native/BatchLinearAlgebraKernel.cpp
+// One call of LAPACK for each matrix of a batch. What the arguments are is in native/BatchLinearAlgebra.h. A routine
+// that needs scratch memory tells how much when it is called with a length of -1.
+#include <ATen/native/BatchLinearAlgebra.h>
+
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
+#include <ATen/native/CPUBlas.h>
+#include <ATen/native/LinearAlgebraUtils.h>
+#include <ATen/native/cpu/Lapack.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace reftorch::at::native {
+namespace {
+
+// A batch of matrices, as LAPACK sees one of them.
+template <typename scalar_t>
+struct Matrices {
+  explicit Matrices(const Tensor& t)
+      : data(t.numel() == 0 ? nullptr : t.data_ptr<scalar_t>()),
+        rows(static_cast<int>(t.size(-2))),
+        cols(static_cast<int>(t.size(-1))),
+        ld(std::max(rows, 1)),
+        numel(t.size(-2) * t.size(-1)) {}
+  scalar_t* operator[](int64_t i) const {
+    return data + i * numel;
+  }
+  scalar_t* data;
+  int rows, cols, ld;
+  int64_t numel;
+};
+
+// A vector for each matrix.
+template <typename scalar_t>
+struct Vectors {
+  explicit Vectors(const Tensor& t)
+      : data(t.numel() == 0 ? nullptr : t.data_ptr<scalar_t>()), length(t.dim() == 0 ? 1 : t.size(-1)) {}
+  scalar_t* operator[](int64_t i) const {
+    return data + i * length;
+  }
+  scalar_t* data;
+  int64_t length;
+};
+
+// f(i) for each matrix of a batch like A; on several threads where each of them has enough to do. `infos` may be null.
+template <typename F>
+void for_each_matrix(const Tensor& A, const F& f) {
+  cpublas::one_blas_thread();
+  const int64_t m = A.size(-2), n = A.size(-1);
+  const int64_t grain = std::max<int64_t>(at::internal::GRAIN_SIZE / std::max<int64_t>(m * n * std::min(m, n), 1), 1);
+  at::parallel_for(0, batchCount(A), grain, [&](int64_t begin, int64_t end) { f(begin, end); });
+}
+
+// --- LU --------------------------------------------------------------------------------------------------------------
+
+void lu_factor_kernel(const Tensor& LU, const Tensor& pivots, const Tensor& infos) {
+  AT_DISPATCH_FLOATING_TYPES(LU.scalar_type(), "lu_cpu", [&] {
+    const Matrices<scalar_t> a(LU);
+    const Vectors<int> ipiv(pivots);
+    int* info = infos.data_ptr<int>();
+    for_each_matrix(LU, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i++) {
+        lapack<scalar_t>::getrf(&a.rows, &a.cols, a[i], &a.ld, ipiv[i], &info[i]);
+      }
+    });
+  });
+}
+
+void lu_solve_kernel(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool transpose) {
+  AT_DISPATCH_FLOATING_TYPES(LU.scalar_type(), "linalg.lu_solve_cpu", [&] {
+    const Matrices<scalar_t> a(LU), b(B);
+    const Vectors<int> ipiv(pivots);
+    const char trans = transpose ? 'T' : 'N';
+    for_each_matrix(B, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i++) {
+        int info = 0;
+        lapack<scalar_t>::getrs(&trans, &a.cols, &b.cols, a[i], &a.ld, ipiv[i], b[i], &b.ld, &info, 1);
+      }
+    });
+  });
+}
+
+// --- Cholesky and triangles ------------------------------------------------------------------------------------------
+
+void cholesky_kernel(const Tensor& A, const Tensor& infos, bool upper) {
+  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "cholesky_cpu", [&] {
+    const Matrices<scalar_t> a(A);
+    int* info = infos.data_ptr<int>();
+    const char uplo = upper ? 'U' : 'L';
+    for_each_matrix(A, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i++) {
+        lapack<scalar_t>::potrf(&uplo, &a.cols, a[i], &a.ld, &info[i], 1);
+      }
+    });
+  });
+}
+
+void cholesky_solve_kernel(const Tensor& B, const Tensor& L, bool upper) {
+  AT_DISPATCH_FLOATING_TYPES(L.scalar_type(), "cholesky_solve_cpu", [&] {
+    const Matrices<scalar_t> a(L), b(B);
+    const char uplo = upper ? 'U' : 'L';
+    for_each_matrix(B, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i++) {
+        int info = 0;
+        lapack<scalar_t>::potrs(&uplo, &a.cols, &b.cols, a[i], &a.ld, b[i], &b.ld, &info, 1);
+      }
+    });
+  });
+}
+
+void triangular_solve_kernel(const Tensor& A, const Tensor& B, bool left, bool upper, bool transpose,
+                             bool unitriangular) {
+  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "triangular_solve_cpu", [&] {
+    const Matrices<scalar_t> a(A), b(B);
+    const char side = left ? 'L' : 'R', uplo = upper ? 'U' : 'L', trans = transpose ? 'T' : 'N';
+    const char diag = unitriangular ? 'U' : 'N';
+    const scalar_t one = 1;
+    for_each_matrix(B, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i++) {
+        lapack<scalar_t>::trsm(&side, &uplo, &trans, &diag, &b.rows, &b.cols, &one, a[i], &a.ld, b[i], &b.ld, 1, 1, 1,
+                               1);
+      }
+    });
+  });
+}
+
+// --- QR --------------------------------------------------------------------------------------------------------------
+
+void geqrf_kernel(const Tensor& A, const Tensor& tau) {
+  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "geqrf_cpu", [&] {
+    const Matrices<scalar_t> a(A);
+    const Vectors<scalar_t> t(tau);
+    int info = 0, query = -1;
+    scalar_t needed = 0;
+    lapack<scalar_t>::geqrf(&a.rows, &a.cols, a.data, &a.ld, t.data, &needed, &query, &info);
+    for_each_matrix(A, [&](int64_t begin, int64_t end) {
+      const int lwork = std::max(static_cast<int>(needed), 1);
+      std::vector<scalar_t> work(static_cast<size_t>(lwork));
+      int ignored = 0;
+      for (int64_t i = begin; i < end; i++) {
+        lapack<scalar_t>::geqrf(&a.rows, &a.cols, a[i], &a.ld, t[i], work.data(), &lwork, &ignored);
+      }
+    });
+  });
+}
+
+void orgqr_kernel(const Tensor& A, const Tensor& tau) {
+  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "orgqr_cpu", [&] {
+    const Matrices<scalar_t> a(A);
+    const Vectors<scalar_t> t(tau);
+    const int k = static_cast<int>(t.length);
+    int info = 0, query = -1;
+    scalar_t needed = 0;
+    lapack<scalar_t>::orgqr(&a.rows, &a.cols, &k, a.data, &a.ld, t.data, &needed, &query, &info);
+    for_each_matrix(A, [&](int64_t begin, int64_t end) {
+      const int lwork = std::max(static_cast<int>(needed), 1);
+      std::vector<scalar_t> work(static_cast<size_t>(lwork));
+      int ignored = 0;
+      for (int64_t i = begin; i < end; i++) {
+        lapack<scalar_t>::orgqr(&a.rows, &a.cols, &k, a[i], &a.ld, t[i], work.data(), &lwork, &ignored);
+      }
+    });
+  });
+}
+
+// --- singular values and eigenvalues ---------------------------------------------------------------------------------
+
+void svd_kernel(const Tensor& A, const Tensor& U, const Tensor& S, const Tensor& Vh, const Tensor& infos,
+                bool full_matrices, bool compute_uv) {
+  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "linalg_svd_cpu", [&] {
+    const Matrices<scalar_t> a(A), u(compute_uv ? U : A), vt(compute_uv ? Vh : A); // not looked at without compute_uv
+    const Vectors<scalar_t> s(S);
+    int* info = infos.data_ptr<int>();
+    const char jobz = !compute_uv ? 'N' : full_matrices ? 'A' : 'S';
+    auto call = [&](int64_t i, scalar_t* work, int lwork, int* iwork, int* result) {
+      lapack<scalar_t>::gesdd(&jobz, &a.rows, &a.cols, a[i], &a.ld, s[i], u[i], &u.ld, vt[i], &vt.ld, work, &lwork,
+                              iwork, result, 1);
+    };
+    scalar_t needed = 0;
+    int ignored = 0;
+    call(0, &needed, -1, &ignored, &ignored);
+    for_each_matrix(A, [&](int64_t begin, int64_t end) {
+      // The answer comes as a float, which may have been rounded down.
+      const int lwork = static_cast<int>(static_cast<double>(needed) * 1.0001) + 1;
+      std::vector<scalar_t> work(static_cast<size_t>(lwork));
+      std::vector<int> iwork(static_cast<size_t>(8 * std::min(a.rows, a.cols)));
+      for (int64_t i = begin; i < end; i++) {
+        call(i, work.data(), lwork, iwork.data(), &info[i]);
+      }
+    });
+  });
+}
+
+void eigh_kernel(const Tensor& A, const Tensor& eigenvalues, const Tensor& infos, bool upper, bool compute_v) {
+  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "linalg_eigh_cpu", [&] {
+    const Matrices<scalar_t> a(A);
+    const Vectors<scalar_t> w(eigenvalues);
+    int* info = infos.data_ptr<int>();
+    const char jobz = compute_v ? 'V' : 'N', uplo = upper ? 'U' : 'L';
+    auto call = [&](int64_t i, scalar_t* work, int lwork, int* iwork, int liwork, int* result) {
+      lapack<scalar_t>::syevd(&jobz, &uplo, &a.cols, a[i], &a.ld, w[i], work, &lwork, iwork, &liwork, result, 1, 1);
+    };
+    scalar_t needed = 0;
+    int ignored = 0, liwork = 0;
+    call(0, &needed, -1, &liwork, -1, &ignored);
+    for_each_matrix(A, [&](int64_t begin, int64_t end) {
+      const int lwork = static_cast<int>(static_cast<double>(needed) * 1.0001) + 1;
+      std::vector<scalar_t> work(static_cast<size_t>(lwork));
+      std::vector<int> iwork(static_cast<size_t>(std::max(liwork, 1)));
+      for (int64_t i = begin; i < end; i++) {
+        call(i, work.data(), lwork, iwork.data(), std::max(liwork, 1), &info[i]);
+      }
+    });
+  });
+}
+
+// --- least squares ---------------------------------------------------------------------------------------------------
+
+void lstsq_kernel(const Tensor& A, const Tensor& B, const Tensor& rank, const Tensor& singular_values,
+                  const Tensor& infos, double rcond, const std::string& driver) {
+  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "torch.linalg.lstsq_cpu", [&] {
+    const Matrices<scalar_t> a(A), b(B);
+    const bool finds_rank = driver != "gels", finds_values = driver == "gelsd" || driver == "gelss";
+    const Vectors<scalar_t> s(singular_values);
+    int64_t* ranks = finds_rank ? rank.data_ptr<int64_t>() : nullptr;
+    int* info = infos.data_ptr<int>();
+    const scalar_t cutoff = static_cast<scalar_t>(rcond);
+    using L = lapack<scalar_t>;
+    auto call = [&](int64_t i, scalar_t* work, int lwork, int* iwork, int* result) {
+      const char trans = 'N';
+      int found = 0;
+      scalar_t* values = finds_values ? s[i] : nullptr;
+      if (driver == "gels") {
+        L::gels(&trans, &a.rows, &a.cols, &b.cols, a[i], &a.ld, b[i], &b.ld, work, &lwork, result, 1);
+      } else if (driver == "gelsy") {
+        L::gelsy(&a.rows, &a.cols, &b.cols, a[i], &a.ld, b[i], &b.ld, iwork, &cutoff, &found, work, &lwork, result);
+      } else if (driver == "gelsd") {
+        L::gelsd(&a.rows, &a.cols, &b.cols, a[i], &a.ld, b[i], &b.ld, values, &cutoff, &found, work, &lwork, iwork,
+                 result);
+      } else {
+        L::gelss(&a.rows, &a.cols, &b.cols, a[i], &a.ld, b[i], &b.ld, values, &cutoff, &found, work, &lwork, result);
+      }
+      if (finds_rank && lwork != -1) {
+        ranks[i] = found;
+      }
+    };
+    scalar_t needed = 0;
+    int ignored = 0;
+    std::vector<int> iwork_needed(static_cast<size_t>(std::max(a.cols, 1)));
+    call(0, &needed, -1, iwork_needed.data(), &ignored);
+    // gelsy keeps a permutation of the columns there, gelsd says how much it needs.
+    const int liwork = std::max({a.cols, driver == "gelsd" ? iwork_needed[0] : 0, 1});
+    for_each_matrix(A, [&](int64_t begin, int64_t end) {
+      const int lwork = static_cast<int>(static_cast<double>(needed) * 1.0001) + 1;
+      std::vector<scalar_t> work(static_cast<size_t>(lwork));
+      std::vector<int> iwork(static_cast<size_t>(liwork));
+      for (int64_t i = begin; i < end; i++) {
+        std::fill(iwork.begin(), iwork.end(), 0); // 0: a column that may be moved
+        call(i, work.data(), lwork, iwork.data(), &info[i]);
+      }
+    });
+  });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(lu_factor_stub, lu_factor_kernel)
+REGISTER_DISPATCH(lu_solve_stub, lu_solve_kernel)
+REGISTER_DISPATCH(cholesky_stub, cholesky_kernel)
+REGISTER_DISPATCH(cholesky_solve_stub, cholesky_solve_kernel)
+REGISTER_DISPATCH(triangular_solve_stub, triangular_solve_kernel)
+REGISTER_DISPATCH(geqrf_stub, geqrf_kernel)
+REGISTER_DISPATCH(orgqr_stub, orgqr_kernel)
+REGISTER_DISPATCH(svd_stub, svd_kernel)
+REGISTER_DISPATCH(eigh_stub, eigh_kernel)
+REGISTER_DISPATCH(lstsq_stub, lstsq_kernel)
+
+} // namespace reftorch::at::native

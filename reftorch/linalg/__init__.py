@@ -1,0 +1,79 @@
+"""Linear algebra on matrices, and on batches of them: the last two dimensions are the matrix, the others the batch.
+
+Mirrors: torch/linalg/__init__.py
+Leaves out: eig and eigvals give an error (there are no complex dtypes); LDL, Householder products.
+
+The ops are in C++ and reach Python as ``_C._linalg.linalg_*``; here they get their names, and say what they do. LAPACK
+does the work, in float32 and float64.
+"""
+
+from reftorch._C import _LinAlgError as LinAlgError
+from reftorch.linalg._factors import (
+    cholesky,
+    cholesky_ex,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    lu,
+    lu_factor,
+    lu_factor_ex,
+    qr,
+    svd,
+    svdvals,
+)
+from reftorch.linalg._norms import cond, det, matrix_norm, matrix_rank, norm, slogdet, vector_norm
+from reftorch.linalg._products import cross, diagonal, matmul, matrix_exp, matrix_power, multi_dot, vander, vecdot
+from reftorch.linalg._solvers import (
+    inv,
+    inv_ex,
+    lstsq,
+    lu_solve,
+    pinv,
+    solve,
+    solve_ex,
+    solve_triangular,
+    tensorinv,
+    tensorsolve,
+)
+
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "cholesky_ex",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "inv_ex",
+    "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "lu_solve",
+    "matmul",
+    "matrix_exp",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "multi_dot",
+    "norm",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_ex",
+    "solve_triangular",
+    "svd",
+    "svdvals",
+    "tensorinv",
+    "tensorsolve",
+    "vander",
+    "vecdot",
+    "vector_norm",
+]

@@ -1,0 +1,259 @@
+"""Matrices as products of simpler ones, and what their factors show.
+
+Mirrors: torch/linalg/__init__.py (cholesky, eigh, lu, qr, svd, ...)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reftorch._C import _linalg
+from reftorch._tensor import Tensor
+
+
+def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:
+    """Return the lower triangular L with A = L L^T, for symmetric positive-definite matrices.
+
+    Args:
+        A: matrices of shape (*, n, n), of which one triangle is read.
+        upper: return the upper triangular U with A = U^T U.
+        out: where to put the result.
+
+    Raises:
+        LinAlgError: a matrix is not positive-definite.
+        RuntimeError: the matrices are not square, or not of float32 or float64.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.cholesky(torch.tensor([[4.0, 2.0], [2.0, 5.0]]))
+        tensor([[2., 0.],
+                [1., 2.]])
+
+    Mirrors torch/linalg/__init__.py, ``cholesky``.
+    """
+    return _linalg.linalg_cholesky(A, upper=upper, out=out)
+
+
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+    """Return the Cholesky factors, and for each matrix a number that is 0 where all went well.
+
+    Args:
+        A: matrices of shape (*, n, n), of which one triangle is read.
+        upper: return the upper triangular factor.
+        check_errors: raise an error for a matrix that is not positive-definite.
+        out: a tuple: where to put the results.
+
+    Returns:
+        A named tuple (L, info): info k says that the leading minor of order k is not positive-definite.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.cholesky_ex(-torch.eye(2)).info
+        tensor(1, dtype=torch.int32)
+
+    Mirrors torch/linalg/__init__.py, ``cholesky_ex``.
+    """
+    return _linalg.linalg_cholesky_ex(A, upper=upper, check_errors=check_errors, out=out)
+
+
+def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:
+    """Return the factors L and U of matrices with their rows swapped, in one matrix, and the swaps.
+
+    Args:
+        A: matrices of shape (*, m, n).
+        pivot: False, without swaps, needs CUDA.
+        out: a tuple: where to put the results.
+
+    Returns:
+        A named tuple (LU, pivots): U on and above the diagonal, L below it (its own diagonal is 1); step i swapped rows
+        i and pivots[i] - 1.
+
+    Raises:
+        RuntimeError: a matrix is singular.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.lu_factor(torch.tensor([[1.0, 2.0], [4.0, 4.0]])).pivots
+        tensor([2, 2], dtype=torch.int32)
+
+    Mirrors torch/linalg/__init__.py, ``lu_factor``.
+    """
+    return _linalg.linalg_lu_factor(A, pivot=pivot, out=out)
+
+
+def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:
+    """Return what :func:`lu_factor` does, and for each matrix a number that is 0 where it is not singular.
+
+    Args:
+        A: matrices of shape (*, m, n).
+        pivot: False, without swaps, needs CUDA.
+        check_errors: raise an error for a singular matrix.
+        out: a tuple: where to put the results.
+
+    Returns:
+        A named tuple (LU, pivots, info).
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.lu_factor_ex(torch.zeros(2, 2)).info
+        tensor(1, dtype=torch.int32)
+
+    Mirrors torch/linalg/__init__.py, ``lu_factor_ex``.
+    """
+    return _linalg.linalg_lu_factor_ex(A, pivot=pivot, check_errors=check_errors, out=out)
+
+
+def lu(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:
+    """Return P, L and U with A = P L U: a permutation, a lower triangle with ones on its diagonal, an upper triangle.
+
+    Args:
+        A: matrices of shape (*, m, n).
+        pivot: False, without P, needs CUDA.
+        out: a tuple: where to put the results.
+
+    Returns:
+        A named tuple (P, L, U).
+
+    Example:
+        >>> import reftorch as torch
+        >>> P, L, U = torch.linalg.lu(torch.tensor([[1.0, 2.0], [4.0, 4.0]]))
+        >>> L
+        tensor([[1.0000, 0.0000],
+                [0.2500, 1.0000]])
+
+    Mirrors torch/linalg/__init__.py, ``lu``.
+    """
+    return _linalg.linalg_lu(A, pivot=pivot, out=out)
+
+
+def qr(A: Tensor, mode: str = "reduced", *, out: Any = None) -> Any:
+    """Return Q with orthonormal columns and the upper triangular R with A = Q R.
+
+    Args:
+        A: matrices of shape (*, m, n).
+        mode: ``"reduced"``: min(m, n) columns of Q; ``"complete"``: m of them; ``"r"``: R alone, Q is empty.
+        out: a tuple: where to put the results.
+
+    Returns:
+        A named tuple (Q, R).
+
+    Raises:
+        RuntimeError: there is no such mode, or the elements are not of float32 or float64.
+
+    Example:
+        >>> import reftorch as torch
+        >>> Q, R = torch.linalg.qr(torch.tensor([[3.0, 1.0], [4.0, 2.0]]))
+        >>> R[0, 0].abs()
+        tensor(5.)
+
+    Mirrors torch/linalg/__init__.py, ``qr``.
+    """
+    return _linalg.linalg_qr(A, mode, out=out)
+
+
+def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out: Any = None) -> Any:
+    """Return U, S and Vh with A = U diag(S) Vh: two rotations, and the singular values, the largest first.
+
+    Args:
+        A: matrices of shape (*, m, n).
+        full_matrices: square U and Vh; else the min(m, n) columns and rows that count.
+        driver: for CUDA.
+        out: a tuple: where to put the results.
+
+    Returns:
+        A named tuple (U, S, Vh). The signs of vectors are LAPACK's choice.
+
+    Raises:
+        LinAlgError: an element is no number.
+        RuntimeError: the elements are not of float32 or float64.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.svd(torch.tensor([[0.0, 2.0], [1.0, 0.0]])).S
+        tensor([2., 1.])
+
+    Mirrors torch/linalg/__init__.py, ``svd``.
+    """
+    return _linalg.linalg_svd(A, full_matrices, driver=driver, out=out)
+
+
+def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) -> Tensor:
+    """Return the singular values of matrices, the largest first.
+
+    Args:
+        A: matrices of shape (*, m, n).
+        driver: for CUDA.
+        out: where to put the result.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.svdvals(torch.tensor([[0.0, 2.0], [1.0, 0.0]]))
+        tensor([2., 1.])
+
+    Mirrors torch/linalg/__init__.py, ``svdvals``.
+    """
+    return _linalg.linalg_svdvals(A, driver=driver, out=out)
+
+
+def eigh(A: Tensor, UPLO: str = "L", *, out: Any = None) -> Any:
+    """Return the eigenvalues of symmetric matrices, the smallest first, and eigenvectors as columns.
+
+    Args:
+        A: matrices of shape (*, n, n).
+        UPLO: which triangle is read, ``"L"`` or ``"U"``.
+        out: a tuple: where to put the results.
+
+    Returns:
+        A named tuple (eigenvalues, eigenvectors). The signs of vectors are LAPACK's choice.
+
+    Raises:
+        RuntimeError: the matrices are not square, or not of float32 or float64.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.eigh(torch.tensor([[3.0, 0.0], [0.0, 1.0]])).eigenvalues
+        tensor([1., 3.])
+
+    Mirrors torch/linalg/__init__.py, ``eigh``.
+    """
+    return _linalg.linalg_eigh(A, UPLO, out=out)
+
+
+def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor:
+    """Return the eigenvalues of symmetric matrices, the smallest first.
+
+    Args:
+        A: matrices of shape (*, n, n).
+        UPLO: which triangle is read, ``"L"`` or ``"U"``.
+        out: where to put the result.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.eigvalsh(torch.tensor([[3.0, 0.0], [0.0, 1.0]]))
+        tensor([1., 3.])
+
+    Mirrors torch/linalg/__init__.py, ``eigvalsh``.
+    """
+    return _linalg.linalg_eigvalsh(A, UPLO, out=out)
+
+
+def eig(A: Tensor) -> Any:
+    """Raise an error: the eigenvalues of a matrix that is not symmetric are complex numbers, which have no dtype here.
+
+    Raises:
+        NotImplementedError: always. :func:`eigh` is for symmetric matrices.
+
+    Mirrors torch/linalg/__init__.py, ``eig``.
+    """
+    return _linalg.linalg_eig(A)
+
+
+def eigvals(A: Tensor) -> Tensor:
+    """Raise an error, as :func:`eig` does.
+
+    Raises:
+        NotImplementedError: always. :func:`eigvalsh` is for symmetric matrices.
+
+    Mirrors torch/linalg/__init__.py, ``eigvals``.
+    """
+    return _linalg.linalg_eigvals(A)

@@ -1,0 +1,262 @@
+"""Unknowns from equations: solutions, inverses, least squares.
+
+Mirrors: torch/linalg/__init__.py (inv, lstsq, lu_solve, pinv, solve, solve_triangular, tensorinv, tensorsolve)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reftorch._C import _linalg
+from reftorch._tensor import Tensor
+
+
+def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    r"""Return the inverses of square matrices, :math:`A^{-1} A = I`. :func:`solve` is better where they are multiplied.
+
+    Args:
+        A: matrices of shape (*, n, n).
+        out: where to put the result.
+
+    Raises:
+        LinAlgError: a matrix is singular.
+        RuntimeError: the matrices are not square, or not of float32 or float64.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.inv(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
+        tensor([[0.5000, 0.0000],
+                [0.0000, 0.2500]])
+
+    Mirrors torch/linalg/__init__.py, ``inv``.
+    """
+    return _linalg.linalg_inv(A, out=out)
+
+
+def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:
+    """Return the inverses of square matrices, and for each of them a number that is 0 where all went well.
+
+    Args:
+        A: matrices of shape (*, n, n).
+        check_errors: raise an error for a singular matrix.
+        out: a tuple: where to put the results.
+
+    Returns:
+        A named tuple (inverse, info): info k is a zero at the k-th place of the diagonal, counted from 1.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.inv_ex(torch.zeros(2, 2)).info
+        tensor(1, dtype=torch.int32)
+
+    Mirrors torch/linalg/__init__.py, ``inv_ex``.
+    """
+    return _linalg.linalg_inv_ex(A, check_errors=check_errors, out=out)
+
+
+def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None) -> Tensor:
+    """Return the X with A X = B.
+
+    Args:
+        A: square matrices of shape (*, n, n).
+        B: right-hand sides of shape (*, n, k), or vectors (*, n).
+        left: False: the X with X A = B.
+        out: where to put the result.
+
+    Raises:
+        LinAlgError: a matrix is singular.
+        RuntimeError: the shapes do not fit, or the elements are not of float32 or float64.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.solve(torch.tensor([[2.0, 0.0], [0.0, 4.0]]), torch.tensor([2.0, 2.0]))
+        tensor([1.0000, 0.5000])
+
+    Mirrors torch/linalg/__init__.py, ``solve``.
+    """
+    return _linalg.linalg_solve(A, B, left=left, out=out)
+
+
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False, out: Any = None) -> Any:
+    """Return the X with A X = B, and for each matrix a number that is 0 where all went well.
+
+    Args:
+        A: square matrices of shape (*, n, n).
+        B: right-hand sides of shape (*, n, k), or vectors (*, n).
+        left: False: the X with X A = B.
+        check_errors: raise an error for a singular matrix.
+        out: a tuple: where to put the results.
+
+    Returns:
+        A named tuple (result, info).
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.solve_ex(torch.eye(2), torch.ones(2)).info
+        tensor(0, dtype=torch.int32)
+
+    Mirrors torch/linalg/__init__.py, ``solve_ex``.
+    """
+    return _linalg.linalg_solve_ex(A, B, left=left, check_errors=check_errors, out=out)
+
+
+def solve_triangular(
+    A: Tensor,
+    B: Tensor,
+    *,
+    upper: bool,
+    left: bool = True,
+    unitriangular: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the X with A X = B for triangular matrices, from the last unknown back, or from the first one on.
+
+    Args:
+        A: square matrices of shape (*, n, n), of which one triangle is read.
+        B: right-hand sides of shape (*, n, k).
+        upper: which triangle.
+        left: False: the X with X A = B.
+        unitriangular: take the diagonal as ones, without reading it.
+        out: where to put the result.
+
+    Raises:
+        RuntimeError: the shapes do not fit, or the elements are not of float32 or float64.
+
+    Example:
+        >>> import reftorch as torch
+        >>> A = torch.tensor([[1.0, 1.0], [0.0, 2.0]])
+        >>> torch.linalg.solve_triangular(A, torch.tensor([[3.0], [4.0]]), upper=True)
+        tensor([[1.],
+                [2.]])
+
+    Mirrors torch/linalg/__init__.py, ``solve_triangular``.
+    """
+    return _linalg.linalg_solve_triangular(A, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
+
+
+def lu_solve(
+    LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False, out: Tensor | None = None
+) -> Tensor:
+    """Return the X with A X = B, from the factors of A that :func:`lu_factor` gave.
+
+    Args:
+        LU: factors of shape (*, n, n).
+        pivots: row swaps of shape (*, n).
+        B: right-hand sides of shape (*, n, k).
+        left: False: the X with X A = B.
+        adjoint: take the transpose of A.
+        out: where to put the result.
+
+    Raises:
+        RuntimeError: the shapes do not fit, or the elements are not of float32 or float64.
+
+    Example:
+        >>> import reftorch as torch
+        >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[0.0, 1.0], [2.0, 0.0]]))
+        >>> torch.linalg.lu_solve(LU, pivots, torch.tensor([[3.0], [4.0]]))
+        tensor([[2.],
+                [3.]])
+
+    Mirrors torch/linalg/__init__.py, ``lu_solve``.
+    """
+    return _linalg.linalg_lu_solve(LU, pivots, B, left=left, adjoint=adjoint, out=out)
+
+
+def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
+    r"""Return the X for which :math:`\|A X - B\|` is least.
+
+    Args:
+        A: matrices of shape (*, m, n).
+        B: right-hand sides of shape (*, m, k), or vectors (*, m).
+        rcond: singular values below this part of the largest count as zero.
+        driver: LAPACK's routine: ``"gelsy"`` (the default), ``"gels"`` (A has full rank), ``"gelsd"``, ``"gelss"``.
+
+    Returns:
+        A named tuple (solution, residuals, rank, singular_values); what a driver does not find is empty.
+
+    Raises:
+        RuntimeError: the shapes do not fit, or there is no such driver.
+
+    Example:
+        >>> import reftorch as torch
+        >>> A = torch.tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+        >>> fit = torch.linalg.lstsq(A, torch.tensor([[1.0], [3.0], [5.0]])).solution
+        >>> fit.round()
+        tensor([[1.],
+                [2.]])
+
+    Mirrors torch/linalg/__init__.py, ``lstsq``.
+    """
+    return _linalg.linalg_lstsq(A, B, rcond, driver=driver)
+
+
+def pinv(
+    A: Tensor,
+    rcond: Any = None,
+    hermitian: bool = False,
+    *,
+    atol: Any = None,
+    rtol: Any = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    r"""Return the pseudoinverses of matrices, :math:`V \Sigma^{-1} U^T` over the singular values that count.
+
+    Args:
+        A: matrices of shape (*, m, n).
+        rcond: the older name of ``rtol``.
+        hermitian: the matrices are symmetric.
+        atol: a number, or a tensor of one for each matrix: singular values up to it count as zero.
+        rtol: likewise, as a part of the largest one.
+        out: where to put the result.
+
+    Returns:
+        Matrices of shape (*, n, m).
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.pinv(torch.tensor([[2.0, 0.0], [0.0, 0.0]]))
+        tensor([[0.5000, 0.0000],
+                [0.0000, 0.0000]])
+
+    Mirrors torch/linalg/__init__.py, ``pinv``.
+    """
+    if rcond is not None:
+        return _linalg.linalg_pinv(A, rcond, hermitian, out=out)
+    return _linalg.linalg_pinv(A, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
+
+
+def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
+    """Return the inverse of a tensor that stands for a matrix: its first ``ind`` dimensions are the rows.
+
+    Args:
+        A: a tensor whose first ``ind`` sizes multiply to what the others do.
+        ind: how many dimensions are rows.
+        out: where to put the result.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.tensorinv(torch.eye(4).reshape(2, 2, 4)).shape
+        torch.Size([4, 2, 2])
+
+    Mirrors torch/linalg/__init__.py, ``tensorinv``.
+    """
+    return _linalg.linalg_tensorinv(A, ind, out=out)
+
+
+def tensorsolve(A: Tensor, B: Tensor, dims: Any = None, *, out: Tensor | None = None) -> Tensor:
+    """Return the X whose product with A, summed over all dimensions of X, is B.
+
+    Args:
+        A: a tensor whose first dimensions are those of ``B``; the others are those of X.
+        B: the right-hand side.
+        dims: dimensions of A to move to its end first.
+        out: where to put the result.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.tensorsolve(torch.eye(4).reshape(2, 2, 4), torch.ones(2, 2))
+        tensor([1., 1., 1., 1.])
+
+    Mirrors torch/linalg/__init__.py, ``tensorsolve``.
+    """
+    return _linalg.linalg_tensorsolve(A, B, dims, out=out)
