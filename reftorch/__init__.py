@@ -73,11 +73,6 @@ from reftorch import (
     testing,
     utils,
 )
-from reftorch._tensor import Tensor
-from reftorch._tensor_str import get_printoptions, printoptions, set_printoptions
-from reftorch._type_info import finfo, iinfo
-from reftorch._utils import typename
-from reftorch.autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from reftorch._functional_products import chain_matmul, einsum, tensordot
 from reftorch._functional_shape import (
     atleast_1d,
@@ -89,6 +84,11 @@ from reftorch._functional_shape import (
     cartesian_prod,
     meshgrid,
 )
+from reftorch._tensor import Tensor
+from reftorch._tensor_str import get_printoptions, printoptions, set_printoptions
+from reftorch._type_info import finfo, iinfo
+from reftorch._utils import typename
+from reftorch.autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from reftorch.functional import (
     as_tensor,
     asarray,

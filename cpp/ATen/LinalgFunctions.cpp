@@ -84,13 +84,6 @@ Tensor linalg_pinv(const Tensor& self, const std::optional<Tensor>& atol, const 
   using Sig = Tensor(const Tensor&, const std::optional<Tensor>&, const std::optional<Tensor>&, bool);
   CALL_OP("linalg_pinv.atol_rtol_tensor", Sig, self, atol, rtol, hermitian);
 }
-Tensor amin(const Tensor& self, IntArrayRef dim, bool keepdim) {
-  CALL_OP("amin", Tensor(const Tensor&, IntArrayRef, bool), self, dim, keepdim);
-}
-Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
-  CALL_OP("norm.ScalarOpt_dim", Tensor(const Tensor&, const std::optional<Scalar>&, IntArrayRef, bool), self, p, dim,
-          keepdim);
-}
 Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, std::optional<IntArrayRef> dim, bool keepdim,
                           std::optional<ScalarType> dtype) {
   using Sig = Tensor(const Tensor&, const Scalar&, std::optional<IntArrayRef>, bool, std::optional<ScalarType>);

@@ -34,8 +34,6 @@ TORCH_API std::tuple<Tensor, Tensor> _linalg_eigh(const Tensor& A, std::string U
 TORCH_API Tensor linalg_eigvalsh(const Tensor& A, std::string UPLO = "L");
 TORCH_API Tensor linalg_pinv(const Tensor& self, const std::optional<Tensor>& atol, const std::optional<Tensor>& rtol,
                              bool hermitian);
-TORCH_API Tensor amin(const Tensor& self, IntArrayRef dim, bool keepdim = false);
-TORCH_API Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim = false);
 TORCH_API Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord,
                                     std::optional<IntArrayRef> dim = std::nullopt, bool keepdim = false,
                                     std::optional<ScalarType> dtype = std::nullopt);

@@ -11,9 +11,6 @@ Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
 Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
   CALL_OP("movedim.intlist", Tensor(const Tensor&, IntArrayRef, IntArrayRef), self, source, destination);
 }
-Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
-  CALL_OP("narrow", Tensor(const Tensor&, int64_t, int64_t, int64_t), self, dim, start, length);
-}
 std::vector<Tensor> unsafe_split(const Tensor& self, int64_t split_size, int64_t dim) {
   CALL_OP("unsafe_split.Tensor", std::vector<Tensor>(const Tensor&, int64_t, int64_t), self, split_size, dim);
 }
@@ -34,9 +31,6 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
 }
 Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_size) {
   CALL_OP("repeat_interleave.Tensor", Tensor(const Tensor&, std::optional<int64_t>), repeats, output_size);
-}
-Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
-  CALL_OP("index_select", Tensor(const Tensor&, int64_t, const Tensor&), self, dim, index);
 }
 Tensor flip(const Tensor& self, IntArrayRef dims) {
   CALL_OP("flip", Tensor(const Tensor&, IntArrayRef), self, dims);

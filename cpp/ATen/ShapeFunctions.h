@@ -10,7 +10,6 @@ namespace reftorch::at {
 
 TORCH_API Tensor flatten(const Tensor& self, int64_t start_dim = 0, int64_t end_dim = -1);
 TORCH_API Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination);
-TORCH_API Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length);
 TORCH_API std::vector<Tensor> unsafe_split(const Tensor& self, int64_t split_size, int64_t dim = 0);
 TORCH_API std::vector<Tensor> unsafe_split_with_sizes(const Tensor& self, IntArrayRef split_sizes, int64_t dim = 0);
 TORCH_API Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim = 0);
@@ -18,7 +17,6 @@ TORCH_API Tensor stack(TensorList tensors, int64_t dim = 0);
 TORCH_API std::vector<Tensor> meshgrid(TensorList tensors, std::string indexing);
 TORCH_API Tensor repeat(const Tensor& self, IntArrayRef repeats);
 TORCH_API Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_size = std::nullopt);
-TORCH_API Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index);
 TORCH_API Tensor flip(const Tensor& self, IntArrayRef dims);
 TORCH_API Tensor diag(const Tensor& self, int64_t diagonal = 0);
 TORCH_API Tensor tril(const Tensor& self, int64_t diagonal = 0);

@@ -140,10 +140,6 @@ FACTORIES = [
     row("tril_indices", calls((3, 4), (4, 2, 1), (3, 3, -5), (0, 2)), dtypes=("int64", "int32")),
     row("triu_indices", calls((3, 4), (4, 2, 1), (3, 3, -5), (0, 2)), dtypes=("int64", "int32")),
     row("empty_permuted", calls(((2, 3, 4), (2, 0, 1))), call=shape_only("empty_permuted")),
-    row(
-        "vander",
-        lambda make: [Sample((make(3),)), Sample((make(4), 2)), Sample((make(3), 4, True)), Sample((make(0),))],
-    ),
 ]
 
 RANDOM = [

@@ -324,15 +324,6 @@ def shortened(make: Inputs) -> Iterator[Sample]:
     yield Sample((make(2, 2), 2, 0, -1))
 
 
-def crossed(make: Inputs) -> Iterator[Sample]:
-    yield Sample((make(2, 3), make(2, 3), 1))
-    yield Sample((make(3, 2), make(3, 1)), {"dim": 0})
-    yield Sample((make(2, 3), make(1, 3)), {"dim": -1})
-    yield Sample((make(3, 3, layout="transposed"), make(3, 3), 0))
-    yield Sample((make(2, 3), make(3), 1))
-    yield Sample((make(2, 3), make(2, 3), 0))
-
-
 def reduction(name: str, overload: str, samples: Any, **kwargs: Any) -> OpInfo:
     return OpInfo(name + overload, samples, **{"dtypes": DTYPES, **kwargs})
 
@@ -414,7 +405,6 @@ ROWS = [
     reduction("pairwise_distance", "", point_pairs, dtypes=FLOATS),
     reduction("cosine_similarity", "", angles, dtypes=FLOATS),
     reduction("renorm", "", shortened, dtypes=FLOATS),
-    reduction("cross", " cross.out", crossed),
 ]
 
 # NaN, infinities and ties, without gradients.

@@ -180,7 +180,5 @@ ROWS = [
     row("diag diag.out", of(3, 4, layouts=("contiguous",), calls=((), (1,)))),
     row("diagflat", of(2, 3, calls=((), (1,)))),
     row("trace", of(2, 3)),
-    row("tril_indices", lambda make: [Sample((3, 4, -1))]),
-    row("triu_indices", lambda make: [Sample((3, 4, 1))]),
     row("diag_embed", of(2, 3, layouts=("contiguous",), calls=((), (1,), (0, 0, 2)))),
 ]

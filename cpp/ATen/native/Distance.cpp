@@ -116,36 +116,6 @@ static void renorm_out(const Tensor& self, const Scalar& p, int64_t dim, const S
   at::copy_(out, result);
 }
 
-// --- the cross product -----------------------------------------------------------------------------------------------
-
-static Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> opt_dim) {
-  TORCH_CHECK(self.dim() == other.dim(), "linalg.cross: inputs must have the same number of dimensions.");
-  int64_t dim = opt_dim.value_or(-1);
-  if (!opt_dim.has_value()) { // the first dimension of size 3
-    dim = 0;
-    while (dim < self.dim() && self.sizes()[dim] != 3) {
-      dim++;
-    }
-    TORCH_CHECK(dim < self.dim(), "no dimension of size 3 in input");
-  }
-  dim = maybe_wrap_dim(dim, self.dim());
-  TORCH_CHECK(self.sizes()[dim] == 3 && other.sizes()[dim] == 3, "linalg.cross: inputs dimension ", dim,
-              " must have length 3. Got ", self.sizes()[dim], " and ", other.sizes()[dim]);
-  TORCH_CHECK_NOT_IMPLEMENTED(self.scalar_type() != kBool, "\"cross\" not implemented for 'Bool'");
-  auto turned = [&](const Tensor& t, int64_t by) { // element i becomes element i + by, around the corner
-    return at::cat({at::slice(t, dim, by, std::nullopt), at::slice(t, dim, 0, by)}, dim);
-  };
-  return at::sub(at::mul(turned(self, 1), turned(other, 2)), at::mul(turned(self, 2), turned(other, 1)));
-}
-
-static Tensor& cross_out(const Tensor& self, const Tensor& other, std::optional<int64_t> dim, Tensor& out) {
-  const Tensor result = cross(self, other, dim);
-  TORCH_CHECK(out.scalar_type() == result.scalar_type(), "Expected out tensor to have dtype ",
-              c10::dtypeName(result.scalar_type()), ", but got ", c10::dtypeName(out.scalar_type()), " instead");
-  resize_output(out, result.sizes());
-  return at::copy_(out, result);
-}
-
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", TORCH_FN(_cdist_forward),
@@ -158,9 +128,6 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-8) -> Tensor",
                   TORCH_FN(cosine_similarity), FUNCTION);
   m.def_structured("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", TORCH_FN(renorm_out));
-  m.def_composite("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", TORCH_FN(cross));
-  m.def_composite("cross.out(Tensor self, Tensor other, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)",
-                  TORCH_FN(cross_out), FUNCTION);
 }
 
 } // namespace reftorch::at::native

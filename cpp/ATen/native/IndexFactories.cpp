@@ -1,5 +1,5 @@
-// Mirrors: aten/src/ATen/native/TensorFactories.cpp (tril_indices, triu_indices, vander)
-// Tensors of indices: where the triangles of a matrix lie. And the matrix of powers.
+// Mirrors: aten/src/ATen/native/TensorFactories.cpp (tril_indices, triu_indices)
+// Tensors of indices: where the triangles of a matrix lie.
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
@@ -49,19 +49,6 @@ static Tensor triu_indices(int64_t row, int64_t col, int64_t offset, OptionalTyp
       [col](int64_t) { return col; });
 }
 
-// Row i holds the powers of x[i]: 0 to N - 1 if increasing, else the other way round.
-static Tensor vander(const Tensor& x, std::optional<int64_t> N, bool increasing) {
-  TORCH_CHECK(x.dim() == 1, "x must be a one-dimensional tensor.");
-  const int64_t n = N.value_or(x.sizes()[0]);
-  TORCH_CHECK(n >= 0, "N must be non-negative.");
-  const ScalarType type = c10::isIntegralType(x.scalar_type(), /*includeBool=*/true) ? kLong : x.scalar_type();
-  Tensor exponents = detail::empty_generic(n, kLong, x.device());
-  for (int64_t i = 0; i < n; i++) {
-    exponents.data_ptr<int64_t>()[i] = increasing ? i : n - 1 - i;
-  }
-  return at::pow(at::unsqueeze(at::to(x, type), 1), exponents);
-}
-
 #define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
@@ -69,8 +56,6 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
         variants::FUNCTION);
   m.def("triu_indices(int row, int col, int offset=0, *, " OPTIONS ") -> Tensor", TORCH_FN(triu_indices),
         variants::FUNCTION);
-  m.def_composite("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", TORCH_FN(vander),
-                  variants::FUNCTION);
 }
 
 } // namespace reftorch::at::native

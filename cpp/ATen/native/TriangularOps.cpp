@@ -91,45 +91,6 @@ static Tensor trace(const Tensor& self) {
   });
 }
 
-// --- the places of a triangle's elements: a row of row numbers over a row of column numbers --------------------------
-
-static Tensor triangle_indices(int64_t rows, int64_t cols, int64_t offset, bool upper, OptionalType dtype,
-                               OptionalBool pin_memory) {
-  check_not_pinned(pin_memory);
-  TORCH_CHECK(rows >= 0, "row must be non-negative, got", rows);
-  TORCH_CHECK(cols >= 0, "col must be non-negative, got", cols);
-  offset = std::clamp(offset, -rows, cols);
-  std::vector<int64_t> row_places, col_places;
-  for (int64_t i = 0; i < rows; i++) {
-    const int64_t first = upper ? std::clamp<int64_t>(i + offset, 0, cols) : 0;
-    const int64_t last = upper ? cols : std::clamp<int64_t>(i + offset + 1, 0, cols);
-    for (int64_t j = first; j < last; j++) {
-      row_places.push_back(i);
-      col_places.push_back(j);
-    }
-  }
-  const int64_t n = static_cast<int64_t>(row_places.size());
-  const ScalarType type = dtype.value_or(kLong);
-  TORCH_CHECK_NOT_IMPLEMENTED(type == kLong || type == kInt, upper ? "\"triu" : "\"tril",
-                              "_indices\" not implemented for '", type, "'");
-  Tensor places = detail::empty_generic({2, n}, kLong);
-  if (n > 0) {
-    int64_t* out = places.data_ptr<int64_t>();
-    std::copy(col_places.begin(), col_places.end(), std::copy(row_places.begin(), row_places.end(), out));
-  }
-  return at::to(places, type);
-}
-
-static Tensor tril_indices(int64_t row, int64_t col, int64_t offset, OptionalType dtype, OptionalLayout,
-                           OptionalDevice device, OptionalBool pin_memory) {
-  return triangle_indices(row, col, offset, /*upper=*/false, dtype, pin_memory);
-}
-
-static Tensor triu_indices(int64_t row, int64_t col, int64_t offset, OptionalType dtype, OptionalLayout,
-                           OptionalDevice device, OptionalBool pin_memory) {
-  return triangle_indices(row, col, offset, /*upper=*/true, dtype, pin_memory);
-}
-
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("tril(Tensor self, int diagonal=0) -> Tensor", TORCH_FN(tril_out));
   m.def_structured("triu(Tensor self, int diagonal=0) -> Tensor", TORCH_FN(triu_out));
@@ -139,16 +100,6 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
         variants::FUNCTION);
   m.def_composite("diagflat(Tensor self, int offset=0) -> Tensor", TORCH_FN(diagflat));
   m.def("trace(Tensor self) -> Tensor", TORCH_FN(trace));
-  m.def(
-      "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-      "device=None, "
-      "bool? pin_memory=None) -> Tensor",
-      TORCH_FN(tril_indices), variants::FUNCTION);
-  m.def(
-      "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-      "device=None, "
-      "bool? pin_memory=None) -> Tensor",
-      TORCH_FN(triu_indices), variants::FUNCTION);
 }
 
 } // namespace reftorch::at::native

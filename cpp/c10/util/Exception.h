@@ -69,7 +69,7 @@ template <typename ErrorType>
 
 #define TORCH_CHECK_WITH(error_t, cond, ...)                                                                \
   do {                                                                                                      \
-    if (__builtin_expect(!(cond), 0)) {                                                                     \
+    if (!(cond)) {                                                                                          \
       ::reftorch::c10::detail::torchCheckFail<::reftorch::c10::error_t>(__FILE__, __LINE__,                 \
                                                                         ::reftorch::c10::str(__VA_ARGS__)); \
     }                                                                                                       \
@@ -85,7 +85,7 @@ template <typename ErrorType>
 // A broken promise of our own, never of the caller: always checked, it names the file and line.
 #define TORCH_INTERNAL_ASSERT(cond, ...)                                                                              \
   do {                                                                                                                \
-    if (__builtin_expect(!(cond), 0)) {                                                                               \
+    if (!(cond)) {                                                                                                    \
       ::reftorch::c10::detail::torchInternalAssertFail(__FILE__, __LINE__, #cond, ::reftorch::c10::str(__VA_ARGS__)); \
     }                                                                                                                 \
   } while (false)

@@ -149,5 +149,5 @@ derivative("as_strided_", self=_as_strided_backward)
 
 # --- other bytes, other places: nothing a gradient could follow -------------------------------------------------------
 
-non_differentiable("view.dtype", "repeat_interleave.Tensor", "tril_indices", "triu_indices")
+non_differentiable("view.dtype", "repeat_interleave.Tensor")
 non_differentiable("set_", "set_.source_Tensor", "set_.source_Tensor_storage_offset", "is_set_to")
