@@ -39,6 +39,7 @@ static DimVector inferred_part(IntArrayRef sizes, int64_t dim, int64_t size) {
     TORCH_CHECK(what.find("is invalid for input of size") == std::string::npos, "unflatten: Provided sizes ", sizes,
                 " don't multiply up to the size of dim ", dim, " (", size, ") in the input tensor");
     TORCH_CHECK(false, "unflatten got an unexpected error:\n", what);
+    return DimVector();
   }
 }
 

@@ -159,6 +159,7 @@ static Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64
     }
   }
   TORCH_CHECK(false, "no dimension of size 3 in input");
+  return Tensor();
 }
 
 static Tensor& cross_out(const Tensor& self, const Tensor& other, std::optional<int64_t> dim, Tensor& out) {
