@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _C, autograd
+from reftorch.storage import UntypedStorage
 
 if TYPE_CHECKING:
     from reftorch.utils.hooks import RemovableHandle
@@ -474,27 +475,6 @@ def _nuclear_norm(matrices: Tensor, dim: Any, keepdim: builtins.bool) -> Tensor:
     for d in sorted(d % matrices.dim() for d in dims) if keepdim else ():
         result = result.unsqueeze(d)
     return result
-
-
-class UntypedStorage:
-    """The memory behind tensors: bytes with an address.
-
-    Mirrors torch/storage.py, ``UntypedStorage``; without reading, writing and resizing.
-    """
-
-    def __init__(self, tensor: Tensor) -> None:
-        self._tensor = tensor
-
-    def data_ptr(self) -> int:
-        """The address of the first byte."""
-        return self._tensor._storage_data_ptr()
-
-    def nbytes(self) -> int:
-        """The number of bytes."""
-        return self._tensor._storage_nbytes()
-
-    def __len__(self) -> int:
-        return self.nbytes()
 
 
 def _deepcopy(value: Any, memo: dict[int, Any]) -> Any:

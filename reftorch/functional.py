@@ -11,8 +11,9 @@ import warnings
 from typing import Any
 
 from reftorch import _C
-from reftorch._tensor import Tensor, UntypedStorage
+from reftorch._tensor import Tensor
 from reftorch._utils import _TENSOR_NAMES
+from reftorch.storage import UntypedStorage
 
 __all__ = [
     "as_tensor", "asarray", "frombuffer", "imag", "is_complex", "is_conj", "is_neg", "is_same_size", "is_signed",
