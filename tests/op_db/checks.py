@@ -202,7 +202,7 @@ def _differentiable_inputs(args: tuple[Any, ...]) -> list[Any]:
     return [a for arg in args for a in _as_tuple(arg) if getattr(a, "requires_grad", False)]
 
 
-def _gradients(op: OpInfo, sample: Sample, lib: Any) -> list[Any]:
+def gradients(op: OpInfo, sample: Sample, lib: Any) -> list[Any]:
     """Gradients of a weighted sum of the results with respect to the inputs; then those of the gradients' sum."""
     args, kwargs = sample.requiring_grad().build(lib)
     inputs = _differentiable_inputs(args)
@@ -225,8 +225,8 @@ def _gradients(op: OpInfo, sample: Sample, lib: Any) -> list[Any]:
 def compare_gradients(op: OpInfo, sample: Sample, torch: Any) -> tuple[int, bool]:
     """First and second derivatives with respect to every floating input: how many were compared, and whether both
     libraries agree that there is none."""
-    want, their_error = outcome(lambda: _gradients(op, sample, torch))
-    got, our_error = outcome(lambda: _gradients(op, sample, reftorch))
+    want, their_error = outcome(lambda: gradients(op, sample, torch))
+    got, our_error = outcome(lambda: gradients(op, sample, reftorch))
     what = f"gradient of {op.name}({sample})"
     if their_error is not None:
         # torch refuses to differentiate through an integer result; ours does not require a gradient to begin with

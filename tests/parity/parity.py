@@ -27,7 +27,7 @@ from hypothesis import HealthCheck, Phase
 
 import reftorch
 from tests.op_db import OPS
-from tests.op_db.checks import assert_same_outcome, compare_gradients, outcome
+from tests.op_db.checks import assert_same_outcome, compare_gradients, gradients, outcome
 from tests.op_db.core import OpInfo, Sample
 from tests.parity.generate import calls
 
@@ -62,13 +62,14 @@ def compare(op: OpInfo, sample: Sample, torch: Any, row: Row) -> bool:
     return succeeded
 
 
-def call_alone(op: OpInfo, sample: Sample, row: Row) -> None:
+def call_alone(op: OpInfo, sample: Sample, row: Row) -> bool:
     """Ours only: any result and any error of the usual types will do; ``outcome`` lets the others through."""
     args, kwargs = sample.build(reftorch)
     _, error = outcome(lambda: op.run(reftorch, args, kwargs))
     row.calls += 1
     row.results += error is None
     row.errors += error is not None
+    return error is None
 
 
 def examine(op: OpInfo, torch: Any | None, settings: hypothesis.settings, seed: int | None) -> Row:
@@ -90,12 +91,17 @@ def examine(op: OpInfo, torch: Any | None, settings: hypothesis.settings, seed: 
     @settings
     @hypothesis.given(calls(op, dtypes=("float64",), special=False))
     def backward(drawn: tuple[str, Sample]) -> None:
-        if compare(op, drawn[1], torch, row) and op.gradient:
-            row.gradients += compare_gradients(op, drawn[1], torch)[0]
+        sample = drawn[1]
+        if torch is None:
+            if call_alone(op, sample, row):
+                grads, _ = outcome(lambda: gradients(op, sample, reftorch))
+                row.gradients += len(grads or ())
+        elif compare(op, sample, torch, row) and op.gradient:
+            row.gradients += compare_gradients(op, sample, torch)[0]
 
     try:
         forward()
-        if torch is not None and "float64" in op.dtypes:
+        if "float64" in op.dtypes:
             backward()
     except Exception as error:  # whatever was raised is the finding
         row.difference = " ".join(str(error).split())[:400] or type(error).__name__

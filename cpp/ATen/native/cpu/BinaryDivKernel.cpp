@@ -28,6 +28,9 @@ T checked_div_trunc(T a, T b) {
 template <typename T>
 T div_floor_integer(T a, T b) {
   const T quotient = checked_div_trunc(a, b);
+  if (b == T(-1)) {
+    return quotient; // exact, and its product with b need not fit
+  }
   const bool inexact = T(quotient * b) != a;
   return inexact && ((a < 0) != (b < 0)) ? quotient - 1 : quotient;
 }

@@ -32,6 +32,9 @@ void convert_kernel(TensorIterator& iter) {
 }
 
 void copy_kernel(TensorIterator& iter, bool /*non_blocking*/) {
+  if (iter.numel() == 0) {
+    return; // there is no memory to name
+  }
   if (iter.dtype() != iter.input_dtype()) {
     AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "copy_", [&] { convert_kernel<scalar_t>(iter); });
   } else if (iter.is_contiguous()) {
