@@ -29,6 +29,12 @@ DRAWS: dict[str, Program] = {
     "random_ to": lambda t: [t.zeros(9).random_(100), t.zeros(9, dtype=t.int64).random_(-5, 7)],
     "random_ large": lambda t: t.zeros(5, dtype=t.int64).random_(2**28),
     "random_ larger": lambda t: t.zeros(5, dtype=t.int64).random_(2**28 - 1),
+    "random_ past a float's digits": lambda t: [
+        t.zeros(5).random_(2**30),
+        t.zeros(5, dtype=t.float16).random_(0, 5000),
+        t.zeros(5, dtype=t.bfloat16).random_(-1000, 1001),
+        t.zeros(5).random_(-(2**40) - 1, 2**40),
+    ],
     "random_ huge": lambda t: t.zeros(5, dtype=t.int64).random_(-(2**62), 2**62),
     "random_ from": lambda t: t.zeros(5, dtype=t.int8).random_(3, None),
     "randint": lambda t: [
@@ -90,6 +96,7 @@ DRAWS: dict[str, Program] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.* is out of bounds")  # torch, of bounds that a float rounds
 @pytest.mark.parametrize("name", DRAWS)
 @pytest.mark.parametrize("seed", [0, 123456789012345])
 def test_same_numbers(name: str, seed: int, real_torch: ModuleType) -> None:

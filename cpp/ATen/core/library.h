@@ -71,6 +71,12 @@ class TORCH_API Library final {
       }
     }
   }
+  // The out form of a factory defined above: `fn` takes the functional one's arguments and `out`.
+  template <auto fn>
+  void def_out(const std::string& functional, CompileTimeFunctionPointer<fn>) {
+    implement(define_out(&Dispatcher::singleton().findSchemaOrThrow(functional).entry()),
+              c10::DispatchKey::CompositeExplicitAutograd, KernelFunction::makeFromUnboxed<fn>());
+  }
   // A second name for every overload of an op defined above, its in-place and out forms included. What is recorded is
   // the op itself.
   void def_alias(const std::string& name, const std::string& of);

@@ -3,6 +3,7 @@
 // Left out: gradients through samples.
 #include <ATen/native/Distributions.h>
 
+#include <ATen/Dispatch.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
 #include <ATen/Resize.h>
@@ -59,18 +60,50 @@ static int64_t max_integer(ScalarType dtype) {
   }
 }
 
+// A float dtype with `digits` bits rounds a bound that has more of them. It moves in to the next number that stays
+// within, as PyTorch moves it.
+static int64_t step_of(int64_t bound, int digits) {
+  int bits = 0;
+  for (uint64_t rest = static_cast<uint64_t>(bound < 0 ? -bound : bound); rest >>= 1;) {
+    bits++;
+  }
+  return int64_t(1) << (bits - digits + 1);
+}
+
+template <typename scalar_t>
+static void round_bounds(int64_t& from, int64_t& to) {
+  using opmath_t = opmath_type<scalar_t>;
+  constexpr int digits = std::numeric_limits<scalar_t>::digits;
+  auto rounded = [](int64_t n) {
+    return static_cast<int64_t>(static_cast<opmath_t>(scalar_t(static_cast<opmath_t>(n))));
+  };
+  const int64_t first = rounded(from + 1), last = rounded(to - 1);
+  if (first < from) {
+    from = first + step_of(from + 1, digits);
+  }
+  if (last >= to) {
+    to = last - step_of(to - 1, digits);
+  }
+  TORCH_CHECK(from < to,
+              "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from=", from,
+              " >= to=", to);
+}
+
 static Tensor& random_from_to_(Tensor& self, int64_t from, std::optional<int64_t> to_opt,
                                const OptionalGenerator& generator) {
   const int64_t largest = max_integer(self.scalar_type());
   uint64_t range = 0;
   if (to_opt.has_value()) {
-    const int64_t to = *to_opt;
+    int64_t to = *to_opt;
     TORCH_CHECK(from < to, "random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", to);
     if (c10::isIntegralType(self.scalar_type(), /*includeBool=*/true)) {
       const int64_t smallest = !c10::isSignedType(self.scalar_type()) ? 0 : -largest - 1;
       TORCH_CHECK(smallest <= from && from <= largest, "from is out of bounds for ",
                   type_meta_name(self.scalar_type()));
       TORCH_CHECK(to - 1 <= largest, "to - 1 is out of bounds for ", type_meta_name(self.scalar_type()));
+    } else {
+      AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "random_update_from_to",
+                                             [&] { round_bounds<scalar_t>(from, to); });
     }
     range = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
   } else {
@@ -128,7 +161,8 @@ static Tensor normal_float_float(double mean, double std, IntArrayRef size, cons
 }
 
 static Tensor& normal_float_float_out(double mean, double std, IntArrayRef size, const OptionalGenerator& generator,
-                                      Tensor& out) {
+                                      OptionalType dtype, OptionalLayout, OptionalDevice, OptionalBool, Tensor& out) {
+  check_out_dtype(dtype, out);
   resize_output(out, size);
   return native::normal_(out, mean, std, generator);
 }
@@ -195,10 +229,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, "
       "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
       TORCH_FN(normal_float_float), FUNCTION);
-  m.def(
-      "normal.float_float_out(float mean, float std, int[] size, *, Generator? generator=None, Tensor(a!) out) -> "
-      "Tensor(a!)",
-      TORCH_FN(normal_float_float_out), FUNCTION);
+  m.def_out("normal.float_float", TORCH_FN(normal_float_float_out));
   m.def_structured("normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
                    TORCH_FN(normal_Tensor_float_out), derive::OUT, FUNCTION);
   m.def_structured("normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",

@@ -9,45 +9,51 @@
 
 namespace reftorch::at::native {
 
-static Tensor& rand_out(IntArrayRef size, const OptionalGenerator& generator, Tensor& out) {
+static Tensor& rand_out(IntArrayRef size, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout,
+                        OptionalDevice, OptionalBool, Tensor& out) {
+  check_out_dtype(dtype, out);
   resize_output(out, size);
   return at::uniform_(out, 0, 1, generator);
 }
 
-static Tensor rand(IntArrayRef size, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout,
+static Tensor rand(IntArrayRef size, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout layout,
                    OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   Tensor result = empty_cpu(size, dtype, device);
-  return rand_out(size, generator, result);
+  return rand_out(size, generator, dtype, layout, device, pin_memory, result);
 }
 
-static Tensor& randn_out(IntArrayRef size, const OptionalGenerator& generator, Tensor& out) {
+static Tensor& randn_out(IntArrayRef size, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout,
+                         OptionalDevice, OptionalBool, Tensor& out) {
+  check_out_dtype(dtype, out);
   resize_output(out, size);
   return at::normal_(out, 0, 1, generator);
 }
 
-static Tensor randn(IntArrayRef size, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout,
+static Tensor randn(IntArrayRef size, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout layout,
                     OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   Tensor result = empty_cpu(size, dtype, device);
-  return randn_out(size, generator, result);
+  return randn_out(size, generator, dtype, layout, device, pin_memory, result);
 }
 
 static Tensor& randint_low_out(int64_t low, int64_t high, IntArrayRef size, const OptionalGenerator& generator,
-                               Tensor& out) {
+                               OptionalType dtype, OptionalLayout, OptionalDevice, OptionalBool, Tensor& out) {
+  check_out_dtype(dtype, out);
   resize_output(out, size);
   return at::random_(out, low, high, generator);
 }
 
-static Tensor& randint_out(int64_t high, IntArrayRef size, const OptionalGenerator& generator, Tensor& out) {
-  return randint_low_out(0, high, size, generator, out);
+static Tensor& randint_out(int64_t high, IntArrayRef size, const OptionalGenerator& generator, OptionalType dtype,
+                           OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory, Tensor& out) {
+  return randint_low_out(0, high, size, generator, dtype, layout, device, pin_memory, out);
 }
 
 static Tensor randint_low(int64_t low, int64_t high, IntArrayRef size, const OptionalGenerator& generator,
-                          OptionalType dtype, OptionalLayout, OptionalDevice device, OptionalBool pin_memory) {
+                          OptionalType dtype, OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   Tensor result = empty_cpu(size, dtype.value_or(kLong), device);
-  return randint_low_out(low, high, size, generator, result);
+  return randint_low_out(low, high, size, generator, dtype, layout, device, pin_memory, result);
 }
 
 static Tensor randint(int64_t high, IntArrayRef size, const OptionalGenerator& generator, OptionalType dtype,
@@ -67,7 +73,9 @@ static void check_fits(int64_t n, ScalarType dtype) {
   }
 }
 
-static Tensor& randperm_out(int64_t n, const OptionalGenerator& generator, Tensor& out) {
+static Tensor& randperm_out(int64_t n, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout,
+                            OptionalDevice, OptionalBool, Tensor& out) {
+  check_out_dtype(dtype, out);
   TORCH_CHECK(n >= 0, "n must be non-negative, got", n);
   check_fits(n, out.scalar_type());
   resize_output(out, n);
@@ -80,11 +88,11 @@ static Tensor& randperm_out(int64_t n, const OptionalGenerator& generator, Tenso
   return at::copy_(out, dense);
 }
 
-static Tensor randperm(int64_t n, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout,
+static Tensor randperm(int64_t n, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout layout,
                        OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   Tensor result = empty_cpu(n, dtype.value_or(kLong), device);
-  return randperm_out(n, generator, result);
+  return randperm_out(n, generator, dtype, layout, device, pin_memory, result);
 }
 
 static Tensor rand_like(const Tensor& self, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout,
@@ -126,16 +134,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("randint.low(int low, int high, int[] size, *, Generator? generator=None, " OPTIONS ") -> Tensor",
         TORCH_FN(randint_low), FUNCTION);
   m.def("randperm(int n, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(randperm), FUNCTION);
-  m.def("rand.out(int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(rand_out),
-        FUNCTION);
-  m.def("randn.out(int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(randn_out),
-        FUNCTION);
-  m.def("randint.out(int high, int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)",
-        TORCH_FN(randint_out), FUNCTION);
-  m.def("randint.low_out(int low, int high, int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)",
-        TORCH_FN(randint_low_out), FUNCTION);
-  m.def("randperm.out(int n, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(randperm_out),
-        FUNCTION);
+  m.def_out("rand", TORCH_FN(rand_out));
+  m.def_out("randn", TORCH_FN(randn_out));
+  m.def_out("randint", TORCH_FN(randint_out));
+  m.def_out("randint.low", TORCH_FN(randint_low_out));
+  m.def_out("randperm", TORCH_FN(randperm_out));
   m.def("rand_like(Tensor self, *, Generator? generator=None, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
         TORCH_FN(rand_like), FUNCTION);
   m.def("randn_like(Tensor self, *, Generator? generator=None, " OPTIONS

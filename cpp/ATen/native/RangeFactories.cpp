@@ -50,21 +50,33 @@ static int64_t arange_numel(ScalarType dtype, const Scalar& start, const Scalar&
   return static_cast<int64_t>(n);
 }
 
-static Tensor& arange_start_out(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
+static Tensor& arange_start_step_out(const Scalar& start, const Scalar& end, const Scalar& step, OptionalType dtype,
+                                     OptionalLayout, OptionalDevice, OptionalBool, Tensor& out) {
+  check_out_dtype(dtype, out);
   const int64_t n = arange_numel(out.scalar_type(), start, end, step);
   fill_range(out, n, [&](const Tensor& dense) { arange_stub(dense.device().type(), dense, start, step); });
   return out;
 }
 
+static Tensor& arange_start_out(const Scalar& start, const Scalar& end, OptionalType dtype, OptionalLayout layout,
+                                OptionalDevice device, OptionalBool pin_memory, Tensor& out) {
+  return arange_start_step_out(start, end, 1, dtype, layout, device, pin_memory, out);
+}
+
+static Tensor& arange_out(const Scalar& end, OptionalType dtype, OptionalLayout layout, OptionalDevice device,
+                          OptionalBool pin_memory, Tensor& out) {
+  return arange_start_step_out(0, end, 1, dtype, layout, device, pin_memory, out);
+}
+
 // Integers give int64, any float gives the default dtype.
 static Tensor arange_start_step(const Scalar& start, const Scalar& end, const Scalar& step, OptionalType dtype,
-                                OptionalLayout, OptionalDevice device, OptionalBool pin_memory) {
+                                OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   if (!dtype.has_value() && start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true)) {
     dtype = kLong;
   }
   Tensor out = empty_cpu(int64_t(0), dtype, device);
-  return arange_start_out(start, end, step, out);
+  return arange_start_step_out(start, end, step, dtype, layout, device, pin_memory, out);
 }
 
 static Tensor arange_start(const Scalar& start, const Scalar& end, OptionalType dtype, OptionalLayout layout,
@@ -77,11 +89,9 @@ static Tensor arange(const Scalar& end, OptionalType dtype, OptionalLayout layou
   return arange_start_step(0, end, 1, dtype, layout, device, pin_memory);
 }
 
-static Tensor& arange_out(const Scalar& end, Tensor& out) {
-  return arange_start_out(0, end, 1, out);
-}
-
-static Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps, Tensor& out) {
+static Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps, OptionalType dtype, OptionalLayout,
+                            OptionalDevice, OptionalBool, Tensor& out) {
+  check_out_dtype(dtype, out);
   TORCH_CHECK(steps >= 0, "number of steps must be non-negative");
   fill_range(out, steps, [&](Tensor& dense) {
     if (steps == 1) {
@@ -93,14 +103,16 @@ static Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t step
   return out;
 }
 
-static Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, OptionalType dtype, OptionalLayout,
+static Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, OptionalType dtype, OptionalLayout layout,
                        OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   Tensor out = empty_cpu(int64_t(0), dtype, device);
-  return linspace_out(start, end, steps, out);
+  return linspace_out(start, end, steps, dtype, layout, device, pin_memory, out);
 }
 
-static Tensor& logspace_out(const Scalar& start, const Scalar& end, int64_t steps, double base, Tensor& out) {
+static Tensor& logspace_out(const Scalar& start, const Scalar& end, int64_t steps, double base, OptionalType dtype,
+                            OptionalLayout, OptionalDevice, OptionalBool, Tensor& out) {
+  check_out_dtype(dtype, out);
   TORCH_CHECK(steps >= 0, "number of steps must be non-negative");
   fill_range(out, steps, [&](Tensor& dense) {
     if (steps == 1) {
@@ -113,14 +125,16 @@ static Tensor& logspace_out(const Scalar& start, const Scalar& end, int64_t step
 }
 
 static Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base, OptionalType dtype,
-                       OptionalLayout, OptionalDevice device, OptionalBool pin_memory) {
+                       OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   Tensor out = empty_cpu(int64_t(0), dtype, device);
-  return logspace_out(start, end, steps, base, out);
+  return logspace_out(start, end, steps, base, dtype, layout, device, pin_memory, out);
 }
 
 // arange with `end` included, and never of integers by itself: deprecated, but programs call it.
-static Tensor& range_out(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
+static Tensor& range_out(const Scalar& start, const Scalar& end, const Scalar& step, OptionalType dtype, OptionalLayout,
+                         OptionalDevice, OptionalBool, Tensor& out) {
+  check_out_dtype(dtype, out);
   check_range(start, end, step);
   const bool whole = c10::isIntegralType(out.scalar_type(), /*includeBool=*/false);
   const double span = whole ? end.toLong() - start.toLong() : end.toDouble() - start.toDouble();
@@ -131,11 +145,11 @@ static Tensor& range_out(const Scalar& start, const Scalar& end, const Scalar& s
   return out;
 }
 
-static Tensor range_step(const Scalar& start, const Scalar& end, const Scalar& step, OptionalType dtype, OptionalLayout,
-                         OptionalDevice device, OptionalBool pin_memory) {
+static Tensor range_step(const Scalar& start, const Scalar& end, const Scalar& step, OptionalType dtype,
+                         OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   Tensor out = empty_cpu(int64_t(0), dtype, device);
-  return range_out(start, end, step, out);
+  return range_out(start, end, step, dtype, layout, device, pin_memory, out);
 }
 
 #define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -146,20 +160,17 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("arange.start(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", TORCH_FN(arange_start), FUNCTION);
   m.def("arange.start_step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor",
         TORCH_FN(arange_start_step), FUNCTION);
-  m.def("arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(arange_out), FUNCTION);
-  m.def("arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)",
-        TORCH_FN(arange_start_out), FUNCTION);
   m.def("linspace(Scalar start, Scalar end, int steps, *, " OPTIONS ") -> Tensor", TORCH_FN(linspace), FUNCTION);
-  m.def("linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(linspace_out),
-        FUNCTION);
   m.def("logspace(Scalar start, Scalar end, int steps, float base=10, *, " OPTIONS ") -> Tensor", TORCH_FN(logspace),
         FUNCTION);
-  m.def("logspace.out(Scalar start, Scalar end, int steps, float base=10, *, Tensor(a!) out) -> Tensor(a!)",
-        TORCH_FN(logspace_out), FUNCTION);
   m.def("range.step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", TORCH_FN(range_step),
         FUNCTION);
-  m.def("range.out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(range_out),
-        FUNCTION);
+  m.def_out("arange", TORCH_FN(arange_out));
+  m.def_out("arange.start", TORCH_FN(arange_start_out));
+  m.def_out("arange.start_step", TORCH_FN(arange_start_step_out));
+  m.def_out("linspace", TORCH_FN(linspace_out));
+  m.def_out("logspace", TORCH_FN(logspace_out));
+  m.def_out("range.step", TORCH_FN(range_out));
 }
 
 } // namespace reftorch::at::native

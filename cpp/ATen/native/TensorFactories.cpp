@@ -15,6 +15,11 @@ void check_not_pinned(const OptionalBool& pin_memory) {
               "no pinned memory allocator is available on this system.");
 }
 
+void check_out_dtype(const OptionalType& dtype, const Tensor& out) {
+  TORCH_CHECK(!dtype.has_value() || *dtype == out.scalar_type(), "dtype ", *dtype,
+              " does not match dtype of out parameter (", out.scalar_type(), ")");
+}
+
 Tensor empty_cpu(IntArrayRef size, OptionalType dtype, OptionalDevice device, OptionalFormat format) {
   const ScalarType type = dtype_or_default(dtype);
   const MemoryFormat order = format.value_or(MemoryFormat::Contiguous);
@@ -46,9 +51,9 @@ static Tensor empty(IntArrayRef size, OptionalType dtype, OptionalLayout, Option
   return empty_cpu(size, dtype, device, format);
 }
 
-static Tensor& empty_out(IntArrayRef size, OptionalFormat format, Tensor& out) {
-  TORCH_CHECK(format.value_or(MemoryFormat::Contiguous) == MemoryFormat::Contiguous,
-              "empty: out= has a memory format of its own, got memory_format=", *format);
+static Tensor& empty_out(IntArrayRef size, OptionalType dtype, OptionalLayout, OptionalDevice, OptionalBool,
+                         OptionalFormat, Tensor& out) {
+  check_out_dtype(dtype, out);
   resize_output(out, size);
   return out;
 }
@@ -107,6 +112,9 @@ static Tensor zeroed(Tensor t) {
 static Tensor zeros(IntArrayRef size, OptionalType dtype, OptionalLayout, OptionalDevice device,
                     OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
+  for (int64_t length : size) {
+    TORCH_CHECK(length >= 0, "zeros: Dimension size must be non-negative.");
+  }
   return zeroed(empty_cpu(size, dtype, device));
 }
 
@@ -116,20 +124,22 @@ static Tensor ones(IntArrayRef size, OptionalType dtype, OptionalLayout, Optiona
   return filled(empty_cpu(size, dtype, device), 1);
 }
 
-static Tensor& zeros_out(IntArrayRef size, Tensor& out) {
-  resize_output(out, size);
-  zero_impl(out);
-  return out;
-}
-
-static Tensor& full_out(IntArrayRef size, const Scalar& fill_value, Tensor& out) {
+static Tensor& full_out(IntArrayRef size, const Scalar& fill_value, OptionalType dtype, OptionalLayout, OptionalDevice,
+                        OptionalBool, Tensor& out) {
+  check_out_dtype(dtype, out);
   resize_output(out, size);
   fill_impl(out, fill_value);
   return out;
 }
 
-static Tensor& ones_out(IntArrayRef size, Tensor& out) {
-  return full_out(size, 1, out);
+static Tensor& zeros_out(IntArrayRef size, OptionalType dtype, OptionalLayout layout, OptionalDevice device,
+                         OptionalBool pin_memory, Tensor& out) {
+  return full_out(size, 0, dtype, layout, device, pin_memory, out);
+}
+
+static Tensor& ones_out(IntArrayRef size, OptionalType dtype, OptionalLayout layout, OptionalDevice device,
+                        OptionalBool pin_memory, Tensor& out) {
+  return full_out(size, 1, dtype, layout, device, pin_memory, out);
 }
 
 // The dtype follows the number's kind where none is given: bool, int64, or the default float.
@@ -197,7 +207,9 @@ static Tensor new_full(const Tensor& self, IntArrayRef size, const Scalar& fill_
 
 // --- the identity matrix ---------------------------------------------------------------------------------------------
 
-static Tensor& eye_m_out(int64_t n, int64_t m, Tensor& out) {
+static Tensor& eye_m_out(int64_t n, int64_t m, OptionalType dtype, OptionalLayout, OptionalDevice, OptionalBool,
+                         Tensor& out) {
+  check_out_dtype(dtype, out);
   TORCH_CHECK(n >= 0, "n must be greater or equal to 0, got ", n);
   TORCH_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
   resize_output(out, {n, m});
@@ -208,15 +220,16 @@ static Tensor& eye_m_out(int64_t n, int64_t m, Tensor& out) {
   return out;
 }
 
-static Tensor& eye_out(int64_t n, Tensor& out) {
-  return eye_m_out(n, n, out);
+static Tensor& eye_out(int64_t n, OptionalType dtype, OptionalLayout layout, OptionalDevice device,
+                       OptionalBool pin_memory, Tensor& out) {
+  return eye_m_out(n, n, dtype, layout, device, pin_memory, out);
 }
 
-static Tensor eye_m(int64_t n, int64_t m, OptionalType dtype, OptionalLayout, OptionalDevice device,
+static Tensor eye_m(int64_t n, int64_t m, OptionalType dtype, OptionalLayout layout, OptionalDevice device,
                     OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   Tensor result = empty_cpu({0, 0}, dtype, device);
-  return eye_m_out(n, m, result);
+  return eye_m_out(n, m, dtype, layout, device, pin_memory, result);
 }
 
 static Tensor eye(int64_t n, OptionalType dtype, OptionalLayout layout, OptionalDevice device,
@@ -251,15 +264,14 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("eye(int n, *, " OPTIONS ") -> Tensor", TORCH_FN(eye), FUNCTION);
   m.def("eye.m(int n, int m, *, " OPTIONS ") -> Tensor", TORCH_FN(eye_m), FUNCTION);
 
-  m.def("empty.out(int[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(empty_out),
-        FUNCTION);
+  m.def_out("empty", TORCH_FN(empty_out));
   m.def("empty_permuted(int[] size, int[] physical_layout, *, " OPTIONS ") -> Tensor", TORCH_FN(empty_permuted),
         FUNCTION);
-  m.def("zeros.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(zeros_out), FUNCTION);
-  m.def("ones.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(ones_out), FUNCTION);
-  m.def("full.out(int[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(full_out), FUNCTION);
-  m.def("eye.out(int n, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(eye_out), FUNCTION);
-  m.def("eye.m_out(int n, int m, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(eye_m_out), FUNCTION);
+  m.def_out("zeros", TORCH_FN(zeros_out));
+  m.def_out("ones", TORCH_FN(ones_out));
+  m.def_out("full", TORCH_FN(full_out));
+  m.def_out("eye", TORCH_FN(eye_out));
+  m.def_out("eye.m", TORCH_FN(eye_m_out));
 }
 
 } // namespace reftorch::at::native

@@ -23,6 +23,9 @@ inline ScalarType dtype_or_default(const OptionalType& dtype) {
 // RuntimeError: no build has pinned memory yet.
 TORCH_API void check_not_pinned(const OptionalBool& pin_memory);
 
+// RuntimeError where a dtype is asked for and `out` has another.
+TORCH_API void check_out_dtype(const OptionalType& dtype, const Tensor& out);
+
 // Contents undefined.
 TORCH_API Tensor empty_cpu(IntArrayRef size, OptionalType dtype, OptionalDevice device,
                            OptionalFormat format = std::nullopt);

@@ -13,9 +13,7 @@ non_differentiable(
 )  # fmt: skip
 non_differentiable(
     "empty", "empty_strided", "zeros", "ones", "full", "scalar_tensor", "eye", "eye.m",
-    "arange", "arange.start", "arange.start_step", "arange.out", "arange.start_out", "linspace", "linspace.out",
-    "logspace", "logspace.out", "range.step", "range.out", "tril_indices", "triu_indices", "empty_permuted",
-    "empty.out", "zeros.out", "ones.out", "full.out", "eye.out", "eye.m_out",
+    "arange", "arange.start", "arange.start_step", "linspace",
+    "logspace", "range.step", "tril_indices", "triu_indices", "empty_permuted",
     "rand", "randn", "randint", "randint.low", "randperm", "normal.float_float",
-    "rand.out", "randn.out", "randint.out", "randint.low_out", "randperm.out", "normal.float_float_out",
 )  # fmt: skip
