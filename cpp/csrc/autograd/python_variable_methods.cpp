@@ -20,20 +20,36 @@ static const at::Tensor& unpack(PyObject* self) {
 
 // ---- operators: each slot calls the op of its name
 
-#define FORALL_BINARY_OPERATORS(_)                                                                                 \
-  _(add, nb_add)                                                                                                   \
-  _(mul, nb_multiply)                                                                                              \
-  _(floor_divide, nb_floor_divide) _(remainder, nb_remainder) _(matmul, nb_matrix_multiply) _(bitwise_and, nb_and) \
-      _(bitwise_or, nb_or) _(bitwise_xor, nb_xor) _(bitwise_left_shift, nb_lshift) _(bitwise_right_shift, nb_rshift)
-#define FORALL_INPLACE_OPERATORS(_)                                                                      \
-  _(add_, nb_inplace_add)                                                                                \
-  _(sub_, nb_inplace_subtract)                                                                           \
-  _(mul_, nb_inplace_multiply) _(div_, nb_inplace_true_divide) _(floor_divide_, nb_inplace_floor_divide) \
-      _(remainder_, nb_inplace_remainder) _(bitwise_and_, nb_inplace_and) _(bitwise_or_, nb_inplace_or)  \
-          _(bitwise_xor_, nb_inplace_xor) _(bitwise_left_shift_, nb_inplace_lshift)                      \
-              _(bitwise_right_shift_, nb_inplace_rshift)
+// clang-format off: it lays these tables out in another way each time
+#define FORALL_BINARY_OPERATORS(_)  \
+  _(add, nb_add)                    \
+  _(mul, nb_multiply)               \
+  _(floor_divide, nb_floor_divide)  \
+  _(remainder, nb_remainder)        \
+  _(matmul, nb_matrix_multiply)     \
+  _(bitwise_and, nb_and)            \
+  _(bitwise_or, nb_or)              \
+  _(bitwise_xor, nb_xor)            \
+  _(bitwise_left_shift, nb_lshift)  \
+  _(bitwise_right_shift, nb_rshift)
+#define FORALL_INPLACE_OPERATORS(_)          \
+  _(add_, nb_inplace_add)                    \
+  _(sub_, nb_inplace_subtract)               \
+  _(mul_, nb_inplace_multiply)               \
+  _(div_, nb_inplace_true_divide)            \
+  _(floor_divide_, nb_inplace_floor_divide)  \
+  _(remainder_, nb_inplace_remainder)        \
+  _(bitwise_and_, nb_inplace_and)            \
+  _(bitwise_or_, nb_inplace_or)              \
+  _(bitwise_xor_, nb_inplace_xor)            \
+  _(bitwise_left_shift_, nb_inplace_lshift)  \
+  _(bitwise_right_shift_, nb_inplace_rshift)
 #define FORALL_UNARY_OPERATORS(_) \
-  _(neg, nb_negative) _(positive, nb_positive) _(abs, nb_absolute) _(bitwise_not, nb_invert)
+  _(neg, nb_negative)             \
+  _(positive, nb_positive)        \
+  _(abs, nb_absolute)             \
+  _(bitwise_not, nb_invert)
+// clang-format on
 // Operators of several ops, below.
 #define FORALL_OTHER_OPS(_) _(sub) _(rsub) _(true_divide) _(reciprocal) _(pow) _(pow_)
 
@@ -41,9 +57,10 @@ struct Operators {
 #define DECLARE(name, ...) PyObject* name = nullptr;
   FORALL_BINARY_OPERATORS(DECLARE)
   FORALL_INPLACE_OPERATORS(DECLARE)
-  FORALL_UNARY_OPERATORS(DECLARE) FORALL_OTHER_OPS(DECLARE)
+  FORALL_UNARY_OPERATORS(DECLARE)
+  FORALL_OTHER_OPS(DECLARE)
 #undef DECLARE
-      PyObject* comparisons[6] = {};
+  PyObject* comparisons[6] = {};
 };
 static Operators operators;
 
