@@ -11,7 +11,7 @@ import pytest
 import reftorch
 from tests.op_db import loss
 from tests.op_db.checks import check_error, check_forward, check_gradients, check_inplace_and_out
-from tests.op_db.core import DTYPES, OpInfo
+from tests.op_db.core import DTYPES, FLOATS, OpInfo
 
 # Both libraries warn where `out` is resized.
 pytestmark = pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
@@ -98,3 +98,22 @@ def test_fast_rung_equals_naive_rung(function: str) -> None:
         fast = getattr(x, function)(1)
         naive = getattr(x.t().contiguous(), function)(0).t()
         np.testing.assert_allclose(fast.numpy(), naive.contiguous().numpy(), rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_every_way_through_softmax_is_the_same(name: str, dtype: str) -> None:
+    """Rows, strips of columns, and the plain loop that a few columns take; forward and backward."""
+
+    def run(x: Any, dim: int) -> tuple[Any, Any]:
+        x = x.detach().requires_grad_()
+        y = getattr(x, name)(dim)
+        (grad,) = reftorch.autograd.grad(y, x, (y.detach() * 2 - 1))
+        return y.detach(), grad
+
+    x = reftorch.from_numpy(np.random.default_rng(5).standard_normal((37, 200))).to(getattr(reftorch, dtype))
+    tolerance = {"float64": 1e-12, "float32": 1e-6}.get(dtype, 2e-2)
+    columns, rows, few = run(x, 0), run(x.t().contiguous(), 1), run(x[:, :3].contiguous(), 0)
+    for column, row, plain in zip(columns, rows, few, strict=True):
+        for got, want in ((column, row.t()), (column[:, :3], plain)):
+            np.testing.assert_allclose(got.double().numpy(), want.double().numpy(), rtol=tolerance, atol=tolerance)

@@ -163,3 +163,27 @@ def test_named_results() -> None:
     result = reftorch.tensor([[1.0, 3.0], [4.0, 2.0]]).max(dim=1)
     assert result.values.tolist() == [3.0, 4.0]
     assert result.indices.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_variance_of_dense_and_of_strided_elements(dtype: str) -> None:
+    """Dense blocks take two passes, strided elements one; both find a small spread around a large mean."""
+    values = np.random.default_rng(1).standard_normal(30_001) + (1e6 if dtype == "float64" else 100)
+    x = reftorch.from_numpy(values).to(getattr(reftorch, dtype))
+    apart = reftorch.stack([x, x], 1)[:, 0]
+    assert not apart.is_contiguous()
+    exact = np.var(x.double().numpy(), ddof=1)
+    for got in (x.var(), apart.var(), reftorch.stack([x, x], 1).var(0)[0]):
+        np.testing.assert_allclose(got.double().item(), exact, rtol=1e-9 if dtype == "float64" else 2e-3)
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_place_of_an_extremum_in_long_rows(name: str) -> None:
+    """Rows are searched block by block, columns element by element; the first of equals, and NaN before all."""
+    values = np.random.default_rng(2).integers(-5, 5, (20, 300)).astype(np.float32)
+    values[3, 200:] = np.nan
+    values[4, 299] = 9 if name == "argmax" else -9
+    x = reftorch.from_numpy(values)
+    want = getattr(np, name)(values, axis=1)
+    assert getattr(x, name)(1).tolist() == want.tolist()
+    assert getattr(x.t().contiguous(), name)(0).tolist() == want.tolist()

@@ -21,6 +21,10 @@ struct IndexRule {
 // index: `read` has stride 0 along the indexed dimensions, and written[i] = read[i + offset(indices[i])].
 using index_fn = void (*)(const Tensor& written, const Tensor& read, const Tensor& indices, const IndexRule& rule);
 DECLARE_DISPATCH(index_fn, index_stub)
+// The plainest and most frequent index: written[i] = read[indices[i]], whole rows of the first dimension. All
+// contiguous; indices of any shape, written of that shape and the rest of read's.
+using index_rows_fn = void (*)(const Tensor& written, const Tensor& read, const Tensor& indices, IndexRule::Use use);
+DECLARE_DISPATCH(index_rows_fn, index_rows_stub)
 // index_put: `written` has the stride 0, and written[i + offset(indices[i])] becomes read[i], or what the reduction
 // makes of both. Where indices repeat, REPLACE keeps the last one.
 enum class ReductionType { REPLACE, SUM, PROD, MAX, MIN };

@@ -54,15 +54,19 @@ static std::vector<Tensor> expand_masks(const Tensor& self, TensorList indices) 
 
 static DimVector broadcast_shape(const std::vector<Tensor>& indices) {
   DimVector shape;
-  std::ostringstream shapes;
   try {
     for (const Tensor& index : indices) {
       if (index.defined()) {
-        shapes << (shapes.tellp() > 0 ? ", " : "") << index.sizes();
         shape = infer_size_dimvector(shape, index.sizes());
       }
     }
   } catch (const c10::Error&) {
+    std::ostringstream shapes;
+    for (const Tensor& index : indices) {
+      if (index.defined()) {
+        shapes << (shapes.tellp() > 0 ? ", " : "") << index.sizes();
+      }
+    }
     TORCH_CHECK_INDEX(false, "shape mismatch: indexing tensors could not be broadcast together with shapes ",
                       shapes.str());
   }

@@ -8,6 +8,7 @@
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace reftorch::at::native {
@@ -28,10 +29,11 @@ static Tensor bincount(const Tensor& self, const std::optional<Tensor>& opt_weig
   const ScalarType dtype = !weighted ? kLong : weights.scalar_type() == kFloat ? kFloat : kDouble;
   const Tensor places = (self.scalar_type() == kLong ? self : cast_to_dtype(self, kLong)).contiguous();
   int64_t length = minlength;
-  for (int64_t i = 0; i < places.numel(); i++) {
-    const int64_t place = places.data_ptr<int64_t>()[i];
-    TORCH_CHECK(place >= 0, "bincount only supports 1-d non-negative integral inputs.");
-    length = std::max(length, place + 1);
+  if (places.numel() > 0) {
+    const auto [smallest, largest] =
+        std::minmax_element(places.data_ptr<int64_t>(), places.data_ptr<int64_t>() + places.numel());
+    TORCH_CHECK(*smallest >= 0, "bincount only supports 1-d non-negative integral inputs.");
+    length = std::max(length, *largest + 1);
   }
   const Tensor result = detail::empty_generic(length, dtype, self.device());
   zero_impl(result);

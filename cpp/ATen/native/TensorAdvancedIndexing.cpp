@@ -17,12 +17,21 @@
 namespace reftorch::at::native {
 
 DEFINE_DISPATCH(index_stub)
+DEFINE_DISPATCH(index_rows_stub)
 DEFINE_DISPATCH(index_put_stub)
 DEFINE_DISPATCH(nonzero_stub)
 
 // --- x[indices], x[indices] = values ---------------------------------------------------------------------------------
 
 static Tensor index(const Tensor& self, TensorList indices) {
+  if (indices.size() == 1 && indices[0].defined() && indices[0].scalar_type() == kLong && self.dim() > 0 &&
+      self.is_contiguous() && indices[0].is_contiguous()) {
+    DimVector shape(indices[0].sizes());
+    shape.append(self.sizes().begin() + 1, self.sizes().end());
+    const Tensor result = detail::empty_generic(shape, self.scalar_type(), self.device());
+    index_rows_stub(self.device().type(), result, self, indices[0], IndexRule::Use::Subscript);
+    return result;
+  }
   if (indices.size() == 1 && indices[0].defined() && indices[0].scalar_type() == kBool &&
       indices[0].sizes() == self.sizes() && self.dim() > 0) {
     return masked_select_stub(self.device().type(), self.contiguous(), indices[0].contiguous());

@@ -42,13 +42,15 @@ static Runs find_runs(const Tensor& rows, bool sort) {
   runs.counts = detail::empty_generic(count, kLong, rows.device());
   runs.inverse = detail::empty_generic(n, kLong, rows.device());
   const int64_t* place = order.data_ptr<int64_t>();
-  for (int64_t i = 0, run = -1; i < n; i++) {
+  int64_t *first = runs.first.data_ptr<int64_t>(), *counts = runs.counts.data_ptr<int64_t>(),
+          *inverse = runs.inverse.data_ptr<int64_t>();
+  for (int64_t i = 0, run = -1, begin = 0; i < n; i++) {
     if (start[i]) {
-      runs.first.data_ptr<int64_t>()[++run] = place[i];
-      runs.counts.data_ptr<int64_t>()[run] = 0;
+      first[++run] = place[i];
+      begin = i;
     }
-    runs.counts.data_ptr<int64_t>()[run]++;
-    runs.inverse.data_ptr<int64_t>()[place[i]] = run;
+    counts[run] = i - begin + 1;
+    inverse[place[i]] = run;
   }
   return runs;
 }

@@ -7,7 +7,75 @@
 namespace reftorch::at::native {
 namespace {
 
-// One distance: join() takes in |a_i - b_i|, finish() makes the norm of it.
+// One distance of two dense vectors: join() takes in |a_i - b_i|, in lanes, which it then joins with each other.
+template <typename scalar_t, typename Join>
+TARGET_CLONES static scalar_t distance(const scalar_t* a, const scalar_t* b, int64_t n, Join join) {
+  constexpr int kLanes = 128 / sizeof(scalar_t);
+  scalar_t lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int l = 0; l < kLanes; l++) {
+      lanes[l] = join(lanes[l], std::abs(a[i + l] - b[i + l]));
+    }
+  }
+  for (int l = 0; i < n; i++, l++) {
+    lanes[l] = join(lanes[l], std::abs(a[i] - b[i]));
+  }
+  return join.total(lanes, kLanes);
+}
+
+// The joins; `p` where it is not one of these.
+template <typename T>
+struct JoinSum {
+  T total(const T* lanes, int count) const {
+    T sum = 0;
+    for (int l = 0; l < count; l++) {
+      sum += lanes[l];
+    }
+    return sum;
+  }
+};
+template <typename T>
+struct JoinZero : JoinSum<T> {
+  T operator()(T acc, T d) const {
+    return acc + T(d != 0);
+  }
+};
+template <typename T>
+struct JoinOne : JoinSum<T> {
+  T operator()(T acc, T d) const {
+    return acc + d;
+  }
+};
+template <typename T>
+struct JoinTwo : JoinSum<T> {
+  T operator()(T acc, T d) const {
+    return acc + d * d;
+  }
+};
+template <typename T>
+struct JoinMax {
+  T operator()(T acc, T d) const {
+    return (d > acc) | (d != d) ? d : acc;
+  }
+  T total(const T* lanes, int count) const {
+    T largest = 0;
+    for (int l = 0; l < count; l++) {
+      largest = (*this)(largest, lanes[l]);
+    }
+    return largest;
+  }
+};
+template <typename T>
+struct JoinPower : JoinSum<T> {
+  T p;
+  explicit JoinPower(T p) : p(p) {}
+  T operator()(T acc, T d) const {
+    return acc + std::pow(d, p);
+  }
+};
+
+// finish() makes the norm of a total.
 template <typename scalar_t, typename Join, typename Finish>
 void cdist_impl(const Tensor& result, const Tensor& x1, const Tensor& x2, const Join& join, const Finish& finish) {
   const int64_t rows = x1.sizes()[1], columns = x2.sizes()[1], width = x1.sizes()[2];
@@ -16,13 +84,7 @@ void cdist_impl(const Tensor& result, const Tensor& x1, const Tensor& x2, const 
   parallel_for(0, result.numel(), std::max<int64_t>(1, internal::GRAIN_SIZE / width), [&](int64_t lo, int64_t hi) {
     for (int64_t k = lo; k < hi; k++) {
       const int64_t batch = k / (rows * columns), i = k / columns % rows, j = k % columns;
-      const scalar_t* from = a + (batch * rows + i) * width;
-      const scalar_t* to = b + (batch * columns + j) * width;
-      scalar_t acc = 0;
-      for (int64_t m = 0; m < width; m++) {
-        acc = join(acc, std::abs(from[m] - to[m]));
-      }
-      out[k] = finish(acc);
+      out[k] = finish(distance(a + (batch * rows + i) * width, b + (batch * columns + j) * width, width, join));
     }
   });
 }
@@ -32,17 +94,15 @@ void cdist_kernel(const Tensor& result, const Tensor& x1, const Tensor& x2, doub
     using T = scalar_t;
     const auto as_is = [](T acc) { return acc; };
     if (p == 0) {
-      cdist_impl<T>(result, x1, x2, [](T acc, T d) { return acc + T(d != 0); }, as_is);
+      cdist_impl<T>(result, x1, x2, JoinZero<T>(), as_is);
     } else if (p == 1) {
-      cdist_impl<T>(result, x1, x2, [](T acc, T d) { return acc + d; }, as_is);
+      cdist_impl<T>(result, x1, x2, JoinOne<T>(), as_is);
     } else if (p == 2) {
-      cdist_impl<T>(result, x1, x2, [](T acc, T d) { return acc + d * d; }, [](T acc) { return std::sqrt(acc); });
+      cdist_impl<T>(result, x1, x2, JoinTwo<T>(), [](T acc) { return std::sqrt(acc); });
     } else if (std::isinf(p)) {
-      cdist_impl<T>(result, x1, x2, [](T acc, T d) { return (d > acc) | (d != d) ? d : acc; }, as_is);
+      cdist_impl<T>(result, x1, x2, JoinMax<T>(), as_is);
     } else {
-      cdist_impl<T>(
-          result, x1, x2, [p](T acc, T d) { return acc + std::pow(d, T(p)); },
-          [p](T acc) { return std::pow(acc, T(1 / p)); });
+      cdist_impl<T>(result, x1, x2, JoinPower<T>(T(p)), [p](T acc) { return std::pow(acc, T(1 / p)); });
     }
   });
 }

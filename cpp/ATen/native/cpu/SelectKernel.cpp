@@ -5,19 +5,31 @@
 #include <ATen/native/cpu/DimApply.h>
 #include <ATen/native/cpu/NanLast.h>
 
-#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace reftorch::at::native {
 namespace {
 
-// Moves places around until the k-th in order stands at k (Hoare's quickselect; the pivot is the middle of three). Of
+// The row's elements, each with its place.
+template <typename scalar_t>
+using Placed = std::vector<std::pair<scalar_t, int64_t>>;
+template <typename scalar_t>
+Placed<scalar_t> with_places(Row<const scalar_t> in) {
+  Placed<scalar_t> row(in.size);
+  for (int64_t i = 0; i < in.size; i++) {
+    row[i] = {in[i], i};
+  }
+  return row;
+}
+
+// Moves elements around until the k-th in order stands at k (Hoare's quickselect; the pivot is the middle of three). Of
 // equal elements PyTorch's takes whichever this order of exchanges brings there.
 template <typename scalar_t>
-void quick_select(Row<const scalar_t> in, std::vector<int64_t>& places, int64_t k) {
-  auto after = [&](int64_t i, int64_t j) { return greater_nan_first(in[places[i]], in[places[j]]); };
-  auto exchange = [&](int64_t i, int64_t j) { std::swap(places[i], places[j]); };
-  int64_t left = 0, right = in.size - 1;
+void quick_select(Placed<scalar_t>& row, int64_t k) {
+  auto after = [&](int64_t i, int64_t j) { return greater_nan_first(row[i].first, row[j].first); };
+  auto exchange = [&](int64_t i, int64_t j) { std::swap(row[i], row[j]); };
+  int64_t left = 0, right = static_cast<int64_t>(row.size()) - 1;
   while (right > left) {
     if (right == left + 1) {
       if (after(left, right)) {
@@ -69,18 +81,12 @@ void choose_from_rows(const Tensor& values, const Tensor& indices, const Tensor&
   });
 }
 
-std::vector<int64_t> all_places(int64_t n) {
-  std::vector<int64_t> places(n);
-  std::iota(places.begin(), places.end(), 0);
-  return places;
-}
-
 void kthvalue_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, int64_t k) {
   AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "kthvalue_cpu", [&] {
     choose_from_rows<scalar_t>(values, indices, self, dim, [&](const auto& in) {
-      auto places = all_places(in.size);
-      quick_select(in, places, k - 1);
-      return places[k - 1];
+      auto row = with_places<scalar_t>(in);
+      quick_select<scalar_t>(row, k - 1);
+      return row[k - 1].second;
     });
   });
 }
@@ -98,12 +104,12 @@ int64_t median_place(Row<const scalar_t> in, bool ignore_nan) {
       nans++;
     }
   }
-  auto places = all_places(in.size);
-  const auto middle = places.begin() + std::max<int64_t>(0, (in.size - nans - 1) / 2);
-  std::nth_element(places.begin(), middle, places.end(), [&](int64_t a, int64_t b) {
-    return less_nan_last(in[a], in[b]) || (a < b && !less_nan_last(in[b], in[a]));
+  auto row = with_places(in);
+  const auto middle = row.begin() + std::max<int64_t>(0, (in.size - nans - 1) / 2);
+  std::nth_element(row.begin(), middle, row.end(), [](const auto& a, const auto& b) {
+    return less_nan_last(a.first, b.first) || (a.second < b.second && !less_nan_last(b.first, a.first));
   });
-  return *middle;
+  return middle->second;
 }
 
 void median_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool ignore_nan) {
@@ -116,15 +122,15 @@ void median_kernel(const Tensor& values, const Tensor& indices, const Tensor& se
 // The end of the longest run in the sorted row; of equal runs the first.
 template <typename scalar_t>
 int64_t mode_place(Row<const scalar_t> in) {
-  auto places = all_places(in.size);
-  std::sort(places.begin(), places.end(), [&](int64_t a, int64_t b) { return less_nan_last(in[a], in[b]); });
+  auto row = with_places(in);
+  std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return less_nan_last(a.first, b.first); });
   int64_t longest = 0, run = 0, found = 0;
   for (int64_t i = 0; i < in.size; i++) {
     run++;
-    if (i + 1 == in.size || in[places[i]] != in[places[i + 1]]) {
+    if (i + 1 == in.size || row[i].first != row[i + 1].first) {
       if (run > longest) {
         longest = run;
-        found = places[i];
+        found = row[i].second;
       }
       run = 0;
     }

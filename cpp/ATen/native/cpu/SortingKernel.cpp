@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/SortingKernel.cpp
-// Stable sorting of rows. Two rungs: sort_row_by_comparison, plain; sort_row_by_radix, for long rows, without a
-// comparison. Left out: x86-simd-sort.
+// Stable sorting of rows. Three rungs: sort_row_by_comparison, plain; sort_row_by_key, on unsigned keys;
+// sort_row_by_radix, for long rows, without a comparison. Left out: x86-simd-sort.
 #include <ATen/Dispatch.h>
 #include <ATen/native/Sorting.h>
 #include <ATen/native/cpu/DimApply.h>
@@ -51,6 +51,35 @@ key_type<scalar_t> radix_key(scalar_t value) {
   }
 }
 
+// Short rows: the place makes equal keys different, so any sort is stable, and the whole fits in one word or two.
+template <typename scalar_t>
+void sort_row_by_key(Row<const scalar_t> in, int64_t* order, bool descending) {
+  using key_t = key_type<scalar_t>;
+  auto key = [&](int64_t i) -> key_t {
+    const key_t k = radix_key(in[i]);
+    return descending ? key_t(~k) : k;
+  };
+  if constexpr (sizeof(key_t) <= 4) {
+    std::vector<uint64_t> words(in.size);
+    for (int64_t i = 0; i < in.size; i++) {
+      words[i] = uint64_t(key(i)) << 32 | uint64_t(i);
+    }
+    std::sort(words.begin(), words.end());
+    for (int64_t i = 0; i < in.size; i++) {
+      order[i] = static_cast<int64_t>(words[i] & 0xffffffff);
+    }
+  } else {
+    std::vector<std::pair<key_t, int64_t>> pairs(in.size);
+    for (int64_t i = 0; i < in.size; i++) {
+      pairs[i] = {key(i), i};
+    }
+    std::sort(pairs.begin(), pairs.end());
+    for (int64_t i = 0; i < in.size; i++) {
+      order[i] = pairs[i].second;
+    }
+  }
+}
+
 constexpr int kDigitBits = 11, kDigits = 1 << kDigitBits;
 
 // From the last digit to the first, each pass stable: elements are counted by digit, then moved to their bucket.
@@ -93,15 +122,17 @@ void sort_row_by_radix(Row<const scalar_t> in, int64_t* order, bool descending) 
 }
 
 void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool descending) {
-  constexpr int64_t kRadixFrom = 1024;
+  constexpr int64_t kKeysFrom = 16, kRadixFrom = 1024;
   AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "sorting_kernel_method_name", [&] {
     dim_apply<3>({self, values, indices}, dim, [&](const std::array<char*, 3>& first) {
       const auto in = row_of<const scalar_t>(first[0], self, dim);
       const auto out = row_of<scalar_t>(first[1], values, dim);
       const auto places = row_of<int64_t>(first[2], indices, dim);
       std::vector<int64_t> order(in.size);
-      if (in.size < kRadixFrom || in.size > int64_t(std::numeric_limits<uint32_t>::max())) {
+      if (in.size < kKeysFrom || in.size > int64_t(std::numeric_limits<uint32_t>::max())) {
         sort_row_by_comparison(in, order.data(), descending);
+      } else if (in.size < kRadixFrom) {
+        sort_row_by_key(in, order.data(), descending);
       } else {
         sort_row_by_radix(in, order.data(), descending);
       }
@@ -114,18 +145,36 @@ void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
 }
 
 // As in PyTorch the standard library decides which of equal elements is taken: a partial sort for few elements of many,
-// else a partition around the k-th.
-template <typename Pair, typename Before>
-void select_first(std::vector<Pair>& queue, int64_t k, bool sorted, const Before& before) {
-  const auto begin = queue.begin();
-  if (k * 64 <= static_cast<int64_t>(queue.size())) {
-    std::partial_sort(begin, begin + k, queue.end(), before);
+// else a partition around the k-th. The first k of queue are the answer.
+template <typename scalar_t, typename Before>
+void select_first(Row<const scalar_t> in, std::vector<std::pair<scalar_t, int64_t>>& queue, int64_t k, bool sorted,
+                  const Before& before) {
+  if (k * 64 > in.size) {
+    for (int64_t i = 0; i < in.size; i++) {
+      queue.push_back({in[i], i});
+    }
+    std::nth_element(queue.begin(), queue.begin() + k - 1, queue.end(), before);
+    if (sorted) {
+      std::sort(queue.begin(), queue.begin() + k - 1, before);
+    }
     return;
   }
-  std::nth_element(begin, begin + k - 1, queue.end(), before);
-  if (sorted) {
-    std::sort(begin, begin + k - 1, before);
+  // std::partial_sort, without a copy of the row: a heap of the best k, the worst of them on top, and behind it the
+  // element that is to take its place.
+  for (int64_t i = 0; i < k; i++) {
+    queue.push_back({in[i], i});
   }
+  std::make_heap(queue.begin(), queue.end(), before);
+  queue.emplace_back();
+  for (int64_t i = k; i < in.size; i++) {
+    const std::pair<scalar_t, int64_t> candidate(in[i], i);
+    if (before(candidate, queue[0])) {
+      queue[k] = candidate;
+      std::pop_heap(queue.begin(), queue.end(), before);
+    }
+  }
+  queue.pop_back();
+  std::sort_heap(queue.begin(), queue.end(), before);
 }
 
 void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool largest,
@@ -136,15 +185,13 @@ void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
       const auto in = row_of<const scalar_t>(first[0], self, dim);
       const auto out = row_of<scalar_t>(first[1], values, dim);
       const auto places = row_of<int64_t>(first[2], indices, dim);
-      std::vector<Pair> queue(in.size);
-      for (int64_t i = 0; i < in.size; i++) {
-        queue[i] = {in[i], i};
-      }
+      std::vector<Pair> queue;
+      queue.reserve(out.size * 64 > in.size ? in.size : out.size + 1);
       if (largest) {
-        select_first(queue, out.size, sorted,
+        select_first(in, queue, out.size, sorted,
                      [](const Pair& a, const Pair& b) { return greater_nan_first(a.first, b.first); });
       } else {
-        select_first(queue, out.size, sorted,
+        select_first(in, queue, out.size, sorted,
                      [](const Pair& a, const Pair& b) { return less_nan_last(a.first, b.first); });
       }
       for (int64_t i = 0; i < out.size; i++) {

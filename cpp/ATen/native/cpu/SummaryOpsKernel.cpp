@@ -13,7 +13,8 @@ void bincount_impl(const Tensor& result, const Tensor& self, const Tensor& weigh
   out_t* out = result.data_ptr<out_t>();
   const int64_t* place = self.data_ptr<int64_t>();
   const out_t* weight = weights.defined() ? weights.data_ptr<out_t>() : nullptr;
-  for (int64_t i = 0; i < self.numel(); i++) {
+  const int64_t n = self.numel();
+  for (int64_t i = 0; i < n; i++) {
     out[place[i]] += weight != nullptr ? weight[i] : out_t(1);
   }
 }
