@@ -10,7 +10,7 @@ namespace {
 // One distance of two dense vectors: join() takes in |a_i - b_i|, in lanes, which it then joins with each other.
 template <typename scalar_t, typename Join>
 TARGET_CLONES static scalar_t distance(const scalar_t* a, const scalar_t* b, int64_t n, Join join) {
-  constexpr int kLanes = 128 / sizeof(scalar_t);
+  constexpr int kLanes = 64 / sizeof(scalar_t);
   scalar_t lanes[kLanes] = {};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
@@ -21,18 +21,19 @@ TARGET_CLONES static scalar_t distance(const scalar_t* a, const scalar_t* b, int
   for (int l = 0; i < n; i++, l++) {
     lanes[l] = join(lanes[l], std::abs(a[i] - b[i]));
   }
-  return join.total(lanes, kLanes);
+  for (int half = kLanes / 2; half > 0; half /= 2) {
+    for (int l = 0; l < half; l++) {
+      lanes[l] = join.both(lanes[l], lanes[l + half]);
+    }
+  }
+  return lanes[0];
 }
 
 // The joins; `p` where it is not one of these.
 template <typename T>
 struct JoinSum {
-  T total(const T* lanes, int count) const {
-    T sum = 0;
-    for (int l = 0; l < count; l++) {
-      sum += lanes[l];
-    }
-    return sum;
+  T both(T a, T b) const {
+    return a + b;
   }
 };
 template <typename T>
@@ -58,12 +59,8 @@ struct JoinMax {
   T operator()(T acc, T d) const {
     return (d > acc) | (d != d) ? d : acc;
   }
-  T total(const T* lanes, int count) const {
-    T largest = 0;
-    for (int l = 0; l < count; l++) {
-      largest = (*this)(largest, lanes[l]);
-    }
-    return largest;
+  T both(T a, T b) const {
+    return (*this)(a, b);
   }
 };
 template <typename T>

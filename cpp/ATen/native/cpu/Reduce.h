@@ -35,10 +35,9 @@ typename Ops::acc_t reduce_strided(const char* data, int64_t stride, int64_t n, 
 }
 
 // The fast rung: dense elements, in lanes.
-template <typename in_t, typename Ops>
-TARGET_CLONES static typename Ops::acc_t reduce_dense(const in_t* data, int64_t n, Ops ops) {
+template <int kLanes, typename in_t, typename Ops>
+TARGET_CLONES static typename Ops::acc_t reduce_lanes(const in_t* data, int64_t n, Ops ops) {
   using acc_t = typename Ops::acc_t;
-  constexpr int kLanes = std::is_arithmetic_v<acc_t> ? 256 / sizeof(acc_t) : 4;
   acc_t lanes[kLanes];
   for (int l = 0; l < kLanes; l++) {
     lanes[l] = ops.identity();
@@ -46,12 +45,6 @@ TARGET_CLONES static typename Ops::acc_t reduce_dense(const in_t* data, int64_t 
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     for (int l = 0; l < kLanes; l++) {
-      lanes[l] = ops.reduce(lanes[l], data[i + l]);
-    }
-  }
-  constexpr int kNarrow = kLanes / 4; // what is left still fills a vector or two
-  for (; i + kNarrow <= n; i += kNarrow) {
-    for (int l = 0; l < kNarrow; l++) {
       lanes[l] = ops.reduce(lanes[l], data[i + l]);
     }
   }
@@ -64,6 +57,14 @@ TARGET_CLONES static typename Ops::acc_t reduce_dense(const in_t* data, int64_t 
     }
   }
   return lanes[0];
+}
+
+// Many lanes hide the time that one operation takes; few are joined quickly at the end, which is what short rows need.
+template <typename in_t, typename Ops>
+typename Ops::acc_t reduce_dense(const in_t* data, int64_t n, Ops ops) {
+  constexpr int kMany = 256 / sizeof(typename Ops::acc_t);
+  constexpr int64_t kShortRow = 512;
+  return n < kShortRow ? reduce_lanes<kMany / 4>(data, n, ops) : reduce_lanes<kMany>(data, n, ops);
 }
 
 // n elements `stride` bytes apart, by Note [Cascade].
