@@ -10,7 +10,7 @@ namespace {
 // One distance of two dense vectors: join() takes in |a_i - b_i|, in lanes, which it then joins with each other.
 template <typename scalar_t, typename Join>
 TARGET_CLONES static scalar_t distance(const scalar_t* a, const scalar_t* b, int64_t n, Join join) {
-  constexpr int kLanes = 64 / sizeof(scalar_t);
+  constexpr int kLanes = 32; // see reduce_dense of Reduce.h
   scalar_t lanes[kLanes] = {};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {

@@ -62,9 +62,10 @@ TARGET_CLONES static typename Ops::acc_t reduce_lanes(const in_t* data, int64_t 
 // Many lanes hide the time that one operation takes; few are joined quickly at the end, which is what short rows need.
 template <typename in_t, typename Ops>
 typename Ops::acc_t reduce_dense(const in_t* data, int64_t n, Ops ops) {
-  constexpr int kMany = 256 / sizeof(typename Ops::acc_t);
+  // At least 32: GCC unrolls a loop of 16 or fewer steps before it looks for vector instructions, and then finds none.
+  constexpr int kMany = 256 / sizeof(typename Ops::acc_t), kFew = 32;
   constexpr int64_t kShortRow = 512;
-  return n < kShortRow ? reduce_lanes<kMany / 4>(data, n, ops) : reduce_lanes<kMany>(data, n, ops);
+  return n < kShortRow ? reduce_lanes<kFew>(data, n, ops) : reduce_lanes<kMany>(data, n, ops);
 }
 
 // n elements `stride` bytes apart, by Note [Cascade].
