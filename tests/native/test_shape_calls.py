@@ -297,6 +297,14 @@ torch.tril_indices(3, 4, -1)
 torch.tril_indices(3, 4, 2**62)
 torch.triu_indices(3, 2, 1, dtype=torch.int32)
 torch.triu_indices(0, 3)
+torch.triu_indices(3, 0)
+torch.triu_indices(4, 3, -2)
+torch.triu_indices(2, 5, 2)
+torch.tril_indices(5, 2, -2)
+torch.tril_indices(2, 5, -2)
+torch.tril_indices(2, 5, 3)
+torch.triu_indices(2, 5, -(2**62))
+torch.tril_indices(2**40, 3, 2 - 2**40)
 torch.tril_indices(-1, 2)
 torch.tril_indices(3, 3, dtype=torch.float32)
 torch.trace(x)
@@ -386,6 +394,14 @@ def test_view_of_another_dtype_shares_memory_and_version() -> None:
     bits[1] = 0x3F800000
     assert x.tolist() == [0.0, 1.0, 0.0]
     assert x._version == bits._version == 1
+
+
+def test_a_triangle_larger_than_memory_is_refused() -> None:
+    import reftorch
+
+    for function in (reftorch.tril_indices, reftorch.triu_indices):
+        with pytest.raises(RuntimeError, match="overflowed"):
+            function(2**40, 2**40)
 
 
 def test_set_takes_the_memory_of_another_tensor() -> None:

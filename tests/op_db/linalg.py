@@ -42,14 +42,15 @@ ROWS = [
     row("inner", of(((2, 3), (4, 3)), ((3,), (3,)), ((2, 3), (3,)), ((), (2, 3)))),
     row("kron", of(((2, 3), (3, 2)), ((3,), (2, 2)), ((), (2,)))),
     row("tensordot", lambda make: [
-        Sample((make(2, 3, 4), make(4, 3, 2)), {"dims": dims}) for dims in (1, ([1, 2], [1, 0]), ([-1], [0]), 0)]),
+        Sample((make(2, 3, 4), make(4, 3, 2)), {"dims": dims}) for dims in (1, ([1, 2], [1, 0]), ([-1], [0]), 0)]
+        + [Sample((make(2, 3), make(3, 2)), {"dims": 1})]),
     row("einsum", lambda make: [Sample((equation, *(make(*shape) for shape in shapes))) for equation, shapes in (
         ("ij,jk->ik", ((2, 3), (3, 2))), ("bij,bjk->bki", ((2, 2, 3), (2, 3, 2))), ("ii->i", ((3, 3),)),
         ("i,j", ((2,), (3,))), ("...ij->...ji", ((2, 3, 2),)), ("ij,j,i->", ((2, 3), (3,), (2,))),
         ("...a,...a->...", ((2, 3), (3,))), ("bn,anm,bm->ba", ((2, 3), (4, 3, 2), (2, 2))), ("iij->j", ((2, 2, 3),)))],
         call=lambda lib, *args: lib.einsum(*args)),
     row("chain_matmul", lambda make: [Sample(([make(2, 3), make(3, 4), make(4, 1)],))],
-        call=lambda lib, matrices: lib.chain_matmul(*matrices)),
+        call=lambda lib, matrices, **kwargs: lib.chain_matmul(*matrices, **kwargs)),
     row("linalg_multi_dot", lambda make: [
         Sample(([make(2, 3), make(3, 4), make(4, 1)],)), Sample(([make(3), make(3, 4), make(4)],))]),
     row("linalg_vecdot", of(((2, 3), (2, 3)), ((3,), (3,)), ((2, 3), (3,)))),

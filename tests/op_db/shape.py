@@ -7,7 +7,9 @@ Leaves out: named tensors.
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.op_db.core import DTYPES, DType, Inputs, Library, OpInfo, Sample
+import numpy as np
+
+from tests.op_db.core import DTYPES, DType, Input, Inputs, Library, OpInfo, Sample
 
 Arguments = tuple[Any, ...]
 
@@ -116,8 +118,8 @@ ROWS = [
     row("select.int", of(2, 3, 2, calls=((0, 1), (1, -1)))),
     row("slice.Tensor", of(5, 2, calls=((0, 1, 4), (0, None, None, 2), (1, -1), (0, 4, 2))), call=aten("slice")),
     row("narrow", of(5, 2, calls=((0, 1, 3), (1, -1, 1)))),
-    row("narrow.Tensor", lambda make: [Sample((make(5, 2), 0, make.of(2, dtype="int64"), 2))]),
-    row("unfold", of(5, 3, calls=((0, 2, 1), (0, 3, 2), (1, 1, 2), (-1, 3, 1), (0, 0, 1)))),
+    row("narrow.Tensor", lambda make: [Sample((make(5, 2), 0, Input(np.array(2), "int64"), 2))]),
+    row("unfold", of(4, 3, calls=((0, 2, 1), (0, 3, 2), (1, 1, 2), (-1, 3, 1), (0, 0, 1)))),
     row("unfold_backward", of(2, 3, 2, calls=(((3, 3), 0, 2, 1),)), call=aten("unfold_backward")),
     row("diagonal", of(3, 4, calls=((), (1,), (-2,), (0, 1, 0)))),
     row("select_backward", of(2, 3, calls=(((2, 4, 3), 1, 2),)), call=aten("select_backward")),
@@ -154,7 +156,7 @@ ROWS = [
     row("row_stack row_stack.out", lists((3,), (2, 3))),
     row("dstack dstack.out", lists((2, 3), (2, 3))),
     row("column_stack column_stack.out", lists((2,), (2, 3))),
-    row("block_diag", lists((2, 3), (2,), ()), call=lambda lib, tensors: lib.block_diag(*tensors)),
+    row("block_diag", lists((2, 3), (2,), ()), call=lambda lib, tensors: lib.block_diag(*tensors), out=False),
     row("meshgrid meshgrid.indexing", lists((2,), (3,)), call=lambda lib, t: lib.meshgrid(*t, indexing="xy")),
     row("cartesian_prod", lists((2,), (3,)), call=lambda lib, tensors: lib.cartesian_prod(*tensors)),
     row("combinations", of(4, layouts=("contiguous",), calls=((), (3,), (2, True)))),
@@ -167,7 +169,7 @@ ROWS = [
             Sample((make(2, 3), make.of(2, dtype="int32"))),
         ],
     ),
-    row("repeat_interleave.Tensor", lambda make: [Sample((make(4, low=0),))]),
+    OpInfo("repeat_interleave.Tensor", lambda make: [Sample((make(4, low=0),))], dtypes=("int64", "int32")),
     row("roll", of(2, 3, calls=((1,), (-2, 1), ((1, 2), (0, 1))))),
     row("rot90", of(2, 3, calls=((), (2,), (-1,), (1, (1, 0))))),
     row("fliplr", of(2, 3)),

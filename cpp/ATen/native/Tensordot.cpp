@@ -107,7 +107,7 @@ static Tensor kron(const Tensor& self, const Tensor& other) {
     left.push_back(1);
     right.push_back(1);
     right.push_back(b);
-    result.push_back(a * b);
+    result.push_back(static_cast<int64_t>(uint64_t(a) * uint64_t(b))); // too large: mul says so
   }
   return at::_unsafe_view(at::mul(at::reshape(self, left), at::reshape(other, right)), result);
 }

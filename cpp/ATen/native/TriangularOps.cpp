@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/TriangularOps.cpp, aten/src/ATen/native/TensorShape.cpp (diag, diag_embed),
-// aten/src/ATen/native/ReduceOps.cpp (trace), aten/src/ATen/native/TensorFactories.cpp (tril_indices)
+// aten/src/ATen/native/ReduceOps.cpp (trace)
 // Triangles and diagonals of matrices.
 #include <ATen/native/TriangularOps.h>
 
@@ -12,7 +12,6 @@
 #include <ATen/native/TypeMetaName.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace reftorch::at::native {
 
