@@ -146,7 +146,7 @@ def pytorch_paths(path: str) -> list[str]:
 def caller_of_mul_kernel() -> tuple[str, str]:
     """The name and the file of the function that leads to `mul_kernel`."""
     # BEGIN SOLUTION
-    return "binary_op_out", "cpp/ATen/native/BinaryOps.cpp"
+    return "mul_out", "cpp/ATen/native/BinaryOps.cpp"
     # END SOLUTION
 
 
@@ -175,7 +175,7 @@ def caller_of_mul_kernel() -> tuple[str, str]:
 
 # %% exercise="00.3" role="mutant" why="names the kernel's own file"
 def caller_of_mul_kernel() -> tuple[str, str]:
-    return "binary_op_out", "cpp/ATen/native/cpu/BinaryOpsKernel.cpp"
+    return "mul_out", "cpp/ATen/native/cpu/BinaryOpsKernel.cpp"
 
 
 # %% [markdown] exercise="00.4" role="task" kind="fix" title="the build that nobody asked for"
