@@ -35,9 +35,10 @@ static Tensor places_of(const Tensor& repeats, std::optional<int64_t> output_siz
 }
 
 static Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_size) {
-  return AT_DISPATCH_SWITCH(repeats.scalar_type(), "repeat_interleave_cpu", AT_DISPATCH_CASE_TYPE(Long, [&] {
-                              return places_of<scalar_t>(repeats, output_size);
-                            }) AT_DISPATCH_CASE_TYPE(Int, [&] { return places_of<scalar_t>(repeats, output_size); }));
+  const ScalarType type = repeats.scalar_type();
+  TORCH_CHECK_NOT_IMPLEMENTED(type == kLong || type == kInt, "\"repeat_interleave_cpu\" not implemented for '", type,
+                              "'");
+  return type == kLong ? places_of<int64_t>(repeats, output_size) : places_of<int32_t>(repeats, output_size);
 }
 
 static Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim,

@@ -79,15 +79,17 @@ static Tensor diagflat(const Tensor& self, int64_t offset) {
 // The sum of the diagonal; of integers, an int64.
 static Tensor trace(const Tensor& self) {
   TORCH_CHECK(self.dim() == 2, "trace: expected a matrix, but got tensor with dim ", self.dim());
-  return AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "trace", [&] {
+  Tensor result;
+  AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "trace", [&] {
     constexpr ScalarType kResult = std::is_integral_v<scalar_t> ? kLong : c10::CppTypeToScalarType<scalar_t>::value;
     acc_type<scalar_t> sum = 0;
     const scalar_t* data = self.data_ptr<scalar_t>();
     for (int64_t i = 0; i < std::min(self.sizes()[0], self.sizes()[1]); i++) {
       sum += acc_type<scalar_t>(data[i * (self.strides()[0] + self.strides()[1])]);
     }
-    return detail::scalar_tensor(sum, kResult);
+    result = detail::scalar_tensor(sum, kResult);
   });
+  return result;
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
