@@ -9,10 +9,18 @@
 #include <cstring>
 #include <limits>
 
+// Not left to the compiler: in a file with many kernels it stops inlining, and a loop with a call in it is no vector
+// loop.
+#ifdef NDEBUG
+#define VECTOR_MATH inline __attribute__((always_inline))
+#else
+#define VECTOR_MATH inline
+#endif
+
 namespace reftorch::at::native {
 
 // 2^n for n in [-126, 127]: the exponent field alone.
-inline float pow2i(int32_t n) {
+VECTOR_MATH float pow2i(int32_t n) {
   const int32_t bits = (n + 127) << 23;
   float f;
   std::memcpy(&f, &bits, sizeof(f));
@@ -22,7 +30,7 @@ inline float pow2i(int32_t n) {
 // x = n ln2 + r with |r| <= ln2/2; then e^x = 2^n e^r, e^r by its series (minimax coefficients of Cephes' expf). ln2 is
 // split in two so that n * ln2_hi is exact. 2^n is applied in two halves: n may lie outside what one exponent field
 // holds.
-inline float vec_exp(float x) {
+VECTOR_MATH float vec_exp(float x) {
   constexpr float kLog2e = 1.44269504088896341f, kLn2Hi = 0.693359375f, kLn2Lo = -2.12194440e-4f;
   constexpr float kMax = 88.8f, kMin = -104.f; // beyond: infinity and zero, which the scaling below produces
   const float clamped = x > kMax ? kMax : x < kMin ? kMin : x; // NaN passes through
@@ -39,13 +47,13 @@ inline float vec_exp(float x) {
   const int32_t exponent = x == x ? static_cast<int32_t>(n) : 0, half = exponent >> 1;
   return p * pow2i(half) * pow2i(exponent - half);
 }
-inline double vec_exp(double x) {
+VECTOR_MATH double vec_exp(double x) {
   return std::exp(x);
 }
 
 // tanh x = (1 - e^-2|x|) / (1 + e^-2|x|) loses its digits near zero; there an odd polynomial (Cephes' tanhf) takes
 // over.
-inline float vec_tanh(float x) {
+VECTOR_MATH float vec_tanh(float x) {
   const float ax = std::fabs(x);
   const float e = vec_exp(-2.f * ax);
   const float far = (1.f - e) / (1.f + e);
@@ -58,12 +66,12 @@ inline float vec_tanh(float x) {
   const float near = ax + ax * (z * p);
   return std::copysign(ax < 0.625f ? near : far, x);
 }
-inline double vec_tanh(double x) {
+VECTOR_MATH double vec_tanh(double x) {
   return std::tanh(x);
 }
 
 // 2^x = 2^n e^(r ln2), n the nearest integer.
-inline float vec_exp2(float x) {
+VECTOR_MATH float vec_exp2(float x) {
   const float clamped = x > 129.f ? 129.f : x < -151.f ? -151.f : x;
   const float n = (clamped + 12582912.f) - 12582912.f;
   const float r = (clamped - n) * 0.693147180559945f;
@@ -77,13 +85,13 @@ inline float vec_exp2(float x) {
   const int32_t exponent = x == x ? static_cast<int32_t>(n) : 0, half = exponent >> 1;
   return p * pow2i(half) * pow2i(exponent - half);
 }
-inline double vec_exp2(double x) {
+VECTOR_MATH double vec_exp2(double x) {
   return std::exp2(x);
 }
 
 // e^x - 1 = 2^n (e^r - 1) + (2^n - 1), where the first bracket keeps its digits for small x (n = 0). 2^(n-1) instead,
 // and a factor of two at the end: 2^128 is no float.
-inline float vec_expm1(float x) {
+VECTOR_MATH float vec_expm1(float x) {
   constexpr float kLog2e = 1.44269504088896341f, kLn2Hi = 0.693359375f, kLn2Lo = -2.12194440e-4f;
   const float clamped = x > 88.8f ? 88.8f : x < -50.f ? -50.f : x;
   const float n = (clamped * kLog2e + 12582912.f) - 12582912.f;
@@ -98,7 +106,7 @@ inline float vec_expm1(float x) {
   const float half_scale = pow2i((x == x ? static_cast<int32_t>(n) : 0) - 1);
   return 2.f * (p * half_scale + (half_scale - 0.5f));
 }
-inline double vec_expm1(double x) {
+VECTOR_MATH double vec_expm1(double x) {
   return std::expm1(x);
 }
 
@@ -107,7 +115,7 @@ inline double vec_expm1(double x) {
 struct LogParts {
   float e, f, rest;
 };
-inline LogParts log_parts(float x) {
+VECTOR_MATH LogParts log_parts(float x) {
   const bool subnormal = x < std::numeric_limits<float>::min();
   const float scaled = subnormal ? x * 8388608.f : x; // 2^23
   int32_t bits;
@@ -132,43 +140,43 @@ inline LogParts log_parts(float x) {
 }
 
 // What a logarithm is where the parts mean nothing.
-inline float log_or_special(float x, float result) {
+VECTOR_MATH float log_or_special(float x, float result) {
   constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
   return x > 0 ? (x < kInf ? result : x) : x == 0 ? -kInf : kNan;
 }
 
-inline float vec_log(float x) {
+VECTOR_MATH float vec_log(float x) {
   const LogParts parts = log_parts(x);
   const float log_m = parts.f + (parts.rest - parts.e * 2.12194440e-4f);
   return log_or_special(x, log_m + parts.e * 0.693359375f);
 }
-inline double vec_log(double x) {
+VECTOR_MATH double vec_log(double x) {
   return std::log(x);
 }
 
 // Exact for powers of two.
-inline float vec_log2(float x) {
+VECTOR_MATH float vec_log2(float x) {
   const LogParts parts = log_parts(x);
   return log_or_special(x, (parts.f + parts.rest) * 1.44269504088896341f + parts.e);
 }
-inline double vec_log2(double x) {
+VECTOR_MATH double vec_log2(double x) {
   return std::log2(x);
 }
 
 // log(1 + x): u = 1 + x has lost the end of x; what it lost, over u, is the correction.
-inline float vec_log1p(float x) {
+VECTOR_MATH float vec_log1p(float x) {
   const float u = 1.f + x;
   const float correction = (x - (u - 1.f)) / u;
   const bool regular = u > 0.f && u < std::numeric_limits<float>::infinity();
   return vec_log(u) + (regular ? correction : 0.f);
 }
-inline double vec_log1p(double x) {
+VECTOR_MATH double vec_log1p(double x) {
   return std::log1p(x);
 }
 
 // Near zero an odd polynomial, further out 1 - e^q(|x|); least-squares fits of degree 6 in x^2 and 8 in |x|. Past 4, a
 // float cannot tell it from one.
-inline float vec_erf(float x) {
+VECTOR_MATH float vec_erf(float x) {
   const float ax = std::fabs(x), z = x * x;
   float near = 8.29121854621917e-05f;
   near = near * z - 0.0008124384912662208f;
@@ -190,7 +198,7 @@ inline float vec_erf(float x) {
   const float far = std::copysign(1.f - vec_exp(q), x);
   return ax < 0.9375f ? near * x + x : x == x ? far : x;
 }
-inline double vec_erf(double x) {
+VECTOR_MATH double vec_erf(double x) {
   return std::erf(x);
 }
 
@@ -199,7 +207,7 @@ constexpr float kLargestAngle = 1e6f;
 
 // x = n pi/2 + r with |r| <= pi/4, in double; pi/2 in two parts, so that n times the first is exact. Quarter turns:
 // sine, cosine, and the two again with the other sign.
-inline float sine_of_quarter(float x, int32_t quarter) {
+VECTOR_MATH float sine_of_quarter(float x, int32_t quarter) {
   constexpr double kPio2Hi = 1.57079632673412561417, kPio2Lo = 6.07710050650619224932e-11;
   constexpr double kRound = 6755399441055744.; // 1.5 * 2^52
   const double n = (x * 0.636619772367581343 + kRound) - kRound;
@@ -218,11 +226,13 @@ inline float sine_of_quarter(float x, int32_t quarter) {
   const float value = (quarter & 1) != 0 ? cosine : sine;
   return (quarter & 2) != 0 ? -value : value;
 }
-inline float vec_sin(float x) {
+VECTOR_MATH float vec_sin(float x) {
   return sine_of_quarter(x, 0);
 }
-inline float vec_cos(float x) {
+VECTOR_MATH float vec_cos(float x) {
   return sine_of_quarter(x, 1);
 }
 
 } // namespace reftorch::at::native
+
+#undef VECTOR_MATH
