@@ -8,7 +8,6 @@
 #include <ATen/TypePromotion.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace reftorch::at {
 
@@ -234,9 +233,9 @@ void TensorIterator::compute_strides() {
 // can tell (outputs before inputs) decides; where none can tell the order stays.
 void TensorIterator::reorder_dimensions() {
   const int nd = ndim();
-  perm_.resize(nd);
-  std::iota(perm_.begin(), perm_.end(), 0);
-  std::reverse(perm_.begin(), perm_.end()); // C order, fastest first
+  for (int d = nd - 1; d >= 0; d--) { // C order, fastest first
+    perm_.push_back(d);
+  }
 
   // 1: dim0 must come after dim1; -1: before; 0: no operand can tell.
   auto should_swap = [&](int64_t dim0, int64_t dim1) {
@@ -276,11 +275,10 @@ void TensorIterator::reorder_dimensions() {
     }
   }
   auto permute = [&](DimVector& values) {
-    DimVector reordered(values.size());
+    const DimVector given = values;
     for (int i = 0; i < nd; i++) {
-      reordered[i] = values[perm_[i]];
+      values[i] = given[perm_[i]];
     }
-    values = reordered;
   };
   permute(shape_);
   for (OperandInfo& op : operands_) {

@@ -138,11 +138,13 @@ class SmallVector final {
   void resize(size_t count, const T& value = T()) {
     if (count <= size_) {
       std::destroy(begin_ + count, end());
-    } else {
-      reserve(count);
-      std::uninitialized_fill(end(), begin_ + count, value);
+      size_ = count;
+      return;
     }
-    size_ = count;
+    reserve(count);
+    while (size_ < count) {
+      new (begin_ + size_++) T(value);
+    }
   }
   void assign(size_t count, const T& value) {
     clear();
