@@ -465,13 +465,10 @@ def _those_asked_for(results: Any, return_inverse: bool, return_counts: bool) ->
 
 def _nuclear_norm(matrices: Tensor, dim: Any, keepdim: builtins.bool) -> Tensor:
     """The sum of the singular values."""
-    svdvals = getattr(_C._VariableFunctions, "linalg_svdvals", None)
-    if svdvals is None:
-        raise NotImplementedError("norm: p='nuc' needs linalg.svdvals, which this build does not have")
     dims = (-2, -1) if dim is None else tuple(dim)
     if dim is None and matrices.dim() != 2:
         raise RuntimeError(f"norm: the nuclear norm of a {matrices.dim()}-D tensor needs two dims")
-    result = svdvals(matrices.movedim(dims, (-2, -1))).sum(-1)
+    result = _C._linalg.linalg_svdvals(matrices.movedim(dims, (-2, -1))).sum(-1)
     for d in sorted(d % matrices.dim() for d in dims) if keepdim else ():
         result = result.unsqueeze(d)
     return result

@@ -19,6 +19,8 @@ RESULTS: dict[str, Program] = {
     "predicates": lambda t: [t.ones(1).is_conj(), t.ones(1).is_neg(), t.ones(1).is_same_size(t.ones(2))],
     "real": lambda t: numbers(t, 3).real,
     "array priority": lambda t: t.ones(1).__array_priority__,
+    "nuclear norm": lambda t: numbers(t, 3, 4).norm(p="nuc"),
+    "nuclear norms": lambda t: numbers(t, 2, 3, 4).norm(p="nuc", dim=(0, 2), keepdim=True),
     "reflected": lambda t: [numbers(t, 3).__rsub__(2), numbers(t, 3).__rpow__(2), numbers(t, 3).__rfloordiv__(7)],
 }
 
