@@ -55,7 +55,8 @@ class ArrayInterface:
         self.tensor = tensor
         self.__array_interface__ = {
             "version": 3,
-            "data": (address, False),
+            # An empty tensor has no memory, and numpy 2.2 refuses a null pointer; nothing is read there.
+            "data": (address or 64, False),
             "shape": shape,
             "strides": strides,
             "typestr": typestr,
