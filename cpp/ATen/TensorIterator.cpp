@@ -18,32 +18,95 @@ void TensorIterator::build(const TensorIteratorConfig& config) {
     OperandInfo& op = operands_.emplace_back();
     op.output = ref.tensor;
     op.target_dtype = ref.dtype;
-    for (const Tensor* input : config.inputs_) {
-      op.is_read_write = op.is_read_write || (ref.tensor->defined() && ref.tensor->is_same(*input));
-    }
   }
   for (const Tensor* input : config.inputs_) {
     TORCH_CHECK(input->defined(), "TensorIterator: expected a defined tensor as input");
     operands_.emplace_back().input = input;
   }
-  if (!is_reduction_) {
-    check_mem_overlaps();
-  }
-  compute_shape(config);
-  mark_resize_outputs(config);
-  compute_types(config);
-  if (!fast_set_up(config)) {
-    compute_strides();
-    reorder_dimensions();
-    allocate_or_resize_outputs();
-    coalesce_dimensions();
+  const bool plain = set_plain_types(config);
+  if (!plain || !set_up_dense(config)) {
+    if (!plain) {
+      mark_read_write_outputs();
+      check_mem_overlaps();
+    }
+    compute_shape(config);
+    if (!plain) {
+      mark_resize_outputs(config);
+      compute_types(config);
+    }
+    if (!fast_set_up(config)) {
+      compute_strides();
+      reorder_dimensions();
+      allocate_or_resize_outputs();
+      coalesce_dimensions();
+    }
   }
   for (OperandInfo& op : operands_) {
     op.data = op.tensor().data_ptr();
   }
 }
 
+// Fresh outputs and inputs of one dtype: nothing can overlap, be promoted or be resized. Half of what a small op costs
+// is the set-up, and this is what most small ops look like.
+bool TensorIterator::set_plain_types(const TensorIteratorConfig& config) {
+  if (is_reduction_ || config.static_shape_.has_value() || ninputs() == 0) {
+    return false;
+  }
+  const Tensor& first = *operands_[num_outputs_].input;
+  common_dtype_ = first.scalar_type();
+  device_ = first.device();
+  if (config.promote_integer_inputs_to_float_ && !c10::isFloatingType(common_dtype_)) {
+    return false;
+  }
+  for (int i = 0; i < num_outputs_; i++) {
+    if (operands_[i].output->defined()) {
+      return false;
+    }
+  }
+  for (int i = num_outputs_; i < ntensors(); i++) {
+    const Tensor& t = *operands_[i].input;
+    if (t.scalar_type() != common_dtype_ || t.device() != device_ || t.unsafeGetTensorImpl()->is_wrapped_number_) {
+      return false;
+    }
+  }
+  for (int i = 0; i < num_outputs_; i++) {
+    OperandInfo& op = operands_[i];
+    op.target_dtype = op.target_dtype == ScalarType::Undefined ? common_dtype_ : op.target_dtype;
+  }
+  return true;
+}
+
+// After set_plain_types, where all inputs are dense and of one shape, too: one dimension.
+bool TensorIterator::set_up_dense(const TensorIteratorConfig& config) {
+  const Tensor& first = *config.inputs_[0];
+  for (const Tensor* input : config.inputs_) {
+    if (!input->is_contiguous() || (input != &first && input->sizes() != first.sizes())) {
+      return false;
+    }
+  }
+  shape_.assign(1, first.numel());
+  for (OperandInfo& op : operands_) {
+    if (op.is_output()) {
+      *op.output = detail::empty_generic(first.sizes(), op.target_dtype, device_);
+    }
+    op.stride_bytes.assign(1, static_cast<int64_t>(op.original().itemsize()));
+  }
+  return true;
+}
+
+void TensorIterator::mark_read_write_outputs() {
+  for (int i = 0; i < num_outputs_; i++) {
+    OperandInfo& op = operands_[i];
+    for (int j = num_outputs_; j < ntensors() && op.output->defined(); j++) {
+      op.is_read_write = op.is_read_write || op.output->is_same(*operands_[j].input);
+    }
+  }
+}
+
 void TensorIterator::check_mem_overlaps() const {
+  if (is_reduction_) {
+    return;
+  }
   for (int i = 0; i < num_outputs_; i++) {
     const Tensor& out = operands_[i].original();
     if (!out.defined()) {
@@ -213,18 +276,19 @@ bool TensorIterator::fast_set_up(const TensorIteratorConfig& config) {
   return true;
 }
 
+// From here on the fastest dimension of C order comes first, in shape_ and in strides.
 void TensorIterator::compute_strides() {
+  std::reverse(shape_.begin(), shape_.end());
   for (OperandInfo& op : operands_) {
     const Tensor& t = op.tensor();
     if (!t.defined() || op.will_resize) {
       continue;
     }
     op.stride_bytes.assign(shape_.size(), 0);
-    const size_t offset = shape_.size() - t.dim();
-    const int64_t itemsize = static_cast<int64_t>(t.itemsize());
-    for (int64_t d = 0; d < t.dim(); d++) {
-      const bool stretched = t.sizes()[d] == 1 && shape_[offset + d] != 1;
-      op.stride_bytes[offset + d] = stretched ? 0 : t.strides()[d] * itemsize;
+    const int64_t itemsize = static_cast<int64_t>(t.itemsize()), last = t.dim() - 1;
+    for (int64_t d = 0; d <= last; d++) {
+      const bool stretched = t.sizes()[last - d] == 1 && shape_[d] != 1;
+      op.stride_bytes[d] = stretched ? 0 : t.strides()[last - d] * itemsize;
     }
   }
 }
@@ -233,7 +297,7 @@ void TensorIterator::compute_strides() {
 // can tell (outputs before inputs) decides; where none can tell the order stays.
 void TensorIterator::reorder_dimensions() {
   const int nd = ndim();
-  for (int d = nd - 1; d >= 0; d--) { // C order, fastest first
+  for (int d = 0; d < nd; d++) {
     perm_.push_back(d);
   }
 
@@ -262,6 +326,7 @@ void TensorIterator::reorder_dimensions() {
     }
     return 0;
   };
+  bool moved = false;
   for (int i = 1; i < nd; i++) { // insertion sort: comparisons that cannot tell must not end the search
     int dim1 = i;
     for (int dim0 = i - 1; dim0 >= 0; dim0--) {
@@ -269,6 +334,7 @@ void TensorIterator::reorder_dimensions() {
       if (comparison > 0) {
         std::swap(perm_[dim0], perm_[dim1]);
         dim1 = dim0;
+        moved = true;
       } else if (comparison < 0) {
         break;
       }
@@ -280,11 +346,16 @@ void TensorIterator::reorder_dimensions() {
       values[i] = given[perm_[i]];
     }
   };
-  permute(shape_);
-  for (OperandInfo& op : operands_) {
-    if (!op.stride_bytes.empty()) {
-      permute(op.stride_bytes);
+  if (moved) {
+    permute(shape_);
+    for (OperandInfo& op : operands_) {
+      if (!op.stride_bytes.empty()) {
+        permute(op.stride_bytes);
+      }
     }
+  }
+  for (int64_t& d : perm_) { // counted as the tensor counts them
+    d = nd - 1 - d;
   }
 }
 
@@ -393,15 +464,20 @@ void TensorIterator::serial_for_each(loop2d_t loop, int64_t begin, int64_t end) 
   SmallVector<char*, 4> ptrs(nt, nullptr);
   SmallVector<int64_t, 8> strides(2 * nt, 0);
   for (int k = 0; k < nt; k++) {
+    ptrs[k] = static_cast<char*>(operands_[k].data);
     strides[k] = ndim() > 0 ? operands_[k].stride_bytes[0] : 0;
     strides[nt + k] = ndim() > 1 ? operands_[k].stride_bytes[1] : 0;
   }
   auto size_of = [&](int d) { return d < ndim() ? shape_[d] : 1; };
   if (ndim() <= 1) {
     for (int k = 0; k < nt; k++) {
-      ptrs[k] = static_cast<char*>(operands_[k].data) + begin * strides[k];
+      ptrs[k] += begin * strides[k];
     }
     loop(ptrs.data(), strides.data(), end - begin, 1);
+    return;
+  }
+  if (begin == 0 && end == size_of(0) * size_of(1)) {
+    loop(ptrs.data(), strides.data(), size_of(0), size_of(1));
     return;
   }
   DimVector index(nd, 0);

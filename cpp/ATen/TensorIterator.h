@@ -6,6 +6,7 @@
 // The steps of build(), each a function of the same name:
 //   check overlap -> compute_shape (broadcast) -> compute_types (promote) -> fast_set_up, or: compute_strides,
 //   reorder_dimensions, allocate outputs, coalesce_dimensions.
+// A small op is mostly set-up, so the usual kinds take short cuts: set_plain_types, set_up_dense, fast_set_up.
 // Afterwards shape() is the loop's shape with the fastest dimension FIRST, and strides are in bytes; an operand that is
 // broadcast has stride 0 in that dimension.
 #pragma once
@@ -113,6 +114,9 @@ class TORCH_API TensorIterator final {
  private:
   friend class TensorIteratorConfig;
   void build(const class TensorIteratorConfig& config);
+  bool set_plain_types(const TensorIteratorConfig& config);
+  bool set_up_dense(const TensorIteratorConfig& config);
+  void mark_read_write_outputs();
   void check_mem_overlaps() const;
   void compute_shape(const TensorIteratorConfig& config);
   void mark_resize_outputs(const TensorIteratorConfig& config);

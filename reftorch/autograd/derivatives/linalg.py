@@ -19,31 +19,31 @@ def _is_column_major(sizes, strides):
     return strides[0] == 1 and strides[1] == sizes[0] and sizes[0] != 1
 
 
-def _mat1_grad(grad, mat2, sizes, strides, alpha=1):
-    if _is_column_major(sizes, strides):
-        return _times(mat2.mm(grad.t()).t(), alpha)
-    return _times(grad.mm(mat2.t()), alpha)
+def _mm_self(grad, mat2, self_sizes, self_strides):
+    if _is_column_major(self_sizes, self_strides):
+        return mat2.mm(grad.t()).t()
+    return grad.mm(mat2.t())
 
 
-def _mat2_grad(grad, mat1, sizes, strides, alpha=1):
-    if _is_column_major(sizes, strides):
-        return _times(grad.t().mm(mat1).t(), alpha)
-    return _times(mat1.t().mm(grad), alpha)
+def _mm_mat2(grad, self, mat2_sizes, mat2_strides):
+    if _is_column_major(mat2_sizes, mat2_strides):
+        return grad.t().mm(self).t()
+    return self.t().mm(grad)
 
 
 # --- matrices --------------------------------------------------------------------------------------------------------
 
-derivative(
-    "mm",
-    self=lambda grad, mat2, self_sizes, self_strides: _mat1_grad(grad, mat2, self_sizes, self_strides),
-    mat2=lambda grad, self, mat2_sizes, mat2_strides: _mat2_grad(grad, self, mat2_sizes, mat2_strides),
-)
+derivative("mm", self=_mm_self, mat2=_mm_mat2)
 
 derivative(
     "addmm",
     self=lambda grad, beta: _times(grad, beta),
-    mat1=lambda grad, mat2, mat1_sizes, mat1_strides, alpha: _mat1_grad(grad, mat2, mat1_sizes, mat1_strides, alpha),
-    mat2=lambda grad, mat1, mat2_sizes, mat2_strides, alpha: _mat2_grad(grad, mat1, mat2_sizes, mat2_strides, alpha),
+    mat1=lambda grad, mat2, mat1_sizes, mat1_strides, alpha: _times(
+        _mm_self(grad, mat2, mat1_sizes, mat1_strides), alpha
+    ),
+    mat2=lambda grad, mat1, mat2_sizes, mat2_strides, alpha: _times(
+        _mm_mat2(grad, mat1, mat2_sizes, mat2_strides), alpha
+    ),
 )
 
 # --- batches of matrices ---------------------------------------------------------------------------------------------
