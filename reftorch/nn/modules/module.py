@@ -101,7 +101,7 @@ class Module(ForwardHooks, ModuleState, ModuleTree):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _global_forward_pre_hooks or _global_forward_hooks or self._forward_pre_hooks or self._forward_hooks:
             return self._call_with_hooks(args, kwargs)
-        return self.forward(*args, **kwargs)
+        return self.forward(*args, **kwargs) if kwargs else self.forward(*args)  # an empty ** still makes a dict
 
     # Registration
 

@@ -5,6 +5,8 @@
 //   acc_t combine(acc_t, acc_t)   join two partial results
 //   out_t project(acc_t)          the final touch
 //   exact                         whether the order of joining does not matter, to the last digit
+//   nan_wins                      whether a NaN among the elements is the result; reduce_number(acc, in) then takes in
+//                                 what is known to be none
 // Left out: several outputs, indices of the elements (cpu/ReduceExtremaKernel.cpp has them).
 //
 // Note [Cascade]
@@ -17,6 +19,8 @@
 #include <ATen/native/cpu/Loops.h>
 
 #include <algorithm>
+#include <limits>
+#include <type_traits>
 
 namespace reftorch::at::native {
 
@@ -34,29 +38,58 @@ typename Ops::acc_t reduce_strided(const char* data, int64_t stride, int64_t n, 
   return acc;
 }
 
-// The fast rung: dense elements, in lanes.
+// The fast rung: dense elements, in lanes. Few are left at the end: for them the lanes are joined down to kStep first.
+// Where a NaN wins (Ops::nan_wins), values and NaNs are looked at apart: two instructions an element instead of four.
 template <int kLanes, typename in_t, typename Ops>
 TARGET_CLONES static typename Ops::acc_t reduce_lanes(const in_t* data, int64_t n, Ops ops) {
   using acc_t = typename Ops::acc_t;
+  constexpr int kStep = 16;
   acc_t lanes[kLanes];
+  std::conditional_t<sizeof(acc_t) == 8, int64_t, int32_t> nans[kLanes] = {};
   for (int l = 0; l < kLanes; l++) {
     lanes[l] = ops.identity();
   }
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     for (int l = 0; l < kLanes; l++) {
+      if constexpr (Ops::nan_wins) {
+        const acc_t x = data[i + l];
+        lanes[l] = ops.reduce_number(lanes[l], x);
+        nans[l] |= x != x;
+      } else {
+        lanes[l] = ops.reduce(lanes[l], data[i + l]);
+      }
+    }
+  }
+  for (int width = kLanes / 2; width >= kStep; width /= 2) {
+    for (int l = 0; l < width; l++) {
+      lanes[l] = ops.combine(lanes[l], lanes[l + width]);
+      if constexpr (Ops::nan_wins) {
+        nans[l] |= nans[l + width];
+      }
+    }
+  }
+  for (; i + kStep <= n; i += kStep) {
+    for (int l = 0; l < kStep; l++) {
       lanes[l] = ops.reduce(lanes[l], data[i + l]);
     }
   }
-  for (int l = 0; i < n; i++, l++) {
-    lanes[l] = ops.reduce(lanes[l], data[i]);
-  }
-  for (int width = kLanes / 2; width > 0; width /= 2) {
+  for (int width = kStep / 2; width > 0; width /= 2) {
     for (int l = 0; l < width; l++) {
       lanes[l] = ops.combine(lanes[l], lanes[l + width]);
+      if constexpr (Ops::nan_wins) {
+        nans[l] |= nans[l + width];
+      }
     }
   }
-  return lanes[0];
+  acc_t acc = lanes[0];
+  if constexpr (Ops::nan_wins) {
+    acc = nans[0] ? std::numeric_limits<acc_t>::quiet_NaN() : acc;
+  }
+  for (; i < n; i++) {
+    acc = ops.reduce(acc, data[i]);
+  }
+  return acc;
 }
 
 // Many lanes hide the time that one operation takes; few are joined quickly at the end, which is what short rows need.
@@ -64,7 +97,7 @@ template <typename in_t, typename Ops>
 typename Ops::acc_t reduce_dense(const in_t* data, int64_t n, Ops ops) {
   // At least 32: GCC unrolls a loop of 16 or fewer steps before it looks for vector instructions, and then finds none.
   constexpr int kMany = 256 / sizeof(typename Ops::acc_t), kFew = 32;
-  constexpr int64_t kShortRow = 512;
+  constexpr int64_t kShortRow = 2048;
   return n < kShortRow ? reduce_lanes<kFew>(data, n, ops) : reduce_lanes<kMany>(data, n, ops);
 }
 
@@ -116,11 +149,11 @@ struct ReducePlan {
   // Where element `index` of the kept or reduced dimensions from `first_dim` on lies.
   static int64_t offset(const DimVector& sizes, const DimVector& strides, int64_t index, size_t first_dim = 0) {
     int64_t result = 0;
-    for (size_t d = first_dim; d < sizes.size(); d++) {
+    for (size_t d = first_dim; d + 1 < sizes.size(); d++) {
       result += index % sizes[d] * strides[d];
       index /= sizes[d];
     }
-    return result;
+    return first_dim < sizes.size() ? result + index * strides.back() : 0;
   }
   // Neighbouring outputs have neighbouring inputs, but the elements of one output are far apart: a matrix summed over
   // its rows.
@@ -138,6 +171,9 @@ typename Ops::acc_t reduce_one(const ReducePlan& plan, const char* in, const Ops
   }
   const int64_t n = plan.reduced_sizes[0], stride = plan.reduced_in[0];
   auto acc = reduce_run<in_t>(in, stride, n, ops);
+  if (plan.reduced_sizes.size() == 1) {
+    return acc;
+  }
   for (int64_t r = 1; r < plan.num_reduced / n; r++) {
     acc = ops.combine(
         acc, reduce_run<in_t>(in + ReducePlan::offset(plan.reduced_sizes, plan.reduced_in, r, 1), stride, n, ops));

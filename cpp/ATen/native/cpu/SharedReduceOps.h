@@ -14,7 +14,7 @@ namespace reftorch::at::native {
 template <typename out_t, typename acc>
 struct SumOps {
   using acc_t = acc;
-  static constexpr bool exact = std::is_integral_v<acc>;
+  static constexpr bool exact = std::is_integral_v<acc>, nan_wins = false;
   acc_t identity() const {
     return 0;
   }
@@ -94,12 +94,15 @@ constexpr T upper_bound() {
 // NaN wins: it is not equal to itself, and no comparison turns it out again.
 template <typename out_t, typename acc>
 struct MaxOps : SumOps<out_t, acc> {
-  static constexpr bool exact = true;
+  static constexpr bool exact = true, nan_wins = std::is_floating_point_v<acc>;
   acc identity() const {
     return lower_bound<acc>();
   }
   acc reduce(acc a, acc x) const {
     return combine(a, x);
+  }
+  acc reduce_number(acc a, acc x) const {
+    return x > a ? x : a;
   }
   acc combine(acc a, acc x) const {
     return (x > a) | (x != x) ? x : a;
@@ -108,12 +111,15 @@ struct MaxOps : SumOps<out_t, acc> {
 
 template <typename out_t, typename acc>
 struct MinOps : SumOps<out_t, acc> {
-  static constexpr bool exact = true;
+  static constexpr bool exact = true, nan_wins = std::is_floating_point_v<acc>;
   acc identity() const {
     return upper_bound<acc>();
   }
   acc reduce(acc a, acc x) const {
     return combine(a, x);
+  }
+  acc reduce_number(acc a, acc x) const {
+    return x < a ? x : a;
   }
   acc combine(acc a, acc x) const {
     return (x < a) | (x != x) ? x : a;

@@ -32,27 +32,11 @@ void softmax_strided(scalar_t* out, const scalar_t* in, int64_t n, int64_t step)
   }
 }
 
-// powers[i] = e^(in[i] - largest); returns their sum.
 template <typename scalar_t, typename opmath_t>
-TARGET_CLONES static opmath_t exp_and_sum(opmath_t* powers, const scalar_t* in, opmath_t largest, int64_t n) {
-  constexpr int kLanes = 256 / sizeof(opmath_t);
-  opmath_t lanes[kLanes] = {};
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int l = 0; l < kLanes; l++) {
-      powers[i + l] = vec_exp(opmath_t(in[i + l]) - largest);
-      lanes[l] += powers[i + l];
-    }
-  }
-  for (int l = 0; i < n; i++, l++) {
+TARGET_CLONES static void exp_minus(opmath_t* powers, const scalar_t* in, opmath_t largest, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
     powers[i] = vec_exp(opmath_t(in[i]) - largest);
-    lanes[l] += powers[i];
   }
-  opmath_t sum = 0;
-  for (int l = 0; l < kLanes; l++) {
-    sum += lanes[l];
-  }
-  return sum;
 }
 
 template <typename scalar_t, typename opmath_t>
@@ -74,7 +58,9 @@ template <bool log, typename scalar_t, typename opmath_t>
 void softmax_row(scalar_t* out, const scalar_t* in, int64_t n, opmath_t* powers) {
   const auto* bytes = reinterpret_cast<const char*>(in);
   const opmath_t largest = reduce_run<scalar_t>(bytes, sizeof(scalar_t), n, MaxOps<scalar_t, opmath_t>());
-  const opmath_t sum = exp_and_sum(powers, in, largest, n);
+  exp_minus(powers, in, largest, n);
+  const opmath_t sum = reduce_run<opmath_t>(reinterpret_cast<const char*>(powers), sizeof(opmath_t), n,
+                                            SumOps<opmath_t, opmath_t>());
   if (log) {
     subtract(out, in, largest, std::log(sum), n);
   } else {
