@@ -112,7 +112,8 @@ def test_every_way_through_softmax_is_the_same(name: str, dtype: str) -> None:
         return y.detach(), grad
 
     x = reftorch.from_numpy(np.random.default_rng(5).standard_normal((37, 200))).to(getattr(reftorch, dtype))
-    tolerance = {"float64": 1e-12, "float32": 1e-6}.get(dtype, 2e-2)
+    # The gradient is a difference of numbers near 16, and each way adds them up in another order.
+    tolerance = {"float64": 1e-12, "float32": 16 * 1e-6}.get(dtype, 2e-2)
     columns, rows, few = run(x, 0), run(x.t().contiguous(), 1), run(x[:, :3].contiguous(), 0)
     for column, row, plain in zip(columns, rows, few, strict=True):
         for got, want in ((column, row.t()), (column[:, :3], plain)):

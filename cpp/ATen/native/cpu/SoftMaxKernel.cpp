@@ -59,8 +59,8 @@ void softmax_row(scalar_t* out, const scalar_t* in, int64_t n, opmath_t* powers)
   const auto* bytes = reinterpret_cast<const char*>(in);
   const opmath_t largest = reduce_run<scalar_t>(bytes, sizeof(scalar_t), n, MaxOps<scalar_t, opmath_t>());
   exp_minus(powers, in, largest, n);
-  const opmath_t sum = reduce_run<opmath_t>(reinterpret_cast<const char*>(powers), sizeof(opmath_t), n,
-                                            SumOps<opmath_t, opmath_t>());
+  const opmath_t sum =
+      reduce_run<opmath_t>(reinterpret_cast<const char*>(powers), sizeof(opmath_t), n, SumOps<opmath_t, opmath_t>());
   if (log) {
     subtract(out, in, largest, std::log(sum), n);
   } else {
