@@ -10,29 +10,14 @@ import pytest
 
 import reftorch
 from tests.op_db import loss
-from tests.op_db.checks import check_error, check_forward, check_gradients, check_inplace_and_out
-from tests.op_db.core import DTYPES, FLOATS, OpInfo
-
-# Both libraries warn where `out` is resized.
-pytestmark = pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
-
-every_row = pytest.mark.parametrize("op", loss.ROWS, ids=lambda op: op.ops)
+from tests.op_db.checks import check_error
+from tests.op_db.core import FLOATS
+from tests.op_db.suite import OpTests
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("op", [*loss.ROWS, *loss.SPECIAL], ids=lambda op: op.ops)
-def test_equals_torch(op: OpInfo, dtype: str, real_torch: Any) -> None:
-    check_forward(op, dtype, real_torch)
-
-
-@every_row
-def test_inplace_and_out_equal_torch(op: OpInfo, real_torch: Any) -> None:
-    check_inplace_and_out(op, real_torch)
-
-
-@every_row
-def test_gradients_equal_torch(op: OpInfo, real_torch: Any) -> None:
-    check_gradients(op, real_torch)
+class TestRows(OpTests):
+    ROWS = loss.ROWS
+    SPECIAL = loss.SPECIAL
 
 
 ERRORS = [

@@ -10,44 +10,17 @@ import pytest
 
 import reftorch
 from tests.op_db import sorting
-from tests.op_db.checks import (
-    assert_same,
-    check_error,
-    check_forward,
-    check_gradcheck,
-    check_gradients,
-    check_inplace_and_out,
-)
-from tests.op_db.core import DTYPES, FLOATS, INTEGERS, OpInfo
+from tests.op_db.checks import assert_same, check_error
+from tests.op_db.core import FLOATS, INTEGERS
+from tests.op_db.suite import OpTests
 
-# Both libraries warn where `out` is resized; torch, where searchsorted copies.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:An output with one or more elements was resized"),
-    pytest.mark.filterwarnings("ignore:torch.searchsorted"),
-]
-
-every_row = pytest.mark.parametrize("op", sorting.ROWS, ids=lambda op: op.ops)
+# torch warns where it copies.
+pytestmark = pytest.mark.filterwarnings("ignore:torch.searchsorted")
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("op", [*sorting.ROWS, *sorting.SPECIAL], ids=lambda op: op.ops)
-def test_equals_torch(op: OpInfo, dtype: str, real_torch: Any) -> None:
-    check_forward(op, dtype, real_torch)
-
-
-@every_row
-def test_inplace_and_out_equal_torch(op: OpInfo, real_torch: Any) -> None:
-    check_inplace_and_out(op, real_torch)
-
-
-@every_row
-def test_gradients_equal_torch(op: OpInfo, real_torch: Any) -> None:
-    check_gradients(op, real_torch)
-
-
-@every_row
-def test_gradcheck(op: OpInfo) -> None:
-    check_gradcheck(op)
+class TestRows(OpTests):
+    ROWS = sorting.ROWS
+    SPECIAL = sorting.SPECIAL
 
 
 @pytest.mark.parametrize("descending", [False, True])

@@ -10,46 +10,13 @@ import pytest
 
 import reftorch
 from tests.op_db import special
-from tests.op_db.checks import (
-    check_error,
-    check_forward,
-    check_gradcheck,
-    check_gradients,
-    check_inplace_and_out,
-    check_reference,
-)
-from tests.op_db.core import DTYPES, OpInfo
-
-# Both libraries warn where `out` is resized.
-pytestmark = pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
-
-every_row = pytest.mark.parametrize("op", special.ROWS, ids=lambda op: op.ops)
+from tests.op_db.checks import check_error
+from tests.op_db.suite import OpTestsWithReference
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("op", [*special.ROWS, *special.SPECIAL], ids=lambda op: op.ops)
-def test_equals_torch(op: OpInfo, dtype: str, real_torch: Any) -> None:
-    check_forward(op, dtype, real_torch)
-
-
-@every_row
-def test_inplace_and_out_equal_torch(op: OpInfo, real_torch: Any) -> None:
-    check_inplace_and_out(op, real_torch)
-
-
-@every_row
-def test_gradients_equal_torch(op: OpInfo, real_torch: Any) -> None:
-    check_gradients(op, real_torch)
-
-
-@every_row
-def test_gradcheck(op: OpInfo) -> None:
-    check_gradcheck(op)
-
-
-@pytest.mark.parametrize("op", [op for op in special.ROWS if op.ref is not None], ids=lambda op: op.ops)
-def test_equals_numpy(op: OpInfo) -> None:
-    check_reference(op)
+class TestRows(OpTestsWithReference):
+    ROWS = special.ROWS
+    SPECIAL = special.SPECIAL
 
 
 def test_method_of_polygamma() -> None:

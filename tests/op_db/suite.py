@@ -1,0 +1,54 @@
+"""What the rows of a family go through: derive from OpTests, name the rows, and pytest makes the tests.
+
+Mirrors: torch/testing/_internal/common_device_type.py (instantiate_device_type_tests and its ``ops`` decorator)
+"""
+
+from typing import Any
+
+import pytest
+
+from tests.op_db.checks import (
+    check_forward,
+    check_gradcheck,
+    check_gradients,
+    check_inplace_and_out,
+    check_reference,
+)
+from tests.op_db.core import DTYPES, OpInfo
+
+
+# Both libraries warn where `out` is resized.
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+class OpTests:
+    """``ROWS`` are compared in every way, ``SPECIAL`` (corners without a gradient) in their results only."""
+
+    ROWS: list[OpInfo]
+    SPECIAL: list[OpInfo] = []
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        rows = self.ROWS
+        if metafunc.function.__name__ == "test_equals_torch":
+            rows = [*self.ROWS, *self.SPECIAL]
+            metafunc.parametrize("dtype", DTYPES)
+        elif metafunc.function.__name__ == "test_equals_numpy":
+            rows = [op for op in self.ROWS if op.ref is not None]
+        metafunc.parametrize("op", rows, ids=lambda op: op.ops)
+
+    def test_equals_torch(self, op: OpInfo, dtype: str, real_torch: Any) -> None:
+        check_forward(op, dtype, real_torch)
+
+    def test_inplace_and_out_equal_torch(self, op: OpInfo, real_torch: Any) -> None:
+        check_inplace_and_out(op, real_torch)
+
+    def test_gradients_equal_torch(self, op: OpInfo, real_torch: Any) -> None:
+        check_gradients(op, real_torch)
+
+    def test_gradcheck(self, op: OpInfo) -> None:
+        check_gradcheck(op)
+
+
+class OpTestsWithReference(OpTests):
+    """Of a family whose rows name a numpy function, too."""
+
+    def test_equals_numpy(self, op: OpInfo) -> None:
+        check_reference(op)
