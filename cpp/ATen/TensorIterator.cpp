@@ -8,6 +8,7 @@
 #include <ATen/TypePromotion.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace reftorch::at {
 
@@ -362,6 +363,7 @@ void TensorIterator::reorder_dimensions() {
 // New outputs lie in memory in the order the inputs do, as in PyTorch: the result of a transposed tensor is transposed.
 void TensorIterator::allocate_or_resize_outputs() {
   const int nd = ndim();
+  const bool c_order = std::is_sorted(perm_.begin(), perm_.end(), std::greater<>());
   for (int i = 0; i < num_outputs_; i++) {
     OperandInfo& op = operands_[i];
     if (op.tensor().defined() && !op.will_resize) {
@@ -380,6 +382,8 @@ void TensorIterator::allocate_or_resize_outputs() {
     if (op.will_resize) {
       resize_output(*op.output, sizes);
       op.output->unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides, op.output->storage_offset());
+    } else if (c_order) {
+      *op.output = detail::empty_generic(sizes, op.target_dtype, device_);
     } else {
       *op.output = detail::empty_strided_generic(sizes, strides, op.target_dtype, device_);
     }
