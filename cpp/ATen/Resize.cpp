@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/Resize.cpp
-// Left out: the warning when a non-empty out= tensor is resized, memory formats.
+// Left out: memory formats.
 #include <ATen/Resize.h>
 
 #include <ATen/EmptyTensor.h>
@@ -42,6 +42,12 @@ const Tensor& resize_(const Tensor& self, IntArrayRef size) {
 bool resize_output(const Tensor& output, IntArrayRef shape) {
   if (output.sizes() == shape) {
     return false;
+  }
+  if (output.numel() != 0) {
+    TORCH_WARN("An output with one or more elements was resized since it had shape ", output.sizes(),
+               ", which does not match the required output shape ", shape,
+               ". This behavior is deprecated: outputs will not be resized unless they have no elements. Hint: "
+               "out.resize_(0) before the call says that the resize is meant.");
   }
   resize_(output, shape);
   return true;

@@ -56,7 +56,15 @@ void throw_python_error() {
 
 static PyObject* THPException_LinAlgError;
 
+static void warn_in_python(const std::string& msg) {
+  GilAcquire gil;
+  if (PyErr_WarnEx(PyExc_UserWarning, msg.c_str(), /*stack_level=*/1) < 0) { // a filter made an error of it
+    throw_python_error();
+  }
+}
+
 void initExceptions(PyObject* module) {
+  c10::set_warning_handler(&warn_in_python);
   THPException_LinAlgError =
       PyErr_NewExceptionWithDoc("reftorch._C._LinAlgError",
                                 "A matrix has no inverse, no factor or no solution, or the algorithm did not converge.",

@@ -1,8 +1,26 @@
 // Mirrors: c10/util/Exception.cpp
-// Left out: backtraces and warning handlers.
+// Left out: backtraces, warning handlers of one thread or one scope.
 #include <c10/util/Exception.h>
 
-namespace reftorch::c10::detail {
+#include <iostream>
+
+namespace reftorch::c10 {
+
+static WarningHandler warning_handler = nullptr;
+
+void set_warning_handler(WarningHandler handler) {
+  warning_handler = handler;
+}
+
+void warn(const std::string& msg) {
+  if (warning_handler != nullptr) {
+    warning_handler(msg);
+  } else {
+    std::cerr << "Warning: " << msg << std::endl;
+  }
+}
+
+namespace detail {
 
 template <typename ErrorType>
 void torchCheckFail(const char* /*file*/, int /*line*/, const std::string& msg) {
@@ -22,4 +40,5 @@ void torchInternalAssertFail(const char* file, int line, const char* condition, 
       str(condition, " INTERNAL ASSERT FAILED at ", file, ":", line, ", please report a bug to reftorch. ", msg));
 }
 
-} // namespace reftorch::c10::detail
+} // namespace detail
+} // namespace reftorch::c10

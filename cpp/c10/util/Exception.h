@@ -1,6 +1,6 @@
 // Mirrors: c10/util/Exception.h
-// The error types that cross into Python, and TORCH_CHECK. Left out: C++ backtraces, warnings, and the macro's lazily
-// formatted form.
+// The error types that cross into Python, TORCH_CHECK and TORCH_WARN. Left out: C++ backtraces, the check's lazily
+// formatted form, kinds of warnings other than the user's.
 #pragma once
 
 #include <c10/macros/Export.h>
@@ -50,6 +50,12 @@ class C10_API OutOfMemoryError : public Error {
   using Error::Error;
 };
 
+// A warning goes to stderr, or to the handler: csrc/Exceptions.cpp sets one that calls Python's warnings.warn. A
+// handler may throw, for Python may be told to make errors of warnings.
+using WarningHandler = void (*)(const std::string& msg);
+C10_API void set_warning_handler(WarningHandler handler);
+C10_API void warn(const std::string& msg);
+
 template <typename... Args>
 std::string str(const Args&... args) {
   std::ostringstream out;
@@ -81,6 +87,8 @@ template <typename ErrorType>
 #define TORCH_CHECK_TYPE(cond, ...) TORCH_CHECK_WITH(TypeError, cond, __VA_ARGS__)
 #define TORCH_CHECK_LINALG(cond, ...) TORCH_CHECK_WITH(LinAlgError, cond, __VA_ARGS__)
 #define TORCH_CHECK_NOT_IMPLEMENTED(cond, ...) TORCH_CHECK_WITH(NotImplementedError, cond, __VA_ARGS__)
+
+#define TORCH_WARN(...) ::reftorch::c10::warn(::reftorch::c10::str(__VA_ARGS__))
 
 // A broken promise of our own, never of the caller: always checked, it names the file and line.
 #define TORCH_INTERNAL_ASSERT(cond, ...)                                                                              \
