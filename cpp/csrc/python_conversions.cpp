@@ -66,7 +66,7 @@ int64_t unpack_int(PyObject* obj) {
   if (value == -1 && PyErr_Occurred()) {
     if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
       PyErr_Clear();
-      TORCH_CHECK(false, "Overflow when unpacking long long: the number does not fit in 64 bits");
+      TORCH_CHECK_VALUE(false, "Overflow when unpacking long long: the number does not fit in 64 bits");
     }
     throw_python_error();
   }
@@ -96,13 +96,23 @@ c10::Scalar unpack_scalar(PyObject* obj) {
   return is_bool(obj) ? c10::Scalar(value != 0) : c10::Scalar(value);
 }
 
+// Of a number that does not fit, a list says which one: another error than the number alone.
+static int64_t unpack_item(PyObject* list, Py_ssize_t i) {
+  try {
+    return unpack_int(PySequence_Fast_GET_ITEM(list, i));
+  } catch (const c10::ValueError& error) {
+    TORCH_CHECK_TYPE(false, "failed to unpack the object at pos ", i + 1, " with error \"", error.what(), '"');
+  }
+  return 0;
+}
+
 static IValue unpack_int_list(PyObject* obj, int list_size) {
   c10::DimVector values;
   if (PyTuple_Check(obj) || PyList_Check(obj)) {
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(obj);
     values.reserve(static_cast<size_t>(n));
     for (Py_ssize_t i = 0; i < n; i++) {
-      values.push_back(unpack_int(PySequence_Fast_GET_ITEM(obj, i)));
+      values.push_back(unpack_item(obj, i));
     }
   } else {
     values.resize(static_cast<size_t>(std::max(list_size, 1)), unpack_int(obj));

@@ -251,6 +251,24 @@ static PyTypeObject* make_op_type(const char* name, bool is_method) {
   return reinterpret_cast<PyTypeObject*>(type);
 }
 
+// torch.return_types.max(
+// values=tensor(...),
+// indices=tensor(...))
+static PyObject* return_type_repr(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  std::string text = std::string(type->tp_name) + "(";
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self); i++) {
+    PyObject* item = PyObject_Repr(PyTuple_GET_ITEM(self, i));
+    if (item == nullptr) {
+      return nullptr;
+    }
+    const char* utf8 = PyUnicode_AsUTF8(item);
+    text += std::string(i == 0 ? "\n" : ",\n") + type->tp_members[i].name + "=" + (utf8 != nullptr ? utf8 : "");
+    Py_DECREF(item);
+  }
+  return PyErr_Occurred() ? nullptr : PyUnicode_FromString((text + ")").c_str());
+}
+
 // torch.return_types.max for `max.dim(...) -> (Tensor values, Tensor indices)`; null where the results have no names.
 static PyTypeObject* make_return_type(const at::FunctionSchema& schema) {
   if (schema.returns.size() < 2 || schema.returns[0].name.empty()) {
@@ -264,7 +282,11 @@ static PyTypeObject* make_return_type(const at::FunctionSchema& schema) {
   fields->push_back({nullptr, nullptr});
   auto* name = new std::string("torch.return_types." + schema.name);
   PyStructSequence_Desc desc = {name->c_str(), nullptr, fields->data(), static_cast<int>(schema.returns.size())};
-  return PyStructSequence_NewType(&desc);
+  PyTypeObject* type = PyStructSequence_NewType(&desc);
+  if (type != nullptr) {
+    type->tp_repr = return_type_repr;
+  }
+  return type;
 }
 
 static PyObject* make_packet(const std::string& name, const std::vector<at::OperatorEntry*>& entries, bool is_method) {
