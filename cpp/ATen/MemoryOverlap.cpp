@@ -5,16 +5,23 @@
 
 namespace reftorch::at {
 
-void assert_no_internal_overlap(const Tensor& t) {
-  if (t.is_contiguous()) {
-    return;
+bool has_internal_overlap(const Tensor& t) {
+  if (t.is_contiguous() || t.numel() == 0) {
+    return false;
   }
   for (int64_t i = 0; i < t.dim(); i++) {
-    TORCH_CHECK(
-        t.strides()[i] != 0 || t.sizes()[i] <= 1 || t.numel() == 0,
-        "unsupported operation: more than one element of the written-to tensor refers to a single memory location. ",
-        "Please clone() the tensor before performing the operation.");
+    if (t.strides()[i] == 0 && t.sizes()[i] > 1) {
+      return true;
+    }
   }
+  return false;
+}
+
+void assert_no_internal_overlap(const Tensor& t) {
+  TORCH_CHECK(
+      !has_internal_overlap(t),
+      "unsupported operation: more than one element of the written-to tensor refers to a single memory location. ",
+      "Please clone() the tensor before performing the operation.");
 }
 
 enum class MemOverlapStatus { No, Partial, Full, TooHard };

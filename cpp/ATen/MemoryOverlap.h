@@ -6,6 +6,8 @@
 
 namespace reftorch::at {
 
+// Whether two elements of `t` surely share memory (an expanded tensor).
+TORCH_API bool has_internal_overlap(const Tensor& t);
 // RuntimeError where two elements of `t` share memory (an expanded tensor).
 TORCH_API void assert_no_internal_overlap(const Tensor& t);
 // RuntimeError where the tensors overlap in part: the same memory with the same geometry is allowed.

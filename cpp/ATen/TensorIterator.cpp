@@ -5,6 +5,7 @@
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/Resize.h>
+#include <ATen/TensorUtils.h>
 #include <ATen/TypePromotion.h>
 
 #include <algorithm>
@@ -249,7 +250,7 @@ bool TensorIterator::fast_set_up(const TensorIteratorConfig& config) {
     const Tensor& t = op.tensor();
     const bool number = !op.is_output() && t.dim() == 0; // stands still while the others move
     if (t.defined() && !op.will_resize && !number && (!t.is_contiguous() || t.sizes() != IntArrayRef(shape_))) {
-      return false;
+      return fast_set_up_in_order();
     }
     any_number = any_number || number;
     usual_strides = usual_strides && (number || !t.defined() || has_usual_strides(t));
@@ -266,6 +267,44 @@ bool TensorIterator::fast_set_up(const TensorIteratorConfig& config) {
       resize_output(*op.output, shape_);
     }
   }
+  walk_as_one_dimension();
+  return true;
+}
+
+// The same where the order is not C's: that of channels_last, or one that all share to the last stride.
+bool TensorIterator::fast_set_up_in_order() {
+  const Tensor* first = nullptr;
+  bool channels_last = shape_.size() == 4, same_strides = true;
+  for (const OperandInfo& op : operands_) {
+    const Tensor& t = op.tensor();
+    if (!t.defined() || op.will_resize) {
+      continue;
+    }
+    if (t.sizes() != IntArrayRef(shape_) || !t.unsafeGetTensorImpl()->is_non_overlapping_and_dense()) {
+      return false;
+    }
+    first = first == nullptr ? &t : first;
+    channels_last = channels_last && t.is_contiguous(MemoryFormat::ChannelsLast);
+    same_strides = same_strides && t.strides() == first->strides();
+  }
+  if (!channels_last && !same_strides) {
+    return false;
+  }
+  const DimVector strides = channels_last ? detail::channels_last_strides(shape_) : DimVector(first->strides());
+  for (int i = 0; i < num_outputs_; i++) {
+    OperandInfo& op = operands_[i];
+    if (!op.tensor().defined()) {
+      *op.output = detail::empty_strided_generic(shape_, strides, op.target_dtype, device_);
+    } else if (op.will_resize) {
+      resize_output(*op.output, shape_);
+      op.output->unsafeGetTensorImpl()->set_sizes_and_strides(shape_, strides, op.output->storage_offset());
+    }
+  }
+  walk_as_one_dimension();
+  return true;
+}
+
+void TensorIterator::walk_as_one_dimension() {
   const int64_t n = numel();
   if (shape_.size() != 1) {
     shape_.assign(1, n);
@@ -274,7 +313,6 @@ bool TensorIterator::fast_set_up(const TensorIteratorConfig& config) {
     const Tensor& t = op.tensor();
     op.stride_bytes.assign(1, t.dim() == 0 && n != 1 ? 0 : static_cast<int64_t>(t.itemsize()));
   }
-  return true;
 }
 
 // From here on the fastest dimension of C order comes first, in shape_ and in strides.

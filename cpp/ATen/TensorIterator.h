@@ -122,6 +122,8 @@ class TORCH_API TensorIterator final {
   void mark_resize_outputs(const TensorIteratorConfig& config);
   void compute_types(const TensorIteratorConfig& config);
   bool fast_set_up(const TensorIteratorConfig& config);
+  bool fast_set_up_in_order();
+  void walk_as_one_dimension();
   void compute_strides();
   void reorder_dimensions();
   void allocate_or_resize_outputs();

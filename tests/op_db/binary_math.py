@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from tests.op_db.binary import INF, NAN, mixed_dtypes, pairs
-from tests.op_db.core import DTYPES, FLOATS, INTEGERS, Inputs, OpInfo, Sample
+from tests.op_db.core import DTYPES, FLOATS, INTEGERS, Apart, Inputs, OpInfo, Sample
 
 
 def with_number(make: Inputs) -> Iterator[Sample]:
@@ -141,12 +141,22 @@ SMOOTH = [
     OpInfo("fmin", bases, dtypes=DTYPES, ref=np.fmin),
     OpInfo("copysign.Tensor", bases, dtypes=DTYPES, low=0.2, ref=np.copysign),
     OpInfo("copysign.Scalar", with_number, dtypes=DTYPES, low=0.2),
-    OpInfo("ldexp.Tensor", exponents, dtypes=DTYPES),
+    OpInfo(
+        "ldexp.Tensor",
+        exponents,
+        dtypes=DTYPES,
+        apart=(Apart("torch resizes a result of its own where the exponents broadcast it", says="strides"),),
+    ),
     OpInfo(
         "float_power.Tensor_Tensor float_power.Tensor_Tensor_out", powers, dtypes=DTYPES, low=0.2, ref=np.float_power
     ),
     OpInfo("float_power.Tensor_Scalar float_power.Tensor_Scalar_out", base_and_number, dtypes=DTYPES, low=0.2),
-    OpInfo("float_power.Scalar float_power.Scalar_out", exponent_of_number, dtypes=DTYPES),
+    OpInfo(
+        "float_power.Scalar float_power.Scalar_out",
+        exponent_of_number,
+        dtypes=DTYPES,
+        apart=(Apart("torch's second slope of 0^x is 0 times infinity", when=lambda sample: sample.args[0] == 0),),
+    ),
 ]
 
 STEPS = [

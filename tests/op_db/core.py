@@ -149,6 +149,22 @@ Samples = Callable[[Inputs], Iterable[Sample]]
 
 
 @dataclass(frozen=True)
+class Apart:
+    """Calls on which the libraries differ and ours is not to follow: ``make parity`` prints how many, and why.
+
+    Only what differs is left out: a call that is the same in both is compared, whatever stands here.
+    """
+
+    why: str
+    says: str = ""  # words of the difference, such as those of torch's error
+    when: Callable[[Sample], bool] = lambda sample: True
+    crashes: bool = False  # torch does not survive such a call: it is not made
+
+    def covers(self, sample: Sample, difference: str) -> bool:
+        return self.says in difference and self.when(sample)
+
+
+@dataclass(frozen=True)
 class OpInfo:
     """What the tests need to know of an op.
 
@@ -172,6 +188,7 @@ class OpInfo:
     ref: Callable[..., Any] | None = (
         None  # numpy's function of the same arguments: the reference where there is no torch
     )
+    apart: tuple[Apart, ...] = ()  # for drawn calls only: the row's own samples are the same in both
 
     @property
     def name(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.op_db.core import DType, Input, Inputs, OpInfo, Sample
+from tests.op_db.core import Apart, DType, Input, Inputs, OpInfo, Sample
 from tests.op_db.unary import backward_op
 
 NONE, MEAN, SUM = 0, 1, 2
@@ -73,6 +73,13 @@ def nll(make: Inputs) -> Iterator[Sample]:
     yield Sample((make(2, 3, 4, 5), classes(0, 1), None, MEAN, -100))
 
 
+def targets_out_of_range(sample: Sample) -> bool:
+    _, scores, targets, _, _, ignored, _ = sample.args
+    known = targets.values[targets.values != ignored]
+    n_classes = scores.values.shape[-1] if scores.values.ndim else 0
+    return bool(((known < 0) | (known >= n_classes)).any())
+
+
 def nll_backward(lib: Any, *args: Any) -> Any:
     return backward_op(lib, "nll_loss_backward")(*args)
 
@@ -119,6 +126,12 @@ def cross_entropies(make: Inputs) -> Iterator[Sample]:
     yield Sample((make(2, 3), classes(0, 1), None, MEAN, -100, 1.5))
 
 
+def broadcasts(sample: Sample) -> bool:
+    return len({leaf.values.shape for leaf in sample.args if isinstance(leaf, Input) and leaf.values.ndim > 0}) > 1
+
+
+BROADCAST_MEAN = Apart("torch divides by the size of one tensor where two broadcast to a larger one", when=broadcasts)
+
 ROWS = [
     OpInfo("softmax.int softmax.int_out", along_dims),
     OpInfo("log_softmax.int log_softmax.int_out", along_dims),
@@ -135,6 +148,7 @@ ROWS = [
         softmax_backwards,
         call=lambda lib, *args: backward_op(lib, "_log_softmax_backward_data")(*args),
         out=False,
+        apart=(Apart("torch reads past the end of the smaller tensor", says="softmax backward: expected grad_output"),),
     ),
     OpInfo("nll_loss", nll, out=False),
     OpInfo(
@@ -144,12 +158,30 @@ ROWS = [
         call=lambda lib, *args: backward_op(lib, "nll_loss_forward")(*args),
     ),
     # Its formula counts the total weight anew, which is not the one given: the differences see the one given.
-    OpInfo("nll_loss_backward", nll_backwards, torch_gradient=False, gradcheck=False, call=nll_backward),
-    OpInfo("mse_loss", squared, out=False),
     OpInfo(
-        "mse_loss_backward", squared_backwards, call=lambda lib, *args: backward_op(lib, "mse_loss_backward")(*args)
+        "nll_loss_backward",
+        nll_backwards,
+        torch_gradient=False,
+        gradcheck=False,
+        call=nll_backward,
+        apart=(Apart("torch writes where no class is", when=targets_out_of_range, crashes=True),),
     ),
-    OpInfo("cross_entropy_loss", cross_entropies, call=lambda lib, *args: lib._C._nn.cross_entropy_loss(*args)),
+    OpInfo("mse_loss", squared, out=False, apart=(BROADCAST_MEAN,)),
+    OpInfo(
+        "mse_loss_backward",
+        squared_backwards,
+        call=lambda lib, *args: backward_op(lib, "mse_loss_backward")(*args),
+        apart=(BROADCAST_MEAN,),
+    ),
+    OpInfo(
+        "cross_entropy_loss",
+        cross_entropies,
+        call=lambda lib, *args: lib._C._nn.cross_entropy_loss(*args),
+        apart=(
+            Apart("the check is in nn.functional", says="Expected input batch_size"),
+            Apart("nn.functional flattens images to rows", says="input tensor should be 1D or 2D"),
+        ),
+    ),
 ]
 
 SPECIAL = [

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.op_db.core import DTYPES, FLOATS, DType, Input, Inputs, OpInfo, Sample
+from tests.op_db.core import DTYPES, FLOATS, Apart, DType, Input, Inputs, OpInfo, Sample
 
 NAN, INF = float("nan"), float("inf")
 
@@ -328,6 +328,19 @@ def reduction(name: str, overload: str, samples: Any, **kwargs: Any) -> OpInfo:
     return OpInfo(name + overload, samples, **{"dtypes": DTYPES, **kwargs})
 
 
+def has_infinity(sample: Sample) -> bool:
+    return bool(np.isinf(sample.args[0].values).any())
+
+
+def has_equal_values(sample: Sample) -> bool:
+    values = sample.args[0].values
+    return values.ndim > 0 and bool((values.min(-1) == values.max(-1)).any() or (values.min(0) == values.max(0)).any())
+
+
+RUNNING_MEAN = Apart("torch's running mean loses an infinity that other numbers follow", when=has_infinity)
+FLAT = Apart("the slope of std at equal values is rounding", says="gradient of", when=has_equal_values)
+
+
 def over(function: Callable[..., Any]) -> Callable[..., Any]:
     """numpy's reduction with torch's dims: an empty list means all of them, and a 0-dim tensor has one."""
 
@@ -367,23 +380,50 @@ ROWS = [
     reduction("count_nonzero", "", lambda make: [*everything(make), Sample((make(3, 4), 1))]),
     reduction("count_nonzero", ".dim_IntList", lambda make: [Sample((make(2, 3, 4), (0, 2)))]),
     reduction("var", ".correction", spread, dtypes=FLOATS),
-    reduction("std", ".correction", spread, dtypes=FLOATS),
+    reduction("std", ".correction", spread, dtypes=FLOATS, apart=(FLAT,)),
     reduction("var", "", unbiased, dtypes=FLOATS),
-    reduction("std", "", unbiased, dtypes=FLOATS),
+    reduction("std", "", unbiased, dtypes=FLOATS, apart=(FLAT,)),
     reduction("var", ".dim var.out", unbiased_dim, dtypes=FLOATS),
-    reduction("std", ".dim std.out", unbiased_dim, dtypes=FLOATS),
+    reduction("std", ".dim std.out", unbiased_dim, dtypes=FLOATS, apart=(FLAT,)),
     reduction("norm", ".Scalar", norms, dtypes=FLOATS),
     reduction("norm", ".ScalarOpt_dim", norms_dim, dtypes=FLOATS),
     reduction(
         "norm", ".ScalarOpt_dtype", norms_in, dtypes=FLOATS, call=lambda lib, x, p, **kwargs: lib.norm(x, p, **kwargs)
     ),
     reduction("norm", ".ScalarOpt_dim_dtype", norms_dim_in, dtypes=FLOATS),
-    reduction("var_mean", ".correction", spread, dtypes=FLOATS),
-    reduction("std_mean", ".correction", spread, dtypes=FLOATS),
-    reduction("var_mean", "", unbiased, dtypes=FLOATS),
-    reduction("std_mean", "", unbiased, dtypes=FLOATS),
-    reduction("var_mean", ".dim", unbiased_dim, dtypes=FLOATS),
-    reduction("std_mean", ".dim", unbiased_dim, dtypes=FLOATS),
+    reduction("var_mean", ".correction", spread, dtypes=FLOATS, apart=(RUNNING_MEAN,)),
+    reduction(
+        "std_mean",
+        ".correction",
+        spread,
+        dtypes=FLOATS,
+        apart=(
+            RUNNING_MEAN,
+            FLAT,
+        ),
+    ),
+    reduction("var_mean", "", unbiased, dtypes=FLOATS, apart=(RUNNING_MEAN,)),
+    reduction(
+        "std_mean",
+        "",
+        unbiased,
+        dtypes=FLOATS,
+        apart=(
+            RUNNING_MEAN,
+            FLAT,
+        ),
+    ),
+    reduction("var_mean", ".dim", unbiased_dim, dtypes=FLOATS, apart=(RUNNING_MEAN,)),
+    reduction(
+        "std_mean",
+        ".dim",
+        unbiased_dim,
+        dtypes=FLOATS,
+        apart=(
+            RUNNING_MEAN,
+            FLAT,
+        ),
+    ),
     reduction("cumsum", "", with_dtype(running)),
     reduction("cumprod", "", with_dtype(products_so_far), low=0.5, high=1.5),
     reduction("cumprod", "", zeros_so_far, dtypes=FLOATS),
@@ -398,10 +438,23 @@ ROWS = [
     reduction("trapz", ".x", areas_over),
     reduction("cumulative_trapezoid", ".dx", areas),
     reduction("cumulative_trapezoid", ".x", areas_over),
-    reduction("cov", "", covariances),
+    reduction(
+        "cov",
+        "",
+        covariances,
+        apart=(
+            Apart("torch writes into a view of the leaf that it differentiates", says="used in an in-place operation"),
+        ),
+    ),
     reduction("corrcoef", "", correlations),
     reduction("cdist", " _cdist_forward", all_pairs, dtypes=("float64", "float32"), torch_gradient=False),
-    reduction("dist", "", two_points, dtypes=FLOATS),
+    reduction(
+        "dist",
+        "",
+        two_points,
+        dtypes=FLOATS,
+        apart=(Apart("torch passes on a gradient that is not there", says="Expected a proper Tensor but got None"),),
+    ),
     reduction("pairwise_distance", "", point_pairs, dtypes=FLOATS),
     reduction("cosine_similarity", "", angles, dtypes=FLOATS),
     reduction("renorm", "", shortened, dtypes=FLOATS),

@@ -58,9 +58,7 @@ def inputs_like(draw: Any, given: Input, sizes: dict[int, int], op: OpInfo, dtyp
         pool = np.concatenate([given.values.reshape(-1), np.arange(bound)])
         values = random.choice(pool, shape).astype(given.values.dtype)
     elif given.dtype in FLOATS:
-        values = random.uniform(op.low, op.high, shape)
-        if special:
-            values = np.where(random.random(shape) < 0.2, random.choice(SPECIAL, shape), values)
+        values = _floats(shape, op, special, random)
     elif given.dtype == "bool":
         values = random.integers(0, 2, shape).astype(bool)
     else:
@@ -75,7 +73,8 @@ def inputs_like(draw: Any, given: Input, sizes: dict[int, int], op: OpInfo, dtyp
 @st.composite
 def calls(draw: Any, op: OpInfo, dtypes: tuple[str, ...] = DTYPES, special: bool = True) -> tuple[str, Sample]:
     """One call of the op, and the dtype it is about."""
-    dtype = draw(st.sampled_from(dtypes))
+    usual = [dtype for dtype in dtypes if dtype in op.dtypes]  # the others are mostly refused
+    dtype = draw(st.sampled_from(usual if usual and draw(st.booleans()) else dtypes))
     samples = list(op.each(dtype))
     hypothesis.assume(samples)
     sample = draw(st.sampled_from(samples))
@@ -83,9 +82,11 @@ def calls(draw: Any, op: OpInfo, dtypes: tuple[str, ...] = DTYPES, special: bool
     if draw(st.integers(0, 7)) == 0 and given and all(i.values.ndim == given[0].values.ndim for i in given):
         return dtype, _without_dimensions(sample)
     old_sizes = sorted({n for i in given for n in i.values.shape})
-    sizes = {n: draw(st.sampled_from((n, *SIZES))) for n in old_sizes}
     special = special and draw(st.booleans())
+    if draw(st.integers(0, 3)) == 0:  # every shape and number as it was: some ops take few others
+        return dtype, _with_other_values(sample, op, special, np.random.default_rng(draw(st.integers(0, 2**32 - 1))))
     ndim = max((i.values.ndim for i in given), default=0)
+    sizes = {n: draw(st.sampled_from((n, *SIZES))) for n in old_sizes}
     follow = draw(st.booleans())  # numbers that are sizes change with the sizes
 
     def change(leaf: Any) -> Any:
@@ -98,7 +99,27 @@ def calls(draw: Any, op: OpInfo, dtypes: tuple[str, ...] = DTYPES, special: bool
                 return draw(st.integers(-ndim - 1, ndim))
         return leaf
 
-    return dtype, Sample(rebuilt(sample.args, change), {k: rebuilt(v, change) for k, v in sample.kwargs.items()})
+    return dtype, _changed(sample, change)
+
+
+def _changed(sample: Sample, change: Any) -> Sample:
+    return Sample(rebuilt(sample.args, change), {name: rebuilt(value, change) for name, value in sample.kwargs.items()})
+
+
+def _with_other_values(sample: Sample, op: OpInfo, special: bool, random: np.random.Generator) -> Sample:
+    """The same call with every float another."""
+
+    def change(leaf: Any) -> Any:
+        if not (isinstance(leaf, Input) and leaf.dtype in FLOATS) or leaf.layout == "expanded":
+            return leaf
+        return replace(leaf, values=_floats(leaf.values.shape, op, special, random))
+
+    return _changed(sample, change)
+
+
+def _floats(shape: tuple[int, ...], op: OpInfo, special: bool, random: np.random.Generator) -> np.ndarray:
+    values = random.uniform(op.low, op.high, shape)
+    return np.where(random.random(shape) < 0.2, random.choice(SPECIAL, shape), values) if special else values
 
 
 def _without_dimensions(sample: Sample) -> Sample:
@@ -112,4 +133,4 @@ def _without_dimensions(sample: Sample) -> Sample:
             )
         return leaf
 
-    return Sample(rebuilt(sample.args, change), {k: rebuilt(v, change) for k, v in sample.kwargs.items()})
+    return _changed(sample, change)

@@ -95,10 +95,14 @@ void Library::def_alias(const std::string& name, const std::string& of) {
   }
 }
 
-void impl::copy_to_out(const Tensor& result, Tensor& out) {
-  TORCH_CHECK(out.scalar_type() == result.scalar_type(), "Expected out tensor to have dtype ", result.scalar_type(),
-              ", but got ", out.scalar_type(), " instead");
-  if (resize_output(out, result.sizes())) { // new memory takes the result's order too
+void impl::copy_to_out(const Tensor& result, Tensor& out, OutDtype dtype) {
+  const bool castable = dtype == OutDtype::Castable;
+  TORCH_CHECK(castable || out.scalar_type() == result.scalar_type(), "Expected out tensor to have dtype ",
+              result.scalar_type(), ", but got ", out.scalar_type(), " instead");
+  TORCH_CHECK(!castable || c10::canCast(result.scalar_type(), out.scalar_type()),
+              "Expected result to be safely castable from ", result.scalar_type(), " dtype, but got result with dtype ",
+              out.scalar_type());
+  if (resize_output(out, result.sizes()) && !castable) { // new memory takes the result's order too
     out.unsafeGetTensorImpl()->set_sizes_and_strides(result.sizes(), result.strides(), out.storage_offset());
   }
   at::copy_(out, result);

@@ -37,19 +37,25 @@ class TORCH_API Library final {
     implement(entry, c10::DispatchKey::CompositeImplicitAutograd, KernelFunction::makeFromUnboxed<fn>());
   }
   // The same with `foo.out`, which computes the result and copies it.
-  template <auto fn>
+  template <auto fn, impl::OutDtype dtype = impl::OutDtype::Same>
   void def_composite_with_out(const std::string& schema, CompileTimeFunctionPointer<fn> pointer,
                               int variants = variants::FUNCTION | variants::METHOD) {
     def_composite(schema, pointer, variants);
-    def_out_by_copy(schema, pointer);
+    def_out_by_copy<fn, dtype>(schema, pointer);
+  }
+  // The same where `out` may have another dtype that the result can be cast to.
+  template <auto fn>
+  void def_composite_with_cast_out(const std::string& schema, CompileTimeFunctionPointer<fn> pointer,
+                                   int variants = variants::FUNCTION | variants::METHOD) {
+    def_composite_with_out<fn, impl::OutDtype::Castable>(schema, pointer, variants);
   }
   // `foo.out` for a functional op that is defined: it computes the result and copies it.
-  template <auto fn>
+  template <auto fn, impl::OutDtype dtype = impl::OutDtype::Same>
   void def_out_by_copy(const std::string& schema, CompileTimeFunctionPointer<fn>) {
     OperatorEntry* functional =
         &Dispatcher::singleton().findSchemaOrThrow(FunctionSchema::parse(schema).operator_name()).entry();
     implement(define_out(functional), c10::DispatchKey::CompositeExplicitAutograd,
-              KernelFunction::makeFromUnboxed<&impl::composite_out<fn, decltype(fn)>::out>());
+              KernelFunction::makeFromUnboxed<&impl::composite_out<fn, dtype, decltype(fn)>::out>());
   }
   // An op written in its out form (ATen/core/boxing/structured.h): `schema` is the functional one; `foo_` and `foo.out`
   // are derived.

@@ -72,7 +72,7 @@ static Tensor permutation_matrix(const Tensor& pivots, int64_t m, ScalarType dty
     return P;
   }
   const int* swap = k == 0 ? nullptr : swaps.data_ptr<int>();
-  AT_DISPATCH_FLOATING_TYPES(dtype, "lu_unpack", [&] {
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(dtype, "lu_unpack", [&] {
     scalar_t* matrix = P.data_ptr<scalar_t>();
     std::vector<int64_t> row(static_cast<size_t>(m));
     for (int64_t b = 0; b < P.numel() / (m * m); b++, matrix += m * m) {
@@ -85,7 +85,7 @@ static Tensor permutation_matrix(const Tensor& pivots, int64_t m, ScalarType dty
         std::swap(row[i], row[other]);
       }
       for (int64_t i = 0; i < m; i++) {
-        matrix[row[i] * m + i] = 1;
+        matrix[row[i] * m + i] = static_cast<scalar_t>(1);
       }
     }
   });
@@ -157,6 +157,7 @@ static void linalg_lu_solve_out(const Tensor& LU_factors, const Tensor& pivots, 
                                 bool adjoint, Tensor& out) {
   checkSameDtype(LU_factors, B, "linalg.lu_solve", "LU", "B");
   TORCH_CHECK(pivots.scalar_type() == kInt, "linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32");
+  checkFloatingOrComplex(LU_factors, "torch.linalg.lu_solve");
   squareCheckInputs(LU_factors, "torch.linalg.lu_solve");
   checkInputsSolver(LU_factors, B, left, "linalg.lu_solve");
   TORCH_CHECK(LU_factors.size(-1) == pivots.size(-1),

@@ -63,7 +63,7 @@ static Tensor cov(const Tensor& self, int64_t correction, const OptionalTensor& 
   const Tensor deviation = at::sub(x, mean);
   const Tensor weighted = weights.defined() ? at::mul(deviation, weights) : deviation;
   const Tensor result = at::div(at::mm(deviation, at::t(weighted)), divisor);
-  return self.dim() < 2 ? at::reshape(result, {}) : result;
+  return x.sizes()[0] == 1 ? at::reshape(result, {}) : result;
 }
 
 // cov_ij / sqrt(cov_ii cov_jj), kept in [-1, 1] where rounding would leave it

@@ -70,7 +70,8 @@ static void logcumsumexp_out(const Tensor& self, int64_t dim, Tensor& out) {
 // The largest so far and its place; of equals the last, and NaN is larger than all.
 static void extremum_so_far(DispatchStub<dim_extremum_fn>& stub, const char* name, const Tensor& self, int64_t dim,
                             Tensor& values, Tensor& indices) {
-  dim = maybe_wrap_dim(dim, self.dim());
+  TORCH_CHECK_INDEX(self.dim() > 0 || dim == 0 || dim == -1, name,
+                    "(): Expected reduction dim -1 or 0 for scalar but got ", dim);
   auto prepare = [&](Tensor& out, const char* what, ScalarType dtype) {
     if (!out.defined()) {
       out = detail::empty_generic(self.sizes(), dtype, self.device());
@@ -84,7 +85,8 @@ static void extremum_so_far(DispatchStub<dim_extremum_fn>& stub, const char* nam
   const Tensor index_buffer = prepare(indices, "indices", kLong);
   if (self.numel() != 0) {
     const Tensor source = self.contiguous();
-    stub(self.device().type(), value_buffer, index_buffer, source, shape_around(source, dim));
+    stub(self.device().type(), value_buffer, index_buffer, source,
+         shape_around(source, maybe_wrap_dim(dim, self.dim())));
   }
   if (!value_buffer.is_same(values)) {
     at::copy_(values, value_buffer);

@@ -34,6 +34,9 @@ static Tensor& uniform_(Tensor& self, double from, double to, const OptionalGene
 
 static Tensor& normal_(Tensor& self, double mean, double std, const OptionalGenerator& generator) {
   TORCH_CHECK(std >= 0.0, "normal expects std >= 0.0, but found std ", std);
+  if (self.numel() == 0) { // of any dtype
+    return self;
+  }
   normal_stub(self.device().type(), self, mean, std, get_generator_or_default(generator));
   return self;
 }

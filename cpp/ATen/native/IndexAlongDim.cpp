@@ -38,6 +38,17 @@ static void index_select_out(const Tensor& self, int64_t dim, const Tensor& inde
   }
   prepare_out(out, sizes, self, "index_select");
   assert_no_overlap(out, index);
+  // Where nothing is read the indices are looked at all the same; along dimension 1 PyTorch looks first, in these
+  // words.
+  if (self.dim() > 1 && index.numel() > 0 && (self.numel() == 0 || (dim == 1 && out.is_contiguous()))) {
+    const int64_t size = self.sizes()[dim];
+    TORCH_CHECK(size > 0, "index_select(): self indexing axis dim should be positive");
+    const Tensor places = at::to(index, kLong).contiguous();
+    for (int64_t i = 0; i < places.numel(); i++) {
+      const int64_t place = places.data_ptr<int64_t>()[i];
+      TORCH_CHECK(0 <= place && place < size, "INDICES element is out of DATA bounds, id=", place, " axis_dim=", size);
+    }
+  }
   if (dim == 0 && self.dim() > 0 && self.is_contiguous() && out.is_contiguous() && index.is_contiguous()) {
     index_rows_stub(self.device().type(), out, self, at::to(index, kLong), IndexRule::Use::Select);
   } else if (out.numel() > 0) {
@@ -54,15 +65,16 @@ static void check_index_reduce(const char* name, const Tensor& self, int64_t dim
   check_index_dtype(name, index);
   TORCH_CHECK(self.scalar_type() == source.scalar_type(), name, "(): self (", self.scalar_type(), ") and source (",
               source.scalar_type(), ") must have the same scalar type");
-  const int64_t length = source.dim() == 0 ? 1 : source.size(dim);
+  TORCH_CHECK(dim == 0 || dim < source.dim(), name, "(): Indexing dim ", dim,
+              " is out of bounds of the source tensor with dim ", source.dim());
+  const int64_t length = index.numel() == 1 && source.dim() == 0 ? 1 : source.size(dim);
   TORCH_CHECK(index.numel() == length, name, "(): Number of indices (", index.numel(),
               ") should be equal to source.size(dim): (", length, "), for dim: ", dim);
   expected = DimVector(self.sizes());
   if (self.dim() > 0) {
     expected[dim] = length;
   }
-  TORCH_CHECK(source.sizes() == IntArrayRef(expected) || self.dim() == 0,
-              "source tensor shape must match self tensor shape, excluding ",
+  TORCH_CHECK(source.sizes() == IntArrayRef(expected), "source tensor shape must match self tensor shape, excluding ",
               "the specified dimension. Got self.shape = ", self.sizes(), " source.shape = ", source.sizes());
 }
 
@@ -82,11 +94,15 @@ static void index_add_out(const Tensor& self, int64_t dim, const Tensor& index, 
   assert_no_internal_overlap(out);
   assert_no_overlap(out, index);
   assert_no_overlap(out, source);
-  if (source.numel() == 0) {
+  if (source.numel() == 0 || (self.dim() > 1 && self.numel() == 0)) {
     return;
   }
   const Tensor read = alpha.equal(1) ? source : at::mul(source, detail::wrapped_scalar_tensor(alpha));
-  put_slices(out, dim, index, at::reshape(read, expected), expected, IndexRule::Use::Select, ReductionType::SUM);
+  // An index out of range is PyTorch's scatter_add's to report, where PyTorch calls that: an error of another type.
+  const bool as_scatter =
+      self.dim() > 1 && alpha.equal(1) && index.scalar_type() == kLong && (dim == 0 || dim == self.dim() - 1);
+  put_slices(out, dim, index, read, expected, as_scatter ? IndexRule::Use::Gather : IndexRule::Use::Select,
+             ReductionType::SUM);
 }
 
 static void index_reduce_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
@@ -117,7 +133,7 @@ static void index_reduce_out(const Tensor& self, int64_t dim, const Tensor& inde
     put_slices(out, dim, index, number(reduction_identity(type, out.scalar_type())), expected, IndexRule::Use::Select,
                ReductionType::REPLACE);
   }
-  put_slices(out, dim, index, at::reshape(source, expected), expected, IndexRule::Use::Select, type);
+  put_slices(out, dim, index, source, expected, IndexRule::Use::Select, type);
   if (mean) {
     Tensor count = detail::empty_generic(out.sizes(), out.scalar_type(), out.device());
     fill_impl(count, include_self ? 1 : 0);
@@ -177,20 +193,18 @@ static void index_copy_out(const Tensor& self, int64_t dim, const Tensor& index,
 // out = self, then out.select(dim, index[i]) = value
 static void index_fill_out(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, Tensor& out) {
   TORCH_CHECK_INDEX(index.scalar_type() == kLong, "index_fill_(): Expected dtype int64 for index.");
-  TORCH_CHECK(index.dim() <= 1, "Index has to be a vector/scalar");
   dim = maybe_wrap_dim(dim, self.dim());
+  TORCH_CHECK(index.dim() <= 1, "Index has to be a vector/scalar");
   start_from(self, out, MemoryFormat::Preserve);
   assert_no_internal_overlap(out);
   assert_no_overlap(out, index);
-  DimVector shape(self.sizes());
-  if (self.dim() > 0) {
-    shape[dim] = index.numel();
-  }
+  const Tensor rows = self.dim() == 0 ? as_view(out, int64_t(1), int64_t(1)) : out; // a number is a row of one
+  DimVector shape(rows.sizes());
+  shape[dim] = index.numel();
   Tensor number = detail::empty_generic({}, self.scalar_type(), self.device());
   fill_impl(number, value);
   if (index.numel() > 0 && self.numel() > 0) {
-    put_slices(out, dim, self.dim() == 0 ? at::select(at::reshape(index, {-1}), 0, 0) : index,
-               at::expand(number, shape), shape, IndexRule::Use::Fill, ReductionType::REPLACE);
+    put_slices(rows, dim, index, at::expand(number, shape), shape, IndexRule::Use::Fill, ReductionType::REPLACE);
   }
 }
 
@@ -241,7 +255,7 @@ static void put_out(const Tensor& self, const Tensor& index, const Tensor& sourc
   }
 }
 
-// Broadcasts, then gathers.
+// Broadcasts, then gathers. Along a dimension any number is an index: those outside of it go round.
 static Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
   TORCH_CHECK(indices.scalar_type() == kLong, "torch.take_along_dim(): dtype of indices should be Long but got ",
               indices.scalar_type());
@@ -257,7 +271,10 @@ static Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::opt
   const DimVector index_shape = infer_size_dimvector(self_sizes, indices.sizes());
   index_sizes[d] = self.sizes()[d];
   const DimVector self_shape = infer_size_dimvector(index_sizes, self.sizes());
-  return at::gather(at::expand(self, self_shape), d, at::expand(indices, index_shape));
+  const Tensor places = indices.numel() == 0 || self.sizes()[d] == 0
+                            ? indices
+                            : at::remainder(indices, detail::wrapped_scalar_tensor(self.sizes()[d]));
+  return at::gather(at::expand(self, self_shape), d, at::expand(places, index_shape));
 }
 
 static Tensor& take_along_dim_out(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim, Tensor& out) {

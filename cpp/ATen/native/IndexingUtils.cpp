@@ -112,8 +112,11 @@ AdvancedIndex::AdvancedIndex(const Tensor& self, TensorList indices) {
     offsets = detail::empty_generic(index_shape, kLong, self.device());
     zero_impl(offsets);
   }
+  const bool picks = std::find(index_shape.begin(), index_shape.end(), 0) == index_shape.end();
   int64_t number = 0;
   for (int64_t d = 0; d < self.dim(); d++) {
+    TORCH_CHECK_INDEX(!expanded[d].defined() || self.sizes()[d] != 0 || !picks,
+                      "index is out of bounds for dimension with size 0");
     if (d == place) {
       append_index_dims();
     }

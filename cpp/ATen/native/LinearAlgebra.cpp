@@ -6,6 +6,7 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/Parallel.h>
 #include <ATen/Resize.h>
+#include <ATen/TensorIterator.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
 #include <ATen/native/CPUBlas.h>
@@ -149,16 +150,20 @@ static void bmm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
 
 static void baddbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
                         const Scalar& alpha, Tensor& out) {
+  const bool inplace = out.defined() && out.is_same(self);
+  Tensor addend = self;
+  if (!inplace) { // reports a shape that does not fit, before anything else is looked at
+    addend = at::expand(self, {batch1.size(0), batch1.size(1), batch2.size(2)});
+  }
   check_bmm(batch1, batch2);
   TORCH_CHECK(self.scalar_type() == batch1.scalar_type() && batch1.scalar_type() == batch2.scalar_type(),
               "Input dtypes must be the same, got: input ", type_meta_name(self.scalar_type()),
               ", batch1: ", type_meta_name(batch1.scalar_type()), ", batch2: ", type_meta_name(batch2.scalar_type()));
   const DimVector sizes = {batch1.sizes()[0], batch1.sizes()[1], batch2.sizes()[2]};
-  if (out.defined() && out.is_same(self)) {
+  if (inplace) {
     TORCH_CHECK(self.sizes() == IntArrayRef(sizes), "Bad in-place call: input tensor size ", self.sizes(),
                 " and output tensor size ", IntArrayRef(sizes), " should match");
   } else {
-    const Tensor addend = at::expand(self, sizes);
     prepare_output(out, sizes, batch1);
     if (!beta.equal(0)) {
       at::copy_(out, addend);
@@ -171,6 +176,7 @@ static void baddbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& 
 // alike, so they are made one: (m, b * k) @ (b * k, n).
 static void addbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
                        const Scalar& alpha, Tensor& out) {
+  at::expand(self, {batch1.size(1), batch2.size(2)}); // reports a shape that does not fit
   TORCH_CHECK(batch1.dim() == 3, "batch1 must be a 3D tensor");
   TORCH_CHECK(batch2.dim() == 3, "batch2 must be a 3D tensor");
   const IntArrayRef size1 = batch1.sizes(), size2 = batch2.sizes();
@@ -209,17 +215,20 @@ static void addr_out(const Tensor& self, const Tensor& vec1, const Tensor& vec2,
   if (!beta.equal(0)) {
     sum = at::add(at::mul(addend, number(beta)), sum);
   }
-  if (!out.defined()) {
-    out = at::to(sum, dtype);
-    return;
+  TORCH_CHECK(!inplace || self.sizes() == IntArrayRef(sizes), "Bad in-place call: input tensor size ", self.sizes(),
+              " and output tensor size ", IntArrayRef(sizes), " should match");
+  if (!inplace) { // the iterator that all four would take part in checks `out`, or lays it out
+    TensorIteratorConfig()
+        .add_output(out)
+        .add_input(addend)
+        .add_input(at::unsqueeze(vec1, 1))
+        .add_input(vec2)
+        .promote_inputs_to_common_dtype(true)
+        .allow_cpu_scalars(true)
+        .build();
   }
   TORCH_CHECK(c10::canCast(dtype, out.scalar_type()), "result type ", dtype,
               " can't be cast to the desired output type ", out.scalar_type());
-  TORCH_CHECK(!inplace || self.sizes() == IntArrayRef(sizes), "Bad in-place call: input tensor size ", self.sizes(),
-              " and output tensor size ", IntArrayRef(sizes), " should match");
-  if (resize_output(out, sizes)) {
-    out.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, sum.strides(), out.storage_offset());
-  }
   at::copy_(out, sum);
 }
 

@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp (norm, matrix_norm, cond, matrix_rank, pinv, matrix_power, ...)
 // What is made of factors and sums: norms, rank, the pseudoinverse, powers, the exponential.
 #include <ATen/LinalgFunctions.h>
+#include <ATen/Resize.h>
 #include <ATen/ShapeFunctions.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
@@ -135,15 +136,19 @@ static Tensor linalg_matrix_norm_str(const Tensor& self, std::string ord, IntArr
                             [](const Tensor& S) { return at::sum(S, IntArrayRef(-1)); });
 }
 
-static Tensor linalg_norm(const Tensor& X, const std::optional<Scalar>& ord, std::optional<IntArrayRef> dim,
-                          bool keepdim, std::optional<ScalarType> dtype) {
+static void check_norm_dims(const Tensor& X, std::optional<IntArrayRef> dim, bool has_order) {
   if (dim.has_value()) {
     TORCH_CHECK(dim->size() == 1 || dim->size() == 2,
                 "linalg.norm: If dim is specified, it must be of length 1 or 2. Got ", *dim);
-  } else if (ord.has_value()) {
+  } else if (has_order) {
     TORCH_CHECK(X.dim() == 1 || X.dim() == 2,
                 "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got ", X.dim(), "D.");
   }
+}
+
+static Tensor linalg_norm(const Tensor& X, const std::optional<Scalar>& ord, std::optional<IntArrayRef> dim,
+                          bool keepdim, std::optional<ScalarType> dtype) {
+  check_norm_dims(X, dim, ord.has_value());
   if (ord.has_value() && ((dim.has_value() && dim->size() == 2) || (!dim.has_value() && X.dim() == 2))) {
     const DimVector both = dim.has_value() ? DimVector(*dim) : DimVector{0, 1};
     return linalg_matrix_norm(X, *ord, both, keepdim, dtype);
@@ -153,8 +158,7 @@ static Tensor linalg_norm(const Tensor& X, const std::optional<Scalar>& ord, std
 
 static Tensor linalg_norm_str(const Tensor& X, std::string ord, std::optional<IntArrayRef> dim, bool keepdim,
                               std::optional<ScalarType> dtype) {
-  TORCH_CHECK(!dim.has_value() || dim->size() == 1 || dim->size() == 2,
-              "linalg.norm: If dim is specified, it must be of length 1 or 2. Got ", dim.value_or(IntArrayRef()));
+  check_norm_dims(X, dim, /*has_order=*/true);
   const DimVector both = dim.has_value() ? DimVector(*dim) : DimVector{0, 1};
   return linalg_matrix_norm_str(X, ord, both, keepdim, dtype);
 }
@@ -168,9 +172,16 @@ static Tensor norm_times_norm_of_inverse(const Tensor& self, const F& norm) {
   return at::where(singular, number(kInf), at::mul(norm(self), norm(inverse)));
 }
 
+// numpy has none; PyTorch says 0.
+static Tensor condition_of_nothing(const Tensor& self) {
+  return at::zeros(batch_sizes(self), self.scalar_type(), self.device());
+}
+
 static Tensor linalg_cond(const Tensor& self, const std::optional<Scalar>& p) {
   checkIsMatrix(self, "linalg.cond");
-  checkFloatingOrComplex(self, "linalg.cond");
+  if (self.numel() == 0) {
+    return condition_of_nothing(self);
+  }
   if (!p.has_value() || std::abs(p->toDouble()) == 2) {
     const Tensor S = at::linalg_svdvals(self);
     const Tensor largest = at::select(S, -1, 0), smallest = at::select(S, -1, -1);
@@ -183,7 +194,10 @@ static Tensor linalg_cond(const Tensor& self, const std::optional<Scalar>& p) {
 
 static Tensor linalg_cond_str(const Tensor& self, std::string p) {
   squareCheckInputs(self, c10::str("linalg.cond(ord=", p, ")").c_str());
-  checkFloatingOrComplex(self, "linalg.cond");
+  TORCH_CHECK(p == "fro" || p == "nuc", "linalg.cond got an invalid norm type: ", p);
+  if (self.numel() == 0) {
+    return condition_of_nothing(self);
+  }
   if (p == "nuc") { // an infinite inverse has no singular values, but their reciprocals have a sum
     const Tensor S = at::linalg_svdvals(self);
     return at::mul(at::sum(S, IntArrayRef(-1)), at::sum(at::div(number(1), S), IntArrayRef(-1)));
@@ -217,8 +231,7 @@ static std::optional<Tensor> as_tolerance(std::optional<double> value) {
 static Tensor matrix_rank_impl(const Tensor& A, const std::optional<Tensor>& atol, const std::optional<Tensor>& rtol,
                                bool hermitian) {
   checkIsMatrix(A, "torch.linalg.matrix_rank", "input");
-  TORCH_CHECK(atol.has_value() || rtol.has_value() || A.scalar_type() == kFloat || A.scalar_type() == kDouble ||
-                  !A.is_floating_point(),
+  TORCH_CHECK(atol.has_value() || rtol.has_value() || A.scalar_type() == kFloat || A.scalar_type() == kDouble,
               "This function doesn't handle types other than float and double");
   if (A.numel() == 0) {
     return at::zeros(batch_sizes(A), kLong, A.device());
@@ -296,7 +309,7 @@ static Tensor identity_like(const Tensor& A) {
 static Tensor linalg_matrix_power(const Tensor& A, int64_t n) {
   squareCheckInputs(A, "linalg.matrix_power");
   if (n == 0) {
-    Tensor result = at::clone(A); // so that it has a place in the graph
+    Tensor result = at::clone(A, MemoryFormat::Contiguous); // so that it has a place in the graph
     return at::copy_(result, identity_like(A));
   }
   if (n == 1) {
@@ -318,11 +331,22 @@ static Tensor linalg_matrix_power(const Tensor& A, int64_t n) {
   }
 }
 
+// What is copied may be cast; a product has the dtype of its factors.
+static Tensor& linalg_matrix_power_out(const Tensor& A, int64_t n, Tensor& out) {
+  const bool copied = n == 0 || n == 1;
+  resize_output(out, A.sizes()); // contiguous, where the result may not be
+  impl::copy_to_out(linalg_matrix_power(A, n), out, copied ? impl::OutDtype::Castable : impl::OutDtype::Same);
+  return out;
+}
+
 // exp(A) = exp(A / 2^s)^(2^s), with s such that the Taylor series of the small matrix ends soon.
 static Tensor linalg_matrix_exp(const Tensor& A) {
   squareCheckInputs(A, "linalg.matrix_exp");
   checkFloatingOrComplex(A, "linalg.matrix_exp");
   constexpr int kTerms = 18; // 1 / 19! is below what a double holds
+  if (A.size(-1) == 1) {
+    return at::exp(A);
+  }
   const Tensor identity = identity_like(A);
   if (A.numel() == 0) {
     return identity;
@@ -350,8 +374,10 @@ static int64_t product(IntArrayRef sizes) {
 }
 
 static Tensor linalg_tensorinv(const Tensor& self, int64_t ind) {
-  TORCH_CHECK(ind > 0, "Expected a strictly positive integer for 'ind'");
-  const size_t split = static_cast<size_t>(std::min<int64_t>(ind, self.dim()));
+  TORCH_CHECK(ind > 0, "Expected a strictly positive integer for 'ind', but got ", ind);
+  TORCH_CHECK(ind <= self.dim(), "linalg.tensorinv: expected self to have at least ", ind, " dimensions, got ",
+              self.dim());
+  const size_t split = static_cast<size_t>(ind);
   const IntArrayRef rows = self.sizes().slice(0, split), cols = self.sizes().slice(split, self.dim() - split);
   TORCH_CHECK(product(rows) == product(cols),
               "Expected self to satisfy the requirement prod(self.shape[ind:]) == ", "prod(self.shape[:ind]), but got ",
@@ -402,42 +428,48 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
       "Tensor",
       TORCH_FN(linalg_norm_str), LINALG);
-  m.def_composite_with_out("linalg_cond(Tensor self, Scalar? p=None) -> Tensor", TORCH_FN(linalg_cond), LINALG);
-  m.def_composite_with_out("linalg_cond.p_str(Tensor self, str p) -> Tensor", TORCH_FN(linalg_cond_str), LINALG);
-  m.def_composite_with_out(
+  m.def_composite_with_cast_out("linalg_cond(Tensor self, Scalar? p=None) -> Tensor", TORCH_FN(linalg_cond), LINALG);
+  m.def_composite_with_cast_out("linalg_cond.p_str(Tensor self, str p) -> Tensor", TORCH_FN(linalg_cond_str), LINALG);
+  m.def_composite_with_cast_out(
       "linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool "
       "hermitian=False) -> Tensor",
       TORCH_FN(linalg_matrix_rank_tensor), LINALG);
-  m.def_composite_with_out(
+  m.def_composite_with_cast_out(
       "linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> "
       "Tensor",
       TORCH_FN(linalg_matrix_rank_float), LINALG);
-  m.def_composite_with_out("linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
-                           TORCH_FN(linalg_matrix_rank_tol), LINALG);
-  m.def_composite_with_out("linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
-                           TORCH_FN(linalg_matrix_rank_tol_tensor), LINALG);
+  m.def_composite_with_cast_out("linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
+                                TORCH_FN(linalg_matrix_rank_tol), LINALG);
+  m.def_composite_with_cast_out(
+      "linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
+      TORCH_FN(linalg_matrix_rank_tol_tensor), LINALG);
   m.def(
       "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> "
       "Tensor",
       TORCH_FN(linalg_pinv_tensor), LINALG);
-  m.def_out_by_copy(
+  m.def_out_by_copy<&linalg_pinv_tensor, impl::OutDtype::Castable>(
       "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> "
       "Tensor",
       TORCH_FN(linalg_pinv_tensor));
-  m.def_composite_with_out(
+  m.def_composite_with_cast_out(
       "linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor",
       TORCH_FN(linalg_pinv_float), LINALG);
-  m.def_composite_with_out("linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
-                           TORCH_FN(linalg_pinv_rcond), LINALG);
-  m.def_composite_with_out("linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
-                           TORCH_FN(linalg_pinv_rcond_tensor), LINALG);
+  m.def_composite_with_cast_out("linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
+                                TORCH_FN(linalg_pinv_rcond), LINALG);
+  m.def_composite_with_cast_out("linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
+                                TORCH_FN(linalg_pinv_rcond_tensor), LINALG);
   m.def_composite("pinverse(Tensor self, float rcond=1e-15) -> Tensor", TORCH_FN(pinverse));
-  m.def_composite_with_out("linalg_matrix_power(Tensor self, int n) -> Tensor", TORCH_FN(linalg_matrix_power), LINALG);
-  m.def_composite_with_out("matrix_power(Tensor self, int n) -> Tensor", TORCH_FN(linalg_matrix_power));
+  m.def_composite("linalg_matrix_power(Tensor self, int n) -> Tensor", TORCH_FN(linalg_matrix_power), LINALG);
+  m.def_composite("matrix_power(Tensor self, int n) -> Tensor", TORCH_FN(linalg_matrix_power));
+  m.def("linalg_matrix_power.out(Tensor self, int n, *, Tensor(a!) out) -> Tensor(a!)",
+        TORCH_FN(linalg_matrix_power_out), LINALG);
+  m.def("matrix_power.out(Tensor self, int n, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(linalg_matrix_power_out),
+        variants::FUNCTION);
   m.def("linalg_matrix_exp(Tensor self) -> Tensor", TORCH_FN(linalg_matrix_exp), LINALG);
-  m.def_composite_with_out("linalg_tensorinv(Tensor self, int ind=2) -> Tensor", TORCH_FN(linalg_tensorinv), LINALG);
-  m.def_composite_with_out("linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
-                           TORCH_FN(linalg_tensorsolve), LINALG);
+  m.def_composite_with_cast_out("linalg_tensorinv(Tensor self, int ind=2) -> Tensor", TORCH_FN(linalg_tensorinv),
+                                LINALG);
+  m.def_composite_with_cast_out("linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
+                                TORCH_FN(linalg_tensorsolve), LINALG);
 }
 
 } // namespace reftorch::at::native

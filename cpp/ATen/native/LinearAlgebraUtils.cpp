@@ -4,7 +4,7 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
-#include <ATen/Resize.h>
+#include <ATen/core/boxing/structured.h>
 #include <ATen/native/TensorFactories.h>
 #include <ATen/native/TypeMetaName.h>
 
@@ -135,10 +135,15 @@ void give_result(const Tensor& result, Tensor& out) {
   }
   TORCH_CHECK(out.scalar_type() == result.scalar_type(), "Expected out tensor to have dtype ",
               type_meta_name(result.scalar_type()), ", but got ", type_meta_name(out.scalar_type()), " instead");
-  if (resize_output(out, result.sizes())) { // new memory takes the result's order too
-    out.unsafeGetTensorImpl()->set_sizes_and_strides(result.sizes(), result.strides(), out.storage_offset());
+  impl::copy_to_out(result, out);
+}
+
+void give_castable_result(const Tensor& result, Tensor& out) {
+  if (out.defined() && out.scalar_type() != result.scalar_type()) {
+    impl::copy_to_out(result, out, impl::OutDtype::Castable);
+  } else {
+    give_result(result, out);
   }
-  at::copy_(out, result);
 }
 
 } // namespace reftorch::at::native

@@ -47,5 +47,7 @@ TORCH_API void _linalg_check_errors(const Tensor& infos, const char* name, bool 
 
 // How the result of a structured op reaches `out`: it becomes it, or is copied into one that is there, of its dtype.
 TORCH_API void give_result(const Tensor& result, Tensor& out);
+// The same for an `out` of any dtype that the result can be cast to.
+TORCH_API void give_castable_result(const Tensor& result, Tensor& out);
 
 } // namespace reftorch::at::native

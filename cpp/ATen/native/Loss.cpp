@@ -25,15 +25,9 @@ static Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reducti
 // grad_input = 2 (self - target) grad_output, divided by the number of elements for the mean
 static Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
                                 int64_t reduction) {
-  Tensor grad_input;
-  auto iter = TensorIteratorConfig()
-                  .add_output(grad_input)
-                  .add_input(self)
-                  .add_input(target)
-                  .add_input(grad_output)
-                  .promote_inputs_to_common_dtype(true)
-                  .allow_cpu_scalars(true)
-                  .build();
+  Tensor grad_input = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
+  auto iter =
+      TensorIteratorConfig().add_output(grad_input).add_input(self).add_input(target).add_input(grad_output).build();
   const double factor = reduction == Reduction::Mean ? 2. / static_cast<double>(iter.numel()) : 2.;
   mse_backward_stub(iter.device_type(), iter, factor);
   return grad_input;

@@ -20,10 +20,8 @@ using OptionalTensor = std::optional<Tensor>;
 static void nll_loss_check(const Tensor& self, const Tensor& target, const Tensor& weight) {
   TORCH_CHECK(self.dim() > 0 && self.dim() <= 2, "input tensor should be 1D or 2D");
   TORCH_CHECK(target.dim() <= 1, "0D or 1D target tensor expected, multi-target not supported");
-  const bool one_sample = self.dim() == 1 && target.dim() == 0;
-  TORCH_CHECK(one_sample || self.sizes()[0] == (target.dim() == 0 ? 1 : target.sizes()[0]) ||
-                  (self.dim() == 1 && target.numel() == 1),
-              "size mismatch (got input: ", self.sizes(), ", target: ", target.sizes(), ")");
+  TORCH_CHECK(self.dim() == 1 || self.sizes()[0] == target.size(0), "size mismatch (got input: ", self.sizes(),
+              ", target: ", target.sizes(), ")");
   TORCH_CHECK(target.scalar_type() == kLong || target.scalar_type() == kByte,
               "expected target dtype to be Long or Byte, but got ", target.scalar_type());
   const int64_t n_classes = self.sizes().back();
@@ -46,6 +44,8 @@ static Tensor as_int64(const Tensor& target) {
 static void nll_loss_forward_out(const Tensor& self, const Tensor& target, const OptionalTensor& opt_weight,
                                  int64_t reduction, int64_t ignore_index, Tensor& output, Tensor& total_weight) {
   const Tensor weight = defined_or_empty(opt_weight);
+  TORCH_CHECK_VALUE(self.dim() != 1 || target.dim() != 1 || target.numel() == 1,
+                    "For 1D input, 1D target must have size 1, but got target size: ", target.numel());
   nll_loss_check(self, target, weight);
   const bool per_sample = reduction == Reduction::None && self.dim() == 2;
   output = detail::empty_generic(per_sample ? target.sizes() : IntArrayRef(), self.scalar_type(), self.device());
@@ -59,6 +59,19 @@ static void nll_loss_backward_out(const Tensor& grad_output, const Tensor& self,
                                   const Tensor& total_weight, Tensor& grad_input) {
   const Tensor weight = defined_or_empty(opt_weight);
   nll_loss_check(self, target, weight);
+  TORCH_CHECK(self.dim() == 2 || target.dim() == 0 || self.sizes() == target.sizes(),
+              "size mismatch (got input: ", self.sizes(), ", target: ", target.sizes(), ")");
+  TORCH_CHECK(total_weight.numel() == 1,
+              "expected total_weight to be a single element tensor, got: ", total_weight.sizes(), " (",
+              total_weight.numel(), " elements)");
+  if (reduction == Reduction::None && self.dim() == 2) {
+    TORCH_CHECK(grad_output.dim() == 1 && grad_output.numel() == self.sizes()[0],
+                "Expected a tensor of dimension 1 and tensor.size[0] == ", self.sizes()[0], " but got: dimension ",
+                grad_output.dim(), " and tensor.size[0] = ", grad_output.size(0));
+  } else {
+    TORCH_CHECK(grad_output.dim() <= 1 && grad_output.numel() == 1,
+                "Expected a single element grad_output tensor, but got: ", grad_output.sizes());
+  }
   grad_input = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
   at::zero_(grad_input);
   nll_loss_backward_stub(self.device().type(), grad_input, grad_output.contiguous(), as_int64(target), weight,

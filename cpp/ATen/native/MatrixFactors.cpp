@@ -77,7 +77,12 @@ static Tensor linalg_cholesky(const Tensor& A, bool upper) {
 }
 
 static Tensor cholesky(const Tensor& A, bool upper) {
-  checkLapackDtype(A, "cholesky_cpu");
+  if (A.numel() > 0) { // of nothing any dtype will do
+    checkLapackDtype(A, "cholesky_cpu");
+  } else if (!A.is_floating_point()) {
+    squareCheckInputs(A, "cholesky");
+    return detail::empty_generic(A.sizes(), A.scalar_type(), A.device());
+  }
   return checked_cholesky(A, upper, "cholesky");
 }
 
@@ -86,6 +91,7 @@ static void cholesky_solve_out(const Tensor& self, const Tensor& input2, bool up
   TORCH_CHECK(input2.dim() >= 2, "u should have at least 2 dimensions, but has ", input2.dim(), " dimensions instead");
   checkInputsSolver(input2, self, /*left=*/true, "cholesky_solve");
   checkSameDtype(self, input2, "cholesky_solve", "b", "A");
+  checkLapackDtype(self, "cholesky_solve_cpu");
   const auto [L_sizes, B_sizes] = broadcast_batches(input2, self);
   const Tensor X = cloneBatchedColumnMajor(self, B_sizes), L = cloneBatchedColumnMajor(input2, L_sizes);
   if (X.numel() > 0) {
@@ -97,9 +103,10 @@ static void cholesky_solve_out(const Tensor& self, const Tensor& input2, bool up
 // The inverse of A, from its factor.
 static void cholesky_inverse_out(const Tensor& self, bool upper, Tensor& out) {
   squareCheckInputs(self, "cholesky_inverse");
+  checkLapackDtype(self, "cholesky_inverse_out_cpu");
   Tensor inverse;
   cholesky_solve_out(identities(self, self.size(-1)), self, upper, inverse);
-  give_result(inverse, out);
+  give_castable_result(inverse, out);
 }
 
 // --- triangles -------------------------------------------------------------------------------------------------------
@@ -143,6 +150,7 @@ static void linalg_qr_out(const Tensor& A, std::string mode, Tensor& Q, Tensor& 
   checkFloatingOrComplex(A, "linalg.qr");
   TORCH_CHECK(mode == "reduced" || mode == "complete" || mode == "r", "qr received unrecognized mode '", mode,
               "' but expected one of 'reduced' (default), 'r', or 'complete'");
+  checkLapackDtype(A, "geqrf_cpu");
   const int64_t m = A.size(-2), n = A.size(-1), k = std::min(m, n), q = mode == "complete" ? m : k;
   const Tensor packed = cloneBatchedColumnMajor(A), tau = empty_vectors(A, k);
   if (A.numel() > 0) {
@@ -312,10 +320,10 @@ static void linalg_lstsq_out(const Tensor& self, const Tensor& b, std::optional<
     zero_impl(found_values);
   }
   Tensor X = at::narrow(B, -2, 0, n), rest = leftovers(B, found_rank, m, n, name);
-  give_result(vector_case ? at::squeeze(X, -1) : X, solution);
-  give_result(vector_case && rest.dim() > 1 ? at::squeeze(rest, -1) : rest, residuals);
-  give_result(found_rank, rank);
-  give_result(found_values, singular_values);
+  give_castable_result(vector_case ? at::squeeze(X, -1) : X, solution);
+  give_castable_result(vector_case && rest.dim() > 1 ? at::squeeze(rest, -1) : rest, residuals);
+  give_castable_result(found_rank, rank);
+  give_castable_result(found_values, singular_values);
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {

@@ -39,9 +39,10 @@ static void pow_tensor_scalar_out(const Tensor& self, const Scalar& exponent, Te
 }
 
 static Tensor pow_scalar(const Scalar& self, const Tensor& exponent) {
-  Tensor out;
+  const Tensor base = detail::wrapped_scalar_tensor(self);
   // contiguous, whatever the order of the exponent is: PyTorch has it so for this overload alone
-  pow_tensor_tensor_out(detail::wrapped_scalar_tensor(self), exponent.contiguous(), out);
+  Tensor out = detail::empty_generic(exponent.sizes(), result_type(base, exponent), exponent.device());
+  pow_tensor_tensor_out(base, exponent, out);
   return out;
 }
 

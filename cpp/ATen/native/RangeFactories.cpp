@@ -38,6 +38,7 @@ static void check_range(const Scalar& start, const Scalar& end, const Scalar& st
 }
 
 static int64_t arange_numel(ScalarType dtype, const Scalar& start, const Scalar& end, const Scalar& step) {
+  TORCH_CHECK_NOT_IMPLEMENTED(dtype != kBool, "\"arange_cpu\" not implemented for 'Bool'");
   check_range(start, end, step);
   const double first = start.toDouble(), last = end.toDouble(), by = step.toDouble();
   if (dtype == kLong) { // a double has only 53 bits

@@ -21,7 +21,7 @@ namespace reftorch::at::native {
 // shape (1).
 static bool fits_into(const Tensor& index, const Tensor& other, int64_t dim) {
   for (int64_t d = 0; d < index.dim(); d++) {
-    if (d != dim && index.sizes()[d] > (other.dim() == 0 ? 1 : other.sizes()[d])) {
+    if (d != dim && index.sizes()[d] > (other.dim() == 0 ? 1 : other.size(d))) {
       return false;
     }
   }
@@ -44,10 +44,10 @@ static void check_gather_shapes(const Tensor& self, int64_t dim, const Tensor& i
 
 static void check_scatter_shapes(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   check_same_dims(index, self, "self");
+  const bool fits = fits_into(index, self, dim) && fits_into(index, src, -1);
   check_same_dims(index, src, "src");
-  TORCH_CHECK(fits_into(index, self, dim) && fits_into(index, src, -1), "Expected index ", index.sizes(),
-              " to be no larger than self ", self.sizes(), " apart from dimension ", dim,
-              " and to be no larger size than src ", src.sizes());
+  TORCH_CHECK(fits, "Expected index ", index.sizes(), " to be no larger than self ", self.sizes(),
+              " apart from dimension ", dim, " and to be no larger size than src ", src.sizes());
 }
 
 // out[i][j] = self[index[i][j]][j] for dim 0
@@ -65,18 +65,26 @@ static void gather_out(const Tensor& self, int64_t dim, const Tensor& index, boo
   }
 }
 
-// self[index[i][j]][j] = src[i][j] for dim 0, or what `reduce` makes of both
-static void scatter_impl(const char* name, Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
-                         ReductionType reduce) {
+static int64_t check_scatter(const char* name, const Tensor& self, int64_t dim, const Tensor& index,
+                             const Tensor& src) {
   dim = maybe_wrap_dim(dim, self.dim());
   check_index_dtype(name, index);
   TORCH_CHECK(self.scalar_type() == src.scalar_type(), name, "(): Expected self.dtype to be equal to src.dtype");
+  if (index.numel() > 0) {
+    check_scatter_shapes(self, dim, index, src);
+  }
+  return dim;
+}
+
+// self[index[i][j]][j] = src[i][j] for dim 0, or what `reduce` makes of both
+static void scatter_impl(const char* name, Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                         ReductionType reduce) {
+  dim = check_scatter(name, self, dim, index, src);
   assert_no_internal_overlap(self);
   assert_no_overlap(self, index);
   if (index.numel() == 0) {
     return;
   }
-  check_scatter_shapes(self, dim, index, src);
   assert_no_overlap(self, src);
   const Tensor read = detail::alias_with_sizes_and_strides(
       src, index.sizes(), index.dim() == 0 ? IntArrayRef() : src.strides(), src.storage_offset());
@@ -106,6 +114,7 @@ static void scatter_add_out(const Tensor& self, int64_t dim, const Tensor& index
 // The older spelling of scatter_reduce; without a gradient.
 static void scatter_reduce_src_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                                    const std::string& reduce, Tensor& out) {
+  check_scatter("scatter", self, dim, index, src);
   TORCH_CHECK(reduce == "add" || reduce == "multiply", "reduce argument must be either add or multiply.");
   start_from(self, out);
   scatter_impl("scatter", out, dim, index, src, reduce == "add" ? ReductionType::SUM : ReductionType::PROD);
@@ -118,6 +127,7 @@ static void scatter_reduce_value_out(const Tensor& self, int64_t dim, const Tens
 // Where the source arrives, out starts from the reduction's identity: self itself does not count.
 static void scatter_reduce_two_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                                    const std::string& reduce, bool include_self, Tensor& out) {
+  check_scatter("scatter_reduce", self, dim, index, src);
   const bool mean = reduce == "mean";
   TORCH_CHECK(mean || reduce == "sum" || reduce == "prod" || reduce == "amax" || reduce == "amin" || reduce == "max" ||
                   reduce == "min", // these two are undocumented

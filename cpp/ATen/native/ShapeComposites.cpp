@@ -46,6 +46,8 @@ static DimVector inferred_part(IntArrayRef sizes, int64_t dim, int64_t size) {
 static Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
   dim = maybe_wrap_dim(dim, self.dim());
   TORCH_CHECK(!sizes.empty(), "unflatten: sizes must be non-empty");
+  TORCH_CHECK(self.dim() > 0, "unflatten got an unexpected error:\nDimension specified as ", dim,
+              " but tensor has no dimensions");
   const DimVector full = inferred_part(sizes, dim, self.size(dim));
   DimVector shape(self.sizes().slice(0, dim));
   shape.append(full.begin(), full.end());
@@ -59,22 +61,27 @@ static Tensor ravel(const Tensor& self) {
 
 // --- order of dimensions ---------------------------------------------------------------------------------------------
 
-static DimVector wrapped_without_repeats(IntArrayRef dims, int64_t ndim, const char* which) {
+static DimVector wrapped_dims(IntArrayRef dims, int64_t ndim) {
   DimVector wrapped;
   for (int64_t d : dims) {
-    d = maybe_wrap_dim(d, ndim);
-    TORCH_CHECK(std::count(wrapped.begin(), wrapped.end(), d) == 0, "movedim: repeated dim in `", which, "` (", dims,
-                ")");
-    wrapped.push_back(d);
+    wrapped.push_back(maybe_wrap_dim(d, ndim));
   }
   return wrapped;
+}
+
+static void check_no_repeats(IntArrayRef wrapped, IntArrayRef given, const char* which) {
+  for (int64_t d : wrapped) {
+    TORCH_CHECK(std::count(wrapped.begin(), wrapped.end(), d) == 1, "movedim: repeated dim in `", which, "` (", given,
+                ")");
+  }
 }
 
 static Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
   TORCH_CHECK(source.size() == destination.size(), "movedim: Invalid source or destination dims: source (", source,
               " dims) should contain the same number of dims as destination (", destination, " dims)");
-  const DimVector from = wrapped_without_repeats(source, self.dim(), "source");
-  const DimVector to = wrapped_without_repeats(destination, self.dim(), "destination");
+  const DimVector from = wrapped_dims(source, self.dim()), to = wrapped_dims(destination, self.dim());
+  check_no_repeats(from, source, "source");
+  check_no_repeats(to, destination, "destination");
   DimVector order(static_cast<size_t>(self.dim()), -1); // order[i]: the old dimension that stands at i
   for (size_t i = 0; i < from.size(); i++) {
     order[to[i]] = from[i];

@@ -143,7 +143,13 @@ static void kthvalue_out(const Tensor& self, int64_t k, int64_t dim, bool keepdi
               ", the dimension has size ", size);
   select_from_rows("kthvalue", self, dim, keepdim, values, indices,
                    [&](const Tensor& v, const Tensor& i, const Tensor& rows) {
-                     kthvalue_stub(self.device().type(), v, i, rows, dim, k);
+                     if (self.dim() == 0) { // a bool too
+                       Tensor value = v;
+                       at::copy_(value, rows);
+                       zero_impl(i);
+                     } else {
+                       kthvalue_stub(self.device().type(), v, i, rows, dim, k);
+                     }
                    });
 }
 

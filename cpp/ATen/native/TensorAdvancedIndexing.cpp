@@ -25,7 +25,7 @@ DEFINE_DISPATCH(nonzero_stub)
 
 static Tensor index(const Tensor& self, TensorList indices) {
   if (indices.size() == 1 && indices[0].defined() && indices[0].scalar_type() == kLong && self.dim() > 0 &&
-      self.is_contiguous() && indices[0].is_contiguous()) {
+      self.is_contiguous() && indices[0].is_contiguous() && self.numel() > 0) {
     DimVector shape(indices[0].sizes());
     shape.append(self.sizes().begin() + 1, self.sizes().end());
     const Tensor result = detail::empty_generic(shape, self.scalar_type(), self.device());

@@ -85,10 +85,11 @@ static Tensor empty_strided(IntArrayRef size, IntArrayRef stride, OptionalType d
   check_not_pinned(pin_memory);
   TORCH_CHECK(size.size() == stride.size(), "dimensionality of sizes (", size.size(),
               ") must match dimensionality of strides (", stride.size(), ")");
-  for (int64_t step : stride) {
-    TORCH_CHECK(step >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
-  }
-  return detail::empty_strided_generic(size, stride, dtype_or_default(dtype), device.value_or(Device()));
+  const bool negative = std::any_of(stride.begin(), stride.end(), [](int64_t step) { return step < 0; });
+  const bool none = std::find(size.begin(), size.end(), 0) != size.end(); // then nobody steps
+  TORCH_CHECK(!negative || none, "Storage size calculation overflowed with sizes=", size, " and strides=", stride);
+  const Tensor dense = detail::empty_generic(size, dtype_or_default(dtype), device.value_or(Device()));
+  return negative ? dense : detail::empty_strided_generic(size, stride, dense.scalar_type(), dense.device());
 }
 
 static Tensor empty_like(const Tensor& self, OptionalType dtype, OptionalLayout, OptionalDevice device,

@@ -38,6 +38,7 @@ static void is_infinity_out(const Tensor& self, Tensor& out) {
   TORCH_CHECK(!out.defined() || out.scalar_type() == kBool, sign > 0 ? "isposinf" : "isneginf",
               " does not support non-boolean outputs.");
   const bool floating = self.is_floating_point(); // no integer is infinite, and none differs from itself
+  TensorIteratorConfig().add_output(out, kBool).add_input(self).build(); // laid out as of self alone
   const Tensor other = floating ? number(sign * std::numeric_limits<double>::infinity()) : self;
   auto iter = TensorIterator::comparison_op(out, self, other);
   const auto& stub = floating ? eq_stub : ne_stub;

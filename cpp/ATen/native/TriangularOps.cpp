@@ -60,7 +60,8 @@ static Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64
 
 static Tensor diag(const Tensor& self, int64_t diagonal) {
   TORCH_CHECK(self.dim() == 1 || self.dim() == 2, "diag(): Supports 1D or 2D tensors. Got ", self.dim(), "D");
-  return self.dim() == 1 ? at::diag_embed(self, diagonal) : at::clone(at::diagonal(self, diagonal));
+  return self.dim() == 1 ? at::diag_embed(self, diagonal)
+                         : at::clone(at::diagonal(self, diagonal), MemoryFormat::Contiguous);
 }
 
 static Tensor& diag_out(const Tensor& self, int64_t diagonal, Tensor& out) {

@@ -74,6 +74,16 @@ static void unary_float_op_out(const Tensor& self, Tensor& out) {
   iter.cast_outputs();
 }
 
+// A new result gets self's very strides, those of dimensions of size 1 too.
+template <auto& stub>
+static void unary_float_op_like_out(const Tensor& self, Tensor& out) {
+  if (!out.defined()) {
+    const bool integral = c10::isIntegralType(self.scalar_type(), /*includeBool=*/true);
+    out = empty_like_impl(self, integral ? get_default_dtype() : self.scalar_type(), std::nullopt, std::nullopt);
+  }
+  unary_float_op_out<stub>(self, out);
+}
+
 // Integers are whole already: they are copied.
 template <auto& stub>
 static void rounding_op_out(const Tensor& self, Tensor& out) {
@@ -145,6 +155,10 @@ static void frexp_out(const Tensor& self, Tensor& mantissa, Tensor& exponent) {
               "torch.frexp() expects mantissa to have dtype ", self.scalar_type(), " but got ", mantissa.scalar_type());
   TORCH_CHECK(!exponent.defined() || exponent.scalar_type() == kInt,
               "torch.frexp() expects exponent to have int dtype but got ", exponent.scalar_type());
+  if (!mantissa.defined()) {
+    mantissa = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
+    exponent = empty_like_impl(self, kInt, std::nullopt, std::nullopt);
+  }
   auto iter = TensorIteratorConfig()
                   .add_output(mantissa, self.scalar_type())
                   .add_output(exponent, kInt)
@@ -204,8 +218,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("atanh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<atanh_stub>));
   m.def_structured("sigmoid(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<sigmoid_stub>));
   m.def_structured("angle(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<angle_stub>), derive::OUT);
-  m.def_structured("deg2rad(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<deg2rad_stub>));
-  m.def_structured("rad2deg(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<rad2deg_stub>));
+  m.def_structured("deg2rad(Tensor self) -> Tensor", TORCH_FN(unary_float_op_like_out<deg2rad_stub>));
+  m.def_structured("rad2deg(Tensor self) -> Tensor", TORCH_FN(unary_float_op_like_out<rad2deg_stub>));
 
   m.def_structured("floor(Tensor self) -> Tensor", TORCH_FN(rounding_op_out<floor_stub>));
   m.def_structured("ceil(Tensor self) -> Tensor", TORCH_FN(rounding_op_out<ceil_stub>));

@@ -34,12 +34,14 @@ static Tensor unfold_backward(const Tensor& grad_in, IntArrayRef input_sizes, in
   Tensor grad_input = empty_cpu(input_sizes, grad_in.scalar_type(), grad_in.device());
   zero_impl(grad_input);
   if (input_sizes.empty()) {
-    Tensor only = at::view(grad_input, {1});
-    at::copy_(only, grad_in);
+    if (size > 0) {
+      Tensor only = at::view(grad_input, {1});
+      at::copy_(only, grad_in);
+    }
     return grad_input;
   }
   dim = maybe_wrap_dim(dim, grad_input.dim());
-  const int64_t last_start = (grad_in.sizes()[dim] - 1) * step;
+  const int64_t last_start = (grad_in.size(dim) - 1) * step;
   for (int64_t place = 0; place < size; place++) {
     Tensor touched = at::slice(grad_input, dim, place, place + last_start + 1, step);
     at::add_(touched, at::select(grad_in, -1, place));

@@ -67,8 +67,8 @@ static Unique unique_elements(const Tensor& self, bool sort, bool return_inverse
 }
 
 static Unique unique_slices(const Tensor& self, int64_t dim, bool sort) {
+  const int64_t n = self.size(dim);
   dim = maybe_wrap_dim(dim, self.dim());
-  const int64_t n = self.dim() == 0 ? 1 : self.sizes()[dim];
   if (self.numel() == 0) {
     int64_t zeros = 0;
     for (int64_t size : self.sizes()) {

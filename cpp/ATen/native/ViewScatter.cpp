@@ -12,10 +12,20 @@
 
 namespace reftorch::at::native {
 
+// A copy with self's strides: of all its memory, unless elements of self share some.
+static Tensor clone_preserve_strides(const Tensor& self) {
+  if (has_internal_overlap(self)) {
+    return at::clone(self, MemoryFormat::Preserve);
+  }
+  const auto capacity = static_cast<int64_t>(self.storage().nbytes() / self.itemsize());
+  const Tensor memory = as_view(self, capacity, int64_t(1), 0);
+  return as_view(at::clone(memory), self.sizes(), self.strides(), self.storage_offset());
+}
+
 // The copy, and its part seen by `view`.
 template <typename View>
 static Tensor scatter_into(const Tensor& self, const Tensor& src, const View& view) {
-  const Tensor result = at::clone(self, MemoryFormat::Preserve);
+  const Tensor result = clone_preserve_strides(self);
   Tensor part = view(result);
   TORCH_CHECK(part.sizes() == src.sizes(),
               "expected src to have a size equal to the slice of self. src size = ", src.sizes(),
@@ -56,6 +66,11 @@ static void as_strided_scatter_out(const Tensor& self, const Tensor& src, IntArr
 }
 
 static Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  TORCH_CHECK(self.dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
+  TORCH_CHECK(dim < self.dim(), "narrow_copy(): dimension ", dim, " of a tensor with ", self.dim(), " dimensions");
+  const int64_t size = self.size(dim);
+  TORCH_CHECK_INDEX(-size <= start && start <= size, "start out of range (expected to be in range of [", -size, ", ",
+                    size, "], but got ", start, ")");
   return at::clone(at::narrow(self, dim, start, length), MemoryFormat::Contiguous);
 }
 static Tensor& narrow_copy_out(const Tensor& self, int64_t dim, int64_t start, int64_t length, Tensor& out) {

@@ -135,6 +135,8 @@ def _var(grad: Any, self: Any, dim: Any, correction: float | None, keepdim: bool
     dims = _dims(dim, self.dim())
     divisor = _count(self.shape, dim) - (1 if correction is None else correction)
     deviation = self - self.mean(dims, keepdim=True)
+    if divisor <= 0 and (dim is None or not self.shape):  # 2 / 0 is infinite, whatever the slope of the deviation
+        return grad * _fn.where(deviation == 0, math.nan, math.inf)
     factor = 2 / divisor if divisor != 0 else math.inf
     return _restore(grad, self.shape, dim, keepdim) * factor * deviation
 

@@ -60,7 +60,7 @@ derivative("logcumsumexp", self=_logcumsumexp)
 
 def _to_places(grad: Any, self_sizes: Sequence[int], indices: Any, dim: int) -> Any:
     """One element may be the largest of many beginnings."""
-    if not self_sizes:
+    if not self_sizes or grad.numel() == 0:
         return grad
     return grad.new_zeros(self_sizes).scatter_add(dim, indices, grad)
 

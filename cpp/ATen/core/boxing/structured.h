@@ -87,23 +87,24 @@ struct structured<fn, void (*)(Args...)> {
   static constexpr bool has_inplace = num_outputs == 1 && inplace_kernels::value;
 };
 
-// The out= form of a composite: compute, then copy. `out` must have the result's dtype.
-TORCH_API void copy_to_out(const Tensor& result, Tensor& out);
+// The out= form of a composite: compute, then copy. `out` must have the result's dtype, or one that it can be cast to.
+enum class OutDtype { Same, Castable };
+TORCH_API void copy_to_out(const Tensor& result, Tensor& out, OutDtype dtype = OutDtype::Same);
 
-template <auto fn, typename Sig>
+template <auto fn, OutDtype dtype, typename Sig>
 struct composite_out;
-template <auto fn, typename... Inputs>
-struct composite_out<fn, Tensor (*)(Inputs...)> {
+template <auto fn, OutDtype dtype, typename... Inputs>
+struct composite_out<fn, dtype, Tensor (*)(Inputs...)> {
   static Tensor& out(Inputs... inputs, Tensor& out) {
-    copy_to_out(fn(inputs...), out);
+    copy_to_out(fn(inputs...), out, dtype);
     return out;
   }
 };
-template <auto fn, typename... Results, typename... Inputs>
-struct composite_out<fn, std::tuple<Results...> (*)(Inputs...)> {
+template <auto fn, OutDtype dtype, typename... Results, typename... Inputs>
+struct composite_out<fn, dtype, std::tuple<Results...> (*)(Inputs...)> {
   static std::tuple<Results...> out(Inputs... inputs, Results&... outs) {
     const std::tuple<Results...> results = fn(inputs...);
-    std::apply([&](const Results&... result) { (copy_to_out(result, outs), ...); }, results);
+    std::apply([&](const Results&... result) { (copy_to_out(result, outs, dtype), ...); }, results);
     return {outs...};
   }
 };
