@@ -151,7 +151,7 @@ bool PythonSignature::parse(const PythonArgs& call, at::Stack& stack) const {
     if (varargs && pos == max_positional_ - 1) {
       c10::DimVector values;
       for (Py_ssize_t j = pos; j < call.nargs; j++) {
-        values.push_back(unpack_int(call.args[j]));
+        values.push_back(unpack_int_at(call.args[j], j - pos));
       }
       stack.emplace_back(std::move(values));
       continue;

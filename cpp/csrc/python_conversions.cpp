@@ -96,10 +96,9 @@ c10::Scalar unpack_scalar(PyObject* obj) {
   return is_bool(obj) ? c10::Scalar(value != 0) : c10::Scalar(value);
 }
 
-// Of a number that does not fit, a list says which one: another error than the number alone.
-static int64_t unpack_item(PyObject* list, Py_ssize_t i) {
+int64_t unpack_int_at(PyObject* obj, Py_ssize_t i) {
   try {
-    return unpack_int(PySequence_Fast_GET_ITEM(list, i));
+    return unpack_int(obj);
   } catch (const c10::ValueError& error) {
     TORCH_CHECK_TYPE(false, "failed to unpack the object at pos ", i + 1, " with error \"", error.what(), '"');
   }
@@ -112,7 +111,7 @@ static IValue unpack_int_list(PyObject* obj, int list_size) {
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(obj);
     values.reserve(static_cast<size_t>(n));
     for (Py_ssize_t i = 0; i < n; i++) {
-      values.push_back(unpack_item(obj, i));
+      values.push_back(unpack_int_at(PySequence_Fast_GET_ITEM(obj, i), i));
     }
   } else {
     values.resize(static_cast<size_t>(std::max(list_size, 1)), unpack_int(obj));

@@ -32,6 +32,8 @@ bool is_sequence_of(PyObject* obj, Pred pred) {
 
 // An int as Python's __index__ gives it. Throws python_error.
 int64_t unpack_int(PyObject* obj);
+// The same for the i-th of several: an error says which one.
+int64_t unpack_int_at(PyObject* obj, Py_ssize_t i);
 // A number for Tensor.fill_ and the like. Throws TypeError.
 c10::Scalar unpack_scalar(PyObject* obj);
 // The value of an object that has been checked to fit the type.
