@@ -44,11 +44,15 @@ from reftorch._C import (
     int16,
     int32,
     int64,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    is_inference_mode_enabled,
     layout,
     long,
     memory_format,
     preserve_format,
     promote_types,
+    set_anomaly_enabled,
     set_num_threads,
     short,
     strided,
@@ -88,7 +92,7 @@ from reftorch._tensor import Tensor
 from reftorch._tensor_str import get_printoptions, printoptions, set_printoptions
 from reftorch._type_info import finfo, iinfo
 from reftorch._utils import typename
-from reftorch.autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from reftorch.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from reftorch.functional import (
     as_tensor,
     asarray,
@@ -96,6 +100,7 @@ from reftorch.functional import (
     imag,
     is_complex,
     is_conj,
+    is_inference,
     is_neg,
     is_same_size,
     is_signed,

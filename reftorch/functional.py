@@ -16,8 +16,8 @@ from reftorch._utils import _TENSOR_NAMES
 from reftorch.storage import UntypedStorage
 
 __all__ = [
-    "as_tensor", "asarray", "frombuffer", "imag", "is_complex", "is_conj", "is_neg", "is_same_size", "is_signed",
-    "is_storage", "is_tensor", "nonzero", "norm", "range", "result_type", "set_default_dtype", "unique",
+    "as_tensor", "asarray", "frombuffer", "imag", "is_complex", "is_conj", "is_inference", "is_neg", "is_same_size",
+    "is_signed", "is_storage", "is_tensor", "nonzero", "norm", "range", "result_type", "set_default_dtype", "unique",
     "unique_consecutive",
 ]  # fmt: skip
 
@@ -199,6 +199,11 @@ def is_signed(input: Tensor) -> bool:
 def is_conj(input: Tensor) -> bool:
     """Return whether ``input`` is a conjugate view: never, without complex numbers."""
     return False
+
+
+def is_inference(input: Tensor) -> bool:
+    """Return whether ``input`` is an inference tensor, made in :class:`inference_mode`."""
+    return input.is_inference()
 
 
 def is_neg(input: Tensor) -> bool:

@@ -56,6 +56,7 @@ Tensor wrapped_scalar_tensor(const Scalar& value) {
 Tensor alias_with_sizes_and_strides(const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
                                     int64_t storage_offset) {
   auto impl = c10::make_intrusive<TensorImpl>(self.storage(), self.key_set(), self.scalar_type());
+  impl->is_inference_ = self.is_inference();
   impl->set_sizes_and_strides(sizes, strides, storage_offset);
   return Tensor(std::move(impl));
 }

@@ -4,7 +4,7 @@ Ops on a tensor that requires a gradient are recorded as a graph of nodes (``csr
 sends gradients through it (``csrc/autograd/engine.h``); each node asks its op's formula (``autograd/derivatives``).
 
 Mirrors: torch/autograd/__init__.py
-Leaves out: forward mode, anomaly mode, the profiler, ``functional``, batched gradients.
+Leaves out: forward mode, the profiler, ``functional``, batched gradients.
 """
 
 from __future__ import annotations
@@ -13,10 +13,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _C
-from reftorch.autograd import derivatives, graph
+from reftorch.autograd import derivatives, graph, variable
+from reftorch.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from reftorch.autograd.function import Function
-from reftorch.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from reftorch.autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)
 from reftorch.autograd.gradcheck import gradcheck, gradgradcheck
+from reftorch.autograd.variable import Variable
 
 if TYPE_CHECKING:
     from reftorch import Tensor
@@ -24,17 +33,27 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Function",
+    "Variable",
     "backward",
     "derivatives",
+    "detect_anomaly",
     "enable_grad",
     "grad",
     "gradcheck",
     "gradgradcheck",
     "graph",
+    "inference_mode",
     "is_grad_enabled",
+    "is_multithreading_enabled",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
+    "variable",
 ]
+
+is_multithreading_enabled = _C._is_multithreading_enabled
+SavedTensor = _C._autograd.SavedTensor
 
 
 def _as_tuple(value: Any, length: int | None = None) -> tuple[Any, ...]:
@@ -45,33 +64,31 @@ def _as_tuple(value: Any, length: int | None = None) -> tuple[Any, ...]:
     return tuple(value)
 
 
-def _root_shape(output: Any) -> tuple[tuple[int, ...], bool] | None:
-    """The shape of a root and whether it is floating point; None where only the graph knows (a GradientEdge)."""
-    return (tuple(output.shape), output.is_floating_point()) if isinstance(output, _C.TensorBase) else None
+def _root_metadata(output: Any) -> Any:
+    """Where a root's shape, dtype and device are said: the tensor; or, for a GradientEdge, its node's metadata."""
+    return output if isinstance(output, _C.TensorBase) else output.node._input_metadata[output.output_nr]
 
 
 def _make_grads(outputs: tuple[Any, ...], grads: tuple[Any, ...]) -> tuple[Any, ...]:
     """The gradient to start from at each output: the given one, or 1 for a scalar."""
     made = []
     for i, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
-        known = _root_shape(output)
+        known = _root_metadata(output)
         if grad is not None:
             if not isinstance(grad, _C.TensorBase):
                 raise TypeError(
                     f"gradients can be either Tensors or None, but got {type(grad).__name__} for output {i}"
                 )
-            if known is not None and tuple(grad.shape) != known[0]:
+            if grad.shape != known.shape:
                 raise RuntimeError(
                     f"Mismatch in shape: grad_output[{i}] has a shape of {grad.shape} and output[{i}] has a shape of "
-                    f"{output.shape}."
+                    f"{known.shape}."
                 )
             made.append(grad)
-        elif known is None:
-            raise RuntimeError("a GradientEdge as output needs its gradient to be given")
-        elif output.requires_grad:
-            if output.numel() != 1:
+        elif known is not output or output.requires_grad:
+            if known.shape.numel() != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            made.append(_C._VariableFunctions.ones_like(output))
+            made.append(_C._VariableFunctions.ones(known.shape, dtype=known.dtype, device=known.device))
         else:
             made.append(None)
     return tuple(made)

@@ -138,9 +138,6 @@ class BackwardCFunction(_C._FunctionBase, FunctionCtx):
 
     _forward_cls: type[Function]
 
-    def __call__(self, *grads: Any) -> Any:
-        return self._forward_cls.backward(self, *grads)
-
 
 class FunctionMeta(type):
     """Gives each Function a class for its ``ctx``, named ``<Function>Backward``.

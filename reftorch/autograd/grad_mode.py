@@ -1,7 +1,7 @@
 """Whether ops are recorded: as context managers, decorators and calls.
 
 Mirrors: torch/autograd/grad_mode.py, torch/utils/_contextlib.py
-Leaves out: inference mode and multithreading switches.
+Leaves out: ``enforce_grad_layout_policy`` and the switches for view replay, which serve compilers.
 """
 
 from __future__ import annotations
@@ -11,9 +11,23 @@ import inspect
 from collections.abc import Callable, Generator
 from typing import Any
 
-from reftorch._C import _set_grad_enabled, is_grad_enabled
+from reftorch._C import (
+    _enter_inference_mode,
+    _exit_inference_mode,
+    _is_multithreading_enabled,
+    _set_grad_enabled,
+    _set_multithreading_enabled,
+    is_grad_enabled,
+)
 
-__all__ = ["enable_grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "enable_grad",
+    "inference_mode",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+    "set_multithreading_enabled",
+]
 
 
 def _wrap_generator(make_context: Callable[[], Any], function: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,14 +64,12 @@ def _wrap_generator(make_context: Callable[[], Any], function: Callable[..., Any
     return generator_context
 
 
-class _GradMode:
-    """What the three modes share: as a decorator, each call runs in a fresh context."""
+class _Mode:
+    """What all modes share: as a decorator, each call runs in a fresh context."""
 
-    __slots__ = ("prev",)
+    __slots__ = ()
 
-    prev: bool
-
-    def clone(self) -> _GradMode:
+    def clone(self) -> _Mode:
         return type(self)()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -78,6 +90,15 @@ class _GradMode:
 
     def __enter__(self) -> None:
         raise NotImplementedError
+
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
+        raise NotImplementedError
+
+
+class _GradMode(_Mode):
+    __slots__ = ("prev",)
+
+    prev: bool
 
     def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
         _set_grad_enabled(self.prev)
@@ -168,3 +189,83 @@ class set_grad_enabled(_GradMode):
 
     def __enter__(self) -> None:
         _set_grad_enabled(self.mode)
+
+
+class inference_mode(_Mode):
+    """Record nothing inside, and promise that what is made inside will never meet autograd.
+
+    More than :class:`no_grad` it leaves out: tensors made inside count no versions and track no views. For good: such a
+    tensor cannot be saved for backward, nor, outside, be changed in place. ``clone`` gives a normal one.
+
+    Args:
+        mode: False for normal mode within inference mode; or the function, where it decorates one.
+
+    Example:
+        >>> import reftorch as torch
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> with torch.inference_mode():
+        ...     y = x * 2
+        >>> y.requires_grad, y.is_inference()
+        (False, True)
+        >>> (x * y).sum()
+        Traceback (most recent call last):
+            ...
+        RuntimeError: Inference tensors cannot be saved for backward. ...
+
+    Mirrors torch/autograd/grad_mode.py, ``inference_mode``.
+    """
+
+    __slots__ = ("mode", "prev")
+
+    def __new__(cls, mode: Any = True) -> Any:
+        self = object.__new__(cls)
+        if isinstance(mode, bool):
+            return self
+        self.__init__()
+        return self(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        self.mode = mode
+
+    def clone(self) -> inference_mode:
+        return inference_mode(self.mode)
+
+    def __enter__(self) -> None:
+        self.prev = _enter_inference_mode(self.mode)
+
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
+        _exit_inference_mode(self.prev)
+
+
+class set_multithreading_enabled(_Mode):
+    """Set whether a backward pass may use several threads: at once, or for a ``with`` block or a decorated function.
+
+    A pass has one thread here, the one that asked for it; the setting is remembered, and nothing depends on it.
+
+    Args:
+        mode: True to allow it.
+
+    Example:
+        >>> import reftorch as torch
+        >>> with torch.autograd.set_multithreading_enabled(False):
+        ...     torch.autograd.is_multithreading_enabled()
+        False
+
+    Mirrors torch/autograd/grad_mode.py, ``set_multithreading_enabled``.
+    """
+
+    __slots__ = ("mode", "prev")
+
+    def __init__(self, mode: bool) -> None:
+        self.prev = _is_multithreading_enabled()
+        self.mode = mode
+        _set_multithreading_enabled(mode)
+
+    def clone(self) -> set_multithreading_enabled:
+        return set_multithreading_enabled(self.mode)
+
+    def __enter__(self) -> None:
+        _set_multithreading_enabled(self.mode)
+
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
+        _set_multithreading_enabled(self.prev)

@@ -1,15 +1,18 @@
-"""The graph, as one can look at it: nodes, edges and their hooks.
+"""The graph, as one can look at it and step in: nodes, edges, their hooks, and the tensors that it keeps.
 
 Mirrors: torch/autograd/graph.py
-Leaves out: saved-tensor hooks, ``register_multi_grad_hook``, ``allow_mutation_on_saved_tensors``.
+Leaves out: switches for CUDA streams and compiled regions; logging hooks on a whole graph.
 """
 
 from __future__ import annotations
 
 import abc
+import contextlib
+import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from reftorch import _C
 
@@ -17,7 +20,17 @@ if TYPE_CHECKING:
     from reftorch import Tensor
     from reftorch.utils.hooks import RemovableHandle
 
-__all__ = ["GradientEdge", "Node", "get_gradient_edge"]
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]
 
 
 class Node(abc.ABC):
@@ -105,6 +118,25 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     return GradientEdge(_C._grad_fn_or_accumulator(tensor), tensor.output_nr)
 
 
+def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
+    """Count a change in place that autograd did not see, so that it notices that a saved tensor is stale.
+
+    Args:
+        tensor: a tensor or several; those of inference mode count nothing.
+
+    Example:
+        >>> import reftorch as torch
+        >>> x = torch.ones(2)
+        >>> torch.autograd.graph.increment_version(x)
+        >>> x._version
+        1
+
+    Mirrors torch/autograd/graph.py, ``increment_version``.
+    """
+    for each in (tensor,) if isinstance(tensor, _C.TensorBase) else tensor:
+        _C._autograd._increment_version(each)
+
+
 def _removable_handle(hooks: OrderedDict[int, Callable[..., Any]], hook: Callable[..., Any]) -> RemovableHandle:
     from reftorch.utils.hooks import RemovableHandle  # above autograd: fetched when the first hook is registered
 
@@ -127,3 +159,269 @@ def _register_post_accumulate_grad_hook(tensor: Tensor, hook: Callable[[Tensor],
     if tensor._post_accumulate_grad_hooks is None:
         tensor._post_accumulate_grad_hooks = OrderedDict()
     return _removable_handle(tensor._post_accumulate_grad_hooks, hook)
+
+
+class _MultiHandle:
+    """Several handles as one."""
+
+    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
+        self.handles = tuple(handles)
+
+    def remove(self) -> None:
+        """Remove the hook from every tensor."""
+        for handle in self.handles:
+            handle.remove()
+
+    def __enter__(self) -> _MultiHandle:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.remove()
+
+
+def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all") -> _MultiHandle:
+    """Call ``fn`` once in each pass for several tensors.
+
+    Args:
+        tensors: those whose gradients are waited for.
+        fn: for ``mode="all"`` it gets a list, when the last gradient that this pass will compute is there; None stands
+            for a tensor that the pass does not reach. For ``mode="any"`` it gets the first gradient.
+        mode: ``"all"`` or ``"any"``.
+
+    Returns:
+        A handle whose ``remove()`` takes the hook away.
+
+    Raises:
+        ValueError: another mode.
+        RuntimeError: a tensor does not require a gradient.
+
+    Example:
+        >>> import reftorch as torch
+        >>> a, b = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
+        >>> handle = torch.autograd.graph.register_multi_grad_hook((a, b), print)
+        >>> (2 * a + 3 * b).backward()
+        [tensor([2.]), tensor([3.])]
+        >>> (2 * a).backward()
+        [tensor([2.]), None]
+
+    Mirrors torch/autograd/graph.py, ``register_multi_grad_hook``.
+    """
+    if mode == "all":
+        hooks = _all_hooks(tensors, fn)
+    elif mode == "any":
+        hooks = [_any_hook(fn)] * len(tensors)
+        pairs = [(t, hook) for t, hook in zip(tensors, hooks, strict=True) if t.requires_grad]
+        return _MultiHandle([t.register_hook(hook) for t, hook in pairs])
+    else:
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    return _MultiHandle([t.register_hook(hook) for t, hook in zip(tensors, hooks, strict=True)])
+
+
+def _all_hooks(tensors: Sequence[Tensor], fn: Callable[[list[Any]], None]) -> list[Callable[[Tensor], None]]:
+    """A hook for each tensor. They meet in ``arrived``, which has an entry for each pass that is under way."""
+    lock = threading.Lock()
+    nodes = [_C._grad_fn_or_accumulator(t) for t in tensors]
+    arrived: dict[int, tuple[list[Any], list[int]]] = {}
+
+    def make(index: int) -> Callable[[Tensor], None]:
+        def hook(grad: Tensor) -> None:
+            task = _C._current_graph_task_id()
+            with lock:
+                if task not in arrived:
+                    arrived[task] = [None] * len(nodes), [sum(map(_C._will_engine_execute_node, nodes))]
+                grads, missing = arrived[task]
+                grads[index] = grad
+                missing[0] -= 1
+                last = missing[0] == 0
+                if last:
+                    del arrived[task]
+            if last:
+                fn(grads)
+
+        return hook
+
+    return [make(index) for index in range(len(tensors))]
+
+
+def _any_hook(fn: Callable[[Tensor], None]) -> Callable[[Tensor], None]:
+    lock = threading.Lock()
+    ran: set[int] = set()
+
+    def hook(grad: Tensor) -> None:
+        task = _C._current_graph_task_id()
+        with lock:
+            first = task not in ran
+            if first:
+                ran.add(task)
+                _C._queue_callback(lambda: ran.discard(task))
+        if first:
+            fn(grad)
+
+    return hook
+
+
+class saved_tensors_hooks:
+    """Pack each tensor that an op inside saves for backward, and unpack it when it is needed.
+
+    Args:
+        pack_hook: gets the tensor; what it returns is kept in its place. It must not change the tensor in place. To
+            keep an op's own output without a reference cycle, it returns another tensor: ``x.detach()``.
+        unpack_hook: gets what ``pack_hook`` returned, and returns a tensor of the same content.
+
+    Raises:
+        RuntimeError: these hooks are disabled, or ``pack_hook`` changed its tensor.
+        TypeError: (in backward) ``unpack_hook`` returned no tensor.
+
+    Example:
+        >>> import reftorch as torch
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> with torch.autograd.graph.saved_tensors_hooks(lambda t: t.tolist(), torch.tensor):
+        ...     y = x * x
+        >>> y.sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
+
+    Mirrors torch/autograd/graph.py, ``saved_tensors_hooks``.
+    """
+
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        _C._autograd._push_saved_tensors_default_hooks(self.pack_hook, self.unpack_hook)
+
+    def __exit__(self, *exc_info: object) -> None:
+        _C._autograd._pop_saved_tensors_default_hooks()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Keep what ops inside save in the host's memory, and bring it back to its device when it is needed.
+
+    Args:
+        pin_memory: ask for memory that a GPU can copy from while it computes.
+        device_type: the device from which tensors come.
+
+    Raises:
+        RuntimeError: ``pin_memory=True``, which needs a GPU.
+
+    Example:
+        >>> import reftorch as torch
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> with torch.autograd.graph.save_on_cpu():
+        ...     y = x * x
+        >>> torch.autograd.grad(y.sum(), x)
+        (tensor([2., 4.]),)
+
+    Mirrors torch/autograd/graph.py, ``save_on_cpu``.
+    """
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        if pin_memory:
+            raise RuntimeError(f"save_on_cpu(): pin_memory=True needs a {device_type} device, and this build has none.")
+        super().__init__(lambda tensor: (tensor.device, tensor.to("cpu")), lambda packed: packed[1].to(packed[0]))
+
+
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Refuse :class:`saved_tensors_hooks` inside, for a feature that would not work with them.
+
+    Args:
+        error_message: what the RuntimeError says.
+
+    Raises:
+        RuntimeError: there are hooks already.
+
+    Example:
+        >>> import reftorch as torch
+        >>> with torch.autograd.graph.disable_saved_tensors_hooks("no hooks here"):
+        ...     with torch.autograd.graph.save_on_cpu():
+        ...         pass
+        Traceback (most recent call last):
+            ...
+        RuntimeError: no hooks here
+
+    Mirrors torch/autograd/graph.py, ``disable_saved_tensors_hooks``.
+    """
+    former = _C._autograd._saved_tensors_hooks_get_disabled_error_message()
+    try:
+        _C._autograd._saved_tensors_hooks_disable(error_message)
+        yield
+    finally:
+        if former is None:
+            _C._autograd._saved_tensors_hooks_enable()
+        else:
+            _C._autograd._saved_tensors_hooks_disable(former)
+
+
+class _Handle:
+    """What a node keeps in the place of a saved tensor; it dies with the node."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _AllowMutationOnSavedContext:
+    """The tensors that nodes have saved inside: as they are, or as a copy made just before they were changed."""
+
+    def __init__(self) -> None:
+        self.original: WeakKeyDictionary[_Handle, Tensor] = WeakKeyDictionary()
+        self.cloned: WeakKeyDictionary[_Handle, Tensor] = WeakKeyDictionary()
+        self.open = True
+
+    def pack(self, tensor: Tensor) -> _Handle:
+        handle = _Handle()
+        self.original[handle] = tensor
+        return handle
+
+    def unpack(self, handle: _Handle) -> Tensor:
+        if not self.open:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was "
+                "originally recorded."
+            )
+        return self.cloned[handle] if handle in self.cloned else self.original[handle]
+
+    def before_write(self, tensor: Tensor) -> None:
+        """Copy what was saved of the storage that is about to change."""
+        storage = tensor._storage_data_ptr()
+        for handle, original in list(self.original.items()):
+            if original._storage_data_ptr() == storage:
+                self.cloned[handle] = original.detach().clone()
+                del self.original[handle]
+
+    def clear(self) -> None:
+        self.open = False
+        self.original.clear()
+        self.cloned.clear()
+
+
+@contextlib.contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
+    """Copy a tensor that an op saved when it is about to be changed in place, instead of failing in backward.
+
+    Forward and backward both run inside. A tensor that is not changed is not copied.
+
+    Example:
+        >>> import reftorch as torch
+        >>> with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        ...     x = torch.tensor([1.0, 2.0], requires_grad=True)
+        ...     y = x * 1
+        ...     z = (y * y).sum()
+        ...     _ = y.zero_()
+        ...     z.backward()
+        >>> x.grad
+        tensor([2., 4.])
+
+    Mirrors torch/autograd/graph.py, ``allow_mutation_on_saved_tensors``.
+    """
+    context = _AllowMutationOnSavedContext()
+    former = _C._autograd._set_before_write_hook(context.before_write)
+    if former is not None:
+        _C._autograd._set_before_write_hook(former)
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    try:
+        with saved_tensors_hooks(context.pack, context.unpack):
+            yield context
+    finally:
+        context.clear()
+        _C._autograd._set_before_write_hook(None)

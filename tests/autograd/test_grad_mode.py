@@ -1,4 +1,4 @@
-"""no_grad, enable_grad, set_grad_enabled.
+"""no_grad, enable_grad, set_grad_enabled, inference_mode.
 
 Mirrors: test/test_autograd.py (the grad mode tests)
 """
@@ -6,6 +6,7 @@ Mirrors: test/test_autograd.py (the grad mode tests)
 import pytest
 
 import reftorch as torch
+from tests.autograd.programs import assert_same
 
 
 def test_context_managers_nest_and_restore():
@@ -98,3 +99,157 @@ def test_no_grad_records_nothing():
         y = x * 2
         z = torch.ones(2, requires_grad=True)
     assert not y.requires_grad and y.grad_fn is None and z.requires_grad
+
+
+# inference mode: each program runs here and in torch
+
+
+def makes_inference_tensors(lib):
+    with lib.inference_mode():
+        a = lib.ones(3)
+        r = [a.is_inference(), a.requires_grad]
+        a.requires_grad_()
+        a2 = lib.ones(3, requires_grad=True)
+        r += [a2.requires_grad, (a2 * 2).requires_grad]
+    return [*r, str(a)]
+
+
+def inplace_outside(lib):
+    with lib.inference_mode():
+        a = lib.ones(3)
+    a.add_(1)
+
+
+def setitem_outside(lib):
+    with lib.inference_mode():
+        a = lib.ones(3)
+    a[0] = 3
+
+
+def version(lib):
+    with lib.inference_mode():
+        a = lib.ones(3)
+    return a._version
+
+
+def saved_for_backward(lib):
+    with lib.inference_mode():
+        a = lib.ones(3)
+    return lib.ones(3, requires_grad=True) * a
+
+
+def not_saved_for_backward(lib):
+    with lib.inference_mode():
+        a = lib.ones(3)
+    return [
+        (lib.ones(3, requires_grad=True) + a).tolist(),
+        a.clone().is_inference(),
+        a.view(3).is_inference(),
+        a.view(3)._is_view(),
+        a.detach().is_inference(),
+        a.data.is_inference(),
+    ]
+
+
+def requires_grad_outside(lib):
+    with lib.inference_mode():
+        a = lib.ones(3)
+    a.requires_grad = True
+
+
+def views_of_normal_tensors(lib):
+    m = lib.ones(3)
+    with lib.inference_mode():
+        v = m[:2]
+        m.add_(1)
+        r = [v.is_inference(), v._is_view(), m._version, m.clone().is_inference(), m.detach().is_inference()]
+    v.add_(1)
+    return [*r, m.tolist(), m._version]
+
+
+def inplace_on_a_view_of_a_leaf(lib):
+    n = lib.ones(3, requires_grad=True)
+    with lib.inference_mode():
+        q = n[:2]
+    q.add_(1)
+
+
+def recorded_inplace_on_a_view(lib):
+    m = lib.ones(3)
+    with lib.inference_mode():
+        v = m[:2]
+    v.add_(lib.ones(2, requires_grad=True))
+
+
+def switched_off_inside(lib):
+    with lib.inference_mode(), lib.inference_mode(False):
+        return [lib.is_grad_enabled(), lib.ones(1).is_inference(), lib.is_inference_mode_enabled()]
+
+
+def decorators(lib):
+
+    @lib.inference_mode
+    def f():
+        return lib.is_inference_mode_enabled()
+
+    @lib.inference_mode(mode=False)
+    def g():
+        return lib.is_inference_mode_enabled()
+
+    @lib.inference_mode()
+    def h():
+        yield lib.is_inference_mode_enabled()
+        yield lib.is_inference_mode_enabled()
+
+    return [f(), g(), list(h()), lib.is_inference_mode_enabled()]
+
+
+def backward_inside(lib):
+    n = lib.ones(3, requires_grad=True)
+    s = n.sum()
+    with lib.inference_mode():
+        s.backward()
+        return n.grad.is_inference()
+
+
+def out(lib):
+    with lib.inference_mode():
+        a = lib.ones(3)
+    lib.add(lib.ones(3), lib.ones(3), out=a)
+
+
+def multithreading(lib):
+    r = [lib.autograd.is_multithreading_enabled()]
+    with lib.autograd.set_multithreading_enabled(False):
+        r.append(lib.autograd.is_multithreading_enabled())
+    lib.autograd.set_multithreading_enabled(True)
+    return [*r, lib.autograd.is_multithreading_enabled()]
+
+
+def wrong_mode(lib):
+    lib.set_grad_enabled(1)
+
+
+PROGRAMS = [
+    makes_inference_tensors,
+    inplace_outside,
+    setitem_outside,
+    version,
+    saved_for_backward,
+    not_saved_for_backward,
+    requires_grad_outside,
+    views_of_normal_tensors,
+    inplace_on_a_view_of_a_leaf,
+    recorded_inplace_on_a_view,
+    switched_off_inside,
+    decorators,
+    backward_inside,
+    out,
+    multithreading,
+    wrong_mode,
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_same_as_torch(program, real_torch):
+    assert_same(program, torch, real_torch)

@@ -107,7 +107,7 @@ def test_hook_on_a_tensor_without_gradient():
 def test_hook_returning_nonsense():
     x = leaf(1)
     x.register_hook(lambda grad: 3)
-    with pytest.raises(TypeError, match="expected a Tensor or None, got int"):
+    with pytest.raises(TypeError, match="expected Variable, but hook returned 'int'"):
         (x * 1).backward()
 
 

@@ -115,6 +115,10 @@ class TORCH_API Tensor final {
   Scalar item() const;
   Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
 
+  // See Note [Inference tensors].
+  bool is_inference() const {
+    return impl_->is_inference_;
+  }
   bool requires_grad() const {
     return impl_->autograd_meta_ != nullptr && impl_->autograd_meta_->requires_grad();
   }

@@ -13,6 +13,7 @@ enum class DispatchKey : uint8_t {
   CPU, // the native kernels
   CUDA,
   Autograd, // records the op, then hands it on to the backend
+  Profiler, // measures the op; included by a thread that profiles (ATen/record_function.h), in no tensor's keys
   NumDispatchKeys,
 
   // Aliases: a registration for one of these fills several rows of the op's table.
@@ -26,6 +27,7 @@ inline const char* toString(DispatchKey k) {
     case DispatchKey::CPU: return "CPU";
     case DispatchKey::CUDA: return "CUDA";
     case DispatchKey::Autograd: return "Autograd";
+    case DispatchKey::Profiler: return "Profiler";
     case DispatchKey::CompositeExplicitAutograd: return "CompositeExplicitAutograd";
     case DispatchKey::CompositeImplicitAutograd: return "CompositeImplicitAutograd";
     default: return "Undefined";

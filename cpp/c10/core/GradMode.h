@@ -1,5 +1,5 @@
-// Mirrors: c10/core/GradMode.h, c10/core/AutogradState.h
-// Whether this thread records ops. Left out: inference mode and forward-mode state.
+// Mirrors: c10/core/GradMode.h
+// Whether this thread records ops. Left out: forward-mode state. InferenceMode.h has inference mode.
 #pragma once
 
 namespace reftorch::c10 {

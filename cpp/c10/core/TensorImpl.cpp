@@ -101,6 +101,7 @@ intrusive_ptr<TensorImpl> TensorImpl::shallow_copy_and_detach(bool allow_version
   copy->numel_ = numel_;
   copy->is_contiguous_ = is_contiguous_;
   copy->is_wrapped_number_ = is_wrapped_number_;
+  copy->is_inference_ = is_inference_;
   if (allow_version_sharing) {
     copy->version_counter_ = version_counter_.share();
   }

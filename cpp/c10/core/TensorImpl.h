@@ -6,6 +6,7 @@
 #include <c10/macros/Export.h>
 
 #include <c10/core/DispatchKeySet.h>
+#include <c10/core/InferenceMode.h>
 #include <c10/core/MemoryFormat.h>
 #include <c10/core/ScalarType.h>
 #include <c10/core/StorageImpl.h>
@@ -98,7 +99,11 @@ class SizesAndStrides final {
 
 struct C10_API TensorImpl final : public intrusive_ptr_target {
   TensorImpl(Storage storage, DispatchKeySet key_set, ScalarType data_type)
-      : storage_(std::move(storage)), data_type_(data_type), device_(storage_.device()), key_set_(key_set) {}
+      : storage_(std::move(storage)),
+        data_type_(data_type),
+        device_(storage_.device()),
+        key_set_(key_set),
+        is_inference_(InferenceMode::is_enabled()) {}
   ~TensorImpl() override;
 
   IntArrayRef sizes() const {
@@ -130,8 +135,11 @@ struct C10_API TensorImpl final : public intrusive_ptr_target {
     return elementSize(data_type_);
   }
 
+  // Nothing to do for an inference tensor: it has no version.
   void bump_version() {
-    version_counter_.bump();
+    if (!is_inference_) {
+      version_counter_.bump();
+    }
   }
   // Same storage and geometry, no autograd metadata. `allow_version_sharing` false gives `.data`'s independent counter.
   intrusive_ptr<TensorImpl> shallow_copy_and_detach(bool allow_version_sharing);
@@ -149,6 +157,7 @@ struct C10_API TensorImpl final : public intrusive_ptr_target {
   bool is_contiguous_ = true;
   bool is_wrapped_number_ = false; // came from a Python number: takes part in type promotion with low priority
   bool owns_pyobj_ = false;        // the Python object lives only because this tensor does
+  bool is_inference_;              // see Note [Inference tensors]
 
  private:
   bool is_channels_last_contiguous() const;

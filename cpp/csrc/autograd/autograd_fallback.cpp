@@ -59,6 +59,19 @@ WrittenTensors written_tensors(const OperatorInfo& info, const at::IValue* args)
   return written;
 }
 
+// What must hold before a kernel changes tensors in place, gradients wanted or not.
+void before_write(const WrittenTensors& written) {
+  for (const Variable& t : written) {
+    TORCH_CHECK(
+        !t.is_inference() || c10::InferenceMode::is_enabled(),
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+        "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.");
+    if (before_write_hook != nullptr) {
+      before_write_hook(t);
+    }
+  }
+}
+
 void bump_versions(const WrittenTensors& written) {
   for (const Variable& t : written) {
     impl::bump_version(t);
@@ -66,8 +79,13 @@ void bump_versions(const WrittenTensors& written) {
 }
 
 void make_views(const OperatorInfo& info, const Variable& source, at::IValue* results, size_t num_results) {
+  if (source.is_inference()) {
+    return; // neither versions nor views are tracked
+  }
   CreationMeta creation_meta = info.multi_output_view ? CreationMeta::MULTI_OUTPUT_NODE : CreationMeta::DEFAULT;
-  if (!c10::GradMode::is_enabled()) {
+  if (c10::InferenceMode::is_enabled()) {
+    creation_meta = CreationMeta::INFERENCE_MODE;
+  } else if (!c10::GradMode::is_enabled()) {
     creation_meta = CreationMeta::NO_GRAD_MODE;
   }
   for (size_t r = 0; r < num_results; r++) {
@@ -99,6 +117,7 @@ void call_unrecorded(const OperatorInfo& info, const at::OperatorHandle& op, c10
     return;
   }
   const WrittenTensors written = written_tensors(info, args);
+  before_write(written);
   redispatch(op, keys, stack);
   bump_versions(written);
 }
@@ -175,6 +194,7 @@ void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::
 
   const Variable source = info.kind == Kind::View ? args[info.view_source].toTensor() : Variable();
   const WrittenTensors written = inplace ? written_tensors(info, args) : WrittenTensors();
+  before_write(written);
   redispatch(op, keys, stack);
   bump_versions(written);
 

@@ -4,8 +4,10 @@
 #include <ATen/Functions.h>
 #include <c10/core/GradMode.h>
 #include <csrc/autograd/functions/basic_ops.h>
+#include <csrc/autograd/thread_local_state.h>
 
-#include <unordered_set>
+#include <exception>
+#include <thread>
 
 namespace reftorch::torch::autograd {
 
@@ -77,18 +79,57 @@ void validate_outputs(const edge_list& edges, variable_list& grads, const std::f
   }
 }
 
-// Sets and restores this thread's pass, also when a node throws.
+// These set and restore what this thread is at, also when a node throws.
 namespace {
+
+thread_local int nested_passes = 0;
+
 class GraphTaskGuard final {
  public:
-  explicit GraphTaskGuard(GraphTask* task) : former_(GraphTask::set_current(task)) {}
+  explicit GraphTaskGuard(GraphTask* task) : former_(GraphTask::set_current(task)) {
+    nested_passes++;
+  }
   ~GraphTaskGuard() {
+    nested_passes--;
     GraphTask::set_current(former_);
   }
 
  private:
   GraphTask* former_;
 };
+
+class CurrentNodeGuard final {
+ public:
+  explicit CurrentNodeGuard(const std::shared_ptr<Node>* node) : former_(GraphTask::set_current_node(node)) {}
+  ~CurrentNodeGuard() {
+    GraphTask::set_current_node(former_);
+  }
+
+ private:
+  const std::shared_ptr<Node>* former_;
+};
+
+// Runs `work` on a new thread, as if this one did, and waits. What it throws is thrown here.
+template <typename Work>
+void run_on_fresh_stack(Work&& work) {
+  const ThreadLocalState state;
+  const std::shared_ptr<Node> node = GraphTask::current_node();
+  std::exception_ptr error;
+  std::thread thread([&] {
+    state.set();
+    const CurrentNodeGuard guard(&node);
+    try {
+      work();
+    } catch (...) {
+      error = std::current_exception();
+    }
+  });
+  thread.join();
+  if (error != nullptr) {
+    std::rethrow_exception(error);
+  }
+}
+
 } // namespace
 
 variable_list Engine::execute(const edge_list& roots, variable_list inputs, bool keep_graph, bool create_graph,
@@ -115,10 +156,20 @@ variable_list Engine::execute(const edge_list& roots, variable_list inputs, bool
     task.init_to_execute(*root, outputs, accumulate_grad, min_topo_nr);
   }
 
+  NodeTask first{std::move(root), std::move(root_inputs)};
+  if (nested_passes < kMaxReentrantDepth) {
+    run(task, std::move(first));
+  } else {
+    run_on_fresh_stack([&] { run(task, std::move(first)); });
+  }
+  return std::move(task.captured_vars_);
+}
+
+void Engine::run(GraphTask& task, NodeTask root) {
   const GraphTaskGuard guard(&task);
-  const c10::AutoGradMode grad_mode(create_graph);
+  const c10::AutoGradMode grad_mode(task.create_graph_);
   ReadyQueue ready;
-  ready.push({std::move(root), std::move(root_inputs)});
+  ready.push(std::move(root));
   while (!ready.empty()) {
     NodeTask next = ready.pop();
     evaluate_function(task, next.fn_, next.inputs_, ready);
@@ -128,12 +179,11 @@ variable_list Engine::execute(const edge_list& roots, variable_list inputs, bool
   for (size_t i = 0; i < task.final_callbacks_.size(); i++) { // a callback may queue another
     task.final_callbacks_[i]();
   }
-  return std::move(task.captured_vars_);
 }
 
 void Engine::compute_dependencies(Node& root, GraphTask& task, uint64_t min_topo_nr) {
   std::vector<Node*> pending{&root};
-  std::unordered_set<Node*> seen{&root};
+  task.nodes_in_graph_.insert(&root);
   while (!pending.empty()) {
     Node* fn = pending.back();
     pending.pop_back();
@@ -143,11 +193,20 @@ void Engine::compute_dependencies(Node& root, GraphTask& task, uint64_t min_topo
     for (const Edge& edge : fn->next_edges()) {
       if (Node* next = edge.function.get()) {
         task.dependencies_[next]++;
-        if (seen.insert(next).second) {
+        if (task.nodes_in_graph_.insert(next).second) {
           pending.push_back(next);
         }
       }
     }
+  }
+}
+
+static void check_nan(const Node& fn, const variable_list& outputs) {
+  const c10::NoGradGuard no_grad;
+  for (size_t i = 0; i < outputs.size(); i++) {
+    const Variable& output = outputs[i];
+    TORCH_CHECK(!output.defined() || at::all(at::eq(output, output)).item().toBool(), "Function '", fn.name(),
+                "' returned nan values in its ", i, "th output.");
   }
 }
 
@@ -168,8 +227,25 @@ static variable_list call_function(const GraphTask& task, Node& fn, InputBuffer&
   return outputs;
 }
 
+// With anomaly mode on, an error is preceded by a warning that shows where the node was made.
+static variable_list call_function_watched(const GraphTask& task, Node& fn, InputBuffer& inputs) {
+  try {
+    variable_list outputs = call_function(task, fn, inputs);
+    if (AnomalyMode::should_check_nan()) {
+      check_nan(fn, outputs);
+    }
+    return outputs;
+  } catch (...) {
+    if (AnomalyMetadata* noted = fn.metadata()) {
+      noted->print_stack(fn.name());
+    }
+    throw;
+  }
+}
+
 void Engine::evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn, InputBuffer& inputs,
                                ReadyQueue& ready) {
+  const CurrentNodeGuard current_node(&fn);
   fn->call_tensor_pre_hooks(inputs.buffer);
 
   if (!task.exec_info_.empty()) {
@@ -186,7 +262,8 @@ void Engine::evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn,
     }
   }
 
-  variable_list outputs = call_function(task, *fn, inputs);
+  variable_list outputs = __builtin_expect(AnomalyMode::is_enabled(), 0) ? call_function_watched(task, *fn, inputs)
+                                                                         : call_function(task, *fn, inputs);
 
   for (size_t i = 0; i < outputs.size(); i++) {
     const Edge& next = fn->next_edge(i);

@@ -1,7 +1,8 @@
 // Mirrors: torch/csrc/autograd/engine.h
 // Runs backward passes. A pass runs on the thread that asked for it, until it is done; passes of several threads may
 // run at once, also on graphs that share nodes. A node may start another pass ("re-entrant"): it runs to its end inside
-// the first. Left out: one worker thread per device, streams, checkpoint validity, compiled autograd.
+// the first, and past kMaxReentrantDepth on a thread of its own, whose stack is fresh. Left out: one worker thread per
+// device, streams, checkpoint validity, compiled autograd.
 #pragma once
 
 #include <csrc/autograd/graph_task.h>
@@ -9,6 +10,9 @@
 #include <string>
 
 namespace reftorch::torch::autograd {
+
+// So many passes may be nested on one thread's stack (60 in PyTorch too).
+constexpr int kMaxReentrantDepth = 60;
 
 struct NodeTask final {
   std::shared_ptr<Node> fn_;
@@ -43,6 +47,7 @@ class TORCH_API Engine final {
   void queue_callback(std::function<void()> callback);
 
  private:
+  static void run(GraphTask& task, NodeTask root);
   static void compute_dependencies(Node& root, GraphTask& task, uint64_t min_topo_nr);
   static void evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn, InputBuffer& inputs,
                                 ReadyQueue& ready);

@@ -170,30 +170,62 @@ bool FormulaNode::saves_argument(size_t index, uint64_t needed) const {
   return false;
 }
 
+// Hooks run Python, which may give up the GIL: they are called on a copy, without the lock.
+Variable FormulaNode::unpack(const SavedVariable& saved) {
+  SavedVariable copy;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!saved.has_hooks()) {
+      return saved.unpack(shared_from_this());
+    }
+    copy = saved;
+  }
+  return copy.unpack(shared_from_this());
+}
+
 Variable FormulaNode::unpack(const SavedField& field) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return saved_variables_[field.slot].unpack(shared_from_this());
+  return unpack(saved_variables_[field.slot]);
 }
 
 std::vector<Variable> FormulaNode::unpack_list(const SavedField& field) {
-  std::lock_guard<std::mutex> lock(mutex_);
   std::vector<Variable> list;
   for (const SavedVariable& saved : saved_lists_[field.slot]) {
-    list.push_back(saved.unpack(shared_from_this()));
+    list.push_back(unpack(saved));
   }
   return list;
 }
 
-// The dropped tensors die after the lock: see Note [Locks and the GIL].
+at::ArrayRef<SavedVariable> FormulaNode::raw(const SavedField& field) {
+  using Kind = SavedField::Kind;
+  if (field.kind == Kind::VariableList) {
+    return saved_lists_[field.slot];
+  }
+  TORCH_INTERNAL_ASSERT(field.kind == Kind::Variable || field.kind == Kind::Result, field.name, " is no tensor");
+  return at::ArrayRef<SavedVariable>(&saved_variables_[field.slot], 1);
+}
+
+void FormulaNode::visit_owned(OwnedVisitor& visitor) const {
+  Node::visit_owned(visitor);
+  for (const SavedVariable& saved : saved_variables_) {
+    saved.visit_owned(visitor);
+  }
+  for (const auto& list : saved_lists_) {
+    for (const SavedVariable& saved : list) {
+      saved.visit_owned(visitor);
+    }
+  }
+}
+
+// What is dropped dies after the lock: see Note [Locks and the GIL].
 void FormulaNode::release_variables() {
-  c10::SmallVector<Variable, 4> dropped;
+  c10::SmallVector<SavedVariable, 4> dropped;
   std::lock_guard<std::mutex> lock(mutex_);
   for (SavedVariable& saved : saved_variables_) {
-    dropped.push_back(saved.release_data());
+    dropped.push_back(saved.release());
   }
   for (auto& list : saved_lists_) {
     for (SavedVariable& saved : list) {
-      dropped.push_back(saved.release_data());
+      dropped.push_back(saved.release());
     }
   }
 }

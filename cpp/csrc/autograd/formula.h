@@ -27,6 +27,10 @@ struct SavedField {
   uint8_t slot;      // where in the node's store of that kind
   uint64_t asked_by; // bit i: the derivative of differentiable input i reads it
   std::string name;
+
+  bool holds_tensors() const {
+    return kind == Kind::Variable || kind == Kind::VariableList || kind == Kind::Result;
+  }
 };
 
 struct FormulaNode;
@@ -82,6 +86,9 @@ struct TORCH_API FormulaNode : public Node {
   // Unpacks a saved tensor; RuntimeError if it is gone or was changed. See Note [Locks and the GIL].
   Variable unpack(const SavedField& field);
   std::vector<Variable> unpack_list(const SavedField& field);
+  // What is saved, as it is: one for a tensor, several for a list.
+  at::ArrayRef<SavedVariable> raw(const SavedField& field);
+  void visit_owned(OwnedVisitor& visitor) const override;
 
   const c10::SmallVector<at::IValue, 2>& saved_values() const {
     return saved_values_;
@@ -93,6 +100,8 @@ struct TORCH_API FormulaNode : public Node {
   const DerivativeFormula& formula;
 
  private:
+  Variable unpack(const SavedVariable& saved);
+
   c10::SmallVector<SavedVariable, 2> saved_variables_;
   c10::SmallVector<at::IValue, 2> saved_values_;
   std::vector<std::vector<SavedVariable>> saved_lists_;

@@ -46,6 +46,43 @@ void Node::set_next_edge(size_t index, Edge edge) {
   next_edges_[index] = std::move(edge);
 }
 
+AnomalyMetadata* Node::metadata() {
+  if (anomaly_metadata_ == nullptr && make_anomaly_metadata != nullptr) {
+    anomaly_metadata_ = make_anomaly_metadata();
+  }
+  return anomaly_metadata_.get();
+}
+
+void Node::note_creation() {
+  if (AnomalyMetadata* noted = metadata()) {
+    noted->store_stack();
+    noted->assign_parent(GraphTask::current_node());
+  }
+}
+
+void Node::visit_owned(OwnedVisitor& visitor) const {
+  for (const Edge& edge : next_edges_) {
+    if (edge.function != nullptr) {
+      visitor.node(edge.function);
+    }
+  }
+  if (anomaly_metadata_ != nullptr) {
+    anomaly_metadata_->visit_owned(visitor);
+  }
+  if (hooks_ == nullptr) {
+    return;
+  }
+  for (const auto& hook : hooks_->tensor_pre) {
+    hook->visit_owned(visitor);
+  }
+  for (const auto& hook : hooks_->pre) {
+    hook->visit_owned(visitor);
+  }
+  for (const auto& hook : hooks_->post) {
+    hook->visit_owned(visitor);
+  }
+}
+
 bool Node::task_should_compute_output(size_t index) const {
   if (!should_compute_output(index)) {
     return false;

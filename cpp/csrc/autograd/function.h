@@ -4,6 +4,7 @@
 // streams.
 #pragma once
 
+#include <csrc/autograd/anomaly_mode.h>
 #include <csrc/autograd/edge.h>
 #include <csrc/autograd/function_hook.h>
 #include <csrc/autograd/input_metadata.h>
@@ -17,9 +18,14 @@ namespace reftorch::torch::autograd {
 
 using edge_list = c10::SmallVector<Edge, 2>;
 
-// Whatever the Python side wants to keep with a node (its `metadata` dict); an interface, so that nodes need no Python.
-struct AnomalyMetadata {
-  virtual ~AnomalyMetadata() = default;
+// Is shown what a node, a tensor or a hook owns, and by that keeps alive: see Note [Cycles through the graph].
+struct OwnedVisitor {
+  virtual void node(const std::shared_ptr<Node>& owned) = 0;
+  virtual void variable(const Variable& owned) = 0;
+  virtual void py_object(PyObject* owned) = 0;
+
+ protected:
+  ~OwnedVisitor() = default;
 };
 
 // Note [Sequence number]
@@ -28,7 +34,11 @@ struct AnomalyMetadata {
 // the ready queue takes the highest number. AccumulateGrad has the highest of all: a finished gradient is taken in at
 // once.
 struct TORCH_API Node : std::enable_shared_from_this<Node> {
-  explicit Node(uint64_t sequence_nr) : sequence_nr_(sequence_nr) {}
+  explicit Node(uint64_t sequence_nr) : sequence_nr_(sequence_nr) {
+    if (__builtin_expect(AnomalyMode::is_enabled(), 0)) {
+      note_creation();
+    }
+  }
   Node() : Node(next_sequence_nr_++) {}
   virtual ~Node();
   Node(const Node&) = delete;
@@ -41,6 +51,8 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   virtual std::string name() const = 0;
   // Drops what was saved; the node can not run again. Called by the engine unless the graph is retained.
   virtual void release_variables() {}
+  // Shows everything that this node owns.
+  virtual void visit_owned(OwnedVisitor& visitor) const;
 
   // --- inputs: the outputs of the forward op
   uint32_t add_input_metadata(const Variable& output) {
@@ -84,6 +96,13 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   uint64_t sequence_nr() const {
     return sequence_nr_;
   }
+  void set_sequence_nr(uint64_t sequence_nr) {
+    sequence_nr_ = sequence_nr;
+  }
+  // The number that the next node of this thread will get.
+  static uint64_t peek_sequence_nr() {
+    return next_sequence_nr_;
+  }
   // Longest way from here to a leaf: an edge always leads to a smaller number, so walks can stop early.
   uint64_t topological_nr() const {
     return topological_nr_;
@@ -126,9 +145,8 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   void set_pyobj(PyObject* obj) {
     pyobj_ = obj;
   }
-  std::unique_ptr<AnomalyMetadata>& anomaly_metadata() {
-    return anomaly_metadata_;
-  }
+  // Made when first asked for; null in a program without Python.
+  AnomalyMetadata* metadata();
 
  protected:
   virtual variable_list apply(variable_list&& inputs) = 0;
@@ -149,6 +167,7 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
     }
     return *hooks_;
   }
+  void note_creation(); // see Note [Anomaly mode]
   void update_topological_nr(const Edge& edge) {
     if (edge.is_valid()) {
       topological_nr_ = std::max(topological_nr_, edge.function->topological_nr_ + 1);

@@ -1,11 +1,11 @@
 // Mirrors: torch/csrc/autograd/engine.cpp (GraphTask::init_to_execute)
 #include <csrc/autograd/graph_task.h>
 
-#include <unordered_set>
-
 namespace reftorch::torch::autograd {
 
 static thread_local GraphTask* current_graph_task = nullptr;
+static thread_local const std::shared_ptr<Node>* current_evaluating_node = nullptr;
+std::atomic<int64_t> GraphTask::next_id_{0};
 
 GraphTask* GraphTask::current() {
   return current_graph_task;
@@ -13,6 +13,14 @@ GraphTask* GraphTask::current() {
 
 GraphTask* GraphTask::set_current(GraphTask* task) {
   return std::exchange(current_graph_task, task);
+}
+
+std::shared_ptr<Node> GraphTask::current_node() {
+  return current_evaluating_node != nullptr ? *current_evaluating_node : nullptr;
+}
+
+const std::shared_ptr<Node>* GraphTask::set_current_node(const std::shared_ptr<Node>* node) {
+  return std::exchange(current_evaluating_node, node);
 }
 
 // Note [Exec info]

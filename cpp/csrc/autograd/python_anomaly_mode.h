@@ -1,33 +1,32 @@
 // Mirrors: torch/csrc/autograd/python_anomaly_mode.h
-// A node's `metadata` dict. Left out: the traceback of the forward call, which anomaly mode keeps in it.
+// A node's `metadata` dict, in which anomaly mode keeps its traceback.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
 #include <csrc/autograd/function.h>
-#include <csrc/python_gil.h>
 
 namespace reftorch::torch::autograd {
 
 struct PyAnomalyMetadata final : public AnomalyMetadata {
-  PyAnomalyMetadata() : dict(PyDict_New()) {}
-  ~PyAnomalyMetadata() override {
-    if (Py_IsInitialized()) {
-      GilAcquire gil;
-      Py_DECREF(dict);
-    }
+  PyAnomalyMetadata();
+  ~PyAnomalyMetadata() override;
+  void store_stack() override;
+  void assign_parent(const std::shared_ptr<Node>& parent) override;
+  void print_stack(const std::string& node_name) override;
+  void visit_owned(OwnedVisitor& visitor) const override {
+    visitor.py_object(dict);
   }
-  // A new reference; made when first asked for.
-  static PyObject* dict_of(Node& node) {
-    auto& metadata = node.anomaly_metadata();
-    if (metadata == nullptr) {
-      metadata = std::make_unique<PyAnomalyMetadata>();
-    }
-    return Py_NewRef(static_cast<PyAnomalyMetadata*>(metadata.get())->dict);
-  }
+  // A new reference.
+  static PyObject* dict_of(Node& node);
+
+  static constexpr const char* kTracebackKey = "traceback_"; // list of str
+  static constexpr const char* kParentKey = "parent_";       // the Python object of a node
 
   PyObject* dict;
 };
+
+void initAnomalyMode(PyObject* module);
 
 } // namespace reftorch::torch::autograd

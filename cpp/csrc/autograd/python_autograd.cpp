@@ -1,15 +1,19 @@
 // Mirrors: torch/csrc/autograd/init.cpp
-// Left out: inference mode, profiler, forward-mode levels, saved-tensor hooks.
+// Left out: profiler, forward-mode levels.
 #include <csrc/autograd/python_autograd.h>
 
 #include <csrc/Exceptions.h>
+#include <csrc/autograd/python_anomaly_mode.h>
 #include <csrc/autograd/python_cpp_function.h>
 #include <csrc/autograd/python_engine.h>
 #include <csrc/autograd/python_formula.h>
 #include <csrc/autograd/python_function.h>
+#include <csrc/autograd/python_saved_variable_hooks.h>
+#include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_properties.h>
+#include <csrc/python_gil.h>
 
-#include <c10/core/GradMode.h>
+#include <c10/core/InferenceMode.h>
 
 namespace reftorch::torch {
 
@@ -19,23 +23,126 @@ static PyObject* is_grad_enabled(PyObject*, PyObject*) {
 
 static PyObject* set_grad_enabled(PyObject*, PyObject* enabled) {
   HANDLE_TH_ERRORS
-  TORCH_CHECK_TYPE(PyBool_Check(enabled), "set_grad_enabled(): argument 'enabled' must be bool, not ",
+  TORCH_CHECK_TYPE(PyBool_Check(enabled), "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not ",
                    Py_TYPE(enabled)->tp_name);
   c10::GradMode::set_enabled(enabled == Py_True);
   Py_RETURN_NONE;
   END_HANDLE_TH_ERRORS
 }
 
-static PyMethodDef grad_mode_functions[] = {
-    {"is_grad_enabled", is_grad_enabled, METH_NOARGS, "Whether ops of this thread are recorded."},
-    {"_set_grad_enabled", set_grad_enabled, METH_O, nullptr},
-    {}};
+// ---- inference mode
 
-void initAutogradBindings(PyObject* module) {
-  if (PyModule_AddFunctions(module, grad_mode_functions) < 0) {
+static PyObject* is_inference_mode_enabled(PyObject*, PyObject*) {
+  return PyBool_FromLong(c10::InferenceMode::is_enabled());
+}
+
+// Sets inference mode, and grad mode with it; returns both as they were, for _exit_inference_mode.
+static PyObject* enter_inference_mode(PyObject*, PyObject* enabled) {
+  const int on = PyObject_IsTrue(enabled);
+  if (on < 0) {
+    return nullptr;
+  }
+  const c10::InferenceMode::State former = c10::InferenceMode::current();
+  c10::InferenceMode::restore({on != 0, on == 0});
+  return Py_BuildValue("(NN)", PyBool_FromLong(former.inference), PyBool_FromLong(former.grad));
+}
+
+static PyObject* exit_inference_mode(PyObject*, PyObject* former) {
+  int inference = 0, grad = 0;
+  if (!PyArg_ParseTuple(former, "pp:_exit_inference_mode", &inference, &grad)) {
+    return nullptr;
+  }
+  c10::InferenceMode::restore({inference != 0, grad != 0});
+  Py_RETURN_NONE;
+}
+
+// ---- multithreading: a pass has one thread here whatever is set, so this is only remembered
+
+static thread_local bool multithreading_enabled = true;
+
+static PyObject* is_multithreading_enabled(PyObject*, PyObject*) {
+  return PyBool_FromLong(multithreading_enabled);
+}
+
+static PyObject* set_multithreading_enabled(PyObject*, PyObject* enabled) {
+  const int on = PyObject_IsTrue(enabled);
+  if (on < 0) {
+    return nullptr;
+  }
+  multithreading_enabled = on != 0;
+  Py_RETURN_NONE;
+}
+
+// ---- the hook before a change in place, on which allow_mutation_on_saved_tensors rests
+
+static thread_local PyObject* before_write = nullptr;
+
+static void call_before_write(const at::Tensor& tensor) {
+  GilAcquire gil;
+  PyObject* const hook = Py_NewRef(before_write);
+  PyObject* obj = THPVariable_Wrap(tensor);
+  PyObject* result = obj != nullptr ? PyObject_CallOneArg(hook, obj) : nullptr;
+  Py_XDECREF(obj);
+  Py_DECREF(hook);
+  if (result == nullptr) {
     throw_python_error();
   }
+  Py_DECREF(result);
+}
+
+static PyObject* set_before_write_hook(PyObject*, PyObject* hook) {
+  PyObject* former = before_write;
+  before_write = hook == Py_None ? nullptr : Py_NewRef(hook);
+  autograd::before_write_hook = before_write != nullptr ? call_before_write : nullptr;
+  return former != nullptr ? former : Py_NewRef(Py_None);
+}
+
+static PyObject* get_sequence_nr(PyObject*, PyObject*) {
+  return PyLong_FromUnsignedLongLong(autograd::Node::peek_sequence_nr());
+}
+
+static PyObject* increment_version(PyObject*, PyObject* obj) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK_TYPE(THPVariable_Check(obj), "increment_version expect each element of the iterable to be a tensor, not ",
+                   Py_TYPE(obj)->tp_name);
+  autograd::impl::bump_version(THPVariable_Unpack(obj));
+  Py_RETURN_NONE;
+  END_HANDLE_TH_ERRORS
+}
+
+static PyMethodDef mode_functions[] = {
+    {"is_grad_enabled", is_grad_enabled, METH_NOARGS, "Whether ops of this thread are recorded."},
+    {"_set_grad_enabled", set_grad_enabled, METH_O, nullptr},
+    {"is_inference_mode_enabled", is_inference_mode_enabled, METH_NOARGS, "Whether this thread is in inference mode."},
+    {"_enter_inference_mode", enter_inference_mode, METH_O, nullptr},
+    {"_exit_inference_mode", exit_inference_mode, METH_O, nullptr},
+    {"_is_multithreading_enabled", is_multithreading_enabled, METH_NOARGS, nullptr},
+    {"_set_multithreading_enabled", set_multithreading_enabled, METH_O, nullptr},
+    {}};
+static PyMethodDef autograd_functions[] = {
+    {"_set_before_write_hook", set_before_write_hook, METH_O,
+     "Call a function with each tensor that an op of this thread is about to change in place; returns the former one."},
+    {"_increment_version", increment_version, METH_O, "Count a change in place."},
+    {"_get_sequence_nr", get_sequence_nr, METH_NOARGS, "The number that this thread's next node will get."},
+    {}};
+
+static PyObject* make_autograd_module(PyObject* module) {
+  PyObject* space = PyModule_New("reftorch._C._autograd");
+  if (space == nullptr || PyModule_AddFunctions(space, autograd_functions) < 0 ||
+      PyModule_AddObject(module, "_autograd", space) < 0) {
+    throw_python_error();
+  }
+  return space;
+}
+
+void initAutogradBindings(PyObject* module) {
+  if (PyModule_AddFunctions(module, mode_functions) < 0) {
+    throw_python_error();
+  }
+  PyObject* space = make_autograd_module(module);
   autograd::initVariableMethods();
+  autograd::initAnomalyMode(module);
+  autograd::initSavedVariableHooks(space);
   autograd::initCppFunction(module);
   autograd::initFunction(module);
   autograd::initFormulas(module);

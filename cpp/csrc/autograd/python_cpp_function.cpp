@@ -7,7 +7,10 @@
 #include <csrc/autograd/python_formula.h>
 #include <csrc/autograd/python_function.h>
 #include <csrc/autograd/python_hook.h>
+#include <csrc/autograd/python_saved_variable_hooks.h>
+#include <csrc/autograd/python_traverse.h>
 #include <csrc/autograd/python_variable.h>
+#include <csrc/python_dtype.h>
 #include <csrc/python_gil.h>
 
 #include <unordered_map>
@@ -41,9 +44,27 @@ static std::shared_ptr<Node> unpack_node(PyObject* self) {
 
 // ---- one Python type per name
 
+static int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  GraphTraversal traversal(visit, arg);
+  if (as_cpp_function(self)->cdata != nullptr) {
+    traversal.node(as_cpp_function(self)->cdata);
+  }
+  return traversal.run();
+}
+
+static int clear(PyObject* self) {
+  if (as_cpp_function(self)->cdata != nullptr) {
+    as_cpp_function(self)->cdata->set_pyobj(nullptr);
+    as_cpp_function(self)->cdata.reset();
+  }
+  return 0;
+}
+
 static void dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
-  as_cpp_function(self)->cdata->set_pyobj(nullptr);
+  PyObject_GC_UnTrack(self);
+  clear(self);
   as_cpp_function(self)->cdata.~shared_ptr();
   type->tp_free(self);
   Py_DECREF(type);
@@ -53,16 +74,29 @@ static PyObject* repr(PyObject* self) {
   return PyUnicode_FromFormat("<%U object at %p>", reinterpret_cast<PyHeapTypeObject*>(Py_TYPE(self))->ht_name, self);
 }
 
-// _saved_other, _saved_result: what the graph keeps for this node.
+// The field behind `name`, if it starts with `prefix`; null if there is none.
+static const SavedField* find_field(const FormulaNode& node, const char* name, const char* prefix) {
+  if (strncmp(name, prefix, strlen(prefix)) != 0) {
+    return nullptr;
+  }
+  for (const SavedField& field : node.formula.fields) {
+    if (field.name == name + strlen(prefix)) {
+      return &field;
+    }
+  }
+  return nullptr;
+}
+
+// _saved_other, _saved_result: what the graph keeps for this node. _raw_saved_other: the same, still packed.
 static PyObject* getattro(PyObject* self, PyObject* name) {
   HANDLE_TH_ERRORS
   const char* text = PyUnicode_AsUTF8(name);
-  auto* formula_node = dynamic_cast<FormulaNode*>(as_cpp_function(self)->cdata.get());
-  if (formula_node != nullptr && text != nullptr && strncmp(text, "_saved_", 7) == 0) {
-    for (const SavedField& field : formula_node->formula.fields) {
-      if (field.name == text + 7) {
-        return wrap_saved_field(*formula_node, field);
-      }
+  if (auto node = std::dynamic_pointer_cast<FormulaNode>(as_cpp_function(self)->cdata); node != nullptr && text) {
+    if (const SavedField* field = find_field(*node, text, "_saved_")) {
+      return wrap_saved_field(*node, *field);
+    }
+    if (const SavedField* field = find_field(*node, text, "_raw_saved_"); field != nullptr && field->holds_tensors()) {
+      return wrap_saved_tensors(node, node->raw(*field), field->kind == SavedField::Kind::VariableList);
     }
   }
   auto* accumulate = dynamic_cast<AccumulateGrad*>(as_cpp_function(self)->cdata.get());
@@ -73,7 +107,7 @@ static PyObject* getattro(PyObject* self, PyObject* name) {
   END_HANDLE_TH_ERRORS
 }
 
-static PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
+PyObject* THPCppFunction_call(PyObject* self, PyObject* args, PyObject* kwargs) {
   HANDLE_TH_ERRORS
   TORCH_CHECK_TYPE(kwargs == nullptr || PyDict_GET_SIZE(kwargs) == 0, "keyword arguments are not supported");
   const std::shared_ptr<Node> node = unpack_node(self);
@@ -95,18 +129,20 @@ static PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
 
 static PyTypeObject* make_type(const char* name, PyTypeObject* base) {
   std::vector<PyType_Slot> slots = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                                    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                                    {Py_tp_clear, reinterpret_cast<void*>(clear)},
                                     {Py_tp_repr, reinterpret_cast<void*>(repr)}};
   if (base == nullptr) {
     slots.push_back({Py_tp_getset, node_properties});
     slots.push_back({Py_tp_methods, node_methods});
     slots.push_back({Py_tp_getattro, reinterpret_cast<void*>(getattro)});
-    slots.push_back({Py_tp_call, reinterpret_cast<void*>(call)});
+    slots.push_back({Py_tp_call, reinterpret_cast<void*>(THPCppFunction_call)});
   } else {
     slots.push_back({Py_tp_base, base});
   }
   slots.push_back({0, nullptr});
-  const unsigned flags =
-      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | (base == nullptr ? Py_TPFLAGS_BASETYPE : 0);
+  const unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+                         (base == nullptr ? Py_TPFLAGS_BASETYPE : 0);
   PyType_Spec spec = {name, sizeof(THPCppFunction), 0, flags, slots.data()};
   PyObject* type = PyType_FromSpec(&spec);
   if (type == nullptr) {
@@ -151,6 +187,14 @@ PyObject* functionToPyObject(const std::shared_ptr<Node>& cdata) {
 
 // ---- what every node has
 
+static PyTypeObject* make_input_metadata_type() {
+  static PyStructSequence_Field fields[] = {
+      {"shape", nullptr}, {"dtype", nullptr}, {"device", nullptr}, {nullptr, nullptr}};
+  static PyStructSequence_Desc desc = {"reftorch._C._autograd._InputMetadata",
+                                       "What a node knows of a tensor that its op made.", fields, 3};
+  return PyStructSequence_NewType(&desc);
+}
+
 static PyObject* get_next_functions(PyObject* self, void*) {
   HANDLE_TH_ERRORS
   const std::shared_ptr<Node> node = unpack_node(self);
@@ -174,6 +218,26 @@ static PyObject* get_metadata(PyObject* self, void*) {
   END_HANDLE_TH_ERRORS
 }
 
+// (shape, dtype, device) of each output that the node was made for; None for one that is undefined.
+static PyObject* get_input_metadata(PyObject* self, void*) {
+  HANDLE_TH_ERRORS
+  static PyTypeObject* const type = make_input_metadata_type();
+  const std::shared_ptr<Node> node = unpack_node(self);
+  PyObject* list = PyList_New(node->num_inputs());
+  for (size_t i = 0; list != nullptr && i < node->num_inputs(); i++) {
+    const InputMetadata& metadata = node->input_metadata(i);
+    PyObject* item = metadata.defined() ? PyStructSequence_New(type) : Py_NewRef(Py_None);
+    if (metadata.defined() && item != nullptr) {
+      PyStructSequence_SetItem(item, 0, THPSize_New(metadata.shape()));
+      PyStructSequence_SetItem(item, 1, Py_NewRef(getTHPDtype(metadata.dtype())));
+      PyStructSequence_SetItem(item, 2, THPDevice_New(metadata.device()));
+    }
+    PyList_SET_ITEM(list, i, item);
+  }
+  return list;
+  END_HANDLE_TH_ERRORS
+}
+
 static PyObject* get_requires_grad(PyObject*, void*) {
   Py_RETURN_TRUE;
 }
@@ -187,6 +251,17 @@ static PyObject* name(PyObject* self, PyObject*) {
 static PyObject* sequence_nr(PyObject* self, PyObject*) {
   HANDLE_TH_ERRORS
   return PyLong_FromUnsignedLongLong(unpack_node(self)->sequence_nr());
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* set_sequence_nr(PyObject* self, PyObject* value) {
+  HANDLE_TH_ERRORS
+  const unsigned long long number = PyLong_AsUnsignedLongLong(value);
+  if (PyErr_Occurred() != nullptr) {
+    return nullptr;
+  }
+  unpack_node(self)->set_sequence_nr(number);
+  Py_RETURN_NONE;
   END_HANDLE_TH_ERRORS
 }
 
@@ -227,6 +302,7 @@ PyGetSetDef node_properties[] = {
     {"next_functions", get_next_functions, nullptr,
      "Where its gradients go: a tuple of (node, which of that node's inputs).", nullptr},
     {"metadata", get_metadata, nullptr, "A dict for whatever one wants to note about the node.", nullptr},
+    {"_input_metadata", get_input_metadata, nullptr, "Shape, dtype and device of each output of the op.", nullptr},
     {"requires_grad", get_requires_grad, nullptr, nullptr, nullptr},
     {}};
 
@@ -234,6 +310,7 @@ PyMethodDef node_methods[] = {
     {"name", name, METH_NOARGS, "The node's name, such as 'MulBackward0'."},
     {"_sequence_nr", sequence_nr, METH_NOARGS,
      "The number by which the engine orders nodes; later ops have higher ones."},
+    {"_set_sequence_nr", set_sequence_nr, METH_O, "Give the node another place in the engine's order."},
     {"register_hook", register_hook, METH_O,
      "register_hook(fn): call fn(grad_inputs, grad_outputs) after the node ran; a tuple it returns replaces "
      "grad_inputs."},

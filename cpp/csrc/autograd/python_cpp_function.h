@@ -19,6 +19,8 @@ std::shared_ptr<Node> nodeFromPyObject(PyObject* obj);
 // Attributes and methods that both kinds of Python node have: next_functions, name(), register_hook ...
 extern PyGetSetDef node_properties[];
 extern PyMethodDef node_methods[];
+// node(*grads): runs the node alone, without hooks; a gradient for each of its edges.
+PyObject* THPCppFunction_call(PyObject* self, PyObject* args, PyObject* kwargs);
 
 void initCppFunction(PyObject* module);
 

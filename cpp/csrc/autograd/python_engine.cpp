@@ -1,9 +1,10 @@
 // Mirrors: torch/csrc/autograd/python_engine.cpp
-// Left out: anomaly mode's traces, fork handlers (a pass has no worker threads).
+// Left out: fork handlers (a pass has no worker threads).
 #include <csrc/autograd/python_engine.h>
 
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/engine.h>
+#include <csrc/autograd/functions/accumulate_grad.h>
 #include <csrc/autograd/python_cpp_function.h>
 #include <csrc/autograd/python_hook.h>
 #include <csrc/autograd/python_variable.h>
@@ -46,9 +47,9 @@ static Variable root_gradient(py::handle obj, const Edge& edge, size_t i) {
 
 static Edge output_edge(py::handle obj, bool accumulate_grad) {
   if (Edge edge = parse_gradient_edge(obj); edge.is_valid()) {
-    TORCH_CHECK(
-        !accumulate_grad,
-        "backward(inputs=) does not take a GradientEdge: there is no tensor whose .grad could hold the gradient");
+    TORCH_CHECK(!accumulate_grad || dynamic_cast<AccumulateGrad*>(edge.function.get()) != nullptr,
+                "backward(inputs=) takes a GradientEdge only of a leaf: there is no tensor whose .grad could hold the "
+                "gradient of another");
     return edge;
   }
   TORCH_CHECK_TYPE(THPVariable_Check(obj.ptr()), "all inputs have to be Tensors or GradientEdges, but got ",
@@ -119,6 +120,20 @@ static py::object grad_fn_or_accumulator(const Variable& tensor) {
   return py::reinterpret_steal<py::object>(functionToPyObject(impl::gradient_edge(tensor).function));
 }
 
+static bool will_engine_execute_node(py::handle obj) {
+  const GraphTask* task = GraphTask::current();
+  TORCH_CHECK(task != nullptr, "_will_engine_execute_node should only be called during the backward pass");
+  const std::shared_ptr<Node> node = nodeFromPyObject(obj.ptr());
+  TORCH_CHECK(node != nullptr, "_will_engine_execute_node only accepts a graph node, not ",
+              Py_TYPE(obj.ptr())->tp_name);
+  const bool will = task->will_execute(node.get());
+  const auto info = task->exec_info_.find(node.get());
+  TORCH_CHECK(!will || info == task->exec_info_.end() || info->second.captures_.empty() || node->topological_nr() != 0,
+              "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This "
+              "is currently not supported.");
+  return will;
+}
+
 void initEngine(PyObject* module) {
   py::module_ m = py::reinterpret_borrow<py::module_>(module);
   m.def("_run_backward", &run_backward, py::arg("tensors"), py::arg("grad_tensors"), py::arg("keep_graph"),
@@ -126,6 +141,13 @@ void initEngine(PyObject* module) {
         py::arg("accumulate_grad") = false);
   m.def("_queue_callback", &queue_callback);
   m.def("_grad_fn_or_accumulator", &grad_fn_or_accumulator);
+  m.def("_will_engine_execute_node", &will_engine_execute_node);
+  m.def("_current_graph_task_id", [] {
+    const GraphTask* task = GraphTask::current();
+    return task != nullptr ? task->id_ : -1;
+  });
+  m.def("_current_autograd_node",
+        [] { return py::reinterpret_steal<py::object>(functionToPyObject(GraphTask::current_node())); });
 }
 
 } // namespace reftorch::torch::autograd

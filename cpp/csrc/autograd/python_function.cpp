@@ -3,6 +3,8 @@
 
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_cpp_function.h>
+#include <csrc/autograd/python_saved_variable_hooks.h>
+#include <csrc/autograd/python_traverse.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_gil.h>
 #include <csrc/utils/pybind.h>
@@ -19,6 +21,13 @@ PyTypeObject* THPFunctionType = nullptr;
 
 // ---- the node
 
+// The places stay: a SavedTensor may refer to one.
+static void release_saved(THPFunction* self) {
+  for (SavedVariable& saved : self->saved_variables) {
+    saved.release();
+  }
+}
+
 PyNode::~PyNode() {
   if (Py_IsInitialized()) {
     const GilAcquire gil;
@@ -33,7 +42,7 @@ std::string PyNode::name() const {
 
 void PyNode::release_variables() {
   const GilAcquire gil;
-  as_function(obj)->saved_variables.clear();
+  release_saved(as_function(obj));
   as_function(obj)->has_freed_buffers = true;
 }
 
@@ -118,7 +127,11 @@ static int THPFunction_traverse(PyObject* obj, visitproc visit, void* arg) {
   Py_VISIT(self->to_save);
   Py_VISIT(self->non_differentiable);
   Py_VISIT(self->dirty_tensors);
-  return 0;
+  GraphTraversal traversal(visit, arg);
+  for (const SavedVariable& saved : self->saved_variables) {
+    saved.visit_owned(traversal);
+  }
+  return traversal.run();
 }
 
 static int THPFunction_clear(PyObject* obj) {
@@ -127,6 +140,7 @@ static int THPFunction_clear(PyObject* obj) {
   Py_CLEAR(self->to_save);
   Py_CLEAR(self->non_differentiable);
   Py_CLEAR(self->dirty_tensors);
+  release_saved(self);
   return 0;
 }
 
@@ -155,6 +169,14 @@ static PyObject* get_saved_tensors(PyObject* obj, void*) {
     tensors[i] = py::cast(self->saved_variables[i].unpack(node));
   }
   return tensors.release().ptr();
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* get_raw_saved_tensors(PyObject* obj, void*) {
+  HANDLE_TH_ERRORS
+  THPFunction* self = as_function(obj);
+  TORCH_CHECK(!self->has_freed_buffers, ERR_BACKWARD_TWICE);
+  return wrap_saved_tensors(self->cdata.lock(), self->saved_variables, /*as_tuple=*/true);
   END_HANDLE_TH_ERRORS
 }
 
@@ -193,6 +215,7 @@ void initFunction(PyObject* module) {
   static std::vector<PyGetSetDef> properties = {
       {"saved_tensors", get_saved_tensors, nullptr,
        "What save_for_backward kept; RuntimeError once it is freed, or was changed in place.", nullptr},
+      {"_raw_saved_tensors", get_raw_saved_tensors, nullptr, "The same, still packed: SavedTensor objects.", nullptr},
       {"needs_input_grad", get_field<&THPFunction::needs_input_grad>, set_field<&THPFunction::needs_input_grad>,
        "For each argument of forward, whether it needs a gradient.", nullptr},
       {"to_save", get_field<&THPFunction::to_save>, set_field<&THPFunction::to_save>, nullptr, nullptr},
@@ -219,6 +242,7 @@ void initFunction(PyObject* module) {
                          {Py_tp_dealloc, reinterpret_cast<void*>(THPFunction_dealloc)},
                          {Py_tp_traverse, reinterpret_cast<void*>(THPFunction_traverse)},
                          {Py_tp_clear, reinterpret_cast<void*>(THPFunction_clear)},
+                         {Py_tp_call, reinterpret_cast<void*>(THPCppFunction_call)},
                          {Py_tp_getset, properties.data()},
                          {Py_tp_methods, methods.data()},
                          {0, nullptr}};

@@ -1,7 +1,6 @@
 // Mirrors: torch/csrc/autograd/python_function.h
 // autograd.Function: a node whose forward and backward are Python. The context `ctx` is a THPFunction; the graph holds
-// a PyNode that owns it. The context knows its node weakly. Left out: forward mode, compiled autograd, saved-tensor
-// hooks.
+// a PyNode that owns it. The context knows its node weakly. Left out: forward mode, compiled autograd.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -17,6 +16,10 @@ struct TORCH_API PyNode final : public Node {
 
   std::string name() const override;
   void release_variables() override;
+  void visit_owned(OwnedVisitor& visitor) const override {
+    Node::visit_owned(visitor);
+    visitor.py_object(obj);
+  }
   // The node of a context; null if `obj` is none, or was not recorded.
   static std::shared_ptr<PyNode> from_context(PyObject* obj);
 

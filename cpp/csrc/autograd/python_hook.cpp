@@ -3,6 +3,7 @@
 
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
+#include <csrc/autograd/variable.h>
 #include <csrc/python_gil.h>
 
 #include <pybind11/pybind11.h>
@@ -42,25 +43,35 @@ static py::object call_hook(py::handle hook, const Args&... args) {
   return py::reinterpret_steal<py::object>(result);
 }
 
-static Variable unwrap(py::handle hook, py::handle value) {
+// What a hook returned instead of `before`.
+static Variable unwrap(py::handle hook, py::handle value, const Variable& before) {
   if (value.is_none()) {
     return Variable();
   }
-  TORCH_CHECK_TYPE(THPVariable_Check(value.ptr()), "hook '", hook_name(hook),
-                   "' has returned an incorrect type: expected a Tensor or None, got ", Py_TYPE(value.ptr())->tp_name);
-  return THPVariable_Unpack(value.ptr());
+  TORCH_CHECK_TYPE(before.defined(), "can't replace a None gradient with a non-None value (hook '", hook_name(hook),
+                   "')");
+  TORCH_CHECK_TYPE(THPVariable_Check(value.ptr()), "expected Variable, but hook returned '",
+                   Py_TYPE(value.ptr())->tp_name, "' (hook '", hook_name(hook), "')");
+  const Variable& after = THPVariable_Unpack(value.ptr());
+  TORCH_CHECK(after.scalar_type() == before.scalar_type(), "hook '", hook_name(hook),
+              "' has changed the type of value (was ", type_string(before), " got ", type_string(after), ")");
+  TORCH_CHECK(after.device() == before.device(), "hook '", hook_name(hook), "' has changed the device of value");
+  TORCH_CHECK(after.sizes() == before.sizes(), "hook '", hook_name(hook), "' has changed the size of value (was ",
+              before.sizes(), " got ", after.sizes(), ")");
+  return after;
 }
 
-// What a node's hook returned instead of `before`: a tuple of as many, or the one tensor.
-static variable_list unwrap_all(py::handle hook, py::handle value, size_t expected) {
-  py::tuple values = py::isinstance<py::tuple>(value) || py::isinstance<py::list>(value)
-                         ? py::tuple(py::reinterpret_borrow<py::object>(value))
-                         : py::make_tuple(value);
-  TORCH_CHECK(values.size() == expected, "hook '", hook_name(hook),
-              "' has returned an incorrect number of values (got ", values.size(), ", but expected ", expected, ")");
+// What a node's hook returned instead of `before`: a tuple of as many.
+static variable_list unwrap_all(py::handle hook, py::handle value, const variable_list& before) {
+  TORCH_CHECK_TYPE(PyTuple_Check(value.ptr()), "expected tuple, but hook returned '", Py_TYPE(value.ptr())->tp_name,
+                   "' (hook '", hook_name(hook), "')");
+  const auto values = py::reinterpret_borrow<py::tuple>(value);
+  TORCH_CHECK(values.size() == before.size(), "hook '", hook_name(hook),
+              "' has returned an incorrect number of values (got ", values.size(), ", but expected ", before.size(),
+              ")");
   variable_list list;
-  for (py::handle item : values) {
-    list.push_back(unwrap(hook, item));
+  for (size_t i = 0; i < before.size(); i++) {
+    list.push_back(unwrap(hook, values[i], before[i]));
   }
   return list;
 }
@@ -99,7 +110,7 @@ variable_list PyFunctionTensorPreHook::operator()(const variable_list& grads) {
   for (py::handle hook : hooks_of(dict_)) {
     const py::object replaced = call_hook(hook, wrap(results[value_idx_]));
     if (!replaced.is_none()) {
-      results[value_idx_] = unwrap(hook, replaced);
+      results[value_idx_] = unwrap(hook, replaced, results[value_idx_]);
     }
   }
   return results;
@@ -116,7 +127,7 @@ variable_list PyFunctionPreHook::operator()(const variable_list& grads) {
   for (py::handle hook : hooks_of(dict_)) {
     const py::object replaced = call_hook(hook, py::reinterpret_steal<py::object>(wrap_variables(results)));
     if (!replaced.is_none()) {
-      results = unwrap_all(hook, replaced, grads.size());
+      results = unwrap_all(hook, replaced, results);
     }
   }
   return results;
@@ -135,7 +146,7 @@ variable_list PyFunctionPostHook::operator()(const variable_list& outputs, const
     const py::object replaced =
         call_hook(hook, py::reinterpret_steal<py::object>(wrap_variables(results)), grad_outputs);
     if (!replaced.is_none()) {
-      results = unwrap_all(hook, replaced, outputs.size());
+      results = unwrap_all(hook, replaced, results);
     }
   }
   return results;
@@ -150,8 +161,24 @@ void PyFunctionTensorPostAccGradHooks::operator()(const Variable& tensor) {
   GilAcquire gil;
   for (py::handle hook : hooks_of(dict_)) {
     const py::object result = call_hook(hook, wrap(tensor));
-    TORCH_CHECK(result.is_none(), "Tensor post accumulate grad hooks should return None.");
+    TORCH_CHECK_TYPE(result.is_none(), "Tensor post accumulate grad hooks should return None, but hook '",
+                     hook_name(hook), "' returned '", Py_TYPE(result.ptr())->tp_name, "'");
   }
+}
+
+void PyFunctionTensorPreHook::visit_owned(OwnedVisitor& visitor) const {
+  if (owned_) {
+    visitor.py_object(dict_);
+  }
+}
+void PyFunctionPreHook::visit_owned(OwnedVisitor& visitor) const {
+  visitor.py_object(dict_);
+}
+void PyFunctionPostHook::visit_owned(OwnedVisitor& visitor) const {
+  visitor.py_object(dict_);
+}
+void PyFunctionTensorPostAccGradHooks::visit_owned(OwnedVisitor& visitor) const {
+  visitor.py_object(dict_);
 }
 
 PyObject* make_hook_dict(PyObject* hook, PyObject** dict) {

@@ -17,6 +17,7 @@ class PyFunctionTensorPreHook final : public FunctionPreHook {
   PyFunctionTensorPreHook(PyObject* dict, uint32_t value_idx, bool owned);
   ~PyFunctionTensorPreHook() override;
   variable_list operator()(const variable_list& grads) override;
+  void visit_owned(OwnedVisitor& visitor) const override;
 
  private:
   PyObject* dict_;
@@ -30,6 +31,7 @@ class PyFunctionPreHook final : public FunctionPreHook {
   explicit PyFunctionPreHook(PyObject* dict);
   ~PyFunctionPreHook() override;
   variable_list operator()(const variable_list& grads) override;
+  void visit_owned(OwnedVisitor& visitor) const override;
 
  private:
   PyObject* dict_;
@@ -41,6 +43,7 @@ class PyFunctionPostHook final : public FunctionPostHook {
   explicit PyFunctionPostHook(PyObject* dict);
   ~PyFunctionPostHook() override;
   variable_list operator()(const variable_list& outputs, const variable_list& inputs) override;
+  void visit_owned(OwnedVisitor& visitor) const override;
 
  private:
   PyObject* dict_;
@@ -52,6 +55,7 @@ class PyFunctionTensorPostAccGradHooks final : public PostAccumulateGradHook {
   explicit PyFunctionTensorPostAccGradHooks(PyObject* dict);
   ~PyFunctionTensorPostAccGradHooks() override;
   void operator()(const Variable& tensor) override;
+  void visit_owned(OwnedVisitor& visitor) const override;
   PyObject* dict() const {
     return dict_;
   }

@@ -9,9 +9,13 @@
 //   C++ owns: when Python drops its last reference while C++ still holds the impl, tp_finalize turns the ownership
 //   around: the impl now owns one reference to the object, and `cdata` is a borrowed pointer. When C++ hands the tensor
 //   to Python again, THPVariable_Wrap turns it back; when the last C++ holder lets go, ~TensorImpl releases the object.
+// What the impl owns is shown to the garbage collector by the impl's owner: by the object in the first state, by the
+// graph in the second. See Note [Cycles through the graph].
 #include <csrc/autograd/python_variable.h>
 
+#include <ATen/EmptyTensor.h>
 #include <csrc/Exceptions.h>
+#include <csrc/autograd/python_traverse.h>
 #include <csrc/autograd/python_variable_methods.h>
 #include <csrc/python_gil.h>
 
@@ -71,6 +75,9 @@ static void THPVariable_finalize(PyObject* obj) {
     return;
   }
   c10::TensorImpl* impl = self->cdata.unsafeGetTensorImpl();
+  if (impl->owns_pyobj_) {
+    return; // asked by the garbage collector, which found the tensor's graph unreachable too
+  }
   impl->owns_pyobj_ = true;
   Py_INCREF(obj);
   // Drops the count but keeps the pointer. If C++ let go in the meantime this is the last count, and the hook below
@@ -85,6 +92,12 @@ static void release_pyobj(PyObject* obj) {
   }
   GilAcquire gil;
   as_variable(obj)->cdata.unsafeReleaseTensorImpl();
+  if (Py_REFCNT(obj) > 1) {
+    // The garbage collector is taking a cycle apart that still refers to the object: no crash for who meets it now.
+    at::Tensor empty = at::detail::empty_generic({0}, c10::kFloat, c10::Device(c10::DeviceType::CPU));
+    empty.unsafeGetTensorImpl()->pyobj_ = obj;
+    as_variable(obj)->cdata = std::move(empty);
+  }
   Py_DECREF(obj);
 }
 
@@ -103,14 +116,25 @@ static void THPVariable_dealloc(PyObject* obj) {
 
 static int THPVariable_traverse(PyObject* obj, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(obj));
-  // Hooks may refer to the tensor itself. While C++ holds the impl the hooks are needed whatever Python thinks.
-  if (as_variable(obj)->cdata.use_count() <= 1) {
-    Py_VISIT(as_variable(obj)->backward_hooks);
+  const at::Tensor& cdata = as_variable(obj)->cdata;
+  const bool cpp_owns = cdata.defined() && cdata.unsafeGetTensorImpl()->owns_pyobj_;
+  if (!cpp_owns && cdata.use_count() > 1) {
+    return 0; // while C++ holds the tensor too, its hooks are needed whatever Python thinks
   }
-  return 0;
+  Py_VISIT(as_variable(obj)->backward_hooks);
+  if (cpp_owns || !cdata.defined()) {
+    return 0;
+  }
+  autograd::GraphTraversal traversal(visit, arg);
+  autograd::impl::visit_owned(cdata, traversal);
+  return traversal.run();
 }
 
 static int THPVariable_clear(PyObject* obj) {
+  if (as_variable(obj)->cdata.defined()) {
+    const at::Tensor keep_alive = as_variable(obj)->cdata; // also where the object only borrows it
+    autograd::impl::clear_owned(keep_alive);
+  }
   Py_CLEAR(as_variable(obj)->backward_hooks);
   return 0;
 }

@@ -1,5 +1,5 @@
 // Mirrors: torch/csrc/autograd/python_variable.cpp (THPVariable_properties)
-// A tensor's attributes that speak of the graph. Left out: names, forward gradients, inference tensors.
+// A tensor's attributes that speak of the graph. Left out: names, forward gradients.
 #include <csrc/autograd/python_variable_methods.h>
 
 #include <csrc/Exceptions.h>
@@ -104,7 +104,10 @@ static PyObject* get_output_nr(PyObject* self, void*) {
 }
 
 static PyObject* get_version(PyObject* self, void*) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK(!unpack(self).is_inference(), "Inference tensors do not track version counter.");
   return PyLong_FromUnsignedLong(impl::version(unpack(self)));
+  END_HANDLE_TH_ERRORS
 }
 
 static PyObject* get_base(PyObject* self, void*) {
@@ -198,11 +201,16 @@ static PyObject* is_view(PyObject* self, PyObject*) {
   return PyBool_FromLong(impl::is_view(unpack(self)));
 }
 
+static PyObject* is_inference(PyObject* self, PyObject*) {
+  return PyBool_FromLong(unpack(self).is_inference());
+}
+
 static PyMethodDef methods[] = {
     {"requires_grad_", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(requires_grad_)),
      METH_VARARGS | METH_KEYWORDS,
      "requires_grad_(requires_grad=True): set whether ops on this tensor are recorded; returns it."},
     {"retain_grad", retain_grad, METH_NOARGS, "retain_grad(): let this tensor keep its .grad though it is no leaf."},
+    {"is_inference", is_inference, METH_NOARGS, "Whether this is an inference tensor, made in inference mode."},
     {"_is_view", is_view, METH_NOARGS, nullptr},
     {}};
 

@@ -10,10 +10,14 @@
 
 namespace reftorch::torch::autograd {
 
+thread_local void (*before_write_hook)(const Variable& tensor) = nullptr;
+
 void AutogradMeta::set_requires_grad(bool requires_grad, at::Tensor& self) {
   TORCH_CHECK(!requires_grad || self.is_floating_point(),
               "Only Tensors of floating point and complex dtype can require gradients, but got ",
               c10::dtypeName(self.scalar_type()));
+  TORCH_CHECK(!requires_grad || !self.is_inference() || c10::InferenceMode::is_enabled(),
+              "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
   requires_grad_ = requires_grad;
 }
 
@@ -54,14 +58,21 @@ AutogradMeta* materialize_autograd_meta(const Variable& self) {
 
 // See Note [View + Inplace update].
 static std::shared_ptr<Node> view_grad_fn(const Variable& self, DifferentiableViewMeta& meta) {
-  std::lock_guard<std::mutex> lock(meta.mutex_);
-  if (meta.grad_fn_ == nullptr && !meta.base_.requires_grad()) {
-    return nullptr;
-  }
   const uint32_t current = version(self);
+  {
+    std::lock_guard<std::mutex> lock(meta.mutex_);
+    if (meta.grad_fn_ == nullptr && !meta.base_.requires_grad()) {
+      return nullptr;
+    }
+    if (meta.attr_version_ == current) {
+      return meta.grad_fn_;
+    }
+  }
+  // Recorded without the lock: making a node may need the GIL. If another thread was quicker, its node counts.
+  c10::AutoGradMode record(true);
+  const Variable fresh = at::as_strided(meta.base_, self.sizes(), self.strides(), self.storage_offset());
+  std::lock_guard<std::mutex> lock(meta.mutex_);
   if (meta.attr_version_ != current) {
-    c10::AutoGradMode record(true);
-    const Variable fresh = at::as_strided(meta.base_, self.sizes(), self.strides(), self.storage_offset());
     meta.grad_fn_ = get_autograd_meta(fresh)->grad_fn_;
     meta.output_nr_ = 0;
     meta.attr_version_ = current;
@@ -88,13 +99,20 @@ std::shared_ptr<Node> grad_accumulator(const Variable& self) {
     return nullptr;
   }
   TORCH_INTERNAL_ASSERT(meta->grad_fn_ == nullptr, "grad_accumulator() is for leaf tensors");
-  std::lock_guard<std::mutex> lock(meta->mutex_);
-  std::shared_ptr<Node> node = meta->grad_accumulator_.lock();
-  if (node == nullptr) {
-    node = std::make_shared<AccumulateGrad>(self);
-    meta->grad_accumulator_ = node;
+  {
+    std::lock_guard<std::mutex> lock(meta->mutex_);
+    if (std::shared_ptr<Node> node = meta->grad_accumulator_.lock()) {
+      return node;
+    }
   }
-  return node;
+  // Made without the lock: see view_grad_fn.
+  std::shared_ptr<Node> fresh = std::make_shared<AccumulateGrad>(self);
+  std::lock_guard<std::mutex> lock(meta->mutex_);
+  if (std::shared_ptr<Node> node = meta->grad_accumulator_.lock()) {
+    return node;
+  }
+  meta->grad_accumulator_ = fresh;
+  return fresh;
 }
 
 Edge gradient_edge(const Variable& self) {
@@ -146,6 +164,45 @@ void add_hook(const Variable& self, std::unique_ptr<FunctionPreHook> hook) {
 
 void clear_hooks(const Variable& self) {
   materialize_autograd_meta(self)->hooks_.clear();
+}
+
+void visit_owned(const Variable& self, OwnedVisitor& visitor) {
+  const AutogradMeta* meta = get_autograd_meta(self);
+  if (meta == nullptr) {
+    return;
+  }
+  if (meta->grad_fn_ != nullptr) {
+    visitor.node(meta->grad_fn_);
+  }
+  if (meta->grad_.defined()) {
+    visitor.variable(meta->grad_);
+  }
+  if (meta->retained_grad_ != nullptr && meta->retained_grad_->defined()) {
+    visitor.variable(*meta->retained_grad_);
+  }
+  if (meta->is_view_) {
+    visitor.variable(static_cast<const DifferentiableViewMeta*>(meta)->base_);
+  }
+  for (const auto& hook : meta->hooks_) {
+    hook->visit_owned(visitor);
+  }
+  if (meta->post_acc_grad_hooks_ != nullptr) {
+    meta->post_acc_grad_hooks_->visit_owned(visitor);
+  }
+}
+
+void clear_owned(const Variable& self) {
+  AutogradMeta* meta = get_autograd_meta(self);
+  if (meta == nullptr) {
+    return;
+  }
+  // Moved out first: what dies may look at this tensor.
+  const std::shared_ptr<Node> grad_fn = std::move(meta->grad_fn_);
+  const Variable grad = std::move(meta->grad_);
+  const std::shared_ptr<Variable> retained_grad = std::move(meta->retained_grad_);
+  const auto hooks = std::move(meta->hooks_);
+  const auto post_acc_grad_hooks = std::move(meta->post_acc_grad_hooks_);
+  meta->output_nr_ = 0;
 }
 
 void retain_grad(const Variable& self) {

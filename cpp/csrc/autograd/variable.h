@@ -42,6 +42,7 @@ enum class CreationMeta : uint8_t {
   IN_CUSTOM_FUNCTION, // made inside an autograd.Function
   MULTI_OUTPUT_NODE,  // one of several views from one op
   NO_GRAD_MODE,
+  INFERENCE_MODE,
 };
 
 // Note [View + Inplace update]
@@ -61,6 +62,9 @@ struct TORCH_API DifferentiableViewMeta final : public AutogradMeta {
   uint32_t attr_version_; // the version for which grad_fn_ holds
   CreationMeta creation_meta_;
 };
+
+// Called with a tensor that is about to be changed in place, on the thread that set it; null where nobody asks.
+TORCH_API extern thread_local void (*before_write_hook)(const Variable& tensor);
 
 namespace impl {
 
@@ -98,6 +102,7 @@ inline uint32_t output_nr(const Variable& self) {
   AutogradMeta* meta = get_autograd_meta(self);
   return meta != nullptr ? meta->output_nr_ : 0;
 }
+// An inference tensor has none; it reads as 0.
 inline uint32_t version(const Variable& self) {
   return self.unsafeGetTensorImpl()->version_counter_.current_version();
 }
@@ -106,6 +111,10 @@ inline void bump_version(const Variable& self) {
 }
 TORCH_API void add_hook(const Variable& self, std::unique_ptr<FunctionPreHook> hook);
 TORCH_API void clear_hooks(const Variable& self);
+// Shows what the tensor owns as a part of the graph: its history, its hooks, its gradient, its base.
+TORCH_API void visit_owned(const Variable& self, OwnedVisitor& visitor);
+// Gives all that up; the caller holds the GIL and no lock.
+TORCH_API void clear_owned(const Variable& self);
 // Keeps the gradient of an inner tensor in .grad. RuntimeError where it requires none; nothing to do for a leaf.
 TORCH_API void retain_grad(const Variable& self);
 TORCH_API bool retains_grad(const Variable& self);

@@ -33,7 +33,7 @@ void OperatorHandle::callBoxed(Stack* stack) const {
 void OperatorHandle::reportMissingKernel(DispatchKeySet keys) const {
   std::string available;
   for (int k = 1; k < c10::kNumDispatchKeys; k++) {
-    if (entry_->table[k].valid()) {
+    if (entry_->table[k].valid() && static_cast<DispatchKey>(k) != DispatchKey::Profiler) {
       available += (available.empty() ? "" : ", ") + std::string(toString(static_cast<DispatchKey>(k)));
     }
   }

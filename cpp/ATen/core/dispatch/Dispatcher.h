@@ -100,7 +100,8 @@ inline DispatchKeySet effective_keys(DispatchKeySet keys) {
   if (keys.empty()) {
     keys = c10::DispatchKey::CPU;
   }
-  return keys - c10::impl::tls_local_dispatch_key_set.excluded_;
+  const c10::impl::LocalDispatchKeySet& local = c10::impl::tls_local_dispatch_key_set;
+  return (keys | local.included_) - local.excluded_;
 }
 
 TORCH_API DispatchKeySet keys_of_stack(const OperatorEntry& entry, const Stack& stack);

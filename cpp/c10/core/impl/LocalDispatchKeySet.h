@@ -1,6 +1,7 @@
 // Mirrors: c10/core/impl/LocalDispatchKeySet.h
-// What this thread takes out of every dispatch. The autograd fallback excludes Autograd while it calls the kernel below
-// it, so that the ops a kernel is made of are not recorded a second time.
+// What this thread adds to every dispatch, and takes out of it. The autograd fallback excludes Autograd while it calls
+// the kernel below it, so that the ops a kernel is made of are not recorded a second time; the profiler includes
+// itself.
 #pragma once
 
 #include <c10/core/DispatchKeySet.h>
@@ -8,6 +9,7 @@
 namespace reftorch::c10::impl {
 
 struct LocalDispatchKeySet {
+  DispatchKeySet included_;
   DispatchKeySet excluded_;
 };
 

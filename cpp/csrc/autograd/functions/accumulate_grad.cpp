@@ -13,6 +13,14 @@ AccumulateGrad::AccumulateGrad(Variable leaf) : Node(std::numeric_limits<uint64_
   add_input_metadata(variable);
 }
 
+// While anybody else holds the leaf, he can come here through it: then what is here is not the graph's alone.
+void AccumulateGrad::visit_owned(OwnedVisitor& visitor) const {
+  if (variable.use_count() == 1) {
+    visitor.variable(variable);
+    Node::visit_owned(visitor);
+  }
+}
+
 void AccumulateGrad::call_tensor_pre_hooks(variable_list& grads) {
   const auto& hooks = impl::get_autograd_meta(variable)->hooks_;
   for (size_t i = 0; i < hooks.size(); i++) {

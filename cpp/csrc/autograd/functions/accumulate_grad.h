@@ -12,6 +12,7 @@ struct TORCH_API AccumulateGrad final : public Node {
   std::string name() const override {
     return "torch::autograd::AccumulateGrad";
   }
+  void visit_owned(OwnedVisitor& visitor) const override;
   // The leaf's own hooks, whenever they were registered; a leaf has no other grad_fn to keep them.
   void call_tensor_pre_hooks(variable_list& grads) override;
 

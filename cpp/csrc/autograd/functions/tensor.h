@@ -19,6 +19,10 @@ struct TORCH_API CopySlices final : public Node {
   void release_variables() override {
     fn->release_variables();
   }
+  void visit_owned(OwnedVisitor& visitor) const override {
+    Node::visit_owned(visitor);
+    visitor.node(fn);
+  }
 
   // What is kept of a tensor to make a view like it of another one.
   struct Geometry {

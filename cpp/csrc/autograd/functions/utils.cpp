@@ -27,6 +27,13 @@ void check_view_inplace(const Variable& self) {
           "handle view+inplace would override the custom backward associated with the custom Function, leading to "
           "incorrect "
           "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.");
+    case CreationMeta::INFERENCE_MODE:
+      TORCH_CHECK(
+          false, what,
+          " was created in inference mode and is being modified inplace in normal mode. Given that this use case is "
+          "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
+          "inplace either both inside the inference_mode block (if you don't want the inplace to be tracked) or both "
+          "outside (if you want the inplace to be tracked).");
     default:
       TORCH_CHECK(
           false, what,

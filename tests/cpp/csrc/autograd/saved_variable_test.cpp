@@ -45,7 +45,7 @@ TEST_CASE("a change in place is noticed, through a detached tensor too") {
 
 TEST_CASE("a released variable says so, an empty one is undefined") {
   SavedVariable saved(at::zeros({2}, at::kFloat), false);
-  saved.release_data();
+  saved.release();
   CHECK_THROWS_WITH_AS(saved.unpack(), ERR_BACKWARD_TWICE, const c10::Error&);
   CHECK_FALSE(SavedVariable().unpack().defined());
 }

@@ -1,0 +1,86 @@
+"""Finding the call of the forward to which an error of the backward pass goes back.
+
+Mirrors: torch/autograd/anomaly_mode.py
+Leaves out: nothing.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from reftorch import _C
+
+__all__ = ["detect_anomaly", "set_detect_anomaly"]
+
+
+class detect_anomaly:
+    """Note for each recorded op the stack that called it, and stop at the first NaN of a backward pass.
+
+    When a node fails, a warning shows the stack of the forward call that made it; a gradient that is NaN counts as a
+    failure and names the node. All threads are watched. It slows a program down many times: it is for debugging.
+
+    Args:
+        check_nan: look for NaN in what each node computes.
+
+    Raises:
+        RuntimeError: (from ``backward``) a node made a NaN.
+
+    Example:
+        >>> import warnings
+        >>> import reftorch as torch
+        >>> warnings.simplefilter("ignore")
+        >>> x = torch.zeros(1, requires_grad=True)
+        >>> with torch.autograd.detect_anomaly():
+        ...     (x.sqrt() * 0).sum().backward()
+        Traceback (most recent call last):
+            ...
+        RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
+
+    Mirrors torch/autograd/anomaly_mode.py, ``detect_anomaly``.
+    """
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self.prev = _C.is_anomaly_enabled()
+        self.check_nan = check_nan
+        self.prev_check_nan = _C.is_anomaly_check_nan_enabled()
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+            "debugging.",
+            stacklevel=2,
+        )
+
+    def __enter__(self) -> None:
+        _C.set_anomaly_enabled(True, self.check_nan)
+
+    def __exit__(self, *exc_info: object) -> None:
+        _C.set_anomaly_enabled(self.prev, self.prev_check_nan)
+
+
+class set_detect_anomaly:
+    """Turn anomaly detection on or off: at once, as a call, or until the end of a ``with`` block.
+
+    Args:
+        mode: True for on.
+        check_nan: look for NaN in what each node computes.
+
+    Example:
+        >>> import reftorch as torch
+        >>> with torch.autograd.set_detect_anomaly(True):
+        ...     torch.is_anomaly_enabled()
+        True
+        >>> torch.is_anomaly_enabled()
+        False
+
+    Mirrors torch/autograd/anomaly_mode.py, ``set_detect_anomaly``.
+    """
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self.prev = _C.is_anomaly_enabled()
+        self.prev_check_nan = _C.is_anomaly_check_nan_enabled()
+        _C.set_anomaly_enabled(mode, check_nan)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc_info: object) -> None:
+        _C.set_anomaly_enabled(self.prev, self.prev_check_nan)

@@ -1,0 +1,49 @@
+"""The name that a tensor with a graph had before tensors had one.
+
+Mirrors: torch/autograd/variable.py
+Leaves out: ``Variable._execution_engine``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reftorch import _C
+
+__all__ = ["Variable", "VariableMeta"]
+
+
+class VariableMeta(type):
+    """Makes every tensor an instance of :class:`Variable`."""
+
+    def __instancecheck__(cls, other: object) -> bool:
+        return isinstance(other, _C.TensorBase)
+
+
+class Variable(metaclass=VariableMeta):
+    """Old programs wrap tensors in it: the result is a tensor of the same storage, a leaf.
+
+    Args:
+        data: the tensor.
+        requires_grad: whether ops on the result are recorded.
+        volatile: no longer known; anything but None is refused.
+
+    Raises:
+        TypeError: ``data`` is no tensor.
+        ValueError: ``volatile`` is given.
+
+    Example:
+        >>> import reftorch as torch
+        >>> x = torch.autograd.Variable(torch.ones(2), requires_grad=True)
+        >>> isinstance(x, torch.autograd.Variable), x
+        (True, tensor([1., 1.], requires_grad=True))
+
+    Mirrors torch/autograd/variable.py, ``Variable``.
+    """
+
+    def __new__(cls, data: Any, requires_grad: bool = False, volatile: Any = None) -> Any:
+        if not isinstance(data, _C.TensorBase):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        if volatile is not None:
+            raise ValueError("volatile is no longer supported: use `with torch.no_grad():` instead.")
+        return data.detach().requires_grad_(requires_grad)

@@ -1,0 +1,163 @@
+"""Hooks on what the graph keeps (graph.saved_tensors_hooks and the raw saved tensors).
+
+Mirrors: test/test_autograd.py (TestSavedTensorsHooks and the like)
+"""
+
+import pytest
+
+import reftorch as torch
+from tests.autograd.programs import assert_same
+
+
+def hooks_see_what_is_saved(lib):
+    log = []
+    a = lib.ones(2, requires_grad=True)
+    b = lib.ones(2, requires_grad=True) * 2
+    with lib.autograd.graph.saved_tensors_hooks(
+        lambda x: (log.append(("p", str(x))), x.detach())[1], lambda x: (log.append(("u", str(x))), x)[1]
+    ):
+        y = a * b
+        z = y.exp()
+    z.sum().backward()
+    return (log, a.grad.tolist())
+
+
+def pack_changes_its_input(lib):
+    a = lib.ones(2, requires_grad=True)
+    with lib.autograd.graph.saved_tensors_hooks(lambda x: x.add_(1), lambda x: x):
+        a.clone() ** 2
+
+
+def unpack_returns_nonsense(lib):
+    a = lib.ones(2, requires_grad=True)
+    with lib.autograd.graph.saved_tensors_hooks(lambda x: 0, lambda x: 1):
+        y = a * a
+    y.sum().backward()
+
+
+def registered_on_one(lib):
+    a = lib.ones(2, requires_grad=True)
+    y = a * lib.ones(2)
+    y.grad_fn._raw_saved_other.register_hooks(lambda x: x * 5, lambda x: x * 2)
+    y.sum().backward()
+    return a.grad.tolist()
+
+
+def registered_twice(lib):
+    a = lib.ones(2, requires_grad=True)
+    y = a * a
+    y.grad_fn._raw_saved_other.register_hooks(lambda x: x, lambda x: x)
+    y.grad_fn._raw_saved_other.register_hooks(lambda x: x, lambda x: x)
+
+
+def registered_after_freeing(lib):
+    a = lib.ones(2, requires_grad=True)
+    y = a * a
+    f = y.grad_fn
+    y.sum().backward()
+    f._raw_saved_other.register_hooks(lambda x: x, lambda x: x)
+
+
+def registered_on_none(lib):
+    a = lib.ones(2, requires_grad=True)
+    y = a * lib.ones(2)
+    y.grad_fn._raw_saved_self.register_hooks(lambda x: x, lambda x: x)
+
+
+def registered_on_an_output(lib):
+    a = lib.ones(2, requires_grad=True)
+    y = a.exp()
+    y.grad_fn._raw_saved_result.register_hooks(lambda x: x * 3, lambda x: x * 2)
+    (g,) = lib.autograd.grad(y.sum(), a, create_graph=True)
+    g.sum().backward()
+    return (g.tolist(), a.grad.tolist())
+
+
+def disabled(lib):
+    with lib.autograd.graph.disable_saved_tensors_hooks("no"), lib.autograd.graph.save_on_cpu():
+        pass
+
+
+def disabled_too_late(lib):
+    with lib.autograd.graph.save_on_cpu(), lib.autograd.graph.disable_saved_tensors_hooks("no"):
+        pass
+
+
+def on_cpu_differentiable(lib):
+    a = lib.ones(2, requires_grad=True)
+    with lib.autograd.graph.save_on_cpu():
+        y = (a * a).exp()
+    y.sum().backward(create_graph=True)
+    return (a.grad.tolist(), a.grad.requires_grad)
+
+
+def raw_saved_tensors_of_a_function(lib):
+
+    class F(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2 * ctx.saved_tensors[0]
+
+    a = lib.ones(2, requires_grad=True)
+    y = F.apply(a)
+    s = y.grad_fn._raw_saved_tensors
+    s[0].register_hooks(lambda x: x * 10, lambda x: x)
+    y.sum().backward()
+    return (len(s), a.grad.tolist())
+
+
+def raw_saved_tensors_after_freeing(lib):
+
+    class F(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2 * ctx.saved_tensors[0]
+
+    a = lib.ones(2, requires_grad=True)
+    with lib.autograd.graph.saved_tensors_hooks(lambda x: x * 10, lambda x: x):
+        y = F.apply(a)
+    y.sum().backward()
+    return y.grad_fn._raw_saved_tensors
+
+
+def unpacked_leaf_is_the_leaf_to_autograd(lib):
+    a = lib.ones(2, requires_grad=True)
+    with lib.autograd.graph.saved_tensors_hooks(lambda x: x.detach() * 2, lambda x: x):
+        y = a * a
+    (g,) = lib.autograd.grad(y.sum(), a, create_graph=True)
+    u = y.grad_fn._saved_self
+    g.sum().backward()
+    return (g.tolist(), a.grad.tolist(), u.requires_grad, u.is_leaf, u is a)
+
+
+PROGRAMS = [
+    hooks_see_what_is_saved,
+    pack_changes_its_input,
+    unpack_returns_nonsense,
+    registered_on_one,
+    registered_twice,
+    registered_after_freeing,
+    registered_on_none,
+    registered_on_an_output,
+    disabled,
+    disabled_too_late,
+    on_cpu_differentiable,
+    raw_saved_tensors_of_a_function,
+    raw_saved_tensors_after_freeing,
+    unpacked_leaf_is_the_leaf_to_autograd,
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_same_as_torch(program, real_torch):
+    assert_same(program, torch, real_torch)
