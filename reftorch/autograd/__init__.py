@@ -72,7 +72,7 @@ def _root_metadata(output: Any) -> Any:
 def _make_grads(outputs: tuple[Any, ...], grads: tuple[Any, ...]) -> tuple[Any, ...]:
     """The gradient to start from at each output: the given one, or 1 for a scalar."""
     made = []
-    for i, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
+    for i, (output, grad) in enumerate(zip(outputs, grads, strict=False)):
         known = _root_metadata(output)
         if grad is not None:
             if not isinstance(grad, _C.TensorBase):
@@ -186,7 +186,7 @@ def grad(
     allow_unreachable = materialize_grads if allow_unused is None else allow_unused
     roots, wanted = _as_tuple(outputs), _as_tuple(inputs)
     if not wanted:
-        raise ValueError("grad requires non-empty inputs.")
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     grads = _make_grads(roots, _as_tuple(grad_outputs, len(roots)))
     keep = create_graph if retain_graph is None else retain_graph
     result = _C._run_backward(roots, grads, keep, create_graph, wanted, allow_unreachable, accumulate_grad=False)

@@ -7,6 +7,7 @@ Leaves out: ``jvp``, ``vmap``, ``generate_vmap_rule``, ``NestedIOFunction``.
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -170,7 +171,7 @@ class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
 
     Raises:
         NotImplementedError: ``forward`` or ``backward`` is missing.
-        RuntimeError: an instance is called, or ``backward`` returns the wrong number of gradients.
+        RuntimeError: ``backward`` and ``vjp`` are both there, or ``backward`` returns the wrong number of gradients.
 
     Example:
         >>> import reftorch as torch
@@ -196,9 +197,11 @@ class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
     _has_setup_context: bool
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(
+        warnings.warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
-            "invoke them on the class itself. Instantiating an autograd function is not supported; call its apply."
+            "invoke them on the class itself. Hint: call its apply.",
+            DeprecationWarning,
+            stacklevel=2,
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -54,8 +54,6 @@ static void validate_output(const Edge& edge, Variable& grad, size_t index,
   if (!metadata.defined()) {
     return;
   }
-  TORCH_CHECK(grad.is_floating_point(), source(), " returned an invalid gradient at index ", index,
-              " - expected a floating point tensor but got ", type_string(grad));
   if (!metadata.is_same_shape(grad)) {
     TORCH_CHECK(metadata.is_expandable_to_shape(grad), source(), " returned an invalid gradient at index ", index,
                 " - got ", grad.sizes(), " but expected shape compatible with ", metadata.shape());

@@ -52,7 +52,7 @@ static Edge output_edge(py::handle obj, bool accumulate_grad) {
                 "gradient of another");
     return edge;
   }
-  TORCH_CHECK_TYPE(THPVariable_Check(obj.ptr()), "all inputs have to be Tensors or GradientEdges, but got ",
+  TORCH_CHECK(THPVariable_Check(obj.ptr()), "all inputs have to be Tensors or GradientEdges, but got ",
                    Py_TYPE(obj.ptr())->tp_name);
   const Variable& tensor = THPVariable_Unpack(obj.ptr());
   TORCH_CHECK(tensor.requires_grad(), "One of the differentiated Tensors does not require grad");
@@ -87,10 +87,9 @@ static py::object run_backward(const py::tuple& tensors, const py::tuple& grad_t
   if (accumulate_grad || inputs.empty()) {
     return py::none();
   }
-  for (const Variable& grad : captured) {
-    TORCH_CHECK(allow_unreachable || grad.defined(),
-                "One of the differentiated Tensors appears to not have been used in the graph. Set "
-                "allow_unused=True if this is the desired behavior.");
+  for (size_t i = 0; i < captured.size(); i++) {
+    TORCH_CHECK(allow_unreachable || captured[i].defined(), "The differentiated Tensor at index ", i,
+                " appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.");
   }
   PyObject* result = wrap_variables(captured);
   if (result == nullptr) {

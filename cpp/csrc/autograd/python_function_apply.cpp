@@ -109,18 +109,16 @@ py::object Call::call_forward() const {
   return output;
 }
 
-// The tensors that ctx.mark_dirty or ctx.mark_non_differentiable named.
-TensorSet marked(PyObject* tuple, const char* mark) {
+// The tensors that ctx.mark_dirty or ctx.mark_non_differentiable named; `rule` says what the mark accepts.
+TensorSet marked(PyObject* tuple, const char* rule) {
   TensorSet set;
   if (tuple == nullptr || tuple == Py_None) {
     return set;
   }
-  TORCH_CHECK_TYPE(PyTuple_Check(tuple), "Invalid type, ", mark, " should be a tuple but got ",
-                   Py_TYPE(tuple)->tp_name);
+  TORCH_CHECK(PyTuple_Check(tuple), rule, Py_TYPE(tuple)->tp_name);
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
     PyObject* item = PyTuple_GET_ITEM(tuple, i);
-    TORCH_CHECK_TYPE(THPVariable_Check(item), mark, " can only accept Tensors, but argument ", i, " is of type ",
-                     Py_TYPE(item)->tp_name);
+    TORCH_CHECK(THPVariable_Check(item), rule, Py_TYPE(item)->tp_name, " as argument ", i);
     set.insert(THPVariable_Unpack(item).unsafeGetTensorImpl());
   }
   return set;
@@ -149,6 +147,9 @@ void Call::wrap_output(Variable& output) {
   const bool is_modified = dirty.count(output.unsafeGetTensorImpl()) != 0;
   const bool is_differentiable =
       is_executable && non_differentiable.count(output.unsafeGetTensorImpl()) == 0 && output.is_floating_point();
+  if (is_modified) {
+    impl::bump_version(output); // forward may have changed it without an op, through numpy
+  }
   if (!is_differentiable) {
     if (is_input && !is_modified) {
       output = impl::tensor_data(output); // the caller's tensor keeps its history; this output has none
@@ -174,8 +175,8 @@ void Call::wrap_output(Variable& output) {
 }
 
 py::object Call::wrap_outputs(const py::object& raw) {
-  dirty = marked(self()->dirty_tensors, "mark_dirty");
-  non_differentiable = marked(self()->non_differentiable, "mark_non_differentiable");
+  dirty = marked(self()->dirty_tensors, "mark_dirty can only accept variables, but got ");
+  non_differentiable = marked(self()->non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ");
   const py::tuple outputs = PyTuple_Check(raw.ptr()) ? py::tuple(raw) : py::make_tuple(raw);
   size_t dirty_outputs = 0;
   for (py::handle output : outputs) {

@@ -2,6 +2,7 @@
 #include <csrc/autograd/saved_variable.h>
 
 #include <c10/core/GradMode.h>
+#include <csrc/autograd/functions/utils.h>
 
 namespace reftorch::torch::autograd {
 
@@ -142,7 +143,7 @@ void SavedVariable::check_version(const std::shared_ptr<Node>& grad_fn) const {
   std::string which;
   if (grad_fn != nullptr) {
     which = c10::str(", which is output ", saved_original_ ? impl::output_nr(data_) : output_nr_, " of ",
-                     grad_fn->name(), ",");
+                     forward_name(*grad_fn), ",");
   }
   TORCH_CHECK(false,
               "one of the variables needed for gradient computation has been modified by an inplace operation: [",

@@ -68,6 +68,7 @@ static std::shared_ptr<Node> view_grad_fn(const Variable& self, DifferentiableVi
       return meta.grad_fn_;
     }
   }
+  check_view_inplace(self, /*indirect=*/true);
   // Recorded without the lock: making a node may need the GIL. If another thread was quicker, its node counts.
   c10::AutoGradMode record(true);
   const Variable fresh = at::as_strided(meta.base_, self.sizes(), self.strides(), self.storage_offset());

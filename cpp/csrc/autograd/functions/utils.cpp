@@ -4,15 +4,24 @@
 
 namespace reftorch::torch::autograd {
 
-void check_view_inplace(const Variable& self) {
+std::string forward_name(const Node& node) {
+  const std::string name = node.name();
+  const size_t end = name.find_last_not_of("0123456789") + 1;
+  const std::string suffix = "Backward";
+  const bool ends_so = end > suffix.size() && name.compare(end - suffix.size(), suffix.size(), suffix) == 0;
+  return ends_so ? name.substr(0, end - suffix.size()) : name;
+}
+
+void check_view_inplace(const Variable& self, bool indirect) {
   const DifferentiableViewMeta* view = impl::get_view_autograd_meta(self);
   if (view == nullptr || view->creation_meta_ == CreationMeta::DEFAULT) {
     return;
   }
   std::string what = "A view";
   if (view->grad_fn_ != nullptr) {
-    what = c10::str("Output ", view->output_nr_, " of ", view->grad_fn_->name(),
-                    " is a view and is being modified inplace. This view");
+    what = c10::str("Output ", view->output_nr_, " of ", forward_name(*view->grad_fn_), " is a view and ",
+                    indirect ? "its base or another view of its base has been modified inplace. This view"
+                             : "is being modified inplace. This view");
   }
   switch (view->creation_meta_) {
     case CreationMeta::MULTI_OUTPUT_NODE:

@@ -13,7 +13,9 @@ inline void set_history(const Variable& output, const std::shared_ptr<Node>& gra
 
 // Whether `self` may be changed in place now, while gradients are recorded. RuntimeError otherwise.
 TORCH_API void check_inplace(const Variable& self);
-// The part of it that concerns views.
-TORCH_API void check_view_inplace(const Variable& self);
+// The part of it that concerns views. `indirect`: not the view itself was changed, but its base or another view.
+TORCH_API void check_view_inplace(const Variable& self, bool indirect = false);
+// How errors name the op behind a node: "Mul" for MulBackward0.
+std::string forward_name(const Node& node);
 
 } // namespace reftorch::torch::autograd

@@ -1,0 +1,237 @@
+"""Versions, views and changes in place, as torch has them.
+
+Mirrors: test/test_autograd.py (the in-place and view tests)
+"""
+
+import pytest
+
+import reftorch as torch
+from tests.autograd.programs import assert_same
+
+
+def leaf(lib, *values):
+    return lib.tensor([float(value) for value in values], requires_grad=True)
+
+
+def views_follow_their_base(lib):
+    x = leaf(lib, 1, 2)
+    y = x * 1
+    v = y[:1]
+    w = v.view(1)
+    y.add_(1)
+    return (w.grad_fn.name(), v.grad_fn.name(), y._version, w._version)
+
+
+def detached_leaf(lib):
+    x = leaf(lib, 1, 2)
+    x.detach().add_(1)
+    return (x.tolist(), x._version)
+
+
+def former_leaf(lib):
+    x = leaf(lib, 1, 2)
+    x.requires_grad_(False).add_(1)
+    return x._version
+
+
+def view_made_before_the_leaf_required(lib):
+    x = lib.ones(2)
+    y = x.view(2)
+    x.requires_grad_()
+    y.add_(1)
+
+
+def view_of_a_later_leaf(lib):
+    x = lib.ones(2)
+    y = x.view(2)
+    x.requires_grad_()
+    return (y.requires_grad, y.is_leaf, (y * 2).requires_grad)
+
+
+def requires_grad_of_a_view(lib):
+    x = leaf(lib, 1, 2)
+    y = x.view(2)
+    y.requires_grad_(False)
+
+
+def leaf_that_is_a_view(lib):
+    x = lib.ones(2)
+    y = x[:1]
+    y.requires_grad_()
+    y.add_(1)
+
+
+def base_of_a_leaf_that_is_a_view(lib):
+    x = lib.ones(2)
+    y = x[:1]
+    y.requires_grad_()
+    x.add_(1)
+    return (y.is_leaf, y.requires_grad, x.requires_grad)
+
+
+def one_of_several_views(lib):
+    x = leaf(lib, 1, 2)
+    y = (x * 1).split(1)
+    y[0].mul_(2)
+
+
+def inside_no_grad(lib):
+    x = leaf(lib, 1, 2)
+    y = x * 1
+    with lib.no_grad():
+        v = y[:1]
+        v.mul_(2)
+        return (y._version, v._version, v.requires_grad, y.tolist())
+
+
+def made_in_no_grad(lib):
+    x = leaf(lib, 1, 2)
+    y = x * 1
+    with lib.no_grad():
+        v = y[:1]
+    return (v.requires_grad, v.grad_fn is None)
+
+
+def data(lib):
+    x = leaf(lib, 1, 2)
+    x.data.add_(1)
+    x.data = lib.zeros(2)
+    return (x._version, x.tolist())
+
+
+def detach_(lib):
+    x = leaf(lib, 1, 2)
+    y = x * 1
+    y.detach_()
+    y.add_(1)
+    return y.is_leaf
+
+
+def detach_of_a_view(lib):
+    x = leaf(lib, 1, 2)
+    y = (x * 1)[:1]
+    y.detach_()
+
+
+def changed_after_saving(lib):
+    x = leaf(lib, 1, 2)
+    y = x * 1
+    z = y * y
+    y.add_(1)
+    z.sum().backward()
+
+
+def copy_(lib):
+    x = leaf(lib, 1, 2)
+    y = x * 1
+    y.copy_(leaf(lib, 3, 4))
+    y.sum().backward()
+    return x.grad.tolist()
+
+
+def base_of_several_views(lib):
+    x = leaf(lib, 1, 2)
+    y = x * 1
+    v = y.unbind(0)
+    y.mul_(2)
+    return v[0].grad_fn.name()
+
+
+def a_constant_gets_history(lib):
+    x = leaf(lib, 1, 2)
+    y = lib.zeros(2)
+    y.add_(x)
+    y[0].mul_(3)
+    return (y.grad_fn.name().split("::")[-1], y.requires_grad)
+
+
+def views_of_views(lib):
+    x = leaf(lib, 1, 2)
+    y = lib.zeros(4)
+    y[1:3] = x
+    y.view(2, 2)[0] *= 2
+    (y * y).sum().backward()
+    return (x.grad.tolist(), y._version)
+
+
+def integers(lib):
+    y = lib.zeros(2, dtype=lib.int64)
+    y.add_(leaf(lib, 1, 2))
+
+
+def requires_grad_of_an_inner_tensor(lib):
+    x = leaf(lib, 1.0, 2.0)
+    y = x.double()
+    y.requires_grad_(False)
+
+
+def expanded(lib):
+    x = leaf(lib, 1.0, 2.0)
+    e = x.expand(2, 2)
+    e = (e * 1).expand(2, 2)
+    b = (x * 1).expand(3, 2)
+    b.add_(1)
+
+
+def retain_grad(lib):
+    x = leaf(lib, 1, 2)
+    y = x * 1
+    y.retain_grad()
+    v = y[:1]
+    v.mul_(3)
+    y.sum().backward()
+    return (y.grad.tolist(), x.grad.tolist(), y.retains_grad, x.retains_grad)
+
+
+def hook_before(lib):
+    x = leaf(lib, 1, 2)
+    y = x * 1
+    s = []
+    y.register_hook(lambda g: s.append(g.tolist()))
+    y.mul_(3)
+    y.sum().backward()
+    return s
+
+
+def hook_after(lib):
+    x = leaf(lib, 1, 2)
+    y = x * 1
+    s = []
+    y.mul_(3)
+    y.register_hook(lambda g: s.append(g.tolist()))
+    y.sum().backward()
+    return s
+
+
+PROGRAMS = [
+    views_follow_their_base,
+    detached_leaf,
+    former_leaf,
+    view_made_before_the_leaf_required,
+    view_of_a_later_leaf,
+    requires_grad_of_a_view,
+    leaf_that_is_a_view,
+    base_of_a_leaf_that_is_a_view,
+    one_of_several_views,
+    inside_no_grad,
+    made_in_no_grad,
+    data,
+    detach_,
+    detach_of_a_view,
+    changed_after_saving,
+    copy_,
+    base_of_several_views,
+    a_constant_gets_history,
+    views_of_views,
+    integers,
+    requires_grad_of_an_inner_tensor,
+    expanded,
+    retain_grad,
+    hook_before,
+    hook_after,
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_same_as_torch(program, real_torch):
+    assert_same(program, torch, real_torch)
