@@ -68,6 +68,7 @@ del _name
 import reftorch.utils.data
 from reftorch import (
     __config__,
+    _torch_docs,
     autograd,
     linalg,
     nn,

@@ -89,20 +89,23 @@ static std::string show_config() {
 static void init_globals(py::module_& m) {
   m.def("_show_config", &show_config);
   m.attr("_build_type") = REFTORCH_BUILD_TYPE;
-  m.def("get_num_threads", &at::get_num_threads);
-  m.def("set_num_threads", &at::set_num_threads);
-  m.def("get_default_dtype", [] { return dtype_object(at::get_default_dtype()); });
+  m.def("get_num_threads", &at::get_num_threads, "How many threads a large kernel may use.");
+  m.def("set_num_threads", &at::set_num_threads, py::arg("num_threads"),
+        "Set how many threads a large kernel may use.");
+  m.def(
+      "get_default_dtype", [] { return dtype_object(at::get_default_dtype()); },
+      "The dtype that floats get where none is given.");
   m.def("_set_default_dtype", [](const py::object& dtype) { at::set_default_dtype(unpack_dtype(dtype)); });
   m.def(
       "promote_types",
       [](const py::object& a, const py::object& b) {
         return dtype_object(c10::promoteTypes(unpack_dtype(a), unpack_dtype(b)));
       },
-      py::arg("type1"), py::arg("type2"));
+      py::arg("type1"), py::arg("type2"), "The smallest dtype that holds what either does.");
   m.def(
       "can_cast",
       [](const py::object& from, const py::object& to) { return c10::canCast(unpack_dtype(from), unpack_dtype(to)); },
-      py::arg("from_"), py::arg("to"));
+      py::arg("from_"), py::arg("to"), "Whether an op may turn a result of one dtype into the other.");
   m.def("_result_type", [](const py::object& a, const py::object& b) {
     auto as_tensor = [](const py::object& obj) {
       return THPVariable_Check(obj.ptr()) ? THPVariable_Unpack(obj.ptr())
@@ -118,8 +121,20 @@ static void init_globals(py::module_& m) {
 
 static PyMethodDef tensor_functions[] = {
     {"tensor", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensor_ctor)), METH_VARARGS | METH_KEYWORDS,
-     nullptr},
-    {"from_numpy", tensor_from_numpy, METH_O, nullptr},
+     "tensor($module, data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)\n--\n\n"
+     "Make a tensor of Python data, which is copied.\n\nArgs:\n"
+     "    data: a number, a sequence of sequences of numbers, an array or a tensor.\n"
+     "    dtype: float32 for floats, int64 for ints and bool for bools where none is given.\n"
+     "    device: where it lies; only the CPU.\n    requires_grad: record what is done with it.\n\n"
+     "Raises:\n    ValueError: the sequences differ in length.\n    TypeError: an element is no number.\n\n"
+     "Example:\n    >>> import reftorch as torch\n    >>> torch.tensor([[1, 2], [3, 4]])\n"
+     "    tensor([[1, 2],\n            [3, 4]])\n\nMirrors torch/csrc/utils/tensor_new.cpp, ``tensor_ctor``."},
+    {"from_numpy", tensor_from_numpy, METH_O,
+     "from_numpy($module, ndarray, /)\n--\n\n"
+     "Make a tensor on the memory of an array: a change of one is seen in the other.\n\n"
+     "Raises:\n    TypeError: it is no array, or its dtype has no counterpart.\n\n"
+     "Example:\n    >>> import numpy, reftorch as torch\n    >>> torch.from_numpy(numpy.array([1, 2]))\n"
+     "    tensor([1, 2])\n\nMirrors torch/csrc/utils/tensor_numpy.cpp, ``tensor_from_numpy``."},
     {"_frombuffer", tensor_frombuffer, METH_VARARGS, nullptr},
     {}};
 

@@ -43,7 +43,7 @@ PythonSignature::PythonSignature(at::OperatorEntry* entry, bool is_method) : ent
   const bool numbers = should_allow_numbers_as_tensors(schema.name);
   for (size_t i = 0; i < schema.arguments.size(); i++) {
     const at::Argument& arg = schema.arguments[i];
-    const bool renamed = i == 0 && arg.name == "self" && !is_method;
+    const bool renamed = arg.name == "self" && !is_method;
     const char* numpy = numpy_name(arg.name);
     const bool takes_number = numbers && arg.type == TypeKind::Tensor && !(arg.alias.is_write) &&
                               !(i == 0 && is_method) && !(schema.name == "where" && i == 0);
@@ -122,9 +122,14 @@ bool PythonSignature::check(const Param& param, PyObject* obj) const {
 
 // x.view(2, 3) for x.view((2, 3)): where the one positional parameter beside self is a list of ints, the ints may stand
 // alone.
+bool PythonSignature::ints_may_stand_alone() const {
+  const Py_ssize_t at = is_method_ ? 1 : 0;
+  return max_positional_ == at + 1 && params_[at].type == TypeKind::IntList;
+}
+
 bool PythonSignature::takes_varargs(const PythonArgs& call) const {
   const Py_ssize_t at = is_method_ ? 1 : 0;
-  if (max_positional_ != at + 1 || params_[at].type != TypeKind::IntList || call.nargs <= at) {
+  if (!ints_may_stand_alone() || call.nargs <= at) {
     return false;
   }
   for (Py_ssize_t i = at; i < call.nargs; i++) {
@@ -266,9 +271,39 @@ std::string PythonSignature::str() const {
     }
   }
   if (entry_->out != nullptr) {
-    text += std::string(kwarg_only ? ", " : ", *, ") + "Tensor out = None";
+    text += std::string(text.size() == 1 ? "" : ", ") + (kwarg_only ? "" : "*, ") + "Tensor out = None";
   }
   return text + ")";
+}
+
+PyObject* PythonSignature::describe() const {
+  const at::FunctionSchema& schema = entry_->schema;
+  PyObject* parameters = PyList_New(0);
+  for (size_t i = 0; i < params_.size(); i++) {
+    const Param& param = params_[i];
+    PyObject* value = param.has_default ? wrap_ivalue(param.default_value, param.type) : Py_NewRef(Py_None);
+    PyObject* item = Py_BuildValue("{sOsssNsNsNsN}", "name", param.name, "type", schema.arguments[i].type_str().c_str(),
+                                   "takes_number", PyBool_FromLong(param.allow_numbers_as_tensors), "kwarg_only",
+                                   PyBool_FromLong(param.kwarg_only), "has_default", PyBool_FromLong(param.has_default),
+                                   "default", value);
+    if (item == nullptr || PyList_Append(parameters, item) < 0) {
+      throw_python_error();
+    }
+    Py_DECREF(item);
+  }
+  PyObject* returns = PyList_New(0);
+  for (const at::Argument& ret : schema.returns) {
+    PyObject* item = Py_BuildValue("(ss)", ret.name.c_str(), ret.type_str().c_str());
+    if (item == nullptr || PyList_Append(returns, item) < 0) {
+      throw_python_error();
+    }
+    Py_DECREF(item);
+  }
+  return Py_BuildValue("{sssssssNsNsNsNsNsz}", "operator", schema.operator_name().c_str(), "schema",
+                       schema.str().c_str(), "file", entry_->file, "parameters", parameters, "returns", returns, "out",
+                       PyBool_FromLong(entry_->out != nullptr), "requires_grad", PyBool_FromLong(is_factory_),
+                       "varargs", PyBool_FromLong(ints_may_stand_alone()), "alias_of",
+                       entry_->alias_of != nullptr ? entry_->alias_of->schema.name.c_str() : nullptr);
 }
 
 static std::string type_name_of(PyObject* obj) {

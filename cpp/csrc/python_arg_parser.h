@@ -34,7 +34,7 @@ struct PythonArgs {
 // One overload of an op as Python sees it.
 class PythonSignature final {
  public:
-  // `is_method`: the first argument is called `self`; in functions PyTorch calls it `input`.
+  // `is_method`: what the schema calls `self` is `input` in functions.
   PythonSignature(at::OperatorEntry* entry, bool is_method);
 
   // Fills the stack with the op's arguments, defaults included. False if the arguments do not fit; a Python error is
@@ -47,6 +47,8 @@ class PythonSignature final {
   at::OperatorEntry* target(const PythonArgs& call) const;
   bool requires_grad(const PythonArgs& call) const;
   std::string str() const; // "(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)"
+  // All of the above as a dict, for docstrings and stubs (reftorch/_torch_docs/_signatures.py). A new reference.
+  PyObject* describe() const;
   bool is_factory() const {
     return is_factory_;
   }
@@ -68,6 +70,7 @@ class PythonSignature final {
   };
   bool names(const Param& param, PyObject* keyword) const;
   bool check(const Param& param, PyObject* obj) const;
+  bool ints_may_stand_alone() const;
   bool takes_varargs(const PythonArgs& call) const;
 
   at::OperatorEntry* entry_;

@@ -189,6 +189,9 @@ PyObject* wrap_ivalue(IValue value, TypeKind type) {
       if (type == TypeKind::ScalarType) {
         return Py_NewRef(getTHPDtype(value.toScalarType()));
       }
+      if (type == TypeKind::MemoryFormat) {
+        return Py_NewRef(getTHPMemoryFormat(static_cast<c10::MemoryFormat>(value.toInt())));
+      }
       return PyLong_FromLongLong(value.toInt());
     case IValue::Tag::Device: return THPDevice_New(value.toDevice());
     case IValue::Tag::String: return PyUnicode_FromString(value.toStringRef().c_str());

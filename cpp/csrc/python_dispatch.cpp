@@ -163,25 +163,22 @@ static PyObject* op_get_name(PyObject* self, void*) {
   return Py_NewRef(reinterpret_cast<OpOverloadPacket*>(self)->name);
 }
 
-// The overloads as the schemas state them: what help() and Shift-Tab show until the op has a docstring of its own
-// (reftorch/_docs.py).
+// Texts are Python's, and are read when one is asked for (reftorch/_torch_docs): import pays nothing for them.
+static PyObject* ask_docs(PyObject* self, const char* question) {
+  PyObject* docs = PyImport_ImportModule("reftorch._torch_docs._describe");
+  PyObject* answer = docs != nullptr ? PyObject_CallMethod(docs, question, "O", self) : nullptr;
+  Py_XDECREF(docs);
+  return answer;
+}
+
 static PyObject* op_get_doc(PyObject* self, void*) {
   auto* packet = reinterpret_cast<OpOverloadPacket*>(self);
-  if (packet->dict != nullptr) {
-    PyObject* doc = PyDict_GetItemString(packet->dict, "__doc__");
-    if (doc != nullptr) {
-      return Py_NewRef(doc);
-    }
-  }
-  std::string doc;
-  for (const PythonSignature& signature : *packet->signatures) {
-    doc += std::string(PyUnicode_AsUTF8(packet->name)) + signature.str() + "\n";
-  }
-  doc += "\nSchemas:\n\n";
-  for (const PythonSignature& signature : *packet->signatures) {
-    doc += "    " + signature.entry()->schema.str() + "\n";
-  }
-  return PyUnicode_FromString(doc.c_str());
+  PyObject* doc = packet->dict != nullptr ? PyDict_GetItemString(packet->dict, "__doc__") : nullptr;
+  return doc != nullptr ? Py_NewRef(doc) : ask_docs(self, "describe");
+}
+
+static PyObject* op_get_signature(PyObject* self, void*) {
+  return ask_docs(self, "signature");
 }
 
 static int op_set_doc(PyObject* self, PyObject* doc, void*) {
@@ -208,12 +205,28 @@ static PyObject* op_overloads(PyObject* self, PyObject*) {
   return list;
 }
 
+static PyObject* op_signatures(PyObject* self, PyObject*) {
+  HANDLE_TH_ERRORS
+  PyObject* list = PyList_New(0);
+  for (const PythonSignature& signature : *reinterpret_cast<OpOverloadPacket*>(self)->signatures) {
+    PyObject* description = signature.describe();
+    if (description == nullptr || PyList_Append(list, description) < 0) {
+      throw_python_error();
+    }
+    Py_DECREF(description);
+  }
+  return list;
+  END_HANDLE_TH_ERRORS
+}
+
 static PyObject* op_reduce(PyObject* self, PyObject*) {
   return Py_NewRef(reinterpret_cast<OpOverloadPacket*>(self)->name);
 }
 
+// A function binds to nothing, as Python's built-in ones do; that it has this slot makes it a routine for inspect and
+// help().
 static PyObject* op_descr_get(PyObject* self, PyObject* obj, PyObject*) {
-  if (obj == nullptr || obj == Py_None) {
+  if (!reinterpret_cast<OpOverloadPacket*>(self)->is_method || obj == nullptr || obj == Py_None) {
     return Py_NewRef(self);
   }
   return PyMethod_New(self, obj);
@@ -222,10 +235,12 @@ static PyObject* op_descr_get(PyObject* self, PyObject* obj, PyObject*) {
 static PyGetSetDef op_properties[] = {{"__name__", op_get_name, nullptr, nullptr, nullptr},
                                       {"__qualname__", op_get_name, nullptr, nullptr, nullptr},
                                       {"__doc__", op_get_doc, op_set_doc, nullptr, nullptr},
+                                      {"__signature__", op_get_signature, nullptr, nullptr, nullptr},
                                       {"__module__", op_get_module, nullptr, nullptr, nullptr},
                                       {}};
 static PyMethodDef op_methods[] = {
     {"overloads", op_overloads, METH_NOARGS, "Names of the overloads, in the order they are tried."},
+    {"signatures", op_signatures, METH_NOARGS, "What the argument parser knows of each overload, as dicts."},
     {"__reduce__", op_reduce, METH_NOARGS, nullptr},
     {}};
 static PyMemberDef op_members[] = {
@@ -236,13 +251,11 @@ static PyTypeObject* make_op_type(const char* name, bool is_method) {
                                     {Py_tp_repr, reinterpret_cast<void*>(op_repr)},
                                     {Py_tp_getset, op_properties},
                                     {Py_tp_methods, op_methods},
-                                    {Py_tp_members, op_members}};
-  unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL;
-  if (is_method) {
-    slots.push_back({Py_tp_descr_get, reinterpret_cast<void*>(op_descr_get)});
-    flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
-  }
-  slots.push_back({0, nullptr});
+                                    {Py_tp_members, op_members},
+                                    {Py_tp_descr_get, reinterpret_cast<void*>(op_descr_get)},
+                                    {0, nullptr}};
+  const unsigned flags =
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | (is_method ? Py_TPFLAGS_METHOD_DESCRIPTOR : 0);
   PyType_Spec spec = {name, sizeof(OpOverloadPacket), 0, flags, slots.data()};
   PyObject* type = PyType_FromSpec(&spec);
   if (type == nullptr) {

@@ -13,12 +13,16 @@ PyTypeObject *THPDtypeType, *THPDeviceType, *THPLayoutType, *THPMemoryFormatType
 
 static PyObject* dtype_registry[c10::kNumScalarTypes];
 static PyObject* strided_layout;
+static PyObject* memory_format_registry[3];
 
 PyObject* getTHPDtype(c10::ScalarType scalar_type) {
   return dtype_registry[static_cast<int>(scalar_type)];
 }
 PyObject* getTHPLayout() {
   return strided_layout;
+}
+PyObject* getTHPMemoryFormat(c10::MemoryFormat memory_format) {
+  return memory_format_registry[static_cast<int>(memory_format)];
 }
 
 c10::ScalarType scalar_type_from_python(PyObject* obj) {
@@ -76,8 +80,14 @@ static PyGetSetDef dtype_properties[] = {
      "Bytes per element.", nullptr},
     {}};
 
+static const char* kDtypeDoc =
+    "The type of a tensor's elements, such as ``torch.float32``; there is one object for each.\n\n"
+    "Example:\n    >>> import reftorch as torch\n    >>> torch.ones(2).dtype, torch.int64.itemsize\n"
+    "    (torch.float32, 8)\n\nMirrors torch/csrc/Dtype.cpp.";
+
 static void init_dtype(PyObject* module) {
-  PyType_Slot slots[] = {{Py_tp_repr, reinterpret_cast<void*>(dtype_repr)},
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(kDtypeDoc)},
+                         {Py_tp_repr, reinterpret_cast<void*>(dtype_repr)},
                          {Py_tp_methods, dtype_methods},
                          {Py_tp_getset, dtype_properties},
                          {0, nullptr}};
@@ -183,8 +193,17 @@ static PyGetSetDef device_properties[] = {
      nullptr, "Which device of that type, or None for the current one.", nullptr},
     {}};
 
+static const char* kDeviceDoc =
+    "device(type, index=None)\n--\n\n"
+    "Where a tensor lies.\n\nArgs:\n    type: \"cpu\" or \"cuda\", with an index behind a colon or without; a device; "
+    "an int: that CUDA device.\n    index: which device of that type.\n\n"
+    "Raises:\n    RuntimeError: there is no such type of device.\n\n"
+    "Example:\n    >>> import reftorch as torch\n    >>> torch.device(\"cuda:1\")\n    device(type='cuda', index=1)\n\n"
+    "Mirrors torch/csrc/Device.cpp.";
+
 static void init_device(PyObject* module) {
-  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(device_new)},
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(kDeviceDoc)},
+                         {Py_tp_new, reinterpret_cast<void*>(device_new)},
                          {Py_tp_repr, reinterpret_cast<void*>(device_repr)},
                          {Py_tp_str, reinterpret_cast<void*>(device_str)},
                          {Py_tp_hash, reinterpret_cast<void*>(device_hash)},
@@ -207,20 +226,29 @@ static PyObject* memory_format_repr(PyObject* self) {
 }
 
 static void init_layouts(PyObject* module) {
-  PyType_Slot layout_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(layout_repr)}, {0, nullptr}};
+  PyType_Slot layout_slots[] = {
+      {Py_tp_doc, const_cast<char*>("How a tensor's elements lie in memory; ``torch.strided`` is the only one.\n\n"
+                                    "Mirrors torch/csrc/Layout.cpp.")},
+      {Py_tp_repr, reinterpret_cast<void*>(layout_repr)},
+      {0, nullptr}};
   THPLayoutType = make_type("reftorch.layout", sizeof(THPLayout), layout_slots);
   strided_layout = THPLayoutType->tp_alloc(THPLayoutType, 0);
   add_to_module(module, "layout", reinterpret_cast<PyObject*>(THPLayoutType));
   add_to_module(module, "strided", strided_layout);
 
-  PyType_Slot format_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(memory_format_repr)}, {0, nullptr}};
+  PyType_Slot format_slots[] = {
+      {Py_tp_doc, const_cast<char*>("The order of the dimensions in memory: ``torch.contiguous_format``, "
+                                    "``torch.channels_last`` or ``torch.preserve_format``.\n\n"
+                                    "Mirrors torch/csrc/MemoryFormat.cpp.")},
+      {Py_tp_repr, reinterpret_cast<void*>(memory_format_repr)},
+      {0, nullptr}};
   THPMemoryFormatType = make_type("reftorch.memory_format", sizeof(THPMemoryFormat), format_slots);
   add_to_module(module, "memory_format", reinterpret_cast<PyObject*>(THPMemoryFormatType));
   for (auto format : {c10::MemoryFormat::Contiguous, c10::MemoryFormat::Preserve, c10::MemoryFormat::ChannelsLast}) {
     PyObject* obj = THPMemoryFormatType->tp_alloc(THPMemoryFormatType, 0);
     reinterpret_cast<THPMemoryFormat*>(obj)->memory_format = format;
+    memory_format_registry[static_cast<int>(format)] = obj;
     add_to_module(module, c10::str(format).c_str(), obj);
-    Py_DECREF(obj);
   }
 }
 
@@ -297,9 +325,17 @@ static PyObject* size_reduce(PyObject* self, PyObject*) {
   PyObject* plain = items == self ? PyTuple_GetSlice(self, 0, PyTuple_GET_SIZE(self)) : items;
   return Py_BuildValue("O(N)", THPSizeType, plain);
 }
-static PyMethodDef size_methods[] = {{"numel", size_numel, METH_NOARGS, "The product of the sizes."},
-                                     {"__reduce__", size_reduce, METH_NOARGS, nullptr},
-                                     {}};
+static PyMethodDef size_methods[] = {
+    {"numel", size_numel, METH_NOARGS, "numel($self, /)\n--\n\nThe product of the sizes."},
+    {"__reduce__", size_reduce, METH_NOARGS, nullptr},
+    {}};
+
+static const char* kSizeDoc =
+    "Size(iterable=(), /)\n--\n\n"
+    "The shape of a tensor: a tuple of ints with numel().\n\nArgs:\n    iterable: ints.\n\n"
+    "Raises:\n    TypeError: an item is no int.\n\n"
+    "Example:\n    >>> import reftorch as torch\n    >>> torch.ones(2, 3).shape\n    torch.Size([2, 3])\n"
+    "    >>> torch.Size([2, 3]).numel()\n    6\n\nMirrors torch/csrc/Size.cpp.";
 
 static void init_size(PyObject* module) {
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(size_new)},
@@ -308,7 +344,7 @@ static void init_size(PyObject* module) {
                          {Py_sq_concat, reinterpret_cast<void*>(size_concat)},
                          {Py_sq_repeat, reinterpret_cast<void*>(size_repeat)},
                          {Py_mp_subscript, reinterpret_cast<void*>(size_subscript)},
-                         {Py_tp_doc, const_cast<char*>("The shape of a tensor: a tuple of ints with numel().")},
+                         {Py_tp_doc, const_cast<char*>(kSizeDoc)},
                          {0, nullptr}};
   THPSizeType = make_type("reftorch.Size", 0, slots, &PyTuple_Type);
   add_to_module(module, "Size", reinterpret_cast<PyObject*>(THPSizeType));

@@ -30,6 +30,7 @@ extern PyTypeObject *THPDtypeType, *THPDeviceType, *THPLayoutType, *THPMemoryFor
 // Borrowed references, alive as long as the module is.
 PyObject* getTHPDtype(c10::ScalarType scalar_type);
 PyObject* getTHPLayout();
+PyObject* getTHPMemoryFormat(c10::MemoryFormat memory_format);
 
 // New references; null with a Python error set on failure.
 PyObject* THPDevice_New(c10::Device device);

@@ -291,32 +291,43 @@ static PyObject* make_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
 }
 
 static PyMethodDef variable_methods[] = {
-    {"item", item, METH_NOARGS, "The value of a one-element tensor as a Python number."},
-    {"tolist", THPVariable_tolist, METH_NOARGS, "The values as nested lists of Python numbers."},
+    {"item", item, METH_NOARGS,
+     "item($self, /)\n--\n\nThe value of a one-element tensor as a Python number.\n\nExample:\n    >>> import reftorch "
+     "as torch\n    >>> torch.tensor([2.5]).item()\n    2.5"},
+    {"tolist", THPVariable_tolist, METH_NOARGS,
+     "tolist($self, /)\n--\n\nThe values as nested lists of Python numbers.\n\nExample:\n    >>> import reftorch as "
+     "torch\n    >>> torch.tensor([[1, 2]]).tolist()\n    [[1, 2]]"},
     {"numpy", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(THPVariable_numpy)),
-     METH_VARARGS | METH_KEYWORDS, "numpy(*, force=False): an array on the same memory."},
+     METH_VARARGS | METH_KEYWORDS,
+     "numpy($self, /, *, force=False)\n--\n\nAn array on the same memory. ``force`` detaches first, where a gradient "
+     "is required.\n\nExample:\n    >>> import reftorch as torch\n    >>> torch.tensor([1, 2]).numpy()\n    array([1, "
+     "2])"},
     {"size", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(size)), METH_VARARGS | METH_KEYWORDS,
-     "size(dim=None): the shape, or one of its numbers."},
+     "size($self, dim=None)\n--\n\nThe shape, or one of its numbers.\n\nExample:\n    >>> import reftorch as torch\n   "
+     " >>> torch.ones(2, 3).size(), torch.ones(2, 3).size(-1)\n    (torch.Size([2, 3]), 3)"},
     {"stride", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(stride)), METH_VARARGS | METH_KEYWORDS,
-     "stride(dim=None): steps between neighbours in elements, for all dimensions or one."},
+     "stride($self, dim=None)\n--\n\nSteps between neighbours in elements, for all dimensions or one.\n\nExample:\n    "
+     ">>> import reftorch as torch\n    >>> torch.ones(2, 3).stride()\n    (3, 1)"},
     {"is_contiguous", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(is_contiguous)),
      METH_VARARGS | METH_KEYWORDS,
-     "is_contiguous(memory_format=contiguous_format): whether the elements lie in memory in the order of the "
+     "is_contiguous($self, memory_format=None)\n--\n\nWhether the elements lie in memory in the order of the "
      "dimensions."},
-    {"dim", dim, METH_NOARGS, "The number of dimensions."},
-    {"ndimension", dim, METH_NOARGS, "The number of dimensions."},
-    {"numel", numel, METH_NOARGS, "The number of elements."},
-    {"nelement", numel, METH_NOARGS, "The number of elements."},
-    {"element_size", element_size, METH_NOARGS, "Bytes per element."},
-    {"storage_offset", storage_offset, METH_NOARGS, "Where in the storage the first element is, in elements."},
-    {"data_ptr", data_ptr, METH_NOARGS, "The address of the first element."},
+    {"dim", dim, METH_NOARGS, "dim($self, /)\n--\n\nThe number of dimensions."},
+    {"ndimension", dim, METH_NOARGS, "ndimension($self, /)\n--\n\nThe number of dimensions."},
+    {"numel", numel, METH_NOARGS, "numel($self, /)\n--\n\nThe number of elements."},
+    {"nelement", numel, METH_NOARGS, "nelement($self, /)\n--\n\nThe number of elements."},
+    {"element_size", element_size, METH_NOARGS, "element_size($self, /)\n--\n\nBytes per element."},
+    {"storage_offset", storage_offset, METH_NOARGS,
+     "storage_offset($self, /)\n--\n\nWhere in the storage the first element is, in elements."},
+    {"data_ptr", data_ptr, METH_NOARGS, "data_ptr($self, /)\n--\n\nThe address of the first element."},
     {"_storage_data_ptr", storage_data_ptr, METH_NOARGS, "The address of the storage's first byte."},
     {"_storage_nbytes", storage_nbytes, METH_NOARGS, "Bytes of the storage."},
     {"_storage_use_count", storage_use_count, METH_NOARGS, "How many tensors share the storage."},
     {"_use_count", use_count, METH_NOARGS, "How many holders the TensorImpl has."},
-    {"is_floating_point", is_floating_point, METH_NOARGS, "True for float16, bfloat16, float32 and float64."},
-    {"is_signed", is_signed, METH_NOARGS, "False for uint8 and bool."},
-    {"is_complex", is_complex, METH_NOARGS, "False: there are no complex dtypes."},
+    {"is_floating_point", is_floating_point, METH_NOARGS,
+     "is_floating_point($self, /)\n--\n\nTrue for float16, bfloat16, float32 and float64."},
+    {"is_signed", is_signed, METH_NOARGS, "is_signed($self, /)\n--\n\nFalse for uint8 and bool."},
+    {"is_complex", is_complex, METH_NOARGS, "is_complex($self, /)\n--\n\nFalse: there are no complex dtypes."},
     {"_make_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(make_subclass)),
      METH_VARARGS | METH_KEYWORDS | METH_STATIC, nullptr},
     {}};

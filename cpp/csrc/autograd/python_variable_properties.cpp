@@ -208,9 +208,11 @@ static PyObject* is_inference(PyObject* self, PyObject*) {
 static PyMethodDef methods[] = {
     {"requires_grad_", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(requires_grad_)),
      METH_VARARGS | METH_KEYWORDS,
-     "requires_grad_(requires_grad=True): set whether ops on this tensor are recorded; returns it."},
-    {"retain_grad", retain_grad, METH_NOARGS, "retain_grad(): let this tensor keep its .grad though it is no leaf."},
-    {"is_inference", is_inference, METH_NOARGS, "Whether this is an inference tensor, made in inference mode."},
+     "requires_grad_($self, requires_grad=True)\n--\n\nSet whether ops on this tensor are recorded; returns it."},
+    {"retain_grad", retain_grad, METH_NOARGS,
+     "retain_grad($self, /)\n--\n\nLet this tensor keep its .grad though it is no leaf."},
+    {"is_inference", is_inference, METH_NOARGS,
+     "is_inference($self, /)\n--\n\nWhether this is an inference tensor, made in inference mode."},
     {"_is_view", is_view, METH_NOARGS, nullptr},
     {}};
 

@@ -1,0 +1,116 @@
+"""An op's docstring and signature, made when they are asked for: the registry's half and the words, put together.
+
+Mirrors: torch/_torch_docs.py
+Leaves out: nothing: PyTorch writes signatures into its texts by hand, and has none for ``inspect``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+from typing import Any
+
+from reftorch import _torch_docs
+from reftorch._torch_docs._entries import ENTRIES
+from reftorch._torch_docs._signatures import signatures
+
+__all__ = ["ENTRIES", "describe", "signature", "text_of", "words"]
+
+for _module in pkgutil.iter_modules(_torch_docs.__path__):
+    if not _module.name.startswith("_"):
+        importlib.import_module(f"reftorch._torch_docs.{_module.name}")
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def text_of(name: str, alias_of: str | None = None) -> str | None:
+    """The words for op ``name``; those of ``foo_`` and of a second name are made from the op's own.
+
+    Example:
+        >>> from reftorch._torch_docs._describe import text_of
+        >>> print(text_of("sin_").splitlines()[0])
+        In-place version of :func:`torch.sin`: the result is written to the tensor, which is returned.
+    """
+    if name in ENTRIES:
+        return ENTRIES[name].replace("\nExample:\n", "\nExample:\n    >>> import reftorch as torch\n")
+    if alias_of is not None:
+        return f"Another name of :func:`torch.{alias_of}`.\n\n{text_of(alias_of) or ''}"
+    functional = ENTRIES.get(name[:-1]) if name.endswith("_") else None
+    if functional is not None:
+        head = f"In-place version of :func:`torch.{name[:-1]}`: the result is written to the tensor, which is returned."
+        return f"{head}\n\n{functional.partition('Example:')[0].rstrip()}\n"
+    if name.startswith("linalg_"):
+        return f"What ``torch.linalg.{name[7:]}`` calls, whose docstring says what it does.\n"
+    return None
+
+
+def _place(file: str) -> str:
+    """Where an op is registered, and what that file mirrors, where the source is at hand to say it."""
+    here = "cpp/" + file.replace("\\", "/").rpartition("cpp/")[2]
+    source = _ROOT / here
+    header = re.match(r"// Mirrors: ([^\s,]+)", source.read_text()) if source.exists() else None
+    return f"Mirrors {header[1]}; registered in {here}." if header else f"Registered in {here}."
+
+
+def words(packet: Any) -> str:
+    """What an op does and where it is, without its signatures.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch._torch_docs._describe import words
+        >>> words(torch.sin).splitlines()[-1]
+        'Mirrors aten/src/ATen/native/UnaryOps.cpp; registered in cpp/ATen/native/UnaryOps.cpp.'
+    """
+    forms = packet.signatures()
+    parts = []
+    text = text_of(packet.__name__, forms[0]["alias_of"])
+    if text is not None:
+        parts.append(text)
+        if type(packet).__name__ == "OpMethod" and "``input``" in text:
+            parts.append("As a method, ``input`` is the tensor itself.\n")
+    parts.append("".join(f"{place}\n" for place in dict.fromkeys(_place(form["file"]) for form in forms)))
+    return "\n".join(parts)
+
+
+def describe(packet: Any) -> str:
+    """The docstring of an op: how to call it, what it does, where it is, its schemas.
+
+    Example:
+        >>> import reftorch as torch
+        >>> print(torch.sin.__doc__.splitlines()[0])
+        sin(input: Tensor, *, out: Tensor | None = None) -> Tensor
+
+    Mirrors torch/_torch_docs.py.
+    """
+    calls = "".join(f"{form.readable()}\n" for form in signatures(packet))
+    schemas = "".join(f"    {form['schema']}\n" for form in packet.signatures())
+    return f"{calls}\n{words(packet)}\nSchemas:\n{schemas}"
+
+
+def signature(packet: Any) -> inspect.Signature:
+    """What ``inspect.signature`` returns for an op that can be called in one way.
+
+    Raises:
+        AttributeError: there are several ways, as with ``torch.max``; the docstring shows them.
+
+    Example:
+        >>> import inspect, reftorch as torch
+        >>> str(inspect.signature(torch.add))
+        '(input, other, *, alpha=1, out=None)'
+
+    Mirrors torch/csrc/autograd/python_torch_functions_manual.cpp: there is no signature there.
+    """
+    forms = packet.signatures()
+    if len(forms) > 1:
+        raise AttributeError(f"{packet.__name__} has {len(forms)} signatures: see its docstring", name="__signature__")
+    values = [p["default"] for p in forms[0]["parameters"]]
+    parameters = []
+    for i, parameter in enumerate(signatures(packet)[0].parameters):
+        default: Any = inspect.Parameter.empty
+        if parameter.default is not None:
+            default = values[i] if i < len(values) else {"None": None, "False": False}[parameter.default]
+        parameters.append(inspect.Parameter(parameter.name, parameter.kind, default=default))
+    return inspect.Signature(parameters)

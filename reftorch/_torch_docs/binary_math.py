@@ -1,0 +1,179 @@
+"""Functions of two numbers beyond arithmetic: angles, logarithms of sums, divisors, neighbours.
+
+Mirrors: torch/_torch_docs.py
+Leaves out: the pictures, and the notes on devices and complex numbers.
+"""
+
+from reftorch._torch_docs._entries import add_docstr
+
+add_docstr(
+    "fmax",
+    """
+Return the larger of the two, element by element; where one is nan, the other.
+
+Shape: broadcast(``input``, ``other``).
+
+Example:
+    >>> torch.fmax(torch.tensor([1.0, torch.nan]), torch.tensor([3.0, 2.0]))
+    tensor([3., 2.])
+""",
+)
+
+add_docstr(
+    "fmin",
+    """
+Return the smaller of the two, element by element; where one is nan, the other.
+
+Shape: broadcast(``input``, ``other``).
+
+Example:
+    >>> torch.fmin(torch.tensor([1.0, torch.nan]), torch.tensor([3.0, 2.0]))
+    tensor([1., 2.])
+""",
+)
+
+add_docstr(
+    "atan2",
+    r"""
+Return the angle of the point (``other``, ``input``) in :math:`[-\pi, \pi]`: the arc tangent of the quotient that
+knows the quadrant.
+
+Shape: broadcast(``input``, ``other``).
+
+Example:
+    >>> torch.atan2(torch.tensor([1.0, -1.0]), torch.tensor([-1.0, -1.0]))
+    tensor([ 2.3562, -2.3562])
+""",
+)
+
+add_docstr(
+    "hypot",
+    r"""
+Return :math:`\sqrt{input^2 + other^2}` without overflow in between.
+
+Shape: broadcast(``input``, ``other``).
+
+Example:
+    >>> torch.hypot(torch.tensor([3.0]), torch.tensor([4.0]))
+    tensor([5.])
+""",
+)
+
+add_docstr(
+    "logaddexp",
+    r"""
+Return :math:`\ln(e^{input} + e^{other})` without overflow.
+
+Shape: broadcast(``input``, ``other``).
+
+Example:
+    >>> torch.logaddexp(torch.tensor([0.0, 1000.0]), torch.tensor([0.0, 1000.0]))
+    tensor([6.9315e-01, 1.0007e+03])
+""",
+)
+
+add_docstr(
+    "logaddexp2",
+    r"""
+Return :math:`\log_2(2^{input} + 2^{other})` without overflow.
+
+Shape: broadcast(``input``, ``other``).
+
+Example:
+    >>> torch.logaddexp2(torch.tensor([0.0, 1000.0]), torch.tensor([0.0, 1000.0]))
+    tensor([1.0000e+00, 1.0010e+03])
+""",
+)
+
+add_docstr(
+    "copysign",
+    """
+Return the size of ``input`` with the sign of ``other``.
+
+Shape: broadcast(``input``, ``other``).
+
+Example:
+    >>> torch.copysign(torch.tensor([1.0, -2.0]), torch.tensor([-1.0, 1.0]))
+    tensor([-1.,  2.])
+""",
+)
+
+add_docstr(
+    "nextafter",
+    """
+Return the next floating-point number from ``input`` towards ``other``.
+
+Shape: broadcast(``input``, ``other``).
+
+Raises:
+    RuntimeError: the dtypes differ, or are integers.
+
+Example:
+    >>> torch.nextafter(torch.tensor([1.0]), torch.tensor([2.0])) - 1
+    tensor([1.1921e-07])
+""",
+)
+
+add_docstr(
+    "heaviside",
+    """
+Return the step function: 0 below 0, 1 above, and ``values`` at 0.
+
+Args:
+    values: a tensor of the same dtype.
+
+Shape: broadcast(``input``, ``values``).
+
+Raises:
+    RuntimeError: the dtypes differ.
+
+Example:
+    >>> torch.heaviside(torch.tensor([-1.0, 0.0, 2.0]), torch.tensor([0.5]))
+    tensor([0.0000, 0.5000, 1.0000])
+""",
+)
+
+add_docstr(
+    "ldexp",
+    r"""
+Multiply by a power of two: :math:`input \cdot 2^{other}`.
+
+Shape: broadcast(``input``, ``other``).
+
+Example:
+    >>> torch.ldexp(torch.tensor([1.0, 3.0]), torch.tensor([2, 3]))
+    tensor([ 4., 24.])
+""",
+)
+
+add_docstr(
+    "gcd",
+    """
+Return the greatest common divisor, element by element.
+
+Shape: broadcast(``input``, ``other``).
+
+Raises:
+    RuntimeError: the elements are not integers.
+
+Example:
+    >>> torch.gcd(torch.tensor([12, 10]), torch.tensor([18, 4]))
+    tensor([6, 2])
+""",
+)
+
+add_docstr(
+    "lcm",
+    """
+Return the least common multiple, element by element.
+
+Shape: broadcast(``input``, ``other``).
+
+Raises:
+    RuntimeError: the elements are not integers.
+
+Example:
+    >>> torch.lcm(torch.tensor([4, 10]), torch.tensor([6, 4]))
+    tensor([12, 20])
+""",
+)

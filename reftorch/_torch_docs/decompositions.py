@@ -1,0 +1,240 @@
+"""Determinants, inverses and factors, under the names that torch itself has.
+
+Mirrors: torch/_torch_docs.py
+Leaves out: the pictures, and the notes on devices and complex numbers.
+"""
+
+from reftorch._torch_docs._entries import add_docstr
+
+add_docstr(
+    "det",
+    """
+Return the determinants of square matrices: ``torch.linalg.det``.
+
+Shape: (*, N, N) -> (*).
+
+Example:
+    >>> torch.det(torch.tensor([[2.0, 1.0], [0.0, 3.0]]))
+    tensor(6.)
+""",
+)
+
+add_docstr(
+    "logdet",
+    """
+Return the logarithms of the determinants of square matrices; nan where one is negative.
+
+Shape: (*, N, N) -> (*).
+
+Example:
+    >>> torch.logdet(2 * torch.eye(2))
+    tensor(1.3863)
+""",
+)
+
+add_docstr(
+    "slogdet",
+    """
+Return the sign of the determinants and the logarithm of their absolute values: ``torch.linalg.slogdet``.
+
+Shape: (*, N, N) -> (*), twice.
+
+Example:
+    >>> torch.slogdet(-torch.eye(3)).sign
+    tensor(-1.)
+""",
+)
+
+add_docstr(
+    "inverse",
+    """
+Return the inverses of square matrices: ``torch.linalg.inv``.
+
+Shape: (*, N, N) -> (*, N, N).
+
+Raises:
+    RuntimeError: a matrix is singular (``torch.linalg.LinAlgError``).
+
+Example:
+    >>> torch.inverse(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.2500]])
+""",
+)
+
+add_docstr(
+    "pinverse",
+    """
+Return the pseudo-inverses of matrices: ``torch.linalg.pinv``.
+
+Args:
+    rcond: singular values below this share of the largest count as 0.
+
+Shape: (*, M, N) -> (*, N, M).
+
+Example:
+    >>> torch.pinverse(torch.tensor([[2.0, 0.0], [0.0, 0.0]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.0000]])
+""",
+)
+
+add_docstr(
+    "matrix_power",
+    """
+Return powers of square matrices: ``torch.linalg.matrix_power``.
+
+Args:
+    n: negative powers are those of the inverse.
+
+Shape: (*, N, N) -> (*, N, N).
+
+Example:
+    >>> torch.matrix_power(torch.tensor([[1, 1], [0, 1]]).double(), 3)
+    tensor([[1., 3.],
+            [0., 1.]], dtype=torch.float64)
+""",
+)
+
+add_docstr(
+    "cholesky",
+    """
+Return the Cholesky factors of positive-definite matrices. Deprecated: ``torch.linalg.cholesky``.
+
+Args:
+    upper: return the upper factor, :math:`U^T U`, instead of the lower one, :math:`L L^T`.
+
+Shape: (*, N, N) -> (*, N, N).
+
+Raises:
+    RuntimeError: a matrix is not positive-definite (``torch.linalg.LinAlgError``).
+
+Example:
+    >>> torch.cholesky(torch.tensor([[4.0, 0.0], [0.0, 9.0]]))
+    tensor([[2., 0.],
+            [0., 3.]])
+""",
+)
+
+add_docstr(
+    "cholesky_solve",
+    """
+Solve :math:`A X = B` for ``input`` = B, where the Cholesky factor of A is given.
+
+Args:
+    input2: the factor.
+    upper: it is the upper one.
+
+Shape: (*, N, K), (*, N, N) -> (*, N, K).
+
+Example:
+    >>> torch.cholesky_solve(torch.tensor([[4.0], [9.0]]), torch.tensor([[2.0, 0.0], [0.0, 3.0]]))
+    tensor([[1.],
+            [1.]])
+""",
+)
+
+add_docstr(
+    "cholesky_inverse",
+    """
+Return the inverse of a matrix whose Cholesky factor is given.
+
+Args:
+    upper: it is the upper one.
+
+Shape: (*, N, N) -> (*, N, N).
+
+Example:
+    >>> torch.cholesky_inverse(torch.tensor([[1.0, 0.0], [1.0, 1.0]]))
+    tensor([[ 2., -1.],
+            [-1.,  1.]])
+""",
+)
+
+add_docstr(
+    "triangular_solve",
+    """
+Solve :math:`A X = B` for ``input`` = B and a triangular A. Deprecated: ``torch.linalg.solve_triangular``.
+
+Args:
+    upper: A is upper triangular.
+    transpose: solve for the transpose of A.
+    unitriangular: the diagonal of A counts as ones.
+
+Shape: (*, N, K), (*, N, N) -> (solution, a copy of A).
+
+Example:
+    >>> torch.triangular_solve(torch.tensor([[4.0], [9.0]]), torch.tensor([[2.0, 0.0], [0.0, 3.0]]))[0]
+    tensor([[2.],
+            [3.]])
+""",
+)
+
+add_docstr(
+    "qr",
+    """
+Return the factors Q, orthogonal, and R, upper triangular. Deprecated: ``torch.linalg.qr``.
+
+Args:
+    some: the reduced factors.
+
+Shape: (*, M, N) -> (*, M, K), (*, K, N) with K = min(M, N).
+
+Example:
+    >>> q, r = torch.qr(torch.tensor([[3.0, 1.0], [4.0, 2.0]]))
+    >>> torch.allclose(q @ r, torch.tensor([[3.0, 1.0], [4.0, 2.0]]))
+    True
+""",
+)
+
+add_docstr(
+    "svd",
+    """
+Return the singular value decomposition :math:`U S V^T`. Deprecated: ``torch.linalg.svd``, which returns
+:math:`V^T`.
+
+Args:
+    some: the reduced factors.
+    compute_uv: without it, U and V are zeros.
+
+Shape: (*, M, N) -> (*, M, K), (*, K), (*, N, K) with K = min(M, N).
+
+Example:
+    >>> torch.svd(torch.tensor([[3.0, 0.0], [0.0, 2.0]])).S
+    tensor([3., 2.])
+""",
+)
+
+add_docstr(
+    "lu_solve",
+    """
+Solve :math:`A X = B` for ``input`` = B, where the LU factors of A are given. Deprecated: ``torch.linalg.lu_solve``.
+
+Shape: (*, N, K), (*, N, N), (*, N) -> (*, N, K).
+
+Example:
+    >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    >>> torch.linalg.lu_solve(LU, pivots, torch.tensor([[2.0], [8.0]]))
+    tensor([[1.],
+            [2.]])
+""",
+)
+
+add_docstr(
+    "lu_unpack",
+    """
+Return P, L and U of what ``torch.linalg.lu_factor`` returned.
+
+Args:
+    unpack_data: without it, L and U are empty.
+    unpack_pivots: without it, P is empty.
+
+Shape: (*, M, N), (*, K) -> (*, M, M), (*, M, K), (*, K, N) with K = min(M, N).
+
+Example:
+    >>> P, L, U = torch.lu_unpack(*torch.linalg.lu_factor(torch.tensor([[1.0, 2.0], [4.0, 4.0]])))
+    >>> P @ L @ U
+    tensor([[1., 2.],
+            [4., 4.]])
+""",
+)

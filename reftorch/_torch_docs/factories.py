@@ -1,0 +1,430 @@
+"""Tensors out of nothing: filled ones and ranges.
+
+Mirrors: torch/_torch_docs.py
+Leaves out: the pictures, and the notes on devices and complex numbers.
+"""
+
+from reftorch._torch_docs._entries import add_docstr
+
+add_docstr(
+    "empty",
+    """
+Make a tensor whose elements are not set: whatever the memory held.
+
+Args:
+    size: the shape, as ints or as one tuple.
+    dtype: the dtype of the result.
+    device: where it lies; only the CPU.
+    requires_grad: record what is done with it.
+
+Shape: ``size``.
+
+Example:
+    >>> torch.empty(2, 3).shape
+    torch.Size([2, 3])
+""",
+)
+
+add_docstr(
+    "empty_strided",
+    """
+Make a tensor of given strides, whose elements are not set.
+
+Args:
+    size: the shape.
+    stride: how many elements lie between neighbours, for each dimension.
+    dtype: the dtype of the result.
+    device: where it lies; only the CPU.
+    requires_grad: record what is done with it.
+
+Shape: ``size``.
+
+Example:
+    >>> torch.empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+""",
+)
+
+add_docstr(
+    "empty_permuted",
+    """
+Make a dense tensor whose dimensions lie in memory in a given order; its elements are not set.
+
+Args:
+    size: the shape.
+    physical_layout: the dimensions, from the outermost in memory to the innermost.
+    dtype: the dtype of the result.
+    device: where it lies; only the CPU.
+    requires_grad: record what is done with it.
+
+Shape: ``size``.
+
+Example:
+    >>> torch.empty_permuted((2, 3, 5), (0, 2, 1)).stride()
+    (15, 1, 3)
+""",
+)
+
+add_docstr(
+    "empty_like",
+    """
+Make a tensor of the shape and dtype of ``input``, whose elements are not set.
+
+Args:
+    dtype: the dtype of the result.
+
+Shape: that of ``input``.
+
+Example:
+    >>> torch.empty_like(torch.ones(2, 3, dtype=torch.int64)).dtype
+    torch.int64
+""",
+)
+
+add_docstr(
+    "zeros",
+    """
+Make a tensor of zeros.
+
+Args:
+    size: the shape, as ints or as one tuple.
+    dtype: the dtype of the result.
+    device: where it lies; only the CPU.
+    requires_grad: record what is done with it.
+
+Shape: ``size``.
+
+Example:
+    >>> torch.zeros(2, 3)
+    tensor([[0., 0., 0.],
+            [0., 0., 0.]])
+""",
+)
+
+add_docstr(
+    "zeros_like",
+    """
+Make a tensor of zeros, of the shape and dtype of ``input``.
+
+Args:
+    dtype: the dtype of the result.
+
+Shape: that of ``input``.
+
+Example:
+    >>> torch.zeros_like(torch.tensor([1, 2]))
+    tensor([0, 0])
+""",
+)
+
+add_docstr(
+    "ones",
+    """
+Make a tensor of ones.
+
+Args:
+    size: the shape, as ints or as one tuple.
+    dtype: the dtype of the result.
+    device: where it lies; only the CPU.
+    requires_grad: record what is done with it.
+
+Shape: ``size``.
+
+Example:
+    >>> torch.ones(2, dtype=torch.int64)
+    tensor([1, 1])
+""",
+)
+
+add_docstr(
+    "ones_like",
+    """
+Make a tensor of ones, of the shape and dtype of ``input``.
+
+Args:
+    dtype: the dtype of the result.
+
+Shape: that of ``input``.
+
+Example:
+    >>> torch.ones_like(torch.tensor([1.5, 2.5]))
+    tensor([1., 1.])
+""",
+)
+
+add_docstr(
+    "full",
+    """
+Make a tensor whose elements are all ``fill_value``.
+
+Args:
+    size: the shape, as a tuple.
+    fill_value: a number; the dtype follows from it where none is given.
+    dtype: the dtype of the result.
+    device: where it lies; only the CPU.
+    requires_grad: record what is done with it.
+
+Shape: ``size``.
+
+Example:
+    >>> torch.full((2, 2), 7)
+    tensor([[7, 7],
+            [7, 7]])
+""",
+)
+
+add_docstr(
+    "full_like",
+    """
+Make a tensor of the shape and dtype of ``input`` whose elements are all ``fill_value``.
+
+Args:
+    dtype: the dtype of the result.
+
+Shape: that of ``input``.
+
+Example:
+    >>> torch.full_like(torch.tensor([1.5, 2.5]), 7)
+    tensor([7., 7.])
+""",
+)
+
+add_docstr(
+    "scalar_tensor",
+    """
+Make a tensor of no dimensions from a number; of the default dtype where none is given.
+
+Args:
+    dtype: the dtype of the result.
+    device: where it lies; only the CPU.
+    requires_grad: record what is done with it.
+
+Shape: ().
+
+Example:
+    >>> torch.scalar_tensor(3)
+    tensor(3.)
+""",
+)
+
+add_docstr(
+    "new_empty",
+    """
+Make a tensor of the dtype of this one, whose elements are not set.
+
+Args:
+    size: the shape, as ints or as one tuple.
+
+Shape: ``size``.
+
+Example:
+    >>> torch.ones(1, dtype=torch.int64).new_empty(2, 3).dtype
+    torch.int64
+""",
+)
+
+add_docstr(
+    "new_empty_strided",
+    """
+Make a tensor of the dtype of this one and of given strides, whose elements are not set.
+
+Args:
+    size: the shape.
+    stride: how many elements lie between neighbours, for each dimension.
+
+Shape: ``size``.
+
+Example:
+    >>> torch.ones(1).new_empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+""",
+)
+
+add_docstr(
+    "new_zeros",
+    """
+Make a tensor of zeros of the dtype of this one.
+
+Args:
+    size: the shape, as ints or as one tuple.
+
+Shape: ``size``.
+
+Example:
+    >>> torch.ones(1, dtype=torch.int64).new_zeros(2)
+    tensor([0, 0])
+""",
+)
+
+add_docstr(
+    "new_ones",
+    """
+Make a tensor of ones of the dtype of this one.
+
+Args:
+    size: the shape, as ints or as one tuple.
+
+Shape: ``size``.
+
+Example:
+    >>> torch.zeros(1, dtype=torch.int64).new_ones(2)
+    tensor([1, 1])
+""",
+)
+
+add_docstr(
+    "new_full",
+    """
+Make a tensor of the dtype of this one whose elements are all ``fill_value``.
+
+Args:
+    size: the shape, as a tuple.
+
+Shape: ``size``.
+
+Example:
+    >>> torch.zeros(1).new_full((2,), 7)
+    tensor([7., 7.])
+""",
+)
+
+add_docstr(
+    "eye",
+    """
+Make a matrix with ones on the diagonal and zeros elsewhere.
+
+Args:
+    n: how many rows.
+    m: how many columns; as many as rows by default.
+    dtype: the dtype of the result.
+    device: where it lies; only the CPU.
+    requires_grad: record what is done with it.
+
+Shape: (``n``, ``m``).
+
+Example:
+    >>> torch.eye(2)
+    tensor([[1., 0.],
+            [0., 1.]])
+""",
+)
+
+add_docstr(
+    "arange",
+    """
+Make a vector of numbers from ``start`` up to ``end``, without it.
+
+Args:
+    start: the first number; 0 by default.
+    end: where to stop.
+    step: how far apart they are; may be negative.
+    dtype: the dtype of the result.
+    device: where it lies; only the CPU.
+    requires_grad: record what is done with it.
+
+Shape: (ceil((``end`` - ``start``) / ``step``),).
+
+Raises:
+    RuntimeError: ``step`` is 0, or leads away from ``end``.
+
+Example:
+    >>> torch.arange(5)
+    tensor([0, 1, 2, 3, 4])
+    >>> torch.arange(1, 2, 0.5)
+    tensor([1.0000, 1.5000])
+""",
+)
+
+add_docstr(
+    "linspace",
+    """
+Make a vector of ``steps`` numbers from ``start`` to ``end``, both included, evenly spaced.
+
+Args:
+    dtype: the dtype of the result.
+    device: where it lies; only the CPU.
+    requires_grad: record what is done with it.
+
+Shape: (``steps``,).
+
+Example:
+    >>> torch.linspace(0, 1, 5)
+    tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+""",
+)
+
+add_docstr(
+    "logspace",
+    """
+Make a vector of ``steps`` powers of ``base``, whose exponents go evenly from ``start`` to ``end``.
+
+Args:
+    dtype: the dtype of the result.
+    device: where it lies; only the CPU.
+    requires_grad: record what is done with it.
+
+Shape: (``steps``,).
+
+Example:
+    >>> torch.logspace(0, 3, 4)
+    tensor([   1.,   10.,  100., 1000.])
+""",
+)
+
+add_docstr(
+    "range",
+    """
+Make a vector of numbers from ``start`` to ``end``, both included. Deprecated: :func:`arange` is what Python's range
+does.
+
+Args:
+    step: how far apart they are.
+    dtype: the dtype of the result.
+    device: where it lies; only the CPU.
+    requires_grad: record what is done with it.
+
+Shape: (floor((``end`` - ``start``) / ``step``) + 1,).
+
+Example:
+    >>> torch._C._VariableFunctions.range(1, 3)
+    tensor([1., 2., 3.])
+""",
+)
+
+add_docstr(
+    "tril_indices",
+    """
+Return the coordinates of the elements on and below a diagonal, row by row.
+
+Args:
+    row: how many rows the matrix has.
+    col: how many columns.
+    offset: which diagonal: 0 is the main one, above it is positive.
+
+Shape: (2, count), of int64.
+
+Example:
+    >>> torch.tril_indices(2, 2)
+    tensor([[0, 1, 1],
+            [0, 0, 1]])
+""",
+)
+
+add_docstr(
+    "triu_indices",
+    """
+Return the coordinates of the elements on and above a diagonal, row by row.
+
+Args:
+    row: how many rows the matrix has.
+    col: how many columns.
+    offset: which diagonal: 0 is the main one, above it is positive.
+
+Shape: (2, count), of int64.
+
+Example:
+    >>> torch.triu_indices(2, 2)
+    tensor([[0, 0, 1],
+            [0, 1, 1]])
+""",
+)

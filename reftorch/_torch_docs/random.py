@@ -1,0 +1,371 @@
+"""Random numbers: new tensors of them, and tensors filled with them.
+
+Mirrors: torch/_torch_docs.py
+Leaves out: the pictures, and the notes on devices and complex numbers.
+"""
+
+from reftorch._torch_docs._entries import add_docstr
+
+add_docstr(
+    "rand",
+    """
+Draw numbers evenly from [0, 1).
+
+Args:
+    size: the shape, as ints or as one tuple.
+    generator: what draws them; the default one by default.
+    dtype: the dtype of the result.
+    device: where it lies; only the CPU.
+    requires_grad: record what is done with it.
+
+Shape: ``size``.
+
+Example:
+    >>> _ = torch.manual_seed(0)
+    >>> torch.rand(3)
+    tensor([0.4963, 0.7682, 0.0885])
+""",
+)
+
+add_docstr(
+    "randn",
+    """
+Draw numbers from the normal distribution of mean 0 and variance 1.
+
+Args:
+    size: the shape, as ints or as one tuple.
+    generator: what draws them; the default one by default.
+    dtype: the dtype of the result.
+    device: where it lies; only the CPU.
+    requires_grad: record what is done with it.
+
+Shape: ``size``.
+
+Example:
+    >>> _ = torch.manual_seed(0)
+    >>> torch.randn(3)
+    tensor([ 1.5410, -0.2934, -2.1788])
+""",
+)
+
+add_docstr(
+    "randint",
+    """
+Draw integers evenly from [``low``, ``high``).
+
+Args:
+    low: the least; 0 by default.
+    high: one above the largest.
+    size: the shape, as a tuple.
+    generator: what draws them; the default one by default.
+    dtype: the dtype of the result.
+    device: where it lies; only the CPU.
+    requires_grad: record what is done with it.
+
+Shape: ``size``, of int64.
+
+Example:
+    >>> _ = torch.manual_seed(0)
+    >>> torch.randint(10, (4,))
+    tensor([4, 9, 3, 0])
+""",
+)
+
+add_docstr(
+    "randperm",
+    """
+Draw a permutation of 0 ... n - 1.
+
+Args:
+    generator: what draws it; the default one by default.
+    dtype: the dtype of the result.
+    device: where it lies; only the CPU.
+    requires_grad: record what is done with it.
+
+Shape: (``n``,), of int64.
+
+Example:
+    >>> _ = torch.manual_seed(0)
+    >>> torch.randperm(4)
+    tensor([0, 1, 3, 2])
+""",
+)
+
+add_docstr(
+    "rand_like",
+    """
+Draw numbers evenly from [0, 1), as many as ``input`` has, in its shape and dtype.
+
+Args:
+    dtype: the dtype of the result.
+
+Shape: that of ``input``.
+
+Example:
+    >>> _ = torch.manual_seed(0)
+    >>> torch.rand_like(torch.zeros(3))
+    tensor([0.4963, 0.7682, 0.0885])
+""",
+)
+
+add_docstr(
+    "randn_like",
+    """
+Draw numbers from the normal distribution of mean 0 and variance 1, in the shape and dtype of ``input``.
+
+Args:
+    dtype: the dtype of the result.
+
+Shape: that of ``input``.
+
+Example:
+    >>> _ = torch.manual_seed(0)
+    >>> torch.randn_like(torch.zeros(3))
+    tensor([ 1.5410, -0.2934, -2.1788])
+""",
+)
+
+add_docstr(
+    "randint_like",
+    """
+Draw integers evenly from [``low``, ``high``), in the shape and dtype of ``input``.
+
+Args:
+    dtype: the dtype of the result.
+
+Shape: that of ``input``.
+
+Example:
+    >>> _ = torch.manual_seed(0)
+    >>> torch.randint_like(torch.zeros(4), 10)
+    tensor([4., 9., 3., 0.])
+""",
+)
+
+add_docstr(
+    "normal",
+    """
+Draw numbers from normal distributions of given means and standard deviations.
+
+Args:
+    mean: a tensor, or a number.
+    std: a tensor, or a number; not negative.
+    size: the shape, where both are numbers.
+    generator: what draws them; the default one by default.
+
+Shape: broadcast(``mean``, ``std``), or ``size``.
+
+Raises:
+    RuntimeError: some ``std`` is negative.
+
+Example:
+    >>> _ = torch.manual_seed(0)
+    >>> torch.normal(torch.tensor([0.0, 100.0]), torch.tensor([1.0, 1.0])).round()
+    tensor([  2., 100.])
+""",
+)
+
+add_docstr(
+    "bernoulli",
+    """
+Draw 0 or 1: 1 with the probability that the element states, or with ``p``.
+
+Args:
+    p: one probability for all.
+    generator: what draws them; the default one by default.
+
+Shape: that of ``input``.
+
+Raises:
+    RuntimeError: a probability is outside of [0, 1].
+
+Example:
+    >>> torch.bernoulli(torch.tensor([0.0, 1.0]))
+    tensor([0., 1.])
+""",
+)
+
+add_docstr(
+    "poisson",
+    """
+Draw counts from Poisson distributions whose rates the elements are.
+
+Args:
+    generator: what draws them; the default one by default.
+
+Shape: that of ``input``.
+
+Raises:
+    RuntimeError: a rate is negative.
+
+Example:
+    >>> torch.poisson(torch.tensor([0.0, 0.0]))
+    tensor([0., 0.])
+""",
+)
+
+add_docstr(
+    "multinomial",
+    """
+Draw ``num_samples`` indices, each with a probability proportional to its element.
+
+Args:
+    replacement: an index may be drawn again.
+    generator: what draws them; the default one by default.
+
+Shape: (*, N) -> (*, ``num_samples``), of int64.
+
+Raises:
+    RuntimeError: there are too few indices to draw from; a weight is negative, or all are 0.
+
+Example:
+    >>> torch.multinomial(torch.tensor([0.0, 1.0, 0.0]), 1)
+    tensor([1])
+""",
+)
+
+add_docstr(
+    "uniform_",
+    """
+Fill with numbers drawn evenly from [``from``, ``to``).
+
+Args:
+    generator: what draws them; the default one by default.
+
+Shape: that of the tensor, which is returned.
+
+Raises:
+    RuntimeError: ``from`` is above ``to``.
+
+Example:
+    >>> _ = torch.manual_seed(0)
+    >>> torch.empty(2).uniform_(5, 6)
+    tensor([5.4963, 5.7682])
+""",
+)
+
+add_docstr(
+    "normal_",
+    """
+Fill with numbers drawn from a normal distribution.
+
+Args:
+    mean: its mean.
+    std: its standard deviation; not negative.
+    generator: what draws them; the default one by default.
+
+Shape: that of the tensor, which is returned.
+
+Raises:
+    RuntimeError: ``std`` is negative.
+
+Example:
+    >>> _ = torch.manual_seed(0)
+    >>> torch.empty(2).normal_(100, 1).round()
+    tensor([102., 100.])
+""",
+)
+
+add_docstr(
+    "bernoulli_",
+    """
+Fill with 0 and 1: 1 with probability ``p``.
+
+Args:
+    p: a number, or a tensor of probabilities; 0.5 by default.
+    generator: what draws them; the default one by default.
+
+Shape: that of the tensor, which is returned.
+
+Raises:
+    RuntimeError: a probability is outside of [0, 1].
+
+Example:
+    >>> torch.zeros(2).bernoulli_(1.0)
+    tensor([1., 1.])
+""",
+)
+
+add_docstr(
+    "random_",
+    """
+Fill with integers drawn evenly from [``from``, ``to``); without bounds, from all that the dtype can count.
+
+Args:
+    generator: what draws them; the default one by default.
+
+Shape: that of the tensor, which is returned.
+
+Example:
+    >>> torch.zeros(2).random_(1)
+    tensor([0., 0.])
+""",
+)
+
+add_docstr(
+    "exponential_",
+    """
+Fill with numbers drawn from the exponential distribution of rate ``lambd``.
+
+Args:
+    generator: what draws them; the default one by default.
+
+Shape: that of the tensor, which is returned.
+
+Example:
+    >>> torch.zeros(2).exponential_() >= 0
+    tensor([True, True])
+""",
+)
+
+add_docstr(
+    "geometric_",
+    """
+Fill with the number of trials up to the first success, each of probability ``p``.
+
+Args:
+    generator: what draws them; the default one by default.
+
+Shape: that of the tensor, which is returned.
+
+Example:
+    >>> torch.zeros(2).geometric_(0.5) >= 1
+    tensor([True, True])
+""",
+)
+
+add_docstr(
+    "cauchy_",
+    """
+Fill with numbers drawn from a Cauchy distribution.
+
+Args:
+    median: its median.
+    sigma: half of the distance between its quartiles.
+    generator: what draws them; the default one by default.
+
+Shape: that of the tensor, which is returned.
+
+Example:
+    >>> torch.zeros(2).cauchy_().isfinite()
+    tensor([True, True])
+""",
+)
+
+add_docstr(
+    "log_normal_",
+    """
+Fill with numbers whose logarithms are drawn from a normal distribution.
+
+Args:
+    mean: the mean of the logarithms.
+    std: their standard deviation.
+    generator: what draws them; the default one by default.
+
+Shape: that of the tensor, which is returned.
+
+Example:
+    >>> torch.zeros(2).log_normal_() > 0
+    tensor([True, True])
+""",
+)

@@ -1,0 +1,208 @@
+"""Slices and diagonals: taken, replaced, and their gradients.
+
+Mirrors: torch/_torch_docs.py
+Leaves out: the pictures, and the notes on devices and complex numbers.
+"""
+
+from reftorch._torch_docs._entries import add_docstr
+
+add_docstr(
+    "select",
+    """
+Return the slice at ``index``, without the dimension: ``x[index]`` for ``dim`` = 0.
+
+Shape: that of ``input`` without ``dim``; the result is a view of it.
+
+Raises:
+    IndexError: the index is out of range.
+
+Example:
+    >>> torch.select(torch.tensor([[1, 2], [3, 4]]), 1, 0)
+    tensor([1, 3])
+""",
+)
+
+add_docstr(
+    "slice",
+    """
+Return the part from ``start`` to ``end``: what ``x[start:end:step]`` calls.
+
+Args:
+    step: take every ``step``-th; positive.
+
+Shape: the length of the slice at ``dim``; the result is a view of ``input``.
+
+Example:
+    >>> torch.slice(torch.tensor([0, 1, 2, 3]), 0, 1, 3)
+    tensor([1, 2])
+""",
+)
+
+add_docstr(
+    "narrow",
+    """
+Return ``length`` slices from ``start`` on.
+
+Args:
+    start: an index, or a tensor of no dimensions that holds one.
+
+Shape: that of ``input`` with ``length`` at ``dim``; the result is a view of it.
+
+Raises:
+    RuntimeError: the part goes beyond the end.
+
+Example:
+    >>> torch.narrow(torch.tensor([0, 1, 2, 3]), 0, 1, 2)
+    tensor([1, 2])
+""",
+)
+
+add_docstr(
+    "narrow_copy",
+    """
+Return a copy of ``length`` slices from ``start`` on.
+
+Shape: that of ``input`` with ``length`` at ``dim``.
+
+Example:
+    >>> torch.narrow_copy(torch.tensor([0, 1, 2, 3]), 0, 1, 2)
+    tensor([1, 2])
+""",
+)
+
+add_docstr(
+    "diagonal",
+    """
+Return a diagonal of each matrix that ``dim1`` and ``dim2`` span, as the last dimension.
+
+Args:
+    offset: which diagonal: 0 is the main one, above it is positive.
+
+Shape: that of ``input`` without both, then the length; the result is a view of it.
+
+Example:
+    >>> torch.diagonal(torch.tensor([[1, 2], [3, 4]]))
+    tensor([1, 4])
+""",
+)
+
+add_docstr(
+    "slice_scatter",
+    """
+Return a copy of ``input`` in which ``src`` stands in the place of a slice.
+
+Args:
+    src: of the slice's shape.
+
+Shape: that of ``input``.
+
+Example:
+    >>> torch.slice_scatter(torch.zeros(4), torch.ones(2), start=1, end=3)
+    tensor([0., 1., 1., 0.])
+""",
+)
+
+add_docstr(
+    "select_scatter",
+    """
+Return a copy of ``input`` in which ``src`` stands at ``index`` of ``dim``.
+
+Args:
+    src: of the shape of ``input`` without ``dim``.
+
+Shape: that of ``input``.
+
+Example:
+    >>> torch.select_scatter(torch.zeros(2, 2), torch.ones(2), 0, 1)
+    tensor([[0., 0.],
+            [1., 1.]])
+""",
+)
+
+add_docstr(
+    "diagonal_scatter",
+    """
+Return a copy of ``input`` in which ``src`` stands on a diagonal.
+
+Args:
+    src: of the diagonal's shape.
+    offset: which diagonal: 0 is the main one, above it is positive.
+
+Shape: that of ``input``.
+
+Example:
+    >>> torch.diagonal_scatter(torch.zeros(2, 2), torch.ones(2))
+    tensor([[1., 0.],
+            [0., 1.]])
+""",
+)
+
+add_docstr(
+    "as_strided_scatter",
+    """
+Return a copy of ``input`` in which ``src`` stands where :func:`as_strided` looks.
+
+Args:
+    src: of the shape ``size``.
+
+Shape: that of ``input``.
+
+Example:
+    >>> torch.as_strided_scatter(torch.zeros(4), torch.ones(2), (2,), (2,))
+    tensor([1., 0., 1., 0.])
+""",
+)
+
+add_docstr(
+    "select_backward",
+    """
+Return the gradient of :func:`select`: zeros of ``input_sizes`` with ``grad_output`` at ``index``.
+
+Shape: ``input_sizes``.
+
+Example:
+    >>> torch.select_backward(torch.ones(2), [2, 2], 0, 1)
+    tensor([[0., 0.],
+            [1., 1.]])
+""",
+)
+
+add_docstr(
+    "slice_backward",
+    """
+Return the gradient of a slice: zeros of ``input_sizes`` with ``grad_output`` in the slice.
+
+Shape: ``input_sizes``.
+
+Example:
+    >>> torch.slice_backward(torch.ones(2), [4], 0, 1, 3, 1)
+    tensor([0., 1., 1., 0.])
+""",
+)
+
+add_docstr(
+    "diagonal_backward",
+    """
+Return the gradient of :func:`diagonal`: zeros of ``input_sizes`` with ``grad_output`` on the diagonal.
+
+Shape: ``input_sizes``.
+
+Example:
+    >>> torch.diagonal_backward(torch.ones(2), [2, 2], 0, 0, 1)
+    tensor([[1., 0.],
+            [0., 1.]])
+""",
+)
+
+add_docstr(
+    "unfold_backward",
+    """
+Return the gradient of ``unfold``: each element gets the sum over the windows that it lies in.
+
+Shape: ``input_sizes``.
+
+Example:
+    >>> torch.unfold_backward(torch.ones(2, 2), [3], 0, 2, 1)
+    tensor([1., 2., 1.])
+""",
+)
