@@ -1,7 +1,38 @@
 // Mirrors: nothing in PyTorch: see python_traverse.h
 #include <csrc/autograd/python_traverse.h>
 
+#include <csrc/Exceptions.h>
+
+#include <cstring>
+
 namespace reftorch::torch::autograd {
+
+static bool in_full_collection = false;
+
+static PyObject* on_collection(PyObject* /*self*/, PyObject* args) {
+  const char* phase = nullptr;
+  PyObject* info = nullptr;
+  if (!PyArg_ParseTuple(args, "sO!", &phase, &PyDict_Type, &info)) {
+    return nullptr;
+  }
+  PyObject* generation = PyDict_GetItemString(info, "generation"); // borrowed
+  in_full_collection = std::strcmp(phase, "start") == 0 && generation != nullptr && PyLong_AsLong(generation) == 2;
+  Py_RETURN_NONE;
+}
+
+void init_traversal() {
+  static PyMethodDef callback = {"_on_collection", on_collection, METH_VARARGS, nullptr};
+  PyObject* function = PyCFunction_New(&callback, nullptr);
+  PyObject* gc = PyImport_ImportModule("gc");
+  PyObject* callbacks = gc == nullptr ? nullptr : PyObject_GetAttrString(gc, "callbacks");
+  const bool added = function != nullptr && callbacks != nullptr && PyList_Append(callbacks, function) == 0;
+  Py_XDECREF(callbacks);
+  Py_XDECREF(gc);
+  Py_XDECREF(function);
+  if (!added) {
+    throw_python_error();
+  }
+}
 
 bool GraphTraversal::found_all_owners(const void* object, size_t owners) {
   return owners == 1 || ++found_[object] == owners;
@@ -27,7 +58,7 @@ void GraphTraversal::py_object(PyObject* owned) {
 }
 
 int GraphTraversal::run() {
-  while (result_ == 0 && !(nodes_.empty() && variables_.empty())) {
+  while (in_full_collection && result_ == 0 && !(nodes_.empty() && variables_.empty())) {
     if (!nodes_.empty()) {
       const Node* node = nodes_.back();
       nodes_.pop_back();

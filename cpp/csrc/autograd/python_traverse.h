@@ -10,6 +10,8 @@
 // references to it as it has owners. What is shared (with another tensor of the program, or with a pass that runs on
 // another thread right now) is not entered: then a cycle may stay, but nothing that is in use is ever cleared. Since
 // nobody else can reach what is entered, it does not change under the walk, though other threads run without the GIL.
+// A way may be as long as the graph, and Python collects its young objects after some hundred new ones: so only a full
+// collection walks on, and the others look at what an object owns itself.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -41,5 +43,8 @@ class GraphTraversal final : public OwnedVisitor {
   std::vector<const Node*> nodes_;                // to be entered
   std::vector<const Variable*> variables_;
 };
+
+// Has Python tell which collections are full ones.
+void init_traversal();
 
 } // namespace reftorch::torch::autograd

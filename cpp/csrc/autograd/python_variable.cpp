@@ -159,6 +159,7 @@ void initTensorBase(PyObject* module) {
   THPVariableBaseType = reinterpret_cast<PyTypeObject*>(type);
   THPVariableClass = type;
   c10::pyobj_release_hook = release_pyobj;
+  autograd::init_traversal();
   Py_INCREF(type);
   PyModule_AddObject(module, "TensorBase", type);
 }

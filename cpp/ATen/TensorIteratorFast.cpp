@@ -1,0 +1,148 @@
+// Mirrors: aten/src/ATen/TensorIterator.cpp (fast_set_up, compute_fast_setup_type)
+// The short cuts through TensorIterator::build that usual operands take. Each gives what the long way would.
+#include <ATen/EmptyTensor.h>
+#include <ATen/Resize.h>
+#include <ATen/TensorIterator.h>
+#include <ATen/TensorUtils.h>
+
+#include <algorithm>
+
+namespace reftorch::at {
+
+// Fresh outputs and inputs of one dtype: nothing can overlap, be promoted or be resized. Half of what a small op costs
+// is the set-up, and this is what most small ops look like.
+bool TensorIterator::set_plain_types(const TensorIteratorConfig& config) {
+  if (is_reduction_ || config.static_shape_.has_value() || ninputs() == 0) {
+    return false;
+  }
+  const Tensor& first = *operands_[num_outputs_].input;
+  common_dtype_ = first.scalar_type();
+  device_ = first.device();
+  if (config.promote_integer_inputs_to_float_ && !c10::isFloatingType(common_dtype_)) {
+    return false;
+  }
+  for (int i = 0; i < num_outputs_; i++) {
+    if (operands_[i].output->defined()) {
+      return false;
+    }
+  }
+  for (int i = num_outputs_; i < ntensors(); i++) {
+    const Tensor& t = *operands_[i].input;
+    if (t.scalar_type() != common_dtype_ || t.device() != device_ || t.unsafeGetTensorImpl()->is_wrapped_number_) {
+      return false;
+    }
+  }
+  for (int i = 0; i < num_outputs_; i++) {
+    OperandInfo& op = operands_[i];
+    op.target_dtype = op.target_dtype == ScalarType::Undefined ? common_dtype_ : op.target_dtype;
+  }
+  return true;
+}
+
+// After set_plain_types, where all inputs are dense and of one shape, too: one dimension.
+bool TensorIterator::set_up_dense(const TensorIteratorConfig& config) {
+  const Tensor& first = *config.inputs_[0];
+  for (const Tensor* input : config.inputs_) {
+    if (!input->is_contiguous() || (input != &first && input->sizes() != first.sizes())) {
+      return false;
+    }
+  }
+  shape_.assign(1, first.numel());
+  for (OperandInfo& op : operands_) {
+    if (op.is_output()) {
+      *op.output = detail::empty_generic(first.sizes(), op.target_dtype, device_);
+    }
+    op.stride_bytes.assign(1, static_cast<int64_t>(op.original().itemsize()));
+  }
+  return true;
+}
+
+// Whether the strides of a contiguous tensor are those that its sizes give, in dimensions of size 1 as well.
+static bool has_usual_strides(const Tensor& t) {
+  int64_t expected = 1;
+  for (int64_t d = t.dim() - 1; d >= 0; d--) {
+    if (t.strides()[d] != expected) {
+      return false;
+    }
+    expected *= std::max<int64_t>(t.sizes()[d], 1);
+  }
+  return true;
+}
+
+// Where all operands are dense in the same order, the loop is one-dimensional and nothing needs sorting: the usual
+// case, and the one that decides what a small op costs.
+bool TensorIterator::fast_set_up(const TensorIteratorConfig& config) {
+  if (is_reduction_ || config.static_shape_.has_value()) {
+    return false;
+  }
+  bool any_number = false, usual_strides = true;
+  for (const OperandInfo& op : operands_) {
+    const Tensor& t = op.tensor();
+    const bool number = !op.is_output() && t.dim() == 0; // stands still while the others move
+    if (t.defined() && !op.will_resize && !number && (!t.is_contiguous() || t.sizes() != IntArrayRef(shape_))) {
+      return fast_set_up_in_order();
+    }
+    any_number = any_number || number;
+    usual_strides = usual_strides && (number || !t.defined() || has_usual_strides(t));
+  }
+  // Beside a number PyTorch looks at strides where nobody steps, too: those of dimensions of size 1.
+  if (any_number && !usual_strides) {
+    return false;
+  }
+  for (int i = 0; i < num_outputs_; i++) {
+    OperandInfo& op = operands_[i];
+    if (!op.tensor().defined()) {
+      *op.output = detail::empty_generic(shape_, op.target_dtype, device_);
+    } else if (op.will_resize) {
+      resize_output(*op.output, shape_);
+    }
+  }
+  walk_as_one_dimension();
+  return true;
+}
+
+// The same where the order is not C's: that of channels_last, or one that all share to the last stride.
+bool TensorIterator::fast_set_up_in_order() {
+  const Tensor* first = nullptr;
+  bool channels_last = shape_.size() == 4, same_strides = true;
+  for (const OperandInfo& op : operands_) {
+    const Tensor& t = op.tensor();
+    if (!t.defined() || op.will_resize) {
+      continue;
+    }
+    if (t.sizes() != IntArrayRef(shape_) || !t.unsafeGetTensorImpl()->is_non_overlapping_and_dense()) {
+      return false;
+    }
+    first = first == nullptr ? &t : first;
+    channels_last = channels_last && t.is_contiguous(MemoryFormat::ChannelsLast);
+    same_strides = same_strides && t.strides() == first->strides();
+  }
+  if (!channels_last && !same_strides) {
+    return false;
+  }
+  const DimVector strides = channels_last ? detail::channels_last_strides(shape_) : DimVector(first->strides());
+  for (int i = 0; i < num_outputs_; i++) {
+    OperandInfo& op = operands_[i];
+    if (!op.tensor().defined()) {
+      *op.output = detail::empty_strided_generic(shape_, strides, op.target_dtype, device_);
+    } else if (op.will_resize) {
+      resize_output(*op.output, shape_);
+      op.output->unsafeGetTensorImpl()->set_sizes_and_strides(shape_, strides, op.output->storage_offset());
+    }
+  }
+  walk_as_one_dimension();
+  return true;
+}
+
+void TensorIterator::walk_as_one_dimension() {
+  const int64_t n = numel();
+  if (shape_.size() != 1) {
+    shape_.assign(1, n);
+  }
+  for (OperandInfo& op : operands_) {
+    const Tensor& t = op.tensor();
+    op.stride_bytes.assign(1, t.dim() == 0 && n != 1 ? 0 : static_cast<int64_t>(t.itemsize()));
+  }
+}
+
+} // namespace reftorch::at
