@@ -226,3 +226,14 @@ def test_a_training_loop_holds_memory_flat():
     (bytes_early, objects_early), (bytes_late, objects_late) = train(600)
     assert bytes_late == bytes_early
     assert abs(objects_late - objects_early) < 20
+
+
+def test_only_a_full_collection_walks_the_graph():
+    """A young one comes every few hundred objects: it must not walk a long graph each time."""
+    y = hook_on_an_inner_tensor()
+    gone = weakref.ref(y)
+    del y
+    gc.collect(1)
+    assert gone() is not None
+    gc.collect()
+    assert gone() is None

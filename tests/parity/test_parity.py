@@ -71,7 +71,7 @@ def test_what_is_the_same_passes(real_torch: Any) -> None:
         lambda a, b: a.layout == "transposed",
         lambda a, b: b.layout == "expanded",
         lambda a, b: a.dtype == "bfloat16",
-        lambda a, b: a.values.shape == (1, 5) and b.values.shape == (4, 5),
+        lambda a, b: a.values.shape[:1] == (1,) and a.values.ndim == b.values.ndim and b.values.shape[0] > 1,
     ],
 )
 def test_calls_of_every_kind_are_drawn(wanted: Any) -> None:

@@ -53,7 +53,7 @@ static Edge output_edge(py::handle obj, bool accumulate_grad) {
     return edge;
   }
   TORCH_CHECK(THPVariable_Check(obj.ptr()), "all inputs have to be Tensors or GradientEdges, but got ",
-                   Py_TYPE(obj.ptr())->tp_name);
+              Py_TYPE(obj.ptr())->tp_name);
   const Variable& tensor = THPVariable_Unpack(obj.ptr());
   TORCH_CHECK(tensor.requires_grad(), "One of the differentiated Tensors does not require grad");
   if (accumulate_grad) {

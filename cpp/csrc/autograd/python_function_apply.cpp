@@ -176,7 +176,8 @@ void Call::wrap_output(Variable& output) {
 
 py::object Call::wrap_outputs(const py::object& raw) {
   dirty = marked(self()->dirty_tensors, "mark_dirty can only accept variables, but got ");
-  non_differentiable = marked(self()->non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ");
+  non_differentiable =
+      marked(self()->non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ");
   const py::tuple outputs = PyTuple_Check(raw.ptr()) ? py::tuple(raw) : py::make_tuple(raw);
   size_t dirty_outputs = 0;
   for (py::handle output : outputs) {
