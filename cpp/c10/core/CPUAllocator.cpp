@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #ifdef __linux__
@@ -119,11 +120,10 @@ SharedCache& shared_cache() {
   return *cache;
 }
 
-// Gives its blocks back when the thread ends. After that the thread's frees go to the shared lists.
+// Gives its blocks back when the thread ends.
 struct ThreadCache {
   FreeLists lists;
   Counter allocated; // bytes taken less bytes given back by this thread: negative where it frees what others made
-  bool alive = true;
 
   ThreadCache() {
     SharedCache& shared = shared_cache();
@@ -136,33 +136,40 @@ struct ThreadCache {
     shared.threads.erase(std::find(shared.threads.begin(), shared.threads.end(), this));
     shared.allocated.add(allocated.get());
     lists.clear();
-    alive = false;
   }
 };
-// Through a pointer: asking whether an object with a constructor exists already costs a call each time.
-ThreadCache& thread_cache() {
-  static thread_local ThreadCache* existing = nullptr;
-  if (existing == nullptr) {
-    static thread_local ThreadCache cache;
-    existing = &cache;
+// Null when the thread is ending: what it frees then goes to the shared lists. On the heap, for the few bytes of a
+// thread that are quick to reach (see TLS in cpp/CMakeLists.txt) are not ours alone.
+ThreadCache* thread_cache() {
+  static thread_local ThreadCache* cache = nullptr;
+  static thread_local bool ended = false;
+  struct Owner {
+    ~Owner() {
+      ended = true;
+      delete std::exchange(cache, nullptr);
+    }
+  };
+  if (cache == nullptr && !ended) {
+    static thread_local Owner owner;
+    cache = new ThreadCache;
   }
-  return *existing;
+  return cache;
 }
 
 void free_block(void* context) {
   BlockHeader* block = static_cast<BlockHeader*>(context);
   const int64_t capacity = static_cast<int64_t>(block->capacity);
-  ThreadCache& mine = thread_cache();
-  if (mine.alive) {
-    mine.allocated.add(-capacity);
-    if (block->capacity <= kSmallBlock && mine.lists.bytes.get() < kMaxSmallPerThread) {
-      mine.lists.put(block);
+  ThreadCache* const mine = thread_cache();
+  if (mine != nullptr) {
+    mine->allocated.add(-capacity);
+    if (block->capacity <= kSmallBlock && mine->lists.bytes.get() < kMaxSmallPerThread) {
+      mine->lists.put(block);
       return;
     }
   }
   SharedCache& shared = shared_cache();
   std::lock_guard<std::mutex> lock(shared.mutex);
-  if (!mine.alive) {
+  if (mine == nullptr) {
     shared.allocated.add(-capacity);
   }
   if (shared.lists.bytes.get() + capacity > kMaxCachedBytes) {
@@ -174,16 +181,16 @@ void free_block(void* context) {
 
 // A free block of the class, or null.
 BlockHeader* take_block(int size_class, size_t capacity) {
-  ThreadCache& mine = thread_cache();
+  ThreadCache* const mine = thread_cache();
   BlockHeader* block = nullptr;
-  if (mine.alive) {
-    mine.allocated.add(static_cast<int64_t>(capacity));
-    block = capacity <= kSmallBlock ? mine.lists.take(size_class) : nullptr;
+  if (mine != nullptr) {
+    mine->allocated.add(static_cast<int64_t>(capacity));
+    block = capacity <= kSmallBlock ? mine->lists.take(size_class) : nullptr;
   }
   if (block == nullptr) {
     SharedCache& shared = shared_cache();
     std::lock_guard<std::mutex> lock(shared.mutex);
-    if (!mine.alive) {
+    if (mine == nullptr) {
       shared.allocated.add(static_cast<int64_t>(capacity));
     }
     block = shared.lists.take(size_class);
@@ -209,8 +216,8 @@ class CachingCPUAllocator final : public Allocator {
   }
 
   size_t empty_cache() override {
-    ThreadCache& mine = thread_cache();
-    size_t freed = mine.alive ? mine.lists.clear() : 0;
+    ThreadCache* const mine = thread_cache();
+    size_t freed = mine != nullptr ? mine->lists.clear() : 0;
     SharedCache& shared = shared_cache();
     std::lock_guard<std::mutex> lock(shared.mutex);
     return freed + shared.lists.clear();

@@ -5,8 +5,6 @@
 
 namespace reftorch::torch::autograd {
 
-thread_local uint64_t Node::next_sequence_nr_ = 0;
-
 // Note [Deleting a graph]
 // Problem: a node owns the nodes behind its edges. Deleting the end of a chain of 200,000 ops would recurse 200,000
 // destructors deep. Trick: a destructor does not drop its edges. It hands them to a list of this thread; the outermost

@@ -174,7 +174,7 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
     }
   }
 
-  static thread_local uint64_t next_sequence_nr_;
+  static inline thread_local uint64_t next_sequence_nr_ = 0;
 
   uint64_t sequence_nr_;
   uint64_t topological_nr_ = 0;

@@ -10,8 +10,6 @@
 
 namespace reftorch::torch::autograd {
 
-thread_local void (*before_write_hook)(const Variable& tensor) = nullptr;
-
 void AutogradMeta::set_requires_grad(bool requires_grad, at::Tensor& self) {
   TORCH_CHECK(!requires_grad || self.is_floating_point(),
               "Only Tensors of floating point and complex dtype can require gradients, but got ",

@@ -64,7 +64,7 @@ struct TORCH_API DifferentiableViewMeta final : public AutogradMeta {
 };
 
 // Called with a tensor that is about to be changed in place, on the thread that set it; null where nobody asks.
-TORCH_API extern thread_local void (*before_write_hook)(const Variable& tensor);
+inline thread_local void (*before_write_hook)(const Variable& tensor) = nullptr;
 
 namespace impl {
 
