@@ -78,6 +78,8 @@ from reftorch import (
     testing,
     utils,
 )
+from reftorch._functional_gradient import gradient, unravel_index
+from reftorch._functional_histogram import histogram, histogramdd
 from reftorch._functional_products import chain_matmul, einsum, tensordot
 from reftorch._functional_shape import (
     atleast_1d,

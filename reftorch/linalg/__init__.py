@@ -1,7 +1,7 @@
 """Linear algebra on matrices, and on batches of them: the last two dimensions are the matrix, the others the batch.
 
 Mirrors: torch/linalg/__init__.py
-Leaves out: eig and eigvals give an error (there are no complex dtypes); LDL, Householder products.
+Leaves out: eig and eigvals give an error (there are no complex dtypes); LDL.
 
 The ops are in C++ and reach Python as ``_C._linalg.linalg_*``; here they get their names, and say what they do. LAPACK
 does the work, in float32 and float64.
@@ -15,6 +15,7 @@ from reftorch.linalg._factors import (
     eigh,
     eigvals,
     eigvalsh,
+    householder_product,
     lu,
     lu_factor,
     lu_factor_ex,
@@ -49,6 +50,7 @@ __all__ = [
     "eigh",
     "eigvals",
     "eigvalsh",
+    "householder_product",
     "inv",
     "inv_ex",
     "lstsq",

@@ -126,6 +126,35 @@ def lu(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:
     return _linalg.linalg_lu(A, pivot=pivot, out=out)
 
 
+def householder_product(A: Tensor, tau: Tensor, *, out: Any = None) -> Any:
+    r"""Return the first n columns of :math:`H_1 H_2 \cdots H_k` with :math:`H_i = I - \tau_i v_i v_i^T`.
+
+    Column i of ``A`` holds :math:`v_i` below its diagonal; the 1 on the diagonal is not stored. ``geqrf`` packs the
+    orthogonal factor of a matrix in this way.
+
+    Args:
+        A: matrices of shape (*, m, n), with m not less than n.
+        tau: the factors, of shape (*, k), with k not more than n.
+        out: where to put the result.
+
+    Returns:
+        A tensor of A's shape.
+
+    Raises:
+        RuntimeError: the shapes or dtypes do not fit.
+
+    Example:
+        >>> import reftorch as torch
+        >>> A = torch.tensor([[3.0, 1.0], [4.0, 2.0]])
+        >>> Q = torch.linalg.householder_product(*torch.geqrf(A))
+        >>> torch.allclose(Q, torch.linalg.qr(A).Q)
+        True
+
+    Mirrors torch/linalg/__init__.py, ``householder_product``.
+    """
+    return _linalg.linalg_householder_product(A, tau, out=out)
+
+
 def qr(A: Tensor, mode: str = "reduced", *, out: Any = None) -> Any:
     """Return Q with orthonormal columns and the upper triangular R with A = Q R.
 

@@ -254,6 +254,15 @@ ROWS += [
     row("linalg_tensorinv", of(((2, 2, 4),), ((1, 2, 2),))),
     row("linalg_tensorsolve", of(((2, 2, 4), (2, 2)), ((2, 1, 2), (2, 1)))),
     row("linalg_diagonal", of(((2, 3, 3),), ((3, 3),))),
+    row("matrix_exp",
+        lambda make: [] if make.dtype in ("float16", "bfloat16") else of(SQUARE, ((2, 2, 2),))(make), low=-1, high=1,
+        apart=(VIEW,)),
+    # products of reflections
+    row("geqrf", of(((4, 2),), ((2, 3, 3),)), gradcheck=False, apart=(NO_FULL_RANK,)),
+    row("linalg_householder_product", of(((4, 2), (2,)), ((2, 3, 3), (2, 2)), ((4, 3), (1,))), low=-1, high=1),
+    row("orgqr", of(((4, 2), (2,))), low=-1, high=1),
+    row("ormqr", calls(of(((4, 2), (2,), (4, 3))), call_with((4, 2), (2,), (3, 4), left=False),
+                       call_with((4, 2), (2,), (4, 3), transpose=True)), low=-1, high=1),
     # no dtype of ours holds complex numbers: what is compared is the error for a matrix that is not square
     OpInfo("linalg_eig linalg_eigvals", of(((2, 3),)), dtypes=("complex64",),
            call=lambda lib, a: linalg(lib).linalg_eig(a),

@@ -8,7 +8,9 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.op_db.core import DTYPES, FLOATS, DType, Inputs, Library, OpInfo, Sample
+import numpy as np
+
+from tests.op_db.core import DTYPES, FLOATS, DType, Input, Inputs, Library, OpInfo, Sample
 
 
 def row(ops: str, samples: Any, **options: Any) -> OpInfo:
@@ -160,6 +162,19 @@ RANDOM = [
         call=lambda lib, std: seeded("normal")(lib, 1.0, std),
         dtypes=FLOATS, low=0.5, high=2),
     row("bernoulli.p", like((0.0,), (1.0,), dtype=False), call=seeded("bernoulli"), gradient=False),
+    *(
+        row(name, calls(*arguments), dtypes=FLOATS[:2])
+        for name, arguments in {
+            "bartlett_window": ((5,), (6, False), (1,), (0,)),
+            "blackman_window": ((5,), (6, False), (1,), (0,)),
+            "hann_window": ((5,), (6, False), (1,), (0,), (-1,)),
+            "hamming_window": ((5,), (6, False), (6, True, 0.5), (6, True, 0.5, 0.4), (1,)),
+            "kaiser_window": ((5,), (6, False), (6, True, 3.0), (1,)),
+        }.items()
+    ),
+    row("binomial", lambda make: [
+        Sample((Input(np.full(shape, count), make.dtype), make(*shape, low=0, high=1)))
+        for shape in ((2, 3), (), (4, 1)) for count in (0, 5, 1000)], call=seeded("binomial"), dtypes=FLOATS),
     row("poisson", like(dtype=False), call=seeded("poisson"), dtypes=FLOATS, low=0, high=30),
     row("multinomial", weights, call=seeded("multinomial"), dtypes=FLOATS, low=0, high=1),
     row("normal.Tensor_Tensor", deviations, call=seeded("normal"), dtypes=FLOATS),

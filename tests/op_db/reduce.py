@@ -455,6 +455,15 @@ ROWS = [
         dtypes=FLOATS,
         apart=(Apart("torch passes on a gradient that is not there", says="Expected a proper Tensor but got None"),),
     ),
+    reduction(
+        "pdist",
+        "",
+        lambda make: [
+            Sample((make(*shape), *p)) for shape in ((4, 3), (2, 5), (1, 3)) for p in ((), (1,), (3.0,), (0,))
+        ],
+        dtypes=("float64", "float32"),
+        torch_gradient=False,
+    ),
     reduction("pairwise_distance", "", point_pairs, dtypes=FLOATS),
     reduction("cosine_similarity", "", angles, dtypes=FLOATS),
     reduction("renorm", "", shortened, dtypes=FLOATS),

@@ -1,4 +1,4 @@
-"""Special functions of one tensor.
+"""Special functions of one tensor, and of two.
 
 Mirrors: torch/testing/_internal/opinfo/definitions/special.py
 Leaves out: complex inputs.
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tests.op_db.binary_math import table
 from tests.op_db.core import DTYPES, Inputs, OpInfo, Sample
 from tests.op_db.unary import INF, NAN, elementwise
 
@@ -39,6 +40,26 @@ def orders(make: Inputs) -> Iterator[Sample]:
 def orders_extremes(make: Inputs) -> Iterator[Sample]:
     for n in (0, 1, 2, 3):
         yield Sample((n, make.of(0.0, 0.1, -0.5, -1.5, -2.7, NAN, INF, 12, 30)))
+
+
+def orders_and_points(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(2, 3), make(2, 3)))
+    yield Sample((make(3, 1), make(4)))
+    yield Sample((make(), make(3, 4, layout="transposed")))
+
+
+def number_and_points(make: Inputs) -> Iterator[Sample]:
+    for number in (2, 2.5):
+        yield Sample((number, make(2, 3)))
+
+
+def orders_and_number(make: Inputs) -> Iterator[Sample]:
+    for number in (2, 2.5):
+        yield Sample((make(2, 3), number))
+
+
+# Neither library has a slope in the order.
+NO_ORDER = {"torch_gradient": False, "gradcheck": False}
 
 
 def vectorized(function: object) -> object:
@@ -76,6 +97,30 @@ ROWS = [
     OpInfo("special_i0e", elementwise, dtypes=DTYPES, low=0.1, high=20, call=module("i0e")),
     OpInfo("special_i1", elementwise, dtypes=DTYPES, high=20, call=module("i1")),
     OpInfo("special_i1e", elementwise, dtypes=DTYPES, low=0.1, high=20, call=module("i1e")),
+    OpInfo("special_entr", elementwise, dtypes=DTYPES, low=0.1, call=module("entr")),
+    OpInfo("special_erfcx", elementwise, dtypes=DTYPES, call=module("erfcx")),
+    OpInfo("special_ndtr", elementwise, dtypes=DTYPES, call=module("ndtr")),
+    OpInfo("special_log_ndtr", elementwise, dtypes=DTYPES, low=-9, call=module("log_ndtr")),
+    OpInfo("special_ndtri", elementwise, dtypes=DTYPES, low=0, high=1, call=module("ndtri")),
+    # of two tensors
+    OpInfo("igamma", orders_and_points, low=0.3, high=9, **NO_ORDER),
+    OpInfo("igammac", orders_and_points, low=0.3, high=9, **NO_ORDER),
+    *(
+        OpInfo("special_zeta" + overload, samples, dtypes=DTYPES, low=1.1, high=6, call=module("zeta"), **slopes)
+        for overload, samples, slopes in (
+            ("", orders_and_points, NO_ORDER),
+            (".self_scalar special_zeta.self_scalar_out", number_and_points, {}),
+            (".other_scalar", orders_and_number, NO_ORDER),
+        )
+    ),
+    *(
+        OpInfo("special_xlog1py" + overload, samples, dtypes=DTYPES, low=-0.9, call=module("xlog1py"))
+        for overload, samples in (
+            ("", orders_and_points),
+            (".self_scalar special_xlog1py.self_scalar_out", number_and_points),
+            (".other_scalar", orders_and_number),
+        )
+    ),
 ]
 
 # Poles, ends of the domain, overflow: values only.
@@ -83,8 +128,12 @@ SPECIAL = [
     *(
         OpInfo(row.ops, lambda make: [Sample((make.of(*_SPECIALS),))], dtypes=DTYPES, call=row.call)
         for row in ROWS
-        if row.ops not in ("logit", "polygamma", "mvlgamma")
+        if row.ops not in ("logit", "polygamma", "mvlgamma") and row.samples is elementwise
     ),
     OpInfo("logit", bounded_extremes, dtypes=DTYPES),
     OpInfo("polygamma", orders_extremes, dtypes=DTYPES, rtol=1e-3),
+    OpInfo("igamma", table(0, 0.5, 1, 30, 1000, INF, NAN, -1)),
+    OpInfo("igammac", table(0, 0.5, 1, 30, 1000, INF, NAN, -1)),
+    OpInfo("special_xlog1py", table(0, -1, 1, -2, INF, NAN), dtypes=DTYPES, call=module("xlog1py")),
+    OpInfo("special_zeta", table(0, 0.5, 1, 2, 3.5, -1, -2.5, INF, NAN), dtypes=DTYPES, call=module("zeta")),
 ]

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/BinaryOps.cpp, aten/src/ATen/native/Pow.cpp (float_power)
-// Mathematical functions of two tensors. Left out: igamma, zeta and the orthogonal polynomials.
+// Mathematical functions of two tensors; the special functions are in BinarySpecialOps.cpp.
 #include <ATen/native/BinaryOps.h>
 
 #include <ATen/Functions.h>

@@ -88,6 +88,29 @@ static Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim,
   return at::sum(at::mul(unit(x1), unit(x2)), IntArrayRef(dim));
 }
 
+// The distances of all pairs of rows of self (n, m), as the triangle above the diagonal of cdist(self, self) row by
+// row.
+static Tensor pdist(const Tensor& self, double p) {
+  TORCH_CHECK(self.dim() == 2, "pdist only supports 2D tensors, got: ", self.dim(), "D");
+  TORCH_CHECK(self.is_floating_point(), "pdist only supports floating-point dtypes");
+  TORCH_CHECK(p >= 0, "pdist only supports non-negative p values");
+  const int64_t n = self.sizes()[0], pairs = n * (n - 1) / 2;
+  const Tensor first = detail::empty_generic(pairs, kLong), second = detail::empty_generic(pairs, kLong);
+  int64_t *i = first.data_ptr<int64_t>(), *j = second.data_ptr<int64_t>();
+  for (int64_t row = 0; row < n; row++) {
+    for (int64_t other = row + 1; other < n; other++) {
+      *i++ = row;
+      *j++ = other;
+    }
+  }
+  if (pairs == 0 || self.sizes()[1] == 0) {
+    return at::zeros(pairs, self.scalar_type(), self.device());
+  }
+  TORCH_CHECK_NOT_IMPLEMENTED(self.scalar_type() == kFloat || self.scalar_type() == kDouble,
+                              "\"pdist\" not implemented for '", self.scalar_type(), "'");
+  return at::norm(at::sub(at::index_select(self, 0, first), at::index_select(self, 0, second)), p, IntArrayRef(1));
+}
+
 // --- lengths ---------------------------------------------------------------------------------------------------------
 
 // Each slice along dim whose norm is larger than maxnorm is scaled down to it.
@@ -122,6 +145,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
         FUNCTION);
   m.def_composite("cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor", TORCH_FN(cdist),
                   FUNCTION);
+  m.def_composite("pdist(Tensor self, float p=2) -> Tensor", TORCH_FN(pdist), FUNCTION);
   m.def_structured("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", TORCH_FN(dist_out), derive::OUT);
   m.def_composite("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-6, bool keepdim=False) -> Tensor",
                   TORCH_FN(pairwise_distance), FUNCTION);

@@ -34,6 +34,8 @@ DECLARE_DISPATCH(geometric_fn, geometric_stub)
 DECLARE_DISPATCH(cauchy_fn, cauchy_stub)
 DECLARE_DISPATCH(log_normal_fn, log_normal_stub)
 DECLARE_DISPATCH(poisson_fn, poisson_stub)
+using binomial_fn = void (*)(const Tensor& result, const Tensor& count, const Tensor& prob, GeneratorImpl* generator);
+DECLARE_DISPATCH(binomial_fn, binomial_stub) // all contiguous, of one shape and dtype
 DECLARE_DISPATCH(multinomial_fn, multinomial_with_replacement_stub)
 
 using OptionalGenerator = std::optional<Generator>;

@@ -3,6 +3,7 @@
 // Dirichlet.
 #include <ATen/native/Distributions.h>
 
+#include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
 #include <ATen/Resize.h>
 #include <ATen/core/library.h>
@@ -20,6 +21,7 @@ DEFINE_DISPATCH(geometric_stub)
 DEFINE_DISPATCH(cauchy_stub)
 DEFINE_DISPATCH(log_normal_stub)
 DEFINE_DISPATCH(poisson_stub)
+DEFINE_DISPATCH(binomial_stub)
 DEFINE_DISPATCH(multinomial_with_replacement_stub)
 
 static Tensor& exponential_(Tensor& self, double lambd, const OptionalGenerator& generator) {
@@ -59,6 +61,21 @@ static Tensor poisson(const Tensor& self, const OptionalGenerator& generator) {
   Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
   auto iter = TensorIteratorConfig().add_output(result, self.scalar_type()).add_input(self).build();
   poisson_stub(iter.device_type(), iter, get_generator_or_default(generator));
+  return result;
+}
+
+// How many of `count` tries succeed, each with probability `prob`.
+static Tensor binomial(const Tensor& count, const Tensor& prob, const OptionalGenerator& generator) {
+  TORCH_CHECK_VALUE(count.is_floating_point(),
+                    "binomial only supports floating-point dtypes for count, got: ", count.scalar_type());
+  TORCH_CHECK_VALUE(prob.is_floating_point(),
+                    "binomial only supports floating-point dtypes for prob, got: ", prob.scalar_type());
+  TORCH_CHECK(count.scalar_type() == prob.scalar_type(), "Found dtype ", prob.scalar_type(), " but expected ",
+              count.scalar_type());
+  const DimVector shape = infer_size_dimvector(count.sizes(), prob.sizes());
+  const Tensor result = detail::empty_generic(shape, count.scalar_type(), count.device());
+  binomial_stub(count.device().type(), result, at::expand(count, shape).contiguous(),
+                at::expand(prob, shape).contiguous(), get_generator_or_default(generator));
   return result;
 }
 
@@ -138,6 +155,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)",
         TORCH_FN(log_normal_), METHOD);
   m.def("poisson(Tensor self, Generator? generator=None) -> Tensor", TORCH_FN(poisson), FUNCTION);
+  m.def("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", TORCH_FN(binomial), FUNCTION);
   m.def("multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
         TORCH_FN(multinomial));
   m.def(

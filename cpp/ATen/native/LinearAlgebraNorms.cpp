@@ -4,6 +4,7 @@
 #include <ATen/Resize.h>
 #include <ATen/ShapeFunctions.h>
 #include <ATen/WrapDimUtils.h>
+#include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
 #include <ATen/native/LinearAlgebraUtils.h>
 #include <ATen/native/ReduceOpsUtils.h>
@@ -367,6 +368,13 @@ static Tensor linalg_matrix_exp(const Tensor& A) {
   return result;
 }
 
+static Tensor call_matrix_exp(const Tensor& A) {
+  CALL_OP("linalg_matrix_exp", Tensor(const Tensor&), A);
+}
+static Tensor matrix_exp(const Tensor& self) {
+  return call_matrix_exp(self);
+}
+
 // --- systems whose unknowns are tensors: reshaped to matrices --------------------------------------------------------
 
 static int64_t product(IntArrayRef sizes) {
@@ -466,6 +474,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("matrix_power.out(Tensor self, int n, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(linalg_matrix_power_out),
         variants::FUNCTION);
   m.def("linalg_matrix_exp(Tensor self) -> Tensor", TORCH_FN(linalg_matrix_exp), LINALG);
+  m.def_composite("matrix_exp(Tensor self) -> Tensor", TORCH_FN(matrix_exp));
   m.def_composite_with_cast_out("linalg_tensorinv(Tensor self, int ind=2) -> Tensor", TORCH_FN(linalg_tensorinv),
                                 LINALG);
   m.def_composite_with_cast_out("linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Math.h
 // Special functions that the C library lacks: the inverse of erf, the derivatives of log Gamma, the Hurwitz zeta
-// function. The Bessel functions are in MathBessel.h. Left out: the incomplete gamma functions, orthogonal polynomials.
+// function. MathBessel.h, MathGamma.h and MathNormal.h have others. Left out: orthogonal polynomials.
 #pragma once
 
 #include <cmath>
@@ -96,7 +96,7 @@ inline double zeta(double s, double q) {
   if (s == 1) {
     return inf;
   }
-  if (!(s > 1) || std::isnan(q)) {
+  if (s < 1 || std::isnan(q)) {
     return nan;
   }
   if (q <= 0) {
@@ -106,6 +106,9 @@ inline double zeta(double s, double q) {
     if (s != std::floor(s)) {
       return nan; // a power of a negative number
     }
+  }
+  if (std::isnan(s)) {
+    return nan;
   }
   double sum = 0, w = q;
   for (int k = 0; k < 10 || w < 10; k++, w += 1) {

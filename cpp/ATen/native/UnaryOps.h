@@ -70,5 +70,9 @@ DECLARE_DISPATCH(unary_fn, i0_stub)
 DECLARE_DISPATCH(unary_fn, special_i0e_stub)
 DECLARE_DISPATCH(unary_fn, special_i1_stub)
 DECLARE_DISPATCH(unary_fn, special_i1e_stub)
+DECLARE_DISPATCH(unary_fn, special_entr_stub)
+DECLARE_DISPATCH(unary_fn, special_erfcx_stub)
+DECLARE_DISPATCH(unary_fn, special_log_ndtr_stub)
+DECLARE_DISPATCH(unary_fn, special_ndtri_stub)
 
 } // namespace reftorch::at::native

@@ -4,6 +4,7 @@
 #include <ATen/native/UnaryOps.h>
 
 #include <ATen/Functions.h>
+#include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 
@@ -24,6 +25,10 @@ DEFINE_DISPATCH(i0_stub)
 DEFINE_DISPATCH(special_i0e_stub)
 DEFINE_DISPATCH(special_i1_stub)
 DEFINE_DISPATCH(special_i1e_stub)
+DEFINE_DISPATCH(special_entr_stub)
+DEFINE_DISPATCH(special_erfcx_stub)
+DEFINE_DISPATCH(special_log_ndtr_stub)
+DEFINE_DISPATCH(special_ndtri_stub)
 
 template <auto& stub>
 static void special_op_out(const Tensor& self, Tensor& out) {
@@ -61,6 +66,23 @@ static void mvlgamma_out(const Tensor& self, int64_t p, Tensor& out) {
   iter.cast_outputs();
 }
 
+static Tensor call_erf(const Tensor& self) {
+  CALL_OP("erf", Tensor(const Tensor&), self);
+}
+static Tensor call_erfc(const Tensor& self) {
+  CALL_OP("erfc", Tensor(const Tensor&), self);
+}
+
+// The normal distribution function, (1 + erf(x / sqrt 2)) / 2: by erfc where that has more digits.
+static Tensor special_ndtr(const Tensor& self) {
+  auto number = [](double value) { return detail::wrapped_scalar_tensor(value); };
+  const Tensor x = at::mul(self, number(M_SQRT1_2));
+  const Tensor middle = at::mul(at::add(number(1), call_erf(x)), number(0.5));
+  const Tensor tail = at::mul(call_erfc(at::abs(x)), number(0.5));
+  const Tensor far = at::where(at::lt(number(0), x), at::sub(number(1), tail), tail);
+  return at::where(at::lt(at::abs(x), number(M_SQRT1_2)), middle, far);
+}
+
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("logit(Tensor self, float? eps=None) -> Tensor", TORCH_FN(logit_out));
   m.def_structured("sinc(Tensor self) -> Tensor", TORCH_FN(special_op_out<sinc_stub>));
@@ -79,6 +101,15 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                    variants::FUNCTION);
   m.def_structured("special_i1e(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_i1e_stub>), derive::OUT,
                    variants::FUNCTION);
+  m.def_structured("special_entr(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_entr_stub>), derive::OUT,
+                   variants::FUNCTION);
+  m.def_structured("special_erfcx(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_erfcx_stub>), derive::OUT,
+                   variants::FUNCTION);
+  m.def_structured("special_log_ndtr(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_log_ndtr_stub>),
+                   derive::OUT, variants::FUNCTION);
+  m.def_structured("special_ndtri(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_ndtri_stub>), derive::OUT,
+                   variants::FUNCTION);
+  m.def_composite_with_cast_out("special_ndtr(Tensor self) -> Tensor", TORCH_FN(special_ndtr), variants::FUNCTION);
 }
 
 } // namespace reftorch::at::native

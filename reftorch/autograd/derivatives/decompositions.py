@@ -11,7 +11,7 @@ functions that do not tell their vectors apart.
 from typing import Any
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative
+from reftorch.autograd.derivatives import derivative, not_implemented
 from reftorch.autograd.derivatives.reduce import _norm
 
 _fn = _C._VariableFunctions
@@ -323,3 +323,5 @@ derivative(
     "linalg_vector_norm",
     self=lambda grad, self, ord, result, dim, keepdim: _norm(grad, self, ord, result, dim, keepdim),
 )
+
+not_implemented("geqrf")  # householder_product of its results has a gradient

@@ -15,5 +15,6 @@ non_differentiable(
     "empty", "empty_strided", "zeros", "ones", "full", "scalar_tensor", "eye", "eye.m",
     "arange", "arange.start", "arange.start_step", "linspace",
     "logspace", "range.step", "tril_indices", "triu_indices", "empty_permuted",
+    "bartlett_window", "blackman_window", "hann_window", "hamming_window", "kaiser_window",
     "rand", "randn", "randint", "randint.low", "randperm", "normal.float_float",
 )  # fmt: skip

@@ -15,6 +15,7 @@ for _op in (
 ):  # fmt: skip
     derivative(_op, self=lambda grad: _zeros_like(grad))
 
+derivative("binomial", prob=lambda grad: _zeros_like(grad))
 derivative("bernoulli_.Tensor", self=lambda grad: _zeros_like(grad), p=lambda grad: _zeros_like(grad))
 not_implemented("bernoulli.p")
 

@@ -1,6 +1,7 @@
 """Special functions.
 
-Mirrors: tools/autograd/derivatives.yaml (erf, lgamma, i0), torch/csrc/autograd/FunctionsManual.cpp (logit, sinc, i1)
+Mirrors: tools/autograd/derivatives.yaml (erf, lgamma, i0, igamma), torch/csrc/autograd/FunctionsManual.cpp (logit,
+sinc, i1)
 Leaves out: complex conjugates.
 """
 
@@ -18,6 +19,16 @@ derivative("erf", self=lambda grad, self: grad * (2 / math.sqrt(math.pi) * (-sel
 derivative("erfc", self=lambda grad, self: grad * (-2 / math.sqrt(math.pi) * (-self * self).exp()))
 derivative("erfinv", self=lambda grad, result: grad * (math.sqrt(math.pi) / 2 * (result * result).exp()))
 
+derivative("special_erfcx", self=lambda grad, self, result: grad * (2 * self * result - 2 / math.sqrt(math.pi)))
+derivative(
+    "special_log_ndtr",
+    self=lambda grad, self: grad / _fn.special_erfcx(self * -math.sqrt(0.5)) * math.sqrt(2 / math.pi),
+)
+derivative(
+    "special_ndtri",
+    self=lambda grad, result: grad * (math.sqrt(2 * math.pi) * (result * result / 2).exp()),
+)
+
 # --- the gamma function ----------------------------------------------------------------------------------------------
 
 derivative("lgamma", self=lambda grad, self: grad * self.digamma())
@@ -26,6 +37,29 @@ derivative("polygamma", self=lambda grad, n, self: grad * _fn.polygamma(n + 1, s
 derivative("polygamma_", self=lambda grad, n, self: grad * _fn.polygamma(n + 1, self))
 
 derivative("mvlgamma", self=lambda grad, self, p: grad * sum((self - j / 2).digamma() for j in range(p)))
+
+
+def _no_order(grad: Any) -> Any:
+    raise RuntimeError("the derivative for the first argument of igamma, igammac and zeta is not implemented")
+
+
+# d/dx P(a, x) = x^(a - 1) e^-x / Gamma(a)
+def _igamma(grad: Any, self: Any, other: Any) -> Any:
+    return grad * ((self - 1) * other.log() - other - self.lgamma()).exp()
+
+
+derivative("igamma", self=_no_order, other=_igamma)
+derivative("igammac", self=_no_order, other=lambda grad, self, other: -_igamma(grad, self, other))
+
+
+# d/dq zeta(s, q) = -s zeta(s + 1, q)
+def _zeta(grad: Any, self: Any, other: Any) -> Any:
+    return grad * -self * _fn.special_zeta(self + 1, other)
+
+
+derivative("special_zeta", self=_no_order, other=_zeta)
+derivative("special_zeta.self_scalar", other=_zeta)
+derivative("special_zeta.other_scalar", self=_no_order)
 
 # --- Bessel functions: I0' = I1 and I1' = I0 - I1/x, which is 1/2 at 0; the scaled ones carry e^-|x| along ------------
 
@@ -45,6 +79,21 @@ def _i1e(grad: Any, self: Any, result: Any) -> Any:
 
 derivative("special_i1", self=_i1)
 derivative("special_i1e", self=_i1e)
+
+# --- logarithms ------------------------------------------------------------------------------------------------------
+
+derivative("special_entr", self=lambda grad, self: grad * (-(1 + self.log())))
+
+
+# x log(1 + y) is flat in x where it was defined to be 0.
+def _xlog1py_self(grad: Any, self: Any, other: Any) -> Any:
+    other = other if hasattr(other, "dtype") else grad.new_tensor(other)
+    return _fn.where((self == 0).logical_and(other <= -1), 0.0, grad * other.log1p())
+
+
+derivative("special_xlog1py", self=_xlog1py_self, other=lambda grad, self, other: grad * self / (other + 1))
+derivative("special_xlog1py.self_scalar", other=lambda grad, self, other: grad * self / (other + 1))
+derivative("special_xlog1py.other_scalar", self=_xlog1py_self)
 
 # --- others ----------------------------------------------------------------------------------------------------------
 

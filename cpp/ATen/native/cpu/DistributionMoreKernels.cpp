@@ -80,6 +80,71 @@ void poisson_kernel(TensorIterator& iter, GeneratorImpl* generator) {
   });
 }
 
+// log(k!) minus Stirling's formula for it
+double stirling_approx_tail(double k) {
+  return std::lgamma(k + 1) - ((k + 0.5) * std::log(k + 1) - (k + 1) + 0.5 * std::log(2 * M_PI));
+}
+
+// With prob <= 1/2. Few successes: the tries until each are drawn, and counted until all tries are used. Many: W.
+// Hoermann's transformed rejection (BTRS, 1993).
+int64_t sample_binomial_of_half(double count, double prob, GeneratorImpl* generator) {
+  const uniform_real_distribution<double> uniform{0, 1};
+  if (count * prob < 10) {
+    int64_t successes = 0;
+    for (double tries = 0;; successes++) {
+      tries += std::ceil(std::log(uniform(generator)) / std::log1p(-prob));
+      if (tries > count) {
+        return successes;
+      }
+    }
+  }
+  const double deviation = std::sqrt(count * prob * (1 - prob));
+  const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * prob, c = count * prob + 0.5;
+  const double v_r = 0.92 - 4.2 / b, r = prob / (1 - prob), alpha = (2.83 + 5.1 / b) * deviation;
+  const double m = std::floor((count + 1) * prob);
+  while (true) {
+    const double u = uniform(generator) - 0.5, v = uniform(generator), us = 0.5 - std::fabs(u);
+    const double k = std::floor((2 * a / us + b) * u + c);
+    if (us >= 0.07 && v <= v_r) {
+      return static_cast<int64_t>(k);
+    }
+    if (k < 0 || k > count) {
+      continue;
+    }
+    const double bound = (m + 0.5) * std::log((m + 1) / (r * (count - m + 1))) +
+                         (count + 1) * std::log((count - m + 1) / (count - k + 1)) +
+                         (k + 0.5) * std::log(r * (count - k + 1) / (k + 1)) + stirling_approx_tail(m) +
+                         stirling_approx_tail(count - m) - stirling_approx_tail(k) - stirling_approx_tail(count - k);
+    if (std::log(v * alpha / (a / (us * us) + b)) <= bound) {
+      return static_cast<int64_t>(k);
+    }
+  }
+}
+
+double sample_binomial(double count, double prob, GeneratorImpl* generator) {
+  if (std::isnan(prob)) {
+    return prob;
+  }
+  if (!(count > 0) || prob <= 0) {
+    return 0;
+  }
+  if (prob >= 1) {
+    return count;
+  }
+  return prob <= 0.5 ? static_cast<double>(sample_binomial_of_half(count, prob, generator))
+                     : count - static_cast<double>(sample_binomial_of_half(count, 1 - prob, generator));
+}
+
+void binomial_kernel(const Tensor& result, const Tensor& count, const Tensor& prob, GeneratorImpl* generator) {
+  AT_DISPATCH_FLOATING_TYPES(result.scalar_type(), "binomial_cpu", [&] {
+    std::lock_guard<std::mutex> lock(generator->mutex_);
+    for (int64_t i = 0; i < result.numel(); i++) {
+      result.data_ptr<scalar_t>()[i] = static_cast<scalar_t>(
+          sample_binomial(count.data_ptr<scalar_t>()[i], prob.data_ptr<scalar_t>()[i], generator));
+    }
+  });
+}
+
 // self (rows, categories), result (rows, samples): each draw falls into one step of the summed weights.
 template <typename scalar_t>
 void multinomial_with_replacement(const Tensor& result, const Tensor& self, GeneratorImpl* generator) {
@@ -122,6 +187,7 @@ REGISTER_DISPATCH(geometric_stub, geometric_kernel)
 REGISTER_DISPATCH(cauchy_stub, cauchy_kernel)
 REGISTER_DISPATCH(log_normal_stub, log_normal_kernel)
 REGISTER_DISPATCH(poisson_stub, poisson_kernel)
+REGISTER_DISPATCH(binomial_stub, binomial_kernel)
 REGISTER_DISPATCH(multinomial_with_replacement_stub, multinomial_with_replacement_kernel)
 
 } // namespace reftorch::at::native

@@ -3,6 +3,7 @@
 // pole is told by rounding alone.
 #include <ATen/native/Math.h>
 #include <ATen/native/MathBessel.h>
+#include <ATen/native/MathNormal.h>
 #include <ATen/native/UnaryOps.h>
 #include <ATen/native/cpu/UnaryFloat.h>
 #include <ATen/native/cpu/VectorMath.h>
@@ -77,6 +78,28 @@ void special_i1e_kernel(TensorIterator& iter) {
   unary_float_kernel(iter, "i1e_cpu", [](auto a) { return static_cast<decltype(a)>(calc_i1e(a)); });
 }
 
+// -a log(a)
+void special_entr_kernel(TensorIterator& iter) {
+  unary_float_kernel(iter, "entr_cpu", [](auto a) {
+    return a > 0 ? -a * std::log(a) : a == 0 ? a : a < 0 ? -std::numeric_limits<decltype(a)>::infinity() : a;
+  });
+}
+// Of the widest dtypes only, as in PyTorch.
+template <double (*f)(double)>
+void wide_float_kernel(TensorIterator& iter, const char* name) {
+  AT_DISPATCH_FLOATING_TYPES(iter.dtype(), name,
+                             [&] { cpu_kernel(iter, [](scalar_t a) { return static_cast<scalar_t>(f(a)); }); });
+}
+void special_erfcx_kernel(TensorIterator& iter) {
+  wide_float_kernel<calc_erfcx>(iter, "erfcx_cpu");
+}
+void special_log_ndtr_kernel(TensorIterator& iter) {
+  wide_float_kernel<calc_log_ndtr>(iter, "log_ndtr_cpu");
+}
+void special_ndtri_kernel(TensorIterator& iter) {
+  wide_float_kernel<calc_ndtri>(iter, "ndtri_cpu");
+}
+
 } // namespace
 
 REGISTER_DISPATCH(logit_stub, logit_kernel)
@@ -90,5 +113,9 @@ REGISTER_DISPATCH(i0_stub, i0_kernel)
 REGISTER_DISPATCH(special_i0e_stub, special_i0e_kernel)
 REGISTER_DISPATCH(special_i1_stub, special_i1_kernel)
 REGISTER_DISPATCH(special_i1e_stub, special_i1e_kernel)
+REGISTER_DISPATCH(special_entr_stub, special_entr_kernel)
+REGISTER_DISPATCH(special_erfcx_stub, special_erfcx_kernel)
+REGISTER_DISPATCH(special_log_ndtr_stub, special_log_ndtr_kernel)
+REGISTER_DISPATCH(special_ndtri_stub, special_ndtri_kernel)
 
 } // namespace reftorch::at::native

@@ -1,0 +1,130 @@
+// Mirrors: torchgen/gen_functionalization_type.py (which makes PyTorch's view_copy ops)
+// For each view op one that copies: its result shares no memory with the input.
+#include <ATen/ShapeFunctions.h>
+#include <ATen/core/dispatch/CallOp.h>
+#include <ATen/core/library.h>
+
+#include <vector>
+
+namespace reftorch::at::native {
+
+static Tensor copied(const Tensor& view) {
+  return at::clone(view, MemoryFormat::Contiguous);
+}
+
+static std::vector<Tensor> copied(const std::vector<Tensor>& views) {
+  std::vector<Tensor> copies;
+  for (const Tensor& view : views) {
+    copies.push_back(copied(view));
+  }
+  return copies;
+}
+
+static Tensor alias_copy(const Tensor& self) {
+  return copied(self);
+}
+static Tensor detach_copy(const Tensor& self) {
+  return copied(at::detach(self));
+}
+static Tensor as_strided_copy(const Tensor& self, IntArrayRef size, IntArrayRef stride,
+                              std::optional<int64_t> storage_offset) {
+  return copied(at::as_strided(self, size, stride, storage_offset));
+}
+static Tensor diagonal_copy(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
+  return copied(at::diagonal(self, offset, dim1, dim2));
+}
+static Tensor expand_copy(const Tensor& self, IntArrayRef size, bool /*implicit*/) {
+  return copied(at::expand(self, size));
+}
+static Tensor permute_copy(const Tensor& self, IntArrayRef dims) {
+  return copied(at::permute(self, dims));
+}
+static Tensor select_copy(const Tensor& self, int64_t dim, int64_t index) {
+  return copied(at::select(self, dim, index));
+}
+static Tensor slice_copy(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
+                         int64_t step) {
+  return copied(at::slice(self, dim, start, end, step));
+}
+static Tensor t_copy(const Tensor& self) {
+  return copied(at::t(self));
+}
+static Tensor transpose_copy(const Tensor& self, int64_t dim0, int64_t dim1) {
+  return copied(at::transpose(self, dim0, dim1));
+}
+static Tensor unsqueeze_copy(const Tensor& self, int64_t dim) {
+  return copied(at::unsqueeze(self, dim));
+}
+static Tensor squeeze_dim_copy(const Tensor& self, int64_t dim) {
+  return copied(at::squeeze(self, dim));
+}
+static Tensor view_copy(const Tensor& self, IntArrayRef size) {
+  return copied(at::view(self, size));
+}
+
+static Tensor call_squeeze(const Tensor& self) {
+  CALL_OP("squeeze", Tensor(const Tensor&), self);
+}
+static Tensor squeeze_copy(const Tensor& self) {
+  return copied(call_squeeze(self));
+}
+static Tensor call_squeeze_dims(const Tensor& self, IntArrayRef dim) {
+  CALL_OP("squeeze.dims", Tensor(const Tensor&, IntArrayRef), self, dim);
+}
+static Tensor squeeze_dims_copy(const Tensor& self, IntArrayRef dim) {
+  return copied(call_squeeze_dims(self, dim));
+}
+static Tensor call_unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
+  CALL_OP("unfold", Tensor(const Tensor&, int64_t, int64_t, int64_t), self, dimension, size, step);
+}
+static Tensor unfold_copy(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
+  return copied(call_unfold(self, dimension, size, step));
+}
+static std::vector<Tensor> call_unbind(const Tensor& self, int64_t dim) {
+  CALL_OP("unbind.int", std::vector<Tensor>(const Tensor&, int64_t), self, dim);
+}
+static std::vector<Tensor> unbind_copy(const Tensor& self, int64_t dim) {
+  return copied(call_unbind(self, dim));
+}
+static std::vector<Tensor> split_copy(const Tensor& self, int64_t split_size, int64_t dim) {
+  return copied(at::split(self, split_size, dim));
+}
+static std::vector<Tensor> split_with_sizes_copy(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
+  return copied(at::split_with_sizes(self, split_sizes, dim));
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  constexpr int FUNCTION = variants::FUNCTION;
+  m.def_composite_with_out("alias_copy(Tensor self) -> Tensor", TORCH_FN(alias_copy), FUNCTION);
+  m.def_composite_with_out("detach_copy(Tensor self) -> Tensor", TORCH_FN(detach_copy), FUNCTION);
+  m.def_composite_with_out("as_strided_copy(Tensor self, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
+                           TORCH_FN(as_strided_copy), FUNCTION);
+  m.def_composite_with_out("diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+                           TORCH_FN(diagonal_copy), FUNCTION);
+  m.def_composite_with_out("expand_copy(Tensor self, int[] size, *, bool implicit=False) -> Tensor",
+                           TORCH_FN(expand_copy), FUNCTION);
+  m.def_composite_with_out("permute_copy(Tensor self, int[] dims) -> Tensor", TORCH_FN(permute_copy), FUNCTION);
+  m.def_composite_with_out("select_copy.int(Tensor self, int dim, int index) -> Tensor", TORCH_FN(select_copy),
+                           FUNCTION);
+  m.def_composite_with_out(
+      "slice_copy.Tensor(Tensor self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
+      TORCH_FN(slice_copy), FUNCTION);
+  m.def_composite_with_out("t_copy(Tensor self) -> Tensor", TORCH_FN(t_copy), FUNCTION);
+  m.def_composite_with_out("transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor", TORCH_FN(transpose_copy),
+                           FUNCTION);
+  m.def_composite_with_out("unsqueeze_copy(Tensor self, int dim) -> Tensor", TORCH_FN(unsqueeze_copy), FUNCTION);
+  m.def_composite_with_out("squeeze_copy(Tensor self) -> Tensor", TORCH_FN(squeeze_copy), FUNCTION);
+  m.def_composite_with_out("squeeze_copy.dim(Tensor self, int dim) -> Tensor", TORCH_FN(squeeze_dim_copy), FUNCTION);
+  m.def_composite_with_out("squeeze_copy.dims(Tensor self, int[] dim) -> Tensor", TORCH_FN(squeeze_dims_copy),
+                           FUNCTION);
+  m.def_composite_with_out("unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor",
+                           TORCH_FN(unfold_copy), FUNCTION);
+  m.def_composite_with_out("view_copy(Tensor self, int[] size) -> Tensor", TORCH_FN(view_copy), FUNCTION);
+  m.def_composite("unbind_copy.int(Tensor self, int dim=0) -> Tensor[]", TORCH_FN(unbind_copy), FUNCTION);
+  m.def_composite("split_copy.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", TORCH_FN(split_copy),
+                  FUNCTION);
+  m.def_composite("split_with_sizes_copy(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
+                  TORCH_FN(split_with_sizes_copy), FUNCTION);
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,58 @@
+"""Histograms, as torch counts them.
+
+Mirrors: test/test_reductions.py (test_histogram, test_histogramdd)
+"""
+
+from typing import Any
+
+import pytest
+
+import reftorch
+from tests.op_db.checks import assert_same_outcome
+
+CALLS = {
+    "bins": lambda t: t.histogram(t.tensor([1.0, 2.0, 1.0, 9.0]), 4),
+    "default": lambda t: t.histogram(t.linspace(0, 1, 50).reshape(5, 10)),
+    "equal": lambda t: t.histogram(t.ones(3), 2),
+    "empty": lambda t: t.histogram(t.zeros(0), 2),
+    "integers": lambda t: t.histogram(t.tensor([1, 2]), 2),
+    "range": lambda t: t.histogram(t.tensor([1.0, 2.0, 3.0, 0.0]), 4, range=(0.0, 2.0)),
+    "empty range": lambda t: t.histogram(t.ones(2), 2, range=(3.0, 1.0)),
+    "infinite range": lambda t: t.histogram(t.ones(2), 2, range=(0.0, float("inf"))),
+    "no bins": lambda t: t.histogram(t.ones(2), 0),
+    "nan": lambda t: t.histogram(t.tensor([float("nan"), 0.5]), 2, range=(0.0, 1.0)),
+    "nan decides": lambda t: t.histogram(t.tensor([float("nan"), 0.5]), 2),
+    "edges": lambda t: t.histogram(t.tensor([1.0, 2.0, 3.0, 4.0]), t.tensor([0.0, 2.0, 3.0])),
+    "density": lambda t: t.histogram(
+        t.tensor([1.0, 2.0, 3.0]), t.tensor([0.0, 2.0, 3.0]), weight=t.tensor([1.0, 2.0, 3.0]), density=True
+    ),
+    "edges of another dtype": lambda t: t.histogram(t.ones(2), t.tensor([0.0, 2.0], dtype=t.float64)),
+    "edges in rows": lambda t: t.histogram(t.ones(2), t.tensor([[0.0, 1.0]])),
+    "edges and range": lambda t: t.histogram(t.ones(2), t.tensor([0.0, 1.0]), range=(0.0, 1.0)),
+    "short weight": lambda t: t.histogram(t.ones(2), 2, weight=t.ones(1)),
+    "weight of another dtype": lambda t: t.histogram(t.ones(2), 2, weight=t.ones(2).double()),
+    "grid": lambda t: t.histogramdd(points(t), [3, 3]),
+    "one number": lambda t: t.histogramdd(points(t), 2, weight=t.tensor([1.0, 2.0, 4.0, 8.0])),
+    "grid of edges": lambda t: t.histogramdd(points(t), [t.tensor([0.0, 1.0, 2.0, 3.0]), t.tensor([0.0, 1.0, 2.0])]),
+    "grid density": lambda t: t.histogramdd(points(t), [2, 2], range=[0.0, 1.0, 0.0, 1.0], density=True),
+    "too few bins": lambda t: t.histogramdd(points(t), [2]),
+    "a vector": lambda t: t.histogramdd(t.ones(3), 2),
+    "half a range": lambda t: t.histogramdd(points(t), [2, 2], range=[0.0, 1.0]),
+}
+
+
+def points(t: Any) -> Any:
+    return t.tensor([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [2.0, 2.0]])
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_equals_torch(name: str, real_torch: Any) -> None:
+    call = CALLS[name]
+    assert_same_outcome(lambda: call(reftorch), lambda: call(real_torch), name)
+
+
+def test_weights_are_added(real_torch_or_none: Any) -> None:
+    for t in filter(None, (reftorch, real_torch_or_none)):
+        result = t.histogram(t.tensor([0.0, 1.0, 1.0]), 2, weight=t.tensor([1.0, 2.0, 4.0]))
+        assert result.hist.tolist() == [1.0, 6.0]
+        assert repr(result).startswith("torch.return_types.histogram(\nhist=tensor([1., 6.]),\nbin_edges=")
