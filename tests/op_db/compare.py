@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tests.op_db.binary import mixed_dtypes, numbers, pairs
-from tests.op_db.core import DTYPES, FLOATS, INTEGERS, Inputs, OpInfo, Sample
+from tests.op_db.core import DTYPES, FLOATS, INTEGERS, Apart, Inputs, OpInfo, Sample
 
 NAN, INF = float("nan"), float("inf")
 
@@ -106,6 +106,8 @@ def to_number(make: Inputs) -> Iterator[Sample]:
 
 NAMES = {"ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
 
+
+MASK = Apart("torch fills a mask smaller than the bounds in place", says="doesn't match the broadcast shape")
 ROWS = [
     *(OpInfo(f"{name}.Scalar", to_number, dtypes=DTYPES) for name in ("eq", *NAMES, *NAMES.values())),
     *(OpInfo(f"{name}.Tensor", comparisons, dtypes=DTYPES) for name in NAMES.values()),
@@ -134,9 +136,9 @@ ROWS = [
     OpInfo("min.other min.other_out", extremes, dtypes=DTYPES, ref=np.minimum),
     OpInfo("where.self", choices, dtypes=DTYPES, ref=np.where),
     OpInfo("clamp", clamps, dtypes=(*FLOATS, *INTEGERS)),
-    OpInfo("clamp.Tensor", clamps_by_tensors, dtypes=(*FLOATS, *INTEGERS)),
+    OpInfo("clamp.Tensor", clamps_by_tensors, dtypes=(*FLOATS, *INTEGERS), apart=(MASK,)),
     OpInfo("clip", clamps, dtypes=(*FLOATS, *INTEGERS)),
-    OpInfo("clip.Tensor", clamps_by_tensors, dtypes=(*FLOATS, *INTEGERS)),
+    OpInfo("clip.Tensor", clamps_by_tensors, dtypes=(*FLOATS, *INTEGERS), apart=(MASK,)),
     OpInfo("clamp_min", one_bound, dtypes=(*FLOATS, *INTEGERS)),
     OpInfo("clamp_min.Tensor", one_bound_tensor, dtypes=(*FLOATS, *INTEGERS)),
     OpInfo("clamp_max", one_bound, dtypes=(*FLOATS, *INTEGERS)),

@@ -81,8 +81,21 @@ static Tensor ormqr(const Tensor& self, const Tensor& input2, const Tensor& inpu
   TORCH_CHECK(input3.dim() >= 2, "torch.ormqr: other must have at least 2 dimensions.");
   TORCH_CHECK(input3.size(left ? -2 : -1) == self.size(-2), "torch.ormqr: other.shape[", left ? -2 : -1,
               "] must be equal to input.shape[-2]");
-  TORCH_CHECK(input3.size(left ? -2 : -1) >= input2.size(-1), "torch.ormqr: other.shape[", left ? -2 : -1,
-              "] must be greater than or equal to tau.shape[-1]");
+  TORCH_CHECK(input2.size(-1) == std::min(input3.size(left ? -2 : -1), self.size(-1)),
+              "torch.ormqr: tau.shape[-1] must be equal to min(other.shape[", left ? -2 : -1, "], input.shape[-1])");
+  TORCH_CHECK(self.dim() - input2.dim() == 1,
+              "torch.ormqr: Expected tau to have one dimension less than input, but got ", input2.dim(), " and ",
+              self.dim(), " dimensions");
+  TORCH_CHECK(self.dim() == input3.dim(),
+              "torch.ormqr: Expected other to have the same number of dimensions as input, ",
+              "but got other.ndim equal to ", input3.dim(), " and input.ndim is equal to ", self.dim());
+  TORCH_CHECK(input2.sizes().slice(0, input2.dim() - 1) == batch_sizes(self),
+              "torch.ormqr: Expected batch dimensions of ", "tau to be equal to input.shape[:-2], but got ",
+              input2.sizes().slice(0, input2.dim() - 1));
+  TORCH_CHECK(batch_sizes(input3) == batch_sizes(self),
+              "torch.ormqr: Expected batch dimensions of other to be equal to ", "input.shape[:-2], but got ",
+              batch_sizes(input3));
+  checkSameDtype(self, input2, "torch.ormqr", "input", "tau");
   checkLapackDtype(self, "ormqr_cpu");
   checkSameDtype(self, input3, "torch.ormqr", "input", "other");
   const Tensor C = left ? input3 : at::transpose(input3, -2, -1); // C Q = (Q^T C^T)^T

@@ -138,7 +138,26 @@ AdvancedIndex::AdvancedIndex(const Tensor& self, TensorList indices) {
   for (size_t d = 0; d < index_shape.size(); d++) {
     offset_strides[place + d] = offsets.strides()[d];
   }
+  for (const Tensor& index : expanded) {
+    if (index.defined()) {
+      const Tensor full = at::expand(index, index_shape);
+      DimVector index_strides(offset_shape.size(), 0);
+      std::copy(full.strides().begin(), full.strides().end(), index_strides.begin() + place);
+      indices_.push_back(as_view(full, offset_shape, index_strides));
+    }
+  }
   offsets = as_view(offsets, offset_shape, offset_strides);
+}
+
+Tensor AdvancedIndex::empty_result() const {
+  Tensor result;
+  TensorIteratorConfig config;
+  config.add_output(result, view.scalar_type()).add_input(view).check_all_same_dtype(false);
+  for (const Tensor& index : indices_) {
+    config.add_input(index);
+  }
+  config.build(); // which allocates it
+  return result;
 }
 
 void start_from(const Tensor& self, Tensor& out, MemoryFormat format) {

@@ -21,6 +21,11 @@ struct AdvancedIndex {
   Tensor view;     // self with `shape`, stride 0 in the dimensions that are indexed
   Tensor offsets;  // int64, broadcasts to `shape`: the index itself where there is one, else distances in bytes
   IndexRule rule;
+  // Memory for the result, laid out as self and the indices are: where those lie in another order, so does the result.
+  Tensor empty_result() const;
+
+ private:
+  std::vector<Tensor> indices_; // each broadcasts to `shape`
 };
 
 // An undefined `out` becomes a copy of self; another tensor than self is overwritten with it.

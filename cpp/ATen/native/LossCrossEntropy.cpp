@@ -41,6 +41,8 @@ static Tensor cross_entropy_loss_prob_target(const Tensor& self, const Tensor& t
   if (reduction == Reduction::None) {
     return at::neg(at::sum(loss, class_dim));
   }
+  TORCH_CHECK(reduction == Reduction::Mean || reduction == Reduction::Sum,
+              "Invalid reduction type encountered in cross_entropy: ", reduction);
   const Tensor sum = at::neg(at::sum(loss, {}));
   return reduction == Reduction::Mean
              ? at::div(sum, number(static_cast<double>(self.numel()) / static_cast<double>(n_classes)))

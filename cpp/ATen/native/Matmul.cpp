@@ -152,6 +152,8 @@ static Tensor linear(const Tensor& input, const Tensor& weight, const std::optio
     return at::view(result, {input.sizes()[0], input.sizes()[1], result.sizes()[1]});
   }
   const Tensor output = at::matmul(input, at::t(weight));
+  TORCH_CHECK(!has_bias || is_expandable_to(bias->sizes(), output.sizes()), "output with shape ", output.sizes(),
+              " doesn't match the broadcast shape of the bias, ", has_bias ? bias->sizes() : IntArrayRef());
   return has_bias ? at::add(output, *bias) : output;
 }
 

@@ -289,6 +289,9 @@ static void linalg_lstsq_out(const Tensor& self, const Tensor& b, std::optional<
                              Tensor& singular_values) {
   TORCH_CHECK(self.dim() >= 2, "torch.linalg.lstsq: input must have at least 2 dimensions.");
   TORCH_CHECK(b.dim() >= 1, "torch.linalg.lstsq: other must have at least 1 dimension.");
+  TORCH_CHECK(
+      b.dim() <= self.dim() && self.dim() <= b.dim() + 1,
+      "torch.linalg.lstsq: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1");
   checkFloatingOrComplex(self, "torch.linalg.lstsq", /*allow_low_precision=*/false);
   const bool vector_case = is_vector_rhs(self, b);
   const Tensor rhs = vector_case ? at::unsqueeze(b, -1) : b;

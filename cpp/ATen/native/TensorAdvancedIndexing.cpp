@@ -37,7 +37,7 @@ static Tensor index(const Tensor& self, TensorList indices) {
     return masked_select_stub(self.device().type(), self.contiguous(), indices[0].contiguous());
   }
   const AdvancedIndex info(self, indices);
-  const Tensor result = detail::empty_generic(info.shape, self.scalar_type(), self.device());
+  const Tensor result = info.empty_result();
   index_stub(self.device().type(), result, info.view, info.offsets, info.rule);
   return result;
 }

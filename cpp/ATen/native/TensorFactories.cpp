@@ -85,11 +85,17 @@ static Tensor empty_strided(IntArrayRef size, IntArrayRef stride, OptionalType d
   check_not_pinned(pin_memory);
   TORCH_CHECK(size.size() == stride.size(), "dimensionality of sizes (", size.size(),
               ") must match dimensionality of strides (", stride.size(), ")");
-  const bool negative = std::any_of(stride.begin(), stride.end(), [](int64_t step) { return step < 0; });
-  const bool none = std::find(size.begin(), size.end(), 0) != size.end(); // then nobody steps
-  TORCH_CHECK(!negative || none, "Storage size calculation overflowed with sizes=", size, " and strides=", stride);
-  const Tensor dense = detail::empty_generic(size, dtype_or_default(dtype), device.value_or(Device()));
-  return negative ? dense : detail::empty_strided_generic(size, stride, dense.scalar_type(), dense.device());
+  // A negative stride is allowed where nobody takes the step; then it is that of a contiguous tensor.
+  const bool none = std::find(size.begin(), size.end(), 0) != size.end();
+  DimVector steps(stride);
+  for (size_t d = steps.size(); d-- > 0;) {
+    TORCH_CHECK(steps[d] >= 0 || none || size[d] <= 1, "Storage size calculation overflowed with sizes=", size,
+                " and strides=", stride);
+    if (steps[d] < 0) {
+      steps[d] = d + 1 == steps.size() ? 1 : std::max<int64_t>(size[d + 1], 1) * steps[d + 1];
+    }
+  }
+  return detail::empty_strided_generic(size, steps, dtype_or_default(dtype), device.value_or(Device()));
 }
 
 static Tensor empty_like(const Tensor& self, OptionalType dtype, OptionalLayout, OptionalDevice device,
