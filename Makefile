@@ -73,16 +73,26 @@ build/%/build.ninja: $(STAMPS)/build-tools
 .PHONY: debug release
 debug: build/Debug/build.ninja $(EDITABLE) ## build the extension to step through (the default one)
 	@$(NINJA) -C build/Debug
+	@[ -e $(STUBS) ] || $(WRITE_STUBS)
 
 release: build/Release/build.ninja $(EDITABLE) ## build the fast extension beside it: REFTORCH_BUILD=release
 	@$(NINJA) -C build/Release
+
+# What editors and mypy read in place of the extension. `make debug` writes it once and then leaves it, for it must not
+# make the loop of edit and build longer; what needs it new asks for `stubs`.
+STUBS := reftorch/_C/__init__.pyi
+WRITE_STUBS = $(BIN)/python .ci/gen_pyi.py reftorch/_C
+
+.PHONY: stubs
+stubs: debug ## write the stubs: what editors and mypy know of the ops
+	@$(WRITE_STUBS)
 
 # --- the course -------------------------------------------------------------------------------------------------------
 
 ROOT_USER := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: lab course
-lab: debug $(STAMPS)/everything ## open the course in JupyterLab (on a server: ARGS=--no-browser)
+lab: stubs $(STAMPS)/everything ## open the course in JupyterLab (on a server: ARGS=--no-browser)
 	@$(IN_VENV) jupyter-lab $(ROOT_USER) --ServerApp.root_dir='$(CURDIR)' \
 	    --LabApp.default_url=/lab/tree/course/index.ipynb $(ARGS)
 
@@ -94,7 +104,7 @@ course: debug $(STAMPS)/everything ## bring the notebooks up to date with their 
 PYTEST := $(IN_VENV) python -m pytest -n 2 --dist loadfile
 
 .PHONY: test sanitize parity fuzz
-test: debug $(STAMPS)/everything ## run every test: C++, Python, docstrings, debuggers, lessons, exercises
+test: stubs $(STAMPS)/everything ## run every test: C++, Python, docstrings, debuggers, lessons, exercises
 	@$(NINJA) -C build/Debug reftorch_tests
 	@$(PYTEST) tests reftorch $(ARGS)
 
@@ -129,7 +139,7 @@ bench-build: $(STAMPS)/build-tools ## measure the build: clean to importable, an
 CXX_FILES = $(shell find cpp tests/cpp -path '*/third_party' -prune -o \( -name '*.h' -o -name '*.cpp' \) -print)
 
 .PHONY: lint format docs doctor clean
-lint: $(STAMPS)/everything ## ruff, clang-format, mypy
+lint: stubs $(STAMPS)/everything ## ruff, clang-format, mypy
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)

@@ -6,9 +6,12 @@ Leaves out: nothing.
 ``reftorch.stack`` is ``_VF.stack``. A module of the package cannot ask ``reftorch`` itself, which imports that module.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reftorch import _C
+
+if TYPE_CHECKING:
+    from reftorch._C._VariableFunctions import *
 
 
 def __getattr__(name: str) -> Any:

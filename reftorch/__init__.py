@@ -13,12 +13,13 @@ Leaves out: everything that is not eager mode (jit, compile, export), complex an
 from __future__ import annotations
 
 import math as _math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reftorch import _load
 
-_C = _load.load()
+_load.load()
 
+from reftorch import _C
 from reftorch._C import (
     Generator,
     Size,
@@ -64,6 +65,8 @@ for _name in dir(_C._VariableFunctions):
     if not _name.startswith("__"):
         globals()[_name] = getattr(_C._VariableFunctions, _name)
 del _name
+if TYPE_CHECKING:  # what the loop takes over, from the stubs (.ci/gen_pyi.py)
+    from reftorch._C._VariableFunctions import *
 
 import reftorch.utils.data
 from reftorch import (
@@ -76,12 +79,13 @@ from reftorch import (
     random,
     special,
     testing,
+    types,
     utils,
 )
 from reftorch._functional_gradient import gradient, unravel_index
 from reftorch._functional_histogram import histogram, histogramdd
-from reftorch._functional_products import chain_matmul, einsum, tensordot
-from reftorch._functional_shape import (
+from reftorch._functional_products import chain_matmul, einsum, tensordot  # type: ignore[assignment]
+from reftorch._functional_shape import (  # type: ignore[assignment, no-redef]
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -96,7 +100,7 @@ from reftorch._tensor_str import get_printoptions, printoptions, set_printoption
 from reftorch._type_info import finfo, iinfo
 from reftorch._utils import typename
 from reftorch.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from reftorch.functional import (
+from reftorch.functional import (  # type: ignore[no-redef]
     as_tensor,
     asarray,
     frombuffer,
@@ -160,10 +164,27 @@ def numel(input: Tensor) -> Any:
     return input.numel()
 
 
-def __getattr__(name: str) -> Any:
-    """``reftorch.debug`` is imported when first used: nothing in the library needs it."""
-    if name == "debug":
-        import importlib
+if TYPE_CHECKING:
+    from reftorch import debug
+else:  # hidden from type checkers, to whom any name would then do
 
-        return importlib.import_module("reftorch.debug")
-    raise AttributeError(f"module 'reftorch' has no attribute '{name}'")
+    def __getattr__(name: str) -> Any:
+        """``reftorch.debug`` is imported when first used: nothing in the library needs it."""
+        if name == "debug":
+            import importlib
+
+            return importlib.import_module("reftorch.debug")
+        raise AttributeError(f"module 'reftorch' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    """What completion offers: not the helpers of this file, not the ops that are a matter between formulas and kernels,
+    and in-place ops as methods only, though ``torch.add_(x, y)`` works.
+    """
+    hidden = {"Any", "annotations", "reftorch", "alias", "index", "slice", "nonzero_numpy", "unique_dim"}
+    hidden |= {"unique_dim_consecutive", "special_i0e", "special_i1", "special_i1e"}
+    return [
+        name
+        for name in globals()
+        if name not in hidden and (not name.endswith(("_backward", "_")) or name.endswith("__"))
+    ]

@@ -219,7 +219,7 @@ class Tensor(_C.TensorBase):
 
     # ---- ops that the schemas cannot say as methods
 
-    def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
+    def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:  # type: ignore[override]
         """The coordinates of the elements that are not zero; see :func:`reftorch.nonzero`."""
         return _C._VariableFunctions.nonzero_numpy(self) if as_tuple else super().nonzero()
 
@@ -227,7 +227,7 @@ class Tensor(_C.TensorBase):
         """This tensor's elements where ``condition`` is true, elsewhere ``other``'s; see :func:`reftorch.where`."""
         return _C._VariableFunctions.where(condition, self, other)
 
-    def norm(
+    def norm(  # type: ignore[override]
         self,
         p: Any = "fro",
         dim: Any = None,
@@ -288,7 +288,7 @@ class Tensor(_C.TensorBase):
         return self.numpy_T()
 
     @property
-    def mT(self) -> Tensor:
+    def mT(self) -> Tensor:  # type: ignore[override]
         """The tensor with its last two dimensions swapped, a view.
 
         Raises:
@@ -306,7 +306,7 @@ class Tensor(_C.TensorBase):
         return self.matrix_H()
 
     @property
-    def mH(self) -> Tensor:
+    def mH(self) -> Tensor:  # type: ignore[override]
         """The tensor with its last two dimensions swapped: the conjugate transpose of real matrices.
 
         Raises:

@@ -103,6 +103,12 @@ def build(tree: Path, sources: list[str]) -> None:
     run(link, shell=True, cwd=BUILD)
 
 
+def test_the_words_stand_where_the_walk_through_says() -> None:
+    quoted = re.findall(r"In `(\S+)` it is\n\n```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)
+    assert [file for file, _ in quoted] == ["reftorch/_torch_docs/unary.py"]
+    assert quoted[0][1] in (ROOT / quoted[0][0]).read_text()
+
+
 def test_the_walk_through_adds_an_op(tmp_path: Path) -> None:
     steps = list(STEP.finditer((ROOT / "CONTRIBUTING.md").read_text()))
     assert len(steps) == 6, [step["file"] for step in steps]

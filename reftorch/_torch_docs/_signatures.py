@@ -59,6 +59,8 @@ class Parameter:
     kind: Any
 
     def __str__(self) -> str:
+        if self.name == "self":
+            return "self"
         stars = "*" if self.kind is inspect.Parameter.VAR_POSITIONAL else ""
         return f"{stars}{self.name}: {self.annotation}" + (f" = {self.default}" if self.default is not None else "")
 

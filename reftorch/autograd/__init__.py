@@ -71,7 +71,7 @@ def _root_metadata(output: Any) -> Any:
 
 def _make_grads(outputs: tuple[Any, ...], grads: tuple[Any, ...]) -> tuple[Any, ...]:
     """The gradient to start from at each output: the given one, or 1 for a scalar."""
-    made = []
+    made: list[Any] = []
     for i, (output, grad) in enumerate(zip(outputs, grads, strict=False)):
         known = _root_metadata(output)
         if grad is not None:

@@ -33,7 +33,7 @@ def _is_differentiable(value: Any) -> bool:
     return isinstance(value, _C.TensorBase) and value.is_floating_point() and value.requires_grad
 
 
-def _outputs_of(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
+def _outputs_of(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Any]:
     outputs = func(*inputs)
     outputs = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
     return [out for out in outputs if isinstance(out, _C.TensorBase) and out.is_floating_point()]

@@ -60,8 +60,8 @@ class Parameter(Tensor, metaclass=_MarkedMeta):
                 f"an instance of the same type, but return type {type(t).__name__} was found instead. To use the type "
                 "as a Parameter, please correct the detach() semantics defined by the class."
             )
-        t._is_param = True
-        return t
+        t._is_param = True  # type: ignore[attr-defined]
+        return t  # type: ignore[return-value]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if id(self) not in memo:
@@ -90,11 +90,12 @@ class Buffer(Tensor, metaclass=_MarkedMeta):
     """
 
     _mark = "_is_buffer"
+    persistent: bool
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
         if data is None:
             data = _VF.empty(0)
-        t = data.detach().requires_grad_(data.requires_grad)
+        t: Any = data.detach().requires_grad_(data.requires_grad)
         t.persistent = persistent
         t._is_buffer = True
         return t

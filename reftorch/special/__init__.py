@@ -9,7 +9,7 @@ Example:
     tensor([0.5000])
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reftorch import _VF
 
@@ -52,10 +52,36 @@ _OPS = {
 __all__ = list(_OPS)
 
 
-def __getattr__(name: str) -> Any:
-    if name in _OPS:
-        return getattr(_VF, _OPS[name])
-    raise AttributeError(f"module 'reftorch.special' has no attribute '{name}'")
+if TYPE_CHECKING:  # the same for type checkers and editors
+    digamma = _VF.digamma
+    erf = _VF.erf
+    erfc = _VF.erfc
+    erfinv = _VF.erfinv
+    exp2 = _VF.exp2
+    expit = _VF.sigmoid
+    expm1 = _VF.expm1
+    gammaln = _VF.lgamma
+    i0 = _VF.i0
+    i0e = _VF.special_i0e
+    i1 = _VF.special_i1
+    i1e = _VF.special_i1e
+    log1p = _VF.log1p
+    log_softmax = _VF.log_softmax
+    logit = _VF.logit
+    logsumexp = _VF.logsumexp
+    multigammaln = _VF.mvlgamma
+    polygamma = _VF.polygamma
+    psi = _VF.digamma
+    round = _VF.round
+    sinc = _VF.sinc
+    softmax = _VF.softmax
+    xlogy = _VF.xlogy
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name in _OPS:
+            return getattr(_VF, _OPS[name])
+        raise AttributeError(f"module 'reftorch.special' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

@@ -103,7 +103,7 @@ class _Comparison:
 
     def compare_tensors(self, pair: list[Tensor], path: tuple) -> None:
         actual, expected = pair
-        attributes = {"shape": (actual.shape, expected.shape)}
+        attributes: dict[str, tuple[Any, Any]] = {"shape": (actual.shape, expected.shape)}
         if self.check_stride:
             attributes["stride()"] = (actual.stride(), expected.stride())
         attributes["device"] = (actual.device, expected.device)

@@ -107,7 +107,7 @@ def _to_index(grad: Any, self_sizes: Sequence[int], indices: Any, dim: int, keep
     if not self_sizes:
         return grad
     grad, indices = (_restore(t, self_sizes, dim, keepdim) for t in (grad, indices))
-    zeros = _fn.zeros(self_sizes, dtype=grad.dtype)
+    zeros = _fn.zeros(tuple(self_sizes), dtype=grad.dtype)
     return zeros.scatter(dim, indices, grad)
 
 

@@ -240,7 +240,7 @@ def random_split(dataset: Any, lengths: Sequence[int | float], generator: Any = 
         lengths = _lengths_of_shares(lengths, len(dataset))
     if sum(lengths) != len(dataset):
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    indices = _VF.randperm(sum(lengths), generator=generator).tolist()
+    indices = _VF.randperm(sum(lengths), generator=generator).tolist()  # type: ignore[arg-type]
     ends = accumulate(lengths)
     return [Subset(dataset, indices[end - length : end]) for end, length in zip(ends, lengths, strict=True)]
 
