@@ -116,7 +116,7 @@ SANITIZED = env LD_PRELOAD='$(SANITIZER_LIBS)' ASAN_OPTIONS=detect_leaks=0:abort
 sanitize: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## run the tests on an address- and undefined-behaviour-sanitizer build
 	@$(NINJA) -C build/Sanitize _C reftorch_tests
 	@$(SANITIZED) REFTORCH_COMPARE=0 \
-	    $(PYTEST) tests --ignore=tests/debug --ignore=tests/course --ignore=tests/ci --ignore=tests/test_contributing.py $(ARGS)
+	    $(PYTEST) tests $(addprefix --ignore=tests/,debug course ci typing test_contributing.py) $(ARGS)
 
 parity: debug $(STAMPS)/everything ## compare every op with torch on drawn inputs and print a table (needs torch)
 	@$(BIN)/python -m tests.parity.parity $(ARGS)

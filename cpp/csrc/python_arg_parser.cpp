@@ -39,7 +39,8 @@ static const char* numpy_name(const std::string& name) {
 
 PythonSignature::PythonSignature(at::OperatorEntry* entry, bool is_method) : entry_(entry), is_method_(is_method) {
   const at::FunctionSchema& schema = entry->schema;
-  is_factory_ = schema.argument_index("dtype") >= 0 && schema.argument_index("pin_memory") >= 0;
+  is_factory_ = schema.argument_index("dtype") >= 0 && schema.argument_index("pin_memory") >= 0 &&
+                schema.argument_index("non_blocking") < 0; // a conversion
   const bool numbers = should_allow_numbers_as_tensors(schema.name);
   for (size_t i = 0; i < schema.arguments.size(); i++) {
     const at::Argument& arg = schema.arguments[i];

@@ -85,4 +85,4 @@ else:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_OPS]
+    return list(_OPS)

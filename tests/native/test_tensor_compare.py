@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import reftorch
 from tests.op_db import compare
 from tests.op_db.checks import check_error
 from tests.op_db.suite import OpTestsWithReference
@@ -41,3 +42,11 @@ ERRORS = [
 @pytest.mark.parametrize(("call", "error", "message"), ERRORS)
 def test_error(call: Any, error: type[Exception], message: str, real_torch_or_none: Any) -> None:
     check_error(call, error, message, real_torch_or_none)
+
+
+def test_input_is_a_name_wherever_it_stands(real_torch_or_none: Any) -> None:
+    """The schemas say ``self``; of a function PyTorch calls it ``input``, be it the first argument or a later one."""
+    for t in filter(None, (reftorch, real_torch_or_none)):
+        assert t.where(condition=t.tensor([True, False]), input=t.ones(2), other=t.zeros(2)).tolist() == [1, 0]
+        assert t.searchsorted(sorted_sequence=t.tensor([1, 3]), input=t.tensor([2])).tolist() == [1]
+        assert t.polygamma(1, input=t.ones(1)).item() == pytest.approx(1.6449, abs=1e-4)

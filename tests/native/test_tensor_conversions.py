@@ -98,3 +98,8 @@ def test_fill_cuts_the_gradient() -> None:
     y[2:3].zero_()
     y.sum().backward()
     assert x.grad.tolist() == [0, 0, 0, 2]
+
+
+def test_a_conversion_is_no_factory() -> None:
+    with pytest.raises(TypeError, match=r"to\(\) received an invalid combination of arguments"):
+        reftorch.ones(2).to(dtype=reftorch.float64, requires_grad=True)  # type: ignore[call-overload]

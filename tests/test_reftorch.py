@@ -1,0 +1,49 @@
+"""The front page of the package: what completion offers, and what stays out of its sight.
+
+Mirrors: test/test_public_bindings.py
+"""
+
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+import reftorch
+
+# Here on the front page; in torch in `torch.random` and `torch._tensor_str`.
+EXTRA = {"fork_rng", "get_printoptions", "printoptions"}
+
+
+def shown(value: object) -> set[str]:
+    return {name for name in dir(value) if not name.startswith("_")}
+
+
+def test_completion_shows_what_torch_shows(real_torch: ModuleType) -> None:
+    assert shown(reftorch) - shown(real_torch) <= EXTRA
+
+
+@pytest.mark.parametrize("name", ["linalg", "special", "nn", "types", "utils.data"])
+def test_completion_in_a_module_shows_what_torch_shows(name: str, real_torch: ModuleType) -> None:
+    ours, theirs = reftorch, real_torch
+    for part in name.split("."):
+        ours, theirs = getattr(ours, part), getattr(theirs, part)
+    assert shown(ours) <= shown(theirs)
+
+
+def test_completion_offers_no_helpers_and_no_internal_ops() -> None:
+    names = set(dir(reftorch))
+    assert names.isdisjoint({"Any", "annotations", "slice", "slice_backward", "index", "add_"})
+    assert {"add", "Tensor", "nn", "float32", "pi", "__version__"} <= names
+    assert reftorch.add_(reftorch.ones(1), 1).item() == 2  # hidden, but there
+
+
+def test_a_missing_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'reftorch' has no attribute 'no_such_op'"):
+        reftorch.no_such_op  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_debug_is_imported_when_it_is_asked_for() -> None:
+    program = "import sys, reftorch; print('reftorch.debug' in sys.modules, reftorch.debug.__name__)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False reftorch.debug\n"
