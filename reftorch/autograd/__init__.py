@@ -4,7 +4,7 @@ Ops on a tensor that requires a gradient are recorded as a graph of nodes (``csr
 sends gradients through it (``csrc/autograd/engine.h``); each node asks its op's formula (``autograd/derivatives``).
 
 Mirrors: torch/autograd/__init__.py
-Leaves out: forward mode, the profiler, ``functional``, batched gradients.
+Leaves out: forward mode, the profiler, batched gradients.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _C
-from reftorch.autograd import derivatives, graph, variable
+from reftorch.autograd import derivatives, functional, graph, variable
 from reftorch.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from reftorch.autograd.function import Function
 from reftorch.autograd.grad_mode import (
@@ -38,6 +38,7 @@ __all__ = [
     "derivatives",
     "detect_anomaly",
     "enable_grad",
+    "functional",
     "grad",
     "gradcheck",
     "gradgradcheck",
