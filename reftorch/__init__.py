@@ -95,6 +95,7 @@ from reftorch._functional_shape import (  # type: ignore[assignment, no-redef]
     cartesian_prod,
     meshgrid,
 )
+from reftorch._functorch.vmap import vmap
 from reftorch._tensor import Tensor
 from reftorch._tensor_str import get_printoptions, printoptions, set_printoptions
 from reftorch._type_info import finfo, iinfo

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -233,8 +234,19 @@ def _grad_suffix(inp: Tensor) -> str | None:
     return "requires_grad=True" if inp.requires_grad else None
 
 
+def _functorch_wrapper_str(wrapper: tuple[int, int | None, Tensor]) -> str:
+    """What a function under a transform sees, and the tensor inside."""
+    level, bdim, value = wrapper
+    inside = textwrap.indent(repr(value), "    ")
+    if bdim is None:
+        return f"GradTrackingTensor(lvl={level}, value=\n{inside}\n)"
+    return f"BatchedTensor(lvl={level}, bdim={bdim}, value=\n{inside}\n)"
+
+
 def _str(inp: Tensor, *, tensor_contents: str | None = None) -> str:
     """The text of ``repr(inp)``; ``tensor_contents`` replaces the elements."""
+    if (wrapper := _C._functorch._describe(inp)) is not None:
+        return _functorch_wrapper_str(wrapper)
     # By name, since this module lies below the classes; a subclass says its own name.
     plain = type(inp).__name__ in ("Tensor", "Parameter")
     prefix = "tensor(" if plain else f"{type(inp).__name__}("

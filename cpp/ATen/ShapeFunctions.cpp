@@ -44,5 +44,12 @@ Tensor tril(const Tensor& self, int64_t diagonal) {
 Tensor triu(const Tensor& self, int64_t diagonal) {
   CALL_OP("triu", Tensor(const Tensor&, int64_t), self, diagonal);
 }
+Tensor new_empty_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride) {
+  using std::nullopt;
+  CALL_OP("new_empty_strided",
+          Tensor(const Tensor&, IntArrayRef, IntArrayRef, std::optional<ScalarType>, std::optional<c10::Layout>,
+                 std::optional<Device>, std::optional<bool>),
+          self, size, stride, nullopt, nullopt, nullopt, nullopt);
+}
 
 } // namespace reftorch::at

@@ -18,6 +18,7 @@ TORCH_API std::vector<Tensor> meshgrid(TensorList tensors, std::string indexing)
 TORCH_API Tensor repeat(const Tensor& self, IntArrayRef repeats);
 TORCH_API Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_size = std::nullopt);
 TORCH_API Tensor flip(const Tensor& self, IntArrayRef dims);
+TORCH_API Tensor new_empty_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride);
 TORCH_API Tensor diag(const Tensor& self, int64_t diagonal = 0);
 TORCH_API Tensor tril(const Tensor& self, int64_t diagonal = 0);
 TORCH_API Tensor triu(const Tensor& self, int64_t diagonal = 0);

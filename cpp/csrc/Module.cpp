@@ -6,6 +6,7 @@
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_methods.h>
 #include <csrc/debug/python_debug.h>
+#include <csrc/functorch/python_functorch.h>
 #include <csrc/python_arg_parser.h>
 #include <csrc/python_dispatch.h>
 #include <csrc/python_dtype.h>
@@ -162,6 +163,7 @@ PYBIND11_MODULE(_C, m) {
   }
   initOps(m.ptr(), reinterpret_cast<PyObject*>(THPVariableBaseType));
   initOperators();
+  initFunctorch(m.ptr());
   init_globals(m);
   debug::init_debug_bindings(m.ptr());
 }

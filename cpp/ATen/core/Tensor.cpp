@@ -4,6 +4,7 @@
 #include <ATen/Dispatch.h>
 #include <ATen/Functions.h>
 #include <ATen/WrapDimUtils.h>
+#include <ATen/functorch/TensorWrapper.h>
 
 namespace reftorch::at {
 
@@ -17,6 +18,9 @@ int64_t Tensor::stride(int64_t dim) const {
 
 Scalar Tensor::item() const {
   TORCH_CHECK(numel() == 1, "a Tensor with ", numel(), " elements cannot be converted to Scalar");
+  if (functorch::is_wrapper(*this)) {
+    return functorch::materialize(*this, "calling .item()").item();
+  }
   Scalar value;
   AT_DISPATCH_ALL_TYPES_AND_BOOL(scalar_type(), "_local_scalar_dense_cpu",
                                  [&] { value = Scalar(*data_ptr<scalar_t>()); });

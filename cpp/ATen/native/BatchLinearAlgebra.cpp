@@ -8,6 +8,7 @@
 #include <ATen/LinalgFunctions.h>
 #include <ATen/ShapeFunctions.h>
 #include <ATen/core/library.h>
+#include <ATen/functorch/TensorWrapper.h>
 #include <ATen/native/LinearAlgebraUtils.h>
 #include <ATen/native/TensorFactories.h>
 
@@ -50,7 +51,8 @@ static void linalg_lu_factor_ex_out(const Tensor& A, bool pivot, bool check_erro
 }
 
 static std::tuple<Tensor, Tensor> linalg_lu_factor(const Tensor& A, bool pivot) {
-  const auto [factors, pivots, info] = at::linalg_lu_factor_ex(A, pivot, /*check_errors=*/false);
+  const auto [factors, pivots, infos] = at::linalg_lu_factor_ex(A, pivot, /*check_errors=*/false);
+  const Tensor info = functorch::innermost(infos).contiguous();
   const int* found = info.numel() == 0 ? nullptr : info.data_ptr<int>();
   const int* bad = std::find_if(found, found + info.numel(), [](int i) { return i != 0; });
   TORCH_CHECK(bad == found + info.numel(), "torch.linalg.lu_factor: ",

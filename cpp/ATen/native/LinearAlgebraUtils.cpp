@@ -5,6 +5,7 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
 #include <ATen/core/boxing/structured.h>
+#include <ATen/functorch/TensorWrapper.h>
 #include <ATen/native/TensorFactories.h>
 #include <ATen/native/TypeMetaName.h>
 
@@ -99,9 +100,10 @@ Tensor zero_infos(const Tensor& A) {
 }
 
 void _linalg_check_errors(const Tensor& infos, const char* name, bool is_matrix) {
-  const int* info = infos.numel() == 0 ? nullptr : infos.data_ptr<int>();
-  const int* bad = std::find_if(info, info + infos.numel(), [](int i) { return i != 0; });
-  if (bad == info + infos.numel()) {
+  const Tensor plain = functorch::innermost(infos).contiguous();
+  const int* info = plain.numel() == 0 ? nullptr : plain.data_ptr<int>();
+  const int* bad = std::find_if(info, info + plain.numel(), [](int i) { return i != 0; });
+  if (bad == info + plain.numel()) {
     return;
   }
   const std::string where = is_matrix ? c10::str(name, ": ") : c10::str(name, ": (Batch element ", bad - info, "): ");

@@ -208,7 +208,7 @@ static std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& A, bool full_
 
 // The vectors are needed for the gradient only.
 static Tensor linalg_svdvals(const Tensor& A, std::optional<std::string> driver) {
-  const bool compute_uv = A.requires_grad() && c10::GradMode::is_enabled();
+  const bool compute_uv = (A.requires_grad() && c10::GradMode::is_enabled()) || c10::ForwardAD::is_active();
   return std::get<1>(at::_linalg_svd(A, /*full_matrices=*/false, compute_uv, driver));
 }
 
@@ -247,7 +247,7 @@ static std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& self, std::string UP
 }
 
 static Tensor linalg_eigvalsh(const Tensor& self, std::string UPLO) {
-  const bool compute_v = self.requires_grad() && c10::GradMode::is_enabled();
+  const bool compute_v = (self.requires_grad() && c10::GradMode::is_enabled()) || c10::ForwardAD::is_active();
   return std::get<0>(at::_linalg_eigh(self, UPLO, compute_v));
 }
 

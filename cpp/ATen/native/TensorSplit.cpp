@@ -3,6 +3,7 @@
 #include <ATen/ShapeFunctions.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
+#include <ATen/functorch/TensorWrapper.h>
 
 #include <vector>
 
@@ -55,7 +56,7 @@ static std::vector<Tensor> tensor_split_tensor(const Tensor& self, const Tensor&
   if (places.dim() == 0) {
     return tensor_split_sections(self, places.item().toLong(), dim);
   }
-  const Tensor dense = places.contiguous();
+  const Tensor dense = functorch::materialize(places, "calling .item()").contiguous();
   const int64_t* data = dense.data_ptr<int64_t>();
   return tensor_split_indices(self, IntArrayRef(data, static_cast<size_t>(dense.numel())), dim);
 }

@@ -12,13 +12,15 @@ enum class DispatchKey : uint8_t {
   Undefined = 0,
   CPU, // the native kernels
   CUDA,
-  Autograd, // records the op, then hands it on to the backend
+  FuncTorchDynamicLayerBackMode,  // takes the wrappers of a function transform off and goes on below it
+  Autograd,                       // records the op, then hands it on to the backend
+  FuncTorchDynamicLayerFrontMode, // hands the op to the innermost function transform: ATen/functorch/DynamicLayer.h
   Profiler, // measures the op; included by a thread that profiles (ATen/record_function.h), in no tensor's keys
   NumDispatchKeys,
 
   // Aliases: a registration for one of these fills several rows of the op's table.
   CompositeExplicitAutograd, // every backend; Autograd still records it
-  CompositeImplicitAutograd, // every backend and Autograd: the op is made of ops that are recorded themselves
+  CompositeImplicitAutograd, // every row: the op is made of ops that are recorded, and transformed, themselves
 };
 constexpr int kNumDispatchKeys = static_cast<int>(DispatchKey::NumDispatchKeys);
 
@@ -26,8 +28,10 @@ inline const char* toString(DispatchKey k) {
   switch (k) {
     case DispatchKey::CPU: return "CPU";
     case DispatchKey::CUDA: return "CUDA";
+    case DispatchKey::FuncTorchDynamicLayerBackMode: return "FuncTorchDynamicLayerBackMode";
     case DispatchKey::Autograd: return "Autograd";
     case DispatchKey::Profiler: return "Profiler";
+    case DispatchKey::FuncTorchDynamicLayerFrontMode: return "FuncTorchDynamicLayerFrontMode";
     case DispatchKey::CompositeExplicitAutograd: return "CompositeExplicitAutograd";
     case DispatchKey::CompositeImplicitAutograd: return "CompositeImplicitAutograd";
     default: return "Undefined";

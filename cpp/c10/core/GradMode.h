@@ -1,6 +1,8 @@
-// Mirrors: c10/core/GradMode.h
-// Whether this thread records ops. Left out: forward-mode state. InferenceMode.h has inference mode.
+// Mirrors: c10/core/GradMode.h, c10/core/AutogradState.h
+// Whether this thread records ops, and whether it computes tangents. InferenceMode.h has inference mode.
 #pragma once
+
+#include <atomic>
 
 namespace reftorch::c10 {
 
@@ -27,6 +29,43 @@ class AutoGradMode final {
   }
   AutoGradMode(const AutoGradMode&) = delete;
   AutoGradMode& operator=(const AutoGradMode&) = delete;
+
+ private:
+  bool previous_;
+};
+
+// Tangents are computed where some dual level is open and the thread has not turned them off. The level count is of the
+// whole process, so that asking costs an op one load.
+class ForwardAD final {
+ public:
+  static bool is_active() {
+    return __builtin_expect(open_levels_.load(std::memory_order_relaxed) != 0, 0) && enabled_;
+  }
+  static bool is_enabled() {
+    return enabled_;
+  }
+  static void set_enabled(bool enabled) {
+    enabled_ = enabled;
+  }
+  static void add_level(int change) {
+    open_levels_ += change;
+  }
+
+ private:
+  static inline std::atomic<int> open_levels_{0};
+  static inline thread_local bool enabled_ = true;
+};
+
+class AutoFwGradMode final {
+ public:
+  explicit AutoFwGradMode(bool enabled) : previous_(ForwardAD::is_enabled()) {
+    ForwardAD::set_enabled(enabled);
+  }
+  ~AutoFwGradMode() {
+    ForwardAD::set_enabled(previous_);
+  }
+  AutoFwGradMode(const AutoFwGradMode&) = delete;
+  AutoFwGradMode& operator=(const AutoFwGradMode&) = delete;
 
  private:
   bool previous_;

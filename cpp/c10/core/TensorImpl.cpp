@@ -78,6 +78,13 @@ bool TensorImpl::is_non_overlapping_and_dense() const {
   return true;
 }
 
+// A wrapper of a function transform: see ATen/functorch/TensorWrapper.h.
+void TensorImpl::report_no_memory() {
+  TORCH_CHECK(false,
+              "Cannot access data pointer of Tensor that doesn't have storage. Hint: under vmap, grad or jvp a "
+              "tensor stands for others; only ops can be called on it.");
+}
+
 bool TensorImpl::is_channels_last_contiguous() const {
   if (dim() != 4) {
     return false;

@@ -97,7 +97,7 @@ class SizesAndStrides final {
   SmallVector<int64_t, 10> values_;
 };
 
-struct C10_API TensorImpl final : public intrusive_ptr_target {
+struct C10_API TensorImpl : public intrusive_ptr_target {
   TensorImpl(Storage storage, DispatchKeySet key_set, ScalarType data_type)
       : storage_(std::move(storage)),
         data_type_(data_type),
@@ -129,6 +129,9 @@ struct C10_API TensorImpl final : public intrusive_ptr_target {
 
   // The first element; null for a tensor without elements.
   void* mutable_data() const {
+    if (__builtin_expect(key_set_.has(DispatchKey::FuncTorchDynamicLayerFrontMode), 0)) {
+      report_no_memory();
+    }
     return numel_ == 0 ? nullptr : static_cast<char*>(storage_.mutable_data()) + storage_offset_ * itemsize();
   }
   size_t itemsize() const {
@@ -142,7 +145,7 @@ struct C10_API TensorImpl final : public intrusive_ptr_target {
     }
   }
   // Same storage and geometry, no autograd metadata. `allow_version_sharing` false gives `.data`'s independent counter.
-  intrusive_ptr<TensorImpl> shallow_copy_and_detach(bool allow_version_sharing);
+  virtual intrusive_ptr<TensorImpl> shallow_copy_and_detach(bool allow_version_sharing);
 
   Storage storage_;
   std::unique_ptr<AutogradMetaInterface> autograd_meta_;
@@ -161,6 +164,7 @@ struct C10_API TensorImpl final : public intrusive_ptr_target {
 
  private:
   bool is_channels_last_contiguous() const;
+  [[noreturn]] static void report_no_memory();
 };
 
 // Called when a TensorImpl that owns its Python object dies; set by csrc/autograd/python_variable.cpp, so that c10

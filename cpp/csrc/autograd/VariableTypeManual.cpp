@@ -1,13 +1,21 @@
 // Mirrors: torch/csrc/autograd/VariableTypeManual.cpp
 // The ops whose meaning is a change of the graph itself. Left out: resize_, copy_ and _fw_primal (copy_ has a formula).
 #include <ATen/core/library.h>
+#include <ATen/functorch/TensorWrapper.h>
 #include <csrc/autograd/variable.h>
 
 namespace reftorch::torch::autograd {
 
 // The same data and version, no history: an in-place change of one is noticed through the other.
 static at::Tensor detach(const at::Tensor& self) {
-  return impl::tensor_data(self);
+  if (!at::functorch::is_wrapper(self)) {
+    return impl::tensor_data(self);
+  }
+  // At every level: the tensor inside of the wrapper may have a history too.
+  at::Tensor detached = impl::tensor_data(self);
+  auto* wrapper = at::functorch::maybe_get_wrapper(detached);
+  wrapper->value_ = detach(wrapper->value_);
+  return detached;
 }
 
 static at::Tensor& detach_(at::Tensor& self) {

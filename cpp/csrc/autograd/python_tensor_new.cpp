@@ -11,6 +11,7 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/TypePromotion.h>
+#include <ATen/functorch/DynamicLayer.h>
 
 #include <cmath>
 #include <cstring>
@@ -215,7 +216,7 @@ PyObject* tolist_level(const at::Tensor& t, const char* data, int64_t dim) {
 
 PyObject* THPVariable_tolist(PyObject* self, PyObject*) {
   HANDLE_TH_ERRORS
-  const at::Tensor& t = THPVariable_Unpack(self);
+  const at::Tensor t = at::functorch::materialize(THPVariable_Unpack(self), "calling .tolist()");
   return tolist_level(t, static_cast<const char*>(t.data_ptr()), 0);
   END_HANDLE_TH_ERRORS
 }
@@ -239,7 +240,7 @@ PyObject* tensor_ctor(PyObject*, PyObject* args, PyObject* kwargs) {
                    1) < 0) {
     return nullptr;
   }
-  PyObject* result = THPVariable_Wrap(tensor_from_data(data, type));
+  PyObject* result = THPVariable_Wrap(at::functorch::lift_fresh(tensor_from_data(data, type)));
   if (result != nullptr && device != Py_None) {
     PyObject* moved = PyObject_CallMethod(result, "to", "O", device);
     Py_DECREF(result);

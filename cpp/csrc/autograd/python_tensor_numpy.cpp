@@ -9,6 +9,7 @@
 #include <csrc/python_dtype.h>
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/functorch/TensorWrapper.h>
 
 #include <pybind11/pybind11.h>
 
@@ -154,7 +155,7 @@ PyObject* THPVariable_numpy(PyObject* self, PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$p:numpy", const_cast<char**>(keywords), &force)) {
     return nullptr;
   }
-  const at::Tensor& t = THPVariable_Unpack(self);
+  const at::Tensor t = at::functorch::materialize(THPVariable_Unpack(self), "calling .numpy()");
   TORCH_CHECK(force || !t.requires_grad(),
               "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
   TORCH_CHECK_TYPE(t.device().is_cpu(), "can't convert ", t.device(),

@@ -9,6 +9,7 @@
 #include <csrc/python_dtype.h>
 
 #include <ATen/WrapDimUtils.h>
+#include <ATen/functorch/TensorWrapper.h>
 
 #include <cmath>
 
@@ -166,6 +167,9 @@ static int nb_bool(PyObject* self) {
   const int64_t numel = unpack(self).numel();
   TORCH_CHECK(numel != 0, "Boolean value of Tensor with no values is ambiguous");
   TORCH_CHECK(numel == 1, "Boolean value of Tensor with more than one value is ambiguous");
+  TORCH_CHECK(!at::functorch::is_batched(unpack(self)),
+              "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't "
+              "support that yet. Hint: torch.where chooses for each example.");
   return unpack(self).item().toBool();
   END_HANDLE_TH_ERRORS_RET(-1)
 }
@@ -242,7 +246,9 @@ static PyObject* storage_offset(PyObject* self, PyObject*) {
   return PyLong_FromLongLong(unpack(self).storage_offset());
 }
 static PyObject* data_ptr(PyObject* self, PyObject*) {
+  HANDLE_TH_ERRORS
   return PyLong_FromVoidPtr(unpack(self).data_ptr());
+  END_HANDLE_TH_ERRORS
 }
 static PyObject* storage_data_ptr(PyObject* self, PyObject*) {
   return PyLong_FromVoidPtr(unpack(self).storage().mutable_data());
@@ -373,6 +379,8 @@ static int set_data(PyObject* self, PyObject* value, void*) {
   HANDLE_TH_ERRORS
   TORCH_CHECK(value != nullptr, "Deleting tensor data is not allowed. Delete tensor instead!");
   TORCH_CHECK_TYPE(THPVariable_Check(value), "Variable data has to be a tensor, but got ", Py_TYPE(value)->tp_name);
+  TORCH_CHECK(!at::functorch::is_wrapper(unpack(self)) && !at::functorch::is_wrapper(unpack(value)),
+              "data: a tensor under vmap, grad or jvp can not be set, nor be what another is set to");
   c10::TensorImpl* impl = unpack(self).unsafeGetTensorImpl();
   const c10::TensorImpl* source = unpack(value).unsafeGetTensorImpl();
   TORCH_CHECK(!unpack(self).requires_grad() || c10::isFloatingType(source->data_type_),

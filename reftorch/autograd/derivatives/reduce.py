@@ -73,17 +73,22 @@ def _products_of_others(self: Any, dim: int) -> Any:
     return others.prod(-1).movedim(-1, dim)
 
 
+def may_have_zero(tensor: Any) -> bool:
+    """Under vmap nobody can say, and the answer yes is never wrong."""
+    return _C._functorch.is_batched(tensor) or (tensor == 0).any().item()
+
+
 def _prod_dim(grad: Any, self: Any, result: Any, dim: int, keepdim: bool) -> Any:
     if self.dim() == 0:
         return grad
     grad, result = (_restore(t, self.shape, dim, keepdim) for t in (grad, result))
-    if (self == 0).any().item():
+    if may_have_zero(self):
         return grad * _products_of_others(self, dim)
     return grad * result / self
 
 
 def _prod(grad: Any, self: Any, result: Any) -> Any:
-    if (self == 0).any().item():
+    if may_have_zero(self):
         return grad * _products_of_others(self.reshape(-1), 0).reshape(self.shape)
     return grad * result / self
 

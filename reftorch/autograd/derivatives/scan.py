@@ -9,6 +9,7 @@ from typing import Any
 
 from reftorch import _C
 from reftorch.autograd.derivatives import derivative
+from reftorch.autograd.derivatives.reduce import may_have_zero
 
 _fn = _C._VariableFunctions
 
@@ -25,7 +26,7 @@ derivative("cumsum", self=lambda grad, dim: _sum_of_rest(grad, dim))
 def _cumprod(grad: Any, self: Any, result: Any, dim: int) -> Any:
     if self.dim() == 0:
         return grad
-    if (self == 0).any().item():
+    if may_have_zero(self):
         return _cumprod_with_zeros(grad, self, dim)
     return _sum_of_rest(grad * result, dim) / self
 

@@ -108,7 +108,10 @@ void Dispatcher::registerImpl(OperatorEntry* entry, DispatchKey key, KernelFunct
     }
   };
   switch (key) {
-    case DispatchKey::CompositeImplicitAutograd: fill(DispatchKey::Autograd); [[fallthrough]];
+    case DispatchKey::CompositeImplicitAutograd:
+      fill(DispatchKey::FuncTorchDynamicLayerFrontMode);
+      fill(DispatchKey::Autograd);
+      [[fallthrough]];
     case DispatchKey::CompositeExplicitAutograd:
       fill(DispatchKey::CPU);
       fill(DispatchKey::CUDA);

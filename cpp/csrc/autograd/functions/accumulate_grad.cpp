@@ -3,6 +3,7 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
+#include <ATen/functorch/TensorWrapper.h>
 #include <c10/core/GradMode.h>
 
 #include <limits>
@@ -54,7 +55,8 @@ static Variable clone_obey_contract(const Variable& grad, const Variable& variab
 // one owner. A view shares its storage with its base, which its metadata keeps alive; that one more owner is allowed if
 // nobody else holds the base.
 static bool can_steal(const Variable& grad, const Variable& variable) {
-  if (c10::GradMode::is_enabled() || grad.use_count() != 1 || !obeys_layout_contract(grad, variable)) {
+  if (c10::GradMode::is_enabled() || grad.use_count() != 1 || !obeys_layout_contract(grad, variable) ||
+      at::functorch::is_wrapper(grad)) {
     return false;
   }
   const DifferentiableViewMeta* view = impl::get_view_autograd_meta(grad);

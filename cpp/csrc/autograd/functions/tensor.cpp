@@ -2,7 +2,8 @@
 #include <csrc/autograd/functions/tensor.h>
 
 #include <ATen/EmptyTensor.h>
-#include <ATen/Functions.h>
+#include <ATen/ShapeFunctions.h>
+#include <ATen/functorch/TensorWrapper.h>
 
 namespace reftorch::torch::autograd {
 
@@ -23,7 +24,9 @@ variable_list CopySlices::apply(variable_list&& inputs) {
     return grad_inputs;
   }
   // The base's own strides, so that the view can be found in it.
-  Variable result = at::detail::empty_strided_generic(base.sizes, base.strides, grad.scalar_type(), grad.device());
+  Variable result = at::functorch::is_wrapper(grad) ? at::new_empty_strided(grad, base.sizes, base.strides)
+                                                    : at::detail::empty_strided_generic(
+                                                          base.sizes, base.strides, grad.scalar_type(), grad.device());
   at::copy_(result, grad);
   Variable grad_slice = at::as_strided(result, view.sizes, view.strides, view.storage_offset - base.storage_offset);
 

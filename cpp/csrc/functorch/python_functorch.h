@@ -1,0 +1,12 @@
+// Mirrors: torch/csrc/functorch/init.h
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+namespace reftorch::torch {
+
+// Makes _C._functorch.
+void initFunctorch(PyObject* module);
+
+} // namespace reftorch::torch

@@ -1,0 +1,4 @@
+"""Function transforms: vmap, and derivatives as functions of functions. :mod:`reftorch.func` is their public face.
+
+Mirrors: torch/_functorch/__init__.py
+"""

@@ -1,0 +1,166 @@
+"""How each op runs on a batch, when it was called for one example.
+
+An op made of others needs no rule: each of those comes here by itself. An in-place op goes by the rule of its
+functional form. Any other op without a rule runs example by example, and says so once.
+
+Mirrors: aten/src/ATen/functorch/BatchRules*.cpp, aten/src/ATen/functorch/BatchedFallback.cpp
+Leaves out: rules in C++; ``_C._debug_only_display_vmap_fallback_warnings``.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from reftorch import _C
+from reftorch._functorch.batch_rules import indexing, linalg, pointwise, random, reduce, views
+from reftorch._functorch.batch_rules._common import RULES, Op, Rule, front
+
+__all__ = ["indexing", "linalg", "pointwise", "random", "reduce", "resolve", "views"]
+
+# What C++ calls: the arguments, their batch dimensions, the batch's size, how to be random, and the level.
+Entry = Callable[[list[Any], list[Any], int, str, int], tuple[Any, Any]]
+
+
+@functools.cache
+def _schemas() -> dict[str, dict[str, Any]]:
+    return {schema["name"].removeprefix("aten::"): schema for schema in _C._get_all_op_schemas()}
+
+
+def _flags(dims: list[Any]) -> list[Any]:
+    return [[d is not None for d in dim] if isinstance(dim, list) else dim is not None for dim in dims]
+
+
+def _in_front(args: list[Any], dims: list[Any]) -> list[Any]:
+    return [
+        [front(v, d) for v, d in zip(arg, dim, strict=True)] if isinstance(dim, list) else front(arg, dim)
+        for arg, dim in zip(args, dims, strict=True)
+    ]
+
+
+def _zeros_for(returns: list[Any]) -> Any:
+    return 0 if len(returns) == 1 else [0] * len(returns)
+
+
+def _refuse_unbatched_self(name: str, dims: list[Any], level: int) -> None:
+    if dims[0] is None:
+        op = name.split(".")[0]
+        raise RuntimeError(
+            f"vmap: {op}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that "
+            "has more elements than `self`. This happened due to `other` being vmapped over but `self` not being "
+            f"vmapped over at level {level}. Please try to use out-of-place operators instead of {op}. If said "
+            "operator is being called inside the PyTorch framework, please file a bug report instead."
+        )
+
+
+def _functional(op: Op, rule: Rule) -> Entry:
+    dims_of_results = _zeros_for(_schemas()[op.name]["returns"])
+
+    def entry(args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
+        return rule(op, _in_front(args, dims), _flags(dims), size), dims_of_results
+
+    return entry
+
+
+def _inplace(name: str, functional: Op, rule: Rule) -> Entry:
+    def entry(args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
+        _refuse_unbatched_self(name, dims, level)
+        values = _in_front(args, dims)
+        self = values[0]
+        if _C.is_grad_enabled():  # a formula below may keep what is about to change
+            values[0] = self.clone()
+        self.copy_(rule(functional, values, _flags(dims), size))
+        return None, None
+
+    return entry
+
+
+def _inplace_view(functional: Op, rule: Rule) -> Entry:
+    """What changes a tensor's geometry in place takes another view of the value."""
+
+    def entry(args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
+        return rule(functional, _in_front(args, dims), _flags(dims), size), 0
+
+    return entry
+
+
+_VIEWS_IN_PLACE = {
+    "t_": "t", "transpose_": "transpose.int", "swapaxes_": "transpose.int", "swapdims_": "transpose.int",
+    "unsqueeze_": "unsqueeze", "squeeze_": "squeeze", "squeeze_.dim": "squeeze.dim", "squeeze_.dims": "squeeze.dims",
+    "as_strided_": "as_strided",
+}  # fmt: skip
+
+
+def _example_by_example(op: Op) -> Entry:
+    schema = _schemas()[op.name]
+    returns = schema["returns"]
+    if any(kind != "Tensor" for _, kind in returns):
+        raise RuntimeError(
+            f"Batching rule not implemented for {schema['name']}; the fallback path doesn't work on out= or view ops."
+        )
+    warnings.warn(
+        f"There is a performance drop because we have not yet implemented the batching rule for {schema['name']}. "
+        "It runs once for each example.",
+        stacklevel=3,
+    )
+
+    def pick(arg: Any, dim: Any, i: int) -> Any:
+        if isinstance(dim, list):
+            return [pick(a, d, i) for a, d in zip(arg, dim, strict=True)]
+        return arg if dim is None else arg.select(dim, i)
+
+    def entry(args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
+        results = [op([pick(arg, dim, i) for arg, dim in zip(args, dims, strict=True)]) for i in range(size)]
+        if len(returns) == 1:
+            return _C._VariableFunctions.stack(results), 0
+        return [_C._VariableFunctions.stack(list(column)) for column in zip(*results, strict=True)], [0] * len(returns)
+
+    return entry
+
+
+def _op(name: str) -> Op:
+    return Op(name, tuple(argument["name"] for argument in _schemas()[name]["arguments"]))
+
+
+def resolve(name: str) -> Entry:
+    """The way from an op to its rule.
+
+    Args:
+        name: the op's, with its overload.
+
+    Raises:
+        RuntimeError: the op cannot run under vmap.
+
+    Mirrors aten/src/ATen/functorch/BatchedFallback.cpp
+    """
+    from_random = random.ENTRIES.get(name)
+    if from_random is not None:
+        return functools.partial(from_random, _op(name))
+    op = _op(name)
+    if name in RULES:
+        rule = RULES[name]
+        return _inplace(name, op, rule) if _writes_self(name) else _functional(op, rule)
+    if name in _VIEWS_IN_PLACE:
+        return _inplace_view(op, RULES[_VIEWS_IN_PLACE[name]])
+    if _writes_self(name):
+        base, _, overload = name.partition(".")
+        functional = base.removesuffix("_") + ("." + overload if overload else "")
+        if functional in RULES:
+            return _inplace(name, _op(functional), RULES[functional])
+    return _example_by_example(op)
+
+
+def _writes_self(name: str) -> bool:
+    return "!" in _schemas()[name]["arguments"][0]["type"] if _schemas()[name]["arguments"] else False
+
+
+def _intercept_composites() -> None:
+    """An op that is made of others, but has a rule, must come to its rule whole."""
+    for name in RULES:
+        if _schemas()[name]["composite"]:
+            _C._functorch._intercept(name)
+
+
+_intercept_composites()

@@ -1,0 +1,112 @@
+"""Ops that take each element by itself, broadcasting what they are given.
+
+Mirrors: aten/src/ATen/functorch/BatchRulesUnaryOps.cpp, aten/src/ATen/functorch/BatchRulesBinaryOps.cpp
+Leaves out: nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reftorch import _C
+from reftorch._functorch.batch_rules._common import RULES, Op, batch_rule, logical_rank, spread
+
+_ONE = """
+    relu neg abs sign sgn signbit bitwise_not logical_not sqrt rsqrt reciprocal exp expm1 exp2 log log1p log2 log10 sin
+    cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid angle deg2rad rad2deg floor ceil round
+    round.decimals trunc frac frexp.Tensor nan_to_num logit sinc erf erfc erfinv lgamma digamma polygamma mvlgamma i0
+    special_i0e special_i1 special_i1e isposinf isneginf isreal clone _to_copy alias view.dtype clamp clamp_min
+    clamp_max pow.Tensor_Scalar pow.Scalar rsub.Scalar remainder.Scalar remainder.Scalar_Tensor fmod.Scalar
+    xlogy.Scalar_Self xlogy.Scalar_Other copysign.Scalar eq.Scalar ne.Scalar lt.Scalar le.Scalar gt.Scalar ge.Scalar
+    bitwise_and.Scalar bitwise_and.Scalar_Tensor bitwise_or.Scalar bitwise_or.Scalar_Tensor bitwise_xor.Scalar
+    bitwise_xor.Scalar_Tensor bitwise_left_shift.Tensor_Scalar bitwise_left_shift.Scalar_Tensor
+    bitwise_right_shift.Tensor_Scalar bitwise_right_shift.Scalar_Tensor isin.Tensor_Scalar
+    tril triu zeros_like ones_like full_like empty_like
+"""
+_SEVERAL = """
+    add.Tensor sub.Tensor rsub.Tensor mul.Tensor div.Tensor div.Tensor_mode floor_divide remainder.Tensor fmod.Tensor
+    maximum minimum fmax fmin atan2 hypot logaddexp logaddexp2 xlogy.Tensor copysign.Tensor nextafter heaviside
+    ldexp.Tensor gcd lcm pow.Tensor_Tensor eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and
+    logical_or logical_xor bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor bitwise_left_shift.Tensor
+    bitwise_right_shift.Tensor addcmul addcdiv lerp.Scalar lerp.Tensor where.self clamp.Tensor clamp_min.Tensor
+    clamp_max.Tensor masked_fill.Scalar sigmoid_backward tanh_backward threshold_backward
+"""
+
+
+def aligned(values: list[Any], batched: list[Any]) -> list[Any]:
+    """Batched tensors with ones behind the batch dimension, so that the rest broadcasts as it does for one example."""
+    tensors = [(v, b) for v, b in zip(values, batched, strict=True) if isinstance(v, _C.TensorBase)]
+    rank = max(logical_rank(v, b) for v, b in tensors)
+
+    def align(value: Any, is_batched: bool) -> Any:
+        if not is_batched or value.dim() == rank + 1:
+            return value
+        return value.reshape(value.size(0), *[1] * (rank + 1 - value.dim()), *value.shape[1:])
+
+    return [align(v, b) if isinstance(v, _C.TensorBase) else v for v, b in zip(values, batched, strict=True)]
+
+
+def _promoted(values: list[Any], batched: list[Any]) -> list[Any]:
+    """A number per example has one dimension here, and would count for more in type promotion than the number does."""
+    tensors = [(v, b) for v, b in zip(values, batched, strict=True) if isinstance(v, _C.TensorBase)]
+    numbers = [v for v, b in tensors if b and v.dim() == 1]
+    if not numbers or len({v.dtype for v, _ in tensors}) == 1 or all(logical_rank(v, b) == 0 for v, b in tensors):
+        return values
+    dtype = None
+    for v, b in tensors:
+        if v.dtype == _C.bool and len(tensors) > 2:
+            continue  # the condition of where
+        if logical_rank(v, b) > 0:
+            dtype = v.dtype if dtype is None else _C.promote_types(dtype, v.dtype)
+    if dtype is None:
+        return values
+    one = _C._VariableFunctions.empty(1, dtype=dtype)
+    for number in numbers:
+        result = _C._result_type(one, _C._VariableFunctions.empty((), dtype=number.dtype))
+        one = _C._VariableFunctions.empty(1, dtype=result)
+    return [v.to(one.dtype) if any(v is n for n in numbers) and v.dtype != _C.bool else v for v in values]
+
+
+def _one(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    return op(args)
+
+
+def _several(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    return op(aligned(_promoted(args, batched), batched))
+
+
+for _name in _ONE.split():
+    RULES[_name] = _one
+for _name in _SEVERAL.split():
+    RULES[_name] = _several
+
+
+@batch_rule("copy_", "fill_.Tensor")
+def copy_(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    destination, source = aligned(args[:2], batched[:2])
+    return source.expand(destination.shape)
+
+
+@batch_rule("masked_fill.Tensor")
+def masked_fill(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    self, mask, value = aligned(args, batched)
+    return _C._VariableFunctions.where(mask, value.to(self.dtype), self)
+
+
+@batch_rule("fill_.Scalar")
+def fill_(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    return _C._VariableFunctions.full_like(args[0], args[1])
+
+
+@batch_rule("zero_")
+def zero_(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    return _C._VariableFunctions.zeros_like(args[0])
+
+
+@batch_rule("bucketize.Tensor")
+def bucketize(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    if not batched[1]:
+        return op(args)
+    values = spread(args[0], batched[0], size)
+    flat = _C._VariableFunctions.searchsorted(args[1], values.reshape(size, -1), out_int32=args[2], right=args[3])
+    return flat.reshape(values.shape)

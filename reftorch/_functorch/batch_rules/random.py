@@ -1,0 +1,108 @@
+"""Random ops under vmap: as ``randomness`` says.
+
+Mirrors: aten/src/ATen/functorch/BatchRulesRandomness.cpp
+Leaves out: dropout and rrelu, which are not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from reftorch import _C
+from reftorch._functorch.batch_rules._common import Op, front, spread
+from reftorch._functorch.batch_rules.pointwise import aligned
+
+_fn = _C._VariableFunctions
+
+RandomEntry = Callable[[Op, list[Any], list[Any], int, str, int], tuple[Any, Any]]
+
+
+def _checked(randomness: str) -> None:
+    if randomness == "error":
+        raise RuntimeError(
+            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+            "randomness flags on vmap or perform the randomness operation out of vmap"
+        )
+
+
+def _same_for_batched() -> None:
+    raise RuntimeError(
+        "Vmap does not currently support same randomness with a batched tensor input. Please use different randomness "
+        "with vmap or perform the randomness operation out of vmap"
+    )
+
+
+def _factory(op: Op, args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
+    _checked(randomness)
+    if randomness == "same":
+        return op(args), None
+    at = op.position("size")
+    return op([*args[:at], [size, *args[at]], *args[at + 1 :]]), 0
+
+
+def _permutation(op: Op, args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
+    _checked(randomness)
+    if randomness == "same":
+        return op(args), None
+    return _fn.stack([op(args) for _ in range(size)]), 0
+
+
+def _like(op: Op, args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
+    """Drawn in the shape of a tensor, whose values do not matter."""
+    _checked(randomness)
+    value = front(args[0], dims[0])
+    if randomness == "same":
+        return op([value[0] if dims[0] is not None else value, *args[1:]]), None
+    return op([spread(value, dims[0] is not None, size), *args[1:]]), 0
+
+
+def _of_tensors(op: Op, args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
+    """Drawn from distributions that tensors describe."""
+    _checked(randomness)
+    batched = [dim is not None for dim in dims]
+    if randomness == "same":
+        if any(batched):
+            _same_for_batched()
+        return op(args), None
+    values = [front(v, d) for v, d in zip(args, dims, strict=True)]
+    aligned_values = aligned(values, batched)
+    return op(
+        [
+            spread(v, b, size) if isinstance(v, _C.TensorBase) else v
+            for v, b in zip(aligned_values, batched, strict=True)
+        ]
+    ), 0
+
+
+def _inplace(op: Op, args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
+    _checked(randomness)
+    if dims[0] is None:
+        if randomness == "different":
+            raise RuntimeError(
+                "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same "
+                "randomness. If this is necessary for your usage, please file an issue with functorch."
+            )
+        op(args)
+        return None, None
+    values = [front(v, d) for v, d in zip(args, dims, strict=True)]
+    if randomness == "same":
+        if any(d is not None for d in dims[1:]):
+            _same_for_batched()
+        values[0].copy_(op([_fn.empty_like(values[0][0]), *values[1:]]))
+    else:
+        op([values[0], *aligned(values[:2], [True, dims[1] is not None])[1:], *values[2:]])
+    return None, None
+
+
+ENTRIES: dict[str, RandomEntry] = {}
+for _names, _entry in {
+    "rand randn randint randint.low normal.float_float": _factory,
+    "randperm": _permutation,
+    "rand_like randn_like randint_like randint_like.low_dtype bernoulli.p": _like,
+    "bernoulli normal.Tensor_float normal.float_Tensor normal.Tensor_Tensor poisson multinomial": _of_tensors,
+    "uniform_ normal_ random_ random_.to random_.from bernoulli_.float bernoulli_.Tensor exponential_ geometric_ "
+    "cauchy_ log_normal_": _inplace,
+}.items():
+    for _name in _names.split():
+        ENTRIES[_name] = _entry

@@ -1,0 +1,212 @@
+"""Trees of Python containers: taken apart into their leaves and a description, and put together again.
+
+A container is a node, anything else a leaf; None is a leaf. Function transforms use it for arguments and results of any
+structure.
+
+Mirrors: torch/utils/_pytree.py
+Leaves out: key paths, serialization, the C++ version, ``is_leaf``.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+__all__ = [
+    "TreeSpec",
+    "broadcast_to_and_flatten",
+    "register_pytree_node",
+    "tree_flatten",
+    "tree_leaves",
+    "tree_map",
+    "tree_unflatten",
+]
+
+
+class TreeSpec(NamedTuple):
+    """What is left of a tree without its leaves.
+
+    Mirrors torch/utils/_pytree.py, ``TreeSpec``.
+    """
+
+    type: Any  # of the container; None for a leaf
+    context: Any  # what the container needs beside its children: the keys of a dict, say
+    children: tuple[TreeSpec, ...]
+
+    @property
+    def num_leaves(self) -> int:
+        """How many leaves the tree has."""
+        return 1 if self.type is None else sum(child.num_leaves for child in self.children)
+
+    def __repr__(self) -> str:
+        if self.type is None:
+            return "*"
+        children = ", ".join(repr(child) for child in self.children)
+        return f"TreeSpec({self.type.__name__}, {self.context}, [{children}])"
+
+
+LEAF = TreeSpec(None, None, ())
+
+
+class _NodeDef(NamedTuple):
+    flatten: Callable[[Any], tuple[Iterable[Any], Any]]
+    unflatten: Callable[[list[Any], Any], Any]
+
+
+_NODES: dict[type, _NodeDef] = {}
+
+
+def register_pytree_node(
+    cls: type,
+    flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]],
+    unflatten_fn: Callable[[list[Any], Any], Any],
+) -> None:
+    """Make instances of a class nodes.
+
+    Args:
+        cls: the class.
+        flatten_fn: gives an instance's children, and what else is needed to make one.
+        unflatten_fn: makes an instance from the two.
+
+    Raises:
+        ValueError: the class is a node already.
+
+    Mirrors torch/utils/_pytree.py, ``register_pytree_node``.
+    """
+    if cls in _NODES:
+        raise ValueError(f"{cls} is already registered as pytree node.")
+    _NODES[cls] = _NodeDef(flatten_fn, unflatten_fn)
+
+
+register_pytree_node(tuple, lambda t: (t, None), lambda children, _: tuple(children))
+register_pytree_node(list, lambda t: (t, None), lambda children, _: children)
+register_pytree_node(deque, lambda d: (d, d.maxlen), lambda children, maxlen: deque(children, maxlen))
+register_pytree_node(
+    dict, lambda d: (d.values(), list(d)), lambda children, keys: dict(zip(keys, children, strict=True))
+)
+register_pytree_node(
+    OrderedDict, lambda d: (d.values(), list(d)), lambda children, keys: OrderedDict(zip(keys, children, strict=True))
+)
+register_pytree_node(
+    defaultdict,
+    lambda d: (d.values(), (d.default_factory, list(d))),
+    lambda children, context: defaultdict(context[0], zip(context[1], children, strict=True)),
+)
+
+
+def _is_namedtuple(cls: type) -> bool:
+    return issubclass(cls, tuple) and (hasattr(cls, "_fields") or hasattr(cls, "n_sequence_fields"))
+
+
+def _node_def(tree: Any) -> _NodeDef | None:
+    cls = type(tree)
+    if cls in _NODES:
+        return _NODES[cls]
+    if hasattr(cls, "_fields") and _is_namedtuple(cls):
+        return _NodeDef(lambda t: (t, None), lambda children, _: cls(*children))
+    if _is_namedtuple(cls):  # torch.return_types
+        return _NodeDef(lambda t: (t, None), lambda children, _: cls(children))
+    return None
+
+
+def tree_flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
+    """Return the leaves of a tree, and its description.
+
+    Example:
+        >>> from reftorch.utils._pytree import tree_flatten, tree_unflatten
+        >>> leaves, spec = tree_flatten({"a": 1, "b": (2, [3])})
+        >>> leaves
+        [1, 2, 3]
+        >>> tree_unflatten([x * 10 for x in leaves], spec)
+        {'a': 10, 'b': (20, [30])}
+
+    Mirrors torch/utils/_pytree.py, ``tree_flatten``.
+    """
+    node = _node_def(tree)
+    if node is None:
+        return [tree], LEAF
+    children, context = node.flatten(tree)
+    leaves: list[Any] = []
+    specs = []
+    for child in children:
+        child_leaves, spec = tree_flatten(child)
+        leaves += child_leaves
+        specs.append(spec)
+    return leaves, TreeSpec(type(tree), context, tuple(specs))
+
+
+def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
+    """Put a tree together again.
+
+    Args:
+        leaves: as many as the description has.
+        treespec: the description.
+
+    Raises:
+        ValueError: there are more leaves, or fewer.
+
+    Mirrors torch/utils/_pytree.py, ``tree_unflatten``.
+    """
+    leaves = list(leaves)
+    if len(leaves) != treespec.num_leaves:
+        raise ValueError(
+            f"tree_unflatten(leaves, treespec): `leaves` has length {len(leaves)} but the spec refers to a pytree that "
+            f"holds {treespec.num_leaves} items ({treespec})."
+        )
+    return _unflatten(iter(leaves), treespec)
+
+
+def _unflatten(leaves: Any, spec: TreeSpec) -> Any:
+    if spec.type is None:
+        return next(leaves)
+    children = [_unflatten(leaves, child) for child in spec.children]
+    if spec.type in _NODES:
+        return _NODES[spec.type].unflatten(children, spec.context)
+    return spec.type(*children) if hasattr(spec.type, "_fields") else spec.type(children)
+
+
+def tree_leaves(tree: Any) -> list[Any]:
+    """Return the leaves of a tree.
+
+    Mirrors torch/utils/_pytree.py, ``tree_leaves``.
+    """
+    return tree_flatten(tree)[0]
+
+
+def tree_map(func: Callable[..., Any], tree: Any, *rests: Any) -> Any:
+    """Return a tree of the same structure with ``func`` of each leaf, and of the leaves of ``rests`` at its place.
+
+    Example:
+        >>> from reftorch.utils._pytree import tree_map
+        >>> tree_map(lambda a, b: a + b, {"x": 1, "y": [2]}, {"x": 10, "y": [20]})
+        {'x': 11, 'y': [22]}
+
+    Mirrors torch/utils/_pytree.py, ``tree_map``.
+    """
+    leaves, spec = tree_flatten(tree)
+    columns = [leaves, *(tree_leaves(rest) for rest in rests)]
+    return tree_unflatten([func(*row) for row in zip(*columns, strict=True)], spec)
+
+
+def broadcast_to_and_flatten(tree: Any, treespec: TreeSpec) -> list[Any] | None:
+    """The leaves of ``tree`` where a leaf stands for a whole branch of ``treespec``; None where they do not fit.
+
+    Mirrors torch/utils/_pytree.py, ``_broadcast_to_and_flatten``.
+    """
+    node = _node_def(tree)
+    if node is None:
+        return [tree] * treespec.num_leaves
+    if treespec.type is not type(tree):
+        return None
+    children, context = node.flatten(tree)
+    children = list(children)
+    if len(children) != len(treespec.children) or context != treespec.context:
+        return None
+    result: list[Any] = []
+    for child, spec in zip(children, treespec.children, strict=True):
+        flat = broadcast_to_and_flatten(child, spec)
+        if flat is None:
+            return None
+        result += flat
+    return result

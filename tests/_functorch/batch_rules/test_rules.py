@@ -1,0 +1,133 @@
+"""Every op under vmap gives what it gives example by example, whichever of its tensors are batched.
+
+Mirrors: test/functorch/test_vmap.py (test_vmap_exhaustive)
+"""
+
+import itertools
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import reftorch as torch
+from reftorch.utils._pytree import tree_flatten
+from tests.op_db import OPS
+from tests.op_db.checks import assert_same
+from tests.op_db.core import Input
+
+# What a batch has no answer for, by the words of the error.
+NO_ANSWER = ("dynamic shape", "data-dependent", "calling .item()", "calling .tolist()", "randomness error mode")
+
+
+def is_input(value):
+    return isinstance(value, Input)
+
+
+def leaves_of(sample):
+    """Where the inputs are: (args or kwargs, key, place in a list)."""
+    found = []
+    for holder, items in (("args", enumerate(sample.args)), ("kwargs", sample.kwargs.items())):
+        for key, value in items:
+            if is_input(value):
+                found.append((holder, key, None))
+            elif isinstance(value, (list, tuple)):
+                found += [(holder, key, i) for i, element in enumerate(value) if is_input(element)]
+    return found
+
+
+def at(sample, place):
+    holder, key, i = place
+    value = getattr(sample, holder)[key]
+    return value if i is None else value[i]
+
+
+def call_with(op, sample, places, tensors):
+    args, kwargs = sample.build(torch)
+    args, kwargs = list(args), dict(kwargs)
+    for (holder, key, i), tensor in zip(places, tensors, strict=True):
+        target = args if holder == "args" else kwargs
+        if i is None:
+            target[key] = tensor
+        else:
+            target[key] = type(target[key])([*target[key][:i], tensor, *target[key][i + 1 :]])
+    return op.run(torch, tuple(args), kwargs)
+
+
+def other_example(value):
+    """Valid where the first one is: the same numbers in another order."""
+    return replace(value, values=np.flip(value.values).copy())
+
+
+def example(value):
+    return replace(value, layout="contiguous").build(torch)
+
+
+def choices(count):
+    """Which inputs are batched: each alone, and all."""
+    alone = [tuple(i == j for i in range(count)) for j in range(count)]
+    return [*alone, (True,) * count] if count > 1 else alone
+
+
+def tensors_in(result):
+    return [leaf for leaf in tree_flatten(result)[0] if isinstance(leaf, torch.Tensor)]
+
+
+def check(op, sample):
+    places = leaves_of(sample)
+    compared = 0
+    for flags in choices(len(places)):
+        chosen = [place for place, flag in zip(places, flags, strict=True) if flag]
+        values = [at(sample, place) for place in chosen]
+        pairs = [(example(v), example(other_example(v))) for v in values]
+        dims = [i % (first.dim() + 1) for i, (first, _) in enumerate(pairs)]
+        batches = [torch.stack(pair, dim) for pair, dim in zip(pairs, dims, strict=True)]
+        try:
+            alone = [tensors_in(call_with(op, sample, chosen, [pair[k] for pair in pairs])) for k in (0, 1)]
+            expected = [torch.stack(column) for column in zip(*alone, strict=True)]
+        except (RuntimeError, IndexError, ValueError, TypeError):
+            continue  # the second example is none, or the results differ in shape
+        try:
+            got = torch.vmap(
+                lambda *tensors, chosen=chosen: tuple(tensors_in(call_with(op, sample, chosen, tensors))),
+                in_dims=tuple(dims),
+            )(*batches)
+        except RuntimeError as error:
+            if any(words in str(error) for words in NO_ANSWER):
+                continue
+            raise
+        assert_same(list(got), expected, f"{sample}, batched: {flags}", rtol=1e-6, strides=False)
+        compared += 1
+    return compared
+
+
+DETERMINISTIC = [
+    op
+    for op in OPS
+    if not any(
+        word in op.name
+        for word in (
+            "empty",
+            "rand",
+            "normal",
+            "bernoulli",
+            "poisson",
+            "multinomial",
+            "exponential",
+            "geometric",
+            "cauchy",
+            "uniform",
+            "resize",
+            "linalg_eig",
+        )
+    )
+]  # fmt: skip  complex results
+
+
+@pytest.mark.parametrize("op", DETERMINISTIC, ids=lambda op: op.name)
+def test_as_example_by_example(op):
+    dtype = op.dtypes[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fallback's; test_vmap.py is about it
+        for sample in itertools.islice(op.each(dtype), 6):
+            check(op, sample)

@@ -1,0 +1,196 @@
+"""vmap's own half: dimensions, structures, levels, errors and randomness, against torch where it is there.
+
+Mirrors: test/functorch/test_vmap.py
+"""
+
+import warnings
+
+import pytest
+
+import reftorch as torch
+
+ROWS = [[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]]
+
+
+def same(call, real_torch):
+    """The same values from both, or the same error."""
+
+    def outcome(lib):
+        try:
+            return call(lib)
+        except (RuntimeError, ValueError, IndexError) as error:
+            return error
+
+    ours, theirs = outcome(torch), outcome(real_torch)
+    if isinstance(theirs, Exception):
+        assert type(ours) is type(theirs), ours
+        assert str(ours) == str(theirs)
+        return
+    assert not isinstance(ours, Exception), ours
+    ours, theirs = (value if isinstance(value, tuple) else (value,) for value in (ours, theirs))
+    assert len(ours) == len(theirs)
+    for a, b in zip(ours, theirs, strict=True):
+        assert tuple(a.shape) == tuple(b.shape)
+        assert a.reshape(-1).tolist() == pytest.approx(b.reshape(-1).tolist(), rel=1e-5)
+
+
+PROGRAMS = {
+    "of a product": lambda lib, x: lib.vmap(lib.dot)(x, x),
+    "by columns": lambda lib, x: lib.vmap(lambda a: a.sum(), in_dims=1)(x),
+    "from the end": lambda lib, x: lib.vmap(lambda a: a * 2, in_dims=-1, out_dims=-1)(x),
+    "one argument alone": lambda lib, x: lib.vmap(lib.mul, in_dims=(0, None))(x, x[0]),
+    "out in second place": lambda lib, x: lib.vmap(lambda a: a.outer(a), out_dims=1)(x),
+    "twice": lambda lib, x: lib.vmap(lambda row: lib.vmap(lambda a: a * row.sum())(row))(x),
+    "crosswise": lambda lib, x: lib.vmap(lib.vmap(lib.mul, in_dims=(0, None)), in_dims=(None, 0))(x, x),
+    "a constant": lambda lib, x: lib.vmap(lambda a: lib.ones(2))(x),
+    "two results": lambda lib, x: lib.vmap(lambda a: (a.sum(), a * 2), out_dims=(0, 1))(x),
+    "in place": lambda lib, x: lib.vmap(lambda a: a.clone().mul_(2).add_(a))(x),
+    "in place in a view": lambda lib, x: lib.vmap(lambda a: _written(a.clone(), a))(x),
+    "in pieces": lambda lib, x: lib.vmap(lambda a: a * a.sum(), chunk_size=1)(x),
+    "with an index": lambda lib, x: lib.vmap(lambda a: a[[2, 0]] + a[1:])(x),
+    "matrix and vector": lambda lib, x: lib.vmap(lambda a: x @ a)(x),
+    "where": lambda lib, x: lib.vmap(lambda a: lib.where(a > 1, a, -a))(x),
+    "of mixed dtypes": lambda lib, x: lib.vmap(lambda n, a: n * a)(lib.tensor([2.0, 3.0], dtype=lib.float64), x),
+}
+
+
+def _written(copy, row):
+    copy[0] = row[1] * row[2]
+    copy[1:].mul_(row[0])
+    return copy
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_values(program, real_torch):
+    same(lambda lib: program(lib, lib.tensor(ROWS)), real_torch)
+
+
+WRONG = {
+    "in_dims of a wrong structure": lambda lib, x: lib.vmap(lib.mul, in_dims=(0, 0, 0))(x, x),
+    "in_dims of a wrong type": lambda lib, x: lib.vmap(lib.sin, in_dims=[0])(x),
+    "in_dim past the end": lambda lib, x: lib.vmap(lambda a: a, in_dims=3)(x),
+    "a batch of a number": lambda lib, x: lib.vmap(lambda a, b: a)(x, 3.0),
+    "no arguments": lambda lib, x: lib.vmap(lambda: x)(),
+    "no batch": lambda lib, x: lib.vmap(lambda a: a, in_dims=None)(x),
+    "no batch at all": lambda lib, x: lib.vmap(lambda a, b: a, in_dims=(None, None))(x, x),
+    "batches of two sizes": lambda lib, x: lib.vmap(lib.add)(x, lib.ones(3, 3)),
+    "an in_dim that is no number": lambda lib, x: lib.vmap(lambda a: a, in_dims=("a",))(x),
+    "out_dims of a wrong structure": lambda lib, x: lib.vmap(lambda a: (a, a), out_dims=(0, 0, 0))(x),
+    "out_dims of a wrong type": lambda lib, x: lib.vmap(lambda a: a, out_dims="a")(x),
+    "a batch where none should be": lambda lib, x: lib.vmap(lambda a: a, out_dims=None)(x),
+    "a result that is no tensor": lambda lib, x: lib.vmap(lambda a: 3)(x),
+    "a randomness there is not": lambda lib, x: lib.vmap(lambda a: a, randomness="some")(x),
+    "a chunk of nothing": lambda lib, x: lib.vmap(lambda a: a, chunk_size=0)(x),
+    "a random op": lambda lib, x: lib.vmap(lambda a: a + lib.rand(3))(x),
+    "a random op in place": lambda lib, x: lib.vmap(lambda a: a.clone().normal_())(x),
+}
+
+
+@pytest.mark.parametrize("program", WRONG.values(), ids=WRONG)
+def test_errors(program, real_torch):
+    same(lambda lib: _named(program, lib), real_torch)
+
+
+def _named(program, lib):
+    """torch's spec has line breaks in it, and memory addresses are of nobody's interest."""
+    try:
+        return program(lib, lib.tensor(ROWS))
+    except ValueError as error:
+        raise ValueError(" ".join(str(error).split()).replace("reftorch", "torch")) from None
+
+
+@pytest.mark.parametrize("ask", [lambda a: a.sum().item(), lambda a: a.tolist(), lambda a: a.numpy()])
+def test_a_batch_has_no_one_value(ask):
+    with pytest.raises(RuntimeError, match="We don't support vmap over calling"):
+        torch.vmap(ask)(torch.tensor(ROWS))
+
+
+def test_in_place_on_what_has_no_batch():
+    with pytest.raises(RuntimeError, match=r"vmap: add_\(self, \*extra_args\) is not possible because"):
+        torch.vmap(lambda a: torch.zeros(3).add_(a))(torch.tensor(ROWS))
+
+
+def test_control_flow_by_data():
+    with pytest.raises(RuntimeError, match="data-dependent control flow"):
+        torch.vmap(lambda a: a if a.sum() > 0 else -a)(torch.tensor(ROWS))
+
+
+def test_a_shape_that_depends_on_values():
+    with pytest.raises(RuntimeError, match="dynamic shape"):
+        torch.vmap(lambda a: a.nonzero())(torch.tensor(ROWS))
+    with pytest.raises(RuntimeError, match="dynamic shape"):
+        torch.vmap(lambda a: a[a > 0])(torch.tensor(ROWS))
+
+
+def test_randomness():
+    x = torch.zeros(4, 3)
+    for draw in (lambda a: torch.rand(3), torch.rand_like, lambda a: torch.empty(3).copy_(torch.randn(3))):
+        alike = torch.vmap(draw, randomness="same")(x)
+        assert all(torch.equal(alike[0], row) for row in alike)
+    different = torch.vmap(lambda a: torch.rand(3), randomness="different")(x)
+    assert len({tuple(row) for row in different.tolist()}) == 4
+    in_place = torch.vmap(lambda a: a.clone().uniform_(), randomness="different")(x)
+    assert len({tuple(row) for row in in_place.tolist()}) == 4
+    orders = torch.vmap(lambda a: torch.randperm(20), randomness="different")(x)
+    assert all(sorted(order) == list(range(20)) for order in orders.tolist())
+
+
+def test_structures():
+    batch = {"x": torch.tensor(ROWS), "y": (torch.ones(2), 5)}
+    result = torch.vmap(
+        lambda d: {"sum": d["x"].sum() + d["y"][0], "n": [d["y"][1] * d["x"]]}, in_dims=({"x": 0, "y": (0, None)},)
+    )(batch)
+    assert result["sum"].tolist() == [7, 2.5]
+    assert result["n"][0].tolist() == (5 * torch.tensor(ROWS)).tolist()
+
+
+def test_an_op_without_a_rule_runs_example_by_example_and_says_so():
+    x = torch.tensor([[1.0, 2.0, 2.5], [0.0, 0.0, 3.0]])
+    with pytest.warns(UserWarning, match="have not yet implemented the batching rule for aten::histc"):
+        counts = torch.vmap(lambda a: a.histc(3, 0, 3))(x)
+    assert counts.tolist() == [x[0].histc(3, 0, 3).tolist(), x[1].histc(3, 0, 3).tolist()]
+
+
+def test_ops_with_a_rule_run_once():
+    calls = []
+    x = torch.tensor(ROWS, requires_grad=True)
+    y = torch.vmap(lambda a: calls.append(None) or (a * a).sum())(x)
+    y.sum().backward()
+    assert len(calls) == 1
+    assert x.grad.tolist() == (2 * torch.tensor(ROWS)).tolist()
+
+
+def test_gradients_of_what_was_closed_over():
+    weight = torch.ones(3, requires_grad=True)
+    torch.vmap(lambda a: (a * weight).sum())(torch.tensor(ROWS)).sum().backward()
+    assert weight.grad.tolist() == [1.5, 1, 5]
+
+
+def test_a_tensor_that_escaped():
+    kept = []
+    torch.vmap(lambda a: kept.append(a) or a)(torch.tensor(ROWS))
+    with pytest.raises(RuntimeError, match="used after vmap has returned"):
+        kept[0] + 1
+    with pytest.raises(RuntimeError, match="doesn't have storage"):
+        kept[0].data_ptr()
+
+
+def test_ordinary_ops_are_as_ever_afterwards():
+    with pytest.raises(ZeroDivisionError):
+        torch.vmap(lambda a: a * (1 / 0))(torch.tensor(ROWS))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (torch.ones(2) + 1).tolist() == [2, 2]
+    assert torch._C._functorch.maybe_current_level() is None
+
+
+def test_what_is_seen_inside(real_torch):
+    def shown(lib):
+        texts = []
+        x = lib.tensor([[1.0, 2.0]])
+        lib.vmap(lambda a: texts.append(repr(a)) or a)(x)
+        lib.func.grad(lambda a: texts.append(repr(a)) or a.sum())(x)
+        return texts
+
+    assert shown(torch)[0] == shown(real_torch)[0]
+    assert shown(torch)[1].split("(")[0] == shown(real_torch)[1].split("(")[0]
