@@ -5,7 +5,7 @@ The numeric Jacobian of :math:`f` at :math:`x` has the columns
 :math:`e_i^\top \partial f / \partial x`, each from one backward pass.
 
 Mirrors: torch/autograd/gradcheck.py
-Leaves out: fast mode, forward mode, batched gradients, complex and sparse tensors.
+Leaves out: fast mode, batched gradients, complex and sparse tensors.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _C, _VF
+from reftorch.autograd import forward_ad
 
 if TYPE_CHECKING:
     from reftorch import Tensor
@@ -91,6 +92,25 @@ def _analytic_rows(output: Tensor, inputs: list[Tensor]) -> list[list[Tensor]]:
     return rows
 
 
+def _forward_jacobians(func: Callable[..., Any], inputs: Sequence[Any], which: int) -> list[list[Tensor]]:
+    """As :func:`_numeric_jacobians`, by forward mode: a pass for each column."""
+    data = inputs[which].detach()
+    jacobians: list[list[Tensor]] = []
+    for j in range(data.numel()):
+        one_hot = _VF.zeros(data.numel(), dtype=data.dtype)
+        one_hot[j] = 1
+        with forward_ad.dual_level():
+            dual = forward_ad.make_dual(data, one_hot.reshape(data.shape))
+            outputs = _outputs_of(func, [*inputs[:which], dual, *inputs[which + 1 :]])
+            halves = [forward_ad.unpack_dual(output) for output in outputs]
+        columns = [_VF.zeros_like(h.primal) if h.tangent is None else h.tangent for h in halves]
+        for i, column in enumerate(columns):
+            if j == 0:
+                jacobians.append([])
+            jacobians[i].append(column.detach().reshape(-1))
+    return jacobians
+
+
 def _table(rows: list[list[float]]) -> str:
     return "\n".join("  [" + ", ".join(f"{value: .6g}" for value in row) + "]" for row in rows)
 
@@ -164,6 +184,7 @@ def gradcheck(
     raise_exception: bool = True,
     nondet_tol: float = 0.0,
     check_undefined_grad: bool = True,
+    check_forward_ad: bool = False,
 ) -> bool:
     """Check the gradients of ``func`` at ``inputs`` against central differences.
 
@@ -177,6 +198,7 @@ def gradcheck(
         raise_exception: raise where the check fails; otherwise return False.
         nondet_tol: allowed difference between two backward passes.
         check_undefined_grad: also check that outputs without a gradient are borne.
+        check_forward_ad: also check the Jacobian that forward mode computes.
 
     Returns:
         Whether all gradients are right.
@@ -195,7 +217,7 @@ def gradcheck(
     """
     inputs = (inputs,) if isinstance(inputs, _C.TensorBase) else tuple(inputs)
     try:
-        return _gradcheck(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad)
+        return _gradcheck(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, check_forward_ad)
     except GradcheckError:
         if raise_exception:
             raise
@@ -210,11 +232,14 @@ def _gradcheck(
     rtol: float,
     nondet_tol: float,
     check_undefined_grad: bool,
+    check_forward_ad: bool,
 ) -> bool:
     which = _check_inputs(inputs)
     tensors = [inputs[k] for k in which]
     outputs = _outputs_of(func, inputs)
     numeric = {k: _numeric_jacobians(func, inputs, k, eps) for k in which}
+    if check_forward_ad:
+        _check_forward(func, inputs, numeric, atol, rtol)
     for i, output in enumerate(outputs):
         rows = _analytic_rows(output, tensors) if output.requires_grad else None
         if rows is not None and rows != [] and nondet_tol >= 0:
@@ -235,6 +260,16 @@ def _gradcheck(
     if check_undefined_grad:
         _check_undefined_grads(func, inputs, tensors)
     return True
+
+
+def _check_forward(
+    func: Callable[..., Any], inputs: tuple[Any, ...], numeric: dict[int, list[list[Tensor]]], atol: float, rtol: float
+) -> None:
+    for k, jacobians in numeric.items():
+        for i, (measured, computed) in enumerate(zip(jacobians, _forward_jacobians(func, inputs, k), strict=True)):
+            rows = [[list(row) for row in zip(*(c.tolist() for c in columns), strict=True)] for columns in
+                    (measured, computed)]  # fmt: skip
+            _compare(*rows, atol, rtol, f"output {i} with respect to input {k}, by forward mode")
 
 
 def _check_deterministic(first: list[list[Tensor]], second: list[list[Tensor]], tolerance: float) -> None:

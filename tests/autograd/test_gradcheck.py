@@ -89,3 +89,17 @@ def test_overlapping_input_is_refused():
 def test_single_precision_warns():
     with pytest.warns(UserWarning, match="double precision"):
         gradcheck(lambda x: x * 1, (torch.ones(1, requires_grad=True),), atol=1, rtol=1)
+
+
+def test_forward_mode_is_checked_where_asked_for():
+    x = torch.tensor([0.5, 2.0], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x: (x * x.sum(), x.exp()), (x,), check_forward_ad=True)
+    with pytest.raises(GradcheckError, match="with respect to input 0, by forward mode"):
+        torch.autograd.gradcheck(lambda x: _without_tangent(x), (x,), check_forward_ad=True)
+
+
+def _without_tangent(x):
+    import reftorch.autograd.forward_ad as fwAD
+
+    with fwAD._set_fwd_grad_enabled(False):
+        return x * 2

@@ -1,10 +1,11 @@
 // Mirrors: torch/csrc/autograd/autograd_not_implemented_fallback.cpp, tools/autograd/gen_variable_type.py
-// Left out: forward mode, and PyTorch's checks that a kernel returns what its schema promises about aliasing.
+// Left out: PyTorch's checks that a kernel returns what its schema promises about aliasing.
 #include <csrc/autograd/autograd_fallback.h>
 
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
 #include <c10/core/GradMode.h>
+#include <csrc/autograd/forward_grad.h>
 #include <csrc/autograd/functions/basic_ops.h>
 #include <csrc/autograd/functions/utils.h>
 #include <csrc/autograd/operator_info.h>
@@ -170,7 +171,9 @@ void set_histories(const std::shared_ptr<Node>& grad_fn, bool inplace, uint64_t 
   }
 }
 
-void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::DispatchKeySet keys, at::Stack* stack) {
+// `tangents`, where some argument is a dual number, come before results are saved: those are dual numbers too.
+void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::DispatchKeySet keys, at::Stack* stack,
+                   TangentCall* tangents) {
   const size_t base = stack->size() - info.num_arguments;
   at::IValue* const args = stack->begin() + base;
   check_recordable(info, op.schema(), args);
@@ -205,6 +208,9 @@ void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::
   }
   set_histories(grad_fn, inplace, info.formula != nullptr ? info.formula->undifferentiable_results : 0, results,
                 num_results);
+  if (tangents != nullptr) {
+    tangents->set_tangents(results, num_results);
+  }
   for (size_t r = 0; formula_node != nullptr && r < num_results; r++) {
     if (results[r].isTensor()) {
       formula_node->save_result(r, results[r].toTensor(), needed, inplace && impl::is_view(results[r].toTensor()));
@@ -212,15 +218,29 @@ void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::
   }
 }
 
+void call(const OperatorInfo& info, const at::OperatorHandle& op, c10::DispatchKeySet keys, at::Stack* stack,
+          TangentCall* tangents) {
+  const size_t base = stack->size() - info.num_arguments;
+  if (c10::GradMode::is_enabled() && !info.non_differentiable && any_requires_grad(info, stack->begin() + base)) {
+    call_recorded(info, op, keys, stack, tangents);
+    return;
+  }
+  call_unrecorded(info, op, keys, stack);
+  if (tangents != nullptr) {
+    tangents->set_tangents(stack->begin() + base, stack->size() - base);
+  }
+}
+
 } // namespace
 
 void autograd_fallback(const at::OperatorHandle& op, c10::DispatchKeySet keys, at::Stack* stack) {
   const OperatorInfo& info = operator_info(op.entry());
-  if (!c10::GradMode::is_enabled() || info.non_differentiable ||
-      !any_requires_grad(info, stack->end() - info.num_arguments)) {
-    call_unrecorded(info, op, keys, stack);
+  const at::IValue* args = stack->end() - info.num_arguments;
+  if (c10::ForwardAD::is_active() && any_fw_grad(info, args)) {
+    TangentCall tangents(op, info, args);
+    call(info, op, keys, stack, &tangents);
   } else {
-    call_recorded(info, op, keys, stack);
+    call(info, op, keys, stack, nullptr);
   }
 }
 

@@ -1,5 +1,5 @@
 // Mirrors: torch/csrc/autograd/init.cpp
-// Left out: profiler, forward-mode levels.
+// Left out: the profiler.
 #include <csrc/autograd/python_autograd.h>
 
 #include <csrc/Exceptions.h>
@@ -7,6 +7,7 @@
 #include <csrc/autograd/python_cpp_function.h>
 #include <csrc/autograd/python_engine.h>
 #include <csrc/autograd/python_formula.h>
+#include <csrc/autograd/python_forward_ad.h>
 #include <csrc/autograd/python_function.h>
 #include <csrc/autograd/python_saved_variable_hooks.h>
 #include <csrc/autograd/python_variable.h>
@@ -146,6 +147,7 @@ void initAutogradBindings(PyObject* module) {
   autograd::initCppFunction(module);
   autograd::initFunction(module);
   autograd::initFormulas(module);
+  autograd::initForwardAD(module);
   autograd::initEngine(module);
 }
 

@@ -2,6 +2,7 @@
 #include <csrc/autograd/saved_variable.h>
 
 #include <c10/core/GradMode.h>
+#include <csrc/autograd/forward_grad.h>
 #include <csrc/autograd/functions/utils.h>
 
 namespace reftorch::torch::autograd {
@@ -43,6 +44,7 @@ SavedVariable::SavedVariable(const Variable& variable, bool is_output, bool is_i
   // See Note [Saved outputs].
   output_nr_ = impl::output_nr(variable);
   data_ = impl::tensor_data(variable);
+  copy_fw_grad(variable, data_);
 }
 
 void SavedVariable::save_metadata(SavedVariableHooks& hooks, const Variable& variable, bool is_output) {
@@ -124,6 +126,7 @@ Variable SavedVariable::unpack(const std::shared_ptr<Node>& saved_for) const {
   } else {
     impl::set_gradient_edge(variable, Edge(std::move(grad_fn), output_nr_));
   }
+  copy_fw_grad(data, variable);
   return variable;
 }
 

@@ -1,12 +1,14 @@
 // Mirrors: torch/csrc/autograd/variable.h
 // A tensor's place in the graph. A Variable is a Tensor: the word says "mind the graph". A tensor that never met
-// autograd has no AutogradMeta at all; reads treat that as "leaf, no gradient wanted". Left out: names, forward-mode
-// gradients and views, inference tensors, chained view functions.
+// autograd has no AutogradMeta at all; reads treat that as "leaf, no gradient wanted". Left out: names, several
+// forward levels at once, inference tensors, chained view functions.
 #pragma once
 
 #include <csrc/autograd/function.h>
 
 namespace reftorch::torch::autograd {
+
+struct ForwardGrad;
 
 struct TORCH_API AutogradMeta : public c10::AutogradMetaInterface {
   // RuntimeError for a dtype that has no gradient.
@@ -22,7 +24,8 @@ struct TORCH_API AutogradMeta : public c10::AutogradMetaInterface {
   }
 
   Variable grad_;
-  std::shared_ptr<Node> grad_fn_; // null for a leaf
+  std::shared_ptr<Node> grad_fn_;        // null for a leaf
+  std::shared_ptr<ForwardGrad> fw_grad_; // the tangent of a dual number; see forward_grad.h
   // A leaf's AccumulateGrad. Weak, because that node owns the leaf.
   std::weak_ptr<Node> grad_accumulator_;
   // Where retain_grad's hook stores: the hook must not own the tensor, so the two share this slot.

@@ -29,7 +29,7 @@ input's dtype, once for every op. A formula is made of ops, so it is differentia
 formula of its functional form.
 
 Mirrors: tools/autograd/derivatives.yaml, torch/csrc/autograd/FunctionsManual.cpp
-Leaves out: forward-mode formulas.
+Leaves out: forward-mode formulas: see ``derivatives/forward.py``.
 """
 
 from __future__ import annotations
@@ -38,11 +38,23 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from reftorch import _C
 
-__all__ = ["derivative", "non_differentiable", "not_implemented"]
+__all__ = ["FORMULAS", "derivative", "non_differentiable", "not_implemented"]
+
+
+class Formula(NamedTuple):
+    """An op's derivative as it was written, for who wants to evaluate it outside of a backward pass."""
+
+    inputs: tuple[str, ...] | None  # the differentiable arguments; None for all tensors
+    functions: tuple[Callable[..., Any], ...]  # one for each input, or a joint one
+    is_joint: bool
+    output_differentiability: tuple[bool, ...]  # empty: all of them are
+
+
+FORMULAS: dict[str, Formula] = {}
 
 # Overloads of one op make nodes of one name, numbered in the order of PyTorch's table; those that are not 0:
 _NODE_NUMBER = {
@@ -62,7 +74,7 @@ def _node_name(op: str) -> str:
     return (camel_case + "Backward").replace("ForwardBackward", "Backward") + str(_NODE_NUMBER.get(op, 0))
 
 
-def _parameters(formula: Callable[..., Any]) -> tuple[str, ...]:
+def parameters(formula: Callable[..., Any]) -> tuple[str, ...]:
     code: CodeType = formula.__code__
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
@@ -108,14 +120,17 @@ def derivative(
     """
     base = op.split(".")[0]
     if formulas:
-        rows = [(name, _named(f, f"{base}_{name}"), _parameters(f)) for name, f in formulas.items()]
+        rows = [(name, _named(f, f"{base}_{name}"), parameters(f)) for name, f in formulas.items()]
         _C._register_derivative(op, _node_name(op), rows, list(output_differentiability))
+        FORMULAS[op] = Formula(tuple(formulas), tuple(formulas.values()), False, tuple(output_differentiability))
         return None
 
     def joint(formula: Callable[..., Any]) -> Callable[..., Any]:
         _C._register_joint_derivative(
-            op, _node_name(op), inputs, formula, _parameters(formula), list(output_differentiability)
+            op, _node_name(op), inputs, formula, parameters(formula), list(output_differentiability)
         )
+        names = None if inputs is None else tuple(inputs)
+        FORMULAS[op] = Formula(names, (formula,), True, tuple(output_differentiability))
         return formula
 
     return joint

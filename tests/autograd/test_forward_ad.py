@@ -1,0 +1,202 @@
+"""Dual numbers: every op's tangent against the other way to J v, and the rules of levels against torch.
+
+Mirrors: test/test_autograd.py (TestAutogradForwardMode), test/test_ops_fwd_gradients.py
+"""
+
+import itertools
+
+import pytest
+
+import reftorch as torch
+import reftorch.autograd.forward_ad as fwAD
+from reftorch.autograd import functional
+from tests.op_db import OPS
+from tests.op_db.core import Input
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")  # torch's own
+
+# --- every op ---------------------------------------------------------------------------------------------------------
+
+
+def floats_in(result):
+    values = result if isinstance(result, (tuple, list)) else (result,)
+    return tuple(v for v in values if isinstance(v, torch.Tensor) and v.is_floating_point())
+
+
+def check(op, sample):
+    """The tangents that forward mode gives, beside those of the double backward trick."""
+    args, kwargs = sample.build(torch)
+    where = [i for i, a in enumerate(sample.args) if isinstance(a, Input) and a.is_float]
+    if not where:
+        return False
+
+    def call(*tensors):
+        given = list(args)
+        for i, tensor in zip(where, tensors, strict=True):
+            given[i] = tensor
+        return floats_in(op.run(torch, tuple(given), kwargs))
+
+    inputs = tuple(args[i].detach().clone() for i in where)
+    torch.manual_seed(0)
+    tangents = tuple(torch.rand_like(x) for x in inputs)
+    try:
+        wanted = functional.jvp(call, inputs, tangents)[1]
+    except RuntimeError:
+        return False  # no gradient, or none of the second order
+    with fwAD.dual_level():
+        outputs = call(*(fwAD.make_dual(x, t) for x, t in zip(inputs, tangents, strict=True)))
+        for output, tangent in zip(outputs, wanted, strict=True):
+            found = fwAD.unpack_dual(output).tangent
+            found = torch.zeros_like(output) if found is None else found
+            assert torch.allclose(found, tangent, rtol=1e-6, atol=1e-8, equal_nan=True), f"{sample}"
+    return True
+
+
+# Of a random op the two are not the same draw; xlogy of a negative number is NaN, but for the trick's zero.
+NOT_COMPARED = ("rand", "normal", "bernoulli", "poisson", "exponential", "geometric", "cauchy", "uniform", "empty",
+                "resize", "linalg_eig", "xlogy.Scalar_Other")  # fmt: skip
+DIFFERENTIABLE = [
+    op
+    for op in OPS
+    if op.dtypes[0] == "float64" and op.gradcheck and op.gradient and not any(word in op.name for word in NOT_COMPARED)
+]
+
+
+@pytest.mark.parametrize("op", DIFFERENTIABLE, ids=lambda op: op.name)
+def test_the_tangent_of_every_op(op):
+    for sample in itertools.islice(op.each("float64"), 5):
+        check(op, sample)
+
+
+def test_that_compares_something():
+    rows = DIFFERENTIABLE[::7]
+    compared = [op for op in rows if any(check(op, s) for s in itertools.islice(op.each("float64"), 2))]
+    assert len(compared) > 20
+
+
+# --- dual numbers -----------------------------------------------------------------------------------------------------
+
+
+def dual(lib, fw):
+    x = lib.tensor([1.0, 2.0, 3.0], dtype=lib.float64)
+    return fw.make_dual(x, lib.tensor([1.0, 0.0, -1.0], dtype=lib.float64))
+
+
+def in_place(lib, x):
+    y = x * 1
+    y.mul_(x).add_(1)
+    return y
+
+
+def in_place_in_a_view(lib, x):
+    y = x * 1
+    y[0] = x[1] * 2
+    y[1:].mul_(3)
+    return y
+
+
+def into_zeros(lib, x):
+    y = lib.zeros(3, dtype=lib.float64)
+    y[1:].copy_(x[:2])
+    return y.exp()
+
+
+def view_made_before(lib, x):
+    y = x * 1
+    view = y.view(3, 1)
+    y.mul_(x)
+    return view
+
+
+def overwritten(lib, x):
+    y = x * 1
+    y.zero_()
+    return y + x
+
+
+def filled_at_random(lib, x):
+    y = x * 1
+    y.normal_()
+    return y * 0
+
+
+PROGRAMS = [in_place, in_place_in_a_view, into_zeros, view_made_before, overwritten, filled_at_random]
+PROGRAMS += [
+    lambda lib, x: x.detach() * x,
+    lambda lib, x: x.long().double(),
+    lambda lib, x: lib.cat([x, lib.ones_like(x)]),
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_programs(program, real_torch):
+    halves = []
+    for lib, fw in ((torch, fwAD), (real_torch, real_torch.autograd.forward_ad)):
+        with fw.dual_level():
+            primal, tangent = fw.unpack_dual(program(lib, dual(lib, fw)))
+            halves.append((primal.tolist(), None if tangent is None else tangent.tolist()))
+    if program is not filled_at_random:
+        assert halves[0] == halves[1]
+    assert halves[0][1] == halves[1][1]
+
+
+def test_forward_over_reverse():
+    with fwAD.dual_level():
+        x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+        y = fwAD.make_dual(x, torch.tensor([1.0, 1.0], dtype=torch.float64))
+        (gradient,) = torch.autograd.grad((y.exp() * y * y).sum(), y, create_graph=True)
+        tangent = fwAD.unpack_dual(gradient).tangent
+    second = torch.autograd.functional.hvp(lambda x: (x.exp() * x * x).sum(), x.detach(), torch.ones_like(x))[1]
+    assert torch.allclose(tangent, second)
+
+
+def test_reverse_over_forward():
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    with fwAD.dual_level():
+        y = fwAD.make_dual(x, torch.ones_like(x))
+        tangent = fwAD.unpack_dual((y**3).sum()).tangent
+    (second,) = torch.autograd.grad(tangent, x)
+    assert second.tolist() == [6, 12]
+
+
+def test_levels():
+    with pytest.raises(RuntimeError, match="no level exists, make sure to enter_dual_level"):
+        fwAD.make_dual(torch.ones(2), torch.ones(2))
+    with fwAD.dual_level():
+        x = fwAD.make_dual(torch.ones(2), torch.ones(2))
+        with pytest.raises(RuntimeError, match="Nested forward mode AD is not supported"):
+            fwAD.enter_dual_level()
+    assert fwAD.unpack_dual(x) == (x, None)
+    with fwAD.dual_level():
+        assert fwAD.unpack_dual(x * 2).tangent is None  # of a level that is gone
+    with pytest.raises(RuntimeError, match="not the last one that was created"):
+        fwAD.exit_dual_level(level=3)
+
+
+def test_tangents_that_do_not_fit():
+    with fwAD.dual_level():
+        with pytest.raises(RuntimeError, match="a different size than that of the original Tensor"):
+            fwAD.make_dual(torch.ones(2), torch.ones(3))
+        with pytest.raises(ValueError, match="Expected primal to be floating point or complex, but got"):
+            fwAD.make_dual(torch.arange(2), torch.ones(2))
+        with pytest.raises(ValueError, match="Expected tangent to be floating point or complex, but got"):
+            fwAD.make_dual(torch.ones(2), torch.arange(2))
+
+
+def test_what_has_no_tangent():
+    with fwAD.dual_level():
+        x = fwAD.make_dual(torch.ones(2), torch.ones(2))
+        with pytest.raises(NotImplementedError, match="Trying to use forward AD with floor_divide"):
+            x // 2
+        with pytest.raises(RuntimeError, match="arguments don't support automatic differentiation"):
+            torch.exp(x, out=torch.empty(2))
+        assert fwAD.unpack_dual(x.eq(1)).tangent is None
+
+
+def test_turned_off():
+    with fwAD.dual_level():
+        x = fwAD.make_dual(torch.ones(2), torch.ones(2))
+        with fwAD._set_fwd_grad_enabled(False):
+            y = x * 2
+        assert fwAD.unpack_dual(y).tangent is None
+        assert fwAD.unpack_dual(x * 2).tangent.tolist() == [2, 2]
