@@ -73,6 +73,7 @@ from reftorch import (
     __config__,
     _torch_docs,
     autograd,
+    func,
     linalg,
     nn,
     optim,

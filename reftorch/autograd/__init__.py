@@ -4,7 +4,7 @@ Ops on a tensor that requires a gradient are recorded as a graph of nodes (``csr
 sends gradients through it (``csrc/autograd/engine.h``); each node asks its op's formula (``autograd/derivatives``).
 
 Mirrors: torch/autograd/__init__.py
-Leaves out: forward mode, the profiler, batched gradients.
+Leaves out: the profiler.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _C
-from reftorch.autograd import derivatives, functional, graph, variable
+from reftorch.autograd import derivatives, forward_ad, functional, graph, variable
+from reftorch.autograd._functional_utils import batched_pass
 from reftorch.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from reftorch.autograd.function import Function
 from reftorch.autograd.grad_mode import (
@@ -38,6 +39,7 @@ __all__ = [
     "derivatives",
     "detect_anomaly",
     "enable_grad",
+    "forward_ad",
     "functional",
     "grad",
     "gradcheck",
@@ -93,6 +95,19 @@ def _make_grads(outputs: tuple[Any, ...], grads: tuple[Any, ...]) -> tuple[Any, 
         else:
             made.append(None)
     return tuple(made)
+
+
+def _check_batched(outputs: tuple[Any, ...], grads: tuple[Any, ...]) -> None:
+    for i, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
+        known = _root_shape(output)
+        if grad is not None and known is not None and tuple(grad.shape[1:]) != known[0]:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+                "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
+                f"output, but a mismatch was detected: grad_output[{i}] has a shape of {grad.shape} and output[{i}] "
+                f"has a shape of {output.shape}. If you only want some tensors in `grad_output` to be considered "
+                "batched, consider using vmap."
+            )
 
 
 def backward(
@@ -154,7 +169,8 @@ def grad(
         retain_graph: keep what the graph saved, so that it can be used again (default: ``create_graph``).
         create_graph: record the pass, so that the result can be differentiated.
         allow_unused: give None for an input that the outputs do not depend on (default: ``materialize_grads``).
-        is_grads_batched: not there yet.
+        is_grads_batched: the gradients given have a batch dimension in front, and so have those returned: one pass
+            for all rows, by :func:`vmap <reftorch.vmap>`.
         materialize_grads: give zeros instead of None.
 
     Returns:
@@ -163,7 +179,6 @@ def grad(
     Raises:
         RuntimeError: as :func:`backward`; or an input was not used and ``allow_unused`` is False.
         ValueError: ``materialize_grads`` with ``allow_unused=False``.
-        NotImplementedError: ``is_grads_batched=True``.
 
     Example:
         >>> import reftorch as torch
@@ -175,11 +190,6 @@ def grad(
 
     Mirrors torch/autograd/__init__.py, ``grad``.
     """
-    if is_grads_batched:
-        raise NotImplementedError(
-            "grad(): is_grads_batched=True needs vmap, which does not exist yet. Call grad once per row of "
-            "grad_outputs, with retain_graph=True."
-        )
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -188,9 +198,18 @@ def grad(
     roots, wanted = _as_tuple(outputs), _as_tuple(inputs)
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    grads = _make_grads(roots, _as_tuple(grad_outputs, len(roots)))
     keep = create_graph if retain_graph is None else retain_graph
-    result = _C._run_backward(roots, grads, keep, create_graph, wanted, allow_unreachable, accumulate_grad=False)
+
+    def run(*starts: Any) -> Any:
+        grads = _make_grads(roots, starts)
+        return _C._run_backward(roots, grads, keep, create_graph, wanted, allow_unreachable, accumulate_grad=False)
+
+    starts = _as_tuple(grad_outputs, len(roots))
+    if is_grads_batched:
+        _check_batched(roots, starts)
+        result = batched_pass(run, starts)
+    else:
+        result = run(*starts)
     if materialize_grads:
         zeros_like = _C._VariableFunctions.zeros_like
         if any(r is None and not isinstance(i, _C.TensorBase) for r, i in zip(result, wanted, strict=True)):

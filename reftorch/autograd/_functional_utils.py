@@ -6,10 +6,11 @@ Leaves out: sparse tensors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _C, _VF
+from reftorch._functorch.vmap import vmap
 
 if TYPE_CHECKING:
     from reftorch import Tensor
@@ -115,7 +116,7 @@ def check_requires_grad(tensors: Sequence[Tensor | None], kind: str, strict: boo
 
 
 def run_backward(
-    outputs: Tensors,
+    outputs: Sequence[Tensor | None],
     inputs: Tensors,
     grads: Sequence[Tensor | None] | None = None,
     create_graph: bool = False,
@@ -133,6 +134,22 @@ def run_backward(
         roots, starts, keep, create_graph, tuple(inputs), allow_unreachable=True, accumulate_grad=False
     )
     return result
+
+
+def batched_pass(run: Callable[..., Sequence[Tensor | None]], starts: Sequence[Any]) -> tuple[Tensor | None, ...]:
+    """``run`` of each row of the starts, all in one pass; a gradient that is None is None for all rows.
+
+    Mirrors torch/_vmap_internals.py, ``_vmap`` with ``allow_none_pass_through``.
+    """
+    is_there: list[bool] = []
+
+    def without_nones(*rows: Any) -> tuple[Tensor, ...]:
+        grads = run(*rows)
+        is_there[:] = [grad is not None for grad in grads]
+        return tuple(grad for grad in grads if grad is not None)
+
+    found = iter(vmap(without_nones, tuple(None if start is None else 0 for start in starts))(*starts))
+    return tuple(next(found) if there else None for there in is_there)
 
 
 _MISSING = {

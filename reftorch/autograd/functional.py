@@ -5,9 +5,9 @@ With :math:`J` the Jacobian and :math:`H` the Hessian: :func:`vjp` is :math:`v^\
 :func:`torch.func <reftorch.func>` has the same with transforms that can be nested.
 
 Note [Double backward trick]
-Problem: the engine computes v -> v^T J, and J v is wanted. Trick: v^T J is linear in v, so it is itself a function whose
-Jacobian by v is J^T; a backward pass through that pass, started from u, gives u^T J^T = (J u)^T. The value of v does not
-matter: it is zero.
+Problem: the engine computes v -> v^T J, and J v is wanted. Trick: v^T J is linear in v, so it is itself a function
+whose Jacobian by v is J^T; a backward pass through that pass, started from u, gives u^T J^T = (J u)^T. The value of v
+does not matter: it is zero.
 
 Mirrors: torch/autograd/functional.py
 Leaves out: sparse tensors.
@@ -19,7 +19,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _VF
+from reftorch._functorch import eager_transforms
+from reftorch._functorch.vmap import vmap
 from reftorch.autograd import _functional_utils as utils
+from reftorch.autograd import forward_ad
 from reftorch.autograd.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 
 if TYPE_CHECKING:
@@ -146,6 +149,67 @@ def _rows(i: int, output: Tensor, inputs: tuple[Tensor, ...], create_graph: bool
     )
 
 
+def _all_rows(
+    outputs: tuple[Tensor, ...], inputs: tuple[Tensor, ...], create_graph: bool, strict: bool
+) -> tuple[tuple[Tensor, ...], ...]:
+    """The same for all outputs in one batched pass: a row of the batch for each number."""
+    if strict:
+        raise RuntimeError(
+            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
+            "Please either set `strict=False` or `vectorize=False`."
+        )
+    flat = tuple(output.reshape(-1) for output in outputs)
+    numels = [output.numel() for output in outputs]
+
+    def pull_back(*rows: Tensor) -> tuple[Tensor | None, ...]:
+        return utils.run_backward(flat, inputs, rows, create_graph, retain_graph=create_graph)
+
+    grads = utils.batched_pass(pull_back, utils.standard_basis(outputs))
+    columns = [
+        (_VF.zeros((sum(numels), *input.shape), dtype=input.dtype) if grad is None else grad).split(numels, 0)
+        for grad, input in zip(grads, inputs, strict=True)
+    ]
+    return tuple(
+        tuple(column[i].reshape(output.shape + input.shape) for column, input in zip(columns, inputs, strict=True))
+        for i, output in enumerate(outputs)
+    )
+
+
+def _by_columns(func: Callable[..., Any], inputs: Any, strict: bool, vectorize: bool) -> Any:
+    """The Jacobian by one batched forward pass: an example of the batch for each number of the inputs."""
+    if strict:
+        raise RuntimeError(
+            'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported '
+            'together (yet). Please either set `strict=False` or `strategy="reverse-mode"`.'
+        )
+    inputs_was_tuple, inputs = utils.as_tuple(inputs, "inputs", "jacobian")
+    if not vectorize:
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian is only implemented for "
+            "`vectorize=True`."
+        )
+    outputs_was_tuple = False
+
+    def push_forward(*tangents: Tensor) -> tuple[Tensor, ...]:
+        nonlocal outputs_was_tuple
+        with forward_ad.dual_level():
+            duals = [forward_ad.make_dual(x, t.view_as(x)) for x, t in zip(inputs, tangents, strict=True)]
+            outputs_was_tuple, outputs = utils.as_tuple(func(*duals), _OUTPUTS, "jacobian")
+            halves = [forward_ad.unpack_dual(output) for output in outputs]
+        return tuple(_VF.zeros_like(h.primal) if h.tangent is None else h.tangent for h in halves)
+
+    columns = vmap(push_forward)(*utils.standard_basis(inputs))
+    numels = [input.numel() for input in inputs]
+    table = tuple(
+        tuple(
+            part.movedim(0, -1).reshape(column.shape[1:] + input.shape)
+            for part, input in zip(column.split(numels, 0), inputs, strict=True)
+        )
+        for column in columns
+    )
+    return utils.unpack_nested(table, outputs_was_tuple, inputs_was_tuple)
+
+
 def jacobian(
     func: Callable[..., Any],
     inputs: Any,
@@ -161,14 +225,16 @@ def jacobian(
         inputs: a tensor or a tuple of them: where to differentiate.
         create_graph: let the result be differentiated in its turn.
         strict: raise where an output does not depend on an input, instead of giving zeros.
-        vectorize: not there yet.
-        strategy: ``"reverse-mode"``: row by row.
+        vectorize: one batched pass instead of one for each number.
+        strategy: ``"reverse-mode"``, by rows; or ``"forward-mode"``, by columns, which needs ``vectorize=True``.
 
     Returns:
         For one output of size A and one input of size B a tensor of size A + B; a tuple of them where the inputs or the
         outputs are a tuple, and a tuple of tuples ``[output][input]`` where both are.
 
     Raises:
+        AssertionError: ``strategy`` is neither of the two.
+        NotImplementedError: forward mode with ``create_graph``, or without ``vectorize``.
         RuntimeError: ``strict`` forbids what was found.
         TypeError: something is no tensor.
 
@@ -180,12 +246,27 @@ def jacobian(
 
     Mirrors torch/autograd/functional.py, ``jacobian``.
     """
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
+            'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
+        )
+    if strategy == "forward-mode":
+        if create_graph:
+            raise NotImplementedError(
+                'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not '
+                'supported together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
+            )
+        return _by_columns(func, inputs, strict, vectorize)
     with enable_grad():
         inputs_was_tuple, inputs = utils.as_tuple(inputs, "inputs", "jacobian")
         inputs = utils.detached(inputs, create_graph, need_graph=True)
         outputs_was_tuple, outputs = utils.as_tuple(func(*inputs), _OUTPUTS, "jacobian")
         utils.check_requires_grad(outputs, "outputs", strict)
-        table = tuple(_rows(i, output, inputs, create_graph, strict) for i, output in enumerate(outputs))
+        if vectorize:
+            table = _all_rows(outputs, inputs, create_graph, strict)
+        else:
+            table = tuple(_rows(i, output, inputs, create_graph, strict) for i, output in enumerate(outputs))
     return utils.unpack_nested(utils.finished(table, create_graph), outputs_was_tuple, inputs_was_tuple)
 
 
@@ -208,7 +289,7 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    r"""Return the Hessian :math:`\partial^2 f / \partial x_i \partial x_j` of a function with a single number as result.
+    r"""Return the Hessian :math:`\partial^2 f / \partial x_i \partial x_j` of a function whose result is one number.
 
     Args:
         func: takes tensors; returns a tensor of one element.
@@ -239,6 +320,9 @@ def hessian(
         return _single_number(func(*args), "hessian", strict).squeeze()
 
     def gradient(*args: Tensor) -> tuple[Tensor, ...]:
+        if outer_jacobian_strategy == "forward-mode":  # inside of vmap a graph is made by a transform
+            result: tuple[Tensor, ...] = eager_transforms.grad(number, tuple(range(len(args))))(*args)
+            return result
         rows: tuple[Tensor, ...] = jacobian(number, args, create_graph=True)
         utils.check_requires_grad(rows, "jacobian", strict)
         return rows

@@ -89,10 +89,38 @@ def test_grad_unused_inputs():
         torch.autograd.grad(x * x, x, allow_unused=False, materialize_grads=True)
 
 
-def test_batched_gradients_are_refused_honestly():
-    x = leaf(1)
-    with pytest.raises(NotImplementedError, match="is_grads_batched"):
-        torch.autograd.grad(x * x, x, torch.ones(3, 1), is_grads_batched=True)
+def test_batched_gradients_are_one_pass():
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y, calls = x * x.sum(), []
+    y.grad_fn.register_prehook(lambda grads: calls.append(tuple(grads[0].shape)))
+    (rows,) = torch.autograd.grad(y, x, torch.eye(3), is_grads_batched=True, retain_graph=True)
+    alone = [torch.autograd.grad(y, x, row, retain_graph=True)[0].tolist() for row in torch.eye(3)]
+    assert rows.tolist() == alone
+    assert calls == [(3,)] * 4  # each sees the shape of one gradient
+
+
+def test_batched_gradients_can_be_differentiated_and_left_out():
+    x, unused = torch.tensor([1.0, 2.0], requires_grad=True), torch.ones(2, requires_grad=True)
+    rows, nothing = torch.autograd.grad(
+        x**3, (x, unused), torch.eye(2), is_grads_batched=True, create_graph=True, allow_unused=True
+    )
+    assert nothing is None
+    rows.sum().backward()
+    assert x.grad.tolist() == [6, 12]
+
+
+def test_batched_gradients_of_a_wrong_shape():
+    x = torch.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="we interpret the first dimension of each grad_output as the batch"):
+        torch.autograd.grad(x * x, x, torch.ones(2, 4), is_grads_batched=True)
+
+
+def test_batched_gradients_through_a_view_changed_in_place():
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = x.clone()
+    y[1:].mul_(x[:2])
+    (rows,) = torch.autograd.grad(y, x, torch.eye(3), is_grads_batched=True)
+    assert rows.tolist() == [[1, 0, 0], [2, 1, 0], [0, 3, 2]]
 
 
 def test_create_graph_gives_higher_derivatives():

@@ -86,7 +86,7 @@ def compare(call, real_torch):
         same(ours, theirs)
 
 
-FLAGS = [dict(create_graph=c, strict=s) for c in (False, True) for s in (False, True)]
+FLAGS = [{"create_graph": c, "strict": s} for c in (False, True) for s in (False, True)]
 
 
 @pytest.mark.parametrize("flags", FLAGS, ids=str)

@@ -1,0 +1,180 @@
+"""A module called with other parameters than its own, and the parameters of several modules as one batch.
+
+Mirrors: torch/_functorch/functional_call.py, torch/nn/utils/stateless.py
+Leaves out: parametrizations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from reftorch import _VF
+
+if TYPE_CHECKING:
+    from reftorch import Tensor
+    from reftorch.nn import Module
+
+__all__ = ["functional_call", "stack_module_state"]
+
+
+def _named_tensors(module: Module) -> dict[str, Tensor]:
+    return {
+        **dict(module.named_parameters(remove_duplicate=False)),
+        **dict(module.named_buffers(remove_duplicate=False)),
+    }
+
+
+def _with_tied_names(module: Module, given: dict[str, Tensor]) -> dict[str, Tensor]:
+    """A tensor that the module has under several names is replaced under all of them."""
+    names: dict[int, set[str]] = {}
+    for name, tensor in _named_tensors(module).items():
+        names.setdefault(id(tensor), set()).add(name)
+    complete = dict(given)
+    for tied in names.values():
+        values = {id(given[name]): given[name] for name in tied if name in given}
+        if len(tied) > 1 and len(values) > 1:
+            raise ValueError(
+                f"functional_call got multiple values for keys {sorted(tied)}, which are tied. Consider using "
+                "tie_weights=False"
+            )
+        for value in values.values():
+            complete.update(dict.fromkeys(tied, value))
+    return complete
+
+
+def _check_names(module: Module, given: dict[str, Tensor]) -> None:
+    known = _named_tensors(module)
+    unexpected, missing = [k for k in given if k not in known], [k for k in known if k not in given]
+    found = []
+    if unexpected:
+        found.append(f"Unexpected key(s): {', '.join(map(repr, unexpected))}.")
+    if missing:
+        found.append(f"Missing key(s): {', '.join(map(repr, missing))}.")
+    if found:
+        raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t" + "\n\t".join(found))
+
+
+def _swap(module: Module, name: str, value: Any) -> Any:
+    """Put a tensor into the module past all checks; returns the one that was there."""
+    path, _, last = name.rpartition(".")
+    owner = module.get_submodule(path)
+    store = owner._parameters if last in owner._parameters else owner._buffers
+    if last not in store:
+        raise KeyError(f"{name}: {type(owner).__name__} has no parameter or buffer of that name")
+    former = store[last]
+    store[last] = value
+    return former
+
+
+@contextmanager
+def _replaced(module: Module, values: dict[str, Tensor]) -> Iterator[None]:
+    former: dict[str, Any] = {}
+    try:
+        for name, value in values.items():
+            former[name] = _swap(module, name, value)
+        yield
+    finally:
+        for name, value in former.items():
+            _swap(module, name, value)
+
+
+def functional_call(
+    module: Module,
+    parameter_and_buffer_dicts: dict[str, Tensor] | Sequence[dict[str, Tensor]],
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Call a module with the given tensors in place of its parameters and buffers.
+
+    So a module becomes a function of its parameters, which transforms can work on.
+
+    Args:
+        module: what to call; it is as before afterwards.
+        parameter_and_buffer_dicts: tensors by name, or several such dicts.
+        args: the positional arguments: a tuple, or a single one.
+        kwargs: the keyword arguments.
+        tie_weights: a parameter that the module has under two names is replaced under both.
+        strict: raise unless exactly the module's parameters and buffers are given.
+
+    Returns:
+        What the module returns.
+
+    Raises:
+        RuntimeError: ``strict``, and names are missing or too many.
+        ValueError: a name is given twice, or tied names get different tensors.
+
+    Example:
+        >>> import reftorch as torch
+        >>> layer = torch.nn.Linear(2, 1)
+        >>> parameters = {"weight": torch.ones(1, 2), "bias": torch.zeros(1)}
+        >>> torch.func.functional_call(layer, parameters, torch.tensor([1.0, 2.0]))
+        tensor([3.])
+
+    Mirrors torch/_functorch/functional_call.py, ``functional_call``.
+    """
+    if isinstance(parameter_and_buffer_dicts, dict):
+        values = parameter_and_buffer_dicts
+    else:
+        dicts = list(parameter_and_buffer_dicts)
+        if not all(isinstance(d, dict) for d in dicts):
+            raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
+        names = [name for d in dicts for name in d]
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
+        values = {name: value for d in dicts for name, value in d.items()}
+    if tie_weights:
+        values = _with_tied_names(module, values)
+    if strict:
+        _check_names(module, values)
+    arguments = () if args is None else args if isinstance(args, tuple) else (args,)
+    with _replaced(module, values):
+        return module(*arguments, **(kwargs or {}))
+
+
+def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the parameters and the buffers of modules of one kind, each stacked: an ensemble for :func:`vmap`.
+
+    Args:
+        models: modules of the same class, all in training mode or none.
+
+    Returns:
+        Two dicts by name; the parameters require a gradient as the models' do.
+
+    Raises:
+        RuntimeError: there are no models, they are of different classes, or not of one mode.
+
+    Example:
+        >>> import reftorch as torch
+        >>> models = [torch.nn.Linear(2, 3) for _ in range(4)]
+        >>> parameters, buffers = torch.func.stack_module_state(models)
+        >>> parameters["weight"].shape
+        torch.Size([4, 3, 2])
+
+    Mirrors torch/_functorch/functional_call.py, ``stack_module_state``.
+    """
+    if len(models) == 0:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if not (all(m.training for m in models) or all(not m.training for m in models)):
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+    if not all(type(m) is type(models[0]) for m in models):
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    parameters = {
+        name: _stacked([dict(model.named_parameters())[name] for model in models])
+        for name, _ in models[0].named_parameters()
+    }
+    buffers = {
+        name: _stacked([dict(model.named_buffers())[name] for model in models]) for name, _ in models[0].named_buffers()
+    }
+    return parameters, buffers
+
+
+def _stacked(tensors: list[Any]) -> Any:
+    if len({t.requires_grad for t in tensors}) > 1:
+        raise RuntimeError("Expected parameters and buffers to have the same requires_grad for all models.")
+    return _VF.stack(tensors).detach().requires_grad_(tensors[0].requires_grad)

@@ -1,0 +1,48 @@
+r"""Transforms of functions: they take a function and return one, and nest in any order.
+
+The Frobenius norm of a Jacobian, :math:`\|J\|_F^2 = \sum_i \|e_i^\top J\|^2`, in three ways. By rows, a backward pass
+for each:
+
+    >>> import reftorch as torch
+    >>> from reftorch.func import vjp, vmap
+    >>> weight = torch.arange(12.0).view(4, 3).sin()
+    >>> def f(x):
+    ...     return torch.tanh(weight @ x) * x.prod()
+    >>> output, pull_back = vjp(f, torch.tensor([0.5, -1.0, 2.0]))
+    >>> by_rows = sum(pull_back(row)[0].square().sum() for row in torch.eye(4))
+
+All rows in one batched pass:
+
+    >>> (rows,) = vmap(pull_back)(torch.eye(4))
+    >>> torch.allclose(rows.square().sum(), by_rows)
+    True
+
+And as a mean: for random signs :math:`v`, :math:`E \|v^\top J\|^2 = \|J\|_F^2`, which takes few passes however many
+rows there are:
+
+    >>> _ = torch.manual_seed(0)
+    >>> signs = torch.randint(0, 2, (20000, 4)) * 2.0 - 1.0
+    >>> (samples,) = vmap(pull_back)(signs)
+    >>> torch.allclose(samples.square().sum(1).mean(), by_rows, rtol=0.02)
+    True
+
+Mirrors: torch/func/__init__.py
+Leaves out: ``functionalize``, ``linearize``, ``debug_unwrap``, ``replace_all_batch_norm_modules_``.
+"""
+
+from reftorch._functorch.eager_transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp
+from reftorch._functorch.functional_call import functional_call, stack_module_state
+from reftorch._functorch.vmap import vmap
+
+__all__ = [
+    "functional_call",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]

@@ -1,0 +1,213 @@
+"""Transforms of functions, alone and in each other, against torch.
+
+Mirrors: test/functorch/test_eager_transforms.py
+"""
+
+import pytest
+
+import reftorch as torch
+from reftorch.func import grad, grad_and_value, jacfwd, jacrev, jvp, vjp
+from reftorch.utils._pytree import tree_leaves
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")  # torch's own
+
+V = [1.0, 2.0, 3.0]
+M = [[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]]
+
+
+def number(lib):
+    return lambda x: (x.sin() * x.prod()).sum()
+
+
+def several(lib):
+    return lambda x: {"outer": x.outer(x), "sum": x.exp().sum(), "none": lib.ones(2)}
+
+
+def filling(lib):
+    def f(x):
+        out = x.new_zeros(3)
+        out[0] = x[0] * x[1]
+        out[1:] = x[1:] ** 2
+        return out.sum() * x[0]
+
+    return f
+
+
+def changing(lib):
+    def f(x):
+        y = x.clone()
+        y[0].mul_(x[1])
+        y.view(3)[1:].add_(x[:2])
+        return (y * y).sum()
+
+    return f
+
+
+def layers(lib):
+    def f(x):
+        weight = lib.tensor([[0.5, -1.0, 2.0], [1.0, 0.25, -0.5]])
+        return ((weight @ x).tanh().log_softmax(0) - lib.tensor([0.5, -0.5])).square().mean()
+
+    return f
+
+
+NUMBERS = {"product": number, "filling": filling, "changing": changing, "layers": layers}
+TRANSFORMS = {
+    "grad": lambda lib, F, f, v, m: F.grad(f)(v),
+    "grad and value": lambda lib, F, f, v, m: F.grad_and_value(f)(v),
+    "grad of grad": lambda lib, F, f, v, m: F.grad(lambda x: F.grad(f)(x).sum())(v),
+    "hessian": lambda lib, F, f, v, m: F.hessian(f)(v),
+    "rows of rows": lambda lib, F, f, v, m: F.jacrev(F.jacrev(f))(v),
+    "columns of columns": lambda lib, F, f, v, m: F.jacfwd(F.jacfwd(f))(v),
+    "rows of columns": lambda lib, F, f, v, m: F.jacrev(F.jacfwd(f))(v),
+    "forward over reverse": lambda lib, F, f, v, m: F.jvp(F.grad(f), (v,), (v * 2,)),
+    "reverse over forward": lambda lib, F, f, v, m: F.grad(lambda x: F.jvp(f, (x,), (x.cos(),))[1])(v),
+    "forward over forward": lambda lib, F, f, v, m: F.jvp(lambda x: F.jvp(f, (x,), (x,))[1], (v,), (v * 2,)),
+    "a batch of gradients": lambda lib, F, f, v, m: F.vmap(F.grad(f))(m),
+    "the gradient of a batch": lambda lib, F, f, v, m: F.grad(lambda x: F.vmap(f)(x).sum())(m),
+    "a batch of Hessians": lambda lib, F, f, v, m: F.vmap(F.hessian(f))(m),
+    "the Jacobian of a batch": lambda lib, F, f, v, m: F.jacrev(F.vmap(f))(m),
+    "a batch of tangents": lambda lib, F, f, v, m: F.vmap(lambda t: F.jvp(f, (v,), (t,))[1])(m),
+    "a batch of batches": lambda lib, F, f, v, m: F.vmap(lambda x: F.vmap(lambda s: F.grad(f)(x * s))(x))(m),
+}
+
+
+def same(call, real_torch):
+    ours, theirs = call(torch, torch.func), call(real_torch, real_torch.func)
+    ours, theirs = tree_leaves(ours), tree_leaves(theirs)
+    assert len(ours) == len(theirs)
+    for a, b in zip(ours, theirs, strict=True):
+        assert tuple(a.shape) == tuple(b.shape)
+        assert a.requires_grad == b.requires_grad
+        assert a.reshape(-1).tolist() == pytest.approx(b.reshape(-1).tolist(), rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS)
+@pytest.mark.parametrize("program", NUMBERS.values(), ids=NUMBERS)
+def test_transforms(program, transform, real_torch):
+    same(lambda lib, F: transform(lib, F, program(lib), lib.tensor(V), lib.tensor(M)), real_torch)
+
+
+OF_SEVERAL = {
+    "vjp": lambda lib, F, f, v: F.vjp(f, v)[1](F.vjp(f, v)[0]),
+    "jvp": lambda lib, F, f, v: F.jvp(f, (v,), (v.cos(),)),
+    "jacrev": lambda lib, F, f, v: F.jacrev(f)(v),
+    "jacfwd": lambda lib, F, f, v: F.jacfwd(f)(v),
+}
+
+
+@pytest.mark.parametrize("transform", OF_SEVERAL.values(), ids=OF_SEVERAL)
+def test_functions_with_several_results(transform, real_torch):
+    same(lambda lib, F: transform(lib, F, several(lib), lib.tensor(V)), real_torch)
+
+
+ARGUMENTS = {
+    "the second": lambda lib, F, f, v, d: F.grad(f, argnums=1)(v, d),
+    "both": lambda lib, F, f, v, d: F.grad(f, argnums=(0, 1))(v, d),
+    "the last": lambda lib, F, f, v, d: F.jacrev(f, argnums=-1)(v, d),
+    "columns of both": lambda lib, F, f, v, d: F.jacfwd(f, argnums=(1, 0))(v, d),
+    "Hessian of both": lambda lib, F, f, v, d: F.hessian(f, argnums=(0, 1))(v, d),
+    "with more": lambda lib, F, f, v, d: F.grad(lambda x, d: (f(x, d), {"x": x * 2}), has_aux=True)(v, d),
+    "value with more": lambda lib, F, f, v, d: F.grad_and_value(lambda x, d: (f(x, d), x * 2), has_aux=True)(v, d),
+    "rows with more": lambda lib, F, f, v, d: F.jacrev(lambda x, d: (f(x, d) * x, x + 1), has_aux=True)(v, d),
+    "columns with more": lambda lib, F, f, v, d: F.jacfwd(lambda x, d: (f(x, d) * x, x + 1), has_aux=True)(v, d),
+}
+
+
+@pytest.mark.parametrize("transform", ARGUMENTS.values(), ids=ARGUMENTS)
+def test_arguments(transform, real_torch):
+    def call(lib, F):
+        def f(x, d):
+            return (x * d["w"]).sum() + d["b"][0] * x.prod()
+
+        return transform(lib, F, f, lib.tensor(V), {"w": lib.tensor([2.0, -1.0, 0.5]), "b": [lib.tensor(3.0)]})
+
+    same(call, real_torch)
+
+
+def test_levels_are_kept_apart():
+    # d/dx x (d/dy (x + y)) = 1, and not 2
+    assert grad(lambda x: x * grad(lambda y: x + y)(torch.tensor(1.0)))(torch.tensor(1.0)).item() == 1
+    assert jvp(lambda x: x * jvp(lambda y: x + y, (x,), (torch.tensor(1.0),))[1], (torch.tensor(1.0),),
+               (torch.tensor(1.0),))[1].item() == 1  # fmt: skip
+
+
+def test_what_is_closed_over_has_a_gradient_outside():
+    weight = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    result = grad(lambda x: (x * x * weight).sum())(torch.tensor(V))
+    assert result.requires_grad
+    result.sum().backward()
+    assert weight.grad.tolist() == [2, 4, 6]
+    assert not grad(lambda x: (x * x).sum())(torch.tensor(V)).requires_grad
+
+
+def test_no_grad_outside_changes_nothing_inside():
+    with torch.no_grad():
+        assert grad(lambda x: (x * x).sum())(torch.tensor(V)).tolist() == [2, 4, 6]
+    assert grad(lambda x: (x * x.detach()).sum())(torch.tensor(V)).tolist() == V
+
+    def partly(x):
+        with torch.no_grad():
+            y = x * 2
+        return (x * y).sum()
+
+    assert grad(partly)(torch.tensor(V)).tolist() == [2, 4, 6]
+
+
+def test_a_captured_tensor_is_not_to_be_changed():
+    outside = torch.zeros(3)
+    with pytest.raises(RuntimeError, match="would mutate a captured Tensor"):
+        grad(lambda x: outside.copy_(x).sum())(torch.tensor(V))
+    assert outside.tolist() == [0, 0, 0]
+
+
+def test_values_can_be_asked_for_where_there_is_one():
+    assert grad(lambda x: x.sum() * (2.0 if x.sum().item() > 0 else 1.0))(torch.tensor(V)).tolist() == [2, 2, 2]
+
+
+def test_a_pull_back_can_be_used_again():
+    value, pull_back = vjp(lambda x: x**3, torch.tensor(V))
+    once, twice = pull_back(torch.ones(3)), pull_back(torch.ones(3) * 2)
+    assert [2 * x for x in once[0].tolist()] == twice[0].tolist()
+    assert value.tolist() == [1, 8, 27]
+
+
+ERRORS = {
+    "no number": (
+        lambda: grad(lambda x: x * 2)(torch.tensor(V)),
+        RuntimeError,
+        "Expected f.* to return a scalar tensor",
+    ),
+    "no tensor": (lambda: grad(lambda x: 2.0)(torch.tensor(V)), RuntimeError, "to return a Tensor, got type"),
+    "no such argument": (lambda: grad(lambda x: x, 2)(torch.tensor(V)), RuntimeError, "Got argnum=2, but only 1"),
+    "no tuple": (
+        lambda: jvp(lambda x: x, torch.ones(1), torch.ones(1)),
+        RuntimeError,
+        "Expected primals to be a tuple",
+    ),
+    "two structures": (lambda: jvp(lambda x: x, (torch.ones(1),), ()), RuntimeError, "the same python structure"),
+    "wrong cotangents": (
+        lambda: vjp(lambda x: (x, x), torch.ones(1))[1](torch.ones(1)),
+        RuntimeError,
+        "pytree structure",
+    ),
+    "wrong tangent": (lambda: jvp(lambda x: x, (torch.ones(2),), (torch.ones(3),)), RuntimeError, "different size"),
+    "no result": (lambda: jacrev(lambda x: ())(torch.ones(1)), RuntimeError, "non-empty output"),
+    "no pair": (
+        lambda: grad_and_value(lambda x: x.sum(), has_aux=True)(torch.ones(2)),
+        RuntimeError,
+        "should be a tuple",
+    ),
+    "no formula": (
+        lambda: jacfwd(lambda x: x // x)(torch.ones(2)),
+        NotImplementedError,
+        "use forward AD with floor_div",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "error", "message"), ERRORS.values(), ids=ERRORS)
+def test_errors(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+    assert torch._C._functorch.maybe_current_level() is None
