@@ -99,13 +99,13 @@ def _make_grads(outputs: tuple[Any, ...], grads: tuple[Any, ...]) -> tuple[Any, 
 
 def _check_batched(outputs: tuple[Any, ...], grads: tuple[Any, ...]) -> None:
     for i, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
-        known = _root_shape(output)
-        if grad is not None and known is not None and tuple(grad.shape[1:]) != known[0]:
+        shape = _root_metadata(output).shape
+        if grad is not None and tuple(grad.shape[1:]) != tuple(shape):
             raise RuntimeError(
                 "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
                 "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
                 f"output, but a mismatch was detected: grad_output[{i}] has a shape of {grad.shape} and output[{i}] "
-                f"has a shape of {output.shape}. If you only want some tensors in `grad_output` to be considered "
+                f"has a shape of {shape}. If you only want some tensors in `grad_output` to be considered "
                 "batched, consider using vmap."
             )
 

@@ -10,6 +10,7 @@
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_conversions.h>
 #include <csrc/python_gil.h>
+#include <csrc/utils/object_ptr.h>
 #include <csrc/utils/pybind.h>
 
 namespace py = pybind11;
@@ -18,13 +19,6 @@ namespace reftorch::torch::autograd {
 namespace {
 
 PyObject* jvp_function = nullptr; // reftorch/autograd/_jvp.py's; lives as long as the program
-
-py::object steal(PyObject* obj) {
-  if (obj == nullptr) {
-    throw_python_error();
-  }
-  return py::reinterpret_steal<py::object>(obj);
-}
 
 py::list wrap_all(const std::vector<at::IValue>& values, const std::vector<at::Argument>& schema) {
   py::list list;

@@ -8,6 +8,7 @@
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/functions/utils.h>
 #include <csrc/autograd/python_variable.h>
+#include <csrc/utils/object_ptr.h>
 #include <csrc/utils/pybind.h>
 
 #include <unordered_set>
@@ -21,13 +22,6 @@ using TensorSet = std::unordered_set<const c10::TensorImpl*>;
 
 PyObject* interned(const char* text) {
   return PyUnicode_InternFromString(text);
-}
-
-py::object steal(PyObject* obj) {
-  if (obj == nullptr) {
-    throw_python_error();
-  }
-  return py::reinterpret_steal<py::object>(obj);
 }
 
 py::object get_attribute(PyObject* obj, PyObject* name) {

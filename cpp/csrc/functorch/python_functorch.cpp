@@ -8,6 +8,7 @@
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_conversions.h>
 #include <csrc/python_gil.h>
+#include <csrc/utils/object_ptr.h>
 #include <csrc/utils/pybind.h>
 
 namespace py = pybind11;
@@ -17,13 +18,6 @@ namespace reftorch::torch {
 namespace functorch = at::functorch;
 
 namespace {
-
-py::object steal(PyObject* obj) {
-  if (obj == nullptr) {
-    throw_python_error();
-  }
-  return py::reinterpret_steal<py::object>(obj);
-}
 
 const char* const kRandomness[] = {"error", "same", "different"}; // by RandomnessType
 
