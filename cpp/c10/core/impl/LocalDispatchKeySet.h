@@ -1,7 +1,7 @@
 // Mirrors: c10/core/impl/LocalDispatchKeySet.h
 // What this thread adds to every dispatch, and takes out of it. The autograd fallback excludes Autograd while it calls
-// the kernel below it, so that the ops a kernel is made of are not recorded a second time; the profiler includes itself;
-// function transforms include their key, so that they see ops on tensors that are not their own.
+// the kernel below it, so that the ops a kernel is made of are not recorded a second time; the profiler includes
+// itself; function transforms include their key, so that they see ops on tensors that are not their own.
 #pragma once
 
 #include <c10/core/DispatchKeySet.h>
