@@ -88,6 +88,8 @@ static void THPVariable_finalize(PyObject* obj) {
 // ~TensorImpl of a tensor that owns its Python object, on whatever thread.
 static void release_pyobj(PyObject* obj) {
   if (!Py_IsInitialized()) {
+    // Python is ending: the object stays where it is, but the last collection must not follow it here.
+    as_variable(obj)->cdata.unsafeReleaseTensorImpl();
     return;
   }
   GilAcquire gil;
