@@ -203,3 +203,79 @@ def test_wrong_gradient_shape_is_named():
     text = r"^Function WrongBackward returned an invalid gradient at index 0 - got \[7\] but expected"
     with pytest.raises(RuntimeError, match=text):
         Wrong.apply(x).sum().backward()
+
+
+def test_passes_nested_deeper_than_a_stack_is():
+    """Past kMaxReentrantDepth a pass moves to a thread of its own; what the first thread has set goes along."""
+    seen = []
+
+    class Deep(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, depth):
+            ctx.depth = depth
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, grad):
+            if ctx.depth == 0:
+                seen.append((threading.current_thread() is threading.main_thread(), torch.is_grad_enabled()))
+                return grad, None
+            with torch.enable_grad():
+                x = torch.ones(1, requires_grad=True)
+                Deep.apply(x, ctx.depth - 1).backward()
+            return grad + x.grad, None
+
+    x = torch.ones(1, requires_grad=True)
+    Deep.apply(x, 600).backward()
+    assert x.grad.tolist() == [601] and seen == [(False, False)]
+
+
+def test_an_error_deep_inside_comes_out():
+    class Deep(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, depth):
+            ctx.depth = depth
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, grad):
+            if ctx.depth == 0:
+                raise KeyError("deep inside")
+            with torch.enable_grad():
+                Deep.apply(torch.ones(1, requires_grad=True), ctx.depth - 1).backward()
+            return grad, None
+
+    with pytest.raises(KeyError, match="deep inside") as caught:
+        Deep.apply(torch.ones(1, requires_grad=True), 150).backward()
+    assert caught.traceback[-1].name == "backward"
+    x = torch.ones(1, requires_grad=True)
+    (x * 2).backward()
+    assert x.grad.tolist() == [2]
+
+
+def test_threads_with_hooks_packing_and_anomaly_mode():
+    """Everything that takes the GIL inside of a pass, at once, on shared leaves and a shared graph."""
+    w = torch.ones(20_000, requires_grad=True)  # large: ops give the GIL up
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach(), lambda t: t):
+        shared = (w * w).exp()
+    shared.register_hook(lambda grad: grad * 1)
+    failures = []
+
+    def work():
+        try:
+            for _ in range(10):
+                with torch.autograd.graph.save_on_cpu():
+                    loss = (shared * w).sum()
+                loss.backward(retain_graph=True)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    with torch.autograd.set_detect_anomaly(True):
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert failures == []
+    e = 2.718281828
+    assert w.grad[0].item() == pytest.approx(40 * (e + 2 * e), rel=1e-4)
