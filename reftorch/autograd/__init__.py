@@ -4,7 +4,7 @@ Ops on a tensor that requires a gradient are recorded as a graph of nodes (``csr
 sends gradients through it (``csrc/autograd/engine.h``); each node asks its op's formula (``autograd/derivatives``).
 
 Mirrors: torch/autograd/__init__.py
-Leaves out: the profiler.
+Leaves out: sparse gradients, custom accelerators.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _C
-from reftorch.autograd import derivatives, forward_ad, functional, graph, variable
+from reftorch.autograd import derivatives, forward_ad, functional, graph, profiler, variable
 from reftorch.autograd._functional_utils import batched_pass
 from reftorch.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from reftorch.autograd.function import Function
@@ -49,6 +49,7 @@ __all__ = [
     "is_grad_enabled",
     "is_multithreading_enabled",
     "no_grad",
+    "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
     "set_multithreading_enabled",

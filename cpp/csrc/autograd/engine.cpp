@@ -2,11 +2,13 @@
 #include <csrc/autograd/engine.h>
 
 #include <ATen/Functions.h>
+#include <ATen/record_function.h>
 #include <c10/core/GradMode.h>
 #include <csrc/autograd/functions/basic_ops.h>
 #include <csrc/autograd/thread_local_state.h>
 
 #include <exception>
+#include <optional>
 #include <thread>
 
 namespace reftorch::torch::autograd {
@@ -244,6 +246,10 @@ static variable_list call_function_watched(const GraphTask& task, Node& fn, Inpu
 void Engine::evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn, InputBuffer& inputs,
                                ReadyQueue& ready) {
   const CurrentNodeGuard current_node(&fn);
+  std::optional<at::RecordFunction> record;
+  if (at::RecordFunction::is_enabled()) {
+    record.emplace("autograd::engine::evaluate_function: " + fn->name(), static_cast<int64_t>(fn->sequence_nr()), true);
+  }
   fn->call_tensor_pre_hooks(inputs.buffer);
 
   if (!task.exec_info_.empty()) {

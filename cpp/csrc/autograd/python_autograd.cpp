@@ -1,5 +1,4 @@
 // Mirrors: torch/csrc/autograd/init.cpp
-// Left out: the profiler.
 #include <csrc/autograd/python_autograd.h>
 
 #include <csrc/Exceptions.h>
@@ -9,6 +8,7 @@
 #include <csrc/autograd/python_formula.h>
 #include <csrc/autograd/python_forward_ad.h>
 #include <csrc/autograd/python_function.h>
+#include <csrc/autograd/python_profiler.h>
 #include <csrc/autograd/python_saved_variable_hooks.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_properties.h>
@@ -144,6 +144,7 @@ void initAutogradBindings(PyObject* module) {
   autograd::initVariableMethods();
   autograd::initAnomalyMode(module);
   autograd::initSavedVariableHooks(space);
+  autograd::initProfiler(space);
   autograd::initCppFunction(module);
   autograd::initFunction(module);
   autograd::initFormulas(module);

@@ -3,6 +3,7 @@
 
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/operator_info.h>
+#include <csrc/autograd/python_cpp_function.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_arg_parser.h>
 #include <csrc/python_dtype.h>
@@ -371,9 +372,22 @@ PyObject* wrap_saved_field(FormulaNode& node, const SavedField& field) {
   }
 }
 
+// The Python functions that a node's gradients come from; empty for a node of another kind.
+static py::list formulas_of(const py::object& obj) {
+  py::list functions;
+  const auto node = std::dynamic_pointer_cast<PythonFormulaNode>(nodeFromPyObject(obj.ptr()));
+  if (node != nullptr) {
+    for (const Formula& formula : node->python_formula().formulas) {
+      functions.append(py::reinterpret_borrow<py::object>(formula.function));
+    }
+  }
+  return functions;
+}
+
 void initFormulas(PyObject* module) {
   py::module_ m = py::reinterpret_borrow<py::module_>(module);
   m.def("_register_derivative", &register_rows);
+  m.def("_node_formulas", &formulas_of);
   m.def("_register_joint_derivative", &register_joint);
   m.def("_register_non_differentiable", [](const std::string& op) {
     register_non_differentiable(at::Dispatcher::singleton().findSchemaOrThrow(op).entry());

@@ -1,0 +1,138 @@
+// Mirrors: aten/src/ATen/record_function.cpp, torch/csrc/autograd/profiler_kineto.cpp
+#include <ATen/record_function.h>
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/library.h>
+#include <c10/core/CPUAllocator.h>
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+
+namespace reftorch::at {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Recording {
+  explicit Recording(ProfilerConfig config_) : config(config_) {}
+  int64_t now() const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - began).count();
+  }
+
+  const ProfilerConfig config;
+  const Clock::time_point began = Clock::now();
+  std::mutex mutex; // a pass may move to another thread, which then records too
+  std::vector<RecordedEvent> events;
+  int64_t num_threads = 0;
+};
+
+std::shared_ptr<Recording> current; // read by threads that profile only
+
+struct ThreadRecording {
+  std::weak_ptr<Recording> of;
+  int64_t number = 0;
+  std::vector<int64_t> open; // events that have not ended, the innermost last
+};
+thread_local ThreadRecording this_thread;
+
+int64_t allocated_bytes() {
+  return static_cast<int64_t>(c10::getCPUMemoryStats().allocated_bytes);
+}
+
+void include_profiler(bool on) {
+  c10::DispatchKeySet& included = c10::impl::tls_local_dispatch_key_set.included_;
+  included = on ? included | c10::DispatchKey::Profiler : included - c10::DispatchKey::Profiler;
+}
+
+std::vector<DimVector> shapes_of(const OperatorEntry& entry, const Stack& stack) {
+  std::vector<DimVector> shapes;
+  const IValue* args = stack.end() - entry.schema.arguments.size();
+  for (uint8_t i : entry.tensor_args) {
+    if (args[i].isTensor()) {
+      shapes.emplace_back(args[i].toTensor().sizes());
+    } else if (args[i].isTensorList()) {
+      for (const Tensor& t : args[i].toTensorVector()) {
+        shapes.emplace_back(t.defined() ? t.sizes() : IntArrayRef());
+      }
+    }
+  }
+  return shapes;
+}
+
+void profiler_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  const RecordFunction record("aten::" + op.schema().name, -1, false,
+                              RecordFunction::records_shapes() ? shapes_of(op.entry(), *stack)
+                                                               : std::vector<DimVector>());
+  op.redispatchBoxed(keys - c10::DispatchKey::Profiler, stack);
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.fallback(c10::DispatchKey::Profiler, &profiler_fallback);
+}
+
+} // namespace
+
+void enable_profiler(ProfilerConfig config) {
+  TORCH_CHECK(current == nullptr, "Can't enable the profiler: it runs already. Hint: profile() does not nest.");
+  current = std::make_shared<Recording>(config);
+  include_profiler(true);
+}
+
+std::vector<RecordedEvent> disable_profiler() {
+  TORCH_CHECK(current != nullptr, "Can't disable the profiler when it's not running");
+  include_profiler(false);
+  const std::shared_ptr<Recording> done = std::move(current);
+  current = nullptr;
+  std::lock_guard<std::mutex> lock(done->mutex);
+  for (RecordedEvent& event : done->events) {
+    event.end_ns = event.end_ns < 0 ? done->now() : event.end_ns;
+  }
+  return std::move(done->events);
+}
+
+bool RecordFunction::records_shapes() {
+  return current != nullptr && current->config.record_shapes;
+}
+
+RecordFunction::RecordFunction(std::string name, int64_t sequence_nr, bool is_backward, std::vector<DimVector> shapes) {
+  const std::shared_ptr<Recording> recording = current;
+  if (recording == nullptr || !is_enabled()) {
+    return;
+  }
+  std::lock_guard<std::mutex> lock(recording->mutex);
+  if (this_thread.of.lock() != recording) {
+    this_thread = {recording, recording->num_threads++, {}};
+  }
+  RecordedEvent event;
+  event.name = std::move(name);
+  event.parent = this_thread.open.empty() ? -1 : this_thread.open.back();
+  event.thread = this_thread.number;
+  event.sequence_nr = sequence_nr;
+  event.is_backward = is_backward;
+  event.shapes = std::move(shapes);
+  event.cpu_memory = recording->config.profile_memory ? -allocated_bytes() : 0;
+  index_ = static_cast<int64_t>(recording->events.size());
+  this_thread.open.push_back(index_);
+  event.start_ns = recording->now();
+  recording->events.push_back(std::move(event));
+}
+
+RecordFunction::~RecordFunction() {
+  const std::shared_ptr<Recording> recording = this_thread.of.lock();
+  if (index_ < 0 || recording == nullptr) {
+    return;
+  }
+  const int64_t end = recording->now();
+  std::lock_guard<std::mutex> lock(recording->mutex);
+  while (!this_thread.open.empty() && this_thread.open.back() >= index_) {
+    this_thread.open.pop_back();
+  }
+  if (index_ < static_cast<int64_t>(recording->events.size())) { // else the profiler was disabled meanwhile
+    RecordedEvent& event = recording->events[static_cast<size_t>(index_)];
+    event.end_ns = end;
+    event.cpu_memory += recording->config.profile_memory ? allocated_bytes() : 0;
+  }
+}
+
+} // namespace reftorch::at

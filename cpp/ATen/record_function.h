@@ -1,0 +1,58 @@
+// Mirrors: aten/src/ATen/record_function.h, torch/csrc/autograd/profiler_kineto.cpp
+// What the profiler measures. Left out: callbacks of others (there is one profiler), sampling, GPUs, stacks.
+//
+// Note [Profiling]
+// Problem: the profiler must see every op, and a program that does not profile must not pay for it. Trick: a dispatch key
+// of its own, above all others, that is in no tensor's keys: a thread that profiles includes it (LocalDispatchKeySet), and
+// its fallback measures the call and hands it on below. The same word that dispatch reads anyhow says that it is off.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <string>
+#include <vector>
+
+namespace reftorch::at {
+
+struct RecordedEvent {
+  std::string name;
+  int64_t start_ns = 0, end_ns = -1; // since the profiler was enabled; -1 while it runs
+  int64_t parent = -1;               // index of the event it happened in, on the same thread
+  int64_t thread = 0;                // 0 for the first thread that recorded something
+  int64_t sequence_nr = -1;          // of the node that an op is about to record, or that runs; -1 for none
+  int64_t cpu_memory = 0;            // bytes allocated less bytes freed meanwhile
+  std::vector<DimVector> shapes;     // of tensor arguments
+  bool is_backward = false;
+};
+
+struct ProfilerConfig {
+  bool record_shapes = false;
+  bool profile_memory = false;
+};
+
+// From now on this thread's ops are recorded; RuntimeError if a profiler runs already, on any thread.
+TORCH_API void enable_profiler(ProfilerConfig config);
+// The events in the order of their starts. RuntimeError if none runs.
+TORCH_API std::vector<RecordedEvent> disable_profiler();
+
+// An event from its construction to its end; nothing on a thread that does not profile.
+class TORCH_API RecordFunction final {
+ public:
+  static bool is_enabled() {
+    return c10::impl::tls_local_dispatch_key_set.included_.has(c10::DispatchKey::Profiler);
+  }
+  explicit RecordFunction(std::string name, int64_t sequence_nr = -1, bool is_backward = false,
+                          std::vector<DimVector> shapes = {});
+  ~RecordFunction();
+  RecordFunction(const RecordFunction&) = delete;
+  RecordFunction& operator=(const RecordFunction&) = delete;
+
+  // Whether shapes are asked for.
+  static bool records_shapes();
+
+ private:
+  int64_t index_ = -1;
+};
+
+} // namespace reftorch::at

@@ -1,0 +1,118 @@
+"""The profiler: what it sees, how it sums up, and that it lets go.
+
+Mirrors: test/profiler/test_profiler.py, test/test_autograd.py (the profiler tests)
+"""
+
+import json
+import threading
+
+import pytest
+
+import reftorch as torch
+from reftorch.autograd.profiler import profile, record_function
+
+
+def names(prof):
+    return [event.name for event in prof.function_events]
+
+
+def program(lib):
+    x = lib.ones(3, 4, requires_grad=True)
+    with lib.autograd.profiler.profile() as prof:
+        (x * 2).sum().backward()
+    return {event.name for event in prof.function_events}
+
+
+def test_every_op_forward_and_backward():
+    x = torch.ones(3, requires_grad=True)
+    with profile() as prof:
+        y = (x * x).sum()
+        y.backward()
+    assert names(prof)[:2] == ["aten::mul", "aten::sum"]
+    (mul,) = [e for e in prof.function_events if e.name == "autograd::engine::evaluate_function: MulBackward0"]
+    assert mul.is_backward and [child.name for child in mul.cpu_children][:2] == ["aten::mul", "aten::mul"]
+    assert all(0 <= e.self_cpu_time_total <= e.cpu_time_total for e in prof.function_events)
+
+
+def test_the_same_names_as_torch(real_torch):
+    ours, theirs = program(torch), program(real_torch)
+    engine = "autograd::engine::evaluate_function: "
+    assert {"aten::mul", "aten::sum", f"{engine}MulBackward0", f"{engine}SumBackward0"} <= ours & theirs
+
+
+def test_ops_made_of_ops_are_nested():
+    x = torch.ones(3, 3)
+    with profile() as prof:
+        torch.matmul(x, x)
+    matmul, mm = prof.function_events
+    assert (matmul.name, mm.name) == ("aten::matmul", "aten::mm") and mm.cpu_parent is matmul
+
+
+def test_record_function():
+    @record_function("decorated")
+    def add(x):
+        return x + 1
+
+    x = torch.ones(2)
+    with profile() as prof, record_function("outer"):
+        add(x)
+    outer, decorated, op = prof.function_events
+    assert [e.name for e in (outer, decorated, op)] == ["outer", "decorated", "aten::add"]
+    assert op.cpu_parent is decorated and decorated.cpu_parent is outer
+    add(x)  # without a profiler it does nothing
+
+
+def test_key_averages_and_table():
+    x = torch.ones(2, 3)
+    with profile(record_shapes=True, profile_memory=True) as prof:
+        for _ in range(3):
+            x + x
+        torch.ones(5) + 1
+    averages = {(e.key, str(e.input_shapes)): e for e in prof.key_averages(group_by_input_shape=True)}
+    assert averages["aten::add", "[[2, 3], [2, 3]]"].count == 3
+    (add,) = [e for e in prof.key_averages() if e.key == "aten::add"]
+    assert add.count == 4 and add.cpu_memory_usage > 0
+    assert add.cpu_time == pytest.approx(add.cpu_time_total / 4)
+    table = prof.key_averages().table(sort_by="cpu_time_total", row_limit=1, header="the header")
+    assert "the header" in table and "CPU Mem" in table and "Self CPU time total" in table
+    assert len([line for line in table.splitlines() if "aten::" in line]) == 1
+    with pytest.raises(AttributeError):
+        prof.key_averages().table(sort_by="nothing")
+
+
+def test_chrome_trace(tmp_path):
+    with profile() as prof, record_function("block"):
+        torch.ones(2)
+    prof.export_chrome_trace(str(tmp_path / "trace.json"))
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    assert [e["name"] for e in events] == ["block", "aten::ones"]
+    assert events[0]["ts"] <= events[1]["ts"]
+    assert events[1]["ts"] + events[1]["dur"] <= events[0]["ts"] + events[0]["dur"]
+
+
+def test_only_its_own_thread_and_only_inside():
+    with profile() as prof:
+        thread = threading.Thread(target=lambda: torch.ones(2) + 1)
+        thread.start()
+        thread.join()
+    torch.ones(2)
+    assert names(prof) == []
+
+
+def test_an_error_inside_ends_the_events():
+    with pytest.raises(RuntimeError), profile() as prof:
+        torch.ones(2) + torch.ones(3)
+    assert names(prof)[-1] == "aten::add" and not torch._C._autograd._profiler_enabled()
+
+
+def test_wrong_use():
+    with pytest.raises(RuntimeError, match="runs already"), profile(), profile():
+        pass
+    assert not torch._C._autograd._profiler_enabled()
+    with pytest.raises(RuntimeError, match="didn't finish"):
+        profile().key_averages()
+    with pytest.raises(NotImplementedError, match="with_stack"):
+        profile(with_stack=True)
+    with profile(enabled=False) as prof:
+        torch.ones(1)
+    assert prof.function_events is None
