@@ -61,9 +61,9 @@ std::vector<DimVector> shapes_of(const OperatorEntry& entry, const Stack& stack)
 }
 
 void profiler_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
-  const RecordFunction record("aten::" + op.schema().name, -1, false,
-                              RecordFunction::records_shapes() ? shapes_of(op.entry(), *stack)
-                                                               : std::vector<DimVector>());
+  const RecordFunction record(
+      "aten::" + op.schema().name, -1, false,
+      RecordFunction::records_shapes() ? shapes_of(op.entry(), *stack) : std::vector<DimVector>());
   op.redispatchBoxed(keys - c10::DispatchKey::Profiler, stack);
 }
 

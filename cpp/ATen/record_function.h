@@ -2,9 +2,10 @@
 // What the profiler measures. Left out: callbacks of others (there is one profiler), sampling, GPUs, stacks.
 //
 // Note [Profiling]
-// Problem: the profiler must see every op, and a program that does not profile must not pay for it. Trick: a dispatch key
-// of its own, above all others, that is in no tensor's keys: a thread that profiles includes it (LocalDispatchKeySet), and
-// its fallback measures the call and hands it on below. The same word that dispatch reads anyhow says that it is off.
+// Problem: the profiler must see every op, and a program that does not profile must not pay for it. Trick: a dispatch
+// key of its own, above all others, that is in no tensor's keys: a thread that profiles includes it
+// (LocalDispatchKeySet), and its fallback measures the call and hands it on below. The same word that dispatch reads
+// anyhow says that it is off.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -3,7 +3,7 @@
 It runs the very graphs that ops record. A node is called with the gradients of its op's outputs and gives one for each
 of ``next_functions``; a node may run when all gradients that lead to it have been added up. That is all there is.
 
-Mirrors: torch/autograd/variable.py (PyTorch's first engine, of 2016, was such a loop in a file beside it)
+Mirrors: nothing in PyTorch: its first engine, in 2016, was such a loop in Python.
 Leaves out: hooks, ``retain_grad``, freeing what nodes saved, anomaly mode, several threads: the C++ engine has them.
 """
 
