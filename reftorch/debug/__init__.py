@@ -14,8 +14,9 @@ from typing import Any
 
 from ._backtrace import backtrace
 from ._call_tree import call_tree
+from ._draw_graph import draw_graph, formula_source
 
-__all__ = ["backtrace", "call_tree", "load_ipython_extension"]
+__all__ = ["backtrace", "call_tree", "draw_graph", "formula_source", "load_ipython_extension"]
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -1,12 +1,14 @@
 """An SVG picture in the making: shapes are added, a notebook shows it.
 
-Mirrors: nothing in PyTorch: the course's pictures.
+Mirrors: nothing in PyTorch: the pictures of reftorch.debug and of the course.
 Leaves out: layout; who draws places every shape.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
@@ -44,6 +46,13 @@ class Picture:
             f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="{line}" stroke-width="1.5"{dash} '
             'marker-end="url(#head)"/>'
         )
+
+    @contextlib.contextmanager
+    def link(self, target: str, tip: str) -> Iterator[None]:
+        """What is drawn inside leads to `target`; `tip` is shown when the pointer rests on it."""
+        self.shapes.append(f'<a href="{escape(target)}"><title>{escape(tip)}</title>')
+        yield
+        self.shapes.append("</a>")
 
     def path(self, points: list[tuple[float, float]], *, line: str, width: float = 1.5) -> None:
         joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)

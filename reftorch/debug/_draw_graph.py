@@ -1,0 +1,177 @@
+"""A picture of the graph behind a tensor: what each node is, what it keeps, where its formula is written.
+
+Mirrors: nothing in PyTorch: there one installs torchviz and graphviz.
+Leaves out: routing of edges around nodes; the forward ops that were not recorded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from reftorch import _C
+from reftorch.debug._svg import INK, MUTED, Picture
+
+WIDTH, GAP, LINE_HEIGHT, PAD = 230, 26, 16, 10
+LEAF, OP, FUNCTION = ("#dafbe1", "#4ac26b"), ("#ffebe9", "#ff8182"), ("#fbefff", "#c297ff")
+
+
+def formula_source(node: Any) -> list[str]:
+    """Where the formulas of a node are written, as ``file:line``; for an autograd.Function, its ``backward``.
+
+    Args:
+        node: what ``grad_fn`` is.
+
+    Example:
+        >>> import reftorch as torch
+        >>> y = torch.ones(1, requires_grad=True).exp()
+        >>> from reftorch.debug import formula_source
+        >>> formula_source(y.grad_fn)
+        ['.../autograd/derivatives/unary.py:...']
+    """
+    functions = [type(node)._forward_cls.backward] if isinstance(node, _C._FunctionBase) else _C._node_formulas(node)
+    codes = [inspect.unwrap(function).__code__ for function in functions]
+    return list(dict.fromkeys(f"{code.co_filename}:{code.co_firstlineno}" for code in codes))
+
+
+def _shape(metadata: Any) -> str:
+    return "-" if metadata is None else f"{list(metadata.shape)} {str(metadata.dtype).split('.')[-1]}"
+
+
+def _saved_names(node: Any) -> list[str]:
+    """What the node's formulas ask the graph to keep: the names of their parameters."""
+    codes = [function.__code__ for function in _C._node_formulas(node)]
+    asked = {name for code in codes for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
+    return sorted(asked - {"grad", "grads", "needs_input_grad"})
+
+
+def _saved(node: Any) -> list[str]:
+    """A line for each tensor or value that the node keeps."""
+    lines = []
+    for name in _saved_names(node):
+        try:
+            value = getattr(node, f"_saved_{name}")
+        except RuntimeError:
+            lines.append(f"keeps {name}: freed, or changed since")
+            continue
+        if isinstance(value, _C.TensorBase):
+            lines.append(f"keeps {name}: {_shape(value)}")
+        elif value is not None:
+            lines.append(f"keeps {name}: {value}")
+    return lines
+
+
+def _lines(node: Any, names: Mapping[int, str]) -> list[str]:
+    """What a node's box says; its first line is its title."""
+    made = ", ".join(_shape(metadata) for metadata in node._input_metadata)
+    variable = getattr(node, "variable", None)
+    if variable is not None:
+        return [names.get(id(variable), "leaf"), made]
+    if isinstance(node, _C._FunctionBase):
+        saved = [f"keeps {_shape(tensor)}" for tensor in _context_tensors(node)]
+    else:
+        saved = _saved(node)
+    return [node.name().split("::")[-1], f"made {made}", *saved]
+
+
+def _context_tensors(node: Any) -> list[Any]:
+    try:
+        return [t for t in node.saved_tensors if t is not None]
+    except RuntimeError:
+        return []  # freed
+
+
+def _layers(root: Any) -> list[list[Any]]:
+    """The nodes of the graph, each in a layer below all that lead to it; within a layer in the order they were met."""
+    missing: dict[Any, int] = {root: 0}
+    pending = [root]
+    while pending:
+        for child, _ in pending.pop().next_functions:
+            if child is not None:
+                if child not in missing:
+                    missing[child] = 0
+                    pending.append(child)
+                missing[child] += 1
+    layers, row = [], [root]
+    while row:
+        layers.append(row)
+        below = []
+        for node in row:
+            for child, _ in node.next_functions:
+                if child is not None:
+                    missing[child] -= 1
+                    if missing[child] == 0:
+                        below.append(child)
+        row = below
+    return layers
+
+
+def draw_graph(tensor: Any, params: Mapping[str, Any] | None = None) -> Picture:
+    """Draw the graph that backward would walk: an SVG picture, which a notebook shows.
+
+    A box is a node. It says what the op made, and what the graph keeps for its gradient; a click leads to the source of
+    the formula. Arrows go the way of gradients; green boxes are leaves.
+
+    Args:
+        tensor: a tensor with a graph, such as a loss.
+        params: names for leaves: ``dict(model.named_parameters())``.
+
+    Returns:
+        A picture: ``svg()`` is its text.
+
+    Raises:
+        RuntimeError: the tensor has no graph.
+
+    Example:
+        >>> import reftorch as torch
+        >>> w = torch.ones(3, requires_grad=True)
+        >>> torch.debug.draw_graph((w * 2).sum(), params={"w": w})
+        [picture] the graph of SumBackward0: 3 nodes
+    """
+    if tensor.grad_fn is None:
+        raise RuntimeError("draw_graph: the tensor has no graph. Hint: it is a leaf, detached, or made under no_grad.")
+    names = {id(leaf): name for name, leaf in (params or {}).items()}
+    layers = _layers(tensor.grad_fn)
+    texts = {node: _lines(node, names) for layer in layers for node in layer}
+    widest = max(len(layer) for layer in layers)
+    heights = [max(len(texts[node]) for node in layer) * LINE_HEIGHT + 2 * PAD for layer in layers]
+    width = widest * (WIDTH + GAP) + GAP
+    caption = f"the graph of {tensor.grad_fn.name()}: {len(texts)} nodes"
+    picture = Picture(width, sum(heights) + (len(layers) + 1) * 2 * GAP, caption)
+
+    places: dict[Any, tuple[float, float]] = {}
+    y = 2.0 * GAP
+    for layer, height in zip(layers, heights, strict=True):
+        left = (width - len(layer) * (WIDTH + GAP) + GAP) / 2
+        for position, node in enumerate(layer):
+            places[node] = (left + position * (WIDTH + GAP), y)
+            _draw_node(picture, node, texts[node], *places[node])
+        y += height + 2 * GAP
+    for node, (x, top) in places.items():
+        bottom = top + len(texts[node]) * LINE_HEIGHT + 2 * PAD
+        for child, _ in node.next_functions:
+            if child is not None:
+                child_x, child_top = places[child]
+                picture.arrow(x + WIDTH / 2, bottom, child_x + WIDTH / 2, child_top - 2)
+    return picture
+
+
+def _draw_node(picture: Picture, node: Any, lines: list[str], x: float, y: float) -> None:
+    is_leaf = hasattr(node, "variable")
+    fill, line = LEAF if is_leaf else FUNCTION if isinstance(node, _C._FunctionBase) else OP
+    sources = [] if is_leaf else formula_source(node)
+    with contextlib.ExitStack() as stack:
+        if sources:
+            file, number = sources[0].rsplit(":", 1)
+            target = f"{Path(file).as_uri()}#L{number}" if Path(file).is_absolute() else f"{file}#L{number}"
+            stack.enter_context(picture.link(target, "\n".join(sources)))
+        picture.box(x, y, WIDTH, len(lines) * LINE_HEIGHT + 2 * PAD, fill=fill, line=line)
+        for number, text in enumerate(lines):
+            cut = text if len(text) <= 34 else text[:31] + "..."
+            baseline = y + PAD + (number + 0.75) * LINE_HEIGHT
+            picture.text(
+                x + PAD, baseline, cut, size=12, mono=True, bold=number == 0, fill=INK if number == 0 else MUTED
+            )

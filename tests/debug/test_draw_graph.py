@@ -1,0 +1,73 @@
+"""The picture of a graph says what is there.
+
+Mirrors: nothing in PyTorch: it has no such picture.
+"""
+
+from xml.etree import ElementTree
+
+import pytest
+
+import reftorch as torch
+from reftorch.debug import draw_graph, formula_source
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+def drawn(picture):
+    root = ElementTree.fromstring(picture.svg())
+    texts = [element.text for element in root.iter(SVG + "text")]
+    links = [element.get("href") for element in root.iter(SVG + "a")]
+    return texts, links, len(list(root.iter(SVG + "line")))
+
+
+def test_a_model():
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+    loss = (model(torch.ones(2, 3)) ** 2).mean()
+    texts, links, arrows = drawn(draw_graph(loss, params=dict(model.named_parameters())))
+    assert {"MeanBackward0", "PowBackward0", "TanhBackward0", "0.weight", "0.bias", "2.weight", "2.bias"} <= set(texts)
+    assert "keeps result: [2, 4] float32" in texts and "[4, 3] float32" in texts
+    assert all(link.startswith("file:///") and "/derivatives/" in link and "#L" in link for link in links)
+    assert arrows == 10  # nodes - 1: nothing is shared, and every node but the loss has one consumer
+
+
+def test_a_shared_node_is_drawn_once_below_all_that_lead_to_it():
+    x = torch.ones(2, requires_grad=True)
+    y = x.exp()
+    texts, _, arrows = drawn(draw_graph(y * y + y.sin(), params={"x": x}))
+    assert texts.count("ExpBackward0") == 1 and texts.count("x") == 1
+    assert arrows == 6  # add to mul and sin, mul twice and sin once to exp, exp to x
+
+
+def test_a_function_of_ones_own():
+    texts, links, _ = drawn(draw_graph(Double.apply(torch.ones(2, requires_grad=True))))
+    assert "DoubleBackward" in texts and "keeps [2] float32" in texts and "leaf" in texts
+    assert links[0].split("#")[0].endswith("test_draw_graph.py")
+
+
+def test_after_backward():
+    y = torch.ones(2, requires_grad=True).exp()
+    y.sum().backward()
+    assert any(text.startswith("keeps result: freed") for text in drawn(draw_graph(y))[0])
+
+
+def test_formula_source():
+    x = torch.ones(2, requires_grad=True)
+    sources = formula_source((x * 2.0).grad_fn)
+    assert sources and all("/autograd/derivatives/binary.py:" in source for source in sources)
+    assert formula_source(x.view(2).grad_fn.next_functions[0][0]) == []
+
+
+def test_without_a_graph():
+    with pytest.raises(RuntimeError, match="has no graph"):
+        draw_graph(torch.ones(2))
