@@ -1,7 +1,7 @@
 """Ops whose forward and backward are written in Python.
 
 Mirrors: torch/autograd/function.py
-Leaves out: ``jvp``, ``vmap``, ``generate_vmap_rule``, ``NestedIOFunction``.
+Leaves out: ``NestedIOFunction``.
 """
 
 from __future__ import annotations
@@ -53,6 +53,15 @@ class FunctionCtx:
         Mirrors torch/autograd/function.py, ``FunctionCtx.save_for_backward``.
         """
         self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keep tensors for ``jvp``, which finds them in ``ctx.saved_tensors``; of no effect on ``backward``.
+
+        Args:
+            tensors: inputs or outputs; None is allowed.
+
+        Mirrors torch/autograd/function.py, ``FunctionCtx.save_for_forward``.
+        """
 
     def mark_dirty(self, *args: Any) -> None:
         """Say which inputs ``forward`` changed in place; each must be returned.
@@ -229,6 +238,50 @@ class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
         )
 
     vjp = backward
+
+    # Whether vmap may run forward and backward on each example of a batch, which they must be written for: no .item().
+    generate_vmap_rule = False
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
+        """Run on a batch: return the outputs, and where the batch dimension of each is.
+
+        Args:
+            info: has ``batch_size`` and ``randomness``.
+            in_dims: for each argument of ``forward``, its batch dimension; None where it has none.
+            args: the arguments, batches and all.
+        """
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap static method or set "
+            "generate_vmap_rule=True."
+        )
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """Return the tangents of the outputs, from those of the arguments; None for an argument without."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Call the Function: ``forward``, recorded as one step.
+
+        Args:
+            args: those of ``forward``.
+        """
+        if _C._functorch.maybe_current_level() is None and not _C._is_forward_ad_active():
+            return super().apply(*args)
+        return _transformed_apply(cls, args)
+
+
+_transformed_apply: Callable[[Any, tuple[Any, ...]], Any]
+
+
+def set_transformed_apply(apply: Callable[[Any, tuple[Any, ...]], Any]) -> None:
+    """Say what ``apply`` does under function transforms, which stand above this module."""
+    global _transformed_apply
+    _transformed_apply = apply
 
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:

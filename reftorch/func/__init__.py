@@ -30,6 +30,7 @@ Mirrors: torch/func/__init__.py
 Leaves out: ``functionalize``, ``linearize``, ``debug_unwrap``, ``replace_all_batch_norm_modules_``.
 """
 
+from reftorch._functorch import autograd_function  # noqa: F401  it says what a custom Function does
 from reftorch._functorch.eager_transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp
 from reftorch._functorch.functional_call import functional_call, stack_module_state
 from reftorch._functorch.vmap import vmap

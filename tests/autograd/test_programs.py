@@ -5,6 +5,8 @@ Mirrors: test/test_autograd.py
 
 import pytest
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")  # torch's own
+
 
 def both(program, real_torch):
     """What a program gives in both libraries: lists of numbers."""

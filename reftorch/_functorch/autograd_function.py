@@ -1,0 +1,243 @@
+"""A custom Function under transforms: at each level it is a Function of that level's tensors.
+
+A Function runs its ``forward`` unrecorded, so a transform outside of the innermost would not see what it does. Under
+grad and jvp it is therefore wrapped in a Function of the level, whose ``forward`` calls it one level down; under vmap
+it says itself what it does with a batch, or is run and differentiated by vmap.
+
+Mirrors: torch/_functorch/autograd_function.py
+Leaves out: a second implementation for compilers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from reftorch import _C
+from reftorch._functorch.vmap import vmap
+from reftorch.autograd.forward_ad import _set_fwd_grad_enabled, unpack_dual
+from reftorch.autograd.function import Function, FunctionCtx, FunctionMeta, set_transformed_apply
+from reftorch.autograd.grad_mode import set_grad_enabled
+
+__all__ = ["VmapInfo", "custom_function_call"]
+
+_functorch = _C._functorch
+
+
+class VmapInfo(NamedTuple):
+    """What a Function's ``vmap`` is told of the batch.
+
+    Mirrors torch/_functorch/autograd_function.py, ``VmapInfo``.
+    """
+
+    batch_size: int
+    randomness: str
+
+
+class _Context(FunctionCtx):
+    """A ``ctx`` that no node stands behind, for ``jvp`` and for ``backward`` under vmap."""
+
+    to_save: tuple[Any, ...] = ()
+    needs_input_grad: tuple[bool, ...] = ()
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keep tensors for ``jvp``."""
+        self.to_save = tensors
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What was kept last."""
+        return self.to_save
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, _C.TensorBase)
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _like(values: Sequence[Any], original: Any) -> Any:
+    return tuple(values) if isinstance(original, tuple) else values[0]
+
+
+def custom_function_call(function: FunctionMeta, args: tuple[Any, ...]) -> Any:
+    """What ``function.apply(*args)`` does under transforms, and on dual numbers.
+
+    Raises:
+        RuntimeError: the Function has no ``setup_context``, no ``vmap`` or no ``jvp`` where it needs one.
+
+    Mirrors torch/_functorch/autograd_function.py, ``CustomFunctionHigherOrderOperator``.
+    """
+    layer = _functorch._current_layer()
+    if layer is None:
+        return _with_tangents(function, args)
+    level, kind, batch_size, randomness = layer
+    if not function._has_setup_context:
+        raise RuntimeError(
+            "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must "
+            "override the setup_context staticmethod. Hint: forward then takes no ctx."
+        )
+    if kind == "vmap":
+        return _under_vmap(function, args, level, VmapInfo(batch_size, randomness))
+    return _with_tangents(_of_level(function, level), tuple(_lifted(arg, level) for arg in args))
+
+
+def _plain_apply(function: FunctionMeta, args: tuple[Any, ...]) -> Any:
+    return super(Function, function).apply(*args)  # type: ignore[misc]
+
+
+# --- grad and jvp ----------------------------------------------------------------------------------------------------
+
+
+def _lifted(value: Any, level: int) -> Any:
+    found = _functorch._describe(value) if _is_tensor(value) else (level,)
+    return value if found is not None and found[0] == level else _functorch._wrap(value)
+
+
+def _of_level(function: FunctionMeta, level: int) -> FunctionMeta:
+    """A Function of the level's wrappers that calls ``function`` on what is inside."""
+    record = _C.is_grad_enabled()
+
+    def forward(*operands: Any) -> Any:
+        values = [_functorch._unwrap(v, level) if _is_tensor(v) else v for v in operands]
+        wrapper_of = {id(v): o for v, o in zip(values, operands, strict=True) if _is_tensor(v)}
+
+        def below() -> Any:
+            with set_grad_enabled(record), _set_fwd_grad_enabled(True):
+                return custom_function_call(function, tuple(values))
+
+        outputs = _functorch._call_below(below)
+        wrapped = [
+            wrapper_of.get(id(out)) if id(out) in wrapper_of else _functorch._wrap(out) if _is_tensor(out) else out
+            for out in _as_tuple(outputs)
+        ]
+        return _like(wrapped, outputs)
+
+    members = {
+        "forward": staticmethod(forward),
+        "setup_context": staticmethod(function.setup_context),
+        "backward": staticmethod(function.backward),
+        "jvp": staticmethod(function.jvp),
+    }
+    return FunctionMeta(function.__name__, (Function,), members)
+
+
+def _with_tangents(function: FunctionMeta, args: tuple[Any, ...]) -> Any:
+    """The Function on numbers; where some are dual numbers, its ``jvp`` gives the tangents."""
+    halves = [unpack_dual(arg) if _is_tensor(arg) and _C._is_forward_ad_active() else (arg, None) for arg in args]
+    if all(tangent is None for _, tangent in halves):
+        return _plain_apply(function, args)
+    if function.jvp is Function.jvp or not _overridden(function, "jvp"):
+        raise RuntimeError(
+            f"You must implement the jvp function for custom autograd.Function to use it with forward mode AD: "
+            f"{function.__name__} has none."
+        )
+    primals = tuple(primal for primal, _ in halves)
+    with _set_fwd_grad_enabled(False):
+        outputs = _plain_apply(function, primals)
+    context = _Context()
+    function.setup_context(context, primals, outputs)
+    tangents = function.jvp(context, *(tangent for _, tangent in halves))
+    for output, tangent in zip(_as_tuple(outputs), _as_tuple(tangents), strict=True):
+        if _is_tensor(output) and tangent is not None:
+            _C._set_fw_grad(output, tangent)
+    return outputs
+
+
+def _overridden(function: FunctionMeta, name: str) -> bool:
+    return getattr(function, name).__code__ is not getattr(Function, name).__code__
+
+
+# --- vmap -----------------------------------------------------------------------------------------------------------
+
+
+def _under_vmap(function: FunctionMeta, args: tuple[Any, ...], level: int, info: VmapInfo) -> Any:
+    found = [_functorch._describe(arg) if _is_tensor(arg) else None for arg in args]
+    batched = [f is not None and f[0] == level for f in found]
+    values = tuple(f[2] if b else arg for f, b, arg in zip(found, batched, args, strict=True))
+    dims = tuple(f[1] if b else None for f, b in zip(found, batched, strict=True))
+    if not any(batched):
+        return _functorch._call_below(lambda: custom_function_call(function, values))
+    has_rule = _overridden(function, "vmap")
+    if function.generate_vmap_rule and has_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {function.__name__}, but it has both generate_vmap_rule=True and an overriden "
+            "vmap staticmethod. Please set generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid "
+            "ambiguity."
+        )
+    if function.generate_vmap_rule:
+        outputs = _functorch._call_below(lambda: custom_function_call(_of_batch(function, dims, info), values))
+        out_dims: Any = tuple(0 if _is_tensor(out) else None for out in _as_tuple(outputs))
+    elif has_rule:
+        outputs, out_dims = _functorch._call_below(lambda: function.vmap(info, dims, *values))
+        out_dims = _as_tuple(out_dims) if isinstance(out_dims, tuple) else (out_dims,) * len(_as_tuple(outputs))
+    else:
+        raise RuntimeError(
+            f"You tried to vmap over {function.__name__}, but it does not have vmap support. Please override and "
+            "implement the vmap staticmethod or set generate_vmap_rule=True."
+        )
+    wrapped = [
+        out if dim is None else _functorch._add_batch_dim(out, dim)
+        for out, dim in zip(_as_tuple(outputs), out_dims, strict=True)
+    ]
+    return _like(wrapped, outputs)
+
+
+def _of_batch(function: FunctionMeta, dims: tuple[int | None, ...], info: VmapInfo) -> FunctionMeta:
+    """A Function of whole batches: ``forward``, and ``backward`` with its own ``ctx``, by vmap."""
+
+    def forward(*values: Any) -> Any:
+        return vmap(function.forward, dims, randomness=info.randomness)(*values)
+
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        everything = (*inputs, *_as_tuple(output))
+        ctx.count, ctx.is_tuple = len(inputs), isinstance(output, tuple)
+        ctx.others = [None if _is_tensor(v) else v for v in everything]
+        ctx.save_for_backward(*(v if _is_tensor(v) else None for v in everything))
+
+    def by_example(run: Callable[..., Any], ctx: Any, saved: Sequence[Any], incoming: Sequence[Any]) -> Any:
+        everything = [o if s is None else s for s, o in zip(saved, ctx.others, strict=True)]
+        out_count = len(everything) - ctx.count
+
+        def one(*values: Any) -> Any:
+            context = _Context()
+            context.needs_input_grad = tuple(ctx.needs_input_grad)
+            outputs = values[ctx.count : ctx.count + out_count]
+            function.setup_context(context, values[: ctx.count], outputs if ctx.is_tuple else outputs[0])
+            return _as_tuple(run(context, *values[ctx.count + out_count :]))
+
+        in_dims = (*dims, *[0 if _is_tensor(v) else None for v in everything[ctx.count :]],
+                   *[None if g is None else 0 for g in incoming])  # fmt: skip
+        return _keeping_nones(one, in_dims, info.randomness, (*everything, *incoming))
+
+    def backward(ctx: Any, *grads: Any) -> Any:
+        results = by_example(function.backward, ctx, ctx.saved_tensors, grads)
+        return tuple(
+            g if g is None else g.sum(0) if dim is None else g.movedim(0, dim)
+            for g, dim in zip(results, dims, strict=True)
+        )
+
+    members = {
+        "forward": staticmethod(forward),
+        "setup_context": staticmethod(setup_context),
+        "backward": staticmethod(backward),
+    }
+    return FunctionMeta(function.__name__, (Function,), members)
+
+
+def _keeping_nones(function: Callable[..., Any], in_dims: Any, randomness: str, values: tuple[Any, ...]) -> list[Any]:
+    """vmap of what returns a tuple of tensors and Nones."""
+    is_there: list[bool] = []
+
+    def without_nones(*args: Any) -> Any:
+        results = function(*args)
+        is_there[:] = [r is not None for r in results]
+        return tuple(r for r in results if r is not None)
+
+    found = iter(vmap(without_nones, in_dims, randomness=randomness)(*values))
+    return [next(found) if there else None for there in is_there]
+
+
+set_transformed_apply(custom_function_call)
