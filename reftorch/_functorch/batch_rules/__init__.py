@@ -159,7 +159,7 @@ def _writes_self(name: str) -> bool:
 def _intercept_composites() -> None:
     """An op that is made of others, but has a rule, must come to its rule whole."""
     for name in RULES:
-        if _schemas()[name]["composite"]:
+        if name in _schemas() and _schemas()[name]["composite"]:
             _C._functorch._intercept(name)
 
 

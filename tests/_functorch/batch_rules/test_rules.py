@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 import reftorch as torch
+from reftorch._functorch.batch_rules._common import RULES
+from reftorch._functorch.batch_rules.random import ENTRIES
+from reftorch.autograd.derivatives.forward import ELEMENT_WISE, LINEAR
 from reftorch.utils._pytree import tree_flatten
 from tests.op_db import OPS
 from tests.op_db.checks import assert_same
@@ -131,3 +134,11 @@ def test_as_example_by_example(op):
         warnings.simplefilter("ignore")  # the fallback's; test_vmap.py is about it
         for sample in itertools.islice(op.each(dtype), 6):
             check(op, sample)
+
+
+@pytest.mark.parametrize(
+    "table", [RULES, ENTRIES, LINEAR, ELEMENT_WISE], ids=["rules", "random", "linear", "element-wise"]
+)
+def test_every_name_is_an_op(table):
+    known = {schema["name"].removeprefix("aten::") for schema in torch._C._get_all_op_schemas()}
+    assert sorted(set(table) - known) == []
