@@ -62,7 +62,7 @@ def _like(values: Sequence[Any], original: Any) -> Any:
     return tuple(values) if isinstance(original, tuple) else values[0]
 
 
-def custom_function_call(function: FunctionMeta, args: tuple[Any, ...]) -> Any:
+def custom_function_call(function: Any, args: tuple[Any, ...]) -> Any:
     """What ``function.apply(*args)`` does under transforms, and on dual numbers.
 
     Raises:
@@ -84,8 +84,8 @@ def custom_function_call(function: FunctionMeta, args: tuple[Any, ...]) -> Any:
     return _with_tangents(_of_level(function, level), tuple(_lifted(arg, level) for arg in args))
 
 
-def _plain_apply(function: FunctionMeta, args: tuple[Any, ...]) -> Any:
-    return super(Function, function).apply(*args)  # type: ignore[misc]
+def _plain_apply(function: Any, args: tuple[Any, ...]) -> Any:
+    return super(Function, function).apply(*args)
 
 
 # --- grad and jvp ----------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def _lifted(value: Any, level: int) -> Any:
     return value if found is not None and found[0] == level else _functorch._wrap(value)
 
 
-def _of_level(function: FunctionMeta, level: int) -> FunctionMeta:
+def _of_level(function: Any, level: int) -> Any:
     """A Function of the level's wrappers that calls ``function`` on what is inside."""
     record = _C.is_grad_enabled()
 
@@ -124,7 +124,7 @@ def _of_level(function: FunctionMeta, level: int) -> FunctionMeta:
     return FunctionMeta(function.__name__, (Function,), members)
 
 
-def _with_tangents(function: FunctionMeta, args: tuple[Any, ...]) -> Any:
+def _with_tangents(function: Any, args: tuple[Any, ...]) -> Any:
     """The Function on numbers; where some are dual numbers, its ``jvp`` gives the tangents."""
     halves = [unpack_dual(arg) if _is_tensor(arg) and _C._is_forward_ad_active() else (arg, None) for arg in args]
     if all(tangent is None for _, tangent in halves):
@@ -146,15 +146,15 @@ def _with_tangents(function: FunctionMeta, args: tuple[Any, ...]) -> Any:
     return outputs
 
 
-def _overridden(function: FunctionMeta, name: str) -> bool:
+def _overridden(function: Any, name: str) -> bool:
     return getattr(function, name).__code__ is not getattr(Function, name).__code__
 
 
 # --- vmap -----------------------------------------------------------------------------------------------------------
 
 
-def _under_vmap(function: FunctionMeta, args: tuple[Any, ...], level: int, info: VmapInfo) -> Any:
-    found = [_functorch._describe(arg) if _is_tensor(arg) else None for arg in args]
+def _under_vmap(function: Any, args: tuple[Any, ...], level: int, info: VmapInfo) -> Any:
+    found: list[Any] = [_functorch._describe(arg) if _is_tensor(arg) else None for arg in args]
     batched = [f is not None and f[0] == level for f in found]
     values = tuple(f[2] if b else arg for f, b, arg in zip(found, batched, args, strict=True))
     dims = tuple(f[1] if b else None for f, b in zip(found, batched, strict=True))
@@ -185,7 +185,7 @@ def _under_vmap(function: FunctionMeta, args: tuple[Any, ...], level: int, info:
     return _like(wrapped, outputs)
 
 
-def _of_batch(function: FunctionMeta, dims: tuple[int | None, ...], info: VmapInfo) -> FunctionMeta:
+def _of_batch(function: Any, dims: tuple[int | None, ...], info: VmapInfo) -> Any:
     """A Function of whole batches: ``forward``, and ``backward`` with its own ``ctx``, by vmap."""
 
     def forward(*values: Any) -> Any:
