@@ -12,7 +12,13 @@ from reftorch_gdb import values
 
 ENUMS = ("ScalarType", "DispatchKey", "DeviceType", "MemoryFormat")
 IVALUE_FIELDS = {"Double": "as_double", "Int": "as_int", "Tensor": "as_tensor"}
-DISPATCH_KEYS = {1: "CPU", 2: "CUDA", 3: "Autograd"}
+DISPATCH_KEYS = {
+    1: "CPU",
+    2: "CUDA",
+    3: "FuncTorchDynamicLayerBackMode",
+    4: "Autograd",
+    5: "FuncTorchDynamicLayerFrontMode",
+}
 
 
 def tensor(value):
