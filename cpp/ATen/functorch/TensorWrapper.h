@@ -36,9 +36,9 @@ struct TORCH_API TensorWrapper final : public TensorImpl {
 inline bool is_wrapper(const Tensor& t) {
   return t.key_set().has(c10::DispatchKey::FuncTorchDynamicLayerFrontMode);
 }
-// Null for a plain tensor.
+// Null for a plain tensor, and for what a kernel made of a wrapper as if it were one.
 inline TensorWrapper* maybe_get_wrapper(const Tensor& t) {
-  return t.defined() && is_wrapper(t) ? static_cast<TensorWrapper*>(t.unsafeGetTensorImpl()) : nullptr;
+  return t.defined() && is_wrapper(t) ? dynamic_cast<TensorWrapper*>(t.unsafeGetTensorImpl()) : nullptr;
 }
 
 // Whether vmap hides a dimension of it, at whatever level.
