@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _C, autograd
+from reftorch._tensor_queries import _TensorQueries
 from reftorch.storage import UntypedStorage
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ __all__ = ["Tensor"]
 _bool = bool  # inside of the class `bool` is a method
 
 
-class Tensor(_C.TensorBase):
+class Tensor(_TensorQueries, _C.TensorBase):
     """An n-dimensional array of one dtype that can remember how it was made.
 
     Make one with :func:`reftorch.tensor`, a factory such as :func:`reftorch.zeros`, or an op.

@@ -341,6 +341,17 @@ RUNNING_MEAN = Apart("torch's running mean loses an infinity that other numbers 
 FLAT = Apart("the slope of std at equal values is rounding", says="gradient of", when=has_equal_values)
 
 
+def has_nan(sample: Sample) -> bool:
+    return any(bool(np.isnan(leaf.values).any()) for leaf in sample.args if isinstance(leaf, Input))
+
+
+def is_empty(sample: Sample) -> bool:
+    return 0 in sample.args[0].values.shape
+
+
+NO_NAN = Apart("torch's largest difference leaves NaN out", says="nan location mismatch", when=has_nan)
+
+
 def over(function: Callable[..., Any]) -> Callable[..., Any]:
     """numpy's reduction with torch's dims: an empty list means all of them, and a 0-dim tensor has one."""
 
@@ -447,7 +458,9 @@ ROWS = [
         ),
     ),
     reduction("corrcoef", "", correlations),
-    reduction("cdist", " _cdist_forward", all_pairs, dtypes=("float64", "float32"), torch_gradient=False),
+    reduction(
+        "cdist", " _cdist_forward", all_pairs, dtypes=("float64", "float32"), torch_gradient=False, apart=(NO_NAN,)
+    ),
     reduction(
         "dist",
         "",
@@ -463,6 +476,7 @@ ROWS = [
         ],
         dtypes=("float64", "float32"),
         torch_gradient=False,
+        apart=(NO_NAN, Apart("torch divides by the number of coordinates", when=is_empty, crashes=True)),
     ),
     reduction("pairwise_distance", "", point_pairs, dtypes=FLOATS),
     reduction("cosine_similarity", "", angles, dtypes=FLOATS),

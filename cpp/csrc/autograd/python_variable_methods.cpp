@@ -173,14 +173,18 @@ static int nb_bool(PyObject* self) {
   return unpack(self).item().toBool();
   END_HANDLE_TH_ERRORS_RET(-1)
 }
+static c10::Scalar as_python_number(PyObject* self) {
+  TORCH_CHECK_VALUE(unpack(self).numel() == 1, "only one element tensors can be converted to Python scalars");
+  return unpack(self).item();
+}
 static PyObject* nb_float(PyObject* self) {
   HANDLE_TH_ERRORS
-  return PyFloat_FromDouble(unpack(self).item().toDouble());
+  return PyFloat_FromDouble(as_python_number(self).toDouble());
   END_HANDLE_TH_ERRORS
 }
 static PyObject* nb_int(PyObject* self) {
   HANDLE_TH_ERRORS
-  const c10::Scalar value = unpack(self).item();
+  const c10::Scalar value = as_python_number(self);
   // A float goes through Python, which knows infinities and numbers past 64 bits.
   return value.isFloatingPoint() ? PyLong_FromDouble(value.toDouble()) : PyLong_FromLongLong(value.toLong());
   END_HANDLE_TH_ERRORS

@@ -1,0 +1,69 @@
+"""Methods of a tensor that need no op: Python functions over its elements, and questions of which the answer is fixed.
+
+Mirrors: torch/csrc/autograd/python_variable.cpp (is_sparse, is_quantized, ...), tools/autograd/templates/
+python_variable_methods.cpp (apply_, map_, get_device)
+Leaves out: pinned memory, shared memory, inference tensors: the questions about them say no.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from reftorch import _C
+
+
+class _TensorQueries:
+    """What :class:`reftorch.Tensor` has from here."""
+
+    def apply_(self: Any, callable: Callable[[Any], Any]) -> Any:
+        """Replace each element by what ``callable`` makes of it, in Python: slow.
+
+        Raises:
+            RuntimeError: the tensor requires a gradient, of which Python functions have none.
+        """
+        _refuse_gradient("apply_", self)
+        values = [callable(value) for value in self.reshape(-1).tolist()]
+        return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))
+
+    def map_(self: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
+        """Replace each element by what ``callable`` makes of it and of ``tensor``'s, in Python: slow.
+
+        Raises:
+            RuntimeError: a tensor requires a gradient, or ``tensor`` does not broadcast to this one's shape.
+        """
+        _refuse_gradient("map_", self, tensor)
+        others = tensor.expand(self.shape).reshape(-1).tolist()
+        values = [callable(a, b) for a, b in zip(self.reshape(-1).tolist(), others, strict=True)]
+        return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))
+
+    def get_device(self: Any) -> int:
+        """The number of the CUDA device, -1 on the CPU."""
+        return -1 if self.device.index is None else self.device.index
+
+    def is_pinned(self) -> bool:
+        """Whether the memory is pinned: never."""
+        return False
+
+    def is_shared(self) -> bool:
+        """Whether the memory is shared with other processes: never."""
+        return False
+
+    def is_inference(self) -> bool:
+        """Whether it was made in inference mode: never."""
+        return False
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether only elements other than zero are stored: never."""
+        return False
+
+    @property
+    def is_quantized(self) -> bool:
+        """Whether the elements are quantized: never."""
+        return False
+
+
+def _refuse_gradient(name: str, *tensors: Any) -> None:
+    if any(tensor.requires_grad for tensor in tensors):
+        raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
