@@ -190,7 +190,7 @@ ROWS = [
             Sample((make(2, 3), make.of(2, dtype="int32"))),
         ],
     ),
-    OpInfo("repeat_interleave.Tensor", lambda make: [Sample((make(4, low=0),))], dtypes=("int64", "int32")),
+    OpInfo("repeat_interleave.Tensor", lambda make: [Sample((make(4, low=0),))], dtypes=("int64", "int32"), low=0),
     row("roll", of(2, 3, calls=((1,), (-2, 1), ((1, 2), (0, 1))))),
     row("rot90", of(2, 3, calls=((), (2,), (-1,), (1, (1, 0))))),
     row("fliplr", of(2, 3)),

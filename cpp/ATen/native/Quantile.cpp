@@ -22,8 +22,6 @@ static void check_quantile(const Tensor& self, const Tensor& q, const std::strin
                   interpolation == "midpoint" || interpolation == "nearest",
               "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got ",
               interpolation);
-  const Tensor inside = at::logical_and(at::le(number(0), q), at::le(q, number(1)));
-  TORCH_CHECK(at::all(inside).item().toBool(), "quantile() q values must be in the range [0, 1]");
 }
 
 // sorted: (..., n), ranks: (..., q) between 0 and n - 1
@@ -44,6 +42,8 @@ static Tensor quantile_impl(const Tensor& self, const Tensor& q, std::optional<i
                             const std::string& interpolation, bool ignore_nan) {
   check_quantile(self, q, interpolation);
   const int64_t dim = maybe_wrap_dim(opt_dim.value_or(0), self.dim());
+  const Tensor inside = at::logical_and(at::le(number(0), q), at::le(q, number(1)));
+  TORCH_CHECK(at::all(inside).item().toBool(), "quantile() q values must be in the range [0, 1]");
 
   DimVector shape(self.sizes()); // of one quantile
   if (!opt_dim.has_value()) {

@@ -22,6 +22,9 @@ static Tensor bincount(const Tensor& self, const std::optional<Tensor>& opt_weig
   TORCH_CHECK(minlength >= 0, "minlength should be >= 0");
   const Tensor weights = opt_weights.value_or(Tensor());
   TORCH_CHECK(self.dim() == 1, "bincount only supports 1-d non-negative integral inputs.");
+  if (self.numel() == 0) {
+    return at::zeros(minlength, kLong, self.device());
+  }
   TORCH_CHECK(!weights.defined() || (weights.dim() == 1 && weights.sizes()[0] == self.sizes()[0]),
               "weights should be 1-d and have the same length as input");
   // empty weights count as none

@@ -45,7 +45,7 @@ static std::vector<Tensor> tensor_split_indices(const Tensor& self, IntArrayRef 
 static std::vector<Tensor> tensor_split_tensor(const Tensor& self, const Tensor& tensor_indices_or_sections,
                                                int64_t dim) {
   const Tensor& places = tensor_indices_or_sections;
-  checked_split_dim(self, dim);
+  TORCH_CHECK(self.dim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
   TORCH_CHECK(places.scalar_type() == kLong,
               "tensor_split expected tensor_indices_or_sections to have dtype of long, but got ", places.scalar_type());
   TORCH_CHECK(

@@ -61,6 +61,10 @@ static Tensor& polygamma_(Tensor& self, int64_t n) {
 static void mvlgamma_out(const Tensor& self, int64_t p, Tensor& out) {
   TORCH_CHECK(self.scalar_type() != kBool, "The input tensor may not be a boolean tensor.");
   TORCH_CHECK(p >= 1, "p has to be greater than or equal to 1");
+  if (!out.defined()) { // contiguous, as of a sum
+    const bool integral = c10::isIntegralType(self.scalar_type(), /*includeBool=*/true);
+    out = detail::empty_generic(self.sizes(), integral ? get_default_dtype() : self.scalar_type(), self.device());
+  }
   auto iter = TensorIterator::unary_float_op(out, self);
   mvlgamma_stub(iter.device_type(), iter, p);
   iter.cast_outputs();

@@ -59,7 +59,7 @@ static Tensor squeeze_dim_copy(const Tensor& self, int64_t dim) {
   return copied(at::squeeze(self, dim));
 }
 static Tensor view_copy(const Tensor& self, IntArrayRef size) {
-  return copied(at::view(self, size));
+  return at::view(copied(self), size); // no view of self needs to exist
 }
 
 static Tensor call_squeeze(const Tensor& self) {
