@@ -165,8 +165,8 @@ def _draw_node(picture: Picture, node: Any, lines: list[str], x: float, y: float
     sources = [] if is_leaf else formula_source(node)
     with contextlib.ExitStack() as stack:
         if sources:
-            file, number = sources[0].rsplit(":", 1)
-            target = f"{Path(file).as_uri()}#L{number}" if Path(file).is_absolute() else f"{file}#L{number}"
+            file, line_number = sources[0].rsplit(":", 1)
+            target = f"{Path(file).as_uri()}#L{line_number}" if Path(file).is_absolute() else f"{file}#L{line_number}"
             stack.enter_context(picture.link(target, "\n".join(sources)))
         picture.box(x, y, WIDTH, len(lines) * LINE_HEIGHT + 2 * PAD, fill=fill, line=line)
         for number, text in enumerate(lines):
