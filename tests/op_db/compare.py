@@ -153,5 +153,10 @@ SPECIAL = [
     OpInfo("maximum", with_ties_and_nan, dtypes=FLOATS),
     OpInfo("minimum", with_ties_and_nan, dtypes=FLOATS),
     OpInfo("clamp.Tensor", clamps_nan, dtypes=FLOATS),
+    OpInfo(
+        "clamp",
+        lambda make: [Sample((make.of(1, 2, NAN), *bounds)) for bounds in ((NAN,), (None, NAN), (0, NAN), (NAN, 1))],
+        dtypes=(*FLOATS, "int64"),
+    ),
     OpInfo("clamp", lambda make: [Sample((make.of(NAN, 0, INF, -INF, 2), -1, 1))], dtypes=FLOATS),
 ]

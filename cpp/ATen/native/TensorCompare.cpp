@@ -56,6 +56,11 @@ static void clamp_out(const Tensor& self, const std::optional<Scalar>& min, cons
               out.scalar_type(), " but expected ", dtype);
   const Tensor values = as_dtype(self, dtype);
   auto iter = TensorIterator::unary_op(out, values);
+  auto is_nan = [](const std::optional<Scalar>& bound) { return bound.has_value() && std::isnan(bound->toDouble()); };
+  if (is_nan(min) || is_nan(max)) {
+    at::fill_(out, std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
   clamp_scalar_stub(iter.device_type(), iter, min, max);
   iter.cast_outputs();
 }
