@@ -179,6 +179,7 @@ ROWS = [
         call=lambda lib, *args: lib._C._nn.cross_entropy_loss(*args),
         apart=(
             Apart("the check is in nn.functional", says="Expected input batch_size"),
+            Apart("a reduction that does not exist is the sum here", says="Invalid reduction type"),
             Apart("torch keeps the target's dimension in one of two terms", says="doesn't match the broadcast shape"),
             Apart("nn.functional flattens images to rows", says="input tensor should be 1D or 2D"),
         ),
