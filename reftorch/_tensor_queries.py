@@ -2,7 +2,7 @@
 
 Mirrors: torch/csrc/autograd/python_variable.cpp (is_sparse, is_quantized, ...), tools/autograd/templates/
 python_variable_methods.cpp (apply_, map_, get_device)
-Leaves out: pinned memory, shared memory, inference tensors: the questions about them say no.
+Leaves out: pinned memory, shared memory: the questions about them say no.
 """
 
 from __future__ import annotations
@@ -47,10 +47,6 @@ class _TensorQueries:
 
     def is_shared(self) -> bool:
         """Whether the memory is shared with other processes: never."""
-        return False
-
-    def is_inference(self) -> bool:
-        """Whether it was made in inference mode: never."""
         return False
 
     @property

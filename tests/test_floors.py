@@ -53,7 +53,7 @@ FLOORS = (
     (r"ATen/native/", ("c10/", "ATen/", "cblas.h", "!ATen/native/cpu/", "!ATen/native/cuda/")),
     (r"ATen/", ("c10/", "ATen/", "cblas.h", "omp.h", "!ATen/native/")),
     (r"csrc/api/", ("c10/", "ATen/", "csrc/", "!ATen/native/cuda/")),  # the door for extensions opens on every floor
-    (r"csrc/(.*/)?(python_[^/]*|pybind|Module|Exceptions)\.(h|cpp)$",
+    (r"csrc/(.*/)?(python_[^/]*|pybind|object_ptr|Module|Exceptions)\.(h|cpp)$",
      ("c10/", "ATen/", "csrc/", "pybind11/", "Python.h", "frameobject.h", "structmember.h", "reftorch_config.h",
       "!ATen/native/")),
     (r"csrc/", ("c10/", "ATen/", "csrc/", "reftorch_config.h", "!ATen/native/", "!csrc/python_")),

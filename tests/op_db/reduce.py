@@ -489,10 +489,7 @@ SPECIAL = [
         reduction(name, "", special_values)
         for name in ("sum", "mean", "max", "min", "amax", "amin", "argmax", "argmin", "all", "any")
     ),
-    *(
-        reduction(name, ".dim", special_rows)
-        for name in ("max", "min", "amax", "amin", "argmax", "argmin", "sum", "cumsum")
-    ),
+    *(reduction(n, ".dim", special_rows) for n in ("max", "min", "amax", "amin", "argmax", "argmin", "sum", "cumsum")),
     reduction("logsumexp", "", log_sums_special, dtypes=FLOATS),
     *(reduction(name, "", special_scans) for name in ("cummax", "cummin", "cumprod")),
     reduction("logcumsumexp", "", special_scans, dtypes=FLOATS),

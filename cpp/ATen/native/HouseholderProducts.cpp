@@ -61,9 +61,14 @@ static Tensor reflected(const Tensor& A, const Tensor& tau, Tensor X, bool trans
   return X;
 }
 
+// The matrices column by column in memory, made by ops, so that a batch of examples and a gradient pass through.
+static Tensor column_major(const Tensor& matrices) {
+  return at::transpose(at::clone(at::transpose(matrices, -2, -1), MemoryFormat::Contiguous), -2, -1);
+}
+
 static Tensor linalg_householder_product(const Tensor& input, const Tensor& tau) {
   check_reflectors("torch.linalg.householder_product", input, tau);
-  return cloneBatchedColumnMajor(reflected(input, tau, identity_columns(input, input.size(-1)), /*transpose=*/false));
+  return column_major(reflected(input, tau, identity_columns(input, input.size(-1)), /*transpose=*/false));
 }
 
 static Tensor& linalg_householder_product_out(const Tensor& input, const Tensor& tau, Tensor& out) {
@@ -100,7 +105,7 @@ static Tensor ormqr(const Tensor& self, const Tensor& input2, const Tensor& inpu
   checkSameDtype(self, input3, "torch.ormqr", "input", "other");
   const Tensor C = left ? input3 : at::transpose(input3, -2, -1); // C Q = (Q^T C^T)^T
   const Tensor product = reflected(self, input2, C, left == transpose);
-  return cloneBatchedColumnMajor(left ? product : at::transpose(product, -2, -1));
+  return column_major(left ? product : at::transpose(product, -2, -1));
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {

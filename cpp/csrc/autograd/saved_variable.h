@@ -1,6 +1,6 @@
 // Mirrors: torch/csrc/autograd/saved_variable.h
 // A tensor kept for backward: it notices when the tensor was changed in place, and keeping a node's own output makes no
-// cycle. Left out: forward-mode gradients.
+// cycle.
 #pragma once
 
 #include <csrc/autograd/saved_variable_hooks.h>

@@ -1,7 +1,7 @@
 """How each op runs on a batch, when it was called for one example.
 
 An op made of others needs no rule: each of those comes here by itself. An in-place op goes by the rule of its
-functional form. Any other op without a rule runs example by example, and says so once.
+functional form. Any other op without a rule runs example by example, and says so.
 
 Mirrors: aten/src/ATen/functorch/BatchRules*.cpp, aten/src/ATen/functorch/BatchedFallback.cpp
 Leaves out: rules in C++; ``_C._debug_only_display_vmap_fallback_warnings``.
@@ -100,11 +100,6 @@ def _example_by_example(op: Op) -> Entry:
         raise RuntimeError(
             f"Batching rule not implemented for {schema['name']}; the fallback path doesn't work on out= or view ops."
         )
-    warnings.warn(
-        f"There is a performance drop because we have not yet implemented the batching rule for {schema['name']}. "
-        "It runs once for each example.",
-        stacklevel=3,
-    )
 
     def pick(arg: Any, dim: Any, i: int) -> Any:
         if isinstance(dim, list):
@@ -112,6 +107,11 @@ def _example_by_example(op: Op) -> Entry:
         return arg if dim is None else arg.select(dim, i)
 
     def entry(args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
+        warnings.warn(
+            f"There is a performance drop because we have not yet implemented the batching rule for {schema['name']}. "
+            "It runs once for each example.",
+            stacklevel=2,
+        )
         results = [op([pick(arg, dim, i) for arg, dim in zip(args, dims, strict=True)]) for i in range(size)]
         if len(returns) == 1:
             return _C._VariableFunctions.stack(results), 0

@@ -100,7 +100,7 @@ for _names, _entry in {
     "rand randn randint randint.low normal.float_float": _factory,
     "randperm": _permutation,
     "rand_like randn_like randint_like randint_like.low_dtype bernoulli.p": _like,
-    "bernoulli normal.Tensor_float normal.float_Tensor normal.Tensor_Tensor poisson multinomial": _of_tensors,
+    "bernoulli normal.Tensor_float normal.float_Tensor normal.Tensor_Tensor poisson binomial multinomial": _of_tensors,
     "uniform_ normal_ random_ random_.to random_.from bernoulli_.float bernoulli_.Tensor exponential_ geometric_ "
     "cauchy_ log_normal_": _inplace,
 }.items():

@@ -92,6 +92,14 @@ def as_strided(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     )
 
 
+@batch_rule("as_strided_scatter")
+def as_strided_scatter(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    raise RuntimeError(
+        f"Error: aten::{op.name} requires special handling, and does not yet have a batching rule. "
+        "Hint: its offset counts from the start of the memory, which is that of all examples."
+    )
+
+
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
