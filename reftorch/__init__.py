@@ -184,9 +184,11 @@ def __dir__() -> list[str]:
     and in-place ops as methods only, though ``torch.add_(x, y)`` works.
     """
     hidden = {"Any", "annotations", "reftorch", "alias", "index", "slice", "nonzero_numpy", "unique_dim"}
-    hidden |= {"unique_dim_consecutive", "special_i0e", "special_i1", "special_i1e"}
+    hidden |= {"unique_dim_consecutive"}  # what begins with special_ is in reftorch.special, under the rest of its name
     return [
         name
         for name in globals()
-        if name not in hidden and (not name.endswith(("_backward", "_")) or name.endswith("__"))
+        if name not in hidden
+        and not name.startswith("special_")
+        and (not name.endswith(("_backward", "_")) or name.endswith("__"))
     ]

@@ -191,7 +191,7 @@ def histogramdd(
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
     points, weights = _checked_points(input, weight)
     n_dims = input.shape[-1]
-    each = [bins] * n_dims if isinstance(bins, int) else list(bins)
+    each: list[int | Tensor] = [bins] * n_dims if isinstance(bins, int) else list(bins)
     if len(each) != n_dims:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
     if range is not None and len(range) != 2 * n_dims:
@@ -202,6 +202,8 @@ def histogramdd(
     edges = []
     for d, given in enumerate(each):
         bounds = None if range is None else range[2 * d : 2 * d + 2]
-        is_edges = isinstance(given, Tensor)
-        edges.append(_given_edges(input, given, d) if is_edges else _even_edges(points[:, d], given, bounds, d))
+        if isinstance(given, Tensor):
+            edges.append(_given_edges(input, given, d))
+        else:
+            edges.append(_even_edges(points[:, d], given, bounds, d))
     return _histogramdd(_count(points, edges, weights, density), tuple(edges))

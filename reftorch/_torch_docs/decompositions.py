@@ -238,3 +238,69 @@ Example:
             [4., 4.]])
 """,
 )
+
+add_docstr(
+    "matrix_exp",
+    r"""
+Return the exponentials of square matrices, :math:`\sum_k A^k / k!`: ``torch.linalg.matrix_exp``.
+
+Shape: (*, N, N) -> (*, N, N).
+
+Example:
+    >>> torch.matrix_exp(torch.tensor([[0.0, 1.0], [0.0, 0.0]]))
+    tensor([[1., 1.],
+            [0., 1.]])
+""",
+)
+
+add_docstr(
+    "geqrf",
+    """
+Return the QR factors as LAPACK keeps them: R above, the vectors of the reflections below, and their factors tau.
+
+Shape: (*, M, N) -> (*, M, N), (*, K) with K = min(M, N).
+
+Example:
+    >>> a, tau = torch.geqrf(torch.tensor([[3.0], [4.0]]))
+    >>> a, tau
+    (tensor([[-5.0000],
+            [ 0.5000]]), tensor([1.6000]))
+""",
+)
+
+add_docstr(
+    "orgqr",
+    r"""
+Return the first columns of a product of reflections, :math:`H_1 H_2 \cdots H_K`: Q from what :func:`geqrf` returned.
+
+Args:
+    input2: the factors tau.
+
+Shape: (*, M, N), (*, K) -> (*, M, N) with M >= N >= K.
+
+Example:
+    >>> torch.orgqr(*torch.geqrf(torch.tensor([[3.0], [4.0]])))
+    tensor([[-0.6000],
+            [-0.8000]])
+""",
+)
+
+add_docstr(
+    "ormqr",
+    """
+Multiply a matrix by the Q of what :func:`geqrf` returned, all its columns, without writing Q down.
+
+Args:
+    input2: the factors tau.
+    input3: the matrix.
+    left: Q stands on its left; else on its right.
+    transpose: take the transpose of Q.
+
+Shape: (*, M, N), (*, K), (*, M, L) -> (*, M, L); the matrix is (*, L, M) where Q stands on the right.
+
+Example:
+    >>> a, tau = torch.geqrf(torch.tensor([[3.0], [4.0]]))
+    >>> torch.ormqr(a, tau, torch.eye(2))[:, 0]
+    tensor([-0.6000, -0.8000])
+""",
+)

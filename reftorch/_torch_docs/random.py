@@ -369,3 +369,21 @@ Example:
     tensor([True, True])
 """,
 )
+
+add_docstr(
+    "binomial",
+    """
+Return how many of ``count`` trials succeed, each with the chance ``prob``: an element drawn for each pair of elements.
+
+Args:
+    count: the numbers of trials; of a floating-point dtype, as the result is.
+    prob: the chances, in [0, 1].
+    generator: where the random numbers come from.
+
+Shape: broadcastable -> their common shape.
+
+Example:
+    >>> torch.binomial(torch.tensor([10.0, 10.0]), torch.tensor([0.0, 1.0]))
+    tensor([ 0., 10.])
+""",
+)

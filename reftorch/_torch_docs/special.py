@@ -203,3 +203,133 @@ Example:
     tensor([0.0000, 2.1972])
 """,
 )
+
+add_docstr(
+    "igamma",
+    r"""
+Return the regularized lower incomplete gamma function, :math:`\frac{1}{\Gamma(a)} \int_0^x t^{a - 1} e^{-t} dt`, of
+a = ``input`` and x = ``other``.
+
+Args:
+    other: the upper limit; nan where it or ``input`` is negative.
+
+Shape: broadcastable -> their common shape.
+
+Example:
+    >>> torch.igamma(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 1.0]))
+    tensor([0.6321, 0.2642])
+""",
+)
+
+add_docstr(
+    "igammac",
+    """
+Return the regularized upper incomplete gamma function, 1 - :func:`igamma`, exact where that is small.
+
+Args:
+    other: the lower limit; nan where it or ``input`` is negative.
+
+Shape: broadcastable -> their common shape.
+
+Example:
+    >>> torch.igammac(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 1.0]))
+    tensor([0.3679, 0.7358])
+""",
+)
+
+add_docstr(
+    "special_entr",
+    r"""
+Return :math:`-x \ln x` of each element; 0 at 0, -inf where negative: ``torch.special.entr``.
+
+Shape: that of ``input``.
+
+Example:
+    >>> torch.special.entr(torch.tensor([0.0, 0.5, 1.0]))
+    tensor([0.0000, 0.3466, -0.0000])
+""",
+)
+
+add_docstr(
+    "special_erfcx",
+    """
+Return :math:`e^{x^2} erfc(x)` of each element, which does not vanish: ``torch.special.erfcx``.
+
+Shape: that of ``input``.
+
+Example:
+    >>> torch.special.erfcx(torch.tensor([0.0, 1.0]))
+    tensor([1.0000, 0.4276])
+""",
+)
+
+add_docstr(
+    "special_ndtr",
+    """
+Return the chance that a standard normal variable is below each element: ``torch.special.ndtr``.
+
+Shape: that of ``input``.
+
+Example:
+    >>> torch.special.ndtr(torch.tensor([0.0, 1.0]))
+    tensor([0.5000, 0.8413])
+""",
+)
+
+add_docstr(
+    "special_log_ndtr",
+    """
+Return the logarithm of :func:`special_ndtr`, exact far out: ``torch.special.log_ndtr``.
+
+Shape: that of ``input``.
+
+Example:
+    >>> torch.special.log_ndtr(torch.tensor([0.0, -20.0]))
+    tensor([  -0.6931, -203.9172])
+""",
+)
+
+add_docstr(
+    "special_ndtri",
+    """
+Return the number whose :func:`special_ndtr` each element is; nan outside [0, 1]: ``torch.special.ndtri``.
+
+Shape: that of ``input``.
+
+Example:
+    >>> torch.special.ndtri(torch.tensor([0.5, 0.8413]))
+    tensor([0.0000, 0.9998])
+""",
+)
+
+add_docstr(
+    "special_xlog1py",
+    r"""
+Return :math:`x \ln(1 + y)`; 0 where x is 0 and y is not nan: ``torch.special.xlog1py``.
+
+Args:
+    other: y.
+
+Shape: broadcastable -> their common shape.
+
+Example:
+    >>> torch.special.xlog1py(torch.tensor([0.0, 2.0]), torch.tensor([-1.0, 1.0]))
+    tensor([0.0000, 1.3863])
+""",
+)
+
+add_docstr(
+    "special_zeta",
+    r"""
+Return the Hurwitz zeta function, :math:`\sum_{k \ge 0} (k + q)^{-x}`: ``torch.special.zeta``.
+
+Args:
+    other: q.
+
+Shape: broadcastable -> their common shape.
+
+Example:
+    >>> torch.special.zeta(torch.tensor([2.0, 4.0]), 1)
+    tensor([1.6449, 1.0823])
+""",
+)

@@ -240,3 +240,22 @@ Example:
     tensor([[2., 2., 2.]])
 """,
 )
+
+add_docstr(
+    "pdist",
+    """
+Return the distances between all pairs of different rows: (0, 1), (0, 2), ..., (1, 2), ...
+
+Args:
+    p: the order of the norm of a difference.
+
+Shape: (N, M) -> (N (N - 1) / 2,).
+
+Raises:
+    RuntimeError: ``input`` is no matrix; ``p`` is negative.
+
+Example:
+    >>> torch.pdist(torch.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]]))
+    tensor([5.0000, 1.0000, 4.2426])
+""",
+)

@@ -218,11 +218,7 @@ class inference_mode(_Mode):
     __slots__ = ("mode", "prev")
 
     def __new__(cls, mode: Any = True) -> Any:
-        self = object.__new__(cls)
-        if isinstance(mode, bool):
-            return self
-        self.__init__()
-        return self(mode)
+        return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode

@@ -115,6 +115,11 @@ def _table(rows: list[list[float]]) -> str:
     return "\n".join("  [" + ", ".join(f"{value: .6g}" for value in row) + "]" for row in rows)
 
 
+def _rows(columns: list[Tensor]) -> list[list[float]]:
+    """A Jacobian given by its columns, one for each input element, as rows of numbers, one for each output element."""
+    return [list(row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
 def _compare(numeric: list[list[float]], analytic: list[list[float]], atol: float, rtol: float, where: str) -> None:
     """Both are rows by output element, columns by input element."""
     worst, place = 0.0, None
@@ -247,8 +252,7 @@ def _gradcheck(
         for position, k in enumerate(which):
             if inputs[k].numel() == 0 or output.numel() == 0:
                 continue
-            columns = [column.tolist() for column in numeric[k][i]]
-            measured = [list(row) for row in zip(*columns, strict=True)]
+            measured = _rows(numeric[k][i])
             if rows is None:
                 if any(value != 0 for row in measured for value in row):
                     raise GradcheckError(
@@ -267,9 +271,8 @@ def _check_forward(
 ) -> None:
     for k, jacobians in numeric.items():
         for i, (measured, computed) in enumerate(zip(jacobians, _forward_jacobians(func, inputs, k), strict=True)):
-            rows = [[list(row) for row in zip(*(c.tolist() for c in columns), strict=True)] for columns in
-                    (measured, computed)]  # fmt: skip
-            _compare(*rows, atol, rtol, f"output {i} with respect to input {k}, by forward mode")
+            where = f"output {i} with respect to input {k}, by forward mode"
+            _compare(_rows(measured), _rows(computed), atol, rtol, where)
 
 
 def _check_deterministic(first: list[list[Tensor]], second: list[list[Tensor]], tolerance: float) -> None:

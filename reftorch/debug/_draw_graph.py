@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reftorch import _C
+from reftorch.autograd.function import BackwardCFunction
 from reftorch.debug._svg import INK, MUTED, Picture
 
 WIDTH, GAP, LINE_HEIGHT, PAD = 230, 26, 16, 10
@@ -32,7 +33,7 @@ def formula_source(node: Any) -> list[str]:
         >>> formula_source(y.grad_fn)
         ['.../autograd/derivatives/unary.py:...']
     """
-    functions = [type(node)._forward_cls.backward] if isinstance(node, _C._FunctionBase) else _C._node_formulas(node)
+    functions = [node._forward_cls.backward] if isinstance(node, BackwardCFunction) else _C._node_formulas(node)
     codes = [inspect.unwrap(function).__code__ for function in functions]
     return list(dict.fromkeys(f"{code.co_filename}:{code.co_firstlineno}" for code in codes))
 
@@ -169,9 +170,7 @@ def _draw_node(picture: Picture, node: Any, lines: list[str], x: float, y: float
             target = f"{Path(file).as_uri()}#L{line_number}" if Path(file).is_absolute() else f"{file}#L{line_number}"
             stack.enter_context(picture.link(target, "\n".join(sources)))
         picture.box(x, y, WIDTH, len(lines) * LINE_HEIGHT + 2 * PAD, fill=fill, line=line)
-        for number, text in enumerate(lines):
+        for i, text in enumerate(lines):
             cut = text if len(text) <= 34 else text[:31] + "..."
-            baseline = y + PAD + (number + 0.75) * LINE_HEIGHT
-            picture.text(
-                x + PAD, baseline, cut, size=12, mono=True, bold=number == 0, fill=INK if number == 0 else MUTED
-            )
+            baseline = y + PAD + (i + 0.75) * LINE_HEIGHT
+            picture.text(x + PAD, baseline, cut, size=12, mono=True, bold=i == 0, fill=INK if i == 0 else MUTED)

@@ -54,28 +54,37 @@ __all__ = list(_OPS)
 
 if TYPE_CHECKING:  # the same for type checkers and editors
     digamma = _VF.digamma
+    entr = _VF.special_entr
     erf = _VF.erf
     erfc = _VF.erfc
+    erfcx = _VF.special_erfcx
     erfinv = _VF.erfinv
     exp2 = _VF.exp2
     expit = _VF.sigmoid
     expm1 = _VF.expm1
+    gammainc = _VF.igamma
+    gammaincc = _VF.igammac
     gammaln = _VF.lgamma
     i0 = _VF.i0
     i0e = _VF.special_i0e
     i1 = _VF.special_i1
     i1e = _VF.special_i1e
     log1p = _VF.log1p
+    log_ndtr = _VF.special_log_ndtr
     log_softmax = _VF.log_softmax
     logit = _VF.logit
     logsumexp = _VF.logsumexp
     multigammaln = _VF.mvlgamma
+    ndtr = _VF.special_ndtr
+    ndtri = _VF.special_ndtri
     polygamma = _VF.polygamma
     psi = _VF.digamma
     round = _VF.round
     sinc = _VF.sinc
     softmax = _VF.softmax
+    xlog1py = _VF.special_xlog1py
     xlogy = _VF.xlogy
+    zeta = _VF.special_zeta
 else:
 
     def __getattr__(name: str) -> Any:
