@@ -10,6 +10,8 @@
 #include <csrc/autograd/functions/utils.h>
 #include <csrc/autograd/operator_info.h>
 
+#include <optional>
+
 namespace reftorch::torch::autograd {
 namespace {
 
@@ -218,29 +220,23 @@ void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::
   }
 }
 
-void call(const OperatorInfo& info, const at::OperatorHandle& op, c10::DispatchKeySet keys, at::Stack* stack,
-          TangentCall* tangents) {
-  const size_t base = stack->size() - info.num_arguments;
-  if (c10::GradMode::is_enabled() && !info.non_differentiable && any_requires_grad(info, stack->begin() + base)) {
-    call_recorded(info, op, keys, stack, tangents);
-    return;
-  }
-  call_unrecorded(info, op, keys, stack);
-  if (tangents != nullptr) {
-    tangents->set_tangents(stack->begin() + base, stack->size() - base);
-  }
-}
-
 } // namespace
 
 void autograd_fallback(const at::OperatorHandle& op, c10::DispatchKeySet keys, at::Stack* stack) {
   const OperatorInfo& info = operator_info(op.entry());
-  const at::IValue* args = stack->end() - info.num_arguments;
+  const size_t base = stack->size() - info.num_arguments;
+  const at::IValue* args = stack->begin() + base;
+  std::optional<TangentCall> tangents;
   if (c10::ForwardAD::is_active() && any_fw_grad(info, args)) {
-    TangentCall tangents(op, info, args);
-    call(info, op, keys, stack, &tangents);
-  } else {
-    call(info, op, keys, stack, nullptr);
+    tangents.emplace(op, info, args);
+  }
+  if (c10::GradMode::is_enabled() && !info.non_differentiable && any_requires_grad(info, args)) {
+    call_recorded(info, op, keys, stack, tangents ? &*tangents : nullptr);
+    return;
+  }
+  call_unrecorded(info, op, keys, stack);
+  if (tangents) {
+    tangents->set_tangents(stack->begin() + base, stack->size() - base);
   }
 }
 
