@@ -11,8 +11,8 @@ import pytest
 
 import reftorch
 
-# Here on the front page; in torch in `torch.random` and `torch._tensor_str`.
-EXTRA = {"fork_rng", "get_printoptions", "printoptions"}
+# Here on the front page; in torch in `torch.random` and `torch._tensor_str`. `debug`, once imported, is our own.
+EXTRA = {"debug", "fork_rng", "get_printoptions", "printoptions"}
 
 
 def shown(value: object) -> set[str]:
