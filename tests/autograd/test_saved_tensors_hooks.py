@@ -161,3 +161,17 @@ PROGRAMS = [
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_same_as_torch(program, real_torch):
     assert_same(program, torch, real_torch)
+
+
+def test_what_is_packed_keeps_its_tangent():
+    """d/dt of the gradient of x^3 at x = 2 + t, while what is saved passes through plain lists."""
+    with torch.autograd.forward_ad.dual_level():
+        x = torch.tensor([2.0], requires_grad=True)
+        dual = torch.autograd.forward_ad.make_dual(x, torch.ones(1))
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach().tolist(), torch.tensor):
+            y = dual * dual * dual
+        (gradient,) = torch.autograd.grad(y.sum(), dual, create_graph=True)
+        value, tangent = torch.autograd.forward_ad.unpack_dual(gradient)
+    assert value.item() == 12.0
+    assert tangent is not None
+    assert tangent.item() == 12.0

@@ -50,6 +50,7 @@ SavedVariable::SavedVariable(const Variable& variable, bool is_output, bool is_i
 void SavedVariable::save_metadata(SavedVariableHooks& hooks, const Variable& variable, bool is_output) {
   output_nr_ = impl::output_nr(variable);
   hooks.is_leaf = impl::is_leaf(variable);
+  hooks.tangent = fw_grad(variable);
   if (hooks.is_leaf) {
     hooks.grad_fn = impl::grad_accumulator(variable);
   } else if (!is_output) {
@@ -115,18 +116,23 @@ Variable SavedVariable::unpack(const std::shared_ptr<Node>& saved_for) const {
     check_version(grad_fn);
   }
   Variable data = hooks_ != nullptr ? hooks_->call_unpack_hook() : data_;
-  if (grad_fn == nullptr) {
+  const Variable tangent = hooks_ != nullptr ? hooks_->tangent : fw_grad(data_);
+  if (grad_fn == nullptr && !tangent.defined()) {
     return data; // a leaf that wants no gradient
   }
   Variable variable = impl::tensor_data(data);
-  if (is_leaf) {
+  if (grad_fn == nullptr) {
+    // a dual number that wants no gradient
+  } else if (is_leaf) {
     AutogradMeta* meta = impl::materialize_autograd_meta(variable);
     meta->set_requires_grad(true, variable);
     meta->grad_accumulator_ = grad_fn;
   } else {
     impl::set_gradient_edge(variable, Edge(std::move(grad_fn), output_nr_));
   }
-  copy_fw_grad(data, variable);
+  if (tangent.defined()) {
+    set_fw_grad(variable, tangent);
+  }
   return variable;
 }
 

@@ -22,6 +22,7 @@ struct TORCH_API SavedVariableHooks {
   // Where the tensor's gradient goes, if it was an input: its grad_fn, or a leaf's accumulator.
   std::shared_ptr<Node> grad_fn;
   bool is_leaf = false;
+  Variable tangent; // of a dual number; see Note [Forward mode]
 };
 
 // The pairs of hooks that a thread applies to whatever its ops save; the innermost counts.
