@@ -121,13 +121,11 @@ Variable SavedVariable::unpack(const std::shared_ptr<Node>& saved_for) const {
     return data; // a leaf that wants no gradient
   }
   Variable variable = impl::tensor_data(data);
-  if (grad_fn == nullptr) {
-    // a dual number that wants no gradient
-  } else if (is_leaf) {
+  if (grad_fn != nullptr && is_leaf) {
     AutogradMeta* meta = impl::materialize_autograd_meta(variable);
     meta->set_requires_grad(true, variable);
     meta->grad_accumulator_ = grad_fn;
-  } else {
+  } else if (grad_fn != nullptr) {
     impl::set_gradient_edge(variable, Edge(std::move(grad_fn), output_nr_));
   }
   if (tangent.defined()) {
