@@ -115,6 +115,21 @@ def test_our_includes_exist() -> None:
     assert not broken, "\n".join(broken)
 
 
+LOCAL_FUNCTION = re.compile(r"^(?:static|inline) [^\n(=]*?\b(\w+)\(([^)]*)\)[^;]*?\{", re.M)
+
+
+def test_functions_of_one_native_file_have_their_names_to_themselves() -> None:
+    """The Debug build compiles several of these files in one run."""
+    places: dict[str, list[str]] = {}
+    for path in sorted((CPP / "ATen" / "native").glob("*.cpp")):
+        for name, parameters in LOCAL_FUNCTION.findall(path.read_text()):
+            types = [re.sub(r"\W*\w+( = .*)?$", "", one.strip()) for one in " ".join(parameters.split()).split(",")]
+            places.setdefault(f"{name}({', '.join(types)})", []).append(name_of(path))
+    assert len(places) > 300, "the pattern finds no functions"
+    repeated = [f"{name} is in {' and in '.join(paths)}" for name, paths in places.items() if len(paths) > 1]
+    assert not repeated, "\n".join(repeated)
+
+
 # --- Python imports ---------------------------------------------------------------------------------------------------
 
 

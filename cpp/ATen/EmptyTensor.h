@@ -23,3 +23,12 @@ TORCH_API size_t computeStorageNbytes(IntArrayRef sizes, IntArrayRef strides, si
                                       int64_t storage_offset = 0);
 
 } // namespace reftorch::at::detail
+
+namespace reftorch::at {
+
+// A number as an operand of an op: at::mul(x, number(0.5)).
+inline Tensor number(double value) {
+  return detail::wrapped_scalar_tensor(value);
+}
+
+} // namespace reftorch::at

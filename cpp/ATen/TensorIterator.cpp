@@ -6,6 +6,7 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/Resize.h>
 #include <ATen/TypePromotion.h>
+#include <c10/util/accumulate.h>
 
 #include <algorithm>
 #include <functional>
@@ -330,11 +331,7 @@ void TensorIterator::coalesce_dimensions() {
 }
 
 int64_t TensorIterator::numel() const {
-  int64_t n = 1;
-  for (int64_t size : shape_) {
-    n *= size;
-  }
-  return n;
+  return c10::multiply_integers(shape_);
 }
 
 bool TensorIterator::is_contiguous() const {

@@ -1,17 +1,11 @@
 // Mirrors: aten/src/ATen/TensorUtils.cpp, aten/src/ATen/ExpandUtils.cpp
 #include <ATen/TensorUtils.h>
 
+#include <c10/util/accumulate.h>
+
 #include <algorithm>
 
 namespace reftorch::at::detail {
-
-static int64_t product(IntArrayRef sizes) {
-  int64_t n = 1;
-  for (int64_t size : sizes) {
-    n *= size;
-  }
-  return n;
-}
 
 // Old dimensions that follow each other without a gap form one run of memory; the new dimensions, taken from the last
 // one on, must fill run after run exactly.
@@ -19,7 +13,7 @@ std::optional<DimVector> computeStride(IntArrayRef oldshape, IntArrayRef oldstri
   if (oldshape == newshape) {
     return DimVector(oldstride);
   }
-  if (product(oldshape) == 0) {
+  if (c10::multiply_integers(oldshape) == 0) {
     return contiguous_strides(newshape);
   }
   DimVector newstride(newshape.size(), 1);

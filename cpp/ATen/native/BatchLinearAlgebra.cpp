@@ -107,10 +107,6 @@ static Tensor upper_part(const Tensor& LU_data) {
   return at::triu(at::narrow(LU_data, -2, 0, k)).contiguous();
 }
 
-static Tensor nothing_like(const Tensor& t) {
-  return detail::empty_generic(int64_t(0), t.scalar_type(), t.device());
-}
-
 static void lu_unpack_out(const Tensor& LU_data, const Tensor& LU_pivots, bool unpack_data, bool unpack_pivots,
                           Tensor& P, Tensor& L, Tensor& U) {
   TORCH_CHECK(LU_data.dim() >= 2,

@@ -8,10 +8,6 @@ namespace reftorch::at::native {
 
 using OptionalTensor = std::optional<Tensor>;
 
-static Tensor number(double value) {
-  return detail::wrapped_scalar_tensor(value);
-}
-
 static void check_weights(const char* name, const Tensor& weights, int64_t observations) {
   TORCH_CHECK(weights.dim() <= 1, "cov(): expected ", name, " to have one or fewer dimensions but got ", name, " with ",
               weights.dim(), " dimensions");

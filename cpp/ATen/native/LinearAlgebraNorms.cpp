@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp (norm, matrix_norm, cond, matrix_rank, pinv, matrix_power, ...)
 // What is made of factors and sums: norms, rank, the pseudoinverse, powers, the exponential.
+#include <ATen/EmptyTensor.h>
 #include <ATen/LinalgFunctions.h>
 #include <ATen/Resize.h>
 #include <ATen/ShapeFunctions.h>
@@ -9,6 +10,7 @@
 #include <ATen/native/LinearAlgebraUtils.h>
 #include <ATen/native/ReduceOpsUtils.h>
 #include <ATen/native/TensorFactories.h>
+#include <c10/util/accumulate.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,11 +21,9 @@
 
 namespace reftorch::at::native {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+using c10::multiply_integers;
 
-static Tensor number(double value) {
-  return detail::wrapped_scalar_tensor(value);
-}
+constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // --- norms -----------------------------------------------------------------------------------------------------------
 
@@ -377,22 +377,18 @@ static Tensor matrix_exp(const Tensor& self) {
 
 // --- systems whose unknowns are tensors: reshaped to matrices --------------------------------------------------------
 
-static int64_t product(IntArrayRef sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<int64_t>());
-}
-
 static Tensor linalg_tensorinv(const Tensor& self, int64_t ind) {
   TORCH_CHECK(ind > 0, "Expected a strictly positive integer for 'ind', but got ", ind);
   TORCH_CHECK(ind <= self.dim(), "linalg.tensorinv: expected self to have at least ", ind, " dimensions, got ",
               self.dim());
   const size_t split = static_cast<size_t>(ind);
   const IntArrayRef rows = self.sizes().slice(0, split), cols = self.sizes().slice(split, self.dim() - split);
-  TORCH_CHECK(product(rows) == product(cols),
+  TORCH_CHECK(multiply_integers(rows) == multiply_integers(cols),
               "Expected self to satisfy the requirement prod(self.shape[ind:]) == ", "prod(self.shape[:ind]), but got ",
-              product(cols), " != ", product(rows));
+              multiply_integers(cols), " != ", multiply_integers(rows));
   DimVector result(cols);
   result.append(rows.begin(), rows.end());
-  return at::reshape(at::linalg_inv(at::reshape(self, {product(rows), product(cols)})), result);
+  return at::reshape(at::linalg_inv(at::reshape(self, {multiply_integers(rows), multiply_integers(cols)})), result);
 }
 
 static Tensor linalg_tensorsolve(const Tensor& self, const Tensor& other, std::optional<IntArrayRef> dims) {
@@ -406,7 +402,7 @@ static Tensor linalg_tensorsolve(const Tensor& self, const Tensor& other, std::o
   }
   TORCH_CHECK(other.dim() <= A.dim(), "linalg.tensorsolve: expected self to have at least as many dimensions as other");
   const IntArrayRef result = A.sizes().slice(other.dim(), A.dim() - other.dim());
-  const int64_t unknowns = product(result), equations = other.numel();
+  const int64_t unknowns = multiply_integers(result), equations = other.numel();
   TORCH_CHECK(unknowns == equations, "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == ",
               "prod(self.shape[:other.ndim]), but got ", unknowns, " != ", equations);
   return at::reshape(at::linalg_solve(at::reshape(A, {equations, unknowns}), at::reshape(other, IntArrayRef(-1))),

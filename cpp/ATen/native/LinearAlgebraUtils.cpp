@@ -67,6 +67,10 @@ Tensor empty_column_major(IntArrayRef sizes, const Tensor& like) {
   return t;
 }
 
+Tensor nothing_like(const Tensor& t) {
+  return detail::empty_generic(int64_t(0), t.scalar_type(), t.device());
+}
+
 Tensor cloneBatchedColumnMajor(const Tensor& t, IntArrayRef sizes) {
   Tensor copy = empty_column_major(sizes, t);
   return at::copy_(copy, t);

@@ -30,6 +30,8 @@ TORCH_API DimVector with_sizes(IntArrayRef batch, std::initializer_list<int64_t>
 
 // Fresh memory in which each matrix lies column by column, and the matrices one after another.
 TORCH_API Tensor empty_column_major(IntArrayRef sizes, const Tensor& like);
+// No elements, of t's dtype: what a result is that was not asked for.
+TORCH_API Tensor nothing_like(const Tensor& t);
 // A copy of t, which may broadcast, in such memory.
 TORCH_API Tensor cloneBatchedColumnMajor(const Tensor& t);
 TORCH_API Tensor cloneBatchedColumnMajor(const Tensor& t, IntArrayRef sizes);

@@ -10,10 +10,6 @@ namespace reftorch::at::native {
 
 using OptionalTensor = std::optional<Tensor>;
 
-static Tensor number(double value) {
-  return detail::wrapped_scalar_tensor(value);
-}
-
 static bool is_given(const OptionalTensor& t) {
   return t.has_value() && t->defined();
 }

@@ -5,18 +5,11 @@
 #include <ATen/Resize.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TypeMetaName.h>
+#include <c10/util/accumulate.h>
 
 #include <string>
 
 namespace reftorch::at::native {
-
-static int64_t product(IntArrayRef sizes) {
-  int64_t n = 1;
-  for (int64_t size : sizes) {
-    n *= size;
-  }
-  return n;
-}
 
 // Whether a batch times one matrix is done as a single larger product: the batch, seen as a matrix with more rows.
 // Without the fold the matrix would be expanded to the batch, and its gradient be as large as that.
@@ -50,7 +43,7 @@ static Tensor matmul_folded(const Tensor& tensor1, const Tensor& tensor2) {
   const Tensor t1 = tensor1_larger ? tensor1 : at::transpose(tensor2, -2, -1);
   const Tensor t2 = tensor1_larger ? tensor2 : tensor1.dim() == 2 ? at::transpose(tensor1, 0, 1) : tensor1;
   DimVector output_shape(t1.sizes().slice(0, t1.dim() - 1));
-  const Tensor t1_folded = at::reshape(t1, {product(output_shape), t1.size(-1)});
+  const Tensor t1_folded = at::reshape(t1, {c10::multiply_integers(output_shape), t1.size(-1)});
   if (t2.dim() == 1) {
     return at::_unsafe_view(at::mv(t1_folded, t2), output_shape);
   }
@@ -92,7 +85,7 @@ static Tensor matmul(const Tensor& tensor1, const Tensor& tensor2) {
     }
   }
   DimVector output_shape = infer_size_dimvector(batch1, batch2);
-  const int64_t batch = product(output_shape);
+  const int64_t batch = c10::multiply_integers(output_shape);
   DimVector shape1 = output_shape, shape2 = output_shape;
   shape1.push_back(n);
   shape1.push_back(m1);

@@ -31,10 +31,6 @@ static Tensor empty_vectors(const Tensor& A, int64_t n) {
   return detail::empty_generic(with_sizes(batch_sizes(A), {n}), A.scalar_type(), A.device());
 }
 
-static Tensor nothing_like(const Tensor& A) {
-  return detail::empty_generic(int64_t(0), A.scalar_type(), A.device());
-}
-
 // In place, the triangle that is not part of the result becomes zero.
 static void keep_triangle(const Tensor& t, bool upper) {
   Tensor result = t;

@@ -8,10 +8,6 @@
 
 namespace reftorch::at::native {
 
-static Tensor number(double value) {
-  return detail::wrapped_scalar_tensor(value);
-}
-
 static void check_quantile(const Tensor& self, const Tensor& q, const std::string& interpolation) {
   TORCH_CHECK(self.numel() > 0, "quantile() input tensor must be non-empty");
   TORCH_CHECK(q.dim() <= 1, "quantile() q must be a scalar or 1D tensor");

@@ -18,14 +18,14 @@ DEFINE_DISPATCH(min_stub)
 template <auto& stub>
 static void extremum_values(const Tensor& self, IntArrayRef dim, bool keepdim, const char* name, Tensor& out) {
   zero_numel_check_dims(self, dim, name);
-  Reduction reduction(out, self, dim, keepdim, self.scalar_type(), self.scalar_type());
+  ReductionPlan reduction(out, self, dim, keepdim, self.scalar_type(), self.scalar_type());
   if (!reduction.empty()) {
     stub(reduction.iter().device_type(), reduction.iter());
     reduction.finish();
   }
 }
 
-static void check_same_dtype(const Tensor& self, const Tensor& out) {
+static void check_out_dtype(const Tensor& self, const Tensor& out) {
   TORCH_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(),
               "Expected the dtype for input and out to match, but got ", self.scalar_type(), " for input's dtype and ",
               out.scalar_type(), " for out's dtype.");
@@ -38,11 +38,11 @@ static void min_out(const Tensor& self, Tensor& out) {
   extremum_values<min_values_stub>(self, {}, /*keepdim=*/false, "min", out);
 }
 static void amax_out(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
-  check_same_dtype(self, out);
+  check_out_dtype(self, out);
   extremum_values<max_values_stub>(self, dim, keepdim, "amax", out);
 }
 static void amin_out(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
-  check_same_dtype(self, out);
+  check_out_dtype(self, out);
   extremum_values<min_values_stub>(self, dim, keepdim, "amin", out);
 }
 
@@ -127,7 +127,7 @@ static void aminmax_out(const Tensor& self, std::optional<int64_t> dim, bool kee
                 "identity.");
   }
   for (const Tensor& out : {min, max}) {
-    check_same_dtype(self, out);
+    check_out_dtype(self, out);
   }
   const int64_t place = dim.value_or(0);
   const IntArrayRef dims = dim.has_value() ? IntArrayRef(place) : IntArrayRef();

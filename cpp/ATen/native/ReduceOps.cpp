@@ -28,7 +28,7 @@ using OptionalType = std::optional<ScalarType>;
 template <auto& stub>
 static void reduce(Tensor& out, const Tensor& self, OptionalIntArrayRef dims, bool keepdim, ScalarType in_dtype,
                    ScalarType out_dtype, const Scalar& identity) {
-  Reduction reduction(out, self, dims, keepdim, in_dtype, out_dtype);
+  ReductionPlan reduction(out, self, dims, keepdim, in_dtype, out_dtype);
   if (reduction.empty()) {
     at::fill_(out, identity);
     return;
@@ -181,7 +181,7 @@ static void norm_dim_out(const Tensor& self, const std::optional<Scalar>& opt_p,
                   " because this dimension is empty and the operation does not have an identity");
     }
   }
-  Reduction reduction(out, self, dim, keepdim, dtype, dtype);
+  ReductionPlan reduction(out, self, dim, keepdim, dtype, dtype);
   if (reduction.empty()) {
     at::fill_(out, 0);
     return;

@@ -62,8 +62,8 @@ DimShape shape_around(const Tensor& self, int64_t dim) {
   return shape;
 }
 
-Reduction::Reduction(Tensor& out, const Tensor& self, OptionalIntArrayRef dims, bool keepdim, ScalarType in_dtype,
-                     ScalarType out_dtype)
+ReductionPlan::ReductionPlan(Tensor& out, const Tensor& self, OptionalIntArrayRef dims, bool keepdim,
+                             ScalarType in_dtype, ScalarType out_dtype)
     : out_(out) {
   const DimMask mask = make_dim_mask(dims, self.dim());
   const DimVector shape = shape_from_dim_mask(self, mask, keepdim);
@@ -91,7 +91,7 @@ Reduction::Reduction(Tensor& out, const Tensor& self, OptionalIntArrayRef dims, 
   iter_ = TensorIteratorConfig().is_reduction(true).add_output(expanded_).add_input(source_).build();
 }
 
-void Reduction::finish() {
+void ReductionPlan::finish() {
   if (!result_.is_same(out_)) {
     at::copy_(out_, result_);
   }

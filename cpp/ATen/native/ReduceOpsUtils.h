@@ -25,12 +25,12 @@ TORCH_API ScalarType infer_dtype_from_optional(const Tensor& self, std::optional
 
 // One reduction from self to out. It owns what its iterator refers to. The input is cast to `in_dtype`; the kernel
 // writes `out_dtype`, which finish() casts into a given `out` of another dtype.
-class TORCH_API Reduction final {
+class TORCH_API ReductionPlan final {
  public:
-  Reduction(Tensor& out, const Tensor& self, OptionalIntArrayRef dims, bool keepdim, ScalarType in_dtype,
-            ScalarType out_dtype);
-  Reduction(const Reduction&) = delete;
-  Reduction& operator=(const Reduction&) = delete;
+  ReductionPlan(Tensor& out, const Tensor& self, OptionalIntArrayRef dims, bool keepdim, ScalarType in_dtype,
+                ScalarType out_dtype);
+  ReductionPlan(const ReductionPlan&) = delete;
+  ReductionPlan& operator=(const ReductionPlan&) = delete;
 
   // No elements to reduce: the kernel is not to run, `out` is to be filled.
   bool empty() const {

@@ -20,7 +20,7 @@ static void std_var_out(const Tensor& self, OptionalIntArrayRef dim, const Optio
                         bool take_sqrt, Tensor& out) {
   const ScalarType dtype = self.scalar_type();
   TORCH_CHECK(c10::isFloatingType(dtype), "std and var only support floating point and complex dtypes");
-  Reduction reduction(out, self, dim, keepdim, dtype, dtype);
+  ReductionPlan reduction(out, self, dim, keepdim, dtype, dtype);
   if (reduction.empty()) {
     at::fill_(out, std::numeric_limits<double>::quiet_NaN());
     return;
@@ -68,7 +68,7 @@ static std::tuple<Tensor, Tensor> std_var_mean(const Tensor& self, OptionalIntAr
               " only support floating point and complex dtypes");
   Tensor spread, mean;
   std_var_out(self, dim, correction, keepdim, take_sqrt, spread);
-  Reduction reduction(mean, self, dim, keepdim, self.scalar_type(), self.scalar_type());
+  ReductionPlan reduction(mean, self, dim, keepdim, self.scalar_type(), self.scalar_type());
   if (reduction.empty()) {
     at::fill_(mean, std::numeric_limits<double>::quiet_NaN());
   } else {

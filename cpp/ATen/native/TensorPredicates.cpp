@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/native/TensorCompare.cpp, aten/src/ATen/native/ReduceOps.cpp
 // Questions about tensors, made of other ops: which elements are special, are two tensors equal or close.
+#include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
 #include <ATen/native/BinaryOps.h>
@@ -10,10 +11,6 @@
 #include <limits>
 
 namespace reftorch::at::native {
-
-static Tensor number(double value) {
-  return detail::wrapped_scalar_tensor(value);
-}
 
 static Tensor isnan(const Tensor& self) {
   return at::ne(self, self);
