@@ -48,7 +48,7 @@ def probe(path: str) -> Gdb | str:
     command = [path, "-nx", "-batch", "-ex", "show version", "-ex", PROBE]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=30, env=gdb_environment(), stdin=subprocess.DEVNULL
+            command, capture_output=True, text=True, timeout=120, env=gdb_environment(), stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"does not start ({error})"

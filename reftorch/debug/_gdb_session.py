@@ -2,10 +2,18 @@
 
 Mirrors: nothing in PyTorch: its developers bring their own tools.
 Left out: a dialogue with gdb: a job (gdb/driver.py reads it) is complete when it starts.
+
+Note [A gdb that ends badly]
+gdb/driver.py lets go in every case that it lives to see. For a gdb that is killed or that crashes:
+- its breakpoints stay in the code of this process: the guard of csrc/debug/leftover_breakpoints.h takes out the one
+  that a thread runs into, and mend_breakpoints() all of them, before the guard goes off duty;
+- a SIGSTOP that it sent to a thread may still be on its way, and would stop this process with nobody to wake it: gdb
+  runs under a shell that outlives it and sends SIGCONT, which also takes back a SIGSTOP that is not yet delivered.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -15,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,7 +33,7 @@ from ._native import NeedsDebugBuild, StaleLibrary, native, stale_library
 
 DRIVER = Path(__file__).parent / "gdb" / "driver.py"
 PATIENCE = 60  # seconds a stop may take
-GRACE = 10  # seconds gdb has to finish after the cell is over
+GRACE = 40  # seconds gdb has to finish after the cell is over
 
 Event = dict[str, Any]
 
@@ -74,25 +82,53 @@ def why_no_attach(log: str) -> str:
 
 def start_gdb(job: dict[str, Any], folder: Path, keep: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
     """gdb with the driver; its output goes to files, because while it holds us we cannot empty a pipe."""
-    (folder / "job.json").write_text(json.dumps(job))
+    (folder / "job.json").write_text(json.dumps(job | {"pid_file": str(folder / "pid")}))
     environment = gdb_environment() | {"REFTORCH_GDB_JOB": str(folder / "job.json")}
-    command = [find_gdb().path, "-nx", "-q", "-batch", "-x", str(DRIVER)]
+    gdb = [find_gdb().path, "-nx", "-q", "-batch", "-x", str(DRIVER)]
+    outlives = f'trap : TERM INT HUP; "$@"; kill -CONT {os.getpid()}'
     with open(folder / "gdb.log", "w") as log:
         return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, pass_fds=keep,
-            start_new_session=True,
+            ["sh", "-c", outlives, "sh", *gdb], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment,
+            pass_fds=keep, start_new_session=True,
         )  # fmt: skip
 
 
-def end_gdb(gdb: subprocess.Popen[bytes], seconds: float) -> None:
+def signal_gdb(gdb: subprocess.Popen[bytes], folder: Path, number: int) -> None:
+    """Send a signal to gdb but not to the shell that outlives it."""
+    with contextlib.suppress(ProcessLookupError):
+        try:
+            os.kill(int((folder / "pid").read_text()), number)
+        except (FileNotFoundError, ValueError):  # it has not come as far as to attach
+            os.killpg(gdb.pid, number)
+
+
+def end_gdb(gdb: subprocess.Popen[bytes], folder: Path, seconds: float) -> None:
     """Wait for gdb to end; then ask it to (it detaches), then end it."""
-    for wait, ask in ((seconds, signal.SIGTERM), (GRACE, signal.SIGKILL), (GRACE, None)):
+    for wait, ask in ((seconds, signal.SIGTERM), (GRACE, signal.SIGKILL)):
         try:
             gdb.wait(wait)
             return
         except subprocess.TimeoutExpired:
-            if ask is not None:
-                gdb.send_signal(ask)
+            signal_gdb(gdb, folder, ask)
+    gdb.wait()
+
+
+@contextlib.contextmanager
+def mended_afterwards(folder: Path) -> Iterator[None]:
+    """Whatever gdb leaves in the code of this process is taken out: see Note [A gdb that ends badly]."""
+    debug = native().debug
+    debug.guard_breakpoints(True)
+    try:
+        yield
+    finally:
+        if not has_ended(folder):
+            debug.mend_breakpoints()
+        debug.guard_breakpoints(False)
+
+
+def has_ended(folder: Path) -> bool:
+    """Whether gdb ended as it should."""
+    return any(event["kind"] == "end" for event in events_of(folder / "events"))
 
 
 def check_library() -> None:
@@ -115,8 +151,21 @@ def run_attached(run_cell: Callable[[], Any], job: Job) -> tuple[list[Event], An
         NeedsDebugBuild: the loaded build has no symbols to show.
     """
     check_library()
-    debug = native().debug
     folder = Path(tempfile.mkdtemp(prefix="reftorch-gdb-"))
+    try:
+        with mended_afterwards(folder):
+            result = run_beside_gdb(run_cell, job, folder)
+        events = events_of(folder / "events")
+        if not has_ended(folder):
+            text = f"gdb was ended before it was done; the stop took longer than {job.patience} s, or somebody ended it"
+            events.append({"kind": "error", "text": text})
+        return events, result
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run_beside_gdb(run_cell: Callable[[], Any], job: Job, folder: Path) -> Any:
+    debug = native().debug
     reader, writer = os.pipe()
     try:
         attach = {"mode": "attach", "pid": os.getpid()}
@@ -128,23 +177,17 @@ def run_attached(run_cell: Callable[[], Any], job: Job) -> tuple[list[Event], An
         try:
             debug.allow_ptrace(gdb.pid)
             if not os.read(reader, 1):  # the other end closed: gdb ended before it was ready
-                end_gdb(gdb, GRACE)
+                end_gdb(gdb, folder, GRACE)
                 bad = [e for e in events_of(folder / "events") if e["kind"] == "error"]
                 raise GdbFailed(why_no_attach("\n".join(e["text"] for e in bad) + (folder / "gdb.log").read_text()))
-            result = run_cell()
+            return run_cell()
         finally:
             if gdb.poll() is None:
                 debug.sentinel()
-                end_gdb(gdb, GRACE)
+                end_gdb(gdb, folder, GRACE)
             debug.allow_ptrace(0)
-        events = events_of(folder / "events")
-        if not any(event["kind"] == "end" for event in events):
-            text = f"gdb was ended before it was done; the stop took longer than {job.patience} s, or somebody ended it"
-            events.append({"kind": "error", "text": text})
-        return events, result
     finally:
         os.close(reader)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def run_fresh(source: str, job: Job, timeout: float = 300) -> tuple[list[Event], str]:
@@ -159,10 +202,13 @@ def run_fresh(source: str, job: Job, timeout: float = 300) -> tuple[list[Event],
         environment = inherited | {"PYTHONPATH": search_path, "PYTHONUNBUFFERED": "1"}
         gdb = start_gdb(asdict(job) | program | places | {"environment": environment}, folder)
         try:
-            end_gdb(gdb, timeout)
+            gdb.wait(timeout)
+        except subprocess.TimeoutExpired:
+            pass
         finally:
-            if gdb.poll() is None:
-                end_gdb(gdb, 0)
+            if gdb.poll() is None:  # the program ends with it, and nothing of it is to be saved
+                signal_gdb(gdb, folder, signal.SIGKILL)
+                gdb.wait()
         out = folder / "stdout"
         return events_of(folder / "events"), out.read_text(errors="replace") if out.exists() else ""
     finally:
@@ -176,12 +222,13 @@ def backtrace_events() -> list[Event]:
     try:
         job = {"mode": "backtrace", "pid": os.getpid(), "out": str(folder / "events")}
         caller = {"thread": threading.get_native_id(), "tools": f"{DRIVER.parents[1]}/"}
-        gdb = start_gdb(asdict(Job()) | job | caller, folder)
-        try:
-            native().debug.allow_ptrace(gdb.pid)
-            end_gdb(gdb, 60)
-        finally:
-            native().debug.allow_ptrace(0)
+        with mended_afterwards(folder):
+            gdb = start_gdb(asdict(Job()) | job | caller, folder)
+            try:
+                native().debug.allow_ptrace(gdb.pid)
+                end_gdb(gdb, folder, 4 * PATIENCE)
+            finally:
+                native().debug.allow_ptrace(0)
         events = events_of(folder / "events")
         if not any(event["kind"] == "stop" for event in events):
             said = "\n".join(event.get("text", "") for event in events)

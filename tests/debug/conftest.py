@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.debug.kernel import Notebook, children_of, state_of, tracer_of
+from tests.debug.kernel import Notebook, gdbs_of, state_of, tracer_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,5 +33,5 @@ def notebook(kernel: Notebook) -> Iterator[Notebook]:
     yield kernel
     assert tracer_of(kernel.pid) == 0, "gdb still traces the kernel"
     assert state_of(kernel.pid) in "SR", "the kernel is stopped"
-    assert not [name for name in children_of(kernel.pid) if "gdb" in name], "a gdb is left behind"
+    assert not gdbs_of(kernel.pid), "a gdb is left behind"
     assert kernel.run("6 * 7").text == "42", "the kernel does not answer"

@@ -16,6 +16,7 @@ from typing import Any
 
 from jupyter_client.manager import KernelManager
 
+PATIENCE = 240  # seconds for one cell, on the slowest machine
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -30,7 +31,7 @@ class Notebook:
         self.manager.start_kernel(cwd=str(folder), env=os.environ | (environment or {}))
         self.client = self.manager.client()
         self.client.start_channels()
-        self.client.wait_for_ready(timeout=60)
+        self.client.wait_for_ready(timeout=PATIENCE)
 
     @property
     def pid(self) -> int:
@@ -39,7 +40,7 @@ class Notebook:
     def send(self, source: str) -> str:
         return self.client.execute(source, store_history=True)
 
-    def result(self, request: str, timeout: float = 60) -> Cell:
+    def result(self, request: str, timeout: float = PATIENCE) -> Cell:
         cell, end = Cell(), time.monotonic() + timeout
         while True:
             message = self.client.get_iopub_msg(timeout=max(0.1, end - time.monotonic()))
@@ -50,7 +51,7 @@ class Notebook:
                 return cell
             cell.add(kind, content)
 
-    def run(self, source: str, timeout: float = 60) -> Cell:
+    def run(self, source: str, timeout: float = PATIENCE) -> Cell:
         return self.result(self.send(source), timeout)
 
     def close(self) -> None:
@@ -95,9 +96,9 @@ def state_of(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
 
-def children_of(pid: int) -> list[str]:
-    """The command names of the direct children of `pid`."""
-    names = []
+def gdbs_of(pid: int) -> list[str]:
+    """The command names of the gdbs among the descendants of `pid`, and of the shells they run under."""
+    parents, names = {}, {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
@@ -105,6 +106,9 @@ def children_of(pid: int) -> list[str]:
             name, _, rest = (entry / "stat").read_text().partition("(")[2].rpartition(")")
         except OSError:
             continue
-        if int(rest.split()[1]) == pid:
-            names.append(name)
-    return names
+        names[int(entry.name)], parents[int(entry.name)] = name, int(rest.split()[1])
+
+    def descends(process: int) -> bool:
+        return process in parents and (parents[process] == pid or descends(parents[process]))
+
+    return [name for process, name in names.items() if ("gdb" in name or name == "sh") and descends(process)]

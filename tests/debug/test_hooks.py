@@ -7,10 +7,14 @@ Left out: what a debugger does with them; see test_printers.py.
 from __future__ import annotations
 
 import functools
+import platform
+import signal
 import subprocess
 import sys
 import traceback
 from pathlib import Path
+
+import pytest
 
 import reftorch as torch
 from reftorch.debug._native import stale_library
@@ -85,3 +89,54 @@ def test_a_replaced_library_is_noticed(tmp_path: Path) -> None:
     copy.write_bytes(Path(libm).read_bytes())
     done = subprocess.run([sys.executable, "-c", code, str(copy)], capture_output=True, text=True, check=True)
     assert done.stdout == "False True\n"
+
+
+GUARDED = """
+import sys
+from pathlib import Path
+import reftorch
+debug, library = reftorch._C._debug, str(Path(reftorch._C.__file__).resolve())
+
+def write(address, code):
+    with open("/proc/self/mem", "r+b", buffering=0) as memory:
+        memory.seek(address)
+        before = memory.read(1)
+        memory.seek(address)
+        memory.write(code)
+    return before
+
+import ctypes
+sentinel = ctypes.CDLL(library).reftorch_debug_sentinel
+address = ctypes.cast(sentinel, ctypes.c_void_p).value
+if "guard" in sys.argv:
+    debug.guard_breakpoints(True)
+before = write(address, b"\\xcc")
+if "mend" in sys.argv:
+    assert debug.mend_breakpoints() == 1
+    assert debug.mend_breakpoints() == 0
+sentinel()
+assert write(address, before) == before
+print("went on")
+if "after" in sys.argv:
+    debug.guard_breakpoints(False)
+    write(address, b"\\xcc")
+    sentinel()
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the breakpoint that is written is one of x86-64")
+@pytest.mark.parametrize(
+    ("arguments", "code", "printed"),
+    [
+        (["guard"], 0, "went on\n"),
+        (["mend"], 0, "went on\n"),
+        ([], -signal.SIGTRAP, ""),
+        (["guard", "after"], -signal.SIGTRAP, "went on\n"),
+    ],
+)
+def test_a_breakpoint_that_was_left_behind_is_mended(arguments: list[str], code: int, printed: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", GUARDED, *arguments], capture_output=True, text=True, check=False,
+        cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (code, printed), done.stderr

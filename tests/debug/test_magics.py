@@ -94,7 +94,7 @@ def test_a_breakpoint_that_is_never_hit(notebook: Notebook) -> None:
 
 def test_interrupt_while_gdb_waits(notebook: Notebook) -> None:
     request = notebook.send("%%gdb mul\nimport time\ntime.sleep(60)")
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while tracer_of(notebook.pid) == 0 and time.monotonic() < end:
         time.sleep(0.05)
     time.sleep(0.5)
@@ -102,7 +102,7 @@ def test_interrupt_while_gdb_waits(notebook: Notebook) -> None:
     os.kill(notebook.pid, signal.SIGINT)
     cell = notebook.result(request)
     assert "KeyboardInterrupt" in cell.error
-    assert time.monotonic() - start < 15
+    assert time.monotonic() - start < 50
 
 
 def test_native_trace_follows_the_lines(notebook: Notebook) -> None:
@@ -183,26 +183,36 @@ def test_gdb_that_cannot_attach(notebook: Notebook, tmp_path: Path) -> None:
         notebook.run("del os.environ['REFTORCH_GDB']")
 
 
-def test_a_gdb_that_is_ended_from_outside_lets_go(notebook: Notebook) -> None:
-    """gdb answers SIGTERM by detaching; it may interrupt the cell to do so, and the kernel lives."""
-    source = (
-        "%%gdb mul\n"
-        "import os, signal, time\n"
-        "tracer = int(open('/proc/self/status').read().split('TracerPid:')[1].split()[0])\n"
-        "os.kill(tracer, signal.SIGTERM)\n"
-        "time.sleep(1)\n"
-        "print('went on')"
-    )
-    cell = notebook.run(source)
-    assert cell.stdout == "went on\n" or "KeyboardInterrupt" in cell.error
+END_GDB = (
+    "%%gdb mul\n"
+    "import os, signal, time\n"
+    "tracer = int(open('/proc/self/status').read().split('TracerPid:')[1].split()[0])\n"
+    "os.kill(tracer, signal.{signal})\n"
+    "end = time.monotonic() + 120\n"
+    "while f'TracerPid:\\t{{tracer}}\\n' in open('/proc/self/status').read() and time.monotonic() < end:\n"
+    "    time.sleep(0.05)\n"
+    "c = a * b\n"
+    "print('went on')"
+)
+
+
+@pytest.mark.parametrize("signal_name", ["SIGTERM", "SIGKILL"])
+def test_a_gdb_that_is_ended_from_outside_leaves_nothing(notebook: Notebook, signal_name: str) -> None:
+    """Ended while the process runs, gdb leaves its breakpoints in the code: the product runs into one."""
+    cell = notebook.run(END_GDB.format(signal=signal_name))
+    assert cell.stdout == "went on\n"
+    again = notebook.run("%%gdb mul\nc = a * b\nprint('went on')")
+    assert again.stdout == "went on\n"
+    assert "stop 1" in again.text
 
 
 def test_a_stop_that_takes_too_long_is_ended(notebook: Notebook) -> None:
-    notebook.run("import reftorch.debug._gdb_session as session\nkept, session.PATIENCE = session.PATIENCE, 6")
+    notebook.run("import reftorch.debug._gdb_session as session\nkept, session.PATIENCE = session.PATIENCE, 15")
     try:
         cell = notebook.run("%%gdb mul -c \"python exec('while True: pass')\"\nc = a * b\nprint('went on')")
         assert cell.stdout == "went on\n"
-        assert "the stop took longer than 6 s" in cell.text
+        assert "the stop took longer than 15 s" in cell.text
+        assert "stop 1" in notebook.run("%%gdb mul\nc = a * b").text
     finally:
         notebook.run("session.PATIENCE = kept")
 

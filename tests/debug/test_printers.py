@@ -43,7 +43,7 @@ class Gdb:
         environment = gdb_environment() | {"REFTORCH_BUILD": os.environ.get("REFTORCH_BUILD", "debug")}
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, env=environment, cwd=ROOT, timeout=120, check=False,
+            text=True, env=environment, cwd=ROOT, timeout=480, check=False,
         )  # fmt: skip
         self.all = done.stdout
         self.answers = {}

@@ -6,6 +6,7 @@
 
 #include <csrc/debug/call_tree.h>
 #include <csrc/debug/hooks.h>
+#include <csrc/debug/leftover_breakpoints.h>
 #include <csrc/debug/python_call_tree.h>
 
 #include <dlfcn.h>
@@ -59,6 +60,8 @@ void init_debug_bindings(PyObject* module) {
   m.def("sentinel", &reftorch_debug_sentinel);
   m.def("py_stack", &reftorch_debug_py_stack);
   m.def("allow_ptrace", &allow_ptrace, py::arg("tracer"));
+  m.def("guard_breakpoints", &guard_breakpoints, py::arg("on"));
+  m.def("mend_breakpoints", &mend_breakpoints);
   allow_ptrace_if_asked();
 }
 

@@ -7,16 +7,23 @@ Left out: any dialogue: a job is complete when it starts.
 
 Note [Clean end]
 While gdb holds a process that process cannot help itself, so every path of this script ends in a detach: a sentinel
-breakpoint that is hit for certain after the cell, every exception, and a watchdog that ends a stop which takes too long
-(SIGTERM makes gdb detach). Output goes to files and never to a pipe: the one who would empty it is stopped.
+breakpoint that is hit for certain after the cell, every exception, Ctrl-C in the cell, SIGTERM, and a watchdog that
+ends a stop which takes too long. All of them stop the process first and let go second. gdb's own answer to SIGTERM is
+not used: gdb 13 quits on the spot, and leaves its breakpoints in a process that runs. Output goes to files and never to
+a pipe: the one who would empty it is stopped.
+
+What no script can help (gdb is killed, or hangs) is mended from outside: _gdb_session.py.
 """
 
 import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
+import time
 
 import gdb
 
@@ -28,11 +35,16 @@ from reftorch_gdb import commands, settings, stack, view  # noqa: E402
 
 SENTINEL = "reftorch_debug_sentinel"
 FATAL = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
+LET_GO_ATTEMPTS = 4
+ATTACH_PATIENCE = 120  # seconds to attach and to read symbols
+INTERRUPT_GRACE = 20  # seconds between asking gdb to drop what it does and ending it
 SETTINGS = (
     "set width 0",
     "set style enabled off",
-    # Ctrl-C and a restart of the kernel belong to the process, not to us.
-    "handle SIGINT SIGTERM SIGHUP SIGQUIT nostop noprint pass",
+    "set unwindonsignal on",  # a call into the process that is interrupted leaves it as it was
+    # A restart of the kernel and job control belong to the process, not to us. Ctrl-C is how we too stop it.
+    "handle SIGTERM SIGHUP SIGQUIT SIGSTOP SIGTSTP SIGCONT nostop noprint pass",
+    "handle SIGINT stop nopass",
 )
 MOVES = re.compile(r"(step|next|stepi|nexti|finish|until|advance|continue|rt-into|s|n|si|ni|fin|u|c)\b")
 
@@ -52,6 +64,8 @@ class Driver:
         self.out = open(job["out"], "w", buffering=1)  # noqa: SIM115  (open until gdb ends)
         self.attached = job["mode"] != "run"
         self.signal = self.sentinel = None
+        self.runs = self.told_to_end = self.interrupted = False
+        self.deadline = float("inf")  # of what is watched right now
         gdb.events.stop.connect(self.on_stop)
 
     def emit(self, kind, **fields):
@@ -59,6 +73,12 @@ class Driver:
 
     def on_stop(self, event):
         self.signal = event.stop_signal if isinstance(event, gdb.SignalEvent) else None
+
+    def on_sigterm(self):
+        """In a thread of its own, since gdb waits outside Python while the process runs."""
+        self.told_to_end = True
+        if self.runs:
+            os.kill(gdb.selected_inferior().pid, signal.SIGINT)
 
     # --- beginning -------------------------------------------------------------------------------------------------
 
@@ -94,7 +114,10 @@ class Driver:
 
     def where(self):
         """(function, path, line) of the stop; raises Ended where nothing is left to be seen."""
-        if not gdb.selected_inferior().pid or gdb.selected_thread() is None:
+        if not gdb.selected_inferior().pid or gdb.selected_thread() is None or self.told_to_end:
+            raise Ended
+        if self.signal == "SIGINT":
+            self.interrupted = time.monotonic() < self.deadline  # else it was our watchdog
             raise Ended
         frame = gdb.newest_frame()
         if frame.name() == SENTINEL:
@@ -110,29 +133,28 @@ class Driver:
             stack=[list(frame) for frame in stack.mixed()],
             **view.stop(self.job["context"]),
         )
-        # Only what the reader asked for is watched: to end gdb inside the call that reads the Python stack would leave
-        # the process in the middle of it.
-        if self.job["commands"]:
-            with self.watched():
-                for command in self.job["commands"]:
-                    self.run_command(command)
+        for command in self.job["commands"]:
+            self.run_command(command)
 
     @contextlib.contextmanager
-    def watched(self):
-        """Ends gdb, which then detaches, if the block takes longer than the job's patience."""
-        seconds = self.job["patience"]
-        command = ["sh", "-c", f"sleep {seconds}; kill -TERM {os.getpid()}"]
-        watchdog = subprocess.Popen(command, start_new_session=True, stdin=subprocess.DEVNULL)
+    def watched(self, seconds):
+        """Interrupts gdb if the block takes longer, and ends it if that does not help."""
+        me = os.getpid()
+        script = f"sleep {seconds}; kill -INT {me}; sleep {INTERRUPT_GRACE}; kill -KILL {me}"
+        self.deadline = time.monotonic() + seconds
+        watchdog = subprocess.Popen(["sh", "-c", script], start_new_session=True, stdin=subprocess.DEVNULL)
         try:
             yield
+        except (gdb.error, KeyboardInterrupt):
+            if time.monotonic() < self.deadline:
+                raise
         finally:
-            fired = watchdog.poll() is not None
-            if not fired:
-                os.killpg(watchdog.pid, 9)
+            os.killpg(watchdog.pid, signal.SIGKILL)
             watchdog.wait()
-        if fired:  # gdb took the signal for an error of the command
+        if time.monotonic() >= self.deadline:
             self.emit("error", text=f"gdb was ended: the stop took longer than {seconds} s")
             raise Ended
+        self.deadline = float("inf")
 
     def run_command(self, command):
         before = self.where()
@@ -140,6 +162,8 @@ class Driver:
             text = gdb.execute(command, to_string=True)
         except gdb.error as error:
             text = f"{error}\n"
+        if time.monotonic() >= self.deadline:
+            raise KeyboardInterrupt
         after = self.where()
         if MOVES.match(command) and after != before:
             # gdb prints the line it stopped at for a person only
@@ -168,27 +192,31 @@ class Driver:
 
     def run(self):
         if self.job["mode"] == "backtrace":
-            self.backtrace()
+            with self.watched(self.job["patience"]):
+                self.backtrace()
             return
         if self.attached:
             self.release_the_cell()
-            gdb.execute("continue", to_string=True)
-        else:
-            gdb.execute("run", to_string=True)
+        self.let_run("continue" if self.attached else "run")
         number = 0
         while True:
             self.where()
             number += 1
-            if self.job["trace"] and self.signal is None:
-                with self.watched():
+            with self.watched(self.job["patience"]):
+                if self.job["trace"] and self.signal is None:
                     self.trace()
-            else:
-                self.report_stop(number)
+                else:
+                    self.report_stop(number)
             if self.signal in FATAL or (self.attached and number >= self.job["stops"]):
                 return
             if number >= self.job["stops"]:  # to its end, or to a crash
                 delete_breakpoints()
-            gdb.execute("continue", to_string=True)
+            self.let_run("continue")
+
+    def let_run(self, command):
+        self.runs = True
+        gdb.execute(command, to_string=True)
+        self.runs = False
 
     def backtrace(self):
         for thread in gdb.selected_inferior().threads():
@@ -198,11 +226,22 @@ class Driver:
         self.emit("stop", number=1, signal=None, stack=[list(frame) for frame in frames])
 
     def let_go(self):
-        delete_breakpoints()
-        if self.sentinel is not None and self.sentinel.is_valid():
-            self.sentinel.delete()
-        if gdb.selected_inferior().pid:
-            gdb.execute("detach" if self.attached else "kill", to_string=True)
+        """Without breakpoints, and not before they are gone."""
+        for attempt in range(LET_GO_ATTEMPTS):
+            try:
+                delete_breakpoints()
+                if self.sentinel is not None and self.sentinel.is_valid():
+                    self.sentinel.delete()
+                pid = gdb.selected_inferior().pid
+                if pid:
+                    gdb.execute("detach" if self.attached else "kill", to_string=True)
+                if pid and self.interrupted:
+                    os.kill(pid, signal.SIGINT)
+                self.emit("end")
+                return
+            except (gdb.error, KeyboardInterrupt) as error:  # an interrupt that was asked for before we let go
+                if attempt == LET_GO_ATTEMPTS - 1:
+                    self.emit("error", text=f"gdb could not detach: {error}")
 
 
 def delete_breakpoints():
@@ -232,26 +271,49 @@ class KeptIndex:
         settings.quietly("set index-cache enabled off")
 
 
+@contextlib.contextmanager
+def sigterm_calls(answer):
+    """In the block SIGTERM calls `answer`, at once, in a thread of its own."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+
+    def wait():
+        while os.read(reader, 1) == bytes([signal.SIGTERM]):
+            answer()
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.write(writer, b"\0")
+        thread.join()
+
+
 def main():
     with open(os.environ["REFTORCH_GDB_JOB"]) as f:
         driver = Driver(json.load(f))
-    try:
+    with open(driver.job["pid_file"], "w") as f:
+        f.write(str(os.getpid()))
+    with sigterm_calls(driver.on_sigterm):
         try:
             reftorch_gdb.load()
-            driver.begin()
-            driver.set_breakpoints()
+            with driver.watched(ATTACH_PATIENCE):
+                driver.begin()
+                driver.set_breakpoints()
             driver.run()
-        except Ended:
+        except (Ended, KeyboardInterrupt):
             pass
         except gdb.error as error:
             driver.emit("error", text=str(error))
+        except BaseException as error:
+            driver.emit("error", text=f"{type(error).__name__}: {error}")
         finally:
             driver.let_go()
-    except KeyboardInterrupt:  # what SIGTERM becomes in gdb's Python
-        return
-    except BaseException as error:
-        driver.emit("error", text=f"{type(error).__name__}: {error}")
-    driver.emit("end")
 
 
 main()
