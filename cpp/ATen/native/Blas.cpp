@@ -21,6 +21,8 @@ static void addmv_out(const Tensor& self, const Tensor& mat, const Tensor& vec, 
               "addmv input tensors must have the same dtype, but got ", self.scalar_type(), ", ", mat.scalar_type(),
               ", and ", vec.scalar_type());
   const bool inplace = out.defined() && out.is_same(self);
+  TORCH_CHECK(!inplace || self.sizes() == IntArrayRef(mat.sizes()[0]), "Bad in-place call: input tensor size ",
+              self.sizes(), " and output tensor size [", mat.sizes()[0], "] should match");
   if (!inplace) {
     if (!out.defined()) {
       out = detail::empty_generic(mat.sizes()[0], mat.scalar_type(), mat.device());
