@@ -100,7 +100,7 @@ from reftorch._functorch.vmap import vmap
 from reftorch._tensor import Tensor
 from reftorch._tensor_str import get_printoptions, printoptions, set_printoptions
 from reftorch._type_info import finfo, iinfo
-from reftorch._utils import typename
+from reftorch._utils import is_warn_always_enabled, set_warn_always, typename
 from reftorch.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from reftorch.functional import (  # type: ignore[no-redef]
     as_tensor,

@@ -1,14 +1,15 @@
 """Small helpers that several parts of the package share.
 
-Mirrors: torch/_utils.py and the function ``typename`` of torch/__init__.py
+Mirrors: torch/_utils.py, and ``typename`` and ``set_warn_always`` of torch/__init__.py
 Leaves out: what rebuilds tensors and storages from a file, and the wrapper that carries an exception between processes.
 """
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
-__all__ = ["typename"]
+__all__ = ["is_warn_always_enabled", "set_warn_always", "typename"]
 
 _TENSOR_NAMES = {
     "float64": "Double",
@@ -44,6 +45,46 @@ def typename(obj: Any, /) -> str:
     named = obj if hasattr(obj, "__qualname__") else cls
     module = getattr(named, "__module__", None)
     return named.__qualname__ if module in (None, "", "builtins") else f"{module}.{named.__qualname__}"
+
+
+_warn_always = False
+_warned: set[str] = set()
+
+
+def set_warn_always(b: bool, /) -> None:
+    """Say whether warnings that appear once in a program appear each time.
+
+    Args:
+        b: whether they do.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.set_warn_always(True)
+        >>> torch.is_warn_always_enabled()
+        True
+        >>> torch.set_warn_always(False)
+
+    Mirrors torch/__init__.py, ``set_warn_always``.
+    """
+    global _warn_always
+    _warn_always = b
+
+
+def is_warn_always_enabled() -> bool:
+    """Return what :func:`set_warn_always` has set.
+
+    Mirrors torch/__init__.py, ``is_warn_always_enabled``.
+    """
+    return _warn_always
+
+
+def _warn_once(message: str, category: type[Warning] = UserWarning, stacklevel: int = 2) -> None:
+    """``warnings.warn``, but once in a program for each text, whoever calls."""
+    if not _warn_always:
+        if message in _warned:
+            return
+        _warned.add(message)
+    warnings.warn(message, category, stacklevel=stacklevel + 1)
 
 
 class ArrayInterface:

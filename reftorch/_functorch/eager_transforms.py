@@ -1,10 +1,10 @@
-r"""Derivatives as functions of functions: grad, vjp, jvp, and the Jacobians and Hessians made of them with vmap.
+r"""Derivatives as functions of functions: vjp and jvp, of which the others are made, and what is made of one alone.
 
 Each transform wraps what it differentiates by, so that transforms nest in any order; see
 ``ATen/functorch/DynamicLayer.h``.
 
-Mirrors: torch/_functorch/eager_transforms.py, torch/_functorch/apis.py
-Leaves out: ``functionalize``, ``linearize``, ``chunk_size`` and preallocated results, checks of ``strict``.
+Mirrors: torch/_functorch/eager_transforms.py, whose Jacobians are in jacobians.py
+Leaves out: a tracer: ``functionalize`` checks and calls, ``linearize`` keeps a graph of nodes instead of code.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from reftorch import _C
-from reftorch._functorch.vmap import vmap
 from reftorch.autograd import forward_ad
-from reftorch.autograd._functional_utils import standard_basis
 from reftorch.autograd.grad_mode import enable_grad
+from reftorch.autograd.graph import disable_saved_tensors_hooks
 from reftorch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"]
+__all__ = ["debug_unwrap", "functionalize", "jvp", "linearize", "vjp"]
 
 _functorch = _C._functorch
 _fn = _C._VariableFunctions
@@ -57,14 +56,16 @@ def _differentiable(tree: Any) -> Any:
     def make(x: Any) -> Any:
         if not _is_tensor(x):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
-        return _functorch._wrap(x).requires_grad_()
+        wrapped = _functorch._wrap(x)
+        wrapped.requires_grad = True  # not requires_grad_(), which is refused to functions under a transform
+        return wrapped
 
     return tree_map(make, tree)
 
 
 def _check_outputs(outputs: Any, name: str) -> None:
     leaves = tree_leaves(outputs)
-    if not leaves:
+    if not leaves or (len(leaves) == 1 and leaves[0] is None):
         raise RuntimeError(f"{name}: Expected f to be a function that has non-empty output (got output = {outputs})")
     for leaf in leaves:
         if not _is_tensor(leaf):
@@ -79,19 +80,24 @@ def _with_aux(outputs: Any, name: str) -> tuple[Any, Any]:
     return outputs
 
 
-def _normalized(argnums: Argnums, count: int) -> Argnums:
-    def one(i: int) -> int:
+def _normalized(argnums: Any, count: int) -> Argnums:
+    def one(i: Any) -> int:
+        if not isinstance(i, int):
+            raise RuntimeError(f"argnum must be int, got: {type(i)}")
         if not -count <= i < count:
             raise RuntimeError(f"Got argnum={i}, but only {count} positional inputs")
         return i % count
 
     if isinstance(argnums, int):
         return one(argnums)
-    if not isinstance(argnums, tuple) or not all(isinstance(i, int) for i in argnums):
-        raise RuntimeError(f"argnum should be int or Tuple[int, ...], got: {type(argnums)}")
-    if not argnums:
-        raise RuntimeError("Got an empty Tuple of argnums")
-    return tuple(one(i) for i in argnums)
+    if not isinstance(argnums, tuple):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    positions = tuple(one(i) for i in argnums)
+    if not positions:
+        raise RuntimeError("argnums must be non-empty")
+    if len(set(positions)) != len(positions):
+        raise RuntimeError(f"argnums elements must be unique, got {positions}")
+    return positions
 
 
 def _chosen(args: tuple[Any, ...], argnums: Argnums) -> Any:
@@ -108,24 +114,31 @@ def _replaced(args: tuple[Any, ...], argnums: Argnums, values: Any) -> list[Any]
     return new
 
 
-def _of_chosen(func: Function, args: tuple[Any, ...], argnums: Argnums, kwargs: dict[str, Any]) -> Function:
-    """``func`` as a function of the chosen arguments alone."""
-
-    def partial(values: Any) -> Any:
-        return func(*_replaced(args, argnums, values), **kwargs)
-
-    return partial
+_NO_HOOKS = (
+    "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. "
+    "Please open an issue with your use case."
+)
 
 
-def _vjp(func: Function, primals: tuple[Any, ...], has_aux: bool, name: str) -> tuple[Any, Function, Any]:
-    with _level(_functorch._grad_increment_nesting) as level, enable_grad():
-        inputs = _differentiable(primals)
-        outputs = func(*inputs)
+def _vjp(
+    func: Function, args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Argnums | None, has_aux: bool, name: str
+) -> tuple[Any, Function, Any]:
+    """The outputs, what pulls gradients back to the chosen arguments (by all, in a tuple, for None), and the rest."""
+    chosen = tuple(range(len(args))) if argnums is None else _normalized(argnums, len(args))
+    with disable_saved_tensors_hooks(_NO_HOOKS), _level(_functorch._grad_increment_nesting) as level, enable_grad():
+        inputs = _differentiable(_chosen(args, chosen))
+        outputs = func(*_replaced(_wrapped(args), chosen, inputs), **_wrapped(kwargs))
         outputs, aux = _with_aux(outputs, name) if has_aux else (outputs, None)
         _check_outputs(outputs, name)
         results, aux = _unwrapped(outputs, level), _unwrapped(aux, level)
     flat_inputs, inputs_spec = tree_flatten(inputs)
     flat_outputs, outputs_spec = tree_flatten(outputs)
+    for output in flat_outputs:
+        if not output.is_floating_point():
+            raise RuntimeError(
+                "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
+                f"{output.dtype}"
+            )
 
     def vjp_fn(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         flat_cotangents, spec = tree_flatten(cotangents)
@@ -183,98 +196,8 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
 
     Mirrors torch/_functorch/eager_transforms.py, ``vjp``.
     """
-    results, vjp_fn, aux = _vjp(func, primals, has_aux, "vjp(f, *primals)")
+    results, vjp_fn, aux = _vjp(func, primals, {}, None, has_aux, "vjp(f, *primals)")
     return (results, vjp_fn, aux) if has_aux else (results, vjp_fn)
-
-
-def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
-    r"""Return a function that returns the gradient of ``func`` by its argument ``argnums``, and the value.
-
-    Args:
-        func: returns a tensor of one element.
-        argnums: by which positional argument, or arguments, to differentiate.
-        has_aux: ``func`` returns a pair, whose second half is handed on with the value.
-
-    Returns:
-        A function of the same arguments: ``(gradient, value)``, or ``(gradient, (value, aux))``.
-
-    Raises:
-        RuntimeError: (when called) the output is no single number, or there is no such argument.
-
-    Example:
-        >>> import reftorch as torch
-        >>> torch.func.grad_and_value(lambda x: (x * x).sum())(torch.tensor([1.0, 2.0]))
-        (tensor([2., 4.]), tensor(5.))
-
-    Mirrors torch/_functorch/apis.py, ``grad_and_value``.
-    """
-
-    @functools.wraps(func)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        chosen = _normalized(argnums, len(args))
-        results, vjp_fn, aux = _vjp(
-            _scalar_output(_of_chosen(func, args, chosen, kwargs), has_aux),
-            (_chosen(args, chosen),),
-            has_aux,
-            "grad_and_value(f)(*args)",
-        )
-        (gradient,) = vjp_fn(_fn.ones_like(results), retain_graph=_C.is_grad_enabled())
-        return gradient, ((results, aux) if has_aux else results)
-
-    return wrapper
-
-
-def _scalar_output(func: Function, has_aux: bool) -> Function:
-    where = "grad_and_value(f)(*args)"
-
-    def checked(values: Any) -> Any:
-        outputs = func(values)
-        output = _with_aux(outputs, where)[0] if has_aux else outputs
-        if not _is_tensor(output):
-            raise RuntimeError("Expected f(*args) to return a Tensor, got type " + str(type(output)))
-        if output.dim() != 0:
-            raise RuntimeError(
-                "Expected f(*args) to return a scalar tensor, got tensor with "
-                f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
-            )
-        return outputs
-
-    return checked
-
-
-def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
-    r"""Return the function :math:`\partial f / \partial x`, for ``func`` with a single number as result.
-
-    Args:
-        func: returns a tensor of one element.
-        argnums: by which positional argument, or arguments, to differentiate.
-        has_aux: ``func`` returns a pair, whose second half is handed on.
-
-    Returns:
-        A function of the same arguments: a gradient in the structure of the argument, a tuple of them for a tuple of
-        ``argnums``; with ``has_aux``, a pair of that and the auxiliary half.
-
-    Raises:
-        RuntimeError: (when called) the output is no single number, or there is no such argument.
-
-    Example:
-        >>> import reftorch as torch
-        >>> cube = lambda x: x**3
-        >>> torch.func.grad(torch.func.grad(cube))(torch.tensor(2.0))
-        tensor(12.)
-        >>> torch.vmap(torch.func.grad(cube))(torch.tensor([1.0, 2.0]))
-        tensor([ 3., 12.])
-
-    Mirrors torch/_functorch/apis.py, ``grad``.
-    """
-    both = grad_and_value(func, argnums, has_aux)
-
-    @functools.wraps(func)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        gradient, value = both(*args, **kwargs)
-        return (gradient, value[1]) if has_aux else gradient
-
-    return wrapper
 
 
 _open_jvps = 0
@@ -295,14 +218,54 @@ def _dual_level() -> Iterator[None]:
             forward_ad.exit_dual_level()
 
 
+_JVP = "jvp(f, primals, tangents)"
+
+
 def _check_tangents(primals: Any, tangents: Any) -> None:
-    primals_spec, tangents_spec = tree_flatten(primals)[1], tree_flatten(tangents)[1]
+    flat_primals, primals_spec = tree_flatten(primals)
+    flat_tangents, tangents_spec = tree_flatten(tangents)
     if primals_spec != tangents_spec:
         raise RuntimeError(
-            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, "
-            "if primals is a tuple of 3 tensors, tangents also must be. Got primals with structure "
-            f"{primals_spec} and tangents with structure {tangents_spec}"
+            f"{_JVP}: Expected primals and tangents to have the same python structure. For example, if primals is a "
+            f"tuple of 3 tensors, tangents also must be. Got primals with structure {primals_spec} and tangents with "
+            f"structure {tangents_spec}"
         )
+    for name, flat in (("primals", flat_primals), ("tangents", flat_tangents)):
+        if not flat:
+            raise RuntimeError(f"{_JVP}: Expected {name} to contain at least one Tensor.")
+        for each in flat:
+            if not _is_tensor(each):
+                raise RuntimeError(f"{_JVP}: Expected {name} to only contain Tensors, got {type(each)}")
+
+
+def _jvp(
+    func: Function, args: tuple[Any, ...], tangents: Any, argnums: Argnums | None, strict: bool, has_aux: bool
+) -> Any:
+    """:func:`jvp` by the chosen arguments; by all of them, in a tuple, for None."""
+    chosen = tuple(range(len(args))) if argnums is None else _normalized(argnums, len(args))
+    primals = _chosen(args, chosen)
+    _check_tangents(primals, tangents)
+
+    def tangent_of(half: forward_ad.UnpackedDualTensor) -> Any:
+        if half.tangent is None and strict:
+            raise RuntimeError(
+                "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
+                "allowed with strict=True."
+            )
+        return _fn.zeros_like(half.primal) if half.tangent is None else half.tangent
+
+    with _level(_functorch._jvp_increment_nesting) as level, _dual_level(), forward_ad._set_fwd_grad_enabled(True):
+        duals = tree_map(lambda p, t: forward_ad.make_dual(_functorch._wrap(p), t), primals, tangents)
+        outputs = func(*_replaced(_wrapped(args), chosen, duals))
+        outputs, aux = _with_aux(outputs, _JVP) if has_aux else (outputs, None)
+        _check_outputs(outputs, _JVP)
+        flat, spec = tree_flatten(outputs)
+        halves = [forward_ad.unpack_dual(out) for out in flat]
+        values = [_functorch._unwrap(half.primal, level) for half in halves]
+        moved = [_functorch._unwrap(tangent_of(half), level) for half in halves]
+        aux = _unwrapped(tree_map(lambda x: forward_ad.unpack_dual(x).primal if _is_tensor(x) else x, aux), level)
+    results = tree_unflatten(values, spec), tree_unflatten(moved, spec)
+    return (*results, aux) if has_aux else results
 
 
 def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
@@ -312,14 +275,15 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
         func: takes the primals; returns tensors in any structure.
         primals: a tuple: where to differentiate.
         tangents: a tuple of the same structure: in what direction.
-        strict: taken for PyTorch's sake; an output that does not depend on the primals has zeros.
+        strict: raise where an output does not depend on the primals, instead of giving zeros.
         has_aux: ``func`` returns a pair, whose second half is handed on and not differentiated.
 
     Returns:
         The outputs and their tangents; with ``has_aux``, the auxiliary half as third.
 
     Raises:
-        RuntimeError: the structures differ, or ``func`` returns something else than tensors.
+        RuntimeError: the structures differ, ``func`` returns something else than tensors, or ``strict`` forbids what
+            it returns.
         NotImplementedError: an op of ``func`` has no derivative formula.
 
     Example:
@@ -330,148 +294,104 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
     Mirrors torch/_functorch/eager_transforms.py, ``jvp``.
     """
     if not isinstance(primals, tuple):
+        raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    return _jvp(func, primals, tangents, None, strict, has_aux)
+
+
+def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
+    r"""Return ``func(*primals)`` and the function :math:`t \mapsto J t`, for many tangents at one place.
+
+    It transposes twice: :math:`v \mapsto v^\top J` is linear in v, so its own pullback, wherever it is taken, is
+    :math:`t \mapsto J t`. ``func`` runs once; each tangent costs a walk through the graph.
+
+    Args:
+        func: takes the primals; returns tensors in any structure.
+        primals: where to differentiate: tensors in any structure.
+
+    Returns:
+        The outputs, and a function that takes a tangent for each primal and returns those of the outputs.
+
+    Raises:
+        RuntimeError: ``func`` returns something else than tensors, or (when called) a tangent does not fit.
+
+    Example:
+        >>> import reftorch as torch
+        >>> value, push_forward = torch.func.linearize(lambda x: x * x.sum(), torch.tensor([1.0, 2.0]))
+        >>> value, push_forward(torch.tensor([1.0, 0.0])), push_forward(torch.tensor([0.0, 1.0]))
+        (tensor([3., 6.]), tensor([4., 2.]), tensor([1., 5.]))
+
+    Mirrors torch/_functorch/eager_transforms.py, ``linearize``.
+    """
+    outputs, pull_back = vjp(func, *primals)
+    _, push_forward = vjp(pull_back, tree_map(_fn.zeros_like, outputs))
+    flat_primals, primals_spec = tree_flatten(primals)
+
+    def jvp_fn(*tangents: Any) -> Any:
+        flat_tangents, spec = tree_flatten(tangents)
+        if spec != primals_spec:
+            raise RuntimeError(f"Expected the tangents {spec} to have the same argspec as the primals {primals_spec}")
+        for i, (t, p) in enumerate(zip(flat_tangents, flat_primals, strict=True)):
+            for what in ("shape", "device", "dtype"):
+                if getattr(t, what) != getattr(p, what):
+                    raise RuntimeError(
+                        f"tangent:{i} with {what} {getattr(t, what)} in flattened pytree doesn't match the {what} "
+                        f"{getattr(p, what)} of the corresponding primal."
+                    )
+        return push_forward(tangents)[0]
+
+    return outputs, jvp_fn
+
+
+def functionalize(func: Function, *, remove: str = "mutations") -> Function:
+    """Return ``func``: PyTorch's replaces its in-place ops and views by others, for a tracer, which is not there.
+
+    The results are those of PyTorch's: it, too, brings changes of the arguments back to them.
+
+    Args:
+        func: any function of tensors.
+        remove: ``"mutations"`` or ``"mutations_and_views"``.
+
+    Raises:
+        RuntimeError: ``remove`` is something else.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.func.functionalize(lambda x: x.clone().add_(1))(torch.zeros(2))
+        tensor([1., 1.])
+
+    Mirrors torch/_functorch/eager_transforms.py, ``functionalize``.
+    """
+    if remove not in ("mutations", "mutations_and_views"):
         raise RuntimeError(
-            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+            f"functionalize(f, remove='mutations'): received invalid argument for remove={remove}. "
+            "Valid options are: 'mutations', 'mutations_and_views'."
         )
-    _check_tangents(primals, tangents)
-    with _level(_functorch._jvp_increment_nesting) as level, _dual_level(), forward_ad._set_fwd_grad_enabled(True):
-        duals = tree_map(lambda p, t: forward_ad.make_dual(_functorch._wrap(p), t), primals, tangents)
-        outputs = func(*duals)
-        outputs, aux = _with_aux(outputs, "jvp(f, primals, tangents)") if has_aux else (outputs, None)
-        _check_outputs(outputs, "jvp(f, primals, tangents)")
-        flat, spec = tree_flatten(outputs)
-        halves = [forward_ad.unpack_dual(out) for out in flat]
-        values = [_functorch._unwrap(half.primal, level) for half in halves]
-        moved = [
-            _fn.zeros_like(value) if half.tangent is None else _functorch._unwrap(half.tangent, level)
-            for half, value in zip(halves, values, strict=True)
-        ]
-        aux = _unwrapped(tree_map(lambda x: forward_ad.unpack_dual(x).primal if _is_tensor(x) else x, aux), level)
-    results = tree_unflatten(values, spec), tree_unflatten(moved, spec)
-    return (*results, aux) if has_aux else results
-
-
-def jacrev(func: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
-    r"""Return the function that gives the Jacobian of ``func``, by rows: one batched backward pass.
-
-    Args:
-        func: returns tensors in any structure.
-        argnums: by which positional argument, or arguments, to differentiate.
-        has_aux: ``func`` returns a pair, whose second half is handed on and not differentiated.
-
-    Returns:
-        A function of the same arguments. For an output of size A and an argument of size B a tensor of size A + B, in
-        the structure of the outputs, each in the structure of the arguments.
-
-    Raises:
-        RuntimeError: (when called) ``func`` returns something else than tensors, or there is no such argument.
-
-    Example:
-        >>> import reftorch as torch
-        >>> torch.func.jacrev(lambda x: x * x.sum())(torch.tensor([1.0, 2.0]))
-        tensor([[4., 1.],
-                [2., 5.]])
-
-    Mirrors torch/_functorch/eager_transforms.py, ``jacrev``.
-    """
 
     @functools.wraps(func)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        chosen = _normalized(argnums, len(args))
-        results, vjp_fn, aux = _vjp(
-            _of_chosen(func, args, chosen, kwargs), (_chosen(args, chosen),), has_aux, "jacrev(f, *primals)"
-        )
-        outputs, spec = tree_flatten(results)
-        basis = [chunk.reshape(-1, *out.shape) for chunk, out in zip(standard_basis(outputs), outputs, strict=True)]
-        (rows,) = vmap(vjp_fn)(tree_unflatten(basis, spec))
-        numels = [out.numel() for out in outputs]
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        return func(*args, **kwargs)
 
-        def split(row: Any) -> list[Any]:
-            parts = row.split(numels, 0)
-            return [part.reshape((*out.shape, *row.shape[1:])) for part, out in zip(parts, outputs, strict=True)]
-
-        flat_rows, rows_spec = tree_flatten(rows)
-        by_input = [split(row) for row in flat_rows]
-        by_output = [tree_unflatten(list(column), rows_spec) for column in zip(*by_input, strict=True)]
-        jacobian = tree_unflatten(by_output, spec)
-        return (jacobian, aux) if has_aux else jacobian
-
-    return wrapper
+    return wrapped
 
 
-def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error") -> Function:
-    r"""Return the function that gives the Jacobian of ``func``, by columns: one batched forward pass.
+def debug_unwrap(tensor: Any, *, recurse: bool = True) -> Any:
+    """Return what a tensor under a transform wraps, to be looked at: a batch in one, a primal.
 
     Args:
-        func: returns tensors in any structure.
-        argnums: by which positional argument, or arguments, to differentiate.
-        has_aux: ``func`` returns a pair, whose second half is handed on and not differentiated.
-        randomness: as for :func:`vmap`.
-
-    Returns:
-        As :func:`jacrev`.
-
-    Raises:
-        RuntimeError: (when called) ``func`` returns something else than tensors, or there is no such argument.
-        NotImplementedError: (when called) an op of ``func`` has no derivative formula.
+        tensor: any tensor.
+        recurse: take off the wrappers of all transforms, not of the innermost only.
 
     Example:
         >>> import reftorch as torch
-        >>> torch.func.jacfwd(lambda x: x * x.sum())(torch.tensor([1.0, 2.0]))
-        tensor([[4., 1.],
-                [2., 5.]])
+        >>> def f(x):
+        ...     print(torch.func.debug_unwrap(x))
+        ...     return x
+        >>> _ = torch.vmap(f)(torch.arange(3))
+        tensor([0, 1, 2])
 
-    Mirrors torch/_functorch/eager_transforms.py, ``jacfwd``.
+    Mirrors torch/_functorch/eager_transforms.py, ``debug_unwrap``.
     """
-
-    @functools.wraps(func)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        chosen = _normalized(argnums, len(args))
-        inputs, spec = tree_flatten(_chosen(args, chosen))
-        partial = _of_chosen(func, args, chosen, kwargs)
-        basis = [chunk.reshape(-1, *x.shape) for chunk, x in zip(standard_basis(inputs), inputs, strict=True)]
-
-        def push_forward(*directions: Any) -> Any:
-            tangent = tree_unflatten(list(directions), spec)
-            result = jvp(partial, (tree_unflatten(inputs, spec),), (tangent,), has_aux=has_aux)
-            return (result[1], result[2]) if has_aux else result[1]
-
-        columns = vmap(push_forward, out_dims=(0, None) if has_aux else 0, randomness=randomness)(*basis)
-        columns, aux = columns if has_aux else (columns, None)
-        numels = [x.numel() for x in inputs]
-
-        def split(column: Any) -> Any:
-            parts = column.split(numels, 0)
-            return tree_unflatten(
-                [
-                    part.movedim(0, -1).reshape((*column.shape[1:], *x.shape))
-                    for part, x in zip(parts, inputs, strict=True)
-                ],
-                spec,
-            )
-
-        jacobian = tree_map(split, columns)
-        return (jacobian, aux) if has_aux else jacobian
-
-    return wrapper
-
-
-def hessian(func: Function, argnums: Argnums = 0) -> Function:
-    r"""Return the function that gives the Hessian of ``func``: forward mode over reverse mode.
-
-    Args:
-        func: returns tensors, as a rule of one element.
-        argnums: by which positional argument, or arguments, to differentiate, twice.
-
-    Returns:
-        A function of the same arguments, as :func:`jacfwd` of :func:`jacrev`.
-
-    Example:
-        >>> import reftorch as torch
-        >>> torch.func.hessian(lambda x: (x * x).prod())(torch.tensor([1.0, 2.0]))
-        tensor([[8., 8.],
-                [8., 2.]])
-
-    Mirrors torch/_functorch/eager_transforms.py, ``hessian``.
-    """
-    return jacfwd(jacrev(func, argnums), argnums)
+    found = _functorch._describe(tensor)
+    if found is None:
+        return tensor
+    return debug_unwrap(found[2]) if recurse else found[2]

@@ -4,7 +4,7 @@ Each argument is wrapped so that its batch dimension is out of sight; every op u
 whole batch, by its batching rule (:mod:`reftorch._functorch.batch_rules`). See ``ATen/functorch/TensorWrapper.h``.
 
 Mirrors: torch/_functorch/vmap.py, torch/_functorch/apis.py
-Leaves out: ``chunk_vmap``, hooks on saved tensors.
+Leaves out: hooks on saved tensors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reftorch import _C, _VF
 from reftorch._functorch import batch_rules
 from reftorch.utils._pytree import TreeSpec, broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_unflatten
 
-__all__ = ["vmap"]
+__all__ = ["batch_size", "vmap"]
 
 _functorch = _C._functorch
 _functorch._set_rule_resolver(batch_rules.resolve)
@@ -87,6 +87,11 @@ def _process_inputs(
         )
     dims = [_checked_in_dim(dim, arg, where) for dim, arg in zip(flat_dims, flat_args, strict=True)]
     return _batch_size(dims, flat_args), dims, flat_args, spec
+
+
+def batch_size(in_dims: Any, args: tuple[Any, ...], func: Callable[..., Any]) -> int:
+    """How many examples the arguments of ``vmap(func, in_dims)`` hold."""
+    return _process_inputs(in_dims, args, _name(func))[0]
 
 
 def _check_out_dims(out_dims: Any, name: str) -> None:

@@ -9,14 +9,16 @@ Leaves out: sparse gradients, custom accelerators.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _C
+from reftorch._utils import _warn_once
 from reftorch.autograd import derivatives, forward_ad, functional, graph, profiler, variable
 from reftorch.autograd._functional_utils import batched_pass
 from reftorch.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
-from reftorch.autograd.function import Function
+from reftorch.autograd.function import Function, NestedIOFunction
 from reftorch.autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Function",
+    "NestedIOFunction",
     "Variable",
     "backward",
     "derivatives",
@@ -68,6 +71,19 @@ def _as_tuple(value: Any, length: int | None = None) -> tuple[Any, ...]:
     return tuple(value)
 
 
+def _inputs_tuple(inputs: Any, where: str) -> tuple[Any, ...]:
+    """What to differentiate by, as a tuple; of a dict, its values."""
+    if isinstance(inputs, Mapping) and type(inputs) is not dict:
+        raise TypeError(
+            f"`inputs` argument to `{where}()` must be a dict, not {type(inputs).__name__}. "
+            "Other Mapping types are not supported."
+        )
+    wanted = _as_tuple(inputs.values() if isinstance(inputs, dict) else inputs)
+    if not wanted:
+        raise RuntimeError(f"`inputs` argument to `{where}()` cannot be empty.")
+    return wanted
+
+
 def _root_metadata(output: Any) -> Any:
     """Where a root's shape, dtype and device are said: the tensor; or, for a GradientEdge, its node's metadata."""
     return output if isinstance(output, _C.TensorBase) else output.node._input_metadata[output.output_nr]
@@ -80,9 +96,7 @@ def _make_grads(outputs: tuple[Any, ...], grads: tuple[Any, ...]) -> tuple[Any, 
         known = _root_metadata(output)
         if grad is not None:
             if not isinstance(grad, _C.TensorBase):
-                raise TypeError(
-                    f"gradients can be either Tensors or None, but got {type(grad).__name__} for output {i}"
-                )
+                raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
             if grad.shape != known.shape:
                 raise RuntimeError(
                     f"Mismatch in shape: grad_output[{i}] has a shape of {grad.shape} and output[{i}] has a shape of "
@@ -92,6 +106,8 @@ def _make_grads(outputs: tuple[Any, ...], grads: tuple[Any, ...]) -> tuple[Any, 
         elif known is not output or output.requires_grad:
             if known.shape.numel() != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            if not known.dtype.is_floating_point:
+                raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {known.dtype}")
             made.append(_C._VariableFunctions.ones(known.shape, dtype=known.dtype, device=known.device))
         else:
             made.append(None)
@@ -111,12 +127,31 @@ def _check_batched(outputs: tuple[Any, ...], grads: tuple[Any, ...]) -> None:
             )
 
 
+_CYCLE_WARNING = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+    "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
+    "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break the "
+    "cycle and avoid the leak."
+)
+
+
+def _from_grad_variables(grad_variables: Any, grad_tensors: Any) -> Any:
+    warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3)
+    if grad_tensors is not None:
+        raise RuntimeError(
+            "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
+            "Please only use `grad_tensors`."
+        )
+    return grad_variables
+
+
 def backward(
     tensors: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Tensor | Sequence[Tensor] | None = None,
+    grad_variables: Tensor | Sequence[Tensor | None] | None = None,
+    inputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge] | dict[str, Tensor] | None = None,
 ) -> None:
     r"""Add to the ``grad`` of every leaf its gradient with respect to the sum of the given tensors.
 
@@ -127,11 +162,15 @@ def backward(
         tensors: what to differentiate.
         grad_tensors: for each, a tensor of its shape; None for a scalar stands for 1.
         retain_graph: keep what the graph saved, so that it can be used again (default: ``create_graph``).
-        create_graph: record the backward pass, so that gradients can be differentiated.
-        inputs: accumulate into these tensors only, leaves or not.
+        create_graph: record the backward pass, so that gradients can be differentiated. It makes a cycle of each leaf
+            and its ``grad``, of which a warning speaks once: :func:`grad` makes none.
+        grad_variables: the former name of ``grad_tensors``; a FutureWarning says so.
+        inputs: accumulate into these tensors only, leaves or not; of a dict, into its values.
 
     Raises:
-        RuntimeError: a tensor has no graph, its graph was freed, or a gradient is missing for a non-scalar.
+        RuntimeError: a tensor has no graph, its graph was freed, or a gradient is missing for a non-scalar; it is
+            called inside a function that vmap or another transform runs.
+        TypeError: a gradient is no tensor, or ``inputs`` is a mapping other than a dict.
 
     Example:
         >>> import reftorch as torch
@@ -142,43 +181,48 @@ def backward(
 
     Mirrors torch/autograd/__init__.py, ``backward``.
     """
-    if inputs is not None and not isinstance(inputs, _C.TensorBase) and len(inputs) == 0:
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    if grad_variables is not None:
+        grad_tensors = _from_grad_variables(grad_variables, grad_tensors)
+    wanted = () if inputs is None else _inputs_tuple(inputs, "backward")
     roots = _as_tuple(tensors)
     grads = _make_grads(roots, _as_tuple(grad_tensors, len(roots)))
     keep = create_graph if retain_graph is None else retain_graph
-    wanted = () if inputs is None else _as_tuple(inputs)
+    if create_graph:
+        _warn_once(_CYCLE_WARNING, stacklevel=3)
     _C._run_backward(roots, grads, keep, create_graph, wanted, allow_unreachable=True, accumulate_grad=True)
 
 
 def grad(
     outputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
-    inputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
+    inputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge] | dict[str, Tensor],
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
+) -> Any:
     r"""Return the gradients of the sum of ``outputs`` with respect to ``inputs``; no ``grad`` is touched.
 
     Args:
         outputs: what to differentiate.
-        inputs: with respect to what: any tensors of the graph.
+        inputs: with respect to what: any tensors of the graph; a dict of them gives a dict of gradients.
         grad_outputs: for each output, a tensor of its shape; None for a scalar stands for 1.
         retain_graph: keep what the graph saved, so that it can be used again (default: ``create_graph``).
         create_graph: record the pass, so that the result can be differentiated.
+        only_inputs: taken for old programs' sake; a FutureWarning says of False that it does nothing.
         allow_unused: give None for an input that the outputs do not depend on (default: ``materialize_grads``).
         is_grads_batched: the gradients given have a batch dimension in front, and so have those returned: one pass
             for all rows, by :func:`vmap <reftorch.vmap>`.
         materialize_grads: give zeros instead of None.
 
     Returns:
-        A tuple, one gradient for each input.
+        A tuple, one gradient for each input; for a dict of inputs, a dict with its keys.
 
     Raises:
         RuntimeError: as :func:`backward`; or an input was not used and ``allow_unused`` is False.
+        TypeError: as :func:`backward`.
         ValueError: ``materialize_grads`` with ``allow_unused=False``.
 
     Example:
@@ -196,9 +240,14 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
     allow_unreachable = materialize_grads if allow_unused is None else allow_unused
-    roots, wanted = _as_tuple(outputs), _as_tuple(inputs)
-    if not wanted:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    roots, wanted = _as_tuple(outputs), _inputs_tuple(inputs, "grad")
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
+            "other parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
     keep = create_graph if retain_graph is None else retain_graph
 
     def run(*starts: Any) -> Any:
@@ -215,5 +264,7 @@ def grad(
         zeros_like = _C._VariableFunctions.zeros_like
         if any(r is None and not isinstance(i, _C.TensorBase) for r, i in zip(result, wanted, strict=True)):
             raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-        result = tuple(zeros_like(i) if r is None else r for r, i in zip(result, wanted, strict=True))
-    return result
+        result = tuple(
+            zeros_like(i, requires_grad=create_graph) if r is None else r for r, i in zip(result, wanted, strict=True)
+        )
+    return dict(zip(inputs, result, strict=True)) if isinstance(inputs, dict) else result

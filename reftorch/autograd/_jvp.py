@@ -146,7 +146,9 @@ def _transposed_twice(call: _Call, formula: Formula, tangents: list[Any]) -> lis
         _is_tensor(r) and r.is_floating_point() and (len(flags) <= i or flags[i]) for i, r in enumerate(results)
     ]
     with enable_grad():
-        grads = [_fn.zeros_like(r).requires_grad_() for r, h in zip(results, has_grad, strict=True) if h]
+        grads = [_fn.zeros_like(r) for r, h in zip(results, has_grad, strict=True) if h]
+        for grad in grads:
+            grad.requires_grad = True  # not requires_grad_(), which function transforms refuse
         pairs = [
             (gradient, tangent.expand(gradient.shape).to(gradient.dtype))
             for gradient, tangent in _gradients(call, formula, grads, tangents)

@@ -1,12 +1,13 @@
 """Ops whose forward and backward are written in Python.
 
 Mirrors: torch/autograd/function.py
-Leaves out: ``NestedIOFunction``.
+Leaves out: gradients in one list (``boxed_grads_call``), saved tensors that go when they are read, nested inputs.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,15 @@ from typing import Any
 from reftorch import _C
 from reftorch.autograd.grad_mode import no_grad
 
-__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "once_differentiable"]
+__all__ = [
+    "BackwardCFunction",
+    "Function",
+    "FunctionCtx",
+    "FunctionMeta",
+    "InplaceFunction",
+    "NestedIOFunction",
+    "once_differentiable",
+]
 
 
 class FunctionCtx:
@@ -167,6 +176,7 @@ class FunctionMeta(type):
         cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
         inherited = any(getattr(base, "_has_setup_context", False) for base in bases)
         cls._has_setup_context = not is_root and ("setup_context" in attrs or inherited)
+        cls._has_defaults = cls._has_setup_context and bool(getattr(cls.forward, "__defaults__", None))
         super().__init__(name, bases, attrs)
 
 
@@ -204,6 +214,7 @@ class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
 
     _backward_cls: type[BackwardCFunction]
     _has_setup_context: bool
+    _has_defaults: bool  # forward's parameters have defaults, which setup_context is to see
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
@@ -264,15 +275,58 @@ class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
         )
 
     @classmethod
-    def apply(cls, *args: Any) -> Any:
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call the Function: ``forward``, recorded as one step.
 
         Args:
             args: those of ``forward``.
+            kwargs: likewise, where ``setup_context`` is defined.
+
+        Raises:
+            TypeError: there are keyword arguments, and no ``setup_context``; or ``forward`` takes them by name only.
         """
+        if kwargs or cls._has_defaults:
+            args = _bind(cls, args, kwargs)
         if _C._functorch.maybe_current_level() is None and not _C._is_forward_ad_active():
             return super().apply(*args)
         return _transformed_apply(cls, args)
+
+
+def _bind(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """All arguments of ``forward`` by position, with the defaults of those that are not given."""
+    if not cls._has_setup_context:
+        raise TypeError(f"{cls.__name__}.apply() takes no keyword arguments: its forward takes ctx, not setup_context")
+    bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+    bound.apply_defaults()
+    if bound.kwargs:
+        raise TypeError(f"{cls.__name__}.forward() got an unexpected keyword argument '{next(iter(bound.kwargs))}'")
+    return bound.args
+
+
+class InplaceFunction(Function):
+    """The base of old Functions that work in place; it holds the flag ``inplace``, and :class:`Function` does all else.
+
+    Mirrors torch/autograd/function.py, ``InplaceFunction``.
+    """
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+
+class NestedIOFunction(Function):
+    """The base of old Functions whose inputs and outputs were nested. It can be named, not called: as in PyTorch.
+
+    Mirrors torch/autograd/function.py, ``NestedIOFunction``.
+    """
+
+    def forward_extended(self, *input: Any) -> Any:
+        """Compute the result, in an old subclass."""
+        raise NotImplementedError
+
+    def backward_extended(self, *grad_output: Any) -> Any:
+        """Return the gradients, in an old subclass."""
+        raise NotImplementedError
 
 
 _transformed_apply: Callable[[Any, tuple[Any, ...]], Any]
@@ -323,7 +377,9 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _bar(tensor: Any) -> Any:
-    return _OnceDifferentiableError.apply(tensor.detach().requires_grad_())
+    detached = tensor.detach()
+    detached.requires_grad = True  # not requires_grad_(), which function transforms refuse
+    return _OnceDifferentiableError.apply(detached)
 
 
 class _OnceDifferentiableError(Function):

@@ -27,22 +27,33 @@ rows there are:
     True
 
 Mirrors: torch/func/__init__.py
-Leaves out: ``functionalize``, ``linearize``, ``debug_unwrap``, ``replace_all_batch_norm_modules_``.
+Leaves out: ``rearrange``, and ``replace_all_batch_norm_modules_``, there being no such modules.
 """
 
 from reftorch._functorch import autograd_function  # noqa: F401  it says what a custom Function does
-from reftorch._functorch.eager_transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp
+from reftorch._functorch.apis import grad, grad_and_value
+from reftorch._functorch.eager_transforms import (
+    debug_unwrap,
+    functionalize,
+    jvp,
+    linearize,
+    vjp,
+)
 from reftorch._functorch.functional_call import functional_call, stack_module_state
+from reftorch._functorch.jacobians import hessian, jacfwd, jacrev
 from reftorch._functorch.vmap import vmap
 
 __all__ = [
+    "debug_unwrap",
     "functional_call",
+    "functionalize",
     "grad",
     "grad_and_value",
     "hessian",
     "jacfwd",
     "jacrev",
     "jvp",
+    "linearize",
     "stack_module_state",
     "vjp",
     "vmap",

@@ -53,7 +53,8 @@ class Parameter(Tensor, metaclass=_MarkedMeta):
         if type(data) in (Tensor, Parameter):
             return Tensor._make_subclass(cls, data, requires_grad)
         # A subclass keeps its own class, and with it its behaviour; the mark makes isinstance(t, Parameter) true.
-        t = data.detach().requires_grad_(requires_grad)
+        t = data.detach()
+        t.requires_grad = requires_grad
         if type(t) is not type(data):
             raise RuntimeError(
                 f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns "
@@ -95,7 +96,8 @@ class Buffer(Tensor, metaclass=_MarkedMeta):
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
         if data is None:
             data = _VF.empty(0)
-        t: Any = data.detach().requires_grad_(data.requires_grad)
+        t: Any = data.detach()
+        t.requires_grad = data.requires_grad
         t.persistent = persistent
         t._is_buffer = True
         return t

@@ -6,10 +6,13 @@ Mirrors: test/functorch/test_eager_transforms.py
 import pytest
 
 import reftorch as torch
-from reftorch.func import grad, grad_and_value, jacfwd, jacrev, jvp, vjp
+from reftorch.func import debug_unwrap, functionalize, grad, grad_and_value, jacfwd, jacrev, jvp, linearize, vjp
 from reftorch.utils._pytree import tree_leaves
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")  # torch's own
+pytestmark = [  # torch's own
+    pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:Attempted to insert a get_attr Node:UserWarning"),
+]
 
 V = [1.0, 2.0, 3.0]
 M = [[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]]
@@ -176,9 +179,9 @@ ERRORS = {
     "no number": (
         lambda: grad(lambda x: x * 2)(torch.tensor(V)),
         RuntimeError,
-        "Expected f.* to return a scalar tensor",
+        "Expected f.* to return a scalar Tensor",
     ),
-    "no tensor": (lambda: grad(lambda x: 2.0)(torch.tensor(V)), RuntimeError, "to return a Tensor, got type"),
+    "no tensor": (lambda: grad(lambda x: 2.0)(torch.tensor(V)), RuntimeError, "to return a Tensor, got <class"),
     "no such argument": (lambda: grad(lambda x: x, 2)(torch.tensor(V)), RuntimeError, "Got argnum=2, but only 1"),
     "no tuple": (
         lambda: jvp(lambda x: x, torch.ones(1), torch.ones(1)),
@@ -211,3 +214,120 @@ def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()
     assert torch._C._functorch.maybe_current_level() is None
+
+
+LINEAR = {
+    "one": lambda lib, F: F.linearize(lambda x: (x * x.sum()).sin(), lib.tensor(V)),
+    "two": lambda lib, F: F.linearize(lambda x, y: x.outer(y).exp(), lib.tensor(V), lib.tensor(V)),
+    "a tree": lambda lib, F: F.linearize(lambda x: {"a": x["v"] * 2, "b": x["v"].prod()}, {"v": lib.tensor(V)}),
+}
+TANGENTS = {
+    "one": lambda lib: (lib.tensor(V),),
+    "two": lambda lib: (lib.tensor(V), lib.ones(3)),
+    "a tree": lambda lib: ({"v": lib.tensor(V)},),
+}
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_linearize(name, real_torch):
+    def call(lib, F):
+        output, push_forward = LINEAR[name](lib, F)
+        return output, push_forward(*TANGENTS[name](lib)), push_forward(*TANGENTS[name](lib))
+
+    same(call, real_torch)
+
+
+def test_linearize_runs_its_function_once_and_nests():
+    runs = []
+
+    def f(x):
+        runs.append(1)
+        return x.sin()
+
+    _, push_forward = linearize(f, torch.tensor(V))
+    rows = torch.vmap(push_forward)(torch.eye(3))
+    assert torch.equal(rows, torch.tensor(V).cos().diag())
+    assert len(runs) == 1
+    with pytest.raises(RuntimeError, match=r"tangent:0 with shape .* doesn't match"):
+        push_forward(torch.ones(2))
+    with pytest.raises(RuntimeError, match="same argspec"):
+        push_forward(torch.ones(3), torch.ones(3))
+
+
+def test_functionalize():
+    def f(x):
+        x.view(-1).add_(1)
+        return x * 2
+
+    x = torch.zeros(2)
+    assert functionalize(f)(x).tolist() == [2, 2]
+    assert x.tolist() == [1, 1]
+    assert torch.vmap(functionalize(f, remove="mutations_and_views"))(torch.zeros(2, 1)).tolist() == [[2], [2]]
+    with pytest.raises(RuntimeError, match="received invalid argument for remove=views"):
+        functionalize(f, remove="views")
+
+
+def test_debug_unwrap():
+    seen = []
+
+    def f(x):
+        seen.extend([debug_unwrap(x), debug_unwrap(x, recurse=False)])
+        return x.sum()
+
+    x = torch.tensor(M)
+    torch.vmap(grad(f))(x)
+    assert seen[0].shape == (2, 3)
+    assert seen[1].shape == (3,)
+    assert debug_unwrap(x) is x
+
+
+STRICT = "The output of f is independent of the inputs. This is not allowed with strict=True."
+
+
+def test_strict():
+    ones = torch.ones(2)
+    assert jvp(lambda x: torch.ones(3), (ones,), (ones,))[1].tolist() == [0, 0, 0]
+    with pytest.raises(RuntimeError, match=STRICT):
+        jvp(lambda x: torch.ones(3), (ones,), (ones,), strict=True)
+
+
+REFUSED = {
+    "requires_grad_ in vmap": lambda lib: lib.vmap(lambda x: x.requires_grad_())(lib.ones(2)),
+    "requires_grad_ in grad": lambda lib: lib.func.grad(lambda x: x.requires_grad_())(lib.tensor(1.0)),
+    "requires_grad_ in jvp": lambda lib: lib.func.jvp(lambda x: x.requires_grad_(), (lib.ones(2),), (lib.ones(2),)),
+    "retain_grad": lambda lib: lib.func.grad(lambda x: x.sin().retain_grad())(lib.tensor(1.0)),
+    "autograd.functional": lambda lib: lib.vmap(lambda x: lib.autograd.functional.jacobian(lib.sin, x))(lib.ones(2)),
+}
+
+
+@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED)
+def test_what_a_function_under_a_transform_may_not_do(call, real_torch_or_none):
+    for lib in (torch, real_torch_or_none) if real_torch_or_none else (torch,):
+        with pytest.raises(RuntimeError, match=r"You are attempting to call Tensor\.(requires_grad_|retain_grad)"):
+            call(lib)
+    weight = torch.ones(2, requires_grad=True)
+    assert grad(lambda x: (x * weight).sum())(torch.ones(2)).requires_grad
+
+
+def test_hooks_on_saved_tensors_are_refused():
+    message = "don't yet support saved tensor hooks"
+    with torch.autograd.graph.save_on_cpu(), pytest.raises(RuntimeError, match=message):
+        grad(lambda x: x * x)(torch.tensor(1.0))
+
+    def f(x):
+        with torch.autograd.graph.save_on_cpu():
+            return x * x
+
+    with pytest.raises(RuntimeError, match=message):
+        vjp(f, torch.tensor(1.0))
+
+
+def test_an_argument_that_is_not_differentiated_may_be_written_to(real_torch):
+    def call(lib, F):
+        def f(x, y):
+            y.copy_(x * 2)
+            return (x * y).sum()
+
+        return F.grad(f)(lib.tensor(V), lib.zeros(3)), F.jacfwd(f)(lib.tensor(V), lib.zeros(3))
+
+    same(call, real_torch)

@@ -4,7 +4,9 @@ Mirrors: test/test_autograd.py (TestAutograd)
 """
 
 import gc
+import warnings
 import weakref
+from types import MappingProxyType
 
 import pytest
 
@@ -279,3 +281,65 @@ def test_undifferentiable_argument_is_refused():
     weight = torch.ones(3, requires_grad=True)
     with pytest.raises(RuntimeError, match="not differentiable with respect to argument 'weight'"):
         torch.nn.functional.nll_loss(logits, torch.tensor([0, 1]), weight=weight)
+
+
+def test_create_graph_warns_of_the_cycle_once(real_torch_or_none):
+    text = "Using backward() with create_graph=True will create a reference cycle between the parameter and its"
+    for lib in (torch, real_torch_or_none) if real_torch_or_none else (torch,):
+        x = lib.ones(2, requires_grad=True)
+
+        def warned(call, x=x):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                call()
+            x.grad = None
+            assert all(w.category is UserWarning and str(w.message).startswith(text) for w in caught)
+            return len(caught)
+
+        def backward(x=x):
+            (x * x).sum().backward(create_graph=True)
+
+        assert not lib.is_warn_always_enabled()
+        lib.set_warn_always(True)
+        try:
+            assert [warned(backward), warned(backward)] == [1, 1]
+        finally:
+            lib.set_warn_always(False)
+        assert warned(backward) <= 1
+        assert warned(backward) == 0
+        assert warned(lambda lib=lib, x=x: lib.autograd.grad((x * x).sum(), x, create_graph=True)) == 0
+
+
+def test_inputs_in_a_dict():
+    x, y = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    grads = torch.autograd.grad((x * y * 3).sum(), {"x": x, "y": y})
+    assert {name: grad.tolist() for name, grad in grads.items()} == {"x": [3, 3], "y": [3, 3]}
+    (x * y).sum().backward(inputs={"x": x})
+    assert x.grad.tolist() == [1, 1]
+    assert y.grad is None
+    for call, name in ((torch.autograd.grad, "grad"), (torch.autograd.backward, "backward")):
+        with pytest.raises(RuntimeError, match=rf"`inputs` argument to `{name}\(\)` cannot be empty"):
+            call((x * y).sum(), inputs={})
+        with pytest.raises(TypeError, match="must be a dict, not mappingproxy"):
+            call((x * y).sum(), inputs=MappingProxyType({"x": x}))
+
+
+def test_old_arguments_warn():
+    x = torch.ones(2, requires_grad=True)
+    with pytest.warns(FutureWarning, match="only_inputs argument is deprecated"):
+        torch.autograd.grad(x.sum(), x, only_inputs=False)
+    with pytest.warns(FutureWarning, match="`grad_variables` is deprecated"):
+        torch.autograd.backward(x * 1, grad_variables=torch.ones(2))
+    assert x.grad.tolist() == [1, 1]
+    with (
+        pytest.warns(FutureWarning, match="`grad_variables` is deprecated"),
+        pytest.raises(RuntimeError, match="Please only use `grad_tensors`"),
+    ):
+        torch.autograd.backward(x * 1, torch.ones(2), grad_variables=torch.ones(2))
+
+
+def test_materialized_zeros_require_what_the_pass_records():
+    x, y = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    for record in (False, True):
+        _, zeros = torch.autograd.grad((x * x).sum(), (x, y), create_graph=record, materialize_grads=True)
+        assert zeros.requires_grad == record

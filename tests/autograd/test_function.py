@@ -323,3 +323,65 @@ def test_errors_keep_their_traceback():
     with pytest.raises(ZeroDivisionError, match="in backward") as caught:
         Broken.apply(leaf(1)).backward()
     assert caught.traceback[-1].name == "backward"
+
+
+def test_arguments_by_name_and_by_default(real_torch):
+    def call(lib):
+        seen = []
+
+        class Scaled(lib.autograd.Function):
+            @staticmethod
+            def forward(x, factor=2.0):
+                return x * factor
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                seen.append(len(inputs))
+                ctx.factor = inputs[1]
+
+            @staticmethod
+            def backward(ctx, grad):
+                return grad * ctx.factor, None
+
+        x = lib.ones(2, requires_grad=True)
+        results = [Scaled.apply(x), Scaled.apply(x, 3.0), Scaled.apply(x, factor=4.0), Scaled.apply(factor=5.0, x=x)]
+        return [r.tolist() for r in results], [lib.autograd.grad(r.sum(), x)[0].tolist() for r in results], seen
+
+    assert call(torch) == call(real_torch)
+
+
+def test_arguments_by_name_need_setup_context():
+    class Old(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+    with pytest.raises(TypeError, match="takes no keyword arguments"):
+        Old.apply(x=torch.ones(1))
+
+
+def test_an_argument_by_name_alone_is_refused(real_torch_or_none):
+    for lib in (torch, real_torch_or_none) if real_torch_or_none else (torch,):
+
+        class Shifted(lib.autograd.Function):
+            @staticmethod
+            def forward(x, *, shift=0.0):
+                return x + shift
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                pass
+
+        with pytest.raises(TypeError, match="got an unexpected keyword argument 'shift'"):
+            Shifted.apply(lib.ones(1), shift=1.0)
+
+
+def test_old_bases_have_their_names():
+    with pytest.warns(DeprecationWarning, match="should not be instantiated"):
+        assert torch.autograd.function.InplaceFunction(True).inplace
+    with pytest.warns(DeprecationWarning, match="should not be instantiated"):
+        nested = torch.autograd.NestedIOFunction()
+    with pytest.raises(NotImplementedError):
+        nested.forward_extended()
+    with pytest.raises(NotImplementedError):
+        nested.backward_extended()

@@ -2,6 +2,7 @@
 // A tensor's attributes that speak of the graph. Left out: names, forward gradients.
 #include <csrc/autograd/python_variable_methods.h>
 
+#include <ATen/functorch/DynamicLayer.h>
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_cpp_function.h>
 #include <csrc/autograd/python_hook.h>
@@ -178,6 +179,15 @@ PyGetSetDef* THPVariable_autograd_properties() {
 
 // ---- methods
 
+// A function under a transform works on the transform's own graph, where these would do something else than is meant.
+static void refuse_under_transforms(const char* what) {
+  TORCH_CHECK(at::functorch::current_layer() == nullptr, "You are attempting to call Tensor.", what,
+              "() (or perhaps using torch.autograd.functional.* APIs) inside of a function being transformed by a "
+              "functorch transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, "
+              "vjp, jacrev, jacfwd, hessian) or call ",
+              what, "() outside of a function being transformed instead.");
+}
+
 static PyObject* requires_grad_(PyObject* self, PyObject* args, PyObject* kwargs) {
   HANDLE_TH_ERRORS
   static const char* keywords[] = {"requires_grad", nullptr};
@@ -185,6 +195,7 @@ static PyObject* requires_grad_(PyObject* self, PyObject* args, PyObject* kwargs
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|p:requires_grad_", const_cast<char**>(keywords), &requires_grad)) {
     return nullptr;
   }
+  refuse_under_transforms("requires_grad_");
   change_requires_grad(self, requires_grad != 0);
   return Py_NewRef(self);
   END_HANDLE_TH_ERRORS
@@ -192,6 +203,9 @@ static PyObject* requires_grad_(PyObject* self, PyObject* args, PyObject* kwargs
 
 static PyObject* retain_grad(PyObject* self, PyObject*) {
   HANDLE_TH_ERRORS
+  if (unpack(self).requires_grad()) {
+    refuse_under_transforms("retain_grad");
+  }
   impl::retain_grad(unpack(self));
   Py_RETURN_NONE;
   END_HANDLE_TH_ERRORS
