@@ -6,14 +6,16 @@ Leaves out: anything a lesson teaches; that lives in `reftorch`.
 
 from course._tools.checks import check
 from course._tools.magics import course, load_ipython_extension
-from course._tools.pictures import Step, route, tree_map
-from course._tools.plots import curve, images, operands
+from course._tools.pictures import Step, beside, route, tree_map
+from course._tools.plots import bars, curve, images, operands
 from course._tools.source import show_source
 from course._tools.start_page import start_page
 from course._tools.symbol_map import symbol_map
 
 __all__ = [
     "Step",
+    "bars",
+    "beside",
     "check",
     "course",
     "curve",

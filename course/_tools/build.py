@@ -96,7 +96,7 @@ def _tell(console: Console, file: Path, changes: Iterable[str], look: bool) -> N
     state = ("not up to date" if look else "changed") if changes else "up to date"
     console.print(f"{shown(file)}: {state}")
     for change in changes:
-        console.print(f"  {change}")
+        console.print(f"  {change}", markup=False)
 
 
 def _comparable(cell: NotebookNode) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The pictures of the lessons that show source: the route a call takes, and the map of the tree.
+"""The pictures of the lessons that show source: the route a call takes, here and in PyTorch, and the map of the tree.
 
 Mirrors: nothing in PyTorch: the course's pictures.
 Leaves out: hand-placed drawings; both are made from names that must exist, so they cannot go stale.
@@ -65,6 +65,32 @@ def route(steps: list[Step], caption: str) -> Picture:
         if position:
             picture.arrow(left + 40, y - gap + 2, left + 40, y - 2)
         y += height + gap
+    return picture
+
+
+def beside(rows: list[tuple[Step, str, str]], caption: str) -> Picture:
+    """The stations of a call here, each with its name and its file in PyTorch to the right, and below what happens.
+
+    Raises:
+        LookupError: a station's file does not define its symbol (any more).
+    """
+    left, width, height, gap = 10, 380, 64, 14
+    picture = Picture(2 * width + 30, len(rows) * (height + gap) + 28, caption)
+    picture.text(left + 12, 18, "here", size=12, fill=MUTED)
+    picture.text(left + width + 22, 18, "in PyTorch 2.13", size=12, fill=MUTED)
+    for position, (step, there, there_path) in enumerate(rows):
+        if step.path:
+            show_source(step.path, step.symbol, nth=0)
+        fill, line = FLOORS[step.floor]
+        y = 28 + position * (height + gap)
+        for x, symbol, path in ((left, step.symbol, step.path), (left + width + 10, there, there_path)):
+            picture.box(x, y, width, height, fill=fill, line=line)
+            picture.text(x + 12, y + 20, symbol, mono=True, bold=True)
+            picture.text(x + 12, y + 37, path, size=11, mono=True, fill=MUTED)
+        picture.text(left + 12, y + 55, step.why, size=12)
+        if position:
+            picture.arrow(left + 30, y - gap + 1, left + 30, y - 1)
+            picture.arrow(left + width + 40, y - gap + 1, left + width + 40, y - 1)
     return picture
 
 

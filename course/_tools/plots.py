@@ -1,4 +1,4 @@
-"""The pictures of the lessons that show numbers: how an operand is read, a training curve, images.
+"""The pictures of the lessons that show numbers: how an operand is read, curves, bars, images.
 
 Mirrors: nothing in PyTorch: the course's pictures.
 Leaves out: axes that scale to any data; a lesson has one curve and small tensors.
@@ -53,6 +53,20 @@ def curve(values: Sequence[float], caption: str, *, x_label: str, y_label: str) 
     picture.text(left + width, top + height + 18, str(len(values)), size=11, fill=MUTED, anchor="end")
     picture.text(left + width / 2, top + height + 36, x_label, size=12, anchor="middle")
     picture.text(left + width, top + 14, y_label, size=12, anchor="end")
+    return picture
+
+
+def bars(values: dict[str, float], caption: str, *, unit: str = "") -> Picture:
+    """One bar for each name, the longest across the picture, each with its number behind it."""
+    row, left, width = 24, 250, 400
+    picture = Picture(left + width + 130, len(values) * row + 20, caption)
+    highest = max(values.values()) or 1
+    for position, (name, value) in enumerate(values.items()):
+        y = 10 + position * row
+        length = max(width * value / highest, 1)
+        picture.text(left - 10, y + 16, name, size=12, mono=True, anchor="end")
+        picture.box(left, y + 3, length, row - 7, fill=SHADES[0], line="#54aeff", r=2)
+        picture.text(left + length + 8, y + 16, f"{value:g} {unit}".rstrip(), size=12)
     return picture
 
 

@@ -108,7 +108,7 @@ def show_source(
 def mirrors_of(path: str) -> str:
     """What the `Mirrors:` line at the head of a file says."""
     with (ROOT / path).open() as file:
-        head = "".join(islice(file, 12))
+        head = "".join(islice(file, 60))  # a docstring may come first
     found = MIRRORS.search(head)
     if found is None:
         raise LookupError(f"{path} opens without a `Mirrors:` line")

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from course._tools import Step, curve, images, operands, route, symbol_map, tree_map
+from course._tools import Step, bars, beside, curve, images, operands, route, symbol_map, tree_map
 
 
 class Strided:
@@ -51,6 +51,20 @@ def test_a_route_shows_its_stations_in_order():
 def test_a_route_refuses_a_station_that_is_not_there():
     with pytest.raises(LookupError, match="NoSuchClass"):
         route([Step("core", "NoSuchClass", "course/_tools/layout.py")], "broken")
+
+
+def test_two_walks_stand_side_by_side_and_ours_must_be_there():
+    rows = [(Step("core", "Chapter", "course/_tools/layout.py", "a class"), "Kapitel", "there/layout.py")]
+    assert {"Chapter", "course/_tools/layout.py", "Kapitel", "there/layout.py"} <= set(texts(beside(rows, "two")))
+    with pytest.raises(LookupError, match="NoSuchClass"):
+        beside([(Step("core", "NoSuchClass", "course/_tools/layout.py"), "", "")], "broken")
+
+
+def test_bars_are_as_long_as_their_numbers():
+    picture = ElementTree.fromstring(bars({"a": 4, "b": 1, "none": 0}, "three", unit="ms").svg())
+    boxes = list(picture.iter("{http://www.w3.org/2000/svg}rect"))[1:]
+    assert [float(box.get("width")) for box in boxes] == [400, 100, 1]
+    assert texts(bars({"a": 4}, "one", unit="ms")) == ["a", "4 ms"]
 
 
 def test_a_map_refuses_a_folder_that_is_not_there():
