@@ -28,5 +28,5 @@ def test_functions_come_in_the_order_they_were_entered(gdb):
 
 def test_a_function_that_was_never_entered_is_named_with_what_gdb_said(gdb):
     gdb += [{"kind": "bad_break", "text": "no symbol g"}]
-    with pytest.raises(RuntimeError, match="did not see g; .*no symbol g"):
+    with pytest.raises(RuntimeError, match=r"did not see g; .*no symbol g"):
         stops.first_stops("import reftorch", "g")
