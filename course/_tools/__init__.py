@@ -5,6 +5,7 @@ Leaves out: anything a lesson teaches; that lives in `reftorch`.
 """
 
 from course._tools.checks import check
+from course._tools.graphs import graph
 from course._tools.magics import course, load_ipython_extension
 from course._tools.pictures import Step, beside, route, tree_map
 from course._tools.plots import bars, curve, images, operands
@@ -19,6 +20,7 @@ __all__ = [
     "check",
     "course",
     "curve",
+    "graph",
     "images",
     "load_ipython_extension",
     "operands",

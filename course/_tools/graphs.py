@@ -1,0 +1,148 @@
+"""The picture of a backward graph, with what each node keeps.
+
+Mirrors: nothing in PyTorch: there one installs torchviz and graphviz.
+Leaves out: numbers and shapes that are kept, and links to the formulas: `reftorch.debug.draw_graph` shows both.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from course._tools.pictures import FLOORS
+from reftorch import _C
+from reftorch.debug._svg import MUTED, Picture
+
+WIDTH, LANE, GAP, LINE, PAD, BETWEEN = 178, 20, 20, 20, 10, 34
+KEPT = ("#fff8c5", "#d4a72c")
+NOT_SAVED = {"grad", "grads", "needs_input_grad"}
+
+
+def kept_by(node: Any) -> list[str]:
+    """A line for each tensor that a node keeps: the name its formula has for it, and its shape."""
+    if hasattr(node, "variable"):
+        return []
+    try:
+        if isinstance(node, _C._FunctionBase):
+            return [f"keeps {list(each.shape)}" for each in node.saved_tensors if each is not None]
+        codes = [formula.__code__ for formula in _C._node_formulas(node)]
+        asked = {name for code in codes for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
+        values = {name: getattr(node, f"_saved_{name}") for name in sorted(asked - NOT_SAVED)}
+    except RuntimeError:
+        return ["freed"]
+    return [f"keeps {name} {list(t.shape)}" for name, t in values.items() if isinstance(t, _C.TensorBase)]
+
+
+def short_name(node: Any) -> str:
+    """`AccumulateGrad` for a node that calls itself `torch::autograd::AccumulateGrad`."""
+    return node.name().split("::")[-1]
+
+
+def children(node: Any) -> list[Any]:
+    return [child for child, _ in node.next_functions if child is not None]
+
+
+def in_order(root: Any) -> list[Any]:
+    """The nodes of a graph, each after all that lead to it."""
+    missing: Counter[Any] = Counter()
+    pending, seen = [root], {root}
+    while pending:
+        for child in children(pending.pop()):
+            missing[child] += 1
+            if child not in seen:
+                seen.add(child)
+                pending.append(child)
+    order = [root]
+    for node in order:
+        for child in children(node):
+            missing[child] -= 1
+            if missing[child] == 0:
+                order.append(child)
+    return order
+
+
+class Lane:
+    """The place of an edge in a row that it only passes."""
+
+
+def _rows(order: list[Any]) -> tuple[list[list[Any]], dict[Any, list[Any]]]:
+    """Nodes and lanes by depth, and for each of them what leads to it in the row above."""
+    depth = dict.fromkeys(order, 0)
+    for node in order:
+        for child in children(node):
+            depth[child] = max(depth[child], depth[node] + 1)
+    rows: list[list[Any]] = [[] for _ in range(max(depth.values()) + 1)]
+    above: dict[Any, list[Any]] = {node: [] for node in order}
+    for node in order:
+        rows[depth[node]].append(node)
+        for child in dict.fromkeys(children(node)):
+            former = node
+            for between in range(depth[node] + 1, depth[child]):
+                lane = Lane()
+                rows[between].append(lane)
+                above[lane], former = [former], lane
+            above[child].append(former)
+    return rows, above
+
+
+def graph(tensor: Any, **names: Any) -> Picture:
+    """The graph behind `tensor`: a box for each node, in yellow what it keeps, in green the leaves.
+
+    Args:
+        tensor: a result with a history.
+        names: leaves by the names they shall have.
+    """
+    named = {id(leaf): name for name, leaf in names.items()}
+    order = in_order(tensor.grad_fn)
+    rows, above = _rows(order)
+    kept = {node: kept_by(node) for node in order}
+    widths = [sum(_width(item) + GAP for item in row) - GAP for row in rows]
+    heights = [max(_height(kept[item]) for item in row if item in kept) for row in rows]
+    caption = f"the graph of {short_name(tensor.grad_fn)}: {len(order)} nodes, and what they keep"
+    picture = Picture(max(widths) + 2 * GAP, sum(heights) + BETWEEN * (len(rows) - 1) + 2 * PAD, caption)
+
+    ends: dict[Any, tuple[float, float]] = {}  # the middle of an item's lower edge
+    y = float(PAD)
+    for row, width, height in zip(rows, widths, heights, strict=True):
+        row.sort(key=lambda item: sum(ends[each][0] for each in above[item]) / max(len(above[item]), 1))
+        x = (max(widths) - width) / 2 + GAP
+        for item in row:
+            middle = x + _width(item) / 2
+            for each in above[item]:
+                draw = picture.arrow if item in kept else _line(picture)
+                draw(*ends[each], middle, y - 2)
+            if item in kept:
+                _draw_node(picture, item, named, kept[item], x, y)
+                ends[item] = (middle, y + _height(kept[item]))
+            else:
+                picture.path([(middle, y - 2), (middle, y + height)], line=MUTED)
+                ends[item] = (middle, y + height)
+            x += _width(item) + GAP
+        y += height + BETWEEN
+    return picture
+
+
+def _line(picture: Picture) -> Any:
+    return lambda x1, y1, x2, y2: picture.path([(x1, y1), (x2, y2)], line=MUTED)
+
+
+def _width(item: Any) -> int:
+    return LANE if isinstance(item, Lane) else WIDTH
+
+
+def _height(lines: list[str]) -> int:
+    return LINE * (1 + len(lines)) + PAD
+
+
+def _draw_node(picture: Picture, node: Any, named: dict[int, str], kept: list[str], x: float, y: float) -> None:
+    leaf = getattr(node, "variable", None)
+    fill, line = FLOORS[
+        "native" if leaf is not None else "binding" if isinstance(node, _C._FunctionBase) else "autograd"
+    ]
+    picture.box(x, y, WIDTH, _height(kept), fill=fill, line=line)
+    title = short_name(node) if leaf is None else f"{named.get(id(leaf), 'leaf')} {list(leaf.shape)}"
+    picture.text(x + PAD, y + 19, title, size=12, mono=True, bold=True)
+    for number, text in enumerate(kept, start=1):
+        top = y + LINE * number + 4
+        picture.box(x + 6, top, WIDTH - 12, LINE - 3, fill="none" if text == "freed" else KEPT[0], line=KEPT[1], r=3)
+        picture.text(x + PAD + 2, top + 12, text, size=11, mono=True)
