@@ -1,7 +1,15 @@
 """Hooks before and after a module's forward.
 
-Mirrors: torch/nn/modules/module.py, the hooks of ``Module`` and ``_call_impl``
-Leaves out: backward hooks of modules, and the hooks that see a parameter, buffer or module being registered.
+Mirrors: torch/nn/modules/module.py, the forward hooks of ``Module`` and ``_call_impl``
+Leaves out: calls of what a compiler made of the module.
+
+Note [Calls without hooks]
+    Problem: most calls of most modules run no hook, yet there are eight dicts of hooks to look into: before and after
+    forward and backward, of this module and of all modules. Looking into all eight would double the cost of a small
+    module's call.
+    Trick: the hooks that are rare, those of all modules and those of backward passes, enter their ids into one more
+    dict, ``_closer_look``, and handles take them out again. A call looks into that one and into the module's two dicts
+    of forward hooks; where all are empty it is ``forward``.
 """
 
 from __future__ import annotations
@@ -11,6 +19,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from reftorch._tensor import Tensor
+from reftorch.nn.modules._backward_hooks import BackwardHooks, _closer_look
 from reftorch.utils.hooks import RemovableHandle
 
 __all__ = ["ForwardHooks", "register_module_forward_hook", "register_module_forward_pre_hook"]
@@ -41,8 +51,9 @@ def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
 
     Mirrors torch/nn/modules/module.py, ``register_module_forward_pre_hook``.
     """
-    handle = RemovableHandle(_global_forward_pre_hooks)
+    handle = RemovableHandle(_global_forward_pre_hooks, extra_dict=_closer_look)
     _global_forward_pre_hooks[handle.id] = hook
+    _closer_look[handle.id] = True
     return handle
 
 
@@ -68,10 +79,10 @@ def register_module_forward_hook(
 
     Mirrors torch/nn/modules/module.py, ``register_module_forward_hook``.
     """
-    handle = RemovableHandle(
-        _global_forward_hooks, extra_dict=[_global_forward_hooks_with_kwargs, _global_forward_hooks_always_called]
-    )
+    extras = [_global_forward_hooks_with_kwargs, _global_forward_hooks_always_called, _closer_look]
+    handle = RemovableHandle(_global_forward_hooks, extra_dict=extras)
     _global_forward_hooks[handle.id] = hook
+    _closer_look[handle.id] = True
     if with_kwargs:
         _global_forward_hooks_with_kwargs[handle.id] = True
     if always_call:
@@ -79,8 +90,8 @@ def register_module_forward_hook(
     return handle
 
 
-class ForwardHooks:
-    """The part of ``Module`` that keeps forward hooks and runs them."""
+class ForwardHooks(BackwardHooks):
+    """The part of ``Module`` that keeps forward hooks, and runs the hooks around forward."""
 
     forward: Callable[..., Any]
     _forward_hooks: OrderedDict[int, Callable]
@@ -188,10 +199,21 @@ class ForwardHooks:
         called = set()
         try:
             args, kwargs = self._run_forward_pre_hooks(args, kwargs)
+            backward_hook = self._get_backward_hooks()
+            if backward_hook is not None:
+                args = backward_hook.setup_input_hook(args)
             output = self.forward(*args, **kwargs)
             for hook_id, hook in (*_global_forward_hooks.items(), *self._forward_hooks.items()):
                 called.add(hook_id)
                 output = self._run_forward_hook(hook_id, hook, args, kwargs, output)
+            if backward_hook is not None:
+                if not isinstance(output, (Tensor, tuple)):
+                    warnings.warn(
+                        "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
+                        f"received {type(output)}",
+                        stacklevel=3,
+                    )
+                output = backward_hook.setup_output_hook(output)
         except Exception:
             self._run_always_called_hooks(called, args, kwargs, output)
             raise

@@ -1,10 +1,11 @@
 """The base class of every layer and network.
 
 Mirrors: torch/nn/modules/module.py
-Leaves out: backward hooks, registration hooks, ``compile``, ``share_memory`` and devices other than the CPU.
+Leaves out: the deprecated backward hooks, ``compile``, ``share_memory`` and devices other than the CPU.
 
-PyTorch has it all in one file of three thousand lines. Here the class is put together from four: this one registers
-and converts, ``_tree`` walks, ``_state_dict`` saves and loads, ``_hooks`` runs the hooks around ``forward``.
+PyTorch has it all in one file of three thousand lines. Here the class is put together from several: this one registers
+what it is made of, ``_tree`` walks, ``_conversion`` converts, ``_state_dict`` saves and loads, ``_hooks`` runs the
+hooks around ``forward``, ``_backward_hooks`` those of backward passes.
 """
 
 from __future__ import annotations
@@ -14,16 +15,28 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from reftorch import _C
 from reftorch._tensor import Tensor
 from reftorch._utils import typename
-from reftorch.autograd.grad_mode import no_grad
+from reftorch.nn.modules._backward_hooks import (
+    _closer_look,
+    _look_closer_at,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+)
+from reftorch.nn.modules._conversion import ModuleConversion
 from reftorch.nn.modules._hooks import (
     ForwardHooks,
-    _global_forward_hooks,
-    _global_forward_pre_hooks,
     register_module_forward_hook,
     register_module_forward_pre_hook,
+)
+from reftorch.nn.modules._registration_hooks import (
+    _global_buffer_registration_hooks,
+    _global_module_registration_hooks,
+    _global_parameter_registration_hooks,
+    _run,
+    register_module_buffer_registration_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
 )
 from reftorch.nn.modules._registry import Registry
 from reftorch.nn.modules._state_dict import ModuleState
@@ -33,7 +46,16 @@ from reftorch.nn.parameter import Buffer, Parameter
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Module", "register_module_forward_hook", "register_module_forward_pre_hook"]
+__all__ = [
+    "Module",
+    "register_module_buffer_registration_hook",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+]
 
 _REGISTRIES = ("_parameters", "_buffers", "_modules")
 _HOOKS = (
@@ -42,6 +64,8 @@ _HOOKS = (
     "_forward_hooks_always_called",
     "_forward_pre_hooks",
     "_forward_pre_hooks_with_kwargs",
+    "_backward_hooks",
+    "_backward_pre_hooks",
     "_state_dict_hooks",
     "_state_dict_pre_hooks",
     "_load_state_dict_pre_hooks",
@@ -49,7 +73,7 @@ _HOOKS = (
 )
 
 
-class Module(ForwardHooks, ModuleState, ModuleTree):
+class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
     """A network or a layer: parameters, buffers and submodules, and a ``forward`` that computes with them.
 
     Assigning a :class:`Parameter`, a :class:`Buffer` or a module to an attribute registers it: ``parameters()`` finds
@@ -99,7 +123,7 @@ class Module(ForwardHooks, ModuleState, ModuleTree):
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if _global_forward_pre_hooks or _global_forward_hooks or self._forward_pre_hooks or self._forward_hooks:
+        if _closer_look or self._forward_pre_hooks or self._forward_hooks:  # see Note [Calls without hooks]
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs) if kwargs else self.forward(*args)  # an empty ** still makes a dict
 
@@ -150,6 +174,8 @@ class Module(ForwardHooks, ModuleState, ModuleTree):
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. "
                 f"To express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
+        if param is not None:
+            param = _run(_global_parameter_registration_hooks, self, name, param)
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
@@ -181,7 +207,7 @@ class Module(ForwardHooks, ModuleState, ModuleTree):
             raise TypeError(
                 f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = _run(_global_buffer_registration_hooks, self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -210,7 +236,7 @@ class Module(ForwardHooks, ModuleState, ModuleTree):
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{typename(module)} is not a Module subclass")
         self._check_name("module", name, self._modules)
-        self._modules[name] = module
+        self._modules[name] = _run(_global_module_registration_hooks, self, name, module)
 
     register_module = add_module
 
@@ -240,13 +266,13 @@ class Module(ForwardHooks, ModuleState, ModuleTree):
             if modules is None:
                 raise AttributeError("cannot assign module before Module.__init__() call")
             self._forget(name, keep=modules)
-            modules[name] = value
+            modules[name] = _run(_global_module_registration_hooks, self, name, value)
         elif modules is not None and name in modules:
             if value is not None:
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
                 )
-            modules[name] = None
+            modules[name] = _run(_global_module_registration_hooks, self, name, None)
         elif isinstance(value, Tensor) and isinstance(value, Buffer):
             self.register_buffer(name, value, value.persistent)
         elif buffers is not None and name in buffers:
@@ -255,7 +281,7 @@ class Module(ForwardHooks, ModuleState, ModuleTree):
                     f"cannot assign '{typename(value)}' as buffer '{name}' "
                     "(torch.nn.Buffer, torch.Tensor or None expected)"
                 )
-            buffers[name] = value
+            buffers[name] = _run(_global_buffer_registration_hooks, self, name, value)
         elif name in _REGISTRIES:
             self._replace_registry(name, value)
         else:
@@ -295,26 +321,9 @@ class Module(ForwardHooks, ModuleState, ModuleTree):
             self.__dict__[name] = Registry(weakref.ref(self), state[name])
         for name in _HOOKS:
             self.__dict__.setdefault(name, OrderedDict())
+        _look_closer_at(self)
 
-    # Conversion
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Replace the data of every parameter, gradient and buffer by what ``fn`` makes of it."""
-        if recurse:
-            for module in self.children():
-                module._apply(fn)
-        for param in self._parameters.values():
-            if param is None:
-                continue
-            with no_grad():
-                # The parameter stays the same object, so an optimizer that holds it goes on training it.
-                param.data = fn(param)
-                if param.grad is not None:
-                    param.grad.data = fn(param.grad)
-        for name, buffer in self._buffers.items():
-            if buffer is not None:
-                self._buffers[name] = fn(buffer)
-        return self
+    # Training
 
     def apply(self, fn: Callable[[Module], None]) -> Self:
         """Call ``fn`` on every submodule, then on the module itself; returns the module.
@@ -332,59 +341,6 @@ class Module(ForwardHooks, ModuleState, ModuleTree):
             module.apply(fn)
         fn(self)
         return self
-
-    def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Convert the floating point parameters and buffers in place; returns the module.
-
-        Args:
-            args, kwargs: ``dtype``, ``device``, or both in the order device, dtype; or a ``tensor`` that has them.
-
-        Raises:
-            TypeError: ``dtype`` is not a floating point dtype.
-
-        Example:
-            >>> import reftorch as torch
-            >>> torch.nn.Linear(2, 3).to(torch.float64).weight.dtype
-            torch.float64
-
-        Mirrors torch/nn/modules/module.py, ``Module.to``.
-        """
-        device, dtype = _parse_to(*args, **kwargs)
-        if dtype is not None and not dtype.is_floating_point:
-            raise TypeError(
-                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
-            )
-        if device is not None:
-            self._apply(lambda t: t.to(device))
-        if dtype is not None:
-            self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
-        return self
-
-    def type(self, dst_type: Any) -> Self:
-        """Convert all parameters and buffers, also those that are not floating point, in place to a dtype."""
-        return self._apply(lambda t: t.to(dst_type))
-
-    def float(self) -> Self:
-        """Convert the floating point parameters and buffers in place to float32."""
-        return self._apply(lambda t: t.float() if t.is_floating_point() else t)
-
-    def double(self) -> Self:
-        """Convert the floating point parameters and buffers in place to float64."""
-        return self._apply(lambda t: t.double() if t.is_floating_point() else t)
-
-    def half(self) -> Self:
-        """Convert the floating point parameters and buffers in place to float16."""
-        return self._apply(lambda t: t.half() if t.is_floating_point() else t)
-
-    def bfloat16(self) -> Self:
-        """Convert the floating point parameters and buffers in place to bfloat16."""
-        return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
-
-    def cpu(self) -> Self:
-        """Move parameters and buffers in place to the CPU."""
-        return self._apply(lambda t: t.to("cpu"))
-
-    # Training
 
     def train(self, mode: bool = True) -> Self:
         """Set training mode, here and below, for layers that compute otherwise in evaluation; returns the module.
@@ -469,19 +425,3 @@ class Module(ForwardHooks, ModuleState, ModuleTree):
 def _addindent(text: str, spaces: int) -> str:
     first, *rest = text.split("\n")
     return "\n".join([first, *(" " * spaces + line if line.strip() else "" for line in rest)])
-
-
-def _parse_to(
-    *args: Any, device: Any = None, dtype: Any = None, tensor: Any = None, non_blocking: bool = False
-) -> tuple:
-    """The device and the dtype that the arguments of ``Module.to`` ask for."""
-    for arg in args:
-        if isinstance(arg, Tensor):
-            tensor = arg
-        elif isinstance(arg, _C.dtype):
-            dtype = arg
-        elif arg is not None and not isinstance(arg, bool):
-            device = arg
-    if tensor is not None:
-        return tensor.device, tensor.dtype
-    return device, dtype

@@ -1,0 +1,289 @@
+"""Hooks that see the gradients of a module's outputs and inputs.
+
+Mirrors: torch/nn/modules/module.py (the backward hooks of ``Module``), torch/utils/hooks.py (``BackwardHook``),
+torch/nn/modules/_functions.py (``BackwardHookFunction``)
+Leaves out: the deprecated ``register_backward_hook`` and ``register_module_backward_hook``.
+
+Note [Two nodes around a module]
+    Problem: a module may be made of any number of nodes; none of them stands for its inputs, or its outputs, as a
+    whole.
+    Trick: while a module has backward hooks, its tensor arguments pass through one node that does nothing, and its
+    results through another. The gradients of the outputs are complete when the second node runs, and those of the
+    inputs when the first does: there the hooks are called. So forward sees views of its arguments and the caller views
+    of the results, and neither may be changed in place.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from reftorch._tensor import Tensor
+from reftorch.autograd.function import Function
+from reftorch.autograd.grad_mode import is_grad_enabled
+from reftorch.utils.hooks import RemovableHandle
+
+__all__ = ["BackwardHooks", "register_module_full_backward_hook", "register_module_full_backward_pre_hook"]
+
+_global_backward_pre_hooks: OrderedDict[int, Callable] = OrderedDict()
+_global_backward_hooks: OrderedDict[int, Callable] = OrderedDict()
+
+# Ids of the hooks for which every call of any module looks closer: see Note [Calls without hooks].
+_closer_look: OrderedDict[int, bool] = OrderedDict()
+
+
+def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_output)`` for every module there is; it runs before the module's own.
+
+    Args:
+        hook: as for :meth:`Module.register_full_backward_pre_hook`.
+
+    Returns:
+        A handle whose ``remove()`` takes the hook away.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.nn.modules.module import register_module_full_backward_pre_hook
+        >>> net = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Tanh())
+        >>> with register_module_full_backward_pre_hook(lambda module, grad_output: print(type(module).__name__)):
+        ...     net(torch.ones(1, 2)).sum().backward()
+        Sequential
+        Tanh
+        Linear
+
+    Mirrors torch/nn/modules/module.py, ``register_module_full_backward_pre_hook``.
+    """
+    return _add(_global_backward_pre_hooks, hook)
+
+
+def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` for every module there is; it runs before the module's own.
+
+    Args:
+        hook: as for :meth:`Module.register_full_backward_hook`.
+
+    Returns:
+        A handle whose ``remove()`` takes the hook away.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.nn.modules.module import register_module_full_backward_hook
+        >>> x = torch.ones(1, 2, requires_grad=True)
+        >>> with register_module_full_backward_hook(lambda module, grad_input, grad_output: print(grad_input)):
+        ...     torch.nn.Tanh()(x * 0).sum().backward()
+        (tensor([[1., 1.]]),)
+
+    Mirrors torch/nn/modules/module.py, ``register_module_full_backward_hook``.
+    """
+    return _add(_global_backward_hooks, hook)
+
+
+def _add(hooks: OrderedDict[int, Callable], hook: Callable, prepend: bool = False) -> RemovableHandle:
+    handle = RemovableHandle(hooks, extra_dict=_closer_look)
+    hooks[handle.id] = hook
+    _closer_look[handle.id] = True
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
+class BackwardHooks:
+    """The part of ``Module`` that keeps backward hooks."""
+
+    _backward_pre_hooks: OrderedDict[int, Callable]
+    _backward_hooks: OrderedDict[int, Callable]
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(module, grad_output)`` in each backward pass, once the gradients of the outputs are there.
+
+        Args:
+            hook: gets a tuple, with None for an output that is no tensor; returns None, or the gradients to use
+                instead.
+            prepend: run before the hooks already there.
+
+        Returns:
+            A handle whose ``remove()`` takes the hook away.
+
+        Raises:
+            RuntimeError: (in backward) the hook returned another number of gradients.
+
+        Example:
+            >>> import reftorch as torch
+            >>> layer = torch.nn.Linear(2, 1)
+            >>> handle = layer.register_full_backward_pre_hook(lambda module, grad_output: (grad_output[0] * 10,))
+            >>> layer(torch.ones(1, 2)).sum().backward()
+            >>> layer.bias.grad
+            tensor([10.])
+
+        Mirrors torch/nn/modules/module.py, ``Module.register_full_backward_pre_hook``.
+        """
+        return self._add_backward_hook(self._backward_pre_hooks, hook, prepend)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(module, grad_input, grad_output)`` in each backward pass, once the inputs have their gradients.
+
+        Where no input requires a gradient it is called when the outputs have theirs, with a warning.
+
+        Args:
+            hook: gets two tuples, with None for what is no tensor; keyword arguments have no entry. It returns None, or
+                the gradients of the inputs to use instead.
+            prepend: run before the hooks already there.
+
+        Returns:
+            A handle whose ``remove()`` takes the hook away.
+
+        Raises:
+            RuntimeError: (in backward) the hook returned another number of gradients.
+
+        Example:
+            >>> import reftorch as torch
+            >>> act = torch.nn.ReLU()
+            >>> handle = act.register_full_backward_hook(lambda module, grad_input, grad_output: print(grad_input))
+            >>> x = torch.tensor([-1.0, 1.0], requires_grad=True)
+            >>> act(x).sum().backward()
+            (tensor([0., 1.]),)
+
+        Mirrors torch/nn/modules/module.py, ``Module.register_full_backward_hook``.
+        """
+        return self._add_backward_hook(self._backward_hooks, hook, prepend)
+
+    def _add_backward_hook(self, hooks: OrderedDict[int, Callable], hook: Callable, prepend: bool) -> RemovableHandle:
+        handle = _add(hooks, hook, prepend)
+        weakref.finalize(self, _closer_look.pop, handle.id, None).atexit = False
+        return handle
+
+    def _get_backward_hooks(self) -> BackwardHook | None:
+        pre_hooks = [*_global_backward_pre_hooks.values(), *self._backward_pre_hooks.values()]
+        hooks = [*_global_backward_hooks.values(), *self._backward_hooks.values()]
+        return BackwardHook(self, hooks, pre_hooks) if hooks or pre_hooks else None
+
+
+def _look_closer_at(module: BackwardHooks) -> None:
+    """For a module that came with its hooks, a copy or one that was pickled: no handle will take this entry out."""
+    if module._backward_pre_hooks or module._backward_hooks:
+        _closer_look[-1] = True
+
+
+class BackwardHookFunction(Function):
+    """The node that does nothing.
+
+    Mirrors torch/nn/modules/_functions.py, ``BackwardHookFunction``.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, *args: Tensor) -> tuple[Tensor, ...]:
+        ctx.mark_non_differentiable(*[arg for arg in args if not arg.requires_grad])
+        return args
+
+    @staticmethod
+    def backward(ctx: Any, *args: Any) -> tuple[Any, ...]:
+        return args
+
+
+class BackwardHook:
+    """One call of a module with backward hooks; see Note [Two nodes around a module].
+
+    Args:
+        module: what hooks get as their first argument.
+        user_hooks: called with the gradients of the inputs and the outputs.
+        user_pre_hooks: called with the gradients of the outputs.
+
+    Mirrors torch/utils/hooks.py, ``BackwardHook``.
+    """
+
+    def __init__(self, module: Any, user_hooks: list[Callable], user_pre_hooks: list[Callable]) -> None:
+        self.module = module
+        self.user_hooks = user_hooks
+        self.user_pre_hooks = user_pre_hooks
+        self.grad_outputs: tuple | None = None  # None until a gradient came through the outputs
+        self.num_inputs = self.num_outputs = 0
+        self.inputs: list[int] | None = None  # which arguments are tensors; None where none requires a gradient
+        self.outputs: list[int] | None = None
+
+    def setup_input_hook(self, args: tuple) -> tuple:
+        """Lead the arguments through a node; returns what takes their place."""
+        self.num_inputs = len(args)
+        args, self.inputs = self._through_node(args, lambda node: node.register_hook(self._on_inputs))
+        return args
+
+    def setup_output_hook(self, result: Any) -> Any:
+        """Lead the results through a node; returns what takes their place."""
+        results = result if isinstance(result, tuple) else (result,)
+        self.num_outputs = len(results)
+        results, self.outputs = self._through_node(results, lambda node: node.register_hook(self._on_outputs))
+        return results if isinstance(result, tuple) else results[0]
+
+    def _through_node(self, values: tuple, register: Callable[[Any], Any]) -> tuple[tuple, list[int] | None]:
+        where = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
+        if not (is_grad_enabled() and any(values[i].requires_grad for i in where)):
+            return values, None
+        passed = BackwardHookFunction.apply(*[values[i] for i in where])
+        register(next(t.grad_fn for t in passed if t.requires_grad))
+        replaced = list(values)
+        for i, tensor in zip(where, passed, strict=True):
+            replaced[i] = tensor
+        kind = type(values)
+        return (tuple(replaced) if kind is tuple else kind(*replaced)), where  # a named tuple stays one
+
+    def _on_outputs(self, _: Any, grads: tuple) -> tuple | None:
+        assert self.outputs is not None
+        self.grad_outputs = _spread(self.outputs, grads, self.num_outputs)
+        for hook in self.user_pre_hooks:
+            changed = hook(self.module, self.grad_outputs)
+            if changed is None:
+                continue
+            if len(changed) != self.num_outputs:
+                raise RuntimeError(
+                    f"Backward pre hook returned an invalid number of grad_output, got {len(changed)}, but expected "
+                    f"{self.num_outputs}"
+                )
+            self.grad_outputs = changed
+        grad_outputs = self.grad_outputs
+        if self.inputs is None:
+            self._on_no_inputs()
+        return tuple(grad_outputs[i] for i in self.outputs)
+
+    def _on_no_inputs(self) -> None:
+        """No input requires a gradient, so no gradient will come to them."""
+        if self.user_hooks:
+            warnings.warn(
+                "Full backward hook is firing when gradients are computed with respect to module outputs since no "
+                "inputs require gradients. See Module.register_full_backward_hook for more details.",
+                stacklevel=5,
+            )
+        for hook in self.user_hooks:
+            changed = hook(self.module, (None,) * self.num_inputs, self.grad_outputs)
+            if changed is not None and not (isinstance(changed, tuple) and all(grad is None for grad in changed)):
+                raise RuntimeError(
+                    "Backward hook for Modules where no input requires gradient should always return None or None for "
+                    "all gradients."
+                )
+        self.grad_outputs = None
+
+    def _on_inputs(self, grads: tuple, _: Any) -> tuple | None:
+        if self.grad_outputs is None:
+            return None  # a gradient that reached the inputs without passing the outputs, as in a second backward pass
+        assert self.inputs is not None
+        grad_inputs: Sequence = _spread(self.inputs, grads, self.num_inputs)
+        for hook in self.user_hooks:
+            changed = hook(self.module, grad_inputs, self.grad_outputs)
+            if changed is None:
+                continue
+            if len(changed) != self.num_inputs:
+                raise RuntimeError(
+                    f"Backward hook returned an invalid number of grad_input, got {len(changed)}, but expected "
+                    f"{self.num_inputs}"
+                )
+            grad_inputs = changed
+        self.grad_outputs = None
+        return tuple(grad_inputs[i] for i in self.inputs)
+
+
+def _spread(where: list[int], values: Sequence, size: int) -> tuple:
+    result = [None] * size
+    for i, value in zip(where, values, strict=True):
+        result[i] = value
+    return tuple(result)
