@@ -1,7 +1,6 @@
 // Mirrors: aten/src/ATen/record_function.cpp, torch/csrc/autograd/profiler_kineto.cpp
 #include <ATen/record_function.h>
 
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/library.h>
 #include <c10/core/CPUAllocator.h>
 
@@ -27,7 +26,8 @@ struct Recording {
   int64_t num_threads = 0;
 };
 
-std::shared_ptr<Recording> current; // read by threads that profile only
+std::shared_ptr<Recording> current;      // read by threads that profile only
+std::shared_ptr<OpObserver> op_observer; // likewise
 
 struct ThreadRecording {
   std::weak_ptr<Recording> of;
@@ -60,7 +60,26 @@ std::vector<DimVector> shapes_of(const OperatorEntry& entry, const Stack& stack)
   return shapes;
 }
 
+void call_observed(OpObserver& observer, const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  const auto unobserved = [](auto&& callback) {
+    const c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKey::Profiler);
+    callback();
+  };
+  unobserved([&] { observer.start(op, *stack); });
+  try {
+    op.redispatchBoxed(keys, stack);
+  } catch (...) {
+    unobserved([&] { observer.end(op, nullptr); });
+    throw;
+  }
+  unobserved([&] { observer.end(op, stack); });
+}
+
 void profiler_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  if (const std::shared_ptr<OpObserver> observer = op_observer; observer != nullptr) {
+    call_observed(*observer, op, keys - c10::DispatchKey::Profiler, stack);
+    return;
+  }
   const RecordFunction record(
       "aten::" + op.schema().name, -1, false,
       RecordFunction::records_shapes() ? shapes_of(op.entry(), *stack) : std::vector<DimVector>());
@@ -75,6 +94,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
 
 void enable_profiler(ProfilerConfig config) {
   TORCH_CHECK(current == nullptr, "Can't enable the profiler: it runs already. Hint: profile() does not nest.");
+  TORCH_CHECK(op_observer == nullptr,
+              "Can't enable the profiler: a debugging tool observes the ops. Hint: leave its block.");
   current = std::make_shared<Recording>(config);
   include_profiler(true);
 }
@@ -89,6 +110,20 @@ std::vector<RecordedEvent> disable_profiler() {
     event.end_ns = event.end_ns < 0 ? done->now() : event.end_ns;
   }
   return std::move(done->events);
+}
+
+void set_op_observer(std::shared_ptr<OpObserver> observer) {
+  TORCH_CHECK(op_observer == nullptr, "Can't observe the ops: another tool does already. Hint: leave its block first.");
+  TORCH_CHECK(current == nullptr, "Can't observe the ops: the profiler runs. Hint: leave its block first.");
+  op_observer = std::move(observer);
+  include_profiler(true);
+}
+
+void clear_op_observer() {
+  if (op_observer != nullptr) {
+    include_profiler(false);
+    op_observer = nullptr;
+  }
 }
 
 bool RecordFunction::records_shapes() {

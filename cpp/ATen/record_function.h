@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/record_function.h, torch/csrc/autograd/profiler_kineto.cpp
-// What the profiler measures. Left out: callbacks of others (there is one profiler), sampling, GPUs, stacks.
+// What the profiler measures, and what a debugging tool sees of each call. Left out: several callbacks at a time,
+// sampling, GPUs, stacks.
 //
 // Note [Profiling]
 // Problem: the profiler must see every op, and a program that does not profile must not pay for it. Trick: a dispatch
@@ -8,9 +9,10 @@
 // anyhow says that it is off.
 #pragma once
 
-#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,22 @@ struct ProfilerConfig {
 TORCH_API void enable_profiler(ProfilerConfig config);
 // The events in the order of their starts. RuntimeError if none runs.
 TORCH_API std::vector<RecordedEvent> disable_profiler();
+
+// Called around every op of a thread that asked for it, on that thread and on those to which its backward passes move.
+// What a callback throws ends the op. The ops that a callback calls itself are not observed.
+class TORCH_API OpObserver {
+ public:
+  virtual ~OpObserver() = default;
+  // The arguments are the last of the stack.
+  virtual void start(const OperatorHandle& op, const Stack& stack) = 0;
+  // The results are the last of the stack; null where the op threw.
+  virtual void end(const OperatorHandle& op, const Stack* stack) = 0;
+};
+
+// From now on this thread's ops are observed; RuntimeError if others are already, or a profiler runs.
+TORCH_API void set_op_observer(std::shared_ptr<OpObserver> observer);
+// Nothing where none is set.
+TORCH_API void clear_op_observer();
 
 // An event from its construction to its end; nothing on a thread that does not profile.
 class TORCH_API RecordFunction final {

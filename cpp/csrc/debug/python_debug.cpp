@@ -8,6 +8,7 @@
 #include <csrc/debug/hooks.h>
 #include <csrc/debug/leftover_breakpoints.h>
 #include <csrc/debug/python_call_tree.h>
+#include <csrc/debug/python_op_observer.h>
 
 #include <dlfcn.h>
 
@@ -62,6 +63,7 @@ void init_debug_bindings(PyObject* module) {
   m.def("allow_ptrace", &allow_ptrace, py::arg("tracer"));
   m.def("guard_breakpoints", &guard_breakpoints, py::arg("on"));
   m.def("mend_breakpoints", &mend_breakpoints);
+  init_op_observer_bindings(m.ptr());
   allow_ptrace_if_asked();
 }
 

@@ -1,0 +1,82 @@
+// Mirrors: torch/csrc/utils/python_dispatch.cpp
+// Python functions around every op. Left out: modes that replace what an op does.
+#include <csrc/debug/python_op_observer.h>
+
+#include <csrc/Exceptions.h>
+#include <csrc/python_conversions.h>
+#include <csrc/python_gil.h>
+
+#include <ATen/record_function.h>
+
+#include <pybind11/pybind11.h>
+
+namespace py = pybind11;
+
+namespace reftorch::torch::debug {
+namespace {
+
+class PyOpObserver final : public at::OpObserver {
+ public:
+  PyOpObserver(py::object start, py::object end) : start_(start.release().ptr()), end_(end.release().ptr()) {}
+
+  ~PyOpObserver() override {
+    if (Py_IsInitialized()) { // dropped on any thread, also after the interpreter
+      const GilAcquire gil;
+      Py_DECREF(start_);
+      Py_DECREF(end_);
+    }
+  }
+
+  void start(const at::OperatorHandle& op, const at::Stack& stack) override {
+    const GilAcquire gil;
+    call(start_, op, values(op.schema().arguments, stack));
+  }
+
+  void end(const at::OperatorHandle& op, const at::Stack* stack) override {
+    const GilAcquire gil;
+    call(end_, op, stack == nullptr ? py::object(py::none()) : values(op.schema().returns, *stack));
+  }
+
+ private:
+  // The last values of the stack, one for each of `declared`.
+  static py::object values(const std::vector<at::Argument>& declared, const at::Stack& stack) {
+    const at::IValue* first = at::last(stack, declared.size());
+    py::tuple result(declared.size());
+    for (size_t i = 0; i < declared.size(); i++) {
+      PyObject* value = wrap_ivalue(first[i], declared[i].type);
+      if (value == nullptr) {
+        throw_python_error();
+      }
+      PyTuple_SET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i), value);
+    }
+    return std::move(result);
+  }
+
+  static void call(PyObject* callback, const at::OperatorHandle& op, const py::object& values) {
+    const std::string name = op.schema().operator_name();
+    PyObject* result = PyObject_CallFunction(callback, "sO", name.c_str(), values.ptr());
+    if (result == nullptr) {
+      throw_python_error();
+    }
+    Py_DECREF(result);
+  }
+
+  PyObject* start_;
+  PyObject* end_;
+};
+
+} // namespace
+
+void init_op_observer_bindings(PyObject* module) {
+  auto m = py::reinterpret_borrow<py::module_>(module);
+  m.def(
+      "set_op_observer",
+      [](py::object start, py::object end) {
+        at::set_op_observer(std::make_shared<PyOpObserver>(std::move(start), std::move(end)));
+      },
+      py::arg("start"), py::arg("end"),
+      "Call start(op, arguments) before and end(op, results) after each op that this thread calls.");
+  m.def("clear_op_observer", &at::clear_op_observer);
+}
+
+} // namespace reftorch::torch::debug
