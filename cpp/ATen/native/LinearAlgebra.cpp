@@ -42,17 +42,16 @@ static void addmm_impl(const Tensor& result, const Tensor& mat1, const Tensor& m
   }
   assert_no_overlap(result, mat1);
   assert_no_overlap(result, mat2);
-  const Tensor c = is_row_major(result) ? result : result.contiguous(); // a copy where BLAS could not write
-  const MatrixLayout a = matrix_layout(mat1), b = matrix_layout(mat2);
+  const MatrixLayout a = matrix_layout(mat1), b = matrix_layout(mat2), c = row_major_layout(result);
   AT_DISPATCH_ALL_NUMBERS(result.scalar_type(), "addmm_impl_cpu_", [&] {
     using opmath_t = opmath_type<scalar_t>;
     cpublas::gemm<scalar_t>(a.trans, b.trans, mat1.sizes()[0], mat2.sizes()[1], mat1.sizes()[1], alpha.to<opmath_t>(),
                             a.tensor.data_ptr<scalar_t>(), a.ld, b.tensor.data_ptr<scalar_t>(), b.ld,
-                            beta.to<opmath_t>(), c.data_ptr<scalar_t>(), row_major_ld(c));
+                            beta.to<opmath_t>(), c.tensor.data_ptr<scalar_t>(), c.ld);
   });
-  if (!c.is_same(result)) {
+  if (!c.tensor.is_same(result)) {
     Tensor out = result;
-    at::copy_(out, c);
+    at::copy_(out, c.tensor);
   }
 }
 

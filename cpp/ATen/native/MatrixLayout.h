@@ -16,27 +16,30 @@ struct MatrixLayout {
   int64_t ld; // leading dimension
 };
 
-// t (..., rows, cols)
-inline bool is_row_major(const Tensor& t) {
-  const int64_t rows = t.size(-2), cols = t.size(-1);
-  return (t.stride(-1) == 1 || cols <= 1) && (rows <= 1 || t.stride(-2) >= std::max<int64_t>(cols, 1));
+// Of t (..., rows, cols), with the rows in sequence or, `columns`, the columns; no tensor where they do not lie so.
+inline MatrixLayout layout_if(const Tensor& t, bool columns) {
+  const int64_t* sizes = t.sizes().end() - 2;
+  const int64_t* strides = t.strides().end() - 2;
+  const int slow = columns ? 1 : 0, fast = 1 - slow;
+  const int64_t length = std::max<int64_t>(sizes[fast], 1);
+  // Where there is one row its stride may be anything: BLAS only wants it large enough.
+  const int64_t ld = sizes[slow] <= 1 ? length : strides[slow];
+  const bool fits = (strides[fast] == 1 || sizes[fast] <= 1) && ld >= length;
+  return {fits ? t : Tensor(), columns ? cpublas::TransposeType::Transpose : cpublas::TransposeType::NoTranspose, ld};
 }
 
-// Where there is one row, its stride may be anything: BLAS only wants it large enough.
-inline int64_t row_major_ld(const Tensor& t) {
-  return std::max({t.size(-2) <= 1 ? int64_t(0) : t.stride(-2), t.size(-1), int64_t(1)});
+// A matrix that BLAS writes has its rows in sequence; elsewhere it is a copy.
+inline MatrixLayout row_major_layout(const Tensor& t) {
+  MatrixLayout layout = layout_if(t, /*columns=*/false);
+  return layout.tensor.defined() ? layout : layout_if(t.contiguous(), /*columns=*/false);
 }
 
 inline MatrixLayout matrix_layout(const Tensor& t) {
-  if (is_row_major(t)) {
-    return {t, cpublas::TransposeType::NoTranspose, row_major_ld(t)};
+  MatrixLayout layout = layout_if(t, /*columns=*/false);
+  if (!layout.tensor.defined()) {
+    layout = layout_if(t, /*columns=*/true);
   }
-  const int64_t rows = t.size(-2), cols = t.size(-1);
-  if ((t.stride(-2) == 1 || rows <= 1) && (cols <= 1 || t.stride(-1) >= std::max<int64_t>(rows, 1))) {
-    return {t, cpublas::TransposeType::Transpose, std::max({cols <= 1 ? int64_t(0) : t.stride(-1), rows, int64_t(1)})};
-  }
-  const Tensor copy = t.contiguous();
-  return {copy, cpublas::TransposeType::NoTranspose, row_major_ld(copy)};
+  return layout.tensor.defined() ? layout : layout_if(t.contiguous(), /*columns=*/false);
 }
 
 } // namespace reftorch::at::native

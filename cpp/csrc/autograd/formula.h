@@ -90,7 +90,7 @@ struct TORCH_API FormulaNode : public Node {
   at::ArrayRef<SavedVariable> raw(const SavedField& field);
   void visit_owned(OwnedVisitor& visitor) const override;
 
-  const c10::SmallVector<at::IValue, 2>& saved_values() const {
+  const c10::SmallVector<at::IValue, 4>& saved_values() const {
     return saved_values_;
   }
   const std::vector<std::vector<at::DimVector>>& saved_sizes_lists() const {
@@ -103,7 +103,7 @@ struct TORCH_API FormulaNode : public Node {
   Variable unpack(const SavedVariable& saved);
 
   c10::SmallVector<SavedVariable, 2> saved_variables_;
-  c10::SmallVector<at::IValue, 2> saved_values_;
+  c10::SmallVector<at::IValue, 4> saved_values_;
   std::vector<std::vector<SavedVariable>> saved_lists_;
   std::vector<std::vector<at::DimVector>> saved_sizes_lists_;
   c10::SmallVector<uint32_t, 2> edge_ends_; // only if a list is among the inputs
