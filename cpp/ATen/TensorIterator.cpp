@@ -362,53 +362,57 @@ void TensorIterator::serial_for_each(loop2d_t loop, int64_t begin, int64_t end) 
   if (begin >= end) {
     return;
   }
-  const int nt = ntensors(), nd = std::max(ndim(), 2);
-  SmallVector<char*, 4> ptrs(nt, nullptr);
-  SmallVector<int64_t, 8> strides(2 * nt, 0);
-  for (int k = 0; k < nt; k++) {
-    ptrs[k] = static_cast<char*>(operands_[k].data);
-    strides[k] = ndim() > 0 ? operands_[k].stride_bytes[0] : 0;
-    strides[nt + k] = ndim() > 1 ? operands_[k].stride_bytes[1] : 0;
-  }
-  auto size_of = [&](int d) { return d < ndim() ? shape_[d] : 1; };
+  SmallVector<char*, 4> ptrs;
+  SmallVector<int64_t, 8> strides;
   if (ndim() <= 1) {
-    for (int k = 0; k < nt; k++) {
-      ptrs[k] += begin * strides[k];
+    for (const OperandInfo& op : operands_) {
+      const int64_t stride = op.stride_bytes.empty() ? 0 : op.stride_bytes[0];
+      ptrs.push_back(static_cast<char*>(op.data) + begin * stride);
+      strides.push_back(stride);
     }
+    strides.resize(2 * strides.size(), 0);
     loop(ptrs.data(), strides.data(), end - begin, 1);
     return;
   }
-  if (begin == 0 && end == size_of(0) * size_of(1)) {
-    loop(ptrs.data(), strides.data(), size_of(0), size_of(1));
+  for (int d = 0; d < 2; d++) {
+    for (const OperandInfo& op : operands_) {
+      strides.push_back(op.stride_bytes[d]);
+    }
+  }
+  for (const OperandInfo& op : operands_) {
+    ptrs.push_back(static_cast<char*>(op.data));
+  }
+  if (begin == 0 && end == shape_[0] * shape_[1]) {
+    loop(ptrs.data(), strides.data(), shape_[0], shape_[1]);
     return;
   }
-  DimVector index(nd, 0);
+  DimVector index(ndim(), 0);
   int64_t rest = begin;
-  for (int d = 0; d < nd; d++) {
-    index[d] = rest % size_of(d);
-    rest /= size_of(d);
+  for (int d = 0; d < ndim(); d++) {
+    index[d] = rest % shape_[d];
+    rest /= shape_[d];
   }
   while (begin < end) {
-    for (int k = 0; k < nt; k++) {
+    for (int k = 0; k < ntensors(); k++) {
       ptrs[k] = static_cast<char*>(operands_[k].data);
       for (int d = 0; d < ndim(); d++) {
         ptrs[k] += index[d] * operands_[k].stride_bytes[d];
       }
     }
     // A whole 2-d piece if we stand at the start of a row, else the rest of the row.
-    int64_t size0 = std::min(size_of(0) - index[0], end - begin), size1 = 1;
-    if (index[0] == 0 && size0 == size_of(0)) {
-      size1 = std::min(size_of(1) - index[1], (end - begin) / size0);
+    int64_t size0 = std::min(shape_[0] - index[0], end - begin), size1 = 1;
+    if (index[0] == 0 && size0 == shape_[0]) {
+      size1 = std::min(shape_[1] - index[1], (end - begin) / size0);
     }
     loop(ptrs.data(), strides.data(), size0, size1);
     begin += size0 * size1;
     index[0] += size0;
-    if (index[0] < size_of(0)) {
+    if (index[0] < shape_[0]) {
       continue;
     }
     index[0] = 0;
     index[1] += size1;
-    for (int d = 1; d + 1 < nd && index[d] == size_of(d); d++) {
+    for (int d = 1; d + 1 < ndim() && index[d] == shape_[d]; d++) {
       index[d] = 0;
       index[d + 1]++;
     }

@@ -26,7 +26,7 @@ class Tensor;
 namespace reftorch::c10 {
 
 // What the core knows of autograd: enough to ask, nothing of how it is kept (csrc/autograd/variable.h has that).
-struct C10_API AutogradMetaInterface {
+struct C10_API AutogradMetaInterface : SmallObject {
   virtual ~AutogradMetaInterface() = default;
   virtual void set_requires_grad(bool requires_grad, at::Tensor& self) = 0;
   virtual bool requires_grad() const = 0;

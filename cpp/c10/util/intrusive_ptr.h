@@ -3,13 +3,15 @@
 // object. Left out: weak pointers (the graph uses std::weak_ptr<Node> where it must not own).
 #pragma once
 
+#include <c10/util/small_objects.h>
+
 #include <atomic>
 #include <cstddef>
 #include <utility>
 
 namespace reftorch::c10 {
 
-class intrusive_ptr_target {
+class intrusive_ptr_target : public SmallObject {
  public:
   intrusive_ptr_target() = default;
   intrusive_ptr_target(const intrusive_ptr_target&) : refcount_(0) {}

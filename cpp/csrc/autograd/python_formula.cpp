@@ -49,7 +49,7 @@ struct PythonFormulaNode final : public FormulaNode {
 };
 
 std::shared_ptr<FormulaNode> PythonFormula::make_node() const {
-  return std::make_shared<PythonFormulaNode>(*this);
+  return c10::make_shared_small<PythonFormulaNode>(*this);
 }
 
 PyObject* checked(PyObject* obj) {
@@ -360,10 +360,7 @@ PyObject* wrap_saved_field(FormulaNode& node, const SavedField& field) {
       return list.release().ptr();
     }
     case SavedField::Kind::Sizes:
-    case SavedField::Kind::Strides: {
-      const at::IValue& value = node.saved_values()[field.slot];
-      return value.isNone() ? Py_NewRef(Py_None) : THPSize_New(value.toIntList());
-    }
+    case SavedField::Kind::Strides: return wrap_ivalue(node.saved_values()[field.slot], at::TypeKind::IntList);
     case SavedField::Kind::StorageOffset: return wrap_ivalue(node.saved_values()[field.slot], at::TypeKind::Int);
     case SavedField::Kind::ScalarType: return wrap_ivalue(node.saved_values()[field.slot], at::TypeKind::ScalarType);
     default:

@@ -105,7 +105,7 @@ std::shared_ptr<Node> grad_accumulator(const Variable& self) {
     }
   }
   // Made without the lock: see view_grad_fn.
-  std::shared_ptr<Node> fresh = std::make_shared<AccumulateGrad>(self);
+  std::shared_ptr<Node> fresh = c10::make_shared_small<AccumulateGrad>(self);
   std::lock_guard<std::mutex> lock(meta->mutex_);
   if (std::shared_ptr<Node> node = meta->grad_accumulator_.lock()) {
     return node;
