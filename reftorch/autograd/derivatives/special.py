@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative
+from reftorch.autograd.derivatives import derivative, non_differentiable
 
 _fn = _C._VariableFunctions
 
@@ -79,6 +79,40 @@ def _i1e(grad: Any, self: Any, result: Any) -> Any:
 
 derivative("special_i1", self=_i1)
 derivative("special_i1e", self=_i1e)
+
+# Those of torch.special alone have none in PyTorch either.
+non_differentiable(
+    "special_airy_ai",
+    "special_bessel_j0",
+    "special_bessel_j1",
+    "special_bessel_y0",
+    "special_bessel_y1",
+    "special_modified_bessel_i0",
+    "special_modified_bessel_i1",
+    "special_modified_bessel_k0",
+    "special_modified_bessel_k1",
+    "special_scaled_modified_bessel_k0",
+    "special_scaled_modified_bessel_k1",
+    "special_spherical_bessel_j0",
+)
+
+# --- orthogonal polynomials: likewise ---------------------------------------------------------------------------------
+
+for _family in (
+    "chebyshev_polynomial_t",
+    "chebyshev_polynomial_u",
+    "chebyshev_polynomial_v",
+    "chebyshev_polynomial_w",
+    "hermite_polynomial_h",
+    "hermite_polynomial_he",
+    "laguerre_polynomial_l",
+    "legendre_polynomial_p",
+    "shifted_chebyshev_polynomial_t",
+    "shifted_chebyshev_polynomial_u",
+    "shifted_chebyshev_polynomial_v",
+    "shifted_chebyshev_polynomial_w",
+):
+    non_differentiable(f"special_{_family}", f"special_{_family}.x_scalar", f"special_{_family}.n_scalar")
 
 # --- logarithms ------------------------------------------------------------------------------------------------------
 

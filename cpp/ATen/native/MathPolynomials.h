@@ -1,0 +1,97 @@
+// Mirrors: aten/src/ATen/native/Math.h (chebyshev_polynomial_t_forward ... shifted_chebyshev_polynomial_w_forward)
+// Orthogonal polynomials of degree n at x, each by the recurrence that leads from two degrees to the next. A degree
+// below zero, or one that is no number, gives 0; a fraction is cut off.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace reftorch::at::native {
+
+// The degree as PyTorch takes it; past 2^62 no recurrence arrives, and NaN is the answer.
+inline int64_t polynomial_degree(double n) {
+  return n > -1 ? static_cast<int64_t>(std::fmin(n, 0x1p62)) : -1;
+}
+
+// p_n from p_0 = 1 and p_1 = `first` by p_(k+1) = next(k, p_k, p_(k-1)).
+template <typename Next>
+double polynomial(double first, double degree, const Next& next) {
+  const int64_t n = polynomial_degree(degree);
+  if (n <= 0) {
+    return n < 0 ? 0 : 1;
+  }
+  if (n == int64_t(1) << 62) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  double before = 1, current = first;
+  for (int64_t k = 1; k < n && !std::isnan(current); k++) {
+    const double after = next(static_cast<double>(k), current, before);
+    before = current;
+    current = after;
+  }
+  return current;
+}
+
+// --- Chebyshev's, of four kinds: one recurrence, p_(k+1) = 2 x p_k - p_(k-1), from four beginnings. Within (-1, 1)
+// each is a quotient of sines or cosines of multiples of arccos x, which is as exact and takes no loop.
+
+constexpr double kLoopUpTo = 8;
+
+inline double chebyshev_recurrence(double x, double first, double n) {
+  return polynomial(first, n, [x](double, double p, double before) { return 2 * x * p - before; });
+}
+inline bool by_angle(double x, double n) {
+  return std::fabs(x) < 1 && n > kLoopUpTo && std::isfinite(n);
+}
+
+inline double chebyshev_polynomial_t(double x, double n) {
+  return by_angle(x, n) ? std::cos(std::trunc(n) * std::acos(x)) : chebyshev_recurrence(x, x, n);
+}
+inline double chebyshev_polynomial_u(double x, double n) {
+  const double angle = std::acos(x);
+  return by_angle(x, n) ? std::sin((std::trunc(n) + 1) * angle) / std::sin(angle) : chebyshev_recurrence(x, 2 * x, n);
+}
+inline double chebyshev_polynomial_v(double x, double n) {
+  const double angle = std::acos(x);
+  return by_angle(x, n) ? std::cos((std::trunc(n) + 0.5) * angle) / std::cos(angle / 2)
+                        : chebyshev_recurrence(x, 2 * x - 1, n);
+}
+inline double chebyshev_polynomial_w(double x, double n) {
+  const double angle = std::acos(x);
+  return by_angle(x, n) ? std::sin((std::trunc(n) + 0.5) * angle) / std::sin(angle / 2)
+                        : chebyshev_recurrence(x, 2 * x + 1, n);
+}
+
+// Shifted: those on [0, 1] in place of [-1, 1].
+inline double shifted_chebyshev_polynomial_t(double x, double n) {
+  return chebyshev_polynomial_t(2 * x - 1, n);
+}
+inline double shifted_chebyshev_polynomial_u(double x, double n) {
+  return chebyshev_polynomial_u(2 * x - 1, n);
+}
+inline double shifted_chebyshev_polynomial_v(double x, double n) {
+  return chebyshev_polynomial_v(2 * x - 1, n);
+}
+inline double shifted_chebyshev_polynomial_w(double x, double n) {
+  return chebyshev_polynomial_w(2 * x - 1, n);
+}
+
+// --- Hermite's, as physicists write them and as those of probability do, Laguerre's and Legendre's
+
+inline double hermite_polynomial_h(double x, double n) {
+  return polynomial(2 * x, n, [x](double k, double p, double before) { return 2 * x * p - 2 * k * before; });
+}
+inline double hermite_polynomial_he(double x, double n) {
+  return polynomial(x, n, [x](double k, double p, double before) { return x * p - k * before; });
+}
+inline double laguerre_polynomial_l(double x, double n) {
+  return polynomial(1 - x, n,
+                    [x](double k, double p, double before) { return ((2 * k + 1 - x) * p - k * before) / (k + 1); });
+}
+inline double legendre_polynomial_p(double x, double n) {
+  return polynomial(x, n,
+                    [x](double k, double p, double before) { return ((2 * k + 1) * x * p - k * before) / (k + 1); });
+}
+
+} // namespace reftorch::at::native
