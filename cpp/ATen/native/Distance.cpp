@@ -1,6 +1,5 @@
 // Mirrors: aten/src/ATen/native/Distance.cpp, aten/src/ATen/native/Normalization.cpp (renorm), aten/src/ATen/native/
-// Cross.cpp Distances between vectors, and vectors made shorter. Left out: the matrix product that approximates many
-// Euclidean distances, pdist.
+// Cross.cpp Distances between vectors, and vectors made shorter. Left out: nothing.
 #include <ATen/native/Distance.h>
 
 #include <ATen/ExpandUtils.h>
@@ -16,7 +15,31 @@ DEFINE_DISPATCH(cdist_stub)
 
 // --- all pairs -------------------------------------------------------------------------------------------------------
 
-static Tensor _cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> /*compute_mode*/) {
+// |a - b|^2 = |a|^2 - 2 a.b + |b|^2 for all pairs, as one matrix product: of (-2 a, |a|^2, 1) with (b, 1, |b|^2).
+// Faster than pair by pair, and less exact where a and b are close.
+static Tensor _euclidean_dist(const Tensor& x1, const Tensor& x2) {
+  auto squares = [](const Tensor& x) { return at::sum(at::mul(x, x), IntArrayRef(-1), /*keepdim=*/true); };
+  const Tensor norm1 = squares(x1), norm2 = squares(x2);
+  const Tensor left = at::cat({at::mul(x1, detail::wrapped_scalar_tensor(-2)), norm1, at::ones_like(norm1)}, -1);
+  const Tensor right = at::cat({x2, at::ones_like(norm2), norm2}, -1);
+  const Tensor squared = at::matmul(left, at::transpose(right, -2, -1));
+  return at::sqrt(at::maximum(squared, detail::wrapped_scalar_tensor(0)));
+}
+
+// How Euclidean distances are computed: by the matrix product if either side has more than 25 points, always, or never.
+namespace cdist_mode {
+constexpr int64_t IF_LARGE = 0, BY_PRODUCT = 1, PAIR_BY_PAIR = 2, LARGE = 25;
+}
+
+static bool by_product(const Tensor& x1, const Tensor& x2, double p, int64_t mode) {
+  const bool large = x1.size(-2) > cdist_mode::LARGE || x2.size(-2) > cdist_mode::LARGE;
+  return p == 2 && (mode == cdist_mode::BY_PRODUCT || (mode == cdist_mode::IF_LARGE && large));
+}
+
+static Tensor _cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
+  const int64_t mode = compute_mode.value_or(cdist_mode::IF_LARGE);
+  TORCH_CHECK(mode >= cdist_mode::IF_LARGE && mode <= cdist_mode::PAIR_BY_PAIR,
+              "possible modes: 0, 1, 2, but was: ", mode);
   const auto batch = [](const Tensor& x) { return x.sizes().slice(0, x.dim() - 2); };
   const DimVector batches = infer_size_dimvector(batch(x1), batch(x2));
   int64_t count = 1;
@@ -31,6 +54,9 @@ static Tensor _cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::
   DimVector shape(batches);
   shape.push_back(x1.size(-2));
   shape.push_back(x2.size(-2));
+  if (x1.size(-1) > 0 && by_product(x1, x2, p, mode)) {
+    return at::view(_euclidean_dist(as_batches(x1), as_batches(x2)), shape);
+  }
   const Tensor result = detail::empty_generic(shape, x1.scalar_type(), x1.device());
   if (x1.size(-1) == 0) {
     zero_impl(result);
