@@ -28,6 +28,22 @@ def calls(*arguments: tuple[Any, ...]) -> Any:
     return samples
 
 
+def between(*are_tensors: bool) -> Any:
+    """From 1 to 3, each given as a number or as a tensor of no dimensions."""
+
+    def samples(make: Inputs) -> Iterator[Sample]:
+        ends = [
+            Input(np.asarray(number, dtype=float), "float32") if is_tensor else number
+            for number, is_tensor in zip((1, 3), are_tensors, strict=True)
+        ]
+        for steps in (5, 1, 0):
+            yield Sample((*ends, steps), {"dtype": DType(make.dtype)})
+            yield Sample((*ends, steps))
+        yield Sample((*(make(2) if is_tensor else 1 for is_tensor in are_tensors), 3))  # no numbers
+
+    return samples
+
+
 def closed_ranges(make: Inputs) -> Iterator[Sample]:
     yield from calls((0, 3), (5, 0, -2))(make)
     if make.is_float:  # of integers the step would be 0, by which torch divides: the process ends
@@ -138,6 +154,15 @@ FACTORIES = [
     row("arange.start_step", calls((1, 9, 3))),
     row("linspace", calls((0, 10, 5), (0, 1, 1))),
     row("logspace", calls((0, 2, 3), (0, 6, 7, 2.0), (0, 1, 1), (0, 1, 0))),
+    *(
+        row(f"{space}.{ends}", between(*args))
+        for space in ("linspace", "logspace")
+        for ends, args in (
+            ("Tensor_Tensor", (True, True)),
+            ("Tensor_Scalar", (True, False)),
+            ("Scalar_Tensor", (False, True)),
+        )
+    ),
     row("range.step", closed_ranges, call=quietly("range")),
     row("tril_indices", calls((3, 4), (4, 2, 1), (3, 3, -5), (0, 2)), dtypes=("int64", "int32")),
     row("triu_indices", calls((3, 4), (4, 2, 1), (3, 3, -5), (0, 2)), dtypes=("int64", "int32")),

@@ -1,6 +1,5 @@
 // Mirrors: aten/src/ATen/native/RangeFactories.cpp
-// Numbers in even steps, and powers of them. Left out: start and end as tensors with dimensions, which PyTorch refuses
-// too.
+// Numbers in even steps, and powers of them. Left out: nothing.
 #include <ATen/native/RangeFactories.h>
 
 #include <ATen/Functions.h>
@@ -132,6 +131,29 @@ static Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, do
   return logspace_out(start, end, steps, base, dtype, layout, device, pin_memory, out);
 }
 
+// An end given as a tensor of no dimensions stands for its number.
+static Scalar number_of(const char* name, const Tensor& end) {
+  TORCH_CHECK(end.dim() == 0, name, " only supports 0-dimensional start and end tensors, but got one with ", end.dim(),
+              " dimension(s).");
+  return end.item();
+}
+static Scalar number_of(const char*, const Scalar& end) {
+  return end;
+}
+
+template <typename Start, typename End>
+static Tensor linspace_tensor(const Start& start, const End& end, int64_t steps, OptionalType dtype,
+                              OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
+  return linspace(number_of("linspace", start), number_of("linspace", end), steps, dtype, layout, device, pin_memory);
+}
+
+template <typename Start, typename End>
+static Tensor logspace_tensor(const Start& start, const End& end, int64_t steps, double base, OptionalType dtype,
+                              OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
+  return logspace(number_of("logspace", start), number_of("logspace", end), steps, base, dtype, layout, device,
+                  pin_memory);
+}
+
 // arange with `end` included, and never of integers by itself: deprecated, but programs call it.
 static Tensor& range_out(const Scalar& start, const Scalar& end, const Scalar& step, OptionalType dtype, OptionalLayout,
                          OptionalDevice, OptionalBool, Tensor& out) {
@@ -164,6 +186,18 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("linspace(Scalar start, Scalar end, int steps, *, " OPTIONS ") -> Tensor", TORCH_FN(linspace), FUNCTION);
   m.def("logspace(Scalar start, Scalar end, int steps, float base=10, *, " OPTIONS ") -> Tensor", TORCH_FN(logspace),
         FUNCTION);
+  m.def("linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, " OPTIONS ") -> Tensor",
+        TORCH_FN((linspace_tensor<Tensor, Tensor>)), FUNCTION);
+  m.def("linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, " OPTIONS ") -> Tensor",
+        TORCH_FN((linspace_tensor<Tensor, Scalar>)), FUNCTION);
+  m.def("linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, " OPTIONS ") -> Tensor",
+        TORCH_FN((linspace_tensor<Scalar, Tensor>)), FUNCTION);
+  m.def("logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10, *, " OPTIONS ") -> Tensor",
+        TORCH_FN((logspace_tensor<Tensor, Tensor>)), FUNCTION);
+  m.def("logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10, *, " OPTIONS ") -> Tensor",
+        TORCH_FN((logspace_tensor<Tensor, Scalar>)), FUNCTION);
+  m.def("logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10, *, " OPTIONS ") -> Tensor",
+        TORCH_FN((logspace_tensor<Scalar, Tensor>)), FUNCTION);
   m.def("range.step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", TORCH_FN(range_step),
         FUNCTION);
   m.def_out("arange", TORCH_FN(arange_out));

@@ -14,6 +14,8 @@ non_differentiable(
 non_differentiable(
     "empty", "empty_strided", "zeros", "ones", "full", "scalar_tensor", "eye", "eye.m",
     "arange", "arange.start", "arange.start_step", "linspace",
+    "linspace.Tensor_Tensor", "linspace.Tensor_Scalar", "linspace.Scalar_Tensor",
+    "logspace.Tensor_Tensor", "logspace.Tensor_Scalar", "logspace.Scalar_Tensor",
     "logspace", "range.step", "tril_indices", "triu_indices", "empty_permuted",
     "bartlett_window", "blackman_window", "hann_window", "hamming_window", "kaiser_window",
     "rand", "randn", "randint", "randint.low", "randperm", "normal.float_float",
