@@ -18,7 +18,7 @@ using at::TypeKind;
 
 // ---- what an object may stand for
 
-static bool is_numpy_scalar(PyObject* obj) {
+bool is_numpy_scalar(PyObject* obj) {
   const char* name = Py_TYPE(obj)->tp_name;
   return std::strncmp(name, "numpy.", 6) == 0 && PyNumber_Check(obj) && !PySequence_Check(obj) &&
          PyObject_HasAttrString(obj, "dtype");

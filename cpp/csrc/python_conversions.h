@@ -13,6 +13,7 @@ bool is_bool(PyObject* obj);
 bool is_int(PyObject* obj); // no bool, no float; a 0-dim integer tensor counts
 bool is_float(PyObject* obj);
 bool is_scalar(PyObject* obj);        // a number or a 0-dim tensor
+bool is_numpy_scalar(PyObject* obj);  // such as np.float32(1)
 bool is_python_number(PyObject* obj); // float, int, bool, or numpy's
 
 // A tuple or list of nothing else.

@@ -346,6 +346,28 @@ Example:
 )
 
 add_docstr(
+    "nonzero_static",
+    """
+Return the coordinates of the elements that are not zero, in a number of rows that is known beforehand.
+
+Args:
+    size: how many rows; further coordinates are left out.
+    fill_value: what stands in the rows that are left over.
+
+Shape: any of n dimensions -> (``size``, n), of int64.
+
+Raises:
+    RuntimeError: ``size`` is negative.
+
+Example:
+    >>> torch.nonzero_static(torch.tensor([0, 1, 2]), size=3)
+    tensor([[ 1],
+            [ 2],
+            [-1]])
+""",
+)
+
+add_docstr(
     "argwhere",
     """
 Return the coordinates of the elements that are not zero, in order.

@@ -290,6 +290,7 @@ ROWS = [
     row("masked_select", masked),
     row("masked_scatter", scattered_by_mask),
     row("nonzero", any_tensor),
+    row("nonzero_static", any_tensor, call=lambda lib, x: [lib.nonzero_static(x, size=n) for n in (0, 2, 30)]),
     row("nonzero_numpy", any_tensor, call=lambda lib, x: lib.nonzero(x, as_tuple=True)),
     row("argwhere", any_tensor),
     row("where", any_tensor),

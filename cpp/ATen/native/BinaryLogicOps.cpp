@@ -2,6 +2,7 @@
 // Two tensors compared, combined as truth values, or bit by bit.
 #include <ATen/native/BinaryOps.h>
 
+#include <ATen/ExpandUtils.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
 
@@ -38,6 +39,11 @@ static Tensor as_bool(const Tensor& t) {
 template <auto& stub>
 static void logical_op_out(const Tensor& self, const Tensor& other, Tensor& out) {
   const Tensor a = as_bool(self), b = as_bool(other);
+  if (out.defined() && out.is_same(self)) { // in place, but the iterator sees a copy of self
+    TORCH_CHECK(IntArrayRef(infer_size_dimvector(self.sizes(), other.sizes())) == self.sizes(), "output with shape ",
+                self.sizes(), " doesn't match the broadcast shape ",
+                IntArrayRef(infer_size_dimvector(self.sizes(), other.sizes())));
+  }
   auto iter = TensorIterator::comparison_op(out, a, b);
   stub(iter.device_type(), iter);
   iter.cast_outputs();

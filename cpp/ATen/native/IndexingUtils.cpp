@@ -41,6 +41,9 @@ static std::vector<Tensor> expand_masks(const Tensor& self, TensorList indices) 
     TORCH_CHECK_INDEX(type == kLong || type == kInt || type == kByte || type == kBool,
                       "tensors used as indices must be long, int, byte or bool tensors");
     if (type == kBool || type == kByte) {
+      if (type == kByte) {
+        TORCH_WARN("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
+      }
       append_mask(self, index, expanded);
     } else {
       expanded.push_back(type == kLong ? index : at::to(index, kLong));

@@ -44,10 +44,10 @@ static Tensor diff(const Tensor& self, int64_t n, int64_t dim, const OptionalTen
       parts.push_back(*part);
     }
   }
-  Tensor result = parts.size() == 1 ? self : at::cat(parts, dim);
-  if (n == 0) {
-    return at::clone(result);
+  if (n == 0) { // as PyTorch: what is prepended and appended has no part in it
+    return at::clone(self);
   }
+  Tensor result = parts.size() == 1 ? self : at::cat(parts, dim);
   const int64_t size = result.size(dim);
   if (n >= size) {
     return at::clone(at::narrow(result, dim, 0, 0));

@@ -57,6 +57,9 @@ static void lerp_scalar_out(const Tensor& self, const Tensor& end, const Scalar&
 }
 
 static void lerp_tensor_out(const Tensor& self, const Tensor& end, const Tensor& weight, Tensor& out) {
+  if (weight.dim() == 0 && weight.scalar_type() != self.scalar_type()) { // one number, of whatever dtype
+    return lerp_scalar_out(self, end, weight.item(), out);
+  }
   lerp_dtype_check(self, end, "end");
   lerp_dtype_check(self, weight, "weight");
   TORCH_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(), "Found dtype ", out.scalar_type(),

@@ -1,7 +1,6 @@
 // Mirrors: aten/src/ATen/native/ReduceOps.cpp
 // Variance and standard deviation. `correction` is what the divisor falls short of the number of elements by: 1 for a
-// sample, 0 for a whole population. Left out: complex numbers, the warning where the divisor is not
-// positive.
+// sample, 0 for a whole population. Left out: complex numbers.
 #include <ATen/native/ReduceOps.h>
 
 #include <ATen/Functions.h>
@@ -16,16 +15,29 @@ DEFINE_DISPATCH(std_var_stub)
 
 using OptionalScalar = std::optional<Scalar>;
 
+static void warn_invalid_degrees_of_freedom(const char* name, const Tensor& self, const Tensor& out,
+                                            double correction) {
+  const double reduced = static_cast<double>(self.numel()) / static_cast<double>(std::max<int64_t>(out.numel(), 1));
+  if (out.numel() > 0 && reduced - correction <= 0) {
+    TORCH_WARN(name,
+               "(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
+               "numel divided by output numel).");
+  }
+}
+
 static void std_var_out(const Tensor& self, OptionalIntArrayRef dim, const OptionalScalar& correction, bool keepdim,
                         bool take_sqrt, Tensor& out) {
   const ScalarType dtype = self.scalar_type();
   TORCH_CHECK(c10::isFloatingType(dtype), "std and var only support floating point and complex dtypes");
   ReductionPlan reduction(out, self, dim, keepdim, dtype, dtype);
   if (reduction.empty()) {
+    warn_invalid_degrees_of_freedom(take_sqrt ? "std" : "var", self, out, correction.value_or(1).toDouble());
     at::fill_(out, std::numeric_limits<double>::quiet_NaN());
     return;
   }
-  std_var_stub(reduction.iter().device_type(), reduction.iter(), correction.value_or(1).toDouble(), take_sqrt);
+  const double divisor_falls_short = correction.value_or(1).toDouble();
+  warn_invalid_degrees_of_freedom(take_sqrt ? "std" : "var", self, out, divisor_falls_short);
+  std_var_stub(reduction.iter().device_type(), reduction.iter(), divisor_falls_short, take_sqrt);
   reduction.finish();
 }
 

@@ -53,8 +53,8 @@ static void check_scatter_shapes(const Tensor& self, int64_t dim, const Tensor& 
 // out[i][j] = self[index[i][j]][j] for dim 0
 static void gather_out(const Tensor& self, int64_t dim, const Tensor& index, bool /*sparse_grad*/, Tensor& out) {
   dim = maybe_wrap_dim(dim, self.dim());
-  check_index_dtype("gather", index);
   if (index.numel() > 0) {
+    check_index_dtype("gather", index);
     check_gather_shapes(self, dim, index);
   }
   prepare_out(out, index.sizes(), self, "gather");

@@ -190,7 +190,7 @@ static std::vector<Tensor> broadcast_tensors(TensorList tensors) {
 static Tensor sum_to_size(const Tensor& self, IntArrayRef size) {
   TORCH_CHECK(is_expandable_to(size, self.sizes()), "size {", size, "} is not expandable to size {", self.sizes(),
               "}.");
-  return sum_to(self, size);
+  return size.empty() ? at::sum(self, {}) : sum_to(self, size); // to a number: a sum, of int64 for integers
 }
 
 static bool is_same_size(const Tensor& self, const Tensor& other) {

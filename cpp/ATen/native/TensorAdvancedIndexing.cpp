@@ -42,8 +42,20 @@ static Tensor index(const Tensor& self, TensorList indices) {
   return result;
 }
 
+// One value for one mask is masked_fill_ in PyTorch, which refuses the masks of bytes that indexing still takes.
+static void refuse_fill_by_bytes(TensorList indices, const Tensor& values) {
+  const auto is_given = [](const Tensor& index) { return index.defined(); };
+  const auto mask = std::find_if(indices.begin(), indices.end(), is_given);
+  const bool fills = values.numel() == 1 && std::count_if(indices.begin(), indices.end(), is_given) == 1;
+  TORCH_CHECK(!fills || mask->scalar_type() != kByte,
+              "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char");
+}
+
 // out = self, then out[indices] = values, or += with `accumulate`
 static void index_put_out(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate, Tensor& out) {
+  if (!accumulate) {
+    refuse_fill_by_bytes(indices, values);
+  }
   start_from(self, out, MemoryFormat::Preserve);
   assert_no_internal_overlap(out);
   const AdvancedIndex info(out, indices);
@@ -65,8 +77,8 @@ static void nonzero_out(const Tensor& self, Tensor& out) {
               "nonzero: Expected out tensor to have scalar type Long but got scalar type", out.scalar_type());
   const Tensor dense = self.contiguous();
   const Tensor coordinates = nonzero_stub(self.device().type(), dense);
-  const Tensor result = as_view(coordinates, {coordinates.sizes()[1], coordinates.sizes()[0]},
-                                {1, std::max<int64_t>(coordinates.sizes()[1], 1)});
+  const Tensor result =
+      as_view(coordinates, {coordinates.sizes()[1], coordinates.sizes()[0]}, {1, coordinates.sizes()[1]});
   if (!out.defined()) {
     out = result;
     return;
@@ -77,6 +89,25 @@ static void nonzero_out(const Tensor& self, Tensor& out) {
     out.unsafeGetTensorImpl()->set_sizes_and_strides(result.sizes(), result.strides(), out.storage_offset());
   }
   at::copy_(out, result);
+}
+
+// The same with a fixed number of rows: what is too much is cut off, what is missing is filled.
+static Tensor nonzero_static(const Tensor& self, int64_t size, int64_t fill_value) {
+  TORCH_CHECK(size >= 0, "nonzero_static: 'size' must be an non-negative integer");
+  Tensor result = detail::empty_generic({size, self.dim()}, kLong, self.device());
+  fill_impl(result, fill_value);
+  const Tensor coordinates = at::nonzero(self);
+  const int64_t found = std::min(size, coordinates.sizes()[0]);
+  Tensor head = at::narrow(result, 0, 0, found);
+  at::copy_(head, at::narrow(coordinates, 0, 0, found));
+  return result;
+}
+
+static Tensor& nonzero_static_out(const Tensor& self, int64_t size, int64_t fill_value, Tensor& out) {
+  TORCH_CHECK(out.scalar_type() == kLong, "nonzero_static: Expected out tensor to have scalar type Long");
+  const Tensor result = native::nonzero_static(self, size, fill_value);
+  resize_output(out, result.sizes());
+  return at::copy_(out, result);
 }
 
 // One vector for each dimension; a number counts as a vector of one.
@@ -103,6 +134,9 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
                    TORCH_FN(index_put_out), derive::INPLACE);
   m.def_structured("nonzero(Tensor self) -> Tensor", TORCH_FN(nonzero_out), derive::OUT);
+  m.def("nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor", TORCH_FN(nonzero_static));
+  m.def("nonzero_static.out(Tensor self, *, int size, int fill_value=-1, Tensor(a!) out) -> Tensor(a!)",
+        TORCH_FN(nonzero_static_out), FUNCTION);
   m.def_composite("nonzero_numpy(Tensor self) -> Tensor[]", TORCH_FN(nonzero_numpy));
   m.def_composite("argwhere(Tensor self) -> Tensor", TORCH_FN(argwhere));
   m.def_composite("where(Tensor condition) -> Tensor[]", TORCH_FN(where_nonzero), FUNCTION);

@@ -72,6 +72,9 @@ c10::ScalarType infer_scalar_type(PyObject* data) {
   }
   if (!is_nested_sequence(data)) {
     check_is_number(data);
+    if (is_numpy_scalar(data)) { // keeps its dtype, though np.float64 is a Python float too
+      return numpy_scalar_type(data);
+    }
     const c10::Scalar value = unpack_scalar(data);
     return value.isFloatingPoint() ? at::get_default_dtype() : value.type();
   }
@@ -102,16 +105,17 @@ template <typename T>
 void store(char* data, PyObject* obj) {
   const c10::Scalar value = unpack_scalar(obj);
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    if (value.isFloatingPoint()) {
-      TORCH_CHECK(std::abs(value.toDouble()) < 9.3e18, "value cannot be converted to type ",
-                  toString(c10::CppTypeToScalarType<T>::value), " without overflow");
-    } else {
-      const int64_t number = value.toLong();
-      TORCH_CHECK(number >= int64_t(std::numeric_limits<T>::lowest()) &&
-                      (std::is_same_v<T, int64_t> || number <= int64_t(std::numeric_limits<T>::max())),
-                  "value cannot be converted to type ", c10::dtypeName(c10::CppTypeToScalarType<T>::value),
-                  " without overflow: ", number);
-    }
+    using limit = std::numeric_limits<T>;
+    // As PyTorch: an unsigned T takes negative integers around the corner (255 can be written as -1), no negative
+    // floats.
+    const bool fits =
+        value.isFloatingPoint()
+            ? value.toDouble() >= double(limit::lowest()) &&
+                  (sizeof(T) == sizeof(int64_t) ? value.toDouble() < 0x1p63 : value.toDouble() <= double(limit::max()))
+            : value.toLong() <= int64_t(limit::max()) &&
+                  value.toLong() >= (limit::is_signed ? int64_t(limit::lowest()) : -int64_t(limit::max()));
+    TORCH_CHECK(fits, "value cannot be converted to type ", c10::dtypeName(c10::CppTypeToScalarType<T>::value),
+                " without overflow");
   }
   *reinterpret_cast<T*>(data) = value.wrapped_to<T>();
 }

@@ -48,11 +48,10 @@ static const at::Tensor& unpack(PyObject* self) {
 #define FORALL_UNARY_OPERATORS(_) \
   _(neg, nb_negative)             \
   _(positive, nb_positive)        \
-  _(abs, nb_absolute)             \
-  _(bitwise_not, nb_invert)
+  _(abs, nb_absolute)
 // clang-format on
 // Operators of several ops, below.
-#define FORALL_OTHER_OPS(_) _(sub) _(rsub) _(true_divide) _(reciprocal) _(pow) _(pow_)
+#define FORALL_OTHER_OPS(_) _(sub) _(rsub) _(true_divide) _(reciprocal) _(pow) _(pow_) _(bitwise_not)
 
 struct Operators {
 #define DECLARE(name, ...) PyObject* name = nullptr;
@@ -77,6 +76,15 @@ FORALL_INPLACE_OPERATORS(DEFINE_BINARY)
     return call_operator(operators.name, &self, 1); \
   }
 FORALL_UNARY_OPERATORS(DEFINE_UNARY)
+
+// The op itself refuses floats as one that has no kernel for them; the operator, as Python's own of floats.
+static PyObject* nb_invert(PyObject* self) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK_TYPE(c10::isIntegralType(THPVariable_Unpack(self).scalar_type(), /*includeBool=*/true),
+                   "~ (operator.invert) is only implemented on integer and Boolean-type tensors");
+  return call_operator(operators.bitwise_not, &self, 1);
+  END_HANDLE_TH_ERRORS
+}
 
 // 2 - x is rsub(x, 2), and 2 / x is reciprocal(x) * 2.
 static PyObject* nb_subtract(PyObject* left, PyObject* right) {
@@ -426,6 +434,7 @@ void append_variable_slots(std::vector<PyType_Slot>& slots) {
       {Py_nb_power, reinterpret_cast<void*>(nb_power)},
       {Py_nb_inplace_power, reinterpret_cast<void*>(nb_inplace_power)},
       {Py_nb_subtract, reinterpret_cast<void*>(nb_subtract)},
+      {Py_nb_invert, reinterpret_cast<void*>(nb_invert)},
       {Py_nb_true_divide, reinterpret_cast<void*>(nb_true_divide)},
       {Py_nb_bool, reinterpret_cast<void*>(nb_bool)},
       {Py_nb_float, reinterpret_cast<void*>(nb_float)},

@@ -26,6 +26,8 @@ PyObject* tensor_from_numpy(PyObject* module, PyObject* array);
 PyObject* tensor_frombuffer(PyObject* module, PyObject* args);
 PyObject* THPVariable_numpy(PyObject* self, PyObject* args, PyObject* kwargs);
 bool is_numpy_array(PyObject* obj);
+// The dtype of a number of numpy's, such as np.float32(1).
+c10::ScalarType numpy_scalar_type(PyObject* obj);
 
 // x[i], x[i] = v, len(x). (python_variable_indexing.cpp)
 PyObject* THPVariable_getitem(PyObject* self, PyObject* index);

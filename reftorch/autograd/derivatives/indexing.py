@@ -139,4 +139,4 @@ def _masked_scatter_source(grad, mask, source_sizes):
 
 derivative("masked_scatter", self=lambda grad, mask: grad.masked_fill(mask, 0), source=_masked_scatter_source)
 
-non_differentiable("nonzero")
+non_differentiable("nonzero", "nonzero_static")

@@ -128,7 +128,7 @@ double sample_binomial(double count, double prob, GeneratorImpl* generator) {
   if (!(count > 0) || prob <= 0) {
     return 0;
   }
-  if (prob >= 1) {
+  if (prob >= 1 || std::isinf(count)) {
     return count;
   }
   return prob <= 0.5 ? static_cast<double>(sample_binomial_of_half(count, prob, generator))
