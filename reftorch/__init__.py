@@ -77,6 +77,7 @@ from reftorch import (
     linalg,
     nn,
     optim,
+    profiler,
     random,
     special,
     testing,

@@ -25,7 +25,9 @@ class FunctionEvent:
     def __init__(self, id: int, recorded: tuple[Any, ...]) -> None:
         name, start, end, self._parent, thread, sequence_nr, memory, shapes, is_backward = recorded
         self.id = id
-        self.name = self.key = name
+        self.trace_name = name
+        # The steps of a loop are summed up as one.
+        self.name = self.key = "ProfilerStep*" if name.startswith("ProfilerStep#") else name
         self.start, self.end = start / 1000, end / 1000
         self.thread = thread
         self.sequence_nr = sequence_nr
@@ -183,7 +185,7 @@ class EventList(list):
         """
         trace = [
             {
-                "name": event.name, "ph": "X", "ts": event.start, "dur": event.cpu_time_total, "pid": "CPU functions",
+                "name": event.trace_name, "ph": "X", "ts": event.start, "dur": event.cpu_time_total, "pid": "CPU functions",
                 "tid": event.thread, "cat": "backward" if event.is_backward else "cpu_op",
                 "args": {"Sequence number": event.sequence_nr, "Input Dims": event.input_shapes},
             }

@@ -1,0 +1,27 @@
+"""The profiler of a training loop: which steps to measure, and what to do with each trace.
+
+Mirrors: torch/profiler/__init__.py
+Leaves out: ``ExecutionTraceObserver``, ``itt``.
+"""
+
+from reftorch.autograd import kineto_available
+from reftorch.autograd.profiler import record_function
+from reftorch.profiler.profiler import (
+    ProfilerAction,
+    ProfilerActivity,
+    profile,
+    schedule,
+    supported_activities,
+    tensorboard_trace_handler,
+)
+
+__all__ = [
+    "ProfilerAction",
+    "ProfilerActivity",
+    "kineto_available",
+    "profile",
+    "record_function",
+    "schedule",
+    "supported_activities",
+    "tensorboard_trace_handler",
+]

@@ -1,0 +1,303 @@
+"""``profile``: :class:`autograd.profiler.profile <reftorch.autograd.profiler.profile>` on chosen steps of a loop.
+
+Mirrors: torch/profiler/profiler.py
+Leaves out: every device but the CPU, stacks, flops, modules, memory timelines, execution traces.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import os
+import socket
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from reftorch.autograd import profiler
+from reftorch.autograd.profiler_util import EventList
+
+__all__ = [
+    "ProfilerAction",
+    "ProfilerActivity",
+    "profile",
+    "schedule",
+    "supported_activities",
+    "tensorboard_trace_handler",
+]
+
+
+class ProfilerActivity(enum.Enum):
+    """Whose work is measured.
+
+    Mirrors torch/csrc/profiler/orchestration/observer.h, ``ActivityType``.
+    """
+
+    CPU = 0
+    XPU = 1
+    MTIA = 2
+    CUDA = 3
+    HPU = 4
+    PrivateUse1 = 5
+
+
+class ProfilerAction(enum.Enum):
+    """What to do in a step: nothing, get ready, record, or record and then hand the trace on.
+
+    Mirrors torch/profiler/profiler.py, ``ProfilerAction``.
+    """
+
+    NONE = 0
+    WARMUP = 1
+    RECORD = 2
+    RECORD_AND_SAVE = 3
+
+
+_RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
+
+
+def supported_activities() -> set[ProfilerActivity]:
+    """Return the activities that can be measured here: those of the CPU.
+
+    Mirrors torch/profiler/profiler.py, ``supported_activities``.
+    """
+    return {ProfilerActivity.CPU}
+
+
+def schedule(
+    *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
+) -> Callable[[int], ProfilerAction]:
+    """Return a function that says for the number of a step what :class:`profile` does in it.
+
+    After ``skip_first`` steps a cycle begins: ``wait`` steps of nothing, ``warmup`` steps, ``active`` steps that are
+    recorded, the last of which hands the trace on.
+
+    Args:
+        wait, warmup, active: the parts of a cycle.
+        repeat: how many cycles; 0 for no end.
+        skip_first: steps before the first cycle.
+        skip_first_wait: not 0 to leave out the first cycle's ``wait``.
+
+    Raises:
+        AssertionError: a number is negative, or ``active`` is 0.
+
+    Example:
+        >>> import reftorch as torch
+        >>> when = torch.profiler.schedule(wait=1, warmup=1, active=2, repeat=1)
+        >>> [when(step).name for step in range(5)]
+        ['NONE', 'WARMUP', 'RECORD', 'RECORD_AND_SAVE', 'NONE']
+
+    Mirrors torch/profiler/profiler.py, ``schedule``.
+    """
+    if wait < 0 or warmup < 0 or active <= 0 or repeat < 0 or skip_first < 0:
+        raise AssertionError(
+            f"Invalid profiler schedule arguments. Got wait={wait} (need >= 0), warmup={warmup} (need >= 0), "
+            f"active={active} (need > 0), repeat={repeat} (need >= 0), skip_first={skip_first} (need >= 0)."
+        )
+    if warmup == 0:
+        warnings.warn("Profiler won't be using warmup, this can skew profiler results", stacklevel=2)
+
+    def action_of(step: int) -> ProfilerAction:
+        if step < 0:
+            raise AssertionError(f"Step must be non-negative. Got {step}.")
+        if step < skip_first:
+            return ProfilerAction.NONE
+        step += (wait if skip_first_wait else 0) - skip_first
+        cycle, step = divmod(step, wait + warmup + active)
+        if (repeat > 0 and cycle >= repeat) or step < wait:
+            return ProfilerAction.NONE
+        if step < wait + warmup:
+            return ProfilerAction.WARMUP
+        return ProfilerAction.RECORD if step < wait + warmup + active - 1 else ProfilerAction.RECORD_AND_SAVE
+
+    return action_of
+
+
+def tensorboard_trace_handler(
+    dir_name: str, worker_name: str | None = None, use_gzip: bool = False
+) -> Callable[[profile], None]:
+    """Return an ``on_trace_ready`` that writes each trace to a file of its own, where TensorBoard looks for it.
+
+    Args:
+        dir_name: the folder; it is made if need be.
+        worker_name: how the files' names begin; the machine and process if not given.
+        use_gzip: compressed files are not there.
+
+    Raises:
+        NotImplementedError: ``use_gzip`` is true.
+        RuntimeError: (when called) the folder can not be made.
+
+    Mirrors torch/profiler/profiler.py, ``tensorboard_trace_handler``.
+    """
+    if use_gzip:
+        raise NotImplementedError("tensorboard_trace_handler(): use_gzip=True is not there; compress the file after")
+
+    def handle(prof: profile) -> None:
+        try:
+            os.makedirs(dir_name, exist_ok=True)
+        except OSError as error:
+            raise RuntimeError(f"Can't create directory: {dir_name}") from error
+        worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
+        prof.export_chrome_trace(os.path.join(dir_name, f"{worker}.{time.time_ns()}.pt.trace.json"))
+
+    return handle
+
+
+class profile:
+    """Measure the ops of a loop, or of chosen steps of it.
+
+    Args:
+        activities: what to measure; only ``ProfilerActivity.CPU`` is there, and is the default.
+        schedule: says for each step what to do, as :func:`schedule` makes it; if not given, everything inside is
+            recorded.
+        on_trace_ready: is called with this object whenever a trace is complete.
+        record_shapes: note the shapes of tensor arguments.
+        profile_memory: note how many bytes each call allocated, less those it freed.
+        acc_events: keep the events of former cycles.
+
+    Raises:
+        NotImplementedError: something is asked for that is not there, such as ``with_stack``.
+        ValueError: an activity is named twice.
+        TypeError: an activity is no ProfilerActivity.
+        AssertionError: (of the methods) there is no trace yet.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.profiler import profile, ProfilerActivity
+        >>> with profile(activities=[ProfilerActivity.CPU]) as prof:
+        ...     _ = torch.ones(2) + 1
+        >>> [event.key for event in prof.key_averages()]
+        ['aten::ones', 'aten::add']
+
+    Mirrors torch/profiler/profiler.py, ``profile``.
+    """
+
+    def __init__(
+        self,
+        *,
+        activities: Iterable[ProfilerActivity] | None = None,
+        schedule: Callable[[int], ProfilerAction] | None = None,
+        on_trace_ready: Callable[[profile], Any] | None = None,
+        record_shapes: bool = False,
+        profile_memory: bool = False,
+        acc_events: bool = False,
+        **left_out: Any,
+    ) -> None:
+        _check_activities(activities)
+        asked_for = [name for name, value in left_out.items() if value]
+        if asked_for:
+            raise NotImplementedError(f"profile(): {', '.join(asked_for)} is not there")
+        self.schedule = schedule
+        self.on_trace_ready = on_trace_ready
+        self.record_shapes = record_shapes
+        self.profile_memory = profile_memory
+        self.acc_events = acc_events
+        self.step_num = 0
+        self.current_action = self._action()
+        self.profiler: profiler.profile | None = None
+        self._former = EventList(profile_memory=profile_memory, with_shapes=record_shapes)
+        self._step: profiler.record_function | None = None
+        self._metadata: dict[str, Any] = {}
+
+    def _action(self) -> ProfilerAction:
+        return ProfilerAction.RECORD if self.schedule is None else self.schedule(self.step_num)
+
+    def __enter__(self) -> profile:
+        self.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Begin with step 0."""
+        self._enter(None)
+
+    def stop(self) -> None:
+        """End; a trace that is being recorded is handed on."""
+        self._leave()
+        if self.current_action in _RECORDING:
+            self._finish(hand_on=True)
+
+    def step(self) -> None:
+        """Say that the next step of the loop begins."""
+        former = self.current_action
+        self._leave()
+        self.step_num += 1
+        self.current_action = self._action()
+        self._enter(former)
+
+    def _enter(self, former: ProfilerAction | None) -> None:
+        if former == ProfilerAction.RECORD_AND_SAVE:
+            self._finish(hand_on=True)
+        elif former == ProfilerAction.RECORD and self.current_action not in _RECORDING:
+            warnings.warn(f"Incorrect schedule: RECORD followed by {self.current_action.name}", stacklevel=3)
+            self._finish(hand_on=False)
+        if self.current_action in _RECORDING and former != ProfilerAction.RECORD:
+            self._keep_former()
+            self.profiler = profiler.profile(record_shapes=self.record_shapes, profile_memory=self.profile_memory)
+            self.profiler.__enter__()
+        if self.schedule is not None and self.current_action in _RECORDING:
+            self._step = profiler.record_function(f"ProfilerStep#{self.step_num}")
+            self._step.__enter__()
+
+    def _leave(self) -> None:
+        if self._step is not None:
+            self._step.__exit__(None, None, None)
+            self._step = None
+
+    def _keep_former(self) -> None:
+        if self.acc_events and self.profiler is not None:
+            self._former.extend(self.profiler.function_events or ())
+
+    def _finish(self, hand_on: bool) -> None:
+        assert self.profiler is not None
+        self.profiler.__exit__(None, None, None)
+        if hand_on and self.on_trace_ready is not None:
+            self.on_trace_ready(self)
+
+    def events(self) -> EventList:
+        """Return the events of the trace, in the order of the calls."""
+        if self.profiler is None:
+            raise AssertionError("Profiler must be initialized before accessing events")
+        if self.profiler.function_events is None:
+            raise AssertionError("Expected profiling results: the profiler did not finish running")
+        if not self._former:
+            return self.profiler.function_events
+        return EventList([*self._former, *self.profiler.function_events], self.profile_memory, self.record_shapes)
+
+    def key_averages(self, group_by_input_shape: bool = False) -> EventList:
+        """Sum the events up by name; see ``EventList.key_averages``."""
+        return self.events().key_averages(group_by_input_shape)
+
+    def add_metadata(self, key: str, value: str) -> None:
+        """Note a text, to be written with the trace."""
+        self._metadata[key] = value
+
+    def add_metadata_json(self, key: str, value: str) -> None:
+        """Note a value, given as JSON."""
+        self._metadata[key] = json.loads(value)
+
+    def export_chrome_trace(self, path: str) -> None:
+        """Write the events, and what :meth:`add_metadata` noted, for ``chrome://tracing``."""
+        events = self.events()
+        events.export_chrome_trace(path)
+        if self._metadata:
+            with open(path) as file:
+                trace = json.load(file)
+            with open(path, "w") as file:
+                json.dump({**self._metadata, **trace}, file)
+
+
+def _check_activities(activities: Iterable[ProfilerActivity] | None) -> None:
+    seen: set[ProfilerActivity] = set()
+    for activity in activities or ():
+        if not isinstance(activity, ProfilerActivity):
+            raise TypeError(f"Expected ProfilerActivity or dict, got {type(activity)}")
+        if activity in seen:
+            raise ValueError(f"Activity {activity} specified more than once")
+        seen.add(activity)
+    if seen - supported_activities():
+        missing = ", ".join(sorted(activity.name for activity in seen - supported_activities()))
+        raise NotImplementedError(f"profile(): there is no {missing} to measure here; activities may name the CPU only")
