@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from reftorch import _C
 from reftorch._utils import _warn_once
-from reftorch.autograd import derivatives, forward_ad, functional, graph, profiler, variable
+from reftorch.autograd import _functions, derivatives, forward_ad, functional, graph, profiler, variable
 from reftorch.autograd._functional_utils import batched_pass
 from reftorch.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from reftorch.autograd.function import Function, NestedIOFunction
 from reftorch.autograd.grad_mode import (
+    _force_original_view_tracking,
     enable_grad,
     inference_mode,
     is_grad_enabled,
@@ -38,6 +39,8 @@ __all__ = [
     "Function",
     "NestedIOFunction",
     "Variable",
+    "_force_original_view_tracking",
+    "_functions",
     "backward",
     "derivatives",
     "detect_anomaly",
@@ -51,6 +54,7 @@ __all__ = [
     "inference_mode",
     "is_grad_enabled",
     "is_multithreading_enabled",
+    "kineto_available",
     "no_grad",
     "profiler",
     "set_detect_anomaly",
@@ -60,6 +64,16 @@ __all__ = [
 ]
 
 is_multithreading_enabled = _C._is_multithreading_enabled
+
+
+def kineto_available() -> bool:
+    """Return False: PyTorch's library for profiling GPUs is not there.
+
+    Mirrors torch/csrc/autograd/init.cpp, ``kineto_available``.
+    """
+    return False
+
+
 SavedTensor = _C._autograd.SavedTensor
 
 

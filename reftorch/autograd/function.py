@@ -157,6 +157,12 @@ class BackwardCFunction(_C._FunctionBase, FunctionCtx):
 
     _forward_cls: type[Function]
 
+    @property
+    def saved_variables(self) -> Any:
+        """The former name of ``saved_tensors``; a DeprecationWarning says so."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
 
 class FunctionMeta(type):
     """Gives each Function a class for its ``ctx``, named ``<Function>Backward``.
@@ -176,7 +182,9 @@ class FunctionMeta(type):
         cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
         inherited = any(getattr(base, "_has_setup_context", False) for base in bases)
         cls._has_setup_context = not is_root and ("setup_context" in attrs or inherited)
-        cls._has_defaults = cls._has_setup_context and bool(getattr(cls.forward, "__defaults__", None))
+        cls._has_defaults = cls._has_setup_context and bool(
+            getattr(getattr(cls, "forward", None), "__defaults__", None)
+        )
         super().__init__(name, bases, attrs)
 
 
@@ -370,25 +378,18 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
         if not recorded:
             return outputs
         tensors = outputs if isinstance(outputs, tuple) else (outputs,)
-        barred = tuple(_bar(t) if isinstance(t, _C.TensorBase) else t for t in tensors)
-        return barred if isinstance(outputs, tuple) else barred[0]
+        error = _C._functions.DelayedError(
+            "trying to differentiate twice a function that was marked with @once_differentiable", len(tensors)
+        )
+        return error(*map(_as_leaf, tensors))
 
     return wrapper
 
 
-def _bar(tensor: Any) -> Any:
+def _as_leaf(tensor: Any) -> Any:
+    """The tensor without its history, as one that requires a gradient."""
+    if tensor is None:
+        return None
     detached = tensor.detach()
     detached.requires_grad = True  # not requires_grad_(), which function transforms refuse
-    return _OnceDifferentiableError.apply(detached)
-
-
-class _OnceDifferentiableError(Function):
-    """Passes a tensor on as one that requires a gradient, and raises when one is asked for."""
-
-    @staticmethod
-    def forward(ctx: Any, tensor: Any) -> Any:
-        return tensor
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+    return detached

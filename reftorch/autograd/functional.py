@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _VF
-from reftorch._functorch import eager_transforms
+from reftorch._functorch import apis
 from reftorch._functorch.vmap import vmap
 from reftorch.autograd import _functional_utils as utils
 from reftorch.autograd import forward_ad
@@ -321,7 +321,7 @@ def hessian(
 
     def gradient(*args: Tensor) -> tuple[Tensor, ...]:
         if outer_jacobian_strategy == "forward-mode":  # inside of vmap a graph is made by a transform
-            result: tuple[Tensor, ...] = eager_transforms.grad(number, tuple(range(len(args))))(*args)
+            result: tuple[Tensor, ...] = apis.grad(number, tuple(range(len(args))))(*args)
             return result
         rows: tuple[Tensor, ...] = jacobian(number, args, create_graph=True)
         utils.check_requires_grad(rows, "jacobian", strict)

@@ -1,13 +1,14 @@
 """Whether ops are recorded: as context managers, decorators and calls.
 
 Mirrors: torch/autograd/grad_mode.py, torch/utils/_contextlib.py
-Leaves out: ``enforce_grad_layout_policy`` and the switches for view replay, which serve compilers.
+Leaves out: ``enforce_grad_layout_policy``, and what view replay would do, which serves compilers.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -74,9 +75,12 @@ class _Mode:
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.isclass(function):
-            raise TypeError(
-                f"{type(self).__name__} cannot decorate a class: it would not say which of its methods is meant. "
-                "Decorate the methods."
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
+                "the `__init__` method and nothing else.",
+                FutureWarning,
+                stacklevel=2,
             )
         if inspect.isgeneratorfunction(function):
             return _wrap_generator(self.clone, function)
@@ -265,3 +269,24 @@ class set_multithreading_enabled(_Mode):
 
     def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
         _set_multithreading_enabled(self.prev)
+
+
+class _force_original_view_tracking(_GradMode):
+    """Whether an in-place change of a view is replayed by view functions. It never is: strides say all there is.
+
+    Mirrors torch/autograd/grad_mode.py, ``_force_original_view_tracking``.
+    """
+
+    __slots__ = ("mode",)
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def clone(self) -> _force_original_view_tracking:
+        return type(self)(self.mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
+        pass

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from reftorch import _C
+from reftorch.autograd.grad_mode import enable_grad
 
 if TYPE_CHECKING:
     from reftorch import Tensor
@@ -92,6 +93,7 @@ class GradientEdge(NamedTuple):
 
     node: Any
     output_nr: int
+    ownership_token: Any = None  # a node that keeps the graph alive where ``node``, the ctx of a Function, does not
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
@@ -115,7 +117,12 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """
     if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    return GradientEdge(_C._grad_fn_or_accumulator(tensor), tensor.output_nr)
+    node = _C._grad_fn_or_accumulator(tensor)
+    token = None
+    if isinstance(node, _C._FunctionBase):
+        with enable_grad():
+            token = tensor.view_as(tensor).grad_fn
+    return GradientEdge(node, tensor.output_nr, token)
 
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
@@ -147,10 +154,11 @@ def _removable_handle(hooks: OrderedDict[int, Callable[..., Any]], hook: Callabl
 
 def _register_tensor_hook(tensor: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
     """Tensor.register_hook, once it is known that the tensor requires a gradient."""
-    if tensor._backward_hooks is None:
-        tensor._backward_hooks = OrderedDict()
-        if tensor.grad_fn is not None:
-            tensor.grad_fn._register_hook_dict(tensor)
+    node = tensor.grad_fn
+    if tensor._backward_hooks is None or (node is not None and not node._has_hook_dict(tensor)):
+        tensor._backward_hooks = OrderedDict()  # those of its value before a change in place stay with that value
+        if node is not None:
+            node._register_hook_dict(tensor)
     return _removable_handle(tensor._backward_hooks, hook)
 
 

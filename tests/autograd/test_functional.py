@@ -188,3 +188,16 @@ def test_nothing_leads_back_into_the_graph():
     assert not output.requires_grad
     assert not product.requires_grad
     assert x.grad is None
+
+
+@pytest.mark.parametrize("outer", ["forward-mode", "reverse-mode"])
+def test_hessian_in_both_directions(outer):
+    def f(x, y):
+        return (x.sin() * y).sum() + x.prod()
+
+    x, y = torch.tensor([1.0, 2.0]), torch.tensor([3.0, -1.0])
+    found = torch.autograd.functional.hessian(f, (x, y), vectorize=True, outer_jacobian_strategy=outer)
+    expected = torch.func.hessian(f, (0, 1))(x, y)
+    for row, expected_row in zip(found, expected, strict=True):
+        for a, b in zip(row, expected_row, strict=True):
+            assert torch.allclose(a, b)

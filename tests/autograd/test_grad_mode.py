@@ -88,9 +88,16 @@ def test_set_grad_enabled_as_a_call_and_decorator():
     assert torch.is_grad_enabled() and mode() is False
 
 
-def test_a_class_is_refused():
-    with pytest.raises(TypeError, match="Decorate the methods"):
-        torch.no_grad()(type("Model", (), {}))
+def test_a_class_is_decorated_with_a_warning(real_torch_or_none):
+    for lib in (torch, real_torch_or_none) if real_torch_or_none else (torch,):
+
+        class Model:
+            def __init__(self, lib=lib):
+                self.enabled = lib.is_grad_enabled()
+
+        with pytest.warns(FutureWarning, match="Decorating classes is deprecated"):
+            make = lib.no_grad()(Model)
+        assert not make().enabled
 
 
 def test_no_grad_records_nothing():

@@ -181,3 +181,104 @@ def test_hook_error_keeps_its_traceback():
     assert caught.traceback[-1].name == "broken"
     (x * 2).backward()  # the thread's engine is in order again
     assert x.grad.tolist() == [2]
+
+
+def test_backward_runs_to_an_edge_that_is_no_leaf():
+    x, y = (torch.ones(2, requires_grad=True).clone() for _ in range(2))
+    edges = [GradientEdge(t.grad_fn, t.output_nr) for t in (x, y)]
+    seen = []
+    x.register_hook(seen.append)
+    out = x * 3
+    torch.autograd.backward(out.sum(), inputs=(edges[0], y), retain_graph=True)
+    torch.autograd.backward(out.sum(), inputs=edges)
+    assert [grad.tolist() for grad in seen] == [[3, 3]] * 2
+    assert y.grad is None
+
+
+def test_an_edge_keeps_its_graph_alive():
+    class Clone(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad.clone()
+
+    x = torch.ones(1, requires_grad=True)
+    for clone in (torch.clone, Clone.apply):
+        out = clone(x * 2)
+        edge = get_gradient_edge(out)
+        del out
+        gc.collect()
+        torch.autograd.backward(edge)
+    assert x.grad.tolist() == [4]
+
+
+def test_a_node_is_called_with_as_many_gradients_as_it_has_outputs():
+    x = torch.ones(2, requires_grad=True)
+    node = (x * 2).grad_fn
+    with pytest.raises(TypeError, match="expected 1 arguments, got 2 instead"):
+        node(x.detach(), x.detach())
+    with pytest.raises(TypeError, match="expected 1 arguments, got 0 instead"):
+        node()
+    assert node(torch.ones(2))[0].tolist() == [2, 2]
+
+
+def test_dir_names_what_a_node_keeps():
+    x = torch.ones(2, 2, requires_grad=True)
+    names = dir((x * x).grad_fn)
+    assert {"_saved_self", "_saved_other", "_raw_saved_self", "_raw_saved_other", "next_functions"} <= set(names)
+    assert len(names) == len(set(names))
+    assert "_raw_saved_dim" not in dir(x.sum(0).grad_fn)
+    assert "_saved_self" not in dir((x + 1).grad_fn)
+
+
+def test_hooks_of_a_tensor_stay_with_its_former_value():
+    seen = []
+    x = torch.ones(1, requires_grad=True)
+    y = x.clone()
+    y.register_hook(lambda grad: (seen.append(("before", grad.item())), grad * 2)[1])
+    y.mul_(2)
+    y.register_hook(lambda grad: (seen.append(("after", grad.item())), grad * 2)[1])
+    y.sum().backward()
+    assert seen == [("after", 1.0), ("before", 4.0)]
+    assert x.grad.item() == 8
+
+
+def test_another_view_keeps_its_gradient_after_a_change_in_place():
+    base = torch.ones(1, requires_grad=True).clone()
+    first, second = base[:], base[:]
+    first.retain_grad()
+    second.retain_grad()
+    first.mul_(2)
+    (first + second).sum().backward()
+    assert first.grad.tolist() == second.grad.tolist() == [1]
+
+
+def test_the_gradient_of_what_is_no_leaf_warns():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    with pytest.warns(UserWarning, match="The .grad attribute of a Tensor that is not a leaf Tensor is being accessed"):
+        assert y.grad is None
+    y.retain_grad()
+    assert y.grad is None
+    assert x.grad is None
+    y.sum().backward()
+    assert y.grad.tolist() == [1, 1]
+
+
+def test_what_has_no_formula_says_so():
+    x = torch.rand(2, requires_grad=True) + 1
+    with pytest.raises(NotImplementedError, match="the derivative for 'igamma: input' is not implemented"):
+        torch.igamma(x, x).sum().backward()
+    with pytest.raises(RuntimeError, match="derivative for aten::heaviside is not implemented"):
+        torch.heaviside(x, x).sum().backward()
+
+
+@pytest.mark.parametrize("make", ["rand", "randn", "randint"])
+def test_fresh_random_tensors_have_version_zero(make):
+    assert getattr(torch, make)(*((3,) if make == "randint" else ()), (2,))._version == 0
+    x = torch.zeros(2)
+    getattr(torch, make)(*((3,) if make == "randint" else ()), (2,), out=x)
+    assert x._version == 1

@@ -175,3 +175,21 @@ def test_what_is_packed_keeps_its_tangent():
     assert value.item() == 12.0
     assert tangent is not None
     assert tangent.item() == 12.0
+
+
+def test_a_pass_leaves_the_hooks_of_its_thread_as_they_were():
+    def saves(x):
+        return x
+
+    inner = torch.autograd.graph.saved_tensors_hooks(saves, lambda x: (inner.__exit__(), x)[1])
+    for _ in range(3):
+        with torch.autograd.graph.saved_tensors_hooks(saves, saves):
+            inner.__enter__()
+            torch.randn(3, requires_grad=True).sin().sum().backward()
+            inner.__exit__()
+    opening = torch.autograd.graph.saved_tensors_hooks(saves, lambda x: (opening.__enter__(), x)[1])
+    with opening:
+        out = torch.randn(3, requires_grad=True).sin().sum()
+    out.backward()
+    with torch.autograd.graph.disable_saved_tensors_hooks("there are none"):
+        pass

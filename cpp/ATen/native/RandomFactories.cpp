@@ -6,8 +6,14 @@
 #include <ATen/core/library.h>
 #include <ATen/native/Distributions.h>
 #include <ATen/native/TensorFactories.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 namespace reftorch::at::native {
+
+// To fill a fresh tensor is no change in place: its version is to stay 0.
+struct FreshTensorGuard {
+  c10::impl::ExcludeDispatchKeyGuard below_autograd{c10::autograd_dispatch_keyset};
+};
 
 static Tensor& rand_out(IntArrayRef size, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout,
                         OptionalDevice, OptionalBool, Tensor& out) {
@@ -20,6 +26,7 @@ static Tensor rand(IntArrayRef size, const OptionalGenerator& generator, Optiona
                    OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   Tensor result = empty_cpu(size, dtype, device);
+  const FreshTensorGuard guard;
   return rand_out(size, generator, dtype, layout, device, pin_memory, result);
 }
 
@@ -34,6 +41,7 @@ static Tensor randn(IntArrayRef size, const OptionalGenerator& generator, Option
                     OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   Tensor result = empty_cpu(size, dtype, device);
+  const FreshTensorGuard guard;
   return randn_out(size, generator, dtype, layout, device, pin_memory, result);
 }
 
@@ -53,6 +61,7 @@ static Tensor randint_low(int64_t low, int64_t high, IntArrayRef size, const Opt
                           OptionalType dtype, OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   Tensor result = empty_cpu(size, dtype.value_or(kLong), device);
+  const FreshTensorGuard guard;
   return randint_low_out(low, high, size, generator, dtype, layout, device, pin_memory, result);
 }
 

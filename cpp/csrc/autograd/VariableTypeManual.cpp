@@ -22,8 +22,8 @@ static at::Tensor& detach_(at::Tensor& self) {
   TORCH_CHECK(!impl::is_view(self),
               "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
               "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
-              "detach_() cannot be called "
-              "on these gradients.");
+              "detach_() cannot be called on these gradients. To fix this error, please refer to the "
+              "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.");
   if (AutogradMeta* meta = impl::get_autograd_meta(self)) {
     meta->requires_grad_ = false;
     meta->grad_fn_ = nullptr;

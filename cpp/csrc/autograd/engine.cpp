@@ -109,6 +109,28 @@ class CurrentNodeGuard final {
   const std::shared_ptr<Node>* former_;
 };
 
+// What hooks on saved tensors a node adds or takes away, it does for itself: after the pass they are as before.
+class SavedTensorHooksGuard final {
+ public:
+  SavedTensorHooksGuard() {
+    if (SavedTensorDefaultHooks::is_enabled()) {
+      former_ = SavedTensorDefaultHooks::get_state();
+    }
+  }
+  ~SavedTensorHooksGuard() {
+    if (former_.has_value()) {
+      SavedTensorDefaultHooks::set_state(std::move(*former_));
+    } else if (SavedTensorDefaultHooks::is_enabled()) {
+      SavedTensorDefaultHooks::State state = SavedTensorDefaultHooks::get_state();
+      state.stack.clear();
+      SavedTensorDefaultHooks::set_state(std::move(state));
+    }
+  }
+
+ private:
+  std::optional<SavedTensorDefaultHooks::State> former_;
+};
+
 // Runs `work` on a new thread, as if this one did, and waits. What it throws is thrown here.
 template <typename Work>
 void run_on_fresh_stack(Work&& work) {
@@ -167,6 +189,7 @@ variable_list Engine::execute(const edge_list& roots, variable_list inputs, bool
 
 void Engine::run(GraphTask& task, NodeTask root) {
   const GraphTaskGuard guard(&task);
+  const SavedTensorHooksGuard hooks_guard;
   const c10::AutoGradMode grad_mode(task.create_graph_);
   ReadyQueue ready;
   ready.push(std::move(root));

@@ -117,6 +117,10 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   void add_tensor_pre_hook(std::unique_ptr<FunctionPreHook> hook) {
     hooks().tensor_pre.push_back(std::move(hook));
   }
+  template <typename Found>
+  bool any_tensor_pre_hook(Found found) const {
+    return hooks_ != nullptr && std::any_of(hooks_->tensor_pre.begin(), hooks_->tensor_pre.end(), found);
+  }
   // retain_grad's hook for output `output_nr`: runs after all other tensor hooks, and moves when the tensor is changed
   // in place.
   void add_retains_grad_hook(std::unique_ptr<FunctionPreHook> hook, uint32_t output_nr) {

@@ -2,6 +2,7 @@
 #include <csrc/autograd/python_autograd.h>
 
 #include <csrc/Exceptions.h>
+#include <csrc/autograd/functions/python_basic_ops.h>
 #include <csrc/autograd/python_anomaly_mode.h>
 #include <csrc/autograd/python_cpp_function.h>
 #include <csrc/autograd/python_engine.h>
@@ -146,6 +147,7 @@ void initAutogradBindings(PyObject* module) {
   autograd::initSavedVariableHooks(space);
   autograd::initProfiler(space);
   autograd::initCppFunction(module);
+  autograd::initBasicOps(module);
   autograd::initFunction(module);
   autograd::initFormulas(module);
   autograd::initForwardAD(module);

@@ -34,11 +34,13 @@ std::shared_ptr<Node> nodeFromPyObject(PyObject* obj) {
   return PyNode::from_context(obj);
 }
 
-static std::shared_ptr<Node> unpack_node(PyObject* self) {
+// `attribute` is what was asked for.
+static std::shared_ptr<Node> unpack_node(PyObject* self, const char* attribute) {
   std::shared_ptr<Node> node = nodeFromPyObject(self);
-  TORCH_CHECK(node != nullptr, "Attribute of ", Py_TYPE(self)->tp_name,
-              " is invalid: this autograd.Function was not recorded, or its graph is gone. Hint: read grad_fn while "
-              "its tensor is alive.");
+  TORCH_CHECK(node != nullptr, "Attribute '", attribute, "' is invalid for this instance of _C._FunctionBase (",
+              Py_TYPE(self)->tp_name,
+              "): this autograd.Function was not recorded, or its underlying PyNode has already "
+              "been deallocated. Hint: read grad_fn while its tensor is alive.");
   return node;
 }
 
@@ -110,7 +112,9 @@ static PyObject* getattro(PyObject* self, PyObject* name) {
 PyObject* THPCppFunction_call(PyObject* self, PyObject* args, PyObject* kwargs) {
   HANDLE_TH_ERRORS
   TORCH_CHECK_TYPE(kwargs == nullptr || PyDict_GET_SIZE(kwargs) == 0, "keyword arguments are not supported");
-  const std::shared_ptr<Node> node = unpack_node(self);
+  const std::shared_ptr<Node> node = unpack_node(self, "__call__");
+  TORCH_CHECK_TYPE(static_cast<size_t>(PyTuple_GET_SIZE(args)) == node->num_inputs(), "expected ", node->num_inputs(),
+                   " arguments, got ", PyTuple_GET_SIZE(args), " instead");
   variable_list inputs;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
     PyObject* arg = PyTuple_GET_ITEM(args, i);
@@ -151,9 +155,9 @@ static PyTypeObject* make_type(const char* name, PyTypeObject* base) {
   return reinterpret_cast<PyTypeObject*>(type);
 }
 
-static PyTypeObject* type_of(const Node& node) {
+// "MulBackward0", "torch::autograd::AccumulateGrad"
+static PyTypeObject* type_of(const std::string& full_name) {
   static auto* types = new std::unordered_map<std::string, PyTypeObject*>; // guarded by the GIL
-  const std::string full_name = node.name();
   PyTypeObject*& type = (*types)[full_name];
   if (type == nullptr) {
     const size_t colon = full_name.rfind(':');
@@ -175,7 +179,7 @@ PyObject* functionToPyObject(const std::shared_ptr<Node>& cdata) {
   if (cdata->pyobj() != nullptr) {
     return Py_NewRef(cdata->pyobj());
   }
-  PyTypeObject* type = type_of(*cdata);
+  PyTypeObject* type = type_of(cdata->name());
   PyObject* obj = type->tp_alloc(type, 0);
   if (obj == nullptr) {
     return nullptr;
@@ -197,7 +201,7 @@ static PyTypeObject* make_input_metadata_type() {
 
 static PyObject* get_next_functions(PyObject* self, void*) {
   HANDLE_TH_ERRORS
-  const std::shared_ptr<Node> node = unpack_node(self);
+  const std::shared_ptr<Node> node = unpack_node(self, "next_functions");
   PyObject* tuple = PyTuple_New(node->num_outputs());
   for (size_t i = 0; tuple != nullptr && i < node->num_outputs(); i++) {
     const Edge& edge = node->next_edge(i);
@@ -214,7 +218,7 @@ static PyObject* get_next_functions(PyObject* self, void*) {
 
 static PyObject* get_metadata(PyObject* self, void*) {
   HANDLE_TH_ERRORS
-  return PyAnomalyMetadata::dict_of(*unpack_node(self));
+  return PyAnomalyMetadata::dict_of(*unpack_node(self, "metadata"));
   END_HANDLE_TH_ERRORS
 }
 
@@ -222,7 +226,7 @@ static PyObject* get_metadata(PyObject* self, void*) {
 static PyObject* get_input_metadata(PyObject* self, void*) {
   HANDLE_TH_ERRORS
   static PyTypeObject* const type = make_input_metadata_type();
-  const std::shared_ptr<Node> node = unpack_node(self);
+  const std::shared_ptr<Node> node = unpack_node(self, "_input_metadata");
   PyObject* list = PyList_New(node->num_inputs());
   for (size_t i = 0; list != nullptr && i < node->num_inputs(); i++) {
     const InputMetadata& metadata = node->input_metadata(i);
@@ -242,15 +246,40 @@ static PyObject* get_requires_grad(PyObject*, void*) {
   Py_RETURN_TRUE;
 }
 
+// What object.__dir__ says, and the fields that getattro finds.
+static PyObject* dir(PyObject* self, PyObject*) {
+  HANDLE_TH_ERRORS
+  static PyObject* const object_dir =
+      PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__dir__");
+  PyObject* names = PyObject_CallOneArg(object_dir, self);
+  const auto* node = dynamic_cast<FormulaNode*>(nodeFromPyObject(self).get());
+  if (names == nullptr || node == nullptr) {
+    return names;
+  }
+  for (const SavedField& field : node->formula.fields) {
+    for (const char* prefix : {"_saved_", "_raw_saved_"}) {
+      PyObject* name = PyUnicode_FromString((prefix + field.name).c_str());
+      if (name == nullptr || ((prefix[1] == 's' || field.holds_tensors()) && PyList_Append(names, name) < 0)) {
+        Py_XDECREF(name);
+        Py_DECREF(names);
+        return nullptr;
+      }
+      Py_DECREF(name);
+    }
+  }
+  return names;
+  END_HANDLE_TH_ERRORS
+}
+
 static PyObject* name(PyObject* self, PyObject*) {
   HANDLE_TH_ERRORS
-  return PyUnicode_FromString(unpack_node(self)->name().c_str());
+  return PyUnicode_FromString(unpack_node(self, "name")->name().c_str());
   END_HANDLE_TH_ERRORS
 }
 
 static PyObject* sequence_nr(PyObject* self, PyObject*) {
   HANDLE_TH_ERRORS
-  return PyLong_FromUnsignedLongLong(unpack_node(self)->sequence_nr());
+  return PyLong_FromUnsignedLongLong(unpack_node(self, "_sequence_nr")->sequence_nr());
   END_HANDLE_TH_ERRORS
 }
 
@@ -260,16 +289,17 @@ static PyObject* set_sequence_nr(PyObject* self, PyObject* value) {
   if (PyErr_Occurred() != nullptr) {
     return nullptr;
   }
-  unpack_node(self)->set_sequence_nr(number);
+  unpack_node(self, "_set_sequence_nr")->set_sequence_nr(number);
   Py_RETURN_NONE;
   END_HANDLE_TH_ERRORS
 }
 
 static PyObject* register_hook(PyObject* self, PyObject* hook) {
   HANDLE_TH_ERRORS
+  const std::shared_ptr<Node> node = unpack_node(self, "register_hook");
   PyObject* dict = nullptr;
   PyObject* handle = make_hook_dict(hook, &dict);
-  unpack_node(self)->add_post_hook(std::make_unique<PyFunctionPostHook>(dict));
+  node->add_post_hook(std::make_unique<PyFunctionPostHook>(dict));
   Py_DECREF(dict);
   return handle;
   END_HANDLE_TH_ERRORS
@@ -277,9 +307,10 @@ static PyObject* register_hook(PyObject* self, PyObject* hook) {
 
 static PyObject* register_prehook(PyObject* self, PyObject* hook) {
   HANDLE_TH_ERRORS
+  const std::shared_ptr<Node> node = unpack_node(self, "register_prehook");
   PyObject* dict = nullptr;
   PyObject* handle = make_hook_dict(hook, &dict);
-  unpack_node(self)->add_pre_hook(std::make_unique<PyFunctionPreHook>(dict));
+  node->add_pre_hook(std::make_unique<PyFunctionPreHook>(dict));
   Py_DECREF(dict);
   return handle;
   END_HANDLE_TH_ERRORS
@@ -292,9 +323,22 @@ static PyObject* register_hook_dict(PyObject* self, PyObject* tensor) {
                    Py_TYPE(tensor)->tp_name);
   PyObject* dict = reinterpret_cast<THPVariable*>(tensor)->backward_hooks;
   TORCH_CHECK(dict != nullptr, "the tensor has no hooks");
-  unpack_node(self)->add_tensor_pre_hook(
-      std::make_unique<PyFunctionTensorPreHook>(dict, impl::output_nr(THPVariable_Unpack(tensor)), /*owned=*/true));
+  unpack_node(self, "_register_hook_dict")
+      ->add_tensor_pre_hook(
+          std::make_unique<PyFunctionTensorPreHook>(dict, impl::output_nr(THPVariable_Unpack(tensor)), /*owned=*/true));
   Py_RETURN_NONE;
+  END_HANDLE_TH_ERRORS
+}
+
+// Whether the tensor's hooks run here: after a change in place it has another node, which does not know them.
+static PyObject* has_hook_dict(PyObject* self, PyObject* tensor) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK_TYPE(THPVariable_Check(tensor), "_has_hook_dict expected a Tensor, but got ", Py_TYPE(tensor)->tp_name);
+  const PyObject* dict = reinterpret_cast<THPVariable*>(tensor)->backward_hooks;
+  return PyBool_FromLong(unpack_node(self, "_has_hook_dict")->any_tensor_pre_hook([dict](const auto& hook) {
+    const auto* of_python = dynamic_cast<const PyFunctionTensorPreHook*>(hook.get());
+    return of_python != nullptr && of_python->dict() == dict;
+  }));
   END_HANDLE_TH_ERRORS
 }
 
@@ -317,13 +361,17 @@ PyMethodDef node_methods[] = {
     {"register_prehook", register_prehook, METH_O,
      "register_prehook(fn): call fn(grad_outputs) before the node runs; a tuple it returns replaces them."},
     {"_register_hook_dict", register_hook_dict, METH_O, nullptr},
+    {"_has_hook_dict", has_hook_dict, METH_O, nullptr},
+    {"__dir__", dir, METH_NOARGS, nullptr},
     {}};
 
 void initCppFunction(PyObject* module) {
   node_base_type = make_type("reftorch._C._functions.Node", nullptr);
   PyObject* space = PyModule_New("reftorch._C._functions");
   if (space == nullptr || PyModule_AddObject(module, "_functions", space) < 0 ||
-      PyObject_SetAttrString(space, "Node", reinterpret_cast<PyObject*>(node_base_type)) < 0) {
+      PyObject_SetAttrString(space, "Node", reinterpret_cast<PyObject*>(node_base_type)) < 0 ||
+      PyObject_SetAttrString(space, "AccumulateGrad",
+                             reinterpret_cast<PyObject*>(type_of("torch::autograd::AccumulateGrad"))) < 0) {
     throw_python_error();
   }
 }

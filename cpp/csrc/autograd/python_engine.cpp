@@ -45,11 +45,9 @@ static Variable root_gradient(py::handle obj, const Edge& edge, size_t i) {
   return THPVariable_Unpack(obj.ptr());
 }
 
+// Of a GradientEdge, backward(inputs=) runs the graph up to there; only a leaf has a .grad to accumulate in.
 static Edge output_edge(py::handle obj, bool accumulate_grad) {
   if (Edge edge = parse_gradient_edge(obj); edge.is_valid()) {
-    TORCH_CHECK(!accumulate_grad || dynamic_cast<AccumulateGrad*>(edge.function.get()) != nullptr,
-                "backward(inputs=) takes a GradientEdge only of a leaf: there is no tensor whose .grad could hold the "
-                "gradient of another");
     return edge;
   }
   TORCH_CHECK(THPVariable_Check(obj.ptr()), "all inputs have to be Tensors or GradientEdges, but got ",
@@ -120,11 +118,10 @@ static py::object grad_fn_or_accumulator(const Variable& tensor) {
 }
 
 static bool will_engine_execute_node(py::handle obj) {
+  const std::shared_ptr<Node> node = nodeFromPyObject(obj.ptr());
+  TORCH_CHECK(node != nullptr, "_will_engine_execute_node expects an grad_fn, but got ", Py_TYPE(obj.ptr())->tp_name);
   const GraphTask* task = GraphTask::current();
   TORCH_CHECK(task != nullptr, "_will_engine_execute_node should only be called during the backward pass");
-  const std::shared_ptr<Node> node = nodeFromPyObject(obj.ptr());
-  TORCH_CHECK(node != nullptr, "_will_engine_execute_node only accepts a graph node, not ",
-              Py_TYPE(obj.ptr())->tp_name);
   const bool will = task->will_execute(node.get());
   const auto info = task->exec_info_.find(node.get());
   TORCH_CHECK(!will || info == task->exec_info_.end() || info->second.captures_.empty() || node->topological_nr() != 0,

@@ -113,6 +113,7 @@ static PyObject* THPFunction_new(PyTypeObject* type, PyObject*, PyObject*) {
   if (obj != nullptr) {
     THPFunction* self = as_function(obj);
     self->materialize_grads = true;
+    self->materialize_non_diff_grads = true;
     new (&self->saved_variables) std::vector<SavedVariable>;
     new (&self->is_variable_input) std::vector<bool>;
     new (&self->cdata) std::weak_ptr<PyNode>;
@@ -192,16 +193,18 @@ static int set_field(PyObject* obj, PyObject* value, void*) {
   return 0;
 }
 
-static PyObject* get_materialize_grads(PyObject* obj, void*) {
-  return PyBool_FromLong(as_function(obj)->materialize_grads);
+template <bool THPFunction::* flag>
+static PyObject* get_flag(PyObject* obj, void*) {
+  return PyBool_FromLong(as_function(obj)->*flag);
 }
 
-static int set_materialize_grads(PyObject* obj, PyObject* value, void*) {
+template <bool THPFunction::* flag>
+static int set_flag(PyObject* obj, PyObject* value, void*) {
   if (value == nullptr || !PyBool_Check(value)) {
     PyErr_SetString(PyExc_TypeError, "set_materialize_grads expects a bool");
     return -1;
   }
-  as_function(obj)->materialize_grads = value == Py_True;
+  as_function(obj)->*flag = value == Py_True;
   return 0;
 }
 
@@ -223,7 +226,10 @@ void initFunction(PyObject* module) {
        nullptr, nullptr},
       {"dirty_tensors", get_field<&THPFunction::dirty_tensors>, set_field<&THPFunction::dirty_tensors>, nullptr,
        nullptr},
-      {"materialize_grads", get_materialize_grads, set_materialize_grads, nullptr, nullptr},
+      {"materialize_grads", get_flag<&THPFunction::materialize_grads>, set_flag<&THPFunction::materialize_grads>,
+       nullptr, nullptr},
+      {"_materialize_non_diff_grads", get_flag<&THPFunction::materialize_non_diff_grads>,
+       set_flag<&THPFunction::materialize_non_diff_grads>, nullptr, nullptr},
   };
   static std::vector<PyMethodDef> methods = {
       {"apply", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(apply_method)), METH_FASTCALL | METH_CLASS,

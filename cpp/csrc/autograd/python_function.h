@@ -37,6 +37,7 @@ struct THPFunction {
   PyObject* non_differentiable;
   PyObject* dirty_tensors;
   bool materialize_grads;
+  bool materialize_non_diff_grads; // zeros also for outputs that have no gradient
 
   bool has_freed_buffers;
   std::vector<SavedVariable> saved_variables;

@@ -150,7 +150,11 @@ void Call::wrap_output(Variable& output) {
     } else if (output.requires_grad() && !impl::is_view(output)) {
       output = at::detach(output);
     }
-    node->add_input_metadata(output);
+    if (self()->materialize_non_diff_grads) {
+      node->add_input_metadata(output);
+    } else {
+      node->add_undefined_input_metadata();
+    }
     return;
   }
   if (is_modified) {
@@ -173,14 +177,17 @@ py::object Call::wrap_outputs(const py::object& raw) {
   non_differentiable =
       marked(self()->non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ");
   const py::tuple outputs = PyTuple_Check(raw.ptr()) ? py::tuple(raw) : py::make_tuple(raw);
-  size_t dirty_outputs = 0;
+  TensorSet dirty_outputs; // a tensor may be returned twice
   for (py::handle output : outputs) {
     if (THPVariable_Check(output.ptr())) {
       num_tensor_outputs++;
-      dirty_outputs += dirty.count(THPVariable_Unpack(output.ptr()).unsafeGetTensorImpl());
+      const c10::TensorImpl* impl = THPVariable_Unpack(output.ptr()).unsafeGetTensorImpl();
+      if (dirty.count(impl) != 0) {
+        dirty_outputs.insert(impl);
+      }
     }
   }
-  TORCH_CHECK(dirty_outputs == dirty.size(),
+  TORCH_CHECK(dirty_outputs.size() == dirty.size(),
               "Some elements marked as dirty during the forward method were not returned as output. The inputs "
               "that are modified inplace must all be outputs of the Function.");
   py::tuple wrapped(outputs.size());

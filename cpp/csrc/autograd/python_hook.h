@@ -18,6 +18,9 @@ class PyFunctionTensorPreHook final : public FunctionPreHook {
   ~PyFunctionTensorPreHook() override;
   variable_list operator()(const variable_list& grads) override;
   void visit_owned(OwnedVisitor& visitor) const override;
+  PyObject* dict() const {
+    return dict_;
+  }
 
  private:
   PyObject* dict_;

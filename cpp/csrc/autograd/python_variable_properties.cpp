@@ -19,8 +19,20 @@ static const at::Tensor& unpack(PyObject* self) {
 }
 
 static PyObject* get_grad(PyObject* self, void*) {
+  HANDLE_TH_ERRORS
   const autograd::AutogradMeta* meta = impl::get_autograd_meta(unpack(self));
-  return meta != nullptr ? THPVariable_Wrap(meta->grad()) : Py_NewRef(Py_None);
+  if (meta != nullptr && meta->grad().defined()) {
+    return THPVariable_Wrap(meta->grad());
+  }
+  if (meta != nullptr && meta->retained_grad_ == nullptr && !impl::is_leaf(unpack(self))) {
+    TORCH_WARN(
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+        "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
+        "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
+        "you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.");
+  }
+  Py_RETURN_NONE;
+  END_HANDLE_TH_ERRORS
 }
 
 static int set_grad(PyObject* self, PyObject* value, void*) {
@@ -32,7 +44,7 @@ static int set_grad(PyObject* self, PyObject* value, void*) {
     }
     return 0;
   }
-  TORCH_CHECK_TYPE(THPVariable_Check(value), "assigned grad expected to be a Tensor or None but got grad of type",
+  TORCH_CHECK_TYPE(THPVariable_Check(value), "assigned grad expected to be a Tensor or None but got grad of type ",
                    Py_TYPE(value)->tp_name);
   TORCH_CHECK(self != value, "can't assign Variable as its own grad");
   const at::Tensor& grad = unpack(value);
@@ -58,6 +70,7 @@ static PyObject* get_grad_fn(PyObject* self, void*) {
 
 static int set_grad_fn(PyObject* self, PyObject* value, void*) {
   HANDLE_TH_ERRORS
+  TORCH_CHECK(value != nullptr, "Deletion of _grad_fn not allowed. Detach tensor instead!");
   TORCH_CHECK(value == Py_None, "_grad_fn can be only set to None");
   at::Tensor var = unpack(self);
   if (autograd::AutogradMeta* meta = impl::get_autograd_meta(var)) {
@@ -94,7 +107,7 @@ static void change_requires_grad(PyObject* self, bool requires_grad) {
 
 static int set_requires_grad(PyObject* self, PyObject* value, void*) {
   HANDLE_TH_ERRORS
-  TORCH_CHECK_TYPE(value != nullptr && PyBool_Check(value), "requires_grad must be a bool");
+  TORCH_CHECK(value != nullptr && PyBool_Check(value), "requires_grad must be a bool");
   change_requires_grad(self, value == Py_True);
   return 0;
   END_HANDLE_TH_ERRORS_RET(-1)
@@ -129,7 +142,7 @@ static PyObject* get_backward_hooks(PyObject* self, void*) {
 
 static int set_backward_hooks(PyObject* self, PyObject* value, void*) {
   HANDLE_TH_ERRORS
-  TORCH_CHECK(value != nullptr, "Deletion of _backward_hooks not allowed!");
+  TORCH_CHECK(value != nullptr, "Deletion of _backwards_hooks not allowed!");
   const at::Tensor& var = unpack(self);
   impl::clear_hooks(var);
   Py_XSETREF(reinterpret_cast<THPVariable*>(self)->backward_hooks, value == Py_None ? nullptr : Py_NewRef(value));

@@ -54,6 +54,15 @@ AutogradMeta* materialize_autograd_meta(const Variable& self) {
   return static_cast<AutogradMeta*>(meta.get());
 }
 
+// A tensor has come by a new grad_fn. Other hooks belong to its former value and stay behind; retain_grad is about the
+// tensor, whatever its value.
+static void move_retains_grad_hook(AutogradMeta& meta, Node& old_fn, uint32_t old_output_nr) {
+  if (meta.retained_grad_ != nullptr && old_fn.pop_retains_grad_hook(old_output_nr) != nullptr) {
+    meta.grad_fn_->add_retains_grad_hook(std::make_unique<RetainGradHook>(meta.retained_grad_, meta.output_nr_),
+                                         meta.output_nr_);
+  }
+}
+
 // See Note [View + Inplace update].
 static std::shared_ptr<Node> view_grad_fn(const Variable& self, DifferentiableViewMeta& meta) {
   const uint32_t current = version(self);
@@ -72,9 +81,14 @@ static std::shared_ptr<Node> view_grad_fn(const Variable& self, DifferentiableVi
   const Variable fresh = at::as_strided(meta.base_, self.sizes(), self.strides(), self.storage_offset());
   std::lock_guard<std::mutex> lock(meta.mutex_);
   if (meta.attr_version_ != current) {
+    const std::shared_ptr<Node> old_fn = std::move(meta.grad_fn_);
+    const uint32_t old_output_nr = meta.output_nr_;
     meta.grad_fn_ = get_autograd_meta(fresh)->grad_fn_;
     meta.output_nr_ = 0;
     meta.attr_version_ = current;
+    if (old_fn != nullptr && meta.grad_fn_ != nullptr) {
+      move_retains_grad_hook(meta, *old_fn, old_output_nr);
+    }
   }
   return meta.grad_fn_;
 }
@@ -130,14 +144,8 @@ void set_gradient_edge(const Variable& self, Edge edge) {
   if (meta->is_view_) {
     static_cast<DifferentiableViewMeta*>(meta)->attr_version_ = version(self);
   }
-  if (old_fn == nullptr || meta->grad_fn_ == nullptr) {
-    return;
-  }
-  // Other hooks belong to the tensor's former value and stay behind; retain_grad is about the tensor, whatever its
-  // value.
-  if (meta->retained_grad_ != nullptr && old_fn->pop_retains_grad_hook(old_output_nr) != nullptr) {
-    meta->grad_fn_->add_retains_grad_hook(std::make_unique<RetainGradHook>(meta->retained_grad_, meta->output_nr_),
-                                          meta->output_nr_);
+  if (old_fn != nullptr && meta->grad_fn_ != nullptr) {
+    move_retains_grad_hook(*meta, *old_fn, old_output_nr);
   }
 }
 

@@ -39,8 +39,11 @@ derivative("polygamma_", self=lambda grad, n, self: grad * _fn.polygamma(n + 1, 
 derivative("mvlgamma", self=lambda grad, self, p: grad * sum((self - j / 2).digamma() for j in range(p)))
 
 
-def _no_order(grad: Any) -> Any:
-    raise RuntimeError("the derivative for the first argument of igamma, igammac and zeta is not implemented")
+def _no_order(what: str) -> Any:
+    def formula(grad: Any) -> Any:
+        raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
+
+    return formula
 
 
 # d/dx P(a, x) = x^(a - 1) e^-x / Gamma(a)
@@ -48,8 +51,8 @@ def _igamma(grad: Any, self: Any, other: Any) -> Any:
     return grad * ((self - 1) * other.log() - other - self.lgamma()).exp()
 
 
-derivative("igamma", self=_no_order, other=_igamma)
-derivative("igammac", self=_no_order, other=lambda grad, self, other: -_igamma(grad, self, other))
+derivative("igamma", self=_no_order("igamma: input"), other=_igamma)
+derivative("igammac", self=_no_order("igammac: input"), other=lambda grad, self, other: -_igamma(grad, self, other))
 
 
 # d/dq zeta(s, q) = -s zeta(s + 1, q)
@@ -57,9 +60,9 @@ def _zeta(grad: Any, self: Any, other: Any) -> Any:
     return grad * -self * _fn.special_zeta(self + 1, other)
 
 
-derivative("special_zeta", self=_no_order, other=_zeta)
+derivative("special_zeta", self=_no_order("zeta"), other=_zeta)
 derivative("special_zeta.self_scalar", other=_zeta)
-derivative("special_zeta.other_scalar", self=_no_order)
+derivative("special_zeta.other_scalar", self=_no_order("zeta"))
 
 # --- Bessel functions: I0' = I1 and I1' = I0 - I1/x, which is 1/2 at 0; the scaled ones carry e^-|x| along ------------
 

@@ -1,12 +1,37 @@
 // Mirrors: torch/csrc/autograd/functions/basic_ops.cpp
 #include <csrc/autograd/functions/basic_ops.h>
 
+#include <ATen/Functions.h>
+#include <c10/core/GradMode.h>
 #include <c10/util/Exception.h>
+#include <csrc/autograd/functions/utils.h>
 
 namespace reftorch::torch::autograd {
 
 variable_list NotImplemented::apply(variable_list&&) {
   TORCH_CHECK(false, "derivative for ", op_name, " is not implemented");
+}
+
+variable_list Error::apply(variable_list&&) {
+  TORCH_CHECK(false, message);
+}
+
+variable_list put_behind(const std::shared_ptr<Node>& node, const variable_list& tensors) {
+  bool recorded = false;
+  variable_list results;
+  for (const Variable& tensor : tensors) {
+    recorded = recorded || (tensor.defined() && tensor.requires_grad());
+    node->add_next_edge(tensor.defined() ? impl::gradient_edge(tensor) : Edge());
+    results.push_back(tensor.defined() ? at::detach(tensor) : Variable());
+  }
+  for (const Variable& result : results) {
+    if (!result.defined()) {
+      node->add_undefined_input_metadata();
+    } else if (recorded && c10::GradMode::is_enabled()) {
+      set_history(result, node);
+    }
+  }
+  return results;
 }
 
 GraphRoot::GraphRoot(const edge_list& roots, variable_list gradients) : outputs_(std::move(gradients)) {

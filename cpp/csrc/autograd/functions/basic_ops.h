@@ -1,5 +1,5 @@
 // Mirrors: torch/csrc/autograd/functions/basic_ops.h
-// Nodes without a formula. Left out: DelayedError, UndefinedGrad, Identity.
+// Nodes without a formula. Left out: Identity.
 #pragma once
 
 #include <csrc/autograd/function.h>
@@ -17,6 +17,33 @@ struct TORCH_API NotImplemented final : public Node {
  protected:
   variable_list apply(variable_list&& inputs) override;
 };
+
+// Stands behind tensors that are not to be differentiated, and says why when one is. (autograd/function.py)
+struct TORCH_API Error final : public Node {
+  explicit Error(std::string message_) : message(std::move(message_)) {}
+  std::string name() const override {
+    return "torch::autograd::Error";
+  }
+  std::string message;
+
+ protected:
+  variable_list apply(variable_list&& inputs) override;
+};
+
+// Lets no gradient through, so that what comes before it gets undefined ones.
+struct TORCH_API UndefinedGradBackward final : public Node {
+  std::string name() const override {
+    return "torch::autograd::UndefinedGradBackward";
+  }
+
+ protected:
+  variable_list apply(variable_list&& inputs) override {
+    return variable_list(inputs.size());
+  }
+};
+
+// The tensors as they are, with `node` between them and their history. Undefined ones stay undefined.
+TORCH_API variable_list put_behind(const std::shared_ptr<Node>& node, const variable_list& tensors);
 
 // The start of a backward pass from several tensors: one node whose edges lead to all of them.
 struct TORCH_API GraphRoot final : public Node {

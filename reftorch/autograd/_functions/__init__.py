@@ -1,0 +1,9 @@
+"""Functions written in Python that old programs call by name.
+
+Mirrors: torch/autograd/_functions/__init__.py
+Leaves out: nothing.
+"""
+
+from reftorch.autograd._functions.tensor import Resize
+
+__all__ = ["Resize"]

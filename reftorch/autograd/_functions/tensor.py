@@ -1,0 +1,46 @@
+"""``Resize``: another shape of the same elements, as a Function.
+
+Mirrors: torch/autograd/_functions/tensor.py
+Leaves out: quantized tensors, and ``Type``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from reftorch.autograd.function import Function
+
+__all__ = ["Resize"]
+
+
+class Resize(Function):
+    """A copy-free change of shape where memory allows it, else a copy.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.autograd._functions.Resize.apply(torch.arange(4), (2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+
+    Mirrors torch/autograd/_functions/tensor.py, ``Resize``.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, tensor: Any, sizes: Sequence[int]) -> Any:
+        """``tensor`` in the shape ``sizes``."""
+        if tensor.numel() != math.prod(sizes):
+            raise RuntimeError(
+                f"requested resize to {'x'.join(map(str, sizes))} ({math.prod(sizes)} elements in total), but the "
+                f"given tensor has a size of {'x'.join(map(str, tensor.size()))} ({tensor.numel()} elements). "
+                "autograd's resize can only change the shape of a given tensor, while preserving the number of "
+                "elements. "
+            )
+        ctx.input_sizes = tensor.size()
+        return tensor.contiguous().view(*sizes)
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        """The gradient in the shape of ``tensor``."""
+        return grad_output.contiguous().view(ctx.input_sizes), None
