@@ -103,7 +103,7 @@ course: debug $(STAMPS)/everything ## bring the notebooks up to date with their 
 
 PYTEST := $(IN_VENV) python -m pytest -n 2 --dist loadfile
 
-.PHONY: test sanitize parity fuzz
+.PHONY: test sanitize tsan parity fuzz
 test: stubs $(STAMPS)/everything ## run every test: C++, Python, docstrings, debuggers, lessons, exercises
 	@$(NINJA) -C build/Debug reftorch_tests
 	@$(PYTEST) tests reftorch $(ARGS)
@@ -117,6 +117,18 @@ sanitize: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## run the
 	@$(NINJA) -C build/Sanitize _C reftorch_tests
 	@$(SANITIZED) REFTORCH_COMPARE=0 \
 	    $(PYTEST) tests $(addprefix --ignore=tests/,debug course ci typing test_contributing.py) $(ARGS)
+
+# Memory may lie where the thread sanitizer's runtime can not follow; then it runs without address randomization.
+TSAN_LIBS = $(foreach lib,tsan stdc++,$(shell $${CXX:-c++} -print-file-name=lib$(lib).so))
+WITH_TSAN = env LD_PRELOAD='$(TSAN_LIBS)' TSAN_OPTIONS='suppressions=$(CURDIR)/.ci/tsan.supp exitcode=66' \
+    REFTORCH_BUILD=tsan PYTHONMALLOC=malloc OPENBLAS_NUM_THREADS=1
+tsan: build/Tsan/build.ninja $(EDITABLE) $(STAMPS)/everything ## run backward passes from several threads on a thread-sanitizer build
+	@$(NINJA) -C build/Tsan _C
+	@if $(WITH_TSAN) $(BIN)/python -c pass 2>/dev/null; then fixed=; \
+	elif setarch -R $(WITH_TSAN) $(BIN)/python -c pass 2>/dev/null; then fixed='setarch -R'; \
+	else echo "reftorch: the thread sanitizer's runtime does not start here, not even with fixed addresses (setarch -R)."; \
+	    echo "          As root: sysctl vm.mmap_rnd_bits=28, or let the container use the personality system call."; exit 1; fi; \
+	$$fixed $(WITH_TSAN) $(BIN)/python -m tests.autograd.threads $(ARGS)
 
 parity: debug $(STAMPS)/everything ## compare every op with torch on drawn inputs and print a table (needs torch)
 	@$(BIN)/python -m tests.parity.parity $(ARGS)

@@ -3,8 +3,8 @@
 Mirrors: nothing in PyTorch: it has one build at a time, in torch/_C.
 Left out: anything but Linux.
 
-``REFTORCH_BUILD`` = ``debug``, ``release`` or ``sanitize`` chooses; without it the Debug build is loaded, or what there
-is.
+``REFTORCH_BUILD`` = ``debug``, ``release``, ``sanitize`` or ``tsan`` chooses; without it the Debug build is loaded, or
+what there is.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ import sysconfig
 from pathlib import Path
 from types import ModuleType
 
-BUILD_TYPES = ("Debug", "Release", "Sanitize")
+BUILD_TYPES = ("Debug", "Release", "Sanitize", "Tsan")
 LIBRARY_DIR = Path(__file__).resolve().parent / "lib"
 
 

@@ -185,8 +185,8 @@ class EventList(list):
         """
         trace = [
             {
-                "name": event.trace_name, "ph": "X", "ts": event.start, "dur": event.cpu_time_total, "pid": "CPU functions",
-                "tid": event.thread, "cat": "backward" if event.is_backward else "cpu_op",
+                "name": event.trace_name, "ph": "X", "ts": event.start, "dur": event.cpu_time_total,
+                "pid": "CPU functions", "tid": event.thread, "cat": "backward" if event.is_backward else "cpu_op",
                 "args": {"Sequence number": event.sequence_nr, "Input Dims": event.input_shapes},
             }
             for event in self

@@ -29,6 +29,7 @@ BUILD_FLAGS = {
     "Debug": ["-O0", "-g3", "-fno-omit-frame-pointer"],
     "Release": ["-O3", "-DNDEBUG", "-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros"],
     "Sanitize": ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined"],
+    "Tsan": ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=thread"],
 }
 _registered: dict[str, str] = {}  # the extensions that have registered ops, each with its key
 FUNCTION = '  ::reftorch::torch::python_function<&{0}>::def("{0}")'
