@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from . import _tree
-from ._gdb_report import CELL_FILE, DIM, STYLE, link, scrub
+from ._gdb_report import CELL_FILE, DIM, STYLE, link, scrub, show
 from ._native import NeedsDebugBuild, StaleLibrary, native, stale_library
 from ._noise import is_accessor, is_foreign
 from ._symbols import SymbolTable
@@ -171,15 +171,6 @@ def has_hooks() -> bool:
         recorded = debug.stop_call_tree()
         sys.setprofile(profile)
     return any(isinstance(key, int) for _, calls in recorded for _, _, key in calls)
-
-
-def show(tree: call_tree) -> None:
-    """In a notebook as HTML, elsewhere as text."""
-    ipython = sys.modules.get("IPython")
-    if ipython is not None and ipython.get_ipython() is not None:
-        ipython.display.display(tree)
-    else:
-        print(tree)
 
 
 def described(node: Node) -> str:

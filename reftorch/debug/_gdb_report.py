@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import os
 import re
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,6 +24,7 @@ SCRUBBED = [
     (re.compile(r"\(LWP \d+\)|process \d+"), "process"),
     (re.compile(r"0x[0-9a-f]{4,}(?: in )?"), ""),
     (re.compile(r"\S*/site-packages/"), ""),
+    (re.compile(r"\S*/(lib/python3\.\d+/)"), r"\1"),
     (re.compile(r"\n*\[Switching to Thread[^\]]*\]|\[Inferior \d+[^\]]*\]"), ""),
 ]
 STYLE = (
@@ -47,6 +49,15 @@ def link(path: str, line: int, text: str | None = None) -> str:
         return f"<span>{label}</span>"
     relative = os.path.relpath(path, os.getcwd())
     return f'<a href="{html.escape(relative)}#line={line - 1}">{label}</a>'
+
+
+def show(shown: Any) -> None:
+    """In a notebook as HTML, elsewhere as text."""
+    ipython = sys.modules.get("IPython")
+    if ipython is not None and ipython.get_ipython() is not None:
+        ipython.display.display(shown)
+    else:
+        print(shown)
 
 
 class Report:

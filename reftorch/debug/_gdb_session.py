@@ -23,12 +23,14 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ._find_gdb import find_gdb, gdb_environment
+from ._gdb_report import Report, show
 from ._native import NeedsDebugBuild, StaleLibrary, native, stale_library
 
 DRIVER = Path(__file__).parent / "gdb" / "driver.py"
@@ -118,12 +120,25 @@ def mended_afterwards(folder: Path) -> Iterator[None]:
     """Whatever gdb leaves in the code of this process is taken out: see Note [A gdb that ends badly]."""
     debug = native().debug
     debug.guard_breakpoints(True)
+    _running.append(folder)
     try:
         yield
     finally:
+        _running.pop()
         if not has_ended(folder):
             debug.mend_breakpoints()
         debug.guard_breakpoints(False)
+
+
+_running: list[Path] = []  # the folder of the session that is attached to this process
+
+
+def report_crash() -> None:
+    """Show what gdb saw. gdb has this process call it after a crash, for it is the last that it can do."""
+    show(Report(events_of(_running[-1] / "events")))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    time.sleep(1)  # a notebook's messages are sent by another thread
 
 
 def has_ended(folder: Path) -> bool:

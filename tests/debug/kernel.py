@@ -40,7 +40,8 @@ class Notebook:
     def send(self, source: str) -> str:
         return self.client.execute(source, store_history=True)
 
-    def result(self, request: str, timeout: float = PATIENCE) -> Cell:
+    def result(self, request: str, timeout: float = PATIENCE, until: str = "") -> Cell:
+        """What the cell of `request` showed; with `until`, up to the first message of that kind."""
         cell, end = Cell(), time.monotonic() + timeout
         while True:
             message = self.client.get_iopub_msg(timeout=max(0.1, end - time.monotonic()))
@@ -50,6 +51,8 @@ class Notebook:
             if kind == "status" and content["execution_state"] == "idle":
                 return cell
             cell.add(kind, content)
+            if kind == until:
+                return cell
 
     def run(self, source: str, timeout: float = PATIENCE) -> Cell:
         return self.result(self.send(source), timeout)

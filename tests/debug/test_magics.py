@@ -19,6 +19,7 @@ from tests.debug.kernel import Notebook, tracer_of
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL_FILE = "cpp/ATen/native/cpu/BinaryOpsKernel.cpp"
+LOAD = "import reftorch as torch\n%load_ext reftorch.debug\n"
 SETUP = "a = torch.arange(4.0).reshape(2, 2)\nb = torch.ones(2, 2) * 2"
 
 
@@ -153,6 +154,25 @@ def test_a_crash_shows_both_stacks(notebook: Notebook) -> None:
     assert "stopped by SIGSEGV" in cell.text
     assert "<cell>:4" in cell.text
     assert "crash" in cell.text
+
+
+def test_a_crash_under_an_attached_gdb_is_shown_before_the_kernel_dies() -> None:
+    notebook = Notebook(ROOT / "tests" / "debug")
+    try:
+        assert not notebook.run(LOAD + SETUP).error
+        request = notebook.send(
+            "%%gdb mul\nimport ctypes\ndef crash():\n    ctypes.string_at(8)\ncrash()\n",
+        )
+        cell = notebook.result(request, until="display_data")
+    finally:
+        notebook.close()
+    assert "stopped by SIGSEGV" in cell.text
+    stack = [line.split() for line in cell.text.partition("stack, innermost")[2].splitlines()[1:] if line[:4] == "    "]
+    assert [row[0] for row in (stack[0], *stack[-2:])] == ["c++", "py", "py"]
+    assert stack[-2][1:] == ["<cell>:3", "crash"]
+    assert "SIGSEGV ends this process" in cell.text
+    assert "Jupyter starts a new kernel" in cell.text
+    assert "%%gdb --fresh" in cell.text
 
 
 def test_without_a_gdb(notebook: Notebook) -> None:

@@ -24,4 +24,13 @@ void reftorch_debug_sentinel();
 // 'E' (the frame that its native _PyEval_EvalFrameDefault was called for) or '-', then file, line and function, with
 // tabs between. For a debugger: allocates nothing, takes no lock, and needs no debug symbols of Python.
 const char* reftorch_debug_py_stack();
+
+// While on, the calling thread calls reftorch_debug_py_line() before each line of Python that it runs, where a debugger
+// may have a breakpoint. Replaces the thread's sys.settrace function.
+void reftorch_debug_trace_python(int on);
+void reftorch_debug_py_line();
+
+// Called by a debugger in a thread that crashed and will not go on: shows the reader what the debugger saw, as long as
+// there still is a process that can show it.
+void reftorch_debug_report_crash();
 }

@@ -42,12 +42,15 @@ SETTINGS = (
     "set width 0",
     "set style enabled off",
     "set unwindonsignal on",  # a call into the process that is interrupted leaves it as it was
-    # A restart of the kernel and job control belong to the process, not to us. Ctrl-C is how we too stop it.
-    "handle SIGTERM SIGHUP SIGQUIT SIGSTOP SIGTSTP SIGCONT nostop noprint pass",
+    # A restart of the kernel belongs to the process, not to us. Ctrl-C is how we too stop it.
+    "handle SIGTERM SIGHUP SIGQUIT SIGTSTP nostop noprint pass",
     "handle SIGINT stop nopass",
 )
 MOVES = re.compile(r"(step|next|stepi|nexti|finish|until|advance|continue|rt-into|s|n|si|ni|fin|u|c)\b")
-
+CRASH_ADVICE = """\
+{signal} ends this process: nothing in its memory can be trusted any more.
+How to go on: Jupyter starts a new kernel, with nothing in it; run the cells from the top, without this one.
+To look closer, run this cell as `%%gdb --fresh`: a new process crashes then, and the kernel lives."""
 
 # What a mixed stack walks through, as `sharedlibrary` patterns.
 OURS = "/_C\\."
@@ -126,6 +129,8 @@ class Driver:
 
     def report_stop(self, number):
         self.where()
+        if self.attached and self.signal in FATAL:
+            gdb.execute("sharedlibrary", to_string=True)  # a crash may be in a library that was left out
         self.emit(
             "stop",
             number=number,
@@ -135,6 +140,15 @@ class Driver:
         )
         for command in self.job["commands"]:
             self.run_command(command)
+
+    def report_crash(self):
+        """The process dies when it is let go, and the notebook in it: what it shows must be shown now, by itself."""
+        if not self.attached:
+            return
+        self.emit("note", text=CRASH_ADVICE.format(signal=self.signal))
+        with self.watched(self.job["patience"]):
+            gdb.execute(f"handle {' '.join(FATAL)} stop nopass", to_string=True)
+            gdb.parse_and_eval("((void(*)())reftorch_debug_report_crash)()")
 
     @contextlib.contextmanager
     def watched(self, seconds):
@@ -207,7 +221,10 @@ class Driver:
                     self.trace()
                 else:
                     self.report_stop(number)
-            if self.signal in FATAL or (self.attached and number >= self.job["stops"]):
+            if self.signal in FATAL:
+                self.report_crash()
+                return
+            if self.attached and number >= self.job["stops"]:
                 return
             if number >= self.job["stops"]:  # to its end, or to a crash
                 delete_breakpoints()

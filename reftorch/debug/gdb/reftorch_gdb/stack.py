@@ -92,7 +92,15 @@ def mixed(limit=100, whole=False):
         if not python and out and out[-1].language == "py":
             break
         frame = frame.older()
+    if frame is None:  # the native stack could not be walked to its end; Python's own is known all the same
+        out += up_to_runner([python_frame for _, python_frame in python], whole)
     return out
+
+
+def up_to_runner(frames, whole=False):
+    """Without the frames of whoever runs the learner's code."""
+    runner = next((i for i, frame in enumerate(frames) if RUNNERS.search(frame.file)), len(frames))
+    return frames if whole else frames[:runner]
 
 
 def of_caller(frames, tools):
@@ -101,8 +109,7 @@ def of_caller(frames, tools):
     frames = frames[inside[-1] + 1 :] if inside else frames
     while frames and RUNNERS.search(frames[0].file):  # a magic is called by IPython, and that by the cell
         frames = frames[1:]
-    runner = next((i for i, frame in enumerate(frames) if RUNNERS.search(frame.file)), len(frames))
-    return frames[:runner]
+    return up_to_runner(frames)
 
 
 def readable(name):
