@@ -99,6 +99,18 @@ lab: stubs $(STAMPS)/everything ## open the course in JupyterLab (on a server: A
 course: debug $(STAMPS)/everything ## bring the notebooks up to date with their sources
 	@$(IN_VENV) python -m course._tools build $(ARGS)
 
+# --- VS Code ----------------------------------------------------------------------------------------------------------
+
+.PHONY: code vsix companion
+code: debug $(STAMPS)/everything ## open the checkout in VS Code, VSCodium or code-server, with our extension
+	@$(IN_VENV) python .ci/editor.py open
+
+vsix: ## pack our extension (Python and C++ in one click): build/reftorch-debug-VERSION.vsix
+	@$(PYTHON) .ci/editor.py vsix
+
+companion: ## a notebook's cells as a program to debug: NOTEBOOK=course/00_setup/lesson.ipynb
+	@$(PYTHON) reftorch/debug/companion.py '$(NOTEBOOK)'
+
 # --- tests --------------------------------------------------------------------------------------------------------------
 
 PYTEST := $(IN_VENV) python -m pytest -n 2 --dist loadfile

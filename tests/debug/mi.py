@@ -10,6 +10,8 @@ import selectors
 import subprocess
 import time
 
+from tests.debug.dap import PATIENCE
+
 ANSWERS = ("^done", "^running", "^connected", "^error", "^exit")
 
 
@@ -25,7 +27,7 @@ class Mi:
         self._selector.register(self.process.stdout, selectors.EVENT_READ)
         self._pending = b""
 
-    def __call__(self, command: str, until: tuple[str, ...] = ANSWERS, timeout: float = 60) -> list[str]:
+    def __call__(self, command: str, until: tuple[str, ...] = ANSWERS, timeout: float = PATIENCE) -> list[str]:
         assert self.process.stdin is not None
         if command:
             self.process.stdin.write(command.encode() + b"\n")
@@ -56,10 +58,10 @@ class Mi:
     def close(self) -> int:
         try:
             self("-gdb-exit")
-            return self.process.wait(20)
+            return self.process.wait(PATIENCE)
         finally:
             self.process.kill()
-            self.process.wait(10)
+            self.process.wait(PATIENCE)
             for pipe in (self.process.stdin, self.process.stdout):
                 assert pipe is not None
                 pipe.close()

@@ -1,0 +1,78 @@
+// Mirrors: nothing in PyTorch: it needs an extension of its own for each editor.
+// Left out: a view of its own; what there is appears in the editor's own debug views.
+//
+// Two types of debug configuration: `reftorch`, Python and C++ in one process by one click, and `reftorch-gdb`, C++ only.
+const vscode = require("vscode");
+const { GdbAdapter, findGdb } = require("./gdb");
+const { PythonAdapter } = require("./python");
+const { pick } = require("./processes");
+
+const gdbs = new Map(); // pid -> who waits for the GdbAdapter of that process
+
+async function nativeAdapter(session) {
+  const { gdb, gdbArgs = ["-nx", "-q", "-i=dap"], pid } = session.configuration;
+  const waiting = gdbs.get(pid);
+  gdbs.delete(pid);
+  try {
+    const folder = session.workspaceFolder && session.workspaceFolder.uri.fsPath;
+    const adapter = new GdbAdapter(vscode, await findGdb(gdb, folder), gdbArgs);
+    if (waiting) waiting.resolve(adapter);
+    return new vscode.DebugAdapterInlineImplementation(adapter);
+  } catch (error) {
+    if (waiting) waiting.reject(error);
+    throw error; // the editor shows it
+  }
+}
+
+function pythonAdapter(session) {
+  const { gdb, gdbArgs, python, connect } = session.configuration;
+  const start = (configuration) =>
+    vscode.debug.startDebugging(session.workspaceFolder, configuration, {
+      parentSession: session,
+      lifecycleManagedByParent: configuration.type === "reftorch-gdb",
+      suppressSaveBeforeStart: true,
+    });
+  const adapter = new PythonAdapter(vscode, {
+    startNative: (pid) =>
+      new Promise((resolve, reject) => {
+        gdbs.set(pid, { resolve, reject });
+        const name = `C++ of process ${pid}`;
+        start({ type: "reftorch-gdb", request: "attach", name, pid, gdb, gdbArgs }).then(
+          (started) => started || reject(new Error("gdb was not started")),
+          reject,
+        );
+      }),
+    // What debugpy proposes, with our type and our gdb.
+    startPython: (configuration) => start({ ...configuration, type: "reftorch", gdb, gdbArgs, python }),
+    warn: (text) => vscode.window.showWarningMessage(text),
+  });
+  if (connect) adapter.connect(connect.host || "127.0.0.1", connect.port);
+  else adapter.spawn([python].flat()[0], ["-Xfrozen_modules=off", "-m", "debugpy.adapter"], {});
+  return new vscode.DebugAdapterInlineImplementation(adapter);
+}
+
+exports.activate = (context) => {
+  const { debug, commands } = vscode;
+  context.subscriptions.push(
+    commands.registerCommand("reftorch-debug.pickProcess", () => pick(vscode, false)),
+    commands.registerCommand("reftorch-debug.pickKernel", () => pick(vscode, true)),
+    debug.registerDebugConfigurationProvider("reftorch", {
+      // debugpy takes the interpreter and its arguments as one list.
+      resolveDebugConfigurationWithSubstitutedVariables: (folder, { pythonArgs = [], ...config }) => ({
+        ...config,
+        ...(config.processId ? { processId: Number(config.processId) } : {}),
+        python: [config.python, ...pythonArgs].flat(),
+      }),
+    }),
+    debug.registerDebugConfigurationProvider("reftorch-gdb", {
+      // The picker gives text and gdb wants a number; gdb starts a program with the variables given and no others.
+      resolveDebugConfigurationWithSubstitutedVariables: (folder, config) => ({
+        ...config,
+        ...(config.pid ? { pid: Number(config.pid) } : {}),
+        ...(config.env ? { env: { ...process.env, ...config.env } } : {}),
+      }),
+    }),
+    debug.registerDebugAdapterDescriptorFactory("reftorch", { createDebugAdapterDescriptor: pythonAdapter }),
+    debug.registerDebugAdapterDescriptorFactory("reftorch-gdb", { createDebugAdapterDescriptor: nativeAdapter }),
+  );
+};

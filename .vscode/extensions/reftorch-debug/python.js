@@ -1,0 +1,42 @@
+// Mirrors: nothing in PyTorch: it needs an extension of its own for each editor.
+// Left out: Python's debugger without gdb; that is the configuration type `debugpy`.
+const { Adapter } = require("./adapter");
+
+// Python's debugger, with gdb attached to the same process before its first line runs, and to each process it starts.
+//
+// Note [When gdb attaches]
+// A program under debugpy waits until the editor says that it is configured. That word is held back here: meanwhile
+// gdb attaches and lets the process run on, so no breakpoint can be missed and nothing has to stop at entry for it.
+class PythonAdapter extends Adapter {
+  // startNative(pid) gives the GdbAdapter of a new C++ session; startPython(configuration) starts a session for a child.
+  constructor(vscode, { startNative, startPython, warn }) {
+    super(vscode);
+    Object.assign(this, { startNative, startPython, warn });
+  }
+
+  async handleMessage(message) {
+    if (message.command === "configurationDone") await this.attachNative();
+    // While gdb holds the process, Python's debugger cannot answer: gdb goes first.
+    if (message.command === "disconnect" || message.command === "terminate") {
+      if (this.native) await this.native.release();
+    }
+    super.handleMessage(message);
+  }
+
+  async attachNative() {
+    try {
+      const { process } = await this.request("pydevdSystemInfo", {});
+      this.native = await this.startNative(process.pid);
+      await this.native.running;
+    } catch (error) {
+      this.warn(`reftorch: only Python is debugged: ${error.message}`);
+    }
+  }
+
+  fromAdapter(message) {
+    if (message.type === "event" && message.event === "debugpyAttach") this.startPython(message.body);
+    else super.fromAdapter(message);
+  }
+}
+
+module.exports = { PythonAdapter };

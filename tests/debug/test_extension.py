@@ -1,0 +1,237 @@
+"""Our extension for VS Code: Python and C++ in one click, its pickers, its package, and `make code`.
+
+Mirrors: nothing in PyTorch: tests of tools that it does not have.
+Left out: VS Code's window (tests/vscode): here its part is played by vscode_host.js, which needs node.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.debug.dap import PATIENCE
+from tests.debug.host import NODE, Host, Hosted
+from tests.debug.kernel import Notebook, state_of, tracer_of
+from tests.debug.launch import (
+    CELL,
+    CELL_STACK,
+    EXTENSION,
+    KERNEL,
+    KERNEL_LINE,
+    PROCESSES,
+    PRODUCT_LINE,
+    PROGRAM,
+    ROOT,
+    configuration,
+    drives,
+    line_of,
+    look_around,
+)
+
+needs_node = pytest.mark.skipif(NODE is None, reason="needs node, in which the extension runs: apt install nodejs")
+REFUSED = [sys.executable, str(Path(__file__).with_name("deny_ptrace.py"))]
+
+
+@pytest.fixture
+def host(request: pytest.FixtureRequest) -> Iterator[Host]:
+    host = Host(*getattr(request, "param", ()))
+    try:
+        yield host
+    finally:
+        host.close()
+
+
+def frame_of(session: Hosted, stopped: dict[str, Any]) -> dict[str, Any]:
+    return session.frames(stopped["threadId"], 1)[0]
+
+
+def no_more_stops(gdb: Hosted) -> None:
+    gdb.ask("setBreakpoints", source={"path": KERNEL}, breakpoints=[])
+
+
+def start_and_stop_in_both(host: Host, own: dict[str, Any], file: str, line: int) -> tuple[Hosted, Hosted]:
+    """Stop at the line of Python, go on, stop in the kernel."""
+    host.start(own, {file: [line], KERNEL: [KERNEL_LINE]})
+    python, gdb = host.opened("reftorch"), host.opened("reftorch-gdb")
+    assert gdb.parent == python.number
+    stopped = python.event("stopped")
+    frame = frame_of(python, stopped)
+    assert (frame["source"]["path"], frame["line"]) == (file, line)
+    python.post("continue", threadId=stopped["threadId"])  # gdb stops the process before Python's debugger can answer
+    return python, gdb
+
+
+def run_to_the_end(python: Hosted, gdb: Hosted, thread: int) -> None:
+    no_more_stops(gdb)
+    gdb.ask("continue", threadId=thread)
+    assert python.event("exited")["exitCode"] == 0
+    python.event("terminated")
+    gdb.event("terminated")
+
+
+@needs_node
+@drives("Python + C++: current file")
+def test_both_languages_in_one_process(host: Host) -> None:
+    own = configuration("Python + C++: current file")
+    python, gdb = start_and_stop_in_both(host, own, PROGRAM, PRODUCT_LINE)
+    stopped = gdb.event("stopped")
+    look_around(gdb, stopped)
+    run_to_the_end(python, gdb, stopped["threadId"])
+    assert "[[2.0, 2.0], [2.0, 2.0]]" in python.printed()
+
+
+@needs_node
+@drives("Python + C++: current test")
+def test_both_languages_in_a_test(host: Host, tmp_path: Path) -> None:
+    test = tmp_path / "test_it.py"
+    test.write_text("import reftorch as torch\n\n\ndef test_it():\n    torch.ones(2) * 2\n")
+    own = configuration("Python + C++: current test", file=str(test))
+    python, gdb = start_and_stop_in_both(host, own, str(test), 5)
+    stopped = gdb.event("stopped")
+    assert frame_of(gdb, stopped)["source"]["path"] == KERNEL
+    run_to_the_end(python, gdb, stopped["threadId"])
+    assert "1 passed" in python.printed()
+
+
+@needs_node
+@drives("Python + C++: this notebook's companion file")
+def test_both_languages_in_a_companion_and_stopping_early(host: Host) -> None:
+    """The Stop button, while gdb holds the process: gdb lets go first, so Python's debugger can end the program."""
+    notebook = ROOT / "course" / "00_setup" / "lesson.ipynb"
+    subprocess.run(["make", "companion", f"NOTEBOOK={notebook}"], cwd=ROOT, check=True, capture_output=True)
+    own = configuration("Python + C++: this notebook's companion file", file=notebook)
+    line = line_of(own["program"], "a, b = ")
+    python, gdb = start_and_stop_in_both(host, own, own["program"], line)
+    assert frame_of(gdb, gdb.event("stopped"))["source"]["path"] == KERNEL
+    python.ask("disconnect", terminateDebuggee=True)
+    gdb.event("terminated")
+    pid = int(gdb.configuration["pid"])
+    end = time.monotonic() + PATIENCE
+    while Path(f"/proc/{pid}").exists() and state_of(pid) != "Z":
+        assert time.monotonic() < end, "the program was not ended"
+        time.sleep(0.1)
+
+
+@needs_node
+@drives("Python + C++: attach to a Jupyter kernel")
+def test_both_languages_in_a_kernel(host: Host) -> None:
+    notebook = Notebook(ROOT / "tests" / "debug", {"REFTORCH_ALLOW_PTRACE": "1"})
+    try:
+        assert not notebook.run(CELL, timeout=PATIENCE).error
+        host.tell(pick="reftorch-debug.pickKernel")
+        while "picked" not in (what := host.said.get(timeout=PATIENCE) or {}):
+            offered = [item["description"] for item in what["offered"]]  # other kernels run on this machine as well
+            assert str(notebook.pid) in offered
+        own = configuration("Python + C++: attach to a Jupyter kernel", **{"command:pickKernel": notebook.pid})
+        host.start(own, {KERNEL: [KERNEL_LINE]})
+        python, gdb = host.opened("reftorch"), host.opened("reftorch-gdb")
+        assert host.wait_for("started")
+        cell = notebook.send("(a * b).tolist()")
+        stopped = gdb.event("stopped")
+        look_around(gdb, stopped, CELL_STACK)
+        no_more_stops(gdb)
+        gdb.ask("continue", threadId=stopped["threadId"])
+        assert notebook.result(cell, PATIENCE).text == "[[2.0, 4.0], [6.0, 8.0]]"
+        python.ask("disconnect", terminateDebuggee=False)
+        gdb.event("terminated")
+        assert tracer_of(notebook.pid) == 0
+        assert state_of(notebook.pid) in "SR"
+        assert notebook.run("6 * 7", PATIENCE).text == "42"
+    finally:
+        notebook.close()
+
+
+@needs_node
+@drives("Python + C++: current file")
+def test_children_that_are_forked_and_spawned(host: Host) -> None:
+    """Each process gets a pair of sessions of its own, and stops in both languages."""
+    line = line_of(PROCESSES, "    return a * b")
+    host.start(configuration("Python + C++: current file", file=PROCESSES), {PROCESSES: [line], KERNEL: [KERNEL_LINE]})
+    root = host.opened("reftorch")
+    stops: list[tuple[str, str]] = []
+    end = time.monotonic() + 2 * PATIENCE
+    while root.event_or_none("terminated") is None:
+        assert time.monotonic() < end, stops
+        for session in list(host.sessions.values()):
+            if stopped := session.event_or_none("stopped"):
+                frame = frame_of(session, stopped)
+                assert (frame["source"]["path"], frame["line"]) in ((PROCESSES, line), (KERNEL, KERNEL_LINE))
+                stops.append((session.number, Path(frame["source"]["path"]).name))
+                session.post("continue", threadId=stopped["threadId"])
+        time.sleep(0.05)
+    files = [file for _, file in stops]
+    assert files == ["processes.py", "BinaryOpsKernel.cpp"] * 2
+    assert len({session for session, _ in stops}) == 4
+    assert "exit codes 0 0" in root.printed()
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("host", "gdb", "said"),
+    [
+        ((), "/no/such/gdb", r"No gdb of version 14 .*/no/such/gdb is not there.*make lab"),
+        ((), "/bin/true", "/bin/true has no Python inside, or does not start"),
+        (tuple(REFUSED), None, r"gdb could not attach: .*ptrace: Operation not permitted.*make doctor"),
+    ],
+    indirect=["host"],
+    ids=["no gdb", "not a gdb", "refused"],
+)
+def test_without_gdb_python_is_debugged_and_the_reason_is_said(host: Host, gdb: str | None, said: str) -> None:
+    own = configuration("Python + C++: current file")
+    host.start(own | ({"gdb": gdb} if gdb else {}), {})
+    python = host.opened("reftorch")
+    assert re.search("only Python is debugged: .*" + said, host.wait_for("warning"), re.S)
+    assert python.event("exited")["exitCode"] == 0
+
+
+def test_the_package_is_complete_and_the_same_each_time() -> None:
+    made = []
+    for _ in range(2):
+        done = subprocess.run(["make", "vsix"], cwd=ROOT, check=True, capture_output=True, text=True)
+        made.append((ROOT / done.stdout.strip().split("\n")[-1]).read_bytes())
+    assert made[0] == made[1]
+    with zipfile.ZipFile(ROOT / done.stdout.strip().split("\n")[-1]) as archive:
+        names = set(archive.namelist())
+        manifest = archive.read("extension.vsixmanifest").decode()
+        types = archive.read("[Content_Types].xml").decode()
+        said = json.loads(archive.read("extension/package.json"))
+    assert {f"extension/{path.name}" for path in EXTENSION.iterdir()} < names
+    assert set(re.findall(r'Path="(.*?)"', manifest)) <= names
+    assert f'Version="{said["version"]}"' in manifest
+    assert said["license"] == "MIT"
+    assert "extension/" + said["main"].removeprefix("./") in names
+    for name in names - {"[Content_Types].xml", "extension/LICENSE"}:
+        assert f'Extension="{Path(name).suffix}"' in types
+
+
+def open_editor(editor: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / ".ci" / "editor.py"), "open"]
+    environment = os.environ | {"REFTORCH_EDITOR": editor}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_make_code_installs_the_extension_and_opens_the_checkout(tmp_path: Path) -> None:
+    editor = tmp_path / "code"
+    editor.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n')
+    editor.chmod(0o755)
+    assert open_editor(str(editor)).returncode == 0
+    install, opened = (tmp_path / "calls").read_text().splitlines()
+    assert re.fullmatch(r"--install-extension /.*/reftorch-debug-.*\.vsix --force", install)
+    assert opened == str(ROOT)
+
+
+def test_make_code_says_what_to_do_where_there_is_no_editor() -> None:
+    done = open_editor("/no/such/editor")
+    assert done.returncode == 1
+    assert "REFTORCH_EDITOR=/no/such/editor is not there" in done.stderr
+    assert "code-server" in done.stderr

@@ -1,0 +1,143 @@
+// Mirrors: nothing in PyTorch: tests of tools that it does not have.
+// Left out: everything of VS Code that the extension does not use; a window.
+//
+// An editor without a window: the part of VS Code's API that our extension uses, driven by JSON lines. `node
+// vscode_host.js EXTENSION WORKSPACE` reads {start: CONFIGURATION, breakpoints: {PATH: [LINE]}}, {session, message} and
+// {pick: COMMAND}; it writes {opened}, {session, message}, {closed}, {warning}, {error} and {picked}.
+const Module = require("module");
+const path = require("path");
+const readline = require("readline");
+
+const [extensionPath, workspace] = process.argv.slice(2);
+const tell = (what) => process.stdout.write(JSON.stringify(what) + "\n");
+const providers = new Map();
+const factories = new Map();
+const commands = new Map();
+const sessions = new Map();
+let breakpoints = {};
+let count = 0;
+
+class EventEmitter {
+  listeners = [];
+  event = (listener) => this.listeners.push(listener);
+  fire(what) {
+    for (const listener of this.listeners) listener(what);
+  }
+}
+
+class DebugAdapterInlineImplementation {
+  constructor(implementation) {
+    this.implementation = implementation;
+  }
+}
+
+// An editor's session: it says initialize, launch or attach, breakpoints, configurationDone; then it is driven.
+class Session {
+  constructor(configuration, parent) {
+    this.id = `${++count}`;
+    this.name = configuration.name;
+    this.type = configuration.type;
+    this.configuration = configuration;
+    this.parentSession = parent;
+    this.workspaceFolder = folder;
+    this.answers = new Map();
+    this.number = 500000;
+    this.initialized = new Promise((resolve) => (this.onInitialized = resolve));
+    this.ended = new Promise((resolve) => (this.onEnded = resolve));
+    sessions.set(this.id, this);
+  }
+
+  async start() {
+    const { implementation } = await factories.get(this.type).createDebugAdapterDescriptor(this);
+    this.adapter = implementation;
+    const opened = { id: this.id, parent: this.parentSession && this.parentSession.id };
+    tell({ opened: { ...opened, configuration: this.configuration } });
+    implementation.onDidSendMessage((message) => this.hear(message));
+    const ask = (command, args) => Promise.race([this.ask(command, args), this.ended]);
+    await ask("initialize", { adapterID: this.type, linesStartAt1: true, columnsStartAt1: true, pathFormat: "path" });
+    const begun = ask(this.configuration.request, this.configuration);
+    begun.catch(() => {}); // reported where it is awaited
+    await Promise.race([this.initialized, begun]);
+    for (const [file, lines] of Object.entries(breakpoints)) {
+      await ask("setBreakpoints", { source: { path: file }, breakpoints: lines.map((line) => ({ line })) });
+    }
+    await ask("configurationDone", {});
+    await begun;
+  }
+
+  ask(command, args) {
+    return new Promise((resolve, reject) => {
+      const seq = ++this.number;
+      this.answers.set(seq, { resolve, reject });
+      this.adapter.handleMessage({ type: "request", seq, command, arguments: args });
+    });
+  }
+
+  hear(message) {
+    const asked = message.type === "response" && this.answers.get(message.request_seq);
+    if (asked) {
+      this.answers.delete(message.request_seq);
+      return message.success ? asked.resolve(message.body) : asked.reject(new Error(message.message));
+    }
+    if (message.type === "event" && message.event === "initialized") this.onInitialized();
+    tell({ session: this.id, message });
+    if (message.type === "event" && message.event === "terminated") {
+      this.onEnded();
+      // As an editor does; an adapter that has gone does not answer.
+      this.ask("disconnect", {}).catch(() => {});
+      tell({ closed: this.id });
+    }
+  }
+}
+
+const folder = { uri: { fsPath: workspace }, name: path.basename(workspace) };
+async function startDebugging(_folder, asked, options) {
+  const provider = providers.get(asked.type);
+  const configuration = provider.resolveDebugConfigurationWithSubstitutedVariables(folder, asked);
+  try {
+    await new Session(configuration, options && options.parentSession).start();
+    return true;
+  } catch (error) {
+    tell({ error: error.message });
+    return false;
+  }
+}
+
+const vscode = {
+  EventEmitter,
+  DebugAdapterInlineImplementation,
+  debug: {
+    startDebugging,
+    registerDebugConfigurationProvider: (type, provider) => providers.set(type, provider),
+    registerDebugAdapterDescriptorFactory: (type, factory) => factories.set(type, factory),
+  },
+  commands: { registerCommand: (name, run) => commands.set(name, run) },
+  window: {
+    showWarningMessage: (text) => tell({ warning: text }),
+    showErrorMessage: (text) => tell({ error: text }),
+    showQuickPick: async (items) => {
+      tell({ offered: items });
+      return items[0];
+    },
+  },
+};
+
+const load = Module._load;
+Module._load = (name, ...rest) => (name === "vscode" ? vscode : load(name, ...rest));
+require(extensionPath).activate({ subscriptions: [] });
+
+const drive = {
+  start: (asked) => {
+    breakpoints = asked.breakpoints || {};
+    return startDebugging(folder, asked.start).then((ok) => tell({ started: ok }));
+  },
+  session: ({ session, message }) => sessions.get(session).adapter.handleMessage(message),
+  pick: async ({ pick }) => tell({ picked: await commands.get(pick)() }),
+};
+readline.createInterface({ input: process.stdin }).on("line", (line) => {
+  const asked = JSON.parse(line);
+  drive[Object.keys(drive).find((key) => key in asked)](asked);
+}).on("close", () => {
+  for (const { adapter } of sessions.values()) if (adapter) adapter.dispose();
+  process.exit(0);
+});
