@@ -11,6 +11,7 @@ from course._tools.pictures import Step, beside, route, tree_map
 from course._tools.plots import bars, curve, images, operands
 from course._tools.source import show_source
 from course._tools.start_page import start_page
+from course._tools.storages import memory, promotion
 from course._tools.symbol_map import symbol_map
 
 __all__ = [
@@ -23,7 +24,9 @@ __all__ = [
     "graph",
     "images",
     "load_ipython_extension",
+    "memory",
     "operands",
+    "promotion",
     "route",
     "show_source",
     "start_page",

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from course._tools import Step, bars, beside, curve, images, operands, route, symbol_map, tree_map
+from course._tools import Step, bars, beside, curve, images, memory, operands, promotion, route, symbol_map, tree_map
 
 
 class Strided:
@@ -97,3 +97,54 @@ def test_images_draw_what_is_dark_and_label_it():
     picture = images([[[0.0, 1.0], [0.5, 0.0]]], ["7"], "one image")
     assert fills(picture) == ["#000000", "#808080", "none"]
     assert texts(picture) == ["7"]
+
+
+class Stored(Strided):
+    """A tensor on a list of numbers, with what the picture of its storage asks."""
+
+    dtype = "torch.float32"
+
+    def untyped_storage(self):
+        nbytes, address = 4 * len(self.storage), id(self.storage)
+        return type("Storage", (), {"nbytes": lambda self: nbytes, "data_ptr": lambda self: address})()
+
+    def element_size(self):
+        return 4
+
+    def dim(self):
+        return len(self.shape)
+
+    def __len__(self):
+        return self.shape[0]
+
+    def as_strided(self, sizes, strides, offset=0):
+        return Stored(self.storage, sizes, strides, offset)
+
+    def reshape(self, *sizes):
+        return self
+
+    def tolist(self):
+        places = [self.offset]
+        for size, stride in zip(self.shape, self.strides, strict=True):
+            places = [place + i * stride for place in places for i in range(size)]
+        return [self.storage[place] for place in places]
+
+
+def test_a_storage_is_drawn_once_and_each_view_says_what_it_reads():
+    storage = [10.0, 20.0, 30.0, 40.0]
+    whole, column = Stored(storage, (2, 2), (2, 1)), Stored(storage, (2,), (2,), 1)
+    drawn = texts(memory("two views", whole=whole, column=column))
+    assert drawn.count("[3]") == 3  # in the storage, in the whole, in the column
+    assert drawn.count("[0]") == 2
+    assert {"sizes (2,), strides (2,)", "offset 1", "40"} <= set(drawn)
+
+
+def test_tensors_of_two_storages_are_no_picture():
+    with pytest.raises(ValueError, match="a, b do not share one storage"):
+        memory("two storages", a=Stored([1.0], (1,), (1,)), b=Stored([1.0], (1,), (1,)))
+
+
+def test_a_promotion_table_shows_every_result():
+    drawn = texts(promotion(["torch.bool", "torch.int8"], max, "two dtypes"))
+    assert drawn.count("int8") == 2 + 3
+    assert drawn.count("bool") == 2 + 1
