@@ -12,7 +12,7 @@ from course._tools.plots import bars, curve, images, operands
 from course._tools.source import show_source
 from course._tools.start_page import start_page
 from course._tools.storages import memory, promotion
-from course._tools.symbol_map import symbol_map
+from course._tools.symbol_map import symbol_map, torch_source
 
 __all__ = [
     "Step",
@@ -31,5 +31,6 @@ __all__ = [
     "show_source",
     "start_page",
     "symbol_map",
+    "torch_source",
     "tree_map",
 ]

@@ -1,7 +1,7 @@
-"""The last section of a lesson: its symbols here and in PyTorch, and what PyTorch does more.
+"""Symbols here and in PyTorch, as a table: the last section of a lesson, and what `%torch_source` shows.
 
 Mirrors: nothing in PyTorch: the course's own.
-Leaves out: finding the names in PyTorch; a row gives the name, the file's `Mirrors:` line gives the path.
+Leaves out: finding the names; that is `source_map`.
 """
 
 from __future__ import annotations
@@ -10,52 +10,92 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from course._tools import source_map
 from course._tools.source import link, mirrors_of, pytorch_links, show_source
+from course._tools.source_table import TABLE
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """One row: `name` in `path` here, `there` in PyTorch, and what PyTorch's does more."""
+    """One row: `name` in `path` here, `there` in `there_path` in PyTorch, and what PyTorch's does `more`."""
 
     path: str
     name: str
     there: str
-    more: str
+    there_path: str
+    more: str = ""
+    line: int | None = None
+
+    @property
+    def place(self) -> str:
+        return self.path if self.line is None else f"{self.path}:{self.line}"
 
 
 class SymbolMap:
     """The rows as a table; in a terminal, as lines."""
 
     def __init__(self, rows: list[Symbol]) -> None:
-        for row in rows:
-            show_source(row.path, row.name, nth=0)  # a name that is gone is an error
         self.rows = rows
 
     def __repr__(self) -> str:
-        return "\n".join(f"{row.name} in {row.path} | {row.there} in {mirrors_of(row.path)}" for row in self.rows)
+        return "\n".join(f"{row.name} in {row.place} | {row.there} in {row.there_path}" for row in self.rows)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._html()}
 
     def _html(self) -> str:
         cell = 'style="padding:5px 12px;text-align:left;vertical-align:top"'
-        head = "".join(f"<th {cell}>{name}</th>" for name in ("here", "in PyTorch 2.13", "what PyTorch does more"))
-        rows = "".join(
-            f"<tr><td {cell}><code>{escape(row.name)}</code><br>{link(row.path)}</td>"
-            f"<td {cell}><code>{escape(row.there)}</code><br>{pytorch_links(mirrors_of(row.path))}</td>"
-            f"<td {cell}>{escape(row.more)}</td></tr>"
-            for row in self.rows
-        )
+        names = ["here", "in PyTorch 2.13", *(["what PyTorch does more"] if any(row.more for row in self.rows) else [])]
+        head = "".join(f"<th {cell}>{name}</th>" for name in names)
+        rows = ""
+        for row in self.rows:
+            columns = [
+                f"<code>{escape(row.name)}</code><br>{link(row.path, row.place, line=row.line)}",
+                f"<code>{escape(row.there)}</code><br>{pytorch_links(row.there_path)}",
+                escape(row.more),
+            ]
+            rows += "<tr>" + "".join(f"<td {cell}>{column}</td>" for column in columns[: len(names)]) + "</tr>"
         return (
             '<table style="font-size:13px;border-collapse:collapse">'
             f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
         )
 
 
-def symbol_map(*rows: tuple[str, str, str, str]) -> SymbolMap:
-    """Rows of path here, name here, name in PyTorch, and what PyTorch does more.
+def symbol_map(*rows: str | tuple[str, str, str, str]) -> SymbolMap:
+    """The map of a lesson.
+
+    Args:
+        rows: a name in the source map's table; or path here, name here, name in PyTorch, and what PyTorch does more.
 
     Raises:
-        LookupError: a file here does not define the name (any more).
+        LookupError: the table has no such name, or a file here does not define it (any more).
     """
-    return SymbolMap([Symbol(*row) for row in rows])
+    return SymbolMap([_symbol(row) for row in rows])
+
+
+def _symbol(asked: str | tuple[str, str, str, str]) -> Symbol:
+    if isinstance(asked, tuple):
+        path, name, there, more = asked
+        row = Symbol(path, name, there, mirrors_of(path), more)
+    elif asked in TABLE:
+        entry = TABLE[asked]
+        row = Symbol(entry.path, entry.name, entry.there, entry.there_path or mirrors_of(entry.path), entry.more)
+    else:
+        raise LookupError(f"the source map's table has no row {asked!r}")
+    show_source(row.path, row.name, nth=0)  # a name that is gone is an error
+    return row
+
+
+def torch_source(name: str) -> SymbolMap:
+    """Where a symbol is here, with its line, and where PyTorch keeps it.
+
+    Raises:
+        LookupError: nothing has that name; the message names what comes near.
+
+    Example::
+
+        >>> torch_source("nn.Linear").rows[0].there_path
+        'torch/nn/modules/linear.py'
+    """
+    places = source_map.find(name)
+    return SymbolMap([Symbol(each.path, each.name, each.there, each.there_path, line=each.line) for each in places])
