@@ -5,6 +5,7 @@ Leaves out: anything a lesson teaches; that lives in `reftorch`.
 """
 
 from course._tools.checks import check
+from course._tools.engine_steps import queue_steps
 from course._tools.graphs import graph
 from course._tools.magics import course, load_ipython_extension
 from course._tools.pictures import Step, beside, route, tree_map
@@ -27,6 +28,7 @@ __all__ = [
     "memory",
     "operands",
     "promotion",
+    "queue_steps",
     "route",
     "show_source",
     "start_page",
