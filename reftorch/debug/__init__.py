@@ -1,4 +1,5 @@
-"""Tools to look inside: the call tree, stops in C++ from a notebook, one stack for both languages.
+"""Tools to look inside: the call tree, stops in C++ from a notebook, one stack for both languages;
+and, of a model, what its modules compute, where a NaN came from, which gradients are wrong, what memory is shared.
 
     from reftorch.debug import call_tree            # in a program or a notebook
     %load_ext reftorch.debug                        # in a notebook: %%gdb, %%native_trace, %%calltree, %bt
@@ -14,9 +15,30 @@ from typing import Any
 
 from ._backtrace import backtrace
 from ._call_tree import call_tree
+from ._check_gradients import check_gradients
+from ._compare import compare
 from ._draw_graph import draw_graph, formula_source
+from ._draw_storage import draw_storage
+from ._find_nan import NonFinite, find_nan
+from ._memory_snapshot import memory_snapshot
+from ._record_tensors import record_tensors
+from ._summary import summary
 
-__all__ = ["backtrace", "call_tree", "draw_graph", "formula_source", "load_ipython_extension"]
+__all__ = [
+    "NonFinite",
+    "backtrace",
+    "call_tree",
+    "check_gradients",
+    "compare",
+    "draw_graph",
+    "draw_storage",
+    "find_nan",
+    "formula_source",
+    "load_ipython_extension",
+    "memory_snapshot",
+    "record_tensors",
+    "summary",
+]
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -1,0 +1,296 @@
+"""Which op made the first NaN or infinity, in which module, called by which line.
+
+Mirrors: torch/autograd/anomaly_mode.py, for backward; nothing in PyTorch for forward
+Left out: numbers that numpy changes in shared memory, until an op reads them.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+from reftorch import _C
+from reftorch.autograd.grad_mode import no_grad
+from reftorch.debug._comparison import unravel
+from reftorch.debug._flatten import flatten
+from reftorch.debug._ops import Line, Lines, Observer, calling_lines, op_info
+from reftorch.debug._table import Report, Table, dtype_text, shape_text
+from reftorch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+
+ORIGIN = "reftorch.debug.find_nan"  # the key under which a node remembers its forward call
+
+
+class NonFinite(RuntimeError):
+    """What ``find_nan(stop=True)`` raises at the op that made the first NaN or infinity."""
+
+
+@dataclass
+class Finding:
+    """The first NaN or infinity.
+
+    ``kind`` is "NaN" or "Inf"; ``how`` "made", or "came in" where the op only got it; ``op`` the op's name; ``module``
+    the dotted name of the module that ran, or whose forward made the node; ``backward`` the node that ran, or "".
+    """
+
+    kind: str
+    how: str
+    op: str
+    module: str | None = None
+    backward: str = ""
+    lines: Lines | None = None
+    forward: Line | None = None  # in backward: the line whose gradient is computed
+    inside: str = ""  # the op inside a composite one
+    details: list[tuple[str, str]] = field(default_factory=list)
+
+    def headline(self) -> str:
+        where = f" in module '{self.module}'" if self.module else " in the model itself" if self.module == "" else ""
+        phase = f"backward, {self.backward}{where}" if self.backward else f"forward{where}"
+        inside = f" (inside it by {self.inside})" if self.inside else ""
+        by = f"{self.how} {'by' if self.how == 'made' else 'to'} {self.op}{inside}" if self.op else self.how
+        return f"first {self.kind}: {by}, {phase}" if self.op else f"first {self.kind}: {by}"
+
+
+@dataclass
+class _Call:
+    """An op that runs."""
+
+    op: str
+    kind: str  # of what came in; "" where all was finite
+    culprit: str  # the argument that had it
+    texts: list[tuple[str, str]]
+
+
+class find_nan(Report, Observer):
+    """Watch every op while the block runs, forward and backward, and keep the first that makes a NaN or an infinity.
+
+    An op makes one if its result has it and none of its arguments does; so a mask of ``-inf`` that a program puts there
+    itself is no finding. A NaN that was there before is one: it came in. Views and memory that nobody has written to
+    are not looked at.
+
+    Args:
+        model: names the modules in the report by their dotted names, and has its parameters looked at beforehand;
+            without it a module goes by the name of its class.
+        inf: whether infinities are findings too; if not, the one of which the first NaN was made is told with it.
+        stop: raise :class:`NonFinite` where it happens, for a debugger to stop at.
+
+    Attributes:
+        first: what was found, or None.
+
+    Raises:
+        NonFinite: (with ``stop``) from the op.
+        RuntimeError: a profiler, or another such block, runs.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.debug import find_nan
+        >>> x = torch.tensor([4.0, -1.0], requires_grad=True)
+        >>> with find_nan() as found:
+        ...     y = x.sqrt().sum()
+        >>> found.first.op, found.first.kind
+        ('aten::sqrt', 'NaN')
+        >>> with find_nan() as found:
+        ...     torch.zeros(1, requires_grad=True).sqrt().backward()
+        >>> found.first.op, found.first.backward
+        ('aten::true_divide.Tensor', 'SqrtBackward0')
+
+    Mirrors torch/autograd/anomaly_mode.py, ``detect_anomaly``, for backward.
+    """
+
+    def __init__(self, model: Any = None, *, inf: bool = True, stop: bool = False) -> None:
+        self.model = model
+        self.first: Finding | None = None
+        self._inf, self._stop = inf, stop
+        self._names: dict[int, str] = {}
+        self._threads = threading.local()
+        self._modules: list[Any] = []
+        self._hooks: list[Any] = []
+        self._first_inf = ""
+
+    def __enter__(self) -> find_nan:
+        if self.model is not None:
+            self._names = {id(module): name for name, module in self.model.named_modules()}
+            self._look_at_state()
+        self.observe()
+        self._hooks = [
+            register_module_forward_pre_hook(lambda module, args: self._modules.append(module)),
+            register_module_forward_hook(self._leave, always_call=True),
+        ]
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.look_away()
+        for hook in self._hooks:
+            hook.remove()
+        self._modules.clear()
+
+    def _leave(self, module: Any, args: tuple, output: Any) -> None:
+        while self._modules and self._modules.pop() is not module:
+            pass
+
+    def _look_at_state(self) -> None:
+        tensors = dict(self.model.named_parameters())
+        tensors.update({f"{name}.grad": p.grad for name, p in tensors.items() if p.grad is not None})
+        tensors.update(self.model.named_buffers())
+        for name, tensor in tensors.items():
+            kind = kind_of(tensor)
+            if kind == "NaN" or (kind and self._inf):
+                self._found(
+                    Finding(kind, f"it was there before, in '{name}'", "", details=[(name, told(tensor, kind))])
+                )
+                return
+
+    # What an op got and gave
+
+    def _calls(self) -> list[_Call]:
+        if not hasattr(self._threads, "calls"):
+            self._threads.calls, self._threads.inside = [], ""
+        return self._threads.calls
+
+    def start(self, op: str, arguments: tuple) -> None:
+        if self.first is not None:
+            return
+        info, calls = op_info(op), self._calls()
+        kind = culprit = ""
+        texts = []
+        for position, value in enumerate(arguments):
+            name = info.arguments[position]
+            found = "" if position in info.overwritten else kind_of(value)
+            if found and kind != "NaN":
+                kind, culprit = found, name
+            if not calls:
+                texts += [(path, told(tensor, found)) for path, tensor in flatten(value, name)]
+                texts += [(name, repr(value))] if isinstance(value, (int, float)) else []
+        if not calls:
+            self._threads.inside = ""
+        calls.append(_Call(op, kind, culprit, texts))
+
+    def end(self, op: str, results: tuple | None) -> None:
+        calls = self._calls()
+        if not calls:
+            return
+        call = calls.pop()
+        if self.first is not None or results is None:
+            return
+        origin = (self._module(), calling_lines(sys._getframe(1)))
+        for _, tensor in flatten(results, ""):
+            if tensor.grad_fn is not None and ORIGIN not in tensor.grad_fn.metadata:
+                tensor.grad_fn.metadata[ORIGIN] = origin
+        info = op_info(op)
+        if info.is_view or info.is_uninitialized:
+            return
+        kind = kind_of(results)
+        if not kind and call.kind != "NaN":
+            return
+        made = kind and (not call.kind or (kind == "NaN" and call.kind == "Inf"))
+        if calls:
+            if made and not self._threads.inside:
+                self._threads.inside = op
+            return
+        if made and kind == "Inf" and not self._inf:
+            self._first_inf = self._first_inf or f"{op} at {origin[1].user or origin[1].inner}"
+        elif made:
+            self._report(call, kind, "made", results, *origin)
+        elif call.kind == "NaN":
+            self._report(call, "NaN", "came in", results, *origin)
+
+    def _module(self) -> str | None:
+        if not self._modules:
+            return None
+        module = self._modules[-1]
+        return self._names.get(id(module), type(module).__name__)
+
+    def _report(self, call: _Call, kind: str, how: str, results: tuple, module: str | None, lines: Lines) -> None:
+        finding = Finding(kind, how, call.op, module, lines=lines)
+        node = _C._current_autograd_node()
+        if node is not None:
+            finding.backward = self._node_name(node)
+            finding.module, forward = node.metadata.get(ORIGIN, (None, None))
+            finding.forward = forward and (forward.user or forward.inner)
+        if how == "made":
+            finding.inside = self._threads.inside if self._threads.inside != call.op else ""
+        finding.details = list(call.texts)
+        result = results[0] if len(results) == 1 else results
+        finding.details += [(path, told(tensor, kind)) for path, tensor in flatten(result, "result")]
+        if how == "came in":
+            finding.details.append(("it came as", f"argument {call.culprit}"))
+        if self._first_inf:
+            finding.details.append(("the first Inf", f"was made by {self._first_inf}"))
+        self._found(finding)
+        if self._stop:
+            raise NonFinite(str(self))
+
+    def _node_name(self, node: Any) -> str:
+        variable, name = getattr(node, "variable", None), node.name().rpartition("::")[2]
+        if variable is not None and self.model is not None:
+            for path, parameter in self.model.named_parameters():
+                if parameter is variable:
+                    return f"{name} of {path}"
+        return name
+
+    def _found(self, finding: Finding) -> None:
+        if self.first is None:
+            self.first = finding
+
+    def tables(self) -> list[Table]:
+        finding = self.first
+        if finding is None:
+            return [Table([], [], "no NaN and no Inf was made" if self._inf else "no NaN was made")]
+        rows: list[tuple[str, str]] = []
+        if finding.forward is not None:
+            rows.append(("forward called at", str(finding.forward)))
+        if finding.lines is not None:
+            inner, user = finding.lines
+            if inner != user:
+                rows.append(("formula" if finding.backward else "in the library", str(inner)))
+            if user is not None:
+                rows.append(("backward called at" if finding.backward else "called at", str(user)))
+        return [Table(["", ""], rows + finding.details, finding.headline())]
+
+
+def kind_of(value: Any) -> str:
+    """ "NaN", "Inf" or "", whichever comes first, in all tensors and numbers of a value."""
+    if isinstance(value, float):
+        return "NaN" if value != value else "Inf" if value in (float("inf"), float("-inf")) else ""
+    if isinstance(value, _C.TensorBase):
+        return tensor_kind(value)
+    kinds = [kind_of(item) for item in value] if isinstance(value, (tuple, list)) else []
+    return "NaN" if "NaN" in kinds else "Inf" if "Inf" in kinds else ""
+
+
+@no_grad()
+def tensor_kind(tensor: Any) -> str:
+    if not tensor.is_floating_point():
+        return ""
+    tensor = plain(tensor)
+    if bool(tensor.isfinite().all()):
+        return ""
+    return "NaN" if bool(tensor.isnan().any()) else "Inf"
+
+
+def plain(tensor: Any) -> Any:
+    """Without the wrappers of function transforms."""
+    while (wrapper := _C._functorch._describe(tensor)) is not None:
+        tensor = wrapper[-1]
+    return tensor.detach()
+
+
+@no_grad()
+def told(tensor: Any, kind: str) -> str:
+    """Shape, dtype and values in a few words."""
+    tensor = plain(tensor)
+    text = f"{shape_text(tensor.shape)} {dtype_text(tensor)}"
+    if not tensor.numel():
+        return text
+    if tensor.numel() == 1:
+        return f"{text}, {tensor.item():.6g}"
+    bad = ~tensor.isfinite() if kind and tensor.is_floating_point() else None
+    if bad is None or not bool(bad.any()):
+        if not tensor.is_floating_point():
+            return text
+        return f"{text}, from {float(tensor.min()):.6g} to {float(tensor.max()):.6g}"
+    if kind == "NaN":
+        bad = tensor.isnan() if bool(tensor.isnan().any()) else bad
+    first = list(unravel(int(bad.reshape(-1).int().argmax()), tuple(tensor.shape)))
+    return f"{text}, {int(bad.sum())} of {tensor.numel()} {kind}, the first at {first}"

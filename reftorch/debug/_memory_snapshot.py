@@ -1,0 +1,218 @@
+"""What tensors are alive, who shares their memory, and what the allocator says.
+
+Mirrors: torch/cuda/memory.py (``memory_snapshot``), for the CPU and with names
+Left out: where each was allocated; memory of tensors that only C++ can reach and no graph leads to.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from reftorch import _C
+from reftorch.debug._draw_graph import _saved_names
+from reftorch.debug._names import names_in
+from reftorch.debug._table import Report, Table, bytes_text, dtype_text, shape_text
+
+MOST_ROWS = 30
+
+
+@dataclass
+class TensorInfo:
+    """A tensor on a storage; ``saved_by`` names the node that keeps it for backward."""
+
+    name: str
+    shape: str
+    dtype: str
+    saved_by: str = ""
+
+
+@dataclass
+class StorageInfo:
+    """A piece of memory and who shares it."""
+
+    address: int
+    nbytes: int
+    sharers: int  # tensors, those that only C++ knows among them
+    tensors: list[TensorInfo] = field(default_factory=list)
+    refs: list[weakref.ref] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        """The name by which a reader knows it."""
+        names = [tensor.name or tensor.saved_by for tensor in self.tensors]
+        return next(filter(None, names), "(no name)")
+
+    def still(self, address: int) -> bool:
+        """Whether the memory there is still this one, and not another at the address it had."""
+        return any(t is not None and t._storage_data_ptr() == address for t in (ref() for ref in self.refs))
+
+    def rows(self) -> Iterator[tuple]:
+        hidden = self.sharers - len([t for t in self.tensors if not t.saved_by])
+        for position, tensor in enumerate(self.tensors):
+            size = bytes_text(self.nbytes) if position == 0 else ""
+            note = f"saved by {tensor.saved_by}" if tensor.saved_by else "shares it" if position else ""
+            if position == 0 and hidden > 0 and not any(t.saved_by for t in self.tensors):
+                note = f"and {hidden} more that only C++ holds"
+            yield (size, tensor.name, tensor.shape, tensor.dtype, note)
+
+
+class MemorySnapshot(Report):
+    """The living tensors by storage, the largest first: ``storages``, and the allocator's counters: ``stats``."""
+
+    def __init__(self, storages: list[StorageInfo], stats: dict[str, int]) -> None:
+        self.storages = sorted(storages, key=lambda storage: -storage.nbytes)
+        self.stats = stats
+
+    @property
+    def nbytes(self) -> int:
+        """Of all storages."""
+        return sum(storage.nbytes for storage in self.storages)
+
+    def diff(self, before: MemorySnapshot) -> MemoryDiff:
+        """What was allocated and what was freed since an earlier snapshot.
+
+        Example:
+            >>> import reftorch as torch
+            >>> from reftorch.debug import memory_snapshot
+            >>> before = memory_snapshot()
+            >>> activations = torch.ones(256)
+            >>> memory_snapshot().diff(before)
+            memory: 1 storage new, 0 freed, +1.0 KiB; allocator: +1.0 KiB in use
+            change  size     name         shape  dtype
+            ------  -------  -----------  -----  -------
+            new     1.0 KiB  activations  [256]  float32
+        """
+        return MemoryDiff(before, self)
+
+    def tables(self) -> list[Table]:
+        rows = [row for storage in self.storages for row in storage.rows()]
+        count = sum(len([t for t in storage.tensors if not t.saved_by]) for storage in self.storages)
+        caption = (
+            f"memory: {counted(count, 'tensor')} on {counted(len(self.storages), 'storage')}, "
+            f"{bytes_text(self.nbytes)}; allocator: {bytes_text(self.stats['allocated_bytes'])} in use, "
+            f"{bytes_text(self.stats['cached_bytes'])} kept for reuse"
+        )
+        notes = [f"({len(rows) - MOST_ROWS} rows more)"] if len(rows) > MOST_ROWS else []
+        return [Table(["size", "name", "shape", "dtype", ""], rows[:MOST_ROWS], caption, notes)]
+
+
+class MemoryDiff(Report):
+    """Between two snapshots: ``new`` and ``freed`` storages, and ``stats``, by how much each counter grew."""
+
+    def __init__(self, before: MemorySnapshot, after: MemorySnapshot) -> None:
+        earlier = {storage.address: storage for storage in before.storages}
+        stayed = {
+            storage.address
+            for storage in after.storages
+            if storage.address in earlier
+            and (earlier[storage.address].still(storage.address) or not earlier[storage.address].refs)
+        }
+        self.new = [storage for storage in after.storages if storage.address not in stayed]
+        self.freed = [storage for storage in before.storages if storage.address not in stayed]
+        self.stats = {name: after.stats[name] - before.stats[name] for name in after.stats}
+
+    @property
+    def nbytes(self) -> int:
+        """By how much the storages grew."""
+        return sum(s.nbytes for s in self.new) - sum(s.nbytes for s in self.freed)
+
+    def tables(self) -> list[Table]:
+        rows = []
+        for sign, storages in (("new", self.new), ("freed", self.freed)):
+            rows += [(sign, *row[:4]) for storage in storages for row in storage.rows() if row[0]]
+        in_use = self.stats["allocated_bytes"]
+        caption = (
+            f"memory: {counted(len(self.new), 'storage')} new, {len(self.freed)} freed, {signed(self.nbytes)}; "
+            f"allocator: {signed(in_use)} in use"
+        )
+        notes = [f"({len(rows) - MOST_ROWS} rows more)"] if len(rows) > MOST_ROWS else []
+        return [Table(["change", "size", "name", "shape", "dtype"], rows[:MOST_ROWS], caption, notes)]
+
+
+def signed(count: int) -> str:
+    """+1.5 KiB"""
+    return f"{'+' if count > 0 else ''}{bytes_text(count)}"
+
+
+def counted(count: int, what: str) -> str:
+    """3 storages; 1 storage"""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def memory_snapshot(*, graph: bool = True) -> MemorySnapshot:
+    """List the tensors that are alive, by the memory that they share, with the names by which the caller reaches them.
+
+    Names are looked for in the caller's variables, those of the functions it was called from, models, optimizers and
+    containers. A tensor without a name is held by something else: a closure, an object, a notebook's earlier output.
+
+    Args:
+        graph: also list what graphs keep for backward. Hooks on saved tensors run for it.
+
+    Returns:
+        ``storages`` and the allocator's ``stats``; shown, it is a table. ``diff`` says what has changed.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.debug import memory_snapshot
+        >>> weights = torch.ones(1000, 1000)
+        >>> row = weights[0]
+        >>> largest = memory_snapshot().storages[0]
+        >>> largest.nbytes, [tensor.name for tensor in largest.tensors]
+        (4000000, ['weights', 'row'])
+    """
+    gc.collect()  # what only waits for the garbage collector is not alive
+    names = names_in(sys._getframe(1))
+    # By type: asking an object for its class runs code of the object's.
+    tensors = [obj for obj in gc.get_objects() if issubclass(type(obj), _C.TensorBase) and has_memory(obj)]
+    stats = dict(_C._cpu_memory_stats())
+    storages: dict[int, StorageInfo] = {}
+    order = {key: position for position, key in enumerate(names)}
+    for tensor in sorted(tensors, key=lambda t: order.get(id(t), len(order))):
+        storage = storage_of(storages, tensor)
+        storage.tensors.append(info(tensor, names.get(id(tensor), "")))
+        storage.refs.append(weakref.ref(tensor))
+    if graph:
+        add_saved(storages, tensors)
+    return MemorySnapshot(list(storages.values()), stats)
+
+
+def has_memory(tensor: Any) -> bool:
+    """Not one without elements, nor the wrapper of a function transform, whose tensor inside is counted."""
+    return _C._functorch._describe(tensor) is None and tensor._storage_nbytes() > 0
+
+
+def storage_of(storages: dict[int, StorageInfo], tensor: Any, seen: int = 0) -> StorageInfo:
+    """The entry of the tensor's storage; ``seen`` of its sharers are this tool's own."""
+    address = tensor._storage_data_ptr()
+    if address not in storages:
+        storages[address] = StorageInfo(address, tensor._storage_nbytes(), tensor._storage_use_count() - seen)
+    return storages[address]
+
+
+def info(tensor: Any, name: str, saved_by: str = "") -> TensorInfo:
+    return TensorInfo(name, shape_text(tensor.shape), dtype_text(tensor), saved_by)
+
+
+def add_saved(storages: dict[int, StorageInfo], tensors: list[Any]) -> None:
+    """Add what the graphs of these tensors keep: each tensor of a storage that no tensor of Python's shares, and a line
+    for each node that keeps one that is shared."""
+    seen: set[Any] = set()
+    pending = [tensor.grad_fn for tensor in tensors if tensor.grad_fn is not None]
+    while pending:
+        node = pending.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        pending += [child for child, _ in node.next_functions if child is not None]
+        for name in _saved_names(node):
+            try:
+                value = getattr(node, f"_saved_{name}")
+            except RuntimeError:
+                continue  # freed, or changed since
+            if isinstance(value, _C.TensorBase) and has_memory(value):
+                storage_of(storages, value, seen=1).tensors.append(info(value, "", f"{node.name()} as {name}"))

@@ -1,0 +1,56 @@
+"""What a reader calls a tensor: a variable, a model's parameter, an optimizer's state.
+
+Mirrors: nothing in PyTorch: its memory tools know places in the source, not names.
+Left out: attributes of other objects; closures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import FrameType
+from typing import Any
+
+from reftorch import _C
+from reftorch.debug._flatten import flatten
+from reftorch.nn.modules.module import Module
+from reftorch.optim.optimizer import Optimizer
+
+LEVELS = 3  # how deep containers are gone into: a notebook's variables contain themselves
+
+
+def tensors_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The tensors that a variable leads to, with their names, of our library only."""
+    if isinstance(value, Module):
+        for kind in (value.named_parameters, value.named_buffers):
+            for path, tensor in kind():
+                yield f"{name}.{path}", tensor
+                if tensor.is_leaf and tensor.grad is not None:
+                    yield f"{name}.{path}.grad", tensor.grad
+    elif isinstance(value, Optimizer):
+        for number, state in enumerate(value.state.values()):
+            yield from flatten(state, f"{name}.state/{number}")
+    else:
+        for path, tensor in flatten(value, name, LEVELS):
+            if isinstance(tensor, _C.TensorBase):
+                yield path, tensor
+                if tensor.is_leaf and tensor.grad is not None:
+                    yield f"{path}.grad", tensor.grad
+
+
+def names_in(frame: FrameType | None) -> dict[int, str]:
+    """By ``id``, the names of the tensors that variables lead to: of this frame, those it was called from, and its
+    module. Names with an underscore in front, such as a notebook's ``_``, come last."""
+    spaces: list[Mapping[str, Any]] = []
+    found = frame
+    while found is not None:
+        spaces.append(found.f_locals)
+        found = found.f_back
+    spaces += [frame.f_globals] if frame is not None else []
+    variables = [(name, value) for space in spaces for name, value in space.items()]
+    names: dict[int, str] = {}
+    for private in (False, True):
+        for variable, value in variables:
+            if variable.startswith("_") == private:
+                for name, tensor in tensors_of(variable, value):
+                    names.setdefault(id(tensor), name)
+    return names
