@@ -16,7 +16,8 @@ from reftorch import _C
 from reftorch.autograd.function import BackwardCFunction
 from reftorch.debug._svg import INK, MUTED, Picture
 
-WIDTH, GAP, LINE_HEIGHT, PAD = 230, 26, 16, 10
+WIDTH, GAP, LINE_HEIGHT, PAD = 260, 26, 16, 10
+LONGEST = 33  # characters that fit into a box
 LEAF, OP, FUNCTION = ("#dafbe1", "#4ac26b"), ("#ffebe9", "#ff8182"), ("#fbefff", "#c297ff")
 
 
@@ -61,7 +62,7 @@ def _saved(node: Any) -> list[str]:
         if isinstance(value, _C.TensorBase):
             lines.append(f"keeps {name}: {_shape(value)}")
         elif value is not None:
-            lines.append(f"keeps {name}: {value}")
+            lines.append(f"keeps {name}: {list(value) if isinstance(value, tuple) else value}")
     return lines
 
 
@@ -171,6 +172,6 @@ def _draw_node(picture: Picture, node: Any, lines: list[str], x: float, y: float
             stack.enter_context(picture.link(target, "\n".join(sources)))
         picture.box(x, y, WIDTH, len(lines) * LINE_HEIGHT + 2 * PAD, fill=fill, line=line)
         for i, text in enumerate(lines):
-            cut = text if len(text) <= 34 else text[:31] + "..."
+            cut = text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
             baseline = y + PAD + (i + 0.75) * LINE_HEIGHT
             picture.text(x + PAD, baseline, cut, size=12, mono=True, bold=i == 0, fill=INK if i == 0 else MUTED)

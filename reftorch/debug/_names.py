@@ -39,7 +39,7 @@ def tensors_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 def names_in(frame: FrameType | None) -> dict[int, str]:
     """By ``id``, the names of the tensors that variables lead to: of this frame, those it was called from, and its
-    module. Names with an underscore in front, such as a notebook's ``_``, come last."""
+    module. A notebook's ``_`` and ``Out``, and other names with an underscore in front, come last."""
     spaces: list[Mapping[str, Any]] = []
     found = frame
     while found is not None:
@@ -48,9 +48,9 @@ def names_in(frame: FrameType | None) -> dict[int, str]:
     spaces += [frame.f_globals] if frame is not None else []
     variables = [(name, value) for space in spaces for name, value in space.items()]
     names: dict[int, str] = {}
-    for private in (False, True):
+    for last in (False, True):
         for variable, value in variables:
-            if variable.startswith("_") == private:
+            if (variable.startswith("_") or variable == "Out") == last:
                 for name, tensor in tensors_of(variable, value):
                     names.setdefault(id(tensor), name)
     return names
