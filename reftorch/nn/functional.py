@@ -4,7 +4,8 @@ Mirrors: torch/nn/functional.py
 Leaves out: all but the activations, the linear map and the losses below.
 
 The arithmetic is in the C++ ops (``_C._nn`` holds those that only networks use); a function here checks its arguments,
-fills in defaults and says in its docstring what is computed.
+fills in defaults and says in its docstring what is computed. Families that are formulas of other ops lie in files of
+their own: ``_functional_activation``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import Any
 from reftorch import _C
 from reftorch._tensor import Tensor
 from reftorch._utils import typename
-from reftorch.nn import _reduction
+from reftorch.nn import _functional_activation, _reduction
+from reftorch.nn._functional_activation import *  # noqa: F403
 
 __all__ = [
     "cross_entropy",
@@ -29,6 +31,7 @@ __all__ = [
     "sigmoid",
     "softmax",
     "tanh",
+    *_functional_activation.__all__,
 ]
 
 

@@ -1,16 +1,20 @@
 """Nonlinearities that work element by element or along one dimension.
 
 Mirrors: torch/nn/modules/activation.py
-Leaves out: all but the five below, multi-head attention among them.
+Leaves out: ``PReLU``, ``RReLU``, ``GLU``, the hard and the shrinking ones but for two, and multi-head attention.
+
+Those that have an op of their own are here; those that are made of other ops in ``_activation_formulas``.
 """
 
 from __future__ import annotations
 
 from reftorch._tensor import Tensor
 from reftorch.nn import functional as F
+from reftorch.nn.modules import _activation_formulas
+from reftorch.nn.modules._activation_formulas import *  # noqa: F403
 from reftorch.nn.modules.module import Module
 
-__all__ = ["LogSoftmax", "ReLU", "Sigmoid", "Softmax", "Tanh"]
+__all__ = ["LogSoftmax", "ReLU", "Sigmoid", "Softmax", "Tanh", *_activation_formulas.__all__]
 
 
 class ReLU(Module):
