@@ -1,11 +1,11 @@
 """The layers as functions: no state, everything comes in as an argument.
 
 Mirrors: torch/nn/functional.py
-Leaves out: all but the activations, the linear map and the losses below.
+Leaves out: convolution, pooling, attention, and what the families below leave out.
 
 The arithmetic is in the C++ ops (``_C._nn`` holds those that only networks use); a function here checks its arguments,
 fills in defaults and says in its docstring what is computed. Families that are formulas of other ops lie in files of
-their own: ``_functional_activation``.
+their own: ``_functional_activation``, ``_functional_loss``, ``_functional_normalization``, ``_functional_sparse``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,17 @@ from typing import Any
 from reftorch import _C
 from reftorch._tensor import Tensor
 from reftorch._utils import typename
-from reftorch.nn import _functional_activation, _reduction
+from reftorch.nn import (
+    _functional_activation,
+    _functional_loss,
+    _functional_normalization,
+    _functional_sparse,
+    _reduction,
+)
 from reftorch.nn._functional_activation import *  # noqa: F403
+from reftorch.nn._functional_loss import *  # noqa: F403
+from reftorch.nn._functional_normalization import *  # noqa: F403
+from reftorch.nn._functional_sparse import *  # noqa: F403
 
 __all__ = [
     "cross_entropy",
@@ -32,6 +41,9 @@ __all__ = [
     "softmax",
     "tanh",
     *_functional_activation.__all__,
+    *_functional_loss.__all__,
+    *_functional_normalization.__all__,
+    *_functional_sparse.__all__,
 ]
 
 

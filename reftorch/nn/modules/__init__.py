@@ -7,17 +7,42 @@ Leaves out: the families of layers that are not there yet; one file holds one fa
 from reftorch.nn.modules import _activation_formulas
 from reftorch.nn.modules._activation_formulas import *  # noqa: F403
 from reftorch.nn.modules.activation import LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
+from reftorch.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from reftorch.nn.modules.container import ModuleDict, ModuleList, ParameterList, Sequential
+from reftorch.nn.modules.dropout import Dropout
 from reftorch.nn.modules.flatten import Flatten, Unflatten
 from reftorch.nn.modules.linear import Identity, Linear
-from reftorch.nn.modules.loss import CrossEntropyLoss, MSELoss, NLLLoss
+from reftorch.nn.modules.loss import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    HuberLoss,
+    KLDivLoss,
+    L1Loss,
+    MSELoss,
+    NLLLoss,
+    SmoothL1Loss,
+)
 from reftorch.nn.modules.module import Module
+from reftorch.nn.modules.normalization import LayerNorm, RMSNorm
+from reftorch.nn.modules.sparse import Embedding
 
 __all__ = [
     *_activation_formulas.__all__,
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
     "CrossEntropyLoss",
+    "Dropout",
+    "Embedding",
     "Flatten",
+    "HuberLoss",
     "Identity",
+    "KLDivLoss",
+    "L1Loss",
+    "LayerNorm",
     "Linear",
     "LogSoftmax",
     "MSELoss",
@@ -26,9 +51,11 @@ __all__ = [
     "ModuleList",
     "NLLLoss",
     "ParameterList",
+    "RMSNorm",
     "ReLU",
     "Sequential",
     "Sigmoid",
+    "SmoothL1Loss",
     "Softmax",
     "Tanh",
     "Unflatten",

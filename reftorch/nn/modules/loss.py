@@ -1,7 +1,7 @@
 """Losses: how far an output is from its target.
 
 Mirrors: torch/nn/modules/loss.py
-Leaves out: all but the three below.
+Leaves out: losses of pairs, triples and rankings, ``CTCLoss``, Poisson's and Gauss's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,17 @@ from reftorch.nn import _reduction
 from reftorch.nn import functional as F
 from reftorch.nn.modules.module import Module
 
-__all__ = ["CrossEntropyLoss", "MSELoss", "NLLLoss"]
+__all__ = [
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CrossEntropyLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "MSELoss",
+    "NLLLoss",
+    "SmoothL1Loss",
+]
 
 
 class _Loss(Module):
@@ -148,3 +158,185 @@ class CrossEntropyLoss(_WeightedLoss):
             reduction=self.reduction,
             label_smoothing=self.label_smoothing,
         )
+
+
+class L1Loss(_Loss):
+    r"""Mean absolute error: :math:`|x - y|` of every element.
+
+    Args:
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
+
+    Shape:
+        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` where not reduced.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.L1Loss()(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+        tensor(1.)
+
+    Mirrors torch/nn/modules/loss.py, ``L1Loss``.
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.l1_loss(input, target, reduction=self.reduction)
+
+
+class SmoothL1Loss(_Loss):
+    r"""Squared error near the target, absolute error far from it; see :func:`reftorch.nn.functional.smooth_l1_loss`.
+
+    Args:
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
+        beta: how far near is (default 1.0).
+
+    Shape:
+        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` where not reduced.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.SmoothL1Loss(reduction="none")(torch.tensor([0.5, 3.0]), torch.zeros(2))
+        tensor([0.1250, 2.5000])
+
+    Mirrors torch/nn/modules/loss.py, ``SmoothL1Loss``.
+    """
+
+    beta: float
+
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        beta: float = 1.0,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.beta = beta
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+
+
+class HuberLoss(_Loss):
+    r"""Squared error near the target, absolute error far from it; see :func:`reftorch.nn.functional.huber_loss`.
+
+    Args:
+        reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
+        delta: how far near is (default 1.0).
+
+    Shape:
+        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` where not reduced.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.HuberLoss("none", delta=2.0)(torch.tensor([0.5, 3.0]), torch.zeros(2))
+        tensor([0.1250, 4.0000])
+
+    Mirrors torch/nn/modules/loss.py, ``HuberLoss``.
+    """
+
+    delta: float
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        super().__init__(reduction=reduction)
+        self.delta = delta
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
+
+
+class BCELoss(_WeightedLoss):
+    r"""Cross entropy of probabilities: :math:`-w (y \log x + (1 - y) \log(1 - x))`.
+
+    Args:
+        weight: weight of each element, of a shape that broadcasts; None means ones.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
+
+    Shape:
+        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` where not reduced.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.BCELoss()(torch.tensor([0.5, 0.0]), torch.tensor([1.0, 0.0]))
+        tensor(0.3466)
+
+    Mirrors torch/nn/modules/loss.py, ``BCELoss``.
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
+
+
+class BCEWithLogitsLoss(_Loss):
+    r"""Cross entropy of scores: :class:`BCELoss` of their sigmoid, computed so that nothing overflows.
+
+    Args:
+        weight: weight of each element, of a shape that broadcasts; None means ones.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
+        pos_weight: weight of the positive examples, of a shape that broadcasts; None means ones.
+
+    Shape:
+        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` where not reduced.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.BCEWithLogitsLoss()(torch.tensor([0.0, 2.0]), torch.tensor([1.0, 1.0]))
+        tensor(0.4100)
+
+    Mirrors torch/nn/modules/loss.py, ``BCEWithLogitsLoss``.
+    """
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        pos_weight: Tensor | None = None,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.binary_cross_entropy_with_logits(
+            input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction
+        )
+
+
+class KLDivLoss(_Loss):
+    r"""How far a distribution is from its target: :math:`y (\log y - x)`, where :math:`x` is a logarithm.
+
+    Args:
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` (the default, which is warned about), ``"batchmean"`` or ``"sum"``.
+        log_target: whether the target holds logarithms (default False).
+
+    Shape:
+        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` where not reduced.
+
+    Example:
+        >>> import reftorch as torch
+        >>> uniform = torch.tensor([[0.5, 0.5]])
+        >>> torch.nn.KLDivLoss(reduction="batchmean")(uniform.log(), torch.tensor([[0.25, 0.75]]))
+        tensor(0.1308)
+
+    Mirrors torch/nn/modules/loss.py, ``KLDivLoss``.
+    """
+
+    log_target: bool
+
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        log_target: bool = False,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.log_target = log_target
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)

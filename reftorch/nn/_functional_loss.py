@@ -1,0 +1,301 @@
+r"""Losses that are made of other ops.
+
+Mirrors: torch/nn/functional.py (its losses)
+Leaves out: losses of pairs, triples and rankings, ``ctc_loss``, Poisson's and Gauss's.
+
+PyTorch has a kernel for each of these. Here each is its formula.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from reftorch import _VF
+from reftorch._functional_shape import broadcast_tensors
+from reftorch._tensor import Tensor
+from reftorch.nn import _reduction
+from reftorch.nn._functional_activation import logsigmoid
+
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "smooth_l1_loss",
+]
+
+
+def _reduced(loss: Tensor, reduction: str, weight: Tensor | None = None) -> Tensor:
+    """The losses of all elements as one; by their weights where there are any."""
+    _reduction.get_enum(reduction)
+    loss = loss if weight is None else loss * weight
+    if reduction == "none":
+        return loss
+    if reduction == "sum":
+        return loss.sum()
+    return loss.mean() if weight is None else loss.sum() / weight.sum()
+
+
+def _legacy(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+    if size_average is None and reduce is None:
+        return reduction
+    return _reduction.legacy_get_string(size_average, reduce)
+
+
+def _same_size(input: Tensor, target: Tensor) -> list[Tensor]:
+    """The two, broadcast; with a warning where that is needed."""
+    if target.shape != input.shape:
+        warnings.warn(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
+            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+            stacklevel=3,
+        )
+    return list(broadcast_tensors(input, target))
+
+
+def _check_weight(weight: Tensor | None, input: Tensor) -> None:
+    if weight is not None and weight.shape != input.shape:
+        raise ValueError("Weights and input must have the same size.")
+
+
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    r"""Absolute error :math:`\ell = w |x - y|` of every element; the mean is :math:`\sum \ell / \sum w`.
+
+    Args:
+        input: tensor of any shape.
+        target: tensor of the same shape; one that only broadcasts to it is warned about.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+        weight: weight of each element, of the shape of ``input``; None means ones.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+
+    Raises:
+        ValueError: ``reduction`` is none of the three, or ``weight`` has another shape.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.l1_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+        tensor(1.)
+
+    Mirrors torch/nn/functional.py, ``l1_loss``.
+    """
+    x, y = _same_size(input, target)
+    _check_weight(weight, input)
+    return _reduced((x - y).abs(), _legacy(size_average, reduce, reduction), weight)
+
+
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    r"""Squared error :math:`d^2 / 2 \beta` where :math:`d = |x - y| < \beta`, elsewhere :math:`d - \beta / 2`.
+
+    Args:
+        input: tensor of any shape.
+        target: tensor of the same shape; one that only broadcasts to it is warned about.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+        beta: :math:`\beta`, not negative; 0 makes it :func:`l1_loss`.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+
+    Raises:
+        ValueError: ``reduction`` is none of the three.
+        RuntimeError: ``beta`` is negative.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.smooth_l1_loss(torch.tensor([0.5, 3.0]), torch.tensor([0.0, 0.0]), reduction="none")
+        tensor([0.1250, 2.5000])
+
+    Mirrors torch/nn/functional.py, ``smooth_l1_loss``.
+    """
+    x, y = _same_size(input, target)
+    reduction = _legacy(size_average, reduce, reduction)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    if beta == 0:
+        return _reduced((x - y).abs(), reduction)
+    d = (x - y).abs()
+    return _reduced(_VF.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta), reduction)
+
+
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
+    r"""Squared error :math:`d^2 / 2` where :math:`d = |x - y| \le \delta`, elsewhere :math:`\delta (d - \delta / 2)`.
+
+    Args:
+        input: tensor of any shape.
+        target: tensor of the same shape; one that only broadcasts to it is warned about.
+        reduction: ``"none"``, ``"mean"`` (over all elements, whatever their weights) or ``"sum"``.
+        delta: :math:`\delta`, above 0.
+        weight: weight of each element, of the shape of ``input``; None means ones.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+
+    Raises:
+        ValueError: ``reduction`` is none of the three, or ``weight`` has another shape.
+        RuntimeError: ``delta`` is not positive.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.huber_loss(torch.tensor([0.5, 3.0]), torch.tensor([0.0, 0.0]), "none", delta=2.0)
+        tensor([0.1250, 4.0000])
+
+    Mirrors torch/nn/functional.py, ``huber_loss``.
+    """
+    x, y = _same_size(input, target)
+    _check_weight(weight, input)
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    d = (x - y).abs()
+    loss = _VF.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta)
+    return _reduced(loss if weight is None else loss * weight, reduction)
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""Cross entropy of probabilities: :math:`-w (y \log x + (1 - y) \log(1 - x))`, the logarithms at least -100.
+
+    Args:
+        input: probabilities, of any shape.
+        target: probabilities, of the same shape.
+        weight: weight of each element, of a shape that broadcasts to it; None means ones.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` (over all elements, whatever their weights) or ``"sum"``.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+
+    Raises:
+        ValueError: the shapes differ, or ``reduction`` is none of the three.
+        RuntimeError: an element of ``input`` or ``target`` is not between 0 and 1.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5, 0.0]), torch.tensor([1.0, 0.0]))
+        tensor(0.3466)
+
+    Mirrors torch/nn/functional.py, ``binary_cross_entropy``.
+    """
+    reduction = _legacy(size_average, reduce, reduction)
+    if target.shape != input.shape:
+        raise ValueError(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
+            "deprecated. Please ensure they have the same size."
+        )
+    for tensor in (input.detach(), target.detach()):
+        if tensor.numel() and not bool(((tensor >= 0) & (tensor <= 1)).all()):
+            raise RuntimeError("all elements of input should be between 0 and 1")
+    loss = (target - 1) * (-input).log1p().clamp(min=-100) - target * input.log().clamp(min=-100)
+    return _reduced(loss if weight is None else loss * weight, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    r"""Cross entropy of scores: :func:`binary_cross_entropy` of their sigmoid, computed so that nothing overflows.
+
+    Args:
+        input: scores, of any shape.
+        target: probabilities, of the same shape.
+        weight: weight of each element, of a shape that broadcasts to it; None means ones.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` (over all elements, whatever their weights) or ``"sum"``.
+        pos_weight: weight of the positive examples, of a shape that broadcasts; None means ones.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+
+    Raises:
+        ValueError: the shapes differ, or ``reduction`` is none of the three.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.tensor([0.0, 2.0]), torch.tensor([1.0, 1.0]))
+        tensor(0.4100)
+
+    Mirrors torch/nn/functional.py, ``binary_cross_entropy_with_logits``.
+    """
+    reduction = _legacy(size_average, reduce, reduction)
+    if target.shape != input.shape:
+        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    positive = 1 if pos_weight is None else (pos_weight - 1) * target + 1
+    loss = (1 - target) * input - positive * logsigmoid(input)
+    return _reduced(loss if weight is None else loss * weight, reduction)
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    r"""How far a distribution is from its target: :math:`y (\log y - x)`, where :math:`x` is a logarithm.
+
+    Args:
+        input: log-probabilities, of any shape.
+        target: probabilities, of the same shape; where ``log_target``, their logarithms.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"sum"``, ``"batchmean"`` (the sum over the first size) or ``"mean"``, which divides by
+            all sizes and is warned about.
+        log_target: whether ``target`` holds logarithms.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+
+    Raises:
+        ValueError: ``reduction`` is none of the four.
+
+    Example:
+        >>> import reftorch as torch
+        >>> uniform = torch.tensor([[0.5, 0.5]])
+        >>> torch.nn.functional.kl_div(uniform.log(), torch.tensor([[0.25, 0.75]]), reduction="batchmean")
+        tensor(0.1308)
+
+    Mirrors torch/nn/functional.py, ``kl_div``.
+    """
+    if size_average is not None or reduce is not None:
+        reduction = _reduction.legacy_get_string(size_average, reduce)
+    elif reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides "
+            "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
+            "same as 'batchmean' in the next major release.",
+            stacklevel=2,
+        )
+    loss = target.exp() * (target - input) if log_target else target.xlogy(target) - target * input
+    if reduction == "batchmean":
+        return loss.sum() / input.shape[0] if input.dim() else loss.sum()
+    return _reduced(loss, reduction)

@@ -1,0 +1,225 @@
+r"""Functions that keep numbers in a useful range: normalization and dropout.
+
+Mirrors: torch/nn/functional.py (``layer_norm``, ``batch_norm``, ``dropout``)
+Leaves out: group, instance and local response normalization; dropout of whole channels.
+
+PyTorch has a kernel for each of the norms. Here they are their formulas, in float32 where the input has 16 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reftorch import _C, _VF
+from reftorch._tensor import Tensor
+from reftorch.autograd.grad_mode import no_grad
+
+__all__ = ["batch_norm", "dropout", "layer_norm", "rms_norm"]
+
+
+def _at_least_float32(input: Tensor) -> Tensor:
+    return input.float() if input.dtype in (_C.float16, _C.bfloat16) else input
+
+
+def _check_normalized_shape(op: str, input: Tensor, shape: tuple[int, ...], **affine: Tensor | None) -> None:
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []"
+        )
+    for name, tensor in affine.items():
+        if tensor is not None and tuple(tensor.shape) != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{list(tensor.shape)} and normalized_shape = {list(shape)}"
+            )
+    if tuple(input.shape[-len(shape) :]) != shape:
+        wanted = "".join(f", {size}" for size in shape)
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*{wanted}], but got input of "
+            f"size{list(input.shape)}"
+        )
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    r"""Give the last dimensions mean 0 and variance 1: :math:`w (x - \mu) / \sqrt{\sigma^2 + \epsilon} + b`.
+
+    Args:
+        input: :math:`(*, s_1, ..., s_k)`.
+        normalized_shape: :math:`(s_1, ..., s_k)`, the dimensions over which mean and (biased) variance are taken.
+        weight: :math:`w`, of that shape; None means ones.
+        bias: :math:`b`, of that shape; None means zeros.
+        eps: :math:`\epsilon`.
+
+    Returns:
+        A tensor of the shape of ``input``.
+
+    Raises:
+        RuntimeError: the shapes do not fit.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.layer_norm(torch.tensor([[1.0, 2.0, 3.0]]), (3,))
+        tensor([[-1.2247,  0.0000,  1.2247]])
+
+    Mirrors torch/nn/functional.py, ``layer_norm``.
+    """
+    shape = tuple(normalized_shape)
+    _check_normalized_shape("layer_norm", input, shape, weight=weight, bias=bias)
+    dims = list(range(-len(shape), 0))
+    x = _at_least_float32(input)
+    centered = x - x.mean(dims, keepdim=True)
+    result = centered * (centered.square().mean(dims, keepdim=True) + eps).rsqrt()
+    result = result if weight is None else result * weight
+    result = result if bias is None else result + bias
+    return result.to(input.dtype)
+
+
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    r"""Divide the last dimensions by their root mean square: :math:`w x / \sqrt{\overline{x^2} + \epsilon}`.
+
+    Args:
+        input: :math:`(*, s_1, ..., s_k)`.
+        normalized_shape: :math:`(s_1, ..., s_k)`, the dimensions over which the mean is taken.
+        weight: :math:`w`, of that shape; None means ones.
+        eps: :math:`\epsilon`; None takes the smallest difference of the dtype in which it is computed.
+
+    Returns:
+        A tensor of the shape of ``input``.
+
+    Raises:
+        RuntimeError: the shapes do not fit.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.rms_norm(torch.tensor([[3.0, 4.0]]), (2,))
+        tensor([[0.8485, 1.1314]])
+
+    Mirrors torch/nn/functional.py, ``rms_norm``.
+    """
+    shape = tuple(normalized_shape)
+    _check_normalized_shape("rms_norm", input, shape, weight=weight)
+    dims = list(range(-len(shape), 0))
+    x = _at_least_float32(input)
+    if eps is None:
+        eps = 2.0**-52 if x.dtype == _C.float64 else 2.0**-23
+    result = x * (x.square().mean(dims, keepdim=True) + eps).rsqrt()
+    return (result if weight is None else result * weight).to(input.dtype)
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    r"""Give each channel mean 0 and variance 1: :math:`w (x - \mu) / \sqrt{\sigma^2 + \epsilon} + b`.
+
+    Args:
+        input: :math:`(N, C)` or :math:`(N, C, d_1, ...)`.
+        running_mean, running_var: :math:`(C)`, used for :math:`\mu` and :math:`\sigma^2` where not training. In
+            training these are the batch's own, and the running ones move towards them (the variance unbiased) in place.
+        weight: :math:`w`, :math:`(C)`; None means ones.
+        bias: :math:`b`, :math:`(C)`; None means zeros.
+        training: whether to use the batch's own mean and variance.
+        momentum: how far the running ones move.
+        eps: :math:`\epsilon`.
+
+    Returns:
+        A tensor of the shape of ``input``.
+
+    Raises:
+        ValueError: in training, a channel has one value only, or ``eps`` is not positive.
+        RuntimeError: not in training, and a running one is missing; or a size is not :math:`C`.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.batch_norm(torch.tensor([[1.0], [3.0]]), None, None, training=True)
+        tensor([[-1.0000],
+                [ 1.0000]])
+
+    Mirrors torch/nn/functional.py, ``batch_norm``.
+    """
+    if training and input.numel() == input.shape[1]:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
+    if training and eps <= 0.0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    if eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
+    channels = input.shape[1]
+    for name, tensor in (
+        ("running_mean", running_mean),
+        ("running_var", running_var),
+        ("weight", weight),
+        ("bias", bias),
+    ):
+        if tensor is not None and tensor.numel() != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {tensor.numel()}")
+    if not training and (running_mean is None or running_var is None):
+        missing = "running_mean" if running_mean is None else "running_var"
+        raise RuntimeError(f"{missing} must be defined in evaluation mode")
+
+    x = _at_least_float32(input)
+    per_channel = [1, channels] + [1] * (input.dim() - 2)
+    if training:
+        dims = [0, *range(2, input.dim())]
+        mean = x.mean(dims)
+        centered = x - mean.reshape(per_channel)
+        var = centered.square().mean(dims)
+        count = input.numel() // channels
+        with no_grad():
+            if running_mean is not None:
+                running_mean.lerp_(mean.to(running_mean.dtype), momentum)
+            if running_var is not None:
+                running_var.lerp_((var * (count / (count - 1))).to(running_var.dtype), momentum)
+    else:
+        assert running_mean is not None and running_var is not None
+        centered, var = x - running_mean.reshape(per_channel), running_var
+    result = centered * (var + eps).rsqrt().reshape(per_channel)
+    result = result if weight is None else result * weight.reshape(per_channel)
+    result = result if bias is None else result + bias.reshape(per_channel)
+    return result.to(input.dtype)
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    r"""In training, set elements to zero with probability :math:`p` and scale the others by :math:`1 / (1 - p)`.
+
+    Args:
+        input: tensor of any shape.
+        p: :math:`p`, from 0 to 1.
+        training: whether to do anything.
+        inplace: whether to overwrite ``input``.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: ``p`` is no probability.
+
+    Example:
+        >>> import reftorch as torch
+        >>> sorted(set(torch.nn.functional.dropout(torch.ones(100), p=0.75).tolist()))
+        [0.0, 4.0]
+        >>> torch.nn.functional.dropout(torch.ones(2), training=False)
+        tensor([1., 1.])
+
+    Mirrors torch/nn/functional.py, ``dropout``.
+    """
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if p == 0 or not training or input.numel() == 0:
+        return input
+    noise = _VF.zeros_like(input.detach()) if p == 1 else _VF.empty_like(input.detach()).bernoulli_(1 - p).div_(1 - p)
+    return input.mul_(noise) if inplace else input * noise

@@ -1,0 +1,133 @@
+"""Tables whose rows are looked up.
+
+Mirrors: torch/nn/modules/sparse.py
+Leaves out: ``EmbeddingBag``, sparse gradients, and gradients divided by how often a row was picked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reftorch import _VF
+from reftorch._tensor import Tensor
+from reftorch.autograd.grad_mode import no_grad
+from reftorch.nn import functional as F
+from reftorch.nn import init
+from reftorch.nn.modules.module import Module
+from reftorch.nn.parameter import Parameter
+
+__all__ = ["Embedding"]
+
+
+class Embedding(Module):
+    """A table with a row for each of a number of things, such as words. It starts from a standard normal distribution.
+
+    Args:
+        num_embeddings: how many rows.
+        embedding_dim: their length.
+        padding_idx: a row that starts as zeros and gets no gradient; negative ones count from the end.
+        max_norm: rows that are picked and have a larger norm are first scaled down to it.
+        norm_type: which norm (default 2).
+        scale_grad_by_freq, sparse: must be False.
+        device: where the parameter lives.
+        dtype: its floating point dtype.
+
+    Shape:
+        Input :math:`(*)`, int64 or int32; output :math:`(*, D)`; ``weight`` :math:`(V, D)`.
+
+    Raises:
+        AssertionError: ``padding_idx`` is no row's.
+        IndexError: (from a call) a number is no row's.
+        NotImplementedError: (from a call) ``scale_grad_by_freq`` or ``sparse`` is asked for.
+
+    Example:
+        >>> import reftorch as torch
+        >>> layer = torch.nn.Embedding(10, 3, padding_idx=0)
+        >>> layer(torch.tensor([[0, 1], [4, 4]])).shape
+        torch.Size([2, 2, 3])
+        >>> layer(torch.tensor(0)).tolist()
+        [0.0, 0.0, 0.0]
+
+    Mirrors torch/nn/modules/sparse.py, ``Embedding``.
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise AssertionError("Padding_idx must be within num_embeddings")
+            padding_idx %= num_embeddings
+        self.padding_idx = padding_idx
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.sparse = sparse
+        if _weight is None:
+            empty = _VF.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
+            self.weight = Parameter(empty, requires_grad=not _freeze)
+            self.reset_parameters()
+        else:
+            if tuple(_weight.shape) != (num_embeddings, embedding_dim):
+                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+            self.weight = Parameter(_weight, requires_grad=not _freeze)
+
+    def reset_parameters(self) -> None:
+        """Draw the table anew."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with no_grad():
+                self.weight[self.padding_idx].fill_(0)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.embedding(
+            input,
+            self.weight,
+            self.padding_idx,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.sparse,
+        )
+
+    def extra_repr(self) -> str:
+        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
+        usual = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
+        parts += [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
+        return ", ".join(parts)
+
+    @classmethod
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Embedding:
+        """Make one of a table that is there.
+
+        Args:
+            embeddings: the table, :math:`(V, D)`.
+            freeze: whether it stays as it is.
+            options: as for the class.
+
+        Example:
+            >>> import reftorch as torch
+            >>> layer = torch.nn.Embedding.from_pretrained(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+            >>> layer(torch.tensor([1]))
+            tensor([[3., 4.]])
+
+        Mirrors torch/nn/modules/sparse.py, ``Embedding.from_pretrained``.
+        """
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        rows, columns = embeddings.shape
+        return cls(rows, columns, _weight=embeddings, _freeze=freeze, **options)
