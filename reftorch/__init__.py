@@ -79,7 +79,9 @@ from reftorch import (
     optim,
     profiler,
     random,
+    serialization,
     special,
+    storage,
     testing,
     types,
     utils,
@@ -100,6 +102,7 @@ from reftorch._functional_shape import (  # type: ignore[assignment, no-redef]
 from reftorch._functorch.vmap import vmap
 from reftorch._tensor import Tensor
 from reftorch._tensor_str import get_printoptions, printoptions, set_printoptions
+from reftorch._torch_function import overridable
 from reftorch._type_info import finfo, iinfo
 from reftorch._utils import is_warn_always_enabled, set_warn_always, typename
 from reftorch.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
@@ -132,7 +135,12 @@ from reftorch.random import (
     seed,
     set_rng_state,
 )
+from reftorch.serialization import load, save
+from reftorch.storage import _LEGACY_CLASSES, TypedStorage, UntypedStorage
+from reftorch.utils.dlpack import from_dlpack, to_dlpack
 from reftorch.version import __version__
+
+globals().update(_LEGACY_CLASSES)  # FloatStorage and the like
 
 inf = _math.inf
 nan = _math.nan
@@ -141,6 +149,7 @@ e = _math.e
 newaxis = None
 
 
+@overridable
 def is_floating_point(input: Tensor) -> Any:
     """Return whether the elements of ``input`` are floating-point numbers.
 
@@ -154,6 +163,7 @@ def is_floating_point(input: Tensor) -> Any:
     return input.is_floating_point()
 
 
+@overridable
 def numel(input: Tensor) -> Any:
     """Return the number of elements of ``input``.
 
@@ -168,15 +178,15 @@ def numel(input: Tensor) -> Any:
 
 
 if TYPE_CHECKING:
-    from reftorch import debug
+    from reftorch import debug, overrides
 else:  # hidden from type checkers, to whom any name would then do
 
     def __getattr__(name: str) -> Any:
-        """``reftorch.debug`` is imported when first used: nothing in the library needs it."""
-        if name == "debug":
+        """``reftorch.debug`` and ``overrides`` are imported when first used: nothing in the library needs them."""
+        if name in ("debug", "overrides"):
             import importlib
 
-            return importlib.import_module("reftorch.debug")
+            return importlib.import_module(f"reftorch.{name}")
         raise AttributeError(f"module 'reftorch' has no attribute '{name}'")
 
 
@@ -184,7 +194,7 @@ def __dir__() -> list[str]:
     """What completion offers: not the helpers of this file, not the ops that are a matter between formulas and kernels,
     and in-place ops as methods only, though ``torch.add_(x, y)`` works.
     """
-    hidden = {"Any", "annotations", "reftorch", "alias", "index", "slice", "nonzero_numpy", "unique_dim"}
+    hidden = {"Any", "annotations", "overridable", "reftorch", "alias", "index", "slice", "nonzero_numpy", "unique_dim"}
     hidden |= {"unique_dim_consecutive"}  # what begins with special_ is in reftorch.special, under the rest of its name
     return [
         name

@@ -12,6 +12,7 @@ from typing import Any
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
 
 
 def _along(values: Tensor, points: Tensor, dim: int, edge_order: int) -> Tensor:
@@ -37,6 +38,7 @@ def _along(values: Tensor, points: Tensor, dim: int, edge_order: int) -> Tensor:
     return _VF.cat([first, middle, last], dim)
 
 
+@overridable
 def gradient(
     input: Tensor,
     *,
@@ -101,6 +103,7 @@ def gradient(
     return tuple(results)
 
 
+@overridable
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Turn places counted through a flattened tensor into coordinates: the inverse of counting row by row.
 

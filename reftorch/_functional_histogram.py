@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
 
 
 def _show(result: Any) -> str:
@@ -112,6 +113,7 @@ def _checked_points(points: Tensor, weight: Tensor | None) -> tuple[Tensor, Tens
     return points.reshape(-1, points.shape[-1]), weight
 
 
+@overridable
 def histogram(
     input: Tensor,
     bins: int | Tensor = 100,
@@ -156,6 +158,7 @@ def histogram(
     return _histogram(_count(values, [edges], weights, density), edges)
 
 
+@overridable
 def histogramdd(
     input: Tensor,
     bins: int | Sequence[int] | Sequence[Tensor],

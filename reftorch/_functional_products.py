@@ -11,6 +11,7 @@ from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
 
 
 def _subscripts(sublist: Sequence[Any]) -> str:
@@ -26,6 +27,7 @@ def _subscripts(sublist: Sequence[Any]) -> str:
     return "".join(map(letter, sublist))
 
 
+@overridable
 def einsum(*args: Any) -> Tensor:
     r"""Return the sum of products of the operands' elements that an equation in Einstein's notation describes.
 
@@ -72,6 +74,7 @@ def einsum(*args: Any) -> Tensor:
     return _VF.einsum(equation, operands)
 
 
+@overridable
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
     r"""Return the product of two tensors, summed over pairs of dimensions.
 
@@ -117,6 +120,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     return _VF.tensordot(a, b, dims_a, dims_b, out=out)
 
 
+@overridable
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """Return the product of matrices, in the order that takes the fewest multiplications. Deprecated, as in PyTorch.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
 
 
 def _one_list(tensors: tuple[Any, ...]) -> Any:
@@ -18,6 +19,7 @@ def _one_list(tensors: tuple[Any, ...]) -> Any:
     return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
 
 
+@overridable
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Return views of the tensors, all of the shape they broadcast to.
 
@@ -73,6 +75,7 @@ def broadcast_shapes(*shapes: Sequence[int] | int) -> Any:
     return _C.Size(result[::-1])
 
 
+@overridable
 def atleast_1d(*tensors: Any) -> Any:
     """Return each tensor with at least one dimension: a 0-dim one as a vector of one element, others as they are.
 
@@ -89,6 +92,7 @@ def atleast_1d(*tensors: Any) -> Any:
     return _VF.atleast_1d(tensors[0] if len(tensors) == 1 else tensors)
 
 
+@overridable
 def atleast_2d(*tensors: Any) -> Any:
     """Return each tensor with at least two dimensions: a vector becomes a row.
 
@@ -105,6 +109,7 @@ def atleast_2d(*tensors: Any) -> Any:
     return _VF.atleast_2d(tensors[0] if len(tensors) == 1 else tensors)
 
 
+@overridable
 def atleast_3d(*tensors: Any) -> Any:
     """Return each tensor with at least three dimensions: ``(n)`` becomes ``(1, n, 1)``, ``(n, m)`` ``(n, m, 1)``.
 
@@ -121,6 +126,7 @@ def atleast_3d(*tensors: Any) -> Any:
     return _VF.atleast_3d(tensors[0] if len(tensors) == 1 else tensors)
 
 
+@overridable
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Return a grid for each vector: the vector along its own dimension, repeated along those of the others.
 
@@ -150,6 +156,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     return grids
 
 
+@overridable
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Return every tuple that takes an element from each vector, a row each, as :func:`itertools.product` does.
 
@@ -175,6 +182,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     return _VF.cartesian_prod(_one_list(tensors))
 
 
+@overridable
 def block_diag(*tensors: Tensor) -> Tensor:
     """Return a matrix with the tensors as blocks along its diagonal, and zeros elsewhere.
 

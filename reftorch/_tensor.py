@@ -1,19 +1,21 @@
 """The tensor class of Python: what ``_C.TensorBase`` has, and what is easier said in Python.
 
 Mirrors: torch/_tensor.py
-Leaves out: subclass dispatch, sparse and quantized methods, pickling (it comes with serialization).
+Leaves out: sparse and quantized methods. Numpy, DLPack and pickle are in reftorch/_tensor_interchange.py.
 """
 
 from __future__ import annotations
 
 import builtins
+import functools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _C, autograd
+from reftorch._tensor_interchange import _TensorInterchange
 from reftorch._tensor_queries import _TensorQueries
-from reftorch.storage import UntypedStorage
+from reftorch._torch_function import handle_torch_function, has_torch_function_unary, make_overridable
 
 if TYPE_CHECKING:
     from reftorch.utils.hooks import RemovableHandle
@@ -23,7 +25,7 @@ __all__ = ["Tensor"]
 _bool = bool  # inside of the class `bool` is a method
 
 
-class Tensor(_TensorQueries, _C.TensorBase):
+class Tensor(_TensorInterchange, _TensorQueries, _C.TensorBase):
     """An n-dimensional array of one dtype that can remember how it was made.
 
     Make one with :func:`reftorch.tensor`, a factory such as :func:`reftorch.zeros`, or an op.
@@ -39,7 +41,32 @@ class Tensor(_TensorQueries, _C.TensorBase):
     Mirrors torch/_tensor.py, ``Tensor``.
     """
 
+    @classmethod
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Run ``func``, and make its results of this class: what a subclass inherits.
+
+        A subclass that overrides it asks ``super()`` for what it does not answer itself.
+
+        Example:
+            >>> import reftorch as torch
+            >>> class Length(torch.Tensor):
+            ...     pass
+            >>> type(torch.ones(2).as_subclass(Length) + 1).__name__
+            'Length'
+
+        Mirrors torch/_tensor.py, ``Tensor.__torch_function__``.
+        """
+        if not all(issubclass(cls, each) for each in types):
+            return NotImplemented
+        with _C.DisableTorchFunctionSubclass():
+            result = func(*args, **(kwargs or {}))
+        return result if cls is Tensor or func in _nowrap_functions() else _convert(result, cls)
+
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        if has_torch_function_unary(self):
+            return handle_torch_function(Tensor.__repr__, (self,), self, tensor_contents=tensor_contents)
         from reftorch import _tensor_str
 
         return _tensor_str._str(self, tensor_contents=tensor_contents)
@@ -81,6 +108,16 @@ class Tensor(_TensorQueries, _C.TensorBase):
 
         Mirrors torch/_tensor.py, ``Tensor.backward``.
         """
+        if has_torch_function_unary(self):
+            return handle_torch_function(
+                Tensor.backward,
+                (self,),
+                self,
+                gradient=gradient,
+                retain_graph=retain_graph,
+                create_graph=create_graph,
+                inputs=inputs,
+            )
         autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
@@ -144,8 +181,6 @@ class Tensor(_TensorQueries, _C.TensorBase):
 
     # ---- names that Python's own operators do not need, but programs call
 
-    __array_priority__ = 1000  # numpy leaves `array * tensor` to the tensor
-
     def __div__(self, other: Any) -> Tensor:
         return self / other
 
@@ -198,25 +233,6 @@ class Tensor(_TensorQueries, _C.TensorBase):
         if isinstance(element, (Tensor, int, float, bool)):
             return _bool((self == element).any().item())
         raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        array = self.numpy() if dtype is None else self.numpy().astype(dtype, copy=False)
-        return array.copy() if copy else array
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
-                "moment. Hint: copy x.detach() instead."
-            )
-        if id(self) in memo:
-            return memo[id(self)]
-        copy = type(self)._make_subclass(type(self), self.detach().clone(), self.requires_grad)
-        memo[id(self)] = copy
-        if self.grad is not None:
-            copy.grad = self.grad.__deepcopy__(memo)
-        copy.__dict__.update({name: _deepcopy(value, memo) for name, value in self.__dict__.items()})
-        return copy
 
     # ---- ops that the schemas cannot say as methods
 
@@ -356,19 +372,6 @@ class Tensor(_TensorQueries, _C.TensorBase):
                 at = before
         return tuple(order)
 
-    def untyped_storage(self) -> UntypedStorage:
-        """The bytes that this tensor and its views share.
-
-        Example:
-            >>> import reftorch as torch
-            >>> x = torch.arange(6.0)
-            >>> x.untyped_storage().data_ptr() == x[2:].untyped_storage().data_ptr()
-            True
-
-        Mirrors torch/_C/__init__.pyi.in, ``TensorBase.untyped_storage``.
-        """
-        return UntypedStorage(self)
-
     # ---- conversions
 
     def float(self) -> Tensor:
@@ -475,11 +478,22 @@ def _nuclear_norm(matrices: Tensor, dim: Any, keepdim: builtins.bool) -> Tensor:
     return result
 
 
-def _deepcopy(value: Any, memo: dict[int, Any]) -> Any:
-    import copy
+def _convert(result: Any, cls: type) -> Any:
+    """Tensors, also those in tuples and lists, as objects of a subclass."""
+    if isinstance(result, Tensor) and not isinstance(result, cls):
+        return result.as_subclass(cls)
+    if isinstance(result, (tuple, list)):
+        return type(result)(_convert(each, cls) for each in result)  # type: ignore[call-arg]
+    return result
 
-    return copy.deepcopy(value, memo)
+
+@functools.cache
+def _nowrap_functions() -> set[Callable[..., Any]]:
+    """What gives out a tensor that is kept somewhere: the very object is asked for."""
+    return {Tensor._base.__get__, Tensor.grad.__get__, Tensor._grad.__get__}  # type: ignore[attr-defined]
 
 
 Tensor.__module__ = "reftorch"
 _C._set_tensor_class(Tensor)
+for _class in (Tensor, _TensorInterchange, _TensorQueries):
+    make_overridable(_class)

@@ -1,13 +1,16 @@
 """Small helpers that several parts of the package share.
 
 Mirrors: torch/_utils.py, and ``typename`` and ``set_warn_always`` of torch/__init__.py
-Leaves out: what rebuilds tensors and storages from a file, and the wrapper that carries an exception between processes.
+Leaves out: the wrapper that carries an exception between processes.
 """
 
 from __future__ import annotations
 
+import copyreg
 import warnings
 from typing import Any
+
+from reftorch import _C
 
 __all__ = ["is_warn_always_enabled", "set_warn_always", "typename"]
 
@@ -102,3 +105,46 @@ class ArrayInterface:
             "strides": strides,
             "typestr": typestr,
         }
+
+
+# --- what pickled tensors name; the names and arguments are those of PyTorch's files ----------------------------------
+
+
+def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Any:
+    empty: Any = _C._VariableFunctions.empty(0, dtype=storage.dtype)
+    return empty.set_(storage, storage_offset, size, stride)
+
+
+def _rebuild_tensor_v2(
+    storage: Any,
+    storage_offset: int,
+    size: Any,
+    stride: Any,
+    requires_grad: bool,
+    backward_hooks: Any,
+    metadata: Any = None,
+) -> Any:
+    tensor = _rebuild_tensor(storage, storage_offset, size, stride)
+    tensor.requires_grad = requires_grad
+    if backward_hooks:  # of files from long ago; today's hold none
+        tensor._backward_hooks = backward_hooks
+    return tensor
+
+
+def _get_obj_state(obj: Any) -> Any:
+    """The attributes of an object, as ``object.__getstate__`` gives them from Python 3.11 on."""
+    if hasattr(obj, "__getstate__"):
+        return obj.__getstate__()
+    slots = copyreg._slotnames(type(obj))  # type: ignore[attr-defined]
+    if not slots:
+        return obj.__dict__
+    return obj.__dict__, {name: getattr(obj, name) for name in slots if hasattr(obj, name)}
+
+
+def _set_obj_state(obj: Any, state: Any) -> Any:
+    if isinstance(state, tuple) and len(state) != 2:
+        raise RuntimeError(f"Invalid serialized state: {state}")
+    for attributes in state if isinstance(state, tuple) else (state,):
+        for name, value in (attributes or {}).items():
+            setattr(obj, name, value)
+    return obj

@@ -12,8 +12,9 @@ from typing import Any
 
 from reftorch import _C
 from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
 from reftorch._utils import _TENSOR_NAMES
-from reftorch.storage import UntypedStorage
+from reftorch.storage import TypedStorage, UntypedStorage
 
 __all__ = [
     "as_tensor", "asarray", "frombuffer", "imag", "is_complex", "is_conj", "is_inference", "is_neg", "is_same_size",
@@ -169,6 +170,7 @@ def range(*args: Any, **kwargs: Any) -> Tensor:
     return _C._VariableFunctions.range(*args, **kwargs)
 
 
+@overridable
 def imag(input: Tensor) -> Tensor:
     """Refuse: no tensor here is complex, and PyTorch has no imaginary part of a real one.
 
@@ -183,34 +185,40 @@ def imag(input: Tensor) -> Tensor:
 
 def is_storage(obj: Any, /) -> bool:
     """Return whether ``obj`` is a tensor's storage."""
-    return isinstance(obj, UntypedStorage)
+    return isinstance(obj, (TypedStorage, UntypedStorage))
 
 
+@overridable
 def is_complex(input: Tensor) -> bool:
     """Return whether the elements are complex numbers: there are none here."""
     return input.is_complex()
 
 
+@overridable
 def is_signed(input: Tensor) -> bool:
     """Return whether the dtype of ``input`` has negative numbers."""
     return input.is_signed()
 
 
+@overridable
 def is_conj(input: Tensor) -> bool:
     """Return whether ``input`` is a conjugate view: never, without complex numbers."""
     return False
 
 
+@overridable
 def is_inference(input: Tensor) -> bool:
     """Return whether ``input`` is an inference tensor, made in :class:`inference_mode`."""
     return input.is_inference()
 
 
+@overridable
 def is_neg(input: Tensor) -> bool:
     """Return whether ``input`` is a negated view: never, without complex numbers."""
     return False
 
 
+@overridable
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Return whether the two have the same shape."""
     return input.shape == other.shape
@@ -266,6 +274,7 @@ def set_default_dtype(d: Any, /) -> None:
     _C._set_default_dtype(d)
 
 
+@overridable
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """Return the coordinates of the elements that are not zero, in order.
 
@@ -290,6 +299,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     return input.nonzero(as_tuple=as_tuple) if out is None else _C._VariableFunctions.nonzero(input, out=out)
 
 
+@overridable
 def unique(
     input: Tensor,
     sorted: bool = True,
@@ -319,6 +329,7 @@ def unique(
     return input.unique(sorted, return_inverse, return_counts, dim)
 
 
+@overridable
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
@@ -343,6 +354,7 @@ def unique_consecutive(
     return input.unique_consecutive(return_inverse, return_counts, dim)
 
 
+@overridable
 def norm(
     input: Tensor,
     p: float | str | None = "fro",

@@ -9,8 +9,11 @@
 #include <csrc/functorch/python_functorch.h>
 #include <csrc/python_arg_parser.h>
 #include <csrc/python_dispatch.h>
+#include <csrc/python_dlpack.h>
 #include <csrc/python_dtype.h>
 #include <csrc/python_generator.h>
+#include <csrc/python_storage.h>
+#include <csrc/python_torch_function.h>
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/Parallel.h>
@@ -156,7 +159,10 @@ PYBIND11_MODULE(_C, m) {
   initExceptions(m.ptr());
   initDtypes(m.ptr());
   initTensorBase(m.ptr());
+  initTorchFunction(m.ptr());
   initGenerator(m.ptr());
+  initStorage(m.ptr());
+  initDLPack(m.ptr());
   initAutogradBindings(m.ptr());
   if (PyModule_AddFunctions(m.ptr(), tensor_functions) < 0) {
     throw py::error_already_set();

@@ -5,6 +5,7 @@
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_dtype.h>
 #include <csrc/python_generator.h>
+#include <csrc/python_torch_function.h>
 
 #include <unordered_set>
 
@@ -121,6 +122,10 @@ bool PythonSignature::check(const Param& param, PyObject* obj) const {
   return false;
 }
 
+bool PythonSignature::accepts(const Param& param, PyObject* obj, const PythonArgs& call) const {
+  return check(param, obj) || (call.overridden && argument_has_torch_function(obj));
+}
+
 // x.view(2, 3) for x.view((2, 3)): where the one positional parameter beside self is a list of ints, the ints may stand
 // alone.
 bool PythonSignature::ints_may_stand_alone() const {
@@ -180,10 +185,10 @@ bool PythonSignature::parse(const PythonArgs& call, at::Stack& stack) const {
       stack.emplace_back(param.default_value);
       continue;
     }
-    if (!check(param, obj)) {
+    if (!accepts(param, obj, call)) {
       return false;
     }
-    if (obj == Py_None) {
+    if (obj == Py_None || call.overridden) {
       stack.emplace_back(IValue());
     } else {
       stack.emplace_back(unpack_argument(param.type, param.list_size, obj));
@@ -202,6 +207,9 @@ bool PythonSignature::parse(const PythonArgs& call, at::Stack& stack) const {
         continue;
       }
       const size_t num_outputs = entry_->schema.returns.size();
+      if (call.overridden && argument_has_torch_function(out)) {
+        continue;
+      }
       if (num_outputs == 1 && THPVariable_Check(out)) {
         stack.emplace_back(THPVariable_Unpack(out));
       } else if (num_outputs > 1 && is_sequence_of(out, [](PyObject* item) { return THPVariable_Check(item); }) &&
@@ -341,7 +349,7 @@ void PythonSignature::raise_mismatch(const PythonArgs& call) const {
     }
     if (obj == nullptr && !param.has_default) {
       missing += std::string(num_missing++ == 0 ? "" : ", ") + "\"" + PyUnicode_AsUTF8(param.name) + "\"";
-    } else if (obj != nullptr && !check(param, obj)) {
+    } else if (obj != nullptr && !accepts(param, obj, call)) {
       const std::string position =
           static_cast<Py_ssize_t>(i) < call.nargs ? c10::str(" (position ", i + 1 - first, ")") : "";
       TORCH_CHECK_TYPE(false, fname, ": argument '", PyUnicode_AsUTF8(param.name), "'", position, " must be ",

@@ -1,6 +1,5 @@
 // Mirrors: torch/csrc/utils/python_arg_parser.h
-// From Python's arguments to a stack of IValues, following a schema. Left out: __torch_function__, symbolic ints,
-// complex numbers.
+// From Python's arguments to a stack of IValues, following a schema. Left out: symbolic ints, complex numbers.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -19,6 +18,8 @@ struct PythonArgs {
   PyObject* const* args;
   Py_ssize_t nargs;
   PyObject* kwnames; // tuple of str, or null
+  // Some argument overrides ops: it stands for a value of any type, and parsing only asks whether the call fits.
+  bool overridden = false;
 
   Py_ssize_t nkwargs() const {
     return kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0;
@@ -70,6 +71,7 @@ class PythonSignature final {
   };
   bool names(const Param& param, PyObject* keyword) const;
   bool check(const Param& param, PyObject* obj) const;
+  bool accepts(const Param& param, PyObject* obj, const PythonArgs& call) const;
   bool ints_may_stand_alone() const;
   bool takes_varargs(const PythonArgs& call) const;
 

@@ -14,6 +14,7 @@
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_arg_parser.h>
 #include <csrc/python_gil.h>
+#include <csrc/python_torch_function.h>
 
 #include <structmember.h>
 
@@ -136,19 +137,45 @@ static PyObject* call_packet(const OpOverloadPacket* packet, const PythonArgs& c
   raise_no_match(packet, call);
 }
 
+// The call, of which some argument or a mode overrides ops, handed to them; see Note [torch_function].
+static PyObject* call_overridden(const OpOverloadPacket* packet, PythonArgs call) {
+  call.overridden = true;
+  at::Stack unused;
+  const auto& signatures = *packet->signatures;
+  if (std::none_of(signatures.begin(), signatures.end(),
+                   [&](const PythonSignature& signature) { return signature.parse(call, unused); })) {
+    raise_no_match(packet, call);
+  }
+  const std::string name = std::string(packet->is_method ? "torch.Tensor." : "torch.") + PyUnicode_AsUTF8(packet->name);
+  return handle_torch_function_of_call(reinterpret_cast<PyObject*>(const_cast<OpOverloadPacket*>(packet)), call,
+                                       name.c_str());
+}
+
 static PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   HANDLE_TH_ERRORS
-  return call_packet(reinterpret_cast<OpOverloadPacket*>(self), PythonArgs{args, PyVectorcall_NARGS(nargsf), kwnames});
+  const auto* packet = reinterpret_cast<OpOverloadPacket*>(self);
+  const PythonArgs call{args, PyVectorcall_NARGS(nargsf), kwnames};
+  bool overridden = torch_function_mode_enabled();
+  for (Py_ssize_t i = 0; i < call.nargs + call.nkwargs(); i++) {
+    overridden = overridden || argument_has_torch_function(args[i]);
+  }
+  return overridden ? call_overridden(packet, call) : call_packet(packet, call);
   END_HANDLE_TH_ERRORS
 }
 
-PyObject* call_operator(PyObject* packet, PyObject* const* args, Py_ssize_t nargs) {
+PyObject* call_operator(PyObject* packet, const OperatorNames& names, PyObject* const* args, Py_ssize_t nargs) {
+  HANDLE_TH_ERRORS
+  bool overridden = torch_function_mode_enabled();
   for (Py_ssize_t i = 0; i < nargs; i++) {
-    if (!THPVariable_Check(args[i]) && !is_python_number(args[i])) {
+    if (check_has_torch_function(args[i])) {
+      overridden = true;
+    } else if (!THPVariable_Check(args[i]) && !is_python_number(args[i])) {
       Py_RETURN_NOTIMPLEMENTED;
     }
   }
-  return op_vectorcall(packet, args, static_cast<size_t>(nargs), nullptr);
+  return overridden ? handle_torch_function_of_operator(names, args, nargs)
+                    : call_packet(reinterpret_cast<OpOverloadPacket*>(packet), PythonArgs{args, nargs, nullptr});
+  END_HANDLE_TH_ERRORS
 }
 
 // ---- the Python type

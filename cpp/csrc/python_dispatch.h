@@ -13,8 +13,13 @@ struct OpOverloadPacket;
 
 // Borrowed; null if there is no method of that name.
 PyObject* find_method(const char* name);
-// Calls op `name` on tensors and numbers, as an operator slot does: Py_NotImplemented where the types are not an op's.
-PyObject* call_operator(PyObject* packet, PyObject* const* args, Py_ssize_t nargs);
+// What an operator is called where it is overridden: attributes of Tensor.
+struct OperatorNames {
+  const char* name;
+  const char* reflected = nullptr; // with the tensor on the right; it gets the tensor first
+};
+// Calls an op on tensors and numbers, as an operator slot does: Py_NotImplemented where the types are not an op's.
+PyObject* call_operator(PyObject* packet, const OperatorNames& names, PyObject* const* args, Py_ssize_t nargs);
 
 // Adds every op to the module's `_VariableFunctions` and `_nn`, and to TensorBase.
 void initOps(PyObject* module, PyObject* tensor_base);

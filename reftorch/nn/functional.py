@@ -15,6 +15,7 @@ from typing import Any
 
 from reftorch import _C
 from reftorch._tensor import Tensor
+from reftorch._torch_function import handle_torch_function, has_torch_function_unary, has_torch_function_variadic
 from reftorch._utils import typename
 from reftorch.nn import (
     _functional_activation,
@@ -64,6 +65,8 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
     Mirrors torch/nn/functional.py, ``relu``.
     """
+    if has_torch_function_unary(input):
+        return handle_torch_function(relu, (input,), input, inplace=inplace)
     return input.relu_() if inplace else input.relu()
 
 
@@ -88,6 +91,8 @@ def tanh(input: Tensor) -> Tensor:
 
     Mirrors torch/nn/functional.py, ``tanh``.
     """
+    if has_torch_function_unary(input):
+        return handle_torch_function(tanh, (input,), input)
     return input.tanh()
 
 
@@ -107,6 +112,8 @@ def sigmoid(input: Tensor) -> Tensor:
 
     Mirrors torch/nn/functional.py, ``sigmoid``.
     """
+    if has_torch_function_unary(input):
+        return handle_torch_function(sigmoid, (input,), input)
     return input.sigmoid()
 
 
@@ -188,6 +195,8 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
     Mirrors torch/nn/functional.py, ``softmax``.
     """
+    if has_torch_function_unary(input):
+        return handle_torch_function(softmax, (input,), input, dim=dim, _stacklevel=_stacklevel, dtype=dtype)
     if dim is None:
         dim = _get_softmax_dim("softmax", input.dim(), _stacklevel)
     return input.softmax(dim, dtype=dtype)
@@ -214,6 +223,8 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
 
     Mirrors torch/nn/functional.py, ``log_softmax``.
     """
+    if has_torch_function_unary(input):
+        return handle_torch_function(log_softmax, (input,), input, dim=dim, _stacklevel=_stacklevel, dtype=dtype)
     if dim is None:
         dim = _get_softmax_dim("log_softmax", input.dim(), _stacklevel)
     return input.log_softmax(dim, dtype=dtype)
@@ -255,6 +266,18 @@ def nll_loss(
 
     Mirrors torch/nn/functional.py, ``nll_loss``.
     """
+    if has_torch_function_variadic(input, target, weight):
+        return handle_torch_function(
+            nll_loss,
+            (input, target, weight),
+            input,
+            target,
+            weight,
+            size_average=size_average,
+            ignore_index=ignore_index,
+            reduce=reduce,
+            reduction=reduction,
+        )
     if size_average is not None or reduce is not None:
         reduction = _reduction.legacy_get_string(size_average, reduce)
     code = _reduction.get_enum(reduction)
@@ -326,6 +349,19 @@ def cross_entropy(
 
     Mirrors torch/nn/functional.py, ``cross_entropy``.
     """
+    if has_torch_function_variadic(input, target, weight):
+        return handle_torch_function(
+            cross_entropy,
+            (input, target, weight),
+            input,
+            target,
+            weight,
+            size_average=size_average,
+            ignore_index=ignore_index,
+            reduce=reduce,
+            reduction=reduction,
+            label_smoothing=label_smoothing,
+        )
     if size_average is not None or reduce is not None:
         reduction = _reduction.legacy_get_string(size_average, reduce)
     if target.shape == input.shape:
@@ -400,6 +436,17 @@ def mse_loss(
 
     Mirrors torch/nn/functional.py, ``mse_loss``.
     """
+    if has_torch_function_variadic(input, target, weight):
+        return handle_torch_function(
+            mse_loss,
+            (input, target, weight),
+            input,
+            target,
+            size_average=size_average,
+            reduce=reduce,
+            reduction=reduction,
+            weight=weight,
+        )
     if target.shape != input.shape:
         warnings.warn(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "

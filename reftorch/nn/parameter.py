@@ -1,14 +1,15 @@
 """Tensors that a module owns: parameters and buffers.
 
 Mirrors: torch/nn/parameter.py
-Leaves out: uninitialized (lazy) parameters and buffers, and pickling, which comes with serialization.
+Leaves out: uninitialized (lazy) parameters and buffers.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
-from reftorch import _VF
+from reftorch import _C, _VF, _utils
 from reftorch._tensor import Tensor
 
 __all__ = ["Buffer", "Parameter"]
@@ -72,6 +73,13 @@ class Parameter(Tensor, metaclass=_MarkedMeta):
     def __repr__(self) -> str:  # type: ignore[override]
         return "Parameter containing:\n" + super().__repr__()
 
+    def __reduce_ex__(self, proto: Any) -> Any:
+        state = _utils._get_obj_state(self)
+        args = (self.data, self.requires_grad, OrderedDict())
+        return (_rebuild_parameter_with_state, (*args, state)) if state else (_rebuild_parameter, args)
+
+    __torch_function__ = _C._disabled_torch_function_impl  # type: ignore[assignment]
+
 
 class Buffer(Tensor, metaclass=_MarkedMeta):
     """A tensor that, assigned to an attribute of a module, is one of the module's buffers: state without a gradient.
@@ -101,3 +109,14 @@ class Buffer(Tensor, metaclass=_MarkedMeta):
         t.persistent = persistent
         t._is_buffer = True
         return t
+
+
+def _rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any) -> Parameter:
+    return Parameter(data, requires_grad)
+
+
+def _rebuild_parameter_with_state(data: Any, requires_grad: bool, backward_hooks: Any, state: Any) -> Parameter:
+    return _utils._set_obj_state(Parameter(data, requires_grad), state)
+
+
+_C._set_parameter_class(Parameter)

@@ -6,6 +6,7 @@
 #include <csrc/autograd/python_cpp_function.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_arg_parser.h>
+#include <csrc/python_torch_function.h>
 #include <csrc/python_dtype.h>
 #include <csrc/python_gil.h>
 #include <csrc/utils/pybind.h>
@@ -216,6 +217,7 @@ variable_list PythonFormulaNode::apply(variable_list&& grads) {
   }
   const PythonFormula& formula = python_formula();
   const GilAcquire gil;
+  const DisableTorchFunction no_overrides;
   Arguments arguments(*this, grads);
 
   auto assign = [&](size_t input, PyObject* value, const Formula& from) {

@@ -5,6 +5,7 @@
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_methods.h>
 #include <csrc/python_arg_parser.h>
+#include <csrc/python_torch_function.h>
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
@@ -14,6 +15,12 @@ namespace reftorch::torch {
 
 Py_ssize_t THPVariable_length(PyObject* self) {
   HANDLE_TH_ERRORS
+  if (self_has_torch_function(self)) {
+    PyObject* answer = handle_torch_function_of_self(self, "__len__", {});
+    const Py_ssize_t length = PyLong_AsSsize_t(answer);
+    Py_DECREF(answer);
+    return length;
+  }
   const at::Tensor& t = THPVariable_Unpack(self);
   TORCH_CHECK_TYPE(t.dim() > 0, "len() of a 0-d tensor");
   return static_cast<Py_ssize_t>(t.sizes()[0]);
@@ -239,6 +246,9 @@ void copy_to(at::Tensor dst, const at::Tensor& src) {
 
 PyObject* THPVariable_getitem(PyObject* self, PyObject* index) {
   HANDLE_TH_ERRORS
+  if (self_has_torch_function(self) || argument_has_torch_function(index)) {
+    return handle_torch_function_of_self(self, "__getitem__", {index});
+  }
   const at::Tensor& t = THPVariable_Unpack(self);
   if (is_integer_index(index)) {
     return THPVariable_Wrap(apply_select(t, 0, unpack_int(index), 0));
@@ -274,6 +284,10 @@ PyObject* THPVariable_getitem(PyObject* self, PyObject* index) {
 int THPVariable_setitem(PyObject* self, PyObject* index, PyObject* value) {
   HANDLE_TH_ERRORS
   TORCH_CHECK_TYPE(value != nullptr, "Tensor does not support deleting items");
+  if (self_has_torch_function(self) || argument_has_torch_function(index) || check_has_torch_function(value)) {
+    Py_DECREF(handle_torch_function_of_self(self, "__setitem__", {index, value}));
+    return 0;
+  }
   const at::Tensor& t = THPVariable_Unpack(self);
   const at::Tensor src = value_to_tensor(t, value);
   if (index == Py_False) {

@@ -7,7 +7,9 @@
 #include <csrc/python_arg_parser.h>
 #include <csrc/python_dispatch.h>
 #include <csrc/python_dtype.h>
+#include <csrc/python_torch_function.h>
 
+#include <ATen/Functions.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/functorch/TensorWrapper.h>
 
@@ -22,33 +24,34 @@ static const at::Tensor& unpack(PyObject* self) {
 // ---- operators: each slot calls the op of its name
 
 // clang-format off: it lays these tables out in another way each time
-#define FORALL_BINARY_OPERATORS(_)  \
-  _(add, nb_add)                    \
-  _(mul, nb_multiply)               \
-  _(floor_divide, nb_floor_divide)  \
-  _(remainder, nb_remainder)        \
-  _(matmul, nb_matrix_multiply)     \
-  _(bitwise_and, nb_and)            \
-  _(bitwise_or, nb_or)              \
-  _(bitwise_xor, nb_xor)            \
-  _(bitwise_left_shift, nb_lshift)  \
-  _(bitwise_right_shift, nb_rshift)
-#define FORALL_INPLACE_OPERATORS(_)          \
-  _(add_, nb_inplace_add)                    \
-  _(sub_, nb_inplace_subtract)               \
-  _(mul_, nb_inplace_multiply)               \
-  _(div_, nb_inplace_true_divide)            \
-  _(floor_divide_, nb_inplace_floor_divide)  \
-  _(remainder_, nb_inplace_remainder)        \
-  _(bitwise_and_, nb_inplace_and)            \
-  _(bitwise_or_, nb_inplace_or)              \
-  _(bitwise_xor_, nb_inplace_xor)            \
-  _(bitwise_left_shift_, nb_inplace_lshift)  \
-  _(bitwise_right_shift_, nb_inplace_rshift)
-#define FORALL_UNARY_OPERATORS(_) \
-  _(neg, nb_negative)             \
-  _(positive, nb_positive)        \
-  _(abs, nb_absolute)
+// op, slot, and what it is called where it is overridden: by the tensor on the left, and by the one on the right
+#define FORALL_BINARY_OPERATORS(_)                                             \
+  _(add, nb_add, "add", "add")                                                 \
+  _(mul, nb_multiply, "mul", "mul")                                            \
+  _(floor_divide, nb_floor_divide, "__floordiv__", "__rfloordiv__")            \
+  _(remainder, nb_remainder, "remainder", "__rmod__")                          \
+  _(matmul, nb_matrix_multiply, "matmul", "__rmatmul__")                       \
+  _(bitwise_and, nb_and, "__and__", "bitwise_and")                             \
+  _(bitwise_or, nb_or, "__or__", "bitwise_or")                                 \
+  _(bitwise_xor, nb_xor, "__xor__", "bitwise_xor")                             \
+  _(bitwise_left_shift, nb_lshift, "__lshift__", "__rlshift__")                \
+  _(bitwise_right_shift, nb_rshift, "__rshift__", "__rrshift__")
+#define FORALL_INPLACE_OPERATORS(_)                                  \
+  _(add_, nb_inplace_add, "add_")                                    \
+  _(sub_, nb_inplace_subtract, "sub_")                               \
+  _(mul_, nb_inplace_multiply, "mul_")                               \
+  _(div_, nb_inplace_true_divide, "div_")                            \
+  _(floor_divide_, nb_inplace_floor_divide, "floor_divide_")         \
+  _(remainder_, nb_inplace_remainder, "remainder_")                  \
+  _(bitwise_and_, nb_inplace_and, "__iand__")                        \
+  _(bitwise_or_, nb_inplace_or, "__ior__")                           \
+  _(bitwise_xor_, nb_inplace_xor, "__ixor__")                        \
+  _(bitwise_left_shift_, nb_inplace_lshift, "__ilshift__")           \
+  _(bitwise_right_shift_, nb_inplace_rshift, "__irshift__")
+#define FORALL_UNARY_OPERATORS(_)             \
+  _(neg, nb_negative, "neg")                  \
+  _(positive, nb_positive, "positive")        \
+  _(abs, nb_absolute, "abs")
 // clang-format on
 // Operators of several ops, below.
 #define FORALL_OTHER_OPS(_) _(sub) _(rsub) _(true_divide) _(reciprocal) _(pow) _(pow_) _(bitwise_not)
@@ -64,65 +67,70 @@ struct Operators {
 };
 static Operators operators;
 
-#define DEFINE_BINARY(name, slot)                          \
-  static PyObject* slot(PyObject* self, PyObject* other) { \
-    PyObject* args[] = {self, other};                      \
-    return call_operator(operators.name, args, 2);         \
+#define DEFINE_BINARY(op, slot, ...)                                         \
+  static PyObject* slot(PyObject* self, PyObject* other) {                   \
+    PyObject* args[] = {self, other};                                        \
+    return call_operator(operators.op, OperatorNames{__VA_ARGS__}, args, 2); \
   }
 FORALL_BINARY_OPERATORS(DEFINE_BINARY)
 FORALL_INPLACE_OPERATORS(DEFINE_BINARY)
-#define DEFINE_UNARY(name, slot)                    \
-  static PyObject* slot(PyObject* self) {           \
-    return call_operator(operators.name, &self, 1); \
+#define DEFINE_UNARY(op, slot, name)                                   \
+  static PyObject* slot(PyObject* self) {                              \
+    return call_operator(operators.op, OperatorNames{name}, &self, 1); \
   }
 FORALL_UNARY_OPERATORS(DEFINE_UNARY)
 
 // The op itself refuses floats as one that has no kernel for them; the operator, as Python's own of floats.
 static PyObject* nb_invert(PyObject* self) {
   HANDLE_TH_ERRORS
-  TORCH_CHECK_TYPE(c10::isIntegralType(THPVariable_Unpack(self).scalar_type(), /*includeBool=*/true),
+  TORCH_CHECK_TYPE(self_has_torch_function(self) ||
+                       c10::isIntegralType(THPVariable_Unpack(self).scalar_type(), /*includeBool=*/true),
                    "~ (operator.invert) is only implemented on integer and Boolean-type tensors");
-  return call_operator(operators.bitwise_not, &self, 1);
+  return call_operator(operators.bitwise_not, {"__invert__", nullptr}, &self, 1);
   END_HANDLE_TH_ERRORS
 }
 
 // 2 - x is rsub(x, 2), and 2 / x is reciprocal(x) * 2.
 static PyObject* nb_subtract(PyObject* left, PyObject* right) {
   PyObject* args[] = {left, right, left};
-  return is_python_number(left) ? call_operator(operators.rsub, args + 1, 2) : call_operator(operators.sub, args, 2);
+  return is_python_number(left) ? call_operator(operators.rsub, {"__rsub__", nullptr}, args + 1, 2)
+                                : call_operator(operators.sub, {"sub", "__rsub__"}, args, 2);
 }
 static PyObject* nb_true_divide(PyObject* left, PyObject* right) {
-  if (!is_python_number(left)) {
+  if (!is_python_number(left) || torch_function_mode_enabled() || check_has_torch_function(right)) {
     PyObject* args[] = {left, right};
-    return call_operator(operators.true_divide, args, 2);
+    return call_operator(operators.true_divide, {"div", "__rdiv__"}, args, 2);
   }
-  PyObject* inverse = call_operator(operators.reciprocal, &right, 1);
+  PyObject* inverse = call_operator(operators.reciprocal, {"reciprocal", nullptr}, &right, 1);
   if (inverse == nullptr) {
     return nullptr;
   }
   PyObject* args[] = {inverse, left};
-  PyObject* result = call_operator(operators.mul, args, 2);
+  PyObject* result = call_operator(operators.mul, {"mul", "mul"}, args, 2);
   Py_DECREF(inverse);
   return result;
 }
 
-static PyObject* power(PyObject* packet, PyObject* base, PyObject* exponent, PyObject* modulus) {
+static PyObject* power(PyObject* packet, const OperatorNames& names, PyObject* base, PyObject* exponent,
+                       PyObject* modulus) {
   if (modulus != Py_None) {
     Py_RETURN_NOTIMPLEMENTED;
   }
   PyObject* args[] = {base, exponent};
-  return call_operator(packet, args, 2);
+  return call_operator(packet, names, args, 2);
 }
 static PyObject* nb_power(PyObject* base, PyObject* exponent, PyObject* modulus) {
-  return power(operators.pow, base, exponent, modulus);
+  return power(operators.pow, {"pow", "__rpow__"}, base, exponent, modulus);
 }
 static PyObject* nb_inplace_power(PyObject* base, PyObject* exponent, PyObject* modulus) {
-  return power(operators.pow_, base, exponent, modulus);
+  return power(operators.pow_, {"pow_", nullptr}, base, exponent, modulus);
 }
 
+static constexpr const char* kComparisons[6] = {"lt", "le", "eq", "ne", "gt", "ge"}; // Py_LT .. Py_GE
 static PyObject* richcompare(PyObject* self, PyObject* other, int op) {
   PyObject* args[] = {self, other};
-  return call_operator(operators.comparisons[op], args, 2);
+  const char* name = op == Py_EQ ? "__eq__" : kComparisons[op];
+  return call_operator(operators.comparisons[op], {name, nullptr}, args, 2);
 }
 
 // A method serves as the operator's op: with a number on the left it is the function of that name.
@@ -148,9 +156,8 @@ void initOperators() {
   FORALL_INPLACE_OPERATORS(LOOKUP)
   FORALL_UNARY_OPERATORS(LOOKUP)
   FORALL_OTHER_OPS(LOOKUP)
-  const char* names[6] = {"lt", "le", "eq", "ne", "gt", "ge"}; // Py_LT .. Py_GE
   for (int i = 0; i < 6; i++) {
-    operators.comparisons[i] = lookup(names[i]);
+    operators.comparisons[i] = lookup(kComparisons[i]);
   }
   Py_DECREF(functions);
 }
@@ -172,6 +179,12 @@ static PyObject* item(PyObject* self, PyObject*) {
 
 static int nb_bool(PyObject* self) {
   HANDLE_TH_ERRORS
+  if (self_has_torch_function(self)) {
+    PyObject* answer = handle_torch_function_of_self(self, "__bool__", {});
+    const int value = PyObject_IsTrue(answer);
+    Py_DECREF(answer);
+    return value;
+  }
   const int64_t numel = unpack(self).numel();
   TORCH_CHECK(numel != 0, "Boolean value of Tensor with no values is ambiguous");
   TORCH_CHECK(numel == 1, "Boolean value of Tensor with more than one value is ambiguous");
@@ -187,11 +200,17 @@ static c10::Scalar as_python_number(PyObject* self) {
 }
 static PyObject* nb_float(PyObject* self) {
   HANDLE_TH_ERRORS
+  if (self_has_torch_function(self)) {
+    return handle_torch_function_of_self(self, "__float__", {});
+  }
   return PyFloat_FromDouble(as_python_number(self).toDouble());
   END_HANDLE_TH_ERRORS
 }
 static PyObject* nb_int(PyObject* self) {
   HANDLE_TH_ERRORS
+  if (self_has_torch_function(self)) {
+    return handle_torch_function_of_self(self, "__int__", {});
+  }
   const c10::Scalar value = as_python_number(self);
   // A float goes through Python, which knows infinities and numbers past 64 bits.
   return value.isFloatingPoint() ? PyLong_FromDouble(value.toDouble()) : PyLong_FromLongLong(value.toLong());
@@ -199,6 +218,9 @@ static PyObject* nb_int(PyObject* self) {
 }
 static PyObject* nb_index(PyObject* self) {
   HANDLE_TH_ERRORS
+  if (self_has_torch_function(self)) {
+    return handle_torch_function_of_self(self, "__index__", {});
+  }
   const at::Tensor& t = unpack(self);
   TORCH_CHECK_TYPE(c10::isIntegralType(t.scalar_type(), /*includeBool=*/true) && t.numel() == 1,
                    "only integer tensors of a single element can be converted to an index");
@@ -298,6 +320,7 @@ static PyObject* make_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
   TORCH_CHECK_TYPE(PyType_Check(cls) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls), THPVariableBaseType),
                    "_make_subclass: cls must be a subclass of Tensor");
   TORCH_CHECK_TYPE(THPVariable_Check(data), "_make_subclass: data must be a Tensor, not ", Py_TYPE(data)->tp_name);
+  const DisableTorchFunction no_overrides; // the object is not whole yet
   at::Tensor detached(unpack(data).unsafeGetTensorImpl()->shallow_copy_and_detach(/*allow_version_sharing=*/true));
   PyObject* result = THPVariable_NewWithVar(reinterpret_cast<PyTypeObject*>(cls), std::move(detached));
   if (result != nullptr && require_grad && PyObject_SetAttrString(result, "requires_grad", Py_True) < 0) {
@@ -305,6 +328,22 @@ static PyObject* make_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
     return nullptr;
   }
   return result;
+  END_HANDLE_TH_ERRORS
+}
+
+// x.as_subclass(cls): the tensor with its history as an object of another class.
+static PyObject* as_subclass(PyObject* self, PyObject* args, PyObject* kwargs) {
+  HANDLE_TH_ERRORS
+  static const char* keywords[] = {"cls", nullptr};
+  PyObject* cls = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:as_subclass", const_cast<char**>(keywords), &cls)) {
+    return nullptr;
+  }
+  TORCH_CHECK_TYPE(PyType_Check(cls), "cls must be a type (got ", Py_TYPE(cls)->tp_name, ")");
+  TORCH_CHECK(PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls), THPVariableBaseType),
+              "Creating a new Tensor subclass ", reinterpret_cast<PyTypeObject*>(cls)->tp_name,
+              " but the class is no subclass of Tensor");
+  return THPVariable_NewWithVar(reinterpret_cast<PyTypeObject*>(cls), at::alias(unpack(self)));
   END_HANDLE_TH_ERRORS
 }
 
@@ -346,6 +385,10 @@ static PyMethodDef variable_methods[] = {
      "is_floating_point($self, /)\n--\n\nTrue for float16, bfloat16, float32 and float64."},
     {"is_signed", is_signed, METH_NOARGS, "is_signed($self, /)\n--\n\nFalse for uint8 and bool."},
     {"is_complex", is_complex, METH_NOARGS, "is_complex($self, /)\n--\n\nFalse: there are no complex dtypes."},
+    {"as_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(as_subclass)),
+     METH_VARARGS | METH_KEYWORDS,
+     "as_subclass($self, cls)\n--\n\nThis tensor as an object of a subclass of Tensor, on the same memory and with its "
+     "history."},
     {"_make_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(make_subclass)),
      METH_VARARGS | METH_KEYWORDS | METH_STATIC, nullptr},
     {}};
@@ -421,12 +464,14 @@ static PyGetSetDef variable_properties[] = {
 
 void append_variable_slots(std::vector<PyType_Slot>& slots) {
   static std::vector<PyGetSetDef> properties;
-  properties.assign(std::begin(variable_properties), std::end(variable_properties));
+  for (const PyGetSetDef& def : variable_properties) {
+    properties.push_back(overridable(def));
+  }
   for (PyGetSetDef* def = THPVariable_autograd_properties(); def->name != nullptr; def++) {
-    properties.push_back(*def);
+    properties.push_back(overridable(*def));
   }
   properties.push_back({});
-#define ADD_SLOT(name, slot) slots.push_back({Py_##slot, reinterpret_cast<void*>(slot)});
+#define ADD_SLOT(op, slot, ...) slots.push_back({Py_##slot, reinterpret_cast<void*>(slot)});
   FORALL_BINARY_OPERATORS(ADD_SLOT)
   FORALL_INPLACE_OPERATORS(ADD_SLOT)
   FORALL_UNARY_OPERATORS(ADD_SLOT)
@@ -444,7 +489,7 @@ void append_variable_slots(std::vector<PyType_Slot>& slots) {
       {Py_mp_subscript, reinterpret_cast<void*>(THPVariable_getitem)},
       {Py_mp_ass_subscript, reinterpret_cast<void*>(THPVariable_setitem)},
       {Py_mp_length, reinterpret_cast<void*>(THPVariable_length)},
-      {Py_tp_methods, variable_methods},
+      {Py_tp_methods, overridable_methods<variable_methods>()},
       {Py_tp_getset, properties.data()},
   };
   slots.insert(slots.end(), std::begin(more), std::end(more));

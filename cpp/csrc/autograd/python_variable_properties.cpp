@@ -9,6 +9,7 @@
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_properties.h>
 #include <csrc/autograd/variable.h>
+#include <csrc/python_torch_function.h>
 
 namespace reftorch::torch {
 
@@ -244,7 +245,7 @@ static PyMethodDef methods[] = {
     {}};
 
 void autograd::initVariableMethods() {
-  for (PyMethodDef* def = methods; def->ml_name != nullptr; def++) {
+  for (PyMethodDef* def = overridable_methods<methods>(); def->ml_name != nullptr; def++) {
     PyObject* method = PyDescr_NewMethod(THPVariableBaseType, def);
     if (method == nullptr ||
         PyObject_SetAttrString(reinterpret_cast<PyObject*>(THPVariableBaseType), def->ml_name, method) < 0) {

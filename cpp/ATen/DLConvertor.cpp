@@ -1,0 +1,122 @@
+// Mirrors: aten/src/ATen/DLConvertor.cpp
+// Left out: other devices than the CPU, conversions of dtypes.
+#include <ATen/DLConvertor.h>
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/TensorUtils.h>
+
+#include <iterator>
+#include <memory>
+#include <string>
+
+namespace reftorch::at {
+
+static DLDataType getDLDataType(c10::ScalarType type) {
+  DLDataTypeCode code = kDLFloat;
+  if (type == c10::kBool) {
+    code = kDLBool;
+  } else if (type == c10::kBFloat16) {
+    code = kDLBfloat;
+  } else if (c10::isIntegralType(type, /*includeBool=*/false)) {
+    code = c10::isSignedType(type) ? kDLInt : kDLUInt;
+  }
+  return {code, static_cast<uint8_t>(8 * c10::elementSize(type)), 1};
+}
+
+static c10::ScalarType toScalarType(const DLDataType& dtype) {
+  TORCH_CHECK(dtype.lanes == 1, "PyTorch does not support lanes != 1: got ", dtype.lanes);
+  for (const c10::ScalarType type : {c10::kByte, c10::kChar, c10::kShort, c10::kInt, c10::kLong, c10::kHalf,
+                                     c10::kFloat, c10::kDouble, c10::kBool, c10::kBFloat16}) {
+    const DLDataType ours = getDLDataType(type);
+    if (ours.code == dtype.code && ours.bits == dtype.bits) {
+      return type;
+    }
+  }
+  const char* const names[] = {"kInt", "kUInt", "kFloat", "kOpaqueHandle", "kBfloat", "kComplex", "kBool"};
+  const std::string name = dtype.code < std::size(names) ? names[dtype.code] : "code " + std::to_string(dtype.code);
+  TORCH_CHECK(false, "Unsupported ", name, " bits ", std::to_string(dtype.bits));
+  return c10::ScalarType::Undefined;
+}
+
+// What the managed tensor points into, and what keeps the memory.
+template <typename Managed>
+struct ATenDLMTensor {
+  Tensor handle;
+  c10::DimVector shape, strides;
+  Managed tensor{};
+};
+
+template <typename Managed>
+static Managed* manage(const Tensor& src) {
+  auto holder = std::make_unique<ATenDLMTensor<Managed>>();
+  holder->handle = src;
+  holder->shape = c10::DimVector(src.sizes());
+  holder->strides = c10::DimVector(src.strides());
+  Managed& managed = holder->tensor;
+  managed.manager_ctx = holder.get();
+  managed.deleter = [](Managed* self) { delete static_cast<ATenDLMTensor<Managed>*>(self->manager_ctx); };
+  managed.dl_tensor = {src.data_ptr(),
+                       {kDLCPU, 0},
+                       static_cast<int32_t>(src.dim()),
+                       getDLDataType(src.scalar_type()),
+                       holder->shape.data(),
+                       holder->strides.data(),
+                       0};
+  return &holder.release()->tensor;
+}
+
+DLManagedTensor* toDLPack(const Tensor& src) {
+  return manage<DLManagedTensor>(src);
+}
+
+DLManagedTensorVersioned* toDLPackVersioned(const Tensor& src, bool is_copied) {
+  auto* managed = manage<DLManagedTensorVersioned>(src);
+  managed->version = {kDLPackMajorVersion, kDLPackMinorVersion};
+  managed->flags = is_copied ? kDLPackFlagIsCopied : 0;
+  return managed;
+}
+
+template <typename Managed>
+static Tensor from_managed(Managed* src) {
+  const DLTensor& dl_tensor = src->dl_tensor;
+  TORCH_CHECK(dl_tensor.device.device_type == kDLCPU || dl_tensor.device.device_type == kDLCUDAHost,
+              "Unsupported device_type: ", std::to_string(dl_tensor.device.device_type),
+              ". Hint: bring the array to the CPU first.");
+  const c10::ScalarType dtype = toScalarType(dl_tensor.dtype);
+  const c10::IntArrayRef sizes(dl_tensor.shape, static_cast<size_t>(dl_tensor.ndim));
+  const c10::DimVector strides =
+      dl_tensor.strides == nullptr
+          ? detail::contiguous_strides(sizes)
+          : c10::DimVector(c10::IntArrayRef(dl_tensor.strides, static_cast<size_t>(dl_tensor.ndim)));
+  for (const int64_t stride : strides) {
+    TORCH_CHECK(stride >= 0,
+                "from_dlpack: a stride is negative, and tensors with negative strides are not supported. Hint: "
+                "make a copy of the array first.");
+  }
+  c10::DataPtr data_ptr(
+      static_cast<char*>(dl_tensor.data) + dl_tensor.byte_offset, src,
+      [](void* context) {
+        auto* self = static_cast<Managed*>(context);
+        if (self->deleter != nullptr) {
+          self->deleter(self);
+        }
+      },
+      c10::Device(c10::DeviceType::CPU));
+  c10::Storage storage(detail::computeStorageNbytes(sizes, strides, c10::elementSize(dtype)), std::move(data_ptr));
+  const auto keys = c10::DispatchKeySet(c10::DispatchKey::CPU) | c10::autograd_dispatch_keyset;
+  Tensor result(c10::make_intrusive<c10::TensorImpl>(std::move(storage), keys, dtype));
+  result.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides, 0);
+  return result;
+}
+
+Tensor fromDLPack(DLManagedTensor* src) {
+  return from_managed(src);
+}
+
+Tensor fromDLPackVersioned(DLManagedTensorVersioned* src) {
+  TORCH_CHECK(src->version.major <= kDLPackMajorVersion, "Unsupported DLPack version ", src->version.major,
+              ": at most ", kDLPackMajorVersion, " is known");
+  return from_managed(src);
+}
+
+} // namespace reftorch::at

@@ -1,0 +1,81 @@
+// Mirrors: torch/csrc/Storage.cpp, torch/csrc/StorageMethods.cpp
+// A storage as an object of Python. What reads and writes its bytes is said with a tensor of bytes upon it
+// (reftorch/storage.py). Left out: shared memory, pinned memory, files, one Python object per storage.
+#include <csrc/python_storage.h>
+
+#include <csrc/Exceptions.h>
+#include <csrc/autograd/python_variable.h>
+#include <csrc/python_dtype.h>
+#include <csrc/utils/object_ptr.h>
+
+#include <ATen/EmptyTensor.h>
+#include <c10/core/Allocator.h>
+
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace py = pybind11;
+
+namespace reftorch::torch {
+
+namespace {
+
+struct StorageBase {
+  c10::Storage storage;
+};
+
+StorageBase new_storage(int64_t nbytes) {
+  TORCH_CHECK(nbytes >= 0, "Storage: expected a size of at least 0 bytes, got ", nbytes);
+  return {c10::Storage(static_cast<size_t>(nbytes), c10::GetAllocator(c10::DeviceType::CPU))};
+}
+
+StorageBase storage_of(const py::object& tensor) {
+  TORCH_CHECK_TYPE(THPVariable_Check(tensor.ptr()), "expected a Tensor, got ", Py_TYPE(tensor.ptr())->tp_name);
+  return {THPVariable_Unpack(tensor.ptr()).storage()};
+}
+
+void resize(const StorageBase& self, int64_t nbytes) {
+  TORCH_CHECK(self.storage.resizable(), "Trying to resize storage that is not resizable");
+  TORCH_CHECK(nbytes >= 0, "Storage.resize_: expected a size of at least 0 bytes, got ", nbytes);
+  c10::StorageImpl& impl = *self.storage.storage_impl_;
+  const auto size = static_cast<size_t>(nbytes);
+  c10::DataPtr fresh = impl.allocator_->allocate(size);
+  if (std::min(size, impl.size_bytes_) > 0) {
+    std::memcpy(fresh.get(), impl.data_ptr_.get(), std::min(size, impl.size_bytes_));
+  }
+  impl.data_ptr_ = std::move(fresh);
+  impl.size_bytes_ = size;
+}
+
+// All of the memory as a vector.
+py::object as_tensor(const StorageBase& self, const py::object& dtype_object) {
+  const c10::ScalarType dtype = scalar_type_from_python(dtype_object.ptr());
+  TORCH_CHECK_TYPE(dtype != c10::ScalarType::Undefined, "expected a torch.dtype, got ",
+                   Py_TYPE(dtype_object.ptr())->tp_name);
+  const auto numel = static_cast<int64_t>(self.storage.nbytes() / c10::elementSize(dtype));
+  const auto keys = c10::DispatchKeySet(c10::DispatchKey::CPU) | c10::autograd_dispatch_keyset;
+  at::Tensor t(c10::make_intrusive<c10::TensorImpl>(self.storage, keys, dtype));
+  t.unsafeGetTensorImpl()->set_sizes_contiguous(numel);
+  return steal(THPVariable_Wrap(t));
+}
+
+} // namespace
+
+void initStorage(PyObject* module) {
+  py::module_ m = py::reinterpret_borrow<py::module_>(module);
+  py::class_<StorageBase>(m, "StorageBase", "The memory behind tensors.")
+      .def(py::init(&new_storage), py::arg("nbytes"))
+      .def_static("_of", &storage_of)
+      .def("nbytes", [](const StorageBase& self) { return self.storage.nbytes(); })
+      .def("data_ptr", [](const StorageBase& self) { return reinterpret_cast<uintptr_t>(self.storage.mutable_data()); })
+      .def("resizable", [](const StorageBase& self) { return self.storage.resizable(); })
+      .def("use_count", [](const StorageBase& self) { return self.storage.use_count() - 1; })
+      .def("resize_", &resize)
+      .def("tensor", &as_tensor)
+      .def("cdata",
+           [](const StorageBase& self) { return reinterpret_cast<uintptr_t>(self.storage.storage_impl_.get()); });
+}
+
+} // namespace reftorch::torch

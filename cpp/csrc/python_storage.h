@@ -1,0 +1,12 @@
+// Mirrors: torch/csrc/Storage.h
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+namespace reftorch::torch {
+
+// Adds StorageBase, which reftorch/storage.py makes UntypedStorage of.
+void initStorage(PyObject* module);
+
+} // namespace reftorch::torch

@@ -1,0 +1,408 @@
+// Mirrors: torch/csrc/utils/disable_torch_function.cpp, torch/csrc/utils/python_arg_parser.cpp (handle_torch_function)
+#include <csrc/python_torch_function.h>
+
+#include <csrc/Exceptions.h>
+#include <csrc/python_dtype.h>
+#include <csrc/utils/object_ptr.h>
+
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <string>
+
+namespace py = pybind11;
+
+namespace reftorch::torch {
+
+PyObject* THPParameterClass = nullptr;
+
+using Enabled = TorchFunctionState::Enabled;
+
+static PyObject* torch_function_name;     // "__torch_function__", interned
+static PyObject* disabled_torch_function; // _C._disabled_torch_function_impl
+// The modes of this thread, the innermost last. A plain vector would be destroyed after Python at exit: it is leaked.
+static thread_local std::vector<py::object>* mode_stack = nullptr;
+
+// Whether `type` is one of Python's own that are frequent as arguments, and have no override.
+static bool is_basic_type(PyTypeObject* type) {
+  return type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type || type == Py_TYPE(Py_None) ||
+         type == &PyUnicode_Type || type == &PyTuple_Type || type == &PyList_Type || type == &PySlice_Type ||
+         type == THPSizeType || type == THPDtypeType || type == THPDeviceType;
+}
+
+bool slow_has_torch_function(PyObject* obj) {
+  if (is_basic_type(Py_TYPE(obj)) || torch_function_state.enabled != Enabled::All) {
+    return false;
+  }
+  PyObject* attribute = _PyType_Lookup(Py_TYPE(obj), torch_function_name); // borrowed
+  return attribute != nullptr && attribute != disabled_torch_function;
+}
+
+bool slow_argument_has_torch_function(PyObject* obj) {
+  if (!PyTuple_Check(obj) && !PyList_Check(obj)) {
+    return slow_has_torch_function(obj);
+  }
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(obj); i++) {
+    if (check_has_torch_function(PySequence_Fast_GET_ITEM(obj, i))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void append_overloaded(OverloadedArgs& overloaded, PyObject* obj) {
+  if (!check_has_torch_function(obj)) {
+    return;
+  }
+  PyTypeObject* type = Py_TYPE(obj);
+  auto at = overloaded.end();
+  for (auto it = overloaded.begin(); it != overloaded.end(); ++it) {
+    if (Py_TYPE(*it) == type) {
+      return; // its class is asked already
+    }
+    if (at == overloaded.end() && PyType_IsSubtype(type, Py_TYPE(*it))) {
+      at = it;
+    }
+  }
+  overloaded.insert(at, obj);
+}
+
+void append_overloaded_args(OverloadedArgs& overloaded, PyObject* argument) {
+  if (!PyTuple_Check(argument) && !PyList_Check(argument)) {
+    append_overloaded(overloaded, argument);
+    return;
+  }
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(argument); i++) {
+    append_overloaded(overloaded, PySequence_Fast_GET_ITEM(argument, i));
+  }
+}
+
+// ---- modes
+
+static void push_mode(const py::object& mode) {
+  if (mode_stack == nullptr) {
+    mode_stack = new std::vector<py::object>;
+  }
+  mode_stack->push_back(mode);
+  torch_function_state.has_modes = true;
+}
+
+static py::object pop_mode() {
+  TORCH_CHECK(torch_function_state.has_modes, "trying to pop from empty mode stack");
+  py::object mode = mode_stack->back();
+  mode_stack->pop_back();
+  torch_function_state.has_modes = !mode_stack->empty();
+  return mode;
+}
+
+static size_t num_modes() {
+  return mode_stack != nullptr ? mode_stack->size() : 0;
+}
+
+// The innermost mode answers with the stack below it.
+class PoppedMode final {
+ public:
+  PoppedMode() : mode(pop_mode()) {}
+  ~PoppedMode() {
+    push_mode(mode);
+  }
+  PoppedMode(const PoppedMode&) = delete;
+  PoppedMode& operator=(const PoppedMode&) = delete;
+  const py::object mode;
+};
+
+// ---- asking
+
+static PyObject* ask(PyObject* whom, PyObject* func, PyObject* types, PyObject* args, PyObject* kwargs) {
+  const py::object torch_function = steal(PyObject_GetAttr(whom, torch_function_name));
+  PyObject* result = PyObject_CallFunctionObjArgs(torch_function.ptr(), func, types, args, kwargs, nullptr);
+  if (result == nullptr) {
+    throw_python_error();
+  }
+  return result;
+}
+
+static void warn_of_plain_method(PyObject* obj) {
+  PyObject* attribute = _PyType_Lookup(Py_TYPE(obj), torch_function_name);
+  if (attribute != nullptr && PyFunction_Check(attribute) &&
+      PyErr_WarnEx(PyExc_UserWarning,
+                   "Defining your `__torch_function__` as a plain method is deprecated and will be an error in future, "
+                   "please define it as a classmethod.",
+                   1) < 0) {
+    throw_python_error();
+  }
+}
+
+[[noreturn]] static void raise_nobody_answered(const char* name, PyObject* mode, const OverloadedArgs& overloaded) {
+  std::string asked;
+  if (mode != nullptr) {
+    asked += "  - mode object " + std::string(py::repr(mode)) + "\n";
+  }
+  for (PyObject* obj : overloaded) {
+    asked += "  - tensor subclass " + std::string(py::repr(py::type::handle_of(obj))) + "\n";
+  }
+  TORCH_CHECK_TYPE(false, "Multiple dispatch failed for '", name,
+                   "'; all __torch_function__ handlers returned NotImplemented:\n\n", asked);
+}
+
+PyObject* handle_torch_function(PyObject* func, PyObject* args, PyObject* kwargs, const OverloadedArgs& overloaded,
+                                const char* name) {
+  py::tuple types(overloaded.size());
+  for (size_t i = 0; i < overloaded.size(); i++) {
+    types[i] = py::type::handle_of(overloaded[i]);
+  }
+  py::object mode;
+  if (torch_function_mode_enabled()) {
+    const PoppedMode popped;
+    mode = popped.mode;
+    PyObject* result = ask(mode.ptr(), func, types.ptr(), args, kwargs);
+    if (result != Py_NotImplemented) {
+      return result;
+    }
+    Py_DECREF(result);
+  }
+  for (PyObject* obj : overloaded) {
+    warn_of_plain_method(obj);
+    PyObject* result = ask(obj, func, types.ptr(), args, kwargs);
+    if (result != Py_NotImplemented) {
+      return result;
+    }
+    Py_DECREF(result);
+  }
+  raise_nobody_answered(name, mode.ptr(), overloaded);
+}
+
+PyObject* handle_torch_function_of_self(PyObject* self, const char* attribute, PyObject* args, PyObject* kwargs,
+                                        const char* accessor) {
+  py::object func = steal(PyObject_GetAttrString(THPVariableClass, attribute));
+  std::string name = std::string("torch.Tensor.") + attribute;
+  if (accessor != nullptr) {
+    func = steal(PyObject_GetAttrString(func.ptr(), accessor));
+    name += std::string(".") + accessor;
+  }
+  OverloadedArgs overloaded;
+  append_overloaded_args(overloaded, self);
+  const Py_ssize_t n = args != nullptr ? PyTuple_GET_SIZE(args) : 0;
+  py::tuple all(static_cast<size_t>(n + 1));
+  all[0] = py::handle(self);
+  for (Py_ssize_t i = 0; i < n; i++) {
+    all[static_cast<size_t>(i + 1)] = py::handle(PyTuple_GET_ITEM(args, i));
+    append_overloaded_args(overloaded, PyTuple_GET_ITEM(args, i));
+  }
+  return handle_torch_function(func.ptr(), all.ptr(), kwargs, overloaded, name.c_str());
+}
+
+PyObject* handle_torch_function_of_self(PyObject* self, const char* attribute,
+                                        std::initializer_list<PyObject*> others) {
+  py::list args;
+  for (PyObject* other : others) {
+    args.append(py::handle(other));
+  }
+  return handle_torch_function_of_self(self, attribute, py::tuple(args).ptr(), nullptr);
+}
+
+PyObject* handle_torch_function_of_call(PyObject* func, const PythonArgs& call, const char* name) {
+  OverloadedArgs overloaded;
+  py::tuple args(static_cast<size_t>(call.nargs));
+  for (Py_ssize_t i = 0; i < call.nargs; i++) {
+    args[static_cast<size_t>(i)] = py::handle(call.args[i]);
+    append_overloaded_args(overloaded, call.args[i]);
+  }
+  py::dict kwargs;
+  for (Py_ssize_t i = 0; i < call.nkwargs(); i++) {
+    kwargs[py::handle(call.keyword(i))] = py::handle(call.keyword_value(i));
+    append_overloaded_args(overloaded, call.keyword_value(i));
+  }
+  return handle_torch_function(func, args.ptr(), kwargs.empty() ? nullptr : kwargs.ptr(), overloaded, name);
+}
+
+PyObject* handle_torch_function_of_operator(const OperatorNames& names, PyObject* const* args, Py_ssize_t nargs) {
+  const bool reflected = !THPVariable_Check(args[0]);
+  py::tuple others(static_cast<size_t>(nargs - 1));
+  if (nargs == 2) {
+    others[0] = py::handle(args[reflected ? 0 : 1]);
+  }
+  try {
+    return handle_torch_function_of_self(args[reflected ? 1 : 0], reflected ? names.reflected : names.name,
+                                         others.ptr(), nullptr);
+  } catch (const c10::TypeError&) { // perhaps the other operand's class knows the operator
+    Py_RETURN_NOTIMPLEMENTED;
+  }
+}
+
+// ---- methods and properties in C
+
+static PyObject* overridable_get(PyObject* self, void* closure) {
+  const auto* def = static_cast<const PyGetSetDef*>(closure);
+  if (!self_has_torch_function(self)) {
+    return def->get(self, def->closure);
+  }
+  HANDLE_TH_ERRORS
+  return handle_torch_function_of_self(self, def->name, nullptr, nullptr, "__get__");
+  END_HANDLE_TH_ERRORS
+}
+
+static int overridable_set(PyObject* self, PyObject* value, void* closure) {
+  const auto* def = static_cast<const PyGetSetDef*>(closure);
+  if (!self_has_torch_function(self)) {
+    return def->set(self, value, def->closure);
+  }
+  HANDLE_TH_ERRORS
+  const py::object args = steal(value != nullptr ? PyTuple_Pack(1, value) : PyTuple_New(0));
+  Py_DECREF(
+      handle_torch_function_of_self(self, def->name, args.ptr(), nullptr, value != nullptr ? "__set__" : "__delete__"));
+  return 0;
+  END_HANDLE_TH_ERRORS_RET(-1)
+}
+
+PyGetSetDef overridable(const PyGetSetDef& def) {
+  return {def.name, overridable_get, def.set != nullptr ? overridable_set : nullptr, def.doc,
+          const_cast<PyGetSetDef*>(&def)};
+}
+
+PyObject* call_overridable(const PyMethodDef& def, PyObject* self, PyObject* args, PyObject* kwargs) {
+  const bool keywords = (def.ml_flags & METH_KEYWORDS) != 0;
+  if (!self_has_torch_function(self)) {
+    return keywords ? reinterpret_cast<PyCFunctionWithKeywords>(reinterpret_cast<void (*)()>(def.ml_meth))(self, args,
+                                                                                                           kwargs)
+                    : def.ml_meth(self, args);
+  }
+  HANDLE_TH_ERRORS
+  const py::object packed = (def.ml_flags & METH_O) != 0 ? steal(PyTuple_Pack(1, args)) : py::object();
+  return handle_torch_function_of_self(self, def.ml_name, packed ? packed.ptr() : args, kwargs);
+  END_HANDLE_TH_ERRORS
+}
+
+// ---- for Python
+
+static PyObject* has_torch_function(PyObject*, PyObject* args) {
+  if (torch_function_mode_enabled()) {
+    Py_RETURN_TRUE;
+  }
+  PyObject* fast = PySequence_Fast(args, "expected a sequence");
+  if (fast == nullptr) {
+    return nullptr;
+  }
+  bool found = false;
+  for (Py_ssize_t i = 0; !found && i < PySequence_Fast_GET_SIZE(fast); i++) {
+    found = check_has_torch_function(PySequence_Fast_GET_ITEM(fast, i));
+  }
+  Py_DECREF(fast);
+  return PyBool_FromLong(found);
+}
+
+static PyObject* has_torch_function_unary(PyObject*, PyObject* obj) {
+  return PyBool_FromLong(torch_function_mode_enabled() || check_has_torch_function(obj));
+}
+
+static PyObject* has_torch_function_variadic(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
+  bool found = torch_function_mode_enabled();
+  for (Py_ssize_t i = 0; !found && i < nargs; i++) {
+    found = check_has_torch_function(args[i]);
+  }
+  return PyBool_FromLong(found);
+}
+
+// (args, kwargs): whether an argument of a call, or something in a list among them, has an override.
+static PyObject* call_has_torch_function(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
+  bool found = torch_function_mode_enabled();
+  if (nargs != 2 || !PyTuple_Check(args[0]) || !PyDict_Check(args[1])) {
+    PyErr_SetString(PyExc_TypeError, "_call_has_torch_function: expected a tuple and a dict");
+    return nullptr;
+  }
+  for (Py_ssize_t i = 0; !found && i < PyTuple_GET_SIZE(args[0]); i++) {
+    found = argument_has_torch_function(PyTuple_GET_ITEM(args[0], i));
+  }
+  Py_ssize_t position = 0;
+  PyObject *key, *value;
+  while (!found && PyDict_Next(args[1], &position, &key, &value)) {
+    found = argument_has_torch_function(value);
+  }
+  return PyBool_FromLong(found);
+}
+
+// func(*args, **kwargs) without overrides: what a class puts in the place of __torch_function__ to have none.
+static PyObject* disabled_torch_function_impl(PyObject*, PyObject* all) {
+  PyObject *func, *types, *args = nullptr, *kwargs = nullptr;
+  if (!PyArg_ParseTuple(all, "OO|OO:__torch_function__", &func, &types, &args, &kwargs)) {
+    return nullptr;
+  }
+  const DisableTorchFunction guard(Enabled::Modes);
+  PyObject* tuple = args != nullptr ? PySequence_Tuple(args) : PyTuple_New(0);
+  PyObject* result = tuple != nullptr ? PyObject_Call(func, tuple, kwargs == Py_None ? nullptr : kwargs) : nullptr;
+  Py_XDECREF(tuple);
+  return result;
+}
+
+// with _C.DisableTorchFunctionSubclass(): ...; with _C.DisableTorchFunction(): ...
+template <Enabled still>
+struct DisableContext {
+  std::vector<Enabled> saved;
+  void enter() {
+    saved.push_back(torch_function_state.enabled);
+    torch_function_state.enabled = std::max(still, torch_function_state.enabled);
+  }
+  void exit() {
+    torch_function_state.enabled = saved.back();
+    saved.pop_back();
+  }
+};
+
+template <Enabled still>
+static void bind_disable_context(py::module_& m, const char* name, const char* doc) {
+  using Context = DisableContext<still>;
+  py::class_<Context>(m, name, doc)
+      .def(py::init<>())
+      .def("__enter__", [](Context& self) { self.enter(); })
+      .def("__exit__", [](Context& self, const py::args&) { self.exit(); });
+}
+
+static py::list overloaded_args(const py::iterable& args) {
+  OverloadedArgs overloaded;
+  for (py::handle arg : args) {
+    append_overloaded(overloaded, arg.ptr());
+  }
+  py::list result;
+  for (PyObject* obj : overloaded) {
+    result.append(py::handle(obj));
+  }
+  return result;
+}
+
+static PyMethodDef functions[] = {
+    {"_has_torch_function", has_torch_function, METH_O, "Whether one of a sequence of objects overrides ops."},
+    {"_has_torch_function_unary", has_torch_function_unary, METH_O, "Whether an object overrides ops."},
+    {"_has_torch_function_variadic",
+     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(has_torch_function_variadic)), METH_FASTCALL,
+     "Whether one of the arguments overrides ops."},
+    {"_call_has_torch_function", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_has_torch_function)),
+     METH_FASTCALL, nullptr},
+    {"_disabled_torch_function_impl", disabled_torch_function_impl, METH_VARARGS, nullptr},
+    {}};
+
+void initTorchFunction(PyObject* module) {
+  py::module_ m = py::reinterpret_borrow<py::module_>(module);
+  torch_function_name = PyUnicode_InternFromString("__torch_function__");
+  if (torch_function_name == nullptr || PyModule_AddFunctions(module, functions) < 0) {
+    throw_python_error();
+  }
+  disabled_torch_function = PyObject_GetAttrString(module, "_disabled_torch_function_impl");
+  m.def("_overloaded_args", &overloaded_args);
+  m.def("_is_torch_function_enabled", [] { return torch_function_state.enabled == Enabled::All; });
+  m.def("_is_torch_function_all_disabled", [] { return torch_function_state.enabled == Enabled::None; });
+  m.def("_is_torch_function_mode_enabled", &torch_function_mode_enabled);
+  m.def("_push_on_torch_function_stack", &push_mode);
+  m.def("_pop_torch_function_stack", &pop_mode);
+  m.def("_len_torch_function_stack", &num_modes);
+  m.def("_get_function_stack_at", [](size_t i) {
+    TORCH_CHECK_INDEX(i < num_modes(), "mode stack: index ", i, " is out of range of ", num_modes(), " modes");
+    return mode_stack->at(i);
+  });
+  m.def("_set_parameter_class", [](const py::type& cls) { THPParameterClass = py::object(cls).release().ptr(); });
+  bind_disable_context<Enabled::Modes>(m, "DisableTorchFunctionSubclass",
+                                       "Within it no __torch_function__ of a subclass is asked; modes are.");
+  bind_disable_context<Enabled::None>(m, "DisableTorchFunction",
+                                      "Within it no __torch_function__ is asked, neither of classes nor of modes.");
+}
+
+} // namespace reftorch::torch

@@ -1,0 +1,235 @@
+"""How a tensor leaves the library and comes back: numpy, DLPack, storages, copies and pickle.
+
+Mirrors: torch/_tensor.py (__array__, __dlpack__, __deepcopy__, __reduce_ex__, ...)
+Leaves out: other devices and layouts, sharing between processes.
+"""
+
+from __future__ import annotations
+
+import copy as _copy
+import copyreg
+import warnings
+from collections import OrderedDict
+from typing import Any
+
+from reftorch import _C, _utils
+from reftorch._torch_function import handle_torch_function, has_torch_function_unary
+from reftorch.autograd import no_grad
+from reftorch.storage import TypedStorage, UntypedStorage, _warn_typed_storage_removal
+
+__all__: list[str] = []
+
+
+class _TensorInterchange:
+    """What :class:`reftorch.Tensor` has from here."""
+
+    # ---- numpy
+
+    __array_priority__ = 1000  # numpy leaves `array * tensor` to the tensor
+
+    def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(
+                    f"__array__: a tensor of {self.dtype} can not become an array of {dtype} without a copy"
+                )
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __array_wrap__(self: Any, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """What numpy makes of its result, where a ufunc was called on a tensor."""
+        import numpy
+
+        array = numpy.asarray(array)
+        return _C.from_numpy(array.astype("uint8") if array.dtype == bool else array)
+
+    # ---- DLPack
+
+    def __dlpack__(
+        self: Any,
+        *,
+        stream: Any = -1,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule on this tensor's memory, for another library's ``from_dlpack``.
+
+        Args:
+            stream: None or -1: there are no streams on the CPU.
+            max_version: the newest form that the taker knows: the versioned one from (1, 0) on.
+            dl_device: where the memory shall be.
+            copy: True copies always, False never.
+
+        Raises:
+            BufferError: the tensor requires a gradient, which would be lost.
+            ValueError: there would have to be a copy, and ``copy`` is False.
+
+        Example:
+            >>> import numpy, reftorch as torch
+            >>> x = torch.zeros(2)
+            >>> numpy.from_dlpack(x)[:] = 1
+            >>> x
+            tensor([1., 1.])
+
+        Mirrors torch/_tensor.py, ``Tensor.__dlpack__``.
+        """
+        if self.requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        if stream is not None and type(stream) is not int:
+            raise TypeError("stream must be ``int`` or ``none``")
+        if stream is not None and stream != -1:
+            raise AssertionError("stream should be None on cpu.")
+        versioned = max_version is not None and max_version[0] >= 1
+        export = _C._to_dlpack_versioned if versioned else _C._to_dlpack
+        return export(self, dl_device=dl_device, copy=copy)
+
+    def __dlpack_device__(self: Any) -> tuple[Any, int]:
+        """Where the memory is, as DLPack says it."""
+        from reftorch.utils.dlpack import DLDeviceType
+
+        return DLDeviceType.kDLCPU, 0
+
+    # ---- storage
+
+    def untyped_storage(self: Any) -> UntypedStorage:
+        """The bytes that this tensor and its views share.
+
+        Example:
+            >>> import reftorch as torch
+            >>> x = torch.arange(6.0)
+            >>> x.untyped_storage().data_ptr() == x[2:].untyped_storage().data_ptr()
+            True
+
+        Mirrors torch/_C/__init__.pyi.in, ``TensorBase.untyped_storage``.
+        """
+        return UntypedStorage._wrap(_C.StorageBase._of(self))
+
+    def storage(self: Any) -> TypedStorage:
+        """The memory as numbers of this tensor's dtype; deprecated, as in PyTorch: use :meth:`untyped_storage`."""
+        _warn_typed_storage_removal()
+        return self._typed_storage()
+
+    def _typed_storage(self: Any) -> TypedStorage:
+        return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
+
+    def storage_type(self: Any) -> Any:
+        """The class of this tensor's storage."""
+        return type(self._typed_storage())
+
+    def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Any:
+        """Read other memory from now on: a tensor's, a storage's, or none.
+
+        Args:
+            source: the tensor or the storage.
+            storage_offset, size, stride: which of its elements; all of them by default.
+
+        Raises:
+            RuntimeError: the memory does not reach so far, or is of another dtype.
+
+        Example:
+            >>> import reftorch as torch
+            >>> x = torch.arange(6.0)
+            >>> torch.empty(0).set_(x.untyped_storage(), 1, (2,), (3,))
+            tensor([1., 4.])
+
+        Mirrors aten/src/ATen/native/TensorShape.cpp, ``set_``.
+        """
+        if source is None:
+            return super().set_()  # type: ignore[misc]
+        if isinstance(source, (UntypedStorage, TypedStorage)):
+            if isinstance(source, TypedStorage) and source.dtype != self.dtype:
+                raise RuntimeError(
+                    f"Expected a Storage of type {self.dtype} or an UntypedStorage, but got type {source.dtype} for "
+                    "argument 1 'storage'"
+                )
+            source = source.untyped()._storage.tensor(self.dtype)
+            if size is None:
+                size = (source.numel() - storage_offset,)
+        elif size is None:
+            return super().set_(source)  # type: ignore[misc]
+        return super().set_(source, storage_offset, size, () if stride is None else stride)  # type: ignore[misc]
+
+    # ---- copies and pickle
+
+    def __deepcopy__(self: Any, memo: dict[Any, Any]) -> Any:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+                "moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils."
+                "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001. Hint: copy x.detach()."
+            )
+        if id(self) in memo:
+            return memo[id(self)]
+        with no_grad():
+            new = self.new_empty([])
+            if type(new) is not type(self):
+                raise RuntimeError(
+                    "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass "
+                    "types that implement new_empty() and for which that function returns another instance of the "
+                    "same subclass. You should either properly implement new_empty() for your subclass or override "
+                    "__deepcopy__() if it is intended behavior for new_empty() to return an instance of a different "
+                    "type."
+                )
+            new.set_(self.untyped_storage().__deepcopy__(memo), self.storage_offset(), self.size(), self.stride())
+            if self.requires_grad:
+                new.requires_grad_()
+            if self.grad is not None:
+                new.grad = self.grad.__deepcopy__(memo)
+            for slot in copyreg._slotnames(type(self)):  # type: ignore[attr-defined]
+                if hasattr(self, slot):
+                    setattr(new, slot, _copy.deepcopy(getattr(self, slot), memo))
+            new.__dict__ = _copy.deepcopy(self.__dict__, memo)
+        memo[id(self)] = new
+        return new
+
+    def __reduce_ex__(self: Any, proto: Any) -> Any:
+        state = _utils._get_obj_state(self)
+        if type(self).__bases__[0] is _TensorInterchange and not state:  # exactly a Tensor
+            return self._reduce_ex_internal()
+        if has_torch_function_unary(self):
+            return handle_torch_function(_TensorInterchange.__reduce_ex__, (self,), self, proto)
+        func, args = self._reduce_ex_internal()
+        return _rebuild_from_type_v2, (func, type(self), args, state)
+
+    def _reduce_ex_internal(self: Any) -> Any:
+        """How :func:`_utils._rebuild_tensor_v2` makes this tensor anew. Hooks are not kept."""
+        for hook in (self._backward_hooks or {}).values():
+            if not hasattr(hook, "__torch_unserializable__") or not hook.__torch_unserializable__:
+                warnings.warn(
+                    f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate "
+                    "the function with @torch.utils.hooks.unserializable_hook to suppress this warning",
+                    stacklevel=3,
+                )
+        return _utils._rebuild_tensor_v2, (
+            self._typed_storage(),
+            self.storage_offset(),
+            tuple(self.size()),
+            self.stride(),
+            self.requires_grad,
+            OrderedDict(),
+        )
+
+    def __setstate__(self: Any, state: Any) -> None:
+        if not self.is_leaf:
+            raise RuntimeError("__setstate__ can be only called on leaf Tensors")
+        if len(state) == 4:  # storage, offset, size, stride
+            self.set_(*state)
+            return
+        if len(state) == 5:  # of a Parameter or Variable of old
+            self.data = state[0]
+            state = (state[3], state[4], state[2])
+        self.requires_grad, _, self._backward_hooks = state
+
+
+def _rebuild_from_type_v2(func: Any, new_type: type, args: tuple[Any, ...], state: Any) -> Any:
+    """A tensor of a subclass, or one with attributes, as pickle makes it anew."""
+    result = func(*args)
+    if type(result) is not new_type:
+        result = result.as_subclass(new_type)
+    own = getattr(new_type, "__setstate__", None)
+    if own is not None and own is not _TensorInterchange.__setstate__:
+        own(result, state)
+        return result
+    return _utils._set_obj_state(result, state)

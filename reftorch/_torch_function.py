@@ -1,0 +1,251 @@
+"""Overriding what ops do: ``__torch_function__`` of classes, and modes. See Note [torch_function] in
+cpp/csrc/python_torch_function.h.
+
+Mirrors: torch/overrides.py (has_torch_function, handle_torch_function, TorchFunctionMode)
+Leaves out: nothing; what lists the functions is in reftorch/overrides.py, which lies above all of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import types
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from reftorch import _C
+from reftorch._C import _has_torch_function as has_torch_function
+from reftorch._C import _has_torch_function_unary as has_torch_function_unary
+from reftorch._C import _has_torch_function_variadic as has_torch_function_variadic
+
+__all__ = [
+    "BaseTorchFunctionMode",
+    "TorchFunctionMode",
+    "handle_torch_function",
+    "has_torch_function",
+    "has_torch_function_unary",
+    "has_torch_function_variadic",
+    "is_tensor_like",
+    "make_overridable",
+    "overridable",
+    "overridable_property",
+    "wrap_torch_function",
+]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def handle_torch_function(
+    public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
+) -> Any:
+    """Let a mode, or the class of an argument, answer for a function.
+
+    Args:
+        public_api: the function that was called; it is what ``__torch_function__`` gets as ``func``.
+        relevant_args: the arguments whose classes are asked.
+        args, kwargs: what it was called with.
+
+    Returns:
+        The first answer that is not NotImplemented.
+
+    Raises:
+        TypeError: there was no answer.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.overrides import handle_torch_function, has_torch_function_unary
+        >>> def double(x):
+        ...     if has_torch_function_unary(x):
+        ...         return handle_torch_function(double, (x,), x)
+        ...     return x + x
+        >>> class Word:
+        ...     @classmethod
+        ...     def __torch_function__(cls, func, types, args=(), kwargs=None):
+        ...         return f"{func.__name__} of a {types[0].__name__}"
+        >>> double(Word()), double(torch.ones(1))
+        ('double of a Word', tensor([2.]))
+
+    Mirrors torch/overrides.py, ``handle_torch_function``.
+    """
+    overloaded = _C._overloaded_args(relevant_args)
+    types = tuple(type(arg) for arg in overloaded)
+    if _C._is_torch_function_mode_enabled():
+        with _pop_mode_temporarily() as mode:
+            result = mode.__torch_function__(public_api, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    for arg in overloaded:
+        torch_function = arg.__torch_function__
+        if getattr(torch_function, "__self__", None) is arg:
+            warnings.warn(
+                "Defining your `__torch_function__ as a plain method is deprecated and will be an error in future, "
+                "please define it as a classmethod.",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+        result = torch_function(public_api, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    name = f"{public_api.__module__}.{public_api.__name__}".replace("reftorch", "torch", 1)
+    message = f"no implementation found for '{name}' on types that implement __torch_function__: {list(types)}"
+    if _C._is_torch_function_mode_enabled():
+        message += f" nor in mode {_get_current_function_mode()}"
+    raise TypeError(message)
+
+
+def _relevant(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    found: list[Any] = []
+    for value in (*args, *kwargs.values()):
+        found.extend(value if isinstance(value, (tuple, list)) else (value,))
+    return found
+
+
+def overridable(function: _F) -> _F:
+    """Make a function of Python's ask the classes of its arguments, and what its lists hold, before it runs.
+
+    Mirrors torch/overrides.py, ``wrap_torch_function``, which wants to be told the arguments.
+    """
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        if _C._call_has_torch_function(args, kwargs):
+            return handle_torch_function(public, _relevant(args, kwargs), *args, **kwargs)
+        return function(*args, **kwargs)
+
+    return public  # type: ignore[return-value]
+
+
+class overridable_property(property):
+    """A property of tensors that asks their class before it answers, as those in C do."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is not None and has_torch_function_unary(instance):
+            return handle_torch_function(self.__get__, (instance,), instance)
+        return super().__get__(instance, owner)
+
+
+# What asks for itself whether it is overridden, and what leads to a method that does.
+_NOT_WRAPPED = {
+    "__torch_function__", "__repr__", "backward", "__iter__", "__hash__", "__new__", "__reduce_ex__", "float", "double",
+    "half", "bfloat16", "long", "int", "short", "char", "byte", "bool", "cpu", "cuda",
+}  # fmt: skip
+
+
+def make_overridable(cls: type) -> None:
+    """Make the methods and properties that a class of tensors has in Python overridable."""
+    for name, value in list(vars(cls).items()):
+        if isinstance(value, property):
+            setattr(cls, name, overridable_property(value.fget, value.fset, value.fdel, value.__doc__))
+        elif isinstance(value, types.FunctionType) and name not in _NOT_WRAPPED:
+            setattr(cls, name, overridable(value))
+
+
+def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[_F], _F]:
+    """Make a function overridable; ``dispatcher``, called with its arguments, says which of them are asked.
+
+    Example:
+        >>> import reftorch as torch
+        >>> @torch.overrides.wrap_torch_function(lambda x: (x,))
+        ... def double(x):
+        ...     return x + x
+        >>> double(torch.ones(1))
+        tensor([2.])
+
+    Mirrors torch/overrides.py, ``wrap_torch_function``.
+    """
+
+    def wrap(function: _F) -> _F:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            relevant = dispatcher(*args, **kwargs)
+            if has_torch_function(relevant):
+                return handle_torch_function(wrapped, relevant, *args, **kwargs)
+            return function(*args, **kwargs)
+
+        return wrapped  # type: ignore[return-value]
+
+    return wrap
+
+
+def is_tensor_like(inp: Any) -> bool:
+    """Whether ``inp`` is a tensor, or of a class that overrides ops.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.overrides.is_tensor_like(torch.ones(1)), torch.overrides.is_tensor_like([1])
+        (True, False)
+
+    Mirrors torch/overrides.py, ``is_tensor_like``.
+    """
+    return isinstance(inp, _C.TensorBase) or hasattr(inp, "__torch_function__")
+
+
+class TorchFunctionMode:
+    """Answers for every op that is called within a ``with`` block, whatever its arguments.
+
+    While a mode answers it is off, so that it may call ops itself.
+
+    Example:
+        >>> import reftorch as torch
+        >>> class Loud(torch.overrides.TorchFunctionMode):
+        ...     def __torch_function__(self, func, types, args=(), kwargs=None):
+        ...         print(func.__name__)
+        ...         return func(*args, **(kwargs or {}))
+        >>> with Loud():
+        ...     _ = torch.ones(2) + 1
+        ones
+        add
+
+    Mirrors torch/overrides.py, ``TorchFunctionMode``.
+    """
+
+    inner: TorchFunctionMode
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        raise NotImplementedError
+
+    def __enter__(self) -> TorchFunctionMode:
+        _C._push_on_torch_function_stack(self)
+        return self
+
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
+        _C._pop_torch_function_stack()
+
+    @classmethod
+    def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:
+        """Make a mode: an old name for the constructor."""
+        warnings.warn("`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`", stacklevel=2)
+        return cls(*args, **kwargs)
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that calls the function.
+
+    Mirrors torch/overrides.py, ``BaseTorchFunctionMode``.
+    """
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+def _get_current_function_mode() -> TorchFunctionMode | None:
+    depth = _C._len_torch_function_stack()
+    return _C._get_function_stack_at(depth - 1) if depth > 0 else None
+
+
+def _get_current_function_mode_stack() -> list[TorchFunctionMode]:
+    return [_C._get_function_stack_at(i) for i in range(_C._len_torch_function_stack())]
+
+
+@contextlib.contextmanager
+def _pop_mode_temporarily() -> Iterator[TorchFunctionMode]:
+    mode = _C._pop_torch_function_stack()
+    try:
+        yield mode
+    finally:
+        _C._push_on_torch_function_stack(mode)

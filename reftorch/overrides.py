@@ -1,0 +1,241 @@
+"""Which functions a class may override by ``__torch_function__``, and what is needed to do it.
+
+Mirrors: torch/overrides.py
+Leaves out: reentrant dispatch. PyTorch writes the signatures for tests down; here they are those of the functions.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+import reftorch
+from reftorch import _C
+from reftorch._torch_function import (  # noqa: F401
+    BaseTorchFunctionMode,
+    TorchFunctionMode,
+    _get_current_function_mode,
+    _get_current_function_mode_stack,
+    handle_torch_function,
+    has_torch_function,
+    has_torch_function_unary,
+    has_torch_function_variadic,
+    is_tensor_like,
+    wrap_torch_function,
+)
+
+__all__ = [
+    "BaseTorchFunctionMode",
+    "TorchFunctionMode",
+    "get_default_nowrap_functions",
+    "get_ignored_functions",
+    "get_overridable_functions",
+    "get_testing_overrides",
+    "handle_torch_function",
+    "has_torch_function",
+    "has_torch_function_unary",
+    "has_torch_function_variadic",
+    "is_tensor_like",
+    "is_tensor_method_or_property",
+    "resolve_name",
+    "wrap_torch_function",
+]
+
+# Functions of torch that take no tensor, or whose answer must not depend on a class.
+_IGNORED_FUNCTIONS = """
+    typename is_tensor is_storage set_default_dtype get_default_dtype get_num_threads set_num_threads
+    set_rng_state get_rng_state manual_seed initial_seed seed fork_rng is_grad_enabled set_printoptions
+    get_printoptions printoptions promote_types can_cast broadcast_shapes tensor as_tensor from_numpy frombuffer
+    asarray from_dlpack no_grad enable_grad set_grad_enabled inference_mode is_inference_mode_enabled vmap compile
+    save load arange bartlett_window blackman_window empty empty_permuted empty_strided eye full hamming_window
+    hann_window kaiser_window linspace logspace ones rand randint randn randperm range scalar_tensor zeros
+    tril_indices triu_indices normal to_dlpack is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled
+    result_type
+"""
+_IGNORED_METHODS = """
+    __delitem__ __dir__ __getattribute__ __init__ __init_subclass__ __iter__ __new__ __class__ __hash__
+    __subclasshook__ __torch_function__ __reduce__ __reduce_ex__ __setstate__ __array_priority__ as_subclass
+    _make_subclass __getstate__ __dict__ __weakref__ __module__ __doc__ __div__ __idiv__ __array_wrap__ new
+    new_tensor
+"""
+
+
+@functools.cache
+def get_ignored_functions() -> set[Callable[..., Any]]:
+    """The public functions that no class can override.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.tensor in torch.overrides.get_ignored_functions()
+        True
+
+    Mirrors torch/overrides.py, ``get_ignored_functions``.
+    """
+    found = {getattr(reftorch, name) for name in _IGNORED_FUNCTIONS.split() if hasattr(reftorch, name)}
+    found.add(reftorch.nn.init.calculate_gain)
+    return found | {
+        value for name in _IGNORED_METHODS.split() if callable(value := getattr(reftorch.Tensor, name, None))
+    }
+
+
+@functools.cache
+def get_default_nowrap_functions() -> set[Callable[..., Any]]:
+    """The functions whose result stays what it is when the default ``__torch_function__`` makes it a subclass's.
+
+    Mirrors torch/overrides.py, ``get_default_nowrap_functions``.
+    """
+    return reftorch._tensor._nowrap_functions()
+
+
+def _namespaces() -> list[tuple[str, Any, list[str]]]:
+    of = [
+        ("torch", reftorch),
+        ("torch.functional", reftorch.functional),
+        ("torch.nn.functional", reftorch.nn.functional),
+        ("torch.nn.init", reftorch.nn.init),
+        ("torch.Tensor", reftorch.Tensor),
+        ("torch.linalg", reftorch.linalg),
+        ("torch.special", reftorch.special),
+    ]
+    return [(name, namespace, dir(namespace)) for name, namespace in of]
+
+
+_NO_FUNCTIONS = ("__weakref__", "__dict__", "__class__", "__del__")
+
+
+def _is_inherited_from_object(name: str, value: Any) -> bool:
+    return getattr(object, name, None) is value
+
+
+@functools.cache
+def _get_overridable_functions() -> tuple[dict[Any, list[Callable[..., Any]]], dict[Any, str]]:
+    overridable: dict[Any, list[Callable[..., Any]]] = {}
+    names: dict[Any, str] = {}
+    ignored = get_ignored_functions()
+    for space_name, namespace, members in _namespaces():
+        of_tensor = namespace is reftorch.Tensor
+        for name in members:
+            value = inspect.getattr_static(namespace, name) if of_tensor else getattr(namespace, name)
+            if isinstance(value, (type, types.ModuleType)) or name in (
+                "__weakref__",
+                "__dict__",
+                "__class__",
+                "__del__",
+            ):
+                continue
+            if of_tensor and name.startswith("_") and not name.startswith("__"):
+                names[getattr(namespace, name)] = f"{space_name}.{name}"
+                continue
+            if of_tensor and isinstance(value, (property, types.GetSetDescriptorType)):
+                names[value.__get__] = f"{space_name}.{name}.__get__"
+                names[value.__set__] = f"{space_name}.{name}.__set__"
+                overridable.setdefault(value, []).append(value.__get__)
+                continue
+            value = getattr(namespace, name)
+            if not callable(value) or (of_tensor and _is_inherited_from_object(name, value)):
+                continue
+            if not of_tensor and name.startswith("__"):
+                continue
+            names.setdefault(value, f"{space_name}.{name}")
+            private = not of_tensor and (name.startswith("_") or name.endswith("_") or not name[0].islower())
+            if not private and value not in ignored and (of_tensor or _is_ours(value)):
+                overridable.setdefault(namespace, []).append(value)
+    return overridable, names
+
+
+def _is_ours(value: Any) -> bool:
+    module = getattr(value, "__module__", None) or ""
+    return module.startswith("reftorch") and module not in ("reftorch._torch_function", "reftorch._C")
+
+
+def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
+    """The functions that a class may override, by the namespace they are in.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.add in torch.overrides.get_overridable_functions()[torch]
+        True
+
+    Mirrors torch/overrides.py, ``get_overridable_functions``.
+    """
+    return _get_overridable_functions()[0]
+
+
+@functools.cache
+def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
+    """For every overridable function one of the same signature that returns -1.
+
+    Example:
+        >>> import inspect, reftorch as torch
+        >>> override = torch.overrides.get_testing_overrides()[torch.relu]
+        >>> override(torch.ones(1)), str(inspect.signature(override))
+        (-1, '(input)')
+
+    Mirrors torch/overrides.py, ``get_testing_overrides``.
+    """
+    found: dict[Callable[..., Any], Callable[..., Any]] = {}
+    for functions in get_overridable_functions().values():
+        for function in functions:
+            found[function] = _override_for(function)
+    return found
+
+
+def _override_for(function: Callable[..., Any]) -> Callable[..., Any]:
+    def override(*args: Any, **kwargs: Any) -> int:
+        return -1
+
+    try:
+        if isinstance(function, (type(_C._VariableFunctions.add), type(_C.TensorBase.add))):  # of its first overload
+            parameters = [p["name"] for p in function.signatures()[0]["parameters"] if not p["has_default"]]
+            positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
+            signature = inspect.Signature([inspect.Parameter(name, positional) for name in parameters])
+        else:
+            signature = inspect.signature(function)
+    except (TypeError, ValueError):  # __get__ of a property in C
+        signature = inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)])
+    plain = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+    override.__signature__ = inspect.Signature(plain)  # type: ignore[attr-defined]
+    return override
+
+
+def resolve_name(f: Callable[..., Any]) -> str | None:
+    """The name under which a function that ``__torch_function__`` got is found; None where it is not known.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.overrides.resolve_name(torch.Tensor.add), torch.overrides.resolve_name(torch.add)
+        ('torch.Tensor.add', 'torch.add')
+
+    Mirrors torch/overrides.py, ``resolve_name``.
+    """
+    return _get_overridable_functions()[1].get(f)
+
+
+def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
+    """Whether a function that ``__torch_function__`` got is a method of Tensor, or a property's ``__get__``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> is_method = torch.overrides.is_tensor_method_or_property
+        >>> is_method(torch.Tensor.add), is_method(torch.Tensor.shape.__get__), is_method(torch.add)
+        (True, True, False)
+
+    Mirrors torch/overrides.py, ``is_tensor_method_or_property``.
+    """
+    return func in get_overridable_functions()[reftorch.Tensor] or func.__name__ == "__get__"
+
+
+def redispatch_function(
+    func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+) -> Any:
+    """Call ``func`` as a mode would to let the classes of its arguments answer.
+
+    Mirrors torch/overrides.py, ``redispatch_function``.
+    """
+    return func(*args, **(kwargs or {}))
+
+
+DisableTorchFunctionSubclass = _C.DisableTorchFunctionSubclass
