@@ -61,12 +61,12 @@ inline bool check_has_torch_function(PyObject* obj) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(obj));
   return type != THPVariableClass && type != THPParameterClass && slow_has_torch_function(obj);
 }
-// The same of an argument: what a list or tuple holds counts too.
 // The same of a tensor of which a method or property is asked for, where a mode counts too.
 inline bool self_has_torch_function(PyObject* self) {
   return torch_function_mode_enabled() || check_has_torch_function(self);
 }
 bool slow_argument_has_torch_function(PyObject* obj);
+// The same of an argument: what a list or tuple holds counts too.
 inline bool argument_has_torch_function(PyObject* obj) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(obj));
   return type != THPVariableClass && type != THPParameterClass && slow_argument_has_torch_function(obj);

@@ -39,10 +39,10 @@ BROADCAST = "    return _VF.broadcast_tensors(_one_list(tensors))"
 
 # What cannot be driven here, and why.
 NOT_DRIVEN = {
-    "Python + C++: current file (pythoncpp)": "its extension runs only in Microsoft's editor; the two configurations it "
-    "names are driven, one after the other on one process, in test_launch_cpptools.py",
-    "CUDA: current file (cuda-gdb)": "needs a CUDA build, which reftorch does not have yet; it differs from `C++: current "
-    "file (gdb)` in nothing but the name of the gdb",
+    "Python + C++: current file (pythoncpp)": "its extension runs only in Microsoft's editor; the two configurations "
+    "it names are driven, one after the other on one process, in test_launch_cpptools.py",
+    "CUDA: current file (cuda-gdb)": "needs a CUDA build, which reftorch does not have yet; it differs from "
+    "`C++: current file (gdb)` in nothing but the name of the gdb",
 }
 
 
