@@ -4,7 +4,9 @@ Mirrors: torch/optim/__init__.py
 Leaves out: the rules that are not there yet, learning rate schedules and averaging of weights.
 """
 
+from reftorch.optim.adam import Adam
+from reftorch.optim.adamw import AdamW
 from reftorch.optim.optimizer import Optimizer
 from reftorch.optim.sgd import SGD
 
-__all__ = ["SGD", "Optimizer"]
+__all__ = ["SGD", "Adam", "AdamW", "Optimizer"]
