@@ -1,7 +1,7 @@
 """Converting what a module holds to another dtype or device.
 
 Mirrors: torch/nn/modules/module.py, ``_apply``, ``to`` and its kin of ``Module``
-Leaves out: ``to_empty``, swapping tensors, memory formats and devices other than the CPU.
+Leaves out: swapping tensors, memory formats and devices other than the CPU.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from reftorch import _C
+from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch.autograd.grad_mode import no_grad
 
@@ -72,6 +72,22 @@ class ModuleConversion:
         if dtype is not None:
             self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
         return self
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+        """Move parameters and buffers in place to a device, without their values; returns the module.
+
+        Args:
+            device: where they go; None leaves them where they are.
+            recurse: whether those of submodules belong to it.
+
+        Example:
+            >>> import reftorch as torch
+            >>> torch.nn.Linear(2, 3).to_empty(device="cpu").weight.shape
+            torch.Size([3, 2])
+
+        Mirrors torch/nn/modules/module.py, ``Module.to_empty``.
+        """
+        return self._apply(lambda t: _VF.empty_like(t, device=device), recurse)
 
     def type(self, dst_type: Any) -> Self:
         """Convert all parameters and buffers, also those that are not floating point, in place to a dtype."""

@@ -35,6 +35,16 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
     __str__ = __repr__
 
 
+class _OldPostHook:
+    """A hook of ``_register_state_dict_hook``: what it returns takes the place of the dict."""
+
+    def __init__(self, hook: Callable) -> None:
+        self.hook = hook
+
+    def __call__(self, *args: Any) -> Any:
+        return self.hook(*args)
+
+
 class _WrappedHook:
     """A hook that is called with its module, which it does not keep alive."""
 
@@ -114,6 +124,11 @@ class ModuleState:
         """
         return _register(self._state_dict_hooks, hook)
 
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """As :meth:`register_state_dict_post_hook`; but what the hook returns takes the place of the dict, where the
+        module is the one whose ``state_dict`` was asked for."""
+        return _register(self._state_dict_hooks, _OldPostHook(hook))
+
     def register_load_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
         """Call a hook before the state is loaded; it may edit the dict and the lists of problems.
 
@@ -124,6 +139,12 @@ class ModuleState:
         Mirrors torch/nn/modules/module.py, ``Module.register_load_state_dict_pre_hook``.
         """
         return _register(self._load_state_dict_pre_hooks, _WrappedHook(hook, self))
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., None], with_module: bool = False
+    ) -> RemovableHandle:
+        """As :meth:`register_load_state_dict_pre_hook`; without ``with_module`` the hook does not get the module."""
+        return _register(self._load_state_dict_pre_hooks, _WrappedHook(hook, self) if with_module else hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
         """Call ``hook(module, incompatible_keys)`` once the state is loaded; it edits the two lists of keys in place.
@@ -186,8 +207,12 @@ class ModuleState:
             if module is not None:
                 module.state_dict(destination=destination, prefix=prefix + name + ".", keep_vars=keep_vars)
         for hook in self._state_dict_hooks.values():
-            if hook(self, destination, prefix, local_metadata) is not None:
+            result = hook(self, destination, prefix, local_metadata)
+            if result is None:
+                continue
+            if not isinstance(hook, _OldPostHook):
                 raise RuntimeError("state_dict post-hook must return None")
+            destination = result
         return destination
 
     def _load_from_state_dict(

@@ -179,3 +179,38 @@ def test_state_crosses_over_from_torch(real_torch: ModuleType) -> None:
     assert {name: value.tolist() for name, value in ours.state_dict().items()} == {
         name: value.tolist() for name, value in theirs.state_dict().items()
     }
+
+
+def old_hooks(lib: Any) -> list[Any]:
+    """What hooks see and change that are registered by the names with an underscore."""
+    net, seen = lib.nn.Sequential(lib.nn.Linear(1, 1), lib.nn.Linear(1, 1, bias=False)), []
+
+    def renamed(module: Any, state: Any, prefix: str, metadata: Any) -> dict[str, Any]:
+        seen.append((type(module).__name__, prefix, sorted(state)))
+        return {f"new.{name}": tensor for name, tensor in state.items()}
+
+    net._register_state_dict_hook(renamed)
+    net[1]._register_state_dict_hook(renamed)  # below: what it returns counts for nothing
+    state = net.state_dict()
+
+    def back(state: dict[str, Any], prefix: str, *rest: Any) -> None:
+        seen.append(("back", prefix, sorted(state)))
+        for name in list(state):
+            state[name.removeprefix("new.")] = state.pop(name)
+
+    net._register_load_state_dict_pre_hook(back)
+    net[0]._register_load_state_dict_pre_hook(
+        lambda module, state, prefix, *rest: seen.append((type(module).__name__, prefix)), with_module=True
+    )
+    return [sorted(state), str(net.load_state_dict(state)), seen]
+
+
+def test_the_hooks_of_old_names(real_torch: Any) -> None:
+    assert old_hooks(reftorch) == old_hooks(real_torch)
+
+
+def test_to_empty_keeps_shapes_and_dtypes() -> None:
+    layer = reftorch.nn.BatchNorm1d(3).double()
+    weight = layer.weight
+    assert layer.to_empty(device="cpu") is layer and layer.weight is weight
+    assert layer.running_var.shape == (3,) and layer.running_var.dtype is reftorch.float64
