@@ -66,6 +66,21 @@ def _saved(node: Any) -> list[str]:
     return lines
 
 
+def saved_tensors(node: Any) -> list[tuple[str, Any]]:
+    """Name and tensor of each that the node keeps; none where they were freed, or one was changed since."""
+    if isinstance(node, _C._FunctionBase):
+        return [(f"saved_tensors[{i}]", tensor) for i, tensor in enumerate(_context_tensors(node))]
+    found = []
+    for name in _saved_names(node):
+        try:
+            value = getattr(node, f"_saved_{name}")
+        except RuntimeError:
+            continue
+        if isinstance(value, _C.TensorBase):
+            found.append((name, value))
+    return found
+
+
 def _lines(node: Any, names: Mapping[int, str]) -> list[str]:
     """What a node's box says; its first line is its title."""
     made = ", ".join(_shape(metadata) for metadata in node._input_metadata)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reftorch import _C
-from reftorch.debug._draw_graph import _saved_names
+from reftorch.debug._draw_graph import saved_tensors
 from reftorch.debug._names import names_in
 from reftorch.debug._table import Report, Table, bytes_text, dtype_text, shape_text
 
@@ -209,10 +209,6 @@ def add_saved(storages: dict[int, StorageInfo], tensors: list[Any]) -> None:
             continue
         seen.add(node)
         pending += [child for child, _ in node.next_functions if child is not None]
-        for name in _saved_names(node):
-            try:
-                value = getattr(node, f"_saved_{name}")
-            except RuntimeError:
-                continue  # freed, or changed since
-            if isinstance(value, _C.TensorBase) and has_memory(value):
+        for name, value in saved_tensors(node):
+            if has_memory(value):
                 storage_of(storages, value, seen=1).tensors.append(info(value, "", f"{node.name()} as {name}"))

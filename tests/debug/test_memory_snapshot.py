@@ -4,6 +4,7 @@ Mirrors: test/test_cuda.py (``test_memory_snapshot``)
 """
 
 import gc
+from typing import Any
 
 import reftorch as torch
 from reftorch.debug import memory_snapshot
@@ -49,6 +50,24 @@ def test_what_a_graph_keeps() -> None:
     y.backward()
     del y
     assert [s.label for s in ours(memory_snapshot())] == ["x", "x.grad"]
+
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+        return 2 * grad * ctx.saved_tensors[0]
+
+
+def test_what_a_function_of_ones_own_keeps() -> None:
+    x = torch.ones(SIZE, requires_grad=True)
+    y = Square.apply(x * 1)
+    saved = [t.saved_by for s in ours(memory_snapshot()) for t in s.tensors if t.saved_by]
+    assert saved == ["SquareBackward as saved_tensors[0]"] and y.numel() == SIZE
 
 
 def test_the_difference_of_two_snapshots() -> None:
