@@ -4,11 +4,15 @@ Mirrors: test/test_nn.py
 Leaves out: the losses that are not there.
 """
 
+from collections.abc import Callable
+from types import ModuleType
+
 import pytest
 
 import reftorch
 from reftorch import nn
 from reftorch.nn import functional as F
+from tests.nn.modules.layers import batch, flat
 
 SCORES = [[1.0, -2.0, 0.5], [0.0, 1.5, 2.0]]
 
@@ -43,3 +47,24 @@ def test_the_gradient_of_cross_entropy_is_softmax_less_target() -> None:
 def test_deprecated_flags() -> None:
     with pytest.warns(UserWarning, match="please use reduction='sum' instead"):
         assert nn.MSELoss(size_average=False).reduction == "sum"
+
+
+LOSSES: dict[str, Callable] = {
+    "L1Loss": lambda lib: lib.nn.L1Loss(),
+    "SmoothL1Loss": lambda lib: lib.nn.SmoothL1Loss(reduction="sum", beta=0.5),
+    "HuberLoss": lambda lib: lib.nn.HuberLoss("none", 0.5),
+    "BCEWithLogitsLoss": lambda lib: lib.nn.BCEWithLogitsLoss(pos_weight=lib.tensor([1.0, 2.0, 3.0])),
+    "BCELoss": lambda lib: lib.nn.BCELoss(weight=lib.tensor([1.0, 2.0, 3.0])),
+    "KLDivLoss": lambda lib: lib.nn.KLDivLoss(reduction="batchmean", log_target=True),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_are_those_of_torch(name: str, real_torch: ModuleType) -> None:
+    results = []
+    for lib in (reftorch, real_torch):
+        loss = LOSSES[name](lib)
+        x, y = batch(lib, 1).float().sigmoid(), batch(lib, 2).float().sigmoid()
+        results.append((repr(loss), list(loss.state_dict()), flat(loss(x, y))))
+    assert results[0][:2] == results[1][:2]
+    assert results[0][2] == pytest.approx(results[1][2], rel=1e-5)

@@ -1,0 +1,51 @@
+"""Rows of a table.
+
+Mirrors: test/test_nn.py
+Leaves out: the functions that are not there.
+"""
+
+from collections.abc import Callable
+from types import ModuleType
+
+import pytest
+
+import reftorch
+from tests.nn.functions import X, check, check_error
+
+FUNCTIONS: dict[str, Callable] = {
+    "embedding": lambda lib, F, x: F.embedding(lib.tensor([[3, 0], [1, 3]]), x),
+    "embedding with padding": lambda lib, F, x: F.embedding(lib.tensor([3, 0, 1, 3]), x, padding_idx=-1),
+}
+ERRORS: dict[str, Callable] = {
+    "embedding out of range": lambda lib, F: F.embedding(lib.tensor([4]), X(lib)),
+    "embedding negative": lambda lib, F: F.embedding(lib.tensor([-1]), X(lib)),
+    "embedding of floats": lambda lib, F: F.embedding(lib.tensor([1.0]), X(lib)),
+    "embedding padding": lambda lib, F: F.embedding(lib.tensor([1]), X(lib), padding_idx=4),
+    "embedding dimensions": lambda lib, F: F.embedding(lib.tensor([1]), X(lib)[0]),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions(name: str, real_torch: ModuleType) -> None:
+    check(FUNCTIONS[name], real_torch)
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_errors_are_those_of_torch(case: str, real_torch: ModuleType) -> None:
+    check_error(ERRORS[case], real_torch)
+
+
+def test_embedding_scales_long_rows_down_in_place(real_torch: ModuleType) -> None:
+    results = []
+    for lib in (reftorch, real_torch):
+        table = X(lib)
+        y = lib.nn.functional.embedding(lib.tensor([2, 2, 0]), table, max_norm=1.0)
+        results.append(y.reshape(-1).tolist() + table.reshape(-1).tolist())
+    assert results[0] == pytest.approx(results[1], rel=1e-12)
+
+
+def test_what_is_not_there_is_said() -> None:
+    table = reftorch.ones(2, 2)
+    for option in ("sparse", "scale_grad_by_freq"):
+        with pytest.raises(NotImplementedError, match=f"{option}=True is not there"):
+            reftorch.nn.functional.embedding(reftorch.tensor([0]), table, **{option: True})
