@@ -100,6 +100,7 @@ from reftorch._functional_shape import (  # type: ignore[assignment, no-redef]
     meshgrid,
 )
 from reftorch._functorch.vmap import vmap
+from reftorch._legacy_tensor_types import LEGACY_TENSOR_TYPES, set_default_tensor_type
 from reftorch._tensor import Tensor
 from reftorch._tensor_str import get_printoptions, printoptions, set_printoptions
 from reftorch._torch_function import overridable
@@ -140,7 +141,7 @@ from reftorch.storage import _LEGACY_CLASSES, TypedStorage, UntypedStorage
 from reftorch.utils.dlpack import from_dlpack, to_dlpack
 from reftorch.version import __version__
 
-globals().update(_LEGACY_CLASSES)  # FloatStorage and the like
+globals().update(_LEGACY_CLASSES | LEGACY_TENSOR_TYPES)  # FloatStorage, FloatTensor and the like
 
 inf = _math.inf
 nan = _math.nan
@@ -194,7 +195,18 @@ def __dir__() -> list[str]:
     """What completion offers: not the helpers of this file, not the ops that are a matter between formulas and kernels,
     and in-place ops as methods only, though ``torch.add_(x, y)`` works.
     """
-    hidden = {"Any", "annotations", "overridable", "reftorch", "alias", "index", "slice", "nonzero_numpy", "unique_dim"}
+    hidden = {
+        "Any",
+        "annotations",
+        "overridable",
+        "LEGACY_TENSOR_TYPES",
+        "reftorch",
+        "alias",
+        "index",
+        "slice",
+        "nonzero_numpy",
+        "unique_dim",
+    }
     hidden |= {"unique_dim_consecutive"}  # what begins with special_ is in reftorch.special, under the rest of its name
     return [
         name

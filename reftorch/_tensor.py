@@ -331,47 +331,6 @@ class Tensor(_TensorInterchange, _TensorQueries, _C.TensorBase):
         """
         return _C.TensorBase.mH(self)
 
-    def dim_order(self, *, ambiguity_check: bool | Sequence[Any] = False) -> tuple[int, ...]:
-        """The dimensions in the order in which they lie in memory, the slowest first.
-
-        Args:
-            ambiguity_check: refuse a tensor that could be read in several orders, because of dimensions of size 1 or
-                steps of 0; or a list of memory formats, of which just one must fit.
-
-        Raises:
-            RuntimeError: the check failed.
-
-        Example:
-            >>> import reftorch as torch
-            >>> torch.zeros(2, 3).dim_order(), torch.zeros(2, 3).t().dim_order()
-            ((0, 1), (1, 0))
-
-        Mirrors torch/_tensor.py, ``Tensor.dim_order``.
-        """
-        sizes, strides = self.shape, self.stride()
-        if ambiguity_check and self.dim() > 0:
-            if ambiguity_check is True:
-                steps = [stride for size, stride in zip(sizes, strides, strict=True) if size != 1]
-                clear = 1 not in sizes and 0 not in steps and len(set(steps)) == len(steps)
-            else:
-                clear = sum(self.is_contiguous(memory_format=each) for each in ambiguity_check) == 1
-            if not clear:
-                raise RuntimeError(
-                    "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
-                )
-        order = list(range(self.dim()))
-        for i in range(1, len(order)):  # insertion sort, in which a dimension of size 1 stands where it was
-            at = i
-            for before in range(i - 1, -1, -1):
-                slow, fast = order[before], order[at]
-                if 0 in (strides[slow], strides[fast]) or strides[slow] == strides[fast]:
-                    continue
-                if strides[slow] > strides[fast]:
-                    break
-                order[before], order[at] = fast, slow
-                at = before
-        return tuple(order)
-
     # ---- conversions
 
     def float(self) -> Tensor:
@@ -454,6 +413,10 @@ class Tensor(_TensorInterchange, _TensorQueries, _C.TensorBase):
             if dtype not in types:
                 raise ValueError(f"invalid type: '{dtype}'")
             dtype = types[dtype]
+        elif isinstance(dtype, builtins.type):  # torch.FloatTensor and its kin
+            if not hasattr(dtype, "dtype"):
+                raise ValueError(f"invalid type: '{dtype.__name__}'")
+            dtype = dtype.dtype
         return self.to(dtype)
 
     def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: _bool = False) -> Tensor:

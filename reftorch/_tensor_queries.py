@@ -7,7 +7,7 @@ Leaves out: pinned memory, shared memory: the questions about them say no.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from reftorch import _C
@@ -36,6 +36,47 @@ class _TensorQueries:
         others = tensor.expand(self.shape).reshape(-1).tolist()
         values = [callable(a, b) for a, b in zip(self.reshape(-1).tolist(), others, strict=True)]
         return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))
+
+    def dim_order(self: Any, *, ambiguity_check: bool | Sequence[Any] = False) -> tuple[int, ...]:
+        """The dimensions in the order in which they lie in memory, the slowest first.
+
+        Args:
+            ambiguity_check: refuse a tensor that could be read in several orders, because of dimensions of size 1 or
+                steps of 0; or a list of memory formats, of which just one must fit.
+
+        Raises:
+            RuntimeError: the check failed.
+
+        Example:
+            >>> import reftorch as torch
+            >>> torch.zeros(2, 3).dim_order(), torch.zeros(2, 3).t().dim_order()
+            ((0, 1), (1, 0))
+
+        Mirrors torch/_tensor.py, ``Tensor.dim_order``.
+        """
+        sizes, strides = self.shape, self.stride()
+        if ambiguity_check and self.dim() > 0:
+            if ambiguity_check is True:
+                steps = [stride for size, stride in zip(sizes, strides, strict=True) if size != 1]
+                clear = 1 not in sizes and 0 not in steps and len(set(steps)) == len(steps)
+            else:
+                clear = sum(self.is_contiguous(memory_format=each) for each in ambiguity_check) == 1
+            if not clear:
+                raise RuntimeError(
+                    "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
+                )
+        order = list(range(self.dim()))
+        for i in range(1, len(order)):  # insertion sort, in which a dimension of size 1 stands where it was
+            at = i
+            for before in range(i - 1, -1, -1):
+                slow, fast = order[before], order[at]
+                if 0 in (strides[slow], strides[fast]) or strides[slow] == strides[fast]:
+                    continue
+                if strides[slow] > strides[fast]:
+                    break
+                order[before], order[at] = fast, slow
+                at = before
+        return tuple(order)
 
     def get_device(self: Any) -> int:
         """The number of the CUDA device, -1 on the CPU."""

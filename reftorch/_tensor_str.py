@@ -183,6 +183,8 @@ def _tensor_str_with_formatter(values: Any, indent: int, cuts: list[bool], forma
 
 def get_summarized_data(self: Tensor) -> list:
     """The elements at the edges of every dimension, as nested lists."""
+    if self.dim() == 0:
+        return self.tolist()
     size, edge = self.shape[0], PRINT_OPTS.edgeitems
     cut = size > 2 * edge
     if self.dim() == 1:
@@ -201,7 +203,7 @@ def _flatten(values: Any) -> Iterator:
 
 def _tensor_str(self: Tensor, indent: int) -> str:
     summarize = self.numel() > PRINT_OPTS.threshold
-    if summarize and PRINT_OPTS.edgeitems == 0:
+    if summarize and PRINT_OPTS.edgeitems == 0 and self.dim() > 0:
         return "[...]"
     values = get_summarized_data(self) if summarize else self.tolist()
     cuts = [summarize and size > 2 * PRINT_OPTS.edgeitems for size in self.shape]

@@ -100,6 +100,8 @@ def asarray(
         return _C.tensor(obj, dtype=dtype, device=device, requires_grad=bool(requires_grad))
     wanted = source.dtype if dtype is None else dtype
     place = source.device if device is None else _C.device(device)
+    if requires_grad and not wanted.is_floating_point:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     if copy is False and place != source.device:
         raise ValueError(f"can't alias tensor from device '{source.device}' to '{place}'.")
     if copy is False and wanted != source.dtype:
@@ -145,6 +147,8 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
 
     Mirrors torch/csrc/utils/tensor_new.cpp, ``tensor_frombuffer``.
     """
+    if requires_grad and not dtype.is_floating_point:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     result = _C._frombuffer(buffer, dtype, count, offset)
     return result.requires_grad_() if requires_grad else result
 

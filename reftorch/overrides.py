@@ -52,7 +52,8 @@ _IGNORED_FUNCTIONS = """
     asarray from_dlpack no_grad enable_grad set_grad_enabled inference_mode is_inference_mode_enabled vmap compile
     save load arange bartlett_window blackman_window empty empty_permuted empty_strided eye full hamming_window
     hann_window kaiser_window linspace logspace ones rand randint randn randperm range scalar_tensor zeros
-    tril_indices triu_indices normal to_dlpack is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled
+    tril_indices triu_indices normal to_dlpack
+    set_default_tensor_type is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled
     result_type
 """
 _IGNORED_METHODS = """

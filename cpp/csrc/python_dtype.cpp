@@ -38,8 +38,9 @@ c10::ScalarType scalar_type_from_python(PyObject* obj) {
   return obj == reinterpret_cast<PyObject*>(&PyBool_Type) ? c10::kBool : c10::ScalarType::Undefined;
 }
 
-static PyTypeObject* make_type(const char* name, int basicsize, PyType_Slot* slots, PyTypeObject* base = nullptr) {
-  PyType_Spec spec = {name, basicsize, 0, Py_TPFLAGS_DEFAULT, slots};
+static PyTypeObject* make_type(const char* name, int basicsize, PyType_Slot* slots, PyTypeObject* base = nullptr,
+                               unsigned more_flags = 0) {
+  PyType_Spec spec = {name, basicsize, 0, static_cast<unsigned>(Py_TPFLAGS_DEFAULT) | more_flags, slots};
   PyObject* bases = base != nullptr ? PyTuple_Pack(1, base) : nullptr;
   PyObject* type = PyType_FromSpecWithBases(&spec, bases);
   Py_XDECREF(bases);
@@ -68,7 +69,14 @@ static PyObject* dtype_repr(PyObject* self) {
 static PyObject* dtype_reduce(PyObject* self, PyObject*) {
   return PyUnicode_FromString(c10::dtypeName(dtype_of(self)));
 }
-static PyMethodDef dtype_methods[] = {{"__reduce__", dtype_reduce, METH_NOARGS, nullptr}, {}};
+static PyObject* dtype_to_real(PyObject* self, PyObject*) {
+  return Py_NewRef(self);
+}
+static PyMethodDef dtype_methods[] = {
+    {"to_real", dtype_to_real, METH_NOARGS,
+     "to_real($self, /)\n--\n\nThe dtype of the real parts: itself, without complex dtypes."},
+    {"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
+    {}};
 static PyGetSetDef dtype_properties[] = {
     {"is_floating_point", [](PyObject* s, void*) { return PyBool_FromLong(c10::isFloatingType(dtype_of(s))); }, nullptr,
      "True for float16, bfloat16, float32 and float64.", nullptr},
@@ -91,7 +99,7 @@ static void init_dtype(PyObject* module) {
                          {Py_tp_methods, dtype_methods},
                          {Py_tp_getset, dtype_properties},
                          {0, nullptr}};
-  THPDtypeType = make_type("reftorch.dtype", sizeof(THPDtype), slots);
+  THPDtypeType = make_type("reftorch.dtype", sizeof(THPDtype), slots, nullptr, Py_TPFLAGS_DISALLOW_INSTANTIATION);
   add_to_module(module, "dtype", reinterpret_cast<PyObject*>(THPDtypeType));
   static const std::pair<c10::ScalarType, std::vector<const char*>> names[] = {
       {c10::kByte, {"uint8"}},
@@ -137,7 +145,7 @@ static PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:device", const_cast<char**>(keywords), &type, &index)) {
     return nullptr;
   }
-  if (THPDevice_Check(type)) {
+  if (THPDevice_Check(type) && index == Py_None) {
     return Py_NewRef(type);
   }
   if (PyLong_Check(type)) {
@@ -149,6 +157,8 @@ static PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   if (index != Py_None) {
     TORCH_CHECK(!device.has_index(),
                 "type (string) must not include an index because index was passed explicitly: ", text);
+    TORCH_CHECK_TYPE(PyLong_Check(index), "device(): argument 'index' (position 2) must be int, not ",
+                     Py_TYPE(index)->tp_name);
     const long i = PyLong_AsLong(index);
     if (i == -1 && PyErr_Occurred()) {
       return nullptr;
@@ -225,13 +235,25 @@ static PyObject* memory_format_repr(PyObject* self) {
   return PyUnicode_FromFormat("torch.%s", c10::str(format).c_str());
 }
 
+// Pickled by name, as dtypes are.
+static PyObject* layout_reduce(PyObject*, PyObject*) {
+  return PyUnicode_FromString("strided");
+}
+static PyMethodDef layout_methods[] = {{"__reduce__", layout_reduce, METH_NOARGS, nullptr}, {}};
+static PyObject* memory_format_reduce(PyObject* self, PyObject*) {
+  return PyUnicode_FromString(c10::str(reinterpret_cast<THPMemoryFormat*>(self)->memory_format).c_str());
+}
+static PyMethodDef memory_format_methods[] = {{"__reduce__", memory_format_reduce, METH_NOARGS, nullptr}, {}};
+
 static void init_layouts(PyObject* module) {
   PyType_Slot layout_slots[] = {
       {Py_tp_doc, const_cast<char*>("How a tensor's elements lie in memory; ``torch.strided`` is the only one.\n\n"
                                     "Mirrors torch/csrc/Layout.cpp.")},
       {Py_tp_repr, reinterpret_cast<void*>(layout_repr)},
+      {Py_tp_methods, layout_methods},
       {0, nullptr}};
-  THPLayoutType = make_type("reftorch.layout", sizeof(THPLayout), layout_slots);
+  THPLayoutType =
+      make_type("reftorch.layout", sizeof(THPLayout), layout_slots, nullptr, Py_TPFLAGS_DISALLOW_INSTANTIATION);
   strided_layout = THPLayoutType->tp_alloc(THPLayoutType, 0);
   add_to_module(module, "layout", reinterpret_cast<PyObject*>(THPLayoutType));
   add_to_module(module, "strided", strided_layout);
@@ -241,8 +263,10 @@ static void init_layouts(PyObject* module) {
                                     "``torch.channels_last`` or ``torch.preserve_format``.\n\n"
                                     "Mirrors torch/csrc/MemoryFormat.cpp.")},
       {Py_tp_repr, reinterpret_cast<void*>(memory_format_repr)},
+      {Py_tp_methods, memory_format_methods},
       {0, nullptr}};
-  THPMemoryFormatType = make_type("reftorch.memory_format", sizeof(THPMemoryFormat), format_slots);
+  THPMemoryFormatType = make_type("reftorch.memory_format", sizeof(THPMemoryFormat), format_slots, nullptr,
+                                  Py_TPFLAGS_DISALLOW_INSTANTIATION);
   add_to_module(module, "memory_format", reinterpret_cast<PyObject*>(THPMemoryFormatType));
   for (auto format : {c10::MemoryFormat::Contiguous, c10::MemoryFormat::Preserve, c10::MemoryFormat::ChannelsLast}) {
     PyObject* obj = THPMemoryFormatType->tp_alloc(THPMemoryFormatType, 0);
@@ -311,7 +335,17 @@ static PyObject* as_size(PyObject* result) {
   return size;
 }
 static PyObject* size_concat(PyObject* self, PyObject* other) {
+  if (!PyTuple_Check(other)) {
+    return PyErr_Format(PyExc_TypeError, "can only concatenate tuple (not %s) to torch.Size", Py_TYPE(other)->tp_name);
+  }
   return as_size(PyTuple_Type.tp_as_sequence->sq_concat(self, other));
+}
+// A number's slot is asked on either side: (1,) + size is a size too.
+static PyObject* size_add(PyObject* left, PyObject* right) {
+  if (!PyTuple_Check(left) || !PyTuple_Check(right)) {
+    Py_RETURN_NOTIMPLEMENTED;
+  }
+  return as_size(PyTuple_Type.tp_as_sequence->sq_concat(left, right));
 }
 static PyObject* size_repeat(PyObject* self, Py_ssize_t n) {
   return as_size(PyTuple_Type.tp_as_sequence->sq_repeat(self, n));
@@ -341,6 +375,7 @@ static void init_size(PyObject* module) {
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(size_new)},
                          {Py_tp_repr, reinterpret_cast<void*>(size_repr)},
                          {Py_tp_methods, size_methods},
+                         {Py_nb_add, reinterpret_cast<void*>(size_add)},
                          {Py_sq_concat, reinterpret_cast<void*>(size_concat)},
                          {Py_sq_repeat, reinterpret_cast<void*>(size_repeat)},
                          {Py_mp_subscript, reinterpret_cast<void*>(size_subscript)},

@@ -25,10 +25,13 @@ bool is_nested_sequence(PyObject* obj) {
   return PySequence_Check(obj) && !THPVariable_Check(obj) && !PyUnicode_Check(obj) && !PyBytes_Check(obj);
 }
 
+bool is_numpy_scalar(PyObject* obj) {
+  return std::strncmp(Py_TYPE(obj)->tp_name, "numpy.", 6) == 0 && is_python_number(obj);
+}
+
 void check_is_number(PyObject* obj) {
-  if (PyUnicode_Check(obj)) {
-    TORCH_CHECK_TYPE(false, "new(): invalid data type 'str'");
-  }
+  TORCH_CHECK_TYPE(!PyUnicode_Check(obj) && !PyBytes_Check(obj), "new(): invalid data type '", Py_TYPE(obj)->tp_name,
+                   "'");
   const bool one_element = THPVariable_Check(obj) && THPVariable_Unpack(obj).numel() == 1;
   TORCH_CHECK_VALUE(!THPVariable_Check(obj) || one_element,
                     "only one element tensors can be converted to Python scalars");
@@ -57,6 +60,10 @@ c10::DimVector compute_sizes(PyObject* data) {
     }
     level = first;
   }
+  if (!sizes.empty() && PyUnicode_Check(level)) { // a letter is a string of one letter, and so on
+    Py_DECREF(level);
+    TORCH_CHECK_VALUE(false, "too many dimensions 'str'");
+  }
   if (THPVariable_Check(level)) { // a list of tensors with dimensions
     const auto inner = THPVariable_Unpack(level).sizes();
     sizes.append(inner.begin(), inner.end());
@@ -70,11 +77,11 @@ c10::ScalarType infer_scalar_type(PyObject* data) {
   if (THPVariable_Check(data)) {
     return THPVariable_Unpack(data).scalar_type();
   }
+  if (is_numpy_array(data) || is_numpy_scalar(data)) {
+    return numpy_scalar_type(data);
+  }
   if (!is_nested_sequence(data)) {
     check_is_number(data);
-    if (is_numpy_scalar(data)) { // keeps its dtype, though np.float64 is a Python float too
-      return numpy_scalar_type(data);
-    }
     const c10::Scalar value = unpack_scalar(data);
     return value.isFloatingPoint() ? at::get_default_dtype() : value.type();
   }
@@ -103,6 +110,16 @@ c10::ScalarType infer_scalar_type(PyObject* data) {
 
 template <typename T>
 void store(char* data, PyObject* obj) {
+  if constexpr (!std::is_integral_v<T>) {
+    if (PyLong_Check(obj) && !PyBool_Check(obj)) { // of any size
+      const double value = PyLong_AsDouble(obj);
+      if (value == -1.0 && PyErr_Occurred()) {
+        throw_python_error();
+      }
+      *reinterpret_cast<T*>(data) = c10::Scalar(value).wrapped_to<T>();
+      return;
+    }
+  }
   const c10::Scalar value = unpack_scalar(obj);
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     using limit = std::numeric_limits<T>;
@@ -136,9 +153,11 @@ char* recursive_store(char* data, c10::IntArrayRef sizes, size_t dim, c10::Scala
     return data + converted.numel() * itemsize;
   }
   if (dim == sizes.size()) {
-    TORCH_CHECK_VALUE(!is_nested_sequence(obj) || PyNumber_Check(obj), "expected a number at dim ", dim,
-                      " of the data, but got a ", Py_TYPE(obj)->tp_name,
-                      ". Hint: every sequence of one level must have the same length and depth.");
+    TORCH_CHECK_TYPE(!is_nested_sequence(obj) || PyNumber_Check(obj),
+                     c10::isFloatingType(type)
+                         ? c10::str("must be real number, not ", Py_TYPE(obj)->tp_name)
+                         : c10::str("'", Py_TYPE(obj)->tp_name, "' object cannot be interpreted as an integer"),
+                     ". Hint: every sequence of one level must have the same length and depth.");
     check_is_number(obj);
     store_scalar(data, type, obj);
     return data + itemsize;
@@ -178,6 +197,13 @@ at::Tensor tensor_from_data(PyObject* data, c10::ScalarType dtype) {
     const at::Tensor t = at::detach(THPVariable_Unpack(data));
     return at::to(t, dtype == c10::ScalarType::Undefined ? t.scalar_type() : dtype, /*non_blocking=*/false,
                   /*copy=*/true);
+  }
+  if (PyList_Check(data) && PyList_GET_SIZE(data) > 0 && is_numpy_array(PyList_GET_ITEM(data, 0)) &&
+      PyErr_WarnEx(PyExc_UserWarning,
+                   "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the "
+                   "list to a single numpy.ndarray with numpy.array() before converting to a tensor.",
+                   1) < 0) {
+    throw_python_error();
   }
   const c10::DimVector sizes = compute_sizes(data);
   if (dtype == c10::ScalarType::Undefined) {
@@ -225,11 +251,29 @@ PyObject* THPVariable_tolist(PyObject* self, PyObject*) {
   END_HANDLE_TH_ERRORS
 }
 
+// Python's own parser says the same in other words.
+static void check_ctor_arguments(PyObject* args, PyObject* kwargs, const char* const* keywords) {
+  const Py_ssize_t nargs = PyTuple_GET_SIZE(args);
+  TORCH_CHECK_TYPE(nargs <= 1, "tensor() takes 1 positional argument but ", nargs, " were given");
+  TORCH_CHECK_TYPE(nargs == 1 || (kwargs != nullptr && PyDict_GetItemString(kwargs, "data") != nullptr),
+                   "tensor() missing 1 required positional arguments: \"data\"");
+  Py_ssize_t position = 0;
+  PyObject *key, *value;
+  while (kwargs != nullptr && PyDict_Next(kwargs, &position, &key, &value)) {
+    bool known = false;
+    for (const char* const* keyword = keywords; *keyword != nullptr; keyword++) {
+      known = known || PyUnicode_CompareWithASCIIString(key, *keyword) == 0;
+    }
+    TORCH_CHECK_TYPE(known, "tensor() got an unexpected keyword argument '", PyUnicode_AsUTF8(key), "'");
+  }
+}
+
 PyObject* tensor_ctor(PyObject*, PyObject* args, PyObject* kwargs) {
   HANDLE_TH_ERRORS
   static const char* keywords[] = {"data", "dtype", "device", "requires_grad", "pin_memory", nullptr};
   PyObject *data = nullptr, *dtype = Py_None, *device = Py_None;
   int requires_grad = 0, pin_memory = 0;
+  check_ctor_arguments(args, kwargs, keywords);
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOpp:tensor", const_cast<char**>(keywords), &data, &dtype, &device,
                                    &requires_grad, &pin_memory)) {
     return nullptr;
@@ -244,7 +288,10 @@ PyObject* tensor_ctor(PyObject*, PyObject* args, PyObject* kwargs) {
                    1) < 0) {
     return nullptr;
   }
-  PyObject* result = THPVariable_Wrap(at::functorch::lift_fresh(tensor_from_data(data, type)));
+  const at::Tensor made = tensor_from_data(data, type);
+  TORCH_CHECK(!requires_grad || made.is_floating_point(),
+              "Only Tensors of floating point and complex dtype can require gradients");
+  PyObject* result = THPVariable_Wrap(at::functorch::lift_fresh(made));
   if (result != nullptr && device != Py_None) {
     PyObject* moved = PyObject_CallMethod(result, "to", "O", device);
     Py_DECREF(result);
@@ -286,6 +333,7 @@ PyObject* THPVariable_pynew(PyTypeObject* type, PyObject* args, PyObject* kwargs
     }
     result = at::detail::empty_generic(shape, at::get_default_dtype());
   } else {
+    TORCH_CHECK_TYPE(!PyUnicode_Check(first), "new(): invalid data type 'str'");
     TORCH_CHECK_TYPE(nargs == 1 && (is_nested_sequence(first) || is_numpy_array(first)),
                      "new(): data must be a sequence (got ", Py_TYPE(first)->tp_name, ")");
     result = tensor_from_data(first, at::get_default_dtype());

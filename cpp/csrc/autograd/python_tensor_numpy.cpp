@@ -29,7 +29,12 @@ static constexpr NumpyType kNumpyTypes[] = {
 };
 
 bool is_numpy_array(PyObject* obj) {
-  return std::strcmp(Py_TYPE(obj)->tp_name, "numpy.ndarray") == 0;
+  for (const PyTypeObject* type = Py_TYPE(obj); type != nullptr; type = type->tp_base) { // also masked arrays, matrices
+    if (std::strcmp(type->tp_name, "numpy.ndarray") == 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 static c10::ScalarType numpy_dtype_to_aten(const std::string& typestr, const py::object& array) {
@@ -41,9 +46,9 @@ static c10::ScalarType numpy_dtype_to_aten(const std::string& typestr, const py:
       return type.scalar_type;
     }
   }
-  const std::string dtype = py::str(array.attr("dtype"));
+  const std::string dtype = py::str(array.attr("dtype").attr("type").attr("__name__"));
   TORCH_CHECK_TYPE(
-      false, "can't convert np.ndarray of type ", dtype,
+      false, "can't convert np.ndarray of type numpy.", dtype,
       ". The only supported types are: float64, float32, float16, int64, int32, int16, int8, uint8, and bool.");
 }
 
@@ -72,7 +77,12 @@ static PyObject* tensor_on(void* address, PyObject* owner, c10::IntArrayRef size
   return THPVariable_Wrap(t);
 }
 
-PyObject* tensor_from_numpy(PyObject*, PyObject* obj) {
+c10::ScalarType numpy_scalar_type(PyObject* obj) {
+  const py::object array = py::reinterpret_borrow<py::object>(obj);
+  return numpy_dtype_to_aten(array.attr("dtype").attr("str").cast<std::string>(), array);
+}
+
+PyObject* tensor_from_numpy(PyObject* module, PyObject* obj) {
   HANDLE_TH_ERRORS
   TORCH_CHECK_TYPE(is_numpy_array(obj), "expected np.ndarray (got ", Py_TYPE(obj)->tp_name, ")");
   const py::object array = py::reinterpret_borrow<py::object>(obj);
@@ -95,7 +105,8 @@ PyObject* tensor_from_numpy(PyObject*, PyObject* obj) {
     strides.push_back(step / itemsize);
   }
   const py::tuple data = interface["data"];
-  if (data[1].cast<bool>() &&
+  // Without a module (for torch.tensor) the elements are copied at once: then it matters to nobody.
+  if (module != nullptr && data[1].cast<bool>() &&
       PyErr_WarnEx(PyExc_UserWarning,
                    "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
                    "Writing to this tensor would change the array's memory.",

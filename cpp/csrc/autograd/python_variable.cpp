@@ -141,6 +141,11 @@ static int THPVariable_clear(PyObject* obj) {
   return 0;
 }
 
+// hash(x) is id(x): a tensor is equal to itself only, whatever its values.
+static Py_hash_t THPVariable_hash(PyObject* obj) {
+  return static_cast<Py_hash_t>(reinterpret_cast<intptr_t>(obj));
+}
+
 void initTensorBase(PyObject* module) {
   std::vector<PyType_Slot> slots = {
       {Py_tp_dealloc, reinterpret_cast<void*>(THPVariable_dealloc)},
@@ -148,7 +153,7 @@ void initTensorBase(PyObject* module) {
       {Py_tp_traverse, reinterpret_cast<void*>(THPVariable_traverse)},
       {Py_tp_clear, reinterpret_cast<void*>(THPVariable_clear)},
       {Py_tp_new, reinterpret_cast<void*>(THPVariable_pynew)},
-      {Py_tp_hash, reinterpret_cast<void*>(PyBaseObject_Type.tp_hash)},
+      {Py_tp_hash, reinterpret_cast<void*>(THPVariable_hash)},
   };
   append_variable_slots(slots);
   slots.push_back({0, nullptr});

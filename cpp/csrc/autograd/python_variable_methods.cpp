@@ -97,11 +97,17 @@ static PyObject* nb_subtract(PyObject* left, PyObject* right) {
                                 : call_operator(operators.sub, {"sub", "__rsub__"}, args, 2);
 }
 static PyObject* nb_true_divide(PyObject* left, PyObject* right) {
+  if (is_numpy_array(left) && THPVariable_Check(right)) {
+    PyObject* inverse = call_operator(operators.reciprocal, {"reciprocal"}, &right, 1);
+    PyObject* result = inverse != nullptr ? PyNumber_Multiply(inverse, left) : nullptr;
+    Py_XDECREF(inverse);
+    return result;
+  }
   if (!is_python_number(left) || torch_function_mode_enabled() || check_has_torch_function(right)) {
     PyObject* args[] = {left, right};
     return call_operator(operators.true_divide, {"div", "__rdiv__"}, args, 2);
   }
-  PyObject* inverse = call_operator(operators.reciprocal, {"reciprocal", nullptr}, &right, 1);
+  PyObject* inverse = call_operator(operators.reciprocal, {"reciprocal"}, &right, 1);
   if (inverse == nullptr) {
     return nullptr;
   }
@@ -128,6 +134,12 @@ static PyObject* nb_inplace_power(PyObject* base, PyObject* exponent, PyObject* 
 
 static constexpr const char* kComparisons[6] = {"lt", "le", "eq", "ne", "gt", "ge"}; // Py_LT .. Py_GE
 static PyObject* richcompare(PyObject* self, PyObject* other, int op) {
+  if (op == Py_EQ && is_numpy_array(other)) { // equality alone reads arrays as tensors
+    PyObject* tensor = tensor_from_numpy(nullptr, other);
+    PyObject* result = tensor != nullptr ? richcompare(self, tensor, op) : nullptr;
+    Py_XDECREF(tensor);
+    return result;
+  }
   PyObject* args[] = {self, other};
   const char* name = op == Py_EQ ? "__eq__" : kComparisons[op];
   return call_operator(operators.comparisons[op], {name, nullptr}, args, 2);

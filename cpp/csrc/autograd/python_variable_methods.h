@@ -25,8 +25,8 @@ PyObject* tensor_from_numpy(PyObject* module, PyObject* array);
 // (buffer, dtype, count, offset)
 PyObject* tensor_frombuffer(PyObject* module, PyObject* args);
 PyObject* THPVariable_numpy(PyObject* self, PyObject* args, PyObject* kwargs);
-bool is_numpy_array(PyObject* obj);
-// The dtype of a number of numpy's, such as np.float32(1).
+bool is_numpy_array(PyObject* obj); // or of a subclass
+// The dtype of an array or of one of numpy's numbers. TypeError where there is none like it.
 c10::ScalarType numpy_scalar_type(PyObject* obj);
 
 // x[i], x[i] = v, len(x). (python_variable_indexing.cpp)
