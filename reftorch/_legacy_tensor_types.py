@@ -41,7 +41,7 @@ def _legacy_new(dtype: Any, args: tuple[Any, ...]) -> Tensor:
     if isinstance(first, Tensor) and not others:
         if first.dtype != dtype:
             raise TypeError(f"expected {dtype} (got {first.dtype}): a legacy constructor does not convert")
-        return first.alias()
+        return first.detach()
     if isinstance(first, _C.Size) and not others:
         return factory(first, dtype=dtype)
     if all(isinstance(each, int) for each in args):

@@ -446,14 +446,14 @@ def _convert(result: Any, cls: type) -> Any:
     if isinstance(result, Tensor) and not isinstance(result, cls):
         return result.as_subclass(cls)
     if isinstance(result, (tuple, list)):
-        return type(result)(_convert(each, cls) for each in result)  # type: ignore[call-arg]
+        return type(result)(_convert(each, cls) for each in result)
     return result
 
 
 @functools.cache
 def _nowrap_functions() -> set[Callable[..., Any]]:
     """What gives out a tensor that is kept somewhere: the very object is asked for."""
-    return {Tensor._base.__get__, Tensor.grad.__get__, Tensor._grad.__get__}  # type: ignore[attr-defined]
+    return {getattr(Tensor, name).__get__ for name in ("_base", "grad", "_grad")}
 
 
 Tensor.__module__ = "reftorch"

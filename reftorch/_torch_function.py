@@ -72,6 +72,11 @@ def handle_torch_function(
     types = tuple(type(arg) for arg in overloaded)
     if _C._is_torch_function_mode_enabled():
         with _pop_mode_temporarily() as mode:
+            if isinstance(getattr(mode.__torch_function__, "__self__", None), type):
+                raise RuntimeError(
+                    "Defining your mode's `__torch_function__` as a classmethod is not supported, please make it a "
+                    "plain method"
+                )
             result = mode.__torch_function__(public_api, types, args, kwargs)
         if result is not NotImplemented:
             return result

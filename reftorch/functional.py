@@ -15,6 +15,7 @@ from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._utils import _TENSOR_NAMES
 from reftorch.storage import TypedStorage, UntypedStorage
+from reftorch.utils.dlpack import from_dlpack
 
 __all__ = [
     "as_tensor", "asarray", "frombuffer", "imag", "is_complex", "is_conj", "is_inference", "is_neg", "is_same_size",
@@ -60,6 +61,8 @@ def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
         result = data
     elif type(data).__module__ == "numpy" and type(data).__name__ == "ndarray":
         result = _C.from_numpy(data)
+    elif hasattr(data, "__dlpack__"):
+        result = from_dlpack(data)
     else:
         return _C.tensor(data, dtype=dtype, device=device)
     return result.to(device=device, dtype=dtype if dtype is not None else result.dtype)
@@ -119,6 +122,8 @@ def _on_memory_of(obj: Any, dtype: Any) -> Tensor | None:
         return obj
     if type(obj).__module__ == "numpy":
         return _C.from_numpy(obj) if type(obj).__name__ == "ndarray" else None
+    if hasattr(obj, "__dlpack__"):
+        return from_dlpack(obj)
     try:
         memoryview(obj)
     except TypeError:

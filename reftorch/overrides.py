@@ -189,7 +189,7 @@ def _override_for(function: Callable[..., Any]) -> Callable[..., Any]:
         return -1
 
     try:
-        if isinstance(function, (type(_C._VariableFunctions.add), type(_C.TensorBase.add))):  # of its first overload
+        if hasattr(function, "signatures"):  # an op: of its first overload
             parameters = [p["name"] for p in function.signatures()[0]["parameters"] if not p["has_default"]]
             positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
             signature = inspect.Signature([inspect.Parameter(name, positional) for name in parameters])
@@ -232,11 +232,16 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
 def redispatch_function(
     func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
 ) -> Any:
-    """Call ``func`` as a mode would to let the classes of its arguments answer.
+    """Call ``func`` without asking its arguments' classes, while the functions that it calls do ask them.
 
     Mirrors torch/overrides.py, ``redispatch_function``.
     """
-    return func(*args, **(kwargs or {}))
+    inner = getattr(func, "__wrapped__", None)
+    if inner is not None:  # one in Python, without what asks
+        return inner(*args, **(kwargs or {}))
+    with _C.DisableTorchFunctionSubclass():
+        return func(*args, **(kwargs or {}))
 
 
+_enable_torch_function = _C._EnableTorchFunction
 DisableTorchFunctionSubclass = _C.DisableTorchFunctionSubclass

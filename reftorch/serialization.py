@@ -108,10 +108,13 @@ class _Global:
         self.module, self.name = module, name
 
 
-class _Pickler(pickle._Pickler):  # type: ignore[name-defined]
-    """Writes PyTorch's names for what is ours. Python's own pickler in Python: the one in C has no say in names."""
+_PythonPickler: Any = pickle._Pickler  # the one in C has no say in names
 
-    dispatch = dict(pickle._Pickler.dispatch)  # type: ignore[attr-defined]
+
+class _Pickler(_PythonPickler):
+    """Writes PyTorch's names for what is ours."""
+
+    dispatch = dict(_PythonPickler.dispatch)
 
     def __init__(self, file: Any, protocol: int, persistent_id: Callable[[Any], Any]) -> None:
         super().__init__(file, protocol=protocol)
@@ -145,7 +148,7 @@ def _write_pickle(obj: Any, file: Any, storages: _Storages, pickle_module: Any, 
         _Pickler(file, protocol, storages.persistent_id).dump(obj)
         return
 
-    class Pickler(pickle_module.Pickler):  # type: ignore[name-defined, misc]
+    class Pickler(pickle_module.Pickler):
         def persistent_id(self, obj: Any) -> Any:
             saved_id = storages.persistent_id(obj)
             if saved_id is None:
@@ -224,7 +227,7 @@ def _write_record(archive: zipfile.ZipFile, name: str, data: bytes | memoryview)
     header = 30 + len(name.encode()) + 4  # the record's header, its name, and the head of the padding
     padding = -(archive.fp.tell() + header) % _ALIGNMENT
     info.extra = b"FB" + struct.pack("<H", padding) + b"Z" * padding
-    archive.writestr(info, data)  # type: ignore[arg-type]
+    archive.writestr(info, data)
 
 
 def _save_legacy(obj: Any, file: Any, pickle_module: Any, protocol: int) -> None:
@@ -313,7 +316,9 @@ class _Unpicklers:
         if self.weights_only:
             return restricted_unpickler(file, persistent_load, **self.options)
 
-        class Unpickler(self.module.Unpickler):  # type: ignore[name-defined, misc]
+        base: Any = self.module.Unpickler
+
+        class Unpickler(base):
             def find_class(self, module: str, name: str) -> Any:
                 try:
                     return (

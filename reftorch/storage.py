@@ -7,14 +7,14 @@ Leaves out: sharing between processes, pinned memory, files, other devices than 
 from __future__ import annotations
 
 import warnings
+from builtins import bool as _bool  # inside of a class `bool` and `int` are methods
+from builtins import int as _int
 from collections.abc import Iterator
 from typing import Any
 
 from reftorch import _C
 
 __all__ = ["TypedStorage", "UntypedStorage"]
-
-_bool, _int = bool, int  # inside of a class `bool` and `int` are methods
 
 
 class UntypedStorage:

@@ -177,6 +177,24 @@ def test_an_exporter_that_knows_only_the_oldest_form() -> None:
     assert reftorch.from_dlpack(Old()).tolist() == reftorch.from_dlpack(Old(), copy=True).tolist() == [0, 1, 2]
 
 
+def test_whatever_speaks_dlpack_is_data() -> None:
+    class Wrapper:
+        def __init__(self, tensor: Tensor) -> None:
+            self.tensor = tensor
+
+        def __dlpack__(self, **kwargs: Any) -> Any:
+            return self.tensor.__dlpack__(**kwargs)
+
+        def __dlpack_device__(self) -> Any:
+            return self.tensor.__dlpack_device__()
+
+    x = reftorch.arange(3)
+    assert reftorch.tensor(Wrapper(x)).tolist() == [0, 1, 2]  # type: ignore[arg-type]
+    assert reftorch.as_tensor(Wrapper(x)).data_ptr() == reftorch.asarray(Wrapper(x)).data_ptr() == x.data_ptr()
+    with pytest.raises(BufferError, match="Unsupported device_type: 15"):
+        x.__dlpack__(dl_device=(15, 0))
+
+
 # --- copies and pickle -----------------------------------------------------------------------------------------------
 
 

@@ -113,6 +113,10 @@ def test_what_only_looks_like_a_tensor_is_asked() -> None:
         reftorch.add("a", like)
 
 
+def test_gradients_of_what_only_looks_like_a_tensor() -> None:
+    assert reftorch.autograd.grad(Like(), Like()) == -1  # type: ignore[arg-type, comparison-overlap]
+
+
 def test_where_nobody_answers() -> None:
     expected = "Multiple dispatch failed for 'torch.add'; all __torch_function__ handlers returned NotImplemented"
     with pytest.raises(TypeError, match=expected) as error:
@@ -168,11 +172,30 @@ def test_modes_nest_and_end_with_an_exception() -> None:
     assert overrides._get_current_function_mode() is None
 
 
+def test_a_mode_sees_factories_and_may_not_be_a_class() -> None:
+    class Mode(overrides.TorchFunctionMode):
+        def __torch_function__(self, *args: Any) -> int:
+            return -1
+
+    class Wrong(overrides.TorchFunctionMode):
+        @classmethod
+        def __torch_function__(cls, *args: Any) -> int:  # type: ignore[override]
+            return -1
+
+    x = reftorch.ones(2)
+    with Mode():
+        assert reftorch.randn(3) == reftorch.tensor([1]) == x + x == x.shape == reftorch.nn.functional.relu(x) == -1
+    with Wrong(), pytest.raises(RuntimeError, match="classmethod is not supported"):
+        x + x
+
+
 def test_disabling() -> None:
     x = reftorch.ones(2).as_subclass(Sub)
     with reftorch._C.DisableTorchFunctionSubclass():
         assert type(x + 1) is Tensor
         assert not overrides.has_torch_function_unary(x)
+        with reftorch._C._EnableTorchFunction():
+            assert type(x + 1) is Sub
     assert overrides.has_torch_function((1, x)) and not overrides.has_torch_function_variadic(1, reftorch.ones(1))
     assert type(reftorch.nn.Parameter(reftorch.ones(1)) + 1) is Tensor
 

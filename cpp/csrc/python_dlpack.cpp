@@ -59,7 +59,12 @@ static bool wants_copy(const at::Tensor& t, const py::object& dl_device, const p
                    "_to_dlpack(): argument 'dl_device' must be tuple of ints, not ", Py_TYPE(dl_device.ptr())->tp_name);
   if (!dl_device.is_none()) {
     const auto device = py::tuple(dl_device);
-    const bool same = py::int_(device[0]).cast<int>() == at::kDLCPU;
+    const int device_type = py::int_(device[0]).cast<int>();
+    const bool same = device_type == at::kDLCPU;
+    if (!same && device_type != at::kDLCUDA) {
+      PyErr_Format(PyExc_BufferError, "Unsupported device_type: %d", device_type);
+      throw_python_error();
+    }
     TORCH_CHECK_VALUE(same || copy.is_none() || copy.cast<bool>(), "cannot move (i.e. copy=False) tensor from ",
                       t.device(), " to device type ", std::string(py::str(device[0])), " without copying.");
     TORCH_CHECK(same, "Torch not compiled with CUDA enabled: a tensor can only be exported on the CPU, not on device ",

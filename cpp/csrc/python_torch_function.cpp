@@ -122,6 +122,13 @@ static PyObject* ask(PyObject* whom, PyObject* func, PyObject* types, PyObject* 
   return result;
 }
 
+static void check_mode_is_no_class(PyObject* mode) {
+  const py::object torch_function = steal(PyObject_GetAttr(mode, torch_function_name));
+  TORCH_CHECK(!PyMethod_Check(torch_function.ptr()) || !PyType_Check(PyMethod_GET_SELF(torch_function.ptr())),
+              "Defining your mode's `__torch_function__` as a classmethod is not supported, please make it a plain "
+              "method");
+}
+
 static void warn_of_plain_method(PyObject* obj) {
   PyObject* attribute = _PyType_Lookup(Py_TYPE(obj), torch_function_name);
   if (attribute != nullptr && PyFunction_Check(attribute) &&
@@ -155,6 +162,7 @@ PyObject* handle_torch_function(PyObject* func, PyObject* args, PyObject* kwargs
   if (torch_function_mode_enabled()) {
     const PoppedMode popped;
     mode = popped.mode;
+    check_mode_is_no_class(mode.ptr());
     PyObject* result = ask(mode.ptr(), func, types.ptr(), args, kwargs);
     if (result != Py_NotImplemented) {
       return result;
@@ -340,7 +348,8 @@ struct DisableContext {
   std::vector<Enabled> saved;
   void enter() {
     saved.push_back(torch_function_state.enabled);
-    torch_function_state.enabled = std::max(still, torch_function_state.enabled);
+    // What is off stays off, but for All, which is there to turn it on again.
+    torch_function_state.enabled = still == Enabled::All ? still : std::max(still, torch_function_state.enabled);
   }
   void exit() {
     torch_function_state.enabled = saved.back();
@@ -401,6 +410,7 @@ void initTorchFunction(PyObject* module) {
   m.def("_set_parameter_class", [](const py::type& cls) { THPParameterClass = py::object(cls).release().ptr(); });
   bind_disable_context<Enabled::Modes>(m, "DisableTorchFunctionSubclass",
                                        "Within it no __torch_function__ of a subclass is asked; modes are.");
+  bind_disable_context<Enabled::All>(m, "_EnableTorchFunction", "Within it __torch_function__ is asked again.");
   bind_disable_context<Enabled::None>(m, "DisableTorchFunction",
                                       "Within it no __torch_function__ is asked, neither of classes nor of modes.");
 }

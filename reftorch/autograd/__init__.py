@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _C
+from reftorch._torch_function import handle_torch_function, has_torch_function, is_tensor_like
 from reftorch._utils import _warn_once
 from reftorch.autograd import _functions, derivatives, forward_ad, functional, graph, profiler, variable
 from reftorch.autograd._functional_utils import batched_pass
@@ -80,7 +81,7 @@ SavedTensor = _C._autograd.SavedTensor
 def _as_tuple(value: Any, length: int | None = None) -> tuple[Any, ...]:
     if value is None and length is not None:
         return (None,) * length
-    if isinstance(value, (_C.TensorBase, graph.GradientEdge)) or value is None:
+    if value is None or isinstance(value, graph.GradientEdge) or is_tensor_like(value):
         return (value,)
     return tuple(value)
 
@@ -255,6 +256,20 @@ def grad(
         )
     allow_unreachable = materialize_grads if allow_unused is None else allow_unused
     roots, wanted = _as_tuple(outputs), _inputs_tuple(inputs, "grad")
+    if has_torch_function((*roots, *wanted)):
+        return handle_torch_function(
+            grad,
+            (*roots, *wanted),
+            roots,
+            wanted,
+            grad_outputs=grad_outputs,
+            retain_graph=retain_graph,
+            create_graph=create_graph,
+            only_inputs=only_inputs,
+            allow_unused=allow_unused,
+            is_grads_batched=is_grads_batched,
+            materialize_grads=materialize_grads,
+        )
     if not only_inputs:
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "

@@ -75,10 +75,10 @@ class Parameter(Tensor, metaclass=_MarkedMeta):
 
     def __reduce_ex__(self, proto: Any) -> Any:
         state = _utils._get_obj_state(self)
-        args = (self.data, self.requires_grad, OrderedDict())
+        args: tuple[Any, ...] = (self.data, self.requires_grad, OrderedDict())
         return (_rebuild_parameter_with_state, (*args, state)) if state else (_rebuild_parameter, args)
 
-    __torch_function__ = _C._disabled_torch_function_impl  # type: ignore[assignment]
+    __torch_function__ = _C._disabled_torch_function_impl
 
 
 class Buffer(Tensor, metaclass=_MarkedMeta):

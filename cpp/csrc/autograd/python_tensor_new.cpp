@@ -6,6 +6,7 @@
 #include <csrc/autograd/python_variable_methods.h>
 #include <csrc/python_arg_parser.h>
 #include <csrc/python_dtype.h>
+#include <csrc/python_torch_function.h>
 
 #include <ATen/Dispatch.h>
 #include <ATen/EmptyTensor.h>
@@ -198,6 +199,19 @@ at::Tensor tensor_from_data(PyObject* data, c10::ScalarType dtype) {
     return at::to(t, dtype == c10::ScalarType::Undefined ? t.scalar_type() : dtype, /*non_blocking=*/false,
                   /*copy=*/true);
   }
+  if (!PyList_Check(data) && !PyTuple_Check(data) && !is_python_number(data) &&
+      PyObject_HasAttrString(data, "__dlpack__")) {
+    PyObject* module = PyImport_ImportModule("reftorch.utils.dlpack");
+    PyObject* shared = module != nullptr ? PyObject_CallMethod(module, "from_dlpack", "O", data) : nullptr;
+    Py_XDECREF(module);
+    if (shared == nullptr) {
+      throw_python_error();
+    }
+    const at::Tensor t = THPVariable_Unpack(shared);
+    Py_DECREF(shared);
+    return at::to(t, dtype == c10::ScalarType::Undefined ? t.scalar_type() : dtype, /*non_blocking=*/false,
+                  /*copy=*/true);
+  }
   if (PyList_Check(data) && PyList_GET_SIZE(data) > 0 && is_numpy_array(PyList_GET_ITEM(data, 0)) &&
       PyErr_WarnEx(PyExc_UserWarning,
                    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the "
@@ -268,12 +282,18 @@ static void check_ctor_arguments(PyObject* args, PyObject* kwargs, const char* c
   }
 }
 
-PyObject* tensor_ctor(PyObject*, PyObject* args, PyObject* kwargs) {
+PyObject* tensor_ctor(PyObject* module, PyObject* args, PyObject* kwargs) {
   HANDLE_TH_ERRORS
   static const char* keywords[] = {"data", "dtype", "device", "requires_grad", "pin_memory", nullptr};
   PyObject *data = nullptr, *dtype = Py_None, *device = Py_None;
   int requires_grad = 0, pin_memory = 0;
   check_ctor_arguments(args, kwargs, keywords);
+  if (torch_function_mode_enabled()) {
+    PyObject* func = PyObject_GetAttrString(module, "tensor");
+    PyObject* answer = func != nullptr ? handle_torch_function(func, args, kwargs, {}, "torch.tensor") : nullptr;
+    Py_XDECREF(func);
+    return answer;
+  }
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOpp:tensor", const_cast<char**>(keywords), &data, &dtype, &device,
                                    &requires_grad, &pin_memory)) {
     return nullptr;

@@ -141,8 +141,7 @@ static PyObject* richcompare(PyObject* self, PyObject* other, int op) {
     return result;
   }
   PyObject* args[] = {self, other};
-  const char* name = op == Py_EQ ? "__eq__" : kComparisons[op];
-  return call_operator(operators.comparisons[op], {name, nullptr}, args, 2);
+  return call_operator(operators.comparisons[op], {op == Py_EQ ? "__eq__" : kComparisons[op]}, args, 2);
 }
 
 // A method serves as the operator's op: with a number on the left it is the function of that name.
@@ -318,6 +317,9 @@ static PyObject* is_complex(PyObject*, PyObject*) {
   Py_RETURN_FALSE;
 }
 
+static const char* const kNoSubclass =
+    "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible.";
+
 // Tensor._make_subclass(cls, data, requires_grad=False): the same storage, a new tensor without history, a Python
 // object of `cls`.
 static PyObject* make_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
@@ -330,7 +332,7 @@ static PyObject* make_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
     return nullptr;
   }
   TORCH_CHECK_TYPE(PyType_Check(cls) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls), THPVariableBaseType),
-                   "_make_subclass: cls must be a subclass of Tensor");
+                   kNoSubclass);
   TORCH_CHECK_TYPE(THPVariable_Check(data), "_make_subclass: data must be a Tensor, not ", Py_TYPE(data)->tp_name);
   const DisableTorchFunction no_overrides; // the object is not whole yet
   at::Tensor detached(unpack(data).unsafeGetTensorImpl()->shallow_copy_and_detach(/*allow_version_sharing=*/true));
@@ -352,9 +354,7 @@ static PyObject* as_subclass(PyObject* self, PyObject* args, PyObject* kwargs) {
     return nullptr;
   }
   TORCH_CHECK_TYPE(PyType_Check(cls), "cls must be a type (got ", Py_TYPE(cls)->tp_name, ")");
-  TORCH_CHECK(PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls), THPVariableBaseType),
-              "Creating a new Tensor subclass ", reinterpret_cast<PyTypeObject*>(cls)->tp_name,
-              " but the class is no subclass of Tensor");
+  TORCH_CHECK_TYPE(PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls), THPVariableBaseType), kNoSubclass);
   return THPVariable_NewWithVar(reinterpret_cast<PyTypeObject*>(cls), at::alias(unpack(self)));
   END_HANDLE_TH_ERRORS
 }
