@@ -192,7 +192,24 @@ static PyObject* device_richcompare(PyObject* a, PyObject* b, int op) {
 static PyObject* device_reduce(PyObject* self, PyObject*) {
   return Py_BuildValue("O(s)", Py_TYPE(self), device_of(self).str().c_str());
 }
-static PyMethodDef device_methods[] = {{"__reduce__", device_reduce, METH_NOARGS, nullptr}, {}};
+
+// `with device:`: which device is the default is Python's matter (reftorch/utils/_device.py).
+static PyObject* ask_python(const char* function, PyObject* self) {
+  PyObject* module = PyImport_ImportModule("reftorch.utils._device");
+  PyObject* result = module != nullptr ? PyObject_CallMethod(module, function, "O", self) : nullptr;
+  Py_XDECREF(module);
+  return result;
+}
+static PyObject* device_enter(PyObject* self, PyObject*) {
+  return ask_python("enter", self);
+}
+static PyObject* device_exit(PyObject* self, PyObject*) {
+  return ask_python("leave", self);
+}
+static PyMethodDef device_methods[] = {{"__reduce__", device_reduce, METH_NOARGS, nullptr},
+                                       {"__enter__", device_enter, METH_NOARGS, nullptr},
+                                       {"__exit__", device_exit, METH_VARARGS, nullptr},
+                                       {}};
 static PyGetSetDef device_properties[] = {
     {"type", [](PyObject* s, void*) { return PyUnicode_FromString(c10::DeviceTypeName(device_of(s).type())); }, nullptr,
      "'cpu' or 'cuda'.", nullptr},
