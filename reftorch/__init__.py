@@ -88,6 +88,7 @@ from reftorch import (
 )
 from reftorch._functional_gradient import gradient, unravel_index
 from reftorch._functional_histogram import histogram, histogramdd
+from reftorch._functional_norms import cdist, frobenius_norm, norm_except_dim, nuclear_norm  # type: ignore[assignment]
 from reftorch._functional_products import chain_matmul, einsum, tensordot  # type: ignore[assignment]
 from reftorch._functional_shape import (  # type: ignore[assignment, no-redef]
     atleast_1d,
@@ -100,9 +101,23 @@ from reftorch._functional_shape import (  # type: ignore[assignment, no-redef]
     meshgrid,
 )
 from reftorch._functorch.vmap import vmap
-from reftorch._legacy_tensor_types import LEGACY_TENSOR_TYPES, set_default_tensor_type
+from reftorch._linalg_utils import eig, lstsq, lu, matrix_rank, solve, symeig
+from reftorch._lowrank import pca_lowrank, svd_lowrank
 from reftorch._tensor import Tensor
 from reftorch._tensor_str import get_printoptions, printoptions, set_printoptions
+from reftorch._tensor_types import (
+    BFloat16Tensor,
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+    set_default_tensor_type,
+)
 from reftorch._torch_function import overridable
 from reftorch._type_info import finfo, iinfo
 from reftorch._utils import is_warn_always_enabled, set_warn_always, typename
@@ -138,10 +153,11 @@ from reftorch.random import (
 )
 from reftorch.serialization import load, save
 from reftorch.storage import _LEGACY_CLASSES, TypedStorage, UntypedStorage
+from reftorch.utils._device import get_default_device, set_default_device
 from reftorch.utils.dlpack import from_dlpack, to_dlpack
 from reftorch.version import __version__
 
-globals().update(_LEGACY_CLASSES | LEGACY_TENSOR_TYPES)  # FloatStorage, FloatTensor and the like
+globals().update(_LEGACY_CLASSES)  # FloatStorage and the like
 
 inf = _math.inf
 nan = _math.nan
@@ -199,7 +215,6 @@ def __dir__() -> list[str]:
         "Any",
         "annotations",
         "overridable",
-        "LEGACY_TENSOR_TYPES",
         "reftorch",
         "alias",
         "index",

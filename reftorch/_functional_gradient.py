@@ -83,6 +83,7 @@ def gradient(
         dims.append(d % input.dim())
         if dims.count(dims[-1]) > 1:
             raise RuntimeError(f"dim {dims[-1]} appears multiple times in the list of dims")
+    spacing = 1 if spacing is None else spacing
     spacings = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
     if len(spacings) != len(dims):
         raise RuntimeError(

@@ -1,7 +1,7 @@
 """Histograms of one variable and of several.
 
 Mirrors: aten/src/ATen/native/Histogram.cpp, torch/functional.py (histogramdd)
-Leaves out: ``out=``.
+Leaves out: nothing.
 """
 
 from __future__ import annotations
@@ -121,6 +121,7 @@ def histogram(
     range: Sequence[float] | None = None,
     weight: Tensor | None = None,
     density: bool = False,
+    out: Sequence[Tensor] | None = None,
 ) -> Any:
     r"""Count the elements of ``input`` in each bin.
 
@@ -132,6 +133,7 @@ def histogram(
         range: the outermost edges; those of the data where it is None.
         weight: of the shape of ``input``: what each element counts for, instead of 1.
         density: divide by the sum and the widths, so that the histogram is that of a density.
+        out: two tensors: where counts and edges go.
 
     Returns:
         A named tuple (hist, bin_edges).
@@ -155,7 +157,21 @@ def histogram(
         edges = _given_edges(input, bins, 0)
     else:
         edges = _even_edges(values[:, 0], bins, range, 0)
-    return _histogram(_count(values, [edges], weights, density), edges)
+    counts = _count(values, [edges], weights, density)
+    if out is None:
+        return _histogram(counts, edges)
+    for place, result in zip(out, (counts, edges), strict=True):
+        if place.dtype != result.dtype:
+            raise RuntimeError(
+                "torch.histogram: input tensor and hist and bin_edges tensors should have the same dtype, but got "
+                f"input {result.dtype} and {place.dtype}"
+            )
+        place.resize_(result.shape).copy_(result)
+    return _histogram(*out)
+
+
+# A method too. _tensor is below this file, which makes tensors: the method comes from here.
+Tensor.histogram = histogram  # type: ignore[attr-defined]
 
 
 @overridable

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 from reftorch import _C, autograd
 from reftorch._tensor_interchange import _TensorInterchange
 from reftorch._tensor_queries import _TensorQueries
+from reftorch._tensor_types import TYPES, tensortype
 from reftorch._torch_function import handle_torch_function, has_torch_function_unary, make_overridable
+from reftorch._utils import typename
 
 if TYPE_CHECKING:
     from reftorch.utils.hooks import RemovableHandle
@@ -333,45 +335,45 @@ class Tensor(_TensorInterchange, _TensorQueries, _C.TensorBase):
 
     # ---- conversions
 
-    def float(self) -> Tensor:
+    def float(self, memory_format: Any = _C.preserve_format) -> Tensor:
         """This tensor as float32; itself where it is that already."""
-        return self.to(_C.float32)
+        return self.to(_C.float32, memory_format=memory_format)
 
-    def double(self) -> Tensor:
+    def double(self, memory_format: Any = _C.preserve_format) -> Tensor:
         """This tensor as float64; itself where it is that already."""
-        return self.to(_C.float64)
+        return self.to(_C.float64, memory_format=memory_format)
 
-    def half(self) -> Tensor:
+    def half(self, memory_format: Any = _C.preserve_format) -> Tensor:
         """This tensor as float16; itself where it is that already."""
-        return self.to(_C.float16)
+        return self.to(_C.float16, memory_format=memory_format)
 
-    def bfloat16(self) -> Tensor:
+    def bfloat16(self, memory_format: Any = _C.preserve_format) -> Tensor:
         """This tensor as bfloat16; itself where it is that already."""
-        return self.to(_C.bfloat16)
+        return self.to(_C.bfloat16, memory_format=memory_format)
 
-    def long(self) -> Tensor:
+    def long(self, memory_format: Any = _C.preserve_format) -> Tensor:
         """This tensor as int64; itself where it is that already."""
-        return self.to(_C.int64)
+        return self.to(_C.int64, memory_format=memory_format)
 
-    def int(self) -> Tensor:
+    def int(self, memory_format: Any = _C.preserve_format) -> Tensor:
         """This tensor as int32; itself where it is that already."""
-        return self.to(_C.int32)
+        return self.to(_C.int32, memory_format=memory_format)
 
-    def short(self) -> Tensor:
+    def short(self, memory_format: Any = _C.preserve_format) -> Tensor:
         """This tensor as int16; itself where it is that already."""
-        return self.to(_C.int16)
+        return self.to(_C.int16, memory_format=memory_format)
 
-    def char(self) -> Tensor:
+    def char(self, memory_format: Any = _C.preserve_format) -> Tensor:
         """This tensor as int8; itself where it is that already."""
-        return self.to(_C.int8)
+        return self.to(_C.int8, memory_format=memory_format)
 
-    def byte(self) -> Tensor:
+    def byte(self, memory_format: Any = _C.preserve_format) -> Tensor:
         """This tensor as uint8; itself where it is that already."""
-        return self.to(_C.uint8)
+        return self.to(_C.uint8, memory_format=memory_format)
 
-    def bool(self) -> Tensor:
+    def bool(self, memory_format: Any = _C.preserve_format) -> Tensor:
         """This tensor as bool; itself where it is that already."""
-        return self.to(_C.bool)
+        return self.to(_C.bool, memory_format=memory_format)
 
     def cpu(self) -> Tensor:
         """This tensor in the host's memory; itself where it is there already."""
@@ -389,7 +391,7 @@ class Tensor(_TensorInterchange, _TensorQueries, _C.TensorBase):
         """The name of this tensor's type, or this tensor in another one.
 
         Args:
-            dtype: a dtype, or the name of a type such as ``"torch.IntTensor"``; None asks for the name.
+            dtype: a dtype, a type such as ``torch.IntTensor``, or the name of one; None asks for the name.
             non_blocking: accepted for PyTorch's sake.
 
         Raises:
@@ -404,20 +406,14 @@ class Tensor(_TensorInterchange, _TensorQueries, _C.TensorBase):
 
         Mirrors torch/csrc/autograd/generated/python_variable_methods.cpp, ``THPVariable_type``.
         """
-        from reftorch._utils import _TENSOR_NAMES, typename
-
         if dtype is None:
             return typename(self)
         if isinstance(dtype, str):
-            types = {f"torch.{name}Tensor": getattr(_C, known) for known, name in _TENSOR_NAMES.items()}
-            if dtype not in types:
+            name = dtype.removeprefix("torch.")
+            if name == dtype or name not in TYPES:
                 raise ValueError(f"invalid type: '{dtype}'")
-            dtype = types[dtype]
-        elif isinstance(dtype, builtins.type):  # torch.FloatTensor and its kin
-            if not hasattr(dtype, "dtype"):
-                raise ValueError(f"invalid type: '{dtype.__name__}'")
-            dtype = dtype.dtype
-        return self.to(dtype)
+            dtype = TYPES[name]
+        return self.to(dtype.dtype if isinstance(dtype, tensortype) else dtype)
 
     def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: _bool = False) -> Tensor:
         """A tensor from ``data`` with this one's dtype and device where none is given."""

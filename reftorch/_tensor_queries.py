@@ -7,10 +7,13 @@ Leaves out: pinned memory, shared memory: the questions about them say no.
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from reftorch import _C
+from reftorch._tensor_types import legacy_new
 
 
 class _TensorQueries:
@@ -100,7 +103,136 @@ class _TensorQueries:
         """Whether the elements are quantized: never."""
         return False
 
+    @property
+    def is_sparse_csr(self) -> bool:
+        """Whether only elements other than zero are stored, row by row: never."""
+        return False
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether this is a list of tensors of several shapes: never."""
+        return False
+
+    @property
+    def is_meta(self) -> bool:
+        """Whether this has a shape and no memory: never."""
+        return False
+
+    @property
+    def is_mkldnn(self) -> bool:
+        """Whether the memory is laid out for oneDNN: never."""
+        return False
+
+    @property
+    def is_mps(self) -> bool:
+        """Whether this lies on an Apple GPU: never."""
+        return False
+
+    @property
+    def is_xpu(self) -> bool:
+        """Whether this lies on an Intel GPU: never."""
+        return False
+
+    @property
+    def is_xla(self) -> bool:
+        """Whether this belongs to XLA: never."""
+        return False
+
+    @property
+    def is_vulkan(self) -> bool:
+        """Whether this lies with Vulkan: never."""
+        return False
+
+    @property
+    def is_ipu(self) -> bool:
+        """Whether this lies on a Graphcore IPU: never."""
+        return False
+
+    @property
+    def is_maia(self) -> bool:
+        """Whether this lies on a Maia accelerator: never."""
+        return False
+
+    @property
+    def is_mtia(self) -> bool:
+        """Whether this lies on an MTIA accelerator: never."""
+        return False
+
+    @property
+    def name(self) -> None:
+        """A name that the tensor was given: none can be."""
+        return None
+
+    @property
+    def volatile(self) -> bool:
+        """Whether no gradients are recorded, as PyTorch once asked; removed there, and always False."""
+        warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
+        return False
+
+    def is_distributed(self) -> bool:
+        """Whether parts lie with several processes: never."""
+        return False
+
+    def dense_dim(self: Any) -> int:
+        """How many dimensions are stored whole: all."""
+        return self.dim()
+
+    def sparse_dim(self) -> int:
+        """How many dimensions are stored by their coordinates: none."""
+        return 0
+
+    def to_dense(self: Any, dtype: Any = None, *, masked_grad: bool | None = None) -> Any:
+        """This tensor itself, or as ``dtype``: all its elements are stored already."""
+        return self if dtype is None else self.to(dtype)
+
+    # ---- old names
+
+    def new(self: Any, *args: Any, device: Any = None) -> Any:
+        """A tensor of this one's dtype: of sizes, without values; or from data. Older than :meth:`new_empty` and
+        :meth:`new_tensor`, which say which of the two is meant.
+
+        Raises:
+            TypeError: the argument is neither a sequence nor sizes, or a tensor of another dtype.
+
+        Example:
+            >>> import reftorch as torch
+            >>> torch.ones(2).new([1, 2]), torch.ones(2).new(1, 3).shape
+            (tensor([1., 2.]), torch.Size([1, 3]))
+
+        Mirrors torch/csrc/utils/tensor_new.cpp, ``legacy_tensor_new``.
+        """
+        return legacy_new(self.dtype, *args, device=device)
+
+    def resize(self: Any, *sizes: Any) -> Any:
+        """This tensor in another shape, as :meth:`reshape` gives it. Deprecated, as in PyTorch.
+
+        Raises:
+            RuntimeError: the shape has another number of elements.
+        """
+        warnings.warn("non-inplace resize is deprecated", stacklevel=2)
+        return _resized(self, sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
+
+    def resize_as(self: Any, tensor: Any) -> Any:
+        """This tensor in the shape of another one. Deprecated, as in PyTorch: use :meth:`view_as`.
+
+        Raises:
+            RuntimeError: the other has another number of elements.
+        """
+        warnings.warn("non-inplace resize_as is deprecated", stacklevel=2)
+        return _resized(self, tensor.shape)
+
 
 def _refuse_gradient(name: str, *tensors: Any) -> None:
     if any(tensor.requires_grad for tensor in tensors):
         raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
+
+
+def _resized(tensor: Any, sizes: Sequence[int]) -> Any:
+    count = math.prod(sizes)
+    if count != tensor.numel():
+        raise RuntimeError(
+            f"requested resize to {'x'.join(map(str, sizes))} ({count} elements in total), but the given tensor has a "
+            f"size of {'x'.join(map(str, tensor.shape))} ({tensor.numel()} elements). autograd's resize can only "
+            "change the shape of a given tensor, while preserving the number of elements."
+        )
+    return tensor.contiguous().view(sizes)

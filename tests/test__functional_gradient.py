@@ -24,6 +24,7 @@ CALLS = {
     "every dimension": lambda t: t.gradient(grid(t)),
     "a step each": lambda t: t.gradient(grid(t), spacing=(1.0, 2.0)),
     "too many steps": lambda t: t.gradient(grid(t), spacing=(1.0, 2.0, 3.0)),
+    "no spacing": lambda t: t.gradient(row(t), spacing=None),
     "one dimension": lambda t: t.gradient(grid(t), dim=0),
     "a list of one": lambda t: t.gradient(grid(t).t(), dim=[1], spacing=[2.0]),
     "twice the same": lambda t: t.gradient(grid(t), spacing=2.0, dim=(0, 0)),

@@ -1,0 +1,131 @@
+"""The types that tensors had before dtypes: ``torch.FloatTensor``, ``torch.LongTensor`` and the others.
+
+No tensor is an instance of them in Python's sense: each is a name for a dtype that can be called, asked by
+``isinstance``, and handed to ``Tensor.type``.
+
+Mirrors: torch/csrc/tensor/python_tensor.cpp, legacy_tensor_generic_ctor_new of torch/csrc/utils/tensor_new.cpp
+Leaves out: the types of ``torch.cuda`` and ``torch.sparse``; tensors from storages.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from reftorch import _C
+from reftorch._utils import _TENSOR_NAMES
+
+__all__ = ["TYPES", "legacy_new", "set_default_tensor_type", "tensortype"]
+
+
+def legacy_new(dtype: Any, *args: Any, device: Any = None) -> Any:
+    """A tensor of ``dtype`` as the old constructors make it: without values from sizes, from data, or on a tensor.
+
+    Raises:
+        TypeError: the argument is neither a sequence nor sizes, or a tensor of another dtype.
+    """
+    if device is not None and _C.device(device).type != "cpu":
+        raise RuntimeError(
+            f"legacy constructor expects device type: cpu but device type: {_C.device(device)} was passed"
+        )
+    if not args:
+        return _C._VariableFunctions.empty(0, dtype=dtype)
+    first = args[0]
+    if len(args) == 1 and isinstance(first, _C.TensorBase):
+        if first.dtype != dtype:
+            raise TypeError(f"expected a tensor of {dtype}, but got one of {first.dtype}. Hint: use x.to({dtype}).")
+        return _C._VariableFunctions.alias(first)
+    if len(args) == 1 and isinstance(first, _C.Size):
+        return _C._VariableFunctions.empty(first, dtype=dtype)
+    if hasattr(first, "__index__") and not hasattr(first, "__len__"):
+        return _C._VariableFunctions.empty(args, dtype=dtype)
+    if isinstance(first, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(first).__name__}'")
+    if len(args) != 1 or not hasattr(first, "__len__"):
+        raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
+    return _C.tensor(first, dtype=dtype)
+
+
+class tensortype(type):
+    """The type of the old tensor types."""
+
+    dtype: Any
+    layout = _C.strided
+    is_cuda = False
+    is_sparse = False
+
+    def __call__(cls, *args: Any, device: Any = None) -> Any:
+        return legacy_new(cls.dtype, *args, device=device)
+
+    def __instancecheck__(cls, obj: Any) -> bool:
+        return isinstance(obj, _C.TensorBase) and obj.dtype == cls.dtype
+
+    def __repr__(cls) -> str:
+        return f"<class 'torch.{cls.__name__}'>"
+
+
+def _type_of(dtype: Any) -> Any:
+    name = _TENSOR_NAMES[str(dtype).removeprefix("torch.")]
+    doc = f"The CPU tensors of dtype {dtype}, as programs older than dtypes name them."
+    return tensortype(f"{name}Tensor", (), {"dtype": dtype, "__doc__": doc, "__module__": "reftorch"})
+
+
+BFloat16Tensor = _type_of(_C.bfloat16)
+BoolTensor = _type_of(_C.bool)
+ByteTensor = _type_of(_C.uint8)
+CharTensor = _type_of(_C.int8)
+DoubleTensor = _type_of(_C.float64)
+FloatTensor = _type_of(_C.float32)
+HalfTensor = _type_of(_C.float16)
+IntTensor = _type_of(_C.int32)
+LongTensor = _type_of(_C.int64)
+ShortTensor = _type_of(_C.int16)
+
+TYPES = {
+    t.__name__: t
+    for t in (
+        BFloat16Tensor,
+        BoolTensor,
+        ByteTensor,
+        CharTensor,
+        DoubleTensor,
+        FloatTensor,
+        HalfTensor,
+        IntTensor,
+        LongTensor,
+        ShortTensor,
+    )
+}
+
+
+def set_default_tensor_type(t: Any, /) -> None:
+    """Set the dtype that floats get where none is given, by the name of a tensor type. Deprecated, as in PyTorch.
+
+    Args:
+        t: a type such as ``torch.DoubleTensor``, or its name. :func:`set_default_dtype` takes the dtype itself.
+
+    Raises:
+        TypeError: the type is not one of floating-point numbers, or there is none of that name.
+
+    Example:
+        >>> import warnings, reftorch as torch
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     torch.set_default_tensor_type(torch.DoubleTensor)
+        ...     torch.tensor(1.5).dtype
+        ...     torch.set_default_tensor_type("torch.FloatTensor")
+        torch.float64
+
+    Mirrors torch/__init__.py, ``set_default_tensor_type``.
+    """
+    warnings.warn(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives.",
+        stacklevel=2,
+    )
+    found = TYPES.get(t.removeprefix("torch.")) if isinstance(t, str) else t
+    if not isinstance(found, tensortype):
+        raise TypeError(f"invalid type object: {t!r} names no tensor type")
+    if not found.dtype.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    _C._set_default_dtype(found.dtype)
