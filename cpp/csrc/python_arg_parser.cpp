@@ -19,7 +19,7 @@ using at::TypeKind;
 // Ops whose tensor parameters take plain numbers, as in PyTorch's should_allow_numbers_as_tensors.
 static bool should_allow_numbers_as_tensors(std::string name) {
   static const std::unordered_set<std::string> allowed = {
-      "add", "sub", "mul", "div", "subtract", "multiply", "divide", "true_divide", "floor_divide", "where"};
+      "add", "sub", "mul", "div", "subtract", "multiply", "divide", "true_divide", "floor_divide", "where", "copy"};
   if (!name.empty() && name.back() == '_') {
     name.pop_back();
   }

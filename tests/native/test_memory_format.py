@@ -41,6 +41,9 @@ torch.empty_like(x, memory_format=torch.channels_last)
 torch.empty(2, 3, 4, 5, memory_format=torch.channels_last)
 torch.empty(2, 3, 4, memory_format=torch.channels_last)
 torch.empty(2, 3, 4, 5, memory_format=torch.preserve_format)
+torch.cat([last, last], 1)
+torch.cat([last, x], 1)
+torch.cat([last, torch.zeros(0)])
 last + 1
 last + x
 x + last

@@ -23,6 +23,12 @@ def mask(t, *shape, start=0):
     return numbers(t, *shape, dtype="bool", start=start)
 
 
+def put(t, index, value):
+    result = t.zeros(3, 2)
+    result[index] = value
+    return result
+
+
 RESULTS: dict[str, Program] = {
     "one index": lambda t: x(t)[i(t, 3, 0, -1)],
     "second dimension": lambda t: x(t)[:, i(t, 2, 0)],
@@ -89,6 +95,10 @@ RESULTS: dict[str, Program] = {
     "index_put": lambda t: t.zeros(4, 3).index_put((i(t, 1, 3),), numbers(t, 2, 3)),
     "index_put accumulate": lambda t: t.ones(4).index_put((i(t, 1, 1, 2),), numbers(t, 3), accumulate=True),
     "index_put_ broadcast": lambda t: t.zeros(4, 3, 5).index_put_((i(t, 1, 3), i(t, 0, 2)), numbers(t, 5)),
+    "bytes": lambda t: t.arange(3.0)[t.tensor([1, 0, 1], dtype=t.uint8)],
+    "put by bytes": lambda t: put(t, t.tensor([1, 0, 1], dtype=t.uint8), t.ones(2)),
+    "gather nothing": lambda t: t.arange(3.0).gather(0, t.empty(0, dtype=t.uint8)),
+    "nonzero_static": lambda t: [t.nonzero_static(mask(t, 2, 3), size=n, fill_value=-7) for n in (0, 1, 9)],
 }
 
 
@@ -128,6 +138,7 @@ def _add(t, y):
 RESULTS |= {f.__name__: assignment(f) for f in (_set_index, _set_mask, _set_apart, _set_row, _set_self, _add)}
 
 
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
 @pytest.mark.parametrize("name", RESULTS)
 def test_result(name: str, real_torch: ModuleType) -> None:
     assert_same(RESULTS[name], real_torch)
@@ -161,9 +172,16 @@ ERRORS: dict[str, Program] = {
     "masked_fill value": lambda t: t.zeros(3).masked_fill(mask(t, 3), t.zeros(2)),
     "masked_fill shape": lambda t: t.zeros(3).masked_fill(mask(t, 4), 1),
     "masked_select dtype": lambda t: t.zeros(3).masked_select(i(t, 1, 0, 1)),
+    "put one number by bytes": lambda t: put(t, t.tensor([1, 0, 1], dtype=t.uint8), 5),
+    "put one number by bytes of a dimension": lambda t: put(
+        t, (slice(None), t.tensor([1, 0], dtype=t.uint8)), t.ones(1)
+    ),
+    "nonzero_static of a negative size": lambda t: t.nonzero_static(x(t), size=-1),
+    "select into an expanded tensor": lambda t: t.index_select(x(t), 0, i(t, 0, 1), out=t.ones(5).expand(2, 3, 5)),
 }
 
 
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
 @pytest.mark.parametrize("name", ERRORS)
 def test_error(name: str, real_torch: ModuleType) -> None:
     assert_same_error(ERRORS[name], real_torch)

@@ -43,6 +43,9 @@ RESULTS: dict[str, Program] = {
         t.tensor([1 + 2**-8, 1 + 3 * 2**-8, 3.4e38]).to(t.bfloat16),
     ],
     "nan": lambda t: t.tensor([float("nan"), 0.0, float("inf")]).to(t.bool),
+    "inverted": lambda t: [~t.tensor([1, 0]), ~t.tensor([True, False])],
+    "copy of a number": lambda t: [t.ones(2).copy_(3), t.ones(2, dtype=t.int64).copy_(2.5)],
+    "with a memory format": lambda t: t.ones(1, 2, 3, 4).double(memory_format=t.channels_last),
 }
 
 ERRORS: dict[str, Program] = {
@@ -50,6 +53,7 @@ ERRORS: dict[str, Program] = {
     "copy_ more dimensions": lambda t: t.zeros(3).copy_(t.zeros(2, 3)),
     "copy_ to expanded": lambda t: t.zeros(1).expand(3).copy_(t.zeros(3)),
     "channels_last": lambda t: t.zeros(3).to(memory_format=t.channels_last),
+    "inverted float": lambda t: ~t.ones(2),
 }
 
 

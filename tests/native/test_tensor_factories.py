@@ -3,8 +3,10 @@
 Mirrors: test/test_tensor_creation_ops.py
 """
 
+import math
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import reftorch
@@ -72,6 +74,16 @@ RESULTS: dict[str, Program] = {
     "numbers wrap in arithmetic": lambda t: [numbers(t, 3, dtype="int8") + 300, numbers(t, 3, dtype="uint8") * 257],
     "halves have infinities": lambda t: [t.full((1,), 1e10, dtype=t.float16), t.full((1,), 1e300, dtype=t.bfloat16)],
     "zero_": lambda t: [numbers(t, 2, 3).zero_(), numbers(t, 4, 4)[::2, 1].zero_()],
+    "negative bytes": lambda t: t.tensor([-1, -255, 7], dtype=t.uint8),
+    "a negative float as a small integer": lambda t: t.tensor([-1.5, 126.5], dtype=t.int8),
+    "numbers of numpy's": lambda t: [
+        t.tensor([v]) for v in (np.float64(1.5), np.int32(1), np.float16(1), np.bool_(True))
+    ],
+    "into another size": lambda t: [
+        t.zeros(2, 3, out=t.empty(6)),
+        t.ones(2, out=t.empty(3)),
+        t.full((2,), 7, out=t.empty(1)),
+    ],
 }
 
 ERRORS: dict[str, Program] = {
@@ -107,6 +119,10 @@ ERRORS: dict[str, Program] = {
     "fill_ with a vector": lambda t: t.zeros(3).fill_(t.zeros(2)),
     "strides": lambda t: t.empty_strided((2, 3), (1,)),
     "channels_last of 3-d": lambda t: t.zeros(3).contiguous(memory_format=t.channels_last),
+    "too negative for bytes": lambda t: t.tensor([-256], dtype=t.uint8),
+    "a negative float as bytes": lambda t: t.tensor([-0.5], dtype=t.uint8),
+    "too large a float": lambda t: t.tensor([127.9], dtype=t.int8),
+    "nan as an integer": lambda t: t.tensor([math.nan], dtype=t.int64),
 }
 
 

@@ -36,6 +36,9 @@ static void index_select_out(const Tensor& self, int64_t dim, const Tensor& inde
   if (self.dim() > 0) {
     sizes[dim] = index.numel();
   }
+  if (out.defined()) {
+    assert_no_internal_overlap(out);
+  }
   prepare_out(out, sizes, self, "index_select");
   assert_no_overlap(out, index);
   // Where nothing is read the indices are looked at all the same; along dimension 1 PyTorch looks first, in these

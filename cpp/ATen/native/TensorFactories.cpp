@@ -134,7 +134,7 @@ static Tensor ones(IntArrayRef size, OptionalType dtype, OptionalLayout, Optiona
 static Tensor& full_out(IntArrayRef size, const Scalar& fill_value, OptionalType dtype, OptionalLayout, OptionalDevice,
                         OptionalBool, Tensor& out) {
   check_out_dtype(dtype, out);
-  resize_output(out, size);
+  at::resize_(out, size); // without the warning that others give where out has elements
   fill_impl(out, fill_value);
   return out;
 }

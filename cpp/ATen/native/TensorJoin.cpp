@@ -3,6 +3,7 @@
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/Resize.h>
+#include <ATen/TensorUtils.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
@@ -48,6 +49,19 @@ static void cat_dense(TensorList tensors, int64_t dim, const Tensor& out) {
   }
 }
 
+// The order in memory that all inputs have, if they have one: channels_last stays so.
+static MemoryFormat cat_memory_format(TensorList tensors) {
+  std::optional<MemoryFormat> format;
+  for (const Tensor& t : tensors) {
+    const MemoryFormat of_this = detail::suggest_memory_format(t);
+    if (format.has_value() && *format != of_this) {
+      return MemoryFormat::Contiguous;
+    }
+    format = of_this;
+  }
+  return format.value_or(MemoryFormat::Contiguous);
+}
+
 static Tensor& cat_out(TensorList tensors, int64_t dim, Tensor& out) {
   TORCH_CHECK_VALUE(!tensors.empty(), "torch.cat(): expected a non-empty list of Tensors");
   const Tensor* first = nullptr;
@@ -77,7 +91,7 @@ static Tensor& cat_out(TensorList tensors, int64_t dim, Tensor& out) {
     }
     resize_output(out, sizes);
   } else {
-    out = empty_cpu(sizes, dtype, tensors[0].device());
+    out = empty_cpu(sizes, dtype, tensors[0].device(), cat_memory_format(tensors));
   }
   if (first == nullptr) {
     return out;
