@@ -207,3 +207,28 @@ def test_retain_grad_follows_the_tensor():
     (y * y).sum().backward()
     assert y.grad.tolist() == [12, 24]  # of the value after mul_
     assert x.grad.tolist() == [72, 144]
+
+
+@pytest.mark.parametrize("change", ["t_", "unsqueeze_", "squeeze_", "transpose_"])
+def test_a_view_seen_anew_leaves_its_base_alone(change, real_torch_or_none):
+    arguments = {"unsqueeze_": (0,), "transpose_": (0, 1)}.get(change, ())
+    for lib in (torch, real_torch_or_none) if real_torch_or_none else (torch,):
+        x = lib.arange(6.0).view(2, 3).requires_grad_()
+        y = x * 1
+        view = y.view_as(y)
+        getattr(view, change)(*arguments)
+        assert y.grad_fn.name() == "MulBackward0"
+        assert view.grad_fn.name() != "AsStridedBackward0"
+        (view * view).sum().backward(retain_graph=True)
+        y.sum().backward()
+        assert x.grad.tolist() == [[1, 3, 5], [7, 9, 11]]
+
+
+def test_a_saved_tensor_that_was_detached_in_place_is_refused(real_torch_or_none):
+    for lib in (torch, real_torch_or_none) if real_torch_or_none else (torch,):
+        x = lib.ones(2, requires_grad=True)
+        y = x * 1
+        product = y * y
+        y.detach_()
+        with pytest.raises(RuntimeError, match="a saved tensor that has been detached in-place"):
+            product.sum().backward()

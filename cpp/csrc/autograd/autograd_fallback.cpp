@@ -208,8 +208,9 @@ void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::
   if (info.kind == Kind::View) {
     make_views(info, source, results, num_results);
   }
-  set_histories(grad_fn, inplace, info.formula != nullptr ? info.formula->undifferentiable_results : 0, results,
-                num_results);
+  // After t_ a view has a history of its own: its base is as it was.
+  set_histories(grad_fn, inplace && !info.inplace_view,
+                info.formula != nullptr ? info.formula->undifferentiable_results : 0, results, num_results);
   if (tangents != nullptr) {
     tangents->set_tangents(results, num_results);
   }

@@ -6,6 +6,9 @@
 #include <array>
 #include <atomic>
 
+#include <string>
+#include <unordered_set>
+
 namespace reftorch::torch::autograd {
 namespace {
 
@@ -71,6 +74,9 @@ std::unique_ptr<OperatorInfo> make_info(const at::OperatorEntry& entry) {
   }
   if (!info->written_args.empty()) {
     info->kind = schema.is_out() ? OperatorInfo::Kind::Out : OperatorInfo::Kind::Inplace;
+    static const std::unordered_set<std::string> inplace_views = {"t_", "transpose_", "unsqueeze_", "squeeze_",
+                                                                  "as_strided_"};
+    info->inplace_view = inplace_views.count(schema.name) != 0;
   } else if (!schema.returns.empty() && schema.returns[0].alias.set != 0) {
     info->kind = OperatorInfo::Kind::View;
     info->multi_output_view = schema.returns[0].type == at::TypeKind::TensorList;

@@ -12,6 +12,7 @@ struct OperatorInfo {
   Kind kind = Kind::Functional;
   bool non_differentiable = false;
   bool multi_output_view = false; // `Tensor(a)[]`
+  bool inplace_view = false;      // t_, unsqueeze_: the tensor is seen anew, and nothing is written
   uint8_t view_source = 0;        // the argument whose storage the results share
   size_t num_arguments = 0;
   c10::SmallVector<uint8_t, 6> tensor_args; // positions that may hold tensors

@@ -37,7 +37,9 @@ SavedVariable::SavedVariable(const Variable& variable, bool is_output, bool is_i
     return;
   }
   if (!is_output) {
+    const AutogradMeta* meta = impl::get_autograd_meta(variable);
     saved_original_ = true;
+    had_grad_fn_ = meta != nullptr && meta->grad_fn_ != nullptr;
     data_ = variable;
     return;
   }
@@ -102,6 +104,9 @@ Variable SavedVariable::unpack(const std::shared_ptr<Node>& saved_for) const {
   TORCH_CHECK(data_.defined() || hooks_ != nullptr, ERR_BACKWARD_TWICE);
   if (saved_original_ && hooks_ == nullptr) {
     check_version(impl::grad_fn(data_));
+    TORCH_CHECK(!had_grad_fn_ || impl::get_autograd_meta(data_)->grad_fn_ != nullptr,
+                "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
+                "supported, please use out-of-place `.detach()` instead");
     return data_;
   }
   std::shared_ptr<Node> grad_fn = weak_grad_fn_.lock();

@@ -51,7 +51,8 @@ class TORCH_API SavedVariable final {
   uint32_t saved_version_ = 0;
   uint32_t output_nr_ = 0;
   bool was_saved_ = false;
-  bool saved_original_ = false; // data_ is the very tensor, so its Python identity is kept too
+  bool saved_original_ = false;
+  bool had_grad_fn_ = false; // of the original // data_ is the very tensor, so its Python identity is kept too
 };
 
 extern const char* const ERR_BACKWARD_TWICE;
