@@ -7,6 +7,7 @@ Left out: the notebook; see test_magics.py.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -162,6 +163,68 @@ def test_rt_into_reaches_the_next_native_function(path: str, tmp_path: Path) -> 
     assert "BinaryOps.cpp" in gdb["rt-into"]
     assert "mul_kernel" in gdb["rt-into mul_kernel"]
     assert "program.py:4" in gdb["rt-bt"]
+
+
+GRAPH = """
+import reftorch as torch
+a = torch.ones(2, requires_grad=True)
+b = a * a
+c = b + b.detach() * a
+c.neg()
+"""
+
+
+@pytest.mark.parametrize("path", GDBS)
+def test_rt_graph_shows_nodes_and_leaves(path: str, tmp_path: Path) -> None:
+    commands = [
+        "rt-op neg", "run", "frame function reftorch::at::native::unary_op_out", "rt-graph self", "rt-graph out",
+        "rt-graph *(reftorch::at::Tensor*)$pc", "rt-graph 3", "rt-graph", "rt-graph no_such",
+        "set $meta = (reftorch::torch::autograd::AutogradMeta*)*(void**)&self.impl_.target_.autograd_meta_",
+        "print $meta->grad_fn_._M_ptr->next_edges_", "print *$meta->grad_fn_._M_ptr",
+        "rt-graph *$meta->grad_fn_._M_ptr", "rt-graph $meta->grad_fn_",
+    ]  # fmt: skip
+    gdb = Gdb(path, tmp_path, GRAPH, commands)
+    leaf = "AccumulateGrad of Tensor f32[2] strides=[1] [1, 1]"
+    lines = re.sub(r" #\d+", "", gdb["rt-graph self"]).splitlines()
+    assert lines == [
+        "AddBackward0", "|- MulBackward0", f"|  |- {leaf}", f"|  `- {leaf} (above)", "`- MulBackward0",
+        "   |- no gradient", f"   `- {leaf} (above)",
+    ]  # fmt: skip
+    assert gdb["rt-graph $meta->grad_fn_"] == gdb["rt-graph self"]
+    assert gdb["rt-graph *$meta->grad_fn_._M_ptr"].endswith(gdb["rt-graph self"])  # after gdb's own warning
+    assert gdb["rt-graph out"] == "out has no graph: no op recorded it."
+    edges = gdb["print $meta->grad_fn_._M_ptr->next_edges_"]
+    assert edges.endswith("= [Edge to MulBackward0, input 0, Edge to MulBackward0, input 0]")
+    assert re.search(r"= AddBackward0 #\d+ with 2 next edges$", gdb["print *$meta->grad_fn_._M_ptr"])
+    assert "Cannot access memory" in gdb["rt-graph *(reftorch::at::Tensor*)$pc"]
+    assert "cannot be read as a tensor or a node: of type int" in gdb["rt-graph 3"]
+    assert "of which tensor or node?" in gdb["rt-graph"]
+    assert 'No symbol "no_such"' in gdb["rt-graph no_such"]
+    assert "warning" not in gdb["rt-graph self"]
+    assert "Python Exception" not in gdb.all
+
+
+STEPPED = """import reftorch as torch
+a = torch.ones(2)
+def product(x):
+    y = x
+    return y * x
+torch._C._debug.sentinel()
+b = product(a)
+c = b
+"""
+
+
+@pytest.mark.parametrize("path", GDBS)
+def test_python_s_lines_are_listed_and_stepped(path: str, tmp_path: Path) -> None:
+    steps = [f"python gdb.execute('rt-pystep') # {i}" for i in range(5)]
+    gdb = Gdb(path, tmp_path, STEPPED, ["break reftorch_debug_sentinel", "run", "rt-pylist", *steps])
+    assert "-> 6  torch._C._debug.sentinel()" in gdb["rt-pylist"]
+    assert "   5      return y * x" in gdb["rt-pylist"]
+    assert [gdb[step].splitlines()[-1] for step in steps] == [
+        "-> 7  b = product(a)", "-> 4      y = x", "-> 5      return y * x", "-> 8  c = b",
+        "No line of Python began before the process stopped.",
+    ]  # fmt: skip
 
 
 def test_commands_say_what_they_need(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ Left out: anything that needs gdb's internals; only its documented Python API is
 
 import gdb
 
-from reftorch_gdb import commands, printers, settings
+from reftorch_gdb import commands, printers, python_lines, settings  # noqa: F401  (its commands register themselves)
 
 
 def load():

@@ -1,7 +1,7 @@
-"""The commands rt-bt, rt-into, rt-op and rt-tensor.
+"""The commands rt-bt, rt-into, rt-op, rt-tensor and rt-graph; those for Python's lines are in python_lines.py.
 
 Mirrors: tools/gdb/pytorch-gdb.py (torch-tensor-repr)
-Left out: stepping by Python lines, which needs Python's own gdb helper.
+Left out: commands that change the process.
 """
 
 import difflib
@@ -9,7 +9,7 @@ import re
 
 import gdb
 
-from reftorch_gdb import stack, values
+from reftorch_gdb import graph, stack, values
 
 HOOK = "__cyg_profile_func_enter"
 
@@ -69,6 +69,20 @@ def rt_tensor(argument):
         raise Said(f"rt-tensor: {argument} cannot be read as a tensor: {garbage}") from None
     except gdb.error as error:
         raise Said(f"rt-tensor: {error}") from None
+
+
+@command("rt-graph", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+def rt_graph(argument):
+    """rt-graph EXPRESSION: the graph that backward would walk from a tensor, or from a node of it."""
+    if not argument:
+        raise Said("rt-graph: of which tensor or node? For example: rt-graph self")
+    try:
+        node = graph.node_behind(gdb.parse_and_eval(argument))
+        print("\n".join(graph.lines(node)) if node is not None else f"{argument} has no graph: no op recorded it.")
+    except values.Garbage as garbage:
+        raise Said(f"rt-graph: {argument} cannot be read as a tensor or a node: {garbage}") from None
+    except gdb.error as error:
+        raise Said(f"rt-graph: {error}") from None
 
 
 @command("rt-op", gdb.COMMAND_BREAKPOINTS)

@@ -5,6 +5,8 @@ Left out: children by default: a printer with children shows as `{...}` in the v
 reftorch-children on` gives tensors children where the front end can unfold them (the command line, gdb -i=dap).
 """
 
+import re
+
 import gdb
 import gdb.types
 
@@ -156,6 +158,8 @@ PRINTERS = {
     "reftorch::torch::autograd::Edge": edge,
 }
 NODE = "reftorch::torch::autograd::Node"
+FORMULA_NODE = "reftorch::torch::autograd::FormulaNode"
+VTABLE = re.compile(r"vtable for (.+?) \+ \d+ in section")
 TEMPLATES = {
     "reftorch::c10::ArrayRef<": array_ref,
     "reftorch::c10::SmallVector<": lambda v: list_of(values.small_vector(v)),
@@ -188,19 +192,57 @@ def pointee_of(pointer):
     for field in ("target_", "_M_ptr"):
         if kind.code == gdb.TYPE_CODE_STRUCT and gdb.types.has_field(kind, field):
             pointer = pointer[field]
-    if not int(pointer):
-        return None
-    return pointer.cast(pointer.dynamic_type).dereference()
+    return object_at(int(pointer), pointer.type.strip_typedefs().target()) if int(pointer) else None
+
+
+def object_at(address, declared):
+    """The object of a class with virtual functions at an address, as what it is, as far as its type is known.
+
+    By its bytes, for gdb's own way to get there warns of each class that it has no description of: those of the binding
+    files, which are built without. All classes here have one base, at the same address."""
+    name = class_of(read(address, declared))
+    known = FORMULA_NODE if name.endswith("::PythonFormulaNode") else name
+    try:
+        return read(address, gdb.lookup_type(known))
+    except gdb.error:
+        return read(address, declared)
+
+
+def read(address, kind):
+    kind = kind.strip_typedefs().unqualified()
+    return gdb.Value(bytes(gdb.selected_inferior().read_memory(address, kind.sizeof)), kind)
+
+
+def class_of(value):
+    """The name of the class of an object with virtual functions; empty for what is no such object."""
+    field = virtual_table(value.type.strip_typedefs())
+    found = field and VTABLE.match(gdb.execute(f"info symbol {int(value[field])}", to_string=True))
+    return found[1] if found else ""
+
+
+def virtual_table(kind):
+    """The name of the field of a class, or of its bases, that points to its virtual functions."""
+    for field in kind.fields():
+        if field.is_base_class:
+            found = virtual_table(field.type.strip_typedefs())
+            if found is not None:
+                return found
+        elif (field.name or "").startswith("_vptr"):
+            return field.name
+    return None
 
 
 def node_name(value):
     """`MulBackward0`, as Node::name() gives it, but without a call into the process."""
-    value = value.cast(value.dynamic_type)
-    if value.type.strip_typedefs().unqualified().name == NODE:  # abstract: no live node is only that
+    name = class_of(value)
+    if not name.startswith("reftorch::torch::autograd::"):
         raise values.Garbage("node")
+    if value.address is not None:  # what gdb itself followed a pointer to has the pointer's type
+        value = object_at(int(value.address), value.type)
     if not gdb.types.has_field(value.type, "formula"):
-        return short_type(value.type)
-    name = values.raw(value["formula"])["node_name"]
+        return name.split("::")[-1]
+    formula = value["formula"]  # a reference
+    name = read(int(formula.address), formula.type.strip_typedefs().target())["node_name"]
     length = int(name["_M_string_length"])
     if not 0 < length < 200:
         raise values.Garbage("node name")

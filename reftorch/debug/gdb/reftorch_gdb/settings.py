@@ -21,7 +21,7 @@ SETTINGS = [
     "set print thread-events off",
     "set python print-stack message",
     # Programs use these for their own ends; a stop at each would drown the stops that were asked for.
-    "handle SIGUSR1 SIGUSR2 SIGCHLD SIGPIPE SIGALRM SIGWINCH nostop noprint pass",
+    "handle SIGUSR1 SIGUSR2 SIGCHLD SIGPIPE SIGALRM SIGWINCH SIGSTOP SIGCONT nostop noprint pass",
 ]
 
 # A function that is skipped also hides what it calls: `rt-into` finds the next function of ours below pybind11.

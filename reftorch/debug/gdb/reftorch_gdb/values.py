@@ -162,6 +162,12 @@ def device(value):
 
 def as_tensor(value):
     """The Tensor behind a Tensor, a TensorImpl, an intrusive_ptr or a pointer to one of them; None if undefined."""
+    impl = tensor_impl(value)
+    return None if impl is None else Tensor(impl)
+
+
+def tensor_impl(value):
+    """The TensorImpl behind the same, as gdb sees it."""
     value = raw(value)
     for _ in range(6):
         kind = value.type.strip_typedefs()
@@ -173,7 +179,7 @@ def as_tensor(value):
         if kind.code != gdb.TYPE_CODE_STRUCT:
             break
         if gdb.types.has_field(kind, "sizes_and_strides_"):
-            return Tensor(value)
+            return value
         field = next((name for name in ("impl_", "target_") if gdb.types.has_field(kind, name)), None)
         if field is None:
             break
