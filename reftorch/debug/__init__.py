@@ -2,7 +2,7 @@
 and, of a model, what its modules compute, where a NaN came from, which gradients are wrong, what memory is shared.
 
     from reftorch.debug import call_tree            # in a program or a notebook
-    %load_ext reftorch.debug                        # in a notebook: %%gdb, %%native_trace, %%calltree, %bt
+    %load_ext reftorch.debug                        # in a notebook: %%gdb, %%native_trace, %%calltree, %bt, %where_op
     gdb -x reftorch/debug/gdb/init.py --args python script.py
 
 Mirrors: nothing in PyTorch: this is the one new name.
@@ -23,6 +23,7 @@ from ._find_nan import NonFinite, find_nan
 from ._memory_snapshot import memory_snapshot
 from ._record_tensors import record_tensors
 from ._summary import summary
+from ._where_op import where_op
 
 __all__ = [
     "NonFinite",
@@ -38,6 +39,7 @@ __all__ = [
     "memory_snapshot",
     "record_tensors",
     "summary",
+    "where_op",
 ]
 
 

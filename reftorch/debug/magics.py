@@ -1,4 +1,4 @@
-"""The notebook's magics: ``%%gdb``, ``%%native_trace``, ``%%calltree``, ``%bt``.
+"""The notebook's magics: ``%%gdb``, ``%%native_trace``, ``%%calltree``, ``%bt``, ``%where_op``.
 
     %load_ext reftorch.debug
 
@@ -24,6 +24,7 @@ from ._call_tree import call_tree
 from ._find_gdb import GdbNotFound
 from ._gdb_report import Report, scrub
 from ._native import NeedsDebugBuild, StaleLibrary
+from ._where_op import where_op
 
 
 class ToolFailed(Exception):
@@ -139,6 +140,19 @@ class DebugMagics(Magics):
         try:
             display(backtrace())
         except (session.GdbFailed, GdbNotFound, NeedsDebugBuild, StaleLibrary) as error:
+            raise ToolFailed(str(error)) from None
+
+    @line_magic
+    def where_op(self, line: str) -> None:
+        """Show the places that make up an op: schema, function, kernel, formula, words, test, and PyTorch's.
+
+        %where_op mul
+        """
+        if not line.strip():
+            raise UsageError("Which op? %where_op mul")
+        try:
+            display(where_op(line))
+        except ValueError as error:
             raise ToolFailed(str(error)) from None
 
     def _parse(self, parser: Parser, line: str, positional: bool = True) -> argparse.Namespace:

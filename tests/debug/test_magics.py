@@ -125,6 +125,14 @@ def test_calltree(notebook: Notebook) -> None:
     assert "ZeroDivisionError" in cell.error
 
 
+def test_where_op(notebook: Notebook) -> None:
+    cell = notebook.run("%where_op torch.mul")
+    assert cell.text.startswith("mul\n    schema  ")
+    assert f'href="../../{KERNEL_FILE}#line=' in cell.html
+    assert "No op is called `mull`. The nearest: mul" in notebook.run("%where_op mull").error
+    assert "Which op?" in notebook.run("%where_op").stdout
+
+
 def test_bt_inside_a_hook_shows_the_engine(notebook: Notebook) -> None:
     cell = notebook.run(
         "def hook(grad):\n    %bt\nx = torch.ones(2, requires_grad=True)\ny = x * x\ny.register_hook(hook)\n"

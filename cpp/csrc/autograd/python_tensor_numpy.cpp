@@ -52,11 +52,6 @@ static c10::ScalarType numpy_dtype_to_aten(const std::string& typestr, const py:
       ". The only supported types are: float64, float32, float16, int64, int32, int16, int8, uint8, and bool.");
 }
 
-c10::ScalarType numpy_scalar_type(PyObject* obj) {
-  const py::object scalar = py::reinterpret_borrow<py::object>(obj);
-  return numpy_dtype_to_aten(py::str(scalar.attr("dtype").attr("str")), scalar);
-}
-
 // A tensor on memory that `owner` keeps alive.
 static PyObject* tensor_on(void* address, PyObject* owner, c10::IntArrayRef sizes, c10::IntArrayRef strides,
                            c10::ScalarType dtype) {
