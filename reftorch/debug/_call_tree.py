@@ -1,7 +1,7 @@
 """Which functions ran, in both languages, in what order: no debugger needed.
 
 Mirrors: nothing in PyTorch: its profiler records ops, not functions.
-Left out: times and arguments; the difference of two trees.
+Left out: times and arguments.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from . import _tree
-from ._gdb_report import CELL_FILE, DIM, STYLE, link, scrub, show
+from ._gdb_report import DIM, STYLE, link, show
 from ._native import NeedsDebugBuild, StaleLibrary, native, stale_library
 from ._noise import is_accessor, is_foreign
 from ._symbols import SymbolTable
-from ._tree import Node
+from ._tree import Node, label, place
+from ._tree_diff import TreeDiff
 
 MAX_CALLS = 1_000_000
 OPEN_LEVELS = 3  # how deep the HTML tree is unfolded at first
@@ -108,6 +109,31 @@ class call_tree:
 
         return recorded  # type: ignore[return-value]
 
+    def diff(self, other: call_tree, context: int = 2) -> TreeDiff:
+        """What `other` calls that this tree does not, and the other way round; true where they differ.
+
+        Args:
+            other: the later recording.
+            context: how many rows that both have are shown around each difference.
+
+        Example::
+
+            >>> import reftorch as torch
+            >>> from reftorch.debug import call_tree
+            >>> a = torch.ones(2)
+            >>> with call_tree(only="(mul|add)_kernel$") as before:
+            ...     _ = a * a
+            >>> with call_tree(only="(mul|add)_kernel$") as after:
+            ...     _ = a + a
+            >>> rows = str(before.diff(after)).splitlines()
+            >>> print("\\n".join(row for row in rows if "_kernel" in row))  # doctest: +ELLIPSIS
+            -...mul_kernel...
+            +...add_kernel...
+
+        Mirrors nothing in PyTorch.
+        """
+        return TreeDiff(self.threads, other.threads, context)
+
     def _shown(self, nodes: list[Node]) -> list[Node]:
         def hidden(node: Node) -> bool:
             if is_foreign(node) or (not self._accessors and is_accessor(node)):
@@ -176,15 +202,6 @@ def has_hooks() -> bool:
 def described(node: Node) -> str:
     """What patterns are matched against."""
     return f"{place(node)} {node.name}"
-
-
-def place(node: Node) -> str:
-    return f"{scrub(CELL_FILE.sub('<cell>', node.file))}:{node.line}" if node.file else ""
-
-
-def label(node: Node) -> str:
-    times = f" x{node.count}" if node.count > 1 else ""
-    return (node.name or "repeated") + times
 
 
 def text_rows(nodes: list[Node], indent: str, rows: list[tuple[str, str]], top: bool = True) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import CodeType
 
-from ._gdb_report import CELL_FILE
+from ._gdb_report import CELL_FILE, scrub
 from ._symbols import Symbol
 
 LONGEST_PERIOD = 4
@@ -145,3 +145,12 @@ def cut(nodes: list[Node], depth: int) -> list[Node]:
             children = [Node(f"... {more} more call{'s' if more > 1 else ''}", "", 0)]
         out.append(Node(node.name, node.file, node.line, node.count, children))
     return out
+
+
+def place(node: Node) -> str:
+    return f"{scrub(CELL_FILE.sub('<cell>', node.file))}:{node.line}" if node.file else ""
+
+
+def label(node: Node) -> str:
+    times = f" x{node.count}" if node.count > 1 else ""
+    return (node.name or "repeated") + times

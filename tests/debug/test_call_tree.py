@@ -144,6 +144,35 @@ def test_decorator_shows_each_call(pair: tuple[torch.Tensor, torch.Tensor], caps
     assert "native::mul_kernel" in capsys.readouterr().out
 
 
+def test_diff_of_two_trees(pair: tuple[torch.Tensor, torch.Tensor]) -> None:
+    a, b = pair
+
+    def recorded(function: Callable[[], object], **options: object) -> call_tree:
+        function()
+        with call_tree(**options) as tree:
+            function()
+        return tree
+
+    def multiply() -> object:
+        return product(a, b)
+
+    def multiply_and_add() -> object:
+        return product(a, b) + b
+
+    only = {"only": r"native::(mul|add)_kernel$"}
+    product_alone = recorded(multiply, **only)
+    assert not product_alone.diff(recorded(multiply, **only))
+    assert str(product_alone.diff(product_alone)) == "The two trees are the same."
+    both = product_alone.diff(recorded(multiply_and_add, **only))
+    assert both
+    changed = [row for row in str(both).splitlines() if row[0] in "-+"]
+    assert any(row[0] == "+" and "native::add_kernel" in row for row in changed)
+    backwards = recorded(multiply_and_add, **only).diff(product_alone)
+    assert any(row[0] == "-" and "native::add_kernel" in row for row in str(backwards).splitlines())
+    assert "<span style=" in both._repr_html_()
+    assert "add_kernel" in both._repr_html_()
+
+
 def test_html_links_open_the_file_at_its_line(
     pair: tuple[torch.Tensor, torch.Tensor], monkeypatch: pytest.MonkeyPatch
 ) -> None:

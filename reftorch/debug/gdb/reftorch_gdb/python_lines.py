@@ -1,6 +1,6 @@
 """The commands rt-pylist and rt-pystep: Python's lines, seen from gdb.
 
-Mirrors: Tools/gdb/libpython.py of CPython (py-list)
+Mirrors: nothing in PyTorch: its developers use CPython's own helper (Tools/gdb/libpython.py, py-list)
 Left out: values of Python's locals.
 
 CPython's own helper needs the interpreter's debug symbols, and it cannot step. Here the library says where Python is
