@@ -75,6 +75,10 @@ def mixed(limit=100, whole=False):
     while frame is not None and len(out) < limit and native < MAX_NATIVE_FRAMES:
         native += 1
         name = frame.name() or ""
+        # What the compiler inlined is a frame to some gdbs and none to others, and always small change.
+        if frame.type() == gdb.INLINE_FRAME and native > 1:
+            frame = frame.older()
+            continue
         if name == EVALUATOR:
             while python:
                 entry, python_frame = python.pop(0)

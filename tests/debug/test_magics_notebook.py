@@ -1,0 +1,95 @@
+"""A notebook with every magic, stored under one gdb and compared by nbval under every other; and again and again.
+
+Mirrors: nothing in PyTorch: tests of tools that it does not have.
+Left out: what each output says; see test_magics.py.
+
+REFTORCH_REPEATS=50 runs the notebook fifty times, which takes about ten minutes; by itself it is run three times.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from reftorch.debug._find_gdb import candidates, probe
+from tests.debug.kernel import Notebook, gdbs_of, state_of, tracer_of
+
+ROOT = Path(__file__).resolve().parents[2]
+GDBS = [path for path in candidates() if not isinstance(probe(path), str)]
+REPEATS = int(os.environ.get("REFTORCH_REPEATS", "3"))
+
+CELLS = [
+    "import reftorch as torch\n%load_ext reftorch.debug\na = torch.arange(4.0).reshape(2, 2)\nb = torch.ones(2, 2) * 2",
+    '%%gdb mul -c "rt-bt; info args; rt-tensor iter.operands_.begin_[0]" -n 2\nc = a * b\nd = c * c',
+    "%%gdb BinaryOpsKernel.cpp:30\nc = a * b",
+    "%%native_trace mul --over -v iter\nc = a * b",
+    "%%native_trace mul --max 8\nc = a * b",
+    "%%calltree\nc = a * b",
+    "%where_op mul",
+    "def hook(grad):\n    %bt\nx = torch.ones(2, requires_grad=True)\ny = x * x\ny.register_hook(hook)\n"
+    "y.sum().backward()",
+    "%%gdb --fresh mul\nimport reftorch as torch\nprint((torch.ones(2) * torch.full((2,), 3.0)).tolist())",
+    "%%gdb no_such_op\nc = a * b",
+    "print((a * b).tolist())",
+]
+
+
+def nbval(notebook: Path, gdb: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval", "--nbval-cell-timeout", "480"]
+    return subprocess.run(
+        [*command, str(notebook)], env=os.environ | {"REFTORCH_GDB": gdb}, cwd=ROOT, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The notebook with its outputs, as a learner stores it."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
+    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    path = tmp_path_factory.mktemp("magics") / "magics.ipynb"
+    nbformat.write(book, path)
+    done = subprocess.run(
+        [sys.executable, "-c", EXECUTE, str(path)], env=os.environ | {"REFTORCH_GDB": GDBS[0]}, cwd=ROOT,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+EXECUTE = """
+import os, sys
+import nbformat
+from nbclient import NotebookClient
+book = nbformat.read(sys.argv[1], 4)
+folder = os.path.dirname(sys.argv[1])  # where nbval runs it too; links are relative
+NotebookClient(book, timeout=480, resources={"metadata": {"path": folder}}).execute()
+nbformat.write(book, sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("gdb", GDBS)
+def test_every_gdb_shows_the_same(stored: Path, gdb: str) -> None:
+    outputs = [cell.outputs for cell in nbformat.read(stored, 4).cells]
+    assert all(outputs[1:]), "each cell but the first shows something"
+    done = nbval(stored, gdb)
+    assert done.returncode == 0, done.stdout[-6000:]
+
+
+def test_again_and_again_nothing_is_left_behind() -> None:
+    for number in range(REPEATS):
+        notebook = Notebook(ROOT / "tests" / "debug", {"REFTORCH_GDB": GDBS[number % len(GDBS)]})
+        try:
+            for source in CELLS[:-1]:
+                assert not notebook.run(source).error, f"repeat {number}: {source}"
+                assert tracer_of(notebook.pid) == 0, f"repeat {number}: gdb still traces the kernel: {source}"
+                assert state_of(notebook.pid) in "SR", f"repeat {number}: the kernel is stopped: {source}"
+                assert not gdbs_of(notebook.pid), f"repeat {number}: a gdb is left behind: {source}"
+            assert notebook.run(CELLS[-1]).stdout == "[[0.0, 2.0], [4.0, 6.0]]\n"
+        finally:
+            notebook.close()
