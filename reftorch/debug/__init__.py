@@ -4,6 +4,9 @@ and, of a model, what its modules compute, where a NaN came from, which gradient
     from reftorch.debug import call_tree            # in a program or a notebook
     %load_ext reftorch.debug                        # in a notebook: %%gdb, %%native_trace, %%calltree, %bt, %where_op
     gdb -x reftorch/debug/gdb/init.py --args python script.py
+    reftorch.debug.doctor()                         # what of this works here, and what to do where it does not
+
+README.md beside this file explains each, and the configurations for VS Code.
 
 Mirrors: nothing in PyTorch: this is the one new name.
 Left out: see each tool.
@@ -24,6 +27,7 @@ from ._memory_snapshot import memory_snapshot
 from ._record_tensors import record_tensors
 from ._summary import summary
 from ._where_op import where_op
+from .doctor import doctor
 
 __all__ = [
     "NonFinite",
@@ -31,6 +35,7 @@ __all__ = [
     "call_tree",
     "check_gradients",
     "compare",
+    "doctor",
     "draw_graph",
     "draw_storage",
     "find_nan",

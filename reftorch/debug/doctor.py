@@ -19,23 +19,11 @@ import sys
 import sysconfig
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-OLDEST_GDB = 12  # reads what gcc 12 writes, and has the Python API our printers use
-OLDEST_DAP_GDB = 14
-
-
-@dataclass
-class Finding:
-    """One line of the report: ``state`` is ok, warn or fail; ``mends`` say what to do about the last two."""
-
-    state: str
-    subject: str
-    text: str
-    mends: tuple[str, ...] = ()
 
 
 def module_at(path: Path) -> ModuleType:
@@ -47,17 +35,11 @@ def module_at(path: Path) -> ModuleType:
     return module
 
 
-def first_line(*command: str) -> str | None:
-    """What a program says first, or None where it does not run."""
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=20)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    lines = done.stdout.strip().splitlines()
-    return lines[0] if done.returncode == 0 and lines else None
+debuggers = module_at(Path(__file__).with_name("_doctor_debuggers.py"))
+Finding, first_line = debuggers.Finding, debuggers.first_line
 
 
-def check_tools() -> Iterator[Finding]:
+def check_tools() -> Iterator[Any]:
     environment = module_at(ROOT / ".ci" / "environment.py")
     compiler = os.environ.get("CXX") or next((c for c in ("c++", "g++", "clang++") if shutil.which(c)), "c++")
     facts = {
@@ -74,7 +56,7 @@ def check_tools() -> Iterator[Finding]:
         yield Finding("ok", "ccache", "not installed; it would only make repeated full builds quicker")
 
 
-def check_environment() -> Iterator[Finding]:
+def check_environment() -> Iterator[Any]:
     venv_python = ROOT / ".venv" / "bin" / "python"
     if not venv_python.exists():
         yield Finding("fail", ".venv", "not there", ("make debug",))
@@ -110,7 +92,7 @@ def newest_source() -> float:
     return max(path.stat().st_mtime for path in (ROOT / "cpp").rglob("*") if path.suffix in (".h", ".cpp", ".txt"))
 
 
-def check_build() -> Iterator[Finding]:
+def check_build() -> Iterator[Any]:
     load = module_at(ROOT / "reftorch" / "_load.py")
     try:
         chosen = load.chosen_extension()
@@ -139,7 +121,7 @@ def check_build() -> Iterator[Finding]:
     yield check_symbols(load.extension_path("Debug"))
 
 
-def check_symbols(library: Path) -> Finding:
+def check_symbols(library: Path) -> Any:
     if not library.exists():
         return Finding("warn", "symbols", "no Debug build to step through", ("make debug",))
     if not {".debug_info", ".debug_line"} <= elf_sections(library):
@@ -152,113 +134,85 @@ def check_symbols(library: Path) -> Finding:
     return Finding("ok", "symbols", "lines and types are in the Debug build")
 
 
-def gdb_version(gdb: str) -> int | None:
-    said = first_line(gdb, "--version")
-    found = re.search(r"(\d+)\.\d+", said) if said else None
-    return int(found[1]) if found else None
-
-
-def check_gdb() -> Iterator[Finding]:
-    places = {".venv": str(ROOT / ".venv" / "bin" / "gdb"), "system": shutil.which("gdb", path=path_without_venv())}
-    usable = False
-    for place, gdb in places.items():
-        version = gdb_version(gdb) if gdb else None
-        if gdb is None or version is None:
-            yield Finding("ok", "gdb", f"none in the {place}" if place == "system" else f"none in {place}")
-            continue
-        if first_line(gdb, "-nx", "-batch", "-ex", "python print('python')") != "python":
-            yield Finding(
-                "warn", "gdb", f"{place}: {version}, without Python: our printers cannot run in it", ("make lab",)
-            )
-            continue
-        usable = usable or version >= OLDEST_GDB
-        dap = "speaks DAP" if version >= OLDEST_DAP_GDB else "no DAP"
-        yield Finding("ok" if version >= OLDEST_GDB else "warn", "gdb", f"{place}: {version}, {dap} ({gdb})")
-    if not usable:
-        mends = ("make lab (it installs one into .venv)", "or: sudo apt install gdb")
-        yield Finding("fail", "gdb", f"none of version {OLDEST_GDB} or newer", mends)
-
-
-def path_without_venv() -> str:
-    own = str(ROOT / ".venv" / "bin")
-    return os.pathsep.join(part for part in os.environ.get("PATH", "").split(os.pathsep) if part != own)
-
-
-# A process that lets anyone trace it where Yama asks for that (PR_SET_PTRACER, PR_SET_PTRACER_ANY), or not.
-TRACEE = """
-import ctypes, sys
-if sys.argv[1] == "allow":
-    ctypes.CDLL(None).prctl(0x59616d61, ctypes.c_ulong(-1 % 2**64), 0, 0, 0)
-print("ready", flush=True)
-sys.stdin.read()
-"""
-# Attach as gdb does from a notebook: by a process that is no ancestor of the traced one (PTRACE_SEIZE).
-TRACER = """
-import ctypes, sys
-libc = ctypes.CDLL(None, use_errno=True)
-sys.exit(0 if libc.ptrace(0x4206, int(sys.argv[1]), None, None) == 0 else ctypes.get_errno())
-"""
-
-
-def attach(mode: str) -> int:
-    """Attach one new process to another: 0, or the errno with which ptrace refused."""
-    command = [sys.executable, "-c", TRACEE, mode]
-    with subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as tracee:
-        assert tracee.stdout is not None
-        tracee.stdout.readline()
-        return subprocess.run([sys.executable, "-c", TRACER, str(tracee.pid)]).returncode
-
-
-def check_ptrace() -> Iterator[Finding]:
-    scope_file = Path("/proc/sys/kernel/yama/ptrace_scope")
-    scope = scope_file.read_text().strip() if scope_file.exists() else None
-    yama = "no Yama" if scope is None else f"Yama ptrace_scope={scope}"
-    refused = attach("plain")
-    if refused == 0:
-        yield Finding("ok", "ptrace", f"{yama}; a debugger may attach to any process of yours")
-        return
-    if attach("allow") == 0:
-        yield Finding(
-            "warn", "ptrace", f"{yama}; a debugger may attach only to a process that allows it",
-            ("REFTORCH_ALLOW_PTRACE=1 in the process's environment; the notebook magics set it",
-             "for every process: sudo sysctl kernel.yama.ptrace_scope=0"),
-        )  # fmt: skip
-        return
-    yield Finding(
-        "fail", "ptrace", f"{yama}; attaching is refused ({os.strerror(refused)})",
-        ("in a container: run it with --cap-add=SYS_PTRACE",
-         "with ptrace_scope 2 or 3: sudo sysctl kernel.yama.ptrace_scope=1",
-         "what still works: call trees, %%gdb --fresh, gdb --args python x.py"),
-    )  # fmt: skip
-
-
-def check_cuda() -> Finding:
+def check_cuda() -> Any:
     gpu = first_line("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
     nvcc = shutil.which("nvcc")
     machine = f"GPU: {gpu or 'none'}; nvcc: {nvcc or 'none'}"
     return Finding("ok", "cuda", f"{machine}; reftorch is built without CUDA")
 
 
-def findings() -> Iterator[Finding]:
+def check_this_process() -> Iterator[Any]:
+    """Where reftorch is imported already: whether a debugger would see the lines that run."""
+    loaded = sys.modules.get("reftorch._C")
+    if loaded is None:
+        return
+    library = str(loaded.__file__)
+    if module_at(ROOT / "reftorch" / "debug" / "_native.py").stale_library(library):
+        text = "reftorch was rebuilt after this process imported it: a debugger would show the wrong lines"
+        yield Finding("warn", "process", text, ("restart the kernel, or the program",))
+    elif f"{os.sep}Release{os.sep}" in library:
+        text = "this process runs the Release build, which has no lines to stop at"
+        yield Finding("warn", "process", text, ("REFTORCH_BUILD=debug before Python starts",))
+    else:
+        yield Finding("ok", "process", f"runs {os.path.relpath(library, ROOT)}")
+
+
+def findings() -> Iterator[Any]:
+    yield from debuggers.check_platform()
     yield from check_tools()
     yield from check_environment()
     yield from check_build()
-    yield from check_gdb()
-    yield from check_ptrace()
+    yield from check_this_process()
+    yield from debuggers.check()
     yield check_cuda()
 
 
+class Report(list[Any]):
+    """The findings, each with ``state`` (ok, warn, fail), ``subject``, ``text`` and ``mends``; shown as text."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed."""
+        return all(finding.state != "fail" for finding in self)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(text_of, self))
+
+
+def text_of(finding: Any) -> str:
+    mends = [f"{'':15} -> {mend}" for mend in finding.mends]
+    return "\n".join([f"{finding.state:5} {finding.subject:9} {finding.text}", *mends])
+
+
+def doctor() -> Report:
+    """Try on this machine what building and debugging reftorch need, and say how to mend what does not work.
+
+    gdb is attached to a child, stops in a kernel, reads a tensor and lets go; nothing is concluded from version numbers
+    alone. It takes some seconds. ``make doctor`` is the same where ``import reftorch`` fails.
+
+    Returns:
+        the findings, a list that shows itself as text.
+
+    Example:
+        >>> import reftorch.debug
+        >>> report = reftorch.debug.doctor()
+        >>> {finding.state for finding in report} <= {"ok", "warn", "fail"}
+        True
+
+    Mirrors torch/utils/collect_env.py, which collects and does not try.
+    """
+    return Report(findings())
+
+
 def main() -> int:
-    """Print the report; return 1 where something fails."""
+    """Print the report, each line when it is known; return 1 where something fails."""
     if not (ROOT / ".ci" / "environment.py").exists():
         print(f"doctor: {ROOT} is no checkout of reftorch; it looks after checkouts only", file=sys.stderr)
         return 1
     failed = False
     for finding in findings():
         failed = failed or finding.state == "fail"
-        print(f"{finding.state:5} {finding.subject:9} {finding.text}")
-        for mend in finding.mends:
-            print(f"{'':15} -> {mend}")
+        print(text_of(finding), flush=True)
     return int(failed)
 
 
