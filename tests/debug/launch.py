@@ -87,9 +87,16 @@ def configuration(name: str, **variables: Any) -> dict[str, Any]:
     return resolved(CONFIGURATIONS[name], **variables)
 
 
+def quick(arguments: dict[str, Any]) -> dict[str, Any]:
+    """pytest without the plugins that happen to be installed: under a tracer their import takes many seconds."""
+    return arguments | {"env": arguments["env"] | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}}
+
+
 def python_arguments(name: str, **variables: Any) -> dict[str, Any]:
     """A `debugpy` configuration as Microsoft's Python extension hands it to the adapter."""
     arguments = configuration(name, **variables)
+    if arguments.get("module") == "pytest":
+        arguments = quick(arguments)
     if arguments["request"] == "launch":
         arguments["console"] = "internalConsole"  # an integrated terminal is the editor's own
         arguments["python"] = [arguments["python"], *arguments.pop("pythonArgs")]
@@ -121,6 +128,16 @@ class PythonSession(Dap):
         """To the end of the program; asserts that it ended by itself and well."""
         assert self.event("exited")["exitCode"] == 0
         self.event("terminated")
+
+
+def write_notebook() -> Path:
+    """A small notebook in the checkout, where companions are made for."""
+    cells = ["%load_ext reftorch.debug", "import reftorch as torch\n\na = torch.ones(2)", "%%gdb mul\na * a"]
+    notebook = ROOT / "build" / "test-notebooks" / "small.ipynb"
+    notebook.parent.mkdir(parents=True, exist_ok=True)
+    content = {"cells": [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]}
+    notebook.write_text(json.dumps(content))
+    return notebook
 
 
 def look_around(gdb: Session, stopped: dict[str, Any], expected: str = STACK, stack: str = "rt-bt") -> None:

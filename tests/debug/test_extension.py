@@ -36,6 +36,8 @@ from tests.debug.launch import (
     drives,
     line_of,
     look_around,
+    quick,
+    write_notebook,
 )
 
 needs_node = pytest.mark.skipif(NODE is None, reason="needs node, in which the extension runs: apt install nodejs")
@@ -95,7 +97,7 @@ def test_both_languages_in_one_process(host: Host) -> None:
 def test_both_languages_in_a_test(host: Host, tmp_path: Path) -> None:
     test = tmp_path / "test_it.py"
     test.write_text("import reftorch as torch\n\n\ndef test_it():\n    torch.ones(2) * 2\n")
-    own = configuration("Python + C++: current test", file=str(test))
+    own = quick(configuration("Python + C++: current test", file=str(test)))
     python, gdb = start_and_stop_in_both(host, own, str(test), 5)
     stopped = gdb.event("stopped")
     assert frame_of(gdb, stopped)["source"]["path"] == KERNEL
@@ -107,10 +109,10 @@ def test_both_languages_in_a_test(host: Host, tmp_path: Path) -> None:
 @drives("Python + C++: this notebook's companion file")
 def test_both_languages_in_a_companion_and_stopping_early(host: Host) -> None:
     """The Stop button, while gdb holds the process: gdb lets go first, so Python's debugger can end the program."""
-    notebook = ROOT / "course" / "00_setup" / "lesson.ipynb"
+    notebook = write_notebook()
     subprocess.run(["make", "companion", f"NOTEBOOK={notebook}"], cwd=ROOT, check=True, capture_output=True)
     own = configuration("Python + C++: this notebook's companion file", file=notebook)
-    line = line_of(own["program"], "a, b = ")
+    line = line_of(own["program"], "a * a")
     python, gdb = start_and_stop_in_both(host, own, own["program"], line)
     assert frame_of(gdb, gdb.event("stopped"))["source"]["path"] == KERNEL
     python.ask("disconnect", terminateDebuggee=True)

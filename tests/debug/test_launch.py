@@ -33,6 +33,7 @@ from tests.debug.launch import (
     line_of,
     python_arguments,
     resolved,
+    write_notebook,
 )
 
 BROADCAST = "    return _VF.broadcast_tensors(_one_list(tensors))"
@@ -40,7 +41,7 @@ BROADCAST = "    return _VF.broadcast_tensors(_one_list(tensors))"
 # What cannot be driven here, and why.
 NOT_DRIVEN = {
     "Python + C++: current file (pythoncpp)": "its extension runs only in Microsoft's editor; the two configurations "
-    "it names are driven, one after the other on one process, in test_launch_cpptools.py",
+    "that it names are driven, one after the other on one process, in test_launch_cpptools.py",
     "CUDA: current file (cuda-gdb)": "needs a CUDA build, which reftorch does not have yet; it differs from "
     "`C++: current file (gdb)` in nothing but the name of the gdb",
 }
@@ -154,8 +155,8 @@ def test_python_current_test_runs_the_selected_one(tmp_path: Path) -> None:
 
 @drives("Python: this notebook's companion file")
 def test_python_stops_in_a_notebooks_companion() -> None:
-    """The task before it writes the file; then a breakpoint there and one in the library are met."""
-    notebook = ROOT / "course" / "00_setup" / "lesson.ipynb"
+    """The task before it writes the file."""
+    notebook = write_notebook()
     (task,) = (
         each
         for each in json.loads((VSCODE / "tasks.json").read_text())["tasks"]
@@ -163,12 +164,13 @@ def test_python_stops_in_a_notebooks_companion() -> None:
     )
     subprocess.run(shlex.split(resolved(task["command"], file=notebook)), cwd=ROOT, check=True, capture_output=True)
     program = python_arguments("Python: this notebook's companion file", file=notebook)["program"]
-    line = line_of(program, "print(torch.__config__.show())")
+    line = line_of(program, "a * a")
     dap = PythonSession("Python: this notebook's companion file", {program: [line]}, file=notebook)
     try:
         assert dap.where() == (program, line, "<module>")
         assert dap.evaluate("os.getcwd()", dap.frames(dap.thread, 1)[0]["id"]) == repr(str(notebook.parent))
-        dap.ask("disconnect", terminateDebuggee=True)
+        dap.go_on()
+        dap.finish()
     finally:
         dap.close()
 

@@ -29,6 +29,7 @@ from tests.debug.launch import (
     configuration,
     drives,
     look_around,
+    quick,
 )
 
 CDT = ROOT / "build" / "npm" / "node_modules" / "cdt-gdb-adapter" / "dist" / "debugAdapter.js"
@@ -97,7 +98,7 @@ def test_gdb_attaches_to_a_running_kernel() -> None:
 
 def run_to_the_end(name: str, file: str) -> None:
     """A configuration that starts the program under gdb: the breakpoint is met once the library is loaded."""
-    own = configuration(name, file=file)
+    own = quick(configuration(name, file=file))
     gdb = start_gdb(own)
     try:
         own["env"] = dict(os.environ) | own["env"]  # as the extension does

@@ -21,6 +21,17 @@ function pythonProcesses(proc = "/proc") {
   return found.sort((a, b) => b.pid - a.pid);
 }
 
+// Wait until no debugger traces the process: debugpy itself uses one to get into a process that runs.
+async function untraced(pid, patience = 30000) {
+  const tracer = () => {
+    const status = fs.existsSync(`/proc/${pid}/status`) ? fs.readFileSync(`/proc/${pid}/status`, "utf8") : "";
+    return Number((/^TracerPid:\s*(\d+)/m.exec(status) || [0, 0])[1]);
+  };
+  for (const end = Date.now() + patience; tracer() !== 0 && Date.now() < end; ) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
 // Ask which process; the only kernel there is needs no question.
 async function pick(vscode, onlyKernels) {
   const processes = pythonProcesses().filter((each) => each.kernel || !onlyKernels);
@@ -40,4 +51,4 @@ async function pick(vscode, onlyKernels) {
   return picked && picked.description;
 }
 
-module.exports = { pick, pythonProcesses };
+module.exports = { pick, pythonProcesses, untraced };

@@ -1,6 +1,7 @@
 // Mirrors: nothing in PyTorch: it needs an extension of its own for each editor.
 // Left out: Python's debugger without gdb; that is the configuration type `debugpy`.
 const { Adapter } = require("./adapter");
+const { untraced } = require("./processes");
 
 // Python's debugger, with gdb attached to the same process before its first line runs, and to each process it starts.
 //
@@ -26,6 +27,7 @@ class PythonAdapter extends Adapter {
   async attachNative() {
     try {
       const { process } = await this.request("pydevdSystemInfo", {});
+      await untraced(process.pid);
       this.native = await this.startNative(process.pid);
       await this.native.running;
     } catch (error) {
