@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,13 @@ def host(request: pytest.FixtureRequest) -> Iterator[Host]:
 
 def frame_of(session: Hosted, stopped: dict[str, Any]) -> dict[str, Any]:
     return session.frames(stopped["threadId"], 1)[0]
+
+
+def until(holds: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, f"it did not come to this: {what}"
+        time.sleep(0.1)
 
 
 def no_more_stops(gdb: Hosted) -> None:
@@ -118,10 +125,7 @@ def test_both_languages_in_a_companion_and_stopping_early(host: Host) -> None:
     python.ask("disconnect", terminateDebuggee=True)
     gdb.event("terminated")
     pid = int(gdb.configuration["pid"])
-    end = time.monotonic() + PATIENCE
-    while Path(f"/proc/{pid}").exists() and state_of(pid) != "Z":
-        assert time.monotonic() < end, "the program was not ended"
-        time.sleep(0.1)
+    until(lambda: not Path(f"/proc/{pid}").exists() or state_of(pid) == "Z", "the program is ended")
 
 
 @needs_node
@@ -138,6 +142,8 @@ def test_both_languages_in_a_kernel(host: Host) -> None:
         host.start(own, {KERNEL: [KERNEL_LINE]})
         python, gdb = host.opened("reftorch"), host.opened("reftorch-gdb")
         assert host.wait_for("started")
+        gdb.event("process")  # it has attached
+        until(lambda: state_of(notebook.pid) in "SR", "the kernel runs on")
         cell = notebook.send("(a * b).tolist()")
         stopped = gdb.event("stopped")
         look_around(gdb, stopped, CELL_STACK)

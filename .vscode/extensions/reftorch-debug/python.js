@@ -8,6 +8,7 @@ const { untraced } = require("./processes");
 // Note [When gdb attaches]
 // A program under debugpy waits until the editor says that it is configured. That word is held back here: meanwhile
 // gdb attaches and lets the process run on, so no breakpoint can be missed and nothing has to stop at entry for it.
+// A process that runs already is different: debugpy gets into it by a gdb of its own, which leaves only after that word.
 class PythonAdapter extends Adapter {
   // startNative(pid) gives the GdbAdapter of a new C++ session; startPython(configuration) starts a session for a child.
   constructor(vscode, { startNative, startPython, warn }) {
@@ -16,12 +17,14 @@ class PythonAdapter extends Adapter {
   }
 
   async handleMessage(message) {
-    if (message.command === "configurationDone") await this.attachNative();
+    if (message.command === "attach" && message.arguments.processId) this.isRunning = true;
+    if (message.command === "configurationDone" && !this.isRunning) await this.attachNative();
     // While gdb holds the process, Python's debugger cannot answer: gdb goes first.
     if (message.command === "disconnect" || message.command === "terminate") {
       if (this.native) await this.native.release();
     }
     super.handleMessage(message);
+    if (message.command === "configurationDone" && this.isRunning) await this.attachNative();
   }
 
   async attachNative() {
