@@ -38,17 +38,18 @@ def first_line(*command: str) -> str | None:
     """What a program says first, or None where it does not run."""
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE)
+        lines = done.stdout.strip().splitlines()
+        return lines[0] if done.returncode == 0 and lines else None
     except (OSError, subprocess.TimeoutExpired):
         return None
-    lines = done.stdout.strip().splitlines()
-    return lines[0] if done.returncode == 0 and lines else None
 
 
 # --- the platform -----------------------------------------------------------------------------------------------------
 
 
 def check_platform() -> Iterator[Finding]:
-    if sys.platform == "darwin":
+    platform = str(sys.platform)  # a checker of types would take the other platforms' lines for dead
+    if platform == "darwin":
         lldb = "lldb is there" if shutil.which("lldb") else "lldb is not there either"
         yield Finding(
             "fail", "platform", f"macOS: reftorch is built and debugged on Linux only ({lldb})",
@@ -56,8 +57,8 @@ def check_platform() -> Iterator[Finding]:
              "not there with lldb: printers of tensors, rt-bt and its kin, %%gdb, %%native_trace, %bt, every VS Code",
              "configuration with C++ in its name; gdb itself does not run on Apple's processors"),
         )  # fmt: skip
-    elif not sys.platform.startswith("linux"):
-        yield Finding("fail", "platform", f"{sys.platform}: reftorch is built on Linux only", ("Windows: use WSL2",))
+    elif not platform.startswith("linux"):
+        yield Finding("fail", "platform", f"{platform}: reftorch is built on Linux only", ("Windows: use WSL2",))
 
 
 # --- which gdb --------------------------------------------------------------------------------------------------------
@@ -106,17 +107,16 @@ def check_gdb() -> Iterator[Finding]:
             dap = "speaks DAP" if version >= OLDEST_DAP_GDB else "no DAP"
             yield Finding("ok", "gdb", f"{place}: {version}, {dap} ({gdb})")
         elif place == "first on PATH":
-            mend = "notebooks and VS Code pass it over; in a terminal say .venv/bin/gdb, or change PATH"
-            yield Finding("warn", "gdb", f"{gdb}, the first on PATH, {problem}", (mend,))
+            first = "notebooks and VS Code pass it over; in a terminal say .venv/bin/gdb, or change PATH"
+            yield Finding("warn", "gdb", f"{gdb}, the first on PATH, {problem}", (first,))
         else:
             yield Finding("warn", "gdb", f"{place}: {gdb} {problem}", ("make lab (it installs one into .venv)",))
+    mends = ("make lab (it installs one into .venv)", "or: sudo apt install gdb")
     if not usable:
-        mends = ("make lab (it installs one into .venv)", "or: sudo apt install gdb")
         yield Finding("fail", "gdb", f"none of version {OLDEST_GDB} or newer with Python", mends)
     elif not speaks_dap:
-        mends = ("make lab (it installs one into .venv)",)
         text = f"none is {OLDEST_DAP_GDB} or newer: VS Code's `Python + C++` and `C++ (gdb)` do not start"
-        yield Finding("warn", "gdb", text, mends)
+        yield Finding("warn", "gdb", text, mends[:1])
 
 
 def check_debugpy() -> Iterator[Finding]:

@@ -141,7 +141,6 @@ def test_both_languages_in_a_kernel(host: Host) -> None:
         own = configuration("Python + C++: attach to a Jupyter kernel", **{"command:pickKernel": notebook.pid})
         host.start(own, {KERNEL: [KERNEL_LINE]})
         python, gdb = host.opened("reftorch"), host.opened("reftorch-gdb")
-        assert host.wait_for("started")
         gdb.event("process")  # it has attached
         until(lambda: state_of(notebook.pid) in "SR", "the kernel runs on")
         cell = notebook.send("(a * b).tolist()")
