@@ -10,9 +10,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from course._tools.exercises import KINDS, MARKS, all_exercises, exercises_of, learners_notebook, solution, stub
+from course._tools.exercises import (
+    KINDS,
+    MARKS,
+    all_exercises,
+    exercises_of,
+    learners_notebook,
+    solution,
+    solved_cells,
+    stub,
+)
 from course._tools.layout import Chapter, chapters
-from course._tools.notebook import as_text
+from course._tools.notebook import as_text, read
 from course._tools.runner import Kernel, check_notebook, kernel, reported
 
 CHAPTERS = chapters()
@@ -116,6 +125,45 @@ def test_a_check_uses_what_the_learner_wrote_and_no_solution(number):
     used = {node.id for node in ast.walk(check) if isinstance(node, ast.Name)}
     assert written & used
     assert "_solutions" not in exercise.check.source
+
+
+def imports_of(source: str) -> set[str]:
+    """`module.name` for each name that a cell imports of the library."""
+    if source.lstrip().startswith("%"):
+        return set()
+    tree = ast.parse("\n".join(line for line in source.splitlines() if not line.startswith("%")))
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "reftorch":
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name.split(".")[0] == "reftorch"}
+    return found
+
+
+@by_chapter
+def test_a_chapters_exercises_import_only_what_lessons_up_to_it_introduced(chapter: Chapter):
+    """Checks may ask the library anything; what the learner is given to write with must have been shown."""
+    known = set()
+    for earlier in CHAPTERS[: CHAPTERS.index(chapter) + 1]:
+        cells = read(earlier.lesson)["cells"]
+        known |= {name for cell in cells if cell["cell_type"] == "code" for name in imports_of(cell["source"])}
+    given = [
+        cell
+        for cell in solved_cells(chapter)
+        if cell.kind == "code" and cell.attributes.get("role") in (None, "given", "answer")
+    ]
+    used = {name for cell in given for name in imports_of(cell.source)}
+    assert used <= known
+
+
+def test_the_import_gate_sees_imports():
+    assert imports_of("import reftorch as torch\nfrom reftorch.nn import Linear, ReLU\nimport numpy") == {
+        "reftorch",
+        "reftorch.nn.Linear",
+        "reftorch.nn.ReLU",
+    }
+    assert imports_of("%%gdb mul\nimport reftorch.x") == set()
 
 
 @by_exercise
