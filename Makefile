@@ -91,13 +91,16 @@ stubs: debug ## write the stubs: what editors and mypy know of the ops
 
 ROOT_USER := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: lab course
+.PHONY: lab course book
 lab: stubs $(STAMPS)/everything ## open the course in JupyterLab (on a server: ARGS=--no-browser)
 	@$(IN_VENV) jupyter-lab $(ROOT_USER) --ServerApp.root_dir='$(CURDIR)' \
 	    --LabApp.default_url=/lab/tree/course/index.ipynb $(ARGS)
 
 course: debug $(STAMPS)/everything ## bring the notebooks up to date with their sources
 	@$(IN_VENV) python -m course._tools build $(ARGS)
+
+book: debug $(STAMPS)/everything ## write the course as static pages to build/book
+	@$(IN_VENV) python -m course._tools book $(ARGS)
 
 # --- VS Code ----------------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ Leaves out: anything a lesson teaches; that lives in `reftorch`.
 
 from course._tools.checks import check
 from course._tools.engine_steps import queue_steps
+from course._tools.glossary import glossary
 from course._tools.graphs import graph
 from course._tools.magics import course, load_ipython_extension
 from course._tools.pictures import Step, beside, route, tree_map
@@ -13,6 +14,7 @@ from course._tools.plots import bars, curve, images, operands
 from course._tools.source import show_source
 from course._tools.start_page import start_page
 from course._tools.storages import memory, promotion
+from course._tools.syllabus import course_map
 from course._tools.symbol_map import symbol_map, torch_source
 
 __all__ = [
@@ -21,7 +23,9 @@ __all__ = [
     "beside",
     "check",
     "course",
+    "course_map",
     "curve",
+    "glossary",
     "graph",
     "images",
     "load_ipython_extension",

@@ -37,7 +37,8 @@ def build(console: Console, wanted: list[Chapter], busy: Busy, *, look: bool) ->
         changed |= _exercises(console, chapter, look)
         changed |= _lesson(console, chapter.lesson, busy, look)
     if wanted == chapters():
-        changed |= _lesson(console, layout.COURSE / "index.ipynb", busy, look)
+        for page in layout.pages():
+            changed |= _lesson(console, page, busy, look)
     return 1 if changed and look else 0
 
 

@@ -1,7 +1,7 @@
 """`reftorch-course`: the learner's commands.
 
 Mirrors: nothing in PyTorch: the course's own.
-Leaves out: opening an editor; JupyterLab is opened by `make lab`.
+Leaves out: starting JupyterLab, which is `make lab`; `open` shows a notebook in the one that is running.
 
 Exit codes: 0 done, and for `check` all passed; 1 an exercise failed or is not done, or the course was not up to date;
 2 the request cannot be carried out, and the message says what to do.
@@ -13,6 +13,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -21,9 +22,10 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from course._tools import work
+from course._tools import opening, work
 from course._tools.exercises import exercises_of, find_exercise, solution
-from course._tools.layout import Chapter, CourseError, chapters, find_chapter, shown
+from course._tools.layout import ROOT, Chapter, CourseError, chapters, find_chapter, shown
+from course._tools.syllabus import next_chapter
 
 Command = Callable[[Console, argparse.Namespace], int]
 COLOURS = {"passed": "green", "failed": "red", "not done": "yellow"}
@@ -48,6 +50,23 @@ def _start(console: Console, arguments: argparse.Namespace) -> int:
     copy = work.start(chapter)
     console.print(f"Chapter {chapter.number} is ready in [bold]{shown(copy)}[/]")
     console.print(f"Read lesson.ipynb, solve exercises.ipynb, then run `reftorch-course check {chapter.number}`")
+    return 0
+
+
+def _open(console: Console, arguments: argparse.Namespace) -> int:
+    file = opening.notebook_of(find_chapter(arguments.chapter), arguments.notebook)
+    if console.is_jupyter:  # one is running, for it shows this
+        from IPython.display import HTML, display
+
+        from course._tools.source import link
+
+        display(HTML(link(str(file), shown(file))))
+        return 0
+    address = opening.address_of(file)
+    if opening.show(address):
+        console.print(f"{shown(file)} is open in your browser")
+    else:
+        console.print(f"no browser could be started here; open this address in yours:\n{address}")
     return 0
 
 
@@ -99,6 +118,7 @@ def _status(console: Console, arguments: argparse.Namespace) -> int:
     for chapter in chapters():
         table.add_row(chapter.folder.name, *_progress(chapter))
     console.print(table)
+    console.print(f"\nnext: {next_chapter()}")
     return 0
 
 
@@ -108,7 +128,9 @@ def _progress(chapter: Chapter) -> tuple[str | Text, ...]:
     results = progress.get("results", {})
     passed = sum(results.get(number) == "passed" for number in exercises)
     states = {number: results.get(number, "-") for number in exercises}
-    marks = Text("  ").join(Text(f"{number} {state}", style=COLOURS.get(state, "")) for number, state in states.items())
+    marks = Text("  ").join(
+        Text(f"{number.partition('.')[2]} {state}", style=COLOURS.get(state, "")) for number, state in states.items()
+    )
     started = chapter.working_copy.exists()
     return f"{passed} of {len(exercises)}", marks, progress.get("checked", "never" if started else "not started")
 
@@ -118,6 +140,17 @@ def _build(console: Console, arguments: argparse.Namespace) -> int:
 
     wanted = [find_chapter(text) for text in arguments.chapters] or chapters()
     return build(console, wanted, busy, look=arguments.check)
+
+
+def _book(console: Console, arguments: argparse.Namespace) -> int:
+    from course._tools.book import broken_links, make_book
+
+    with busy(console, "writing the pages"):
+        pages = make_book(arguments.folder)
+    for each in broken_links(pages):
+        console.print(f"leads nowhere: {each}", markup=False)
+    console.print(f"{len(pages)} pages; open {shown(pages[0].resolve())}")
+    return 1 if broken_links(pages) else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -134,6 +167,9 @@ def _parser() -> argparse.ArgumentParser:
     a_chapter, an_exercise = "its number or name: 03, operator", "its number: 03.1"
     command(_list, "the chapters")
     command(_start, "copy a chapter to where you work on it", chapter=a_chapter)
+    opened = command(_open, "show your copy of a chapter in JupyterLab", chapter=a_chapter)
+    choices = {"nargs": "?", "choices": opening.NOTEBOOKS, "default": "lesson"}
+    opened.add_argument("notebook", help="which notebook; the lesson where none is named", **choices)
     command(_check, "run your exercises and say what passed", chapter=a_chapter)
     hint = command(_hint, "the next hint to an exercise", exercise=an_exercise)
     hint.add_argument("--all", action="store_true", help="every hint at once")
@@ -143,6 +179,10 @@ def _parser() -> argparse.ArgumentParser:
     build = command(_build, "for those who write the course: make the exercise notebooks, run the lessons again")
     build.add_argument("chapters", nargs="*", help="chapters to build; all where none is named")
     build.add_argument("--check", action="store_true", help="write nothing; exit with 1 where a file is not up to date")
+    book = command(_book, "the course as static pages, to read without JupyterLab")
+    book.add_argument(
+        "folder", nargs="?", type=Path, default=ROOT / "build" / "book", help="build/book where not named"
+    )
     return parser
 
 

@@ -73,6 +73,11 @@ def chapters() -> list[Chapter]:
     return [Chapter(folder) for folder in sorted(COURSE.glob("[0-9][0-9]_*")) if folder.is_dir()]
 
 
+def pages() -> list[Path]:
+    """The notebooks that belong to no chapter: the start page and the glossary, those of them that are there."""
+    return [file for file in (COURSE / "index.ipynb", COURSE / "glossary.ipynb") if file.exists()]
+
+
 def find_chapter(text: str) -> Chapter:
     """The chapter a learner means by `03`, `3`, `operator` or `03_operator`."""
     for chapter in chapters():

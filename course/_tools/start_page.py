@@ -13,6 +13,7 @@ from course._tools import work
 from course._tools.exercises import exercises_of
 from course._tools.layout import Chapter, chapters
 from course._tools.source import link
+from course._tools.syllabus import next_chapter
 
 
 class StartPage:
@@ -20,19 +21,11 @@ class StartPage:
 
     def __init__(self, rows: list[tuple[Chapter, int, int]]) -> None:
         self.rows = rows
-
-    def next_step(self) -> str:
-        """The command that goes on from here."""
-        for chapter, passed, total in self.rows:
-            if not chapter.working_copy.exists():
-                return f"reftorch-course start {chapter.number}"
-            if passed < total:
-                return f"reftorch-course check {chapter.number}"
-        return "reftorch-course status"
+        self.next_step = next_chapter()
 
     def __repr__(self) -> str:
         lines = [f"{c.folder.name:16} {passed} of {total} exercises  {c.title}" for c, passed, total in self.rows]
-        return "\n".join([*lines, f"next: {self.next_step()}"])
+        return "\n".join([*lines, f"next: {self.next_step}"])
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._html()}
@@ -47,7 +40,7 @@ class StartPage:
         )
         return (
             f'<table style="font-size:14px;border-collapse:collapse"><thead><tr>{head}</tr></thead><tbody>{rows}'
-            f"</tbody></table><p>Next: <code>{self.next_step()}</code></p>"
+            f"</tbody></table><p>Next: {escape(self.next_step)}</p>"
         )
 
 

@@ -27,7 +27,8 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
-DEFAULT = ["course/index.ipynb", "course/00_setup/lesson.ipynb", "course/03_operator/lesson.ipynb"]
+LESSONS = sorted(file.relative_to(ROOT).as_posix() for file in (ROOT / "course").glob("[0-9][0-9]_*/lesson.ipynb"))
+DEFAULT = ["course/index.ipynb", *LESSONS]
 TOKEN = "lesson"
 # All cells are laid out, not only those in view; nothing is written back; no news and no tour.
 SETTINGS = {

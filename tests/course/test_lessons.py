@@ -15,10 +15,10 @@ import nbformat
 import pytest
 
 from course._tools.build import SANITIZE
-from course._tools.layout import COURSE, ROOT, chapters
+from course._tools.layout import COURSE, ROOT, chapters, pages
 from course._tools.source import show_source
 
-NOTEBOOKS = [COURSE / "index.ipynb", *(chapter.lesson for chapter in chapters())]
+NOTEBOOKS = [*pages(), *(chapter.lesson for chapter in chapters())]
 LESSONS = [chapter.lesson for chapter in chapters()]
 
 

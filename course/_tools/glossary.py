@@ -1,0 +1,123 @@
+"""The glossary: the words of the course, what each means here, where it is taught, and where it lies in the source.
+
+Mirrors: nothing in PyTorch: the course's own.
+Leaves out: words that PyTorch's users know from using it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from html import escape
+from typing import Any, NamedTuple
+
+from course._tools import source_map
+from course._tools.layout import chapters
+from course._tools.source import link
+
+
+class Term(NamedTuple):
+    """A word, what it means, the number of the chapter that teaches it, and a name in the source map (or none)."""
+
+    word: str
+    meaning: str
+    chapter: str
+    symbol: str = ""
+
+
+TERMS = (
+    Term("accumulate", "To add a gradient to the `grad` of a leaf; the last step of backward.", "06"),
+    Term("boxed call", "A call whose arguments are one stack of tagged values: one function serves every op.", "03",
+         "OperatorHandle::callBoxed"),
+    Term("broadcasting", "To read a dimension of size 1 as often as needed, with a stride of 0.", "03", "expand"),
+    Term("call tree", "Which functions ran, in which order, called by whom: in both languages.", "00"),
+    Term("composite op", "An op made of other ops; those are recorded in its place.", "03", "Library"),
+    Term("contiguous", "Read in the order of its indices, a tensor's elements lie one after another.", "02",
+         "TensorImpl"),
+    Term("dispatch key", "What a tensor brings to the choice of a kernel: its device, and Autograd.", "03",
+         "DispatchKeySet"),
+    Term("Dispatcher", "The table of all ops; for each op a row of kernels, one for each dispatch key.", "03",
+         "Dispatcher"),
+    Term("dtype", "What the bytes of an element mean: float32, int64, bool.", "02", "promoteTypes"),
+    Term("edge", "A node and the number of one of its inputs: where a gradient goes next.", "05", "Edge"),
+    Term("engine", "What walks the graph backwards, each node when all that it waits for has come.", "06",
+         "Engine::execute"),
+    Term("formula", "The derivative of one op: how the gradient of its result becomes that of an input.", "03"),
+    Term("graph task", "One call of backward: its counters, its buffers, what it has still to do.", "06", "GraphTask"),
+    Term("in-place op", "An op that writes into its first argument; its name ends in an underscore.", "02",
+         "VariableVersion"),
+    Term("kernel", "The function that computes an op on one kind of device; in it, the loop over the elements.", "03",
+         "cpu_kernel"),
+    Term("leaf", "A tensor that no recorded op has made; its gradient is kept in `grad`.", "05", "AutogradMeta"),
+    Term("node", "One recorded op in the graph; called with gradients, it returns gradients.", "05", "Node"),
+    Term("offset", "The element of the storage at which a tensor begins.", "02", "TensorImpl"),
+    Term("op", "A named operation with a schema, such as `aten::add.Tensor`.", "03", "add.Tensor"),
+    Term("overload", "One of several ops of a name that differ in their arguments: `add.Tensor`, `add.out`.", "03",
+         "PythonSignature::parse"),
+    Term("promotion", "To find the one dtype in which an op on several dtypes is computed.", "02", "promoteTypes"),
+    Term("registration", "To enter an op, a kernel or a formula in its table; it happens while the library is loaded.",
+         "01", "Dispatcher::registerDef"),
+    Term("saved variable", "A tensor that a node keeps for backward, with the version it had.", "05", "SavedVariable"),
+    Term("schema", "The name, arguments and results of an op, as text: `add.Tensor(Tensor self, ...) -> Tensor`.",
+         "03"),
+    Term("static object", "An object at file scope; its constructor runs while the library is mapped.", "01",
+         "RegisterDispatch"),
+    Term("storage", "Bytes with an owner; several tensors may read them.", "02", "StorageImpl"),
+    Term("stride", "How many elements to step in the storage when an index grows by one.", "02", "TensorImpl"),
+    Term("stub", "A table of function pointers, one for each device, between an op and its kernels.", "03",
+         "DispatchStub"),
+    Term("TensorImpl", "What a tensor is: storage, sizes, strides, offset, dtype, version.", "02", "TensorImpl"),
+    Term("TensorIterator", "What makes the loop: it broadcasts, promotes, allocates, orders dimensions.", "03",
+         "TensorIterator::build"),
+    Term("vector-Jacobian product", "What backward computes: a gradient of the results times the derivatives.", "06"),
+    Term("version", "A count of in-place writes, shared by all views of a storage.", "02", "VariableVersion"),
+    Term("view", "A tensor that reads another one's storage.", "02", "as_strided"),
+)  # fmt: skip
+
+
+class Glossary:
+    """Terms as a table; in a terminal, as lines."""
+
+    def __init__(self, terms: tuple[Term, ...]) -> None:
+        self.terms = terms
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{term.word}: {term.meaning} (chapter {term.chapter})" for term in self.terms)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._html()}
+
+    def _html(self) -> str:
+        lessons = {chapter.number: chapter.lesson for chapter in chapters()}
+        cell = 'style="padding:5px 12px;text-align:left;vertical-align:top"'
+        rows = ""
+        for term in self.terms:
+            lesson = lessons.get(term.chapter)
+            chapter = link(str(lesson), term.chapter) if lesson else term.chapter
+            place = source_map.find(term.symbol)[0] if term.symbol else None
+            where = link(place.path, f"{place.path}:{place.line}", line=place.line) if place else ""
+            columns = (f"<b>{escape(term.word)}</b>", escape(term.meaning), chapter, where)
+            rows += "<tr>" + "".join(f"<td {cell}>{column}</td>" for column in columns) + "</tr>"
+        head = "".join(f"<th {cell}>{name}</th>" for name in ("word", "what it means here", "chapter", "in the source"))
+        return (
+            '<table style="font-size:13px;border-collapse:collapse">'
+            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        )
+
+
+def glossary(*words: str) -> Glossary:
+    """All terms, or those asked for.
+
+    Raises:
+        LookupError: a word is not in the glossary; the message names what comes near.
+
+    Example::
+
+        >>> glossary("stride")
+        stride: How many elements to step in the storage when an index grows by one. (chapter 02)
+    """
+    known = {term.word.lower(): term for term in TERMS}
+    for word in words:
+        if word.lower() not in known:
+            near = ", ".join(difflib.get_close_matches(word.lower(), known, n=4, cutoff=0.4)) or "nothing comes near"
+            raise LookupError(f"the glossary has no {word!r}; did you mean: {near}?")
+    return Glossary(tuple(known[word.lower()] for word in words) if words else TERMS)

@@ -1,0 +1,61 @@
+"""`reftorch-course open`: a chapter's notebook in the JupyterLab that is running.
+
+Mirrors: nothing in PyTorch: the course's own.
+Leaves out: starting JupyterLab, which is `make lab`; other editors open the file by its path.
+"""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from urllib.parse import quote
+
+from course._tools.layout import Chapter, CourseError, shown
+
+NOTEBOOKS = ("lesson", "exercises")
+
+
+def notebook_of(chapter: Chapter, which: str) -> Path:
+    """The learner's copy of a notebook.
+
+    Raises:
+        CourseError: the chapter is not started, or the file is gone.
+    """
+    if not chapter.working_copy.exists():
+        raise CourseError(
+            f"chapter {chapter.number} is not started; start it with `reftorch-course start {chapter.number}`"
+        )
+    file = chapter.working_copy / f"{which}.ipynb"
+    if not file.exists():
+        raise CourseError(f"{shown(file)} is gone; get a fresh one with `reftorch-course reset {chapter.number}`")
+    return file
+
+
+def address_of(file: Path) -> str:
+    """Where the running JupyterLab shows `file`.
+
+    Raises:
+        CourseError: none is running that could show it.
+    """
+    for server in _running_servers():
+        root = Path(server["root_dir"]).resolve()
+        if file.is_relative_to(root):
+            token = f"?token={server['token']}" if server.get("token") else ""
+            return f"{server['url']}lab/tree/{quote(file.relative_to(root).as_posix())}{token}"
+    raise CourseError(
+        f"no JupyterLab is running that can show {shown(file)}; run `make lab`, or open the file in your editor"
+    )
+
+
+def show(address: str) -> bool:
+    """Ask the desktop for a browser; False where there is none, as on a server."""
+    try:
+        return webbrowser.open(address)
+    except webbrowser.Error:
+        return False
+
+
+def _running_servers() -> list[dict[str, str]]:
+    from jupyter_server.serverapp import list_running_servers
+
+    return list(list_running_servers())

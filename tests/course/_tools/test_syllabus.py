@@ -1,0 +1,67 @@
+"""The start page's picture of the whole course, and where the learner goes next.
+
+Mirrors: nothing in PyTorch: PyTorch ships no course.
+"""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from course._tools import course_map, start_page
+from course._tools.layout import Chapter
+from course._tools.syllabus import BEGUN, DONE, SYLLABUS, next_chapter
+from course._tools.work import start
+
+
+def drawn(picture) -> tuple[list[str], list[str]]:
+    """The texts and the fills of a picture."""
+    root = ElementTree.fromstring(picture.svg())
+    namespace = "{http://www.w3.org/2000/svg}"
+    texts = [element.text for element in root.iter(f"{namespace}text")]
+    return texts, [element.get("fill") for element in root.iter(f"{namespace}rect")]
+
+
+def pass_exercises(toy: Chapter, *numbers: str) -> None:
+    results = {number: "passed" if number in numbers else "failed" for number in ("07.1", "07.2")}
+    (toy.working_copy / "progress.json").write_text(json.dumps({"results": results}))
+
+
+def test_all_seventeen_chapters_are_on_it_and_those_to_come_say_so(toy):
+    texts, _ = drawn(course_map())
+    assert len(SYLLABUS) == 17
+    assert [entry.name[:2] for entry in SYLLABUS] == [f"{number:02}" for number in range(17)]
+    assert {entry.name[:2] for entry in SYLLABUS} <= set(texts)
+    assert texts.count("to come") == 16  # the toy course has one
+
+
+def test_its_colours_tell_how_far_the_learner_is(toy):
+    legend = 1
+    assert drawn(course_map())[1].count(BEGUN) == drawn(course_map())[1].count(DONE) == legend
+    start(toy)
+    assert drawn(course_map())[1].count(BEGUN) == legend + 1
+    pass_exercises(toy, "07.1")
+    assert drawn(course_map())[1].count(DONE) == legend
+    pass_exercises(toy, "07.1", "07.2")
+    assert drawn(course_map())[1].count(DONE) == legend + 1
+
+
+def test_where_to_go_next_follows_the_learner(toy):
+    assert next_chapter() == "chapter 07, A toy: `reftorch-course start 07`"
+    start(toy)
+    assert "reftorch-course check 07" in next_chapter()
+    pass_exercises(toy, "07.1", "07.2")
+    assert next_chapter() == "you have passed all there is; 00_setup is to come"
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_the_start_page_has_a_line_and_a_link_for_each_chapter(toy, started):
+    if started:
+        start(toy)
+    html = start_page()._repr_mimebundle_()["text/html"]
+    assert "A toy" in html
+    assert "0 of 2" in html
+    assert ("exercises.ipynb" in html) is started
+    assert "next: " in repr(start_page())
