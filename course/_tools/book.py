@@ -55,7 +55,7 @@ class _Book:
         content = nbformat.read(notebook, as_version=4)
         for cell in content.cells:
             if cell.metadata.get("jupyter", {}).get("source_hidden"):
-                cell.transient = {"remove_source": True}  # folded away there, left out here
+                cell.metadata["transient"] = {"remove_source": True}  # folded away there, left out here
         page = self.folder / notebook.relative_to(self.root).with_suffix(".html")
         body, _ = self.exporter.from_notebook_node(content)
         self._write(page, TARGET.sub(lambda found: self._link(found, notebook.parent, page), body))

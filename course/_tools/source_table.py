@@ -30,7 +30,8 @@ ROWS = (
     Row("cpp/ATen/native/DispatchStub.h", "DispatchStub", "at::native::DispatchStub", "a pointer per instruction set"),
     Row("cpp/ATen/native/DispatchStub.h", "RegisterDispatch", "REGISTER_ARCH_DISPATCH", "a macro per instruction set"),
     Row("cpp/csrc/Module.cpp", "PYBIND11_MODULE", "initModule", "dozens of init functions: JIT, distributed, profiler"),
-    Row("cpp/csrc/python_dispatch.cpp", "initOps", "torch._C._VariableFunctions", "is generated for each op"),
+    Row("cpp/csrc/python_dispatch.cpp", "initOps", "torch._C._VariableFunctions", "is generated for each op",
+        "torch/csrc/autograd/python_torch_functions_manual.cpp"),
     Row("cpp/csrc/python_dtype.cpp", "initDtypes", "torch::utils::initializeDtypes", "complex, quantized",
         "torch/csrc/utils/tensor_dtypes.h"),
     # --- tensors (chapter 02)

@@ -6,6 +6,7 @@ Leaves out: following changes; the cell is run again to see progress.
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import Any
 
@@ -40,8 +41,13 @@ class StartPage:
         )
         return (
             f'<table style="font-size:14px;border-collapse:collapse"><thead><tr>{head}</tr></thead><tbody>{rows}'
-            f"</tbody></table><p>Next: {escape(self.next_step)}</p>"
+            f"</tbody></table><p>Next: {_with_code(self.next_step)}</p>"
         )
+
+
+def _with_code(text: str) -> str:
+    """What stands between backquotes, set as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _bar(passed: int, total: int) -> str:

@@ -13,6 +13,7 @@ from course._tools.plots import SHADES
 from reftorch.debug._svg import MUTED, Picture
 
 CELL, ROW, GAP, LEFT = 46, 34, 36, 14
+PALETTE = (*SHADES, "#ffd8b5", "#c8d1da")  # as many as there are dtypes
 
 
 def memory(caption: str, **tensors: Any) -> Picture:
@@ -56,7 +57,7 @@ def promotion(dtypes: Sequence[Any], promote: Any, caption: str) -> Picture:
         picture.text(left - 8, top + i * row + 16, name, size=11, mono=True, anchor="end")
         for j, other in enumerate(dtypes):
             result = promote(dtypes[i], other)
-            shade = SHADES[list(dtypes).index(result) % len(SHADES)]
+            shade = PALETTE[list(dtypes).index(result) % len(PALETTE)]
             picture.box(left + j * cell, top + i * row, cell, row, fill=shade, r=0)
             text = str(result).removeprefix("torch.")
             picture.text(left + j * cell + cell / 2, top + i * row + 16, text, size=11, anchor="middle")

@@ -64,4 +64,5 @@ def test_the_start_page_has_a_line_and_a_link_for_each_chapter(toy, started):
     assert "A toy" in html
     assert "0 of 2" in html
     assert ("exercises.ipynb" in html) is started
+    assert f"<code>reftorch-course {'check' if started else 'start'} 07</code>" in html
     assert "next: " in repr(start_page())
