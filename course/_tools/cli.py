@@ -149,7 +149,8 @@ def _book(console: Console, arguments: argparse.Namespace) -> int:
         pages = make_book(arguments.folder)
     for each in broken_links(pages):
         console.print(f"leads nowhere: {each}", markup=False)
-    console.print(f"{len(pages)} pages; open {shown(pages[0].resolve())}")
+    start = next(page for page in pages if page.name == "index.html")
+    console.print(f"{len(pages)} pages; open {shown(start.resolve())}")
     return 1 if broken_links(pages) else 0
 
 
