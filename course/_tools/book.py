@@ -24,6 +24,8 @@ from course._tools.layout import chapters
 
 # `href="..."` of a page, and `](...)` of its markdown, which is HTML by then.
 TARGET = re.compile(r'href="(?P<path>[^"#?:]+)(?P<line>#line=(?P<number>\d+))?"')
+# JupyterLab sets a listing's lines as code by itself; a page has to be told.
+LISTINGS = "<style>.jp-RenderedHTML pre{font-family:ui-monospace,Menlo,Consolas,monospace!important}</style>"
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <style>body{{margin:1em;font-family:system-ui,sans-serif}}pre{{font-size:13px;line-height:1.45}}
 :target{{background:#fff8c5}}
@@ -58,6 +60,7 @@ class _Book:
                 cell.metadata["transient"] = {"remove_source": True}  # folded away there, left out here
         page = self.folder / notebook.relative_to(self.root).with_suffix(".html")
         body, _ = self.exporter.from_notebook_node(content)
+        body = body.replace("</head>", f"{LISTINGS}</head>", 1)
         self._write(page, TARGET.sub(lambda found: self._link(found, notebook.parent, page), body))
 
     def _link(self, found: re.Match[str], base: Path, page: Path) -> str:
