@@ -107,6 +107,27 @@ def kernels() -> dict[str, list[str]]:
 # its memory.
 
 
+# %% exercise="04.2" role="given"
+from contextlib import contextmanager
+
+
+@contextmanager
+def launched(program, shells=1):
+    """A program below so many shells, which has said its own number and waits; yields the outer shell's and its own."""
+    python = f'sleep 600 & "{sys.executable}" -c "{program}"; kill $!'
+    for _ in range(shells - 1):
+        python = f"sh -c '{python}'; true"
+    job = subprocess.Popen(["sh", "-c", f"{python}; true"], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        yield job.pid, int(job.stdout.readline())
+    finally:
+        job.communicate("end\n")
+
+
+WITH = "import os, reftorch; print(os.getpid(), flush=True); input()"
+WITHOUT = "import os; print(os.getpid(), flush=True); input()"
+
+
 # %% exercise="04.2" role="answer"
 def process_to_attach(ancestor: int) -> int:
     """The number of the descendant of `ancestor` that has loaded reftorch's library.
@@ -136,25 +157,6 @@ def process_to_attach(ancestor: int) -> int:
 
 
 # %% exercise="04.2" role="check"
-from contextlib import contextmanager
-
-
-@contextmanager
-def launched(program, shells=1):
-    """A program below so many shells, which has said its own number and waits; yields the outer shell's and its own."""
-    python = f'sleep 600 & "{sys.executable}" -c "{program}"; kill $!'
-    for _ in range(shells - 1):
-        python = f"sh -c '{python}'; true"
-    job = subprocess.Popen(["sh", "-c", f"{python}; true"], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    try:
-        yield job.pid, int(job.stdout.readline())
-    finally:
-        job.communicate("end\n")
-
-
-WITH = "import os, reftorch; print(os.getpid(), flush=True); input()"
-WITHOUT = "import os; print(os.getpid(), flush=True); input()"
-
 with check("04.2", "the process to attach to") as c:
     with launched(WITH) as (shell, program):
         c.equal("a program below a shell, beside a helper", came=process_to_attach(shell), expected=program)
@@ -202,7 +204,7 @@ def process_to_attach(ancestor: int) -> int:
 #
 # Somebody copied two configurations from a blog into a `launch.json`. Python's session never enters the library; gdb
 # attaches, and shows tensors as pointers; and the program runs the Release build, whose lines are gone. Mend these
-# three things in `MENDED`, and nothing else. `debugpy` and gdb are asked for the rest by name, as it is.
+# three things in a copy, and nothing else. `debugpy` and gdb are asked for the rest by name, as it is.
 
 # %% exercise="04.3" role="given"
 BROKEN = {
@@ -222,14 +224,19 @@ BROKEN = {
     },
 }
 
+
 # %% exercise="04.3" role="answer"
-MENDED = json.loads(json.dumps(BROKEN))  # a copy
-# BEGIN SOLUTION
-MENDED["python"]["justMyCode"] = False
-MENDED["python"]["env"]["REFTORCH_BUILD"] = "debug"
-source = '-interpreter-exec console "source ${workspaceFolder}/reftorch/debug/gdb/init.py"'
-MENDED["c++"]["setupCommands"].append({"text": source})
-# END SOLUTION
+def mended() -> dict:
+    """The two configurations, mended."""
+    # BEGIN SOLUTION
+    configurations = json.loads(json.dumps(BROKEN))  # a copy
+    configurations["python"]["justMyCode"] = False
+    configurations["python"]["env"]["REFTORCH_BUILD"] = "debug"
+    source = '-interpreter-exec console "source ${workspaceFolder}/reftorch/debug/gdb/init.py"'
+    configurations["c++"]["setupCommands"].append({"text": source})
+    return configurations
+    # END SOLUTION
+
 
 # %% exercise="04.3" role="check"
 from reftorch.debug._find_gdb import find_gdb, gdb_environment
@@ -245,7 +252,8 @@ def printers_after(setup):
 
 
 with check("04.3", "a configuration that jumps over everything") as c:
-    python, cpp = MENDED["python"], MENDED["c++"]
+    configurations = mended()
+    python, cpp = configurations["python"], configurations["c++"]
     c.equal("justMyCode", came=python["justMyCode"], expected=False)
     c.equal("the build that the program loads", came=python["env"].get("REFTORCH_BUILD"), expected="debug")
     c.equal("gdb has our printers and commands", came=printers_after(cpp["setupCommands"]), expected=True)
@@ -258,19 +266,25 @@ with check("04.3", "a configuration that jumps over everything") as c:
 # Compare with the configurations of this checkout: `(ROOT / ".vscode/launch.json").read_text()`.
 
 # %% [markdown] exercise="04.3" role="hint"
-# `MENDED["python"]["justMyCode"] = False`, `MENDED["python"]["env"]["REFTORCH_BUILD"] = "debug"`, and a second entry
-# in `MENDED["c++"]["setupCommands"]` whose text loads `reftorch/debug/gdb/init.py`.
+# `configurations["python"]["justMyCode"] = False`, `configurations["python"]["env"]["REFTORCH_BUILD"] = "debug"`, and a
+# second entry in `configurations["c++"]["setupCommands"]` whose text loads `reftorch/debug/gdb/init.py`.
+
 
 # %% exercise="04.3" role="mutant" why="still without printers"
-MENDED = json.loads(json.dumps(BROKEN))
-MENDED["python"].update(justMyCode=False, env={"REFTORCH_BUILD": "debug", "REFTORCH_ALLOW_PTRACE": "1"})
+def mended() -> dict:
+    configurations = json.loads(json.dumps(BROKEN))
+    configurations["python"].update(justMyCode=False, env={"REFTORCH_BUILD": "debug", "REFTORCH_ALLOW_PTRACE": "1"})
+    return configurations
+
 
 # %% exercise="04.3" role="mutant" why="drops the leave to attach"
-MENDED = json.loads(json.dumps(BROKEN))
-MENDED["python"].update(justMyCode=False, env={"REFTORCH_BUILD": "debug"})
-MENDED["c++"]["setupCommands"].append(
-    {"text": '-interpreter-exec console "source ${workspaceFolder}/reftorch/debug/gdb/init.py"'}
-)
+def mended() -> dict:
+    configurations = json.loads(json.dumps(BROKEN))
+    configurations["python"].update(justMyCode=False, env={"REFTORCH_BUILD": "debug"})
+    source = '-interpreter-exec console "source ${workspaceFolder}/reftorch/debug/gdb/init.py"'
+    configurations["c++"]["setupCommands"].append({"text": source})
+    return configurations
+
 
 # %% [markdown] exercise="04.4" role="task" kind="build" title="a debugger in a dozen lines"
 # ## 04.4 Build: a debugger in a dozen lines
