@@ -4,11 +4,13 @@ Mirrors: test/test_torch.py, its ``test_print``
 Leaves out: dtypes and devices that are not there.
 """
 
+import math
 import random
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import reftorch
@@ -143,3 +145,42 @@ def test_printoptions_come_back_after_an_error() -> None:
     with pytest.raises(ZeroDivisionError), reftorch.printoptions(precision=1):
         1 // 0  # noqa: B018
     assert reftorch.get_printoptions() == before
+
+
+DRAWN_OPTIONS = {
+    "precision": [None, 0, 1, 4, 10],
+    "threshold": [None, 0, 1, 10, math.inf],
+    "edgeitems": [None, 0, 1, 3],
+    "linewidth": [None, 1, 40, 200],
+    "profile": [None, "default", "short", "full", "unknown"],
+    "sci_mode": [None, True, False],
+}
+DRAWN_SHAPES = [(), (0,), (1,), (7,), (40,), (2, 3), (0, 3), (9, 8), (2, 1, 5), (2, 3, 2, 2)]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_drawn_tensors_under_drawn_options(seed: int, real_torch: ModuleType) -> None:
+    draw = random.Random(seed)
+    numbers = np.random.RandomState(seed)
+    options = {name: draw.choice(values) for name, values in DRAWN_OPTIONS.items()}
+    values = numbers.randn(*draw.choice(DRAWN_SHAPES)) * 10.0 ** draw.choice([-6, 0, 0, 3, 9])
+    values = np.asarray(draw.choice([values, np.round(values), np.where(values > 0, math.inf, math.nan)]))
+    dtype = draw.choice(["float32", "float64", "float16", "bfloat16", "int64", "uint8", "bool"])
+    if "float" not in dtype:
+        values = np.nan_to_num(values, posinf=3).clip(0, 200).astype(int)
+    layout = draw.choice(["plain", "transposed", "leaf", "result", "parameter"])
+
+    def printed(torch: ModuleType) -> str:
+        x = torch.tensor(values.tolist(), dtype=getattr(torch, dtype)).reshape(values.shape)
+        if layout == "transposed":
+            x = x.movedim(0, -1) if x.dim() > 0 else x
+        elif x.is_floating_point() and layout != "plain":
+            x = torch.nn.Parameter(x) if layout == "parameter" else x.requires_grad_()
+            x = x * 1 if layout == "result" else x
+        torch.set_printoptions(**options)
+        try:
+            return f"{x!r} {x!s} {x}"
+        finally:
+            torch.set_printoptions(profile="default")
+
+    assert printed(reftorch) == printed(real_torch)
