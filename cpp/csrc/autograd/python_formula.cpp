@@ -6,9 +6,9 @@
 #include <csrc/autograd/python_cpp_function.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_arg_parser.h>
-#include <csrc/python_torch_function.h>
 #include <csrc/python_dtype.h>
 #include <csrc/python_gil.h>
+#include <csrc/python_torch_function.h>
 #include <csrc/utils/pybind.h>
 
 namespace py = pybind11;
