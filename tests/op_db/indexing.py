@@ -264,6 +264,13 @@ def classes(make: Inputs) -> Iterator[Sample]:
     yield Sample((Input(np.array([0, 1]), make.dtype), -2))
 
 
+def any_tensor_in_rows(make: Inputs) -> Iterator[Sample]:
+    for size in (0, 2, 30):
+        for sample in any_tensor(make):
+            yield Sample(sample.args, {"size": size})
+    yield Sample((make(2, 3),), {"size": 8, "fill_value": -7})
+
+
 ROWS = [
     row("index.Tensor", indexed, call=lambda lib, x, *indices: x[indices]),
     row("index_put", put),
@@ -290,7 +297,7 @@ ROWS = [
     row("masked_select", masked),
     row("masked_scatter", scattered_by_mask),
     row("nonzero", any_tensor),
-    row("nonzero_static", any_tensor, call=lambda lib, x: [lib.nonzero_static(x, size=n) for n in (0, 2, 30)]),
+    row("nonzero_static", any_tensor_in_rows),
     row("nonzero_numpy", any_tensor, call=lambda lib, x: lib.nonzero(x, as_tuple=True)),
     row("argwhere", any_tensor),
     row("where", any_tensor),
