@@ -34,7 +34,7 @@ def legacy_new(dtype: Any, *args: Any, device: Any = None) -> Any:
     if len(args) == 1 and isinstance(first, _C.TensorBase):
         if first.dtype != dtype:
             raise TypeError(f"expected a tensor of {dtype}, but got one of {first.dtype}. Hint: use x.to({dtype}).")
-        return _C._VariableFunctions.alias(first)
+        return _C._VariableFunctions.alias(args[0])
     if len(args) == 1 and isinstance(first, _C.Size):
         return _C._VariableFunctions.empty(first, dtype=dtype)
     if hasattr(first, "__index__") and not hasattr(first, "__len__"):

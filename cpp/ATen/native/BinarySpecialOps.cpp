@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/BinaryOps.cpp (igamma, igammac, special_zeta, special_xlog1py)
-// Special functions of two tensors. Left out: the orthogonal polynomials.
+// Special functions of two tensors. The orthogonal polynomials are in PolynomialOps.cpp.
 #include <ATen/native/BinaryOps.h>
 
 #include <ATen/EmptyTensor.h>

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/UnaryOps.cpp
 // Special functions: erf and its kin, the gamma function's logarithm and the derivatives of that, Bessel functions, the
-// logit. Left out: those of torch.special that models do not use (airy_ai, the orthogonal polynomials, ...).
+// logit. Those of torch.special that models do not use (airy_ai, bessel_j0, ...) are in BesselOps.cpp.
 #include <ATen/native/UnaryOps.h>
 
 #include <ATen/Functions.h>
