@@ -11,8 +11,10 @@ from typing import Any
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
 
 
+@overridable
 def nuclear_norm(input: Tensor, dim: Any = (-2, -1), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Return the sums of the singular values of matrices. Deprecated: :func:`reftorch.linalg.matrix_norm` has "nuc".
 
@@ -36,6 +38,7 @@ def nuclear_norm(input: Tensor, dim: Any = (-2, -1), keepdim: bool = False, *, o
     return _C._linalg.linalg_matrix_norm(input, "nuc", dim, keepdim, out=out)
 
 
+@overridable
 def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Return the root of the sum of squares along ``dim``. Deprecated: use :func:`reftorch.linalg.vector_norm`.
 
@@ -72,6 +75,7 @@ def _warn_old(name: str, instead: str) -> None:
     )
 
 
+@overridable
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """Return the norms of the slices along ``dim``, over all other dimensions, which stay with size 1.
 
@@ -101,6 +105,7 @@ _DISTANCE_MODES = {
 }
 
 
+@overridable
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     r"""Return the distances :math:`\|x_{1i} - x_{2j}\|_p` of all pairs of rows.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from reftorch import _C
 from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
 
 
 def _removed(name: str, instead: str, since: str = "1.9") -> RuntimeError:
@@ -20,6 +21,7 @@ def _removed(name: str, instead: str, since: str = "1.9") -> RuntimeError:
     )
 
 
+@overridable
 def matrix_rank(input: Tensor, tol: Any = None, symmetric: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Refuse, as PyTorch does: use :func:`reftorch.linalg.matrix_rank`.
 
@@ -29,6 +31,7 @@ def matrix_rank(input: Tensor, tol: Any = None, symmetric: bool = False, *, out:
     raise _removed("matrix_rank", "linalg.matrix_rank")
 
 
+@overridable
 def solve(input: Tensor, A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Refuse, as PyTorch does: use :func:`reftorch.linalg.solve`, which takes its arguments the other way round.
 
@@ -38,6 +41,7 @@ def solve(input: Tensor, A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]
     raise _removed("solve", "linalg.solve")
 
 
+@overridable
 def lstsq(input: Tensor, A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Refuse, as PyTorch does: use :func:`reftorch.linalg.lstsq`, which takes its arguments the other way round.
 
@@ -47,6 +51,7 @@ def lstsq(input: Tensor, A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]
     raise _removed("lstsq", "linalg.lstsq")
 
 
+@overridable
 def eig(self: Tensor, eigenvectors: bool = False, *, e: Any = None, v: Any = None) -> tuple[Tensor, Tensor]:
     """Refuse, as PyTorch does: use ``linalg.eig``, whose results are complex numbers.
 
@@ -56,6 +61,7 @@ def eig(self: Tensor, eigenvectors: bool = False, *, e: Any = None, v: Any = Non
     raise _removed("eig", "linalg.eig")
 
 
+@overridable
 def symeig(input: Tensor, eigenvectors: bool = False, upper: bool = True, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Refuse, as PyTorch does: use :func:`reftorch.linalg.eigh`, which reads the lower triangle by default.
 
@@ -65,6 +71,7 @@ def symeig(input: Tensor, eigenvectors: bool = False, upper: bool = True, *, out
     raise _removed("symeig", "linalg.eigh")
 
 
+@overridable
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """Return the LU factors of matrices and the swaps of their rows. Deprecated, as in PyTorch.
 

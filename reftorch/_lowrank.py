@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from reftorch import _VF, linalg
 from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
 
 __all__ = ["get_approximate_basis", "pca_lowrank", "svd_lowrank"]
 
 
+@overridable
 def get_approximate_basis(A: Tensor, q: int, niter: int = 2, M: Tensor | None = None) -> Tensor:
     """Return Q (*, m, q) with orthonormal columns that span about what the first q left singular vectors do.
 
@@ -35,6 +37,7 @@ def get_approximate_basis(A: Tensor, q: int, niter: int = 2, M: Tensor | None = 
     return basis
 
 
+@overridable
 def svd_lowrank(
     A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -67,6 +70,7 @@ def svd_lowrank(
     return (V, S, U) if m < n else (U, S, V)
 
 
+@overridable
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:
     """Return U, S, V of the rows of A, less their mean: V's columns are the principal directions.
 

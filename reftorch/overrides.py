@@ -46,7 +46,8 @@ __all__ = [
 
 # Functions of torch that take no tensor, or whose answer must not depend on a class.
 _IGNORED_FUNCTIONS = """
-    typename is_tensor is_storage set_default_dtype get_default_dtype get_num_threads set_num_threads
+    typename is_tensor is_storage set_default_dtype get_default_dtype set_default_device get_default_device
+    is_warn_always_enabled set_warn_always get_num_threads set_num_threads
     set_rng_state get_rng_state manual_seed initial_seed seed fork_rng is_grad_enabled set_printoptions
     get_printoptions printoptions promote_types can_cast broadcast_shapes tensor as_tensor from_numpy frombuffer
     asarray from_dlpack no_grad enable_grad set_grad_enabled inference_mode is_inference_mode_enabled vmap compile
@@ -190,9 +191,9 @@ def _override_for(function: Callable[..., Any]) -> Callable[..., Any]:
 
     try:
         if hasattr(function, "signatures"):  # an op: of its first overload
-            parameters = [p["name"] for p in function.signatures()[0]["parameters"] if not p["has_default"]]
-            positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
-            signature = inspect.Signature([inspect.Parameter(name, positional) for name in parameters])
+            needed = [p for p in function.signatures()[0]["parameters"] if not p["has_default"]]
+            kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+            signature = inspect.Signature([inspect.Parameter(p["name"], kinds[p["kwarg_only"]]) for p in needed])
         else:
             signature = inspect.signature(function)
     except (TypeError, ValueError):  # __get__ of a property in C

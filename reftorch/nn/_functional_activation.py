@@ -15,6 +15,7 @@ from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
 
 __all__ = [
     "celu", "elu", "gelu", "hardtanh", "leaky_relu", "logsigmoid", "mish", "relu6", "selu", "silu", "softplus",
@@ -24,6 +25,7 @@ __all__ = [
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
+@overridable
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     r"""Scale negative elements down: :math:`\max(0, x) + a \min(0, x)`.
 
@@ -47,6 +49,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return _VF.where(input > 0, input, input * negative_slope)
 
 
+@overridable
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     r"""Let negative elements fall off to :math:`-\alpha`: :math:`x` if :math:`x > 0`, else :math:`\alpha (e^x - 1)`.
 
@@ -70,6 +73,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _VF.where(input > 0, input, input.clamp(max=0).expm1() * alpha)
 
 
+@overridable
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     r"""An :func:`elu` whose slope is continuous: :math:`x` if :math:`x > 0`, else :math:`\alpha (e^{x / \alpha} - 1)`.
 
@@ -98,6 +102,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _VF.where(input > 0, input, (input.clamp(max=0) / alpha).expm1() * alpha)
 
 
+@overridable
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     r"""An :func:`elu` that keeps mean 0 and variance 1: :math:`s \, \mathrm{elu}(x, \alpha)` with two constants.
 
@@ -120,6 +125,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return elu(input, SELU_ALPHA) * SELU_SCALE
 
 
+@overridable
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     r"""Weigh each element by the normal distribution: :math:`x \Phi(x)`.
 
@@ -148,6 +154,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     raise RuntimeError("approximate argument must be either none or tanh.")
 
 
+@overridable
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     r"""Weigh each element by its sigmoid: :math:`x \sigma(x)`; also known as swish.
 
@@ -170,6 +177,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     return input * input.sigmoid()
 
 
+@overridable
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     r"""A smooth relu: :math:`\log(1 + e^{\beta x}) / \beta`.
 
@@ -192,6 +200,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     return _VF.where(scaled > threshold, input, scaled.clamp(max=threshold).exp().log1p() / beta)
 
 
+@overridable
 def logsigmoid(input: Tensor) -> Tensor:
     r"""Logarithm of the sigmoid: :math:`\min(0, x) - \log(1 + e^{-|x|})`.
 
@@ -213,6 +222,7 @@ def logsigmoid(input: Tensor) -> Tensor:
     return _VF.where(input >= 0, _VF.zeros_like(input), input) - (-magnitude).exp().log1p()
 
 
+@overridable
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     r"""Weigh each element by a bounded function of it: :math:`x \tanh(\mathrm{softplus}(x))`.
 
@@ -235,6 +245,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return input * softplus(input).tanh()
 
 
+@overridable
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     r"""Clamp every element between two bounds; at and beyond them the gradient is 0.
 
@@ -265,6 +276,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     return _VF.where(inside, input, input.detach().clamp(min_val, max_val))
 
 
+@overridable
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     r"""A relu that is bounded: :math:`\min(\max(0, x), 6)`.
 
@@ -285,6 +297,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
+@overridable
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """Replace each element that is not above a threshold by a value.
 
@@ -308,6 +321,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     return input.masked_fill_(small, value) if inplace else input.masked_fill(small, value)
 
 
+@overridable
 def softsign(input: Tensor) -> Tensor:
     r"""Divide each element by its distance to 0 and one more: :math:`x / (1 + |x|)`.
 
@@ -327,6 +341,7 @@ def softsign(input: Tensor) -> Tensor:
     return input / (input.abs() + 1)
 
 
+@overridable
 def tanhshrink(input: Tensor) -> Tensor:
     r"""What the hyperbolic tangent takes away: :math:`x - \tanh(x)`.
 

@@ -13,6 +13,7 @@ import warnings
 from reftorch import _VF
 from reftorch._functional_shape import broadcast_tensors
 from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
 from reftorch.nn import _reduction
 from reftorch.nn._functional_activation import logsigmoid
 
@@ -59,6 +60,7 @@ def _check_weight(weight: Tensor | None, input: Tensor) -> None:
         raise ValueError("Weights and input must have the same size.")
 
 
+@overridable
 def l1_loss(
     input: Tensor,
     target: Tensor,
@@ -94,6 +96,7 @@ def l1_loss(
     return _reduced((x - y).abs(), _legacy(size_average, reduce, reduction), weight)
 
 
+@overridable
 def smooth_l1_loss(
     input: Tensor,
     target: Tensor,
@@ -135,6 +138,7 @@ def smooth_l1_loss(
     return _reduced(_VF.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta), reduction)
 
 
+@overridable
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
@@ -170,6 +174,7 @@ def huber_loss(
     return _reduced(loss if weight is None else loss * weight, reduction)
 
 
+@overridable
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -214,6 +219,7 @@ def binary_cross_entropy(
     return _reduced(loss if weight is None else loss * weight, reduction)
 
 
+@overridable
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
@@ -254,6 +260,7 @@ def binary_cross_entropy_with_logits(
     return _reduced(loss if weight is None else loss * weight, reduction)
 
 
+@overridable
 def kl_div(
     input: Tensor,
     target: Tensor,

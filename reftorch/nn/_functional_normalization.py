@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
 from reftorch.autograd.grad_mode import no_grad
 
 __all__ = ["batch_norm", "dropout", "layer_norm", "rms_norm"]
@@ -41,6 +42,7 @@ def _check_normalized_shape(op: str, input: Tensor, shape: tuple[int, ...], **af
         )
 
 
+@overridable
 def layer_norm(
     input: Tensor,
     normalized_shape: Sequence[int],
@@ -81,6 +83,7 @@ def layer_norm(
     return result.to(input.dtype)
 
 
+@overridable
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
@@ -115,6 +118,7 @@ def rms_norm(
     return (result if weight is None else result * weight).to(input.dtype)
 
 
+@overridable
 def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
@@ -193,6 +197,7 @@ def batch_norm(
     return result.to(input.dtype)
 
 
+@overridable
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     r"""In training, set elements to zero with probability :math:`p` and scale the others by :math:`1 / (1 - p)`.
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
 from reftorch.autograd.grad_mode import no_grad
 
 __all__ = ["embedding"]
 
 
+@overridable
 def embedding(
     input: Tensor,
     weight: Tensor,
