@@ -413,7 +413,11 @@ class Tensor(_TensorInterchange, _TensorQueries, _C.TensorBase):
             if name == dtype or name not in TYPES:
                 raise ValueError(f"invalid type: '{dtype}'")
             dtype = TYPES[name]
-        return self.to(dtype.dtype if isinstance(dtype, tensortype) else dtype)
+        if isinstance(dtype, tensortype):
+            dtype = dtype.dtype
+        elif isinstance(dtype, builtins.type):
+            raise ValueError(f"invalid type: '{dtype.__name__}'")
+        return self.to(dtype)
 
     def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: _bool = False) -> Tensor:
         """A tensor from ``data`` with this one's dtype and device where none is given."""

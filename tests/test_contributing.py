@@ -76,11 +76,20 @@ def replace_once(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace("\n" + old, "\n" + new))
 
 
+def compiles(unit: Path, source: Path) -> bool:
+    """Whether the compiler's run on ``unit`` compiles ``source``, alone or together with others."""
+    return unit == source or (unit.parent.name == "Unity" and f'"{source}"' in unit.read_text())
+
+
 def compile_copy(tree: Path, source: str) -> tuple[str, str]:
     """Compile one file of the copy as the Debug build compiles it; return that build's object and the new one."""
     entries = json.loads((BUILD / "compile_commands.json").read_text())
-    command = next(entry["command"] for entry in entries if entry["file"] == str(ROOT / source))
-    words = shlex.split(command.replace(str(ROOT / "cpp"), str(tree / "cpp")))
+    entry = next(entry for entry in entries if compiles(Path(entry["file"]), ROOT / source))
+    words = shlex.split(entry["command"].replace(str(ROOT / "cpp"), str(tree / "cpp")))
+    if entry["file"] != str(ROOT / source):
+        together = tree / Path(entry["file"]).name
+        together.write_text(Path(entry["file"]).read_text().replace(str(ROOT / "cpp"), str(tree / "cpp")))
+        words[words.index("-c") + 1] = str(together)
     if "-include" in words:  # the precompiled header holds the headers as they were
         at = words.index("-include")
         del words[at : at + 2]

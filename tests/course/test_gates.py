@@ -6,6 +6,7 @@ Mirrors: nothing in PyTorch: PyTorch ships no course.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -131,7 +132,7 @@ def imports_of(source: str) -> set[str]:
     """`module.name` for each name that a cell imports of the library."""
     if source.lstrip().startswith("%"):
         return set()
-    tree = ast.parse("\n".join(line for line in source.splitlines() if not line.startswith("%")))
+    tree = ast.parse(re.sub(r"(?m)^(\s*)%.*$", r"\1pass", source))
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "reftorch":

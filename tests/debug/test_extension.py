@@ -204,7 +204,9 @@ def test_without_gdb_python_is_debugged_and_the_reason_is_said(host: Host, gdb: 
 def test_the_package_is_complete_and_the_same_each_time() -> None:
     made = []
     for _ in range(2):
-        done = subprocess.run(["make", "vsix"], cwd=ROOT, check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            ["make", "--no-print-directory", "vsix"], cwd=ROOT, check=True, capture_output=True, text=True
+        )
         made.append((ROOT / done.stdout.strip().split("\n")[-1]).read_bytes())
     assert made[0] == made[1]
     with zipfile.ZipFile(ROOT / done.stdout.strip().split("\n")[-1]) as archive:

@@ -188,7 +188,7 @@ def test_python_attaches_to_a_running_kernel() -> None:
         dap.begin("attach", arguments, {path: [line]})
         cell = notebook.send("torch.broadcast_tensors(a, b)[0].tolist()")
         stopped = dap.event("stopped")
-        frame, caller = dap.frames(stopped["threadId"], 2)
+        frame, _asks_for_overrides, caller = dap.frames(stopped["threadId"], 3)
         assert (frame["source"]["path"], frame["line"], frame["name"]) == (path, line, "broadcast_tensors")
         assert caller["name"] == "<module>"
         dap.ask("disconnect", terminateDebuggee=False)

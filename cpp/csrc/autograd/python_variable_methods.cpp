@@ -1,6 +1,6 @@
 // Mirrors: tools/autograd/templates/python_variable_methods.cpp, torch/csrc/autograd/python_variable.cpp
-// What a tensor answers without an op: geometry, item(), operators (which call the ops), and its slots. Some 510 lines
-// long, because one table at the end names all of them.
+// What a tensor answers without an op: geometry, item(), operators (which call the ops), and its slots. More than 500
+// lines long, because one table at the end names all of them.
 #include <csrc/autograd/python_variable_methods.h>
 
 #include <csrc/Exceptions.h>
