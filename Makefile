@@ -104,7 +104,7 @@ book: debug $(STAMPS)/everything ## write the course as static pages to build/bo
 
 # --- VS Code ----------------------------------------------------------------------------------------------------------
 
-.PHONY: code vsix companion
+.PHONY: code vsix companion test-adapters
 code: debug $(STAMPS)/everything ## open the checkout in VS Code, VSCodium or code-server, with our extension
 	@$(IN_VENV) python .ci/editor.py open
 
@@ -113,6 +113,10 @@ vsix: ## pack our extension (Python and C++ in one click): build/reftorch-debug-
 
 companion: ## a notebook's cells as a program to debug: NOTEBOOK=course/00_setup/lesson.ipynb
 	@$(PYTHON) reftorch/debug/companion.py '$(NOTEBOOK)'
+
+# Optional, for it needs npm; the packages go to build/npm.
+test-adapters: ## install the debug adapter that only npm has (Eclipse's), for tests/debug to drive
+	@mkdir -p build/npm && cd build/npm && npm install --no-audit --no-fund --ignore-scripts cdt-gdb-adapter@1.7.0
 
 # --- tests --------------------------------------------------------------------------------------------------------------
 

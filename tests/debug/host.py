@@ -1,7 +1,7 @@
 """Our extension in an editor without a window (vscode_host.js), its sessions driven from Python.
 
 Mirrors: nothing in PyTorch: tests of tools that it does not have.
-Left out: VS Code itself; tests/vscode drives that.
+Left out: VS Code itself, and its window.
 """
 
 from __future__ import annotations

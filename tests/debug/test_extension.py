@@ -1,7 +1,7 @@
 """Our extension for VS Code: Python and C++ in one click, its pickers, its package, and `make code`.
 
 Mirrors: nothing in PyTorch: tests of tools that it does not have.
-Left out: VS Code's window (tests/vscode): here its part is played by vscode_host.js, which needs node.
+Left out: VS Code's window: its part is played by vscode_host.js, which needs node.
 """
 
 from __future__ import annotations
