@@ -1,7 +1,7 @@
 """Methods of a tensor that need no op: Python functions over its elements, and questions of which the answer is fixed.
 
-Mirrors: torch/csrc/autograd/python_variable.cpp (is_sparse, is_quantized, ...), tools/autograd/templates/
-python_variable_methods.cpp (apply_, map_, get_device), torch/_tensor.py (dim_order, resize)
+Mirrors: torch/_tensor.py (dim_order, resize), torch/csrc/autograd/python_variable.cpp (is_sparse, is_quantized, ...),
+tools/autograd/templates/python_variable_methods.cpp (apply_, map_, get_device)
 Leaves out: pinned memory, shared memory: the questions about them say no.
 """
 

@@ -3,8 +3,8 @@
 No tensor is an instance of them in Python's sense: each is a name for a dtype that can be called, asked by
 ``isinstance``, and handed to ``Tensor.type``.
 
-Mirrors: torch/csrc/tensor/python_tensor.cpp, legacy_tensor_generic_ctor_new of torch/csrc/utils/tensor_new.cpp;
-set_default_tensor_type of torch/__init__.py
+Mirrors: torch/__init__.py (set_default_tensor_type), torch/csrc/tensor/python_tensor.cpp,
+legacy_tensor_generic_ctor_new of torch/csrc/utils/tensor_new.cpp
 Leaves out: the types of ``torch.cuda`` and ``torch.sparse``; tensors from storages.
 """
 
