@@ -10,6 +10,7 @@ their own: ``_functional_activation``, ``_functional_loss``, ``_functional_norma
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from typing import Any
 
@@ -166,6 +167,12 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
 
 
 def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
+    # The caller is who called into reftorch.nn: a module that has hooks is one frame further away.
+    frame = inspect.currentframe()
+    for _ in range(stacklevel - 1):
+        frame = frame and frame.f_back
+    while frame is not None and frame.f_globals["__name__"].startswith("reftorch.nn."):
+        stacklevel, frame = stacklevel + 1, frame.f_back
     warnings.warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
         stacklevel=stacklevel,

@@ -42,3 +42,11 @@ def test_a_dimension_left_out_is_warned_about_at_the_caller(module: nn.Module) -
     with pytest.warns(UserWarning, match="Implicit dimension choice") as warned:
         module(reftorch.zeros(2, 2))
     assert warned[0].filename == __file__
+
+
+def test_the_caller_is_warned_where_a_hook_is_called_too() -> None:
+    module = nn.Softmax()
+    module.register_forward_hook(lambda *args: None)
+    with pytest.warns(UserWarning, match="Implicit dimension choice") as warned:
+        module(reftorch.zeros(2, 2))
+    assert warned[0].filename == __file__
