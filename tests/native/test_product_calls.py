@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import reftorch
 from tests.native.differential import Program, assert_same, assert_same_error, numbers
 
 CALLS = """
@@ -272,3 +273,12 @@ def test_call(expression: str, real_torch: ModuleType) -> None:
         assert_same_error(program, real_torch)
     else:
         assert_same(program, real_torch, rtol=1e-5, atol=1e-5)
+
+
+def test_addmv_writes_into_no_vector_of_another_length() -> None:
+    x = reftorch.zeros(2)
+    with pytest.raises(RuntimeError, match=r"size mismatch, got input \(2\), mat \(5x3\), vec \(3\)"):
+        x.addmv_(reftorch.ones(5, 3), reftorch.ones(3))
+    with pytest.raises(RuntimeError, match="Bad in-place call"):
+        reftorch.zeros(1).addmv_(reftorch.ones(5, 3), reftorch.ones(3))
+    assert x.tolist() == [0, 0]
