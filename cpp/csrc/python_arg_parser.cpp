@@ -7,6 +7,7 @@
 #include <csrc/python_generator.h>
 #include <csrc/python_torch_function.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace reftorch::torch {
@@ -96,6 +97,18 @@ bool PythonSignature::names(const Param& param, PyObject* keyword) const {
   return false;
 }
 
+static bool is_plain_bool(PyObject* obj) {
+  return PyBool_Check(obj) != 0;
+}
+
+static bool is_tensor(PyObject* obj) {
+  return THPVariable_Check(obj);
+}
+
+static bool is_tensor_or_none(PyObject* obj) {
+  return obj == Py_None || THPVariable_Check(obj);
+}
+
 bool PythonSignature::check(const Param& param, PyObject* obj) const {
   if (obj == Py_None) {
     return param.optional;
@@ -109,10 +122,9 @@ bool PythonSignature::check(const Param& param, PyObject* obj) const {
     case TypeKind::String: return PyUnicode_Check(obj);
     case TypeKind::IntList: return is_sequence_of(obj, is_int) || (param.list_size > 0 && is_int(obj));
     case TypeKind::FloatList: return is_sequence_of(obj, is_float);
-    case TypeKind::BoolList: return is_sequence_of(obj, [](PyObject* item) { return PyBool_Check(item) != 0; });
-    case TypeKind::TensorList: return is_sequence_of(obj, [](PyObject* item) { return THPVariable_Check(item); });
-    case TypeKind::OptionalTensorList:
-      return is_sequence_of(obj, [](PyObject* item) { return item == Py_None || THPVariable_Check(item); });
+    case TypeKind::BoolList: return is_sequence_of(obj, is_plain_bool);
+    case TypeKind::TensorList: return is_sequence_of(obj, is_tensor);
+    case TypeKind::OptionalTensorList: return is_sequence_of(obj, is_tensor_or_none);
     case TypeKind::ScalarType: return scalar_type_from_python(obj) != c10::ScalarType::Undefined;
     case TypeKind::Layout: return Py_TYPE(obj) == THPLayoutType;
     case TypeKind::Device: return THPDevice_Check(obj) || PyUnicode_Check(obj) || PyLong_CheckExact(obj);
@@ -212,7 +224,7 @@ bool PythonSignature::parse(const PythonArgs& call, at::Stack& stack) const {
       }
       if (num_outputs == 1 && THPVariable_Check(out)) {
         stack.emplace_back(THPVariable_Unpack(out));
-      } else if (num_outputs > 1 && is_sequence_of(out, [](PyObject* item) { return THPVariable_Check(item); }) &&
+      } else if (num_outputs > 1 && is_sequence_of(out, is_tensor) &&
                  PySequence_Fast_GET_SIZE(out) == static_cast<Py_ssize_t>(num_outputs)) {
         for (size_t i = 0; i < num_outputs; i++) {
           stack.emplace_back(THPVariable_Unpack(PySequence_Fast_GET_ITEM(out, i)));
@@ -226,6 +238,13 @@ bool PythonSignature::parse(const PythonArgs& call, at::Stack& stack) const {
     }
   }
   return used_keywords == call.nkwargs();
+}
+
+bool PythonSignature::takes_as_many(const PythonArgs& call) const {
+  const Py_ssize_t given = call.nargs + call.nkwargs();
+  const auto required = std::count_if(params_.begin(), params_.end(), [](const Param& p) { return !p.has_default; });
+  const size_t most = params_.size() + (entry_->out != nullptr ? 1 : 0) + (is_factory_ ? 1 : 0);
+  return given >= required && given <= static_cast<Py_ssize_t>(most);
 }
 
 at::OperatorEntry* PythonSignature::target(const PythonArgs& call) const {
@@ -325,16 +344,60 @@ std::string describe_arguments(const PythonArgs& call, Py_ssize_t first) {
     text += (i == first ? "" : ", ") + type_name_of(call.args[i]);
   }
   for (Py_ssize_t k = 0; k < call.nkwargs(); k++) {
-    text += (text.size() == 1 ? "" : ", ") + std::string(PyUnicode_AsUTF8(call.keyword(k))) + "=" +
-            type_name_of(call.keyword_value(k));
+    text += (text.size() == 1 ? "" : ", ") + unpack_string(call.keyword(k)) + "=" + type_name_of(call.keyword_value(k));
   }
   return text + ")";
+}
+
+// The item of a list that keeps it from fitting; -1 if it is another matter.
+static Py_ssize_t misfit_in_list(TypeKind type, PyObject* obj) {
+  if (!PyTuple_Check(obj) && !PyList_Check(obj)) {
+    return -1;
+  }
+  switch (type) {
+    case TypeKind::IntList: return index_of_misfit(obj, is_int);
+    case TypeKind::FloatList: return index_of_misfit(obj, is_float);
+    case TypeKind::BoolList: return index_of_misfit(obj, is_plain_bool);
+    case TypeKind::TensorList: return index_of_misfit(obj, is_tensor);
+    case TypeKind::OptionalTensorList: return index_of_misfit(obj, is_tensor_or_none);
+    default: return -1;
+  }
+}
+
+// `item`: the place in a list of what does not fit; -1 if it is the argument itself.
+void PythonSignature::raise_misfit(const Param& param, Py_ssize_t position, PyObject* misfit, Py_ssize_t item) const {
+  const std::string type = type_name_of(misfit);
+  TORCH_CHECK_TYPE(false, entry_->schema.name, "(): argument '", unpack_string(param.name), "'",
+                   position >= 0 ? c10::str(" (position ", position + 1, ")") : "", " must be ", param.type_name(),
+                   item < 0 ? ", not " + type : c10::str(", but found element of type ", type, " at pos ", item));
+}
+
+// A keyword that is no parameter: out= and requires_grad= may be wrong in type, all others in name.
+void PythonSignature::raise_bad_keyword(const PythonArgs& call, Py_ssize_t k) const {
+  const std::string keyword = unpack_string(call.keyword(k));
+  PyObject* value = call.keyword_value(k);
+  const std::string fname = entry_->schema.name + "()";
+  if (keyword == kRequiresGrad && is_factory_) {
+    TORCH_CHECK_TYPE(PyBool_Check(value), fname, ": argument '", keyword, "' must be bool, not ", type_name_of(value));
+  } else if (keyword == kOut && entry_->out != nullptr) {
+    const bool one = entry_->schema.returns.size() == 1;
+    TORCH_CHECK_TYPE(one ? THPVariable_Check(value) : PyTuple_Check(value) || PyList_Check(value), fname,
+                     ": argument '", keyword, "' must be ", one ? "Tensor" : "tuple of Tensors", ", not ",
+                     type_name_of(value));
+  } else {
+    TORCH_CHECK_TYPE(false, fname, " got an unexpected keyword argument '", keyword, "'");
+  }
 }
 
 void PythonSignature::raise_mismatch(const PythonArgs& call) const {
   const std::string fname = entry_->schema.name + "()";
   const Py_ssize_t first = is_method_ ? 1 : 0;
-  if (call.nargs > max_positional_ && !takes_varargs(call)) {
+  const bool varargs = takes_varargs(call);
+  if (call.nargs > max_positional_ && !varargs) {
+    if (ints_may_stand_alone() && is_int(call.args[first])) {
+      PyObject* const* misfit = std::find_if_not(call.args + first, call.args + call.nargs, is_int);
+      raise_misfit(params_[first], 0, *misfit, misfit - call.args - first);
+    }
     TORCH_CHECK_TYPE(false, fname, " takes ", max_positional_ - first, " positional argument",
                      max_positional_ - first == 1 ? "" : "s", " but ", call.nargs - first,
                      (call.nargs - first == 1 ? " was" : " were"), " given");
@@ -343,27 +406,30 @@ void PythonSignature::raise_mismatch(const PythonArgs& call) const {
   int num_missing = 0;
   for (size_t i = 0; i < params_.size(); i++) {
     const Param& param = params_[i];
-    PyObject* obj = static_cast<Py_ssize_t>(i) < call.nargs && !param.kwarg_only ? call.args[i] : nullptr;
+    const Py_ssize_t pos = static_cast<Py_ssize_t>(i);
+    if (varargs && pos == first) {
+      continue;
+    }
+    const bool is_positional = pos < call.nargs && !param.kwarg_only;
+    PyObject* obj = is_positional ? call.args[pos] : nullptr;
     for (Py_ssize_t k = 0; obj == nullptr && k < call.nkwargs(); k++) {
       obj = names(param, call.keyword(k)) ? call.keyword_value(k) : nullptr;
     }
     if (obj == nullptr && !param.has_default) {
-      missing += std::string(num_missing++ == 0 ? "" : ", ") + "\"" + PyUnicode_AsUTF8(param.name) + "\"";
+      missing += std::string(num_missing++ == 0 ? "" : ", ") + "\"" + unpack_string(param.name) + "\"";
     } else if (obj != nullptr && !accepts(param, obj, call)) {
-      const std::string position =
-          static_cast<Py_ssize_t>(i) < call.nargs ? c10::str(" (position ", i + 1 - first, ")") : "";
-      TORCH_CHECK_TYPE(false, fname, ": argument '", PyUnicode_AsUTF8(param.name), "'", position, " must be ",
-                       param.type_name(), ", not ", type_name_of(obj));
+      const Py_ssize_t item = misfit_in_list(param.type, obj);
+      raise_misfit(param, is_positional ? pos - first : -1, item < 0 ? obj : PySequence_Fast_GET_ITEM(obj, item), item);
     }
   }
   TORCH_CHECK_TYPE(num_missing == 0, fname, " missing ", num_missing, " required positional argument",
                    num_missing == 1 ? "" : "s", ": ", missing);
   for (Py_ssize_t k = 0; k < call.nkwargs(); k++) {
-    bool known = false;
-    for (const Param& param : params_) {
-      known = known || names(param, call.keyword(k));
+    const bool known =
+        std::any_of(params_.begin(), params_.end(), [&](const Param& param) { return names(param, call.keyword(k)); });
+    if (!known) {
+      raise_bad_keyword(call, k);
     }
-    TORCH_CHECK_TYPE(known, fname, " got an unexpected keyword argument '", PyUnicode_AsUTF8(call.keyword(k)), "'");
   }
   TORCH_CHECK_TYPE(false, fname, " received an invalid combination of arguments - got ",
                    describe_arguments(call, first), ", but expected ", str());

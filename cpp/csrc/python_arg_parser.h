@@ -41,6 +41,8 @@ class PythonSignature final {
   // Fills the stack with the op's arguments, defaults included. False if the arguments do not fit; a Python error is
   // set where that cannot be a matter of another overload (a conversion failed).
   bool parse(const PythonArgs& call, at::Stack& stack) const;
+  // Whether the number of arguments fits, whatever they are.
+  bool takes_as_many(const PythonArgs& call) const;
   // Why the arguments do not fit, as PyTorch words it. Throws TypeError.
   [[noreturn]] void raise_mismatch(const PythonArgs& call) const;
 
@@ -74,6 +76,8 @@ class PythonSignature final {
   bool accepts(const Param& param, PyObject* obj, const PythonArgs& call) const;
   bool ints_may_stand_alone() const;
   bool takes_varargs(const PythonArgs& call) const;
+  [[noreturn]] void raise_misfit(const Param& param, Py_ssize_t position, PyObject* misfit, Py_ssize_t item) const;
+  void raise_bad_keyword(const PythonArgs& call, Py_ssize_t k) const;
 
   at::OperatorEntry* entry_;
   std::vector<Param> params_;

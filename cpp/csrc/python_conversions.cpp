@@ -56,6 +56,14 @@ bool is_scalar(PyObject* obj) {
 
 // ---- conversion
 
+std::string unpack_string(PyObject* obj) {
+  const char* utf8 = PyUnicode_AsUTF8(obj);
+  if (utf8 == nullptr) {
+    throw_python_error();
+  }
+  return utf8;
+}
+
 int64_t unpack_int(PyObject* obj) {
   PyObject* number = PyLong_CheckExact(obj) ? Py_NewRef(obj) : PyNumber_Index(obj);
   if (number == nullptr) {
@@ -135,7 +143,7 @@ static c10::Device unpack_device(PyObject* obj) {
     return reinterpret_cast<THPDevice*>(obj)->device;
   }
   if (PyUnicode_Check(obj)) {
-    return c10::Device(std::string(PyUnicode_AsUTF8(obj)));
+    return c10::Device(unpack_string(obj));
   }
   return c10::Device(c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(unpack_int(obj)));
 }
@@ -152,7 +160,7 @@ IValue unpack_argument(TypeKind type, int list_size, PyObject* obj) {
     case TypeKind::Int: return IValue(unpack_int(obj));
     case TypeKind::Float: return IValue(unpack_scalar(obj).toDouble());
     case TypeKind::Bool: return IValue(PyObject_IsTrue(obj) == 1);
-    case TypeKind::String: return IValue(std::string(PyUnicode_AsUTF8(obj)));
+    case TypeKind::String: return IValue(unpack_string(obj));
     case TypeKind::IntList: return unpack_int_list(obj, list_size);
     case TypeKind::TensorList:
     case TypeKind::OptionalTensorList: return unpack_tensor_list(obj);

@@ -16,25 +16,30 @@ bool is_scalar(PyObject* obj);        // a number or a 0-dim tensor
 bool is_numpy_scalar(PyObject* obj);  // such as np.float32(1)
 bool is_python_number(PyObject* obj); // float, int, bool, or numpy's
 
+// Where in a tuple or list the first item lies that does not fit; -1 if there is none.
+template <typename Pred>
+Py_ssize_t index_of_misfit(PyObject* list, Pred pred) {
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+  for (Py_ssize_t i = 0; i < n; i++) {
+    if (!pred(PySequence_Fast_GET_ITEM(list, i))) {
+      return i;
+    }
+  }
+  return -1;
+}
+
 // A tuple or list of nothing else.
 template <typename Pred>
 bool is_sequence_of(PyObject* obj, Pred pred) {
-  if (!PyTuple_Check(obj) && !PyList_Check(obj)) {
-    return false;
-  }
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(obj);
-  for (Py_ssize_t i = 0; i < n; i++) {
-    if (!pred(PySequence_Fast_GET_ITEM(obj, i))) {
-      return false;
-    }
-  }
-  return true;
+  return (PyTuple_Check(obj) || PyList_Check(obj)) && index_of_misfit(obj, pred) < 0;
 }
 
 // An int as Python's __index__ gives it. Throws python_error.
 int64_t unpack_int(PyObject* obj);
 // The same for the i-th of several: an error says which one.
 int64_t unpack_int_at(PyObject* obj, Py_ssize_t i);
+// Text as UTF-8. Throws python_error where it can not be: "\\udc80" is half of a character.
+std::string unpack_string(PyObject* obj);
 // A number for Tensor.fill_ and the like. Throws TypeError.
 c10::Scalar unpack_scalar(PyObject* obj);
 // The value of an object that has been checked to fit the type.

@@ -106,8 +106,14 @@ static PyObject* wrap_results(const OpOverloadPacket* packet, size_t which, cons
                      call.nargs == 0 ? std::string("needs an argument")
                                      : c10::str("doesn't apply to a '", Py_TYPE(call.args[0])->tp_name, "' object"));
   }
-  if (signatures.size() == 1) {
-    signatures[0].raise_mismatch(call);
+  std::vector<const PythonSignature*> plausible;
+  for (const PythonSignature& signature : signatures) {
+    if (signatures.size() == 1 || signature.takes_as_many(call)) {
+      plausible.push_back(&signature);
+    }
+  }
+  if (plausible.size() == 1) {
+    plausible[0]->raise_mismatch(call);
   }
   std::string expected;
   for (const PythonSignature& signature : signatures) {

@@ -59,3 +59,20 @@ def outcome(lib: Any, statement: str) -> Any:
 def test_subscript(index: str, real_torch: Any) -> None:
     for statement in (f"r = y[{index}]", *(f"y[{index}] = {value}" for value in VALUES)):
         assert outcome(reftorch, statement) == outcome(real_torch, statement), statement
+
+
+def test_index_whose_iter_raises() -> None:
+    class Broken:
+        def __len__(self) -> int:
+            return 2
+
+        def __getitem__(self, i: int) -> Any:
+            return slice(None)
+
+        def __iter__(self) -> Any:
+            raise ValueError("no items today")
+
+    with pytest.raises(ValueError, match="no items today"):
+        reftorch.ones(2, 2)[Broken()]
+    with pytest.raises(ValueError, match="no items today"):
+        reftorch.ones(2, 2)[Broken()] = 1

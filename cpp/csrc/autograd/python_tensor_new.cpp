@@ -278,7 +278,7 @@ static void check_ctor_arguments(PyObject* args, PyObject* kwargs, const char* c
     for (const char* const* keyword = keywords; *keyword != nullptr; keyword++) {
       known = known || PyUnicode_CompareWithASCIIString(key, *keyword) == 0;
     }
-    TORCH_CHECK_TYPE(known, "tensor() got an unexpected keyword argument '", PyUnicode_AsUTF8(key), "'");
+    TORCH_CHECK_TYPE(known, "tensor() got an unexpected keyword argument '", unpack_string(key), "'");
   }
 }
 

@@ -11,6 +11,9 @@
 #include <ATen/Functions.h>
 #include <ATen/core/Tensor.h>
 
+#include <memory>
+#include <vector>
+
 namespace reftorch::torch {
 
 Py_ssize_t THPVariable_length(PyObject* self) {
@@ -209,9 +212,26 @@ bool treat_sequence_as_tuple(PyObject* index) {
   return false;
 }
 
+// The index as a tuple, a new reference.
 PyObject* wrap_tuple(PyObject* index) {
-  return treat_sequence_as_tuple(index) ? PySequence_Tuple(index) : PyTuple_Pack(1, index);
+  PyObject* tuple = treat_sequence_as_tuple(index) ? PySequence_Tuple(index) : PyTuple_Pack(1, index);
+  if (tuple == nullptr) {
+    throw_python_error(); // the index is a class of the user's, whose __iter__ raised
+  }
+  return tuple;
 }
+
+// What an index means: the view that its integers, slices, None and Ellipsis choose, and the tensors left for index().
+struct Indexed {
+  at::Tensor sliced;
+  std::vector<at::Tensor> indices;
+
+  Indexed(const at::Tensor& self, PyObject* index) {
+    const std::unique_ptr<PyObject, void (*)(PyObject*)> tuple(wrap_tuple(index),
+                                                               [](PyObject* obj) { Py_DECREF(obj); });
+    sliced = apply_slicing(self, tuple.get(), indices);
+  }
+};
 
 // What x[index] = value writes: a tensor of x's dtype.
 at::Tensor value_to_tensor(const at::Tensor& self, PyObject* value) {
@@ -264,16 +284,7 @@ PyObject* THPVariable_getitem(PyObject* self, PyObject* index) {
   if (index == Py_None) {
     return THPVariable_Wrap(at::unsqueeze(t, 0));
   }
-  PyObject* tuple = wrap_tuple(index);
-  std::vector<at::Tensor> indices;
-  at::Tensor sliced;
-  try {
-    sliced = apply_slicing(t, tuple, indices);
-  } catch (...) {
-    Py_DECREF(tuple);
-    throw;
-  }
-  Py_DECREF(tuple);
+  auto [sliced, indices] = Indexed(t, index);
   if (indices.empty()) {
     return THPVariable_Wrap(sliced.is_same(t) ? at::alias(sliced) : sliced);
   }
@@ -297,16 +308,7 @@ int THPVariable_setitem(PyObject* self, PyObject* index, PyObject* value) {
     copy_to(at::unsqueeze(t, 0), src);
     return 0;
   }
-  PyObject* tuple = wrap_tuple(index);
-  std::vector<at::Tensor> indices;
-  at::Tensor sliced;
-  try {
-    sliced = apply_slicing(t, tuple, indices);
-  } catch (...) {
-    Py_DECREF(tuple);
-    throw;
-  }
-  Py_DECREF(tuple);
+  auto [sliced, indices] = Indexed(t, index);
   if (indices.empty()) {
     copy_to(sliced, src);
   } else {

@@ -27,9 +27,19 @@ VECTOR_MATH float pow2i(int32_t n) {
   return f;
 }
 
-// x = n ln2 + r with |r| <= ln2/2; then e^x = 2^n e^r, e^r by its series (minimax coefficients of Cephes' expf). ln2 is
-// split in two so that n * ln2_hi is exact. 2^n is applied in two halves: n may lie outside what one exponent field
-// holds.
+// e^r - 1 for |r| <= ln2/2, by a series with the minimax coefficients of Cephes' expf.
+VECTOR_MATH float exp_minus_one_series(float r) {
+  float p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  return p * (r * r) + r;
+}
+
+// x = n ln2 + r with |r| <= ln2/2; then e^x = 2^n e^r, e^r by its series. ln2 is split in two so that n * ln2_hi
+// is exact. 2^n is applied in two halves: n may lie outside what one exponent field holds.
 VECTOR_MATH float vec_exp(float x) {
   constexpr float kLog2e = 1.44269504088896341f, kLn2Hi = 0.693359375f, kLn2Lo = -2.12194440e-4f;
   constexpr float kMax = 88.8f, kMin = -104.f; // beyond: infinity and zero, which the scaling below produces
@@ -37,13 +47,7 @@ VECTOR_MATH float vec_exp(float x) {
   // Adding and subtracting 1.5 * 2^23 rounds to an integer.
   const float n = (clamped * kLog2e + 12582912.f) - 12582912.f;
   const float r = (clamped - n * kLn2Hi) - n * kLn2Lo;
-  float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = p * (r * r) + r + 1.f;
+  const float p = exp_minus_one_series(r) + 1.f;
   const int32_t exponent = x == x ? static_cast<int32_t>(n) : 0, half = exponent >> 1;
   return p * pow2i(half) * pow2i(exponent - half);
 }
@@ -75,13 +79,7 @@ VECTOR_MATH float vec_exp2(float x) {
   const float clamped = x > 129.f ? 129.f : x < -151.f ? -151.f : x;
   const float n = (clamped + 12582912.f) - 12582912.f;
   const float r = (clamped - n) * 0.693147180559945f;
-  float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = p * (r * r) + r + 1.f;
+  const float p = exp_minus_one_series(r) + 1.f;
   const int32_t exponent = x == x ? static_cast<int32_t>(n) : 0, half = exponent >> 1;
   return p * pow2i(half) * pow2i(exponent - half);
 }
@@ -96,13 +94,7 @@ VECTOR_MATH float vec_expm1(float x) {
   const float clamped = x > 88.8f ? 88.8f : x < -50.f ? -50.f : x;
   const float n = (clamped * kLog2e + 12582912.f) - 12582912.f;
   const float r = (clamped - n * kLn2Hi) - n * kLn2Lo;
-  float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = p * (r * r) + r;
+  const float p = exp_minus_one_series(r);
   const float half_scale = pow2i((x == x ? static_cast<int32_t>(n) : 0) - 1);
   return 2.f * (p * half_scale + (half_scale - 0.5f));
 }
