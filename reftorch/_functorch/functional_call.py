@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from reftorch import _VF
+from reftorch import _C, _VF
 
 if TYPE_CHECKING:
     from reftorch import Tensor
@@ -45,8 +45,8 @@ def _with_tied_names(module: Module, given: dict[str, Tensor]) -> dict[str, Tens
 
 
 def _check_names(module: Module, given: dict[str, Tensor]) -> None:
-    known = _named_tensors(module)
-    unexpected, missing = [k for k in given if k not in known], [k for k in known if k not in given]
+    known = _named_tensors(module).keys()
+    unexpected, missing = sorted(given.keys() - known), sorted(known - given.keys())
     found = []
     if unexpected:
         found.append(f"Unexpected key(s): {', '.join(map(repr, unexpected))}.")
@@ -56,28 +56,53 @@ def _check_names(module: Module, given: dict[str, Tensor]) -> None:
         raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t" + "\n\t".join(found))
 
 
+_MISSING = object()
+
+
+def _owner(module: Module, path: list[str]) -> Any:
+    for name in path:
+        if not hasattr(module, name):
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+        module = getattr(module, name)
+    return module
+
+
+def _check_tensor(value: Any, what: str = "") -> None:
+    if value is not _MISSING and value is not None and not isinstance(value, _C.TensorBase):
+        raise TypeError(f"{what}{value} is not an instance of torch.Tensor")
+
+
 def _swap(module: Module, name: str, value: Any) -> Any:
-    """Put a tensor into the module past all checks; returns the one that was there."""
-    path, _, last = name.rpartition(".")
-    owner = module.get_submodule(path)
-    store = owner._parameters if last in owner._parameters else owner._buffers
-    if last not in store:
-        raise KeyError(f"{name}: {type(owner).__name__} has no parameter or buffer of that name")
-    former = store[last]
-    store[last] = value
+    """Put a tensor into the module past all checks, or take the name out; returns what was there, if anything."""
+    *path, last = name.split(".")
+    owner = _owner(module, path)
+    _check_tensor(value)
+    for store in (owner._parameters, owner._buffers):
+        if last in store:
+            former = store.pop(last) if value is _MISSING else store[last]
+            if value is not _MISSING:
+                store[last] = value
+            return former
+    former = getattr(owner, last, _MISSING)
+    _check_tensor(former, f"attribute `{last}`: ")
+    if value is not _MISSING:
+        setattr(owner, last, value)
+    elif former is not _MISSING:
+        delattr(owner, last)
     return former
 
 
 @contextmanager
-def _replaced(module: Module, values: dict[str, Tensor]) -> Iterator[None]:
+def _replaced(module: Module, values: dict[str, Tensor], given: dict[str, Tensor]) -> Iterator[None]:
+    """The module with other tensors; what it assigned to their names meanwhile is in ``given`` afterwards."""
     former: dict[str, Any] = {}
     try:
         for name, value in values.items():
             former[name] = _swap(module, name, value)
         yield
     finally:
-        for name, value in former.items():
-            _swap(module, name, value)
+        latter = {name: _swap(module, name, value) for name, value in former.items()}
+        given.update({name: value for name, value in latter.items() if name in given})
 
 
 def functional_call(
@@ -95,7 +120,8 @@ def functional_call(
 
     Args:
         module: what to call; it is as before afterwards.
-        parameter_and_buffer_dicts: tensors by name, or several such dicts.
+        parameter_and_buffer_dicts: tensors by name, or several such dicts; any attribute of the module may be named. What
+            the module assigns to a name stands in the dict afterwards.
         args: the positional arguments: a tuple, or a single one.
         kwargs: the keyword arguments.
         tie_weights: a parameter that the module has under two names is replaced under both.
@@ -107,6 +133,8 @@ def functional_call(
     Raises:
         RuntimeError: ``strict``, and names are missing or too many.
         ValueError: a name is given twice, or tied names get different tensors.
+        AttributeError: a name leads to no module.
+        TypeError: what is given, or replaced, is no tensor.
 
     Example:
         >>> import reftorch as torch
@@ -118,22 +146,26 @@ def functional_call(
     Mirrors torch/_functorch/functional_call.py, ``functional_call``.
     """
     if isinstance(parameter_and_buffer_dicts, dict):
-        values = parameter_and_buffer_dicts
+        given = parameter_and_buffer_dicts
+    elif not isinstance(parameter_and_buffer_dicts, Sequence):
+        raise ValueError(
+            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
+            f"{type(parameter_and_buffer_dicts)}"
+        )
     else:
-        dicts = list(parameter_and_buffer_dicts)
+        dicts = parameter_and_buffer_dicts
         if not all(isinstance(d, dict) for d in dicts):
             raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
         names = [name for d in dicts for name in d]
-        repeated = sorted({name for name in names if names.count(name) > 1})
+        repeated = list(dict.fromkeys(name for name in names if names.count(name) > 1))
         if repeated:
             raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
-        values = {name: value for d in dicts for name, value in d.items()}
-    if tie_weights:
-        values = _with_tied_names(module, values)
+        given = {name: value for d in dicts for name, value in d.items()}
+    values = _with_tied_names(module, given) if tie_weights else given
     if strict:
         _check_names(module, values)
     arguments = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _replaced(module, values):
+    with _replaced(module, values, given):
         return module(*arguments, **(kwargs or {}))
 
 
@@ -165,16 +197,17 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Any], dict[s
     if not all(type(m) is type(models[0]) for m in models):
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
     parameters = {
-        name: _stacked([dict(model.named_parameters())[name] for model in models])
+        name: _stacked(name, [dict(model.named_parameters())[name] for model in models])
         for name, _ in models[0].named_parameters()
     }
     buffers = {
-        name: _stacked([dict(model.named_buffers())[name] for model in models]) for name, _ in models[0].named_buffers()
+        name: _stacked(name, [dict(model.named_buffers())[name] for model in models])
+        for name, _ in models[0].named_buffers()
     }
     return parameters, buffers
 
 
-def _stacked(tensors: list[Any]) -> Any:
+def _stacked(name: str, tensors: list[Any]) -> Any:
     if len({t.requires_grad for t in tensors}) > 1:
-        raise RuntimeError("Expected parameters and buffers to have the same requires_grad for all models.")
+        raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
     return _VF.stack(tensors).detach().requires_grad_(tensors[0].requires_grad)

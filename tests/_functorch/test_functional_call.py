@@ -101,14 +101,80 @@ def test_tied_parameters():
     assert functional_call(untied, {"0.weight": eye, "1.weight": 3 * eye}, x, tie_weights=False).tolist() == [3, 6]
 
 
+class Counting:
+    """The same module in both libraries: a parameter, a buffer it counts in, and a plain attribute."""
+
+    def __new__(cls, lib):
+        class Module(lib.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = lib.nn.Linear(1, 1)
+                self.register_buffer("count", lib.zeros(1))
+                self.rate = lib.tensor([2.0])
+                self.name = "none"
+
+            def forward(self, x):
+                self.count = self.count + 1
+                out = x * self.rate + self.count
+                return out if self.inner.bias is None else out + self.inner.bias.detach() * 0
+
+        return Module()
+
+
+GIVEN = {
+    "an attribute": lambda lib: {"rate": lib.tensor([5.0])},
+    "a buffer that is assigned to": lambda lib: {"count": lib.tensor([10.0])},
+    "None": lambda lib: {"inner.bias": None, "rate": lib.tensor([1.0])},
+    "a name that the module has not": lambda lib: {"inner.extra": lib.ones(1), "more": lib.ones(1)},
+    "no tensor": lambda lib: {"rate": 3.0},
+    "in place of no tensor": lambda lib: {"count": lib.tensor([10.0]), "name": lib.ones(1)},
+    "of no module": lambda lib: {"outer.bias": lib.ones(1)},
+    "of a module below that is not there": lambda lib: {"inner.deeper.bias": lib.ones(1)},
+}
+
+
+@pytest.mark.parametrize("given", GIVEN.values(), ids=GIVEN)
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_may_be_given(given, strict, real_torch):
+    def outcome(lib):
+        module, values = Counting(lib), given(lib)
+        state, rate = dict(module.named_parameters()), module.rate
+        try:
+            result = lib.func.functional_call(module, values, lib.tensor([3.0]), strict=strict).tolist()
+        except (RuntimeError, TypeError, AttributeError) as raised:
+            result = type(raised), str(raised)
+        assert all(module.get_parameter(name) is state[name] for name in state)
+        assert module.rate is rate
+        assert not hasattr(module, "more")
+        return result, {name: v.tolist() if isinstance(v, lib.Tensor) else v for name, v in values.items()}
+
+    assert outcome(torch) == outcome(real_torch)
+
+
+def test_what_the_module_assigns_is_in_the_dict_afterwards():
+    module, given = Counting(torch), {"count": torch.tensor([10.0])}
+    former = given["count"]
+    functional_call(module, given, torch.ones(1))
+    assert given["count"].tolist() == [11]
+    assert former.tolist() == [10]
+    assert module.count.tolist() == [0]
+
+
+def test_a_module_in_itself():
+    module = Counting(torch)
+    module.inner.outer = module
+    given = {"inner.outer.rate": torch.tensor([4.0])}
+    assert functional_call(module, given, torch.ones(1), tie_weights=False).tolist() == [5]
+
+
 def test_names():
     model = network(torch)
-    with pytest.raises(RuntimeError, match=r"Unexpected key\(s\): 'none'.\s+Missing key\(s\): '0.weight'"):
+    with pytest.raises(RuntimeError, match=r"Unexpected key\(s\): 'none'.\s+Missing key\(s\): '0.bias', '0.weight'"):
         functional_call(model, {"none": torch.ones(1)}, data(torch)[0], strict=True)
-    with pytest.raises(KeyError, match="none"):
-        functional_call(model, {"none": torch.ones(1)}, data(torch)[0])
     with pytest.raises(ValueError, match="appeared in multiple dictionaries"):
         functional_call(model, [{"0.bias": torch.ones(4)}, {"0.bias": torch.ones(4)}], data(torch)[0])
+    with pytest.raises(ValueError, match="to be a dict, or a list/tuple of dicts"):
+        functional_call(model, 5, data(torch)[0])
 
 
 def test_models_that_do_not_stack():
@@ -118,6 +184,10 @@ def test_models_that_do_not_stack():
         stack_module_state([torch.nn.Linear(1, 1), torch.nn.Tanh()])
     with pytest.raises(RuntimeError, match="the same training/eval mode"):
         stack_module_state([torch.nn.Linear(1, 1), torch.nn.Linear(1, 1).eval()])
+    frozen = torch.nn.Linear(1, 1)
+    frozen.bias.requires_grad_(False)
+    with pytest.raises(RuntimeError, match=r"Expected bias from each model to have the same \.requires_grad"):
+        stack_module_state([torch.nn.Linear(1, 1), frozen])
 
 
 def test_a_batch_of_gradients_is_a_batch():
