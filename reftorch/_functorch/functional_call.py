@@ -120,8 +120,8 @@ def functional_call(
 
     Args:
         module: what to call; it is as before afterwards.
-        parameter_and_buffer_dicts: tensors by name, or several such dicts; any attribute of the module may be named. What
-            the module assigns to a name stands in the dict afterwards.
+        parameter_and_buffer_dicts: tensors by name, or several such dicts; a name may be any attribute's. What the
+            module assigns to one stands in the dict afterwards.
         args: the positional arguments: a tuple, or a single one.
         kwargs: the keyword arguments.
         tie_weights: a parameter that the module has under two names is replaced under both.
