@@ -70,8 +70,10 @@ class DebugMagics(Magics):
             %%gdb BinaryOpsKernel.cpp:30
             %%gdb --fresh
 
-        mul        an op (its kernel), a C++ function or FILE:LINE; several are allowed. `mul if n > 3` (in
-                   quotes) stops on a condition
+        mul        an op (its kernel), a C++ function or FILE:LINE; several are allowed
+        "mul if iter.numel() == 3"
+                   in quotes, on a condition in C++. One that calls functions, as this one does, takes some
+                   hundredths of a second each time the place is reached; one that compares fields next to nothing
         -c         gdb commands at each stop, `;` between them
         -n         how many stops (1)
         -w         lines of source around the stop (2)

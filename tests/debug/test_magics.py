@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from reftorch.debug._find_gdb import find_gdb
+from reftorch.debug._find_gdb import candidates, find_gdb, probe
 from tests.debug.kernel import Notebook, tracer_of
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL_FILE = "cpp/ATen/native/cpu/BinaryOpsKernel.cpp"
 LOAD = "import reftorch as torch\n%load_ext reftorch.debug\n"
+GDBS = [path for path in candidates() if not isinstance(probe(path), str)]
 SETUP = "a = torch.arange(4.0).reshape(2, 2)\nb = torch.ones(2, 2) * 2"
 
 
@@ -66,6 +67,53 @@ def test_breakpoints_by_line_by_function_and_with_a_condition(notebook: Notebook
     assert "ended without reaching" in never.text
     always = notebook.run('%%gdb "mul if iter.num_outputs_ == 1"\nc = a * b')
     assert "stop 1" in always.text
+
+
+@pytest.mark.parametrize("gdb", GDBS)
+def test_conditions_that_call_functions_of_the_process(notebook: Notebook, gdb: str) -> None:
+    notebook.run(f"import os; os.environ['REFTORCH_GDB'] = {gdb!r}\nsmall, large = torch.ones(2), torch.ones(3)")
+    try:
+        products = "for i in range(5):\n    c = small * small\nc = large * large\nc = small * small"
+        for condition in ("iter.numel() == 3", "iter.shape_[0] == 3"):  # the second calls an operator
+            cell = notebook.run(f'%%gdb "mul if {condition}" -n 2\n{products}')
+            assert not cell.error
+            assert "gdb:" not in cell.text
+            assert cell.text.count("stop 1") == 1
+            assert "stop 2" not in cell.text
+            assert "in f32[3]" in cell.text
+        cell = notebook.run('%%gdb "mul if iter.numel() == 4"\nc = small * small')
+        assert "ended without reaching mul if iter.numel() == 4" in cell.text
+    finally:
+        notebook.run("del os.environ['REFTORCH_GDB']")
+
+
+def test_conditions_that_cannot_be_computed(notebook: Notebook) -> None:
+    cell = notebook.run('%%gdb "mul if no_such > 3"\nc = a * b')
+    assert 'gdb: `mul if no_such > 3`: No symbol "no_such" in current context. Known there: iter.' in cell.text
+    assert "stop" not in cell.text
+    cell = notebook.run('%%gdb "mul if iter.numel( == 3"\nc = a * b')
+    assert "A syntax error in expression" in cell.text
+    assert "stop" not in cell.text
+    cell = notebook.run('%%gdb "mul if iter.no_such == 3"\nc = a * b')
+    assert (
+        "`if iter.no_such == 3` cannot be computed at this stop: There is no member or method named no_such."
+        in cell.text
+    )
+    assert "stop 1" in cell.text
+
+
+def test_interrupt_while_conditions_are_computed(notebook: Notebook) -> None:
+    request = notebook.send(
+        '%%gdb "mul if iter.numel() == 3"\nimport time\nend = time.monotonic() + 240\n'
+        "while time.monotonic() < end:\n    c = a * b"
+    )
+    end = time.monotonic() + 240
+    while tracer_of(notebook.pid) == 0 and time.monotonic() < end:
+        time.sleep(0.05)
+    time.sleep(2)
+    os.kill(notebook.pid, signal.SIGINT)
+    assert "KeyboardInterrupt" in notebook.result(request).error
+    assert "stop 1" in notebook.run("%%gdb mul\nc = a * b").text
 
 
 def test_names_that_are_not_there(notebook: Notebook) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -138,6 +139,38 @@ def test_one_stack_for_both_languages(at_mul: Gdb) -> None:
     assert lines[0].endswith("at::native::mul_kernel")
     assert lines[-1].split()[1] == "py"
     assert lines[-1].split("program.py:")[1].split() == ["5", "<module>"]
+
+
+CONDITIONAL = """
+import threading, time
+import reftorch as torch
+threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+small, large = torch.ones(2), torch.ones(3)
+for i in range(5):
+    small * small
+large * large
+small * small
+"""
+
+
+@pytest.mark.parametrize("path", GDBS)
+def test_rt_op_takes_conditions_that_call_functions(path: str, tmp_path: Path) -> None:
+    gdb = Gdb(path, tmp_path, CONDITIONAL, ["rt-op mul if iter.numel() == 3", "run", "print iter.shape_", "continue"])
+    assert gdb["print iter.shape_"].endswith("= [3]")
+    assert "exited normally" in gdb["continue"]
+
+
+def test_gdb_leaves_no_core_file_when_it_fails(tmp_path: Path) -> None:
+    """Its batch mode answers yes to every question: also whether to write a core file of itself."""
+    most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    for path in GDBS:
+        done = subprocess.run(
+            [path, "-nx", "-q", "-batch", "-x", str(INIT), "-ex", "maintenance internal-error tried"],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=tmp_path, env=gdb_environment(), check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (most, most)),
+        )  # fmt: skip
+        assert "internal-error: tried" in done.stdout + done.stderr
+        assert list(tmp_path.iterdir()) == []
 
 
 BACKWARD = ["rt-op mul", "run", "continue", "continue", "continue", "rt-bt", "up", "info locals"]

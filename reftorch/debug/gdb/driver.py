@@ -67,6 +67,7 @@ class Driver:
         self.out = open(job["out"], "w", buffering=1)  # noqa: SIM115  (open until gdb ends)
         self.attached = job["mode"] != "run"
         self.signal = self.sentinel = None
+        self.hits = ()  # the breakpoints of this stop
         self.runs = self.told_to_end = self.interrupted = False
         self.deadline = float("inf")  # of what is watched right now
         gdb.events.stop.connect(self.on_stop)
@@ -76,6 +77,7 @@ class Driver:
 
     def on_stop(self, event):
         self.signal = event.stop_signal if isinstance(event, gdb.SignalEvent) else None
+        self.hits = event.breakpoints if isinstance(event, gdb.BreakpointEvent) else ()
 
     def on_sigterm(self):
         """In a thread of its own, since gdb waits outside Python while the process runs."""
@@ -107,7 +109,7 @@ class Driver:
         if self.job["mode"] == "attach":
             self.sentinel = gdb.Breakpoint(SENTINEL, internal=True)
         for spec in self.job["breaks"]:
-            commands.break_at(spec, on_error=lambda text: self.emit("bad_break", text=text))
+            commands.break_at(spec, lambda text: self.emit("bad_break", text=text), commands.Conditional)
 
     def release_the_cell(self):
         """The target reads this byte only after it runs again, so no breakpoint can be missed."""
@@ -231,9 +233,20 @@ class Driver:
             self.let_run("continue")
 
     def let_run(self, command):
-        self.runs = True
-        gdb.execute(command, to_string=True)
-        self.runs = False
+        """To the next stop that is wanted, or to the end."""
+        while True:
+            self.signal, self.hits = None, ()
+            self.runs = True
+            gdb.execute(command, to_string=True)
+            self.runs = False
+            conditional = [each for each in self.hits if isinstance(each, commands.Conditional)]
+            if len(conditional) < len(self.hits) or not self.hits:
+                return
+            self.where()
+            with self.watched(self.job["patience"]):
+                if any(each.holds() for each in conditional):
+                    return
+            command = "continue"
 
     def backtrace(self):
         for thread in gdb.selected_inferior().threads():

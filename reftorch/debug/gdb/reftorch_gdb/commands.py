@@ -87,26 +87,36 @@ def rt_graph(argument):
 
 @command("rt-op", gdb.COMMAND_BREAKPOINTS)
 def rt_op(argument):
-    """rt-op NAME: a breakpoint where the kernel of an op starts; `rt-op mul` stops in mul_kernel."""
+    """rt-op NAME [if CONDITION]: a breakpoint where the kernel of an op starts; `rt-op mul` stops in mul_kernel."""
     if not argument:
         raise Said("rt-op: which op? For example: rt-op mul")
-    if not break_at(argument, on_error=print):
+    if not break_at(argument, on_error=print, conditional=SelfDeciding):
         print(f"Breakpoint at the kernel of `{argument}` once reftorch is imported.")
 
 
 WAITING: list = []  # what break_at was asked for before the library was loaded
 
 
-def break_at(spec, on_error):
-    """A breakpoint at an op's kernel, a function or FILE:LINE, ` if CONDITION` after it. False if it has to wait."""
+def break_at(spec, on_error, conditional=None):
+    """A breakpoint at an op's kernel, a function or FILE:LINE, ` if CONDITION` after it. False if it has to wait.
+
+    `conditional` makes the one with a condition: Conditional, for who asks holds() at each stop, or SelfDeciding."""
     if not library_loaded():
-        WAITING.append((spec, on_error))
+        WAITING.append((spec, on_error, conditional))
         return False
     name, _, condition = spec.partition(" if ")
     try:
-        breakpoint = first_that_exists(name.strip())
-        if condition:
-            breakpoint.condition = condition
+        breakpoint, location, said = first_that_exists(name.strip())
+        if not condition:
+            print(said, end="")
+            return True
+        try:
+            breakpoint.condition = condition  # raises for what cannot be understood
+        except gdb.error as error:
+            raise Said(f"`{spec}`: {str(error).rstrip('.')}.{known_at(gdb.decode_line(location)[1][0].pc)}") from None
+        finally:
+            breakpoint.delete()
+        conditional(location, condition.strip(), on_error)
     except Said as said:
         on_error(str(said))
     except gdb.error as error:
@@ -114,8 +124,66 @@ def break_at(spec, on_error):
     return True
 
 
+class Conditional(gdb.Breakpoint):
+    """A breakpoint whose condition may call functions of the process.
+
+    gdb computes a condition while the other threads run. Where that calls a function (iter.numel(), an operator[]) the
+    gdbs of today fail: 13 loses the thread, 18 waits for ever or ends by an internal error. So a condition is tried
+    without calls first, which is quick; one that needs a call stops the process, and then holds() computes it."""
+
+    def __init__(self, location, wanted, on_error):
+        super().__init__(location)
+        self.wanted, self.on_error = wanted, on_error
+
+    def stop(self):
+        gdb.execute("set may-call-functions off")
+        try:
+            return bool(gdb.parse_and_eval(self.wanted))
+        except gdb.error:
+            return True  # whether it needs a call, or cannot be computed at all, holds() finds out
+        finally:
+            gdb.execute("set may-call-functions on")
+
+    def holds(self):
+        """Whether to stay at this stop: where the condition holds, and where nobody can tell."""
+        try:
+            return bool(stack.call_in_this_thread(self.wanted))
+        except (gdb.error, TypeError) as error:
+            known = known_at(gdb.selected_frame().pc())
+            self.on_error(f"`if {self.wanted}` cannot be computed at this stop: {str(error).rstrip('.')}.{known}")
+            return True
+
+
+def known_at(pc):
+    """The names that a condition may use there, as a sentence."""
+    block, names = gdb.block_for_pc(pc), []
+    while block is not None and not block.is_global and not block.is_static:
+        names += [symbol.name for symbol in block if symbol.is_argument or symbol.is_variable]
+        block = None if block.function else block.superblock
+    return f" Known there: {', '.join(dict.fromkeys(names))}." if names else ""
+
+
+class SelfDeciding(Conditional):
+    """The same for a person at gdb's prompt: goes on by itself where the condition does not hold."""
+
+    def __init__(self, location, wanted, on_error):
+        super().__init__(location, wanted, on_error)
+        self.commands = f"silent\nrt-holds {self.number}\nif $rt_holds\nframe\nelse\ncontinue\nend"
+
+
+@command("rt-holds", gdb.COMMAND_BREAKPOINTS)
+def rt_holds(argument):
+    """rt-holds NUMBER: $rt_holds becomes whether the condition of that breakpoint holds; those of rt-op ask so."""
+    asked = next((each for each in gdb.breakpoints() if str(each.number) == argument), None)
+    if not isinstance(asked, Conditional):
+        raise Said("rt-holds: which breakpoint? One that `rt-op NAME if CONDITION` made.")
+    gdb.set_convenience_variable("rt_holds", int(asked.holds()))
+
+
 def first_that_exists(name):
-    """For an op its kernel, else its function in at::native; else the function or FILE:LINE that is called so."""
+    """For an op its kernel, else its function in at::native; else the function or FILE:LINE that is called so.
+
+    (the breakpoint, its location, what gdb says of it)"""
     # A kernel's namespace is anonymous, which a qualified name does not say.
     locations = [name, name.split("::")[-1]]
     op = name.split(".")[0]
@@ -129,8 +197,7 @@ def first_that_exists(name):
         said = gdb.execute("break " + location, to_string=True)
         breakpoint = gdb.breakpoints()[-1]
         if not breakpoint.pending:
-            print(said, end="")
-            return breakpoint
+            return breakpoint, location, said
         breakpoint.delete()
     if is_line:
         raise Said(f"No code is at {name}: is it a line of a C++ file of reftorch, such as BinaryOpsKernel.cpp:30?")
@@ -150,8 +217,8 @@ def library_loaded():
 def on_new_objfile(event):
     if WAITING and "/_C." in (event.new_objfile.filename or "") and library_loaded():
         waiting, WAITING[:] = list(WAITING), []
-        for spec, on_error in waiting:
-            break_at(spec, on_error)
+        for spec, on_error, conditional in waiting:
+            break_at(spec, on_error, conditional)
 
 
 @command("rt-into", gdb.COMMAND_RUNNING)

@@ -1,10 +1,11 @@
 """What gdb is told before it meets reftorch: quiet, no network, and past the library code that nobody steps into.
 
 Mirrors: nothing in PyTorch: its developers set up their own gdb.
-Left out: settings of taste (colours, history).
+Left out: settings of taste (colours, history); core files, neither gdb's nor of a program that it starts.
 """
 
 import os
+import resource
 
 import gdb
 
@@ -20,6 +21,8 @@ SETTINGS = [
     "set print inferior-events off",
     "set print thread-events off",
     "set python print-stack message",
+    # gdb's own crash is no file of the learner's: its batch mode answers every question with yes.
+    *(f"maintenance set {kind} corefile no" for kind in ("internal-error", "internal-warning", "demangler-warning")),
     # Programs use these for their own ends; a stop at each would drown the stops that were asked for.
     "handle SIGUSR1 SIGUSR2 SIGCHLD SIGPIPE SIGALRM SIGWINCH SIGSTOP SIGCONT nostop noprint pass",
 ]
@@ -45,6 +48,8 @@ def quietly(command):
 
 
 def apply():
+    _soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))  # for what ends gdb in no orderly way
     for setting in SETTINGS:
         quietly(setting)
     if os.path.isdir(DISTRIBUTION_SCRIPTS):
