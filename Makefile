@@ -127,6 +127,11 @@ test: stubs $(STAMPS)/everything ## run every test: C++, Python, docstrings, deb
 	@$(NINJA) -C build/Debug reftorch_tests
 	@$(PYTEST) tests reftorch $(ARGS)
 
+REPEATS ?= 50
+.PHONY: test-magics
+test-magics: debug $(STAMPS)/everything ## run a notebook with every magic REPEATS=50 times in a row: no kernel may stay stopped, no gdb be left
+	@REFTORCH_REPEATS=$(REPEATS) $(IN_VENV) python -m pytest -n 0 tests/debug/test_magics_notebook.py $(ARGS)
+
 # Python itself is not instrumented, so the runtimes come first; what it never frees is not ours to report.
 SANITIZER_LIBS = $(foreach lib,asan ubsan stdc++,$(shell $${CXX:-c++} -print-file-name=lib$(lib).so))
 SANITIZED = env LD_PRELOAD='$(SANITIZER_LIBS)' ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \

@@ -3,7 +3,8 @@
 Mirrors: nothing in PyTorch: tests of tools that it does not have.
 Left out: what each output says; see test_magics.py.
 
-REFTORCH_REPEATS=50 runs the notebook fifty times, which takes about ten minutes; by itself it is run three times.
+`make test-magics` runs the notebook fifty times in a row, under each gdb in turn, which takes about ten minutes;
+REFTORCH_REPEATS says how often. By itself it is run three times.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ CELLS = [
     "import reftorch as torch\n%load_ext reftorch.debug\na = torch.arange(4.0).reshape(2, 2)\nb = torch.ones(2, 2) * 2",
     '%%gdb mul -c "rt-bt; info args; rt-tensor iter.operands_.begin_[0]" -n 2\nc = a * b\nd = c * c',
     "%%gdb BinaryOpsKernel.cpp:30\nc = a * b",
+    '%%gdb "mul if iter.numel() == 4"\nc = b[0] * b[0]\nc = a * b',
     "%%native_trace mul --over -v iter\nc = a * b",
     "%%native_trace mul --max 8\nc = a * b",
     "%%calltree\nc = a * b",
