@@ -9,8 +9,10 @@ const net = require("net");
 const OWN_REQUESTS = 1000000000; // numbers far above the editor's, so that answers to us are known by their number
 
 class Adapter {
-  // `vscode` is handed in: outside an editor (in tests) there is no module of that name.
-  constructor(vscode) {
+  // `vscode` is handed in: outside an editor (in tests) there is no module of that name. `foreign` matches the files of
+  // the other language.
+  constructor(vscode, foreign) {
+    this.foreign = foreign;
     this.emitter = new vscode.EventEmitter();
     this.onDidSendMessage = this.emitter.event;
     this.asked = new Map();
@@ -89,7 +91,15 @@ class Adapter {
     this.fire(message);
   }
   handleMessage(message) {
-    this.send(message);
+    if (message.command !== "setBreakpoints" || !this.foreign.test(message.arguments.source.path)) return this.send(message);
+    // The editor tells every session of every breakpoint. Of one in the other language gdb would complain, and debugpy
+    // would confirm it, met or not.
+    this.answer(message, { breakpoints: message.arguments.breakpoints.map(() => ({ verified: false })) });
+  }
+
+  // An answer to the editor that the adapter has no part in.
+  answer({ seq, command }, body) {
+    this.fire({ type: "response", seq: 0, request_seq: seq, command, success: true, body });
   }
 
   event(event, body) {

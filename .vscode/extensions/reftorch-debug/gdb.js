@@ -38,7 +38,7 @@ async function findGdb(configured, folder) {
 // gdb's own debug adapter. An attached process runs on at once: the editor never sees the stop that attaching is.
 class GdbAdapter extends Adapter {
   constructor(vscode, gdb, args) {
-    super(vscode);
+    super(vscode, /\.py$/);
     this.running = new Promise((resolve, reject) => {
       this.onRunning = resolve;
       this.onRefused = reject;

@@ -9,11 +9,19 @@ const { untraced } = require("./processes");
 // A program under debugpy waits until the editor says that it is configured. That word is held back here: meanwhile
 // gdb attaches and lets the process run on, so no breakpoint can be missed and nothing has to stop at entry for it.
 // A process that runs already is different: debugpy gets into it by a gdb of its own, which leaves only after that word.
+//
+// Note [That the program runs is said at once]
+// debugpy's answer to "continue" may stay away for long: a breakpoint in C++ may be met first, and while gdb holds the
+// process nothing in it answers. The editor would go on showing where Python stood, and not the kernel. So it is
+// answered here, and debugpy's own answer is dropped when it comes.
+const RUNS_ON = ["continue", "next", "stepIn", "stepOut"];
+
 class PythonAdapter extends Adapter {
   // startNative(pid) gives the GdbAdapter of a new C++ session; startPython(configuration) starts a session for a child.
   constructor(vscode, { startNative, startPython, warn }) {
-    super(vscode);
+    super(vscode, /\.(c|cc|cpp|cu|h|hpp)$/);
     Object.assign(this, { startNative, startPython, warn });
+    this.answered = new Set(); // requests of the editor that were answered here
   }
 
   async handleMessage(message) {
@@ -24,6 +32,10 @@ class PythonAdapter extends Adapter {
       if (this.native) await this.native.release();
     }
     super.handleMessage(message);
+    if (this.native && RUNS_ON.includes(message.command)) {
+      this.answered.add(message.seq);
+      this.answer(message, { allThreadsContinued: message.command === "continue" });
+    }
     if (message.command === "configurationDone" && this.isRunning) await this.attachNative();
   }
 
@@ -39,6 +51,7 @@ class PythonAdapter extends Adapter {
   }
 
   fromAdapter(message) {
+    if (message.type === "response" && this.answered.delete(message.request_seq)) return;
     if (message.type === "event" && message.event === "debugpyAttach") this.startPython(message.body);
     else super.fromAdapter(message);
   }
