@@ -25,6 +25,9 @@ from course._tools.layout import ROOT
 
 PYTORCH = "https://github.com/pytorch/pytorch/blob/v2.13.0"
 MIRRORS = re.compile(r"^(?:// ?|# ?)?Mirrors: *(?P<what>.+?)\.?$", re.M)
+# How a list of paths goes on in the next line: the end of a bracket, or one more path after a comma.
+REST_OF_BRACKET = re.compile(r"\s*(?://)?\s*([^()]*\),?)")
+ONE_MORE_PATH = re.compile(r"\s*(?://)?\s*([\w.-]+/[\w./-]+\w(?: \([^()]*\))?,?)")
 
 
 @dataclass(frozen=True)
@@ -106,13 +109,20 @@ def show_source(
 
 
 def mirrors_of(path: str) -> str:
-    """What the `Mirrors:` line at the head of a file says."""
+    """What the `Mirrors:` line at the head of a file says, with the lines that go on with it."""
     with (ROOT / path).open() as file:
         head = "".join(islice(file, 60))  # a docstring may come first
     found = MIRRORS.search(head)
     if found is None:
         raise LookupError(f"{path} opens without a `Mirrors:` line")
-    return found["what"]
+    what, position = found["what"], found.end()
+    while what.count("(") > what.count(")") or what.endswith(","):
+        pattern = ONE_MORE_PATH if what.endswith(",") and what.count("(") == what.count(")") else REST_OF_BRACKET
+        more = pattern.match(head, position)
+        if more is None:
+            break
+        what, position = f"{what} {more[1]}", more.end()
+    return what.rstrip(",.")
 
 
 def _definition(path: str, text: str, name: str, nth: int | None) -> tuple[int, int]:

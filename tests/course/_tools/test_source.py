@@ -121,6 +121,23 @@ def test_several_definitions_are_chosen_by_number(root):
     assert show_source("ops.cpp", "over", nth=1).text == "void over(float) {}"
 
 
+@pytest.mark.parametrize(
+    ("head", "mirrored"),
+    [
+        ("// Mirrors: a/b.cpp, c/d.h\n// What it does.\n", "a/b.cpp, c/d.h"),
+        (
+            "// Mirrors: a/b.cpp (one,\n// two), c/d.h (three),\n// e/f.h What it does.\n",
+            "a/b.cpp (one, two), c/d.h (three), e/f.h",
+        ),
+        ("// Mirrors: a/b.cpp (made\n// per op) Left out: much.\n", "a/b.cpp (made per op)"),
+        ("// Mirrors: a/b.cpp,\n// words that are no path.\n", "a/b.cpp"),
+    ],
+)
+def test_a_list_of_paths_may_go_on_in_the_next_line(root, head, mirrored):
+    (root / "long.cpp").write_text(f"{head}int f() {{}}\n")
+    assert source.mirrors_of("long.cpp") == mirrored
+
+
 def test_a_file_without_its_mirrors_line_is_an_error(root):
     (root / "bare.cpp").write_text("int f() {}\n")
     with pytest.raises(LookupError, match="Mirrors"):
