@@ -54,6 +54,7 @@ from reftorch._C import (
     preserve_format,
     promote_types,
     set_anomaly_enabled,
+    set_flush_denormal,
     set_num_threads,
     short,
     strided,
@@ -79,12 +80,22 @@ from reftorch import (
     optim,
     profiler,
     random,
+    return_types,
     serialization,
     special,
     storage,
     testing,
     types,
     utils,
+)
+from reftorch._determinism import (
+    are_deterministic_algorithms_enabled,
+    get_deterministic_debug_mode,
+    get_float32_matmul_precision,
+    is_deterministic_algorithms_warn_only_enabled,
+    set_deterministic_debug_mode,
+    set_float32_matmul_precision,
+    use_deterministic_algorithms,
 )
 from reftorch._functional_gradient import gradient, unravel_index
 from reftorch._functional_histogram import histogram, histogramdd

@@ -8,32 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from reftorch import _C, _VF
+from reftorch import _C, _VF, return_types
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-
-
-def _show(result: Any) -> str:
-    fields = ",\n".join(f"{name}={value!r}" for name, value in zip(result._fields, result, strict=True))
-    return f"torch.return_types.{type(result).__name__[1:]}(\n{fields})"
-
-
-class _histogram(NamedTuple):
-    hist: Tensor
-    bin_edges: Tensor
-
-    def __repr__(self) -> str:
-        return _show(self)
-
-
-class _histogramdd(NamedTuple):
-    hist: Tensor
-    bin_edges: tuple[Tensor, ...]
-
-    def __repr__(self) -> str:
-        return _show(self)
 
 
 def _even_edges(values: Tensor, bins: int, bounds: Sequence[float] | None, d: int) -> Tensor:
@@ -159,7 +138,7 @@ def histogram(
         edges = _even_edges(values[:, 0], bins, range, 0)
     counts = _count(values, [edges], weights, density)
     if out is None:
-        return _histogram(counts, edges)
+        return return_types.histogram(counts, edges)
     for place, result in zip(out, (counts, edges), strict=True):
         if place.dtype != result.dtype:
             raise RuntimeError(
@@ -167,7 +146,7 @@ def histogram(
                 f"input {result.dtype} and {place.dtype}"
             )
         place.resize_(result.shape).copy_(result)
-    return _histogram(*out)
+    return return_types.histogram(*out)
 
 
 # A method too. _tensor is below this file, which makes tensors: the method comes from here.
@@ -225,4 +204,4 @@ def histogramdd(
             edges.append(_given_edges(input, given, d))
         else:
             edges.append(_even_edges(points[:, d], given, bounds, d))
-    return _histogramdd(_count(points, edges, weights, density), tuple(edges))
+    return return_types.histogramdd(_count(points, edges, weights, density), tuple(edges))

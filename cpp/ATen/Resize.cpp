@@ -2,6 +2,7 @@
 // Left out: memory formats.
 #include <ATen/Resize.h>
 
+#include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
 
 #include <cstring>
@@ -35,7 +36,9 @@ const Tensor& resize_(const Tensor& self, IntArrayRef size) {
   const int64_t offset = impl->storage_offset_;
   impl->set_sizes_contiguous(size);
   impl->storage_offset_ = offset;
+  const auto old_bytes = static_cast<int64_t>(impl->storage_.storage_impl_->size_bytes_);
   maybe_resize_storage_cpu(impl, detail::computeStorageNbytes(size, impl->strides(), impl->itemsize(), offset));
+  detail::fill_uninitialized(self, old_bytes);
   return self;
 }
 

@@ -15,6 +15,7 @@
 #include <csrc/python_storage.h>
 #include <csrc/python_torch_function.h>
 
+#include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/Parallel.h>
 #include <ATen/TypePromotion.h>
@@ -88,6 +89,44 @@ static std::string show_config() {
   return c10::str("reftorch built with:\n  - build type: ", REFTORCH_BUILD_TYPE, "\n  - compiler: ", REFTORCH_COMPILER,
                   "\n  - C++ flags: ", REFTORCH_CXX_FLAGS, "\n  - BLAS: ", REFTORCH_BLAS,
                   "\n  - OpenMP: ", REFTORCH_OPENMP, "\n  - CUDA: ", REFTORCH_CUDA, "\n");
+}
+
+static bool unpack_bool(const py::object& obj, const char* function, const char* argument) {
+  TORCH_CHECK_TYPE(PyBool_Check(obj.ptr()), function, "(): argument '", argument, "' must be bool, not ",
+                   Py_TYPE(obj.ptr())->tp_name);
+  return obj.ptr() == Py_True;
+}
+
+// The settings of at::Context. What a user calls is reftorch/_determinism.py.
+static void init_context(py::module_& m) {
+  at::Context& context = at::globalContext();
+  m.def("_get_deterministic_algorithms", [&context] { return context.deterministicAlgorithms(); });
+  m.def("_get_deterministic_algorithms_warn_only", [&context] { return context.deterministicAlgorithmsWarnOnly(); });
+  m.def(
+      "_set_deterministic_algorithms",
+      [&context](const py::object& mode, const py::object& warn_only) {
+        const bool on = unpack_bool(mode, "_set_deterministic_algorithms", "mode");
+        context.setDeterministicAlgorithms(on, unpack_bool(warn_only, "_set_deterministic_algorithms", "warn_only"));
+      },
+      py::arg("mode"), py::kw_only(), py::arg("warn_only") = false);
+  m.def("_get_deterministic_fill_uninitialized_memory",
+        [&context] { return context.deterministicFillUninitializedMemory(); });
+  m.def("_set_deterministic_fill_uninitialized_memory", [&context](const py::object& mode) {
+    TORCH_CHECK(PyBool_Check(mode.ptr()), "expected a bool, but got ", Py_TYPE(mode.ptr())->tp_name);
+    context.setDeterministicFillUninitializedMemory(mode.ptr() == Py_True);
+  });
+  m.def(
+      "set_flush_denormal",
+      [&context](const py::object& mode) {
+        TORCH_CHECK(PyBool_Check(mode.ptr()), "flush_denormal expects a bool, but got ", Py_TYPE(mode.ptr())->tp_name);
+        return context.setFlushDenormal(mode.ptr() == Py_True);
+      },
+      py::arg("mode"),
+      "Take floats too small to be normal for zero, on this thread.\n\n"
+      "They are slow to compute with. Returns whether the processor can (x86 can).\n\n"
+      "Example:\n    >>> import reftorch as torch\n    >>> _ = torch.set_flush_denormal(True)\n"
+      "    >>> torch.tensor([1e-39]) * 1\n    tensor([0.])\n    >>> _ = torch.set_flush_denormal(False)\n\n"
+      "Mirrors torch/csrc/Module.cpp, ``THPModule_setFlushDenormal``.");
 }
 
 static void init_globals(py::module_& m) {
@@ -171,5 +210,6 @@ PYBIND11_MODULE(_C, m) {
   initOperators();
   initFunctorch(m.ptr());
   init_globals(m);
+  init_context(m);
   debug::init_debug_bindings(m.ptr());
 }

@@ -28,10 +28,16 @@ namespace reftorch::torch {
 
 constexpr int64_t kReleaseGilNumel = 16384;
 
+// The named tuples of a signature's results, without and with out=; null where the results have no names.
+struct ReturnTypes {
+  PyTypeObject* functional;
+  PyTypeObject* out;
+};
+
 struct OpOverloadPacket {
   PyObject_HEAD vectorcallfunc vectorcall;
   std::vector<PythonSignature>* signatures;
-  std::vector<PyTypeObject*>* return_types; // a named tuple per signature, or null
+  std::vector<ReturnTypes>* return_types; // of each signature
   PyObject* name;
   PyObject* dict;
   bool is_method;
@@ -78,7 +84,8 @@ static PyObject* wrap_results(const OpOverloadPacket* packet, size_t which, cons
   if (stack.empty()) {
     Py_RETURN_NONE;
   }
-  PyTypeObject* named = (*packet->return_types)[which];
+  const ReturnTypes& types = (*packet->return_types)[which];
+  PyTypeObject* named = entry == (*packet->signatures)[which].entry() ? types.functional : types.out;
   PyObject* result =
       named != nullptr ? PyStructSequence_New(named) : PyTuple_New(static_cast<Py_ssize_t>(stack.size()));
   for (size_t i = 0; result != nullptr && i < stack.size(); i++) {
@@ -315,24 +322,47 @@ static PyObject* return_type_repr(PyObject* self) {
   return PyErr_Occurred() ? nullptr : PyUnicode_FromString((text + ")").c_str());
 }
 
-// torch.return_types.max for `max.dim(...) -> (Tensor values, Tensor indices)`; null where the results have no names.
-static PyTypeObject* make_return_type(const at::FunctionSchema& schema) {
-  if (schema.returns.size() < 2 || schema.returns[0].name.empty()) {
-    return nullptr;
+static PyObject* return_types_module;
+
+// The type of that name in torch.return_types, made when it is first asked for: the function, the method and the
+// overloads of an op share one, so that `isinstance(x.max(0), torch.return_types.max)` holds for all of them.
+static PyTypeObject* find_return_type(const std::string& op, const std::vector<at::Argument>& returns) {
+  static std::unordered_map<std::string, PyTypeObject*> types;
+  PyTypeObject*& type = types[op];
+  if (type != nullptr) {
+    return type;
   }
   // PyStructSequence keeps the pointers: these live as long as the process.
   auto* fields = new std::vector<PyStructSequence_Field>;
-  for (const at::Argument& ret : schema.returns) {
+  for (const at::Argument& ret : returns) {
     fields->push_back({(new std::string(ret.name))->c_str(), nullptr});
   }
   fields->push_back({nullptr, nullptr});
-  auto* name = new std::string("torch.return_types." + schema.name);
-  PyStructSequence_Desc desc = {name->c_str(), nullptr, fields->data(), static_cast<int>(schema.returns.size())};
-  PyTypeObject* type = PyStructSequence_NewType(&desc);
-  if (type != nullptr) {
-    type->tp_repr = return_type_repr;
+  auto* name = new std::string("torch.return_types." + op);
+  PyStructSequence_Desc desc = {name->c_str(), nullptr, fields->data(), static_cast<int>(returns.size())};
+  type = PyStructSequence_NewType(&desc);
+  if (type == nullptr) {
+    throw_python_error();
   }
+  type->tp_repr = return_type_repr;
+  // Where pickle looks for it: the name that is shown is PyTorch's, the module is ours.
+  PyObject* module = PyUnicode_FromString("reftorch.return_types");
+  if (module == nullptr || PyObject_SetAttrString(reinterpret_cast<PyObject*>(type), "__module__", module) < 0 ||
+      PyObject_SetAttrString(return_types_module, op.c_str(), reinterpret_cast<PyObject*>(type)) < 0) {
+    throw_python_error();
+  }
+  Py_DECREF(module);
   return type;
+}
+
+// torch.return_types.max for `max.dim(...) -> (Tensor values, Tensor indices)`, and max_out where out= is given.
+static ReturnTypes make_return_types(const at::OperatorEntry& entry) {
+  const at::FunctionSchema& schema = entry.schema;
+  if (schema.returns.size() < 2 || schema.returns[0].name.empty()) {
+    return {nullptr, nullptr};
+  }
+  return {find_return_type(schema.name, schema.returns),
+          entry.out != nullptr ? find_return_type(schema.name + "_out", schema.returns) : nullptr};
 }
 
 static PyObject* make_packet(const std::string& name, const std::vector<at::OperatorEntry*>& entries, bool is_method) {
@@ -342,14 +372,14 @@ static PyObject* make_packet(const std::string& name, const std::vector<at::Oper
   packet->is_method = is_method;
   packet->name = PyUnicode_InternFromString(name.c_str());
   packet->signatures = new std::vector<PythonSignature>;
-  packet->return_types = new std::vector<PyTypeObject*>;
+  packet->return_types = new std::vector<ReturnTypes>;
   for (at::OperatorEntry* entry : entries) {
     packet->signatures->emplace_back(entry, is_method);
   }
   std::stable_sort(packet->signatures->begin(), packet->signatures->end(),
                    [](const PythonSignature& a, const PythonSignature& b) { return a.precedes(b); });
   for (const PythonSignature& signature : *packet->signatures) {
-    packet->return_types->push_back(make_return_type(signature.entry()->schema));
+    packet->return_types->push_back(make_return_types(*signature.entry()));
   }
   return reinterpret_cast<PyObject*>(packet);
 }
@@ -369,6 +399,7 @@ void initOps(PyObject* module, PyObject* tensor_base) {
   PyObject* functions = make_namespace(module, "_VariableFunctions");
   PyObject* nn = make_namespace(module, "_nn");
   PyObject* linalg = make_namespace(module, "_linalg");
+  return_types_module = make_namespace(module, "_return_types");
 
   std::map<std::string, std::vector<at::OperatorEntry*>> by_name;
   for (const auto& entry : at::Dispatcher::singleton().entries()) {

@@ -7,6 +7,25 @@ Leaves out: the pictures, and the notes on devices and complex numbers.
 from reftorch._torch_docs._entries import add_docstr
 
 add_docstr(
+    "fill",
+    """
+Return a tensor like ``input`` whose elements are all ``value``.
+
+Args:
+    value: a number, or a tensor of no dimensions.
+
+Shape: that of ``input``.
+
+Raises:
+    RuntimeError: ``value`` has dimensions.
+
+Example:
+    >>> torch.fill(torch.zeros(2), 7)
+    tensor([7., 7.])
+""",
+)
+
+add_docstr(
     "fill_",
     """
 Set all elements to ``value``.

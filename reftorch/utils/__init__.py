@@ -4,6 +4,7 @@ Mirrors: torch/utils/__init__.py
 Leaves out: checkpointing, C++ extensions, the bottleneck profiler and the device context.
 """
 
+from reftorch.utils import deterministic
 from reftorch.utils.hooks import RemovableHandle
 
-__all__ = ["RemovableHandle"]
+__all__ = ["RemovableHandle", "deterministic"]

@@ -271,6 +271,16 @@ def any_tensor_in_rows(make: Inputs) -> Iterator[Sample]:
     yield Sample((make(2, 3),), {"size": 8, "fill_value": -7})
 
 
+def overwritten(make: Inputs) -> Iterator[Sample]:
+    for sample in any_tensor(make):
+        yield Sample((*sample.args, 3))
+
+
+def overwritten_by_tensor(make: Inputs) -> Iterator[Sample]:
+    for sample in any_tensor(make):
+        yield Sample((*sample.args, make()))
+
+
 ROWS = [
     row("index.Tensor", indexed, call=lambda lib, x, *indices: x[indices]),
     row("index_put", put),
@@ -301,6 +311,8 @@ ROWS = [
     row("nonzero_numpy", any_tensor, call=lambda lib, x: lib.nonzero(x, as_tuple=True)),
     row("argwhere", any_tensor),
     row("where", any_tensor),
+    row("fill.Scalar", overwritten),
+    row("fill.Tensor", overwritten_by_tensor),
     # a copy with a part replaced
     row("slice_scatter", sliced),
     row("select_scatter", selected_part),

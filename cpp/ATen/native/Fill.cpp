@@ -50,6 +50,17 @@ static Tensor& fill_tensor_(Tensor& self, const Tensor& value) {
   return self;
 }
 
+static Tensor fill(const Tensor& self, const Scalar& value) {
+  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
+  fill_impl(result, value);
+  return result;
+}
+
+static Tensor fill_tensor(const Tensor& self, const Tensor& value) {
+  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
+  return fill_tensor_(result, value);
+}
+
 static Tensor& zero_(Tensor& self) {
   zero_impl(self);
   return self;
@@ -58,6 +69,8 @@ static Tensor& zero_(Tensor& self) {
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", TORCH_FN(fill_));
   m.def("fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)", TORCH_FN(fill_tensor_));
+  m.def("fill.Scalar(Tensor self, Scalar value) -> Tensor", TORCH_FN(fill), variants::FUNCTION);
+  m.def("fill.Tensor(Tensor self, Tensor value) -> Tensor", TORCH_FN(fill_tensor), variants::FUNCTION);
   m.def("zero_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(zero_));
 }
 

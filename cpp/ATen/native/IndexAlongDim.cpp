@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/native/TensorAdvancedIndexing.cpp (index_select, index_add, index_copy, index_fill, take, put)
 // A vector of indices for one dimension, which names whole slices; and places counted through the flattened tensor.
+#include <ATen/Context.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
@@ -234,6 +235,9 @@ static void take_out(const Tensor& self, const Tensor& index, Tensor& out) {
 
 // out = self, then out.view(-1)[index[i]] = source[i], or += with `accumulate`
 static void put_out(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate, Tensor& out) {
+  if (!accumulate) {
+    globalContext().alertNotDeterministic("put_"); // of two values for one place either may be the last
+  }
   TORCH_CHECK(index.scalar_type() == kLong, "put_(): Expected a long tensor for index, but got ", index.scalar_type());
   TORCH_CHECK(self.scalar_type() == source.scalar_type(),
               "put_(): self and source expected to have the same dtype, but got self.dtype = ", self.scalar_type(),

@@ -4,6 +4,7 @@
 // index grids in IndexFactories.cpp.
 #include <ATen/native/TensorFactories.h>
 
+#include <ATen/Context.h>
 #include <ATen/Resize.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/core/library.h>
@@ -45,10 +46,16 @@ Tensor empty_like_impl(const Tensor& self, OptionalType dtype, OptionalDevice de
                                        where);
 }
 
+// What a user gets whose contents are undefined: in deterministic mode they are not.
+static Tensor uninitialized(Tensor t) {
+  detail::fill_uninitialized(t);
+  return t;
+}
+
 static Tensor empty(IntArrayRef size, OptionalType dtype, OptionalLayout, OptionalDevice device,
                     OptionalBool pin_memory, OptionalFormat format) {
   check_not_pinned(pin_memory);
-  return empty_cpu(size, dtype, device, format);
+  return uninitialized(empty_cpu(size, dtype, device, format));
 }
 
 static Tensor& empty_out(IntArrayRef size, OptionalType dtype, OptionalLayout, OptionalDevice, OptionalBool,
@@ -77,7 +84,8 @@ static Tensor empty_permuted(IntArrayRef size, IntArrayRef physical_layout, Opti
     strides[dim] = step;
     step *= std::max<int64_t>(size[dim], 1);
   }
-  return detail::empty_strided_generic(size, strides, dtype_or_default(dtype), device.value_or(Device()));
+  return uninitialized(
+      detail::empty_strided_generic(size, strides, dtype_or_default(dtype), device.value_or(Device())));
 }
 
 static Tensor empty_strided(IntArrayRef size, IntArrayRef stride, OptionalType dtype, OptionalLayout,
@@ -95,13 +103,13 @@ static Tensor empty_strided(IntArrayRef size, IntArrayRef stride, OptionalType d
       steps[d] = d + 1 == steps.size() ? 1 : std::max<int64_t>(size[d + 1], 1) * steps[d + 1];
     }
   }
-  return detail::empty_strided_generic(size, steps, dtype_or_default(dtype), device.value_or(Device()));
+  return uninitialized(detail::empty_strided_generic(size, steps, dtype_or_default(dtype), device.value_or(Device())));
 }
 
 static Tensor empty_like(const Tensor& self, OptionalType dtype, OptionalLayout, OptionalDevice device,
                          OptionalBool pin_memory, OptionalFormat format) {
   check_not_pinned(pin_memory);
-  return empty_like_impl(self, dtype, device, format);
+  return uninitialized(empty_like_impl(self, dtype, device, format));
 }
 
 // --- filled with one value -------------------------------------------------------------------------------------------
@@ -188,7 +196,7 @@ static Tensor full_like(const Tensor& self, const Scalar& fill_value, OptionalTy
 static Tensor new_empty(const Tensor& self, IntArrayRef size, OptionalType dtype, OptionalLayout, OptionalDevice device,
                         OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
-  return empty_cpu(size, dtype.value_or(self.scalar_type()), device.value_or(self.device()));
+  return uninitialized(empty_cpu(size, dtype.value_or(self.scalar_type()), device.value_or(self.device())));
 }
 
 static Tensor new_empty_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, OptionalType dtype,

@@ -21,7 +21,7 @@ _ONE = """
     bitwise_and.Scalar bitwise_and.Scalar_Tensor bitwise_or.Scalar bitwise_or.Scalar_Tensor bitwise_xor.Scalar
     bitwise_xor.Scalar_Tensor bitwise_left_shift.Tensor_Scalar bitwise_left_shift.Scalar_Tensor
     bitwise_right_shift.Tensor_Scalar bitwise_right_shift.Scalar_Tensor isin.Tensor_Scalar
-    tril triu zeros_like ones_like full_like empty_like
+    fill.Scalar tril triu zeros_like ones_like full_like empty_like
 """
 _SEVERAL = """
     add.Tensor sub.Tensor rsub.Tensor mul.Tensor div.Tensor div.Tensor_mode floor_divide remainder.Tensor fmod.Tensor

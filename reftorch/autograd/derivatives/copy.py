@@ -12,6 +12,8 @@ _zeros_like = _C._VariableFunctions.zeros_like
 derivative("clone", self=lambda grad: grad)
 derivative("_to_copy", self=lambda grad: grad)  # the engine casts it back
 derivative("copy_", self=lambda grad: _zeros_like(grad), src=lambda grad: grad)
+derivative("fill.Scalar", self=lambda grad: _zeros_like(grad))
+derivative("fill.Tensor", self=lambda grad: _zeros_like(grad), value=lambda grad: grad.sum())
 derivative("fill_.Scalar", self=lambda grad: _zeros_like(grad))
 derivative("fill_.Tensor", self=lambda grad: _zeros_like(grad), value=lambda grad: grad.sum())
 derivative("zero_", self=lambda grad: _zeros_like(grad))

@@ -29,8 +29,8 @@ _ELEMENT_WISE = """
     angle sgn floor ceil round round.decimals trunc relu threshold_backward maximum minimum fmax fmin atan2
     hypot logaddexp logaddexp2 xlogy.Tensor xlogy.Scalar_Self xlogy.Scalar_Other copysign.Tensor copysign.Scalar
     where.self clamp clamp_min clamp_max clamp.Tensor clamp_min.Tensor clamp_max.Tensor masked_fill.Scalar erf
-    erfc erfinv lgamma digamma polygamma i0 special_i0e special_i1 special_i1e logit sinc copy_ fill_.Scalar
-    zero_
+    erfc erfinv lgamma digamma polygamma i0 special_i0e special_i1 special_i1e logit sinc copy_ fill.Scalar
+    fill_.Scalar zero_
 """
 
 LINEAR = frozenset(_LINEAR.split())

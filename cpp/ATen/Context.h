@@ -1,0 +1,56 @@
+// Mirrors: aten/src/ATen/Context.h
+// Settings of the whole process. Left out: backends, their libraries and their precision, vmap and quantization.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace reftorch::at {
+
+class TORCH_API Context {
+ public:
+  bool deterministicAlgorithms() const {
+    return deterministic_algorithms_;
+  }
+  bool deterministicAlgorithmsWarnOnly() const {
+    return deterministic_algorithms_warn_only_;
+  }
+  void setDeterministicAlgorithms(bool on, bool warn_only) {
+    deterministic_algorithms_ = on;
+    deterministic_algorithms_warn_only_ = warn_only;
+  }
+  // Whether `empty` and `resize_` write a known value where they would leave what the memory held.
+  bool deterministicFillUninitializedMemory() const {
+    return deterministic_fill_uninitialized_memory_;
+  }
+  void setDeterministicFillUninitializedMemory(bool on) {
+    deterministic_fill_uninitialized_memory_ = on;
+  }
+  // For an op whose result depends on the order in which threads come: an error or a warning where the user wants none.
+  void alertNotDeterministic(const char* caller) const {
+    if (deterministic_algorithms_) {
+      alert(caller);
+    }
+  }
+  // Denormal floats become zero on this thread; false where the processor cannot.
+  bool setFlushDenormal(bool on);
+
+ private:
+  void alert(const char* caller) const;
+
+  bool deterministic_algorithms_ = false;
+  bool deterministic_algorithms_warn_only_ = false;
+  bool deterministic_fill_uninitialized_memory_ = true;
+};
+
+TORCH_API Context& globalContext();
+
+} // namespace reftorch::at
+
+namespace reftorch::at::detail {
+
+// In deterministic mode: fills the storage of `t` from that byte on with NaN, or the largest integer.
+TORCH_API void fill_uninitialized(const Tensor& t, int64_t first_byte = 0);
+
+} // namespace reftorch::at::detail

@@ -1,0 +1,27 @@
+"""Whether deterministic mode fills memory that nobody has written.
+
+``torch.utils.deterministic.fill_uninitialized_memory`` is True unless it is set to False; it counts while
+:func:`reftorch.use_deterministic_algorithms` is on.
+
+Mirrors: torch/utils/deterministic.py
+Leaves out: nothing.
+"""
+
+import sys
+import types
+
+from reftorch import _C
+
+
+class _Deterministic(types.ModuleType):
+    @property
+    def fill_uninitialized_memory(self) -> bool:
+        """Whether ``empty`` and ``resize_`` write NaN, or the largest integer, while deterministic mode is on."""
+        return _C._get_deterministic_fill_uninitialized_memory()
+
+    @fill_uninitialized_memory.setter
+    def fill_uninitialized_memory(self, mode: bool) -> None:
+        _C._set_deterministic_fill_uninitialized_memory(mode)
+
+
+sys.modules[__name__].__class__ = _Deterministic
