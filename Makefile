@@ -122,7 +122,7 @@ test-adapters: ## install the debug adapter that only npm has (Eclipse's), for t
 
 PYTEST := $(IN_VENV) python -m pytest -n 2 --dist loadfile
 
-.PHONY: test sanitize tsan parity fuzz
+.PHONY: test test-browser sanitize tsan parity fuzz
 test: stubs $(STAMPS)/everything ## run every test: C++, Python, docstrings, debuggers, lessons, exercises
 	@$(NINJA) -C build/Debug reftorch_tests
 	@$(PYTEST) tests reftorch $(ARGS)
@@ -131,6 +131,10 @@ REPEATS ?= 50
 .PHONY: test-magics
 test-magics: debug $(STAMPS)/everything ## run a notebook with every magic REPEATS=50 times in a row: no kernel may stay stopped, no gdb be left
 	@REFTORCH_REPEATS=$(REPEATS) $(IN_VENV) python -m pytest -n 0 tests/debug/test_magics_notebook.py $(ARGS)
+
+# Outside `make test`: it needs a chromium, and playwright (.venv/bin/pip install playwright).
+test-browser: stubs $(STAMPS)/everything ## the course in a real browser; parts of it: ARGS='03 exercise book'
+	@$(IN_VENV) python -m tests.course.browser $(ARGS)
 
 # Python itself is not instrumented, so the runtimes come first; what it never frees is not ours to report.
 SANITIZER_LIBS = $(foreach lib,asan ubsan stdc++,$(shell $${CXX:-c++} -print-file-name=lib$(lib).so))

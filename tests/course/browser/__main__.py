@@ -1,0 +1,80 @@
+"""`make test-browser`: the course in a real browser, as a new user meets it.
+
+    python -m tests.course.browser [PART ...] [--shots FOLDER]
+
+The parts are chapters (`03`), `exercise` and `book`; all of them where none is named. It needs chromium and playwright,
+and takes minutes, so it stands outside `make test`.
+
+Mirrors: nothing in PyTorch: PyTorch ships no course.
+Leaves out: other browsers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+from course._tools.layout import ROOT, chapters
+
+EXERCISE = "00.3"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.course.browser", description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", help="chapters as 03, `exercise`, `book`; all of them where none is named")
+    parser.add_argument("--shots", type=Path, default=ROOT / "build" / "screenshots")
+    asked = parser.parse_args()
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        return _missing("no chromium on this machine: install one, as with `apt install chromium`")
+    try:
+        import playwright.sync_api  # noqa: F401
+    except ImportError:
+        return _missing("no playwright in this environment: .venv/bin/pip install playwright")
+    known = {chapter.number for chapter in chapters()} | {"exercise", "book"}
+    if unknown := set(asked.parts) - known:
+        return _missing(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
+    asked.shots.mkdir(parents=True, exist_ok=True)
+    wrong = _look(chromium, set(asked.parts) or known, asked.shots)
+    for each in wrong:
+        print(f"WRONG  {each}")
+    print(f"{len(wrong)} things wrong; screenshots are in {asked.shots}")
+    return 1 if wrong else 0
+
+
+def _missing(text: str) -> int:
+    print(f"error: {text}", file=sys.stderr)
+    return 2
+
+
+def _look(chromium: str, parts: set[str], shots: Path) -> list[str]:
+    # Only now, for these import playwright.
+    from playwright.sync_api import sync_playwright
+
+    from tests.course.browser.book import check_book
+    from tests.course.browser.exercise import solve
+    from tests.course.browser.lessons import check_lessons
+    from tests.course.browser.server import jupyterlab
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends the server and the browser on the way out
+    wrong: list[str] = []
+    scratch = Path(tempfile.mkdtemp(prefix="browser-", dir=ROOT / "build"))
+    try:
+        with jupyterlab(scratch) as lab, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+            wanted = [chapter for chapter in chapters() if chapter.number in parts]
+            wrong += check_lessons(browser, lab, wanted, shots) if wanted else []
+            wrong += solve(browser, lab, EXERCISE, shots) if "exercise" in parts else []
+            wrong += check_book(browser, scratch / "book", shots) if "book" in parts else []
+            browser.close()
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main())

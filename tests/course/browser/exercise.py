@@ -1,0 +1,98 @@
+"""One exercise, done as a learner does it: started in a terminal, answered wrong, answered right, checked in a cell.
+
+Mirrors: nothing in PyTorch: PyTorch ships no course.
+Leaves out: the other exercises; `tests/course/test_gates.py` runs each answer of each.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page
+
+from course._tools.exercises import Exercise, find_exercise, learners_notebook, solution
+from course._tools.layout import Chapter
+from tests.course.browser import notebooks
+from tests.course.browser.lessons import SCREEN
+from tests.course.browser.server import TOKEN, Lab
+
+
+def solve(browser: Browser, lab: Lab, number: str, shots: Path) -> list[str]:
+    """Solve exercise `number`, after a wrong answer; returns what did not come as a learner must see it."""
+    chapter, exercise = find_exercise(number)
+    wrong = _start(browser, lab, chapter, shots)
+    page = browser.new_page(viewport=SCREEN)
+    _open_from_start_page(page, lab, chapter)
+    wrong += _answer(page, chapter, exercise, shots)
+    page.close()
+    page = browser.new_page(viewport=SCREEN)
+    page.goto(lab.url())
+    notebooks.wait_until_open(page)
+    notebooks.run_all(page)
+    row = page.locator(f"{notebooks.PANEL} tr", has_text=chapter.title)
+    if "1 of" not in (row.text_content() or ""):
+        wrong.append(f"the start page does not show the progress: {row.text_content()}")
+    page.screenshot(path=str(shots / "exercise_6_start_page.png"))
+    page.close()
+    return [f"exercise {number}: {each}" for each in wrong]
+
+
+def _start(browser: Browser, lab: Lab, chapter: Chapter, shots: Path) -> list[str]:
+    """`reftorch-course start`, typed into a terminal of JupyterLab."""
+    page = browser.new_page(viewport=SCREEN)
+    page.goto(f"{lab.address}/lab/terminals/course?token={TOKEN}&reset")
+    page.wait_for_selector(".jp-Terminal .xterm-screen", timeout=notebooks.PATIENCE * 1000)
+    page.wait_for_timeout(2000)  # the shell's prompt
+    page.click(".jp-Terminal .xterm-screen")
+    page.keyboard.type(f"reftorch-course start {chapter.number} && reftorch-course status\n")
+    notebook = lab.work / chapter.folder.name / "exercises.ipynb"
+    deadline = time.monotonic() + notebooks.PATIENCE
+    while not notebook.exists() and time.monotonic() < deadline:
+        page.wait_for_timeout(500)
+    page.wait_for_timeout(3000)
+    page.screenshot(path=str(shots / "exercise_1_terminal.png"))
+    page.close()
+    return [] if notebook.exists() else [f"no {notebook} after `reftorch-course start` in a terminal"]
+
+
+def _open_from_start_page(page: Page, lab: Lab, chapter: Chapter) -> None:
+    page.goto(lab.url())
+    notebooks.wait_until_open(page)
+    notebooks.run_all(page)  # the stored page knows of no working copy
+    page.locator(f"{notebooks.PANEL} tr", has_text=chapter.title).locator("a", has_text="exercises").click()
+    page.wait_for_selector(f'{notebooks.PANEL} h1:has-text("Exercises")', timeout=notebooks.PATIENCE * 1000)
+    notebooks.wait_until_open(page)
+
+
+def _answer(page: Page, chapter: Chapter, exercise: Exercise, shots: Path) -> list[str]:
+    number = exercise.number
+    marks = [cell["metadata"].get("reftorch", {}) for cell in learners_notebook(chapter)["cells"]]
+    cells = notebooks.cells(page)
+    answer = cells.nth(marks.index({"exercise": number, "role": "answer"}))
+    check = cells.nth(marks.index({"exercise": number, "role": "check"}))
+    imports = cells.nth(next(i for i, mark in enumerate(marks) if not mark and i > 0))
+    notebooks.run(page, imports)
+
+    def attempt(name: str, source: str, *expected: str) -> list[str]:
+        if source:
+            notebooks.write(page, answer, source)
+        notebooks.run(page, answer)
+        said = notebooks.run(page, check)
+        check.scroll_into_view_if_needed()
+        page.screenshot(path=str(shots / f"exercise_{name}.png"))
+        return [f"{name}: {said[:300]!r} does not say {text!r}" for text in expected if text not in said]
+
+    wrong = attempt("2_untouched", "", f"exercise {number}: not done")
+    wrong += attempt("3_wrong", exercise.mutants[0].source, f"exercise {number}: failed", "came:", "expected:")
+    wrong += attempt("4_right", solution(exercise.answers[0].source), f"exercise {number}: passed")
+    page.keyboard.press("Escape")
+    page.keyboard.press("b")  # a new cell below the check
+    below = cells.nth(marks.index({"exercise": number, "role": "check"}) + 1)
+    notebooks.write(page, below, f'course("check {chapter.number}")')
+    notebooks.save(page)
+    said = notebooks.run(page, below)
+    below.scroll_into_view_if_needed()
+    page.screenshot(path=str(shots / "exercise_5_all.png"))
+    expected = (f"{number}  passed", f"1 of {sum(mark.get('role') == 'check' for mark in marks)} passed")
+    return wrong + [f"the course's check says {said[-400:]!r}, not {text!r}" for text in expected if text not in said]

@@ -1,0 +1,128 @@
+"""A JupyterLab of its own for a browser to look at, which leaves no process behind.
+
+Mirrors: nothing in PyTorch: PyTorch ships no course.
+Leaves out: the learner's settings and working copies, which are not touched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+START_PAGE = "course/index.ipynb"
+TOKEN = "lesson"
+# All cells are laid out, not only those in view; what is typed is saved when it is said; no news and no tour.
+SETTINGS = {
+    "notebook-extension/tracker": {"windowingMode": "none"},
+    "docmanager-extension/plugin": {"autosave": False},
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+}
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running JupyterLab: its address, and where the learner's working copies are."""
+
+    address: str
+    work: Path
+
+    def url(self, notebook: str = "") -> str:
+        """Where `notebook` is shown; the start page, as `make lab` opens it, where none is named."""
+        return f"{self.address}/lab/tree/{notebook or START_PAGE}?token={TOKEN}&reset"
+
+
+@contextmanager
+def jupyterlab(scratch: Path) -> Iterator[Lab]:
+    """A server on a free port, rooted at the checkout; it, its kernels and its terminals end with the block.
+
+    Args:
+        scratch: an empty folder inside the checkout, for settings and working copies.
+    """
+    for name, content in SETTINGS.items():
+        file = scratch / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(content))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = [
+        f"--ServerApp.root_dir={ROOT}",
+        f"--port={port}",
+        "--no-browser",
+        "--allow-root",
+        f"--IdentityProvider.token={TOKEN}",
+    ]
+    work = scratch / "work"
+    environment = {
+        **os.environ,
+        "JUPYTERLAB_SETTINGS_DIR": str(scratch / "settings"),
+        "REFTORCH_COURSE_WORK": str(work),
+        # As in `make lab`: in a terminal there, `reftorch-course` is that of this environment.
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    log = scratch / "jupyterlab.log"
+    with log.open("w") as output:
+        command = [sys.executable, "-m", "jupyterlab", *options]
+        server = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        address = f"http://127.0.0.1:{port}"
+        _wait_until_it_answers(server, address, log)
+        yield Lab(address, work)
+    finally:
+        _end(server)
+
+
+def _wait_until_it_answers(server: subprocess.Popen, address: str, log: Path) -> None:
+    deadline = time.monotonic() + 180
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            raise RuntimeError(f"JupyterLab ended with {server.returncode}:\n{log.read_text()[-2000:]}")
+        with suppress(urllib.error.URLError, OSError):
+            urllib.request.urlopen(f"{address}/api?token={TOKEN}", timeout=5)
+            return
+        time.sleep(0.5)
+    raise RuntimeError(f"JupyterLab did not answer for three minutes:\n{log.read_text()[-2000:]}")
+
+
+def _end(server: subprocess.Popen) -> None:
+    """Ask the server to end, which ends its kernels; what is still there after a minute is killed, by its number."""
+    family = [server.pid, *descendants(server.pid)]
+    server.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        server.wait(60)
+    for pid in family:
+        if _is_alive(pid):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    server.wait()
+
+
+def descendants(ancestor: int) -> list[int]:
+    """The processes that `ancestor` has started, at any depth."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it may end while we look
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+    family = {ancestor}
+    while more := {pid for pid, parent in parents.items() if parent in family} - family:
+        family |= more
+    return sorted(family - {ancestor})
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
