@@ -13,6 +13,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,8 @@ def _check(console: Console, arguments: argparse.Namespace) -> int:
         if result.state == "failed":
             console.print(Text(f"      came:     {result.came}\n      expected: {result.expected}"))
     passed = sum(result.state == "passed" for result in results)
-    console.print(f"\n{passed} of {len(results)} passed in {notebook} (as last saved)")
+    saved = datetime.fromtimestamp((chapter.working_copy / "exercises.ipynb").stat().st_mtime)
+    console.print(f"\n{passed} of {len(results)} passed in {notebook}, as saved at {saved:%H:%M:%S}")
     todo = next((result.exercise for result in results if result.state != "passed"), None)
     if todo:
         console.print(f"For help: `reftorch-course hint {todo}`")
@@ -97,6 +99,11 @@ def _hint(console: Console, arguments: argparse.Namespace) -> int:
         console.print(Markdown(hint))
     if shown_now == len(exercise.hints):
         console.print(f"That was the last; the solution: `reftorch-course solution {exercise.number}`")
+    elif chapter.working_copy.exists():
+        console.print(f"The next one: `reftorch-course hint {exercise.number}` again")
+    else:
+        start = f"`reftorch-course start {chapter.number}`"
+        console.print(f"Which hints you have seen is noted once the chapter is started ({start}); --all shows the rest")
     return 0
 
 
@@ -110,6 +117,7 @@ def _solution(console: Console, arguments: argparse.Namespace) -> int:
 def _reset(console: Console, arguments: argparse.Namespace) -> int:
     copy, backup = work.reset(find_chapter(arguments.chapter))
     console.print(f"Your work is kept in [bold]{shown(backup)}[/]; a fresh copy is in [bold]{shown(copy)}[/]")
+    console.print("A notebook of it that is open shows the old text: in JupyterLab, File, Reload Notebook from Disk")
     return 0
 
 
@@ -156,7 +164,8 @@ def _book(console: Console, arguments: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="reftorch-course", description="Work through the reftorch course.")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
     def command(run: Command, help: str, **argument: str) -> argparse.ArgumentParser:
         added = commands.add_parser(run.__name__[1:], help=help, description=help)
@@ -189,11 +198,15 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    arguments = _parser().parse_args(argv)
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if arguments.run is None:
+        parser.print_help()
+        return 2
     console = Console(highlight=False, soft_wrap=True)
     try:
         return arguments.run(console, arguments)
-    except CourseError as error:
+    except (CourseError, OSError) as error:  # an OSError names the file that cannot be read or written
         Console(stderr=True, highlight=False, soft_wrap=True).print(Text.assemble(("error: ", "red"), str(error)))
         return 2
     except KeyboardInterrupt:

@@ -28,8 +28,8 @@ def workspace() -> Path:
 
 
 def shown(path: Path) -> str:
-    """`path` as a learner would type it: relative to the checkout where it lies inside."""
-    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+    """`path` as a learner would type it: from the root of the checkout, for one who works inside it."""
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) and Path.cwd().is_relative_to(ROOT) else str(path)
 
 
 @dataclass(frozen=True)

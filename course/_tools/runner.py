@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nbclient import NotebookClient
@@ -59,7 +59,7 @@ class Kernel:
         try:
             self._client.execute_cell(cell, len(self._client.nb.cells) - 1, execution_count=self._count)
         except DeadKernelError:
-            raise KernelDied("the kernel died: a crash in native code") from None
+            raise KernelDied("the kernel ended: a crash in native code, or a call of exit()") from None
         except CellTimeoutError:
             raise KernelDied(f"the cell ran longer than {CELL_TIMEOUT} s and was stopped") from None
         return cell.outputs
@@ -103,20 +103,29 @@ def check_notebook(chapter: Chapter, notebook: Notebook, folder: Path) -> list[R
     """
     exercises = exercises_of(chapter)
     results: dict[str, Result] = {}
+    raised: dict[str, str] = {}  # by an answer itself, before it is checked: a syntax error, say
     broken = ""
     with kernel(folder) as running:
-        for number, source in _cells_to_run(exercises, notebook):
+        for number, role, source in _cells_to_run(exercises, notebook):
             try:
                 outputs = running.run(source)
             except KernelDied as death:
-                broken = f"{death}, in the cell that starts with {source.splitlines()[0]!r}"
-                if number:
+                broken = f"{death}, in the cell that starts with {(source.splitlines() or [''])[0]!r}"
+                if role == "check":
                     results[number] = Result(number, "failed", exercises[number].title, broken, "a cell that ends")
                 break
-            if number:
+            if role == "check":
                 results[number] = reported(outputs) or Result(
                     number, "failed", exercises[number].title, error_in(outputs) or "no report", "a report of the check"
                 )
+                if results[number].state == "failed" and number in raised:
+                    results[number] = replace(
+                        results[number],
+                        came=f"{raised[number]}, in the cell of your answer",
+                        expected="a cell that runs",
+                    )
+            elif role == "answer" and (error := error_in(outputs)):
+                raised[number] = error
     after = broken and f"not reached: {broken}"
     return [
         results.get(number) or Result(number, "failed", exercise.title, after, "a run to the end")
@@ -124,16 +133,17 @@ def check_notebook(chapter: Chapter, notebook: Notebook, folder: Path) -> list[R
     ]
 
 
-def _cells_to_run(exercises: dict[str, Exercise], notebook: Notebook) -> Iterator[tuple[str | None, str]]:
+def _cells_to_run(exercises: dict[str, Exercise], notebook: Notebook) -> Iterator[tuple[str, str, str]]:
+    """Exercise (empty where it belongs to none), role and source of each cell; the checks are the chapter's own."""
     missing = dict(exercises)
     for cell in notebook["cells"]:
         if cell["cell_type"] != "code":
             continue
         mark = cell["metadata"].get("reftorch", {})
-        if mark.get("role") != "check":
-            yield None, cell["source"]
-        elif mark["exercise"] in missing:
-            exercise = missing.pop(mark["exercise"])
-            yield exercise.number, exercise.check.source
-    for exercise in missing.values():
-        yield exercise.number, exercise.check.source
+        number, role = mark.get("exercise", ""), mark.get("role", "")
+        if role != "check":
+            yield number, role, cell["source"]
+        elif number in missing:
+            yield number, role, missing.pop(number).check.source
+    for number, exercise in missing.items():
+        yield number, "check", exercise.check.source

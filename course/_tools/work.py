@@ -7,7 +7,10 @@ Leaves out: merging a chapter that changed since it was started; `reset` keeps t
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
+import tempfile
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,10 +37,24 @@ def start(chapter: Chapter) -> Path:
             f"`reftorch-course reset {chapter.number}`, which keeps a backup"
         )
     target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(
-        chapter.folder, target, ignore=shutil.ignore_patterns("_solutions", ".ipynb_checkpoints", "__pycache__")
-    )
+    left_out = shutil.ignore_patterns("_solutions", ".ipynb_checkpoints", "__pycache__")
+    # Under its name only when it is whole: a copy that was interrupted would be taken for somebody's work.
+    with tempfile.TemporaryDirectory(prefix=".copying-", dir=target.parent) as temporary:
+        copy = Path(temporary) / target.name
+        shutil.copytree(chapter.folder, copy, ignore=left_out)
+        for file in copy.glob("*.ipynb"):
+            file.write_text(_led_back(file.read_text(), chapter.folder, target))
+        copy.rename(target)
     return target
+
+
+def _led_back(text: str, original: Path, copy: Path) -> str:
+    """The text of a notebook, its stored links leading from `copy` to where they led from `original`."""
+
+    def moved(found: re.Match[str]) -> str:
+        return found[1] + os.path.relpath(os.path.join(original, found[2]), copy)
+
+    return re.sub(r'(href=\\")(\.\./[^"#\\]*)', moved, text)
 
 
 def reset(chapter: Chapter) -> tuple[Path, Path]:
@@ -81,13 +98,22 @@ def next_hint(chapter: Chapter, number: str, hints: list[str]) -> int:
 
 
 def read_progress(chapter: Chapter) -> dict[str, Any]:
-    """What was noted of the chapter: `results` by exercise, `checked`, `hints`; empty where nothing was."""
-    file = chapter.working_copy / PROGRESS
-    return json.loads(file.read_text()) if file.exists() else {}
+    """What was noted of the chapter: `results` by exercise, `checked`, `hints`.
+
+    Empty where nothing was noted, or nothing that can be read: the next check notes it anew.
+    """
+    try:
+        progress = json.loads((chapter.working_copy / PROGRESS).read_text())
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return {}
+    return progress if isinstance(progress, dict) else {}
 
 
 def _write_progress(chapter: Chapter, progress: dict[str, Any]) -> None:
-    (chapter.working_copy / PROGRESS).write_text(json.dumps(progress, indent=1) + "\n")
+    file = chapter.working_copy / PROGRESS
+    whole = file.with_suffix(".new")  # a check that is interrupted leaves the former progress
+    whole.write_text(json.dumps(progress, indent=1) + "\n")
+    whole.replace(file)
 
 
 def _started(chapter: Chapter) -> Path:

@@ -6,13 +6,15 @@ Mirrors: nothing in PyTorch: PyTorch ships no course.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
 from course._tools.cli import main
-from course._tools.layout import ROOT
+from course._tools.layout import ROOT, shown
+from course._tools.notebook import as_text, new_cell, read
 from course._tools.runner import kernel
 
 
@@ -187,3 +189,58 @@ def test_a_notebook_cell_runs_the_same_commands(toy, capsys):
     assert toy.working_copy.exists()
     course("no-such-command")
     assert "no-such-command" in capsys.readouterr().err
+
+
+def test_what_no_command_can_do_is_answered_with_all_commands(toy, capsys):
+    assert main([]) == 2
+    assert "COMMAND" in capsys.readouterr().out
+
+
+def test_a_copy_that_cannot_be_made_leaves_nothing_half_made(toy, monkeypatch, capsys):
+    def interrupted(*arguments, **options):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("course._tools.work.shutil.copytree", interrupted)
+    assert main(["start", "07"]) == 2
+    assert "No space left" in capsys.readouterr().err
+    assert not toy.working_copy.exists()
+    assert not list(toy.working_copy.parent.iterdir())
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]"])
+def test_progress_that_cannot_be_read_is_as_none_and_noted_anew(toy, answer, capsys, content):
+    main(["start", "07"])
+    answer("07.1", "def double(x):\n    return x + x")
+    (toy.working_copy / "progress.json").write_text(content)
+    assert main(["status"]) == 0
+    assert "never" in capsys.readouterr().out
+    main(["check", "07"])
+    assert "passed" in (toy.working_copy / "progress.json").read_text()
+
+
+def test_links_stored_in_a_lesson_lead_from_the_copy_to_the_same_place(toy):
+    lesson = read(toy.lesson)
+    html = '<a href="../../cpp/x.cpp#line=3">x</a> <a href="https://example.org/y">y</a> <a href="lesson.ipynb">z</a>'
+    output = {"output_type": "display_data", "data": {"text/html": html}, "metadata": {}}
+    lesson["cells"].append({**new_cell("code", "", "links"), "outputs": [output], "execution_count": 1})
+    toy.lesson.write_text(as_text(lesson))
+    main(["start", "07"])
+    copied = read(toy.working_copy / "lesson.ipynb")["cells"][-1]["outputs"][0]["data"]["text/html"]
+    target = os.path.relpath(toy.folder.parents[1] / "cpp/x.cpp", toy.working_copy)
+    assert f'href="{target}#line=3"' in copied
+    assert 'href="https://example.org/y"' in copied
+    assert 'href="lesson.ipynb"' in copied
+
+
+def test_a_hint_of_a_chapter_that_is_not_started_says_why_it_is_always_the_first(toy, capsys):
+    for _ in range(2):
+        assert main(["hint", "07.1"]) == 0
+        said = capsys.readouterr().out
+        assert "Hint 1 of 2" in said
+        assert "reftorch-course start 07" in said
+
+
+def test_paths_are_whole_where_the_learner_is_outside_of_the_checkout(tmp_path, monkeypatch):
+    assert shown(ROOT / "course") == "course"
+    monkeypatch.chdir(tmp_path)
+    assert shown(ROOT / "course") == str(ROOT / "course")
