@@ -385,3 +385,26 @@ def test_old_bases_have_their_names():
         nested.forward_extended()
     with pytest.raises(NotImplementedError):
         nested.backward_extended()
+
+
+@pytest.mark.parametrize("make_view", [lambda t: t.view(2, 2), lambda t: t[1:], lambda t: t.t()[:1]])
+def test_a_view_marked_dirty_is_of_the_function_and_so_is_its_base(make_view, real_torch):
+    def gradients(lib):
+        class Doubled(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.mark_dirty(x)
+                return x.mul_(2)
+
+            @staticmethod
+            def backward(ctx, grad):
+                return grad * 2
+
+        leaf = lib.arange(4.0).view(2, 2).requires_grad_()
+        base = leaf * leaf
+        view = make_view(base)
+        assert Doubled.apply(view) is view
+        found = [lib.autograd.grad(out.sin().sum(), leaf, retain_graph=True)[0] for out in (view, base)]
+        return [value for grad in found for value in grad.reshape(-1).tolist()]
+
+    assert gradients(torch) == pytest.approx(gradients(real_torch), rel=1e-5)

@@ -161,7 +161,9 @@ void rebase_history(const Variable& self, Edge edge) {
   check_view_inplace(self);
   auto copy_slices = std::make_shared<CopySlices>(view->base_, self, std::move(edge.function));
   set_gradient_edge(view->base_, Edge(std::move(copy_slices), 0));
-  grad_fn(self); // brings the view up to date
+  // Whoever asked since the change has brought the view up to date with the base's former history.
+  view->attr_version_ = version(self) - 1;
+  grad_fn(self);
 }
 
 void add_hook(const Variable& self, std::unique_ptr<FunctionPreHook> hook) {
