@@ -10,6 +10,7 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/functorch/TensorWrapper.h>
+#include <c10/core/GradMode.h>
 
 #include <pybind11/pybind11.h>
 
@@ -167,7 +168,7 @@ PyObject* THPVariable_numpy(PyObject* self, PyObject* args, PyObject* kwargs) {
     return nullptr;
   }
   const at::Tensor t = at::functorch::materialize(THPVariable_Unpack(self), "calling .numpy()");
-  TORCH_CHECK(force || !t.requires_grad(),
+  TORCH_CHECK(force || !(c10::GradMode::is_enabled() && t.requires_grad()),
               "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
   TORCH_CHECK_TYPE(t.device().is_cpu(), "can't convert ", t.device(),
                    " device type tensor to numpy. Use Tensor.cpu() to copy the tensor to "
