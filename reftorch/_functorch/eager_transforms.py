@@ -50,6 +50,13 @@ def _unwrapped(tree: Any, level: int) -> Any:
     return tree_map(lambda x: _functorch._unwrap(x, level) if _is_tensor(x) else x, tree)
 
 
+def _unwrapped_aux(aux: Any, level: int) -> Any:
+    for leaf in tree_leaves(aux):
+        if not _is_tensor(leaf):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(leaf)}")
+    return _unwrapped(aux, level)
+
+
 def _differentiable(tree: Any) -> Any:
     """Wrapped tensors as leaves of the level's own graph."""
 
@@ -128,11 +135,15 @@ def _vjp(
     with disable_saved_tensors_hooks(_NO_HOOKS), _level(_functorch._grad_increment_nesting) as level, enable_grad():
         inputs = _differentiable(_chosen(args, chosen))
         outputs = func(*_replaced(_wrapped(args), chosen, inputs), **_wrapped(kwargs))
-        outputs, aux = _with_aux(outputs, name) if has_aux else (outputs, None)
+        outputs, aux = _with_aux(outputs, name) if has_aux else (outputs, ())
         _check_outputs(outputs, name)
-        results, aux = _unwrapped(outputs, level), _unwrapped(aux, level)
+        results, aux = _unwrapped(outputs, level), _unwrapped_aux(aux, level)
+        flat_outputs, outputs_spec = tree_flatten(outputs)
+        for output in flat_outputs:
+            _ = (
+                output.grad_fn
+            )  # of a view whose base has changed, it is made when it is asked for: as long as we are here
     flat_inputs, inputs_spec = tree_flatten(inputs)
-    flat_outputs, outputs_spec = tree_flatten(outputs)
     for output in flat_outputs:
         if not output.is_floating_point():
             raise RuntimeError(
@@ -255,15 +266,15 @@ def _jvp(
         return _fn.zeros_like(half.primal) if half.tangent is None else half.tangent
 
     with _level(_functorch._jvp_increment_nesting) as level, _dual_level(), forward_ad._set_fwd_grad_enabled(True):
-        duals = tree_map(lambda p, t: forward_ad.make_dual(_functorch._wrap(p), t), primals, tangents)
+        duals = tree_map(lambda p, t: forward_ad.make_dual(_functorch._wrap(p), _functorch._wrap(t)), primals, tangents)
         outputs = func(*_replaced(_wrapped(args), chosen, duals))
-        outputs, aux = _with_aux(outputs, _JVP) if has_aux else (outputs, None)
+        outputs, aux = _with_aux(outputs, _JVP) if has_aux else (outputs, ())
         _check_outputs(outputs, _JVP)
         flat, spec = tree_flatten(outputs)
         halves = [forward_ad.unpack_dual(out) for out in flat]
         values = [_functorch._unwrap(half.primal, level) for half in halves]
         moved = [_functorch._unwrap(tangent_of(half), level) for half in halves]
-        aux = _unwrapped(tree_map(lambda x: forward_ad.unpack_dual(x).primal if _is_tensor(x) else x, aux), level)
+        aux = _unwrapped_aux(tree_map(lambda x: forward_ad.unpack_dual(x).primal if _is_tensor(x) else x, aux), level)
     results = tree_unflatten(values, spec), tree_unflatten(moved, spec)
     return (*results, aux) if has_aux else results
 

@@ -175,6 +175,82 @@ def test_a_pull_back_can_be_used_again():
     assert value.tolist() == [1, 8, 27]
 
 
+@pytest.mark.parametrize("aux", [1, 2.5, "abc", None])
+def test_what_is_handed_on_is_tensors(aux):
+    x = torch.tensor(V)
+    calls = [
+        lambda f: vjp(f, x, has_aux=True),
+        lambda f: jvp(f, (x,), (x,), has_aux=True),
+        lambda f: grad(lambda x: (x.sum(), f(x)[1]), has_aux=True)(x),
+        lambda f: jacrev(f, has_aux=True)(x),
+        lambda f: jacfwd(f, has_aux=True)(x),
+    ]
+    for call in calls:
+        for f in (lambda x: (x, aux), lambda x: (x, [x, aux])):
+            with pytest.raises(RuntimeError, match="Expected tensors, got unsupported type"):
+                call(f)
+
+
+def test_a_view_whose_base_changes_afterwards(real_torch):
+    def call(lib, F):
+        def f(x):
+            y = x.clone()
+            first = y[0]
+            y.sin_()
+            return first
+
+        return F.grad(f)(lib.tensor(V)), F.jacrev(f)(lib.tensor(V)), F.jvp(f, (lib.tensor(V),), (lib.ones(3),))
+
+    same(call, real_torch)
+
+
+def test_inference_mode_outside(real_torch):
+    def call(lib, F):
+        f = number(lib)
+        with lib.inference_mode():
+            x = lib.tensor(V)
+            results = (
+                F.grad(f)(x),
+                F.vjp(f, x)[1](lib.tensor(1.0)),
+                F.jvp(f, (x,), (x,)),
+                F.hessian(f)(x),
+                F.vmap(F.grad(f))(lib.tensor(M)),
+                F.grad(lambda m: F.vmap(f)(m).sum())(lib.tensor(M)),
+            )
+            assert lib.is_inference_mode_enabled()
+        assert not lib.is_inference_mode_enabled()
+        return results
+
+    same(call, real_torch)
+
+
+IN_PLACE = {
+    "all": (lambda x, y: (x.copy_(y),), (2, 6)),
+    "a view": (lambda x, y: _copied(x, x[:, ::2], y), (2, 3)),
+    "the base of a view": (lambda x, y: (x[0, ::2], x.copy_(y)), (2, 6)),
+    "a view of a copy": (lambda x, y: _copied(x.clone(), None, y), (6,)),
+}
+
+
+def _copied(x, view, y):
+    view = x[0] if view is None else view
+    return view.copy_(y), x
+
+
+@pytest.mark.parametrize(("f", "shape"), IN_PLACE.values(), ids=IN_PLACE)
+def test_tangents_changed_in_place_under_vmap(f, shape, real_torch):
+    def call(lib, F):
+        x = lib.arange(24.0).sin().view(2, 2, 6)
+        y = lib.arange(24.0).cos()[: 2 * _count(shape)].view(2, *shape)
+        return F.vmap(lambda x, xt, y, yt: F.jvp(f, (x, y), (xt, yt)))(x, x * 2, y, y * 3)
+
+    same(call, real_torch)
+
+
+def _count(shape):
+    return shape[0] * (shape[1] if len(shape) > 1 else 1)
+
+
 ERRORS = {
     "no number": (
         lambda: grad(lambda x: x * 2)(torch.tensor(V)),

@@ -2,7 +2,7 @@
 #include <ATen/functorch/DynamicLayer.h>
 
 #include <ATen/core/library.h>
-#include <c10/core/GradMode.h>
+#include <c10/core/InferenceMode.h>
 
 namespace reftorch::at::functorch {
 
@@ -20,6 +20,10 @@ static void update_included_keys() {
   tls_local_dispatch_key_set.included_ = layers.empty() ? others : others | front;
 }
 
+static void set_inference_mode(bool enabled) {
+  c10::InferenceMode::restore({enabled, c10::GradMode::is_enabled()});
+}
+
 int64_t push_layer(TransformType type, int64_t batch_size, RandomnessType randomness) {
   DynamicLayer layer;
   layer.level = layers.empty() ? 1 : layers.back().level + 1;
@@ -28,7 +32,9 @@ int64_t push_layer(TransformType type, int64_t batch_size, RandomnessType random
   layer.randomness = randomness;
   layer.previous_grad_mode = c10::GradMode::is_enabled();
   layer.previous_fw_grad_mode = c10::ForwardAD::is_enabled();
+  layer.previous_inference_mode = c10::InferenceMode::is_enabled();
   layer.is_alive = std::make_shared<bool>(true);
+  set_inference_mode(layer.previous_inference_mode && type == TransformType::Vmap);
   layers.push_back(std::move(layer));
   update_included_keys();
   return layers.back().level;
@@ -37,6 +43,7 @@ int64_t push_layer(TransformType type, int64_t batch_size, RandomnessType random
 void pop_layer() {
   TORCH_INTERNAL_ASSERT(!layers.empty(), "pop_layer(): there is no function transform");
   *layers.back().is_alive = false;
+  set_inference_mode(layers.back().previous_inference_mode);
   layers.pop_back();
   update_included_keys();
 }

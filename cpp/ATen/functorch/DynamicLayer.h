@@ -17,7 +17,8 @@ enum class RandomnessType : uint8_t { Error, Same, Different };
 // what the rule does one layer down. Under grad and jvp, Front wraps the tensors that are not of this level, so that
 // the keys below see no others; Autograd records the op, or computes its tangent; the key Back takes the wrappers off,
 // and calls the op one layer down. With no layer left the op is an ordinary one. An op made of others is none of a
-// layer's business: each of those comes to Front by itself.
+// layer's business: each of those comes to Front by itself. What runs under grad and jvp has to be recorded, so
+// inference mode is off inside of them.
 struct DynamicLayer {
   int64_t level = 0; // from 1, outermost first
   TransformType type = TransformType::Grad;
@@ -25,6 +26,7 @@ struct DynamicLayer {
   RandomnessType randomness = RandomnessType::Error; // of vmap
   bool previous_grad_mode = true; // what held outside: a gradient is recorded outside only if it was wanted there
   bool previous_fw_grad_mode = true;
+  bool previous_inference_mode = false;
   std::shared_ptr<bool> is_alive;
 };
 

@@ -53,8 +53,8 @@ Tensor unwrap_dead(Tensor t) {
   for (TensorWrapper* wrapper = maybe_get_wrapper(t); wrapper != nullptr && !*wrapper->is_alive_;
        wrapper = maybe_get_wrapper(t)) {
     TORCH_CHECK(!wrapper->bdim_.has_value(),
-                "vmap: a tensor of a function under vmap is used after vmap has returned. Return it from the function "
-                "instead of storing it elsewhere.");
+                "vmap: your tensor may have escaped from inside a function being vmapped: it is used after vmap has "
+                "returned. Return it from the function instead of storing it elsewhere.");
     t = Tensor(wrapper->value_);
   }
   return t;

@@ -2,6 +2,7 @@
 #include <csrc/autograd/engine.h>
 
 #include <ATen/Functions.h>
+#include <ATen/functorch/TensorWrapper.h>
 #include <ATen/record_function.h>
 #include <c10/core/GradMode.h>
 #include <csrc/autograd/functions/basic_ops.h>
@@ -227,7 +228,7 @@ void Engine::compute_dependencies(Node& root, GraphTask& task, uint64_t min_topo
 static void check_nan(const Node& fn, const variable_list& outputs) {
   const c10::NoGradGuard no_grad;
   for (size_t i = 0; i < outputs.size(); i++) {
-    const Variable& output = outputs[i];
+    const Variable output = at::functorch::innermost(outputs[i]); // of a batch, all examples
     TORCH_CHECK(!output.defined() || at::all(at::eq(output, output)).item().toBool(), "Function '", fn.name(),
                 "' returned nan values in its ", i, "th output.");
   }

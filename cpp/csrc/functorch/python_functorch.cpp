@@ -201,6 +201,12 @@ py::object describe_wrapper(const at::Tensor& t) {
                             : py::make_tuple(wrapper->level_, dim_object(wrapper->bdim_), wrapper->value_);
 }
 
+// The level of a wrapper, -1 once its transform has returned; 0 for a plain tensor.
+int64_t level_of(const at::Tensor& t) {
+  const functorch::TensorWrapper* wrapper = functorch::maybe_get_wrapper(t);
+  return wrapper == nullptr ? 0 : *wrapper->is_alive_ ? wrapper->level_ : -1;
+}
+
 // (level, kind, batch size, randomness); None outside of all transforms.
 py::object describe_layer() {
   static const char* const kinds[] = {"vmap", "grad", "jvp"};
@@ -244,6 +250,7 @@ void initFunctorch(PyObject* module) {
     return function();
   });
   m.def("is_batched", &functorch::is_batched);
+  m.def("dlevel", &level_of);
 }
 
 } // namespace reftorch::torch
