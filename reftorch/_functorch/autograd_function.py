@@ -18,6 +18,7 @@ from reftorch._functorch.vmap import vmap
 from reftorch.autograd.forward_ad import _set_fwd_grad_enabled, unpack_dual
 from reftorch.autograd.function import Function, FunctionCtx, FunctionMeta, set_transformed_apply
 from reftorch.autograd.grad_mode import set_grad_enabled
+from reftorch.utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_map, tree_unflatten
 
 __all__ = ["VmapInfo", "custom_function_call"]
 
@@ -101,12 +102,12 @@ def _of_level(function: Any, level: int) -> Any:
     record = _C.is_grad_enabled()
 
     def forward(*operands: Any) -> Any:
-        values = [_functorch._unwrap(v, level) if _is_tensor(v) else v for v in operands]
+        values = tree_map(lambda v: _functorch._unwrap(v, level) if _is_tensor(v) else v, operands)
         wrapper_of = {id(v): o for v, o in zip(values, operands, strict=True) if _is_tensor(v)}
 
         def below() -> Any:
             with set_grad_enabled(record), _set_fwd_grad_enabled(True):
-                return custom_function_call(function, tuple(values))
+                return custom_function_call(function, values)
 
         outputs = _functorch._call_below(below)
         wrapped = [
@@ -121,7 +122,7 @@ def _of_level(function: Any, level: int) -> Any:
         "backward": staticmethod(function.backward),
         "jvp": staticmethod(function.jvp),
     }
-    return FunctionMeta(function.__name__, (Function,), members)
+    return FunctionMeta(function.__name__ + "Generated", (Function,), members)
 
 
 def _with_tangents(function: Any, args: tuple[Any, ...]) -> Any:
@@ -132,13 +133,13 @@ def _with_tangents(function: Any, args: tuple[Any, ...]) -> Any:
     if function.jvp is Function.jvp or not _overridden(function, "jvp"):
         raise RuntimeError(
             f"You must implement the jvp function for custom autograd.Function to use it with forward mode AD: "
-            f"{function.__name__} has none."
+            f"{function.__name__.removesuffix('Generated')} has none."
         )
-    primals = tuple(primal for primal, _ in halves)
     with _set_fwd_grad_enabled(False):
-        outputs = _plain_apply(function, primals)
+        outputs = _plain_apply(function, args)  # with the dual numbers themselves, which it may change and return
+        values = tuple(unpack_dual(out).primal if _is_tensor(out) else out for out in _as_tuple(outputs))
     context = _Context()
-    function.setup_context(context, primals, outputs)
+    function.setup_context(context, tuple(primal for primal, _ in halves), _like(values, outputs))
     tangents = function.jvp(context, *(tangent for _, tangent in halves))
     for output, tangent in zip(_as_tuple(outputs), _as_tuple(tangents), strict=True):
         if _is_tensor(output) and tangent is not None:
@@ -154,10 +155,12 @@ def _overridden(function: Any, name: str) -> bool:
 
 
 def _under_vmap(function: Any, args: tuple[Any, ...], level: int, info: VmapInfo) -> Any:
-    found: list[Any] = [_functorch._describe(arg) if _is_tensor(arg) else None for arg in args]
+    flat_args, args_spec = tree_flatten(args)
+    found: list[Any] = [_functorch._describe(arg) if _is_tensor(arg) else None for arg in flat_args]
     batched = [f is not None and f[0] == level for f in found]
-    values = tuple(f[2] if b else arg for f, b, arg in zip(found, batched, args, strict=True))
-    dims = tuple(f[1] if b else None for f, b in zip(found, batched, strict=True))
+    inside = [f[2] if b else arg for f, b, arg in zip(found, batched, flat_args, strict=True)]
+    values = tree_unflatten(inside, args_spec)
+    dims = tree_unflatten([f[1] if b else None for f, b in zip(found, batched, strict=True)], args_spec)
     if not any(batched):
         return _functorch._call_below(lambda: custom_function_call(function, values))
     has_rule = _overridden(function, "vmap")
@@ -169,20 +172,42 @@ def _under_vmap(function: Any, args: tuple[Any, ...], level: int, info: VmapInfo
         )
     if function.generate_vmap_rule:
         outputs = _functorch._call_below(lambda: custom_function_call(_of_batch(function, dims, info), values))
-        out_dims: Any = tuple(0 if _is_tensor(out) else None for out in _as_tuple(outputs))
+        out_dims: Any = 0
     elif has_rule:
-        outputs, out_dims = _functorch._call_below(lambda: function.vmap(info, dims, *values))
-        out_dims = _as_tuple(out_dims) if isinstance(out_dims, tuple) else (out_dims,) * len(_as_tuple(outputs))
+        outputs, out_dims = _two_returns(_functorch._call_below(lambda: function.vmap(info, dims, *values)))
     else:
         raise RuntimeError(
             f"You tried to vmap over {function.__name__}, but it does not have vmap support. Please override and "
             "implement the vmap staticmethod or set generate_vmap_rule=True."
         )
-    wrapped = [
-        out if dim is None else _functorch._add_batch_dim(out, dim)
-        for out, dim in zip(_as_tuple(outputs), out_dims, strict=True)
-    ]
-    return _like(wrapped, outputs)
+    flat, spec = tree_flatten(outputs)
+    flat_dims = broadcast_to_and_flatten(out_dims, spec)
+    if flat_dims is None:
+        raise RuntimeError(
+            f"The vmap staticmethod of {function.__name__} returned an incompatible (output, out_dims) tuple. Expected "
+            f"out_dims={out_dims} to be compatible with the structure of `output`. out_dims has structure "
+            f"{tree_flatten(out_dims)[1]} but output has structure {spec}."
+        )
+    wrapper_of = {id(v): arg for v, arg in zip(inside, flat_args, strict=True) if _is_tensor(v)}
+
+    def wrapped(out: Any, dim: int | None) -> Any:
+        if not _is_tensor(out) or dim is None:
+            return out
+        return wrapper_of[id(out)] if id(out) in wrapper_of else _functorch._add_batch_dim(out, dim)
+
+    return tree_unflatten([wrapped(out, dim) for out, dim in zip(flat, flat_dims, strict=True)], spec)
+
+
+def _two_returns(result: Any) -> tuple[Any, Any]:
+    expected = (
+        "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible "
+        "with the output. "
+    )
+    if not isinstance(result, tuple):
+        raise RuntimeError(f"{expected}Got a {type(result)} instead")
+    if len(result) != 2:
+        raise RuntimeError(f"{expected}Got {len(result)} returns instead")
+    return result
 
 
 def _of_batch(function: Any, dims: tuple[int | None, ...], info: VmapInfo) -> Any:

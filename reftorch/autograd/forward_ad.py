@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
 _current_level = -1
+_is_fwd_grad_enabled = _C._is_fwd_grad_enabled
 
 
 def enter_dual_level() -> int:

@@ -71,6 +71,7 @@ class FunctionCtx:
 
         Mirrors torch/autograd/function.py, ``FunctionCtx.save_for_forward``.
         """
+        self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Any) -> None:
         """Say which inputs ``forward`` changed in place; each must be returned.

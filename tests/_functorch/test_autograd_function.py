@@ -120,3 +120,114 @@ def test_both_a_rule_and_none():
     both = type("Both", (TimesByRule,), {"generate_vmap_rule": True})
     with pytest.raises(RuntimeError, match="to avoid ambiguity"):
         vmap(both.apply)(M, M)
+
+
+def function(**members):
+    """A Function of the given static methods, that does nothing else."""
+    given = {"forward": lambda x: x.clone(), "setup_context": lambda ctx, inputs, output: None, **members}
+    methods = {name: staticmethod(member) if callable(member) else member for name, member in given.items()}
+    return type(torch.autograd.Function)("Given", (torch.autograd.Function,), methods)
+
+
+def test_a_rule_of_vmap_for_nested_arguments_and_results():
+    def rule(info, in_dims, x, pair):
+        assert in_dims == (0, [None, 1])
+        first = pair[0]
+        return {"sum": x + first, "same": x, "one": (first, "text")}, {"sum": 0, "same": 0, "one": None}
+
+    of = function(forward=lambda x, pair: x, vmap=rule)
+    seen = []
+    vmap(lambda x, pair: seen.append((x, of.apply(x, pair))) or x, in_dims=(0, [None, 1]))(M, [V, M.mT])
+    x, result = seen[0]
+    assert result["same"] is x
+    assert result["one"] == (V, "text")
+    assert torch.equal(torch.func.debug_unwrap(result["sum"]), M + V)
+
+
+WRONG_RULES = {
+    "one return": (lambda info, in_dims, x: x, "to have two returns.*Got a <class"),
+    "four returns": (lambda info, in_dims, x: (x, x, 0, 0), "to have two returns.*Got 4 returns"),
+    "a tuple for a tensor": (lambda info, in_dims, x: (x, (0,)), "returned an incompatible"),
+    "two for one": (lambda info, in_dims, x: ((x,), (0, 0)), "returned an incompatible"),
+}
+
+
+@pytest.mark.parametrize(("rule", "message"), WRONG_RULES.values(), ids=WRONG_RULES)
+def test_what_a_rule_of_vmap_must_return(rule, message):
+    with pytest.raises(RuntimeError, match=message):
+        vmap(function(vmap=rule).apply)(M)
+
+
+@pytest.mark.parametrize("save", ["save_for_backward", "save_for_forward"])
+@pytest.mark.parametrize("dirty", [False, True])
+def test_an_input_returned_as_it_is_is_not_to_be_saved(save, dirty):
+    def setup_context(ctx, inputs, output):
+        if dirty:
+            ctx.mark_dirty(inputs[0])
+        getattr(ctx, save)(output)
+
+    of = function(
+        forward=lambda x: x,
+        setup_context=setup_context,
+        backward=lambda ctx, grad: grad,
+        jvp=lambda ctx, tangent: tangent.add_(0) if dirty else tangent.view_as(tangent),
+    )
+
+    def calls():
+        yield lambda: of.apply(V.clone())
+        yield lambda: of.apply(V.clone().requires_grad_() * 1)
+        yield lambda: grad(lambda x: of.apply(x.clone()).sum())(V)
+        yield lambda: jvp(lambda x: of.apply(x.clone()), (V,), (V,))
+
+    for call in calls():
+        if dirty:
+            call()
+        else:
+            with pytest.raises(RuntimeError, match="An input that has been returned as-is as output is being saved"):
+                call()
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_a_dual_number_changed_in_place_is_itself(requires_grad):
+    of = function(
+        forward=lambda x: x.mul_(2),
+        setup_context=lambda ctx, inputs, output: ctx.mark_dirty(inputs[0]),
+        backward=lambda ctx, grad: grad * 2,
+        jvp=lambda ctx, tangent: tangent.mul_(2),
+    )
+    leaf = V.clone().requires_grad_(requires_grad)
+    with fwAD.dual_level():
+        dual = fwAD.make_dual(leaf * 1, torch.ones_like(V))
+        assert of.apply(dual) is dual
+        primal, tangent = fwAD.unpack_dual(dual)
+        assert torch.equal(primal, V * 2)
+        assert torch.equal(tangent, torch.full_like(V, 2))
+    if requires_grad:
+        dual.sum().backward()
+        assert leaf.grad.tolist() == [2, 2, 2]
+
+
+def test_the_name_of_the_node_of_a_level():
+    names = []
+    of = function(backward=lambda ctx, grad: grad)
+    grad(lambda x: names.append(type(of.apply(x).grad_fn).__name__) or x.sum())(V)
+    assert names == ["GivenGeneratedBackward"]
+
+
+def test_forward_may_ask_for_numpy_and_computes_no_tangents():
+    states = []
+
+    def forward(x):
+        states.append(fwAD._is_fwd_grad_enabled())
+        return torch.from_numpy(x.numpy() ** 3)
+
+    of = function(
+        forward=forward,
+        setup_context=lambda ctx, inputs, output: ctx.save_for_backward(inputs[0]),
+        backward=lambda ctx, grad: grad * 3 * ctx.saved_tensors[0] ** 2,
+    )
+    leaf = V.clone().requires_grad_()
+    of.apply(leaf).sum().backward()
+    assert torch.equal(leaf.grad, 3 * V**2)
+    assert torch.equal(grad(lambda x: of.apply(x).sum())(leaf), 3 * V**2)
+    assert states == [False, False]

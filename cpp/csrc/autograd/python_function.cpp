@@ -126,6 +126,7 @@ static int THPFunction_traverse(PyObject* obj, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(obj));
   Py_VISIT(self->needs_input_grad);
   Py_VISIT(self->to_save);
+  Py_VISIT(self->saved_for_forward);
   Py_VISIT(self->non_differentiable);
   Py_VISIT(self->dirty_tensors);
   GraphTraversal traversal(visit, arg);
@@ -139,6 +140,7 @@ static int THPFunction_clear(PyObject* obj) {
   THPFunction* self = as_function(obj);
   Py_CLEAR(self->needs_input_grad);
   Py_CLEAR(self->to_save);
+  Py_CLEAR(self->saved_for_forward);
   Py_CLEAR(self->non_differentiable);
   Py_CLEAR(self->dirty_tensors);
   release_saved(self);
@@ -222,6 +224,8 @@ void initFunction(PyObject* module) {
       {"needs_input_grad", get_field<&THPFunction::needs_input_grad>, set_field<&THPFunction::needs_input_grad>,
        "For each argument of forward, whether it needs a gradient.", nullptr},
       {"to_save", get_field<&THPFunction::to_save>, set_field<&THPFunction::to_save>, nullptr, nullptr},
+      {"saved_for_forward", get_field<&THPFunction::saved_for_forward>, set_field<&THPFunction::saved_for_forward>,
+       nullptr, nullptr},
       {"non_differentiable", get_field<&THPFunction::non_differentiable>, set_field<&THPFunction::non_differentiable>,
        nullptr, nullptr},
       {"dirty_tensors", get_field<&THPFunction::dirty_tensors>, set_field<&THPFunction::dirty_tensors>, nullptr,

@@ -34,6 +34,7 @@ struct THPFunction {
       // Set by forward, through ctx; null if not.
       PyObject* needs_input_grad;
   PyObject* to_save;
+  PyObject* saved_for_forward;
   PyObject* non_differentiable;
   PyObject* dirty_tensors;
   bool materialize_grads;

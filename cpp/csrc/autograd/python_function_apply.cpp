@@ -41,10 +41,11 @@ struct Call {
   }
 
   void read_inputs();
-  py::object call_forward() const;
+  py::object call_forward();
   py::object wrap_outputs(const py::object& raw);
   void wrap_output(Variable& output);
   void save_variables();
+  void check_not_returned_as_is(PyObject* saved, const TensorSet& as_is) const;
 
   PyObject* cls;
   PyObject* const* inputs;
@@ -54,6 +55,7 @@ struct Call {
   bool is_executable = false;
   TensorSet input_impls, dirty, non_differentiable;
   size_t num_tensor_outputs = 0;
+  bool has_setup_context = false;
 };
 
 void Call::read_inputs() {
@@ -81,13 +83,15 @@ void Call::read_inputs() {
 
 // forward(ctx, *args); or, where the class has a setup_context, forward(*args) and then setup_context(ctx, inputs,
 // output).
-py::object Call::call_forward() const {
+py::object Call::call_forward() {
   static PyObject* const forward_name = interned("forward");
-  static PyObject* const has_setup_context = interned("_has_setup_context");
+  static PyObject* const has_setup_context_name = interned("_has_setup_context");
   static PyObject* const setup_context = interned("setup_context");
   const c10::NoGradGuard no_grad;
+  const c10::AutoFwGradMode no_fw_grad(false);
   const py::object forward = get_attribute(cls, forward_name);
-  if (get_attribute(cls, has_setup_context).ptr() != Py_True) {
+  has_setup_context = get_attribute(cls, has_setup_context_name).ptr() == Py_True;
+  if (!has_setup_context) {
     c10::SmallVector<PyObject*, 8> args;
     args.push_back(ctx.ptr());
     args.append(inputs, inputs + num_inputs);
@@ -177,19 +181,25 @@ py::object Call::wrap_outputs(const py::object& raw) {
   non_differentiable =
       marked(self()->non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ");
   const py::tuple outputs = PyTuple_Check(raw.ptr()) ? py::tuple(raw) : py::make_tuple(raw);
-  TensorSet dirty_outputs; // a tensor may be returned twice
+  TensorSet dirty_outputs, as_is; // a tensor may be returned twice
   for (py::handle output : outputs) {
     if (THPVariable_Check(output.ptr())) {
       num_tensor_outputs++;
       const c10::TensorImpl* impl = THPVariable_Unpack(output.ptr()).unsafeGetTensorImpl();
       if (dirty.count(impl) != 0) {
         dirty_outputs.insert(impl);
+      } else if (has_setup_context && input_impls.count(impl) != 0) {
+        as_is.insert(impl);
       }
     }
   }
   TORCH_CHECK(dirty_outputs.size() == dirty.size(),
               "Some elements marked as dirty during the forward method were not returned as output. The inputs "
               "that are modified inplace must all be outputs of the Function.");
+  if (!as_is.empty()) {
+    check_not_returned_as_is(self()->to_save, as_is);
+    check_not_returned_as_is(self()->saved_for_forward, as_is);
+  }
   py::tuple wrapped(outputs.size());
   for (size_t i = 0; i < outputs.size(); i++) {
     PyObject* output = outputs[i].ptr();
@@ -203,6 +213,20 @@ py::object Call::wrap_outputs(const py::object& raw) {
     }
   }
   return PyTuple_Check(raw.ptr()) ? py::object(wrapped) : py::object(wrapped[0]);
+}
+
+// Such an output becomes a view of the input, but setup_context has seen the input in its place, and saved that.
+void Call::check_not_returned_as_is(PyObject* saved, const TensorSet& as_is) const {
+  if (saved == nullptr || !PyTuple_Check(saved)) {
+    return;
+  }
+  for (py::handle item : py::reinterpret_borrow<py::tuple>(saved)) {
+    TORCH_CHECK(
+        !THPVariable_Check(item.ptr()) || as_is.count(THPVariable_Unpack(item.ptr()).unsafeGetTensorImpl()) == 0,
+        "An input that has been returned as-is as output is being saved for backward. This is not supported if you "
+        "override setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or "
+        "setup ctx inside the forward function itself.");
+  }
 }
 
 void Call::save_variables() {
@@ -235,6 +259,7 @@ PyObject* THPFunction_apply(PyObject* cls, PyObject* const* inputs, Py_ssize_t n
   py::object outputs = call.wrap_outputs(raw);
   call.save_variables();
   THPFunction* function = call.self();
+  Py_CLEAR(function->saved_for_forward);
   Py_CLEAR(function->dirty_tensors);
   Py_CLEAR(function->non_differentiable);
   return outputs.release().ptr();
