@@ -174,10 +174,12 @@ def _run(
 
 def _run_in_chunks(chunk_size: int, func: Callable[..., Any], name: str, batch_size: int, *rest: Any) -> Any:
     dims, flat_args, spec, out_dims, randomness, kwargs = rest
-    results = []
+    results, state = [], _C.default_generator.get_state()
     for start in range(0, batch_size, chunk_size):
         size = min(chunk_size, batch_size - start)
         part = [arg if dim is None else arg.narrow(dim, start, size) for arg, dim in zip(flat_args, dims, strict=True)]
+        if randomness == "same":  # for all examples, in whatever piece
+            _C.default_generator.set_state(state)
         results.append(_run(func, name, size, dims, part, spec, out_dims, randomness, kwargs))
     flat = [tree_leaves(result) for result in results]
     _, out_spec = tree_flatten(results[0])

@@ -196,6 +196,11 @@ def backward(
 
     Mirrors torch/autograd/__init__.py, ``backward``.
     """
+    if _C._functorch.maybe_current_level() is not None:
+        raise RuntimeError(
+            "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
+            "functorch.vjp instead or call backward() outside of functorch transforms."
+        )
     if grad_variables is not None:
         grad_tensors = _from_grad_variables(grad_variables, grad_tensors)
     wanted = () if inputs is None else _inputs_tuple(inputs, "backward")

@@ -226,5 +226,11 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if p == 0 or not training or input.numel() == 0:
         return input
-    noise = _VF.zeros_like(input.detach()) if p == 1 else _VF.empty_like(input.detach()).bernoulli_(1 - p).div_(1 - p)
+    like = input.detach()
+    if p == 1:
+        noise = _VF.zeros_like(like)
+    elif _C._functorch.maybe_current_level() is not None:  # vmap says whether noise is each example's own
+        noise = _VF.bernoulli(_VF.empty(like.shape, dtype=like.dtype), 1 - p).div_(1 - p)
+    else:
+        noise = _VF.empty_like(like).bernoulli_(1 - p).div_(1 - p)
     return input.mul_(noise) if inplace else input * noise

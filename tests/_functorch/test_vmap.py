@@ -83,6 +83,7 @@ WRONG = {
     "a chunk of nothing": lambda lib, x: lib.vmap(lambda a: a, chunk_size=0)(x),
     "a random op": lambda lib, x: lib.vmap(lambda a: a + lib.rand(3))(x),
     "a random op in place": lambda lib, x: lib.vmap(lambda a: a.clone().normal_())(x),
+    "strides of another number": lambda lib, x: lib.vmap(lambda a: a.as_strided([1, 1], [1]))(x),
 }
 
 
@@ -115,11 +116,53 @@ def test_control_flow_by_data():
         torch.vmap(lambda a: a if a.sum() > 0 else -a)(torch.tensor(ROWS))
 
 
+@pytest.mark.parametrize(
+    ("name", "left", "right"),
+    [("mm", (2, 2, 2), (2,)), ("mv", (2, 2), (2, 2)), ("dot", (2, 2), (2,)), ("bmm", (2, 2), (2, 2))],
+)
+def test_no_example_may_be_a_batch_of_what_the_op_takes(name, left, right):
+    with pytest.raises(RuntimeError, match=f"Shape mismatch: Got incorrect dims for {name}"):
+        torch.vmap(getattr(torch, name))(torch.ones(3, *left), torch.ones(3, *right))
+
+
+@pytest.mark.parametrize("name", ["det", "inv", "svdvals", "qr", "cholesky", "eigvalsh", "matrix_exp", "lu_factor"])
+def test_a_row_is_no_matrix(name):
+    with pytest.raises(RuntimeError, match="dimension"):
+        torch.vmap(getattr(torch.linalg, name))(torch.eye(3))
+
+
+OUTSIDE = {
+    "past the end": (lambda a: a.as_strided([3], [1], 1), (5, 3)),
+    "by strides": (lambda a: a.as_strided([4, 4], [4, 1], 0), (5, 3, 5)),
+    "of nothing": (lambda a: a.as_strided([3], [1]), (5, 0, 3)),
+}
+
+
+@pytest.mark.parametrize(("call", "shape"), OUTSIDE.values(), ids=OUTSIDE)
+def test_a_view_does_not_leave_its_example(call, shape):
+    with pytest.raises(RuntimeError, match=r"can access memory outside of `tensor`.*not supported inside of vmap"):
+        torch.vmap(call)(torch.ones(shape))
+    with pytest.raises(RuntimeError, match="can access memory outside of `tensor`"):
+        torch.vmap(lambda a: a.as_strided([2], [1], 0))(torch.ones(2, 5, 3)[1])
+
+
+def test_classes_as_rows(real_torch):
+    same(lambda lib: lib.vmap(lambda a: lib.nn.functional.one_hot(a, 4))(lib.tensor([[0, 3], [1, 2]])), real_torch)
+    with pytest.raises(RuntimeError, match="provide an explicit positive num_classes"):
+        torch.vmap(torch.nn.functional.one_hot)(torch.tensor([[0, 3], [1, 2]]))
+    with pytest.raises(RuntimeError, match="smaller than num_classes"):
+        torch.vmap(lambda a: torch.nn.functional.one_hot(a, 2))(torch.tensor([[0, 3], [1, 2]]))
+
+
 def test_a_shape_that_depends_on_values():
     with pytest.raises(RuntimeError, match="dynamic shape"):
         torch.vmap(lambda a: a.nonzero())(torch.tensor(ROWS))
     with pytest.raises(RuntimeError, match="dynamic shape"):
         torch.vmap(lambda a: a[a > 0])(torch.tensor(ROWS))
+    with pytest.raises(RuntimeError, match="Attempted to vmap over aten::where"):
+        torch.vmap(lambda a: torch.where(a > 0))(torch.tensor(ROWS))
+    with pytest.raises(RuntimeError, match="Batching rule not implemented for aten::equal"):
+        torch.vmap(torch.equal)(torch.tensor(ROWS), torch.tensor(ROWS))
 
 
 def test_randomness():
@@ -133,6 +176,64 @@ def test_randomness():
     assert len({tuple(row) for row in in_place.tolist()}) == 4
     orders = torch.vmap(lambda a: torch.randperm(20), randomness="different")(x)
     assert all(sorted(order) == list(range(20)) for order in orders.tolist())
+
+
+def drawn(call, *batched, randomness="different"):
+    torch.manual_seed(0)
+    return torch.vmap(call, in_dims=batched, randomness=randomness)
+
+
+def test_numbers_drawn_for_each_row_or_by_a_batch_of_probabilities():
+    torch.manual_seed(0)
+    expected = torch.multinomial(torch.ones(6, 8), 3).reshape(2, 3, 3)
+    assert torch.equal(drawn(lambda p: torch.multinomial(p, 3), 0)(torch.ones(2, 3, 8)), expected)
+    assert torch.equal(drawn(lambda p, _: torch.multinomial(p, 3), None, 0)(torch.ones(3, 8), torch.ones(2)), expected)
+    half = torch.full((3,), 0.5)
+    torch.manual_seed(0)
+    expected = torch.zeros(4, 3).bernoulli_(half)
+    assert torch.equal(drawn(lambda a, p: a.bernoulli_(p), 0, None)(torch.zeros(4, 3), half), expected)
+    with pytest.raises(RuntimeError, match="same randomness with a batched tensor input"):
+        drawn(lambda a: torch.bernoulli(a, 0.5), 0, randomness="same")(torch.ones(2, 3))
+    with pytest.raises(RuntimeError, match="has more elements than `self`"):
+        drawn(lambda a, p: a.bernoulli_(p), None, 0)(torch.zeros(3), torch.ones(2, 3))
+
+
+@pytest.mark.parametrize("in_dim", [0, None])
+def test_dropout(in_dim):
+    call = lambda x, _: torch.nn.functional.dropout(x)  # noqa: E731
+    x = torch.ones(4, 50) if in_dim == 0 else torch.ones(50)
+    each = drawn(call, in_dim, 0)(x, torch.ones(4))
+    assert len({tuple(row) for row in each.tolist()}) == 4
+    one = drawn(call, in_dim, 0, randomness="same")(x, torch.ones(4))
+    assert all(torch.equal(row, one[0]) for row in one)
+    assert set(one[0].tolist()) == {0.0, 2.0}
+
+
+def test_pieces_draw_the_same_numbers():
+    x = torch.zeros(5, 3)
+    call = lambda a: a + torch.rand(3)  # noqa: E731
+    torch.manual_seed(0)
+    whole = torch.vmap(call, randomness="same")(x)
+    torch.manual_seed(0)
+    assert torch.equal(torch.vmap(call, randomness="same", chunk_size=2)(x), whole)
+
+
+def test_backward_is_refused_inside():
+    leaf = torch.ones(3, requires_grad=True)
+    for call in (lambda a: leaf.sum().backward(), lambda a: a.sum().backward(), lambda a: leaf.backward(a)):
+        with pytest.raises(RuntimeError, match=r"backward\(\) called inside a functorch transform"):
+            torch.vmap(call)(torch.ones(2, 3))
+    assert leaf.grad is None
+
+
+def test_the_first_nan_of_a_batch_of_gradients():
+    gradient = torch.vmap(torch.func.grad(lambda a: a.sqrt().sum()))
+    with (
+        torch.autograd.set_detect_anomaly(True),
+        pytest.warns(UserWarning, match="Error detected in SqrtBackward0"),
+        pytest.raises(RuntimeError, match="Function 'SqrtBackward0' returned nan values in its 0th output"),
+    ):
+        gradient(torch.tensor([[1.0, 2.0], [1.0, -1.0]]))
 
 
 def test_structures():

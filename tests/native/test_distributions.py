@@ -61,6 +61,7 @@ DRAWS: dict[str, Program] = {
     "bernoulli tensor": lambda t: [
         t.bernoulli(t.full((20,), 0.3)),
         t.zeros(20).bernoulli_(t.full((20,), 0.7, dtype=t.float64)),
+        t.zeros(3, 20).bernoulli_(t.full((20,), 0.4, dtype=t.float64)),
     ],
     "geometric_": lambda t: [t.zeros(9, dtype=getattr(t, d)).geometric_(0.3) for d in ("int64", "uint8", *FLOATS)],
     "cauchy_": lambda t: [t.zeros(9, dtype=getattr(t, d)).cauchy_(1, 2) for d in FLOATS],

@@ -132,7 +132,7 @@ static Tensor& bernoulli_float_(Tensor& self, double p, const OptionalGenerator&
 static Tensor& bernoulli_tensor_(Tensor& self, const Tensor& p, const OptionalGenerator& generator) {
   TORCH_CHECK_NOT_IMPLEMENTED(p.is_floating_point(), "\"bernoulli_tensor_cpu_p_\" not implemented for '",
                               p.scalar_type(), "'");
-  const Tensor p_float = p.scalar_type() == kDouble ? p : at::to(p, kFloat);
+  const Tensor p_float = at::expand(p.scalar_type() == kDouble ? p : at::to(p, kFloat), self.sizes());
   auto iter =
       TensorIteratorConfig().add_output(self, self.scalar_type()).add_input(p_float).no_resize_outputs(true).build();
   bernoulli_tensor_stub(iter.device_type(), iter, get_generator_or_default(generator));

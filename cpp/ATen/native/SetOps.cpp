@@ -4,6 +4,7 @@
 #include <ATen/Resize.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
+#include <ATen/functorch/TensorWrapper.h>
 #include <ATen/native/TensorFactories.h>
 
 #include <algorithm>
@@ -64,8 +65,11 @@ static Tensor one_hot(const Tensor& self, int64_t num_classes) {
     shape.push_back(num_classes);
     return detail::empty_generic(shape, kLong, self.device());
   }
-  TORCH_CHECK(at::amin(self, {}).item().toLong() >= 0, "Class values must be non-negative.");
-  const int64_t largest = at::amax(self, {}).item().toLong();
+  TORCH_CHECK(num_classes > 0 || !functorch::is_batched(self),
+              "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument.");
+  const Tensor values = functorch::innermost(self); // of a batch, those of all examples
+  TORCH_CHECK(at::amin(values, {}).item().toLong() >= 0, "Class values must be non-negative.");
+  const int64_t largest = at::amax(values, {}).item().toLong();
   if (num_classes == -1) {
     num_classes = largest + 1;
   }

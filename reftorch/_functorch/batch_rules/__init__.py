@@ -16,7 +16,7 @@ from typing import Any
 
 from reftorch import _C
 from reftorch._functorch.batch_rules import indexing, linalg, pointwise, random, reduce, views
-from reftorch._functorch.batch_rules._common import RULES, Op, Rule, front
+from reftorch._functorch.batch_rules._common import RULES, Op, Rule, front, refuse_unbatched_self
 
 __all__ = ["indexing", "linalg", "pointwise", "random", "reduce", "resolve", "views"]
 
@@ -44,17 +44,6 @@ def _zeros_for(returns: list[Any]) -> Any:
     return 0 if len(returns) == 1 else [0] * len(returns)
 
 
-def _refuse_unbatched_self(name: str, dims: list[Any], level: int) -> None:
-    if dims[0] is None:
-        op = name.split(".")[0]
-        raise RuntimeError(
-            f"vmap: {op}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that "
-            "has more elements than `self`. This happened due to `other` being vmapped over but `self` not being "
-            f"vmapped over at level {level}. Please try to use out-of-place operators instead of {op}. If said "
-            "operator is being called inside the PyTorch framework, please file a bug report instead."
-        )
-
-
 def _functional(op: Op, rule: Rule) -> Entry:
     dims_of_results = _zeros_for(_schemas()[op.name]["returns"])
 
@@ -66,7 +55,7 @@ def _functional(op: Op, rule: Rule) -> Entry:
 
 def _inplace(name: str, functional: Op, rule: Rule) -> Entry:
     def entry(args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
-        _refuse_unbatched_self(name, dims, level)
+        refuse_unbatched_self(name, dims, level)
         values = _in_front(args, dims)
         self = values[0]
         if _C.is_grad_enabled():  # a formula below may keep what is about to change

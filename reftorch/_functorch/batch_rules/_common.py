@@ -21,8 +21,10 @@ __all__ = [
     "Rule",
     "batch_rule",
     "call",
+    "check_ranks",
     "front",
     "logical_rank",
+    "refuse_unbatched_self",
     "shifted",
     "spread",
     "tensor_or_none",
@@ -73,6 +75,30 @@ def spread(value: Any, batched: bool, size: int) -> Any:
 def logical_rank(value: Any, batched: bool) -> int:
     """How many dimensions one example has."""
     return int(value.dim()) - batched
+
+
+def refuse_unbatched_self(name: str, dims: list[Any], level: int) -> None:
+    """RuntimeError where an op would write what differs by example into what does not."""
+    if dims[0] is None:
+        op = "inplace arithmetic" if name == "copy_" else name.split(".")[0]
+        raise RuntimeError(
+            f"vmap: {op}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that "
+            "has more elements than `self`. This happened due to `other` being vmapped over but `self` not being "
+            f"vmapped over at level {level}. Please try to use out-of-place operators instead of {op}. If said "
+            "operator is being called inside the PyTorch framework, please file a bug report instead."
+        )
+
+
+def check_ranks(op: Op, args: list[Any], batched: list[Any], ranks: Sequence[int]) -> None:
+    """RuntimeError unless each example has so many dimensions, for an op that would take a batch for one of them."""
+    count = len(ranks)
+    found = [logical_rank(v, b) for v, b in zip(args[:count], batched[:count], strict=True)]
+    if found != list(ranks):
+        name = op.name.partition(".")[0]
+        raise RuntimeError(
+            f"Shape mismatch: Got incorrect dims for {name}: its matrices and vectors have {found} "
+            f"dimensions, but expected them to have {list(ranks)}"
+        )
 
 
 def shifted(dim: int, rank: int) -> int:

@@ -179,7 +179,7 @@ def index_put(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
 
 
 @batch_rule("nonzero", "masked_select", "_unique", "_unique2", "unique_dim", "unique_consecutive",
-            "unique_dim_consecutive", "bincount", "repeat_interleave.Tensor")  # fmt: skip
+            "unique_dim_consecutive", "bincount", "repeat_interleave.Tensor", "where")  # fmt: skip
 def dynamic(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     raise RuntimeError(
         "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
@@ -190,8 +190,8 @@ def dynamic(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
 @batch_rule("is_set_to", "equal", "allclose", "is_nonzero")
 def one_answer(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     raise RuntimeError(
-        "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support "
-        f"that yet: aten::{op.name} would have one answer for each example."
+        f"Batching rule not implemented for aten::{op.name}. We could not generate a fallback. It looks like you're "
+        "attempting to use a Tensor in some data-dependent control flow: there is one answer for each example."
     )
 
 

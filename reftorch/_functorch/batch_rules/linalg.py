@@ -9,7 +9,16 @@ from __future__ import annotations
 from typing import Any
 
 from reftorch import _C
-from reftorch._functorch.batch_rules._common import RULES, Op, batch_rule, call, logical_rank, shifted, spread
+from reftorch._functorch.batch_rules._common import (
+    RULES,
+    Op,
+    batch_rule,
+    call,
+    check_ranks,
+    logical_rank,
+    shifted,
+    spread,
+)
 from reftorch._functorch.batch_rules.pointwise import aligned
 
 _fn = _C._VariableFunctions
@@ -19,16 +28,19 @@ _fn = _C._VariableFunctions
 
 @batch_rule("mm", "bmm")
 def mm(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    check_ranks(op, args, batched, (2, 2) if op.name == "mm" else (3, 3))
     return _fn.matmul(*args)
 
 
 @batch_rule("mv")
 def mv(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    check_ranks(op, args, batched, (2, 1))
     return _fn.matmul(args[0], args[1].unsqueeze(-1)).squeeze(-1)
 
 
 @batch_rule("dot", "vdot")
 def dot(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    check_ranks(op, args, batched, (1, 1))
     return _fn.matmul(args[0].unsqueeze(-2), args[1].unsqueeze(-1)).squeeze((-2, -1))
 
 
@@ -44,24 +56,28 @@ def _plus(args: list[Any], batched: list[Any], product: Any) -> Any:
 
 @batch_rule("addmm", "baddbmm")
 def addmm(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    check_ranks(op, args[1:], batched[1:], (2, 2) if op.name == "addmm" else (3, 3))
     product = _fn.matmul(args[1], args[2])
     return _plus(args, batched, spread(product, batched[1] or batched[2], size))
 
 
 @batch_rule("addbmm")
 def addbmm(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    check_ranks(op, args[1:], batched[1:], (3, 3))
     product = _fn.matmul(args[1], args[2]).sum(-3)
     return _plus(args, batched, spread(product, batched[1] or batched[2], size))
 
 
 @batch_rule("addmv")
 def addmv(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    check_ranks(op, args[1:], batched[1:], (2, 1))
     product = _fn.matmul(args[1], args[2].unsqueeze(-1)).squeeze(-1)
     return _plus(args, batched, spread(product, batched[1] or batched[2], size))
 
 
 @batch_rule("addr")
 def addr(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    check_ranks(op, args[1:], batched[1:], (1, 1))
     product = args[1].unsqueeze(-1) * args[2].unsqueeze(-2)
     return _plus(args, batched, spread(product, batched[1] or batched[2], size))
 
@@ -90,6 +106,8 @@ def _matrices(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     values = [spread(v, b, size) if isinstance(v, _C.TensorBase) else v for v, b in zip(args, batched, strict=True)]
     vectors = [isinstance(v, _C.TensorBase) and _is_vector(op, values, i) for i, v in enumerate(values)]
     operands = [i for i, name in enumerate(op.parameters) if name in _OPERANDS]
+    if values[0].dim() < 3 and size > 0:
+        op([v[0] if isinstance(v, _C.TensorBase) else v for v in values])  # one example is no matrix: the op says so
     rank = max(values[i].dim() + vectors[i] for i in operands)
     for i in operands:  # their batches broadcast
         missing = rank - vectors[i] - values[i].dim()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reftorch import _C
-from reftorch._functorch.batch_rules._common import Op, front, spread
+from reftorch._functorch.batch_rules._common import Op, front, refuse_unbatched_self, spread
 from reftorch._functorch.batch_rules.pointwise import aligned
 
 _fn = _C._VariableFunctions
@@ -75,8 +75,20 @@ def _of_tensors(op: Op, args: list[Any], dims: list[Any], size: int, randomness:
     ), 0
 
 
+def _rows(op: Op, args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
+    """Drawn for each row of a matrix, which the rows of all examples make up."""
+    if randomness != "different":
+        return _of_tensors(op, args, dims, size, randomness, level)
+    value = spread(front(args[0], dims[0]), dims[0] is not None, size)
+    return op([value.reshape(-1, value.size(-1)), *args[1:]]).reshape(*value.shape[:-1], args[1]), 0
+
+
 def _inplace(op: Op, args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
     _checked(randomness)
+    if any(d is not None for d in dims[1:]):
+        if randomness == "same":
+            _same_for_batched()
+        refuse_unbatched_self(op.name, dims, level)
     if dims[0] is None:
         if randomness == "different":
             raise RuntimeError(
@@ -87,8 +99,6 @@ def _inplace(op: Op, args: list[Any], dims: list[Any], size: int, randomness: st
         return None, None
     values = [front(v, d) for v, d in zip(args, dims, strict=True)]
     if randomness == "same":
-        if any(d is not None for d in dims[1:]):
-            _same_for_batched()
         values[0].copy_(op([_fn.empty_like(values[0][0]), *values[1:]]))
     else:
         op([values[0], *aligned(values[:2], [True, dims[1] is not None])[1:], *values[2:]])
@@ -99,8 +109,9 @@ ENTRIES: dict[str, RandomEntry] = {}
 for _names, _entry in {
     "rand randn randint randint.low normal.float_float": _factory,
     "randperm": _permutation,
-    "rand_like randn_like randint_like randint_like.low_dtype bernoulli.p": _like,
-    "bernoulli normal.Tensor_float normal.float_Tensor normal.Tensor_Tensor poisson binomial multinomial": _of_tensors,
+    "rand_like randn_like randint_like randint_like.low_dtype": _like,
+    "bernoulli bernoulli.p normal.Tensor_float normal.float_Tensor normal.Tensor_Tensor poisson binomial": _of_tensors,
+    "multinomial": _rows,
     "uniform_ normal_ random_ random_.to random_.from bernoulli_.float bernoulli_.Tensor exponential_ geometric_ "
     "cauchy_ log_normal_": _inplace,
 }.items():

@@ -54,7 +54,7 @@ def permute(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
 def transpose(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     rank = args[0].dim() - 1
     dims = [shifted(d, rank) for d in args[1:3]]
-    return call("transpose.int", [args[0], *dims]) if rank > 0 else args[0].alias()
+    return call("transpose.int", [args[0], *dims]) if rank > 0 else args[0]
 
 
 @batch_rule("t")
@@ -62,7 +62,7 @@ def t(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     rank = args[0].dim() - 1
     if rank > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {rank}D")
-    return call("transpose.int", [args[0], 1, 2]) if rank == 2 else args[0].alias()
+    return call("transpose.int", [args[0], 1, 2]) if rank == 2 else args[0]
 
 
 @batch_rule("unsqueeze")
@@ -83,13 +83,32 @@ def squeeze_dims(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     return call("squeeze.dims", [args[0], dims if rank > 0 else []])
 
 
+def _reach(shape: list[int], stride: list[int], offset: int) -> range:
+    """From the first to the last place in memory."""
+    return range(offset, offset + 1 + sum((n - 1) * s for n, s in zip(shape, stride, strict=True)))
+
+
 @batch_rule("as_strided")
 def as_strided(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     self, shape, stride, offset = args
-    return call(
-        "as_strided",
-        [self, [size, *shape], [self.stride(0), *stride], self.storage_offset() if offset is None else offset],
-    )
+    if len(shape) != len(stride):
+        raise RuntimeError(
+            "Tensor.as_strided(size, stride, ...): size and stride must have the same length! Got size "
+            f"{list(shape)} and stride {list(stride)}"
+        )
+    offset = self.storage_offset() if offset is None else offset
+    if 0 not in shape and size > 0:
+        example = self[0]
+        ours = _reach(example.shape, example.stride(), example.storage_offset()) if example.numel() else range(0)
+        wanted = _reach(shape, stride, offset)
+        if not (ours and wanted[0] >= ours[0] and wanted[-1] <= ours[-1]):
+            raise RuntimeError(
+                f"result = tensor.as_strided({list(shape)}, {list(stride)}, {offset}) can access memory outside of "
+                f"`tensor`: it reads places {wanted.start} to {wanted.stop}, and the first example has those from "
+                f"{ours.start} to {ours.stop}. This is not supported inside of vmap, please try to rewrite the "
+                "`as_strided` call as a sequence of PyTorch view operations"
+            )
+    return call("as_strided", [self, [size, *shape], [self.stride(0), *stride], offset])
 
 
 @batch_rule("as_strided_scatter")
