@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from . import _tree
 from ._gdb_report import DIM, STYLE, link, show
-from ._native import NeedsDebugBuild, StaleLibrary, native, stale_library
+from ._native import NeedsDebugBuild, StaleLibrary, changed_since_build, native, stale_library
 from ._noise import is_accessor, is_foreign
 from ._symbols import SymbolTable
 from ._tree import Node, label, place
@@ -74,6 +74,7 @@ class call_tree:
         self._max_calls = max_calls
         self.threads: list[list[Node]] = []
         self.lost = 0
+        self.changed = ""  # what there is to say of sources that are younger than the library
 
     def __enter__(self) -> call_tree:
         if not has_hooks():
@@ -94,6 +95,7 @@ class call_tree:
         self.lost = sum(lost for lost, _ in recorded)
         shown = [self._shown(_tree.build(calls, symbols)) for _, calls in recorded]
         self.threads = [shown[0], *filter(None, shown[1:])]
+        self.changed = changed_since_build((symbol.file for symbol in symbols.values()), native().library)
 
     def __call__(self, function: F) -> F:
         """As a decorator: each call of `function` shows its tree."""
@@ -173,9 +175,12 @@ class call_tree:
         return f'<div style="{STYLE}">{"".join(parts)}</div>'
 
     def _remarks(self) -> list[str]:
+        remarks = self.changed.splitlines()
         if self.lost:
-            return [f"({self.lost} calls more than max_calls={self._max_calls} were not recorded)"]
-        return [] if any(self.threads) else ["(no call of reftorch or of your code)"]
+            remarks.append(f"({self.lost} calls more than max_calls={self._max_calls} were not recorded)")
+        elif not any(self.threads):
+            remarks.append("(no call of reftorch or of your code)")
+        return remarks
 
 
 @functools.lru_cache

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import shlex
 import shutil
 import signal
@@ -31,7 +32,7 @@ from typing import Any
 
 from ._find_gdb import find_gdb, gdb_environment
 from ._gdb_report import Report, show
-from ._native import NeedsDebugBuild, StaleLibrary, native, stale_library
+from ._native import NeedsDebugBuild, StaleLibrary, changed_since_build, native, stale_library
 
 DRIVER = Path(__file__).parent / "gdb" / "driver.py"
 PATIENCE = 60  # seconds a stop may take
@@ -65,13 +66,24 @@ def events_of(path: Path) -> list[Event]:
     return [json.loads(line) for line in path.read_text(errors="replace").splitlines() if line.endswith("}")]
 
 
+PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
+
+
 def why_no_attach(log: str) -> str:
     """gdb's own words, and what mends the case."""
-    said = next((line for line in log.splitlines() if "ptrace" in line or "attach" in line.lower()), log.strip()[-300:])
-    scope = Path("/proc/sys/kernel/yama/ptrace_scope")
-    level = scope.read_text().strip() if scope.exists() else "0"
-    if level in ("2", "3"):
-        mend = f"{scope} is {level}: as root, set it to 1 or 0 (sysctl kernel.yama.ptrace_scope=1); 3 needs a reboot."
+    lines = log.splitlines()
+    told = ("ptrace", "ttach", "took longer")
+    said = next((line for word in told for line in lines if word in line), log.strip()[-300:])
+    level = PTRACE_SCOPE.read_text().strip() if PTRACE_SCOPE.exists() else "0"
+    if "took longer" in said:
+        mend = (
+            "the machine may be busy with other things: run the cell again; `make doctor` tries the same step by step."
+        )
+    elif level in ("2", "3"):
+        mend = (
+            f"{PTRACE_SCOPE} is {level}, so that nobody may attach but root (2) or nobody at all (3). As root:\n"
+            "sysctl kernel.yama.ptrace_scope=1; from 3 only a reboot leads back. `--fresh` needs no attaching."
+        )
     elif "not permitted" in log:
         mend = (
             "This machine does not let a process be traced. In a container, start it with --cap-add=SYS_PTRACE\n"
@@ -135,6 +147,8 @@ _running: list[Path] = []  # the folder of the session that is attached to this 
 
 def report_crash() -> None:
     """Show what gdb saw. gdb has this process call it after a crash, for it is the last that it can do."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))  # the crash is told here; no file of it in the reader's folder
     show(Report(events_of(_running[-1] / "events")))
     sys.stdout.flush()
     sys.stderr.flush()
@@ -146,12 +160,51 @@ def has_ended(folder: Path) -> bool:
     return any(event["kind"] == "end" for event in events_of(folder / "events"))
 
 
-def check_library() -> None:
-    library = native().library
-    if "reftorch/lib/Release" in library:
+def check_build() -> None:
+    if "reftorch/lib/Release" in native().library:
         raise NeedsDebugBuild("A stop in C++")
-    if stale_library(library):
+
+
+def check_process() -> None:
+    """Whether this process can be stopped, and its lines be shown."""
+    check_build()
+    if stale_library(native().library):
         raise StaleLibrary
+    if _running:
+        raise GdbFailed(
+            "gdb is attached to this process already: %%gdb, %%native_trace and %bt do not work inside one another.\n"
+            'Mend: for the stack at a stop take `-c "rt-bt"`, for a second place name both: %%gdb mul add -n 2.'
+        )
+    tracer = tracer_of_this_process()
+    if tracer:
+        raise GdbFailed(
+            f"{tracer} is attached to this process already, and only one debugger can be.\n"
+            "Mend: let it go (in an editor: Disconnect), or set the breakpoint there; or run the cell with --fresh."
+        )
+
+
+def tracer_of_this_process() -> str:
+    """Name and number of the process that traces this one; empty for none."""
+    tracer = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("TracerPid:"))  # noqa: SIM115
+    if tracer == "0":
+        return ""
+    try:
+        words = Path(f"/proc/{tracer}/cmdline").read_text(errors="replace").split("\0")
+    except OSError:
+        words = []
+    # A gdb from PyPI is started by a loader of its own: its name is not the first word.
+    name = next(
+        (base for base in map(os.path.basename, words) if base in ("gdb", "lldb", "strace")), "another debugger"
+    )
+    return f"{name} (process {tracer})"
+
+
+def with_remarks(events: list[Event]) -> list[Event]:
+    """The events, and that a line shown is not the line that ran, where it is so."""
+    places = [event["file"] for event in events if "file" in event]
+    places += [frame[2] for event in events for frame in event.get("stack", ())]
+    changed = changed_since_build(places, native().library)
+    return [*events, {"kind": "note", "text": changed}] if changed else events
 
 
 def run_attached(run_cell: Callable[[], Any], job: Job) -> tuple[list[Event], Any]:
@@ -160,21 +213,21 @@ def run_attached(run_cell: Callable[[], Any], job: Job) -> tuple[list[Event], An
     Whatever happens inside, gdb is gone when this returns and the process runs on.
 
     Raises:
-        GdbFailed: gdb could not attach.
+        GdbFailed: gdb could not attach, or another one is attached.
         StaleLibrary: the library was rebuilt after it was loaded.
         GdbNotFound: there is no gdb.
         NeedsDebugBuild: the loaded build has no symbols to show.
     """
-    check_library()
+    check_process()
     folder = Path(tempfile.mkdtemp(prefix="reftorch-gdb-"))
     try:
         with mended_afterwards(folder):
             result = run_beside_gdb(run_cell, job, folder)
         events = events_of(folder / "events")
         if not has_ended(folder):
-            text = f"gdb was ended before it was done; the stop took longer than {job.patience} s, or somebody ended it"
+            text = f"ended before it was done: the stop took longer than {job.patience} s, or somebody ended it"
             events.append({"kind": "error", "text": text})
-        return events, result
+        return with_remarks(events), result
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -194,7 +247,8 @@ def run_beside_gdb(run_cell: Callable[[], Any], job: Job, folder: Path) -> Any:
             if not os.read(reader, 1):  # the other end closed: gdb ended before it was ready
                 end_gdb(gdb, folder, GRACE)
                 bad = [e for e in events_of(folder / "events") if e["kind"] == "error"]
-                raise GdbFailed(why_no_attach("\n".join(e["text"] for e in bad) + (folder / "gdb.log").read_text()))
+                said = "\n".join(event["text"] for event in bad)
+                raise GdbFailed(why_no_attach(f"{said}\n{(folder / 'gdb.log').read_text()}"))
             return run_cell()
         finally:
             if gdb.poll() is None:
@@ -206,7 +260,14 @@ def run_beside_gdb(run_cell: Callable[[], Any], job: Job, folder: Path) -> Any:
 
 
 def run_fresh(source: str, job: Job, timeout: float = 300) -> tuple[list[Event], str]:
-    """Run `source` in a new Python under gdb; returns what gdb saw and what the program printed."""
+    """Run `source` in a new Python under gdb; returns what gdb saw and what the program printed.
+
+    Raises:
+        NeedsDebugBuild: there are breakpoints, and the build that is loaded here, as it would be there, has no lines.
+        GdbNotFound: there is no gdb.
+    """
+    if job.breaks:
+        check_build()
     folder = Path(tempfile.mkdtemp(prefix="reftorch-gdb-"))
     try:
         (folder / "cell.py").write_text(source)
@@ -225,14 +286,15 @@ def run_fresh(source: str, job: Job, timeout: float = 300) -> tuple[list[Event],
                 signal_gdb(gdb, folder, signal.SIGKILL)
                 gdb.wait()
         out = folder / "stdout"
-        return events_of(folder / "events"), out.read_text(errors="replace") if out.exists() else ""
+        printed = out.read_text(errors="replace") if out.exists() else ""
+        return with_remarks(events_of(folder / "events")), printed
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def backtrace_events() -> list[Event]:
     """gdb attaches, looks at the calling thread's stack, and goes."""
-    check_library()
+    check_process()
     folder = Path(tempfile.mkdtemp(prefix="reftorch-gdb-"))
     try:
         job = {"mode": "backtrace", "pid": os.getpid(), "out": str(folder / "events")}
@@ -247,7 +309,7 @@ def backtrace_events() -> list[Event]:
         events = events_of(folder / "events")
         if not any(event["kind"] == "stop" for event in events):
             said = "\n".join(event.get("text", "") for event in events)
-            raise GdbFailed(why_no_attach(said + (folder / "gdb.log").read_text()))
-        return events
+            raise GdbFailed(why_no_attach(f"{said}\n{(folder / 'gdb.log').read_text()}"))
+        return with_remarks(events)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

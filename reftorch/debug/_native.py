@@ -7,6 +7,7 @@ Left out: CUDA.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,6 +50,19 @@ def native() -> Native:
 def root() -> Path:
     """The checkout (or site-packages, for an installed reftorch)."""
     return Path(__file__).resolve().parents[2]
+
+
+def changed_since_build(files: Iterable[str], library: str) -> str:
+    """A sentence about those sources of the checkout that are younger than the library; empty where none is."""
+    sources = sorted({file for file in files if file.startswith(f"{root()}/cpp/") and os.path.exists(file)})
+    built = os.stat(library).st_mtime
+    changed = [os.path.relpath(file, root()) for file in sources if os.stat(file).st_mtime > built]
+    if not changed:
+        return ""
+    return (
+        f"Changed after reftorch was built: {', '.join(changed)}. The lines shown are those of the file, the code that "
+        "ran is older.\nMend: make debug, then restart the kernel."
+    )
 
 
 def stale_library(library: str) -> bool:

@@ -48,6 +48,13 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(message or "")
 
 
+def count(text: str) -> int:
+    """A number of times."""
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text} is no number from 1 on")
+    return int(text)
+
+
 def gdb_parser(name: str) -> Parser:
     parser = Parser(prog=name, add_help=False)
     parser.add_argument("where", nargs="*", help="an op (mul), a C++ function, or FILE:LINE")
@@ -81,7 +88,7 @@ class DebugMagics(Magics):
         """
         parser = gdb_parser("%%gdb")
         parser.add_argument("-c", dest="commands", action="append", default=[])
-        parser.add_argument("-n", dest="stops", type=int, default=1)
+        parser.add_argument("-n", dest="stops", type=count, default=1)
         parser.add_argument("-w", dest="context", type=int, default=2)
         asked = self._parse(parser, line)
         commands = [c.strip() for text in asked.commands for c in text.split(";") if c.strip()]
@@ -102,7 +109,7 @@ class DebugMagics(Magics):
         parser = gdb_parser("%%native_trace")
         parser.add_argument("-v", dest="locals", default="")
         parser.add_argument("--over", action="store_true")
-        parser.add_argument("--max", dest="max_lines", type=int, default=60)
+        parser.add_argument("--max", dest="max_lines", type=count, default=60)
         asked = self._parse(parser, line)
         names = [name.strip() for name in asked.locals.split(",") if name.strip()]
         self._run(asked, cell, session.Job(trace=True, locals=names, over=asked.over, max_lines=asked.max_lines))
@@ -122,7 +129,7 @@ class DebugMagics(Magics):
         parser.add_argument("--only")
         parser.add_argument("--hide")
         parser.add_argument("--all", action="store_true")
-        parser.add_argument("--depth", type=int)
+        parser.add_argument("--depth", type=count)
         asked = self._parse(parser, line, positional=False)
         try:
             tree = call_tree(only=asked.only, hide=asked.hide, accessors=asked.all, depth=asked.depth)

@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from reftorch.debug._find_gdb import candidates, find_gdb, probe
-from tests.debug.kernel import Notebook, tracer_of
+from reftorch.debug import _gdb_session
+from reftorch.debug._find_gdb import candidates, find_gdb, gdb_environment, probe
+from tests.debug.kernel import Notebook, state_of, tracer_of
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL_FILE = "cpp/ATen/native/cpu/BinaryOpsKernel.cpp"
@@ -118,7 +120,7 @@ def test_interrupt_while_conditions_are_computed(notebook: Notebook) -> None:
 
 def test_names_that_are_not_there(notebook: Notebook) -> None:
     cell = notebook.run("%%gdb mull\nc = a * b")
-    assert "No op and no C++ function is called `mull`. The nearest ops with a kernel: mul" in cell.text
+    assert "No op and no C++ function is called `mull`. The nearest: mul" in cell.text
     cell = notebook.run("%%gdb BinaryOpsKernel.cpp:99999\nc = a * b")
     assert "No code is at BinaryOpsKernel.cpp:99999" in cell.text
     cell = notebook.run("%%gdb\nc = a * b")
@@ -291,6 +293,100 @@ def test_a_stop_that_takes_too_long_is_ended(notebook: Notebook) -> None:
         assert "stop 1" in notebook.run("%%gdb mul\nc = a * b").text
     finally:
         notebook.run("session.PATIENCE = kept")
+
+
+def test_one_gdb_at_a_time(notebook: Notebook) -> None:
+    for inner in ("%bt", "get_ipython().run_cell_magic('gdb', 'add', 'c = a + b')"):
+        cell = notebook.run(f"%%gdb mul\n{inner}")
+        assert "gdb is attached to this process already" in cell.error
+        assert '-c "rt-bt"' in cell.error
+
+
+def test_another_debugger_is_named(notebook: Notebook) -> None:
+    command = [GDBS[-1], "-nx", "-q", "-batch", "-p", str(notebook.pid), "-ex", "continue"]
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=gdb_environment()
+    ) as other:
+        end = time.monotonic() + 240
+        while (tracer_of(notebook.pid) == 0 or state_of(notebook.pid) == "t") and time.monotonic() < end:
+            time.sleep(0.05)
+        cell = notebook.run("%%gdb mul\nran = a * b")
+        other.send_signal(signal.SIGINT)
+        os.kill(notebook.pid, signal.SIGINT)  # a gdb that waits for the process ends once that stops
+    assert re.search(
+        r"gdb.* \(process \d+\) is attached to this process already, and only one debugger can be", cell.error
+    )
+    assert "Mend: let it go" in cell.error
+    while notebook.run("6 * 7").text != "42" and time.monotonic() < end:
+        pass  # the interrupt may have met a cell
+
+
+def test_commands_that_would_end_the_kernel_are_left_out(notebook: Notebook) -> None:
+    cell = notebook.run('%%gdb mul -c "kill; quit; info args"\nc = a * b\nprint("went on")')
+    assert cell.stdout == "went on\n"
+    assert "kill: left out" in cell.text
+    assert "quit: left out" in cell.text
+    assert "(gdb) info args\niter = TensorIterator" in cell.text
+
+
+def test_a_number_of_stops_begins_at_one(notebook: Notebook) -> None:
+    assert "0 is no number from 1 on" in notebook.run("%%gdb mul -n 0\nc = a * b").stdout
+
+
+OLDER = """
+from reftorch.debug import _call_tree, _gdb_session
+kept = _gdb_session.changed_since_build
+for each in (_call_tree, _gdb_session):
+    each.changed_since_build = lambda files, library: kept(files, {!r})
+"""
+
+
+def test_a_source_that_is_younger_than_the_library_is_said(notebook: Notebook, tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    library.touch()
+    os.utime(library, (0, 0))
+    assert not notebook.run(OLDER.format(str(library))).error
+    said = re.compile(
+        rf"Changed after reftorch was built: .*{KERNEL_FILE}.*\nMend: make debug, then restart the kernel"
+    )
+    try:
+        assert said.search(notebook.run("%%gdb mul\nc = a * b").text)
+        assert said.search(notebook.run('%%calltree --only "mul_kernel$"\nc = a * b').text)
+    finally:
+        notebook.run("_call_tree.changed_since_build = _gdb_session.changed_since_build = kept")
+    assert "Changed" not in notebook.run('%%calltree --only "mul_kernel$"\nc = a * b').text
+
+
+def test_a_release_build_is_told_what_it_needs(notebook: Notebook) -> None:
+    notebook.run(
+        "import reftorch.debug._gdb_session as session\n"
+        "kept, session.native = session.native, lambda: type('', (), {'library': '/x/reftorch/lib/Release/_C.so'})"
+    )
+    try:
+        for source in ("%%gdb mul\nran = a * b", "%%native_trace mul\nran = a * b", "%%gdb --fresh mul\n1", "%bt"):
+            error = notebook.run(source).error
+            assert error.startswith("A stop in C++ needs the Debug build of reftorch"), source
+            assert "Mend: build it (make debug), set REFTORCH_BUILD=debug" in error
+    finally:
+        notebook.run("session.native = kept")
+
+
+@pytest.mark.parametrize(
+    ("scope", "log", "said"),
+    [
+        ("1", "ptrace: Operation not permitted.", r"Operation not permitted\.\nMend: .*--cap-add=SYS_PTRACE"),
+        ("2", "x\nptrace: Operation not permitted.", r"scope is 2, .*sysctl kernel\.yama\.ptrace_scope=1"),
+        ("3", "Could not attach to process.", r"attach to process\.\nMend: .*scope is 3, .*reboot"),
+        ("0", "the stop took longer than 120 s\nat read.c", r"took longer than 120 s\nMend: the machine may be busy"),
+        ("0", "strange", r"strange\nMend: `make doctor`"),
+    ],
+)
+def test_why_gdb_could_not_attach(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scope: str, log: str, said: str
+) -> None:
+    (tmp_path / "ptrace_scope").write_text(scope + "\n")
+    monkeypatch.setattr(_gdb_session, "PTRACE_SCOPE", tmp_path / "ptrace_scope")
+    assert re.search(said, _gdb_session.why_no_attach(log), re.S)
 
 
 def test_a_stale_library_is_refused(notebook: Notebook) -> None:

@@ -6,6 +6,7 @@ Left out: the notebook; see test_magics.py.
 
 from __future__ import annotations
 
+import _ctypes
 import os
 import re
 import resource
@@ -83,7 +84,7 @@ def test_an_op_is_found_before_the_library_is_loaded(at_mul: Gdb) -> None:
 
 def test_a_wrong_name_is_told_the_nearest(at_mul: Gdb) -> None:
     assert "called `mull`" in at_mul["rt-op mull"]
-    assert "mul" in at_mul["rt-op mull"].partition("nearest ops with a kernel:")[2]
+    assert "mul" in at_mul["rt-op mull"].partition("nearest:")[2]
 
 
 def test_iterator_shows_its_operands(at_mul: Gdb) -> None:
@@ -158,6 +159,18 @@ def test_rt_op_takes_conditions_that_call_functions(path: str, tmp_path: Path) -
     gdb = Gdb(path, tmp_path, CONDITIONAL, ["rt-op mul if iter.numel() == 3", "run", "print iter.shape_", "continue"])
     assert gdb["print iter.shape_"].endswith("= [3]")
     assert "exited normally" in gdb["continue"]
+
+
+def test_a_release_build_says_what_it_needs(tmp_path: Path) -> None:
+    """A library without symbols, in the folder of such a build, stands in for it."""
+    library = tmp_path / "lib" / "Release" / "_C.so"
+    library.parent.mkdir(parents=True)
+    library.write_bytes(Path(_ctypes.__file__).read_bytes())
+    program = f"import ctypes, os\nctypes.CDLL({str(library)!r})\nos.kill(os.getpid(), 10)\n"
+    gdb = Gdb(GDBS[0], tmp_path, program, ["handle SIGUSR1 stop", "run", "rt-bt", "rt-tensor self"])
+    for command in ("rt-bt", "rt-tensor self"):
+        assert "reftorch's Release build is loaded: it has no lines" in gdb[command]
+        assert "REFTORCH_BUILD=debug" in gdb[command]
 
 
 def test_gdb_leaves_no_core_file_when_it_fails(tmp_path: Path) -> None:

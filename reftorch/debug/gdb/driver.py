@@ -46,6 +46,8 @@ SETTINGS = (
     "handle SIGTERM SIGHUP SIGQUIT SIGTSTP nostop noprint pass",
     "handle SIGINT stop nopass",
 )
+# What would take from us the process that we are to let go, or the notebook with it.
+ENDS = re.compile(r"(kill?|quit?|q|exit|run?|start|starti|detach|attach)\b")
 MOVES = re.compile(r"(step|next|stepi|nexti|finish|until|advance|continue|rt-into|s|n|si|ni|fin|u|c)\b")
 CRASH_ADVICE = """\
 {signal} ends this process: nothing in its memory can be trusted any more.
@@ -174,6 +176,10 @@ class Driver:
 
     def run_command(self, command):
         before = self.where()
+        if ENDS.match(command):
+            text = f"{command}: left out, for gdb ends by itself after the stop, and the process goes on."
+            self.emit("command", command=command, text=text)
+            return
         try:
             text = gdb.execute(command, to_string=True)
         except gdb.error as error:

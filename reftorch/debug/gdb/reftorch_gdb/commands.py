@@ -5,12 +5,16 @@ Left out: commands that change the process.
 """
 
 import difflib
+import mmap
 import re
 
 import gdb
 
 from reftorch_gdb import graph, stack, values
 
+NEEDS_DEBUG_BUILD = """\
+reftorch's Release build is loaded: it has no lines, no locals and no types that gdb could show.
+Mend: build the other one (make debug) and start the program with REFTORCH_BUILD=debug."""
 HOOK = "__cyg_profile_func_enter"
 
 
@@ -29,6 +33,7 @@ def command(name, kind, complete=gdb.COMPLETE_NONE):
                 super().__init__(name, kind, complete)
 
             def invoke(self, argument, from_tty):
+                say_if_release()
                 function(argument.strip())
 
         COMMANDS.append(Command)
@@ -202,7 +207,7 @@ def first_that_exists(name):
     if is_line:
         raise Said(f"No code is at {name}: is it a line of a C++ file of reftorch, such as BinaryOpsKernel.cpp:30?")
     near = nearest(name)
-    hint = " The nearest ops with a kernel: " + ", ".join(near) + "." if near else ""
+    hint = f" The nearest: {', '.join(near)}." if near else " `%%calltree` shows which functions run."
     raise Said(f"No op and no C++ function is called `{name}`.{hint}")
 
 
@@ -216,6 +221,7 @@ def library_loaded():
 
 def on_new_objfile(event):
     if WAITING and "/_C." in (event.new_objfile.filename or "") and library_loaded():
+        say_if_release()
         waiting, WAITING[:] = list(WAITING), []
         for spec, on_error, conditional in waiting:
             break_at(spec, on_error, conditional)
@@ -258,14 +264,29 @@ class EntryBreakpoint(gdb.Breakpoint):
         return self.hit
 
 
+# A function of at::native in the library's table of symbols, as the compiler writes it: its length, then its name.
+NATIVE = re.compile(rb"_ZN8reftorch2at6native(?:L|12_GLOBAL__N_1)?(\d+)([a-z]\w+)")
+
+
 def nearest(name):
-    """Names of kernels like `name`, nearest first."""
-    found = set()
-    for line in gdb.execute("info functions -q -n _kernel", to_string=True).splitlines():
-        match = re.search(r"(\w+)_kernel\(", line)
-        if match:
-            found.add(match[1])
-    return difflib.get_close_matches(name, sorted(found), 3, 0.5)
+    """Names of ops like `name`, nearest first. From the file itself: gdb would read all that it knows, for a minute."""
+    path = library_file()
+    if path is None:
+        return []
+    with open(path, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        functions = {match[2][: int(match[1])].decode() for match in NATIVE.finditer(content)}
+    ops = {re.sub("_(kernel|out)$", "", function) for function in functions if "_stub" not in function}
+    return difflib.get_close_matches(name, sorted(ops), 3, 0.6)
+
+
+def library_file():
+    """The file of reftorch._C, None before it is loaded."""
+    return next((each.filename for each in gdb.objfiles() if stack.LIBRARY in (each.filename or "")), None)
+
+
+def say_if_release():
+    if "/lib/Release/" in (library_file() or ""):
+        print(NEEDS_DEBUG_BUILD)
 
 
 def register():
