@@ -49,10 +49,18 @@ class Notebook:
                 continue
             kind, content = message["msg_type"], message["content"]
             if kind == "status" and content["execution_state"] == "idle":
+                self._take_reply(request, end)
                 return cell
             cell.add(kind, content)
             if kind == until:
                 return cell
+
+    def _take_reply(self, request: str, end: float) -> None:
+        """Wait for the reply too, as JupyterLab and nbclient do before they send the next cell. ipykernel 7 may sleep
+        through a request that comes while it sends a reply: it sends past the stream that watches the socket.
+        """
+        while self.client.get_shell_msg(timeout=max(0.1, end - time.monotonic()))["parent_header"]["msg_id"] != request:
+            pass
 
     def run(self, source: str, timeout: float = PATIENCE) -> Cell:
         return self.result(self.send(source), timeout)
