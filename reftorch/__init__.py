@@ -73,7 +73,10 @@ import reftorch.utils.data
 from reftorch import (
     __config__,
     _torch_docs,
+    accelerator,
     autograd,
+    backends,
+    cuda,
     func,
     linalg,
     nn,
@@ -87,6 +90,7 @@ from reftorch import (
     testing,
     types,
     utils,
+    version,
 )
 from reftorch._determinism import (
     are_deterministic_algorithms_enabled,
@@ -176,6 +180,30 @@ pi = _math.pi
 e = _math.e
 newaxis = None
 
+has_lapack = True
+has_mkl = backends.mkl.is_available()
+has_openmp = backends.openmp.is_available()
+
+
+def _check_tensor(function: str, input: Any) -> None:
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+
+
+@overridable
+def get_device(input: Tensor) -> Any:
+    """Return the number of the GPU that holds ``input``, -1 where it lies in the host's memory.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.get_device(torch.ones(2))
+        -1
+
+    Mirrors aten/src/ATen/native/TensorProperties.cpp.
+    """
+    _check_tensor("get_device", input)
+    return input.get_device()
+
 
 @overridable
 def is_floating_point(input: Tensor) -> Any:
@@ -188,6 +216,7 @@ def is_floating_point(input: Tensor) -> Any:
 
     Mirrors aten/src/ATen/native/TypeProperties.cpp.
     """
+    _check_tensor("is_floating_point", input)
     return input.is_floating_point()
 
 
@@ -202,6 +231,7 @@ def numel(input: Tensor) -> Any:
 
     Mirrors aten/src/ATen/native/TensorProperties.cpp.
     """
+    _check_tensor("numel", input)
     return input.numel()
 
 

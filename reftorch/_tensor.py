@@ -383,8 +383,10 @@ class Tensor(_TensorInterchange, _TensorQueries, _C.TensorBase):
         """This tensor in the memory of a GPU.
 
         Raises:
-            RuntimeError: the build has no CUDA.
+            AssertionError: the build has no CUDA.
         """
+        if device is None or _C.device(device).type == "cuda":
+            raise AssertionError("Torch not compiled with CUDA enabled. Hint: ask torch.cuda.is_available() first.")
         return self.to(device if device is not None else "cuda")
 
     def type(self, dtype: Any = None, non_blocking: _bool = False) -> Any:
@@ -396,6 +398,7 @@ class Tensor(_TensorInterchange, _TensorQueries, _C.TensorBase):
 
         Raises:
             ValueError: there is no type of that name.
+            TypeError: it is none of these.
 
         Example:
             >>> import reftorch as torch
@@ -417,6 +420,8 @@ class Tensor(_TensorInterchange, _TensorQueries, _C.TensorBase):
             dtype = dtype.dtype
         elif isinstance(dtype, builtins.type):
             raise ValueError(f"invalid type: '{dtype.__name__}'")
+        elif not isinstance(dtype, _C.dtype):
+            raise TypeError("dtype must be a type, str, or dtype object")
         return self.to(dtype)
 
     def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: _bool = False) -> Tensor:

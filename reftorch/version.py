@@ -1,7 +1,10 @@
 """The version of the package.
 
 Mirrors: torch/version.py
-Leaves out: the hash of the commit and the versions of GPU toolkits.
+Leaves out: the hash of the commit.
 """
 
 __version__ = "0.1.0"
+debug = False
+cuda = None  # the versions of GPU toolkits: none
+hip = None

@@ -1,0 +1,13 @@
+"""oneDNN: no op uses it.
+
+Mirrors: torch/backends/mkldnn/__init__.py
+Leaves out: its switches.
+"""
+
+
+def is_available() -> bool:
+    """Return whether ops can be oneDNN's: no.
+
+    Mirrors torch/backends/mkldnn/__init__.py, ``is_available``.
+    """
+    return False

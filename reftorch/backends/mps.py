@@ -1,0 +1,26 @@
+"""Apple's GPUs: there is none.
+
+Mirrors: torch/backends/mps/__init__.py
+Leaves out: Metal.
+"""
+
+
+def is_built() -> bool:
+    """Return whether the library was built for Metal: no.
+
+    Mirrors torch/backends/mps/__init__.py, ``is_built``.
+    """
+    return False
+
+
+def is_available() -> bool:
+    """Return whether there is a GPU of Apple's: no.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.backends.mps.is_available()
+        False
+
+    Mirrors torch/backends/mps/__init__.py, ``is_available``.
+    """
+    return False

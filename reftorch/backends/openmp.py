@@ -1,0 +1,20 @@
+"""OpenMP: the threads that large kernels run on.
+
+Mirrors: torch/backends/openmp/__init__.py
+Leaves out: nothing.
+"""
+
+from reftorch import _C
+
+
+def is_available() -> bool:
+    """Return whether the library was built with OpenMP.
+
+    Example:
+        >>> import reftorch as torch
+        >>> isinstance(torch.backends.openmp.is_available(), bool)
+        True
+
+    Mirrors torch/backends/openmp/__init__.py, ``is_available``.
+    """
+    return "OpenMP: off" not in _C._show_config()

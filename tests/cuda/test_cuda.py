@@ -1,0 +1,59 @@
+"""What a program asks before it uses a GPU, where there is none.
+
+Mirrors: test/test_cuda.py
+Leaves out: CUDA.
+"""
+
+from types import ModuleType
+
+import pytest
+
+import reftorch
+
+ANSWERS = {
+    "is_available": False,
+    "device_count": 0,
+    "is_initialized": False,
+    "is_bf16_supported": False,
+    "get_arch_list": [],
+    "memory_allocated": 0,
+    "max_memory_allocated": 0,
+    "memory_reserved": 0,
+    "max_memory_reserved": 0,
+    "empty_cache": None,
+}
+NEED_A_GPU = (
+    "init", "current_device", "synchronize", "get_device_name", "get_device_properties", "get_device_capability",
+)  # fmt: skip
+
+
+@pytest.fixture
+def libraries(real_torch_or_none: ModuleType | None) -> list[ModuleType]:
+    """Ours, and the real torch where it has no GPU either."""
+    has_none = real_torch_or_none is not None and not real_torch_or_none.backends.cuda.is_built()
+    return [reftorch, real_torch_or_none] if has_none and real_torch_or_none is not None else [reftorch]
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_answers(name: str, libraries: list[ModuleType]) -> None:
+    for library in libraries:
+        assert getattr(library.cuda, name)() == ANSWERS[name]
+
+
+@pytest.mark.parametrize("name", NEED_A_GPU)
+def test_what_needs_a_gpu(name: str, libraries: list[ModuleType]) -> None:
+    for library in libraries:
+        with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+            getattr(library.cuda, name)()
+
+
+def test_seeds_and_moves(libraries: list[ModuleType]) -> None:
+    for library in libraries:
+        library.cuda.manual_seed(0)
+        library.cuda.manual_seed_all(0)
+        with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+            library.ones(1).cuda()
+
+
+def test_every_public_name_is_tested() -> None:
+    assert set(reftorch.cuda.__all__) == {*ANSWERS, *NEED_A_GPU, "manual_seed", "manual_seed_all"}
