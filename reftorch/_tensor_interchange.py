@@ -15,7 +15,7 @@ from typing import Any
 from reftorch import _C, _utils
 from reftorch._torch_function import handle_torch_function, has_torch_function_unary
 from reftorch.autograd import no_grad
-from reftorch.storage import TypedStorage, UntypedStorage, _warn_typed_storage_removal
+from reftorch.storage import _LEGACY_CLASSES, TypedStorage, UntypedStorage, _warn_typed_storage_removal
 
 __all__: list[str] = []
 
@@ -116,7 +116,7 @@ class _TensorInterchange:
 
     def storage_type(self: Any) -> Any:
         """The class of this tensor's storage."""
-        return type(self._typed_storage())
+        return _LEGACY_CLASSES[f"{_utils.typename(self).removeprefix('torch.').removesuffix('Tensor')}Storage"]
 
     def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Any:
         """Read other memory from now on: a tensor's, a storage's, or none.
@@ -126,7 +126,8 @@ class _TensorInterchange:
             storage_offset, size, stride: which of its elements; all of them by default.
 
         Raises:
-            RuntimeError: the memory does not reach so far, or is of another dtype.
+            RuntimeError: the memory does not reach so far and cannot grow, or is of another dtype; this tensor is a
+                leaf that requires a gradient.
 
         Example:
             >>> import reftorch as torch
@@ -136,6 +137,8 @@ class _TensorInterchange:
 
         Mirrors aten/src/ATen/native/TensorShape.cpp, ``set_``.
         """
+        if self.requires_grad and self.is_leaf and _C.is_grad_enabled():
+            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         if source is None:
             return super().set_()  # type: ignore[misc]
         if isinstance(source, (UntypedStorage, TypedStorage)):

@@ -1,7 +1,7 @@
 """Methods of a tensor that need no op: Python functions over its elements, and questions of which the answer is fixed.
 
 Mirrors: torch/_tensor.py (dim_order, resize), torch/csrc/autograd/python_variable.cpp (is_sparse, is_quantized, ...),
-tools/autograd/templates/python_variable_methods.cpp (apply_, map_, get_device)
+tools/autograd/templates/python_variable_methods.cpp (apply_, map_, map2_, get_device)
 Leaves out: pinned memory, shared memory: the questions about them say no.
 """
 
@@ -14,6 +14,7 @@ from typing import Any
 
 from reftorch import _C
 from reftorch._tensor_types import legacy_new
+from reftorch._utils import typename
 
 
 class _TensorQueries:
@@ -34,11 +35,25 @@ class _TensorQueries:
 
         Raises:
             RuntimeError: a tensor requires a gradient, or ``tensor`` does not broadcast to this one's shape.
+            TypeError: they differ in dtype.
         """
-        _refuse_gradient("map_", self, tensor)
-        others = tensor.expand(self.shape).reshape(-1).tolist()
-        values = [callable(a, b) for a, b in zip(self.reshape(-1).tolist(), others, strict=True)]
-        return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))
+        return _map("map_", self, {"'other'": tensor}, callable)
+
+    def map2_(self: Any, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) -> Any:
+        """Replace each element by what ``callable`` makes of it and of those of ``x`` and ``y``, in Python: slow.
+
+        Raises:
+            RuntimeError: a tensor requires a gradient, or ``x`` or ``y`` does not broadcast to this one's shape.
+            TypeError: they differ in dtype.
+
+        Example:
+            >>> import reftorch as torch
+            >>> torch.zeros(2).map2_(torch.ones(2), torch.tensor([3.0, 4.0]), lambda a, b, c: b + c)
+            tensor([4., 5.])
+
+        Mirrors torch/csrc/utils/tensor_apply.cpp, ``map2_``.
+        """
+        return _map("map2_", self, {"argument 'x'": x, "argument 'y'": y}, callable)
 
     def dim_order(self: Any, *, ambiguity_check: bool | Sequence[Any] = False) -> tuple[int, ...]:
         """The dimensions in the order in which they lie in memory, the slowest first.
@@ -220,6 +235,19 @@ class _TensorQueries:
         """
         warnings.warn("non-inplace resize_as is deprecated", stacklevel=2)
         return _resized(self, tensor.shape)
+
+
+def _map(name: str, self: Any, others: dict[str, Any], callable: Callable[..., Any]) -> Any:
+    """Write what ``callable`` makes of the elements at each place."""
+    _refuse_gradient(name, self, *others.values())
+    for argument, tensor in others.items():
+        if tensor.dtype != self.dtype:
+            raise TypeError(
+                f"{name}: expected {typename(self)} for {argument} (got {typename(tensor)}). Hint: convert it."
+            )
+    columns = [t.expand(self.shape).reshape(-1).tolist() for t in (self, *others.values())]
+    values = [callable(*row) for row in zip(*columns, strict=True)]
+    return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))
 
 
 def _refuse_gradient(name: str, *tensors: Any) -> None:

@@ -42,7 +42,7 @@ class UntypedStorage:
         if isinstance(size, int):
             self._storage = _C.StorageBase(size)
         else:
-            self._storage = _C.StorageBase._of(_C.tensor(list(size), dtype=_C.uint8))
+            self._storage = _C.StorageBase._of(_C.tensor([_byte(item, size) for item in size], dtype=_C.uint8))
 
     @classmethod
     def _wrap(cls, storage: _C.StorageBase) -> UntypedStorage:
@@ -131,7 +131,7 @@ class UntypedStorage:
         return self._bytes()[_checked_index(index, len(self))].item()
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._bytes()[index if isinstance(index, slice) else _checked_index(index, len(self))] = value
+        self._bytes()[index if isinstance(index, slice) else _checked_index(index, len(self))] = value & 255
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.tolist())
@@ -187,9 +187,19 @@ class UntypedStorage:
         return str(self)
 
 
+def _byte(item: Any, sequence: Any) -> int:
+    """The last eight bits of a number."""
+    if not isinstance(item, int):
+        raise RuntimeError(
+            f"torch.UntypedStorage(): tried to construct a storage from a sequence ({type(sequence).__name__}), but "
+            f"one of the items was of type {type(item).__name__} instead of int"
+        )
+    return item & 255
+
+
 def _checked_index(index: Any, length: int) -> int:
     if not isinstance(index, int):
-        raise TypeError(f"can't index a storage with {type(index).__name__}")
+        raise TypeError(f"can't index a torch.UntypedStorage with {type(index).__name__}")
     if not -length <= index < length:
         raise IndexError(f"index {index} out of range for storage of size {length}")
     return index % length
@@ -209,7 +219,15 @@ _STORAGE_NAMES = {
 }
 
 
+_has_warned = False
+
+
 def _warn_typed_storage_removal() -> None:
+    """Once a process."""
+    global _has_warned
+    if _has_warned:
+        return
+    _has_warned = True
     warnings.warn(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
         "class. This should only matter to you if you are using storages directly.  To access UntypedStorage "
@@ -318,9 +336,13 @@ class TypedStorage:
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
+        if not isinstance(index, int):
+            raise RuntimeError(f"can't index a {type(self)} with {type(index)}")
         return self._tensor()[_checked_index(index, len(self))].item()
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        if not isinstance(index, (int, slice)):
+            raise RuntimeError(f"can't index a {type(self)} with {type(index)}")
         value = _C.tensor(value, dtype=self.dtype) if isinstance(value, (list, tuple)) else value
         self._tensor()[index if isinstance(index, slice) else _checked_index(index, len(self))] = value
 

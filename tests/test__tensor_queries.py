@@ -40,3 +40,16 @@ def test_functions_see_python_numbers() -> None:
     reftorch.tensor([1, 2]).apply_(lambda v: seen.append(v) or v)
     assert seen == [1, 2]
     assert all(type(v) is int for v in seen)
+
+
+def test_functions_of_three(real_torch_or_none: Any) -> None:
+    for library in filter(None, (reftorch, real_torch_or_none)):
+        x = library.tensor([1.0, 2.0])
+        result = x.map2_(library.tensor([3.0, 4.0]), library.tensor([10.0]), lambda a, b, c: a * b + c)
+        assert result is x and x.tolist() == [13, 18]
+        with pytest.raises(TypeError, match=r"map2_: expected torch.FloatTensor for argument 'y' \(got torch.DoubleTensor\)"):
+            x.map2_(x, x.double(), lambda a, b, c: a)
+        with pytest.raises(TypeError, match=r"map_: expected torch.FloatTensor for 'other' \(got torch.LongTensor\)"):
+            x.map_(x.long(), lambda a, b: a)
+        with pytest.raises(RuntimeError, match=r"Can't call map2_\(\) on Variable that requires grad"):
+            x.map2_(x, library.ones(2, requires_grad=True), lambda a, b, c: a)

@@ -47,3 +47,29 @@ def test_debug_is_imported_when_it_is_asked_for() -> None:
     program = "import sys, reftorch; print('reftorch.debug' in sys.modules, reftorch.debug.__name__)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False reftorch.debug\n"
+
+
+@pytest.mark.parametrize("name", ["is_floating_point", "numel", "get_device"])
+def test_a_question_about_no_tensor(name: str, real_torch_or_none: ModuleType | None) -> None:
+    for library in filter(None, (reftorch, real_torch_or_none)):
+        with pytest.raises(TypeError, match=rf"{name}\(\): argument 'input' \(position 1\) must be Tensor, not int"):
+            getattr(library, name)(3)
+    assert reftorch.get_device(reftorch.ones(1)) == -1
+
+
+def test_a_float_argument_may_be_a_tensor(real_torch_or_none: ModuleType | None) -> None:
+    for library in filter(None, (reftorch, real_torch_or_none)):
+        x, tolerance = library.tensor([1.0, 2.0]), library.tensor(0.5)
+        assert library.isclose(x, x + 0.25, rtol=tolerance, atol=0).tolist() == [True, True]
+        with pytest.raises(TypeError, match="argument 'rtol' must be float, not Tensor"):
+            library.isclose(x, x, rtol=x)
+        assert library.quantile(
+            x, tolerance.requires_grad_()
+        ).requires_grad  # the tensor's overload, where there is one
+        assert library.normal(library.zeros(2), library.tensor(0.0)).tolist() == [0, 0]
+
+
+def test_type_of_something_else(real_torch_or_none: ModuleType | None) -> None:
+    for library in filter(None, (reftorch, real_torch_or_none)):
+        with pytest.raises(TypeError, match="dtype must be a type, str, or dtype object"):
+            library.ones(2).type(3)

@@ -6,6 +6,8 @@ Mirrors: test/test_torch.py (test_storage*), test/test_utils.py
 import copy
 import gc
 import pickle
+import subprocess
+import sys
 from types import ModuleType
 
 import numpy as np
@@ -53,8 +55,6 @@ def test_set_reads_other_memory(real_torch: ModuleType) -> None:
         return [t.tolist() for t in (strided, other, whole, nothing)]
 
     assert results(reftorch) == results(real_torch)
-    with pytest.raises(RuntimeError, match="out of bounds for storage"):
-        reftorch.empty(0).set_(UntypedStorage(4), 0, (2,))
 
 
 def test_typed_storages(real_torch: ModuleType) -> None:
@@ -79,3 +79,45 @@ def test_copies() -> None:
     assert first._cdata == second._cdata != storage._cdata
     typed = pickle.loads(pickle.dumps(reftorch.ones(2).storage()))
     assert isinstance(typed, TypedStorage) and typed.tolist() == [1.0, 1.0] and typed.dtype is reftorch.float32
+
+
+def test_writing_bytes(real_torch_or_none: ModuleType | None) -> None:
+    for library in filter(None, (reftorch, real_torch_or_none)):
+        storage = library.UntypedStorage([1, 2, 300])
+        storage[0] = 257
+        assert storage.tolist() == [1, 2, 44]
+        with pytest.raises(RuntimeError, match="one of the items was of type str instead of int"):
+            library.UntypedStorage("a")
+        with pytest.raises(TypeError, match=r"can't index a torch.UntypedStorage with str"):
+            storage["a"]
+        with pytest.raises(
+            RuntimeError, match=r"can't index a <class '(ref)?torch.storage.TypedStorage'> with <class 'str'>"
+        ):
+            library.ones(2).storage()["a"]
+        assert library.ones(2).long().storage_type() is library.LongStorage
+
+
+def test_a_tensor_set_beyond_the_storage_makes_it_grow(real_torch_or_none: ModuleType | None) -> None:
+    for library in filter(None, (reftorch, real_torch_or_none)):
+        storage = library.arange(6.0).untyped_storage()
+        x = library.empty(0).set_(storage, 4, (8,), (1,))
+        assert x.shape == (8,) and storage.nbytes() == 48 and x[:2].tolist() == [4, 5]
+        with pytest.raises(RuntimeError, match="not resizable"):
+            library.empty(0).set_(library.from_numpy(np.ones(2, np.float32)), 0, (5,), (1,))
+        leaf = library.ones(3, requires_grad=True)
+        with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place"):
+            leaf.set_(library.ones(2))
+        with library.no_grad():
+            assert leaf.set_(library.ones(2)).shape == (2,)
+
+
+def test_typed_storages_warn_once_a_process() -> None:
+    program = (
+        "import warnings, reftorch\n"
+        "with warnings.catch_warnings(record=True) as caught:\n"
+        "    warnings.simplefilter('always')\n"
+        "    reftorch.ones(1).storage(), reftorch.ones(1).storage(), reftorch.FloatStorage(1)\n"
+        "print([str(w.message)[:26] for w in caught])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "['TypedStorage is deprecated']\n"

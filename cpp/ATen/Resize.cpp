@@ -9,8 +9,7 @@
 
 namespace reftorch::at {
 
-static void maybe_resize_storage_cpu(TensorImpl* self, size_t new_size_bytes) {
-  c10::StorageImpl* storage = self->storage_.storage_impl_.get();
+void maybe_resize_storage(c10::StorageImpl* storage, size_t new_size_bytes) {
   if (new_size_bytes <= storage->size_bytes_) {
     return;
   }
@@ -37,7 +36,8 @@ const Tensor& resize_(const Tensor& self, IntArrayRef size) {
   impl->set_sizes_contiguous(size);
   impl->storage_offset_ = offset;
   const auto old_bytes = static_cast<int64_t>(impl->storage_.storage_impl_->size_bytes_);
-  maybe_resize_storage_cpu(impl, detail::computeStorageNbytes(size, impl->strides(), impl->itemsize(), offset));
+  maybe_resize_storage(impl->storage_.storage_impl_.get(),
+                       detail::computeStorageNbytes(size, impl->strides(), impl->itemsize(), offset));
   detail::fill_uninitialized(self, old_bytes);
   return self;
 }

@@ -273,7 +273,8 @@ bool PythonSignature::precedes(const PythonSignature& other) const {
   for (size_t i = 0; i < std::min(params_.size(), other.params_.size()); i++) {
     const TypeKind mine = params_[i].type, theirs = other.params_[i].type;
     if (mine != theirs) {
-      return mine == TypeKind::Tensor && (theirs == TypeKind::Scalar || theirs == TypeKind::Int);
+      return mine == TypeKind::Tensor &&
+             (theirs == TypeKind::Scalar || theirs == TypeKind::Int || theirs == TypeKind::Float);
     }
   }
   return false;

@@ -44,6 +44,9 @@ bool is_int(PyObject* obj) {
 }
 
 bool is_float(PyObject* obj) {
+  if (THPVariable_Check(obj)) {
+    return THPVariable_Unpack(obj).dim() == 0 && !THPVariable_Unpack(obj).requires_grad();
+  }
   return PyFloat_Check(obj) || PyLong_Check(obj) || is_numpy_scalar(obj);
 }
 

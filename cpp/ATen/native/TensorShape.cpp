@@ -6,6 +6,7 @@
 
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
+#include <ATen/Resize.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
@@ -241,9 +242,7 @@ static Tensor& set_source_tensor(Tensor& self, const Tensor& source, int64_t sto
   TORCH_CHECK(stride.empty() || stride.size() == size.size(), "mismatch in length of strides and shape");
   const DimVector strides = stride.empty() ? detail::contiguous_strides(size) : DimVector(stride);
   const size_t needed = detail::computeStorageNbytes(size, strides, self.itemsize(), storage_offset);
-  TORCH_CHECK(needed <= source.storage().nbytes(), "setStorage: sizes ", size, ", strides ", IntArrayRef(strides),
-              ", storage offset ", storage_offset, ", and itemsize ", self.itemsize(), " requiring a storage size of ",
-              needed, " are out of bounds for storage of size ", source.storage().nbytes());
+  maybe_resize_storage(source.storage().storage_impl_.get(), needed);
   self.unsafeGetTensorImpl()->storage_ = source.storage();
   self.unsafeGetTensorImpl()->set_sizes_and_strides(size, strides, storage_offset);
   return self;
