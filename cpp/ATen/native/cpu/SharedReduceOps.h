@@ -166,11 +166,17 @@ struct AbsMaxOps : MaxOps<out_t, acc> {
   acc reduce(acc a, acc x) const {
     return this->combine(a, std::abs(x));
   }
+  acc reduce_number(acc a, acc x) const {
+    return MaxOps<out_t, acc>::reduce_number(a, std::abs(x));
+  }
 };
 template <typename out_t, typename acc>
 struct AbsMinOps : MinOps<out_t, acc> {
   acc reduce(acc a, acc x) const {
     return this->combine(a, std::abs(x));
+  }
+  acc reduce_number(acc a, acc x) const {
+    return MinOps<out_t, acc>::reduce_number(a, std::abs(x));
   }
 };
 
