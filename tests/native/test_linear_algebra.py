@@ -6,8 +6,10 @@ Mirrors: test/test_linalg.py (test_addmm, test_bmm, test_matmul, ...)
 import itertools
 from types import ModuleType
 
+import numpy as np
 import pytest
 
+import reftorch
 from tests.native.differential import Program, assert_same, assert_same_error, assert_same_gradients, numbers
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8")
@@ -196,3 +198,26 @@ def test_gradients_lie_like_their_inputs(real_torch: ModuleType) -> None:
         return w.grad
 
     assert_same(program, real_torch)
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3), (0, 0), (4, 0)])
+def test_matrices_without_elements_have_any_strides(shape: tuple[int, int]) -> None:
+    """numpy's have strides that BLAS could not read a matrix with; contiguous() leaves them as they are."""
+    rows, cols = shape
+    for strides in ((0, 4), (4, 0), (0, 0), (7, 5)):
+        m = reftorch.empty(0).as_strided(shape, strides)
+        assert reftorch.mv(m, reftorch.ones(cols)).tolist() == [0] * rows
+        assert (m @ reftorch.ones(cols, 2)).shape == (rows, 2)
+        assert reftorch.addmv(reftorch.ones(rows), m, reftorch.ones(cols)).tolist() == [1] * rows
+        assert reftorch.bmm(m.expand(2, *shape), reftorch.ones(2, cols, 3)).tolist() == [[[0] * 3] * rows] * 2
+    assert reftorch.from_numpy(np.zeros(shape)).mv(reftorch.ones(cols).double()).shape == (rows,)
+
+
+def test_integers_are_summed_away_in_their_own_dtype(real_torch: ModuleType) -> None:
+    for dtype in ("int32", "uint8", "int64", "float32"):
+        assert_same(
+            lambda t, dtype=dtype: t.tensordot(
+                t.ones(2, 1, dtype=getattr(t, dtype)), numbers(t, 3, 2, dtype=dtype), dims=([0, 1], [1, 0])
+            ),
+            real_torch,
+        )

@@ -22,9 +22,10 @@ inline MatrixLayout layout_if(const Tensor& t, bool columns) {
   const int64_t* strides = t.strides().end() - 2;
   const int slow = columns ? 1 : 0, fast = 1 - slow;
   const int64_t length = std::max<int64_t>(sizes[fast], 1);
-  // Where there is one row its stride may be anything: BLAS only wants it large enough.
-  const int64_t ld = sizes[slow] <= 1 ? length : strides[slow];
-  const bool fits = (strides[fast] == 1 || sizes[fast] <= 1) && ld >= length;
+  const bool empty = t.numel() == 0; // then its strides may be anything, and contiguous() leaves them
+  // Where there is one row its stride may be anything, too: BLAS only wants it large enough.
+  const int64_t ld = empty || sizes[slow] <= 1 ? length : strides[slow];
+  const bool fits = empty || ((strides[fast] == 1 || sizes[fast] <= 1) && ld >= length);
   return {fits ? t : Tensor(), columns ? cpublas::TransposeType::Transpose : cpublas::TransposeType::NoTranspose, ld};
 }
 

@@ -5,6 +5,7 @@
 #include <ATen/LinalgFunctions.h>
 #include <ATen/Resize.h>
 #include <ATen/ShapeFunctions.h>
+#include <ATen/TypePromotion.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
 #include <ATen/native/LinearAlgebraUtils.h>
@@ -23,10 +24,13 @@ static Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dim
   int64_t inner = 1;
   for (size_t i = 0; i < dims_self.size(); i++) {
     const int64_t l = left.size(dims_self[i]), r = right.size(dims_other[i]);
+    auto summed = [](const Tensor& t, int64_t dim) { // of integers an int64, which is no matter of a product
+      return cast_to_dtype(at::sum(t, dim, /*keepdim=*/true), t.scalar_type());
+    };
     if (r == 1) { // broadcast: sum it away at once
-      left = at::sum(left, dims_self[i], /*keepdim=*/true);
+      left = summed(left, dims_self[i]);
     } else if (l == 1) {
-      right = at::sum(right, dims_other[i], /*keepdim=*/true);
+      right = summed(right, dims_other[i]);
     } else {
       TORCH_CHECK(l == r, "contracted dimensions need to match, but first has size ", l, " in dim ", dims_self[i],
                   " and second has size ", r, " in dim ", dims_other[i]);
