@@ -8,6 +8,7 @@
 #include <csrc/python_torch_function.h>
 
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 
 namespace reftorch::torch {
@@ -35,8 +36,9 @@ static PyObject* intern(const char* text) {
   return str;
 }
 
-static const char* numpy_name(const std::string& name) {
-  return name == "dim" ? "axis" : name == "keepdim" ? "keepdims" : name == "other" ? "x2" : nullptr;
+static PyObject* numpy_name(const std::string& name) {
+  const char* other = name == "dim" ? "axis" : name == "keepdim" ? "keepdims" : name == "other" ? "x2" : nullptr;
+  return other != nullptr ? intern(other) : nullptr;
 }
 
 PythonSignature::PythonSignature(at::OperatorEntry* entry, bool is_method) : entry_(entry), is_method_(is_method) {
@@ -47,18 +49,24 @@ PythonSignature::PythonSignature(at::OperatorEntry* entry, bool is_method) : ent
   for (size_t i = 0; i < schema.arguments.size(); i++) {
     const at::Argument& arg = schema.arguments[i];
     const bool renamed = arg.name == "self" && !is_method;
-    const char* numpy = numpy_name(arg.name);
+    const bool none_is_default = !arg.optional && arg.has_default && arg.type == TypeKind::IntList &&
+                                 !arg.default_value.isNone() && arg.default_value.toIntList().empty();
     const bool takes_number = numbers && arg.type == TypeKind::Tensor && !(arg.alias.is_write) &&
                               !(i == 0 && is_method) && !(schema.name == "where" && i == 0);
-    params_.push_back(Param{intern(renamed ? "input" : arg.name.c_str()),
-                            {renamed ? intern("self") : nullptr, numpy != nullptr ? intern(numpy) : nullptr},
-                            arg.type,
-                            arg.optional,
-                            arg.kwarg_only,
-                            takes_number,
-                            arg.has_default,
-                            arg.list_size,
-                            arg.default_value});
+    Param param{intern(renamed ? "input" : arg.name.c_str()),
+                {numpy_name(arg.name)},
+                arg.type,
+                arg.optional,
+                arg.kwarg_only,
+                takes_number,
+                arg.has_default,
+                none_is_default,
+                arg.list_size,
+                arg.default_value};
+    for (size_t k = 0; renamed && k < 4; k++) {
+      param.other_names[k] = intern(std::array<const char*, 4>{"self", "x", "a", "x1"}[k]);
+    }
+    params_.push_back(std::move(param));
     max_positional_ += arg.kwarg_only ? 0 : 1;
   }
 }
@@ -89,12 +97,12 @@ bool PythonSignature::names(const Param& param, PyObject* keyword) const {
   if (param.name == keyword) {
     return true;
   }
-  for (PyObject* name : {param.name, param.other_names[0], param.other_names[1]}) {
-    if (name != nullptr && (name == keyword || PyUnicode_Compare(name, keyword) == 0)) {
-      return true;
-    }
-  }
-  return false;
+  const auto is = [&](PyObject* name) {
+    // Of two interned strings each is its only copy: what lies elsewhere is another name.
+    return name == keyword ||
+           (name != nullptr && !PyUnicode_CHECK_INTERNED(keyword) && PyUnicode_Compare(name, keyword) == 0);
+  };
+  return is(param.name) || std::any_of(std::begin(param.other_names), std::end(param.other_names), is);
 }
 
 static bool is_plain_bool(PyObject* obj) {
@@ -111,7 +119,7 @@ static bool is_tensor_or_none(PyObject* obj) {
 
 bool PythonSignature::check(const Param& param, PyObject* obj) const {
   if (obj == Py_None) {
-    return param.optional;
+    return param.optional || param.none_is_default;
   }
   switch (param.type) {
     case TypeKind::Tensor: return THPVariable_Check(obj) || (param.allow_numbers_as_tensors && is_python_number(obj));
@@ -201,7 +209,7 @@ bool PythonSignature::parse(const PythonArgs& call, at::Stack& stack) const {
       return false;
     }
     if (obj == Py_None || call.overridden) {
-      stack.emplace_back(IValue());
+      stack.emplace_back(param.none_is_default ? param.default_value : IValue());
     } else {
       stack.emplace_back(unpack_argument(param.type, param.list_size, obj));
     }

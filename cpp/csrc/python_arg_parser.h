@@ -64,9 +64,10 @@ class PythonSignature final {
  private:
   struct Param {
     PyObject* name;           // interned
-    PyObject* other_names[2]; // numpy's spelling (axis for dim), and `input` or `self` for the first
+    PyObject* other_names[4]; // numpy's spellings (axis for dim; x, a and x1 for input), and `self` for `input`
     at::TypeKind type;
     bool optional, kwarg_only, allow_numbers_as_tensors, has_default;
+    bool none_is_default; // of a list that is empty by default: amax(x, dim=None)
     int list_size;
     at::IValue default_value;
     const char* type_name() const;

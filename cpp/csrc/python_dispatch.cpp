@@ -13,6 +13,7 @@
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_arg_parser.h>
+#include <csrc/python_deprecated_overloads.h>
 #include <csrc/python_gil.h>
 #include <csrc/python_torch_function.h>
 
@@ -146,6 +147,11 @@ static PyObject* call_packet(const OpOverloadPacket* packet, const PythonArgs& c
       return nullptr;
     }
     return result;
+  }
+  const ModernCall modern(PyUnicode_AsUTF8(packet->name), call);
+  if (modern.applies()) {
+    modern.warn(signatures);
+    return call_packet(packet, modern.args());
   }
   raise_no_match(packet, call);
 }
