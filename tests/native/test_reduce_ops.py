@@ -37,6 +37,16 @@ ERRORS = [
         "linalg.vector_norm: Expected a floating point or complex tensor",
     ),
     (lambda t: t.ones(2).norm("foo"), RuntimeError, "linalg.matrix_norm: Order foo not supported."),
+    (
+        lambda t: t.ones(2).nanmean(dtype=t.int64),
+        RuntimeError,
+        "nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got",
+    ),
+    (
+        lambda t: t.nanmean(t.ones(2, dtype=t.int64), out=t.empty(0)),
+        RuntimeError,
+        "nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty tensors.",
+    ),
     (lambda t: t.tensor([1]).nanmean(), RuntimeError, "nanmean(): expected input to have floating point or complex"),
     (lambda t: t.tensor([1]).logcumsumexp(0), NotImplementedError, '"logcumsumexp_out_cpu" not implemented for'),
     (lambda t: t.ones(0).aminmax(), RuntimeError, "aminmax(): cannot compute aminmax over an empty dimension as the"),
@@ -153,3 +163,46 @@ def test_place_of_an_extremum_in_long_rows(name: str) -> None:
     want = getattr(np, name)(values, axis=1)
     assert getattr(x, name)(1).tolist() == want.tolist()
     assert getattr(x.t().contiguous(), name)(0).tolist() == want.tolist()
+
+
+def test_truth_is_written_as_bytes_too(real_torch_or_none: Any) -> None:
+    for t in (reftorch, real_torch_or_none or reftorch):
+        out = t.empty(2, dtype=t.uint8)
+        assert t.all(t.tensor([[1.0, 0.0], [2.0, 3.0]]), 1, out=out).tolist() == [0, 1]
+        assert t.any(t.tensor([[0, 0], [2, 3]]), 1, out=out).tolist() == [0, 1]
+        assert t.all(t.zeros(2, 0).bool(), 1, out=out).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["amax", "amin"])
+def test_no_dimension_is_all_of_them(name: str, real_torch_or_none: Any) -> None:
+    for t in (reftorch, real_torch_or_none or reftorch):
+        x = t.tensor([[1.0, 5.0], [3.0, 5.0]])
+        want = x.max() if name == "amax" else x.min()
+        assert getattr(t, name)(x, dim=None) == getattr(x, name)(None) == want
+        assert getattr(x, name)(dim=None, keepdim=True).shape == (1, 1)
+
+
+def test_logsumexp_sums_in_the_dtype_of_a_wider_out(real_torch: Any) -> None:
+    values = np.linspace(-3, 3, 7)
+    got, want = (
+        t.logsumexp(t.from_numpy(values).to(t.bfloat16), 0, out=t.empty((), dtype=t.float64)).item()
+        for t in (reftorch, real_torch)
+    )
+    assert got == pytest.approx(want, rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("p", [float("inf"), -float("inf"), 0, 1, 2, 3])
+def test_norms_of_rows_of_any_length(p: float, dtype: str) -> None:
+    """Rows of 16, 32 and more elements go through lanes, and what they leave over does not."""
+    random = np.random.default_rng(5)
+    for n in (1, 15, 16, 17, 31, 32, 33, 48, 63, 64, 100, 700, 2048, 3001):
+        x = reftorch.from_numpy(random.standard_normal(n) + 0.1).to(getattr(reftorch, dtype))
+        want = np.linalg.norm(x.double().numpy(), p)
+        assert reftorch.linalg.vector_norm(x, p).item() == pytest.approx(
+            want, rel=2e-2 if dtype == "bfloat16" else 2e-3
+        )
+        assert x.norm(p).item() == reftorch.linalg.vector_norm(x, p).item()
+        if abs(p) == float("inf"):
+            x[n // 2] = float("nan")
+            assert x.norm(p).isnan()

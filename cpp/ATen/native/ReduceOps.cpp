@@ -62,10 +62,17 @@ static void nansum_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim
 static Tensor nanmean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, OptionalType dtype) {
   TORCH_CHECK(self.is_floating_point(), "nanmean(): expected input to have floating point or complex dtype but got ",
               self.scalar_type());
+  TORCH_CHECK(c10::isFloatingType(dtype.value_or(self.scalar_type())),
+              "nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex "
+              "dtype. Got: ",
+              dtype.value_or(self.scalar_type()));
   const Tensor counted = at::eq(self, self);
   return at::div(at::nansum(self, dim, keepdim, dtype), at::sum(counted, dim.value_or(IntArrayRef()), keepdim));
 }
 static Tensor& nanmean_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, OptionalType dtype, Tensor& out) {
+  TORCH_CHECK(self.is_floating_point(),
+              "nanmean(): integral types and 'Bool' are not supported for nanmean, even for "
+              "empty tensors.");
   TORCH_CHECK_NOT_IMPLEMENTED(out.is_floating_point() || self.numel() == 0, "\"nansum_cpu\" not implemented for '",
                               out.scalar_type(), "'");
   const Tensor result = nanmean(self, dim, keepdim, dtype);
@@ -108,7 +115,7 @@ static void prod_out(const Tensor& self, OptionalType dtype, Tensor& out) {
 template <auto& stub, bool identity>
 static void all_any(const Tensor& self, OptionalIntArrayRef dims, bool keepdim, const char* name, Tensor& out) {
   const ScalarType dtype = self.scalar_type() == kByte ? kByte : kBool;
-  TORCH_CHECK(!out.defined() || out.scalar_type() == kBool || out.scalar_type() == dtype, name,
+  TORCH_CHECK(!out.defined() || out.scalar_type() == kBool || out.scalar_type() == kByte, name,
               " only supports bool tensor for result, got: ", out.scalar_type());
   if (!out.defined()) {
     out = detail::empty_generic(shape_from_dim_mask(self, make_dim_mask(dims, self.dim()), keepdim), dtype,
@@ -193,7 +200,8 @@ static void norm_out(const Tensor& self, const Scalar& p, Tensor& out) {
   norm_dim_out(self, p, {}, /*keepdim=*/false, out);
 }
 
-// log sum e^x; the largest is taken out first, so that no power overflows.
+// log sum e^x; the largest is taken out first, so that no power overflows. The sum is one of out's dtype where that is
+// the wider one.
 static void logsumexp_out(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
   TORCH_CHECK(!out.defined() || out.is_floating_point(),
               "logsumexp(): Expected floating point type for result tensor, but got: ",
@@ -206,7 +214,10 @@ static void logsumexp_out(const Tensor& self, IntArrayRef dim, bool keepdim, Ten
     const Tensor infinity = detail::wrapped_scalar_tensor(std::numeric_limits<double>::infinity());
     Tensor largest = at::amax(values, dim, /*keepdim=*/true);
     largest = at::where(at::eq(at::abs(largest), infinity), detail::wrapped_scalar_tensor(0.0), largest);
-    const Tensor sum = at::sum(at::exp(at::sub(values, largest)), dim, keepdim);
+    const Tensor powers = at::exp(at::sub(values, largest));
+    const bool widen = out.defined() && out.scalar_type() != values.scalar_type() &&
+                       c10::promoteTypes(values.scalar_type(), out.scalar_type()) == out.scalar_type();
+    const Tensor sum = at::sum(widen ? cast_to_dtype(powers, out.scalar_type()) : powers, dim, keepdim);
     result = at::add(at::log(sum), keepdim ? largest : at::reshape(largest, sum.sizes()));
   }
   if (!out.defined()) {
