@@ -14,7 +14,7 @@ from tests.op_db.checks import assert_same, check_error
 from tests.op_db.core import FLOATS, INTEGERS
 from tests.op_db.suite import OpTests
 
-# torch warns where it copies.
+# Both warn where they copy.
 pytestmark = pytest.mark.filterwarnings("ignore:torch.searchsorted")
 
 
@@ -95,3 +95,22 @@ ERRORS = [
 @pytest.mark.parametrize(("call", "error", "message"), ERRORS)
 def test_error(call: Any, error: type[Exception], message: str, real_torch_or_none: Any) -> None:
     check_error(call, error, message, real_torch_or_none)
+
+
+@pytest.mark.parametrize("name", ["sort", "topk"])
+def test_values_are_written_onto_what_is_sorted(name: str, real_torch_or_none: Any) -> None:
+    for t in (reftorch, real_torch_or_none or reftorch):
+        x, indices = t.tensor([[3.0, 1.0, 2.0], [4.0, 6.0, 5.0]]), t.empty(0, dtype=t.int64)
+        if name == "sort":
+            t.sort(x, 1, True, out=(x, indices))
+        else:
+            t.topk(x, 3, out=(x, indices))
+        assert x.tolist() == [[3, 2, 1], [6, 5, 4]]
+        assert indices.tolist() == [[0, 2, 1], [1, 2, 0]]
+
+
+def test_a_copy_in_a_search_is_warned_of() -> None:
+    """torch warns of the first one only."""
+    wide = reftorch.arange(12.0).reshape(4, 3)
+    with pytest.warns(UserWarning, match="input value tensor is non-contiguous"):
+        assert reftorch.searchsorted(reftorch.tensor([1.0, 4.0]), wide.t()).shape == (3, 4)

@@ -46,6 +46,14 @@ static void check_sorter(const Tensor& sorter, const Tensor& boundaries) {
   }
 }
 
+static void warn_of_copy(const char* what, const Tensor& t) {
+  if (!t.is_contiguous()) {
+    TORCH_WARN("torch.searchsorted(): ", what,
+               " is non-contiguous, this will lower the performance due to extra data copy when converting "
+               "non-contiguous tensor to contiguous. Hint: pass a contiguous one, see Tensor.contiguous().");
+  }
+}
+
 static void search(const Tensor& boundaries, const Tensor& values, bool out_int32, bool right, const Tensor& sorter,
                    Tensor& out) {
   check_shapes(boundaries, values);
@@ -66,6 +74,11 @@ static void search(const Tensor& boundaries, const Tensor& values, bool out_int3
   resize_output(out, values.sizes());
   if (values.numel() == 0) {
     return;
+  }
+  warn_of_copy("input value tensor", values);
+  warn_of_copy("boundary tensor", boundaries);
+  if (sorter.defined()) {
+    warn_of_copy("sorter tensor", sorter);
   }
   const Tensor result = out.is_contiguous() ? out : detail::empty_generic(values.sizes(), dtype, values.device());
   const ScalarType common = result_type(values, boundaries);

@@ -36,6 +36,11 @@ static void prepare(Tensor& out, const char* what, const char* name, IntArrayRef
   assert_no_overlap(out, self);
 }
 
+// What to read where the values may be written onto self: torch.sort(x, out=(x, indices)).
+static Tensor apart_from(const Tensor& values, const Tensor& self) {
+  return values.is_same(self) ? at::clone(self) : self;
+}
+
 // Kernels see a number as a row of one.
 static Tensor as_row(const Tensor& t) {
   return t.dim() == 0 ? as_view(t, int64_t(1), int64_t(1)) : t;
@@ -59,11 +64,12 @@ static void prepare_in_order(Tensor& out, const char* what, const Tensor& order,
 static void sort_stable_out(const Tensor& self, std::optional<bool> /*stable: it always is*/, int64_t dim,
                             bool descending, Tensor& values, Tensor& indices) {
   dim = maybe_wrap_dim(dim, self.dim());
-  const Tensor order = empty_like_impl(self, kLong, std::nullopt, MemoryFormat::Preserve);
-  prepare_in_order(values, "values", order, self.scalar_type(), self);
-  prepare_in_order(indices, "indices", order, kLong, self);
-  if (self.numel() > 0) {
-    sort_stub(self.device().type(), as_row(values), as_row(indices), as_row(self), dim, descending);
+  const Tensor input = apart_from(values, self);
+  const Tensor order = empty_like_impl(input, kLong, std::nullopt, MemoryFormat::Preserve);
+  prepare_in_order(values, "values", order, input.scalar_type(), input);
+  prepare_in_order(indices, "indices", order, kLong, input);
+  if (input.numel() > 0) {
+    sort_stub(input.device().type(), as_row(values), as_row(indices), as_row(input), dim, descending);
   }
 }
 
@@ -102,13 +108,14 @@ static void topk_out(const Tensor& self, int64_t k, int64_t dim, bool largest, b
   if (self.dim() > 0) {
     shape[dim] = k;
   }
-  prepare(values, "values", "topk", shape, self.scalar_type(), self);
-  prepare(indices, "indices", "topk", shape, kLong, self);
-  if (self.dim() == 0) {
-    at::copy_(values, self);
+  const Tensor input = apart_from(values, self);
+  prepare(values, "values", "topk", shape, input.scalar_type(), input);
+  prepare(indices, "indices", "topk", shape, kLong, input);
+  if (input.dim() == 0) {
+    at::copy_(values, input);
     zero_impl(indices);
   } else if (values.numel() > 0) {
-    topk_stub(self.device().type(), values, indices, self, dim, largest, sorted);
+    topk_stub(input.device().type(), values, indices, input, dim, largest, sorted);
   }
 }
 
