@@ -154,3 +154,16 @@ def test_default_dtype() -> None:
         assert reftorch.arange(2).dtype == reftorch.int64
     finally:
         reftorch.set_default_dtype(before)
+
+
+def test_unsigned_numbers_wrap_integers_and_refuse_negative_floats(real_torch_or_none: ModuleType | None) -> None:
+    for t in (reftorch, real_torch_or_none or reftorch):
+        assert t.full((2,), -1, dtype=t.uint8).tolist() == [255, 255]
+        for call in (
+            lambda t=t: t.full((2,), -1.0, dtype=t.uint8),
+            lambda t=t: t.zeros(2, dtype=t.uint8).fill_(-0.5),
+            lambda t=t: t.zeros(2, dtype=t.uint8).masked_fill(t.tensor([True, False]), -1.0),
+            lambda t=t: t.linspace(t.tensor(-1.0), 3, 5, dtype=t.uint8),
+        ):
+            with pytest.raises(RuntimeError, match="value cannot be converted to type uint8_t without overflow"):
+                call()

@@ -77,7 +77,7 @@ class Scalar final {
 
  private:
   // Infinity and NaN are numbers to a float type, and the 16-bit floats round what is too large to infinity. An
-  // unsigned T takes negative numbers around the corner, so that 255 can be written as -1.
+  // unsigned T takes negative integers around the corner, so that 255 can be written as -1, but not as -1.0.
   template <typename T>
   bool overflows() const {
     using limit = std::numeric_limits<T>;
@@ -90,7 +90,7 @@ class Scalar final {
     } else if (tag_ == Tag::Double) {
       // Compared as doubles; 2^63, the one next to the largest int64, is too large already.
       const double largest = static_cast<double>(limit::max());
-      const double smallest = limit::is_signed ? static_cast<double>(limit::lowest()) : -largest;
+      const double smallest = static_cast<double>(limit::lowest());
       const bool fits = sizeof(T) == sizeof(int64_t) ? payload_.d < largest : payload_.d <= largest;
       return !(fits && payload_.d >= smallest);
     } else {
