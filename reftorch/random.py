@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from reftorch._C import Generator, default_generator
+from reftorch._C import Generator, default_generator, device
 from reftorch._tensor import Tensor
 
 __all__ = ["fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
@@ -92,7 +92,10 @@ def fork_rng(
     Args:
         devices: accepted for PyTorch's sake; only the CPU has a generator.
         enabled: False makes the block do nothing.
-        device_type: accepted for PyTorch's sake, like ``devices``.
+        device_type: the name of one, accepted for PyTorch's sake like ``devices``.
+
+    Raises:
+        RuntimeError: there is no such ``device_type``.
 
     Example:
         >>> import reftorch as torch
@@ -104,6 +107,8 @@ def fork_rng(
 
     Mirrors torch/random.py, ``fork_rng``.
     """
+    if device_type is not None:
+        device(device_type)  # raises where there is no such one
     if not enabled:
         yield
         return

@@ -86,3 +86,18 @@ def test_wrong_states() -> None:
         g.set_state(3)
     with pytest.raises(RuntimeError, match="Invalid mt19937 state"):
         g.set_state(reftorch.zeros(5056, dtype=reftorch.uint8))
+
+
+@pytest.mark.parametrize("seed", ["7", 1.5, None])
+def test_a_seed_is_an_integer(seed: object, real_torch_or_none: ModuleType | None) -> None:
+    for t in (reftorch, real_torch_or_none or reftorch):
+        with pytest.raises(RuntimeError, match="manual_seed expected a long, but got"):
+            t.Generator().manual_seed(seed)
+
+
+def test_a_device_type_that_there_is_not(real_torch_or_none: ModuleType | None) -> None:
+    for t in (reftorch, real_torch_or_none or reftorch):
+        with pytest.raises(RuntimeError, match="device type"), t.random.fork_rng(device_type="abacus"):
+            pass
+        with t.random.fork_rng(devices=[], device_type="cpu"):
+            t.rand(1)

@@ -31,7 +31,10 @@ PyObject* wrap_generator(const at::Generator& generator) {
 }
 
 // A seed may be any 64-bit integer; negative ones are taken modulo 2^64, as PyTorch does.
-static uint64_t unpack_seed(const py::int_& seed) {
+static uint64_t unpack_seed(const py::object& number) {
+  TORCH_CHECK(PyLong_Check(number.ptr()) || PyIndex_Check(number.ptr()), "manual_seed expected a long, but got ",
+              Py_TYPE(number.ptr())->tp_name);
+  const py::int_ seed(number);
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(seed.ptr(), &overflow);
   if (overflow == 0) {
@@ -138,7 +141,7 @@ void initGenerator(PyObject* module) {
           py::arg("device") = "cpu")
       .def(
           "manual_seed",
-          [](py::object self, const py::int_& seed) {
+          [](py::object self, const py::object& seed) {
             self.cast<at::Generator&>().impl_->set_current_seed(unpack_seed(seed));
             return self;
           },

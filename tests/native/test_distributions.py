@@ -161,6 +161,11 @@ def test_dense_draws_equal_the_plain_loop() -> None:
 
 ERRORS: dict[str, Program] = {
     "uniform bounds": lambda t: t.zeros(3).uniform_(2, 1),
+    "random from half": lambda t: t.zeros(3).half().random_(-(2**20), 5),
+    "random to half": lambda t: t.randint(70000, (2,), dtype=t.float16),
+    "uniform infinite": lambda t: t.zeros(3).uniform_(-float("inf"), 1),
+    "uniform to too large": lambda t: t.zeros(3).half().uniform_(0, 1e5),
+    "uniform too wide": lambda t: t.zeros(3).uniform_(-3e38, 3e38),
     "uniform int": lambda t: t.zeros(3, dtype=t.int64).uniform_(),
     "normal std": lambda t: t.zeros(3).normal_(0, -1),
     "normal int": lambda t: t.zeros(3, dtype=t.int64).normal_(),

@@ -26,7 +26,15 @@ DEFINE_DISPATCH(randperm_stub)
 static Tensor& uniform_(Tensor& self, double from, double to, const OptionalGenerator& generator) {
   TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"check_uniform_bounds\" not implemented for '",
                               self.scalar_type(), "'");
-  TORCH_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "check_uniform_bounds", [&] {
+    const double largest = static_cast<double>(std::numeric_limits<scalar_t>::max());
+    const char* name = type_meta_name(self.scalar_type());
+    TORCH_CHECK(-largest <= from && from <= largest, "from is out of bounds for ", name);
+    TORCH_CHECK(-largest <= to && to <= largest, "to is out of bounds for ", name);
+    TORCH_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
+    TORCH_CHECK(to - from <= largest, "uniform_ expects to-from <= std::numeric_limits<", self.scalar_type(),
+                ">::max(), but found to=", to, " and from=", from, " which result in to-from to exceed the limit");
+  });
   auto iter = TensorIterator::nullary_op(self);
   uniform_stub(iter.device_type(), iter, from, to, get_generator_or_default(generator));
   return self;
@@ -105,8 +113,13 @@ static Tensor& random_from_to_(Tensor& self, int64_t from, std::optional<int64_t
                   type_meta_name(self.scalar_type()));
       TORCH_CHECK(to - 1 <= largest, "to - 1 is out of bounds for ", type_meta_name(self.scalar_type()));
     } else {
-      AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "random_update_from_to",
-                                             [&] { round_bounds<scalar_t>(from, to); });
+      AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "random_update_from_to", [&] {
+        round_bounds<scalar_t>(from, to);
+        const double limit = static_cast<double>(std::numeric_limits<scalar_t>::max());
+        const char* name = type_meta_name(self.scalar_type());
+        TORCH_CHECK(-limit <= from && from <= limit, "from is out of bounds for ", name);
+        TORCH_CHECK(-limit <= to - 1 && to - 1 <= limit, "to - 1 is out of bounds for ", name);
+      });
     }
     range = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
   } else {
