@@ -78,6 +78,24 @@ def test_error(call: Any, error: type[Exception], message: str, real_torch_or_no
     check_error(call, error, message, real_torch_or_none)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_quotients_of_16_bits_are_rounded_before_they_are_cut(dtype: str, real_torch: Any) -> None:
+    def cut(t: Any) -> list[float]:
+        row = t.arange(1, 400).to(getattr(t, dtype))
+        return t.div(row[:, None], row[:40] / 4, rounding_mode="trunc").float().reshape(-1).tolist()
+
+    assert cut(reftorch) == cut(real_torch)
+
+
+def test_a_number_to_powers_is_written_where_it_is_to_be(real_torch_or_none: Any) -> None:
+    for t in (reftorch, real_torch_or_none or reftorch):
+        out = t.empty(0, dtype=t.float64)
+        assert t.pow(2, t.tensor([1, 3]), out=out) is out
+        assert out.tolist() == [2, 8]
+        with pytest.raises(RuntimeError, match="can't be cast to the desired output type Int"):
+            t.pow(2.5, t.tensor([1, 3]), out=t.empty(0, dtype=t.int32))
+
+
 def test_smallest_integer_divided_by_minus_one_does_not_trap() -> None:
     smallest = reftorch.tensor([-(2**63)])
     assert (smallest // -1).item() == -(2**63)

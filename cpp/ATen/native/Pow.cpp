@@ -46,10 +46,16 @@ static Tensor pow_scalar(const Scalar& self, const Tensor& exponent) {
   return out;
 }
 
+static Tensor& pow_scalar_out(const Scalar& self, const Tensor& exponent, Tensor& out) {
+  pow_tensor_tensor_out(detail::wrapped_scalar_tensor(self), exponent, out);
+  return out;
+}
+
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", TORCH_FN(pow_tensor_tensor_out));
   m.def_structured("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", TORCH_FN(pow_tensor_scalar_out));
   m.def("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", TORCH_FN(pow_scalar), variants::FUNCTION);
+  m.def_out("pow.Scalar", TORCH_FN(pow_scalar_out));
 }
 
 } // namespace reftorch::at::native

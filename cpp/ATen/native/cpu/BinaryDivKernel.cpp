@@ -62,7 +62,10 @@ void div_trunc_kernel(TensorIterator& iter) {
   }
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "div_trunc_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return std::trunc(opmath_t(a) / opmath_t(b)); });
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
+      const scalar_t quotient = opmath_t(a) / opmath_t(b); // rounded to 16 bits first, as PyTorch does: 17.98 is 18
+      return std::trunc(opmath_t(quotient));
+    });
   });
 }
 
