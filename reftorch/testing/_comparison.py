@@ -1,21 +1,28 @@
 """Whether two tensors, or two structures of tensors and numbers, are close; and if not, where and by how much.
 
 Mirrors: torch/testing/_comparison.py
-Leaves out: sparse and quantized tensors, layouts, and pairs of types that the caller adds.
+Leaves out: sparse and quantized tensors, and pairs of types that the caller adds.
 
 The values are compared as Python numbers. A comparison by tensor ops would trust the very ops that tests are to check.
 """
 
 from __future__ import annotations
 
+import cmath
 import math
+import struct
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
+from reftorch import _C
 from reftorch._tensor import Tensor
 from reftorch.functional import as_tensor
 
-__all__ = ["assert_close"]
+__all__ = ["assert_allclose", "assert_close"]
 
 # By name of the dtype; integers and bools must be equal.
 _TOLERANCES = {
@@ -24,7 +31,9 @@ _TOLERANCES = {
     "float32": (1.3e-6, 1e-5),
     "float64": (1e-7, 1e-7),
 }
-_NUMBER_DTYPES = {int: "int64", float: "float64"}
+_NUMBER_DTYPES = {int: "int64", float: "float64", complex: "float64"}
+# What assert_allclose has of its own.
+_LOOSE_TOLERANCES = {**_TOLERANCES, "float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
 
 
 class _Mismatch(Exception):
@@ -41,29 +50,34 @@ class _Comparison:
     """The options of one call of :func:`assert_close`."""
 
     def __init__(
-        self, rtol: float | None, atol: float | None, equal_nan: bool, check_dtype: bool, check_stride: bool
+        self,
+        rtol: float | None,
+        atol: float | None,
+        equal_nan: bool,
+        checked: Sequence[str],
+        allow_subclasses: bool,
     ) -> None:
         self.rtol = rtol
         self.atol = atol
         self.equal_nan = equal_nan
-        self.check_dtype = check_dtype
-        self.check_stride = check_stride
+        self.checked = checked  # the attributes of tensors that must be equal, in the order they are looked at
+        self.allow_subclasses = allow_subclasses
 
     def tolerances(self, *dtypes: str) -> tuple[float, float]:
         if self.rtol is not None and self.atol is not None:
             return self.rtol, self.atol
-        known = [_TOLERANCES.get(dtype, (0.0, 0.0)) for dtype in dtypes]
-        return max(rtol for rtol, _ in known), max(atol for _, atol in known)
+        return _tolerances(_TOLERANCES, *dtypes)
 
-    def is_close(self, actual: float, expected: float, rtol: float, atol: float) -> bool:
+    def is_close(self, actual: complex, expected: complex, rtol: float, atol: float) -> bool:
         if actual == expected:
             return True
-        if self.equal_nan and math.isnan(actual) and math.isnan(expected):
+        if self.equal_nan and cmath.isnan(actual) and cmath.isnan(expected):
             return True
         difference = abs(actual - expected)
         return math.isfinite(difference) and difference <= atol + rtol * abs(expected)
 
     def compare(self, actual: Any, expected: Any, path: tuple = ()) -> None:
+        actual, expected = (value.item() if isinstance(value, np.generic) else value for value in (actual, expected))
         if actual is None or expected is None:
             if actual is not expected:
                 raise _Mismatch(f"None mismatch: {actual} is not {expected}", path)
@@ -77,7 +91,7 @@ class _Comparison:
         elif _are(Mapping, actual, expected):
             self.compare_mappings(actual, expected, path)
         else:
-            self.compare_tensors(_to_tensors(actual, expected, path), path)
+            self.compare_tensors(self.to_tensors(actual, expected, path), path)
 
     def compare_sequences(self, actual: Sequence, expected: Sequence, path: tuple) -> None:
         if len(actual) != len(expected):
@@ -93,53 +107,61 @@ class _Comparison:
                 f"Additional keys in the actual mapping: {sorted(set(actual) - set(expected))}",
                 path,
             )
-        for key in expected:
+        keys = list(expected)
+        with suppress(TypeError):  # keys without an order are taken as they come
+            keys.sort()
+        for key in keys:
             self.compare(actual[key], expected[key], (*path, key))
 
-    def compare_numbers(self, actual: float, expected: float, path: tuple) -> None:
+    def compare_numbers(self, actual: complex, expected: complex, path: tuple) -> None:
+        if "dtype" in self.checked and type(actual) is not type(expected):
+            raise _Mismatch(f"The (d)types do not match: {type(actual)} != {type(expected)}.", path)
         rtol, atol = self.tolerances(_NUMBER_DTYPES[type(actual)], _NUMBER_DTYPES[type(expected)])
         if not self.is_close(actual, expected, rtol, atol):
             raise _Mismatch(_scalars_message(actual, expected, rtol, atol), path)
 
+    def to_tensors(self, actual: Any, expected: Any, path: tuple) -> list[Tensor]:
+        related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
+        if related and (self.allow_subclasses or type(actual) is type(expected)):
+            with suppress(TypeError, ValueError, RuntimeError):
+                return [v.detach() if isinstance(v, Tensor) else as_tensor(v) for v in (actual, expected)]
+        kinds = f"{type(actual)} and {type(expected)}"
+        raise _Mismatch(f"No comparison pair was able to handle inputs of type {kinds}.", path, TypeError)
+
     def compare_tensors(self, pair: list[Tensor], path: tuple) -> None:
         actual, expected = pair
-        attributes: dict[str, tuple[Any, Any]] = {"shape": (actual.shape, expected.shape)}
-        if self.check_stride:
-            attributes["stride()"] = (actual.stride(), expected.stride())
-        attributes["device"] = (actual.device, expected.device)
-        if self.check_dtype:
-            attributes["dtype"] = (actual.dtype, expected.dtype)
-        for name, (a, e) in attributes.items():
+        for name in self.checked:
+            a, e = (tensor.stride() if name == "stride()" else getattr(tensor, name) for tensor in pair)
             if a != e:
                 raise _Mismatch(f"The values for attribute '{name}' do not match: {a} != {e}.", path)
 
-        rtol, atol = self.tolerances(*(str(tensor.dtype).rpartition(".")[2] for tensor in (actual, expected)))
+        rtol, atol = self.tolerances(*map(_dtype_name, pair))
         pairs = list(zip(_values(actual), _values(expected), strict=True))
         wrong = [i for i, (a, e) in enumerate(pairs) if not self.is_close(a, e, rtol, atol)]
         if wrong and actual.dim() == 0:
             raise _Mismatch(_scalars_message(*pairs[0], rtol, atol), path)
         if wrong:
-            raise _Mismatch(_tensors_message(pairs, wrong, tuple(actual.shape), rtol, atol), path)
+            raise _Mismatch(_tensors_message(pairs, wrong, _dtype_name(actual), tuple(actual.shape), rtol, atol), path)
 
 
 def _are(kind: type, actual: Any, expected: Any) -> bool:
     return all(isinstance(value, kind) and not isinstance(value, str) for value in (actual, expected))
 
 
-def _to_tensors(actual: Any, expected: Any, path: tuple) -> list[Tensor]:
-    related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
-    pair = (actual, expected)
-    if not related or not all(isinstance(value, Tensor) or type(value).__module__ == "numpy" for value in pair):
-        kinds = f"{type(actual)} and {type(expected)}"
-        raise _Mismatch(f"No comparison pair was able to handle inputs of type {kinds}.", path, TypeError)
-    return [value.detach() if isinstance(value, Tensor) else as_tensor(value) for value in pair]
+def _tolerances(table: dict[str, tuple[float, float]], *dtypes: str) -> tuple[float, float]:
+    known = [table.get(dtype, (0.0, 0.0)) for dtype in dtypes]
+    return max(rtol for rtol, _ in known), max(atol for _, atol in known)
+
+
+def _dtype_name(tensor: Tensor) -> str:
+    return str(tensor.dtype).rpartition(".")[2]
 
 
 def _values(tensor: Tensor) -> list:
     return tensor.reshape(-1).tolist()
 
 
-def _relative(actual: float, expected: float) -> float:
+def _relative(actual: complex, expected: complex) -> float:
     return math.inf if expected == 0 else abs(actual - expected) / abs(expected)
 
 
@@ -150,7 +172,7 @@ def _message(what: str, extra: str, differences: list[str], rtol: float, atol: f
     return "\n".join([f"{what} are not {'equal' if exact else 'close'}!\n", extra, *differences])
 
 
-def _scalars_message(actual: float, expected: float, rtol: float, atol: float) -> str:
+def _scalars_message(actual: complex, expected: complex, rtol: float, atol: float) -> str:
     differences = [
         f"Absolute difference: {abs(actual - expected)}",
         f"Relative difference: {_relative(actual, expected)}",
@@ -158,16 +180,21 @@ def _scalars_message(actual: float, expected: float, rtol: float, atol: float) -
     return _message("Scalars", f"Expected {expected} but got {actual}.", differences, rtol, atol)
 
 
-def _tensors_message(pairs: list, wrong: list[int], shape: tuple, rtol: float, atol: float) -> str:
-    def greatest(name: str, difference: Callable[[float, float], float]) -> str:
+def _tensors_message(pairs: list, wrong: list[int], dtype: str, shape: tuple, rtol: float, atol: float) -> str:
+    def greatest(name: str, difference: Callable[[float, float], float], dtype: str) -> str:
         # A NaN compares with nothing; it counts as the greatest difference there is.
         key = [math.inf if math.isnan(difference(*pairs[i])) else difference(*pairs[i]) for i in wrong]
         flat = wrong[key.index(max(key))]
-        return f"Greatest {name} difference: {difference(*pairs[flat])} at index {_unravel(flat, shape)}"
+        value = difference(*pairs[flat])
+        if dtype == "float32" and math.isfinite(value):
+            value = struct.unpack("f", struct.pack("f", value))[0]
+        return f"Greatest {name} difference: {value} at index {_unravel(flat, shape)}"
 
-    differences = [greatest("absolute", lambda a, e: abs(a - e)), greatest("relative", _relative)]
+    absolute = greatest("absolute", lambda a, e: abs(a - e), dtype)
+    floating = dtype if dtype.startswith(("float", "bfloat")) else "float32"  # what a quotient of integers is
+    relative = greatest("relative", lambda a, e: math.nan if math.isnan(a) else _relative(a, e), floating)
     extra = f"Mismatched elements: {len(wrong)} / {len(pairs)} ({len(wrong) / len(pairs):.1%})"
-    return _message("Tensor-likes", extra, differences, rtol, atol)
+    return _message("Tensor-likes", extra, [absolute, relative], rtol, atol)
 
 
 def _unravel(flat: int, shape: tuple) -> tuple:
@@ -182,26 +209,28 @@ def assert_close(
     actual: Any,
     expected: Any,
     *,
+    allow_subclasses: bool = True,
     rtol: float | None = None,
     atol: float | None = None,
     equal_nan: bool = False,
+    check_device: bool = True,
     check_dtype: bool = True,
+    check_layout: bool = True,
     check_stride: bool = False,
     msg: str | Callable[[str], str] | None = None,
 ) -> None:
     r"""Raise where ``actual`` is not close to ``expected``: :math:`|a - e| \le \text{atol} + \text{rtol} |e|`.
 
-    Sequences and mappings are compared item by item; shapes and devices must be equal. Equal values are close, infinite
-    ones too.
+    Sequences and mappings are compared item by item; shapes must be equal. Equal values are close, infinite ones too.
 
     Args:
         actual: tensor, number, numpy array, None, or sequence or mapping of these.
         expected: the same structure.
+        allow_subclasses: whether the one may be of a subclass of the other's type.
         rtol, atol: relative and absolute tolerance, both or neither; by default (1.3e-6, 1e-5) for float32,
             (1e-7, 1e-7) for float64, (1e-3, 1e-5) for float16, (1.6e-2, 1e-5) for bfloat16, zero for the rest.
         equal_nan: whether two NaNs are close.
-        check_dtype: whether dtypes must be equal.
-        check_stride: whether strides must be equal.
+        check_device, check_dtype, check_layout, check_stride: whether these must be equal; of numbers their types.
         msg: the message to raise with, or a function from the message there would be to another.
 
     Raises:
@@ -228,8 +257,49 @@ def assert_close(
     if (rtol is None) != (atol is None):
         missing = "rtol" if rtol is None else "atol"
         raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}.")
+    checks = {"shape": True, "layout": check_layout, "stride()": check_stride, "device": check_device}
+    checked = [name for name, wanted in {**checks, "dtype": check_dtype}.items() if wanted]
     try:
-        _Comparison(rtol, atol, equal_nan, check_dtype, check_stride).compare(actual, expected)
+        _Comparison(rtol, atol, equal_nan, checked, allow_subclasses).compare(actual, expected)
     except _Mismatch as mismatch:
         text = str(mismatch)
         raise mismatch.error(msg(text) if callable(msg) else msg or text) from None
+
+
+def assert_allclose(
+    actual: Any,
+    expected: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: str = "",
+) -> None:
+    """The old form of :func:`assert_close`: numbers and lists become tensors, dtypes may differ, NaN equals NaN.
+
+    Args:
+        actual, expected: tensors, or what tensors are made of.
+        rtol, atol: by default (1e-4, 1e-5) for float32, (1e-5, 1e-8) for float64, (1e-3, 1e-3) for float16.
+        equal_nan: whether two NaNs are close.
+        msg: the message to raise with.
+
+    Raises:
+        AssertionError: something is not close.
+
+    Example:
+        >>> import warnings
+        >>> import reftorch as torch
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     torch.testing.assert_allclose(torch.tensor([1.0, float("nan")]), [1, float("nan")])
+
+    Mirrors torch/testing/_comparison.py, ``assert_allclose``.
+    """
+    __tracebackhide__ = True
+    warnings.warn(
+        "`assert_allclose()` is deprecated. Please use `assert_close()` instead.", FutureWarning, stacklevel=2
+    )
+    actual = actual if isinstance(actual, Tensor) else _C.tensor(actual)
+    expected = expected if isinstance(expected, Tensor) else _C.tensor(expected, dtype=actual.dtype)
+    if rtol is None and atol is None:
+        rtol, atol = _tolerances(_LOOSE_TOLERANCES, *map(_dtype_name, (actual, expected)))
+    assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)

@@ -7,6 +7,7 @@ Leaves out: sparse and quantized tensors, layouts, devices.
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import reftorch
@@ -80,6 +81,15 @@ CASES = {
     "shape": lambda lib: (lib.ones(2), lib.ones(3)),
     "dtype": lambda lib: (lib.ones(2), lib.ones(2).double()),
     "nan": lambda lib: (lib.tensor([2.0, NAN, 3.0]), lib.tensor([1.0, 1.0, INF])),
+    "nan and zero": lambda lib: (lib.tensor([NAN, 1.0]), lib.tensor([0.0, 1.0])),
+    "integers": lambda lib: (lib.tensor([1, 2, 3]), lib.tensor([1, 2, 7])),
+    "thirds": lambda lib: (lib.tensor([0.1, 0.2]), lib.tensor([0.1, 0.7])),
+    "numpy": lambda lib: (np.zeros(2), np.ones(2)),
+    "numpy numbers": lambda lib: (np.float32(1), 3.0),
+    "numpy bools": lambda lib: (np.bool_(True), False),
+    "complex": lambda lib: (1 + 2j, 1 + 3j),
+    "kinds": lambda lib: (1, 1.0),
+    "order of keys": lambda lib: ({"b": 1, "a": 2}, {"b": 2, "a": 3}),
     "ints": lambda lib: (1, 2),
     "floats": lambda lib: (1.0, 1.5),
     "bools": lambda lib: (True, False),
@@ -98,6 +108,37 @@ def test_messages_are_those_of_torch(real_torch: ModuleType, case: str) -> None:
             lib.testing.assert_close(*CASES[case](lib))
         texts.append(str(caught.value))
     assert texts[0] == texts[1]
+
+
+CLOSE = {
+    "numpy and numbers": lambda lib: lib.testing.assert_close(np.float64(1), 1.0),
+    "kinds": lambda lib: lib.testing.assert_close(1, 1.0, check_dtype=False),
+    "complex nan": lambda lib: lib.testing.assert_close(complex(NAN, 0), complex(0, NAN), equal_nan=True),
+    "subclass": lambda lib: lib.testing.assert_close(lib.zeros(2), lib.nn.Parameter(lib.zeros(2))),
+    "places": lambda lib: lib.testing.assert_close(lib.ones(1), lib.ones(1), check_device=False, check_layout=False),
+}
+
+
+@pytest.mark.parametrize("case", CLOSE)
+def test_close_to_torch_too(case: str, real_torch_or_none: ModuleType | None) -> None:
+    for lib in (reftorch, real_torch_or_none or reftorch):
+        CLOSE[case](lib)
+
+
+def test_a_subclass_is_refused_on_request(real_torch_or_none: ModuleType | None) -> None:
+    for lib in (reftorch, real_torch_or_none or reftorch):
+        with pytest.raises(TypeError, match="No comparison pair was able to handle"):
+            lib.testing.assert_close(lib.zeros(2), lib.nn.Parameter(lib.zeros(2)), allow_subclasses=False)
+
+
+def test_the_old_form(real_torch_or_none: ModuleType | None) -> None:
+    for lib in (reftorch, real_torch_or_none or reftorch):
+        with pytest.warns(FutureWarning, match="deprecated"):
+            lib.testing.assert_allclose([1.0, NAN], [1, NAN])
+        with pytest.warns(FutureWarning), pytest.raises(AssertionError, match=r"^mine$"):
+            lib.testing.assert_allclose(lib.tensor([1.0]), 1.1, msg="mine")
+        with pytest.warns(FutureWarning):
+            lib.testing.assert_allclose(lib.tensor([1.0]).half(), lib.tensor([1.0005]))
 
 
 def test_what_cannot_be_compared_is_a_type_error() -> None:
