@@ -63,7 +63,7 @@ from reftorch._C import (
 )
 
 for _name in dir(_C._VariableFunctions):
-    if not _name.startswith("__"):
+    if not _name.startswith(("__", "unique_dim")):  # torch.unique(x, dim=...) is what calls unique_dim
         globals()[_name] = getattr(_C._VariableFunctions, _name)
 del _name
 if TYPE_CHECKING:  # what the loop takes over, from the stubs (.ci/gen_pyi.py)
@@ -261,10 +261,8 @@ def __dir__() -> list[str]:
         "index",
         "slice",
         "nonzero_numpy",
-        "unique_dim",
     }
-    hidden |= {"unique_dim_consecutive"}  # what begins with special_ is in reftorch.special, under the rest of its name
-    return [
+    return [  # what begins with special_ is in reftorch.special, under the rest of its name
         name
         for name in globals()
         if name not in hidden

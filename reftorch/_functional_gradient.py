@@ -139,5 +139,5 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     if not sizes:
         return ()
     steps = [math.prod(sizes[d + 1 :]) for d in range(len(sizes))]
-    places = indices.unsqueeze(-1).div(indices.new_tensor(steps), rounding_mode="floor")
-    return tuple((places % indices.new_tensor(sizes)).unbind(-1))
+    places = indices.unsqueeze(-1).div(_C.tensor(steps), rounding_mode="floor")  # int64, whatever the indices are
+    return tuple((places % _C.tensor(sizes)).unbind(-1))

@@ -35,6 +35,8 @@ CALLS = {
     "past the shape": lambda t: t.unravel_index(t.tensor([34, 78]), (2, 2, 2)),
     "from the end": lambda t: t.unravel_index(t.tensor([-1]), (2, 2)),
     "one size": lambda t: t.unravel_index(t.tensor([1]), 3),
+    "int32": lambda t: t.unravel_index(t.tensor([4, 1], dtype=t.int32), (3, 2)),
+    "uint8, sizes past it": lambda t: t.unravel_index(t.tensor([4, 1], dtype=t.uint8), (3, 1000)),
     "no size": lambda t: t.unravel_index(t.tensor([1]), ()),
     "a negative size": lambda t: t.unravel_index(t.tensor([1]), (-1,)),
     "float indices": lambda t: t.unravel_index(t.tensor([1.0]), (2,)),

@@ -193,7 +193,7 @@ Args:
 Shape: -> (distinct, inverse, counts).
 
 Example:
-    >>> torch.unique_dim(torch.tensor([[1, 2], [1, 2]]), dim=0)[0]
+    >>> torch._VF.unique_dim(torch.tensor([[1, 2], [1, 2]]), dim=0)[0]
     tensor([[1, 2]])
 """,
 )
@@ -228,7 +228,7 @@ Args:
 Shape: -> (results, inverse, counts).
 
 Example:
-    >>> torch.unique_dim_consecutive(torch.tensor([[1, 2], [1, 2]]), dim=0)[0]
+    >>> torch._VF.unique_dim_consecutive(torch.tensor([[1, 2], [1, 2]]), dim=0)[0]
     tensor([[1, 2]])
 """,
 )

@@ -136,12 +136,16 @@ derivative("repeat", self=_repeat_backward)
 
 def _as_strided_backward(grad, self_sizes, self_strides, self_storage_offset, size, stride, storage_offset):
     offset = 0 if storage_offset is None else storage_offset - self_storage_offset
-    reach = sum((n - 1) * s for n, s in zip(self_sizes, self_strides, strict=True)) if 0 not in self_sizes else 0
+    before = max(-offset, 0)  # the result may begin before self does: both lie in the same memory
+    offset += before
+    reach = before
+    if 0 not in self_sizes:
+        reach += sum((n - 1) * s for n, s in zip(self_sizes, self_strides, strict=True))
     span = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if grad.numel() else 0
     length = max(reach, span) + 1
     places = _torch.arange(length).as_strided(size, stride, offset).reshape(-1)
     memory = grad.new_zeros(length).index_add(0, places, grad.reshape(-1))
-    return memory.as_strided(self_sizes, self_strides, 0)
+    return memory.as_strided(self_sizes, self_strides, before)
 
 
 derivative("as_strided", self=_as_strided_backward)
