@@ -334,7 +334,7 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     Mirrors torch/_functorch/eager_transforms.py, ``linearize``.
     """
     outputs, pull_back = vjp(func, *primals)
-    _, push_forward = vjp(pull_back, tree_map(_fn.zeros_like, outputs))
+    _, push_forward = vjp(pull_back, tree_map(_fn.ones_like, outputs))
     flat_primals, primals_spec = tree_flatten(primals)
 
     def jvp_fn(*tangents: Any) -> Any:

@@ -83,7 +83,19 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, _C.TensorBase)
 
 
+def _laid_out_like(tangent: Any, arg: Any) -> Any:
+    """``tangent`` at the places in memory where ``arg`` has its numbers, for an op that names places."""
+    if tangent.stride() == arg.stride() and tangent.storage_offset() == arg.storage_offset():
+        return tangent
+    reach = arg.storage_offset() + 1 + sum((n - 1) * s for n, s in zip(arg.shape, arg.stride(), strict=True))
+    memory = tangent.new_zeros(reach if arg.numel() else 0)
+    return memory.as_strided(arg.shape, arg.stride(), arg.storage_offset()).copy_(tangent)
+
+
 def _linear(call: _Call, tangents: list[Any]) -> list[Any]:
+    if call.name == "as_strided" and tangents[0] is not None:
+        tangents = [_laid_out_like(tangents[0], call.args[0]), *tangents[1:]]
+
     def tangent_or_zero(arg: Any, tangent: Any) -> Any:
         if isinstance(arg, (list, tuple)) and any(_is_tensor(a) for a in arg):
             return [tangent_or_zero(a, t) for a, t in zip(arg, tangent, strict=True)]
@@ -146,7 +158,7 @@ def _transposed_twice(call: _Call, formula: Formula, tangents: list[Any]) -> lis
         _is_tensor(r) and r.is_floating_point() and (len(flags) <= i or flags[i]) for i, r in enumerate(results)
     ]
     with enable_grad():
-        grads = [_fn.zeros_like(r) for r, h in zip(results, has_grad, strict=True) if h]
+        grads = [_fn.ones_like(r) for r, h in zip(results, has_grad, strict=True) if h]
         for grad in grads:
             grad.requires_grad = True  # not requires_grad_(), which function transforms refuse
         pairs = [

@@ -7,7 +7,7 @@ With :math:`J` the Jacobian and :math:`H` the Hessian: :func:`vjp` is :math:`v^\
 Note [Double backward trick]
 Problem: the engine computes v -> v^T J, and J v is wanted. Trick: v^T J is linear in v, so it is itself a function
 whose Jacobian by v is J^T; a backward pass through that pass, started from u, gives u^T J^T = (J u)^T. The value of v
-does not matter: it is zero.
+does not matter: it is one, for a formula may have a kink at zero.
 
 Mirrors: torch/autograd/functional.py
 Leaves out: sparse tensors.
@@ -116,7 +116,7 @@ def jvp(
         )
         outputs_was_tuple, outputs = utils.as_tuple(func(*inputs), _OUTPUTS, "jvp")
         utils.check_requires_grad(outputs, "outputs", strict)
-        cotangents = tuple(_VF.zeros_like(out).requires_grad_() for out in outputs)
+        cotangents = tuple(_VF.ones_like(out).requires_grad_() for out in outputs)
         pulled_back = utils.run_backward(outputs, inputs, cotangents, create_graph=True)
         utils.check_requires_grad(pulled_back, "grad_inputs", strict)
     with _record(create_graph):
@@ -412,7 +412,7 @@ def hvp(
     """
     with enable_grad():
         was_tuple, inputs, v, output, gradient = _gradient(func, inputs, v, create_graph, strict, "hvp")
-        cotangents = tuple(_VF.zeros_like(x).requires_grad_() for x in inputs)
+        cotangents = tuple(_VF.ones_like(x).requires_grad_() for x in inputs)
         pulled_back = utils.run_backward(gradient, inputs, cotangents, create_graph=True)
     with _record(create_graph):
         grads = utils.run_backward(pulled_back, cotangents, v, create_graph)

@@ -200,3 +200,25 @@ def test_turned_off():
             y = x * 2
         assert fwAD.unpack_dual(y).tangent is None
         assert fwAD.unpack_dual(x * 2).tangent.tolist() == [2, 2]
+
+
+def test_a_formula_that_takes_the_logarithm_of_the_gradient(real_torch):
+    def tangents(lib):
+        x = lib.tensor([1.0, -2.0, 0.5, 3.0, -1.0], dtype=lib.float64)
+        forward = lib.func.jvp(lambda x: lib.logcumsumexp(x, 0), (x,), (x.sin(),))[1]
+        backward_twice = lib.func.linearize(lambda x: lib.logcumsumexp(x, 0), x)[1](x.sin())
+        return forward.tolist(), backward_twice.tolist()
+
+    ours, theirs = tangents(torch), tangents(real_torch)
+    assert ours[0] == pytest.approx(theirs[0])
+    assert ours[1] == pytest.approx(theirs[1])
+    x = torch.tensor([1.0, -2.0, 0.5, 3.0, -1.0], dtype=torch.float64)
+    assert functional.jvp(lambda x: torch.logcumsumexp(x, 0), x, x.sin())[1].tolist() == pytest.approx(theirs[0])
+
+
+def test_a_tangent_that_lies_otherwise_in_memory(real_torch):
+    def tangents(lib):
+        x, t = lib.arange(12.0).view(3, 4), lib.arange(24.0).view(2, 4, 3)[1].t()
+        return lib.func.jvp(lambda x: x.as_strided((2, 2), (5, 1), 2), (x,), (t,))[1].tolist()
+
+    assert tangents(torch) == tangents(real_torch)
