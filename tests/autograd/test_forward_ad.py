@@ -203,17 +203,17 @@ def test_turned_off():
 
 
 def test_a_formula_that_takes_the_logarithm_of_the_gradient(real_torch):
-    def tangents(lib):
-        x = lib.tensor([1.0, -2.0, 0.5, 3.0, -1.0], dtype=lib.float64)
-        forward = lib.func.jvp(lambda x: lib.logcumsumexp(x, 0), (x,), (x.sin(),))[1]
-        backward_twice = lib.func.linearize(lambda x: lib.logcumsumexp(x, 0), x)[1](x.sin())
-        return forward.tolist(), backward_twice.tolist()
+    def inputs(lib):
+        return lib.tensor([1.0, -2.0, 0.5, 3.0, -1.0], dtype=lib.float64), lib.tensor(
+            [0.5, 1.0, -2.0, 0.25, 1.5]
+        ).double()
 
-    ours, theirs = tangents(torch), tangents(real_torch)
-    assert ours[0] == pytest.approx(theirs[0])
-    assert ours[1] == pytest.approx(theirs[1])
-    x = torch.tensor([1.0, -2.0, 0.5, 3.0, -1.0], dtype=torch.float64)
-    assert functional.jvp(lambda x: torch.logcumsumexp(x, 0), x, x.sin())[1].tolist() == pytest.approx(theirs[0])
+    x, t = inputs(real_torch)
+    wanted = pytest.approx(real_torch.func.jvp(lambda x: x.logcumsumexp(0), (x,), (t,))[1].tolist())
+    x, t = inputs(torch)
+    assert torch.func.jvp(lambda x: x.logcumsumexp(0), (x,), (t,))[1].tolist() == wanted
+    assert torch.func.linearize(lambda x: x.logcumsumexp(0), x)[1](t).tolist() == wanted
+    assert functional.jvp(lambda x: x.logcumsumexp(0), x, t)[1].tolist() == wanted
 
 
 def test_a_tangent_that_lies_otherwise_in_memory(real_torch):
