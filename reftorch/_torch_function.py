@@ -133,7 +133,7 @@ class overridable_property(property):
 # What asks for itself whether it is overridden, and what leads to a method that does.
 _NOT_WRAPPED = {
     "__torch_function__", "__repr__", "backward", "__iter__", "__hash__", "__new__", "__reduce_ex__", "float", "double",
-    "half", "bfloat16", "long", "int", "short", "char", "byte", "bool", "cpu", "cuda",
+    "half", "bfloat16", "long", "int", "short", "char", "byte", "bool", "cpu",
 }  # fmt: skip
 
 

@@ -55,7 +55,9 @@ _IGNORED_FUNCTIONS = """
     hann_window kaiser_window linspace logspace ones rand randint randn randperm range scalar_tensor zeros
     tril_indices triu_indices normal to_dlpack
     set_default_tensor_type is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled
-    result_type
+    result_type are_deterministic_algorithms_enabled get_deterministic_debug_mode get_float32_matmul_precision
+    is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode set_float32_matmul_precision
+    use_deterministic_algorithms
 """
 _IGNORED_METHODS = """
     __delitem__ __dir__ __getattribute__ __init__ __init_subclass__ __iter__ __new__ __class__ __hash__

@@ -185,7 +185,8 @@ def check_process() -> None:
 
 def tracer_of_this_process() -> str:
     """Name and number of the process that traces this one; empty for none."""
-    tracer = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("TracerPid:"))  # noqa: SIM115
+    status = Path("/proc/self/status").read_text()
+    tracer = status.split("TracerPid:")[1].split()[0]
     if tracer == "0":
         return ""
     try:

@@ -16,8 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-import numpy as np
-
 from reftorch import _C
 from reftorch._tensor import Tensor
 from reftorch.functional import as_tensor
@@ -77,7 +75,9 @@ class _Comparison:
         return math.isfinite(difference) and difference <= atol + rtol * abs(expected)
 
     def compare(self, actual: Any, expected: Any, path: tuple = ()) -> None:
-        actual, expected = (value.item() if isinstance(value, np.generic) else value for value in (actual, expected))
+        import numpy
+
+        actual, expected = (value.item() if isinstance(value, numpy.generic) else value for value in (actual, expected))
         if actual is None or expected is None:
             if actual is not expected:
                 raise _Mismatch(f"None mismatch: {actual} is not {expected}", path)
