@@ -265,6 +265,8 @@ def _str(inp: Tensor, *, tensor_contents: str | None = None) -> str:
         suffixes.append("dtype=" + str(self.dtype))
     if (grad_suffix := _grad_suffix(inp)) is not None:
         suffixes.append(grad_suffix)
+    if _C._is_forward_ad_active() and (tangent := _C._unpack_dual(inp)[1]) is not None:
+        suffixes.append(f"tangent={tangent}")
 
     if tensor_contents is None:
         tensor_contents = "[]" if empty else _tensor_str(self, indent)

@@ -129,7 +129,23 @@ static void init_context(py::module_& m) {
       "Mirrors torch/csrc/Module.cpp, ``THPModule_setFlushDenormal``.");
 }
 
+// For tests of who keeps what alive.
+struct WeakTensorRef {
+  py::weakref object;
+};
+
+static void init_weak_tensor_ref(py::module_& m) {
+  py::class_<WeakTensorRef>(m, "_WeakTensorRef", "Knows of a tensor whether it is still there.")
+      .def(py::init([](const py::object& tensor) {
+        TORCH_CHECK_TYPE(THPVariable_Check(tensor.ptr()), "_WeakTensorRef expects a Tensor, but got ",
+                         Py_TYPE(tensor.ptr())->tp_name);
+        return WeakTensorRef{py::weakref(tensor)};
+      }))
+      .def("expired", [](const WeakTensorRef& self) { return self.object().is_none(); });
+}
+
 static void init_globals(py::module_& m) {
+  init_weak_tensor_ref(m);
   m.def("_show_config", &show_config);
   m.attr("_build_type") = REFTORCH_BUILD_TYPE;
   m.def("get_num_threads", &at::get_num_threads, "How many threads a large kernel may use.");

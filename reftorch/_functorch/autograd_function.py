@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from reftorch import _C
-from reftorch._functorch.vmap import vmap
+from reftorch._functorch.vmap import do_functions_run_as_they_are, vmap
 from reftorch.autograd.forward_ad import _set_fwd_grad_enabled, unpack_dual
 from reftorch.autograd.function import Function, FunctionCtx, FunctionMeta, set_transformed_apply
 from reftorch.autograd.grad_mode import set_grad_enabled
@@ -75,6 +75,8 @@ def custom_function_call(function: Any, args: tuple[Any, ...]) -> Any:
     if layer is None:
         return _with_tangents(function, args)
     level, kind, batch_size, randomness = layer
+    if kind == "vmap" and do_functions_run_as_they_are():
+        return _with_tangents(function, args)
     if not function._has_setup_context:
         raise RuntimeError(
             "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must "
@@ -127,24 +129,93 @@ def _of_level(function: Any, level: int) -> Any:
 
 def _with_tangents(function: Any, args: tuple[Any, ...]) -> Any:
     """The Function on numbers; where some are dual numbers, its ``jvp`` gives the tangents."""
-    halves = [unpack_dual(arg) if _is_tensor(arg) and _C._is_forward_ad_active() else (arg, None) for arg in args]
-    if all(tangent is None for _, tangent in halves):
+    if not _C._is_forward_ad_active():
         return _plain_apply(function, args)
-    if function.jvp is Function.jvp or not _overridden(function, "jvp"):
-        raise RuntimeError(
-            f"You must implement the jvp function for custom autograd.Function to use it with forward mode AD: "
-            f"{function.__name__.removesuffix('Generated')} has none."
-        )
+    tangents = [unpack_dual(arg).tangent if _is_tensor(arg) else None for arg in args]
+    if all(tangent is None for tangent in tangents):
+        return _plain_apply(function, args)
+    versions = [None if t is None or t.is_inference() else t._version for t in tangents]
     with _set_fwd_grad_enabled(False):
-        outputs = _plain_apply(function, args)  # with the dual numbers themselves, which it may change and return
-        values = tuple(unpack_dual(out).primal if _is_tensor(out) else out for out in _as_tuple(outputs))
-    context = _Context()
-    function.setup_context(context, tuple(primal for primal, _ in halves), _like(values, outputs))
-    tangents = function.jvp(context, *(tangent for _, tangent in halves))
-    for output, tangent in zip(_as_tuple(outputs), _as_tuple(tangents), strict=True):
-        if _is_tensor(output) and tangent is not None:
+        ctx, outputs = super(Function, function)._apply_with_context(*args)
+        ctx.to_save = ctx.saved_for_forward  # what ctx.saved_tensors shows, until it is deleted
+        try:
+            returned = function.jvp(ctx, *_incoming(ctx, args, tangents))
+        finally:
+            del ctx.to_save
+    given = list(zip(args, tangents, versions, strict=True))
+    return _like(_set_tangents(ctx, _as_tuple(outputs), _as_tuple(returned), given), outputs)
+
+
+def _incoming(ctx: Any, args: tuple[Any, ...], tangents: list[Any]) -> list[Any]:
+    """What ``jvp`` gets: zeros for a tensor without a tangent, unless the Function has asked for None."""
+    return [
+        _C._VariableFunctions.zeros_like(arg)
+        if tangent is None and ctx.materialize_grads and _is_tensor(arg) and arg.is_floating_point()
+        else tangent
+        for arg, tangent in zip(args, tangents, strict=True)
+    ]
+
+
+def _set_tangents(ctx: Any, outputs: tuple[Any, ...], returned: tuple[Any, ...], given: list[Any]) -> list[Any]:
+    """The outputs, as dual numbers; under vmap those are others than the ones that came."""
+    if len(returned) != len(outputs):
+        raise RuntimeError(
+            f"Function's jvp returned an invalid number of forward gradients (expected {len(outputs)} but got "
+            f"{len(returned)})"
+        )
+    marked = ctx.non_differentiable or ()
+    del ctx.non_differentiable
+    results = list(outputs)
+    for position, (output, tangent) in enumerate(zip(outputs, returned, strict=True)):
+        if tangent is None:
+            continue
+        if not _is_tensor(tangent):
+            raise RuntimeError(f"expected Variable or None (got {type(tangent).__name__}) for grad output {position}.")
+        if not _is_tensor(output) or not output.is_floating_point() or any(output is other for other in marked):
+            raise RuntimeError(
+                f"Function's jvp returned a gradient at position {position}, but  the corresponding forward output is "
+                "not a differentiable Tensor.You should return None at that position instead."
+            )
+        _check_aliasing(output, tangent, given)
+        if not (_functorch.is_batched(output) or _functorch.is_batched(tangent)):
             _C._set_fw_grad(output, tangent)
-    return outputs
+        elif all(output is not arg for arg, _, _ in given):
+            results[position] = _C._make_dual(output, tangent)
+    return results
+
+
+def _base(tensor: Any) -> Any:
+    return tensor._base if tensor._is_view() else tensor
+
+
+def _check_aliasing(output: Any, tangent: Any, given: list[Any]) -> None:
+    """Where an output shares memory with an argument, its tangent shares memory with that argument's tangent.
+
+    Args:
+        output: what ``forward`` returned.
+        tangent: what ``jvp`` returned for it.
+        given: of each argument, itself, its tangent and that tangent's version before ``jvp``.
+    """
+    for arg, former, version in given:
+        if former is None:
+            continue
+        if output is arg:
+            if tangent is not former or former._version == version:
+                raise RuntimeError(
+                    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
+                    "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace."
+                )
+        elif output._is_view() and _base(output) is _base(arg):
+            if not tangent._is_view():
+                raise RuntimeError(
+                    "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning "
+                    "a view."
+                )
+            if tangent._base is not _base(former):
+                same = "the same base as the given grad input" if former._is_view() else "the given grad input"
+                raise RuntimeError(
+                    f"A custom Function is returning a view but the jvp is not returning a view of {same}."
+                )
 
 
 def _overridden(function: Any, name: str) -> bool:

@@ -9,8 +9,10 @@ Leaves out: hooks on saved tensors.
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from reftorch import _C, _VF
@@ -21,6 +23,28 @@ __all__ = ["batch_size", "vmap"]
 
 _functorch = _C._functorch
 _functorch._set_rule_resolver(batch_rules.resolve)
+
+
+class _Functions(threading.local):
+    run_as_they_are = False
+
+
+_functions = _Functions()
+
+
+@contextlib.contextmanager
+def functions_run_as_they_are() -> Iterator[None]:
+    """Let an autograd.Function that vmap meets inside run like any function: see :mod:`reftorch._vmap_internals`."""
+    former, _functions.run_as_they_are = _functions.run_as_they_are, True
+    try:
+        yield
+    finally:
+        _functions.run_as_they_are = former
+
+
+def do_functions_run_as_they_are() -> bool:
+    """Whether :func:`functions_run_as_they_are` is entered on this thread."""
+    return _functions.run_as_they_are
 
 
 def _name(func: Callable[..., Any]) -> str:

@@ -22,6 +22,7 @@ from reftorch.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from reftorch.autograd.function import Function, NestedIOFunction
 from reftorch.autograd.grad_mode import (
     _force_original_view_tracking,
+    _unsafe_preserve_version_counter,
     enable_grad,
     inference_mode,
     is_grad_enabled,
@@ -42,6 +43,7 @@ __all__ = [
     "Variable",
     "_force_original_view_tracking",
     "_functions",
+    "_unsafe_preserve_version_counter",
     "backward",
     "derivatives",
     "detect_anomaly",
@@ -76,6 +78,8 @@ def kineto_available() -> bool:
 
 
 SavedTensor = _C._autograd.SavedTensor
+_profiler_enabled = _C._autograd._profiler_enabled
+_is_checkpoint_valid = _C._is_checkpoint_valid
 
 
 def _as_tuple(value: Any, length: int | None = None) -> tuple[Any, ...]:

@@ -32,6 +32,8 @@ class FunctionCtx:
     Mirrors torch/autograd/function.py, ``FunctionCtx``.
     """
 
+    saved_for_forward: tuple[Any, ...] = ()
+
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors for ``backward``, which finds them in ``ctx.saved_tensors``.
 
@@ -165,6 +167,34 @@ class BackwardCFunction(_C._FunctionBase, FunctionCtx):
         return self.saved_tensors
 
 
+class _ClearingCFunction(BackwardCFunction):
+    """The ``ctx`` of a Function with ``clear_saved_tensors_on_access``: it gives away what it keeps."""
+
+    _gave_away = False
+
+    @property
+    def saved_tensors(self) -> Any:  # type: ignore[override]
+        """What ``save_for_backward`` kept, once."""
+        if self.to_save is not None:  # still inside forward
+            return self.to_save
+        if self._gave_away:
+            raise RuntimeError(
+                "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
+                "autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
+            )
+        tensors = super().saved_tensors
+        self._gave_away = True
+        self._release_saved_tensors()
+        return tensors
+
+
+def _both_backward_and_vjp(*args: Any) -> Any:
+    raise RuntimeError(
+        "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of "
+        "them."
+    )
+
+
 class FunctionMeta(type):
     """Gives each Function a class for its ``ctx``, named ``<Function>Backward``.
 
@@ -174,13 +204,10 @@ class FunctionMeta(type):
     def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
         is_root = not isinstance(bases[0], FunctionMeta)
         if "vjp" in attrs and not is_root:
-            if "backward" in attrs:
-                raise RuntimeError(
-                    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
-                    "implement one of them."
-                )
-            cls.backward = attrs["vjp"]
-        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
+            both = "backward" in attrs  # an error when backward comes to it, as in PyTorch
+            cls.backward = staticmethod(_both_backward_and_vjp) if both else attrs["vjp"]
+        ctx_base = _ClearingCFunction if getattr(cls, "clear_saved_tensors_on_access", False) else BackwardCFunction
+        cls._backward_cls = type(name + "Backward", (ctx_base,), {"_forward_cls": cls})
         inherited = any(getattr(base, "_has_setup_context", False) for base in bases)
         cls._has_setup_context = not is_root and ("setup_context" in attrs or inherited)
         cls._has_defaults = cls._has_setup_context and bool(
@@ -258,6 +285,9 @@ class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
         )
 
     vjp = backward
+
+    # Whether ctx.saved_tensors can be read once only, so that each tensor is freed as soon as backward is done with it.
+    clear_saved_tensors_on_access = False
 
     # Whether vmap may run forward and backward on each example of a batch, which they must be written for: no .item().
     generate_vmap_rule = False

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Generator
 from typing import Any
 
+from reftorch import _C
 from reftorch._C import (
     _enter_inference_mode,
     _exit_inference_mode,
@@ -290,3 +291,36 @@ class _force_original_view_tracking(_GradMode):
 
     def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
         pass
+
+
+class _unsafe_preserve_version_counter(_GradMode):
+    """Hide the changes in place that are made inside: who saved the tensors will not notice. That may be wrong.
+
+    Args:
+        tensors: a tensor or a tuple of them.
+
+    Example:
+        >>> import reftorch as torch
+        >>> x = torch.ones(2)
+        >>> with torch.autograd._unsafe_preserve_version_counter(x):
+        ...     _ = x.mul_(2)
+        >>> x._version
+        0
+
+    Mirrors torch/autograd/grad_mode.py, ``_unsafe_preserve_version_counter``.
+    """
+
+    __slots__ = ("tensors", "versions")
+
+    def __init__(self, tensors: Any) -> None:
+        self.tensors = tensors if isinstance(tensors, tuple) else (tensors,)
+        self.versions = tuple(tensor._version for tensor in self.tensors)
+
+    def clone(self) -> _unsafe_preserve_version_counter:
+        return type(self)(self.tensors)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
+        _C._autograd._unsafe_set_version_counter(self.tensors, self.versions)

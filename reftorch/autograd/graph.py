@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from reftorch import _C
 from reftorch.autograd.grad_mode import enable_grad
@@ -79,7 +79,8 @@ class Node(abc.ABC):
     @classmethod
     def __subclasshook__(cls, subclass: type) -> Any:
         if cls is Node:
-            return issubclass(subclass, (_C._functions.Node, _C._FunctionBase))
+            kinds = (_C._functions.Node, _C._FunctionBase, _C._functions.DelayedError, _C._functions.UndefinedGrad)
+            return subclass is Node or issubclass(subclass, kinds)
         return NotImplemented
 
 
@@ -307,11 +308,8 @@ class save_on_cpu(saved_tensors_hooks):
     """Keep what ops inside save in the host's memory, and bring it back to its device when it is needed.
 
     Args:
-        pin_memory: ask for memory that a GPU can copy from while it computes.
+        pin_memory: ask for memory that a GPU can copy from while it computes; of no effect without one.
         device_type: the device from which tensors come.
-
-    Raises:
-        RuntimeError: ``pin_memory=True``, which needs a GPU.
 
     Example:
         >>> import reftorch as torch
@@ -325,8 +323,6 @@ class save_on_cpu(saved_tensors_hooks):
     """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        if pin_memory:
-            raise RuntimeError(f"save_on_cpu(): pin_memory=True needs a {device_type} device, and this build has none.")
         super().__init__(lambda tensor: (tensor.device, tensor.to("cpu")), lambda packed: packed[1].to(packed[0]))
 
 
@@ -363,9 +359,12 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 
 
 class _Handle:
-    """What a node keeps in the place of a saved tensor; it dies with the node."""
+    """What nodes keep in the place of a tensor that they saved; it dies with the last of them."""
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "tid")
+
+    def __init__(self, tid: tuple[int, int, int]) -> None:
+        self.tid = tid
 
 
 class _AllowMutationOnSavedContext:
@@ -374,11 +373,16 @@ class _AllowMutationOnSavedContext:
     def __init__(self) -> None:
         self.original: WeakKeyDictionary[_Handle, Tensor] = WeakKeyDictionary()
         self.cloned: WeakKeyDictionary[_Handle, Tensor] = WeakKeyDictionary()
+        # Those of the originals, by object, memory and version: a tensor that is saved twice is copied once.
+        self.tid_to_weakhandle: WeakValueDictionary[tuple[int, int, int], _Handle] = WeakValueDictionary()
         self.open = True
 
     def pack(self, tensor: Tensor) -> _Handle:
-        handle = _Handle()
-        self.original[handle] = tensor
+        tid = (id(tensor), tensor.data_ptr(), tensor._version)
+        handle = self.tid_to_weakhandle.get(tid)
+        if handle is None:
+            handle = self.tid_to_weakhandle[tid] = _Handle(tid)
+            self.original[handle] = tensor
         return handle
 
     def unpack(self, handle: _Handle) -> Tensor:
@@ -395,12 +399,13 @@ class _AllowMutationOnSavedContext:
         for handle, original in list(self.original.items()):
             if original._storage_data_ptr() == storage:
                 self.cloned[handle] = original.detach().clone()
-                del self.original[handle]
+                del self.original[handle], self.tid_to_weakhandle[handle.tid]
 
     def clear(self) -> None:
         self.open = False
         self.original.clear()
         self.cloned.clear()
+        self.tid_to_weakhandle.clear()
 
 
 @contextlib.contextmanager

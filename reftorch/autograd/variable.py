@@ -1,16 +1,34 @@
 """The name that a tensor with a graph had before tensors had one.
 
 Mirrors: torch/autograd/variable.py
-Leaves out: ``Variable._execution_engine``.
+Leaves out: nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from reftorch import _C
 
 __all__ = ["Variable", "VariableMeta"]
+
+
+class _ImperativeEngine:
+    """What old programs ask of the engine itself.
+
+    Mirrors torch/csrc/autograd/python_engine.cpp, ``_ImperativeEngine``.
+    """
+
+    @staticmethod
+    def queue_callback(callback: Callable[[], None]) -> None:
+        """Call ``callback`` when the pass that is under way is done."""
+        _C._queue_callback(callback)
+
+    @staticmethod
+    def is_checkpoint_valid() -> bool:
+        """Whether the pass goes to all leaves, as ``backward()`` without ``inputs`` does."""
+        return bool(_C._is_checkpoint_valid())
 
 
 class VariableMeta(type):
@@ -40,6 +58,8 @@ class Variable(metaclass=VariableMeta):
 
     Mirrors torch/autograd/variable.py, ``Variable``.
     """
+
+    _execution_engine = _ImperativeEngine()
 
     def __new__(cls, data: Any, requires_grad: bool = False, volatile: Any = None) -> Any:
         if not isinstance(data, _C.TensorBase):

@@ -222,3 +222,173 @@ def test_a_tangent_that_lies_otherwise_in_memory(real_torch):
         return lib.func.jvp(lambda x: x.as_strided((2, 2), (5, 1), 2), (x,), (t,))[1].tolist()
 
     assert tangents(torch) == tangents(real_torch)
+
+
+# --- layouts ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("op", ["add_", "mul_", "copy_"])
+def test_a_view_of_the_whole_in_another_order_is_a_view_all_the_same(op):
+    base = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    view = base.t()
+    with fwAD.dual_level():
+        getattr(view, op)(fwAD.make_dual(torch.ones(2, 2), torch.tensor([[1.0, 2.0], [3.0, 4.0]])))
+        tangent = fwAD.unpack_dual(base).tangent.clone()
+        assert torch.equal(tangent, fwAD.unpack_dual(view).tangent.t())
+        view *= 2
+        assert torch.equal(fwAD.unpack_dual(base).tangent, tangent * 2)
+
+
+def test_a_tangent_of_another_layout_is_copied():
+    primal, tangent = torch.arange(5.0)[:4], torch.ones(4)
+    with fwAD.dual_level():
+        dual = fwAD.make_dual(primal, tangent)
+        assert fwAD.unpack_dual(dual).tangent is not tangent
+        fwAD.unpack_dual(dual).tangent.mul_(2)
+        assert tangent.tolist() == [1, 1, 1, 1]
+        assert fwAD.unpack_dual(dual.as_strided((5,), (1,), 0)).tangent.tolist() == [2, 2, 2, 2, 0]
+        same = torch.ones(5)[:4]
+        assert fwAD.unpack_dual(fwAD.make_dual(primal, same)).tangent is same
+
+
+def test_detach_takes_the_tangent_away():
+    with fwAD.dual_level():
+        x = fwAD.make_dual(torch.ones(2), torch.ones(2)).clone()
+        assert fwAD.unpack_dual(x.detach()).tangent is None
+        x.detach_()
+        assert fwAD.unpack_dual(x * 2).tangent is None
+
+
+def test_a_tangent_is_no_dual_number():
+    with fwAD.dual_level():
+        x = fwAD.make_dual(torch.ones(2), torch.ones(2))
+        with pytest.raises(RuntimeError, match="has a forward gradient at the same level"):
+            fwAD.make_dual(torch.ones(2), x)
+
+
+def test_dual_numbers_print_their_tangents():
+    with fwAD.dual_level():
+        x = fwAD.make_dual(torch.ones(2), torch.tensor([3.0, 4.0]))
+        assert repr(x) == "tensor([1., 1.], tangent=tensor([3., 4.]))"
+        assert "tangent" not in repr(fwAD.unpack_dual(x).primal)
+    assert "tangent" not in repr(x)
+
+
+# --- Functions, the old style -----------------------------------------------------------------------------------------
+
+
+def function(forward, jvp, backward=None):
+    members = {"forward": staticmethod(forward), "jvp": staticmethod(jvp)}
+    if backward is not None:
+        members["backward"] = staticmethod(backward)
+    return type("Made", (torch.autograd.Function,), members)
+
+
+def made_dual(*values):
+    return fwAD.make_dual(torch.tensor(values), torch.arange(1.0, len(values) + 1))
+
+
+def test_jvp_gets_the_ctx_of_forward():
+    seen = []
+
+    def forward(ctx, number, x, y, n):
+        ctx.number = number
+        ctx.save_for_forward(x, y)
+        ctx.save_for_backward(x * 0)
+        return x * y * number, n + 1
+
+    def jvp(ctx, number, x_t, y_t, n_t):
+        x, y = ctx.saved_tensors
+        seen.append((number, y_t.tolist(), n_t))
+        return ctx.number * (x_t * y + x * y_t), None
+
+    made = function(forward, jvp)
+    with fwAD.dual_level():
+        x = made_dual(2.0, 3.0)
+        out, count = made.apply(5, x, torch.tensor([4.0, 7.0]), torch.arange(2))
+        assert out.tolist() == [40, 105] and count.tolist() == [1, 2]
+        assert fwAD.unpack_dual(out).tangent.tolist() == [20, 70]
+        assert seen == [(None, [0, 0], None)]  # zeros for what has no tangent but could have one
+        with fwAD._set_fwd_grad_enabled(False):
+            assert fwAD.unpack_dual(x * 1).tangent is None
+
+
+def test_saved_for_backward_is_not_for_jvp():
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+
+    def jvp(ctx, x_t):
+        assert ctx.saved_tensors == ()
+        return x_t * 2
+
+    def backward(ctx, grad):
+        assert len(ctx.saved_tensors) == 1
+        return grad * 2
+
+    x = torch.ones(2, requires_grad=True)
+    with fwAD.dual_level():
+        out = function(forward, jvp, backward).apply(fwAD.make_dual(x, torch.ones(2)))
+        assert fwAD.unpack_dual(out).tangent.tolist() == [2, 2]
+        out.sum().backward()
+    assert x.grad.tolist() == [2, 2]
+
+
+NOT_A_VIEW = r"forward is returning a view \(or an input as-is\) but the jvp is not returning a view"
+NOT_IN_PLACE = "inplace custom Function is not modifying the forward mode gradients inplace"
+
+
+def change_first(ctx, x):
+    ctx.mark_dirty(x)
+    return x.mul_(2)
+
+
+@pytest.mark.parametrize(
+    ("forward", "jvp", "message"),
+    [
+        (lambda ctx, x: x.clone(), lambda ctx, t: (t, t), r"expected 1 but got 2"),
+        (lambda ctx, x: x.clone(), lambda ctx, t: 3, r"expected Variable or None \(got int\) for grad output 0"),
+        (lambda ctx, x: x.argmax(), lambda ctx, t: t, "You should return None at that position instead"),
+        (lambda ctx, x: x.clone(), lambda ctx, t: torch.ones(3), "a different size"),
+        (lambda ctx, x: x, lambda ctx, t: t, NOT_A_VIEW),
+        (lambda ctx, x: x[:1], lambda ctx, t: t[:1].clone(), NOT_A_VIEW),
+        (lambda ctx, x: x[:1], lambda ctx, t: t.clone()[:1], "jvp is not returning a view of the given grad input"),
+        (change_first, lambda ctx, t: t * 2, NOT_IN_PLACE),
+        (change_first, lambda ctx, t: t, NOT_IN_PLACE),
+    ],
+)
+def test_what_jvp_must_not_return(forward, jvp, message):
+    with fwAD.dual_level(), pytest.raises(RuntimeError, match=message):
+        function(forward, jvp).apply(made_dual(1.0, 2.0))
+
+
+def test_a_marked_output_has_no_tangent():
+    def forward(ctx, x):
+        out = x.clone()
+        ctx.mark_non_differentiable(out)
+        return out
+
+    with fwAD.dual_level():
+        assert fwAD.unpack_dual(function(forward, lambda ctx, t: None).apply(made_dual(1.0))).tangent is None
+        with pytest.raises(RuntimeError, match="not a differentiable Tensor"):
+            function(forward, lambda ctx, t: t).apply(made_dual(1.0))
+
+
+def test_views_and_changes_in_place_share_tangents():
+    with fwAD.dual_level():
+        x = made_dual(1.0, 2.0)
+        tangent = fwAD.unpack_dual(x).tangent
+        view = function(lambda ctx, x: x[:1], lambda ctx, t: t[:1]).apply(x)
+        assert fwAD.unpack_dual(view).tangent._base is tangent
+        out = function(change_first, lambda ctx, t: t.mul_(2)).apply(x)
+        assert out is x and fwAD.unpack_dual(x).tangent is tangent and tangent.tolist() == [2, 4]
+
+
+def test_a_function_without_jvp_says_so():
+    class Plain(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+    with fwAD.dual_level(), pytest.raises(NotImplementedError, match="You must implement the jvp function"):
+        Plain.apply(made_dual(1.0))

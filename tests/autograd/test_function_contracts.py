@@ -3,6 +3,9 @@
 Mirrors: test/test_autograd.py (TestAutograd)
 """
 
+import gc
+import weakref
+
 import pytest
 
 import reftorch as torch
@@ -143,3 +146,187 @@ def test_a_function_that_was_not_applied_has_no_node():
     }.items():
         with pytest.raises(RuntimeError, match=f"Attribute '{name}' is invalid.*PyNode has already been deallocated"):
             use()
+
+
+def test_a_context_that_outlives_its_node_has_nothing_saved():
+    kept = []
+
+    class Keeps(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            kept.append(ctx)
+            return ctx.saved_tensors[0]
+
+    y = Keeps.apply(torch.ones(1, requires_grad=True))
+    y.backward(retain_graph=True)
+    assert len(kept[0].saved_tensors) == 1
+    del y
+    with pytest.raises(RuntimeError, match="after they have already been freed"):
+        _ = kept[0].saved_tensors
+
+
+def giving_away(accesses):
+    class GivesAway(torch.autograd.Function):
+        clear_saved_tensors_on_access = True
+
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            assert ctx.saved_tensors is ctx.saved_tensors
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, grad):
+            for _ in range(accesses):
+                (x,) = ctx.saved_tensors
+            ref = weakref.ref(x)
+            del x
+            assert ref() is None
+            return grad
+
+    return GivesAway
+
+
+def test_saved_tensors_can_be_given_away():
+    x = torch.ones(2, requires_grad=True)
+    giving_away(1).apply(x.clone()).sum().backward()
+    assert x.grad.tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match="can only be accessed once when clear_saved_tensors_on_access=True"):
+        giving_away(2).apply(x.clone()).sum().backward()
+
+
+def viewing(pure, outputs=1):
+    class Viewing(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, *others):
+            ctx._is_pure_view = pure
+            views = tuple(x.narrow(0, i, 1) for i in range(outputs))
+            return views[0] if outputs == 1 else views
+
+        @staticmethod
+        def backward(ctx, *grads):
+            raise AssertionError("a pure view has the gradient of a view")
+
+    return Viewing
+
+
+def test_pure_views_may_be_changed_in_place():
+    x = torch.ones(2, requires_grad=True)
+    base = x.clone()
+    view = viewing(True).apply(base)
+    view.mul_(3)
+    base.sum().backward()
+    assert (base.tolist(), x.grad.tolist()) == ([3, 1], [3, 1])
+    with pytest.raises(RuntimeError, match="This view was created inside a custom Function"):
+        viewing(False).apply(x.clone()).mul_(3)
+    for function, others in ((viewing(True, 2), ()), (viewing(True), (torch.ones(1),))):
+        with pytest.raises(RuntimeError, match="Pure view custom Function can only have one input Tensor"):
+            function.apply(x.clone(), *others)
+    with pytest.raises(TypeError, match="_is_pure_view expects a bool"):
+        viewing(3).apply(x.clone())
+
+
+def test_a_view_that_forward_made_of_what_needs_no_gradient_is_no_view_to_change_either():
+    base = torch.ones(2)
+    view = viewing(False).apply(base)
+    with pytest.raises(RuntimeError, match="This view was created inside a custom Function"):
+        view += torch.ones(1, requires_grad=True)
+    with torch.no_grad():
+        view = viewing(False).apply(torch.ones(2, requires_grad=True))
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified inplace"):
+        view.zero_()
+
+
+class MarksWhatIsNoInput(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, as_view):
+        changed = (x * 2).add_(1)
+        changed = changed.view_as(changed) if as_view else changed
+        ctx.mark_dirty(changed)
+        return changed
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2, None
+
+
+def test_only_inputs_are_dirty():
+    x = torch.ones(2, requires_grad=True)
+    with pytest.warns(UserWarning, match=r"mark_dirty\(\) received a tensor that was not an input"):
+        MarksWhatIsNoInput.apply(x, False).sum().backward()
+    assert x.grad.tolist() == [2, 2]
+    with pytest.raises(RuntimeError, match=r"mark_dirty\(\) received a tensor that was not an input"):
+        MarksWhatIsNoInput.apply(x, True)
+
+
+def test_a_changed_view_that_is_saved_makes_no_cycle():
+    class Saves(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            x.add_(1)
+            ctx.mark_dirty(x)
+            ctx.save_for_backward(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.saved_tensors[0]
+
+    leaf = torch.ones(2, requires_grad=True)
+    x = leaf.clone()
+    view = x[:1]
+    assert Saves.apply(view) is view
+    x.sum().backward()
+    assert leaf.grad.tolist() == [2, 1]
+    ref = weakref.ref(view)
+    gc.disable()
+    try:
+        del view, x
+        assert ref() is None
+    finally:
+        gc.enable()
+
+
+def test_backward_and_vjp_are_one_too_many_when_backward_comes():
+    class Both(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+        @staticmethod
+        def vjp(ctx, grad):
+            return grad
+
+    y = Both.apply(torch.ones(1, requires_grad=True))
+    with pytest.raises(RuntimeError, match="Implementing both 'backward' and 'vjp'"):
+        y.backward()
+
+
+def test_a_subclass_that_is_returned_as_it_is_stays_one():
+    class Wrapped(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    class AsItIs(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    for requires_grad in (False, True):
+        x = torch.ones(2).as_subclass(Wrapped).requires_grad_(requires_grad)
+        y = AsItIs.apply(x)
+        assert isinstance(y, Wrapped) and y is not x and y.requires_grad is requires_grad

@@ -260,3 +260,18 @@ PROGRAMS = [
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_same_as_torch(program, real_torch):
     assert_same(program, torch, real_torch)
+
+
+def test_hidden_changes():
+    x, y = torch.ones(2), torch.ones(2)
+    x.add_(1)
+    with torch.autograd._unsafe_preserve_version_counter((x, y)):
+        x[:1].add_(1)
+        y.add_(1)
+        assert (x._version, y._version) == (2, 1)
+    assert (x._version, y._version, x[:1]._version) == (1, 0, 1)
+    assert x.tolist() == [3, 2]
+    with pytest.raises(RuntimeError, match="Cannot set a version_counter to a value below 0: -1"):
+        torch._C._autograd._unsafe_set_version_counter((x,), (-1,))
+    with pytest.raises(TypeError, match="expects tensors, but got int"):
+        torch._C._autograd._unsafe_set_version_counter((1,), (1,))

@@ -282,3 +282,102 @@ def test_fresh_random_tensors_have_version_zero(make):
     x = torch.zeros(2)
     getattr(torch, make)(*((3,) if make == "randint" else ()), (2,), out=x)
     assert x._version == 1
+
+
+def test_a_tensor_hook_hears_of_passes_that_go_by():
+    x = torch.ones(2, requires_grad=True)
+    first, second = x.unbind()
+    heard = []
+    first.register_hook(heard.append)
+    second.backward()
+    first.backward()
+    assert heard == [None, torch.tensor(1.0)]
+
+
+def test_a_leaf_with_a_new_storage_is_a_new_leaf():
+    x = torch.ones(2, requires_grad=True)
+    edge = get_gradient_edge(x)
+    y = x.clone()
+    with torch.no_grad():
+        x.set_(torch.zeros(3))
+    with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
+        torch.autograd.grad(y.sum(), x)
+    assert torch.autograd.grad(y.sum(), edge)[0].tolist() == [1, 1]
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [2, 2, 2]
+
+
+def test_a_gradient_that_post_hooks_see_is_the_leafs_own():
+    x = torch.ones(2, requires_grad=True)
+    node = x.view_as(x).grad_fn.next_functions[0][0]
+    seen = []
+    node.register_hook(lambda inputs, outputs: seen.append(outputs[0].data_ptr()))
+    (x * 2).sum().backward()
+    assert seen == [x.grad.data_ptr()]
+
+
+def test_the_order_of_a_pass_is_known_before():
+    a, b = torch.ones((), requires_grad=True), torch.ones((), requires_grad=True)
+    c, d = b.sin(), a.cos()
+    out = c * d
+    foreseen, ran = [], []
+    for node in (
+        out.grad_fn,
+        d.grad_fn,
+        c.grad_fn,
+        *(n for n, _ in (*c.grad_fn.next_functions, *d.grad_fn.next_functions)),
+    ):
+        node.register_prehook(lambda grads, node=node: ran.append(node))
+    out.register_hook(lambda grad: foreseen.extend(torch._C._current_graph_task_execution_order()))
+    with pytest.raises(RuntimeError, match="should only be called during the backward pass"):
+        torch._C._current_graph_task_execution_order()
+    with pytest.raises(RuntimeError, match="expects the current backward to be executed with multithreading disabled"):
+        out.backward(retain_graph=True)
+    with torch.autograd.set_multithreading_enabled(False):
+        out.backward(retain_graph=True)
+        assert foreseen == ran and len(ran) == 5
+        foreseen.clear()
+        torch.autograd.grad(out, a, retain_graph=True)
+    assert [node.name() for node in foreseen] == ["MulBackward0", "CosBackward0", "torch::autograd::AccumulateGrad"]
+
+
+def test_a_node_can_ask_whether_the_graph_is_kept():
+    kept = []
+    x = torch.ones((), requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda grad: kept.append(torch._C._autograd._get_current_graph_task_keep_graph()))
+    y.backward(retain_graph=True)
+    y.backward()
+    assert kept == [True, False]
+    assert not torch._C._autograd._get_current_graph_task_keep_graph()
+
+
+def test_a_tensor_saved_twice_is_copied_once():
+    with torch.autograd.graph.allow_mutation_on_saved_tensors() as context:
+        x = torch.ones(2, requires_grad=True).clone()
+        y, z = x**2, x**3
+        assert len(context.tid_to_weakhandle) == 1
+        x.zero_()
+        assert (len(context.cloned), len(context.original), len(context.tid_to_weakhandle)) == (1, 0, 0)
+        w = x**2
+        x.add_(1)
+        assert len(context.cloned) == 2
+        del y, z
+        assert len(context.cloned) == 1
+        assert torch.autograd.grad(w.sum(), x, allow_unused=True) == (None,)
+
+
+def test_nodes_and_what_makes_them_are_nodes():
+    for kind in (Node, torch._C._functions.AccumulateGrad, torch._C._functions.DelayedError):
+        assert issubclass(kind, Node)
+    assert not isinstance(Node, Node) and not issubclass(int, Node)
+
+
+def test_a_reference_that_keeps_nothing_alive():
+    x = torch.ones(2)
+    ref = torch._C._WeakTensorRef(x)
+    assert not ref.expired()
+    del x
+    assert ref.expired()
+    with pytest.raises(TypeError, match="_WeakTensorRef expects a Tensor, but got int"):
+        torch._C._WeakTensorRef(3)

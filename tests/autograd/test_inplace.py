@@ -232,3 +232,43 @@ def test_a_saved_tensor_that_was_detached_in_place_is_refused(real_torch_or_none
         y.detach_()
         with pytest.raises(RuntimeError, match="a saved tensor that has been detached in-place"):
             product.sum().backward()
+
+
+def test_a_function_that_changes_a_view_has_its_say_in_the_gradient():
+    class Tripled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(3)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 3
+
+    for make_view in (lambda x: x[:1], lambda x: x.view_as(x)):
+        leaf = torch.ones(2, requires_grad=True)
+        base = leaf.clone()
+        view = Tripled.apply(make_view(base))
+        view.sum().backward()
+        assert leaf.grad.tolist() == ([3, 0] if view.numel() == 1 else [3, 3])
+        assert type(base.grad_fn).__name__ == "CopySlices"
+
+
+def test_inference_tensors_among_themselves_are_not_recorded():
+    with torch.inference_mode():
+        x = torch.ones(2, requires_grad=True)
+        assert x.resize_(1) is x
+    y = x * x
+    assert not y.requires_grad and y.is_leaf
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+        x * torch.ones(1, requires_grad=True)
+
+
+def test_a_shape_that_is_there_already_is_no_change():
+    x = torch.ones(3)
+    x.resize_(3)
+    x.resize_as_(torch.zeros(3))
+    assert x._version == 0
+    x.resize_as_(torch.zeros(1, 3))
+    x.resize_(2)
+    assert x._version == 2

@@ -193,3 +193,50 @@ def test_a_pass_leaves_the_hooks_of_its_thread_as_they_were():
     out.backward()
     with torch.autograd.graph.disable_saved_tensors_hooks("there are none"):
         pass
+
+
+def test_what_a_saved_tensor_is_made_of():
+    a = torch.tensor(2.0, requires_grad=True)
+
+    def unpack(text):
+        return torch.tensor(float(text))
+
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: str(t.item()), unpack):
+        b = a**2
+    c = b.exp()
+    packed, output, plain = b.grad_fn._raw_saved_self, c.grad_fn._raw_saved_result, (c**2).grad_fn._raw_saved_self
+    assert packed.data == "2.0" and packed.unpack_hook is unpack
+    assert output.data is not c and torch.equal(output.data, c.detach()) and output.unpack_hook is None
+    assert plain.data is c and plain.unpack_hook is None and plain.unpack() is c
+    c.backward()
+    assert packed.data is None and output.data is None
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        plain.register_hooks(1, 1)
+    with pytest.raises(RuntimeError, match="Trying to create a SavedTensor object from Python is forbidden"):
+        torch.autograd.SavedTensor()
+
+
+def test_a_tensor_can_be_saved_from_python():
+    log = []
+    a = torch.ones(2, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(
+        lambda t: (log.append("pack"), t)[1], lambda t: (log.append("unpack"), t)[1]
+    ):
+        saved = torch._C._autograd._make_saved_tensor(a, is_output=False)
+    assert log == ["pack"]
+    assert torch.equal(saved.unpack(), a) and saved.unpack().requires_grad
+    assert log == ["pack", "unpack", "unpack"]
+    plain = torch._C._autograd._make_saved_tensor(a, is_output=False)
+    assert plain.unpack() is a
+    with torch.no_grad():
+        a.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        plain.unpack()
+
+
+def test_memory_is_pinned_only_where_a_gpu_would_read_it():
+    a = torch.ones(2, requires_grad=True)
+    with torch.autograd.graph.save_on_cpu(pin_memory=True):
+        y = a * a
+    y.sum().backward()
+    assert a.grad.tolist() == [2, 2]

@@ -32,3 +32,92 @@ def test_wrong_use():
         torch.autograd.Variable(3)
     with pytest.raises(ValueError, match="volatile is no longer supported"):
         torch.autograd.Variable(torch.ones(1), volatile=True)
+
+
+def grad_dtype(lib):
+    x = lib.ones(2, requires_grad=True)
+    seen = [str(x.grad_dtype)]
+    for dtype in (None, lib.float16, lib.float32, lib.float64):
+        x.grad = None
+        x.grad_dtype = dtype
+        (x * 2).sum().backward()
+        seen.append((str(x.grad_dtype), str(x.grad.dtype), x.grad.tolist()))
+    x.grad_dtype = None
+    x.grad = x.grad.to(lib.float16)
+    (x * 2).sum().backward()  # in place: the gradient that is there keeps its dtype
+    return [*seen, str(x.grad.dtype), x.grad.tolist(), str(lib.ones(1).grad_dtype)]
+
+
+class Double:
+    """A Function whose gradient is of another dtype than its input; made for each library."""
+
+    def __new__(cls, lib):
+        def forward(ctx, x):
+            return x * 2
+
+        def backward(ctx, grad):
+            return grad.double() * 2
+
+        members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+        return type("Double", (lib.autograd.Function,), members)
+
+
+def grad_dtype_of_what_arrives(lib):
+    seen = []
+    for dtype in ("own", None, lib.float16):
+        x = lib.ones(2, requires_grad=True)
+        graph = x.clone()  # there is an accumulator before the dtype is set
+        if dtype != "own":
+            x.grad_dtype = dtype
+        Double(lib).apply(x).sum().backward()
+        seen.append((str(x.grad.dtype), str(graph.grad_fn.next_functions[0][0].variable.grad.dtype)))
+    return seen
+
+
+def grad_dtype_refused(lib):
+    x = lib.ones(2, requires_grad=True)
+    x.grad_dtype = lib.float16
+    errors = []
+
+    def attempt(action):
+        try:
+            action()
+        except Exception as error:
+            errors.append((type(error).__name__, str(error)))
+
+    attempt(lambda: setattr(x, "grad", lib.ones(2)))
+    x.grad_dtype = None
+    x.grad = lib.ones(2)
+    attempt(lambda: setattr(x, "grad_dtype", lib.float16))
+    attempt(lambda: setattr(x, "grad_dtype", 3))
+    attempt(lambda: (x * 2).grad_dtype)
+    return errors
+
+
+@pytest.mark.parametrize(
+    "program", [grad_dtype, grad_dtype_of_what_arrives, grad_dtype_refused], ids=lambda program: program.__name__
+)
+def test_the_dtype_of_a_gradient_is_as_in_torch(program, real_torch):
+    assert_same(program, torch, real_torch)
+
+
+def test_the_engine_behind_the_old_name():
+    log = []
+
+    class Queues(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            engine = torch.autograd.Variable._execution_engine
+            engine.queue_callback(lambda: log.append("done"))
+            log.append(engine.is_checkpoint_valid())
+            return grad
+
+    x = torch.ones(1, requires_grad=True)
+    Queues.apply(x).backward()
+    torch.autograd.grad(Queues.apply(x), x)
+    assert log == [True, "done", False, "done"]
+    assert torch.autograd.Variable._execution_engine.is_checkpoint_valid()

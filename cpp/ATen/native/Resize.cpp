@@ -10,7 +10,7 @@ namespace reftorch::at::native {
 
 // Elements keep their place in the storage; new ones are undefined.
 static Tensor& resize_op(Tensor& self, IntArrayRef size, std::optional<MemoryFormat> memory_format) {
-  TORCH_CHECK(!self.requires_grad(), "cannot resize variables that require grad");
+  TORCH_CHECK(!self.requires_grad() || self.is_inference(), "cannot resize variables that require grad");
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
   TORCH_CHECK(format != MemoryFormat::Preserve, "Unsupported memory format", "Preserve");
   resize_(self, size);
@@ -22,7 +22,7 @@ static Tensor& resize_op(Tensor& self, IntArrayRef size, std::optional<MemoryFor
 }
 
 static Tensor& resize_as(Tensor& self, const Tensor& the_template, std::optional<MemoryFormat> memory_format) {
-  TORCH_CHECK(!self.requires_grad(), "cannot resize variables that require grad");
+  TORCH_CHECK(!self.requires_grad() || self.is_inference(), "cannot resize variables that require grad");
   if (memory_format == MemoryFormat::Preserve) {
     memory_format = the_template.is_contiguous() || !the_template.is_contiguous(MemoryFormat::ChannelsLast)
                         ? MemoryFormat::Contiguous

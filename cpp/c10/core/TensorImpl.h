@@ -52,6 +52,10 @@ class VariableVersion final {
   void bump() {
     share().counter_->version_++;
   }
+  // For who takes changes back, or answers for them: see _unsafe_set_version_counter.
+  void set_version(uint32_t version) {
+    share().counter_->version_ = version;
+  }
   // The same counter for one more tensor.
   VariableVersion& share() {
     if (!counter_) {

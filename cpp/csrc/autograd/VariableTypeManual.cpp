@@ -2,7 +2,7 @@
 // The ops whose meaning is a change of the graph itself. Left out: resize_, copy_ and _fw_primal (copy_ has a formula).
 #include <ATen/core/library.h>
 #include <ATen/functorch/TensorWrapper.h>
-#include <csrc/autograd/variable.h>
+#include <csrc/autograd/forward_grad.h>
 
 namespace reftorch::torch::autograd {
 
@@ -27,6 +27,7 @@ static at::Tensor& detach_(at::Tensor& self) {
   if (AutogradMeta* meta = impl::get_autograd_meta(self)) {
     meta->requires_grad_ = false;
     meta->grad_fn_ = nullptr;
+    meta->fw_grad_ = nullptr;
     meta->output_nr_ = 0;
   }
   return self;

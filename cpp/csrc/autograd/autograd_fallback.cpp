@@ -49,6 +49,15 @@ bool any_requires_grad(const OperatorInfo& info, const at::IValue* args) {
   return false;
 }
 
+// Inference tensors, if they are among themselves, make another of their kind.
+bool all_inference(const OperatorInfo& info, const at::IValue* args) {
+  bool all = true;
+  for (size_t k = 0; all && k < info.tensor_args.size(); k++) {
+    for_each_tensor(args[info.tensor_args[k]], [&](const Variable& t) { all = all && t.is_inference(); });
+  }
+  return all;
+}
+
 void redispatch(const at::OperatorHandle& op, c10::DispatchKeySet keys, at::Stack* stack) {
   const c10::impl::ExcludeDispatchKeyGuard guard(c10::autograd_dispatch_keyset);
   op.redispatchBoxed(keys - c10::autograd_dispatch_keyset, stack);
@@ -121,8 +130,14 @@ void call_unrecorded(const OperatorInfo& info, const at::OperatorHandle& op, c10
   }
   const WrittenTensors written = written_tensors(info, args);
   before_write(written);
+  const at::DimVector former_sizes(info.counts_new_shapes ? written[0].sizes() : at::IntArrayRef());
   redispatch(op, keys, stack);
-  bump_versions(written);
+  if (!info.counts_new_shapes || written[0].sizes() != at::IntArrayRef(former_sizes)) {
+    bump_versions(written);
+  }
+  if (info.new_storage) {
+    impl::reset_grad_accumulator(written[0]);
+  }
 }
 
 void check_recordable(const OperatorInfo& info, const at::FunctionSchema& schema, const at::IValue* args) {
@@ -231,7 +246,8 @@ void autograd_fallback(const at::OperatorHandle& op, c10::DispatchKeySet keys, a
   if (c10::ForwardAD::is_active() && any_fw_grad(info, args)) {
     tangents.emplace(op, info, args);
   }
-  if (c10::GradMode::is_enabled() && !info.non_differentiable && any_requires_grad(info, args)) {
+  if (c10::GradMode::is_enabled() && !info.non_differentiable && any_requires_grad(info, args) &&
+      !all_inference(info, args)) {
     call_recorded(info, op, keys, stack, tangents ? &*tangents : nullptr);
     return;
   }

@@ -62,8 +62,8 @@ static void validate_output(const Edge& edge, Variable& grad, size_t index,
                 " - got ", grad.sizes(), " but expected shape compatible with ", metadata.shape());
     grad = metadata.reduce_grad(grad);
   }
-  if (grad.scalar_type() != metadata.dtype()) {
-    grad = at::to(grad, metadata.dtype());
+  if (grad.scalar_type() != metadata.grad_dtype() && metadata.grad_dtype() != at::ScalarType::Undefined) {
+    grad = at::to(grad, metadata.grad_dtype());
   }
   TORCH_CHECK(grad.device() == metadata.device(), source(), " returned an invalid gradient at index ", index,
               " - expected device ", metadata.device(), " but got ", grad.device());
@@ -170,6 +170,7 @@ variable_list Engine::execute(const edge_list& roots, variable_list inputs, bool
   }
 
   GraphTask task(keep_graph, create_graph);
+  task.roots_ = &roots;
   uint64_t min_topo_nr = outputs.empty() ? 0 : UINT64_MAX;
   for (const Edge& edge : outputs) {
     min_topo_nr = std::min(min_topo_nr, edge.function->topological_nr());

@@ -136,8 +136,9 @@ bool any_fw_grad(const OperatorInfo& info, const at::IValue* args) {
 TangentCall::TangentCall(const at::OperatorHandle& op, const OperatorInfo& info, const at::IValue* args)
     : op_(op), info_(info), primals_(args, args + info.num_arguments), tangents_(info.num_arguments) {
   TORCH_CHECK(info.kind != OperatorInfo::Kind::Out, op.schema().name,
-              "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-              "requires grad.");
+              "(): Trying to use forward AD with an op that does not support it because it is an out= function: "
+              "functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+              "has a tangent.");
   for (uint8_t i : info.tensor_args) {
     if (args[i].isTensor()) {
       tangents_[i] = fw_grad(args[i].toTensor());
@@ -162,6 +163,12 @@ TangentCall::TangentCall(const at::OperatorHandle& op, const OperatorInfo& info,
   }
 }
 
+// Whether a view shows all of its base, in the base's own order.
+static bool is_whole(const Variable& view, const Variable& base) {
+  return view.sizes() == base.sizes() && view.strides() == base.strides() &&
+         view.storage_offset() == base.storage_offset();
+}
+
 // Other tensors may look at the same memory, and at the same tangent: so that one is changed in place too.
 void TangentCall::set_written(const Variable& written, const Variable& tangent) const {
   const DifferentiableViewMeta* view = impl::get_view_autograd_meta(written);
@@ -172,7 +179,7 @@ void TangentCall::set_written(const Variable& written, const Variable& tangent) 
     } else {
       at::zero_(former);
     }
-  } else if (tangent.defined() && view != nullptr && view->base_.sizes() != written.sizes()) {
+  } else if (tangent.defined() && view != nullptr && !is_whole(written, view->base_)) {
     // Made of the tangent, which may be a batch where the number is none.
     Variable zeros = at::new_empty_strided(tangent, view->base_.sizes(), view->base_.strides());
     set_fw_grad(view->base_, at::zero_(zeros));

@@ -70,6 +70,9 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   const InputMetadata& input_metadata(size_t index) const {
     return input_metadata_[index];
   }
+  void set_input_grad_dtype(size_t index, at::ScalarType dtype) {
+    input_metadata_[index].set_grad_dtype(dtype);
+  }
   // After an in-place op gave an output another shape or dtype.
   void clear_input_metadata() {
     input_metadata_.clear();

@@ -1,6 +1,8 @@
 // Mirrors: torch/csrc/autograd/engine.cpp (GraphTask::init_to_execute)
 #include <csrc/autograd/graph_task.h>
 
+#include <algorithm>
+
 namespace reftorch::torch::autograd {
 
 static thread_local GraphTask* current_graph_task = nullptr;
@@ -66,6 +68,28 @@ void GraphTask::init_to_execute(Node& graph_root, const edge_list& outputs, bool
     }
     stack.pop_back();
   }
+}
+
+std::vector<Node*> GraphTask::execution_order() const {
+  std::vector<Node*> order, ready;
+  const auto runs_later = [](const Node* a, const Node* b) { return a->sequence_nr() < b->sequence_nr(); };
+  std::unordered_map<Node*, int> missing = dependencies_;
+  for (const Edge& root : *roots_) {
+    ready.push_back(root.function.get());
+  }
+  while (!ready.empty()) {
+    const auto next = std::max_element(ready.begin(), ready.end(), runs_later);
+    Node* const fn = *next;
+    ready.erase(next);
+    order.push_back(fn);
+    for (const Edge& edge : fn->next_edges()) {
+      Node* const child = edge.function.get();
+      if (child != nullptr && should_execute(child) && --missing[child] == 0) {
+        ready.push_back(child);
+      }
+    }
+  }
+  return order;
 }
 
 } // namespace reftorch::torch::autograd

@@ -46,6 +46,9 @@ struct TORCH_API GraphTask final {
     return nodes_in_graph_.count(node) != 0 && should_execute(node);
   }
 
+  // The nodes that are still to run, in the order in which they will, as far as it does not depend on what they return.
+  std::vector<Node*> execution_order() const;
+
   // The pass this thread is inside of; null outside of backward.
   static GraphTask* current();
   static GraphTask* set_current(GraphTask* task); // returns the former
@@ -57,6 +60,7 @@ struct TORCH_API GraphTask final {
   const bool keep_graph_;
   const bool create_graph_;
   const int64_t id_; // tells passes apart, over the whole program
+  const edge_list* roots_ = nullptr;
   // How many gradients are still to come for a node that has been seen from the roots.
   std::unordered_map<Node*, int> dependencies_;
   // Nodes with some of their gradients.

@@ -10,13 +10,20 @@ namespace reftorch::torch::autograd {
 struct InputMetadata final {
   InputMetadata() = default;
   explicit InputMetadata(const at::Tensor& t)
-      : shape_(t.sizes()), dtype_(t.scalar_type()), device_(t.device()), defined_(true) {}
+      : shape_(t.sizes()), dtype_(t.scalar_type()), grad_dtype_(dtype_), device_(t.device()), defined_(true) {}
 
   at::IntArrayRef shape() const {
     return shape_;
   }
   at::ScalarType dtype() const {
     return dtype_;
+  }
+  // Of a gradient for it; Undefined where any will do (Tensor.grad_dtype).
+  at::ScalarType grad_dtype() const {
+    return grad_dtype_;
+  }
+  void set_grad_dtype(at::ScalarType dtype) {
+    grad_dtype_ = dtype;
   }
   at::Device device() const {
     return device_;
@@ -37,6 +44,7 @@ struct InputMetadata final {
  private:
   at::DimVector shape_;
   at::ScalarType dtype_ = at::ScalarType::Undefined;
+  at::ScalarType grad_dtype_ = at::ScalarType::Undefined;
   at::Device device_{c10::DeviceType::CPU};
   bool defined_ = false;
 };

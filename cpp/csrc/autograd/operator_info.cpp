@@ -77,6 +77,8 @@ std::unique_ptr<OperatorInfo> make_info(const at::OperatorEntry& entry) {
     static const std::unordered_set<std::string> inplace_views = {"t_", "transpose_", "unsqueeze_", "squeeze_",
                                                                   "as_strided_"};
     info->inplace_view = inplace_views.count(schema.name) != 0;
+    info->counts_new_shapes = schema.name == "resize_" || schema.name == "resize_as_";
+    info->new_storage = schema.name == "set_";
   } else if (!schema.returns.empty() && schema.returns[0].alias.set != 0) {
     info->kind = OperatorInfo::Kind::View;
     info->multi_output_view = schema.returns[0].type == at::TypeKind::TensorList;

@@ -13,6 +13,8 @@ struct OperatorInfo {
   bool non_differentiable = false;
   bool multi_output_view = false; // `Tensor(a)[]`
   bool inplace_view = false;      // t_, unsqueeze_: the tensor is seen anew, and nothing is written
+  bool counts_new_shapes = false; // resize_: a tensor that has the shape already is not changed
+  bool new_storage = false;       // set_: a leaf is another leaf after it, with a gradient edge of its own
   uint8_t view_source = 0;        // the argument whose storage the results share
   size_t num_arguments = 0;
   c10::SmallVector<uint8_t, 6> tensor_args; // positions that may hold tensors

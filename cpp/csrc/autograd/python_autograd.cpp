@@ -62,6 +62,10 @@ static PyObject* exit_inference_mode(PyObject*, PyObject* former) {
 
 static thread_local bool multithreading_enabled = true;
 
+bool autograd::is_multithreading_enabled() {
+  return multithreading_enabled;
+}
+
 static PyObject* is_multithreading_enabled(PyObject*, PyObject*) {
   return PyBool_FromLong(multithreading_enabled);
 }
@@ -112,6 +116,29 @@ static PyObject* increment_version(PyObject*, PyObject* obj) {
   END_HANDLE_TH_ERRORS
 }
 
+static PyObject* unsafe_set_version_counter(PyObject*, PyObject* args) {
+  HANDLE_TH_ERRORS
+  PyObject *tensors = nullptr, *versions = nullptr;
+  if (!PyArg_ParseTuple(args, "O!O!:_unsafe_set_version_counter", &PyTuple_Type, &tensors, &PyTuple_Type, &versions)) {
+    return nullptr;
+  }
+  TORCH_CHECK(PyTuple_GET_SIZE(tensors) == PyTuple_GET_SIZE(versions), "_unsafe_set_version_counter: got ",
+              PyTuple_GET_SIZE(tensors), " tensors and ", PyTuple_GET_SIZE(versions), " versions");
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tensors); i++) {
+    PyObject* tensor = PyTuple_GET_ITEM(tensors, i);
+    TORCH_CHECK_TYPE(THPVariable_Check(tensor), "_unsafe_set_version_counter expects tensors, but got ",
+                     Py_TYPE(tensor)->tp_name);
+    const long long version = PyLong_AsLongLong(PyTuple_GET_ITEM(versions, i));
+    if (version == -1 && PyErr_Occurred() != nullptr) {
+      return nullptr;
+    }
+    TORCH_CHECK(version >= 0, "Cannot set a version_counter to a value below 0: ", version);
+    autograd::impl::set_version(THPVariable_Unpack(tensor), static_cast<uint32_t>(version));
+  }
+  Py_RETURN_NONE;
+  END_HANDLE_TH_ERRORS
+}
+
 static PyMethodDef mode_functions[] = {
     {"is_grad_enabled", is_grad_enabled, METH_NOARGS, "Whether ops of this thread are recorded."},
     {"_set_grad_enabled", set_grad_enabled, METH_O, nullptr},
@@ -125,6 +152,8 @@ static PyMethodDef autograd_functions[] = {
     {"_set_before_write_hook", set_before_write_hook, METH_O,
      "Call a function with each tensor that an op of this thread is about to change in place; returns the former one."},
     {"_increment_version", increment_version, METH_O, "Count a change in place."},
+    {"_unsafe_set_version_counter", unsafe_set_version_counter, METH_VARARGS,
+     "Make tensors say that they were changed so many times: for who answers for the changes that are hidden by it."},
     {"_get_sequence_nr", get_sequence_nr, METH_NOARGS, "The number that this thread's next node will get."},
     {}};
 

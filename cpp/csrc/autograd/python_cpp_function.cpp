@@ -81,8 +81,12 @@ static const SavedField* find_field(const FormulaNode& node, const char* name, c
   if (strncmp(name, prefix, strlen(prefix)) != 0) {
     return nullptr;
   }
+  std::string wanted = name + strlen(prefix);
+  if (const size_t symbolic = wanted.rfind("_sym_sizes"); symbolic != std::string::npos) {
+    wanted.erase(symbolic, 4); // PyTorch's name: there a shape may be of symbols
+  }
   for (const SavedField& field : node.formula.fields) {
-    if (field.name == name + strlen(prefix)) {
+    if (field.name == wanted) {
       return &field;
     }
   }

@@ -130,6 +130,21 @@ static bool will_engine_execute_node(py::handle obj) {
   return will;
 }
 
+// For tests of the order: what an op of the pass does to it is not foreseen, nor what other threads do.
+static py::list current_graph_task_execution_order() {
+  const GraphTask* task = GraphTask::current();
+  TORCH_CHECK(task != nullptr, "_current_graph_task_execution_order should only be called during the backward pass");
+  TORCH_CHECK(!is_multithreading_enabled(),
+              "_current_graph_task_execution_order expects the current backward to be executed with multithreading "
+              "disabled, e.g. by running:\n\n>>> with torch.autograd.set_multithreading_enabled(False):\n...     "
+              "torch.autograd.grad(...)\n");
+  py::list nodes;
+  for (Node* node : task->execution_order()) {
+    nodes.append(py::reinterpret_steal<py::object>(functionToPyObject(node->shared_from_this())));
+  }
+  return nodes;
+}
+
 void initEngine(PyObject* module) {
   py::module_ m = py::reinterpret_borrow<py::module_>(module);
   m.def("_run_backward", &run_backward, py::arg("tensors"), py::arg("grad_tensors"), py::arg("keep_graph"),
@@ -138,6 +153,15 @@ void initEngine(PyObject* module) {
   m.def("_queue_callback", &queue_callback);
   m.def("_grad_fn_or_accumulator", &grad_fn_or_accumulator);
   m.def("_will_engine_execute_node", &will_engine_execute_node);
+  m.def("_current_graph_task_execution_order", &current_graph_task_execution_order);
+  m.def("_is_checkpoint_valid", [] {
+    const GraphTask* task = GraphTask::current();
+    return task == nullptr || task->exec_info_.empty();
+  });
+  m.attr("_autograd").attr("_get_current_graph_task_keep_graph") = py::cpp_function([] {
+    const GraphTask* task = GraphTask::current();
+    return task != nullptr && task->keep_graph_;
+  });
   m.def("_current_graph_task_id", [] {
     const GraphTask* task = GraphTask::current();
     return task != nullptr ? task->id_ : -1;

@@ -8,5 +8,7 @@ namespace reftorch::torch::autograd {
 
 // `_run_backward`, behind Tensor.backward, autograd.backward and autograd.grad; `_queue_callback`.
 void initEngine(PyObject* module);
+// Of this thread. (python_autograd.cpp)
+bool is_multithreading_enabled();
 
 } // namespace reftorch::torch::autograd

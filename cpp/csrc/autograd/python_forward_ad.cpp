@@ -57,7 +57,24 @@ const at::functorch::DynamicLayer* vmap_on_top() {
   return layer != nullptr && layer->type == at::functorch::TransformType::Vmap ? layer : nullptr;
 }
 
-at::Tensor make_dual(const at::Tensor& primal, const at::Tensor& tangent);
+at::Tensor make_dual(const at::Tensor& primal, const at::Tensor& tangent, bool in_batch = false);
+
+// Whether what is a view of the number is, with the same sizes and strides, a view of the tangent.
+bool fits(const at::Tensor& primal, const at::Tensor& tangent) {
+  if (primal.numel() == 0 || primal.sizes() != tangent.sizes() || primal.scalar_type() != tangent.scalar_type() ||
+      at::functorch::is_wrapper(primal) || at::functorch::is_wrapper(tangent)) {
+    return true; // there is nothing to see, or it is refused elsewhere
+  }
+  return primal.strides() == tangent.strides() && primal.storage_offset() == tangent.storage_offset() &&
+         primal.storage().nbytes() == tangent.storage().nbytes();
+}
+
+at::Tensor laid_out_as(const at::Tensor& primal, const at::Tensor& tangent) {
+  const auto room = static_cast<int64_t>(primal.storage().nbytes() / c10::elementSize(primal.scalar_type()));
+  at::Tensor copy = at::as_strided(at::zeros({room}, primal.scalar_type(), primal.device()), primal.sizes(),
+                                   primal.strides(), primal.storage_offset());
+  return at::copy_(copy, tangent);
+}
 
 // Under vmap the dual number is inside: a batch of dual numbers.
 at::Tensor make_dual_of_batch(const at::functorch::DynamicLayer layer, const at::Tensor& primal,
@@ -71,19 +88,23 @@ at::Tensor make_dual_of_batch(const at::functorch::DynamicLayer layer, const at:
   c10::DimVector sizes{layer.batch_size};
   sizes.append(primal.sizes().begin(), primal.sizes().end());
   return at::functorch::wrap(make_dual(primal_batched ? primals : at::expand(primals, sizes),
-                                       tangent_batched ? tangents : at::expand(tangents, sizes)),
+                                       tangent_batched ? tangents : at::expand(tangents, sizes), /*in_batch=*/true),
                              layer, 0);
 }
 
-at::Tensor make_dual(const at::Tensor& primal, const at::Tensor& tangent) {
+at::Tensor make_dual(const at::Tensor& primal, const at::Tensor& tangent, bool in_batch) {
   if (const at::functorch::DynamicLayer* layer = vmap_on_top()) {
     return make_dual_of_batch(*layer, primal, tangent);
   }
   TORCH_CHECK(!fw_grad(primal).defined(),
               "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level is not "
               "supported.");
+  // Inside a transform the tangent may have one of an outer level.
+  TORCH_CHECK(
+      at::functorch::is_wrapper(primal) || !fw_grad(tangent).defined(),
+      "Making a dual Tensor of a tangent that itself has a forward gradient at the same level is not supported.");
   at::Tensor dual = at::alias(primal);
-  set_fw_grad(dual, tangent);
+  set_fw_grad(dual, in_batch || fits(primal, tangent) ? tangent : laid_out_as(primal, tangent));
   return dual;
 }
 
@@ -109,7 +130,7 @@ void initForwardAD(PyObject* module) {
   m.def("_set_jvp_function", [](const py::object& function) { jvp_function = py::object(function).release().ptr(); });
   m.def("_enter_dual_level", &enter_dual_level);
   m.def("_exit_dual_level", &exit_dual_level);
-  m.def("_make_dual", &make_dual);
+  m.def("_make_dual", [](const at::Tensor& primal, const at::Tensor& tangent) { return make_dual(primal, tangent); });
   m.def("_unpack_dual", [](const at::Tensor& dual) {
     const auto [primal, tangent] = unpack_dual(dual);
     return py::make_tuple(primal, tangent.defined() ? py::object(py::cast(tangent)) : py::object(py::none()));

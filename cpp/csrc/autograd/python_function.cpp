@@ -28,9 +28,12 @@ static void release_saved(THPFunction* self) {
   }
 }
 
+// A context that outlives its node has nothing saved any more: it could not tell an output's history.
 PyNode::~PyNode() {
   if (Py_IsInitialized()) {
     const GilAcquire gil;
+    release_saved(as_function(obj));
+    as_function(obj)->has_freed_buffers = true;
     Py_DECREF(obj);
   }
 }
@@ -162,10 +165,10 @@ static void THPFunction_dealloc(PyObject* obj) {
 static PyObject* get_saved_tensors(PyObject* obj, void*) {
   HANDLE_TH_ERRORS
   THPFunction* self = as_function(obj);
-  TORCH_CHECK(!self->has_freed_buffers, ERR_BACKWARD_TWICE);
-  if (self->to_save != nullptr) { // still inside forward
+  if (self->to_save != nullptr) { // still inside forward, or inside jvp
     return Py_NewRef(self->to_save);
   }
+  TORCH_CHECK(!self->has_freed_buffers, ERR_BACKWARD_TWICE);
   py::tuple tensors(self->saved_variables.size());
   const std::shared_ptr<PyNode> node = self->cdata.lock();
   for (size_t i = 0; i < self->saved_variables.size(); i++) {
@@ -201,9 +204,9 @@ static PyObject* get_flag(PyObject* obj, void*) {
 }
 
 template <bool THPFunction::* flag>
-static int set_flag(PyObject* obj, PyObject* value, void*) {
+static int set_flag(PyObject* obj, PyObject* value, void* name) {
   if (value == nullptr || !PyBool_Check(value)) {
-    PyErr_SetString(PyExc_TypeError, "set_materialize_grads expects a bool");
+    PyErr_Format(PyExc_TypeError, "%s expects a bool", static_cast<const char*>(name));
     return -1;
   }
   as_function(obj)->*flag = value == Py_True;
@@ -214,6 +217,19 @@ static PyObject* apply_method(PyObject* cls, PyObject* const* args, Py_ssize_t n
   HANDLE_TH_ERRORS
   return THPFunction_apply(cls, args, nargs);
   END_HANDLE_TH_ERRORS
+}
+
+static PyObject* apply_with_context(PyObject* cls, PyObject* const* args, Py_ssize_t nargs) {
+  HANDLE_TH_ERRORS
+  PyObject* context = nullptr;
+  PyObject* outputs = THPFunction_apply(cls, args, nargs, &context);
+  return outputs != nullptr ? Py_BuildValue("(NN)", context, outputs) : nullptr;
+  END_HANDLE_TH_ERRORS
+}
+
+static PyObject* release_saved_tensors(PyObject* self, PyObject*) {
+  release_saved(as_function(self));
+  Py_RETURN_NONE;
 }
 
 void initFunction(PyObject* module) {
@@ -231,13 +247,19 @@ void initFunction(PyObject* module) {
       {"dirty_tensors", get_field<&THPFunction::dirty_tensors>, set_field<&THPFunction::dirty_tensors>, nullptr,
        nullptr},
       {"materialize_grads", get_flag<&THPFunction::materialize_grads>, set_flag<&THPFunction::materialize_grads>,
-       nullptr, nullptr},
+       nullptr, const_cast<char*>("set_materialize_grads")},
       {"_materialize_non_diff_grads", get_flag<&THPFunction::materialize_non_diff_grads>,
-       set_flag<&THPFunction::materialize_non_diff_grads>, nullptr, nullptr},
+       set_flag<&THPFunction::materialize_non_diff_grads>, nullptr, const_cast<char*>("_materialize_non_diff_grads")},
+      {"_is_pure_view", get_flag<&THPFunction::pure_view>, set_flag<&THPFunction::pure_view>,
+       "Whether forward returns a view of its one tensor and no more: then the view may be changed in place.",
+       const_cast<char*>("_is_pure_view")},
   };
   static std::vector<PyMethodDef> methods = {
       {"apply", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(apply_method)), METH_FASTCALL | METH_CLASS,
        "apply(*args): run forward on args, and record the call."},
+      {"_apply_with_context", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(apply_with_context)),
+       METH_FASTCALL | METH_CLASS, "The same; returns (ctx, outputs)."},
+      {"_release_saved_tensors", release_saved_tensors, METH_NOARGS, nullptr},
   };
   for (PyGetSetDef* def = node_properties; def->name != nullptr; def++) {
     properties.push_back(*def);

@@ -39,6 +39,7 @@ struct THPFunction {
   PyObject* dirty_tensors;
   bool materialize_grads;
   bool materialize_non_diff_grads; // zeros also for outputs that have no gradient
+  bool pure_view;                  // the one output is a view of the one input
 
   bool has_freed_buffers;
   std::vector<SavedVariable> saved_variables;
@@ -48,8 +49,10 @@ struct THPFunction {
 
 extern PyTypeObject* THPFunctionType; // _C._FunctionBase
 
-// Function.apply(*inputs), with the class as first argument. (python_function_apply.cpp)
-PyObject* THPFunction_apply(PyObject* cls, PyObject* const* inputs, Py_ssize_t num_inputs);
+// Function.apply(*inputs), with the class as first argument; `context`, where wanted, is ctx.
+// (python_function_apply.cpp)
+PyObject* THPFunction_apply(PyObject* cls, PyObject* const* inputs, Py_ssize_t num_inputs,
+                            PyObject** context = nullptr);
 
 inline THPFunction* as_function(PyObject* obj) {
   return reinterpret_cast<THPFunction*>(obj);

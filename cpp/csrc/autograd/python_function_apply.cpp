@@ -8,9 +8,11 @@
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/functions/utils.h>
 #include <csrc/autograd/python_variable.h>
+#include <csrc/python_torch_function.h>
 #include <csrc/utils/object_ptr.h>
 #include <csrc/utils/pybind.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace py = pybind11;
@@ -44,6 +46,7 @@ struct Call {
   py::object call_forward();
   py::object wrap_outputs(const py::object& raw);
   void wrap_output(Variable& output);
+  void mark_view(const Variable& output) const;
   void save_variables();
   void check_not_returned_as_is(PyObject* saved, const TensorSet& as_is) const;
 
@@ -122,10 +125,29 @@ TensorSet marked(PyObject* tuple, const char* rule) {
   return set;
 }
 
+bool has_torch_function(const Variable& tensor) {
+  PyObject* obj = tensor.unsafeGetTensorImpl()->pyobj_;
+  return obj != nullptr && check_has_torch_function(obj);
+}
+
+// A subclass is asked for it, and may have an answer of its own.
+Variable view_as_itself(const Variable& tensor) {
+  if (!has_torch_function(tensor)) {
+    return as_view(tensor, tensor, CreationMeta::DEFAULT);
+  }
+  const py::object obj = py::cast(tensor);
+  const py::object view = obj.attr("view_as")(obj);
+  TORCH_CHECK_TYPE(THPVariable_Check(view.ptr()), "view_as of a ", Py_TYPE(obj.ptr())->tp_name,
+                   " that an autograd.Function returns as it is should be a Tensor, but is ",
+                   Py_TYPE(view.ptr())->tp_name);
+  return THPVariable_Unpack(view.ptr());
+}
+
 // An argument changed in place becomes an output of our node.
 void rebase_dirty(const Variable& output, const Edge& edge, size_t num_tensor_outputs) {
   const DifferentiableViewMeta* view = impl::get_view_autograd_meta(output);
-  TORCH_CHECK(!impl::is_leaf(output) || !output.requires_grad(),
+  check_view_inplace(output);
+  TORCH_CHECK(!impl::materialize_autograd_meta(output)->requires_grad_,
               "a leaf Variable that requires grad has been used in an in-place operation.");
   TORCH_CHECK(view == nullptr || !view->base_.requires_grad() || !impl::is_leaf(view->base_),
               "a view of a leaf Variable that requires grad is being used in an in-place operation.");
@@ -149,8 +171,12 @@ void Call::wrap_output(Variable& output) {
     impl::bump_version(output); // forward may have changed it without an op, through numpy
   }
   if (!is_differentiable) {
-    if (is_input && !is_modified) {
+    if (is_input && !is_modified && !output.requires_grad() && !output.is_inference()) {
+      output = view_as_itself(output);
+    } else if (is_input && !is_modified) {
       output = impl::tensor_data(output); // the caller's tensor keeps its history; this output has none
+    } else if (impl::is_view(output) && !is_modified && c10::GradMode::is_enabled()) {
+      mark_view(output);
     } else if (output.requires_grad() && !impl::is_view(output)) {
       output = at::detach(output);
     }
@@ -162,17 +188,31 @@ void Call::wrap_output(Variable& output) {
     return;
   }
   if (is_modified) {
+    if (!is_input) {
+      constexpr const char* kNotAnInput =
+          "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should "
+          "be passed to ctx.mark_dirty().";
+      TORCH_CHECK(!impl::is_view(output), kNotAnInput);
+      TORCH_WARN(kNotAnInput);
+    }
     const uint32_t nr = node->add_input_metadata(output);
     rebase_dirty(output, Edge(node, nr), num_tensor_outputs);
     return;
   }
   if (is_input) {
     const c10::NoGradGuard no_grad; // returned as it is: a view, so that it can have this node for its grad_fn
-    output = as_view(output, output, CreationMeta::DEFAULT);
+    output = view_as_itself(output);
   }
   impl::set_gradient_edge(output, Edge(node, node->add_input_metadata(output)));
+  mark_view(output);
+}
+
+// A view that forward made has a history that is not that of a view: in-place changes would go another way.
+void Call::mark_view(const Variable& output) const {
   if (DifferentiableViewMeta* view = impl::get_view_autograd_meta(output)) {
-    view->creation_meta_ = num_tensor_outputs > 1 ? CreationMeta::MULTI_OUTPUT_NODE : CreationMeta::IN_CUSTOM_FUNCTION;
+    view->creation_meta_ = self()->pure_view        ? CreationMeta::DEFAULT
+                           : num_tensor_outputs > 1 ? CreationMeta::MULTI_OUTPUT_NODE
+                                                    : CreationMeta::IN_CUSTOM_FUNCTION;
   }
 }
 
@@ -192,6 +232,12 @@ py::object Call::wrap_outputs(const py::object& raw) {
         as_is.insert(impl);
       }
     }
+  }
+  if (self()->pure_view) {
+    const auto& is_tensor = self()->is_variable_input;
+    TORCH_CHECK(num_tensor_outputs == 1 && std::count(is_tensor.begin(), is_tensor.end(), true) == 1,
+                "Pure view custom Function can only have one input Tensor and one output Tensor. Open an issue if you "
+                "need to support more.");
   }
   TORCH_CHECK(dirty_outputs.size() == dirty.size(),
               "Some elements marked as dirty during the forward method were not returned as output. The inputs "
@@ -245,14 +291,16 @@ void Call::save_variables() {
     TORCH_CHECK_TYPE(THPVariable_Check(item.ptr()), "save_for_backward can only save variables, but argument ",
                      function->saved_variables.size(), " is of type ", Py_TYPE(item.ptr())->tp_name);
     const Variable& variable = THPVariable_Unpack(item.ptr());
-    const bool is_output = impl::grad_fn(variable) == node;
-    function->saved_variables.emplace_back(variable, is_output);
+    // Of a view that was changed in place, the history leads to our node by way of its base's.
+    const bool is_changed_view = dirty.count(variable.unsafeGetTensorImpl()) != 0 && impl::is_view(variable);
+    const bool is_output = is_changed_view || impl::grad_fn(variable) == node;
+    function->saved_variables.emplace_back(variable, is_output, is_changed_view);
   }
 }
 
 } // namespace
 
-PyObject* THPFunction_apply(PyObject* cls, PyObject* const* inputs, Py_ssize_t num_inputs) {
+PyObject* THPFunction_apply(PyObject* cls, PyObject* const* inputs, Py_ssize_t num_inputs, PyObject** context) {
   Call call(cls, inputs, num_inputs);
   call.read_inputs();
   const py::object raw = call.call_forward();
@@ -261,7 +309,11 @@ PyObject* THPFunction_apply(PyObject* cls, PyObject* const* inputs, Py_ssize_t n
   THPFunction* function = call.self();
   Py_CLEAR(function->saved_for_forward);
   Py_CLEAR(function->dirty_tensors);
-  Py_CLEAR(function->non_differentiable);
+  if (context != nullptr) {
+    *context = Py_NewRef(call.ctx.ptr()); // who wants it asks for the mark too, and takes it away
+  } else {
+    Py_CLEAR(function->non_differentiable);
+  }
   return outputs.release().ptr();
 }
 

@@ -103,12 +103,9 @@ PyFunctionTensorPreHook::~PyFunctionTensorPreHook() {
 
 variable_list PyFunctionTensorPreHook::operator()(const variable_list& grads) {
   variable_list results = grads;
-  if (!grads[value_idx_].defined()) {
-    return results;
-  }
   GilAcquire gil;
   for (py::handle hook : hooks_of(dict_)) {
-    const py::object replaced = call_hook(hook, wrap(results[value_idx_]));
+    const py::object replaced = call_hook(hook, wrap(results[value_idx_])); // of None where none arrived
     if (!replaced.is_none()) {
       results[value_idx_] = unwrap(hook, replaced, results[value_idx_]);
     }
@@ -161,8 +158,8 @@ void PyFunctionTensorPostAccGradHooks::operator()(const Variable& tensor) {
   GilAcquire gil;
   for (py::handle hook : hooks_of(dict_)) {
     const py::object result = call_hook(hook, wrap(tensor));
-    TORCH_CHECK_TYPE(result.is_none(), "Tensor post accumulate grad hooks should return None, but hook '",
-                     hook_name(hook), "' returned '", Py_TYPE(result.ptr())->tp_name, "'");
+    TORCH_CHECK(result.is_none(), "Tensor post accumulate grad hooks should return None. But hook '", hook_name(hook),
+                "' returned '", Py_TYPE(result.ptr())->tp_name, "'");
   }
 }
 

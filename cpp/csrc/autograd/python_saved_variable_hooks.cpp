@@ -78,8 +78,15 @@ void push_default_hooks(const py::object& pack, const py::object& unpack) {
       [pack = share(pack), unpack = share(unpack)] { return std::make_shared<PySavedVariableHooks>(pack, unpack); });
 }
 
-void register_hooks(SavedVariable& saved, const py::object& pack, const py::object& unpack) {
-  check_callable("register_hooks", pack, unpack);
+const PySavedVariableHooks* hooks_of(const SavedVariable& saved) {
+  return dynamic_cast<const PySavedVariableHooks*>(saved.hooks());
+}
+
+py::object borrow(const SharedPyObject& held) {
+  return held != nullptr ? py::reinterpret_borrow<py::object>(held.get()) : py::object(py::none());
+}
+
+void register_hooks(SavedVariable& saved, const py::function& pack, const py::function& unpack) {
   saved.register_hooks(std::make_shared<PySavedVariableHooks>(share(pack), share(unpack)));
 }
 
@@ -98,9 +105,32 @@ void initSavedVariableHooks(PyObject* module) {
   py::class_<SavedVariable, std::shared_ptr<SavedVariable>>(m, "SavedTensor")
       .def("register_hooks", &register_hooks, py::arg("pack_hook"), py::arg("unpack_hook"),
            "register_hooks(pack_hook, unpack_hook): keep what pack_hook makes of the tensor in its place.")
+      .def(py::init([]() -> std::shared_ptr<SavedVariable> {
+        TORCH_CHECK(false,
+                    "Trying to create a SavedTensor object from Python is forbidden. Hint: grad_fn._raw_saved_* "
+                    "are such objects.");
+      }))
+      .def(
+          "unpack", [](const SavedVariable& saved) { return saved.unpack(); },
+          "The tensor, as it was saved. RuntimeError if it was freed, or changed in place since.")
       .def_property_readonly(
-          "data", [](const SavedVariable& saved) { return py::cast(saved.data()); },
-          "The tensor that is kept, whatever happened to it since; None if it is packed or freed.");
+          "data",
+          [](const SavedVariable& saved) {
+            const PySavedVariableHooks* hooks = hooks_of(saved);
+            return hooks != nullptr ? borrow(hooks->data) : py::object(py::cast(saved.data()));
+          },
+          "What is kept: the tensor, whatever happened to it since, or what pack_hook made of it; None once freed.")
+      .def_property_readonly(
+          "unpack_hook",
+          [](const SavedVariable& saved) {
+            const PySavedVariableHooks* hooks = hooks_of(saved);
+            return hooks != nullptr ? borrow(hooks->unpack_hook) : py::object(py::none());
+          },
+          "What makes a tensor of it again; None where nothing was packed.");
+  m.def(
+      "_make_saved_tensor",
+      [](const Variable& tensor, bool is_output) { return std::make_shared<SavedVariable>(tensor, is_output); },
+      py::arg("tensor"), py::arg("is_output"), "Keep a tensor as an op keeps it for backward, hooks and all.");
   m.def("_push_saved_tensors_default_hooks", &push_default_hooks);
   m.def("_pop_saved_tensors_default_hooks", &SavedTensorDefaultHooks::pop_hooks);
   m.def("_saved_tensors_hooks_is_enabled",

@@ -9,6 +9,7 @@
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_properties.h>
 #include <csrc/autograd/variable.h>
+#include <csrc/python_dtype.h>
 #include <csrc/python_torch_function.h>
 
 namespace reftorch::torch {
@@ -36,6 +37,17 @@ static PyObject* get_grad(PyObject* self, void*) {
   END_HANDLE_TH_ERRORS
 }
 
+// How PyTorch names a dtype where it means the type of C++: "float".
+static std::string cpp_name(at::ScalarType dtype) {
+  switch (dtype) {
+    case at::ScalarType::Float: return "float";
+    case at::ScalarType::Double: return "double";
+    case at::ScalarType::Half:
+    case at::ScalarType::BFloat16: return c10::str("c10::", dtype);
+    default: return c10::toString(dtype);
+  }
+}
+
 static int set_grad(PyObject* self, PyObject* value, void*) {
   HANDLE_TH_ERRORS
   const at::Tensor& var = unpack(self);
@@ -49,9 +61,15 @@ static int set_grad(PyObject* self, PyObject* value, void*) {
                    Py_TYPE(value)->tp_name);
   TORCH_CHECK(self != value, "can't assign Variable as its own grad");
   const at::Tensor& grad = unpack(value);
-  TORCH_CHECK(grad.scalar_type() == var.scalar_type(), "attempting to assign a gradient with dtype '",
-              c10::dtypeName(grad.scalar_type()), "' to a tensor with dtype '", c10::dtypeName(var.scalar_type()),
-              "'. Please ensure that the gradient and the tensor have the same dtype");
+  const at::ScalarType wanted = impl::grad_dtype(var);
+  TORCH_CHECK(
+      wanted == at::ScalarType::Undefined || grad.scalar_type() == wanted,
+      "attempting to assign a gradient with dtype '", cpp_name(grad.scalar_type()), "' to a tensor with grad_dtype '",
+      wanted,
+      "'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set "
+      "the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
+      "caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they "
+      "match.");
   TORCH_CHECK(grad.device() == var.device(), "attempting to assign a gradient located on device '", grad.device(),
               "' to a tensor located on device '", var.device(),
               "'. Please ensure that the gradient and the tensor are on the same device");
@@ -59,6 +77,35 @@ static int set_grad(PyObject* self, PyObject* value, void*) {
               "' to a tensor of size '", var.sizes(),
               "'. Please ensure that the gradient and the tensor are the same size");
   impl::materialize_autograd_meta(var)->mutable_grad() = grad;
+  return 0;
+  END_HANDLE_TH_ERRORS_RET(-1)
+}
+
+static PyObject* get_grad_dtype(PyObject* self, void*) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK(impl::is_leaf(unpack(self)), "grad_dtype can only be accessed on leaf tensors.");
+  const at::ScalarType dtype = impl::grad_dtype(unpack(self));
+  return Py_NewRef(dtype == at::ScalarType::Undefined ? Py_None : getTHPDtype(dtype));
+  END_HANDLE_TH_ERRORS
+}
+
+static int set_grad_dtype(PyObject* self, PyObject* value, void*) {
+  HANDLE_TH_ERRORS
+  const at::Tensor& var = unpack(self);
+  TORCH_CHECK(value != nullptr && (value == Py_None || THPDtype_Check(value)),
+              "grad_dtype must be a torch.dtype or None, but got ",
+              value != nullptr ? Py_TYPE(value)->tp_name : "a deletion");
+  TORCH_CHECK(impl::is_leaf(var), "grad_dtype can only be set on leaf tensors.");
+  const at::ScalarType dtype =
+      value == Py_None ? at::ScalarType::Undefined : reinterpret_cast<THPDtype*>(value)->scalar_type;
+  const autograd::AutogradMeta* meta = impl::get_autograd_meta(var);
+  if (dtype != at::ScalarType::Undefined && meta != nullptr && meta->grad().defined()) {
+    TORCH_CHECK(meta->grad().scalar_type() == dtype, "Cannot set grad_dtype to '", dtype,
+                "' because there is already a gradient with dtype '", cpp_name(meta->grad().scalar_type()),
+                "'. Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype "
+                "matches the existing gradient's dtype.");
+  }
+  impl::set_grad_dtype(var, dtype);
   return 0;
   END_HANDLE_TH_ERRORS_RET(-1)
 }
@@ -175,6 +222,9 @@ PyGetSetDef* THPVariable_autograd_properties() {
   static PyGetSetDef properties[] = {
       {"grad", get_grad, set_grad, "The gradient that backward() accumulated here; None before.", nullptr},
       {"_grad", get_grad, set_grad, nullptr, nullptr},
+      {"grad_dtype", get_grad_dtype, set_grad_dtype,
+       "The dtype that the gradient of this leaf is cast to: the tensor's own, unless another is set; None takes any.",
+       nullptr},
       {"grad_fn", get_grad_fn, nullptr, "The node that made this tensor; None for a leaf.", nullptr},
       {"_grad_fn", get_grad_fn, set_grad_fn, nullptr, nullptr},
       {"is_leaf", get_is_leaf, nullptr, "Whether no recorded op made this tensor.", nullptr},

@@ -34,6 +34,10 @@ class TORCH_API SavedVariable final {
   bool has_hooks() const {
     return hooks_ != nullptr;
   }
+  // Null where there are none.
+  const SavedVariableHooks* hooks() const {
+    return hooks_.get();
+  }
   void visit_owned(OwnedVisitor& visitor) const;
   // The tensor that is kept, if it is not packed; undefined once freed. For those who look at a graph.
   const Variable& data() const {

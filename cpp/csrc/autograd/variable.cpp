@@ -106,6 +106,13 @@ std::shared_ptr<Node> try_get_grad_accumulator(const Variable& self) {
   return meta != nullptr ? meta->grad_accumulator_.lock() : nullptr;
 }
 
+void reset_grad_accumulator(const Variable& self) {
+  if (AutogradMeta* meta = get_autograd_meta(self)) {
+    std::lock_guard<std::mutex> lock(meta->mutex_);
+    meta->grad_accumulator_.reset();
+  }
+}
+
 std::shared_ptr<Node> grad_accumulator(const Variable& self) {
   AutogradMeta* meta = get_autograd_meta(self);
   if (meta == nullptr || !meta->requires_grad_) {
@@ -126,6 +133,23 @@ std::shared_ptr<Node> grad_accumulator(const Variable& self) {
   }
   meta->grad_accumulator_ = fresh;
   return fresh;
+}
+
+at::ScalarType grad_dtype(const Variable& self) {
+  const AutogradMeta* meta = get_autograd_meta(self);
+  if (meta != nullptr && meta->any_grad_dtype_) {
+    return at::ScalarType::Undefined;
+  }
+  return meta != nullptr && meta->grad_dtype_ != at::ScalarType::Undefined ? meta->grad_dtype_ : self.scalar_type();
+}
+
+void set_grad_dtype(const Variable& self, at::ScalarType dtype) {
+  AutogradMeta* meta = materialize_autograd_meta(self);
+  meta->any_grad_dtype_ = dtype == at::ScalarType::Undefined;
+  meta->grad_dtype_ = dtype;
+  if (const std::shared_ptr<Node> accumulator = try_get_grad_accumulator(self)) {
+    accumulator->set_input_grad_dtype(0, dtype);
+  }
 }
 
 Edge gradient_edge(const Variable& self) {

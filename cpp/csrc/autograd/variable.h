@@ -36,7 +36,9 @@ struct TORCH_API AutogradMeta : public c10::AutogradMetaInterface {
   std::mutex mutex_;           // guards lazily made fields: grad_accumulator_, and a view's grad_fn_
   uint32_t output_nr_ = 0;     // which output of grad_fn_ this tensor is
   bool requires_grad_ = false; // of a leaf
-  bool is_view_ = false;       // then this is a DifferentiableViewMeta
+  bool any_grad_dtype_ = false;
+  at::ScalarType grad_dtype_ = at::ScalarType::Undefined; // where it is not the tensor's own
+  bool is_view_ = false;                                  // then this is a DifferentiableViewMeta
 };
 
 // How a view came to be, where that forbids changing it in place while gradients are recorded.
@@ -88,8 +90,13 @@ TORCH_API std::shared_ptr<Node> grad_fn(const Variable& self);
 TORCH_API std::shared_ptr<Node> grad_accumulator(const Variable& self);
 // The accumulator if it exists.
 TORCH_API std::shared_ptr<Node> try_get_grad_accumulator(const Variable& self);
+// Graphs that lead to it keep it; those recorded from here on lead to another.
+TORCH_API void reset_grad_accumulator(const Variable& self);
 // Where a gradient for `self` goes: its grad_fn, or its accumulator.
 TORCH_API Edge gradient_edge(const Variable& self);
+// The dtype that .grad is to have; Undefined where any will do.
+TORCH_API at::ScalarType grad_dtype(const Variable& self);
+TORCH_API void set_grad_dtype(const Variable& self, at::ScalarType dtype);
 // Makes `self` output edge.input_nr of edge.function.
 TORCH_API void set_gradient_edge(const Variable& self, Edge edge);
 // The same after an in-place op: for a view, the base's history is rewritten.
@@ -111,6 +118,9 @@ inline uint32_t version(const Variable& self) {
 }
 inline void bump_version(const Variable& self) {
   self.unsafeGetTensorImpl()->bump_version();
+}
+inline void set_version(const Variable& self, uint32_t version) {
+  self.unsafeGetTensorImpl()->version_counter_.set_version(version);
 }
 TORCH_API void add_hook(const Variable& self, std::unique_ptr<FunctionPreHook> hook);
 TORCH_API void clear_hooks(const Variable& self);

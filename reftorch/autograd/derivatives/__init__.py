@@ -70,6 +70,8 @@ _NODE_NUMBER = {
 
 
 def _node_name(op: str) -> str:
+    if op == "copy_":
+        return "CopyBackwards"  # the one node that PyTorch wrote by hand, under a name of its own
     camel_case = "".join(part.title() for part in op.split(".")[0].split("_"))
     return (camel_case + "Backward").replace("ForwardBackward", "Backward") + str(_NODE_NUMBER.get(op, 0))
 

@@ -45,5 +45,15 @@ derivative("nanmedian", self=_median)
 non_differentiable(
     "searchsorted.Tensor", "searchsorted.Scalar", "bucketize.Tensor", "bucketize.Scalar", "bincount", "histc",
     "isin.Tensor_Tensor", "isin.Tensor_Scalar", "isin.Scalar_Tensor",
-    "_unique", "_unique2", "unique_dim", "unique_consecutive", "unique_dim_consecutive",
 )  # fmt: skip
+
+
+def _unknown(op: str) -> Any:
+    def formula(grad: Any) -> Any:
+        raise NotImplementedError(f"the derivative for '{op}' is not implemented.")
+
+    return formula
+
+
+for _op in ("_unique", "_unique2", "unique_dim", "unique_consecutive", "unique_dim_consecutive"):
+    derivative(_op, self=_unknown(_op))

@@ -12,6 +12,7 @@ namespace reftorch::torch::autograd {
 
 AccumulateGrad::AccumulateGrad(Variable leaf) : Node(std::numeric_limits<uint64_t>::max()), variable(std::move(leaf)) {
   add_input_metadata(variable);
+  set_input_grad_dtype(0, impl::grad_dtype(variable));
 }
 
 // While anybody else holds the leaf, he can come here through it: then what is here is not the graph's alone.
@@ -38,7 +39,7 @@ static bool obeys_layout_contract(const Variable& grad, const Variable& variable
 }
 
 static Variable clone_obey_contract(const Variable& grad, const Variable& variable) {
-  if (obeys_layout_contract(grad, variable)) {
+  if (at::functorch::is_wrapper(grad)) {
     return at::clone(grad);
   }
   if (!variable.unsafeGetTensorImpl()->is_non_overlapping_and_dense()) {
@@ -54,8 +55,8 @@ static Variable clone_obey_contract(const Variable& grad, const Variable& variab
 // place, which would show wherever else that tensor or its storage is in use. Trick: take it only when this node is its
 // one owner. A view shares its storage with its base, which its metadata keeps alive; that one more owner is allowed if
 // nobody else holds the base.
-static bool can_steal(const Variable& grad, const Variable& variable) {
-  if (c10::GradMode::is_enabled() || grad.use_count() != 1 || !obeys_layout_contract(grad, variable) ||
+static bool can_steal(const Variable& grad, const Variable& variable, size_t owners) {
+  if (c10::GradMode::is_enabled() || grad.use_count() > owners || !obeys_layout_contract(grad, variable) ||
       at::functorch::is_wrapper(grad)) {
     return false;
   }
@@ -88,7 +89,8 @@ void AccumulateGrad::accumulate(Variable& new_grad) {
   std::lock_guard<std::mutex> lock(mutex_);
   Variable& grad = impl::get_autograd_meta(variable)->mutable_grad();
   if (!grad.defined()) {
-    if (!can_steal(new_grad, variable)) {
+    // The engine keeps it too, where post hooks are to see it.
+    if (!can_steal(new_grad, variable, has_post_hooks() ? 2 : 1)) {
       grad = clone_obey_contract(new_grad, variable);
     } else {
       grad = impl::get_autograd_meta(new_grad) == nullptr ? std::move(new_grad) : impl::tensor_data(new_grad);

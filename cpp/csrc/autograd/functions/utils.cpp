@@ -17,11 +17,14 @@ void check_view_inplace(const Variable& self, bool indirect) {
   if (view == nullptr || view->creation_meta_ == CreationMeta::DEFAULT) {
     return;
   }
-  std::string what = "A view";
+  const std::string modified = indirect ? "its base or another view of its base has been" : "is being";
+  std::string what, outside = "A view was created in";
   if (view->grad_fn_ != nullptr) {
-    what = c10::str("Output ", view->output_nr_, " of ", forward_name(*view->grad_fn_), " is a view and ",
-                    indirect ? "its base or another view of its base has been modified inplace. This view"
-                             : "is being modified inplace. This view");
+    const std::string output = c10::str("Output ", view->output_nr_, " of ", forward_name(*view->grad_fn_));
+    what = c10::str(output, " is a view and ", modified, " modified inplace. This view");
+    outside = output + " is a view of a view which was created in";
+  } else {
+    what = c10::str(outside, " no_grad mode and ", modified, " modified inplace with grad mode enabled. This view");
   }
   switch (view->creation_meta_) {
     case CreationMeta::MULTI_OUTPUT_NODE:
@@ -38,15 +41,15 @@ void check_view_inplace(const Variable& self, bool indirect) {
           "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.");
     case CreationMeta::INFERENCE_MODE:
       TORCH_CHECK(
-          false, what,
-          " was created in inference mode and is being modified inplace in normal mode. Given that this use case is "
+          false, outside, " inference mode and ", modified,
+          " modified inplace in normal mode. Given that this use case is "
           "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
           "inplace either both inside the inference_mode block (if you don't want the inplace to be tracked) or both "
           "outside (if you want the inplace to be tracked).");
     default:
       TORCH_CHECK(
-          false, what,
-          " was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use "
+          false, outside, " no_grad mode and ", modified,
+          " modified inplace with grad mode enabled. Given that this use "
           "case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and "
           "the inplace "
           "either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you "
