@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _C, _VF
-from reftorch._functorch.vmap import vmap
+from reftorch._vmap_internals import _vmap
 
 if TYPE_CHECKING:
     from reftorch import Tensor
@@ -137,19 +137,10 @@ def run_backward(
 
 
 def batched_pass(run: Callable[..., Sequence[Tensor | None]], starts: Sequence[Any]) -> tuple[Tensor | None, ...]:
-    """``run`` of each row of the starts, all in one pass; a gradient that is None is None for all rows.
-
-    Mirrors torch/_vmap_internals.py, ``_vmap`` with ``allow_none_pass_through``.
-    """
-    is_there: list[bool] = []
-
-    def without_nones(*rows: Any) -> tuple[Tensor, ...]:
-        grads = run(*rows)
-        is_there[:] = [grad is not None for grad in grads]
-        return tuple(grad for grad in grads if grad is not None)
-
-    found = iter(vmap(without_nones, tuple(None if start is None else 0 for start in starts))(*starts))
-    return tuple(next(found) if there else None for there in is_there)
+    """``run`` of each row of the starts, all in one pass; a gradient that is None is None for all rows."""
+    dims = tuple(None if start is None else 0 for start in starts)
+    result: tuple[Tensor | None, ...] = _vmap(run, dims, allow_none_pass_through=True)(*starts)
+    return result
 
 
 _MISSING = {
