@@ -1,7 +1,7 @@
 """What is of use beside tensors: hook handles here, datasets and loaders in :mod:`reftorch.utils.data`.
 
 Mirrors: torch/utils/__init__.py
-Leaves out: checkpointing, C++ extensions, the bottleneck profiler and the device context.
+Leaves out: C++ extensions, the bottleneck profiler and the device context.
 """
 
 from reftorch.utils import deterministic
