@@ -104,7 +104,7 @@ book: debug $(STAMPS)/everything ## write the course as static pages to build/bo
 
 # --- VS Code ----------------------------------------------------------------------------------------------------------
 
-.PHONY: code vsix companion test-adapters
+.PHONY: code vsix companion test-adapters test-vscode
 code: debug $(STAMPS)/everything ## open the checkout in VS Code, VSCodium or code-server, with our extension
 	@$(IN_VENV) python .ci/editor.py open
 
@@ -117,6 +117,15 @@ companion: ## a notebook's cells as a program to debug: NOTEBOOK=course/00_setup
 # Optional, for it needs npm; the packages go to build/npm.
 test-adapters: ## install the debug adapter that only npm has (Eclipse's), for tests/debug to drive
 	@mkdir -p build/npm && cd build/npm && npm install --no-audit --no-fund --ignore-scripts cdt-gdb-adapter@1.7.0
+
+# Optional, too: some minutes, node 20, npm and Chromium. ARGS=debugging or ARGS=lessons runs one part.
+test-vscode: debug $(STAMPS)/everything $(STAMPS)/browser ## drive code-server with our extension in Chromium; screenshots in build/screenshots
+	@.ci/install_code_server.sh build/vscode
+	@$(IN_VENV) python -m tests.vscode $(ARGS) --extension="$$($(PYTHON) .ci/editor.py vsix)"
+
+$(STAMPS)/browser: | $(STAMPS)/everything
+	@$(ENVIRONMENT) install -q playwright==1.65.2
+	@touch $@
 
 # --- tests --------------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,165 @@
+"""The editor's window in a browser: what a person does in it, and what a person sees.
+
+Mirrors: nothing in PyTorch: it tests no editor.
+Left out: whatever the stages do not use.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, TimeoutError
+
+from tests.debug.dap import PATIENCE
+from tests.vscode.server import Server
+
+ROWS = "selector => [...document.querySelectorAll(selector)].map(row => row.ariaLabel || row.textContent)"
+# The middle of a piece of a line of the editor in front: [x, y], or null while it is not on the screen.
+PLACE_OF = """([line, piece]) => {
+    const plain = text => text.replaceAll('\\u00a0', ' ');
+    for (const shown of document.querySelectorAll('.editor-instance .view-line')) {
+        const start = plain(shown.textContent).trim() === line ? plain(shown.textContent).indexOf(piece) : -1;
+        if (start < 0) continue;
+        const walker = document.createTreeWalker(shown, NodeFilter.SHOW_TEXT);
+        for (let before = 0, node; (node = walker.nextNode()); before += node.length) {
+            if (start >= before + node.length) continue;
+            const range = document.createRange();
+            range.setStart(node, start - before);
+            range.setEnd(node, Math.min(start - before + piece.length, node.length));
+            const box = range.getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2];
+        }
+    }
+    return null;
+}"""
+
+
+class StageFailed(Exception):
+    """What a person would have seen by now is not to be seen."""
+
+
+def expect(part: str, whole: str) -> None:
+    if part not in whole:
+        raise StageFailed(f"expected `{part}`, came `{whole}`")
+
+
+class Window:
+    """One window, on the checkout."""
+
+    def __init__(self, page: Page, server: Server, folder: Path, shots: Path) -> None:
+        self.page, self.shots = page, shots
+        self._began = time.monotonic()
+        page.set_default_timeout(PATIENCE * 1000)
+        self._server, self._folder = server, folder
+
+    def enter(self) -> None:
+        """Log in, and wait until the files are listed."""
+        page, password = self.page, "input[type=password]"
+        page.goto(f"{self._server.address}/?folder={self._folder}", wait_until="domcontentloaded")
+        page.fill(password, self._server.password)
+        page.press(password, "Enter")
+        page.wait_for_selector(".explorer-folders-view .monaco-list-row")
+        self.shot("1_opened", f"{self._folder} is open")
+
+    def say(self, text: str) -> None:
+        print(f"{time.monotonic() - self._began:6.1f} s  {text}", flush=True)
+
+    def shot(self, name: str, text: str) -> None:
+        self.page.wait_for_timeout(500)  # what is drawn last: marks and colours
+        file = self.shots / f"vscode_{name}.png"
+        self.page.screenshot(path=str(file))
+        self.say(f"{text} ({file.name})")
+
+    def until(self, look: Callable[[], Any], what: str) -> Any:
+        """Look until there is something to be seen."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            if seen := look():
+                return seen
+            self.page.wait_for_timeout(200)
+        raise StageFailed(f"not within {PATIENCE} s: {what}; {self.all_seen()}")
+
+    def rows(self, selector: str) -> list[str]:
+        """What a screen reader would read: the rows of a list."""
+        return [" ".join(row.split()) for row in self.page.evaluate(ROWS, selector)]
+
+    def call_stack(self) -> list[str]:
+        return self.rows(".debug-call-stack .monaco-list-row")
+
+    def variables(self) -> list[str]:
+        return self.rows(".debug-variables .monaco-list-row")
+
+    def console(self) -> list[str]:
+        return self.rows(".repl .monaco-list-row")
+
+    def messages(self) -> list[str]:
+        return self.rows(".notification-list-item, .monaco-dialog-box")
+
+    def all_seen(self) -> str:
+        names = ("call_stack", "variables", "console", "messages")
+        return "; ".join(f"{name}: {getattr(self, name)()}" for name in names)
+
+    # --- the keyboard and the mouse -----------------------------------------------------------------------------------
+
+    def press(self, key: str) -> None:
+        self.page.keyboard.press(key)
+
+    def pick(self, key: str, text: str, wanted: str) -> None:
+        """Open a quick pick, type, and click the row that reads `wanted`, whatever more stands in it after a comma."""
+        widget = self.page.locator(".quick-input-widget")
+        row = widget.locator(f'.monaco-list-row:is([aria-label="{wanted}"], [aria-label^="{wanted},"])').first
+
+        # A list that was asked for before the editor knew its files or commands stays as it was: ask again.
+        def offered() -> bool:
+            if not widget.is_visible():
+                self.press(key)
+            widget.locator("input").first.fill(text)
+            with suppress(TimeoutError):
+                row.click(timeout=6000)
+                return True
+            self.press("Escape")
+            return False
+
+        self.until(offered, f"`{wanted}` offered for `{text}`")
+        widget.wait_for(state="hidden")
+
+    def command(self, name: str) -> None:
+        self.pick("F1", f">{name}", name)
+
+    def open(self, file: str, line: int | None = None) -> None:
+        """By its path, as *Go to File* takes it; the cursor comes to stand in the line."""
+        folder, _, name = file.rpartition("/")
+        self.pick("Control+P", file if line is None else f"{file}:{line}", f"{name} {folder}")
+        self.page.wait_for_selector(f'.tab.active[aria-label^="{name}"]')
+        if line is not None:
+            self.until(lambda: f"Ln {line}," in self.page.inner_text(".part.statusbar"), f"{file}:{line} in front")
+
+    def hover(self, line: str, piece: str) -> str:
+        """What the debugger says of a piece of a line that is on the screen."""
+        x, y = self.until(lambda: self.page.evaluate(PLACE_OF, [line, piece]), f"`{line}` on the screen")
+        self.page.mouse.move(x, y)
+        shown = self.page.locator(".debug-hover-widget:visible")
+        shown.wait_for()
+        return " ".join(shown.inner_text().split())
+
+    def leave_hover(self) -> None:
+        self.page.mouse.move(800, 12)
+        self.page.locator(".debug-hover-widget:visible").wait_for(state="hidden")
+
+    def say_in_console(self, text: str) -> None:
+        self.command("Debug Console: Focus on Debug Console View")
+        self.page.keyboard.insert_text(text)
+        self.press("Enter")
+
+    def click_row(self, view: str, row: str) -> None:
+        self.page.locator(f'.debug-{view} .monaco-list-row[aria-label*="{row}"]').first.click()
+
+    def wait_for_row(self, view: Callable[[], list[str]], pattern: str) -> str:
+        """The first row of a view that has the pattern in it."""
+        found = self.until(lambda: [row for row in view() if re.search(pattern, row)], f"`{pattern}`")
+        return str(found[0])
