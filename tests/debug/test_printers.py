@@ -142,6 +142,21 @@ def test_one_stack_for_both_languages(at_mul: Gdb) -> None:
     assert lines[-1].split("program.py:")[1].split() == ["5", "<module>"]
 
 
+FUZZED = """
+import reftorch as torch
+a = torch.arange(6.0).reshape(2, 3).requires_grad_()
+b = a + 1
+b * b
+"""
+
+
+@pytest.mark.parametrize("path", GDBS)
+def test_no_printer_and_no_command_fails_on_any_garbage(path: str, tmp_path: Path) -> None:
+    fuzz = f"source {ROOT / 'tests' / 'debug' / 'fuzz_printers.py'}"
+    said = Gdb(path, tmp_path, FUZZED, ["rt-op mul", "run", fuzz])[fuzz]
+    assert re.fullmatch(r"0 failed, fuzzed \d{4,}", said.splitlines()[-1]), said[-3000:]
+
+
 CONDITIONAL = """
 import threading, time
 import reftorch as torch

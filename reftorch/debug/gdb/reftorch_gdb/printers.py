@@ -83,7 +83,8 @@ def intrusive_ptr(value):
     pointee = target.dereference()
     if values.raw(pointee).type.strip_typedefs().tag.endswith("::TensorImpl"):
         return tensor(pointee)
-    return f"{short_type(pointee.dynamic_type)}, shared by {values.use_count(pointee)}"
+    count = values.use_count(pointee)
+    return f"{short_type(object_at(int(target), pointee.type).type)}, shared by {count}"
 
 
 def dispatch_key_set(value):
