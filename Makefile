@@ -176,9 +176,20 @@ fuzz: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## call every 
 
 # --- measurements -------------------------------------------------------------------------------------------------------
 
-.PHONY: bench bench-build
+.PHONY: bench bench-build bench-debug
 bench: release $(STAMPS)/everything ## put the Release build beside torch: times, ratios, gates
 	@env REFTORCH_BUILD=release $(BIN)/python tests/bench/gates.py $(ARGS)
+
+# The Debug build without the hooks of the call tree, to measure them against.
+build/Unhooked/build.ninja: $(STAMPS)/build-tools
+	@$(BIN)/cmake --log-level=NOTICE -S cpp -B build/Unhooked -G Ninja -DCMAKE_BUILD_TYPE=Debug -DUSE_CALL_HOOKS=OFF \
+	    -DREFTORCH_LIBRARY_DIR=$(CURDIR)/build/Unhooked/lib/Debug \
+	    -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python $(CMAKE_ARGS)
+	@touch $@
+
+bench-debug: debug build/Unhooked/build.ninja $(STAMPS)/everything ## measure the debug tools: hooks that are off, a stop, a call tree
+	@$(NINJA) -C build/Unhooked _C
+	@$(BIN)/python -m tests.bench.debug_tools
 
 bench-build: $(STAMPS)/build-tools ## measure the build: clean to importable, and after touching one kernel
 	@$(BIN)/python tests/bench/build_time.py $(ARGS)
