@@ -11,6 +11,7 @@ from course._tools.graphs import graph
 from course._tools.magics import course, load_ipython_extension
 from course._tools.pictures import Step, beside, route, tree_map
 from course._tools.plots import bars, curve, images, operands
+from course._tools.processes import process_tree
 from course._tools.source import show_source
 from course._tools.start_page import start_page
 from course._tools.storages import memory, promotion
@@ -31,6 +32,7 @@ __all__ = [
     "load_ipython_extension",
     "memory",
     "operands",
+    "process_tree",
     "promotion",
     "queue_steps",
     "route",

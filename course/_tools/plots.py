@@ -39,7 +39,7 @@ def operands(caption: str, **tensors: Any) -> Picture:
 
 def curve(values: Sequence[float], caption: str, *, x_label: str, y_label: str) -> Picture:
     """`values` over their index, from zero up."""
-    left, top, width, height = 56, 16, 620, 220
+    left, top, width, height = 56, 24, 620, 220
     picture = Picture(left + width + 16, top + height + 46, caption)
     highest = max(values)
     for quarter in range(5):
@@ -52,7 +52,7 @@ def curve(values: Sequence[float], caption: str, *, x_label: str, y_label: str) 
     picture.text(left, top + height + 18, "0", size=11, fill=MUTED)
     picture.text(left + width, top + height + 18, str(len(values)), size=11, fill=MUTED, anchor="end")
     picture.text(left + width / 2, top + height + 36, x_label, size=12, anchor="middle")
-    picture.text(left + width, top + 14, y_label, size=12, anchor="end")
+    picture.text(left, top - 5, y_label, size=12)
     return picture
 
 

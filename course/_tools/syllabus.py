@@ -69,7 +69,7 @@ def course_map() -> Picture:
         picture.box(x, y, width, height, fill=fill, line=FLOORS[entry.floor][1] if number in there else LINE)
         picture.box(x + 1, y + 1, 6, height - 2, fill=FLOORS[entry.floor][0], line=FLOORS[entry.floor][1], r=2)
         picture.text(x + 16, y + 22, number, bold=True, mono=True, **ink)
-        picture.text(x + 40, y + 22, name.replace("_", " "), size=12, bold=True, **ink)
+        picture.text(x + 40, y + 22, name.replace("_", " "), size=12 if len(name) < 16 else 11, bold=True, **ink)
         picture.text(x + 16, y + 44, entry.first, size=12, **ink)
         picture.text(x + 16, y + 60, entry.second, size=12, **ink)
         if number not in there:

@@ -98,6 +98,38 @@ def test_it_is_mostly_looking_and_little_reading(file):
     assert max(words) <= 170
 
 
+WALL = 150  # words: three quarters of a page, as much as one reads at a stretch
+WAY = 200  # words: from one thing to look at to the next, over cells whose outputs are only text
+PARAGRAPH = 90
+
+
+@by_notebook
+def test_no_wall_of_text_stands_in_it(file):
+    """Prose is parted by cells that show something; what is to be looked at comes every page; paragraphs are short."""
+    since_a_cell = since_a_figure = 0
+    for cell in nbformat.read(file, as_version=4).cells:
+        if cell.cell_type == "markdown":
+            paragraphs = [_words(paragraph) for paragraph in re.split(r"\n\s*\n", cell.source)]
+            assert max(paragraphs) <= PARAGRAPH, f"a paragraph of {max(paragraphs)} words: {cell.source[:80]!r}"
+            since_a_cell += sum(paragraphs)
+            since_a_figure += sum(paragraphs)
+            assert since_a_cell <= WALL, f"{since_a_cell} words at a stretch, up to {cell.source[-80:]!r}"
+            assert since_a_figure <= WAY, f"{since_a_figure} words without a figure, up to {cell.source[-80:]!r}"
+        elif cell.outputs:
+            since_a_cell = 0
+            since_a_figure = 0 if any(_is_figure(output) for output in cell.outputs) else since_a_figure
+
+
+def _words(markdown: str) -> int:
+    return len(re.sub(r"```.*?```", "", markdown, flags=re.S).split())
+
+
+def _is_figure(output: nbformat.NotebookNode) -> bool:
+    """A picture, a listing, a call tree, a stop, a table; of plain text ten lines, as of a terminal."""
+    rich = {"image/svg+xml", "text/html"} & set(output.get("data", {}))
+    return bool(rich) or len(output.get("text", "").splitlines()) >= 10
+
+
 def _lines_shown(output: nbformat.NotebookNode) -> int:
     """The lines of an output; of a listing those of its source, as its column of numbers has them."""
     data = output.get("data", {})

@@ -219,8 +219,8 @@ with check("05.3", "who counts together") as c:
     c.equal("the names by which a change goes unnoticed", came=[unnoticed], expected=silent)
 
 # %% [markdown] exercise="05.3" role="hint"
-# The counter belongs to the tensor's storage and is shared by views and by `detach()`. `twin[0] = 5` is an in-place op
-# like any other. `whole.clamp_(max=3).neg_()` are two.
+# A tensor shares its counter with its views and with what `detach()` gives. `twin[0] = 5` is an in-place op like any
+# other. `whole.clamp_(max=3).neg_()` are two.
 
 # %% [markdown] exercise="05.3" role="hint"
 # `variable_data` and `tensor_data` in `cpp/csrc/autograd/variable.h` differ in one argument. One of them is `.data`.
