@@ -91,9 +91,13 @@ stubs: debug ## write the stubs: what editors and mypy know of the ops
 
 ROOT_USER := $(if $(filter 0,$(shell id -u)),--allow-root)
 
+# Named, for where JupyterLab has no terminal itself its terminals are login shells, which take .venv off the PATH again.
+SHELL_OF_USER = $(shell echo "$$SHELL")
+
 .PHONY: lab course book
 lab: stubs $(STAMPS)/everything ## open the course in JupyterLab (on a server: ARGS=--no-browser)
 	@$(IN_VENV) jupyter-lab $(ROOT_USER) --ServerApp.root_dir='$(CURDIR)' \
+	    --ServerApp.terminado_settings='shell_command=["$(or $(SHELL_OF_USER),/bin/bash)"]' \
 	    --LabApp.default_url=/lab/tree/course/index.ipynb $(ARGS)
 
 course: debug $(STAMPS)/everything ## bring the notebooks up to date with their sources

@@ -15,7 +15,7 @@ from course._tools.exercises import Exercise, find_exercise, learners_notebook, 
 from course._tools.layout import Chapter
 from tests.course.browser import notebooks
 from tests.course.browser.lessons import SCREEN
-from tests.course.browser.server import TOKEN, Lab
+from tests.course.browser.server import Lab
 
 
 def solve(browser: Browser, lab: Lab, number: str, shots: Path) -> list[str]:
@@ -41,7 +41,11 @@ def solve(browser: Browser, lab: Lab, number: str, shots: Path) -> list[str]:
 def _start(browser: Browser, lab: Lab, chapter: Chapter, shots: Path) -> list[str]:
     """`reftorch-course start`, typed into a terminal of JupyterLab."""
     page = browser.new_page(viewport=SCREEN)
-    page.goto(f"{lab.address}/lab/terminals/course?token={TOKEN}&reset")
+    page.goto(lab.url())
+    notebooks.wait_until_open(page)
+    page.click('.lm-MenuBar-itemLabel:text("File")')
+    page.hover('.lm-Menu-itemLabel:text-is("New")')
+    page.click('.lm-Menu-itemLabel:text-is("Terminal")')
     page.wait_for_selector(".jp-Terminal .xterm-screen", timeout=notebooks.PATIENCE * 1000)
     page.wait_for_timeout(2000)  # the shell's prompt
     page.click(".jp-Terminal .xterm-screen")

@@ -1,4 +1,4 @@
-"""A JupyterLab of its own for a browser to look at, which leaves no process behind.
+"""`make lab` for a browser to look at: a JupyterLab of its own, which leaves no process behind.
 
 Mirrors: nothing in PyTorch: PyTorch ships no course.
 Leaves out: the learner's settings and working copies, which are not touched.
@@ -11,7 +11,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -57,24 +56,16 @@ def jupyterlab(scratch: Path) -> Iterator[Lab]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    options = [
-        f"--ServerApp.root_dir={ROOT}",
-        f"--port={port}",
-        "--no-browser",
-        "--allow-root",
-        f"--IdentityProvider.token={TOKEN}",
-    ]
+    options = f"--no-browser --port={port} --IdentityProvider.token={TOKEN}"
     work = scratch / "work"
     environment = {
         **os.environ,
         "JUPYTERLAB_SETTINGS_DIR": str(scratch / "settings"),
         "REFTORCH_COURSE_WORK": str(work),
-        # As in `make lab`: in a terminal there, `reftorch-course` is that of this environment.
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
     log = scratch / "jupyterlab.log"
     with log.open("w") as output:
-        command = [sys.executable, "-m", "jupyterlab", *options]
+        command = ["make", "--no-print-directory", "-C", str(ROOT), "lab", f"ARGS={options}"]
         server = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
     try:
         address = f"http://127.0.0.1:{port}"
@@ -85,7 +76,7 @@ def jupyterlab(scratch: Path) -> Iterator[Lab]:
 
 
 def _wait_until_it_answers(server: subprocess.Popen, address: str, log: Path) -> None:
-    deadline = time.monotonic() + 180
+    deadline = time.monotonic() + 600  # it may have to build first
     while time.monotonic() < deadline:
         if server.poll() is not None:
             raise RuntimeError(f"JupyterLab ended with {server.returncode}:\n{log.read_text()[-2000:]}")
@@ -93,19 +84,20 @@ def _wait_until_it_answers(server: subprocess.Popen, address: str, log: Path) ->
             urllib.request.urlopen(f"{address}/api?token={TOKEN}", timeout=5)
             return
         time.sleep(0.5)
-    raise RuntimeError(f"JupyterLab did not answer for three minutes:\n{log.read_text()[-2000:]}")
+    raise RuntimeError(f"JupyterLab did not answer for ten minutes:\n{log.read_text()[-2000:]}")
 
 
 def _end(server: subprocess.Popen) -> None:
     """Ask the server to end, which ends its kernels; what is still there after a minute is killed, by its number."""
     family = [server.pid, *descendants(server.pid)]
     server.terminate()
-    with suppress(subprocess.TimeoutExpired):
-        server.wait(60)
-    for pid in family:
-        if _is_alive(pid):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + 60
+    while any(map(_is_alive, family)) and time.monotonic() < deadline:
+        server.poll()
+        time.sleep(0.2)
+    for pid in filter(_is_alive, family):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     server.wait()
 
 
