@@ -137,7 +137,8 @@ def _with_tangents(function: Any, args: tuple[Any, ...]) -> Any:
     versions = [None if t is None or t.is_inference() else t._version for t in tangents]
     with _set_fwd_grad_enabled(False):
         ctx, outputs = super(Function, function)._apply_with_context(*args)
-        ctx.to_save = ctx.saved_for_forward  # what ctx.saved_tensors shows, until it is deleted
+        ctx.to_save = ctx.saved_for_forward or ()  # what ctx.saved_tensors shows, until it is deleted
+        del ctx.saved_for_forward
         try:
             returned = function.jvp(ctx, *_incoming(ctx, args, tangents))
         finally:

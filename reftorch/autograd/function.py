@@ -32,8 +32,6 @@ class FunctionCtx:
     Mirrors torch/autograd/function.py, ``FunctionCtx``.
     """
 
-    saved_for_forward: tuple[Any, ...] = ()
-
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors for ``backward``, which finds them in ``ctx.saved_tensors``.
 

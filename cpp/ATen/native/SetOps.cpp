@@ -27,7 +27,7 @@ static void isin_out(const Tensor& elements, const Tensor& test_elements, bool /
     found = detail::empty_generic(elements.sizes(), kBool, elements.device());
     zero_impl(found);
   } else {
-    const Tensor values = elements.scalar_type() == dtype ? elements : cast_to_dtype(elements, dtype);
+    const Tensor values = at::contiguous(elements.scalar_type() == dtype ? elements : cast_to_dtype(elements, dtype));
     const Tensor sorted = std::get<0>(at::sort(set));
     const Tensor last = detail::wrapped_scalar_tensor(sorted.numel() - 1);
     found = at::eq(at::index(sorted, {at::minimum(at::searchsorted(sorted, values), last)}), values);

@@ -307,11 +307,11 @@ PyObject* THPFunction_apply(PyObject* cls, PyObject* const* inputs, Py_ssize_t n
   py::object outputs = call.wrap_outputs(raw);
   call.save_variables();
   THPFunction* function = call.self();
-  Py_CLEAR(function->saved_for_forward);
   Py_CLEAR(function->dirty_tensors);
   if (context != nullptr) {
-    *context = Py_NewRef(call.ctx.ptr()); // who wants it asks for the mark too, and takes it away
+    *context = Py_NewRef(call.ctx.ptr()); // who wants it asks for what is left too, and takes it away
   } else {
+    Py_CLEAR(function->saved_for_forward);
     Py_CLEAR(function->non_differentiable);
   }
   return outputs.release().ptr();
