@@ -50,8 +50,23 @@ PROGRAMS = {
     "with an index": lambda lib, x: lib.vmap(lambda a: a[[2, 0]] + a[1:])(x),
     "matrix and vector": lambda lib, x: lib.vmap(lambda a: x @ a)(x),
     "where": lambda lib, x: lib.vmap(lambda a: lib.where(a > 1, a, -a))(x),
+    "with a number of each": lambda lib, x: lib.vmap(lambda a, i: a.log_softmax(0)[i] + a[a.argmax()])(x, _places(lib)),
+    "with a number among others": lambda lib, x: lib.vmap(lambda a, i: a.outer(a)[1:, i] + a.outer(a)[[0, 1], i])(
+        x, _places(lib)
+    ),
+    "written at a number": lambda lib, x: lib.vmap(lambda a, i: _put(a.clone(), i, a.sum()))(x, _places(lib)),
     "of mixed dtypes": lambda lib, x: lib.vmap(lambda n, a: n * a)(lib.tensor([2.0, 3.0], dtype=lib.float64), x),
 }
+
+
+def _places(lib):
+    return lib.tensor([2, 0])
+
+
+def _put(copy, place, value):
+    copy[place] = value
+    copy[None, place] *= 2
+    return copy
 
 
 def _written(copy, row):
@@ -265,6 +280,13 @@ def test_gradients_of_what_was_closed_over():
     weight = torch.ones(3, requires_grad=True)
     torch.vmap(lambda a: (a * weight).sum())(torch.tensor(ROWS)).sum().backward()
     assert weight.grad.tolist() == [1.5, 1, 5]
+
+
+def test_the_gradient_of_the_log_probability_of_a_class():
+    gradient = torch.func.grad(lambda a, i: -a.log_softmax(0)[i])
+    found = torch.vmap(gradient)(torch.tensor(ROWS), torch.tensor([2, 0]))
+    expected = torch.tensor(ROWS).softmax(1) - torch.nn.functional.one_hot(torch.tensor([2, 0]), 3)
+    assert torch.allclose(found, expected)
 
 
 def test_a_tensor_that_escaped():

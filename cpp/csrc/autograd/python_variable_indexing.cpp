@@ -10,6 +10,7 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/functorch/TensorWrapper.h>
 
 #include <memory>
 #include <vector>
@@ -153,7 +154,8 @@ at::Tensor apply_slicing(const at::Tensor& self, PyObject* index, std::vector<at
       if (t.dim() == 0 && is_mask(t)) {
         result = at::unsqueeze(result, dim);
         record(bool_to_indices(t.item().toBool()));
-      } else if (t.dim() == 0 && c10::isIntegralType(t.scalar_type(), /*includeBool=*/false)) {
+      } else if (t.dim() == 0 && c10::isIntegralType(t.scalar_type(), /*includeBool=*/false) &&
+                 !at::functorch::is_batched(t)) {
         result = apply_select(result, dim, t.item().toLong(), real_dim);
       } else {
         record(t);

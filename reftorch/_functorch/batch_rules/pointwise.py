@@ -22,6 +22,11 @@ _ONE = """
     bitwise_xor.Scalar_Tensor bitwise_left_shift.Tensor_Scalar bitwise_left_shift.Scalar_Tensor
     bitwise_right_shift.Tensor_Scalar bitwise_right_shift.Scalar_Tensor isin.Tensor_Scalar
     fill.Scalar tril triu zeros_like ones_like full_like empty_like
+    special_airy_ai special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1 special_modified_bessel_i0
+    special_modified_bessel_i1 special_modified_bessel_k0 special_modified_bessel_k1 special_scaled_modified_bessel_k0
+    special_scaled_modified_bessel_k1 special_spherical_bessel_j0 special_entr special_erfcx special_log_ndtr
+    special_ndtri special_xlog1py.self_scalar special_xlog1py.other_scalar special_zeta.self_scalar
+    special_zeta.other_scalar
 """
 _SEVERAL = """
     add.Tensor sub.Tensor rsub.Tensor mul.Tensor div.Tensor div.Tensor_mode floor_divide remainder.Tensor fmod.Tensor
@@ -29,7 +34,14 @@ _SEVERAL = """
     ldexp.Tensor gcd lcm pow.Tensor_Tensor eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and
     logical_or logical_xor bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor bitwise_left_shift.Tensor
     bitwise_right_shift.Tensor addcmul addcdiv lerp.Scalar lerp.Tensor where.self clamp.Tensor clamp_min.Tensor
-    clamp_max.Tensor masked_fill.Scalar sigmoid_backward tanh_backward threshold_backward
+    clamp_max.Tensor masked_fill.Scalar sigmoid_backward tanh_backward threshold_backward igamma igammac
+    special_xlog1py special_zeta
+"""
+# Each with a degree for each element, with one for all, and of one number at several degrees.
+_POLYNOMIALS = """
+    chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w hermite_polynomial_h
+    hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p shifted_chebyshev_polynomial_t
+    shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w
 """
 
 
@@ -79,6 +91,9 @@ for _name in _ONE.split():
     RULES[_name] = _one
 for _name in _SEVERAL.split():
     RULES[_name] = _several
+for _name in _POLYNOMIALS.split():
+    RULES["special_" + _name] = _several
+    RULES[f"special_{_name}.n_scalar"] = RULES[f"special_{_name}.x_scalar"] = _one
 
 
 @batch_rule("copy_", "fill_.Tensor")
