@@ -3,21 +3,22 @@
 // Left out: hand-written vector types (Vectorized<T>): the compiler vectorizes the flat loop, once per instruction set.
 //
 // The ladder, slowest and plainest first:
-//   basic_loop      any strides, one element at a time.
-//   vectorized_loop operands dense, or standing still: a flat loop the compiler turns into vector instructions.
+//   basic_loop      any strides, one element at a time. A few long columns are walked so, instead of many short rows.
+//   blocked_loop    a dense output: inputs that are not dense come through small buffers to the flat loop.
+//   vectorized_loop all dense: a flat loop the compiler turns into vector instructions.
 #pragma once
 
 #include <ATen/Dispatch.h>
 #include <ATen/TensorIterator.h>
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 
 // One function, compiled for AVX-512, AVX2 and the baseline; the dynamic linker picks one when the library is loaded.
+// `flatten`: all that it calls is inlined, however large the file grows; a loop with a call in it is no vector loop.
 // Not in Debug, where there is one copy to step through.
 #if defined(REFTORCH_MULTI_ISA) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-#define TARGET_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define TARGET_CLONES __attribute__((flatten, target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define TARGET_CLONES
 #endif
@@ -71,39 +72,55 @@ TARGET_CLONES static void vectorized_loop(R* out, const A* a, const B* b, const 
   }
 }
 
-constexpr int64_t kSpread = 256;
+constexpr int64_t kBlockWidth = 256;
 
-// Fills the buffer with an operand that stands still; a dense one has no use for it.
+// An operand's elements as dense memory, a block at a time.
 template <typename T>
-inline void spread(T* buffer, const char* data, int64_t stride, int64_t width) {
-  if (stride == 0) {
-    std::fill_n(buffer, width, *reinterpret_cast<const T*>(data));
+struct BlockBuffer {
+  T values[kBlockWidth];
+  BlockBuffer() {} // not `= default`: a tuple would then fill it with zeros
+
+  // Elements from `begin` on: where they lie, if they lie dense; else a copy, which serves every block where the
+  // operand stands still.
+  const T* block(const char* data, int64_t stride, int64_t begin, int64_t width) {
+    if (stride == int64_t(sizeof(T))) {
+      return reinterpret_cast<const T*>(data) + begin;
+    }
+    if (stride != 0) {
+      for (int64_t i = 0; i < width; i++) {
+        values[i] = *reinterpret_cast<const T*>(data + (begin + i) * stride);
+      }
+    } else if (begin == 0) {
+      std::fill_n(values, width, *reinterpret_cast<const T*>(data));
+    }
+    return values;
+  }
+};
+
+template <typename F, size_t... I>
+inline void blocked_loop(char* const* data, const int64_t* strides, int64_t n, const F& op, std::index_sequence<I...>) {
+  using traits = function_traits<F>;
+  std::tuple<BlockBuffer<arg_type<traits, I>>...> buffers;
+  for (int64_t begin = 0; begin < n; begin += kBlockWidth) {
+    const int64_t width = std::min(kBlockWidth, n - begin);
+    vectorized_loop(reinterpret_cast<typename traits::result_type*>(data[0]) + begin,
+                    std::get<I>(buffers).block(data[I + 1], strides[I + 1], begin, width)..., width, op);
   }
 }
 
-// One row: picks the rung. An operand that stands still (a number, a broadcast column) is spread over a small buffer
-// first, so that the flat loop serves it too.
+// One row: picks the rung.
 template <typename F, size_t... I>
 inline void loop_1d(char* const* data, const int64_t* strides, int64_t n, const F& op, std::index_sequence<I...> seq) {
   using traits = function_traits<F>;
   using R = typename traits::result_type;
-  const bool flat = strides[0] == int64_t(sizeof(R)) &&
-                    (true && ... && (strides[I + 1] == int64_t(sizeof(arg_type<traits, I>)) || strides[I + 1] == 0));
-  if (!flat) {
-    basic_loop(data, strides, n, op, seq);
-    return;
-  }
-  if ((true && ... && (strides[I + 1] != 0))) {
+  constexpr int64_t kShortRow = 16; // not worth a buffer
+  const bool dense_output = strides[0] == int64_t(sizeof(R));
+  if (dense_output && (true && ... && (strides[I + 1] == int64_t(sizeof(arg_type<traits, I>))))) {
     vectorized_loop(reinterpret_cast<R*>(data[0]), reinterpret_cast<const arg_type<traits, I>*>(data[I + 1])..., n, op);
-    return;
-  }
-  std::tuple<std::array<arg_type<traits, I>, kSpread>...> buffers;
-  (spread(std::get<I>(buffers).data(), data[I + 1], strides[I + 1], std::min(n, kSpread)), ...);
-  for (int64_t begin = 0; begin < n; begin += kSpread) {
-    vectorized_loop(reinterpret_cast<R*>(data[0]) + begin,
-                    (strides[I + 1] == 0 ? std::get<I>(buffers).data()
-                                         : reinterpret_cast<const arg_type<traits, I>*>(data[I + 1]) + begin)...,
-                    std::min(kSpread, n - begin), op);
+  } else if (dense_output && n >= kShortRow) {
+    blocked_loop(data, strides, n, op, seq);
+  } else {
+    basic_loop(data, strides, n, op, seq);
   }
 }
 
@@ -115,9 +132,19 @@ void cpu_kernel(TensorIterator& iter, const F& op) {
   constexpr int ntensors = traits::arity + 1;
   TORCH_INTERNAL_ASSERT(iter.ntensors() == ntensors, "cpu_kernel: the op takes ", traits::arity,
                         " inputs, the iterator has ", iter.ninputs());
+  constexpr int64_t kFew = 4;
   const auto seq = std::make_index_sequence<traits::arity>();
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
     char* row[ntensors];
+    if (size0 <= kFew && size1 > size0) {
+      for (int64_t i = 0; i < size0; i++) {
+        for (int k = 0; k < ntensors; k++) {
+          row[k] = data[k] + i * strides[k];
+        }
+        basic_loop(row, strides + ntensors, size1, op, seq);
+      }
+      return;
+    }
     for (int64_t j = 0; j < size1; j++) {
       for (int k = 0; k < ntensors; k++) {
         row[k] = data[k] + j * strides[ntensors + k];
