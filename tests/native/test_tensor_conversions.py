@@ -107,3 +107,30 @@ def test_fill_cuts_the_gradient() -> None:
 def test_a_conversion_is_no_factory() -> None:
     with pytest.raises(TypeError, match=r"to\(\) received an invalid combination of arguments"):
         reftorch.ones(2).to(dtype=reftorch.float64, requires_grad=True)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(1, 9), (3, 40), (8, 8), (7, 300), (33, 65), (40, 3), (2, 17, 9), (9, 8, 31)])
+def test_copies_of_turned_tensors(dtype: str, shape: tuple[int, ...]) -> None:
+    """Tiles, whole rows and single elements, whole and cut off, move every element to its place."""
+    x = reftorch.randint(0, 100, shape).to(getattr(reftorch, dtype))
+    for order in itertools.permutations(range(len(shape))):
+        turned = x.permute(order)
+        want = x.numpy().transpose(order)
+        assert (turned.contiguous().numpy() == want).all()
+        part = turned[..., 1:]
+        assert (part.contiguous().numpy() == want[..., 1:]).all()
+        target = reftorch.zeros([2 * size for size in turned.shape], dtype=x.dtype)
+        corner = target[tuple(slice(None, size) for size in turned.shape)]
+        corner.copy_(turned)
+        assert (corner.numpy() == want).all() and target.double().sum() == x.double().sum()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "int64"])
+def test_copies_of_stretched_tensors(dtype: str) -> None:
+    x = reftorch.randint(0, 100, (30, 1, 20)).to(getattr(reftorch, dtype))
+    for shape in ((30, 3, 20), (30, 40, 20)):
+        assert (x.expand(shape).contiguous().numpy() == x.numpy().repeat(shape[1], 1)).all()
+    columns = x.transpose(1, 2)
+    for width in (2, 3, 50):
+        assert (columns.expand(30, 20, width).contiguous().numpy() == columns.numpy().repeat(width, 2)).all()

@@ -1,7 +1,10 @@
 // Mirrors: aten/src/ATen/native/cpu/CopyKernel.cpp
+// Where the dtypes agree a copy only moves bytes, by three rungs: copy_strided, one element at a time; copy_row; and
+// copy_transposed. Left out: hardware conversion of the 16-bit floats.
 #include <ATen/native/Copy.h>
 #include <ATen/native/cpu/Loops.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace reftorch::at::native {
@@ -20,15 +23,100 @@ inline To convert(From value) {
   }
 }
 
-void direct_copy_kernel(TensorIterator& iter) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "copy_",
-                                 [&] { cpu_kernel(iter, [](scalar_t a) -> scalar_t { return a; }); });
+// out: `rows` rows, `out_step` bytes apart, of `width` dense elements; in: its transpose, columns dense, so that
+// neighbours in a row of out are `in_step` apart. One of the two must be walked with long steps: tile by tile the lines
+// of memory that are touched are still in the cache when the next of their elements is wanted.
+template <typename T>
+void copy_transposed(char* out, int64_t out_step, const char* in, int64_t in_step, int64_t width, int64_t rows) {
+  constexpr int64_t kTile = 8;
+  auto out_row = [&](int64_t j) { return reinterpret_cast<T*>(out + j * out_step); };
+  auto in_column = [&](int64_t i) { return reinterpret_cast<const T*>(in + i * in_step); };
+  T tile[kTile][kTile];
+  const int64_t whole_width = width / kTile * kTile, whole_rows = rows / kTile * kTile;
+  for (int64_t i0 = 0; i0 < whole_width; i0 += kTile) {
+    for (int64_t j0 = 0; j0 < whole_rows; j0 += kTile) {
+      for (int64_t i = 0; i < kTile; i++) {
+        for (int64_t j = 0; j < kTile; j++) {
+          tile[j][i] = in_column(i0 + i)[j0 + j];
+        }
+      }
+      for (int64_t j = 0; j < kTile; j++) {
+        std::memcpy(out_row(j0 + j) + i0, tile[j], sizeof(tile[j]));
+      }
+    }
+  }
+  for (int64_t j = 0; j < rows; j++) { // what is left at the two edges
+    for (int64_t i = j < whole_rows ? whole_width : 0; i < width; i++) {
+      out_row(j)[i] = in_column(i)[j];
+    }
+  }
 }
 
+// Short rows piece by piece: a call of memcpy costs as much as a piece.
+inline void copy_row(char* out, const char* in, int64_t bytes) {
+  constexpr int64_t kPiece = 64, kShort = 512;
+  if (bytes <= kShort) {
+    for (; bytes >= kPiece; bytes -= kPiece, out += kPiece, in += kPiece) {
+      std::memcpy(out, in, kPiece);
+    }
+  }
+  if (bytes > 0) {
+    std::memcpy(out, in, bytes);
+  }
+}
+
+template <typename T>
+void copy_strided(char* out, int64_t out_stride, const char* in, int64_t in_stride, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    *reinterpret_cast<T*>(out + i * out_stride) = *reinterpret_cast<const T*>(in + i * in_stride);
+  }
+}
+
+// T: any type of the element's size.
+template <typename T>
+void copy_bytes_kernel(TensorIterator& iter) {
+  constexpr int64_t size = sizeof(T), kShort = 8; // a row of fewer is no row worth a call
+  iter.for_each([](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+    const bool to_rows = strides[0] == size && size0 >= kShort;
+    if (to_rows && strides[3] == size && size1 >= kShort && strides[1] != size) {
+      copy_transposed<T>(data[0], strides[2], data[1], strides[1], size0, size1);
+      return;
+    }
+    if (size0 < kShort && size0 < size1) { // few long columns instead of many short rows
+      for (int64_t i = 0; i < size0; i++) {
+        copy_strided<T>(data[0] + i * strides[0], strides[2], data[1] + i * strides[1], strides[3], size1);
+      }
+      return;
+    }
+    for (int64_t j = 0; j < size1; j++) {
+      char *out = data[0] + j * strides[2], *in = data[1] + j * strides[3];
+      if (to_rows && strides[1] == size) {
+        copy_row(out, in, size0 * size);
+      } else if (to_rows && strides[1] == 0) {
+        std::fill_n(reinterpret_cast<T*>(out), size0, *reinterpret_cast<const T*>(in));
+      } else {
+        copy_strided<T>(out, strides[0], in, strides[1], size0);
+      }
+    }
+  });
+}
+
+void direct_copy_kernel(TensorIterator& iter) {
+  switch (c10::elementSize(iter.dtype())) {
+    case 1: return copy_bytes_kernel<uint8_t>(iter);
+    case 2: return copy_bytes_kernel<uint16_t>(iter);
+    case 4: return copy_bytes_kernel<uint32_t>(iter);
+    default: return copy_bytes_kernel<uint64_t>(iter);
+  }
+}
+
+// A bool is read as the byte 0 or 1 that it is: of loops over bool the compiler makes no vector instructions.
 template <typename To>
 void convert_kernel(TensorIterator& iter) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.input_dtype(), "copy_",
-                                 [&] { cpu_kernel(iter, [](scalar_t a) -> To { return convert<To>(a); }); });
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.input_dtype(), "copy_", [&] {
+    using from_t = std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;
+    cpu_kernel(iter, [](from_t a) -> To { return convert<To>(a); });
+  });
 }
 
 void copy_kernel(TensorIterator& iter, bool /*non_blocking*/) {
