@@ -131,3 +131,20 @@ def test_smallest_integer_does_not_trap() -> None:
     smallest = reftorch.tensor([-128], dtype=reftorch.int8)
     assert reftorch.fmod(smallest, -1).item() == 0
     assert reftorch.gcd(smallest, reftorch.zeros(1, dtype=reftorch.int8)).item() == -128  # 128 has no int8
+
+
+@pytest.mark.parametrize("name", ["fmod", "remainder", "floor_divide"])
+def test_remainders_of_dense_memory_equal_those_of_strided(name: str) -> None:
+    """Dense floats take the fast rung, unless a quotient among them is too large for it."""
+    function = getattr(reftorch, name)
+    a = reftorch.randn(3000) * 1000
+    b = reftorch.randn(3000)
+    b[::50] = 0
+    b[1::50] = float("inf")
+    a[2::50] = float("inf")
+    a[3::50] = float("nan")
+    far = reftorch.cat([a, reftorch.tensor([1e30, 3e38, 1.0])]), reftorch.cat([b, reftorch.tensor([3.0, 1e-40, 1e-45])])
+    for x, y in ((a, b), far, (a, reftorch.tensor(0.7)), (a, reftorch.tensor(0.0)), (a, reftorch.tensor(-3.0))):
+        strided = reftorch.stack([x, x], 1)[:, 0]
+        dense, plain = function(x, y), function(strided, y)
+        assert dense.equal(plain) or reftorch.allclose(dense, plain, rtol=0, atol=0, equal_nan=True)

@@ -24,9 +24,9 @@ def test_sine_of_dense_memory_equals_that_of_strided() -> None:
     far = reftorch.tensor([1e7, -3e10, 1e30, 0.5, float("inf"), float("nan")])
     for x in (near, far, reftorch.cat([near, far])):
         strided = reftorch.stack([x, x], 1)[:, 0]
-        for name in ("sin", "cos"):
+        for name in ("sin", "cos", "tan"):
             dense, plain = getattr(x, name)(), getattr(strided, name)()
-            assert reftorch.allclose(dense, plain, rtol=1e-6, atol=1e-7, equal_nan=True), name
+            assert reftorch.allclose(dense, plain, rtol=2e-6, atol=1e-7, equal_nan=True), name
 
 
 ERRORS = [

@@ -2,8 +2,10 @@
 // Division: true, rounded toward zero, rounded down, and the remainders of the last two.
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/cpu/Loops.h>
+#include <ATen/native/cpu/VectorMathWide.h>
 
 #include <cmath>
+#include <limits>
 
 namespace reftorch::at::native {
 namespace {
@@ -35,22 +37,47 @@ T div_floor_integer(T a, T b) {
   return inexact && ((a < 0) != (b < 0)) ? quotient - 1 : quotient;
 }
 
-// Python's floor division, by way of fmod: exact where a / b would round up to a whole number.
+// Python's floor division, by way of mod = fmod(a, b): exact where a / b would round up to a whole number.
 template <typename T>
-T div_floor_floating(T a, T b) {
-  if (b == 0) {
-    return a / b;
+T div_floor_floating(T a, T b, T mod) {
+  const T exact = (a - mod) / b, div = (mod != 0) & ((b < 0) != (mod < 0)) ? exact - T(1) : exact;
+  const T floordiv = std::floor(div), nearest = div - floordiv > T(0.5) ? floordiv + T(1) : floordiv;
+  return b == 0 ? a / b : div == 0 ? std::copysign(T(0), a / b) : nearest;
+}
+
+// The remainder with the divisor's sign.
+template <typename T>
+T signed_as_divisor(T mod, T b) {
+  return (mod != 0) & ((b < 0) != (mod < 0)) ? mod + b : mod;
+}
+
+// Whether some |a / b| is too large for vec_fmod. b: n numbers, or one where step is 0.
+TARGET_CLONES static bool has_large_quotient(const float* a, const float* b, int64_t step, int64_t n) {
+  constexpr auto kLargest = static_cast<float>(kLargestQuotient);
+  constexpr float kMax = std::numeric_limits<float>::max();
+  int32_t large = 0;
+  if (step == 0) {
+    const float bound = std::fabs(*b) * kLargest;
+    for (int64_t i = 0; i < n; i++) {
+      large |= (std::fabs(a[i]) >= bound) & (std::fabs(a[i]) <= kMax);
+    }
+    return large != 0 && *b != 0;
   }
-  const T mod = std::fmod(a, b);
-  T div = (a - mod) / b;
-  if (mod != 0 && (b < 0) != (mod < 0)) {
-    div -= T(1);
+  for (int64_t i = 0; i < n; i++) {
+    large |= (std::fabs(a[i]) >= std::fabs(b[i]) * kLargest) & (std::fabs(a[i]) <= kMax) & (b[i] != 0);
   }
-  if (div == 0) {
-    return std::copysign(T(0), a / b);
+  return large != 0;
+}
+
+// Whether the fast rung serves: float tensors that the check above runs through quickly, and it finds nothing.
+bool takes_fast_fmod(const TensorIterator& iter) {
+  if (iter.dtype() != kFloat || iter.ndim() != 1 || iter.strides(1)[0] != sizeof(float)) {
+    return false;
   }
-  const T floordiv = std::floor(div);
-  return div - floordiv > T(0.5) ? floordiv + T(1) : floordiv;
+  const int64_t step = iter.strides(2)[0];
+  return (step == 0 || step == sizeof(float)) &&
+         !has_large_quotient(static_cast<const float*>(iter.data_ptr(1)), static_cast<const float*>(iter.data_ptr(2)),
+                             step, iter.numel());
 }
 
 void div_trunc_kernel(TensorIterator& iter) {
@@ -76,9 +103,14 @@ void div_floor_kernel(TensorIterator& iter) {
     });
     return;
   }
+  if (takes_fast_fmod(iter)) {
+    return cpu_kernel(iter, [](float a, float b) -> float { return div_floor_floating(a, b, vec_fmod(a, b)); });
+  }
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "div_floor_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return div_floor_floating(opmath_t(a), opmath_t(b)); });
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
+      return div_floor_floating<opmath_t>(a, b, std::fmod(opmath_t(a), opmath_t(b)));
+    });
   });
 }
 
@@ -94,11 +126,13 @@ void remainder_kernel(TensorIterator& iter) {
     });
     return;
   }
+  if (takes_fast_fmod(iter)) {
+    return cpu_kernel(iter, [](float a, float b) -> float { return signed_as_divisor(vec_fmod(a, b), b); });
+  }
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "remainder_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
     cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
-      const opmath_t divisor = b, mod = std::fmod(opmath_t(a), divisor);
-      return mod != 0 && ((divisor < 0) != (mod < 0)) ? mod + divisor : mod;
+      return signed_as_divisor<opmath_t>(std::fmod(opmath_t(a), opmath_t(b)), b);
     });
   });
 }
@@ -113,6 +147,9 @@ void fmod_kernel(TensorIterator& iter) {
       });
     });
     return;
+  }
+  if (takes_fast_fmod(iter)) {
+    return cpu_kernel(iter, [](float a, float b) -> float { return vec_fmod(a, b); });
   }
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "fmod_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;

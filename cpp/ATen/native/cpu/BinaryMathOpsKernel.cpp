@@ -3,7 +3,7 @@
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/Math.h>
 #include <ATen/native/cpu/Loops.h>
-#include <ATen/native/cpu/VectorMath.h>
+#include <ATen/native/cpu/VectorMathWide.h>
 
 #include <algorithm>
 #include <cmath>
@@ -38,10 +38,10 @@ void fmin_kernel(TensorIterator& iter) {
 }
 
 void atan2_kernel(TensorIterator& iter) {
-  binary_float_kernel(iter, "atan2_cpu", [](auto a, auto b) { return std::atan2(a, b); });
+  binary_float_kernel(iter, "atan2_cpu", [](auto a, auto b) { return vec_atan2(a, b); });
 }
 void hypot_kernel(TensorIterator& iter) {
-  binary_float_kernel(iter, "hypot_cpu", [](auto a, auto b) { return std::hypot(a, b); });
+  binary_float_kernel(iter, "hypot_cpu", [](auto a, auto b) { return vec_hypot(a, b); });
 }
 void copysign_kernel(TensorIterator& iter) {
   binary_float_kernel(iter, "copysign_cpu", [](auto a, auto b) { return std::copysign(a, b); });

@@ -29,13 +29,19 @@ void mul_kernel(TensorIterator& iter) {
 // NaN wins over any number: it is the one value that differs from itself.
 void maximum_kernel(TensorIterator& iter) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "maximum_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return (a > b) | (a != a) ? a : b; });
+    cpu_kernel(iter, [](scalar_t first, scalar_t second) -> scalar_t {
+      const opmath_type<scalar_t> a = first, b = second;
+      return (a > b) | (a != a) ? a : b;
+    });
   });
 }
 
 void minimum_kernel(TensorIterator& iter) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "minimum_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return (a < b) | (a != a) ? a : b; });
+    cpu_kernel(iter, [](scalar_t first, scalar_t second) -> scalar_t {
+      const opmath_type<scalar_t> a = first, b = second;
+      return (a < b) | (a != a) ? a : b;
+    });
   });
 }
 

@@ -3,7 +3,7 @@
 // of integers. The 16-bit floats compute in float.
 #include <ATen/native/UnaryOps.h>
 #include <ATen/native/cpu/Loops.h>
-#include <ATen/native/cpu/VectorMath.h>
+#include <ATen/native/cpu/VectorMathWide.h>
 
 #include <cmath>
 
@@ -54,7 +54,7 @@ void log1p_kernel(TensorIterator& iter) {
   });
 }
 
-// The fast rung of sine and cosine takes no angle past kLargestAngle: it is for tensors that have none.
+// The fast rung of sine, cosine and tangent takes no angle past kLargestAngle: it is for tensors that have none.
 TARGET_CLONES static bool has_far_angle(const float* x, int64_t n) {
   int32_t far = 0;
   for (int64_t i = 0; i < n; i++) {
@@ -86,6 +86,15 @@ void cos_kernel(TensorIterator& iter) {
   });
 }
 
+void tan_kernel(TensorIterator& iter) {
+  if (takes_fast_angles(iter)) {
+    return cpu_kernel(iter, [](float a) -> float { return vec_tan(a); });
+  }
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "tan_cpu", [&] {
+    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::tan(opmath_type<scalar_t>(a)); });
+  });
+}
+
 void tanh_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "tanh_cpu", [&] {
     cpu_kernel(iter, [](scalar_t a) -> scalar_t { return vec_tanh(opmath_type<scalar_t>(a)); });
@@ -111,6 +120,7 @@ REGISTER_DISPATCH(log_stub, log_kernel)
 REGISTER_DISPATCH(log1p_stub, log1p_kernel)
 REGISTER_DISPATCH(sin_stub, sin_kernel)
 REGISTER_DISPATCH(cos_stub, cos_kernel)
+REGISTER_DISPATCH(tan_stub, tan_kernel)
 REGISTER_DISPATCH(tanh_stub, tanh_kernel)
 REGISTER_DISPATCH(sigmoid_stub, sigmoid_kernel)
 

@@ -1,9 +1,9 @@
 // Mirrors: aten/src/ATen/native/cpu/UnaryOpsKernel.cpp
 // Functions of real numbers that the C library has: powers and logarithms of other bases, angles, hyperbolas, erf.
-// Those with a fast rung have it in VectorMath.h.
+// Those with a fast rung have it in VectorMathWide.h.
 #include <ATen/native/UnaryOps.h>
 #include <ATen/native/cpu/UnaryFloat.h>
-#include <ATen/native/cpu/VectorMath.h>
+#include <ATen/native/cpu/VectorMathWide.h>
 
 #include <cmath>
 
@@ -17,40 +17,37 @@ void log2_kernel(TensorIterator& iter) {
   unary_float_kernel(iter, "log2_cpu", [](auto a) { return vec_log2(a); });
 }
 void log10_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "log10_cpu", [](auto a) { return std::log10(a); });
-}
-void tan_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "tan_cpu", [](auto a) { return std::tan(a); });
+  unary_float_kernel(iter, "log10_cpu", [](auto a) { return vec_log10(a); });
 }
 void asin_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "asin_cpu", [](auto a) { return std::asin(a); });
+  unary_float_kernel(iter, "asin_cpu", [](auto a) { return vec_asin(a); });
 }
 void acos_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "acos_cpu", [](auto a) { return std::acos(a); });
+  unary_float_kernel(iter, "acos_cpu", [](auto a) { return vec_acos(a); });
 }
 void atan_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "atan_cpu", [](auto a) { return std::atan(a); });
+  unary_float_kernel(iter, "atan_cpu", [](auto a) { return vec_atan(a); });
 }
 void sinh_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "sinh_cpu", [](auto a) { return std::sinh(a); });
+  unary_float_kernel(iter, "sinh_cpu", [](auto a) { return vec_sinh(a); });
 }
 void cosh_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "cosh_cpu", [](auto a) { return std::cosh(a); });
+  unary_float_kernel(iter, "cosh_cpu", [](auto a) { return vec_cosh(a); });
 }
 void asinh_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "asinh_cpu", [](auto a) { return std::asinh(a); });
+  unary_float_kernel(iter, "asinh_cpu", [](auto a) { return vec_asinh(a); });
 }
 void acosh_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "acosh_cpu", [](auto a) { return std::acosh(a); });
+  unary_float_kernel(iter, "acosh_cpu", [](auto a) { return vec_acosh(a); });
 }
 void atanh_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "atanh_cpu", [](auto a) { return std::atanh(a); });
+  unary_float_kernel(iter, "atanh_cpu", [](auto a) { return vec_atanh(a); });
 }
 void erf_kernel(TensorIterator& iter) {
   unary_float_kernel(iter, "erf_cpu", [](auto a) { return vec_erf(a); });
 }
 void erfc_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "erfc_cpu", [](auto a) { return std::erfc(a); });
+  unary_float_kernel(iter, "erfc_cpu", [](auto a) { return vec_erfc(a); });
 }
 
 constexpr double kDegreesPerRadian = 57.295779513082320876798154814105;
@@ -73,7 +70,6 @@ void angle_kernel(TensorIterator& iter) {
 REGISTER_DISPATCH(exp2_stub, exp2_kernel)
 REGISTER_DISPATCH(log2_stub, log2_kernel)
 REGISTER_DISPATCH(log10_stub, log10_kernel)
-REGISTER_DISPATCH(tan_stub, tan_kernel)
 REGISTER_DISPATCH(asin_stub, asin_kernel)
 REGISTER_DISPATCH(acos_stub, acos_kernel)
 REGISTER_DISPATCH(atan_stub, atan_kernel)

@@ -39,7 +39,7 @@ void sign_kernel(TensorIterator& iter) {
 
 void bitwise_not_kernel(TensorIterator& iter) {
   if (iter.dtype() == kBool) {
-    cpu_kernel(iter, [](bool a) -> bool { return !a; });
+    cpu_kernel(iter, [](uint8_t a) -> uint8_t { return a ^ 1; }); // as bytes: of bool no vector instructions are made
     return;
   }
   AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "bitwise_not_cpu",

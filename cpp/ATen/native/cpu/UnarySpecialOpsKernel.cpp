@@ -6,7 +6,7 @@
 #include <ATen/native/MathNormal.h>
 #include <ATen/native/UnaryOps.h>
 #include <ATen/native/cpu/UnaryFloat.h>
-#include <ATen/native/cpu/VectorMath.h>
+#include <ATen/native/cpu/VectorMathWide.h>
 
 #include <cmath>
 
@@ -34,7 +34,13 @@ void sinc_kernel(TensorIterator& iter) {
 }
 
 void erfinv_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "erfinv_cpu", [](auto a) { return static_cast<decltype(a)>(calc_erfinv(a)); });
+  unary_float_kernel(iter, "erfinv_cpu", [](auto a) {
+    if constexpr (std::is_same_v<decltype(a), float>) {
+      return vec_erfinv(a);
+    } else {
+      return calc_erfinv(a);
+    }
+  });
 }
 void lgamma_kernel(TensorIterator& iter) {
   unary_float_kernel(iter, "lgamma_cpu", [](auto a) { return std::lgamma(a); });

@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/cpu/vec/vec_base.h (exp, tanh), third_party/sleef
 // The fast rung of some functions for float: no branch, no call, so the compiler makes vector instructions of a loop
-// around them. The naive rung is the C library's function; double takes it. Left out: inverse and hyperbolic functions
-// but tanh.
+// around them. Exponential and logarithm have one for double, too. The naive rung is the C library's function, which
+// the others take for double. VectorMathWide.h has what is made of these.
 #pragma once
 
 #include <cmath>
@@ -51,8 +51,37 @@ VECTOR_MATH float vec_exp(float x) {
   const int32_t exponent = x == x ? static_cast<int32_t>(n) : 0, half = exponent >> 1;
   return p * pow2i(half) * pow2i(exponent - half);
 }
+
+VECTOR_MATH double pow2i_double(int32_t n) {
+  const int64_t bits = (int64_t(n) + 1023) << 52;
+  double f;
+  std::memcpy(&f, &bits, sizeof(f));
+  return f;
+}
+
+// The same with the Taylor series, whose 14th term is past the digits of a double, and ln2 split as fdlibm does.
 VECTOR_MATH double vec_exp(double x) {
-  return std::exp(x);
+  constexpr double kLog2e = 1.4426950408889634074, kLn2Hi = 6.93147180369123816490e-01,
+                   kLn2Lo = 1.90821492927058770002e-10;
+  constexpr double kRound = 6755399441055744.; // 1.5 * 2^52
+  const double clamped = x > 710. ? 710. : x < -746. ? -746. : x;
+  const double n = (clamped * kLog2e + kRound) - kRound;
+  const double r = (clamped - n * kLn2Hi) - n * kLn2Lo;
+  double p = 1. / 6227020800.;
+  p = p * r + 1. / 479001600.;
+  p = p * r + 1. / 39916800.;
+  p = p * r + 1. / 3628800.;
+  p = p * r + 1. / 362880.;
+  p = p * r + 1. / 40320.;
+  p = p * r + 1. / 5040.;
+  p = p * r + 1. / 720.;
+  p = p * r + 1. / 120.;
+  p = p * r + 1. / 24.;
+  p = p * r + 1. / 6.;
+  p = p * r + 1. / 2.;
+  p = p * (r * r) + r + 1.;
+  const int32_t exponent = x == x ? static_cast<int32_t>(n) : 0, half = exponent >> 1;
+  return p * pow2i_double(half) * pow2i_double(exponent - half);
 }
 
 // tanh x = (1 - e^-2|x|) / (1 + e^-2|x|) loses its digits near zero; there an odd polynomial (Cephes' tanhf) takes
@@ -132,8 +161,9 @@ VECTOR_MATH LogParts log_parts(float x) {
 }
 
 // What a logarithm is where the parts mean nothing.
-VECTOR_MATH float log_or_special(float x, float result) {
-  constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+template <typename T>
+VECTOR_MATH T log_or_special(T x, T result) {
+  constexpr T kInf = std::numeric_limits<T>::infinity(), kNan = std::numeric_limits<T>::quiet_NaN();
   return x > 0 ? (x < kInf ? result : x) : x == 0 ? -kInf : kNan;
 }
 
@@ -142,8 +172,35 @@ VECTOR_MATH float vec_log(float x) {
   const float log_m = parts.f + (parts.rest - parts.e * 2.12194440e-4f);
   return log_or_special(x, log_m + parts.e * 0.693359375f);
 }
+
+// log m = 2 artanh(s) for s = (m - 1) / (m + 1), by its Taylor series: |s| < 0.172, so the 11th term is past the digits
+// of a double. Written so that f = m - 1, which is exact, comes in last (fdlibm).
 VECTOR_MATH double vec_log(double x) {
-  return std::log(x);
+  constexpr double kLn2Hi = 6.93147180369123816490e-01, kLn2Lo = 1.90821492927058770002e-10;
+  const bool subnormal = x < std::numeric_limits<double>::min();
+  const double scaled = subnormal ? x * 18014398509481984. : x; // 2^54
+  int64_t bits;
+  std::memcpy(&bits, &scaled, sizeof(bits));
+  const int64_t mantissa_bits = (bits & 0x000fffffffffffff) | 0x3fe0000000000000; // in [1/2, 1)
+  double m;
+  std::memcpy(&m, &mantissa_bits, sizeof(m));
+  const bool low = m < 0.70710678118654752440;
+  const double e = static_cast<int32_t>(bits >> 52) - 1022 - (subnormal ? 54 : 0) - (low ? 1 : 0);
+  const double f = (low ? 2 * m : m) - 1;
+  const double s = f / (2 + f), z = s * s, half_square = 0.5 * f * f;
+  double p = 2. / 23.;
+  p = p * z + 2. / 21.;
+  p = p * z + 2. / 19.;
+  p = p * z + 2. / 17.;
+  p = p * z + 2. / 15.;
+  p = p * z + 2. / 13.;
+  p = p * z + 2. / 11.;
+  p = p * z + 2. / 9.;
+  p = p * z + 2. / 7.;
+  p = p * z + 2. / 5.;
+  p = p * z + 2. / 3.;
+  const double log_m = e * kLn2Lo + s * (half_square + z * p);
+  return log_or_special(x, e * kLn2Hi - ((half_square - log_m) - f));
 }
 
 // Exact for powers of two.
@@ -226,5 +283,3 @@ VECTOR_MATH float vec_cos(float x) {
 }
 
 } // namespace reftorch::at::native
-
-#undef VECTOR_MATH

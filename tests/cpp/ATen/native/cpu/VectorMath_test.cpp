@@ -140,3 +140,33 @@ TEST_CASE("vec_sin and vec_cos are within 2 units up to the largest angle") {
   CHECK(worst_ulps(kLargestAngle, sine, [](double x) { return std::sin(x); }) < 2);
   CHECK(worst_ulps(kLargestAngle, cosine, [](double x) { return std::cos(x); }) < 2);
 }
+
+TEST_CASE("exponential and logarithm of doubles are within 1.5 units of the C library's") {
+  constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  auto units = [](double got, double want) {
+    return got == want ? 0 : std::abs(got - want) / (std::nextafter(std::abs(want), inf) - std::abs(want));
+  };
+  double worst_exp = 0, worst_log = 0;
+  for (int i = -760000; i <= 720000; i++) {
+    const double x = i * 0.000999;
+    worst_exp = std::max(worst_exp, units(vec_exp(x), std::exp(x)));
+    const double power = std::exp(x);
+    if (power > 0 && power < inf) {
+      worst_log = std::max(worst_log, units(vec_log(power), std::log(power)));
+    }
+  }
+  CHECK(worst_exp < 1.5);
+  CHECK(worst_log < 1.5);
+  CHECK(vec_exp(0.) == 1);
+  CHECK(vec_exp(inf) == inf);
+  CHECK(vec_exp(-inf) == 0);
+  CHECK(vec_exp(710.) == inf);
+  CHECK(vec_exp(-746.) == 0);
+  CHECK(std::isnan(vec_exp(nan)));
+  CHECK(vec_log(1.) == 0);
+  CHECK(vec_log(0.) == -inf);
+  CHECK(vec_log(inf) == inf);
+  CHECK(vec_log(5e-324) == std::log(5e-324));
+  CHECK(std::isnan(vec_log(-1.)));
+  CHECK(std::isnan(vec_log(nan)));
+}

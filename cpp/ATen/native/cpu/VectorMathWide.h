@@ -1,0 +1,280 @@
+// Mirrors: aten/src/ATen/cpu/vec/vec_base.h (asin, atan2, pow, ...), third_party/sleef
+// The fast rung of more functions for float, as VectorMath.h has it: in double, where digits are to spare and the plain
+// formula will do, or by polynomials (least-squares fits). The naive rung is the C library's function, which
+// double takes. Left out: gamma functions.
+#pragma once
+
+#include <ATen/native/cpu/VectorMath.h>
+
+namespace reftorch::at::native {
+
+// --- exponentials and logarithms -------------------------------------------------------------------------------------
+
+// vec_exp in double, but only so many terms that nothing is missing from a float, and a range just past floats'.
+VECTOR_MATH double wide_exp(double x) {
+  constexpr double kLog2e = 1.4426950408889634074, kLn2 = 0.69314718055994530942;
+  constexpr double kRound = 6755399441055744.; // 1.5 * 2^52
+  const double clamped = x > 200. ? 200. : x < -200. ? -200. : x;
+  const double n = (clamped * kLog2e + kRound) - kRound, r = clamped - n * kLn2;
+  double p = 1. / 362880.;
+  p = p * r + 1. / 40320.;
+  p = p * r + 1. / 5040.;
+  p = p * r + 1. / 720.;
+  p = p * r + 1. / 120.;
+  p = p * r + 1. / 24.;
+  p = p * r + 1. / 6.;
+  p = p * r + 1. / 2.;
+  p = p * (r * r) + r + 1.;
+  return p * pow2i_double(x == x ? static_cast<int32_t>(n) : 0);
+}
+
+// vec_log likewise: a float's subnormal numbers are none here.
+VECTOR_MATH double wide_log(double x) {
+  int64_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  const int64_t mantissa_bits = (bits & 0x000fffffffffffff) | 0x3fe0000000000000; // in [1/2, 1)
+  double m;
+  std::memcpy(&m, &mantissa_bits, sizeof(m));
+  const bool low = m < 0.70710678118654752440;
+  const double e = static_cast<int32_t>(bits >> 52) - 1022 - (low ? 1 : 0);
+  const double f = (low ? 2 * m : m) - 1;
+  const double s = f / (2 + f), z = s * s;
+  double p = 2. / 11.;
+  p = p * z + 2. / 9.;
+  p = p * z + 2. / 7.;
+  p = p * z + 2. / 5.;
+  p = p * z + 2. / 3.;
+  p = p * z + 2.;
+  return log_or_special(x, e * 0.69314718055994530942 + s * p);
+}
+
+VECTOR_MATH float vec_log10(float x) {
+  return static_cast<float>(wide_log(double(x)) * 0.43429448190325182765);
+}
+VECTOR_MATH double vec_log10(double x) {
+  return std::log10(x);
+}
+
+// Below this, in size, sinh, asinh and atanh of a float are the float itself, and the formulas would lose digits.
+constexpr double kNearZero = 1e-4;
+
+VECTOR_MATH float vec_sinh(float x) {
+  const double a = std::fabs(double(x)), e = wide_exp(a);
+  return std::copysign(static_cast<float>(a < kNearZero ? a : 0.5 * (e - 1. / e)), x);
+}
+VECTOR_MATH double vec_sinh(double x) {
+  return std::sinh(x);
+}
+
+VECTOR_MATH float vec_cosh(float x) {
+  const double e = wide_exp(double(x));
+  return static_cast<float>(0.5 * (e + 1. / e));
+}
+VECTOR_MATH double vec_cosh(double x) {
+  return std::cosh(x);
+}
+
+VECTOR_MATH float vec_asinh(float x) {
+  const double a = std::fabs(double(x)), log = wide_log(a + std::sqrt(a * a + 1.));
+  return std::copysign(static_cast<float>(a < kNearZero ? a : log), x);
+}
+VECTOR_MATH double vec_asinh(double x) {
+  return std::asinh(x);
+}
+
+VECTOR_MATH float vec_acosh(float x) {
+  const double a = x, log = wide_log(a + std::sqrt(a * a - 1.));
+  return a < 1. ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(log);
+}
+VECTOR_MATH double vec_acosh(double x) {
+  return std::acosh(x);
+}
+
+VECTOR_MATH float vec_atanh(float x) {
+  const double a = std::fabs(double(x)), log = 0.5 * wide_log((1. + a) / (1. - a));
+  return std::copysign(static_cast<float>(a < kNearZero ? a : log), x);
+}
+VECTOR_MATH double vec_atanh(double x) {
+  return std::atanh(x);
+}
+
+// a^b = e^(b log |a|); the sign of a negative base stays where b is odd, and there is no root of one. What C says of 1,
+// of zeroth powers and of infinite ones is put right at the end. Truth is counted in ints: of tests of b alone, which
+// may be one number for all, the compiler would make branches.
+VECTOR_MATH float vec_pow(float a, float b) {
+  constexpr float kMax = std::numeric_limits<float>::max();
+  const double power = wide_exp(double(b) * wide_log(std::fabs(double(a))));
+  const float half = 0.5f * b;
+  int32_t bits; // the sign of -0, too
+  std::memcpy(&bits, &a, sizeof(bits));
+  const int whole = std::trunc(b) == b, odd = whole & int(std::trunc(half) != half);
+  const int one = int(b == 0.f) | int(a == 1.f) | (int(a == -1.f) & int(std::fabs(b) > kMax));
+  const int no_root = int(a < 0.f) & int(a >= -kMax) & (1 - whole) & int(b == b);
+  const auto size = static_cast<float>(power);
+  const float result = odd & int(bits < 0) ? -size : size;
+  return one ? 1.f : no_root ? std::numeric_limits<float>::quiet_NaN() : result;
+}
+VECTOR_MATH double vec_pow(double a, double b) {
+  return std::pow(a, b);
+}
+
+// --- the normal distribution -----------------------------------------------------------------------------------------
+
+// erfc |x| = t e^(q(t) - x^2) with t = 2 / (2 + |x|); past 12 it is zero.
+VECTOR_MATH float vec_erfc(float x) {
+  const double size = std::fabs(double(x)), a = size > 12. ? 12. : size, t = 2. / (2. + a);
+  double q = -0.1354891068089611;
+  q = q * t + 0.9355271251171756;
+  q = q * t - 2.6978524817504774;
+  q = q * t + 4.111872281958408;
+  q = q * t - 3.4418672033033237;
+  q = q * t + 1.605006953242051;
+  q = q * t - 0.6887325758428919;
+  q = q * t + 0.22011945601376298;
+  q = q * t + 0.3553760415994521;
+  q = q * t + 1.0016088927393207;
+  q = q * t - 1.2655693766782496;
+  const double tail = t * wide_exp(q - a * a);
+  return static_cast<float>(x < 0 ? 2. - tail : tail);
+}
+VECTOR_MATH double vec_erfc(double x) {
+  return std::erfc(x);
+}
+
+// x times a polynomial in w = -log(1 - x^2), or further out in its root (M. Giles, 2010).
+VECTOR_MATH float vec_erfinv(float x) {
+  const double wide = x, w = -wide_log((1. - wide) * (1. + wide));
+  const double u = w - 2.5, v = std::sqrt(w) - 3.;
+  double near = 3.3554608797342683e-10;
+  near = near * u - 8.772804697138196e-09;
+  near = near * u + 1.8037127718688942e-08;
+  near = near * u + 4.658918501030986e-07;
+  near = near * u - 3.4346114349227474e-06;
+  near = near * u - 4.961910786882357e-06;
+  near = near * u + 0.00021828263103301884;
+  near = near * u - 0.0012527446624941733;
+  near = near * u - 0.004177339405022157;
+  near = near * u + 0.2466402876358469;
+  near = near * u + 1.501409353513866;
+  double far = -3.0698410622289775e-05;
+  far = far * v + 0.00016147087600717908;
+  far = far * v - 0.0002753179399380198;
+  far = far * v - 0.0001213432663364497;
+  far = far * v + 0.0014736174824482398;
+  far = far * v - 0.00356651537613827;
+  far = far * v + 0.005688138261689105;
+  far = far * v - 0.00764284740424854;
+  far = far * v + 0.009445257413365242;
+  far = far * v + 1.0016752390096086;
+  far = far * v + 2.8329768021861788;
+  const double result = wide * (w < 5. ? near : far);
+  const float infinity = std::copysign(std::numeric_limits<float>::infinity(), x);
+  return std::fabs(x) == 1.f ? infinity : static_cast<float>(result);
+}
+
+// --- angles ----------------------------------------------------------------------------------------------------------
+
+constexpr float kPio2High = 1.57079637f, kPio2Low = -4.37113883e-8f; // pi / 2 in two floats
+
+// Sine over cosine, by sine_of_quarter's reduction; for |x| up to kLargestAngle.
+VECTOR_MATH float vec_tan(float x) {
+  return sine_of_quarter(x, 0) / sine_of_quarter(x, 1);
+}
+
+// For t in [0, 1].
+VECTOR_MATH float atan_of_ratio(float t) {
+  const float z = t * t;
+  float p = -0.002508576493073424f;
+  p = p * z + 0.013996484019444425f;
+  p = p * z - 0.03667028452701882f;
+  p = p * z + 0.0631821998184388f;
+  p = p * z - 0.08689044342165911f;
+  p = p * z + 0.1104203544310168f;
+  p = p * z - 0.14279616162661748f;
+  p = p * z + 0.19999790064327877f;
+  p = p * z - 0.333333321388807f;
+  return t + t * (z * p);
+}
+
+VECTOR_MATH float vec_atan(float x) {
+  const float a = std::fabs(x);
+  const float angle = atan_of_ratio(a > 1.f ? 1.f / a : a);
+  return std::copysign(a > 1.f ? (kPio2High - angle) + kPio2Low : angle, x);
+}
+VECTOR_MATH double vec_atan(double x) {
+  return std::atan(x);
+}
+
+// The angle of the point (x, y): that of the smaller side over the larger, turned into its eighth of the circle. Two
+// infinities are as good as equal.
+VECTOR_MATH float vec_atan2(float y, float x) {
+  const float ax = std::fabs(x), ay = std::fabs(y);
+  const float low = ax < ay ? ax : ay, high = ax < ay ? ay : ax;
+  const float ratio = low == high ? (high == 0.f ? 0.f : 1.f) : low / high;
+  const float eighth = atan_of_ratio(ratio);
+  const float quarter = ay > ax ? (kPio2High - eighth) + kPio2Low : eighth;
+  int32_t sign; // of -0, too
+  std::memcpy(&sign, &x, sizeof(sign));
+  const float half = sign < 0 ? (2.f * kPio2High - quarter) + 2.f * kPio2Low : quarter;
+  return (x != x) | (y != y) ? x + y : std::copysign(half, y);
+}
+VECTOR_MATH double vec_atan2(double y, double x) {
+  return std::atan2(y, x);
+}
+
+// For a in [0, 1/2], z = a^2.
+VECTOR_MATH float asin_of_small(float a, float z) {
+  float p = 0.038328239675315796f;
+  p = p * z + 0.026433395951080907f;
+  p = p * z + 0.04502020988783654f;
+  p = p * z + 0.07498761647128158f;
+  p = p * z + 0.16666673135759932f;
+  return a + a * (z * p);
+}
+
+// Near 1 by way of asin a = pi/2 - 2 asin sqrt((1 - a) / 2).
+VECTOR_MATH float vec_asin(float x) {
+  const float a = std::fabs(x);
+  const bool large = a > 0.5f;
+  const float z = large ? 0.5f * (1.f - a) : a * a;
+  const float angle = asin_of_small(large ? std::sqrt(z) : a, z);
+  return std::copysign(large ? (kPio2High - 2.f * angle) + kPio2Low : angle, x);
+}
+VECTOR_MATH double vec_asin(double x) {
+  return std::asin(x);
+}
+
+VECTOR_MATH float vec_acos(float x) {
+  const float a = std::fabs(x);
+  const bool large = a > 0.5f;
+  const float z = large ? 0.5f * (1.f - a) : a * a;
+  const float angle = asin_of_small(large ? std::sqrt(z) : a, z);
+  const float near_one = 2.f * angle, near_zero = (kPio2High - std::copysign(angle, x)) + kPio2Low;
+  return !large ? near_zero : x > 0 ? near_one : (2.f * kPio2High - near_one) + 2.f * kPio2Low;
+}
+VECTOR_MATH double vec_acos(double x) {
+  return std::acos(x);
+}
+
+// --- remainders ------------------------------------------------------------------------------------------------------
+
+// a - trunc(a / b) b, without an error where |a / b| < kLargestQuotient: two floats whose quotient is no whole number
+// are further from one than a double's rounding reaches, and the product fits.
+constexpr double kLargestQuotient = 1 << 28;
+VECTOR_MATH float vec_fmod(float a, float b) {
+  const double wide = b, mod = double(a) - std::trunc(double(a) / wide) * wide;
+  constexpr float kMax = std::numeric_limits<float>::max();
+  const bool endless = (std::fabs(b) > kMax) & (std::fabs(a) <= kMax); // leaves every number as it is
+  return std::copysign(static_cast<float>(endless ? double(a) : mod), a);
+}
+
+VECTOR_MATH float vec_hypot(float a, float b) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  const auto root = static_cast<float>(std::sqrt(double(a) * double(a) + double(b) * double(b)));
+  return (std::fabs(a) == kInf) | (std::fabs(b) == kInf) ? kInf : root;
+}
+VECTOR_MATH double vec_hypot(double a, double b) {
+  return std::hypot(a, b);
+}
+
+} // namespace reftorch::at::native

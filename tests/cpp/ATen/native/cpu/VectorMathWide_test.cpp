@@ -1,0 +1,127 @@
+// Mirrors: aten/src/ATen/test/vec_test_all_types.cpp
+// The fast rungs against the naive ones, in double: those that compute in double nearly round right, the polynomials
+// are within a few units in the last place.
+#include <ATen/native/cpu/VectorMathWide.h>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+using namespace reftorch::at::native;
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// |got - want| in units of want's last place as a float; nothing where both are the same infinity or both no number.
+double ulps(float got, double want) {
+  if (got == static_cast<float>(want) || (std::isnan(got) && std::isnan(want))) {
+    return 0;
+  }
+  int exponent = 0;
+  std::frexp(want, &exponent);
+  return std::abs(double(got) - want) / std::ldexp(1.0, std::max(exponent - 24, -149));
+}
+
+// The worst over floats of every magnitude and both signs, up to `limit`; the ends of the range as well.
+template <typename Fast, typename Naive>
+double worst_ulps(float limit, Fast fast, Naive naive) {
+  double worst = 0;
+  auto look_at = [&](float x) { worst = std::max(worst, ulps(fast(x), naive(double(x)))); };
+  for (uint32_t bits = 0; bits < 0x7f800000u; bits += 7919) {
+    float x;
+    std::memcpy(&x, &bits, sizeof(x));
+    if (x > limit) {
+      break;
+    }
+    look_at(x);
+    look_at(-x);
+  }
+  for (float x : {0.f, 1.f, 0.5f, 0.99999994f, limit}) {
+    look_at(x);
+    look_at(-x);
+  }
+  look_at(kNan);
+  return worst;
+}
+
+#define WORST(name, limit) \
+  worst_ulps(limit, [](float x) { return vec_##name(x); }, [](double x) { return std::name(x); })
+
+const float kCorners[] = {0.f,    -0.f,  1.f,    -1.f, 2.f,   -2.f, 3.f,   -3.f,  0.5f,   -0.5f,
+                          1e-40f, 1e30f, -1e30f, kInf, -kInf, kNan, 127.f, 128.f, -149.f, -150.f};
+
+} // namespace
+
+TEST_CASE("what computes in double is within six tenths of a unit") {
+  CHECK(WORST(log10, kInf) < 0.6);
+  CHECK(WORST(sinh, kInf) < 0.6);
+  CHECK(WORST(cosh, kInf) < 0.6);
+  CHECK(WORST(asinh, kInf) < 0.6);
+  CHECK(WORST(acosh, kInf) < 0.6);
+  CHECK(WORST(atanh, kInf) < 0.6);
+  CHECK(WORST(erfc, kInf) < 0.7);
+}
+
+TEST_CASE("erfinv undoes erf") {
+  for (float y : {1e-30f, 1e-8f, 0.01f, 0.5f, 0.9f, 0.96f, 0.99f, 0.9999f, 0.9999999f, 0.99999994f}) {
+    const double x = vec_erfinv(y), slope = M_2_SQRTPI * std::exp(-x * x);
+    const double error = y < 0.5f ? std::erf(x) - y : (1. - y) - std::erfc(x);
+    CHECK(std::abs(error / slope) <= 1e-7 * x);
+    CHECK(vec_erfinv(-y) == -vec_erfinv(y));
+  }
+  CHECK(vec_erfinv(0.f) == 0.f);
+  CHECK(vec_erfinv(1.f) == kInf);
+  CHECK(vec_erfinv(-1.f) == -kInf);
+  CHECK(std::isnan(vec_erfinv(1.5f)));
+  CHECK(std::isnan(vec_erfinv(kNan)));
+}
+
+TEST_CASE("angles are within a few units") {
+  CHECK(WORST(tan, kLargestAngle) < 4);
+  CHECK(WORST(atan, kInf) < 2);
+  CHECK(WORST(asin, kInf) < 3);
+  CHECK(WORST(acos, kInf) < 2);
+}
+
+TEST_CASE("functions of two numbers, at the corners and between") {
+  std::mt19937 generator(5);
+  std::uniform_real_distribution<float> uniform(-10, 10);
+  auto look_at = [](float a, float b) {
+    CAPTURE(a);
+    CAPTURE(b);
+    CHECK(ulps(vec_pow(a, b), std::pow(double(a), double(b))) < 0.6);
+    CHECK(ulps(vec_atan2(a, b), std::atan2(double(a), double(b))) < 2);
+    CHECK(ulps(vec_hypot(a, b), std::hypot(double(a), double(b))) < 0.6);
+    CHECK(std::signbit(vec_atan2(a, b)) == std::signbit(std::atan2(a, b)));
+    if (!(std::abs(double(a)) >= kLargestQuotient * std::abs(double(b))) || std::isinf(a) || b == 0) {
+      CHECK(ulps(vec_fmod(a, b), std::fmod(a, b)) == 0);
+    }
+  };
+  for (float a : kCorners) {
+    for (float b : kCorners) {
+      if (!std::isnan(a) && !std::isnan(b)) {
+        look_at(a, b);
+      }
+    }
+  }
+  for (int i = 0; i < 20000; i++) {
+    look_at(uniform(generator), uniform(generator));
+    look_at(std::exp(uniform(generator)), uniform(generator));
+    look_at(std::round(uniform(generator)), std::round(uniform(generator)));
+    look_at(1e7f * uniform(generator), uniform(generator));
+  }
+  CHECK(vec_pow(kNan, 0.f) == 1.f);
+  CHECK(vec_pow(1.f, kNan) == 1.f);
+  CHECK(std::isnan(vec_pow(2.f, kNan)));
+  CHECK(std::isnan(vec_pow(kNan, 2.f)));
+  CHECK(std::isnan(vec_atan2(kNan, 1.f)));
+  CHECK(std::isnan(vec_atan2(1.f, kNan)));
+  CHECK(std::isnan(vec_fmod(kNan, 1.f)));
+  CHECK(std::isnan(vec_fmod(1.f, kNan)));
+  CHECK(vec_hypot(kInf, kNan) == kInf);
+  CHECK(std::isnan(vec_hypot(1.f, kNan)));
+}
