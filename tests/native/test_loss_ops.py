@@ -78,11 +78,23 @@ def test_error(call: Any, error: type[Exception], message: str, real_torch_or_no
 @pytest.mark.parametrize("function", ["softmax", "log_softmax"])
 def test_fast_rung_equals_naive_rung(function: str) -> None:
     """The last dimension goes through vector code, any other through the plain loop."""
-    for n in (1, 15, 64, 65, 1000):
+    for n in (1, 15, 64, 65, 1000, 20_000):
         x = reftorch.randn(3, n)
         fast = getattr(x, function)(1)
         naive = getattr(x.t().contiguous(), function)(0).t()
         np.testing.assert_allclose(fast.numpy(), naive.contiguous().numpy(), rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [3, 64, 100])
+def test_rows_with_infinities_and_nan(n: int) -> None:
+    inf, nan = float("inf"), float("nan")
+    x = reftorch.zeros(5, n)
+    x[0, 1], x[1, 1], x[2], x[3, 1] = -inf, nan, -inf, inf
+    got = x.softmax(1)
+    assert got[0].tolist() == pytest.approx([0.0 if i == 1 else 1 / (n - 1) for i in range(n)])
+    assert got[1:4].isnan().all()
+    assert got[4].tolist() == pytest.approx([1 / n] * n)
+    assert x.log_softmax(1).isnan().equal(got.isnan())
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/SoftMaxKernel.cpp
-// Three rungs: softmax_strided, any dimension, plain; softmax_row, the last dimension, and softmax_columns, any other,
+// Three rungs: softmax_strided, any dimension, plain; softmax_rows, the last dimension, and softmax_columns, any other,
 // in vector instructions.
 #include <ATen/native/SoftMax.h>
 #include <ATen/native/cpu/Reduce.h>
@@ -32,39 +32,48 @@ void softmax_strided(scalar_t* out, const scalar_t* in, int64_t n, int64_t step)
   }
 }
 
-template <typename scalar_t, typename opmath_t>
-TARGET_CLONES static void exp_minus(opmath_t* powers, const scalar_t* in, opmath_t largest, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
-    powers[i] = vec_exp(opmath_t(in[i]) - largest);
-  }
-}
-
-template <typename scalar_t, typename opmath_t>
-TARGET_CLONES static void scale(scalar_t* out, const opmath_t* powers, opmath_t factor, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
-    out[i] = powers[i] * factor;
-  }
-}
-
-template <typename scalar_t, typename opmath_t>
-TARGET_CLONES static void subtract(scalar_t* out, const scalar_t* in, opmath_t largest, opmath_t log_sum, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
-    out[i] = (opmath_t(in[i]) - largest) - log_sum;
-  }
-}
-
-// `powers`: room for n values.
+// Rows of n dense elements, each in three passes: the largest, the powers and their sum, the quotients. A NaN is no
+// largest; its power is a NaN, and so the sum and all quotients are. `powers`: room for n values.
 template <bool log, typename scalar_t, typename opmath_t>
-void softmax_row(scalar_t* out, const scalar_t* in, int64_t n, opmath_t* powers) {
-  const auto* bytes = reinterpret_cast<const char*>(in);
-  const opmath_t largest = reduce_run<scalar_t>(bytes, sizeof(scalar_t), n, MaxOps<scalar_t, opmath_t>());
-  exp_minus(powers, in, largest, n);
-  const opmath_t sum =
-      reduce_run<opmath_t>(reinterpret_cast<const char*>(powers), sizeof(opmath_t), n, SumOps<opmath_t, opmath_t>());
-  if (log) {
-    subtract(out, in, largest, std::log(sum), n);
-  } else {
-    scale(out, powers, opmath_t(1) / sum, n);
+TARGET_CLONES static void softmax_rows(scalar_t* out, const scalar_t* in, int64_t rows, int64_t n, opmath_t* powers) {
+  constexpr int64_t kLanes = 64; // of maxima, so that none waits for the one before it
+  for (const scalar_t* end = in + rows * n; in != end; in += n, out += n) {
+    opmath_t lanes[kLanes], largest = -std::numeric_limits<opmath_t>::infinity();
+    int64_t i = 0;
+    if (n >= kLanes) {
+      std::fill_n(lanes, kLanes, largest);
+      for (; i + kLanes <= n; i += kLanes) {
+        for (int64_t l = 0; l < kLanes; l++) {
+          const opmath_t x = in[i + l];
+          lanes[l] = x > lanes[l] ? x : lanes[l];
+        }
+      }
+#pragma omp simd reduction(max : largest)
+      for (int64_t l = 0; l < kLanes; l++) {
+        largest = lanes[l] > largest ? lanes[l] : largest;
+      }
+    }
+#pragma omp simd reduction(max : largest)
+    for (int64_t k = i; k < n; k++) {
+      const opmath_t x = in[k];
+      largest = x > largest ? x : largest;
+    }
+    opmath_t sum = 0;
+    for (int64_t begin = 0; begin < n; begin += kBlock) { // Note [Cascade]
+      const int64_t length = std::min(kBlock, n - begin);
+      opmath_t part = 0;
+#pragma omp simd reduction(+ : part)
+      for (int64_t k = begin; k < begin + length; k++) {
+        const opmath_t power = vec_exp(opmath_t(in[k]) - largest);
+        powers[k] = power;
+        part += power;
+      }
+      sum += part;
+    }
+    const opmath_t log_sum = std::log(sum), factor = opmath_t(1) / sum;
+    for (int64_t k = 0; k < n; k++) {
+      out[k] = log ? (opmath_t(in[k]) - largest) - log_sum : powers[k] * factor;
+    }
   }
 }
 
@@ -140,14 +149,14 @@ void vec_softmax(const Tensor& output, const Tensor& input, DimShape shape, cons
     }
     const int64_t rows = shape.outer * shape.inner;
     parallel_for(0, rows, std::max<int64_t>(1, internal::GRAIN_SIZE / shape.n), [&](int64_t lo, int64_t hi) {
-      std::vector<opmath_t> powers(shape.inner == 1 ? shape.n : 0);
+      if (shape.inner == 1) {
+        std::vector<opmath_t> powers(shape.n);
+        softmax_rows<log>(out + lo * shape.n, in + lo * shape.n, hi - lo, shape.n, powers.data());
+        return;
+      }
       for (int64_t r = lo; r < hi; r++) {
         const int64_t first = r / shape.inner * shape.n * shape.inner + r % shape.inner;
-        if (shape.inner == 1) {
-          softmax_row<log>(out + first, in + first, shape.n, powers.data());
-        } else {
-          softmax_strided<log>(out + first, in + first, shape.n, shape.inner);
-        }
+        softmax_strided<log>(out + first, in + first, shape.n, shape.inner);
       }
     });
   });
@@ -174,27 +183,25 @@ void softmax_backward_strided(scalar_t* grad_in, const scalar_t* grad, const sca
   }
 }
 
-// The same for a dense row, in lanes.
+// The same for dense rows.
 template <bool log, typename scalar_t>
-TARGET_CLONES static void softmax_backward_row(scalar_t* grad_in, const scalar_t* grad, const scalar_t* y, int64_t n) {
+TARGET_CLONES static void softmax_backward_rows(scalar_t* grad_in, const scalar_t* grad, const scalar_t* y,
+                                                int64_t rows, int64_t n) {
   using opmath_t = opmath_type<scalar_t>;
-  constexpr int kLanes = 256 / sizeof(opmath_t);
-  opmath_t lanes[kLanes] = {};
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int l = 0; l < kLanes; l++) {
-      lanes[l] += log ? opmath_t(grad[i + l]) : opmath_t(grad[i + l]) * opmath_t(y[i + l]);
+  for (int64_t r = 0; r < rows; r++, grad_in += n, grad += n, y += n) {
+    opmath_t sum = 0;
+    for (int64_t begin = 0; begin < n; begin += kBlock) { // Note [Cascade]
+      const int64_t length = std::min(kBlock, n - begin);
+      opmath_t part = 0;
+#pragma omp simd reduction(+ : part)
+      for (int64_t i = begin; i < begin + length; i++) {
+        part += log ? opmath_t(grad[i]) : opmath_t(grad[i]) * opmath_t(y[i]);
+      }
+      sum += part;
     }
-  }
-  for (int l = 0; i < n; i++, l++) {
-    lanes[l] += log ? opmath_t(grad[i]) : opmath_t(grad[i]) * opmath_t(y[i]);
-  }
-  opmath_t sum = 0;
-  for (int l = 0; l < kLanes; l++) {
-    sum += lanes[l];
-  }
-  for (i = 0; i < n; i++) {
-    grad_in[i] = log ? opmath_t(grad[i]) - vec_exp(opmath_t(y[i])) * sum : (opmath_t(grad[i]) - sum) * opmath_t(y[i]);
+    for (int64_t i = 0; i < n; i++) {
+      grad_in[i] = log ? opmath_t(grad[i]) - vec_exp(opmath_t(y[i])) * sum : (opmath_t(grad[i]) - sum) * opmath_t(y[i]);
+    }
   }
 }
 
@@ -237,14 +244,14 @@ void vec_softmax_backward(const Tensor& grad_input, const Tensor& grad, const Te
     }
     parallel_for(0, shape.outer * shape.inner, std::max<int64_t>(1, internal::GRAIN_SIZE / shape.n),
                  [&](int64_t lo, int64_t hi) {
+                   if (shape.inner == 1) {
+                     const int64_t first = lo * shape.n;
+                     softmax_backward_rows<log>(grad_in + first, grad_out + first, y + first, hi - lo, shape.n);
+                     return;
+                   }
                    for (int64_t r = lo; r < hi; r++) {
                      const int64_t first = r / shape.inner * shape.n * shape.inner + r % shape.inner;
-                     if (shape.inner == 1) {
-                       softmax_backward_row<log>(grad_in + first, grad_out + first, y + first, shape.n);
-                     } else {
-                       softmax_backward_strided<log>(grad_in + first, grad_out + first, y + first, shape.n,
-                                                     shape.inner);
-                     }
+                     softmax_backward_strided<log>(grad_in + first, grad_out + first, y + first, shape.n, shape.inner);
                    }
                  });
   });
