@@ -206,3 +206,14 @@ def test_norms_of_rows_of_any_length(p: float, dtype: str) -> None:
         if abs(p) == float("inf"):
             x[n // 2] = float("nan")
             assert x.norm(p).isnan()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int16", "int32", "int64"])
+def test_sums_of_small_integers_do_not_overflow(dtype: str) -> None:
+    """They are widened one by one: no sum is taken in the dtype of the elements."""
+    x = reftorch.full((300, 700), 1 if dtype == "bool" else 100, dtype=getattr(reftorch, dtype))
+    one = int(x[0, 0])
+    assert x.sum().item() == 210_000 * one and x.sum().dtype == reftorch.int64
+    assert x.sum(0).tolist() == [300 * one] * 700 and x.sum(1).tolist() == [700 * one] * 300
+    assert x[:, ::2].sum().item() == 105_000 * one and x.t().sum(0, dtype=reftorch.int64).tolist() == [700 * one] * 300
+    assert x.count_nonzero().item() == 210_000

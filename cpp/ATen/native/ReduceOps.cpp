@@ -40,7 +40,8 @@ static void reduce(Tensor& out, const Tensor& self, OptionalIntArrayRef dims, bo
 static void sum_dim_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, OptionalType opt_dtype,
                         Tensor& out) {
   const ScalarType dtype = infer_dtype_from_optional(self, opt_dtype, out, "sum");
-  reduce<sum_stub>(out, self, dim, keepdim, dtype, dtype, 0);
+  const bool widens = dtype == kLong && c10::isIntegralType(self.scalar_type(), /*includeBool=*/true);
+  reduce<sum_stub>(out, self, dim, keepdim, widens ? self.scalar_type() : dtype, dtype, 0); // the kernel widens
 }
 
 static void sum_out(const Tensor& self, OptionalType dtype, Tensor& out) {
@@ -161,8 +162,7 @@ static void any_dims_out(const Tensor& self, OptionalIntArrayRef dim, bool keepd
 }
 
 static Tensor count_nonzero_dims(const Tensor& self, IntArrayRef dim) {
-  const Tensor mask = at::ne(self, detail::wrapped_scalar_tensor(0));
-  return at::sum(mask, dim);
+  return at::sum(self.scalar_type() == kBool ? self : at::ne(self, detail::wrapped_scalar_tensor(0)), dim);
 }
 
 static Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim) {

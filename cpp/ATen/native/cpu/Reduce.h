@@ -38,6 +38,25 @@ typename Ops::acc_t reduce_strided(const char* data, int64_t stride, int64_t n, 
   return acc;
 }
 
+// The same in a few independent partial results: none waits for the one before it.
+template <typename in_t, typename Ops>
+typename Ops::acc_t reduce_strided_lanes(const char* data, int64_t stride, int64_t n, const Ops& ops) {
+  constexpr int64_t kLanes = 8;
+  typename Ops::acc_t lanes[kLanes];
+  std::fill_n(lanes, kLanes, ops.identity());
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int64_t l = 0; l < kLanes; l++) {
+      lanes[l] = ops.reduce(lanes[l], *reinterpret_cast<const in_t*>(data + (i + l) * stride));
+    }
+  }
+  auto acc = reduce_strided<in_t>(data + i * stride, stride, n - i, ops);
+  for (int64_t l = 0; l < kLanes; l++) {
+    acc = ops.combine(lanes[l], acc);
+  }
+  return acc;
+}
+
 // The fast rung: dense elements, in lanes. Few are left at the end: for them the lanes are joined down to kStep first.
 // Where a NaN wins (Ops::nan_wins), values and NaNs are looked at apart: two instructions an element instead of four.
 template <int kLanes, typename in_t, typename Ops>
@@ -114,7 +133,7 @@ typename Ops::acc_t reduce_run(const char* data, int64_t stride, int64_t n, cons
   if (stride == int64_t(sizeof(in_t)) && n > kShort) {
     return reduce_dense(reinterpret_cast<const in_t*>(data), n, ops);
   }
-  return reduce_strided<in_t>(data, stride, n, ops);
+  return n > kShort ? reduce_strided_lanes<in_t>(data, stride, n, ops) : reduce_strided<in_t>(data, stride, n, ops);
 }
 
 // acc[c] takes in row[c], for rows `step` bytes apart: four at a time, so that acc is loaded and stored less often.

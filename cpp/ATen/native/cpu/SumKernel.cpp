@@ -7,10 +7,21 @@
 namespace reftorch::at::native {
 namespace {
 
+// Of integers of any width, without a wider copy of them. A bool is read as the byte 0 or 1 that it is.
+void sum_integers(TensorIterator& iter) {
+  AT_DISPATCH_INTEGRAL_TYPES_AND_BOOL(iter.input_dtype(), "sum_cpu", [&] {
+    using in_t = std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;
+    binary_kernel_reduce<int64_t, in_t>(iter, SumOps<int64_t, int64_t>());
+  });
+}
+
 void sum_kernel(TensorIterator& iter) {
   if (iter.dtype() == kBool) {
     binary_kernel_reduce<bool, bool>(iter, OrOps());
     return;
+  }
+  if (iter.dtype() == kLong) {
+    return sum_integers(iter);
   }
   AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "sum_cpu", [&] {
     binary_kernel_reduce<scalar_t, scalar_t>(iter, SumOps<scalar_t, acc_type<scalar_t>>());

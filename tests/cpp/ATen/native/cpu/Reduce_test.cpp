@@ -42,6 +42,19 @@ TEST_CASE("lanes and cascade find the same largest element as the naive loop") {
   }
 }
 
+TEST_CASE("independent partial results of strided elements join to the naive loop's") {
+  for (int64_t n : kLengths) {
+    const auto values = random_floats(3 * n);
+    const int64_t step = 3 * sizeof(float);
+    const MaxOps<float, float> largest;
+    CHECK(reduce_strided_lanes<float>(bytes(values), step, n, largest) ==
+          reduce_strided<float>(bytes(values), step, n, largest));
+    const SumOps<double, double> sum;
+    CHECK(reduce_strided_lanes<float>(bytes(values), step, n, sum) ==
+          doctest::Approx(reduce_strided<float>(bytes(values), step, n, sum)).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("integer sums are exact on every rung") {
   const SumOps<int64_t, int64_t> ops;
   for (int64_t n : kLengths) {
