@@ -44,6 +44,53 @@ def test_long_rows_are_sorted_as_short_ones(dtype: str, descending: bool) -> Non
     assert str(got.values.tolist()) == str(x[got.indices].tolist())
 
 
+@pytest.mark.parametrize("size", [1, 2, 7, 15, 16, 100, 2000])
+@pytest.mark.parametrize("spread", [3, 5000, 2**31, 2**62])
+def test_integers_of_any_range_are_sorted(size: int, spread: int) -> None:
+    """By insertion, by key, and by radix with as many digits as the range has."""
+    values = np.random.default_rng(size).integers(-spread, spread, size)
+    x = reftorch.from_numpy(values)
+    for descending in (False, True):
+        got = x.sort(stable=True, descending=descending)
+        order = np.argsort(-values if descending else values, kind="stable")
+        assert got.indices.tolist() == order.tolist() and got.values.tolist() == values[order].tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int64"])
+def test_median_is_that_of_a_stable_sort(dtype: str) -> None:
+    random = np.random.default_rng(4)
+    for size in (1, 2, 9, 10, 501):
+        x = reftorch.from_numpy(random.integers(0, max(2, size // 3), size)).to(getattr(reftorch, dtype))
+        order = x.sort(stable=True)
+        middle = (size - 1) // 2
+        assert x.median(0).indices == order.indices[middle] and x.median() == order.values[middle]
+        if x.is_floating_point():
+            x[size // 2] = float("nan")
+            numbers = size - 1
+            got = x.nanmedian(0)
+            if numbers:
+                order = x.sort(stable=True)  # NaN comes last
+                assert got.indices == order.indices[(numbers - 1) // 2]
+            assert x.median(0).indices == size // 2
+
+
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 7, 8, 100])
+def test_bounds_in_rows_of_any_length(length: int, right: bool) -> None:
+    boundaries = np.sort(np.random.default_rng(length).integers(0, 20, length)).astype(np.float32)
+    values = np.arange(-1, 21, 0.5, dtype=np.float32)
+    got = reftorch.searchsorted(reftorch.from_numpy(boundaries), reftorch.from_numpy(values), right=right)
+    assert got.tolist() == np.searchsorted(boundaries, values, "right" if right else "left").tolist()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32"])
+def test_unique_of_many(dtype: str) -> None:
+    values = np.random.default_rng(1).integers(0, 50, 3000).astype(dtype)
+    got = reftorch.unique(reftorch.from_numpy(values), return_inverse=True, return_counts=True)
+    for mine, want in zip(got, np.unique(values, return_inverse=True, return_counts=True), strict=True):
+        assert mine.tolist() == want.tolist()
+
+
 @pytest.mark.parametrize("dim", [None, 0, 1])
 @pytest.mark.parametrize("name", ["unique", "unique_consecutive"])
 def test_unique(name: str, dim: Any, real_torch: Any) -> None:

@@ -33,10 +33,8 @@ static Tensor bincount(const Tensor& self, const std::optional<Tensor>& opt_weig
   const Tensor places = (self.scalar_type() == kLong ? self : cast_to_dtype(self, kLong)).contiguous();
   int64_t length = minlength;
   if (places.numel() > 0) {
-    const auto [smallest, largest] =
-        std::minmax_element(places.data_ptr<int64_t>(), places.data_ptr<int64_t>() + places.numel());
-    TORCH_CHECK(*smallest >= 0, "bincount only supports 1-d non-negative integral inputs.");
-    length = std::max(length, *largest + 1);
+    TORCH_CHECK(at::amin(places, {}).item().toLong() >= 0, "bincount only supports 1-d non-negative integral inputs.");
+    length = std::max(length, at::amax(places, {}).item().toLong() + 1);
   }
   const Tensor result = detail::empty_generic(length, dtype, self.device());
   zero_impl(result);

@@ -6,9 +6,8 @@
 #include <ATen/Functions.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
+#include <ATen/native/Sorting.h>
 #include <ATen/native/TensorFactories.h>
-
-#include <numeric>
 
 namespace reftorch::at::native {
 
@@ -17,40 +16,41 @@ DEFINE_DISPATCH(run_starts_stub)
 
 using Unique = std::tuple<Tensor, Tensor, Tensor>;
 
-// rows: (n, width). Which row stands for each run, the run of each row, and how long each run is.
+// Which row stands for each run, the run of each row, and how long each run is.
 struct Runs {
   Tensor first, inverse, counts;
 };
 
-static Runs find_runs(const Tensor& rows, bool sort) {
+// rows: (n, width); the i-th in order is rows[order[i]], or without an order rows[i]. places: where in the inverse it
+// is told of, i itself if undefined.
+static Runs find_runs(const Tensor& rows, const Tensor& order, const Tensor& places, bool want_inverse) {
   const int64_t n = rows.sizes()[0];
-  Runs runs;
-  Tensor order;
-  if (sort) {
-    order = order_rows_stub(rows.device().type(), rows);
-  } else {
-    order = detail::empty_generic(n, kLong, rows.device());
-    std::iota(order.data_ptr<int64_t>(), order.data_ptr<int64_t>() + n, 0);
-  }
   const Tensor starts = run_starts_stub(rows.device().type(), rows, order);
   const bool* start = starts.data_ptr<bool>();
   int64_t count = 0;
   for (int64_t i = 0; i < n; i++) {
     count += start[i];
   }
+  Runs runs;
   runs.first = detail::empty_generic(count, kLong, rows.device());
   runs.counts = detail::empty_generic(count, kLong, rows.device());
-  runs.inverse = detail::empty_generic(n, kLong, rows.device());
-  const int64_t* place = order.data_ptr<int64_t>();
+  runs.inverse = detail::empty_generic(want_inverse ? n : 0, kLong, rows.device());
   int64_t *first = runs.first.data_ptr<int64_t>(), *counts = runs.counts.data_ptr<int64_t>(),
           *inverse = runs.inverse.data_ptr<int64_t>();
-  for (int64_t i = 0, run = -1, begin = 0; i < n; i++) {
-    if (start[i]) {
-      first[++run] = place[i];
-      begin = i;
-    }
-    counts[run] = i - begin + 1;
-    inverse[place[i]] = run;
+  const int64_t* place = places.defined() ? places.data_ptr<int64_t>() : nullptr;
+  for (int64_t i = 0, found = 0; found < count; i++) {
+    first[found] = i; // the next one writes over it, unless a run begins here
+    found += start[i];
+  }
+  for (int64_t i = 0, run = -1; want_inverse && i < n; i++) {
+    run += start[i];
+    inverse[place != nullptr ? place[i] : i] = run;
+  }
+  for (int64_t run = 0; run < count; run++) {
+    counts[run] = (run + 1 < count ? first[run + 1] : n) - first[run];
+  }
+  if (order.defined()) {
+    runs.first = at::index_select(order, 0, runs.first);
   }
   return runs;
 }
@@ -60,8 +60,14 @@ static Tensor nothing(const Tensor& self) {
 }
 
 static Unique unique_elements(const Tensor& self, bool sort, bool return_inverse, bool return_counts) {
-  const Tensor flat = at::reshape(self.contiguous(), {-1});
-  const Runs runs = find_runs(at::view(flat, {-1, 1}), sort);
+  Tensor flat = at::reshape(self.contiguous(), {-1}), places;
+  if (sort && flat.numel() > 0) {
+    const Tensor sorted = detail::empty_generic(flat.sizes(), flat.scalar_type(), flat.device());
+    places = detail::empty_generic(flat.sizes(), kLong, flat.device());
+    sort_stub(flat.device().type(), sorted, places, flat, 0, /*descending=*/false);
+    flat = sorted;
+  }
+  const Runs runs = find_runs(at::view(flat, {-1, 1}), Tensor(), places, return_inverse);
   return {at::index_select(flat, 0, runs.first), return_inverse ? at::view(runs.inverse, self.sizes()) : nothing(self),
           return_counts ? runs.counts : nothing(self)};
 }
@@ -86,7 +92,9 @@ static Unique unique_slices(const Tensor& self, int64_t dim, bool sort) {
     back.push_back(d == dim ? 0 : d < dim ? d + 1 : d);
   }
   const Tensor slices = (self.dim() == 0 ? at::view(self, {1}) : at::permute(self, order)).contiguous();
-  const Runs runs = find_runs(at::view(slices, {n, -1}), sort);
+  const Tensor rows = at::view(slices, {n, -1});
+  const Tensor places = sort ? order_rows_stub(rows.device().type(), rows) : Tensor();
+  const Runs runs = find_runs(rows, places, places, /*want_inverse=*/true);
   return {at::permute(at::index_select(slices, 0, runs.first), self.dim() == 0 ? DimVector(1, 0) : back), runs.inverse,
           runs.counts};
 }

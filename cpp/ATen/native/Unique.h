@@ -11,8 +11,8 @@ namespace reftorch::at::native {
 // number; equal rows stay in order.
 using order_rows_fn = Tensor (*)(const Tensor& self);
 DECLARE_DISPATCH(order_rows_fn, order_rows_stub)
-// Which rows begin a run: bool, n. Row i is self[order[i]]; it is compared with the one before it. NaN differs from
-// itself.
+// Which rows begin a run: bool, n. Row i is self[order[i]], or self[i] without an order; it is compared with the one
+// before it. NaN differs from itself.
 using run_starts_fn = Tensor (*)(const Tensor& self, const Tensor& order);
 DECLARE_DISPATCH(run_starts_fn, run_starts_stub)
 

@@ -4,7 +4,9 @@
 #include <ATen/native/Sorting.h>
 #include <ATen/native/cpu/DimApply.h>
 #include <ATen/native/cpu/NanLast.h>
+#include <ATen/native/cpu/Scratch.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -92,24 +94,30 @@ void kthvalue_kernel(const Tensor& values, const Tensor& indices, const Tensor& 
 }
 
 // The lower one of the two in the middle; of equals the one that a stable sort would bring there. A NaN is the median,
-// unless it is ignored.
+// unless it is ignored. The numbers alone are partitioned, without their places: then the row is searched for the right
+// one of those that equal the one in the middle.
 template <typename scalar_t>
 int64_t median_place(Row<const scalar_t> in, bool ignore_nan) {
-  int64_t nans = 0;
+  Scratch<opmath_type<scalar_t>> numbers(in.size);
+  int64_t count = 0;
   for (int64_t i = 0; i < in.size; i++) {
-    if (is_nan(in[i])) {
-      if (!ignore_nan) {
-        return i;
-      }
-      nans++;
+    numbers[count] = in[i];
+    count += !is_nan(in[i]);
+    if (!ignore_nan && count <= i) {
+      return i;
     }
   }
-  auto row = with_places(in);
-  const auto middle = row.begin() + std::max<int64_t>(0, (in.size - nans - 1) / 2);
-  std::nth_element(row.begin(), middle, row.end(), [](const auto& a, const auto& b) {
-    return less_nan_last(a.first, b.first) || (a.second < b.second && !less_nan_last(b.first, a.first));
-  });
-  return middle->second;
+  if (count == 0) {
+    return 0;
+  }
+  auto *begin = numbers.begin(), *middle = begin + (count - 1) / 2;
+  std::nth_element(begin, middle, begin + count);
+  const auto median = *middle;
+  int64_t equals_before = std::count(begin, middle, median), place = 0;
+  while (in[place] != median || equals_before-- > 0) {
+    place++;
+  }
+  return place;
 }
 
 void median_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool ignore_nan) {

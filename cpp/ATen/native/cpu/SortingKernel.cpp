@@ -1,12 +1,15 @@
 // Mirrors: aten/src/ATen/native/cpu/SortingKernel.cpp
-// Stable sorting of rows. Three rungs: sort_row_by_comparison, plain; sort_row_by_key, on unsigned keys;
-// sort_row_by_radix, for long rows, without a comparison. Left out: x86-simd-sort.
+// Stable sorting of rows. Rungs: sort_row_by_comparison, plain; sort_row_by_insertion, for the shortest;
+// sort_row_by_key, on unsigned keys; sort_row_by_radix, for long rows, without a comparison. Left out: x86-simd-sort.
 #include <ATen/Dispatch.h>
 #include <ATen/native/Sorting.h>
 #include <ATen/native/cpu/DimApply.h>
 #include <ATen/native/cpu/NanLast.h>
+#include <ATen/native/cpu/Scratch.h>
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -20,6 +23,21 @@ void sort_row_by_comparison(Row<const scalar_t> in, int64_t* order, bool descend
     std::stable_sort(order, order + in.size, [&](int64_t a, int64_t b) { return greater_nan_first(in[a], in[b]); });
   } else {
     std::stable_sort(order, order + in.size, [&](int64_t a, int64_t b) { return less_nan_last(in[a], in[b]); });
+  }
+}
+
+// Each element moves down past those that belong behind it: quickest for a handful.
+template <typename scalar_t, typename Before>
+void sort_row_by_insertion(Row<const scalar_t> in, Row<scalar_t> out, Row<int64_t> places, const Before& before) {
+  for (int64_t i = 0; i < in.size; i++) {
+    const scalar_t value = in[i];
+    int64_t j = i;
+    for (; j > 0 && before(value, out[j - 1]); j--) {
+      out[j] = out[j - 1];
+      places[j] = places[j - 1];
+    }
+    out[j] = value;
+    places[j] = i;
   }
 }
 
@@ -82,42 +100,77 @@ void sort_row_by_key(Row<const scalar_t> in, int64_t* order, bool descending) {
 
 constexpr int kDigitBits = 11, kDigits = 1 << kDigitBits;
 
-// From the last digit to the first, each pass stable: elements are counted by digit, then moved to their bucket.
-template <typename scalar_t>
-void sort_row_by_radix(Row<const scalar_t> in, int64_t* order, bool descending) {
-  using key_t = key_type<scalar_t>;
-  struct Element {
-    key_t key;
-    uint32_t place;
-  };
-  constexpr int kPasses = (8 * sizeof(key_t) + kDigitBits - 1) / kDigitBits;
-  const int64_t n = in.size;
-  std::vector<Element> elements(n), moved(n);
-  std::vector<uint32_t> counts(kPasses * kDigits, 0);
+template <typename word_t>
+struct RadixElement {
+  word_t word;
+  uint32_t place;
+};
+
+// From the last digit to the first, each pass stable: elements are counted by digit, then moved to their bucket. Gives
+// the elements, in `elements` or in `moved`, in order of their words, of which `largest` is the largest.
+template <typename word_t>
+RadixElement<word_t>* radix_sort(RadixElement<word_t>* elements, RadixElement<word_t>* moved, int64_t n,
+                                 word_t largest) {
+  constexpr int kMaxPasses = (8 * sizeof(word_t) + kDigitBits - 1) / kDigitBits;
+  int passes = 0;
+  while (passes < kMaxPasses && largest >> (passes * kDigitBits) != 0) {
+    passes++;
+  }
+  std::vector<uint32_t> counts(passes * kDigits, 0);
   for (int64_t i = 0; i < n; i++) {
-    const key_t key = radix_key(in[i]);
-    elements[i] = {descending ? key_t(~key) : key, uint32_t(i)};
-    for (int pass = 0; pass < kPasses; pass++) {
-      counts[pass * kDigits + (elements[i].key >> (pass * kDigitBits)) % kDigits]++;
+    for (int pass = 0; pass < passes; pass++) {
+      counts[pass * kDigits + (elements[i].word >> (pass * kDigitBits)) % kDigits]++;
     }
   }
-  for (int pass = 0; pass < kPasses; pass++) {
+  for (int pass = 0; pass < passes; pass++) {
     uint32_t* count = &counts[pass * kDigits];
     const int shift = pass * kDigitBits;
-    if (count[(elements[0].key >> shift) % kDigits] == n) {
+    if (count[(elements[0].word >> shift) % kDigits] == n) {
       continue; // all have the same digit
     }
     uint32_t begin = 0;
     for (int digit = 0; digit < kDigits; digit++) {
       begin += std::exchange(count[digit], begin);
     }
-    for (const Element& element : elements) {
-      moved[count[(element.key >> shift) % kDigits]++] = element;
+    for (int64_t i = 0; i < n; i++) {
+      moved[count[(elements[i].word >> shift) % kDigits]++] = elements[i];
     }
-    elements.swap(moved);
+    std::swap(elements, moved);
   }
+  return elements;
+}
+
+// Of the keys only what lies above the lowest counts: integers of a small range are sorted in a pass or two.
+template <typename word_t, typename F>
+void order_by_radix(int64_t* order, int64_t n, word_t largest, const F& word) {
+  Scratch<RadixElement<word_t>> elements(n), moved(n);
   for (int64_t i = 0; i < n; i++) {
-    order[i] = elements[i].place;
+    elements[i] = {word_t(word(i)), uint32_t(i)};
+  }
+  const RadixElement<word_t>* sorted = radix_sort(elements.begin(), moved.begin(), n, largest);
+  for (int64_t i = 0; i < n; i++) {
+    order[i] = sorted[i].place;
+  }
+}
+
+template <typename scalar_t>
+void sort_row_by_radix(Row<const scalar_t> in, int64_t* order, bool descending) {
+  using key_t = key_type<scalar_t>;
+  key_t low = std::numeric_limits<key_t>::max(), high = 0;
+  for (int64_t i = 0; i < in.size; i++) {
+    const key_t key = radix_key(in[i]);
+    low = std::min(low, key);
+    high = std::max(high, key);
+  }
+  auto word = [=](int64_t i) -> key_t {
+    const key_t key = radix_key(in[i]);
+    return descending ? high - key : key - low;
+  };
+  const key_t range = high - low;
+  if (range <= std::numeric_limits<uint32_t>::max()) {
+    order_by_radix<uint32_t>(order, in.size, uint32_t(range), word);
+  } else {
+    order_by_radix<uint64_t>(order, in.size, range, word);
   }
 }
 
@@ -128,13 +181,17 @@ void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
       const auto in = row_of<const scalar_t>(first[0], self, dim);
       const auto out = row_of<scalar_t>(first[1], values, dim);
       const auto places = row_of<int64_t>(first[2], indices, dim);
-      std::vector<int64_t> order(in.size);
-      if (in.size < kKeysFrom || in.size > int64_t(std::numeric_limits<uint32_t>::max())) {
-        sort_row_by_comparison(in, order.data(), descending);
+      if (in.size < kKeysFrom) {
+        return descending ? sort_row_by_insertion(in, out, places, greater_nan_first<scalar_t>)
+                          : sort_row_by_insertion(in, out, places, less_nan_last<scalar_t>);
+      }
+      Scratch<int64_t> order(in.size);
+      if (in.size > int64_t(std::numeric_limits<uint32_t>::max())) {
+        sort_row_by_comparison(in, order.begin(), descending);
       } else if (in.size < kRadixFrom) {
-        sort_row_by_key(in, order.data(), descending);
+        sort_row_by_key(in, order.begin(), descending);
       } else {
-        sort_row_by_radix(in, order.data(), descending);
+        sort_row_by_radix(in, order.begin(), descending);
       }
       for (int64_t i = 0; i < in.size; i++) {
         out[i] = in[order[i]];

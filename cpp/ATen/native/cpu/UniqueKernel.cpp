@@ -1,8 +1,7 @@
 // Mirrors: aten/src/ATen/native/Unique.cpp
-#include <ATen/Dispatch.h>
 #include <ATen/EmptyTensor.h>
-#include <ATen/native/Sorting.h>
 #include <ATen/native/Unique.h>
+#include <ATen/native/cpu/Loops.h>
 #include <ATen/native/cpu/NanLast.h>
 
 #include <algorithm>
@@ -14,12 +13,6 @@ namespace {
 Tensor order_rows_kernel(const Tensor& self) {
   const int64_t n = self.sizes()[0], width = self.sizes()[1];
   const Tensor order = detail::empty_generic(n, kLong, self.device());
-  if (width == 1 && n > 0) { // single elements: the sort has a quicker way
-    const Tensor column = detail::alias_with_sizes_and_strides(self, n, int64_t(1), self.storage_offset());
-    sort_stub(self.device().type(), detail::empty_generic(n, self.scalar_type(), self.device()), order, column, 0,
-              /*descending=*/false);
-    return order;
-  }
   int64_t* places = order.data_ptr<int64_t>();
   std::iota(places, places + n, 0);
   AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "unique_dim", [&] {
@@ -32,18 +25,32 @@ Tensor order_rows_kernel(const Tensor& self) {
   return order;
 }
 
+// Single elements that lie in order: the naive rung's comparison in one flat loop.
+template <typename scalar_t>
+TARGET_CLONES static void differ_from_neighbour(uint8_t* out, const scalar_t* data, int64_t n) {
+  for (int64_t i = 1; i < n; i++) {
+    out[i] = opmath_type<scalar_t>(data[i]) != opmath_type<scalar_t>(data[i - 1]);
+  }
+}
+
 Tensor run_starts_kernel(const Tensor& self, const Tensor& order) {
   const int64_t n = self.sizes()[0], width = self.sizes()[1];
   const Tensor starts = detail::empty_generic(n, kBool, self.device());
-  const int64_t* places = order.data_ptr<int64_t>();
+  const int64_t* places = order.defined() ? order.data_ptr<int64_t>() : nullptr;
   AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "unique", [&] {
     using opmath_t = opmath_type<scalar_t>;
     const scalar_t* data = self.data_ptr<scalar_t>();
     bool* out = starts.data_ptr<bool>();
-    for (int64_t i = 0; i < n; i++) {
-      const scalar_t* row = data + places[i] * width;
-      out[i] = i == 0 || !std::equal(row, row + width, data + places[i - 1] * width,
-                                     [](scalar_t a, scalar_t b) { return opmath_t(a) == opmath_t(b); });
+    if (n > 0) {
+      out[0] = true;
+    }
+    if (width == 1 && places == nullptr) {
+      return differ_from_neighbour(reinterpret_cast<uint8_t*>(out), data, n);
+    }
+    auto row = [&](int64_t i) { return data + (places != nullptr ? places[i] : i) * width; };
+    for (int64_t i = 1; i < n; i++) {
+      out[i] = !std::equal(row(i), row(i) + width, row(i - 1),
+                           [](scalar_t a, scalar_t b) { return opmath_t(a) == opmath_t(b); });
     }
   });
   return starts;
