@@ -5,6 +5,7 @@ Mirrors: test/test_view_ops.py, test/test_shape_ops.py
 
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import reftorch
@@ -236,3 +237,23 @@ def test_copies_do_not() -> None:
     copies = [x.clone(), x.t().reshape(6), reftorch.cat([x, x]), x.repeat(1, 1), x.flip(0), x.tril()]
     x.fill_(7)
     assert all((c == 0).all() for c in copies)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+def test_flips_of_every_width(dtype: str) -> None:
+    x = reftorch.randint(0, 100, (5, 37, 3)).to(getattr(reftorch, dtype))
+    for dims in ((), (0,), (1,), (2,), (0, 2), (0, 1, 2)):
+        for source in (x, x.transpose(0, 1), x[:, 1:]):
+            assert (source.flip(dims).numpy() == np.flip(source.numpy(), dims)).all()
+
+
+@pytest.mark.parametrize("ndim", [0, 1, 2, 3])
+def test_stack_along_every_dimension(ndim: int) -> None:
+    tensors = [reftorch.randn(4, 1, 3)[(0,) * (3 - ndim)] for _ in range(5)]
+    for dim in range(-ndim - 1, ndim + 1):
+        want = np.stack([t.numpy() for t in tensors], dim)
+        assert (reftorch.stack(tensors, dim).numpy() == want).all()
+        turned = [t.movedim(0, -1).contiguous().movedim(-1, 0) if ndim else t for t in tensors]
+        assert (reftorch.stack(turned, dim).numpy() == want).all()
+        mixed = [t.double() if i == 2 else t for i, t in enumerate(tensors)]
+        assert (reftorch.stack(mixed, dim).numpy() == want).all() and reftorch.stack(mixed).dtype == reftorch.float64

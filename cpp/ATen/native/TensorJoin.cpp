@@ -96,8 +96,10 @@ static Tensor& cat_out(TensorList tensors, int64_t dim, Tensor& out) {
   if (first == nullptr) {
     return out;
   }
+  // Rows of one element are moved sooner by a copy with strides, tensor by tensor: stack(..., dim=-1).
   const bool dense = out.is_contiguous() && std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
-                       return t.is_contiguous() && t.scalar_type() == out.scalar_type();
+                       return t.is_contiguous() && t.scalar_type() == out.scalar_type() &&
+                              (should_skip(t) || dim == 0 || t.sizes()[dim] * t.strides()[dim] > 1);
                      });
   if (dense) {
     cat_dense(tensors, dim, out);
@@ -119,15 +121,33 @@ static Tensor cat(TensorList tensors, int64_t dim) {
   return cat_out(tensors, dim, out);
 }
 
+// Whether the result, of so many dimensions, is made of the tensors' bytes as they lie in memory. With four dimensions
+// it may be channels_last.
+static bool stacks_as_bytes(TensorList tensors, int64_t ndim, const Tensor& out) {
+  return !out.defined() && ndim != 4 && std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
+    return t.is_contiguous() && t.scalar_type() == tensors[0].scalar_type();
+  });
+}
+
 // The tensors, each with one dimension more, side by side.
 static Tensor& stack_out(TensorList tensors, int64_t dim, Tensor& out) {
   TORCH_CHECK(!tensors.empty(), "stack expects a non-empty TensorList");
-  dim = maybe_wrap_dim(dim, tensors[0].dim() + 1);
-  std::vector<Tensor> rows;
-  for (size_t i = 0; i < tensors.size(); i++) {
+  const int64_t ndim = tensors[0].dim() + 1;
+  dim = maybe_wrap_dim(dim, ndim);
+  for (size_t i = 1; i < tensors.size(); i++) {
     TORCH_CHECK(tensors[i].sizes() == tensors[0].sizes(), "stack expects each tensor to be equal size, but got ",
                 tensors[0].sizes(), " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
-    rows.push_back(at::unsqueeze(tensors[i], dim));
+  }
+  if ((dim + 1 < ndim || ndim == 1) && stacks_as_bytes(tensors, ndim, out)) {
+    DimVector sizes(tensors[0].sizes());
+    sizes.insert(dim, static_cast<int64_t>(tensors.size()));
+    out = detail::empty_generic(sizes, tensors[0].scalar_type(), tensors[0].device());
+    cat_dense(tensors, dim, out);
+    return out;
+  }
+  std::vector<Tensor> rows;
+  for (const Tensor& t : tensors) {
+    rows.push_back(at::unsqueeze(t, dim));
   }
   return cat_out(rows, dim, out);
 }

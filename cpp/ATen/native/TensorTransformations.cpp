@@ -1,62 +1,40 @@
 // Mirrors: aten/src/ATen/native/TensorTransformations.cpp
 // Elements in another order: reversed, rolled, turned.
+#include <ATen/native/TensorTransformations.h>
+
 #include <ATen/ShapeFunctions.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 namespace reftorch::at::native {
 
+DEFINE_DISPATCH(flip_stub)
+
 // --- reversal --------------------------------------------------------------------------------------------------------
 
-template <typename T>
-static void reverse_rows(const T* in, T* out, int64_t outer, int64_t n, int64_t inner) {
-  for (int64_t o = 0; o < outer; o++) {
-    if (inner == 1) {
-      std::reverse_copy(in + o * n, in + (o + 1) * n, out + o * n);
-      continue;
-    }
-    for (int64_t i = 0; i < n; i++) {
-      std::copy_n(in + (o * n + n - 1 - i) * inner, inner, out + (o * n + i) * inner);
-    }
-  }
-}
-
-// in, out: (outer, n, inner), one pass for each flipped dimension.
+// One pass for each flipped dimension, the last into the result where that is dense.
 static Tensor flip(const Tensor& self, IntArrayRef dims) {
   const auto flipped = dims.empty() ? std::bitset<dim_bitset_size>() : dim_list_to_bitset(dims, self.dim());
   Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
   Tensor current = self.contiguous();
+  DimVector passes;
   for (int64_t d = 0; d < self.dim(); d++) {
-    if (!flipped[d] || self.sizes()[d] < 2 || self.numel() == 0) {
-      continue;
+    if (flipped[d] && self.sizes()[d] > 1 && self.numel() > 0) {
+      passes.push_back(d);
     }
-    Tensor next = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
-    const int64_t inner = current.strides()[d], n = self.sizes()[d], outer = self.numel() / (n * inner);
-    switch (self.itemsize()) { // only the size of an element matters to a move
-      case 1:
-        reverse_rows(static_cast<uint8_t*>(current.data_ptr()), static_cast<uint8_t*>(next.data_ptr()), outer, n,
-                     inner);
-        break;
-      case 2:
-        reverse_rows(static_cast<uint16_t*>(current.data_ptr()), static_cast<uint16_t*>(next.data_ptr()), outer, n,
-                     inner);
-        break;
-      case 4:
-        reverse_rows(static_cast<uint32_t*>(current.data_ptr()), static_cast<uint32_t*>(next.data_ptr()), outer, n,
-                     inner);
-        break;
-      default:
-        reverse_rows(static_cast<uint64_t*>(current.data_ptr()), static_cast<uint64_t*>(next.data_ptr()), outer, n,
-                     inner);
-        break;
-    }
+  }
+  for (size_t k = 0; k < passes.size(); k++) {
+    const bool into_result = k + 1 == passes.size() && result.is_contiguous();
+    const Tensor next = into_result ? result : detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
+    flip_stub(self.device().type(), next, current, passes[k]);
     current = next;
   }
-  at::copy_(result, current);
+  if (!current.is_same(result)) {
+    at::copy_(result, current);
+  }
   return result;
 }
 

@@ -3,23 +3,28 @@
 // the range.
 #include <ATen/native/RangeFactories.h>
 
-#include <ATen/Dispatch.h>
+#include <ATen/native/cpu/Loops.h>
 
 #include <cmath>
 
 namespace reftorch::at::native {
 namespace {
 
+// data[i] = start + step * i for i in [begin, end)
+template <typename scalar_t, typename acc_t>
+TARGET_CLONES static void fill_range(scalar_t* data, acc_t start, acc_t step, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; i++) {
+    data[i] = static_cast<scalar_t>(static_cast<opmath_type<scalar_t>>(start + step * static_cast<acc_t>(i)));
+  }
+}
+
 void arange_kernel(const Tensor& out, const Scalar& start_scalar, const Scalar& step_scalar) {
   AT_DISPATCH_ALL_NUMBERS(out.scalar_type(), "arange_cpu", [&] {
     using acc_t = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, double>;
     const auto start = start_scalar.to<acc_t>(), step = step_scalar.to<acc_t>();
     scalar_t* data = out.data_ptr<scalar_t>();
-    at::parallel_for(0, out.numel(), at::internal::GRAIN_SIZE, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; i++) {
-        data[i] = static_cast<scalar_t>(static_cast<opmath_type<scalar_t>>(start + step * static_cast<acc_t>(i)));
-      }
-    });
+    at::parallel_for(0, out.numel(), at::internal::GRAIN_SIZE,
+                     [&](int64_t begin, int64_t end) { fill_range(data, start, step, begin, end); });
   });
 }
 
