@@ -132,7 +132,7 @@ def collate(batch: Sequence, *, collate_fn_map: dict[type | tuple[type, ...], Ca
     if isinstance(elem, tuple) and hasattr(elem, "_fields"):
         return type(elem)(*(collate(samples, collate_fn_map=collate_fn_map) for samples in zip(*batch, strict=True)))
     if isinstance(elem, Sequence):
-        if any(len(sample) != len(elem) for sample in batch):
+        if len(set(map(len, batch))) > 1:
             raise RuntimeError("each element in list of batch should be of equal size")
         columns = [collate(samples, collate_fn_map=collate_fn_map) for samples in zip(*batch, strict=True)]
         return columns if isinstance(elem, tuple) else _like_sequence(elem, columns)
