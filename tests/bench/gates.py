@@ -2,13 +2,15 @@
 
 Mirrors: nothing in PyTorch: it compares with its own past, not with another library.
 
-    make bench                          every gate, one thread
+    make bench                          every gate on one thread, then both suites whole on one and on two
     make bench ARGS='--only graph'      the groups whose name contains a word
+    make bench ARGS='--only suite --threads 2'
     make bench ARGS='--rounds 30'       more patience on a noisy machine
 """
 
 import argparse
 import importlib.util
+import math
 import os
 import platform
 import re
@@ -73,6 +75,15 @@ GATES = (
 )
 IMPORT = Gate("import", 0.1, 0.03, ("import",))
 
+# The geometric mean of the ratios of a whole suite, and what one case may be at most where no reason is written below.
+MEANS = {"ops": 0.35, "kernels": 0.6}
+SUITES = "suites, whole"
+LARGEST_RATIO = 1.3
+REASONS = {
+    "layer_norm_1e6": "made of five ops, where torch has one kernel",
+    "layer_norm_1e7": "made of five ops, where torch has one kernel",
+}
+
 
 def measured_pattern(pattern: str) -> tuple[str, ...]:
     """A backward is measured as both ways less forward: which cases that takes."""
@@ -117,11 +128,42 @@ def seconds_to_run(code: str) -> float:
     return time.perf_counter() - before
 
 
+def geometric_mean(ratios: list[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def judge_suites(threads: int, rounds: int) -> dict[str, int]:
+    """Print the geometric mean of each suite and the cases that are too slow; count the verdicts."""
+    verdicts = {"pass": 0, "MISS": 0, "absent": 0}
+    workers = start(["torch", "reftorch"], threads)
+    for suite, limit in MEANS.items():
+        ratios: dict[str, float] = {}
+        for name, results in measure(workers, chosen_cases([suite], ["*"]), rounds):
+            against = ratio(results["reftorch"], results["torch"])
+            if against is None:
+                verdicts["absent"] += 1
+                print(f"  {name:26} {(results['reftorch'].error or results['torch'].error)[:84]}", flush=True)
+                continue
+            ratios[name] = against
+            if against > LARGEST_RATIO:
+                verdicts["MISS"] += name not in REASONS
+                note = REASONS.get(name, f"MISS: above {LARGEST_RATIO}, and no reason is written")
+                print(f"  {name:26} {against:30.3f} {LARGEST_RATIO:8.2f}   {note}", flush=True)
+        mean = geometric_mean(list(ratios.values()))
+        verdict = "pass" if mean <= limit else "MISS"
+        verdicts[verdict] += 1
+        title = f"{suite}, {len(ratios)} cases, {threads} thread{'s' * (threads > 1)}"
+        print(f"  {title:36} {mean:20.3f} {limit:8.2f}   {verdict}", flush=True)
+    for worker in workers:
+        worker.close()
+    return verdicts
+
+
 def print_machine() -> None:
     info = Path("/proc/cpuinfo")
     models = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
     model = models[0] if models else platform.processor()
-    print(f"CPU: {model}, wide FMA: {'yes' if WIDE_FMA else 'no'}, one thread")
+    print(f"CPU: {model}, wide FMA: {'yes' if WIDE_FMA else 'no'}; the gates: one thread")
     unset = [name for name in UNSET_VARIABLES if name in os.environ]
     if unset:
         print(f"unset for the measurement, as a user's machine has it: {', '.join(unset)}")
@@ -149,6 +191,10 @@ class Table:
         times = f"{readable(statistics.median(theirs.samples)):>10} {readable(statistics.median(ours.samples)):>10}"
         print(f"  {name:26} {times} {against:8.3f} {gate.gate:8.2f}   {verdict}{note}", flush=True)
 
+    def count(self, verdicts: dict[str, int]) -> None:
+        for verdict, number in verdicts.items():
+            self.verdicts[verdict] += number
+
     def close(self) -> int:
         print("\n" + ", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.items()))
         return int(self.verdicts["pass"] == 0 or self.verdicts["MISS"] + self.verdicts["absent"] > 0)
@@ -158,6 +204,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="a word in the names of the groups to run")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--threads", default="1,2", help="with how many threads the suites are run whole")
     options = parser.parse_args()
     if importlib.util.find_spec("torch") is None:
         print("torch is not installed, so there is nothing to compare with and no gate can be judged.")
@@ -179,6 +226,10 @@ def main() -> int:
     if options.only in IMPORT.group:
         print(IMPORT.group)
         table.add("import", IMPORT, import_times(["torch", "reftorch"], min(options.rounds, 7)))
+    if options.only in SUITES:
+        print(f"{SUITES}: geometric mean of the ratios")
+        for threads in map(int, options.threads.split(",")):
+            table.count(judge_suites(threads, options.rounds))
     return table.close()
 
 
