@@ -59,6 +59,8 @@ def broadcast_shapes(*shapes: Sequence[int] | int) -> Any:
     """
     result: list[int] = []  # from the last dimension on
     for position, given in enumerate(shapes):
+        if not isinstance(given, (int, tuple, list)):
+            raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {given}")
         shape = (given,) if isinstance(given, int) else tuple(given)
         for i, size in enumerate(reversed(shape)):
             if size < 0:

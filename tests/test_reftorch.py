@@ -74,3 +74,52 @@ def test_type_of_something_else(real_torch_or_none: ModuleType | None) -> None:
     for library in filter(None, (reftorch, real_torch_or_none)):
         with pytest.raises(TypeError, match="dtype must be a type, str, or dtype object"):
             library.ones(2).type(3)
+
+
+def test_split_by_the_name_of_the_function(real_torch_or_none: ModuleType | None) -> None:
+    for library in filter(None, (reftorch, real_torch_or_none)):
+        x = library.arange(5)
+        assert [t.tolist() for t in library.split(x, split_size_or_sections=3)] == [[0, 1, 2], [3, 4]]
+        assert [t.tolist() for t in library.split(x, split_size_or_sections=[1, 4], dim=0)] == [[0], [1, 2, 3, 4]]
+        assert [t.tolist() for t in x.split(split_size=3)] == [[0, 1, 2], [3, 4]]
+
+
+def test_a_list_of_tensors_is_a_list_of_numbers(real_torch_or_none: ModuleType | None) -> None:
+    for library in filter(None, (reftorch, real_torch_or_none)):
+        one, two = library.tensor([1]), library.tensor([[2.0]])
+        assert library.tensor([one, two]).tolist() == [1, 2] and library.tensor([[one], [two]]).shape == (2, 1)
+        for data in ([library.ones(2), library.ones(2)], [[library.ones(2)]], [library.ones(0)]):
+            with pytest.raises(ValueError, match="only one element tensors can be converted to Python scalars"):
+                library.tensor(data)
+
+
+def test_refused_as_torch_refuses(real_torch_or_none: ModuleType | None) -> None:
+    for library in filter(None, (reftorch, real_torch_or_none)):
+        with pytest.raises(
+            RuntimeError, match="Input shapes should be of type ints, a tuple of ints, or a list of ints"
+        ):
+            library.broadcast_shapes(2.0, (3,))
+        with pytest.raises(RuntimeError, match="Device index must not be negative"):
+            library.device(-1)
+    with pytest.raises(RuntimeError, match="Cannot access accelerator device when none is available"):
+        reftorch.device(1)
+
+
+@pytest.mark.filterwarnings("always")  # torch warns once a process, and may have done so
+def test_deprecated_ways_to_call() -> None:
+    x = reftorch.eye(3)
+    with pytest.warns(UserWarning, match="torch.cross without specifying the dim arg is deprecated"):
+        assert reftorch.cross(x, x).shape == (3, 3)
+    with pytest.warns(UserWarning, match="where received a uint8 condition tensor"):
+        assert reftorch.where(reftorch.tensor([1, 0], dtype=reftorch.uint8), 1, 2).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("bounds", [(-1e39, 0), (0, float("inf")), (float("nan"), 1), (-3e38, 3e38), (2, 1)])
+def test_uniform_out_of_bounds(dtype: str, bounds: tuple, real_torch_or_none: ModuleType | None) -> None:
+    said = []
+    for library in filter(None, (reftorch, real_torch_or_none)):
+        with pytest.raises(RuntimeError) as caught:
+            library.ones(1, dtype=getattr(library, dtype)).uniform_(*bounds)
+        said.append(str(caught.value).split("\n")[0].partition(" std::numeric_limits")[0])
+    assert len(set(said)) == 1 and ("out of bounds for" in said[0] or "uniform_ expects" in said[0])

@@ -36,8 +36,13 @@ static PyObject* intern(const char* text) {
   return str;
 }
 
-static PyObject* numpy_name(const std::string& name) {
-  const char* other = name == "dim" ? "axis" : name == "keepdim" ? "keepdims" : name == "other" ? "x2" : nullptr;
+// A second name: numpy's, or that of PyTorch's Python function in front of the op.
+static PyObject* other_name(const std::string& name) {
+  const char* other = name == "split_size" ? "split_size_or_sections"
+                      : name == "dim"      ? "axis"
+                      : name == "keepdim"  ? "keepdims"
+                      : name == "other"    ? "x2"
+                                           : nullptr;
   return other != nullptr ? intern(other) : nullptr;
 }
 
@@ -54,7 +59,7 @@ PythonSignature::PythonSignature(at::OperatorEntry* entry, bool is_method) : ent
     const bool takes_number = numbers && arg.type == TypeKind::Tensor && !(arg.alias.is_write) &&
                               !(i == 0 && is_method) && !(schema.name == "where" && i == 0);
     Param param{intern(renamed ? "input" : arg.name.c_str()),
-                {numpy_name(arg.name)},
+                {other_name(arg.name)},
                 arg.type,
                 arg.optional,
                 arg.kwarg_only,

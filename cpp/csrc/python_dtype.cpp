@@ -149,7 +149,9 @@ static PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
     return Py_NewRef(type);
   }
   if (PyLong_Check(type)) {
-    return THPDevice_New(c10::Device(c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(PyLong_AsLong(type))));
+    TORCH_CHECK(PyLong_AsLong(type) >= 0, "Device index must not be negative");
+    TORCH_CHECK(false, "Cannot access accelerator device when none is available. Hint: device(\"cuda\", ",
+                PyLong_AsLong(type), ") names one.");
   }
   const char* text = PyUnicode_Check(type) ? PyUnicode_AsUTF8(type) : nullptr;
   TORCH_CHECK_TYPE(text != nullptr, "device(): argument 'type' (position 1) must be str, not ", Py_TYPE(type)->tp_name);

@@ -23,18 +23,22 @@ DEFINE_DISPATCH(bernoulli_scalar_stub)
 DEFINE_DISPATCH(bernoulli_tensor_stub)
 DEFINE_DISPATCH(randperm_stub)
 
+// Both ends of the interval, and its width, have to be numbers of the dtype.
+static void check_uniform_bounds(ScalarType dtype, double from, double to) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(dtype, "check_uniform_bounds", [&] {
+    const auto max = static_cast<double>(std::numeric_limits<scalar_t>::max());
+    TORCH_CHECK(-max <= from && from <= max, "from is out of bounds for ", type_meta_name(dtype));
+    TORCH_CHECK(-max <= to && to <= max, "to is out of bounds for ", type_meta_name(dtype));
+    TORCH_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
+    TORCH_CHECK(to - from <= max, "uniform_ expects to-from <= std::numeric_limits<", type_meta_name(dtype),
+                ">::max(), but found to=", to, " and from=", from, " which result in to-from to exceed the limit");
+  });
+}
+
 static Tensor& uniform_(Tensor& self, double from, double to, const OptionalGenerator& generator) {
   TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"check_uniform_bounds\" not implemented for '",
                               self.scalar_type(), "'");
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "check_uniform_bounds", [&] {
-    const double largest = static_cast<double>(std::numeric_limits<scalar_t>::max());
-    const char* name = type_meta_name(self.scalar_type());
-    TORCH_CHECK(-largest <= from && from <= largest, "from is out of bounds for ", name);
-    TORCH_CHECK(-largest <= to && to <= largest, "to is out of bounds for ", name);
-    TORCH_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
-    TORCH_CHECK(to - from <= largest, "uniform_ expects to-from <= std::numeric_limits<", self.scalar_type(),
-                ">::max(), but found to=", to, " and from=", from, " which result in to-from to exceed the limit");
-  });
+  check_uniform_bounds(self.scalar_type(), from, to);
   auto iter = TensorIterator::nullary_op(self);
   uniform_stub(iter.device_type(), iter, from, to, get_generator_or_default(generator));
   return self;

@@ -65,10 +65,6 @@ c10::DimVector compute_sizes(PyObject* data) {
     Py_DECREF(level);
     TORCH_CHECK_VALUE(false, "too many dimensions 'str'");
   }
-  if (THPVariable_Check(level)) { // a list of tensors with dimensions
-    const auto inner = THPVariable_Unpack(level).sizes();
-    sizes.append(inner.begin(), inner.end());
-  }
   Py_DECREF(level);
   return sizes;
 }
@@ -145,14 +141,6 @@ void store_scalar(char* data, c10::ScalarType type, PyObject* obj) {
 // Writes level `dim` of nested data; ValueError where the nesting is ragged.
 char* recursive_store(char* data, c10::IntArrayRef sizes, size_t dim, c10::ScalarType type, PyObject* obj) {
   const int64_t itemsize = static_cast<int64_t>(c10::elementSize(type));
-  if (THPVariable_Check(obj) && THPVariable_Unpack(obj).dim() > 0) {
-    const at::Tensor& t = THPVariable_Unpack(obj);
-    TORCH_CHECK_VALUE(t.sizes() == sizes.slice(dim, sizes.size() - dim), "expected a tensor of shape ",
-                      sizes.slice(dim, sizes.size() - dim), " at dim ", dim, " (got ", t.sizes(), ")");
-    const at::Tensor converted = at::contiguous(at::to(at::detach(t), type));
-    std::memcpy(data, converted.data_ptr(), static_cast<size_t>(converted.numel() * itemsize));
-    return data + converted.numel() * itemsize;
-  }
   if (dim == sizes.size()) {
     TORCH_CHECK_TYPE(!is_nested_sequence(obj) || PyNumber_Check(obj),
                      c10::isFloatingType(type)
