@@ -46,9 +46,13 @@ def checked(inputs: Sequence[Any]) -> list[Tensor]:
     return [value for value in inputs if is_checked(value)]
 
 
+def _is_float(value: Any) -> bool:
+    return isinstance(value, _C.TensorBase) and value.is_floating_point()
+
+
 def float_outputs(results: Any) -> tuple[Tensor, ...]:
     """What a function returned, as far as it can have a derivative."""
-    return tuple(out for out in as_tuple(results) if isinstance(out, _C.TensorBase) and out.is_floating_point())
+    return tuple(out for out in as_tuple(results) if _is_float(out))
 
 
 def differentiable(outputs: Sequence[Any]) -> tuple[Tensor, ...]:

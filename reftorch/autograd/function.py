@@ -171,7 +171,7 @@ class _ClearingCFunction(BackwardCFunction):
     _gave_away = False
 
     @property
-    def saved_tensors(self) -> Any:  # type: ignore[override]
+    def saved_tensors(self) -> Any:
         """What ``save_for_backward`` kept, once."""
         if self.to_save is not None:  # still inside forward
             return self.to_save

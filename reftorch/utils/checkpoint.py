@@ -125,6 +125,10 @@ def noop_context_fn() -> Contexts:
 # ---- the reentrant way
 
 
+def _is_recorded(value: Any) -> bool:
+    return isinstance(value, _C.TensorBase) and value.requires_grad
+
+
 class CheckpointFunction(Function):
     """Runs a function unrecorded, and again, recorded, in backward.
 
@@ -158,11 +162,7 @@ class CheckpointFunction(Function):
                 random.set_rng_state(ctx.rng_state)
             outputs = ctx.run_function(*detached)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-        recorded = [
-            (out, grad)
-            for out, grad in zip(outputs, grads, strict=True)
-            if isinstance(out, _C.TensorBase) and out.requires_grad
-        ]
+        recorded = [pair for pair in zip(outputs, grads, strict=True) if _is_recorded(pair[0])]
         if not recorded:
             raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
         backward([out for out, _ in recorded], [grad for _, grad in recorded])
