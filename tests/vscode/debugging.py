@@ -80,6 +80,7 @@ def see_one_stack(window: Window) -> None:
 def step_over_in_the_kernel(window: Window) -> None:
     window.press("F10")
     frame = window.wait_for_row(window.call_stack, rf"{IN_KERNEL}(?!{KERNEL_LINE}\b)\d+")
+    window.wait_for_row(window.variables, "^iter, value")
     window.shot("9_stepped_over_a_line", f"stepped over a line of C++: {frame}")
 
 

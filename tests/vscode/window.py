@@ -120,7 +120,8 @@ class Window:
                 self.press(key)
             widget.locator("input").first.fill(text)
             with suppress(TimeoutError):
-                row.click(timeout=6000)
+                row.wait_for(timeout=PATIENCE * 1000 / 6)
+                row.click()
                 return True
             self.press("Escape")
             return False
