@@ -17,9 +17,9 @@ class CheckFailed(AssertionError):
     """An exercise's check found something else than it expected."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows: the error in the learner's code, if there was one, and the message."""
+        """What IPython shows below the report: the error in the learner's code, if there was one, and the outcome."""
         lines = traceback.format_exception(self.__cause__) if self.__cause__ else []
-        return [*(line.rstrip("\n") for line in lines), *str(self).splitlines()]
+        return [*(line.rstrip("\n") for line in lines), str(self).splitlines()[0]]
 
 
 class NotDone(NotImplementedError):

@@ -58,7 +58,9 @@ def test_a_stub_is_told_apart_from_an_op_that_is_not_implemented():
 def test_an_error_in_the_learners_code_fails_and_keeps_its_traceback():
     with pytest.raises(CheckFailed, match="ZeroDivisionError") as failure, check("03.1", "a sum") as c:
         c.equal("1 / 0", came=1 / 0, expected=1)
-    assert "Traceback" in failure.value._render_traceback_()[0]
+    shown = failure.value._render_traceback_()
+    assert "Traceback" in shown[0]
+    assert shown[-1].startswith("exercise 03.1: failed")  # what came and what was expected stands in the report above
 
 
 @pytest.mark.parametrize(
