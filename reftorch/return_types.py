@@ -43,11 +43,7 @@ class histogramdd(NamedTuple):
         return _show(self)
 
 
-_TYPES: dict[str, Any] = {
-    name: kind
-    for name, kind in vars(_C._return_types).items()
-    if not name.startswith("__")  # type: ignore[attr-defined]
-}
+_TYPES: dict[str, Any] = {name: kind for name, kind in vars(_C._return_types).items() if not name.startswith("__")}
 globals().update(_TYPES)
 _TYPES |= {"histogram": histogram, "histogramdd": histogramdd}
 

@@ -43,7 +43,9 @@ def _bounds(
     return min(max(low, limits[0]), limits[1]), min(max(high, limits[0]), limits[1])
 
 
-def _random_floats(shape: Sequence[int], dtype: _C.dtype, device: Any, low: float | None, high: float | None) -> Tensor:
+def _random_floats(
+    shape: tuple[int, ...], dtype: _C.dtype, device: Any, low: float | None, high: float | None
+) -> Tensor:
     kind = finfo(dtype)
     low, high = _bounds(dtype, low, high, (-9, 9), (kind.min, kind.max))
     result = _VF.empty(shape, device=device, dtype=dtype)
@@ -53,7 +55,7 @@ def _random_floats(shape: Sequence[int], dtype: _C.dtype, device: Any, low: floa
 
 
 def _random_integers(
-    shape: Sequence[int], dtype: _C.dtype, device: Any, low: float | None, high: float | None
+    shape: tuple[int, ...], dtype: _C.dtype, device: Any, low: float | None, high: float | None
 ) -> Tensor:
     if dtype == _C.bool:
         low, high = _bounds(dtype, low, high, (0, 2), (0, 2))
