@@ -115,3 +115,9 @@ def test_every_way_through_softmax_is_the_same(name: str, dtype: str) -> None:
     for column, row, plain in zip(columns, rows, few, strict=True):
         for got, want in ((column, row.t()), (column[:, :3], plain)):
             np.testing.assert_allclose(got.double().numpy(), want.double().numpy(), rtol=tolerance, atol=tolerance)
+
+
+def test_second_gradients_of_a_loss_of_nothing_are_empty() -> None:
+    x = reftorch.zeros(0, 3, requires_grad=True)
+    (grad,) = reftorch.autograd.grad(reftorch._C._nn.mse_loss(x, reftorch.zeros(0, 3)), x, create_graph=True)
+    assert reftorch.autograd.grad(grad.sum(), x)[0].shape == (0, 3)

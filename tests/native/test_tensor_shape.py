@@ -4,6 +4,7 @@ Mirrors: test/test_view_ops.py, test/test_shape_ops.py
 """
 
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -257,3 +258,14 @@ def test_stack_along_every_dimension(ndim: int) -> None:
         assert (reftorch.stack(turned, dim).numpy() == want).all()
         mixed = [t.double() if i == 2 else t for i, t in enumerate(tensors)]
         assert (reftorch.stack(mixed, dim).numpy() == want).all() and reftorch.stack(mixed).dtype == reftorch.float64
+
+
+def test_dimensions_are_looked_at_in_the_order_of_torch(real_torch_or_none: Any) -> None:
+    for t in (reftorch, real_torch_or_none or reftorch):
+        for dims in ((2, 0), (0, 5)):
+            with pytest.raises(IndexError, match="Dimension out of range"):
+                t.rot90(t.ones(2, 3), 1, dims)
+        with pytest.raises(RuntimeError, match="expected rotation dims to be different, but got dim0 = -1"):
+            t.rot90(t.ones(2, 3), 1, (-1, 1))
+        assert t.diff(t.ones(3), n=0, dim=7).tolist() == [1, 1, 1]  # no difference is taken along it
+        assert t.isinf(t.arange(4)[::2][:1]).stride() == t.isfinite(t.arange(4)[::2][:1]).stride() == (2,)

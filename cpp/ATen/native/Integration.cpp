@@ -30,6 +30,9 @@ static Tensor diff(const Tensor& self, int64_t n, int64_t dim, const OptionalTen
                    const OptionalTensor& append) {
   TORCH_CHECK(self.dim() >= 1, "diff expects input to be at least one-dimensional");
   TORCH_CHECK(n >= 0, "order must be non-negative but got ", n);
+  if (n == 0 && !given(prepend) && !given(append)) {
+    return at::clone(self); // whatever dim is
+  }
   dim = maybe_wrap_dim(dim, self.dim());
   std::vector<Tensor> parts;
   for (const OptionalTensor& part : {prepend, OptionalTensor(self), append}) {

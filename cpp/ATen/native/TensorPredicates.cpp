@@ -18,14 +18,14 @@ static Tensor isnan(const Tensor& self) {
 
 static Tensor isinf(const Tensor& self) {
   if (!self.is_floating_point()) {
-    return at::ne(self, self); // no integer is
+    return cast_to_dtype(at::zeros_like(self), kBool); // no integer is
   }
   return at::eq(at::abs(self), number(std::numeric_limits<double>::infinity()));
 }
 
 static Tensor isfinite(const Tensor& self) {
   if (!self.is_floating_point()) {
-    return at::eq(self, self);
+    return cast_to_dtype(at::ones_like(self), kBool);
   }
   return at::lt(at::abs(self), number(std::numeric_limits<double>::infinity()));
 }

@@ -84,9 +84,9 @@ static Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
 static Tensor rot90(const Tensor& self, int64_t k, IntArrayRef dims) {
   TORCH_CHECK(dims.size() == 2, "expected total rotation dims == 2, but got dims = ", dims.size());
   TORCH_CHECK(self.dim() >= 2, "expected total dims >= 2, but got total dims = ", self.dim());
-  TORCH_CHECK(dims[0] != dims[1] && std::abs(dims[0] - dims[1]) != self.dim(),
-              "expected rotation dims to be different, but got dim0 = ", dims[0], " and dim1 = ", dims[1]);
   const int64_t dim0 = maybe_wrap_dim(dims[0], self.dim()), dim1 = maybe_wrap_dim(dims[1], self.dim());
+  TORCH_CHECK(dim0 != dim1, "expected rotation dims to be different, but got dim0 = ", dims[0],
+              " and dim1 = ", dims[1]);
   switch ((k % 4 + 4) % 4) {
     case 1: return at::transpose(at::flip(self, IntArrayRef(dim1)), dim0, dim1);
     case 2: return at::flip(self, {dim0, dim1});

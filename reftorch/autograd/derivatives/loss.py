@@ -41,7 +41,7 @@ derivative(
 
 # grad_input = 2 (self - target) grad_output / n
 def _twice(grad: Any, reduction: int) -> Any:
-    return grad * (2 / grad.numel() if reduction == _MEAN else 2)
+    return grad * (2 / max(grad.numel(), 1) if reduction == _MEAN else 2)
 
 
 derivative(
