@@ -99,6 +99,11 @@ def has_one_right_hand_side(sample: Sample) -> bool:
     return B.ndim == A.ndim - 1 and B.shape != A.shape[:-1]
 
 
+def has_larger_right_hand_side(sample: Sample) -> bool:
+    A, B = (leaf.values for leaf in sample.args[:2])
+    return B.ndim == A.ndim and B.shape[:-2] != A.shape[:-2]
+
+
 def svd_without_signs(lib: Library, a: Any, *args: Any) -> Any:
     """Vectors are compared where they are unique up to their sign, what they make up always."""
     U, S, Vh = linalg(lib).linalg_svd(a, *args)
@@ -161,6 +166,11 @@ def inverse_of_factor(lib: Library, a: Any, upper: bool = False) -> Any:
 
 
 SQUARE = ((3, 3),)
+NO_REFLECTIONS = Apart(
+    "torch has a node without gradients for a product of no reflections, a constant", says="gradient of",
+    when=lambda sample: sample.args[0].values.size == 0 or sample.args[1].values.size == 0,
+)  # fmt: skip
+
 ROWS = [
     # LU and what rests on it
     row("linalg_lu_factor_ex", of(SQUARE, ((4, 2),), ((2, 4),), ((2, 3, 3),)), apart=(NOT_UNIQUE,)),
@@ -219,6 +229,8 @@ ROWS = [
                               call_with((4, 2), (4, 2), driver="gels"), call_with((4, 2), (4, 2), driver="gelsd"),
                               call_with((2, 4, 2), (2, 4, 2), driver="gelss")), apart=(
         Apart("torch takes the rows of a single right-hand side for a batch", when=has_one_right_hand_side),
+        Apart("torch has room for the ranks of one batch only where the other is the larger one",
+              when=has_larger_right_hand_side),
         NO_FULL_RANK)),
     row("linalg_pinv.atol_rtol_float linalg_pinv.atol_rtol_tensor",
         calls(of(SQUARE, ((4, 2),), ((2, 4),), ((2, 3, 3),)), call_with((4, 2), atol=0.1, rtol=0.1)),
@@ -266,8 +278,9 @@ ROWS += [
         apart=(VIEW,)),
     # products of reflections
     row("geqrf", of(((4, 2),), ((2, 3, 3),)), gradcheck=False, apart=(NO_FULL_RANK,)),
-    row("linalg_householder_product", of(((4, 2), (2,)), ((2, 3, 3), (2, 2)), ((4, 3), (1,))), low=-1, high=1),
-    row("orgqr", of(((4, 2), (2,))), low=-1, high=1),
+    row("linalg_householder_product", of(((4, 2), (2,)), ((2, 3, 3), (2, 2)), ((4, 3), (1,))), low=-1, high=1,
+        apart=(NO_REFLECTIONS,)),
+    row("orgqr", of(((4, 2), (2,))), low=-1, high=1, apart=(NO_REFLECTIONS,)),
     row("ormqr", calls(of(((4, 2), (2,), (4, 3))), call_with((4, 2), (2,), (3, 4), left=False),
                        call_with((4, 2), (2,), (4, 3), transpose=True)), low=-1, high=1),
     # no dtype of ours holds complex numbers: what is compared is the error for a matrix that is not square
