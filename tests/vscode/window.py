@@ -18,6 +18,7 @@ from playwright.sync_api import Page, TimeoutError
 from tests.debug.dap import PATIENCE
 from tests.vscode.server import Server
 
+GLANCE = 200  # ms between two looks
 ROWS = "selector => [...document.querySelectorAll(selector)].map(row => row.ariaLabel || row.textContent)"
 # The middle of a piece of a line of the editor in front: [x, y], or null while it is not on the screen.
 PLACE_OF = """([line, piece]) => {
@@ -76,13 +77,12 @@ class Window:
         self.say(f"{text} ({file.name})")
 
     def until(self, look: Callable[[], Any], what: str) -> Any:
-        """Look until there is something to be seen."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
+        """Look until there is something to be seen; looks are counted, so that the time of a stopped machine is not."""
+        for _ in range(PATIENCE * 1000 // GLANCE):
             if seen := look():
                 return seen
-            self.page.wait_for_timeout(200)
-        raise StageFailed(f"not within {PATIENCE} s: {what}; {self.all_seen()}")
+            self.page.wait_for_timeout(GLANCE)
+        raise StageFailed(f"not seen in {PATIENCE} s: {what}; {self.all_seen()}")
 
     def rows(self, selector: str) -> list[str]:
         """What a screen reader would read: the rows of a list."""
@@ -115,19 +115,17 @@ class Window:
         row = widget.locator(f'.monaco-list-row:is([aria-label="{wanted}"], [aria-label^="{wanted},"])').first
 
         # A list that was asked for before the editor knew its files or commands stays as it was: ask again.
-        def offered() -> bool:
+        for _ in range(6):
             if not widget.is_visible():
                 self.press(key)
             widget.locator("input").first.fill(text)
             with suppress(TimeoutError):
                 row.wait_for(timeout=PATIENCE * 1000 / 6)
                 row.click()
-                return True
+                widget.wait_for(state="hidden")
+                return
             self.press("Escape")
-            return False
-
-        self.until(offered, f"`{wanted}` offered for `{text}`")
-        widget.wait_for(state="hidden")
+        raise StageFailed(f"`{wanted}` was not offered for `{text}`; {self.all_seen()}")
 
     def command(self, name: str) -> None:
         self.pick("F1", f">{name}", name)
