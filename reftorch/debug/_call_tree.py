@@ -32,6 +32,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 class call_tree:
     """Record the calls of a block: Python and C++ frames in one tree, each with its file and line.
 
+    Shown are the Python functions, and of C++ all of ``cpp/`` but the binding (the ``python_*`` files, ``Module.cpp``,
+    ``Exceptions.cpp``): that one is optimized, for its cost per call, and does not report. So the C++ function that
+    Python calls (``call_operator``, ``op_vectorcall``) is absent, and the dispatcher stands right under the line of
+    Python; ``%%gdb mul`` and ``rt-bt`` show the binding's frames. Each thread that calls something has a tree of its
+    own, the caller's first. A call that ends by an exception ends there, and the tree goes on with who caught it.
+
     A function stands under the one that called it. Equal calls in a row are one line with a count. In a notebook the
     tree can be folded, and each place opens the file at its line.
 

@@ -121,7 +121,8 @@ def stop_in_a_kernel(gdb: str) -> float:
 
 
 def tree_of_a_step() -> float:
-    """Seconds to record a training step and to write its tree, over those of the step; names are looked up once."""
+    """Processor seconds to record a training step and to write its tree, over those of the step; by then the names of
+    its functions are known."""
     import reftorch as torch
     from reftorch import nn
     from reftorch.debug import call_tree
@@ -143,9 +144,9 @@ def tree_of_a_step() -> float:
         str(tree)
 
     def seconds(function: Callable[[], Any]) -> float:
-        before = time.perf_counter()
+        before = time.process_time()
         function()
-        return time.perf_counter() - before
+        return time.process_time() - before
 
     for function in (step, recorded):
         function()
