@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-from html import escape
+from html import escape, unescape
 from pathlib import Path
+from urllib.parse import unquote
 
 import nbformat
 from nbconvert import HTMLExporter
@@ -99,14 +100,15 @@ class _Book:
 def broken_links(pages: list[Path]) -> list[str]:
     """Links of the pages that lead to no page, or to no line of one."""
     broken = []
-    anchors: dict[Path, str] = {}
+    places: dict[Path, set[str]] = {}
     for page in pages:
-        for path, anchor in re.findall(r'href="([^"#?:]+)(?:#([\w-]+))?"', page.read_text()):
-            target = (page.parent / path).resolve()
+        for path, anchor in re.findall(r'href="([^"#?:]*)(?:#([^"]*))?"', page.read_text()):
+            target = (page.parent / path).resolve() if path else page
             if not target.exists():
                 broken.append(f"{page.name}: {path}")
             elif anchor:
-                text = anchors.setdefault(target, target.read_text())
-                if f'id="{anchor}"' not in text:
+                if target not in places:
+                    places[target] = {unescape(each) for each in re.findall(r'id="([^"]+)"', target.read_text())}
+                if unquote(unescape(anchor)) not in places[target]:
                     broken.append(f"{page.name}: {path}#{anchor}")
     return broken

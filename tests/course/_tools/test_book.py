@@ -56,9 +56,11 @@ def test_the_code_that_draws_a_picture_is_left_out(book):
 
 def test_a_broken_link_is_found(tmp_path):
     here, there = tmp_path / "here.html", tmp_path / "there.html"
-    here.write_text('<a href="there.html#line-2">a</a> <a href="there.html#line-9">b</a> <a href="gone.html">c</a>')
+    links = ("there.html#line-2", "there.html#line-9", "gone.html", "#here", "#A-%26-B", "#gone", "https://a.org/b#c")
+    here.write_text("".join(f'<a href="{link}">x</a>' for link in links) + '<p id="here"><p id="A-&amp;-B">')
     there.write_text('<a id="line-2">')
-    assert broken_links([here]) == ["here.html: there.html#line-9", "here.html: gone.html"]
+    expected = ["here.html: there.html#line-9", "here.html: gone.html", "here.html: #gone"]
+    assert broken_links([here]) == expected
 
 
 def test_the_command_says_where_the_book_is(toy, tmp_path, capsys):
