@@ -115,9 +115,13 @@ inline void loop_1d(char* const* data, const int64_t* strides, int64_t n, const 
   using R = typename traits::result_type;
   constexpr int64_t kShortRow = 16; // not worth a buffer
   const bool dense_output = strides[0] == int64_t(sizeof(R));
+  // Gathering one operand is cheaper than an exponential without vector instructions; two cost more than their sum.
+  const bool gathers = traits::arity == 1;
   if (dense_output && (true && ... && (strides[I + 1] == int64_t(sizeof(arg_type<traits, I>))))) {
     vectorized_loop(reinterpret_cast<R*>(data[0]), reinterpret_cast<const arg_type<traits, I>*>(data[I + 1])..., n, op);
-  } else if (dense_output && n >= kShortRow) {
+  } else if (dense_output && n >= kShortRow &&
+             (gathers ||
+              (true && ... && (strides[I + 1] == int64_t(sizeof(arg_type<traits, I>)) || strides[I + 1] == 0)))) {
     blocked_loop(data, strides, n, op, seq);
   } else {
     basic_loop(data, strides, n, op, seq);
