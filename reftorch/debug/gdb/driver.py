@@ -69,7 +69,7 @@ class Driver:
         self.out = open(job["out"], "w", buffering=1)  # noqa: SIM115  (open until gdb ends)
         self.attached = job["mode"] != "run"
         self.signal = self.sentinel = None
-        self.hits = ()  # the breakpoints of this stop
+        self.hits: list = []  # the breakpoints of this stop
         self.runs = self.told_to_end = self.interrupted = False
         self.deadline = float("inf")  # of what is watched right now
         gdb.events.stop.connect(self.on_stop)
@@ -79,7 +79,7 @@ class Driver:
 
     def on_stop(self, event):
         self.signal = event.stop_signal if isinstance(event, gdb.SignalEvent) else None
-        self.hits = event.breakpoints if isinstance(event, gdb.BreakpointEvent) else ()
+        self.hits = event.breakpoints if isinstance(event, gdb.BreakpointEvent) else []
 
     def on_sigterm(self):
         """In a thread of its own, since gdb waits outside Python while the process runs."""
@@ -241,7 +241,7 @@ class Driver:
     def let_run(self, command):
         """To the next stop that is wanted, or to the end."""
         while True:
-            self.signal, self.hits = None, ()
+            self.signal, self.hits = None, []
             self.runs = True
             gdb.execute(command, to_string=True)
             self.runs = False
