@@ -247,7 +247,7 @@ def assert_close(
         <BLANKLINE>
         Mismatched elements: 1 / 2 (50.0%)
         Greatest absolute difference: 1 at index (1,)
-        Greatest relative difference: 0.3333333333333333 at index (1,)
+        Greatest relative difference: 0.333... at index (1,)
         <BLANKLINE>
         The failure occurred for item ['x']
 

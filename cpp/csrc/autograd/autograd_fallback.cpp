@@ -31,12 +31,17 @@ void for_each_tensor(const at::IValue& value, F&& visit) {
   }
 }
 
+// Inference tensors are not recorded, even where one asks for a gradient.
+bool is_recorded(const Variable& t) {
+  return t.requires_grad() && !t.is_inference();
+}
+
 bool requires_grad(const at::IValue& arg) {
   if (arg.isTensor()) {
-    return arg.toTensor().requires_grad();
+    return is_recorded(arg.toTensor());
   }
   bool any = false;
-  for_each_tensor(arg, [&](const Variable& t) { any = any || t.requires_grad(); });
+  for_each_tensor(arg, [&](const Variable& t) { any = any || is_recorded(t); });
   return any;
 }
 
@@ -47,15 +52,6 @@ bool any_requires_grad(const OperatorInfo& info, const at::IValue* args) {
     }
   }
   return false;
-}
-
-// Inference tensors, if they are among themselves, make another of their kind.
-bool all_inference(const OperatorInfo& info, const at::IValue* args) {
-  bool all = true;
-  for (size_t k = 0; all && k < info.tensor_args.size(); k++) {
-    for_each_tensor(args[info.tensor_args[k]], [&](const Variable& t) { all = all && t.is_inference(); });
-  }
-  return all;
 }
 
 void redispatch(const at::OperatorHandle& op, c10::DispatchKeySet keys, at::Stack* stack) {
@@ -246,8 +242,7 @@ void autograd_fallback(const at::OperatorHandle& op, c10::DispatchKeySet keys, a
   if (c10::ForwardAD::is_active() && any_fw_grad(info, args)) {
     tangents.emplace(op, info, args);
   }
-  if (c10::GradMode::is_enabled() && !info.non_differentiable && any_requires_grad(info, args) &&
-      !all_inference(info, args)) {
+  if (c10::GradMode::is_enabled() && !info.non_differentiable && any_requires_grad(info, args)) {
     call_recorded(info, op, keys, stack, tangents ? &*tangents : nullptr);
     return;
   }

@@ -38,7 +38,8 @@ def functional_call(
         >>> import reftorch as torch
         >>> from reftorch.nn.utils import stateless
         >>> parameters = {"weight": torch.ones(1, 2), "bias": torch.zeros(1)}
-        >>> with warnings.catch_warnings(record=True):
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
         ...     stateless.functional_call(torch.nn.Linear(2, 1), parameters, torch.tensor([1.0, 2.0]))
         tensor([3.])
 
