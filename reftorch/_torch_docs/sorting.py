@@ -228,7 +228,7 @@ Args:
 Shape: -> (results, inverse, counts).
 
 Example:
-    >>> torch._VF.unique_dim_consecutive(torch.tensor([[1, 2], [1, 2]]), dim=0)[0]
+    >>> torch.unique_consecutive(torch.tensor([[1, 2], [1, 2]]), dim=0)
     tensor([[1, 2]])
 """,
 )

@@ -30,7 +30,7 @@ static void check_uniform_bounds(ScalarType dtype, double from, double to) {
     TORCH_CHECK(-max <= from && from <= max, "from is out of bounds for ", type_meta_name(dtype));
     TORCH_CHECK(-max <= to && to <= max, "to is out of bounds for ", type_meta_name(dtype));
     TORCH_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
-    TORCH_CHECK(to - from <= max, "uniform_ expects to-from <= std::numeric_limits<", type_meta_name(dtype),
+    TORCH_CHECK(to - from <= max, "uniform_ expects to-from <= std::numeric_limits<", dtype,
                 ">::max(), but found to=", to, " and from=", from, " which result in to-from to exceed the limit");
   });
 }
