@@ -180,6 +180,8 @@ def saved_tensors_and_modes(rounds: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # anomaly mode says that it is on
         on_threads(work)
+    # The mode is the process's: a thread that left it between another's beginning and end was put back by that one.
+    torch.autograd.set_detect_anomaly(False)
 
 
 def views_changed_in_place(rounds: int) -> None:
