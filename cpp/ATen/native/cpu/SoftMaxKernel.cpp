@@ -37,8 +37,29 @@ void softmax_strided(scalar_t* out, const scalar_t* in, int64_t n, int64_t step)
 template <bool log, typename scalar_t, typename opmath_t>
 TARGET_CLONES static void softmax_rows(scalar_t* out, const scalar_t* in, int64_t rows, int64_t n, opmath_t* powers) {
   constexpr int64_t kLanes = 64; // of maxima, so that none waits for the one before it
+  constexpr int64_t kShort = 16; // a vector; a row that fills none is padded with what adds nothing
+  constexpr opmath_t kLeast = -std::numeric_limits<opmath_t>::infinity();
   for (const scalar_t* end = in + rows * n; in != end; in += n, out += n) {
-    opmath_t lanes[kLanes], largest = -std::numeric_limits<opmath_t>::infinity();
+    opmath_t lanes[kLanes], largest = kLeast;
+    if (!log && n < kShort) {
+      for (int64_t k = 0; k < kShort; k++) {
+        lanes[k] = k < n ? opmath_t(in[k]) : kLeast;
+      }
+#pragma omp simd reduction(max : largest)
+      for (int64_t k = 0; k < kShort; k++) {
+        largest = lanes[k] > largest ? lanes[k] : largest;
+      }
+      opmath_t sum = 0;
+#pragma omp simd reduction(+ : sum)
+      for (int64_t k = 0; k < kShort; k++) {
+        lanes[k] = vec_exp(lanes[k] - largest);
+        sum += lanes[k];
+      }
+      for (int64_t k = 0; k < n; k++) {
+        out[k] = lanes[k] / sum;
+      }
+      continue;
+    }
     int64_t i = 0;
     if (n >= kLanes) {
       std::fill_n(lanes, kLanes, largest);
