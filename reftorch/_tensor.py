@@ -385,9 +385,7 @@ class Tensor(_TensorInterchange, _TensorQueries, _C.TensorBase):
         Raises:
             AssertionError: the build has no CUDA.
         """
-        if device is None or _C.device(device).type == "cuda":
-            raise AssertionError("Torch not compiled with CUDA enabled. Hint: ask torch.cuda.is_available() first.")
-        return self.to(device if device is not None else "cuda")
+        return self.to("cuda" if device is None else device)
 
     def type(self, dtype: Any = None, non_blocking: _bool = False) -> Any:
         """The name of this tensor's type, or this tensor in another one.

@@ -141,7 +141,7 @@ static IValue unpack_tensor_list(PyObject* obj) {
   return IValue(std::move(tensors));
 }
 
-static c10::Device unpack_device(PyObject* obj) {
+static c10::Device parse_device(PyObject* obj) {
   if (THPDevice_Check(obj)) {
     return reinterpret_cast<THPDevice*>(obj)->device;
   }
@@ -149,6 +149,22 @@ static c10::Device unpack_device(PyObject* obj) {
     return c10::Device(unpack_string(obj));
   }
   return c10::Device(c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(unpack_int(obj)));
+}
+
+// A call that names a GPU starts CUDA first, in Python; a build without it raises its AssertionError there. Mirrors
+// torch/csrc/utils/device_lazy_init.cpp.
+static c10::Device unpack_device(PyObject* obj) {
+  const c10::Device device = parse_device(obj);
+  if (device.is_cuda()) {
+    PyObject* cuda = PyImport_ImportModule("reftorch.cuda");
+    PyObject* started = cuda == nullptr ? nullptr : PyObject_CallMethod(cuda, "init", nullptr);
+    Py_XDECREF(cuda);
+    if (started == nullptr) {
+      throw_python_error();
+    }
+    Py_DECREF(started);
+  }
+  return device;
 }
 
 // `obj` has passed check() for this type.

@@ -139,7 +139,9 @@ def init() -> None:
 
     Mirrors torch/cuda/__init__.py, ``init``.
     """
-    raise AssertionError("Torch not compiled with CUDA enabled")
+    raise AssertionError(
+        "Torch not compiled with CUDA enabled. Hint: use device='cpu' where torch.cuda.is_available() is False."
+    )
 
 
 def current_device() -> int:

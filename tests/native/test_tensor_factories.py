@@ -137,8 +137,13 @@ def test_error(name: str, real_torch: ModuleType) -> None:
 
 
 def test_no_cuda() -> None:
-    with pytest.raises((RuntimeError, AssertionError), match="Torch not compiled with CUDA enabled"):
-        reftorch.empty(2, device="cuda")
+    for device in ("cuda", "cuda:1", 0, reftorch.device("cuda")):
+        with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+            reftorch.empty(2, device=device)
+        with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+            reftorch.tensor([1.0], device=device)
+        with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+            reftorch.ones(2).to(device)
 
 
 def test_like_takes_no_gradient() -> None:

@@ -13,8 +13,7 @@ static Allocator*& slot(DeviceType t) {
 
 Allocator* GetAllocator(DeviceType t) {
   Allocator* allocator = slot(t);
-  TORCH_CHECK(allocator != nullptr, "Torch not compiled with CUDA enabled: reftorch was built without USE_CUDA. ",
-              "Hint: use device='cpu', or build with -DUSE_CUDA=ON.");
+  TORCH_CHECK(allocator != nullptr, "Torch not compiled with CUDA enabled. Hint: use device='cpu'.");
   return allocator;
 }
 
