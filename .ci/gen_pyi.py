@@ -91,6 +91,12 @@ def functions(module: ModuleType) -> str:
     return IMPORTS + "\n" + "\n".join(op_stub(packet) for packet in ops(module).values()) + "\n"
 
 
+def exported(module: ModuleType) -> str:
+    """What ``reftorch`` takes over from the functions: those before which no Python function of the name stands."""
+    names = [name for name, packet in ops(module).items() if getattr(reftorch, name, None) is packet]
+    return f"__all__ = {names!r}\n"
+
+
 def undocumented(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef | ast.ClassDef, Any]]:
     """What the template names without a docstring, and the object that has one."""
     for node in tree.body:
@@ -139,7 +145,7 @@ def stubs() -> dict[str, str]:
     """File name -> text, for the folder ``reftorch/_C``."""
     texts = {
         "__init__.pyi": extension(),
-        "_VariableFunctions.pyi": functions(reftorch._C._VariableFunctions),
+        "_VariableFunctions.pyi": functions(reftorch._C._VariableFunctions) + exported(reftorch._C._VariableFunctions),
         "_nn.pyi": functions(reftorch._C._nn),
         "_linalg.pyi": functions(reftorch._C._linalg),
         "_return_types.pyi": return_types(),

@@ -103,9 +103,9 @@ from reftorch._determinism import (
 )
 from reftorch._functional_gradient import gradient, unravel_index
 from reftorch._functional_histogram import histogram, histogramdd
-from reftorch._functional_norms import cdist, frobenius_norm, norm_except_dim, nuclear_norm  # type: ignore[assignment]
-from reftorch._functional_products import chain_matmul, einsum, tensordot  # type: ignore[assignment]
-from reftorch._functional_shape import (  # type: ignore[assignment, no-redef]
+from reftorch._functional_norms import cdist, frobenius_norm, norm_except_dim, nuclear_norm
+from reftorch._functional_products import chain_matmul, einsum, tensordot
+from reftorch._functional_shape import (
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -137,7 +137,7 @@ from reftorch._torch_function import overridable
 from reftorch._type_info import finfo, iinfo
 from reftorch._utils import is_warn_always_enabled, set_warn_always, typename
 from reftorch.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from reftorch.functional import (  # type: ignore[no-redef]
+from reftorch.functional import (
     as_tensor,
     asarray,
     frombuffer,

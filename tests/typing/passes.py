@@ -20,6 +20,21 @@ def arithmetic(a: Tensor, b: Tensor, n: Number) -> Tensor:
     return -(y**2) if bool((y > 0).all()) else 1 - y
 
 
+def functions_in_front_of_ops(a: Tensor, b: Tensor) -> Tensor:
+    """Python functions that take what their op does not: tensors one by one, numbers of dimensions."""
+    torch.meshgrid(a, b, indexing="ij")
+    torch.meshgrid([a, b])
+    torch.cartesian_prod(a, b)
+    torch.block_diag(a, b)
+    torch.broadcast_tensors(a, b)
+    torch.atleast_2d(a, b)
+    torch.chain_matmul(a, b)
+    torch.tensordot(a, b, dims=2)
+    torch.unique(a, return_counts=True)
+    torch.norm(a, dim=0)
+    return torch.einsum("ij,jk->ik", a, b)
+
+
 def factories() -> Tensor:
     torch.zeros(2, 3)
     torch.zeros((2, 3), dtype=torch.float64, requires_grad=True)
