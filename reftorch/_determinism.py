@@ -6,9 +6,8 @@ Leaves out: what concerns CUDA and the compiler.
 
 from __future__ import annotations
 
-import warnings
-
 from reftorch import _C
+from reftorch._warnings import warn
 
 __all__ = [
     "are_deterministic_algorithms_enabled",
@@ -145,10 +144,9 @@ def set_float32_matmul_precision(precision: str) -> None:
     if not isinstance(precision, str):
         raise RuntimeError(f"set_float32_matmul_precision expects a str, but got {type(precision).__name__}")
     if precision not in _PRECISIONS:
-        warnings.warn(
+        warn(
             f"{precision} is not one of 'highest', 'high', or 'medium'; the call to set_float32_matmul_precision has "
             "no effect.",
-            stacklevel=2,
         )
         return
     _matmul_precision = precision

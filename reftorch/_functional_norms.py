@@ -6,12 +6,12 @@ aten/src/ATen/native/WeightNorm.cpp (norm_except_dim)
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
+from reftorch._warnings import warn
 
 
 @overridable
@@ -68,10 +68,9 @@ def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tenso
 
 
 def _warn_old(name: str, instead: str) -> None:
-    warnings.warn(
+    warn(
         f"at::{name} is deprecated and it is just left for JIT compatibility. It will be removed in a future PyTorch "
         f"release. Please use `{instead}` instead",
-        stacklevel=3,
     )
 
 

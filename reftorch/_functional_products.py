@@ -5,13 +5,13 @@ Mirrors: torch/functional.py
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
+from reftorch._warnings import warn
 
 
 def _subscripts(sublist: Sequence[Any]) -> str:
@@ -141,9 +141,8 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
 
     Mirrors torch/functional.py, ``chain_matmul``.
     """
-    warnings.warn(
+    warn(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
         "instead, which accepts a list of two or more tensors rather than multiple parameters.",
-        stacklevel=2,
     )
     return _VF.chain_matmul(matrices, out=out)

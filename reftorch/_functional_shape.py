@@ -5,13 +5,13 @@ Mirrors: torch/functional.py
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
+from reftorch._warnings import warn
 
 
 def _one_list(tensors: tuple[Any, ...]) -> Any:
@@ -152,9 +152,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     if indexing is not None:
         return _VF.meshgrid(_one_list(tensors), indexing=indexing)
     grids = _VF.meshgrid(_one_list(tensors))
-    warnings.warn(
-        "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", stacklevel=2
-    )
+    warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
     return grids
 
 

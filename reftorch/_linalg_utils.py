@@ -6,12 +6,12 @@ Leaves out: the helpers of lobpcg.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from reftorch import _C
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
+from reftorch._warnings import warn
 
 
 def _removed(name: str, instead: str, since: str = "1.9") -> RuntimeError:
@@ -91,10 +91,9 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
 
     Mirrors torch/functional.py, ``lu``.
     """
-    warnings.warn(
+    warn(
         "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in "
         "a future PyTorch release.",
-        stacklevel=2,
     )
     results = tuple(_C._linalg.linalg_lu_factor_ex(A, pivot=pivot, check_errors=False))
     results = results if get_infos else results[:2]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from reftorch._tensor_queries import _TensorQueries
 from reftorch._tensor_types import TYPES, tensortype
 from reftorch._torch_function import handle_torch_function, has_torch_function_unary, make_overridable
 from reftorch._utils import typename
+from reftorch._warnings import warn
 
 if TYPE_CHECKING:
     from reftorch.utils.hooks import RemovableHandle
@@ -298,11 +298,10 @@ class Tensor(_TensorInterchange, _TensorQueries, _C.TensorBase):
         For other than two dimensions this is deprecated, as in PyTorch: ``mT`` transposes batches of matrices.
         """
         if self.dim() != 2:
-            warnings.warn(
+            warn(
                 "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it "
                 "will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
                 "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
-                stacklevel=2,
             )
         return self.numpy_T()
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import copy as _copy
 import copyreg
-import warnings
 from collections import OrderedDict
 from typing import Any
 
 from reftorch import _C, _utils
 from reftorch._torch_function import handle_torch_function, has_torch_function_unary
+from reftorch._warnings import warn
 from reftorch.autograd import no_grad
 from reftorch.storage import _LEGACY_CLASSES, TypedStorage, UntypedStorage, _warn_typed_storage_removal
 
@@ -200,10 +200,9 @@ class _TensorInterchange:
         """How :func:`_utils._rebuild_tensor_v2` makes this tensor anew. Hooks are not kept."""
         for hook in (self._backward_hooks or {}).values():
             if not hasattr(hook, "__torch_unserializable__") or not hook.__torch_unserializable__:
-                warnings.warn(
+                warn(
                     f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate "
                     "the function with @torch.utils.hooks.unserializable_hook to suppress this warning",
-                    stacklevel=3,
                 )
         return _utils._rebuild_tensor_v2, (
             self._typed_storage(),

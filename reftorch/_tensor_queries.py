@@ -8,13 +8,13 @@ Leaves out: pinned memory, shared memory: the questions about them say no.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from reftorch import _C
 from reftorch._tensor_types import legacy_new
 from reftorch._utils import typename
+from reftorch._warnings import warn
 
 
 class _TensorQueries:
@@ -181,7 +181,7 @@ class _TensorQueries:
     @property
     def volatile(self) -> bool:
         """Whether no gradients are recorded, as PyTorch once asked; removed there, and always False."""
-        warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
+        warn("volatile was removed (Variable.volatile is always False)")
         return False
 
     def is_distributed(self) -> bool:
@@ -224,7 +224,7 @@ class _TensorQueries:
         Raises:
             RuntimeError: the shape has another number of elements.
         """
-        warnings.warn("non-inplace resize is deprecated", stacklevel=2)
+        warn("non-inplace resize is deprecated")
         return _resized(self, sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
 
     def resize_as(self: Any, tensor: Any) -> Any:
@@ -233,7 +233,7 @@ class _TensorQueries:
         Raises:
             RuntimeError: the other has another number of elements.
         """
-        warnings.warn("non-inplace resize_as is deprecated", stacklevel=2)
+        warn("non-inplace resize_as is deprecated")
         return _resized(self, tensor.shape)
 
 

@@ -10,11 +10,11 @@ Leaves out: the types of ``torch.cuda`` and ``torch.sparse``; tensors from stora
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from reftorch import _C
 from reftorch._utils import _TENSOR_NAMES
+from reftorch._warnings import warn
 
 __all__ = ["TYPES", "legacy_new", "set_default_tensor_type", "tensortype"]
 
@@ -119,10 +119,9 @@ def set_default_tensor_type(t: Any, /) -> None:
 
     Mirrors torch/__init__.py, ``set_default_tensor_type``.
     """
-    warnings.warn(
+    warn(
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
         "torch.set_default_device() as alternatives.",
-        stacklevel=2,
     )
     found = TYPES.get(t.removeprefix("torch.")) if isinstance(t, str) else t
     if not isinstance(found, tensortype):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import types
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -18,6 +17,7 @@ from reftorch import _C
 from reftorch._C import _has_torch_function as has_torch_function
 from reftorch._C import _has_torch_function_unary as has_torch_function_unary
 from reftorch._C import _has_torch_function_variadic as has_torch_function_variadic
+from reftorch._warnings import warn
 
 __all__ = [
     "BaseTorchFunctionMode",
@@ -83,11 +83,10 @@ def handle_torch_function(
     for arg in overloaded:
         torch_function = arg.__torch_function__
         if getattr(torch_function, "__self__", None) is arg:
-            warnings.warn(
+            warn(
                 "Defining your `__torch_function__ as a plain method is deprecated and will be an error in future, "
                 "please define it as a classmethod.",
                 DeprecationWarning,
-                stacklevel=2,
             )
         result = torch_function(public_api, types, args, kwargs)
         if result is not NotImplemented:
@@ -222,7 +221,7 @@ class TorchFunctionMode:
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:
         """Make a mode: an old name for the constructor."""
-        warnings.warn("`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`", stacklevel=2)
+        warn("`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`")
         return cls(*args, **kwargs)
 
 

@@ -7,10 +7,10 @@ Leaves out: the wrapper that carries an exception between processes.
 from __future__ import annotations
 
 import copyreg
-import warnings
 from typing import Any
 
 from reftorch import _C
+from reftorch._warnings import warn
 
 __all__ = ["is_warn_always_enabled", "set_warn_always", "typename"]
 
@@ -81,13 +81,13 @@ def is_warn_always_enabled() -> bool:
     return _warn_always
 
 
-def _warn_once(message: str, category: type[Warning] = UserWarning, stacklevel: int = 2) -> None:
+def _warn_once(message: str, category: type[Warning] = UserWarning) -> None:
     """``warnings.warn``, but once in a program for each text, whoever calls."""
     if not _warn_always:
         if message in _warned:
             return
         _warned.add(message)
-    warnings.warn(message, category, stacklevel=stacklevel + 1)
+    warn(message, category)
 
 
 class ArrayInterface:

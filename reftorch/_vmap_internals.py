@@ -9,12 +9,12 @@ Leaves out: nothing.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from reftorch._functorch.vmap import functions_run_as_they_are
 from reftorch._functorch.vmap import vmap as _transform
+from reftorch._warnings import warn
 
 __all__ = ["vmap"]
 
@@ -64,5 +64,5 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0) -> Calla
 
     Mirrors torch/_vmap_internals.py, ``vmap``.
     """
-    warnings.warn("Please use `torch.vmap` instead of `torch._vmap_internals.vmap`.", FutureWarning, stacklevel=2)
+    warn("Please use `torch.vmap` instead of `torch._vmap_internals.vmap`.", FutureWarning)
     return _vmap(func, in_dims, out_dims)

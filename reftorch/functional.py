@@ -7,13 +7,13 @@ Leaves out: stft, cdist and the other composites that are not there yet.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from reftorch import _C
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._utils import _TENSOR_NAMES
+from reftorch._warnings import warn
 from reftorch.storage import TypedStorage, UntypedStorage
 from reftorch.utils.dlpack import from_dlpack
 
@@ -170,11 +170,10 @@ def range(*args: Any, **kwargs: Any) -> Tensor:
 
     Mirrors aten/src/ATen/native/RangeFactories.cpp, ``range``.
     """
-    warnings.warn(
+    warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
         UserWarning,
-        stacklevel=2,
     )
     return _C._VariableFunctions.range(*args, **kwargs)
 

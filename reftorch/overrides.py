@@ -107,6 +107,7 @@ def _namespaces() -> list[tuple[str, Any, list[str]]]:
     return [(name, namespace, dir(namespace)) for name, namespace in of]
 
 
+_NOT_PUBLIC = ("reftorch._C", "reftorch._torch_function", "reftorch._warnings")  # modules that others import from
 _NO_FUNCTIONS = ("__weakref__", "__dict__", "__class__", "__del__")
 
 
@@ -123,12 +124,7 @@ def _get_overridable_functions() -> tuple[dict[Any, list[Callable[..., Any]]], d
         of_tensor = namespace is reftorch.Tensor
         for name in members:
             value = inspect.getattr_static(namespace, name) if of_tensor else getattr(namespace, name)
-            if isinstance(value, (type, types.ModuleType)) or name in (
-                "__weakref__",
-                "__dict__",
-                "__class__",
-                "__del__",
-            ):
+            if isinstance(value, (type, types.ModuleType)) or name in _NO_FUNCTIONS:
                 continue
             if of_tensor and name.startswith("_") and not name.startswith("__"):
                 names[getattr(namespace, name)] = f"{space_name}.{name}"
@@ -152,7 +148,7 @@ def _get_overridable_functions() -> tuple[dict[Any, list[Callable[..., Any]]], d
 
 def _is_ours(value: Any) -> bool:
     module = getattr(value, "__module__", None) or ""
-    return module.startswith("reftorch") and module not in ("reftorch._torch_function", "reftorch._C")
+    return module.startswith("reftorch") and module not in _NOT_PUBLIC
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:

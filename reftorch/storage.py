@@ -6,13 +6,13 @@ Leaves out: sharing between processes, pinned memory, files, other devices than 
 
 from __future__ import annotations
 
-import warnings
 from builtins import bool as _bool  # inside of a class `bool` and `int` are methods
 from builtins import int as _int
 from collections.abc import Iterator
 from typing import Any
 
 from reftorch import _C
+from reftorch._warnings import warn
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 
@@ -228,12 +228,11 @@ def _warn_typed_storage_removal() -> None:
     if _has_warned:
         return
     _has_warned = True
-    warnings.warn(
+    warn(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
         "class. This should only matter to you if you are using storages directly.  To access UntypedStorage "
         "directly, use tensor.untyped_storage() instead of tensor.storage()",
         UserWarning,
-        stacklevel=3,
     )
 
 

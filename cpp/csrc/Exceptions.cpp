@@ -58,9 +58,13 @@ static PyObject* THPException_LinAlgError;
 
 static void warn_in_python(const std::string& msg) {
   GilAcquire gil;
-  if (PyErr_WarnEx(PyExc_UserWarning, msg.c_str(), /*stack_level=*/1) < 0) { // a filter made an error of it
+  PyObject* module = PyImport_ImportModule("reftorch._warnings");
+  PyObject* warned = module == nullptr ? nullptr : PyObject_CallMethod(module, "warn", "s", msg.c_str());
+  Py_XDECREF(module);
+  if (warned == nullptr) { // a filter made an error of it
     throw_python_error();
   }
+  Py_DECREF(warned);
 }
 
 void initExceptions(PyObject* module) {

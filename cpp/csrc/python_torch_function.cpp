@@ -131,12 +131,9 @@ static void check_mode_is_no_class(PyObject* mode) {
 
 static void warn_of_plain_method(PyObject* obj) {
   PyObject* attribute = _PyType_Lookup(Py_TYPE(obj), torch_function_name);
-  if (attribute != nullptr && PyFunction_Check(attribute) &&
-      PyErr_WarnEx(PyExc_UserWarning,
-                   "Defining your `__torch_function__` as a plain method is deprecated and will be an error in future, "
-                   "please define it as a classmethod.",
-                   1) < 0) {
-    throw_python_error();
+  if (attribute != nullptr && PyFunction_Check(attribute)) {
+    TORCH_WARN("Defining your `__torch_function__` as a plain method is deprecated and will be an error in future, ",
+               "please define it as a classmethod.");
   }
 }
 

@@ -9,13 +9,13 @@ Leaves out: sparse gradients, custom accelerators.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _C
 from reftorch._torch_function import handle_torch_function, has_torch_function, is_tensor_like
 from reftorch._utils import _warn_once
+from reftorch._warnings import warn
 from reftorch.autograd import _functions, derivatives, forward_ad, functional, graph, profiler, variable
 from reftorch.autograd._functional_utils import batched_pass
 from reftorch.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
@@ -155,7 +155,7 @@ _CYCLE_WARNING = (
 
 
 def _from_grad_variables(grad_variables: Any, grad_tensors: Any) -> Any:
-    warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3)
+    warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
     if grad_tensors is not None:
         raise RuntimeError(
             "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
@@ -212,7 +212,7 @@ def backward(
     grads = _make_grads(roots, _as_tuple(grad_tensors, len(roots)))
     keep = create_graph if retain_graph is None else retain_graph
     if create_graph:
-        _warn_once(_CYCLE_WARNING, stacklevel=3)
+        _warn_once(_CYCLE_WARNING)
     _C._run_backward(roots, grads, keep, create_graph, wanted, allow_unreachable=True, accumulate_grad=True)
 
 
@@ -280,11 +280,10 @@ def grad(
             materialize_grads=materialize_grads,
         )
     if not only_inputs:
-        warnings.warn(
+        warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
             "other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
-            stacklevel=2,
         )
     keep = create_graph if retain_graph is None else retain_graph
 

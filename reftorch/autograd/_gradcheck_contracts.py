@@ -6,12 +6,12 @@ Leaves out: sparse tensors.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _C, _VF
 from reftorch._vmap_internals import _vmap
+from reftorch._warnings import warn
 from reftorch.autograd import forward_ad
 from reftorch.autograd._gradcheck_jacobians import (
     GradcheckError,
@@ -111,13 +111,13 @@ def _check_undefined(outputs: Sequence[Tensor], wanted: Sequence[Tensor]) -> Non
     try:
         grads = gradients(outputs, wanted, [_VF.zeros_like(out) for out in outputs], retain_graph=False)
     except RuntimeError as error:
-        warnings.warn(_UNDEFINED_WARNING, stacklevel=5)
+        warn(_UNDEFINED_WARNING)
         raise GradcheckError(
             "Expected backward function to handle undefined output grads: an output that takes no part has None (or, "
             "in an autograd.Function that materializes, zeros) for its gradient."
         ) from error
     if any(grad is not None and bool((grad != 0).any()) for grad in grads):
-        warnings.warn(_UNDEFINED_WARNING, stacklevel=5)
+        warn(_UNDEFINED_WARNING)
         raise GradcheckError(
             "Expected all input grads to be undefined or zero when all output grads are undefined or zero."
         )

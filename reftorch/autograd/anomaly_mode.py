@@ -6,9 +6,8 @@ Leaves out: nothing.
 
 from __future__ import annotations
 
-import warnings
-
 from reftorch import _C
+from reftorch._warnings import warn
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
 
@@ -43,10 +42,9 @@ class detect_anomaly:
         self.prev = _C.is_anomaly_enabled()
         self.check_nan = check_nan
         self.prev_check_nan = _C.is_anomaly_check_nan_enabled()
-        warnings.warn(
+        warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
             "debugging.",
-            stacklevel=2,
         )
 
     def __enter__(self) -> None:

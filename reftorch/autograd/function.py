@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from reftorch import _C
+from reftorch._warnings import warn
 from reftorch.autograd.grad_mode import no_grad
 
 __all__ = [
@@ -161,7 +161,7 @@ class BackwardCFunction(_C._FunctionBase, FunctionCtx):
     @property
     def saved_variables(self) -> Any:
         """The former name of ``saved_tensors``; a DeprecationWarning says so."""
-        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self.saved_tensors
 
 
@@ -251,11 +251,10 @@ class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
     _has_defaults: bool  # forward's parameters have defaults, which setup_context is to see
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warnings.warn(
+        warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
             "invoke them on the class itself. Hint: call its apply.",
             DeprecationWarning,
-            stacklevel=2,
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -21,6 +20,7 @@ from reftorch._C import (
     _set_multithreading_enabled,
     is_grad_enabled,
 )
+from reftorch._warnings import warn
 
 __all__ = [
     "enable_grad",
@@ -76,12 +76,11 @@ class _Mode:
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.isclass(function):
-            warnings.warn(
+            warn(
                 "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
                 "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
                 "the `__init__` method and nothing else.",
                 FutureWarning,
-                stacklevel=2,
             )
         if inspect.isgeneratorfunction(function):
             return _wrap_generator(self.clone, function)

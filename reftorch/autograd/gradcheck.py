@@ -11,11 +11,11 @@ Leaves out: complex and sparse tensors.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reftorch import _C, _VF
+from reftorch._warnings import warn
 from reftorch.autograd import _gradcheck_contracts as contracts
 from reftorch.autograd._gradcheck_jacobians import (
     Function,
@@ -63,10 +63,9 @@ def _check_inputs(inputs: Sequence[Any]) -> None:
         if not is_checked(value):
             continue
         if value.dtype != _C.float64:
-            warnings.warn(
+            warn(
                 f"Input #{k} requires gradient and is not a double precision floating point or complex. This check "
                 "will likely fail: a difference quotient of single precision numbers has few right digits.",
-                stacklevel=4,
             )
         if any(stride == 0 and size > 1 for size, stride in zip(value.shape, value.stride(), strict=True)):
             raise RuntimeError(
@@ -400,11 +399,10 @@ def gradgradcheck(
 
 
 def _warn_private(name: str, grad_out: float) -> None:
-    warnings.warn(
+    warn(
         f"`{name}` was part of PyTorch's private API and not meant to be exposed. It is deprecated; "
         "reftorch.autograd.functional.jacobian computes Jacobians.",
         FutureWarning,
-        stacklevel=3,
     )
     if grad_out != 1.0:
         raise ValueError(f"Expected grad_out to be 1.0. {name} no longer supports values of grad_out != 1.0.")

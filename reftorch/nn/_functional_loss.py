@@ -8,12 +8,11 @@ PyTorch has a kernel for each of these. Here each is its formula.
 
 from __future__ import annotations
 
-import warnings
-
 from reftorch import _VF
 from reftorch._functional_shape import broadcast_tensors
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
+from reftorch._warnings import warn
 from reftorch.nn import _reduction
 from reftorch.nn._functional_activation import logsigmoid
 
@@ -47,10 +46,9 @@ def _legacy(size_average: bool | None, reduce: bool | None, reduction: str) -> s
 def _same_size(input: Tensor, target: Tensor) -> list[Tensor]:
     """The two, broadcast; with a warning where that is needed."""
     if target.shape != input.shape:
-        warnings.warn(
+        warn(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
             "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-            stacklevel=3,
         )
     return list(broadcast_tensors(input, target))
 
@@ -296,11 +294,10 @@ def kl_div(
     if size_average is not None or reduce is not None:
         reduction = _reduction.legacy_get_string(size_average, reduce)
     elif reduction == "mean":
-        warnings.warn(
+        warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides "
             "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
             "same as 'batchmean' in the next major release.",
-            stacklevel=2,
         )
     loss = target.exp() * (target - input) if log_target else target.xlogy(target) - target * input
     if reduction == "batchmean":

@@ -6,7 +6,7 @@ Leaves out: the deprecated reduction ``"elementwise_mean"``.
 
 from __future__ import annotations
 
-import warnings
+from reftorch._warnings import warn
 
 __all__ = ["get_enum", "legacy_get_string"]
 
@@ -26,7 +26,5 @@ def legacy_get_string(size_average: bool | None, reduce: bool | None) -> str:
         reduction = "none"
     else:
         reduction = "sum" if size_average is False else "mean"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=3
-    )
+    warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.")
     return reduction

@@ -10,14 +10,13 @@ their own: ``_functional_activation``, ``_functional_loss``, ``_functional_norma
 
 from __future__ import annotations
 
-import inspect
-import warnings
 from typing import Any
 
 from reftorch import _C
 from reftorch._tensor import Tensor
 from reftorch._torch_function import handle_torch_function, has_torch_function_unary, has_torch_function_variadic
 from reftorch._utils import typename
+from reftorch._warnings import warn
 from reftorch.nn import (
     _functional_activation,
     _functional_loss,
@@ -166,17 +165,8 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     return _C._nn.one_hot(input, num_classes)
 
 
-def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
-    # The caller is who called into reftorch.nn: a module that has hooks is one frame further away.
-    frame = inspect.currentframe()
-    for _ in range(stacklevel - 1):
-        frame = frame and frame.f_back
-    while frame is not None and frame.f_globals["__name__"].startswith("reftorch.nn."):
-        stacklevel, frame = stacklevel + 1, frame.f_back
-    warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=stacklevel,
-    )
+def _get_softmax_dim(name: str, ndim: int) -> int:
+    warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
     return 0 if ndim in (0, 1, 3) else 1
 
 
@@ -205,7 +195,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     if has_torch_function_unary(input):
         return handle_torch_function(softmax, (input,), input, dim=dim, _stacklevel=_stacklevel, dtype=dtype)
     if dim is None:
-        dim = _get_softmax_dim("softmax", input.dim(), _stacklevel)
+        dim = _get_softmax_dim("softmax", input.dim())
     return input.softmax(dim, dtype=dtype)
 
 
@@ -233,7 +223,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     if has_torch_function_unary(input):
         return handle_torch_function(log_softmax, (input,), input, dim=dim, _stacklevel=_stacklevel, dtype=dtype)
     if dim is None:
-        dim = _get_softmax_dim("log_softmax", input.dim(), _stacklevel)
+        dim = _get_softmax_dim("log_softmax", input.dim())
     return input.log_softmax(dim, dtype=dtype)
 
 
@@ -455,11 +445,10 @@ def mse_loss(
             weight=weight,
         )
     if target.shape != input.shape:
-        warnings.warn(
+        warn(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
             "This will likely lead to incorrect results due to broadcasting. "
             "Please ensure they have the same size.",
-            stacklevel=2,
         )
     if size_average is not None or reduce is not None:
         reduction = _reduction.legacy_get_string(size_average, reduce)

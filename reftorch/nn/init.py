@@ -10,10 +10,10 @@ PyTorch does, so that the same seed gives the same network.
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from reftorch._tensor import Tensor
+from reftorch._warnings import warn
 from reftorch.autograd.grad_mode import no_grad
 
 __all__ = [
@@ -246,7 +246,7 @@ def kaiming_uniform_(
     Mirrors torch/nn/init.py, ``kaiming_uniform_``.
     """
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+        warn("Initializing zero-element tensors is a no-op")
         return tensor
     bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound, generator)
@@ -275,6 +275,6 @@ def kaiming_normal_(
     Mirrors torch/nn/init.py, ``kaiming_normal_``.
     """
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+        warn("Initializing zero-element tensors is a no-op")
         return tensor
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)

@@ -7,7 +7,6 @@ Leaves out: the ``foreach``, ``fused``, ``capturable`` and ``differentiable`` va
 from __future__ import annotations
 
 import functools
-import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
@@ -16,6 +15,7 @@ from typing import Any
 
 from reftorch._tensor import Tensor
 from reftorch._utils import typename
+from reftorch._warnings import warn
 from reftorch.utils.hooks import RemovableHandle
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
@@ -414,10 +414,9 @@ class Optimizer:
             param_group.setdefault(name, default)
 
         if len(params) != len(set(params)):
-            warnings.warn(
+            warn(
                 "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
                 "see github.com/pytorch/pytorch/issues/40967 for more information",
-                stacklevel=3,
             )
         for group in self.param_groups:
             if ("param_names" in param_group) != ("param_names" in group):

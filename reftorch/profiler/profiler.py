@@ -11,10 +11,10 @@ import json
 import os
 import socket
 import time
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from reftorch._warnings import warn
 from reftorch.autograd import profiler
 from reftorch.autograd.profiler_util import EventList
 
@@ -96,7 +96,7 @@ def schedule(
             f"active={active} (need > 0), repeat={repeat} (need >= 0), skip_first={skip_first} (need >= 0)."
         )
     if warmup == 0:
-        warnings.warn("Profiler won't be using warmup, this can skew profiler results", stacklevel=2)
+        warn("Profiler won't be using warmup, this can skew profiler results")
 
     def action_of(step: int) -> ProfilerAction:
         if step < 0:
@@ -232,7 +232,7 @@ class profile:
         if former == ProfilerAction.RECORD_AND_SAVE:
             self._finish(hand_on=True)
         elif former == ProfilerAction.RECORD and self.current_action not in _RECORDING:
-            warnings.warn(f"Incorrect schedule: RECORD followed by {self.current_action.name}", stacklevel=3)
+            warn(f"Incorrect schedule: RECORD followed by {self.current_action.name}")
             self._finish(hand_on=False)
         if self.current_action in _RECORDING and former != ProfilerAction.RECORD:
             self._keep_former()

@@ -11,13 +11,13 @@ from __future__ import annotations
 import cmath
 import math
 import struct
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from reftorch import _C
 from reftorch._tensor import Tensor
+from reftorch._warnings import warn
 from reftorch.functional import as_tensor
 
 __all__ = ["assert_allclose", "assert_close"]
@@ -295,9 +295,7 @@ def assert_allclose(
     Mirrors torch/testing/_comparison.py, ``assert_allclose``.
     """
     __tracebackhide__ = True
-    warnings.warn(
-        "`assert_allclose()` is deprecated. Please use `assert_close()` instead.", FutureWarning, stacklevel=2
-    )
+    warn("`assert_allclose()` is deprecated. Please use `assert_close()` instead.", FutureWarning)
     actual = actual if isinstance(actual, Tensor) else _C.tensor(actual)
     expected = expected if isinstance(expected, Tensor) else _C.tensor(expected, dtype=actual.dtype)
     if rtol is None and atol is None:

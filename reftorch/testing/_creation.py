@@ -7,7 +7,6 @@ Leaves out: complex and 8-bit floats.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ import reftorch._C as _C
 from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch._type_info import finfo, iinfo
+from reftorch._warnings import warn
 
 __all__ = ["make_tensor"]
 
@@ -28,10 +28,9 @@ def _bounds(
     if math.isnan(low) or math.isnan(high):
         raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
     if low == high and dtype.is_floating_point:
-        warnings.warn(
+        warn(
             "Passing `low==high` to make_tensor is deprecated for floating types. Hint: torch.full makes such a one.",
             FutureWarning,
-            stacklevel=3,
         )
     elif low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")

@@ -12,12 +12,12 @@ Leaves out: selective checkpointing, which rests on dispatch modes; autocast; th
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from reftorch import _C, random
+from reftorch._warnings import warn
 from reftorch.autograd import _is_checkpoint_valid, backward
 from reftorch.autograd.function import Function
 from reftorch.autograd.grad_mode import enable_grad, no_grad
@@ -111,7 +111,7 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
     Mirrors torch/utils/checkpoint.py, ``check_backward_validity``.
     """
     if not any(x.requires_grad for x in inputs if isinstance(x, _C.TensorBase)):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+        warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 def noop_context_fn() -> Contexts:
@@ -243,11 +243,10 @@ class _Again:
 
 
 def _warn_of_default(where: str) -> None:
-    warnings.warn(
+    warn(
         f"{where}: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling "
         "checkpoint without use_reentrant will raise an exception. use_reentrant=False is recommended, but if you need "
         "to preserve the current default behavior, you can pass use_reentrant=True.",
-        stacklevel=3,
     )
 
 

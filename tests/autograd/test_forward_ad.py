@@ -14,7 +14,10 @@ from reftorch.autograd import functional
 from tests.op_db import OPS
 from tests.op_db.core import Input
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")  # torch's own
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning"),  # torch's own
+    pytest.mark.filterwarnings("ignore:torch.* is deprecated in favor of:UserWarning"),  # of old names of ops
+]
 
 # --- every op ---------------------------------------------------------------------------------------------------------
 

@@ -54,6 +54,10 @@ static Tensor cov(const Tensor& self, int64_t correction, const OptionalTensor& 
     const Tensor squares = at::sum(at::mul(weights, *aweights), {});
     divisor = at::sub(total, at::div(at::mul(squares, number(static_cast<double>(correction))), total));
   }
+  if (divisor.item().toDouble() <= 0) {
+    TORCH_WARN(
+        "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.");
+  }
   divisor = at::maximum(divisor, number(0));
 
   const Tensor deviation = at::sub(x, mean);

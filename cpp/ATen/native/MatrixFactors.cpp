@@ -72,7 +72,13 @@ static Tensor linalg_cholesky(const Tensor& A, bool upper) {
   return checked_cholesky(A, upper, "linalg.cholesky");
 }
 
+static void warn_deprecated(const char* name, const char* instead) {
+  TORCH_WARN("torch.", name, " is deprecated in favor of torch.linalg.", instead,
+             " and will be removed in a future PyTorch release.");
+}
+
 static Tensor cholesky(const Tensor& A, bool upper) {
+  warn_deprecated("cholesky", "cholesky");
   if (A.numel() > 0) { // of nothing any dtype will do
     checkLapackDtype(A, "cholesky_cpu");
   } else if (!A.is_floating_point()) {
@@ -128,6 +134,7 @@ static void linalg_solve_triangular_out(const Tensor& A, const Tensor& B, bool u
 // Deprecated, as in PyTorch: linalg.solve_triangular takes its place.
 static void triangular_solve_out(const Tensor& self, const Tensor& A, bool upper, bool transpose, bool unitriangular,
                                  Tensor& solution, Tensor& cloned_coefficient) {
+  warn_deprecated("triangular_solve", "solve_triangular");
   TORCH_CHECK(self.dim() >= 2, "torch.triangular_solve: Expected b to have at least 2 dimensions, but it has ",
               self.dim(), " dimensions instead");
   TORCH_CHECK(A.dim() >= 2, "torch.triangular_solve: Expected A to have at least 2 dimensions, but it has ", A.dim(),
@@ -170,6 +177,7 @@ static void linalg_qr_out(const Tensor& A, std::string mode, Tensor& Q, Tensor& 
 }
 
 static std::tuple<Tensor, Tensor> qr(const Tensor& self, bool some) {
+  warn_deprecated("qr", "qr");
   return at::linalg_qr(self, some ? "reduced" : "complete");
 }
 

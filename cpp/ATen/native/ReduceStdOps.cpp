@@ -25,30 +25,30 @@ static void warn_invalid_degrees_of_freedom(const char* name, const Tensor& self
   }
 }
 
-static void std_var_out(const Tensor& self, OptionalIntArrayRef dim, const OptionalScalar& correction, bool keepdim,
-                        bool take_sqrt, Tensor& out) {
+static void std_var_out(const char* name, const Tensor& self, OptionalIntArrayRef dim, const OptionalScalar& correction,
+                        bool keepdim, bool take_sqrt, Tensor& out) {
   const ScalarType dtype = self.scalar_type();
   TORCH_CHECK(c10::isFloatingType(dtype), "std and var only support floating point and complex dtypes");
   ReductionPlan reduction(out, self, dim, keepdim, dtype, dtype);
   if (reduction.empty()) {
-    warn_invalid_degrees_of_freedom(take_sqrt ? "std" : "var", self, out, correction.value_or(1).toDouble());
+    warn_invalid_degrees_of_freedom(name, self, out, correction.value_or(1).toDouble());
     at::fill_(out, std::numeric_limits<double>::quiet_NaN());
     return;
   }
   const double divisor_falls_short = correction.value_or(1).toDouble();
-  warn_invalid_degrees_of_freedom(take_sqrt ? "std" : "var", self, out, divisor_falls_short);
+  warn_invalid_degrees_of_freedom(name, self, out, divisor_falls_short);
   std_var_stub(reduction.iter().device_type(), reduction.iter(), divisor_falls_short, take_sqrt);
   reduction.finish();
 }
 
 static void var_correction_out(const Tensor& self, OptionalIntArrayRef dim, const OptionalScalar& correction,
                                bool keepdim, Tensor& out) {
-  std_var_out(self, dim, correction, keepdim, /*take_sqrt=*/false, out);
+  std_var_out("var", self, dim, correction, keepdim, /*take_sqrt=*/false, out);
 }
 
 static void std_correction_out(const Tensor& self, OptionalIntArrayRef dim, const OptionalScalar& correction,
                                bool keepdim, Tensor& out) {
-  std_var_out(self, dim, correction, keepdim, /*take_sqrt=*/true, out);
+  std_var_out("std", self, dim, correction, keepdim, /*take_sqrt=*/true, out);
 }
 
 // The older spelling: unbiased=True is correction=1.
@@ -76,10 +76,10 @@ static Tensor& std_out(const Tensor& self, OptionalIntArrayRef dim, bool unbiase
 template <bool take_sqrt>
 static std::tuple<Tensor, Tensor> std_var_mean(const Tensor& self, OptionalIntArrayRef dim,
                                                const OptionalScalar& correction, bool keepdim) {
-  TORCH_CHECK(self.is_floating_point(), take_sqrt ? "std_mean" : "var_mean",
-              " only support floating point and complex dtypes");
+  const char* name = take_sqrt ? "std_mean" : "var_mean";
+  TORCH_CHECK(self.is_floating_point(), name, " only support floating point and complex dtypes");
   Tensor spread, mean;
-  std_var_out(self, dim, correction, keepdim, take_sqrt, spread);
+  std_var_out(name, self, dim, correction, keepdim, take_sqrt, spread);
   ReductionPlan reduction(mean, self, dim, keepdim, self.scalar_type(), self.scalar_type());
   if (reduction.empty()) {
     at::fill_(mean, std::numeric_limits<double>::quiet_NaN());

@@ -45,7 +45,10 @@ void PyAnomalyMetadata::assign_parent(const std::shared_ptr<Node>& parent) {
 
 // An error already travels: what the warning raises (under -W error) is reported as unraisable and goes no further.
 static void warn(const std::string& message) {
-  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) < 0) {
+  try {
+    TORCH_WARN(message);
+  } catch (...) {
+    translate_current_exception();
     PyErr_WriteUnraisable(nullptr);
   }
 }

@@ -200,12 +200,9 @@ at::Tensor tensor_from_data(PyObject* data, c10::ScalarType dtype) {
     return at::to(t, dtype == c10::ScalarType::Undefined ? t.scalar_type() : dtype, /*non_blocking=*/false,
                   /*copy=*/true);
   }
-  if (PyList_Check(data) && PyList_GET_SIZE(data) > 0 && is_numpy_array(PyList_GET_ITEM(data, 0)) &&
-      PyErr_WarnEx(PyExc_UserWarning,
-                   "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the "
-                   "list to a single numpy.ndarray with numpy.array() before converting to a tensor.",
-                   1) < 0) {
-    throw_python_error();
+  if (PyList_Check(data) && PyList_GET_SIZE(data) > 0 && is_numpy_array(PyList_GET_ITEM(data, 0))) {
+    TORCH_WARN("Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the ",
+               "list to a single numpy.ndarray with numpy.array() before converting to a tensor.");
   }
   const c10::DimVector sizes = compute_sizes(data);
   if (dtype == c10::ScalarType::Undefined) {
@@ -289,12 +286,9 @@ PyObject* tensor_ctor(PyObject* module, PyObject* args, PyObject* kwargs) {
   const c10::ScalarType type = dtype == Py_None ? c10::ScalarType::Undefined : scalar_type_from_python(dtype);
   TORCH_CHECK_TYPE(dtype == Py_None || type != c10::ScalarType::Undefined,
                    "tensor(): argument 'dtype' must be torch.dtype, not ", Py_TYPE(dtype)->tp_name);
-  if (THPVariable_Check(data) &&
-      PyErr_WarnEx(PyExc_UserWarning,
-                   "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-                   "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
-                   1) < 0) {
-    return nullptr;
+  if (THPVariable_Check(data)) {
+    TORCH_WARN("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or ",
+               "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).");
   }
   const at::Tensor made = tensor_from_data(data, type);
   TORCH_CHECK(!requires_grad || made.is_floating_point(),

@@ -102,12 +102,9 @@ PyObject* tensor_from_numpy(PyObject* module, PyObject* obj) {
   }
   const py::tuple data = interface["data"];
   // Without a module (for torch.tensor) the elements are copied at once: then it matters to nobody.
-  if (module != nullptr && data[1].cast<bool>() &&
-      PyErr_WarnEx(PyExc_UserWarning,
-                   "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
-                   "Writing to this tensor would change the array's memory.",
-                   1) < 0) {
-    return nullptr;
+  if (module != nullptr && data[1].cast<bool>()) {
+    TORCH_WARN("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. ",
+               "Writing to this tensor would change the array's memory.");
   }
   return tensor_on(PyLong_AsVoidPtr(data[0].ptr()), obj, sizes, strides, dtype);
   END_HANDLE_TH_ERRORS
@@ -143,11 +140,9 @@ PyObject* tensor_frombuffer(PyObject*, PyObject* args) {
   Py_buffer view;
   if (PyObject_GetBuffer(buffer, &view, PyBUF_WRITABLE) < 0) {
     PyErr_Clear();
-    if (PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE) < 0 ||
-        PyErr_WarnEx(PyExc_UserWarning,
-                     "The given buffer is not writable, and PyTorch does not support non-writable tensors. Writing to "
-                     "this tensor would change the buffer's memory.",
-                     1) < 0) {
+    TORCH_WARN("The given buffer is not writable, and PyTorch does not support non-writable tensors. Writing to ",
+               "this tensor would change the buffer's memory.");
+    if (PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE) < 0) {
       return nullptr;
     }
   }

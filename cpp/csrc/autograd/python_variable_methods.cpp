@@ -208,6 +208,10 @@ static int nb_bool(PyObject* self) {
 }
 static c10::Scalar as_python_number(PyObject* self) {
   TORCH_CHECK_VALUE(unpack(self).numel() == 1, "only one element tensors can be converted to Python scalars");
+  if (unpack(self).requires_grad()) {
+    TORCH_WARN("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n",
+               "Consider using tensor.detach() first.");
+  }
   return unpack(self).item();
 }
 static PyObject* nb_float(PyObject* self) {

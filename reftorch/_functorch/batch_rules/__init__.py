@@ -10,13 +10,13 @@ Leaves out: rules in C++; ``_C._debug_only_display_vmap_fallback_warnings``.
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from reftorch import _C
 from reftorch._functorch.batch_rules import indexing, linalg, pointwise, random, reduce, views
 from reftorch._functorch.batch_rules._common import RULES, Op, Rule, front, refuse_unbatched_self
+from reftorch._warnings import warn
 
 __all__ = ["indexing", "linalg", "pointwise", "random", "reduce", "resolve", "views"]
 
@@ -96,10 +96,9 @@ def _example_by_example(op: Op) -> Entry:
         return arg if dim is None else arg.select(dim, i)
 
     def entry(args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
-        warnings.warn(
+        warn(
             f"There is a performance drop because we have not yet implemented the batching rule for {schema['name']}. "
             "It runs once for each example.",
-            stacklevel=2,
         )
         results = [op([pick(arg, dim, i) for arg, dim in zip(args, dims, strict=True)]) for i in range(size)]
         if len(returns) == 1:

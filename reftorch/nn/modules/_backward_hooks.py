@@ -15,13 +15,13 @@ Note [Two nodes around a module]
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from reftorch._tensor import Tensor
+from reftorch._warnings import warn
 from reftorch.autograd.function import Function
 from reftorch.autograd.grad_mode import is_grad_enabled
 from reftorch.utils.hooks import RemovableHandle
@@ -249,10 +249,9 @@ class BackwardHook:
     def _on_no_inputs(self) -> None:
         """No input requires a gradient, so no gradient will come to them."""
         if self.user_hooks:
-            warnings.warn(
+            warn(
                 "Full backward hook is firing when gradients are computed with respect to module outputs since no "
                 "inputs require gradients. See Module.register_full_backward_hook for more details.",
-                stacklevel=5,
             )
         for hook in self.user_hooks:
             changed = hook(self.module, (None,) * self.num_inputs, self.grad_outputs)

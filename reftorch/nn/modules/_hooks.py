@@ -14,12 +14,12 @@ Note [Calls without hooks]
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 from reftorch._tensor import Tensor
+from reftorch._warnings import warn
 from reftorch.nn.modules._backward_hooks import BackwardHooks, _closer_look
 from reftorch.utils.hooks import RemovableHandle
 
@@ -208,10 +208,9 @@ class ForwardHooks(BackwardHooks):
                 output = self._run_forward_hook(hook_id, hook, args, kwargs, output)
             if backward_hook is not None:
                 if not isinstance(output, (Tensor, tuple)):
-                    warnings.warn(
+                    warn(
                         "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
                         f"received {type(output)}",
-                        stacklevel=3,
                     )
                 output = backward_hook.setup_output_hook(output)
         except Exception:
@@ -229,8 +228,7 @@ class ForwardHooks(BackwardHooks):
                 output = self._run_forward_hook(hook_id, hook, args, kwargs, output)
             except Exception as error:
                 scope = "global module" if hook_id in _global_forward_hooks else "module"
-                warnings.warn(
+                warn(
                     f"{scope} forward hook with ``always_call=True`` raised an exception that was silenced as another "
                     f"error was raised in forward: {error}",
-                    stacklevel=2,
                 )

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 import types
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
+from reftorch._warnings import warn
 from reftorch.autograd.grad_mode import no_grad
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
@@ -65,7 +65,7 @@ def clip_grad_norm_(
     if isinstance(parameters, types.GeneratorType):
         parameters = list(parameters)
         if not parameters:
-            warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=3)
+            warn("`parameters` is an empty generator, no gradient clipping will occur.")
     grads = _gradients(parameters)
     if not grads:
         return _C.tensor(0.0)

@@ -6,10 +6,10 @@ Leaves out: parametrizations; what does the work is in reftorch/_functorch/funct
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from reftorch._functorch.functional_call import functional_call as _functional_call
+from reftorch._warnings import warn
 
 if TYPE_CHECKING:
     from reftorch import Tensor
@@ -45,10 +45,9 @@ def functional_call(
 
     Mirrors torch/nn/utils/stateless.py, ``functional_call``.
     """
-    warnings.warn(
+    warn(
         "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "
         "version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.",
         FutureWarning,
-        stacklevel=2,
     )
     return _functional_call(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)

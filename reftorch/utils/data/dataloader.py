@@ -7,10 +7,10 @@ runs in one process; ``num_workers`` must be 0.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
+from reftorch._warnings import warn
 from reftorch.utils.data._utils.collate import default_collate, default_convert
 from reftorch.utils.data._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
 from reftorch.utils.data.dataset import IterableDataset
@@ -158,10 +158,9 @@ class _SingleProcessDataLoaderIter:
 
     def __init__(self, loader: DataLoader) -> None:
         if loader.pin_memory:
-            warnings.warn(
+            warn(
                 "'pin_memory' argument is set as true but no accelerator is found, "
                 "then device pinned memory won't be used.",
-                stacklevel=3,
             )
         self._dataset = loader.dataset
         self._length = loader._IterableDataset_len_called
@@ -180,10 +179,9 @@ class _SingleProcessDataLoaderIter:
         data = self._dataset_fetcher.fetch(next(self._sampler_iter))
         self._num_yielded += 1
         if self._length is not None and self._num_yielded > self._length:
-            warnings.warn(
+            warn(
                 f"Length of IterableDataset {self._dataset} was reported to be {self._length}"
                 f"(when accessing len(dataloader)), but {self._num_yielded} samples have been fetched. ",
-                stacklevel=2,
             )
         return data
 

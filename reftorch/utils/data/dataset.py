@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import bisect
 import math
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
+from reftorch._warnings import warn
 
 __all__ = ["ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "Subset", "TensorDataset", "random_split"]
 
@@ -254,5 +254,5 @@ def _lengths_of_shares(shares: Sequence[float], total: int) -> list[int]:
         lengths[i % len(lengths)] += 1
     for i, length in enumerate(lengths):
         if length == 0:
-            warnings.warn(f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=3)
+            warn(f"Length of split at index {i} is 0. This might result in an empty dataset.")
     return lengths
