@@ -11,6 +11,7 @@ import pytest
 import reftorch as torch
 import reftorch.autograd.forward_ad as fwAD
 from reftorch.autograd import functional
+from tests.autograd.functions import function
 from tests.op_db import OPS
 from tests.op_db.core import Input
 
@@ -284,13 +285,6 @@ def test_dual_numbers_print_their_tangents():
 # --- Functions, the old style -----------------------------------------------------------------------------------------
 
 
-def function(forward, jvp, backward=None):
-    members = {"forward": staticmethod(forward), "jvp": staticmethod(jvp)}
-    if backward is not None:
-        members["backward"] = staticmethod(backward)
-    return type("Made", (torch.autograd.Function,), members)
-
-
 def made_dual(*values):
     return fwAD.make_dual(torch.tensor(values), torch.arange(1.0, len(values) + 1))
 
@@ -309,7 +303,7 @@ def test_jvp_gets_the_ctx_of_forward():
         seen.append((number, y_t.tolist(), n_t))
         return ctx.number * (x_t * y + x * y_t), None
 
-    made = function(forward, jvp)
+    made = function(torch, forward, jvp=jvp)
     with fwAD.dual_level():
         x = made_dual(2.0, 3.0)
         out, count = made.apply(5, x, torch.tensor([4.0, 7.0]), torch.arange(2))
@@ -335,7 +329,7 @@ def test_saved_for_backward_is_not_for_jvp():
 
     x = torch.ones(2, requires_grad=True)
     with fwAD.dual_level():
-        out = function(forward, jvp, backward).apply(fwAD.make_dual(x, torch.ones(2)))
+        out = function(torch, forward, backward, jvp=jvp).apply(fwAD.make_dual(x, torch.ones(2)))
         assert fwAD.unpack_dual(out).tangent.tolist() == [2, 2]
         out.sum().backward()
     assert x.grad.tolist() == [2, 2]
@@ -366,7 +360,7 @@ def change_first(ctx, x):
 )
 def test_what_jvp_must_not_return(forward, jvp, message):
     with fwAD.dual_level(), pytest.raises(RuntimeError, match=message):
-        function(forward, jvp).apply(made_dual(1.0, 2.0))
+        function(torch, forward, jvp=jvp).apply(made_dual(1.0, 2.0))
 
 
 def test_a_marked_output_has_no_tangent():
@@ -376,18 +370,18 @@ def test_a_marked_output_has_no_tangent():
         return out
 
     with fwAD.dual_level():
-        assert fwAD.unpack_dual(function(forward, lambda ctx, t: None).apply(made_dual(1.0))).tangent is None
+        assert fwAD.unpack_dual(function(torch, forward, jvp=lambda ctx, t: None).apply(made_dual(1.0))).tangent is None
         with pytest.raises(RuntimeError, match="not a differentiable Tensor"):
-            function(forward, lambda ctx, t: t).apply(made_dual(1.0))
+            function(torch, forward, jvp=lambda ctx, t: t).apply(made_dual(1.0))
 
 
 def test_views_and_changes_in_place_share_tangents():
     with fwAD.dual_level():
         x = made_dual(1.0, 2.0)
         tangent = fwAD.unpack_dual(x).tangent
-        view = function(lambda ctx, x: x[:1], lambda ctx, t: t[:1]).apply(x)
+        view = function(torch, lambda ctx, x: x[:1], jvp=lambda ctx, t: t[:1]).apply(x)
         assert fwAD.unpack_dual(view).tangent._base is tangent
-        out = function(change_first, lambda ctx, t: t.mul_(2)).apply(x)
+        out = function(torch, change_first, jvp=lambda ctx, t: t.mul_(2)).apply(x)
         assert out is x and fwAD.unpack_dual(x).tangent is tangent and tangent.tolist() == [2, 4]
 
 

@@ -9,6 +9,16 @@ import weakref
 import pytest
 
 import reftorch as torch
+from tests.autograd.functions import function
+
+
+def save(ctx, x):
+    ctx.save_for_backward(x)
+    return x * 1
+
+
+def pass_on(ctx, grad):
+    return grad
 
 
 class TwiceForbidden(torch.autograd.Function):
@@ -53,55 +63,46 @@ def test_delayed_error():
 def test_undefined_gradients_are_zeros_on_demand(materialize):
     seen = []
 
-    class Seen(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.set_materialize_grads(materialize)
-            return x * 1
+    def forward(ctx, x):
+        ctx.set_materialize_grads(materialize)
+        return x * 1
 
-        @staticmethod
-        def backward(ctx, grad):
-            seen.append(None if grad is None else grad.tolist())
+    def backward(ctx, grad):
+        seen.append(None if grad is None else grad.tolist())
 
     x = torch.ones(1, requires_grad=True)
-    torch._C._functions.UndefinedGrad()(Seen.apply(x)).backward()
+    y = function(torch, forward, backward).apply(x)
+    torch._C._functions.UndefinedGrad()(y).backward()
     assert seen == [[0.0] if materialize else None]
     assert x.grad is None
 
 
 def test_no_zeros_for_outputs_without_gradient_on_demand():
-    class Pair(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            first, second = x.clone(), x.clone()
-            ctx.mark_non_differentiable(second)
-            ctx._materialize_non_diff_grads = False
-            return first, second
+    def forward(ctx, x):
+        first, second = x.clone(), x.clone()
+        ctx.mark_non_differentiable(second)
+        ctx._materialize_non_diff_grads = False
+        return first, second
 
-        @staticmethod
-        def backward(ctx, first, second):
-            assert second is None
-            return first * 2
+    def backward(ctx, first, second):
+        assert second is None
+        return first * 2
 
     x = torch.ones(2, requires_grad=True)
-    Pair.apply(x)[0].sum().backward()
+    function(torch, forward, backward).apply(x)[0].sum().backward()
     assert x.grad.tolist() == [2, 2]
 
 
 def test_an_argument_changed_in_place_may_be_returned_twice():
-    class DoubleInPlace(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            x.mul_(2)
-            ctx.mark_dirty(x)
-            return x, x
+    def forward(ctx, x):
+        x.mul_(2)
+        ctx.mark_dirty(x)
+        return x, x
 
-        @staticmethod
-        def backward(ctx, first, second):
-            return first * 2 + second * 2
+    double_in_place = function(torch, forward, lambda ctx, first, second: first * 2 + second * 2)
 
     def f(x):
-        first, second = DoubleInPlace.apply(x.clone())
+        first, second = double_in_place.apply(x.clone())
         assert first is second
         return first + second
 
@@ -111,20 +112,10 @@ def test_an_argument_changed_in_place_may_be_returned_twice():
 
 
 def test_saved_variables_is_the_former_name():
-    class Old(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x * 1
-
-        @staticmethod
-        def backward(ctx, grad):
-            (x,) = ctx.saved_variables
-            return grad * x
-
+    old = function(torch, save, lambda ctx, grad: grad * ctx.saved_variables[0])
     x = torch.full((2,), 3.0, requires_grad=True)
     with pytest.warns(DeprecationWarning, match="'saved_variables' is deprecated"):
-        Old.apply(x).sum().backward()
+        old.apply(x).sum().backward()
     assert x.grad.tolist() == [3, 3]
 
 
@@ -151,18 +142,11 @@ def test_a_function_that_was_not_applied_has_no_node():
 def test_a_context_that_outlives_its_node_has_nothing_saved():
     kept = []
 
-    class Keeps(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x * 1
+    def backward(ctx, grad):
+        kept.append(ctx)
+        return ctx.saved_tensors[0]
 
-        @staticmethod
-        def backward(ctx, grad):
-            kept.append(ctx)
-            return ctx.saved_tensors[0]
-
-    y = Keeps.apply(torch.ones(1, requires_grad=True))
+    y = function(torch, save, backward).apply(torch.ones(1, requires_grad=True))
     y.backward(retain_graph=True)
     assert len(kept[0].saved_tensors) == 1
     del y
@@ -171,25 +155,20 @@ def test_a_context_that_outlives_its_node_has_nothing_saved():
 
 
 def giving_away(accesses):
-    class GivesAway(torch.autograd.Function):
-        clear_saved_tensors_on_access = True
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        assert ctx.saved_tensors is ctx.saved_tensors
+        return x.clone()
 
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            assert ctx.saved_tensors is ctx.saved_tensors
-            return x.clone()
+    def backward(ctx, grad):
+        for _ in range(accesses):
+            (x,) = ctx.saved_tensors
+        ref = weakref.ref(x)
+        del x
+        assert ref() is None
+        return grad
 
-        @staticmethod
-        def backward(ctx, grad):
-            for _ in range(accesses):
-                (x,) = ctx.saved_tensors
-            ref = weakref.ref(x)
-            del x
-            assert ref() is None
-            return grad
-
-    return GivesAway
+    return function(torch, forward, backward, clear_saved_tensors_on_access=True)
 
 
 def test_saved_tensors_can_be_given_away():
@@ -201,18 +180,15 @@ def test_saved_tensors_can_be_given_away():
 
 
 def viewing(pure, outputs=1):
-    class Viewing(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x, *others):
-            ctx._is_pure_view = pure
-            views = tuple(x.narrow(0, i, 1) for i in range(outputs))
-            return views[0] if outputs == 1 else views
+    def forward(ctx, x, *others):
+        ctx._is_pure_view = pure
+        views = tuple(x.narrow(0, i, 1) for i in range(outputs))
+        return views[0] if outputs == 1 else views
 
-        @staticmethod
-        def backward(ctx, *grads):
-            raise AssertionError("a pure view has the gradient of a view")
+    def backward(ctx, *grads):
+        raise AssertionError("a pure view has the gradient of a view")
 
-    return Viewing
+    return function(torch, forward, backward)
 
 
 def test_pure_views_may_be_changed_in_place():
@@ -224,9 +200,9 @@ def test_pure_views_may_be_changed_in_place():
     assert (base.tolist(), x.grad.tolist()) == ([3, 1], [3, 1])
     with pytest.raises(RuntimeError, match="This view was created inside a custom Function"):
         viewing(False).apply(x.clone()).mul_(3)
-    for function, others in ((viewing(True, 2), ()), (viewing(True), (torch.ones(1),))):
+    for views, others in ((viewing(True, 2), ()), (viewing(True), (torch.ones(1),))):
         with pytest.raises(RuntimeError, match="Pure view custom Function can only have one input Tensor"):
-            function.apply(x.clone(), *others)
+            views.apply(x.clone(), *others)
     with pytest.raises(TypeError, match="_is_pure_view expects a bool"):
         viewing(3).apply(x.clone())
 
@@ -242,45 +218,34 @@ def test_a_view_that_forward_made_of_what_needs_no_gradient_is_no_view_to_change
         view.zero_()
 
 
-class MarksWhatIsNoInput(torch.autograd.Function):
-    @staticmethod
+def test_only_inputs_are_dirty():
     def forward(ctx, x, as_view):
         changed = (x * 2).add_(1)
         changed = changed.view_as(changed) if as_view else changed
         ctx.mark_dirty(changed)
         return changed
 
-    @staticmethod
-    def backward(ctx, grad):
-        return grad * 2, None
-
-
-def test_only_inputs_are_dirty():
+    marks_what_is_no_input = function(torch, forward, lambda ctx, grad: (grad * 2, None))
     x = torch.ones(2, requires_grad=True)
     with pytest.warns(UserWarning, match=r"mark_dirty\(\) received a tensor that was not an input"):
-        MarksWhatIsNoInput.apply(x, False).sum().backward()
+        marks_what_is_no_input.apply(x, False).sum().backward()
     assert x.grad.tolist() == [2, 2]
     with pytest.raises(RuntimeError, match=r"mark_dirty\(\) received a tensor that was not an input"):
-        MarksWhatIsNoInput.apply(x, True)
+        marks_what_is_no_input.apply(x, True)
 
 
 def test_a_changed_view_that_is_saved_makes_no_cycle():
-    class Saves(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            x.add_(1)
-            ctx.mark_dirty(x)
-            ctx.save_for_backward(x)
-            return x
+    def forward(ctx, x):
+        x.add_(1)
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
 
-        @staticmethod
-        def backward(ctx, grad):
-            return grad * ctx.saved_tensors[0]
-
+    saves = function(torch, forward, lambda ctx, grad: grad * ctx.saved_tensors[0])
     leaf = torch.ones(2, requires_grad=True)
     x = leaf.clone()
     view = x[:1]
-    assert Saves.apply(view) is view
+    assert saves.apply(view) is view
     x.sum().backward()
     assert leaf.grad.tolist() == [2, 1]
     ref = weakref.ref(view)
@@ -293,20 +258,8 @@ def test_a_changed_view_that_is_saved_makes_no_cycle():
 
 
 def test_backward_and_vjp_are_one_too_many_when_backward_comes():
-    class Both(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 1
-
-        @staticmethod
-        def backward(ctx, grad):
-            return grad
-
-        @staticmethod
-        def vjp(ctx, grad):
-            return grad
-
-    y = Both.apply(torch.ones(1, requires_grad=True))
+    both = function(torch, lambda ctx, x: x * 1, pass_on, vjp=pass_on)
+    y = both.apply(torch.ones(1, requires_grad=True))
     with pytest.raises(RuntimeError, match="Implementing both 'backward' and 'vjp'"):
         y.backward()
 
@@ -317,16 +270,8 @@ def test_a_subclass_that_is_returned_as_it_is_stays_one():
         def __torch_function__(cls, function, types, args=(), kwargs=None):
             return super().__torch_function__(function, types, args, kwargs or {})
 
-    class AsItIs(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x
-
-        @staticmethod
-        def backward(ctx, grad):
-            return grad
-
+    as_it_is = function(torch, lambda ctx, x: x, pass_on)
     for requires_grad in (False, True):
         x = torch.ones(2).as_subclass(Wrapped).requires_grad_(requires_grad)
-        y = AsItIs.apply(x)
+        y = as_it_is.apply(x)
         assert isinstance(y, Wrapped) and y is not x and y.requires_grad is requires_grad

@@ -6,16 +6,12 @@ Mirrors: test/test_autograd.py (the custom function tests)
 import pytest
 
 import reftorch as torch
+from tests.autograd.functions import function
 from tests.autograd.programs import assert_same
 
 
 def leaf(lib, *values):
     return lib.tensor([float(value) for value in values], requires_grad=True)
-
-
-def function(lib, forward, backward, **more):
-    methods = {"forward": forward, "backward": backward, **more}
-    return type("F", (lib.autograd.Function,), {name: staticmethod(method) for name, method in methods.items()})
 
 
 def returns_a_view(lib):

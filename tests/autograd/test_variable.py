@@ -6,6 +6,7 @@ Mirrors: test/test_autograd.py
 import pytest
 
 import reftorch as torch
+from tests.autograd.functions import function
 from tests.autograd.programs import assert_same
 
 
@@ -48,28 +49,15 @@ def grad_dtype(lib):
     return [*seen, str(x.grad.dtype), x.grad.tolist(), str(lib.ones(1).grad_dtype)]
 
 
-class Double:
-    """A Function whose gradient is of another dtype than its input; made for each library."""
-
-    def __new__(cls, lib):
-        def forward(ctx, x):
-            return x * 2
-
-        def backward(ctx, grad):
-            return grad.double() * 2
-
-        members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
-        return type("Double", (lib.autograd.Function,), members)
-
-
 def grad_dtype_of_what_arrives(lib):
+    doubled = function(lib, lambda ctx, x: x * 2, lambda ctx, grad: grad.double() * 2)
     seen = []
     for dtype in ("own", None, lib.float16):
         x = lib.ones(2, requires_grad=True)
         graph = x.clone()  # there is an accumulator before the dtype is set
         if dtype != "own":
             x.grad_dtype = dtype
-        Double(lib).apply(x).sum().backward()
+        doubled.apply(x).sum().backward()
         seen.append((str(x.grad.dtype), str(graph.grad_fn.next_functions[0][0].variable.grad.dtype)))
     return seen
 
