@@ -16,6 +16,8 @@ from course._tools import notebook
 
 ROOT = Path(__file__).resolve().parents[2]
 COURSE = ROOT / "course"
+# Set where a check runs a notebook: cells of it that call the learner's commands must not carry them out once more.
+CHECKING = "REFTORCH_COURSE_CHECKING"
 
 
 class CourseError(Exception):
@@ -53,6 +55,10 @@ class Chapter:
     @property
     def solved(self) -> Path:
         return self.folder / "_solutions" / "exercises.py"
+
+    @property
+    def mutants(self) -> Path:
+        return self.folder / "_solutions" / "mutants.py"
 
     @property
     def working_copy(self) -> Path:

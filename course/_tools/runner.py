@@ -7,6 +7,7 @@ Leaves out: comparing outputs; stored outputs are compared by nbval.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from nbformat import NotebookNode, v4
 
 from course._tools.checks import MIMETYPE
 from course._tools.exercises import Exercise, exercises_of
-from course._tools.layout import Chapter
+from course._tools.layout import CHECKING, Chapter
 from course._tools.notebook import Notebook
 
 STATES = ("passed", "failed", "not done")
@@ -66,8 +67,8 @@ class Kernel:
 
 
 @contextmanager
-def kernel(folder: Path) -> Iterator[Kernel]:
-    """A fresh kernel whose working directory is `folder`."""
+def kernel(folder: Path, **environment: str) -> Iterator[Kernel]:
+    """A fresh kernel whose working directory is `folder`, with `environment` added to ours."""
     client = NotebookClient(
         v4.new_notebook(),
         kernel_name="python3",
@@ -77,7 +78,7 @@ def kernel(folder: Path) -> Iterator[Kernel]:
         resources={"metadata": {"path": str(folder)}},
     )
     client.log.setLevel(logging.CRITICAL)
-    with client.setup_kernel():
+    with client.setup_kernel(env={**os.environ, **environment}):
         yield Kernel(client)
 
 
@@ -105,7 +106,7 @@ def check_notebook(chapter: Chapter, notebook: Notebook, folder: Path) -> list[R
     results: dict[str, Result] = {}
     raised: dict[str, str] = {}  # by an answer itself, before it is checked: a syntax error, say
     broken = ""
-    with kernel(folder) as running:
+    with kernel(folder, **{CHECKING: "1"}) as running:
         for number, role, source in _cells_to_run(exercises, notebook):
             try:
                 outputs = running.run(source)

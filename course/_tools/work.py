@@ -68,7 +68,7 @@ def reset(chapter: Chapter) -> tuple[Path, Path]:
 
 
 def check(chapter: Chapter) -> list[Result]:
-    """Run the learner's notebook, as last saved, and note the outcome."""
+    """Run the learner's notebook, as last saved; `note` keeps the outcome."""
     from course._tools.runner import check_notebook  # what it needs takes seconds to import
 
     file = _started(chapter) / "exercises.ipynb"
@@ -79,22 +79,28 @@ def check(chapter: Chapter) -> list[Result]:
         content = notebook.read(file)
     except (ValueError, KeyError, TypeError) as error:
         raise CourseError(f"{shown(file)} cannot be read as a notebook ({error}); {mend}") from None
-    results = check_notebook(chapter, content, file.parent)
+    return check_notebook(chapter, content, file.parent)
+
+
+def note(chapter: Chapter, results: list[Result]) -> None:
+    """Keep the outcome of a check, for `status` and the start page."""
     progress = read_progress(chapter)
     progress["results"] = {result.exercise: result.state for result in results}
     progress["checked"] = datetime.now().isoformat(sep=" ", timespec="minutes")
     _write_progress(chapter, progress)
-    return results
 
 
-def next_hint(chapter: Chapter, number: str, hints: list[str]) -> int:
-    """How many of the hints the learner sees now: one more than the last time."""
-    progress = read_progress(chapter)
-    seen = progress.setdefault("hints", {})
-    seen[number] = min(seen.get(number, 0) + 1, len(hints))
+def hints_seen(chapter: Chapter, number: str) -> int:
+    """How many hints to an exercise the learner has seen."""
+    return read_progress(chapter).get("hints", {}).get(number, 0)
+
+
+def note_hints(chapter: Chapter, number: str, seen: int) -> None:
+    """Keep how many hints were seen, for a chapter that is started."""
     if chapter.working_copy.exists():
+        progress = read_progress(chapter)
+        progress.setdefault("hints", {})[number] = seen
         _write_progress(chapter, progress)
-    return seen[number]
 
 
 def read_progress(chapter: Chapter) -> dict[str, Any]:
@@ -111,9 +117,12 @@ def read_progress(chapter: Chapter) -> dict[str, Any]:
 
 def _write_progress(chapter: Chapter, progress: dict[str, Any]) -> None:
     file = chapter.working_copy / PROGRESS
-    whole = file.with_suffix(".new")  # a check that is interrupted leaves the former progress
-    whole.write_text(json.dumps(progress, indent=1) + "\n")
-    whole.replace(file)
+    whole = file.with_suffix(f".{os.getpid()}")  # interrupted, a check leaves the former progress; two do not meet
+    try:
+        whole.write_text(json.dumps(progress, indent=1) + "\n")
+        whole.replace(file)
+    except OSError as error:
+        raise CourseError(f"{shown(file)} cannot be written ({error.strerror}): this is not noted") from None
 
 
 def _started(chapter: Chapter) -> Path:

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -216,6 +217,21 @@ def test_progress_that_cannot_be_read_is_as_none_and_noted_anew(toy, answer, cap
     assert "never" in capsys.readouterr().out
     main(["check", "07"])
     assert "passed" in (toy.working_copy / "progress.json").read_text()
+
+
+def test_what_came_and_the_hint_are_told_where_progress_cannot_be_kept(toy, monkeypatch, capsys):
+    main(["start", "07"])
+
+    def refused(self, *arguments):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "replace", refused)
+    for words, told in ((["check", "07"], "0 of 2 passed"), (["hint", "07.1"], "Hint 1 of 2")):
+        capsys.readouterr()
+        assert main(words) == 2
+        said = capsys.readouterr()
+        assert told in said.out
+        assert "progress.json cannot be written (Permission denied)" in said.err
 
 
 def test_links_stored_in_a_lesson_lead_from_the_copy_to_the_same_place(toy):

@@ -5,6 +5,9 @@ Mirrors: nothing in PyTorch: PyTorch ships no course.
 
 from __future__ import annotations
 
+import pytest
+
+from course._tools import runner
 from course._tools.exercises import learners_notebook
 from course._tools.notebook import new_cell, new_notebook
 from course._tools.runner import check_notebook
@@ -54,6 +57,32 @@ def test_a_crash_is_told_with_its_cell(toy):
     assert first.state == second.state == "failed"
     assert "the kernel ended" in first.came
     assert "os.kill" in first.came
+
+
+def test_a_cell_that_never_ends_is_stopped_and_told(toy, monkeypatch):
+    monkeypatch.setattr(runner, "CELL_TIMEOUT", 3)
+    notebook = new_notebook([new_cell("code", "while True:\n    pass", "endless")])
+    for result in check_notebook(toy, notebook, toy.folder):
+        assert result.state == "failed"
+        assert "longer than 3 s" in result.came
+        assert "while True:" in result.came
+
+
+@pytest.mark.parametrize("command", ["check 07", "reset 07", "hint 07.1"])
+def test_a_cell_that_calls_the_commands_does_nothing_when_the_notebook_is_checked(toy, command):
+    """They are advised in every notebook, and saved with it: a check would begin another check, and so on."""
+    call = f"""
+from pathlib import Path
+from course._tools import course, layout
+
+layout.COURSE = Path({str(toy.folder.parent)!r})
+course("start 07")
+course({command!r})
+"""
+    notebook = learners_notebook(toy, solved=True)
+    notebook["cells"].append(new_cell("code", call, "call"))
+    assert states(toy, notebook) == {"07.1": "passed", "07.2": "passed"}
+    assert not toy.working_copy.exists()
 
 
 def test_a_notebook_without_metadata_is_judged_by_the_chapters_checks(toy):
