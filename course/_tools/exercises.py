@@ -4,8 +4,9 @@ Mirrors: nothing in PyTorch: the course's own bookkeeping.
 Leaves out: lessons; a lesson is its own source.
 
 A cell of the solved source belongs to an exercise by `exercise="03.1"` and has a `role`:
-`task` (markdown), `given`, `answer`, `check`, `hint` (markdown), `mutant` (a wrong answer the check must reject).
+`task` (markdown), `given`, `answer`, `check`, `hint` (markdown).
 The learner's notebook keeps the first four; in an answer, what stands between the solution marks becomes a stub.
+Wrong answers that the check must reject stand beside it, in mutants.py, in cells of the role `mutant`.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def exercises_of(chapter: Chapter) -> dict[str, Exercise]:
         CourseError: the source breaks a rule an exercise lives by (kind, roles, marks).
     """
     found: dict[str, Exercise] = {}
-    for cell in solved_cells(chapter):
+    for cell in [*solved_cells(chapter), *parse(chapter.mutants.read_text())]:
         number = cell.attributes.get("exercise")
         if number is None:
             continue

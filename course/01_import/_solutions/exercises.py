@@ -61,16 +61,6 @@ with check("01.1", "the order of an import") as c:
 # and is written in Python.
 
 
-# %% exercise="01.1" role="mutant" why="the module's function first, as the name PyInit suggests"
-def order_of_import() -> list[str]:
-    return ["PyInit__C", "registerDef", "initDtypes", "initTensorBase", "initOps", "register_derivative"]
-
-
-# %% exercise="01.1" role="mutant" why="formulas register with their ops"
-def order_of_import() -> list[str]:
-    return ["registerDef", "register_derivative", "PyInit__C", "initDtypes", "initTensorBase", "initOps"]
-
-
 # %% [markdown] exercise="01.2" role="task" kind="build" title="where a name comes from"
 # ## 01.2 Build: where a name comes from
 #
@@ -126,23 +116,6 @@ with check("01.2", "where a name comes from") as c:
 # %% [markdown] exercise="01.2" role="hint"
 # `getattr(space, name, missing)` with `missing = object()` is never the object you look for, so absent names need no
 # case of their own.
-
-
-# %% exercise="01.2" role="mutant" why="asks whether an op has the name, not whether it is the object"
-def origin(name: str) -> str:
-    if hasattr(torch._C._VariableFunctions, name):
-        return "op"
-    return "extension" if hasattr(torch._C, name) else "python"
-
-
-# %% exercise="01.2" role="mutant" why="takes all that has no Python source for an op"
-def origin(name: str) -> str:
-    return "python" if inspect.isfunction(getattr(torch, name)) else "op"
-
-
-# %% exercise="01.2" role="mutant" why="looks only into the module"
-def origin(name: str) -> str:
-    return "extension" if getattr(torch, name) is getattr(torch._C, name, None) else "python"
 
 
 # %% [markdown] exercise="01.3" role="task" kind="build" title="load a module by hand"
@@ -207,39 +180,6 @@ with check("01.3", "load a module by hand") as c, tempfile.TemporaryDirectory() 
 # %% [markdown] exercise="01.3" role="hint"
 # `spec_from_file_location(name, path)`, `module_from_spec(spec)`, then `spec.loader.exec_module(module)`. Between the
 # last two the module goes into `sys.modules`; `except BaseException:` takes it out again and raises on.
-
-
-# %% exercise="01.3" role="mutant" why="enters the module only when its body has run"
-def load(name: str, path: Path) -> types.ModuleType:
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    sys.modules[name] = module
-    return module
-
-
-# %% exercise="01.3" role="mutant" why="leaves a half-made module behind"
-def load(name: str, path: Path) -> types.ModuleType:
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
-    sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-# %% exercise="01.3" role="mutant" why="loads anew each time"
-def load(name: str, path: Path) -> types.ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
 
 
 # %% [markdown] exercise="01.4" role="task" kind="fix" title="the op that was registered and is not there"
@@ -334,22 +274,6 @@ with check("01.4", "the op that was registered and is not there") as c:
 # is made when the function is first called. Registrars and `registered` both have to call it.
 
 
-# %% exercise="01.4" role="mutant" why="the bug as it was"
-def mended_source() -> str:
-    return BROKEN
-
-
-# %% exercise="01.4" role="mutant" why="moves the registry up, which helps in this file only"
-def mended_source() -> str:
-    return BROKEN.replace("extern Registry registry;", "Registry registry;").replace(");\n\nRegistry registry;", ");")
-
-
-# %% exercise="01.4" role="mutant" why="moves the registrars down"
-def mended_source() -> str:
-    lines = [line for line in BROKEN.splitlines() if not line.startswith("static const Registrar")]
-    return "\n".join([*lines, "static const Registrar softsign(1);"])
-
-
 # %% [markdown] exercise="01.5" role="task" kind="read" title="registered too late for a name"
 # ## 01.5 Read: registered too late for a name
 #
@@ -406,23 +330,3 @@ with check("01.5", "registered too late for a name") as c:
 # %% [markdown] exercise="01.5" role="hint"
 # Load it and look: `torch._C._get_all_op_schemas()` is what the Dispatcher knows, `hasattr` tells the rest. A formula
 # is there when Python code has registered one.
-
-
-# %% exercise="01.5" role="mutant" why="takes loading for importing"
-def after_loading() -> dict[str, bool]:
-    return {
-        "the Dispatcher knows its schema": True,
-        "_C._VariableFunctions has a function of its name": True,
-        "torch.Tensor has a method of its name": True,
-        "autograd has a formula for it": False,
-    }
-
-
-# %% exercise="01.5" role="mutant" why="thinks that the registry is closed"
-def after_loading() -> dict[str, bool]:
-    return {
-        "the Dispatcher knows its schema": False,
-        "_C._VariableFunctions has a function of its name": False,
-        "torch.Tensor has a method of its name": False,
-        "autograd has a formula for it": False,
-    }

@@ -77,28 +77,6 @@ with check("04.1", "where the breakpoint must go") as c:
 # Several kernels may stand one below the other: the outer one chooses, the inner one is the loop for that choice.
 
 
-# %% exercise="04.1" role="mutant" why="a kernel for each name"
-def kernels() -> dict[str, list[str]]:
-    return {
-        "x - y": ["sub_kernel"],
-        "x.clamp_min(0)": ["clamp_min_kernel"],
-        "x.amax(0)": ["amax_kernel"],
-        "x.t()": ["t_kernel"],
-        "x > y": ["gt_kernel"],
-    }
-
-
-# %% exercise="04.1" role="mutant" why="a view is thought to copy"
-def kernels() -> dict[str, list[str]]:
-    return {
-        "x - y": ["add_kernel"],
-        "x.clamp_min(0)": ["clamp_scalar_kernel"],
-        "x.amax(0)": kernels_that_run(CALLS["x.amax(0)"]),
-        "x.t()": ["copy_kernel"],
-        "x > y": kernels_that_run(CALLS["x > y"]),
-    }
-
-
 # %% [markdown] exercise="04.2" role="task" kind="build" title="the process to attach to"
 # ## 04.2 Build: the process to attach to
 #
@@ -175,30 +153,6 @@ with check("04.2", "the process to attach to") as c:
 # process may end while you look: catch `OSError`.
 
 
-# %% exercise="04.2" role="mutant" why="takes what was started"
-def process_to_attach(ancestor: int) -> int:
-    return ancestor
-
-
-# %% exercise="04.2" role="mutant" why="looks at children only"
-def process_to_attach(ancestor: int) -> int:
-    for file in Path("/proc").glob("[0-9]*/stat"):
-        parent = int(file.read_text().rpartition(")")[2].split()[1])
-        maps = Path(file.parent / "maps")
-        if parent == ancestor and "/reftorch/lib/" in maps.read_text():
-            return int(file.parent.name)
-    raise LookupError("none")
-
-
-# %% exercise="04.2" role="mutant" why="takes any Python"
-def process_to_attach(ancestor: int) -> int:
-    for file in Path("/proc").glob("[0-9]*/stat"):
-        parent = int(file.read_text().rpartition(")")[2].split()[1])
-        if parent == ancestor and "python" in (file.parent / "cmdline").read_text():
-            return int(file.parent.name)
-    raise LookupError("none")
-
-
 # %% [markdown] exercise="04.3" role="task" kind="fix" title="a configuration that jumps over everything"
 # ## 04.3 Fix: a configuration that jumps over everything
 #
@@ -268,22 +222,6 @@ with check("04.3", "a configuration that jumps over everything") as c:
 # %% [markdown] exercise="04.3" role="hint"
 # `configurations["python"]["justMyCode"] = False`, `configurations["python"]["env"]["REFTORCH_BUILD"] = "debug"`, and a
 # second entry in `configurations["c++"]["setupCommands"]` whose text loads `reftorch/debug/gdb/init.py`.
-
-
-# %% exercise="04.3" role="mutant" why="still without printers"
-def mended() -> dict:
-    configurations = json.loads(json.dumps(BROKEN))
-    configurations["python"].update(justMyCode=False, env={"REFTORCH_BUILD": "debug", "REFTORCH_ALLOW_PTRACE": "1"})
-    return configurations
-
-
-# %% exercise="04.3" role="mutant" why="drops the leave to attach"
-def mended() -> dict:
-    configurations = json.loads(json.dumps(BROKEN))
-    configurations["python"].update(justMyCode=False, env={"REFTORCH_BUILD": "debug"})
-    source = '-interpreter-exec console "source ${workspaceFolder}/reftorch/debug/gdb/init.py"'
-    configurations["c++"]["setupCommands"].append({"text": source})
-    return configurations
 
 
 # %% [markdown] exercise="04.4" role="task" kind="build" title="a debugger in a dozen lines"
@@ -375,38 +313,6 @@ with check("04.4", "a debugger in a dozen lines") as c:
 # runs; the event `"return"` is the last one. Put the former tracer back in a `finally`.
 
 
-# %% exercise="04.4" role="mutant" why="keeps the tensor and not what it held"
-def history_of(run, function: str, name: str) -> list:
-    seen = []
-
-    def tracer(frame, event, argument):
-        if frame.f_code.co_name != function:
-            return None
-        value = frame.f_locals.get(name)
-        if value is not None and not any(value is former for former in seen):
-            seen.append(value)
-        return tracer
-
-    sys.settrace(tracer)
-    run()
-    sys.settrace(None)
-    return [value.tolist() if isinstance(value, torch.Tensor) else value for value in seen]
-
-
-# %% exercise="04.4" role="mutant" why="is called for functions and not for lines"
-def history_of(run, function: str, name: str) -> list:
-    seen = []
-
-    def tracer(frame, event, argument):
-        if frame.f_code.co_name == function and name in frame.f_locals:
-            seen.append(frame.f_locals[name])
-
-    sys.settrace(tracer)
-    run()
-    sys.settrace(None)
-    return seen
-
-
 # %% [markdown] exercise="04.5" role="task" kind="read" title="a stop in a kernel that nobody named"
 # ## 04.5 Read: a stop in a kernel that nobody named
 #
@@ -462,18 +368,3 @@ with check("04.5", "a stop in a kernel that nobody named") as c:
 # At the stop the operands are inside an iterator. Look at the stack: some frames further out stands the function that
 # makes the iterator, and there they have names. `up 2` goes there, `info args` lists the names, `print NAME` shows
 # one.
-
-
-# %% exercise="04.5" role="mutant" why="stops where the op is called, not where it is computed"
-def stop_in_logaddexp() -> tuple[str, list[str]]:
-    return "reftorch::torch::call_packet", ["info args"]
-
-
-# %% exercise="04.5" role="mutant" why="stops in the right place and shows one operand"
-def stop_in_logaddexp() -> tuple[str, list[str]]:
-    return "logaddexp_kernel", ["up 2", "print self"]
-
-
-# %% exercise="04.5" role="mutant" why="a name that does not exist"
-def stop_in_logaddexp() -> tuple[str, list[str]]:
-    return "log_add_exp", ["print self", "print other"]

@@ -77,23 +77,6 @@ with check("05.1", "what each op keeps") as c:
 # the formula for `self` counts.
 
 
-# %% exercise="05.1" role="mutant" why="every op keeps its inputs"
-def what_is_kept() -> dict[str, list[str]]:
-    return {text: sorted(name for name in ("f", "x") if name in text) for text in CALLS}
-
-
-# %% exercise="05.1" role="mutant" why="forgets that f is frozen"
-def what_is_kept() -> dict[str, list[str]]:
-    return {
-        "x / f": ["f", "x"],
-        "f / x": ["f", "x"],
-        "f @ x": ["f", "x"],
-        "x - f": [],
-        "x.tanh()": ["result"],
-        "x.log()": ["x"],
-    }
-
-
 # %% [markdown] exercise="05.2" role="task" kind="build" title="the bytes that a graph keeps"
 # ## 05.2 Build: the bytes that a graph keeps
 #
@@ -145,29 +128,6 @@ with check("05.2", "the bytes that a graph keeps") as c:
 # %% [markdown] exercise="05.2" role="hint"
 # `tensor.untyped_storage()` has a `data_ptr()`, which tells storages apart, and `nbytes()`. A dict from the one to the
 # other counts each once.
-
-
-# %% exercise="05.2" role="mutant" why="counts what a view shows"
-def kept_bytes(forward) -> int:
-    seen = {}
-    with saved_tensors_hooks(lambda t: seen.update({t.data_ptr(): t.nbytes}) or t.detach(), lambda t: t):
-        result = forward()
-    del result
-    return sum(seen.values())
-
-
-# %% exercise="05.2" role="mutant" why="counts a storage as often as it is kept"
-def kept_bytes(forward) -> int:
-    seen = []
-    with saved_tensors_hooks(lambda t: seen.append(t.untyped_storage().nbytes()) or t.detach(), lambda t: t):
-        result = forward()
-    del result
-    return sum(seen)
-
-
-# %% exercise="05.2" role="mutant" why="measures the result instead of the graph"
-def kept_bytes(forward) -> int:
-    return forward().untyped_storage().nbytes()
 
 
 # %% [markdown] exercise="05.3" role="task" kind="read" title="who counts together"
@@ -224,16 +184,6 @@ with check("05.3", "who counts together") as c:
 
 # %% [markdown] exercise="05.3" role="hint"
 # `variable_data` and `tensor_data` in `cpp/csrc/autograd/variable.h` differ in one argument. One of them is `.data`.
-
-
-# %% exercise="05.3" role="mutant" why="each tensor counts its own changes"
-def versions() -> tuple[dict[str, int], str]:
-    return {"whole": 2, "row": 1, "twin": 1, "data": 1, "copy": 0}, "data"
-
-
-# %% exercise="05.3" role="mutant" why="detach() is taken for the one that hides"
-def versions() -> tuple[dict[str, int], str]:
-    return {"whole": 4, "row": 4, "twin": 4, "data": 1, "copy": 0}, "twin"
 
 
 # %% [markdown] exercise="05.4" role="task" kind="fix" title="a Function that never lets go"
@@ -328,37 +278,6 @@ with check("05.4", "a Function that never lets go") as c:
 # data is kept, with its version.
 
 
-# %% exercise="05.4" role="mutant" why="the bug as it was"
-class Sigmoid(BrokenSigmoid):
-    pass
-
-
-# %% exercise="05.4" role="mutant" why="no cycle any more, and still no check of the version"
-class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        result = 1 / (1 + (-x).exp())
-        ctx.result = result.detach()
-        return result
-
-    @staticmethod
-    def backward(ctx, grad):
-        return grad * ctx.result * (1 - ctx.result)
-
-
-# %% exercise="05.4" role="mutant" why="keeps the input instead"
-class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x.sigmoid()
-
-    @staticmethod
-    def backward(ctx, grad):
-        (x,) = ctx.saved_tensors
-        return grad * x.sigmoid() * (1 - x.sigmoid())
-
-
 # %% [markdown] exercise="05.5" role="task" kind="build" title="a Function that works in place"
 # ## 05.5 Build: a Function that works in place
 #
@@ -423,47 +342,6 @@ with check("05.5", "a Function that works in place") as c:
 # derivative. `backward` returns a gradient for each argument of `forward`: None for the slope.
 
 
-# %% exercise="05.5" role="mutant" why="does not say that x is dirty"
-class LeakyReLUInPlace(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, slope):
-        ctx.slope = slope
-        x.mul_(torch.where(x > 0, 1.0, slope))
-        ctx.save_for_backward(x)
-        return x
-
-    @staticmethod
-    def backward(ctx, grad):
-        (result,) = ctx.saved_tensors
-        return grad * torch.where(result > 0, 1.0, ctx.slope), None
-
-
-# %% exercise="05.5" role="mutant" why="works out of place"
-class LeakyReLUInPlace(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, slope):
-        ctx.slope = slope
-        ctx.save_for_backward(x)
-        return torch.where(x > 0, x, x * slope)
-
-    @staticmethod
-    def backward(ctx, grad):
-        (x,) = ctx.saved_tensors
-        return grad * torch.where(x > 0, 1.0, ctx.slope), None
-
-
-# %% exercise="05.5" role="mutant" why="lets every gradient through"
-class LeakyReLUInPlace(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, slope):
-        ctx.mark_dirty(x)
-        return x.mul_(torch.where(x > 0, 1.0, slope))
-
-    @staticmethod
-    def backward(ctx, grad):
-        return grad, None
-
-
 # %% [markdown] exercise="05.6" role="task" kind="fix" title="a softmax that saved too much memory"
 # ## 05.6 Fix: a softmax that saved too much memory
 #
@@ -521,23 +399,3 @@ with check("05.6", "a softmax that saved too much memory") as c:
 # %% [markdown] exercise="05.6" role="hint"
 # Subtraction keeps nothing, so its result may change. `exp` keeps its result, which `weights.div_` then divides. The
 # out-of-place form of that one line is all.
-
-
-# %% exercise="05.6" role="mutant" why="the bug as it was"
-def softmax(x, temperature):
-    return broken_softmax(x, temperature)
-
-
-# %% exercise="05.6" role="mutant" why="hides the change from the version counter"
-def softmax(x, temperature):
-    shifted = x - x.max(dim=1, keepdim=True).values.detach()
-    weights = shifted.mul_(1 / temperature).exp()
-    weights.data.div_(weights.sum(dim=1, keepdim=True))
-    return weights
-
-
-# %% exercise="05.6" role="mutant" why="the total is a constant to autograd"
-def softmax(x, temperature):
-    shifted = x - x.max(dim=1, keepdim=True).values.detach()
-    weights = shifted.mul_(1 / temperature).exp()
-    return weights / weights.sum(dim=1, keepdim=True).detach()

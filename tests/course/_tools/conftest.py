@@ -32,9 +32,6 @@ with check("07.1", "double a number") as c:
 # Think of `x + x`.
 # %% [markdown] exercise="07.1" role="hint"
 # `2 * x` does it.
-# %% exercise="07.1" role="mutant" why="squares"
-def double(x):
-    return x * x
 # %% [markdown] exercise="07.2" role="task" kind="read" title="the answer"
 # ### 07.2
 # %% exercise="07.2" role="answer"
@@ -54,6 +51,12 @@ with check("07.2", "the answer") as c:
 # Six times seven.
 '''
 
+MUTANTS = '''"""Wrong answers."""
+# %% exercise="07.1" role="mutant" why="squares"
+def double(x):
+    return x * x
+'''
+
 
 @pytest.fixture
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Chapter:
@@ -61,6 +64,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Chapter:
     folder = tmp_path / "course" / "07_toy"
     (folder / "_solutions").mkdir(parents=True)
     (folder / "_solutions" / "exercises.py").write_text(TOY)
+    (folder / "_solutions" / "mutants.py").write_text(MUTANTS)
     monkeypatch.setattr(layout, "COURSE", tmp_path / "course")
     monkeypatch.setenv("REFTORCH_COURSE_WORK", str(tmp_path / "work"))
     chapter = Chapter(folder)

@@ -55,7 +55,8 @@ def test_hints_and_mutants_are_found(toy):
     ],
 )
 def test_a_source_that_breaks_a_rule_is_refused_with_the_rule(toy, old, new, rule):
-    toy.solved.write_text(toy.solved.read_text().replace(old, new))
+    for file in (toy.solved, toy.mutants):
+        file.write_text(file.read_text().replace(old, new))
     with pytest.raises(CourseError, match=rule):
         exercises_of(toy)
 

@@ -1,0 +1,114 @@
+"""Wrong answers to the exercises of chapter 04: what each check must reject, and why somebody would write it.
+
+Mirrors: nothing in PyTorch: exercises.
+Leaves out: the tasks, the right answers and the checks, which stand in exercises.py.
+"""
+
+
+# %% exercise="04.1" role="mutant" why="a kernel for each name"
+def kernels() -> dict[str, list[str]]:
+    return {
+        "x - y": ["sub_kernel"],
+        "x.clamp_min(0)": ["clamp_min_kernel"],
+        "x.amax(0)": ["amax_kernel"],
+        "x.t()": ["t_kernel"],
+        "x > y": ["gt_kernel"],
+    }
+
+
+# %% exercise="04.1" role="mutant" why="a view is thought to copy"
+def kernels() -> dict[str, list[str]]:
+    return {
+        "x - y": ["add_kernel"],
+        "x.clamp_min(0)": ["clamp_scalar_kernel"],
+        "x.amax(0)": kernels_that_run(CALLS["x.amax(0)"]),
+        "x.t()": ["copy_kernel"],
+        "x > y": kernels_that_run(CALLS["x > y"]),
+    }
+
+
+# %% exercise="04.2" role="mutant" why="takes what was started"
+def process_to_attach(ancestor: int) -> int:
+    return ancestor
+
+
+# %% exercise="04.2" role="mutant" why="looks at children only"
+def process_to_attach(ancestor: int) -> int:
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        parent = int(file.read_text().rpartition(")")[2].split()[1])
+        maps = Path(file.parent / "maps")
+        if parent == ancestor and "/reftorch/lib/" in maps.read_text():
+            return int(file.parent.name)
+    raise LookupError("none")
+
+
+# %% exercise="04.2" role="mutant" why="takes any Python"
+def process_to_attach(ancestor: int) -> int:
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        parent = int(file.read_text().rpartition(")")[2].split()[1])
+        if parent == ancestor and "python" in (file.parent / "cmdline").read_text():
+            return int(file.parent.name)
+    raise LookupError("none")
+
+
+# %% exercise="04.3" role="mutant" why="still without printers"
+def mended() -> dict:
+    configurations = json.loads(json.dumps(BROKEN))
+    configurations["python"].update(justMyCode=False, env={"REFTORCH_BUILD": "debug", "REFTORCH_ALLOW_PTRACE": "1"})
+    return configurations
+
+
+# %% exercise="04.3" role="mutant" why="drops the leave to attach"
+def mended() -> dict:
+    configurations = json.loads(json.dumps(BROKEN))
+    configurations["python"].update(justMyCode=False, env={"REFTORCH_BUILD": "debug"})
+    source = '-interpreter-exec console "source ${workspaceFolder}/reftorch/debug/gdb/init.py"'
+    configurations["c++"]["setupCommands"].append({"text": source})
+    return configurations
+
+
+# %% exercise="04.4" role="mutant" why="keeps the tensor and not what it held"
+def history_of(run, function: str, name: str) -> list:
+    seen = []
+
+    def tracer(frame, event, argument):
+        if frame.f_code.co_name != function:
+            return None
+        value = frame.f_locals.get(name)
+        if value is not None and not any(value is former for former in seen):
+            seen.append(value)
+        return tracer
+
+    sys.settrace(tracer)
+    run()
+    sys.settrace(None)
+    return [value.tolist() if isinstance(value, torch.Tensor) else value for value in seen]
+
+
+# %% exercise="04.4" role="mutant" why="is called for functions and not for lines"
+def history_of(run, function: str, name: str) -> list:
+    seen = []
+
+    def tracer(frame, event, argument):
+        if frame.f_code.co_name == function and name in frame.f_locals:
+            seen.append(frame.f_locals[name])
+
+    sys.settrace(tracer)
+    run()
+    sys.settrace(None)
+    return seen
+
+
+# %% exercise="04.5" role="mutant" why="stops where the op is called, not where it is computed"
+def stop_in_logaddexp() -> tuple[str, list[str]]:
+    return "reftorch::torch::call_packet", ["info args"]
+
+
+# %% exercise="04.5" role="mutant" why="stops in the right place and shows one operand"
+def stop_in_logaddexp() -> tuple[str, list[str]]:
+    return "logaddexp_kernel", ["up 2", "print self"]
+
+
+# %% exercise="04.5" role="mutant" why="a name that does not exist"
+def stop_in_logaddexp() -> tuple[str, list[str]]:
+    return "log_add_exp", ["print self", "print other"]
