@@ -15,12 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from . import _op_sources
 from ._gdb_report import DIM, STYLE, link, table
 from ._native import root
+from ._op_sources import lines_of, sources
 
-PREFIX = re.compile(r"^(reftorch|torch|Tensor|F|nn\.functional|aten)(\.|::)")
-STUB = re.compile(r"\w+_stub\b")
-CALLED = re.compile(r"\b(\w+?)\s*(?:<[\w:&<>, ]*>)?\(")
 PYTORCH = "https://github.com/pytorch/pytorch/blob/main/"
 
 
@@ -87,24 +86,19 @@ def where_op(name: str) -> Places:
 
     Mirrors nothing in PyTorch.
     """
-    if not (root() / "cpp" / "ATen" / "native").is_dir():
+    if not _op_sources.there():
         raise ValueError(f"where_op shows sources, and {root()} has none. Mend: use it in a checkout of reftorch.")
     base = op_called(name)
-    found: list[Place] = []
-    functions: list[tuple[str, Path]] = []
-    for path, line, statement in definitions(base):
-        alias = re.search(r'def_alias\("\w+", "(\w+)"', statement)
-        if alias:
-            return where_op(alias[1])
-        found.append(Place("schema", str(path), line, statement.split("\n")[0].strip()))
-        functions += [(function, path) for function in re.findall(r"TORCH_FN\((.*?)\)[,)]", statement)]
+    definitions = _op_sources.definitions(base)
+    alias = next((definition.alias_of for definition in definitions if definition.alias_of), "")
+    if alias:
+        return where_op(alias)
+    found = [Place("schema", str(path), line, text.split("\n")[0]) for path, line, text in definitions]
     if not found:  # no literal says its name: where its library begins is known all the same
         found += [Place("schema", s["file"], s["line"], s["schema"]) for s in all_schemas() if is_of(s["name"], base)]
-    stubs: list[str] = []
-    for function, path in dict.fromkeys(functions):
-        stubs += STUB.findall(function)
-        found += follow(function, path, stubs)
-    found += kernels(list(dict.fromkeys(stubs)))
+    functions, stubs = _op_sources.behind(definitions)
+    found += [Place("function", str(function.path), function.line, function.text) for function in functions]
+    found += kernels(stubs)
     found += formulas(base)
     found += grep("words", "reftorch/_torch_docs", rf'add_docstr\(\s*"{base}"')
     found += grep("test", "tests/op_db", rf'"{base}(\.\w+)?"')
@@ -129,83 +123,21 @@ def is_of(schema: str, base: str) -> bool:
 
 def op_called(name: str) -> str:
     known = {schema.split(".")[0] for schema in schemas()}
-    asked = name.strip()
-    while PREFIX.match(asked):
-        asked = PREFIX.sub("", asked)
-    asked = asked.split(".")[0]
-    candidates = [asked.rstrip("_") if not asked.startswith("__") else asked, asked, f"linalg_{asked}"]
-    found = next((candidate for candidate in candidates if candidate in known), None)
+    found = next((candidate for candidate in _op_sources.names_of(name) if candidate in known), None)
     if found is None:
-        near = difflib.get_close_matches(asked, sorted(known), 4, 0.5)
+        near = difflib.get_close_matches(_op_sources.base_of(name), sorted(known), 4, 0.5)
         hint = f" The nearest: {', '.join(near)}." if near else ""
         raise ValueError(f"No op is called `{name}`.{hint}")
     return found
 
 
-@cache
-def lines_of(path: Path) -> str:
-    return path.read_text(errors="replace")
-
-
-def sources(folder: str, *suffixes: str) -> list[Path]:
-    return sorted(path for path in (root() / folder).rglob("*") if path.suffix in suffixes)
-
-
-def definitions(base: str) -> Iterator[tuple[Path, int, str]]:
-    """(file, line, statement) of each m.def of an op. A few ops are defined in a loop over names: the name."""
-    patterns = (rf'm\.def\w*\(\s*"{base}(?:\.\w+)?[("]', rf'"{base}[."(]')
-    for pattern in patterns:
-        found = False
-        for path in sources("cpp/ATen/native", ".cpp"):
-            text = lines_of(path)
-            for match in re.finditer(pattern, text):
-                found = True
-                end = text.find(";\n", match.start())
-                yield path, text.count("\n", 0, match.start()) + 1, text[match.start() : end]
-        if found:
-            return
-
-
-def follow(function: str, path: Path, stubs: list[str], depth: int = 2) -> Iterator[Place]:
-    """Where a function is defined; the stubs that its body and what it calls in its file mention are added."""
-    name = function.split("<")[0].split("::")[-1].strip()
-    place = definition(name, path)
-    if place is None:
-        return
-    yield place
-    body = re.split(r"\n}\n", "\n".join(lines_of(Path(place.path)).split("\n")[place.line - 1 :]), maxsplit=1)[0]
-    stubs += STUB.findall(body)
-    if depth > 1:
-        for called in dict.fromkeys(CALLED.findall(body)):
-            if called != name and definition(called, path) is not None and "check" not in called:
-                yield from follow(called, path, stubs, depth - 1)
-
-
-def definition(name: str, path: Path) -> Place | None:
-    """Where a function begins: in `path`, or in its header."""
-    for file in (path, path.with_suffix(".h")):
-        text = lines_of(file) if file.exists() else ""
-        match = re.search(
-            rf"^(?:[\w:<>&*,\[\] ]+[ &*>])?{re.escape(name)}\([^;]*?\) *(?:const )?\{{", text, re.MULTILINE
-        )
-        if match:
-            return Place("function", str(file), text.count("\n", 0, match.start()) + 1, match[0].split("\n")[0].strip())
-    return None
-
-
 def kernels(stubs: list[str]) -> Iterator[Place]:
-    found = False
-    for folder, part in (("cpu", "kernel"), ("cuda", "twin")):
-        for path in sources(f"cpp/ATen/native/{folder}", ".cpp", ".cu"):
-            for stub, kernel in re.findall(r"^REGISTER_DISPATCH\((\w+), (.+)\)$", lines_of(path), re.MULTILINE):
-                if stub in stubs:
-                    found = True
-                    registered = next(grep(part, str(path), rf"^REGISTER_DISPATCH\({stub},"))
-                    begins = definition(kernel.lstrip("&").split("<")[0], path)
-                    yield Place(part, begins.path, begins.line, begins.text) if begins else registered
-    if not found:
+    for device, part in (("cpu", "kernel"), ("cuda", "twin")):
+        for kernel in _op_sources.kernels(stubs, device):
+            yield Place(part, str(kernel.path), kernel.line, kernel.text)
+    if not stubs:
         yield Place("kernel", "", 0, "none of its own: it views, or is made of other ops")
-    elif not (root() / "cpp/ATen/native/cuda").is_dir():
+    elif not (_op_sources.NATIVE / "cuda").is_dir():
         yield Place("twin", "", 0, "none: no other device than the CPU has kernels")
 
 
@@ -227,7 +159,7 @@ def formulas(base: str) -> Iterator[Place]:
 def grep(part: str, folder: str, pattern: str) -> Iterator[Place]:
     """The first lines in each Python or C++ file below `folder` (or in that file) that match."""
     target = root() / folder
-    for path in [target] if target.is_file() else sources(folder, ".py"):
+    for path in [target] if target.is_file() else sources(target, ".py"):
         text = lines_of(path)
         match = re.search(pattern, text, re.MULTILINE)
         if match:

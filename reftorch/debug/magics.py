@@ -19,6 +19,7 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.display import display
 
 from . import _gdb_session as session
+from . import _op_sources
 from ._backtrace import backtrace
 from ._call_tree import call_tree
 from ._find_gdb import GdbNotFound
@@ -202,9 +203,13 @@ class DebugMagics(Magics):
 def never_hit(breaks: list[str]) -> str:
     if not breaks:
         return "The program ran to its end."
+    ops = [op for asked in breaks for op in _op_sources.names_of(asked.split(" if ")[0])]
+    starts = [start for op in dict.fromkeys(ops) for start in _op_sources.starts(op)]
+    places = [f"{start.name} ({start.path.name}:{start.line})" for start in dict.fromkeys(starts)]
+    waited = f" gdb waited at {', '.join(places)}." if places else ""
     return (
-        f"The cell ended without reaching {', '.join(breaks)}. A view or a composite op has no kernel of its own, "
-        "and a folded constant is never computed; %%calltree shows which functions run."
+        f"The cell ended without reaching {', '.join(breaks)}.{waited} An op of no elements need not call its kernel, "
+        "and a condition may never hold; %%calltree shows which functions run."
     )
 
 

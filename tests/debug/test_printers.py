@@ -201,6 +201,23 @@ def test_gdb_leaves_no_core_file_when_it_fails(tmp_path: Path) -> None:
         assert list(tmp_path.iterdir()) == []
 
 
+KERNELS = """
+import reftorch as torch
+a, b = torch.ones(3), torch.zeros(3)
+torch.lerp(a, b, 0.5)
+torch.lerp(a, b, torch.full((3,), 0.5))
+torch.hstack([a, b])
+"""
+
+
+@pytest.mark.parametrize("path", GDBS)
+def test_an_op_stops_in_each_of_its_kernels_or_in_its_function(path: str, tmp_path: Path) -> None:
+    gdb = Gdb(path, tmp_path, KERNELS, ["rt-op lerp", "rt-op hstack if tensors.size() == 2", "run", "continue", "c"])
+    assert "lerp_scalar_kernel (iter=TensorIterator [3]" in gdb["run"]
+    assert "lerp_tensor_kernel (iter=TensorIterator [3]" in gdb["continue"]
+    assert "reftorch::at::native::joined<reftorch::at::native::hstack> (tensors=[Tensor f32[3]" in gdb["c"]
+
+
 BACKWARD = ["rt-op mul", "run", "continue", "continue", "continue", "rt-bt", "up", "info locals"]
 
 

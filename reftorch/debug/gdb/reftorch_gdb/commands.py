@@ -4,13 +4,11 @@ Mirrors: tools/gdb/pytorch-gdb.py (torch-tensor-repr)
 Left out: commands that change the process.
 """
 
-import difflib
-import mmap
 import re
 
 import gdb
 
-from reftorch_gdb import graph, stack, values
+from reftorch_gdb import graph, ops, stack, values
 
 NEEDS_DEBUG_BUILD = """\
 reftorch's Release build is loaded: it has no lines, no locals and no types that gdb could show.
@@ -92,7 +90,10 @@ def rt_graph(argument):
 
 @command("rt-op", gdb.COMMAND_BREAKPOINTS)
 def rt_op(argument):
-    """rt-op NAME [if CONDITION]: a breakpoint where the kernel of an op starts; `rt-op mul` stops in mul_kernel."""
+    """rt-op NAME [if CONDITION]: a breakpoint where the kernel of an op starts; `rt-op mul` stops in mul_kernel.
+
+    An op with several kernels (lerp, div) gets a breakpoint in each. One that is made of other ops or only views stops
+    where its own function starts. A C++ function and FILE:LINE will do, too."""
     if not argument:
         raise Said("rt-op: which op? For example: rt-op mul")
     if not break_at(argument, on_error=print, conditional=SelfDeciding):
@@ -111,22 +112,28 @@ def break_at(spec, on_error, conditional=None):
         return False
     name, _, condition = spec.partition(" if ")
     try:
-        breakpoint, location, said = first_that_exists(name.strip())
-        if not condition:
-            print(said, end="")
-            return True
-        try:
-            breakpoint.condition = condition  # raises for what cannot be understood
-        except gdb.error as error:
-            raise Said(f"`{spec}`: {str(error).rstrip('.')}.{known_at(gdb.decode_line(location)[1][0].pc)}") from None
-        finally:
-            breakpoint.delete()
-        conditional(location, condition.strip(), on_error)
+        for breakpoint, location, said in all_that_exist(name.strip()):
+            if condition:
+                break_if(breakpoint, location, condition.strip(), spec, on_error, conditional)
+            else:
+                print(said, end="")
     except Said as said:
         on_error(str(said))
     except gdb.error as error:
         on_error(f"{spec}: {error}")
     return True
+
+
+def break_if(breakpoint, location, condition, spec, on_error, conditional):
+    """In place of a breakpoint the one with a condition, where the condition can be understood."""
+    try:
+        breakpoint.condition = condition  # raises for what cannot be understood
+    except gdb.error as error:
+        on_error(f"`{spec}`: {str(error).rstrip('.')}.{known_at(gdb.decode_line(location)[1][0].pc)}")
+        return
+    finally:
+        breakpoint.delete()
+    conditional(location, condition, on_error)
 
 
 class Conditional(gdb.Breakpoint):
@@ -185,30 +192,31 @@ def rt_holds(argument):
     gdb.set_convenience_variable("rt_holds", int(asked.holds()))
 
 
-def first_that_exists(name):
-    """For an op its kernel, else its function in at::native; else the function or FILE:LINE that is called so.
-
-    (the breakpoint, its location, what gdb says of it)"""
-    # A kernel's namespace is anonymous, which a qualified name does not say.
-    locations = [name, name.split("::")[-1]]
-    op = name.split(".")[0]
-    is_line = re.search(r":\d+$", name)
-    if op.isidentifier() and not is_line:
-        # -qualified: else gdb looks through every namespace, for seconds.
-        native = [f"-qualified -function reftorch::at::native::{op}{suffix}" for suffix in ("", "_out")]
-        locations = [op + "_kernel", *native, name]
-    for location in locations:
-        # By the command and not by gdb.Breakpoint, which tells the user of each location that is not there.
-        said = gdb.execute("break " + location, to_string=True)
-        breakpoint = gdb.breakpoints()[-1]
-        if not breakpoint.pending:
-            return breakpoint, location, said
-        breakpoint.delete()
-    if is_line:
+def all_that_exist(name):
+    """For an op its kernels; else the first place that is called so: [(breakpoint, location, what gdb says of it)]."""
+    made = [each for location in ops.starts(name) if (each := made_at(location))]
+    if made:
+        return made
+    for location in ops.others(name):
+        first = made_at(location)
+        if first:
+            return [first]
+    if ops.is_line(name):
         raise Said(f"No code is at {name}: is it a line of a C++ file of reftorch, such as BinaryOpsKernel.cpp:30?")
-    near = nearest(name)
+    near = ops.nearest(name, library_file())
     hint = f" The nearest: {', '.join(near)}." if near else " `%%calltree` shows which functions run."
     raise Said(f"No op and no C++ function is called `{name}`.{hint}")
+
+
+def made_at(location):
+    """(the breakpoint, the location, what gdb says of it); None where no such place is."""
+    # By the command and not by gdb.Breakpoint, which tells the user of each location that is not there.
+    said = gdb.execute("break " + location, to_string=True)
+    breakpoint = gdb.breakpoints()[-1]
+    if not breakpoint.pending:
+        return breakpoint, location, said
+    breakpoint.delete()
+    return None
 
 
 def library_loaded():
@@ -262,21 +270,6 @@ class EntryBreakpoint(gdb.Breakpoint):
         caller = gdb.newest_frame().older()
         self.hit = bool(self.wanted.search((caller.name() if caller else "") or ""))
         return self.hit
-
-
-# A function of at::native in the library's table of symbols, as the compiler writes it: its length, then its name.
-NATIVE = re.compile(rb"_ZN8reftorch2at6native(?:L|12_GLOBAL__N_1)?(\d+)([a-z]\w+)")
-
-
-def nearest(name):
-    """Names of ops like `name`, nearest first. From the file itself: gdb would read all that it knows, for a minute."""
-    path = library_file()
-    if path is None:
-        return []
-    with open(path, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        functions = {match[2][: int(match[1])].decode() for match in NATIVE.finditer(content)}
-    ops = {re.sub("_(kernel|out)$", "", function) for function in functions if "_stub" not in function}
-    return difflib.get_close_matches(name, sorted(ops), 3, 0.6)
 
 
 def library_file():
