@@ -43,13 +43,17 @@ def _legacy(size_average: bool | None, reduce: bool | None, reduction: str) -> s
     return _reduction.legacy_get_string(size_average, reduce)
 
 
-def _same_size(input: Tensor, target: Tensor) -> list[Tensor]:
-    """The two, broadcast; with a warning where that is needed."""
+def _warn_of_broadcast(input: Tensor, target: Tensor) -> None:
     if target.shape != input.shape:
         warn(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
             "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
         )
+
+
+def _same_size(input: Tensor, target: Tensor) -> list[Tensor]:
+    """The two, broadcast; with a warning where that is needed."""
+    _warn_of_broadcast(input, target)
     return list(broadcast_tensors(input, target))
 
 

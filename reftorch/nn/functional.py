@@ -6,6 +6,9 @@ Leaves out: convolution, pooling, attention, and what the families below leave o
 The arithmetic is in the C++ ops (``_C._nn`` holds those that only networks use); a function here checks its arguments,
 fills in defaults and says in its docstring what is computed. Families that are formulas of other ops lie in files of
 their own: ``_functional_activation``, ``_functional_loss``, ``_functional_normalization``, ``_functional_sparse``.
+
+A function may be overridden where it says ``@overridable``. The shortest, such as ``relu``, of whose time that wrapper
+would be a third, ask for themselves.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import Any
 
 from reftorch import _C
 from reftorch._tensor import Tensor
-from reftorch._torch_function import handle_torch_function, has_torch_function_unary, has_torch_function_variadic
+from reftorch._torch_function import handle_torch_function, has_torch_function_unary, overridable
 from reftorch._utils import typename
 from reftorch._warnings import warn
 from reftorch.nn import (
@@ -26,6 +29,7 @@ from reftorch.nn import (
 )
 from reftorch.nn._functional_activation import *  # noqa: F403
 from reftorch.nn._functional_loss import *  # noqa: F403
+from reftorch.nn._functional_loss import _check_weight, _legacy, _reduced, _warn_of_broadcast
 from reftorch.nn._functional_normalization import *  # noqa: F403
 from reftorch.nn._functional_sparse import *  # noqa: F403
 
@@ -227,6 +231,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     return input.log_softmax(dim, dtype=dtype)
 
 
+@overridable
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -263,20 +268,7 @@ def nll_loss(
 
     Mirrors torch/nn/functional.py, ``nll_loss``.
     """
-    if has_torch_function_variadic(input, target, weight):
-        return handle_torch_function(
-            nll_loss,
-            (input, target, weight),
-            input,
-            target,
-            weight,
-            size_average=size_average,
-            ignore_index=ignore_index,
-            reduce=reduce,
-            reduction=reduction,
-        )
-    if size_average is not None or reduce is not None:
-        reduction = _reduction.legacy_get_string(size_average, reduce)
+    reduction = _legacy(size_average, reduce, reduction)
     code = _reduction.get_enum(reduction)
     _check_batch_size(input, target)
     if input.dim() <= 2:
@@ -302,6 +294,7 @@ def _rows_of_classes(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return input.reshape(n, n_classes, -1).transpose(1, 2).reshape(-1, n_classes), target.reshape(-1)
 
 
+@overridable
 def cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -346,21 +339,7 @@ def cross_entropy(
 
     Mirrors torch/nn/functional.py, ``cross_entropy``.
     """
-    if has_torch_function_variadic(input, target, weight):
-        return handle_torch_function(
-            cross_entropy,
-            (input, target, weight),
-            input,
-            target,
-            weight,
-            size_average=size_average,
-            ignore_index=ignore_index,
-            reduce=reduce,
-            reduction=reduction,
-            label_smoothing=label_smoothing,
-        )
-    if size_average is not None or reduce is not None:
-        reduction = _reduction.legacy_get_string(size_average, reduce)
+    reduction = _legacy(size_average, reduce, reduction)
     if target.shape == input.shape:
         if target.is_floating_point() and ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
@@ -394,15 +373,10 @@ def _cross_entropy_of_probabilities(
     loss = input.log_softmax(class_dim) * target
     if weight is not None:
         loss = loss * weight.view([-1 if dim == class_dim else 1 for dim in range(input.dim())])
-    if reduction == "none":
-        return -loss.sum(class_dim)
-    if reduction == "sum":
-        return -loss.sum()
-    if reduction == "mean":
-        return -loss.sum() / (input.numel() / n_classes)
-    raise ValueError(f"{reduction} is not a valid value for reduction")
+    return _reduced(-loss.sum(class_dim), reduction)
 
 
+@overridable
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -433,34 +407,9 @@ def mse_loss(
 
     Mirrors torch/nn/functional.py, ``mse_loss``.
     """
-    if has_torch_function_variadic(input, target, weight):
-        return handle_torch_function(
-            mse_loss,
-            (input, target, weight),
-            input,
-            target,
-            size_average=size_average,
-            reduce=reduce,
-            reduction=reduction,
-            weight=weight,
-        )
-    if target.shape != input.shape:
-        warn(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
-            "This will likely lead to incorrect results due to broadcasting. "
-            "Please ensure they have the same size.",
-        )
-    if size_average is not None or reduce is not None:
-        reduction = _reduction.legacy_get_string(size_average, reduce)
+    _warn_of_broadcast(input, target)
+    reduction = _legacy(size_average, reduce, reduction)
     if weight is None:
         return _C._nn.mse_loss(input, target, _reduction.get_enum(reduction))
-    if weight.shape != input.shape:
-        raise ValueError("Weights and input must have the same size.")
-    loss = (input - target) ** 2 * weight
-    if reduction == "none":
-        return loss
-    if reduction == "sum":
-        return loss.sum()
-    if reduction == "mean":
-        return loss.sum() / weight.sum()
-    raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+    _check_weight(weight, input)
+    return _reduced((input - target) ** 2, reduction, weight)
