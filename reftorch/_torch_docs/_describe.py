@@ -25,6 +25,14 @@ for _module in pkgutil.iter_modules(_torch_docs.__path__):
 
 _ROOT = Path(__file__).resolve().parents[2]
 
+# What means the same in every op that takes it; an op of which more is to be said says it in its own text.
+_COMMON_ARGS = {
+    "generator": "what draws; the default one by default.",
+    "dtype": "the dtype of the result.",
+    "device": "where the result lies; only the CPU.",
+    "requires_grad": "record what is done with the result.",
+}
+
 
 def text_of(name: str, alias_of: str | None = None) -> str | None:
     """The words for op ``name``; those of ``foo_`` and of a second name are made from the op's own.
@@ -55,6 +63,20 @@ def _place(file: str) -> str:
     return f"Mirrors {header[1]}; registered in {here}." if header else f"Registered in {here}."
 
 
+def _with_common_args(text: str, forms: list[dict[str, Any]]) -> str:
+    """The text, whose Args end with those that ops have in common."""
+    taken = {parameter["name"] for form in forms for parameter in form["parameters"]}
+    if any(form["requires_grad"] for form in forms):
+        taken.add("requires_grad")
+    unsaid = [name for name in _COMMON_ARGS if name in taken and f"\n    {name}: " not in text]
+    if not unsaid:
+        return text
+    lines = "".join(f"    {name}: {_COMMON_ARGS[name]}\n" for name in unsaid)
+    head, shape, rest = text.partition("\nShape: ")
+    title = "" if "\nArgs:\n" in head else "\nArgs:\n"
+    return f"{head}{title}{lines}{shape}{rest}"
+
+
 def words(packet: Any) -> str:
     """What an op does and where it is, without its signatures.
 
@@ -68,7 +90,7 @@ def words(packet: Any) -> str:
     parts = []
     text = text_of(packet.__name__, forms[0]["alias_of"])
     if text is not None:
-        parts.append(text)
+        parts.append(_with_common_args(text, forms))
         if type(packet).__name__ == "OpMethod" and "``input``" in text:
             parts.append("As a method, ``input`` is the tensor itself.\n")
     parts.append("".join(f"{place}\n" for place in dict.fromkeys(_place(form["file"]) for form in forms)))

@@ -13,9 +13,6 @@ Make a tensor whose elements are not set: whatever the memory held.
 
 Args:
     size: the shape, as ints or as one tuple.
-    dtype: the dtype of the result.
-    device: where it lies; only the CPU.
-    requires_grad: record what is done with it.
 
 Shape: ``size``.
 
@@ -33,9 +30,6 @@ Make a tensor of given strides, whose elements are not set.
 Args:
     size: the shape.
     stride: how many elements lie between neighbours, for each dimension.
-    dtype: the dtype of the result.
-    device: where it lies; only the CPU.
-    requires_grad: record what is done with it.
 
 Shape: ``size``.
 
@@ -53,9 +47,6 @@ Make a dense tensor whose dimensions lie in memory in a given order; its element
 Args:
     size: the shape.
     physical_layout: the dimensions, from the outermost in memory to the innermost.
-    dtype: the dtype of the result.
-    device: where it lies; only the CPU.
-    requires_grad: record what is done with it.
 
 Shape: ``size``.
 
@@ -69,9 +60,6 @@ add_docstr(
     "empty_like",
     """
 Make a tensor of the shape and dtype of ``input``, whose elements are not set.
-
-Args:
-    dtype: the dtype of the result.
 
 Shape: that of ``input``.
 
@@ -88,9 +76,6 @@ Make a tensor of zeros.
 
 Args:
     size: the shape, as ints or as one tuple.
-    dtype: the dtype of the result.
-    device: where it lies; only the CPU.
-    requires_grad: record what is done with it.
 
 Shape: ``size``.
 
@@ -105,9 +90,6 @@ add_docstr(
     "zeros_like",
     """
 Make a tensor of zeros, of the shape and dtype of ``input``.
-
-Args:
-    dtype: the dtype of the result.
 
 Shape: that of ``input``.
 
@@ -124,9 +106,6 @@ Make a tensor of ones.
 
 Args:
     size: the shape, as ints or as one tuple.
-    dtype: the dtype of the result.
-    device: where it lies; only the CPU.
-    requires_grad: record what is done with it.
 
 Shape: ``size``.
 
@@ -140,9 +119,6 @@ add_docstr(
     "ones_like",
     """
 Make a tensor of ones, of the shape and dtype of ``input``.
-
-Args:
-    dtype: the dtype of the result.
 
 Shape: that of ``input``.
 
@@ -160,9 +136,6 @@ Make a tensor whose elements are all ``fill_value``.
 Args:
     size: the shape, as a tuple.
     fill_value: a number; the dtype follows from it where none is given.
-    dtype: the dtype of the result.
-    device: where it lies; only the CPU.
-    requires_grad: record what is done with it.
 
 Shape: ``size``.
 
@@ -178,9 +151,6 @@ add_docstr(
     """
 Make a tensor of the shape and dtype of ``input`` whose elements are all ``fill_value``.
 
-Args:
-    dtype: the dtype of the result.
-
 Shape: that of ``input``.
 
 Example:
@@ -193,11 +163,6 @@ add_docstr(
     "scalar_tensor",
     """
 Make a tensor of no dimensions from a number; of the default dtype where none is given.
-
-Args:
-    dtype: the dtype of the result.
-    device: where it lies; only the CPU.
-    requires_grad: record what is done with it.
 
 Shape: ().
 
@@ -296,9 +261,6 @@ Make a matrix with ones on the diagonal and zeros elsewhere.
 Args:
     n: how many rows.
     m: how many columns; as many as rows by default.
-    dtype: the dtype of the result.
-    device: where it lies; only the CPU.
-    requires_grad: record what is done with it.
 
 Shape: (``n``, ``m``).
 
@@ -318,9 +280,6 @@ Args:
     start: the first number; 0 by default.
     end: where to stop.
     step: how far apart they are; may be negative.
-    dtype: the dtype of the result.
-    device: where it lies; only the CPU.
-    requires_grad: record what is done with it.
 
 Shape: (ceil((``end`` - ``start``) / ``step``),).
 
@@ -340,11 +299,6 @@ add_docstr(
     """
 Make a vector of ``steps`` numbers from ``start`` to ``end``, both included, evenly spaced.
 
-Args:
-    dtype: the dtype of the result.
-    device: where it lies; only the CPU.
-    requires_grad: record what is done with it.
-
 Shape: (``steps``,).
 
 Example:
@@ -357,11 +311,6 @@ add_docstr(
     "logspace",
     """
 Make a vector of ``steps`` powers of ``base``, whose exponents go evenly from ``start`` to ``end``.
-
-Args:
-    dtype: the dtype of the result.
-    device: where it lies; only the CPU.
-    requires_grad: record what is done with it.
 
 Shape: (``steps``,).
 
@@ -379,9 +328,6 @@ does.
 
 Args:
     step: how far apart they are.
-    dtype: the dtype of the result.
-    device: where it lies; only the CPU.
-    requires_grad: record what is done with it.
 
 Shape: (floor((``end`` - ``start``) / ``step``) + 1,).
 

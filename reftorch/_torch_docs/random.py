@@ -13,10 +13,6 @@ Draw numbers evenly from [0, 1).
 
 Args:
     size: the shape, as ints or as one tuple.
-    generator: what draws them; the default one by default.
-    dtype: the dtype of the result.
-    device: where it lies; only the CPU.
-    requires_grad: record what is done with it.
 
 Shape: ``size``.
 
@@ -34,10 +30,6 @@ Draw numbers from the normal distribution of mean 0 and variance 1.
 
 Args:
     size: the shape, as ints or as one tuple.
-    generator: what draws them; the default one by default.
-    dtype: the dtype of the result.
-    device: where it lies; only the CPU.
-    requires_grad: record what is done with it.
 
 Shape: ``size``.
 
@@ -57,10 +49,6 @@ Args:
     low: the least; 0 by default.
     high: one above the largest.
     size: the shape, as a tuple.
-    generator: what draws them; the default one by default.
-    dtype: the dtype of the result.
-    device: where it lies; only the CPU.
-    requires_grad: record what is done with it.
 
 Shape: ``size``, of int64.
 
@@ -76,12 +64,6 @@ add_docstr(
     """
 Draw a permutation of 0 ... n - 1.
 
-Args:
-    generator: what draws it; the default one by default.
-    dtype: the dtype of the result.
-    device: where it lies; only the CPU.
-    requires_grad: record what is done with it.
-
 Shape: (``n``,), of int64.
 
 Example:
@@ -95,9 +77,6 @@ add_docstr(
     "rand_like",
     """
 Draw numbers evenly from [0, 1), as many as ``input`` has, in its shape and dtype.
-
-Args:
-    dtype: the dtype of the result.
 
 Shape: that of ``input``.
 
@@ -113,9 +92,6 @@ add_docstr(
     """
 Draw numbers from the normal distribution of mean 0 and variance 1, in the shape and dtype of ``input``.
 
-Args:
-    dtype: the dtype of the result.
-
 Shape: that of ``input``.
 
 Example:
@@ -129,9 +105,6 @@ add_docstr(
     "randint_like",
     """
 Draw integers evenly from [``low``, ``high``), in the shape and dtype of ``input``.
-
-Args:
-    dtype: the dtype of the result.
 
 Shape: that of ``input``.
 
@@ -151,7 +124,6 @@ Args:
     mean: a tensor, or a number.
     std: a tensor, or a number; not negative.
     size: the shape, where both are numbers.
-    generator: what draws them; the default one by default.
 
 Shape: broadcast(``mean``, ``std``), or ``size``.
 
@@ -172,7 +144,6 @@ Draw 0 or 1: 1 with the probability that the element states, or with ``p``.
 
 Args:
     p: one probability for all.
-    generator: what draws them; the default one by default.
 
 Shape: that of ``input``.
 
@@ -189,9 +160,6 @@ add_docstr(
     "poisson",
     """
 Draw counts from Poisson distributions whose rates the elements are.
-
-Args:
-    generator: what draws them; the default one by default.
 
 Shape: that of ``input``.
 
@@ -211,7 +179,6 @@ Draw ``num_samples`` indices, each with a probability proportional to its elemen
 
 Args:
     replacement: an index may be drawn again.
-    generator: what draws them; the default one by default.
 
 Shape: (*, N) -> (*, ``num_samples``), of int64.
 
@@ -228,9 +195,6 @@ add_docstr(
     "uniform_",
     """
 Fill with numbers drawn evenly from [``from``, ``to``).
-
-Args:
-    generator: what draws them; the default one by default.
 
 Shape: that of the tensor, which is returned.
 
@@ -252,7 +216,6 @@ Fill with numbers drawn from a normal distribution.
 Args:
     mean: its mean.
     std: its standard deviation; not negative.
-    generator: what draws them; the default one by default.
 
 Shape: that of the tensor, which is returned.
 
@@ -273,7 +236,6 @@ Fill with 0 and 1: 1 with probability ``p``.
 
 Args:
     p: a number, or a tensor of probabilities; 0.5 by default.
-    generator: what draws them; the default one by default.
 
 Shape: that of the tensor, which is returned.
 
@@ -291,9 +253,6 @@ add_docstr(
     """
 Fill with integers drawn evenly from [``from``, ``to``); without bounds, from all that the dtype can count.
 
-Args:
-    generator: what draws them; the default one by default.
-
 Shape: that of the tensor, which is returned.
 
 Example:
@@ -307,9 +266,6 @@ add_docstr(
     """
 Fill with numbers drawn from the exponential distribution of rate ``lambd``.
 
-Args:
-    generator: what draws them; the default one by default.
-
 Shape: that of the tensor, which is returned.
 
 Example:
@@ -322,9 +278,6 @@ add_docstr(
     "geometric_",
     """
 Fill with the number of trials up to the first success, each of probability ``p``.
-
-Args:
-    generator: what draws them; the default one by default.
 
 Shape: that of the tensor, which is returned.
 
@@ -342,7 +295,6 @@ Fill with numbers drawn from a Cauchy distribution.
 Args:
     median: its median.
     sigma: half of the distance between its quartiles.
-    generator: what draws them; the default one by default.
 
 Shape: that of the tensor, which is returned.
 
@@ -360,7 +312,6 @@ Fill with numbers whose logarithms are drawn from a normal distribution.
 Args:
     mean: the mean of the logarithms.
     std: their standard deviation.
-    generator: what draws them; the default one by default.
 
 Shape: that of the tensor, which is returned.
 
@@ -378,7 +329,6 @@ Return how many of ``count`` trials succeed, each with the chance ``prob``: an e
 Args:
     count: the numbers of trials; of a floating-point dtype, as the result is.
     prob: the chances, in [0, 1].
-    generator: where the random numbers come from.
 
 Shape: broadcastable -> their common shape.
 

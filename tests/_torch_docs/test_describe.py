@@ -136,6 +136,15 @@ def test_in_place_forms_and_second_names_have_the_words_of_their_op() -> None:
     assert "Another name of :func:`torch.mul_`.\n\nIn-place version of :func:`torch.mul`" in torch_doc("multiply_")
 
 
+def test_what_many_ops_take_is_said_of_each() -> None:
+    device = (
+        "device: where the result lies; only the CPU.\n    requires_grad: record what is done with the result.\n\nShape"
+    )
+    assert f"symmetric.\n    dtype: the dtype of the result.\n    {device}" in torch_doc("hann_window")
+    assert f"is given.\n\nArgs:\n    dtype: the dtype of the result.\n    {device}" in torch_doc("scalar_tensor")
+    assert torch_doc("sum").count("dtype: what to compute in") == torch_doc("sum").count("\n    dtype: ") == 1
+
+
 def torch_doc(name: str) -> str:
     return getattr(reftorch, name).__doc__
 
