@@ -145,8 +145,8 @@ REPEATS ?= 50
 test-magics: debug $(STAMPS)/everything ## run a notebook with every magic REPEATS=50 times in a row: no kernel may stay stopped, no gdb be left
 	@REFTORCH_REPEATS=$(REPEATS) $(IN_VENV) python -m pytest -n 0 tests/debug/test_magics_notebook.py $(ARGS)
 
-# Outside `make test`: it needs a chromium, and playwright (.venv/bin/pip install playwright).
-test-browser: stubs $(STAMPS)/everything ## the course in a real browser; parts of it: ARGS='03 exercise book'
+# Outside `make test`: it needs a Chromium.
+test-browser: stubs $(STAMPS)/everything $(STAMPS)/browser ## the course in a real browser; parts of it: ARGS='03 exercise book'
 	@$(IN_VENV) python -m tests.course.browser $(ARGS)
 
 # Python itself is not instrumented, so the runtimes come first; what it never frees is not ours to report.
