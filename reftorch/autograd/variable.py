@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reftorch import _C
+from reftorch._warnings import warn
 
 __all__ = ["Variable", "VariableMeta"]
 
@@ -44,11 +45,10 @@ class Variable(metaclass=VariableMeta):
     Args:
         data: the tensor.
         requires_grad: whether ops on the result are recorded.
-        volatile: no longer known; anything but None is refused.
+        volatile: has no effect any more, and a warning says so.
 
     Raises:
         TypeError: ``data`` is no tensor.
-        ValueError: ``volatile`` is given.
 
     Example:
         >>> import reftorch as torch
@@ -65,5 +65,5 @@ class Variable(metaclass=VariableMeta):
         if not isinstance(data, _C.TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         if volatile is not None:
-            raise ValueError("volatile is no longer supported: use `with torch.no_grad():` instead.")
+            warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
         return data.detach().requires_grad_(requires_grad)

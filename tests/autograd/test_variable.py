@@ -31,8 +31,8 @@ def test_same_as_torch(program, real_torch):
 def test_wrong_use():
     with pytest.raises(TypeError, match="Variable data has to be a tensor, but got int"):
         torch.autograd.Variable(3)
-    with pytest.raises(ValueError, match="volatile is no longer supported"):
-        torch.autograd.Variable(torch.ones(1), volatile=True)
+    with pytest.warns(UserWarning, match="volatile was removed and now has no effect"):
+        assert not torch.autograd.Variable(torch.ones(1), volatile=True).requires_grad
 
 
 def grad_dtype(lib):
