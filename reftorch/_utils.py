@@ -28,6 +28,12 @@ _TENSOR_NAMES = {
 }
 
 
+def not_implemented(kernel: str, input: Any) -> NotImplementedError:
+    """The error of a kernel that has no code for the dtype of ``input``."""
+    name = _TENSOR_NAMES[str(input.dtype).removeprefix("torch.")]
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{name}'")
+
+
 def typename(obj: Any, /) -> str:
     """Return the name by which an error message calls the type of ``obj``.
 

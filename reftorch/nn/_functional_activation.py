@@ -13,9 +13,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from reftorch import _VF
+from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
+from reftorch._utils import not_implemented
 
 __all__ = [
     "celu", "elu", "gelu", "hardtanh", "leaky_relu", "logsigmoid", "mish", "relu6", "selu", "silu", "softplus",
@@ -23,6 +24,12 @@ __all__ = [
 ]  # fmt: skip
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+
+
+def _refuse_integers(input: Tensor, kernel: str) -> None:
+    """The formulas would promote integers; PyTorch's kernels, whose names its errors say, take none."""
+    if not input.is_floating_point():
+        raise not_implemented(kernel, input)
 
 
 @overridable
@@ -46,6 +53,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     """
     if inplace:
         return input.copy_(leaky_relu(input.clone(), negative_slope))
+    _refuse_integers(input, "leaky_relu_cpu")
     return _VF.where(input > 0, input, input * negative_slope)
 
 
@@ -70,6 +78,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """
     if inplace:
         return input.copy_(elu(input.clone(), alpha))
+    _refuse_integers(input, "elu_cpu")
     return _VF.where(input > 0, input, input.clamp(max=0).expm1() * alpha)
 
 
@@ -99,6 +108,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         return input.copy_(celu(input.clone(), alpha))
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    _refuse_integers(input, "elu_cpu")
     return _VF.where(input > 0, input, (input.clamp(max=0) / alpha).expm1() * alpha)
 
 
@@ -147,6 +157,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
     Mirrors torch/nn/functional.py, ``gelu``.
     """
+    _refuse_integers(input, "GeluKernelImpl")
     if approximate == "none":
         return input * 0.5 * ((input * math.sqrt(0.5)).erf() + 1)
     if approximate == "tanh":
@@ -174,6 +185,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """
     if inplace:
         return input.copy_(silu(input.clone()))
+    _refuse_integers(input, "silu_cpu")
     return input * input.sigmoid()
 
 
@@ -196,6 +208,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
 
     Mirrors torch/nn/functional.py, ``softplus``.
     """
+    _refuse_integers(input, "softplus_cpu")
     scaled = input * beta
     return _VF.where(scaled > threshold, input, scaled.clamp(max=threshold).exp().log1p() / beta)
 
@@ -217,6 +230,7 @@ def logsigmoid(input: Tensor) -> Tensor:
 
     Mirrors torch/nn/functional.py, ``logsigmoid``.
     """
+    _refuse_integers(input, "log_sigmoid_cpu")
     # By where, not by abs and min: at 0 their gradients are halves that do not add up.
     magnitude = _VF.where(input >= 0, input, -input)
     return _VF.where(input >= 0, _VF.zeros_like(input), input) - (-magnitude).exp().log1p()
@@ -242,6 +256,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """
     if inplace:
         return input.copy_(mish(input.clone()))
+    _refuse_integers(input, "mish_cpu")
     return input * softplus(input).tanh()
 
 
@@ -256,10 +271,11 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
         inplace: whether to overwrite ``input``.
 
     Returns:
-        A tensor of the same shape.
+        A tensor of the same shape; of integers, integers.
 
     Raises:
         ValueError: ``min_val > max_val``.
+        RuntimeError: ``input`` holds truth values, or unsigned integers where a bound is negative.
 
     Example:
         >>> import reftorch as torch
@@ -272,6 +288,12 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
         return input.copy_(hardtanh(input.clone(), min_val, max_val))
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
+    if input.dtype is _C.bool:
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if not input.is_floating_point():
+        if input.dtype is _C.uint8 and (min_val < 0 or max_val < 0):
+            raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+        return input.clamp(int(min_val), int(max_val))
     inside = (input > min_val) & (input < max_val)
     return _VF.where(inside, input, input.detach().clamp(min_val, max_val))
 
@@ -317,6 +339,8 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
     Mirrors torch/nn/functional.py, ``threshold``.
     """
+    if input.dtype is _C.bool:
+        raise not_implemented("threshold_cpu", input)
     small: Any = input <= threshold
     return input.masked_fill_(small, value) if inplace else input.masked_fill(small, value)
 

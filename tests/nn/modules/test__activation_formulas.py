@@ -80,7 +80,33 @@ ERRORS = {
     "gelu": lambda lib: lib.nn.functional.gelu(lib.ones(1), approximate="other"),
     "celu": lambda lib: lib.nn.functional.celu(lib.ones(1), 0.0),
     "hardtanh": lambda lib: lib.nn.functional.hardtanh(lib.ones(1), 1.0, 0.0),
+    "hardtanh of bools": lambda lib: lib.nn.functional.hardtanh(lib.ones(1) > 0),
+    "hardtanh of unsigned": lambda lib: lib.nn.functional.hardtanh(lib.ones(1, dtype=lib.uint8)),
+    "threshold of bools": lambda lib: lib.nn.functional.threshold(lib.ones(1) > 0, 1, 2),
 }
+FLOATS_ONLY = ("celu", "elu", "gelu", "leaky_relu", "logsigmoid", "mish", "selu", "silu", "softplus")
+
+
+def takes_no(function: str, dtype: str) -> Any:
+    return lambda lib: getattr(lib.nn.functional, function)(lib.ones(1).to(getattr(lib, dtype)))
+
+
+ERRORS |= {f"{name} of {dtype}": takes_no(name, dtype) for name in FLOATS_ONLY for dtype in ("int64", "bool", "uint8")}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda lib, x: lib.nn.functional.hardtanh(x, -1.5, 1.5),
+        lambda lib, x: lib.nn.functional.relu6(x),
+        lambda lib, x: lib.nn.functional.relu6(x.to(lib.uint8)),
+        lambda lib, x: lib.nn.functional.hardtanh(x.clone(), inplace=True),
+        lambda lib, x: lib.nn.functional.threshold(x, 1, 2),
+    ],
+)
+def test_integers_stay_integers(call: Any, real_torch: ModuleType) -> None:
+    ours, theirs = (call(lib, lib.tensor([-2, 1, 9])) for lib in (reftorch, real_torch))
+    assert (str(ours.dtype), ours.tolist()) == (str(theirs.dtype), theirs.tolist())
 
 
 @pytest.mark.parametrize("case", ERRORS)
