@@ -13,12 +13,11 @@ from typing import Any
 from reftorch import _C, _VF, return_types
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
+from reftorch._utils import not_implemented
 
 
 def _even_edges(values: Tensor, bins: int, bounds: Sequence[float] | None, d: int) -> Tensor:
     """``bins`` + 1 edges over the given range, or over that of the data."""
-    if bins <= 0:
-        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension {d}")
     if bounds is not None:
         low, high = bounds
     elif values.numel() == 0:
@@ -26,28 +25,37 @@ def _even_edges(values: Tensor, bins: int, bounds: Sequence[float] | None, d: in
     else:
         low, high = values.min().item(), values.max().item()
     if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"torch.histogramdd: dimension {d}'s range [{low}, {high}] is not finite")
+        raise RuntimeError(f"torch.histogramdd: dimension {d}'s range [{low:g}, {high:g}] is not finite")
     if low > high:
         raise RuntimeError(
-            f"torch.histogramdd: min should not exceed max, but got min {low} max {high} for dimension {d}"
+            f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension {d}"
         )
     if low == high:
         low, high = low - 0.5, high + 0.5
     return _VF.linspace(low, high, bins + 1, dtype=values.dtype)
 
 
-def _given_edges(points: Tensor, edges: Tensor, d: int) -> Tensor:
-    if edges.dim() != 1:
-        raise RuntimeError(
-            f"torch.histogramdd: bins tensor should have one dimension, but got {edges.dim()} dimensions in the bins "
-            f"tensor for dimension {d}"
-        )
+def _check_bin_count(bins: int, d: int) -> None:
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension {d}")
+
+
+def _check_edges(points: Tensor, edges: Tensor, d: int) -> None:
     if edges.dtype != points.dtype:
         raise RuntimeError(
             "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
             f"{points.dtype} and bins for dimension {d} with dtype {edges.dtype}"
         )
-    return edges
+    if edges.dim() != 1:
+        raise RuntimeError(
+            f"torch.histogramdd: bins tensor should have one dimension, but got {edges.dim()} dimensions in the bins "
+            f"tensor for dimension {d}"
+        )
+    if edges.numel() == 0:
+        raise RuntimeError(
+            "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the bins tensor for "
+            f"dimension {d}"
+        )
 
 
 def _count(points: Tensor, edges: list[Tensor], weight: Tensor | None, density: bool) -> Tensor:
@@ -72,24 +80,44 @@ def _count(points: Tensor, edges: list[Tensor], weight: Tensor | None, density: 
     return hist
 
 
-def _checked_points(points: Tensor, weight: Tensor | None) -> tuple[Tensor, Tensor | None]:
-    """Points as rows, and their weights as a vector."""
+def _check_weight(points: Tensor, weight: Tensor | None) -> None:
+    if weight is None:
+        return
+    if weight.dtype != points.dtype:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same "
+            f"dtype, but got input({points.dtype}), and weight({weight.dtype})"
+        )
+    if weight.shape != points.shape[:-1]:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
+            f"excluding its innermost dimension, but got input with shape {list(points.shape)} and weight with "
+            f"shape {list(weight.shape)}"
+        )
+
+
+def _edges(points: Tensor, bins: Sequence[int | Tensor], range: Sequence[float] | None, weight: Any) -> list[Tensor]:
+    """The edges in each coordinate of the points (*, D), after all checks."""
+    given = [each for each in bins if isinstance(each, Tensor)]
+    for d, each in enumerate(given):
+        _check_edges(points, each, d)
+    if given:
+        _check_weight(points, weight)
+    for d, each in enumerate(bins):
+        _check_bin_count(len(each) - 1 if isinstance(each, Tensor) else each, d)
+    if given:
+        if not points.is_floating_point():
+            raise not_implemented("histogram_cpu", points)
+        return given
     if points.dtype not in (_C.float32, _C.float64):
-        raise NotImplementedError(f"\"histogramdd\" not implemented for '{points.dtype}'")
-    if weight is not None:
-        if weight.dtype != points.dtype:
-            raise RuntimeError(
-                "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same "
-                f"dtype, but got input({points.dtype}), and weight({weight.dtype})"
-            )
-        if weight.shape != points.shape[:-1]:
-            raise RuntimeError(
-                "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
-                f"excluding its innermost dimension, but got input with shape {list(points.shape)} and weight with "
-                f"shape {list(weight.shape)}"
-            )
-        weight = weight.reshape(-1)
-    return points.reshape(-1, points.shape[-1]), weight
+        raise not_implemented("histogramdd", points)
+    rows = points.reshape(-1, points.shape[-1])
+    edges = [
+        _even_edges(rows[:, d], n, None if range is None else range[2 * d : 2 * d + 2], d)  # type: ignore[arg-type]
+        for d, n in enumerate(bins)
+    ]
+    _check_weight(points, weight)
+    return edges
 
 
 @overridable
@@ -129,14 +157,11 @@ def histogram(
     Mirrors aten/src/ATen/native/Histogram.cpp, ``histogram``.
     """
     points = input.reshape(-1, 1)
-    values, weights = _checked_points(points, None if weight is None else weight.reshape(-1))
-    if isinstance(bins, Tensor):
-        if range is not None:
-            raise TypeError("histogram() takes a range with a number of bins, not with their edges")
-        edges = _given_edges(input, bins, 0)
-    else:
-        edges = _even_edges(values[:, 0], bins, range, 0)
-    counts = _count(values, [edges], weights, density)
+    weights = None if weight is None else weight.reshape(-1)
+    if isinstance(bins, Tensor) and range is not None:
+        raise TypeError("histogram() takes a range with a number of bins, not with their edges")
+    (edges,) = _edges(points, [bins], range, weights)
+    counts = _count(points, [edges], weights, density)
     if out is None:
         return return_types.histogram(counts, edges)
     for place, result in zip(out, (counts, edges), strict=True):
@@ -187,7 +212,6 @@ def histogramdd(
     """
     if input.dim() < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
-    points, weights = _checked_points(input, weight)
     n_dims = input.shape[-1]
     each: list[int | Tensor] = [bins] * n_dims if isinstance(bins, int) else list(bins)
     if len(each) != n_dims:
@@ -197,11 +221,6 @@ def histogramdd(
             f"torch.histogramdd: for a {n_dims}-dimensional histogram range should have {2 * n_dims} elements, but got "
             f"{len(range)}"
         )
-    edges = []
-    for d, given in enumerate(each):
-        bounds = None if range is None else range[2 * d : 2 * d + 2]
-        if isinstance(given, Tensor):
-            edges.append(_given_edges(input, given, d))
-        else:
-            edges.append(_even_edges(points[:, d], given, bounds, d))
-    return return_types.histogramdd(_count(points, edges, weights, density), tuple(edges))
+    edges = _edges(input, each, range, weight)
+    weights = None if weight is None else weight.reshape(-1)
+    return return_types.histogramdd(_count(input.reshape(-1, n_dims), edges, weights, density), tuple(edges))
