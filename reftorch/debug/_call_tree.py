@@ -32,11 +32,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 class call_tree:
     """Record the calls of a block: Python and C++ frames in one tree, each with its file and line.
 
-    Shown are the Python functions, and of C++ all of ``cpp/`` but the binding (the ``python_*`` files, ``Module.cpp``,
-    ``Exceptions.cpp``): that one is optimized, for its cost per call, and does not report. So the C++ function that
-    Python calls (``call_operator``, ``op_vectorcall``) is absent, and the dispatcher stands right under the line of
-    Python; ``%%gdb mul`` and ``rt-bt`` show the binding's frames. Each thread that calls something has a tree of its
-    own, the caller's first. A call that ends by an exception ends there, and the tree goes on with who caught it.
+    Shown are the Python functions, and of C++ those of ``cpp/`` that report. A report costs time even while nothing is
+    recorded, so some do not, and what they call stands under their caller:
+
+    - what is called by the thousand: the headers of ``c10/``, ``Tensor.h`` and ``ivalue.h``;
+    - what is called for every element: lambdas, and the arithmetic in ``SharedReduceOps.h`` and ``VectorMath*.h``. So
+      ``mul_kernel`` ends in the loop that runs over the elements; the product itself is on ``mul_kernel``'s own lines;
+    - the table that leads from an op to its kernel (``DispatchStub``): its name looks like a lambda's to the compiler;
+    - the binding (the ``python_*`` files, ``Module.cpp``, ``Exceptions.cpp``), which is optimized. So the C++ function
+      that Python calls (``call_operator``, ``op_vectorcall``) is absent, and the dispatcher stands right under the line
+      of Python.
+
+    ``%%gdb mul`` and ``rt-bt`` show the frames of them all. Each thread that calls something has a tree of its own, the
+    caller's first. A call that ends by an exception ends there, and the tree goes on with who caught it.
 
     A function stands under the one that called it. Equal calls in a row are one line with a count. In a notebook the
     tree can be folded, and each place opens the file at its line.
@@ -44,7 +52,7 @@ class call_tree:
     Args:
         only: a pattern for ``file function``; calls that match stay, and the calls that lead to them.
         hide: a pattern for ``file function``; calls that match are left out, what they call moves up.
-        accessors: show small inline functions, destructors and the allocator as well.
+        accessors: show small functions of headers, destructors and the allocator as well, as far as they report.
         depth: how many levels to show.
 
     Raises:

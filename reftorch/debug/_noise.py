@@ -53,7 +53,7 @@ def is_small(file: str, line: int, name: str, calls_others: bool) -> bool:
         return False
     if "::~" in name or name == "__tls_init" or HOUSEKEEPING.search(file):
         return True
-    in_header = file.endswith(".h")
+    in_header = file.endswith(".h") and "/ATen/native/cpu/" not in file  # those are kernels, however short
     if calls_others:
         return in_header and is_short(file, line, 3)
     return "/cpp/c10/" in file or (in_header and is_short(file, line, 9))

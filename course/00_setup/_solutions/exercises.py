@@ -137,7 +137,7 @@ with check("00.3", "who calls the kernel") as c:
 
 # %% [markdown] exercise="00.3" role="hint"
 # The kernel is called through a table of function pointers, which is why a search finds no caller. Follow the lines of
-# the tree from `mul_kernel` to the left and up, past the table in `DispatchStub.h`.
+# the tree from `mul_kernel` to the left and up; the table itself, in `DispatchStub.h`, does not report.
 
 
 # %% [markdown] exercise="00.4" role="task" kind="fix" title="the build that nobody asked for"

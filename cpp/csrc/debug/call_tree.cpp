@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 // Note [Folding while recording]
-// A kernel calls its lambda once an element, so a tree that kept every call would be as large as the tensors. When a
+// A kernel may call a function once an element, so a tree that kept every call would be as large as the tensors. When a
 // call returns, its subtree is the tail of the preorder array; where the sibling before it is equal, the tail is cut
 // off and the sibling's count goes up. Memory then follows the shape of the program and not the number of its calls.
 class Recorder {

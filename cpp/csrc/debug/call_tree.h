@@ -1,9 +1,10 @@
 // Mirrors: nothing in PyTorch: its profiler (torch/csrc/profiler) records ops, not functions.
 // Left out: times (a Debug build's would mislead), arguments, functions outside this library.
 //
-// In the Debug build every function of ours is compiled with -finstrument-functions, so that it reports its entry and
-// its exit. Between start_call_tree() and stop_call_tree() the reports become one tree a thread, Python frames included
-// (python_call_tree.cpp feeds them into the same order). At all other times a report is one load and one branch.
+// In the Debug build functions of ours are compiled with -finstrument-functions, so that they report their entry and
+// their exit; CMakeLists.txt says which do not. Between start_call_tree() and stop_call_tree() the reports become one
+// tree a thread, Python frames included (python_call_tree.cpp feeds them into the same order). At all other times a
+// report is one load and one branch.
 #pragma once
 
 #include <cstddef>
