@@ -105,7 +105,9 @@ def cost_of_hooks() -> float:
     for _ in range(PAIRS):
         hooked, plain = best_epochs()
         pairs.append((hooked, plain))
-        print(f"    an epoch: {1000 * hooked:6.1f} ms of processor time, {1000 * plain:6.1f} ms without hooks", flush=True)
+        print(
+            f"    an epoch: {1000 * hooked:6.1f} ms of processor time, {1000 * plain:6.1f} ms without hooks", flush=True
+        )
     hooked, plain = map(min, zip(*pairs, strict=True))
     return 100 * (hooked / plain - 1)
 
