@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from typing import Any
 
+from playwright.sync_api import Error as BrowserError
 from playwright.sync_api import FloatRect
 
 from tests.debug.launch import ROOT
@@ -32,8 +34,10 @@ def stored_pictures(notebook: str) -> int:
 
 def shown_pictures(window: Window) -> list[FloatRect]:
     """Where in the window the pictures of outputs have been drawn, in view or not: in a frame of their own."""
-    found = [picture for frame in window.page.frames for picture in frame.query_selector_all(PICTURES)]
-    boxes = [picture.bounding_box() for picture in found]
+    boxes = []
+    for frame in window.page.frames:
+        with suppress(BrowserError):  # the editor fills that frame anew: look again later
+            boxes += [picture.bounding_box() for picture in frame.query_selector_all(PICTURES)]
     return [box for box in boxes if box and min(box["width"], box["height"]) > 20]
 
 
@@ -44,7 +48,9 @@ def scroll_to_a_picture(window: Window) -> None:
     window.page.mouse.move(view["x"] + view["width"] / 2, (top + bottom) / 2)
 
     def in_view() -> bool:
-        first = min(shown_pictures(window), key=lambda box: box["y"])
+        first = min(shown_pictures(window), key=lambda box: box["y"], default=None)
+        if first is None:
+            return False
         if top <= first["y"] < bottom - 200:
             return True
         window.page.mouse.wheel(0, 100 if first["y"] > top else -100)
