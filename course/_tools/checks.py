@@ -11,6 +11,8 @@ from types import TracebackType
 from typing import Any
 
 MIMETYPE = "application/vnd.reftorch.check+json"
+# What a check raises in a line of its own where it cannot take the answer: it has another name, or another form.
+FORM = (NameError, TypeError, ValueError, KeyError, AttributeError)
 
 
 class CheckFailed(AssertionError):
@@ -38,11 +40,16 @@ class Report:
     def __repr__(self) -> str:
         lines = [f"exercise {self.data['exercise']}: {self.data['state']}: {self.data['what']}"]
         if self.data["came"]:
-            lines += [f"  came:     {self.data['came']}", f"  expected: {self.data['expected']}"]
+            lines += [beside("  came:     ", self.data["came"]), beside("  expected: ", self.data["expected"])]
         return "\n".join(lines)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return {"text/plain": repr(self), MIMETYPE: self.data}
+
+
+def beside(label: str, text: str) -> str:
+    """A label and a text, of which further lines stand below the first one."""
+    return label + text.replace("\n", "\n" + " " * len(label))
 
 
 def _publish(report: Report) -> None:
@@ -142,9 +149,9 @@ class check:
             _publish(report)
             raise NotDone(repr(report)) from None
         if isinstance(error, Exception):
-            report = Report(
-                self.exercise, "failed", self.what, f"{type(error).__name__}: {error}", "no error from your code"
-            )
+            in_the_check = frames is not None and frames.tb_next is None and isinstance(error, FORM)
+            expected = "an answer with the name and the form of its stub" if in_the_check else "no error from your code"
+            report = Report(self.exercise, "failed", self.what, f"{type(error).__name__}: {error}", expected)
             _publish(report)
             raise CheckFailed(repr(report)) from error
         return False

@@ -25,6 +25,7 @@ from rich.table import Table
 from rich.text import Text
 
 from course._tools import opening, work
+from course._tools.checks import beside
 from course._tools.exercises import exercises_of, find_exercise, solution
 from course._tools.layout import CHECKING, ROOT, Chapter, CourseError, chapters, find_chapter, shown
 from course._tools.syllabus import next_chapter
@@ -82,7 +83,8 @@ def _check(console: Console, arguments: argparse.Namespace) -> int:
             Text.assemble((f"{result.exercise}  ", "bold"), (f"{result.state:9}", COLOURS[result.state]), result.what)
         )
         if result.state == "failed":
-            console.print(Text(f"      came:     {result.came}\n      expected: {result.expected}"))
+            console.print(Text(beside("      came:     ", result.came)))
+            console.print(Text(beside("      expected: ", result.expected)))
     passed = sum(result.state == "passed" for result in results)
     saved = datetime.fromtimestamp((chapter.working_copy / "exercises.ipynb").stat().st_mtime)
     console.print(f"\n{passed} of {len(results)} passed in {notebook}, as saved at {saved:%H:%M:%S}")

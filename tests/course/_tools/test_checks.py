@@ -43,6 +43,12 @@ def test_a_difference_in_value_or_type_fails_with_both(came, expected, capsys):
     assert "passed" not in capsys.readouterr().out
 
 
+def test_a_matrix_that_came_stands_in_columns(capsys):
+    with pytest.raises(CheckFailed), check("03.1", "rows") as c:
+        c.true("rows", False, came="[[1,\n  2]]", expected="[[3,\n  4]]")
+    assert "  came:     [[1,\n              2]]\n  expected: [[3,\n              4]]" in capsys.readouterr().out
+
+
 def test_a_check_that_compared_nothing_fails():
     with pytest.raises(CheckFailed, match="compared nothing"), check("03.1", "a sum"):
         pass
@@ -61,6 +67,28 @@ def test_an_error_in_the_learners_code_fails_and_keeps_its_traceback():
     shown = failure.value._render_traceback_()
     assert "Traceback" in shown[0]
     assert shown[-1].startswith("exercise 03.1: failed")  # what came and what was expected stands in the report above
+
+
+def answer_of_one_value():
+    return 1
+
+
+def answer_that_raises():
+    raise ValueError("by itself")
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [(answer_of_one_value, "the name and the form of its stub"), (answer_that_raises, "no error from your code")],
+)
+def test_an_answer_of_another_form_is_told_from_one_that_raises(answer, expected):
+    def checked():
+        with check("03.1", "two values") as c:
+            one, two = answer()
+            c.equal("two values", came=(one, two), expected=(1, 2))
+
+    with pytest.raises(CheckFailed, match=expected):
+        checked()
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def _start(browser: Browser, lab: Lab, chapter: Chapter, shots: Path) -> list[st
     page.wait_for_selector(".jp-Terminal .xterm-screen", timeout=notebooks.PATIENCE * 1000)
     page.wait_for_timeout(2000)  # the shell's prompt
     page.click(".jp-Terminal .xterm-screen")
-    page.keyboard.type(f"reftorch-course start {chapter.number} && reftorch-course status\n")
+    page.keyboard.type(f"reftorch-course status && reftorch-course start {chapter.number}\n")
     notebook = lab.work / chapter.folder.name / "exercises.ipynb"
     deadline = time.monotonic() + notebooks.PATIENCE
     while not notebook.exists() and time.monotonic() < deadline:
