@@ -56,6 +56,13 @@ def add_safe_globals(safe_globals: list[Any]) -> None:
     Args:
         safe_globals: classes and functions, or pairs of one and the full name that the file has for it.
 
+    Example:
+        >>> import decimal, reftorch as torch
+        >>> torch.serialization.add_safe_globals([decimal.Decimal])
+        >>> torch.serialization.get_safe_globals()
+        [<class 'decimal.Decimal'>]
+        >>> torch.serialization.clear_safe_globals()
+
     Mirrors torch/serialization.py, ``add_safe_globals``.
     """
     _user_globals.extend(safe_globals)

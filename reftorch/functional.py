@@ -168,6 +168,13 @@ def range(*args: Any, **kwargs: Any) -> Tensor:
     Raises:
         RuntimeError: ``step`` is zero or leads away from ``end``.
 
+    Example:
+        >>> import warnings, reftorch as torch
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     torch.range(1, 2, 0.5)
+        tensor([1.0000, 1.5000, 2.0000])
+
     Mirrors aten/src/ATen/native/RangeFactories.cpp, ``range``.
     """
     warn(
@@ -204,7 +211,13 @@ def is_complex(input: Tensor) -> bool:
 
 @overridable
 def is_signed(input: Tensor) -> bool:
-    """Return whether the dtype of ``input`` has negative numbers."""
+    """Return whether the dtype of ``input`` has negative numbers.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.is_signed(torch.ones(1)), torch.is_signed(torch.ones(1, dtype=torch.uint8))
+        (True, False)
+    """
     return input.is_signed()
 
 
@@ -216,7 +229,14 @@ def is_conj(input: Tensor) -> bool:
 
 @overridable
 def is_inference(input: Tensor) -> bool:
-    """Return whether ``input`` is an inference tensor, made in :class:`inference_mode`."""
+    """Return whether ``input`` is an inference tensor, made in :class:`inference_mode`.
+
+    Example:
+        >>> import reftorch as torch
+        >>> with torch.inference_mode():
+        ...     torch.is_inference(torch.ones(1))
+        True
+    """
     return input.is_inference()
 
 
@@ -228,7 +248,13 @@ def is_neg(input: Tensor) -> bool:
 
 @overridable
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Return whether the two have the same shape."""
+    """Return whether the two have the same shape.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.is_same_size(torch.ones(2, 3), torch.ones(3))
+        False
+    """
     return input.shape == other.shape
 
 

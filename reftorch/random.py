@@ -58,6 +58,14 @@ def initial_seed() -> int:
 def get_rng_state() -> Tensor:
     """Return the state of the default generator as a ByteTensor.
 
+    Example:
+        >>> import reftorch as torch
+        >>> state = torch.get_rng_state()
+        >>> first = torch.rand(2)
+        >>> torch.set_rng_state(state)
+        >>> torch.equal(torch.rand(2), first)
+        True
+
     Mirrors torch/random.py, ``get_rng_state``.
     """
     return default_generator.get_state()

@@ -62,6 +62,14 @@ _ALIGNMENT = 64
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
     """The names in a file that :func:`load` with ``weights_only=True`` would refuse.
 
+    Example:
+        >>> import io, decimal, reftorch as torch
+        >>> file = io.BytesIO()
+        >>> torch.save(decimal.Decimal(1), file)
+        >>> _ = file.seek(0)
+        >>> torch.serialization.get_unsafe_globals_in_checkpoint(file)
+        ['decimal.Decimal']
+
     Mirrors torch/serialization.py, ``get_unsafe_globals_in_checkpoint``.
     """
     met: set[str] = set()
@@ -273,6 +281,14 @@ def load(
     Raises:
         pickle.UnpicklingError: the file holds what ``weights_only`` refuses.
         RuntimeError: the file is damaged, or of a device that is not there.
+
+    Example:
+        >>> import io, reftorch as torch
+        >>> file = io.BytesIO()
+        >>> torch.save({"weight": torch.ones(2)}, file)
+        >>> _ = file.seek(0)
+        >>> torch.load(file)
+        {'weight': tensor([1., 1.])}
 
     Mirrors torch/serialization.py, ``load``.
     """

@@ -111,6 +111,14 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         tensor: a dual number, or any tensor.
         level: the open level if not given.
 
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.autograd import forward_ad
+        >>> with forward_ad.dual_level():
+        ...     x = forward_ad.make_dual(torch.tensor(3.0), torch.tensor(1.0))
+        ...     forward_ad.unpack_dual(x * x)
+        UnpackedDualTensor(primal=tensor(9.), tangent=tensor(6.))
+
     Mirrors torch/autograd/forward_ad.py, ``unpack_dual``.
     """
     level = _current_level if level is None else level

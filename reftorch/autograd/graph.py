@@ -89,6 +89,14 @@ class GradientEdge(NamedTuple):
 
     It may stand for the tensor in :func:`reftorch.autograd.grad`, and keeps the graph alive, not the tensor.
 
+    Example:
+        >>> import reftorch as torch
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> y = x * 3
+        >>> edge = torch.autograd.graph.get_gradient_edge(y)
+        >>> torch.autograd.grad((y * y).sum(), edge)
+        (tensor([6., 6.]),)
+
     Mirrors torch/autograd/graph.py, ``GradientEdge``.
     """
 

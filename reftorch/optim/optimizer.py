@@ -72,6 +72,13 @@ def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
 def register_optimizer_step_post_hook(hook: Callable[..., None]) -> RemovableHandle:
     """Call ``hook(optimizer, args, kwargs)`` after the step of every optimizer.
 
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.optim.optimizer import register_optimizer_step_post_hook
+        >>> with register_optimizer_step_post_hook(lambda optimizer, args, kwargs: print("stepped")):
+        ...     torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))]).step()
+        stepped
+
     Mirrors torch/optim/optimizer.py, ``register_optimizer_step_post_hook``.
     """
     return _register(_global_optimizer_post_hooks, hook)

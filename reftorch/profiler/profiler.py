@@ -128,6 +128,15 @@ def tensorboard_trace_handler(
         NotImplementedError: ``use_gzip`` is true.
         RuntimeError: (when called) the folder can not be made.
 
+    Example:
+        >>> import os, tempfile, reftorch as torch
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with torch.profiler.profile(on_trace_ready=torch.profiler.tensorboard_trace_handler(folder, "me")):
+        ...         _ = torch.ones(2) + 1
+        ...     [file] = os.listdir(folder)
+        >>> file.startswith("me."), file.endswith(".pt.trace.json")
+        (True, True)
+
     Mirrors torch/profiler/profiler.py, ``tensorboard_trace_handler``.
     """
     if use_gzip:

@@ -169,6 +169,11 @@ def _unflatten(leaves: Any, spec: TreeSpec) -> Any:
 def tree_leaves(tree: Any) -> list[Any]:
     """Return the leaves of a tree.
 
+    Example:
+        >>> from reftorch.utils._pytree import tree_leaves
+        >>> tree_leaves({"a": [1, 2], "b": (3,)})
+        [1, 2, 3]
+
     Mirrors torch/utils/_pytree.py, ``tree_leaves``.
     """
     return tree_flatten(tree)[0]

@@ -84,6 +84,18 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
     Args:
         enabled: it overrides the ``debug`` of each call; None leaves it to them.
 
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.utils.checkpoint import CheckpointError, checkpoint, set_checkpoint_debug_enabled
+        >>> steps = iter([torch.sin, torch.neg])  # not the same in the second run
+        >>> with set_checkpoint_debug_enabled(True):
+        ...     y = checkpoint(lambda x: next(steps)(x), torch.ones(2, requires_grad=True), use_reentrant=False)
+        >>> try:
+        ...     y.sum().backward()
+        ... except CheckpointError as error:
+        ...     print(next(line for line in str(error).splitlines() if "neg" in line))
+        aten::neg(float32[2])   (1 of 1 in recompute)
+
     Mirrors torch/utils/checkpoint.py, ``set_checkpoint_debug_enabled``.
     """
     yield from _setting("debug", enabled)
@@ -97,6 +109,13 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
     Raises:
         RuntimeError: no tuple.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.utils.checkpoint import detach_variable
+        >>> x = torch.ones(2, requires_grad=True) * 2
+        >>> detach_variable((x, "text"))
+        (tensor([2., 2.], requires_grad=True), 'text')
 
     Mirrors torch/utils/checkpoint.py, ``detach_variable``.
     """
