@@ -76,6 +76,7 @@ class GraphExecGroup:
         return cls._local.current
 
 
+# Note [Checkpoints in checkpoints]
 # Problem: a checkpointed function may call checkpoint, or backward, itself. Trick: three rules. (1) A saved tensor is
 # the innermost checkpoint's: those outside do not see it. (2) The inputs of an inner checkpoint are saved as any op
 # saves its own, so they are the next outer one's: to recompute the inner, unpacking them recomputes the outer first.

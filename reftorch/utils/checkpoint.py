@@ -3,7 +3,7 @@
 Two ways. The first, ``use_reentrant=True``, runs the part unrecorded inside of an autograd.Function, and records it in
 that Function's ``backward``, which then runs a backward pass of its own. The second, ``use_reentrant=False``, records
 as always, but with hooks that keep an empty holder for each saved tensor; the first holder that backward
-unpacks has the whole part run again, and the hooks of that run fill all of them.
+unpacks has the whole part run again, and the hooks of that run fill all of them: Note [Checkpoints in checkpoints].
 
 Mirrors: torch/utils/checkpoint.py
 Leaves out: selective checkpointing, which rests on dispatch modes; autocast; the random numbers of other devices.
@@ -191,7 +191,6 @@ class CheckpointFunction(Function):
 # ---- the other way
 
 
-# Note [Checkpoints in checkpoints]
 def _recompute(function: Callable[..., Any], preserve: bool, context: Any, kwargs: dict[str, Any]) -> Any:
     state = random.get_rng_state() if preserve else None
 
