@@ -103,8 +103,8 @@ def _edges(points: Tensor, bins: Sequence[int | Tensor], range: Sequence[float] 
         _check_edges(points, each, d)
     if given:
         _check_weight(points, weight)
-    for d, each in enumerate(bins):
-        _check_bin_count(len(each) - 1 if isinstance(each, Tensor) else each, d)
+    for d, either in enumerate(bins):
+        _check_bin_count(len(either) - 1 if isinstance(either, Tensor) else either, d)
     if given:
         if not points.is_floating_point():
             raise not_implemented("histogram_cpu", points)

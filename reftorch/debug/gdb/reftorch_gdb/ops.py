@@ -24,6 +24,7 @@ def sources():
     if name not in sys.modules:
         path = os.path.join(stack.root(), "reftorch", "debug", f"{name}.py")
         spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None and spec.loader is not None
         sys.modules[name] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(sys.modules[name])
     return sys.modules[name]
