@@ -255,10 +255,9 @@ class Tensor(_TensorInterchange, _TensorQueries, _C.TensorBase):
     ) -> Any:
         """The p-norm of all elements, or along ``dim``; see :func:`reftorch.norm`."""
         if isinstance(p, str):
-            if p == "nuc":
-                return _nuclear_norm(self if dtype is None else self.to(dtype=dtype), dim, keepdim)
-            if p != "fro":
-                raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
+            if p != "fro" or not (dim is None or isinstance(dim, builtins.int) or len(dim) <= 2):
+                dim = range(self.dim()) if dim is None else [dim] if isinstance(dim, builtins.int) else dim
+                return _C._linalg.linalg_matrix_norm(self, p, tuple(dim), keepdim, dtype=dtype)
             p = 2
         norm = _C._VariableFunctions.norm
         dims = () if dim is None else (dim,) if isinstance(dim, builtins.int) else tuple(dim)
@@ -430,17 +429,6 @@ def _those_asked_for(results: Any, return_inverse: bool, return_counts: bool) ->
     values, inverse, counts = results
     asked = [values, *([inverse] if return_inverse else []), *([counts] if return_counts else [])]
     return tuple(asked) if len(asked) > 1 else values
-
-
-def _nuclear_norm(matrices: Tensor, dim: Any, keepdim: builtins.bool) -> Tensor:
-    """The sum of the singular values."""
-    dims = (-2, -1) if dim is None else tuple(dim)
-    if dim is None and matrices.dim() != 2:
-        raise RuntimeError(f"norm: the nuclear norm of a {matrices.dim()}-D tensor needs two dims")
-    result = _C._linalg.linalg_svdvals(matrices.movedim(dims, (-2, -1))).sum(-1)
-    for d in sorted(d % matrices.dim() for d in dims) if keepdim else ():
-        result = result.unsqueeze(d)
-    return result
 
 
 def _convert(result: Any, cls: type) -> Any:

@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/Blas.cpp
 // Products with vectors. Left out: complex numbers.
 #include <ATen/Functions.h>
+#include <ATen/LinalgFunctions.h>
 #include <ATen/Resize.h>
 #include <ATen/core/library.h>
 #include <ATen/native/CPUBlas.h>
@@ -31,6 +32,10 @@ static void addmv_out(const Tensor& self, const Tensor& mat, const Tensor& vec, 
     if (!beta.equal(0)) {
       at::copy_(out, self);
     }
+  }
+  if (mat.numel() == 0 && !beta.equal(0)) { // nothing to add to self: PyTorch leaves its one number one number
+    at::mul_out(out, self, detail::wrapped_scalar_tensor(beta));
+    return;
   }
   if (out.numel() == 0) {
     return;

@@ -147,6 +147,9 @@ static Tensor& bernoulli_float_(Tensor& self, double p, const OptionalGenerator&
 }
 
 static Tensor& bernoulli_tensor_(Tensor& self, const Tensor& p, const OptionalGenerator& generator) {
+  if (self.numel() == 0) { // of any dtype
+    return self;
+  }
   TORCH_CHECK_NOT_IMPLEMENTED(p.is_floating_point(), "\"bernoulli_tensor_cpu_p_\" not implemented for '",
                               p.scalar_type(), "'");
   const Tensor p_float = at::expand(p.scalar_type() == kDouble ? p : at::to(p, kFloat), self.sizes());
@@ -210,7 +213,8 @@ static void normal_float_Tensor_out(double mean, const Tensor& std, const Option
   resize_output(out, std.sizes());
   native::normal_(out, 0, 1, generator);
   at::mul_(out, std);
-  at::add_(out, detail::wrapped_scalar_tensor(mean));
+  Tensor shift = at::zeros({}, out.scalar_type(), out.device()); // a float would not go into empty integers
+  at::add_(out, at::fill_(shift, mean));
 }
 
 static void normal_Tensor_Tensor_out(const Tensor& mean, const Tensor& std, const OptionalGenerator& generator,

@@ -63,16 +63,13 @@ static void linalg_vector_norm_out(const Tensor& self, const Scalar& ord, std::o
 }
 
 static void check_dim_pair(IntArrayRef dim, int64_t ndim, const char* name) {
-  auto shown = [&] {
-    std::string text = "(";
-    for (size_t i = 0; i < dim.size(); i++) {
-      text += (i == 0 ? "" : ", ") + std::to_string(dim[i]);
-    }
-    return text + ")";
-  };
-  TORCH_CHECK(dim.size() == 2, name, ": dim must be a 2-tuple. Got ", shown());
-  TORCH_CHECK(maybe_wrap_dim(dim[0], ndim) != maybe_wrap_dim(dim[1], ndim), name, ": dims must be different. Got ",
-              shown());
+  std::string shown;
+  for (const int64_t d : dim) {
+    shown += (shown.empty() ? "" : " ") + std::to_string(d);
+  }
+  TORCH_CHECK(dim.size() == 2, name, ": dim must be a 2-tuple. Got ", shown);
+  TORCH_CHECK(maybe_wrap_dim(dim[0], ndim) != maybe_wrap_dim(dim[1], ndim), name, ": dims must be different. Got (",
+              dim[0], ", ", dim[1], ")");
 }
 
 static Tensor prepared_matrix(const Tensor& A, IntArrayRef dim, std::optional<ScalarType> dtype,
@@ -115,6 +112,9 @@ static Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArray
               " not supported.");
   const int64_t rows = maybe_wrap_dim(dim[0], A.dim()), cols = maybe_wrap_dim(dim[1], A.dim());
   auto extreme = [order](const Tensor& t, int64_t d, bool keep) {
+    if (order > 0 && t.size(d) == 0) { // no norm is negative: the largest of none is 0, a constant
+      return at::zeros_like(at::sum(t, IntArrayRef(d), keep));
+    }
     return order > 0 ? at::amax(t, d, keep) : at::amin(t, d, keep);
   };
   if (abs_order == 2) {
@@ -319,6 +319,9 @@ static Tensor linalg_matrix_power(const Tensor& A, int64_t n) {
   Tensor square = n < 0 ? at::linalg_inv(A) : A, result;
   if (n == -1) {
     return square;
+  }
+  if (n == 3 || n == -3) { // as PyTorch multiplies: the order decides the strides
+    return at::matmul(at::matmul(square, square), square);
   }
   for (uint64_t rest = n < 0 ? 0 - static_cast<uint64_t>(n) : static_cast<uint64_t>(n);;) {
     if (rest % 2 == 1) {

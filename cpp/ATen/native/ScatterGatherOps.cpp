@@ -68,7 +68,9 @@ static void gather_out(const Tensor& self, int64_t dim, const Tensor& index, boo
 static int64_t check_scatter(const char* name, const Tensor& self, int64_t dim, const Tensor& index,
                              const Tensor& src) {
   dim = maybe_wrap_dim(dim, self.dim());
-  check_index_dtype(name, index);
+  if (index.numel() > 0) {
+    check_index_dtype(name, index);
+  }
   TORCH_CHECK(self.scalar_type() == src.scalar_type(), name, "(): Expected self.dtype to be equal to src.dtype");
   if (index.numel() > 0) {
     check_scatter_shapes(self, dim, index, src);
@@ -133,12 +135,12 @@ static void scatter_reduce_two_out(const Tensor& self, int64_t dim, const Tensor
                   reduce == "min", // these two are undocumented
 
               "reduce argument must be either sum, prod, mean, amax or amin, got ", reduce);
+  TORCH_CHECK_NOT_IMPLEMENTED(!mean || self.scalar_type() != kBool,
+                              "\"scatter_gather_tensor_cpu_reduce_mean\" not implemented for 'Bool'");
   start_from(self, out);
   if (index.numel() == 0) {
     return;
   }
-  TORCH_CHECK_NOT_IMPLEMENTED(!mean || out.scalar_type() != kBool,
-                              "\"scatter_gather_tensor_cpu_reduce_mean\" not implemented for 'Bool'");
   const ReductionType type = reduction_type(reduce);
   if (!include_self) {
     scatter_impl("scatter_reduce", out, dim, index, number_for(out, index, reduction_identity(type, out.scalar_type())),

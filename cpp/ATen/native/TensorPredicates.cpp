@@ -73,16 +73,18 @@ static Tensor isclose(const Tensor& self, const Tensor& other, double rtol, doub
   TORCH_CHECK(atol >= 0, "atol must be greater than or equal to zero, but got ", atol);
   Tensor close = at::eq(self, other);
   if (equal_nan && self.is_floating_point()) {
-    close = at::logical_or(close, at::logical_and(isnan(self), isnan(other)));
+    at::copy_(close, at::logical_or(close, at::logical_and(isnan(self), isnan(other))));
   }
   if (rtol == 0 && atol == 0) {
     return close;
   }
   const bool floating = self.is_floating_point();
-  const Tensor a = floating ? self : at::to(self, kDouble), b = floating ? other : at::to(other, kDouble);
+  const ScalarType wide = get_default_dtype();
+  const Tensor a = floating ? self : at::to(self, wide), b = floating ? other : at::to(other, wide);
   const Tensor allowed = at::add(at::abs(at::mul(b, number(rtol))), number(atol));
   const Tensor actual = at::abs(at::sub(a, b));
-  return at::logical_or(close, at::logical_and(isfinite(actual), at::le(actual, allowed)));
+  // Into the first comparison, whose strides are those that the inputs give.
+  return at::copy_(close, at::logical_or(close, at::logical_and(isfinite(actual), at::le(actual, allowed))));
 }
 
 static bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {

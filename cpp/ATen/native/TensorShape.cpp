@@ -110,6 +110,8 @@ static Tensor expand(const Tensor& self, IntArrayRef size, bool /*implicit*/) {
         strides[i] = 0;
       }
     }
+    TORCH_CHECK(sizes[i] >= 0, "The expanded size of the tensor (", size[i], ") at dimension ", i,
+                " is negative; only -1, which keeps a size, may be");
   }
   return as_view(self, sizes, strides);
 }

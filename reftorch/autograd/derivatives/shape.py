@@ -1,7 +1,6 @@
 """Views, and tensors made of whole other tensors: a gradient goes the way back.
 
 Mirrors: tools/autograd/derivatives.yaml (view, expand, select, cat, ...), torch/csrc/autograd/FunctionsManual.cpp
-Leaves out: as_strided of a tensor whose own elements overlap.
 """
 
 import sys
@@ -143,9 +142,23 @@ def _as_strided_backward(grad, self_sizes, self_strides, self_storage_offset, si
         reach += sum((n - 1) * s for n, s in zip(self_sizes, self_strides, strict=True))
     span = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if grad.numel() else 0
     length = max(reach, span) + 1
-    places = _torch.arange(length).as_strided(size, stride, offset).reshape(-1)
+    every_place = _torch.arange(length)
+    places = every_place.as_strided(size, stride, offset).reshape(-1)
     memory = grad.new_zeros(length).index_add(0, places, grad.reshape(-1))
+    if _elements_overlap(self_sizes, self_strides):  # elements of self that share a place share its gradient
+        own = every_place.as_strided(self_sizes, self_strides, before).reshape(-1)
+        memory = memory / grad.new_zeros(length).index_add(0, own, grad.new_ones(own.shape)).clamp(min=1)
     return memory.as_strided(self_sizes, self_strides, before)
+
+
+def _elements_overlap(sizes, strides):
+    """Whether a place in memory may belong to several elements: a stride does not pass what the smaller ones cover."""
+    covered = 0
+    for stride, n in sorted(zip(strides, sizes, strict=True)):
+        if n > 1 and stride <= covered:
+            return True
+        covered += (n - 1) * stride
+    return False
 
 
 derivative("as_strided", self=_as_strided_backward)

@@ -1,0 +1,99 @@
+"""Calls on which the drawn comparison, `make parity`, once found a difference: they are torch's now.
+
+Mirrors: test/test_ops.py
+
+Each line is an expression, evaluated in both libraries with the tensors of ``names``: value, dtype, shape, strides and
+the type of the error are compared.
+"""
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import reftorch
+from tests.op_db.checks import assert_same_outcome
+
+CALLS = """
+torch.isclose(odd, torch.ones(3, 1))
+torch.isclose(odd, odd, equal_nan=True)
+torch.isclose(torch.tensor(16777216), torch.tensor(16777217), rtol=0, atol=0.5)
+torch.linalg.matrix_power(torch.ones(3, 1, 1).transpose(0, 2), 3)
+torch.linalg.matrix_power(torch.ones(2, 1, 1).as_strided((2, 1, 1), (1, 5, 7)), 3)
+torch.linalg.matrix_power(torch.ones(2, 1, 1).as_strided((2, 1, 1), (1, 5, 7)), -3)
+torch.bernoulli(none.long())
+torch.bernoulli(none.bool())
+torch.bernoulli(torch.ones(2).long())
+torch.zeros(0).bernoulli_(torch.zeros(2, 2))
+torch.normal(0.5, none.long())
+torch.normal(0.5, none.bool())
+torch.normal(none.long(), none.long())
+torch.normal(0.5, torch.ones(2).long())
+x.scatter(0, torch.zeros(0, 3), x)
+x.scatter(0, torch.zeros(1, 3), x)
+x.scatter(0, torch.zeros(0, 3), 2.0, reduce="add")
+x.scatter_add(0, torch.zeros(0, 3), x)
+x.scatter_reduce(0, torch.zeros(0, 3), x, "mean")
+x.bool().scatter_reduce(0, torch.zeros(0, 3).long(), x.bool(), "mean")
+x.int().scatter_reduce(0, torch.zeros(0, 3).long(), x.int(), "mean")
+torch.ones(1).addmv(torch.ones(3, 0), none)
+torch.ones(1).addmv(torch.ones(3, 0), none, beta=2)
+torch.ones(1).addmv(torch.ones(3, 0), none, beta=0)
+torch.ones(()).addmv(torch.ones(3, 0), none)
+torch.ones(1).addmv(torch.ones(0, 3), torch.ones(3))
+torch.ones(3).addmv(torch.ones(3, 0), none, beta=2)
+torch.ones(1).addmv_(torch.ones(3, 0), none)
+torch.addmv(torch.ones(1), torch.ones(3, 0), none, out=torch.ones(3))
+torch.ones(1).broadcast_to((2, -2))
+torch.ones(1).expand((-2, 1))
+torch.ones(3).broadcast_to((2, -1))
+torch.ones(0, 3).expand((-2, 3))
+torch.linalg.matrix_norm(torch.ones(0, 3), ord=2)
+torch.linalg.matrix_norm(torch.ones(2, 3, 0), ord=2, keepdim=True)
+torch.linalg.matrix_norm(torch.ones(3, 0), ord=1)
+torch.linalg.matrix_norm(torch.ones(0, 3), ord=float("inf"))
+torch.linalg.matrix_norm(torch.ones(3, 0), ord=-2)
+torch.linalg.matrix_norm(torch.ones(0, 3, requires_grad=True), ord=2).requires_grad
+torch.linalg.matrix_norm(torch.ones(0, 3, requires_grad=True), ord=1).requires_grad
+torch.norm(x, "nuc", dim=1)
+torch.norm(x, "nuc", dim=(0, 1))
+torch.norm(x, "nuc", dim=(0, 1), dtype=torch.float64)
+torch.norm(x[0], "nuc")
+torch.norm(torch.ones(2, 3, 4), "nuc")
+torch.norm(torch.ones(2, 3, 4), "nuc", dim=(0, -1), keepdim=True)
+torch.norm(torch.ones(2, 3, 4), "fro", dim=(0, 1, 2))
+torch.norm(x, "other")
+as_strided_slopes(torch.ones(1, 3), (4, 3), (4, 3), (1, 2), 0)
+as_strided_slopes(torch.ones(3, 1), (3, 2), (2, 2), (1, 1), 0)
+as_strided_slopes(torch.ones(6), (6,), (3, 2, 4), (1, 1, 0), 0)
+as_strided_slopes(torch.ones(6).as_strided((2, 2), (2, 2)), (2, 2), (5,), (1,), 0)
+as_strided_slopes(torch.ones(6)[2:], (4,), (3,), (1,), 1)
+""".strip().split("\n")
+
+
+def names(t: Any) -> dict[str, Any]:
+    def as_strided_slopes(base: Any, expanded: Any, size: Any, stride: Any, offset: int) -> Any:
+        """The gradient of as_strided of an input whose elements may share places, and that of its square."""
+        x = base.double().requires_grad_()
+        seen = x.expand(expanded)
+        result = seen.as_strided(size, stride, offset)
+        weight = t.arange(1.0, result.numel() + 1).double().reshape(result.shape)
+        (first,) = t.autograd.grad((result * result * weight).sum(), seen, create_graph=True)
+        return first
+
+    return {
+        "torch": t,
+        "as_strided_slopes": as_strided_slopes,
+        "none": t.zeros(0),
+        "odd": t.ones(3).as_strided((1, 3, 1), (7, 1, 9)),
+        "x": t.arange(6.0).reshape(2, 3),
+    }
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+@pytest.mark.parametrize("call", CALLS)
+def test_equals_torch(call: str, real_torch: ModuleType) -> None:
+    def run(t: Any) -> Any:
+        return eval(call, names(t))
+
+    assert_same_outcome(lambda: run(reftorch), lambda: run(real_torch), call)
