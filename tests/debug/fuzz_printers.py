@@ -25,6 +25,7 @@ OTHERS = [
     "reftorch::c10::intrusive_ptr<reftorch::c10::StorageImpl>",
     *(f"reftorch::c10::{name}" for name in printers.ENUMS),
     *(AUTOGRAD + name for name in ("Node", "FormulaNode", "AccumulateGrad")),
+    *(f"std::{pointer}<{AUTOGRAD}Node>" for pointer in ("shared_ptr", "weak_ptr")),
 ]
 # A live object of a type, to change bytes of.
 LIVE = {

@@ -6,7 +6,7 @@ Left out: anything that needs gdb's internals; only its documented Python API is
 
 import gdb
 
-from reftorch_gdb import commands, printers, python_lines, settings  # noqa: F401  (its commands register themselves)
+from reftorch_gdb import commands, engine, printers, python_lines, settings  # noqa: F401  (its commands register themselves)
 
 
 def load():
@@ -16,4 +16,5 @@ def load():
     gdb._reftorch_loaded = True
     settings.apply()
     printers.register()
+    engine.register()
     commands.register()

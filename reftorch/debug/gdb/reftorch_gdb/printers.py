@@ -173,7 +173,8 @@ def last_name(value):
 
 
 def short_type(kind):
-    return str(kind.strip_typedefs().unqualified()).replace("reftorch::", "").split("::")[-1]
+    name, bracket, arguments = str(kind.strip_typedefs().unqualified()).replace("reftorch::", "").partition("<")
+    return name.split("::")[-1] + bracket + arguments
 
 
 def text(value):
