@@ -299,9 +299,16 @@ Tensor alias(const Tensor& self) {
   CALL_OP("alias", Tensor(const Tensor&), self);
 }
 
+static Tensor sum_of_all(const Tensor& self) {
+  CALL_OP("sum", Tensor(const Tensor&, OptionalType), self, std::nullopt);
+}
+
 Tensor sum_to(const Tensor& tensor, IntArrayRef shape) {
   if (tensor.sizes() == shape) {
     return tensor;
+  }
+  if (shape.empty()) {
+    return sum_of_all(tensor);
   }
   const int64_t leading = tensor.dim() - static_cast<int64_t>(shape.size());
   DimVector reduce_dims;

@@ -13,7 +13,7 @@ from typing import Any
 from reftorch import _C
 from reftorch._functorch.eager_transforms import _JVP, Argnums, Function, _chosen, _jvp, _normalized, _vjp
 from reftorch._functorch.vmap import vmap
-from reftorch.autograd._functional_utils import standard_basis
+from reftorch.autograd._functional_utils import construct_standard_basis_for
 from reftorch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 __all__ = ["hessian", "jacfwd", "jacrev"]
@@ -62,9 +62,10 @@ def jacrev(
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         results, vjp_fn, aux = _vjp(func, args, kwargs, argnums, has_aux, "vjp(f, *primals)")
         outputs, spec = tree_flatten(results)
-        basis = [chunk.reshape(-1, *out.shape) for chunk, out in zip(standard_basis(outputs), outputs, strict=True)]
-        rows = _in_chunks(vjp_fn, tree_unflatten(basis, spec), chunk_size, _preallocate_and_copy)
         numels = [out.numel() for out in outputs]
+        chunks = construct_standard_basis_for(outputs, numels)
+        basis = [chunk.reshape(-1, *out.shape) for chunk, out in zip(chunks, outputs, strict=True)]
+        rows = _in_chunks(vjp_fn, tree_unflatten(basis, spec), chunk_size, _preallocate_and_copy)
 
         def split(row: Any) -> list[Any]:
             parts = row.split(numels, 0)
@@ -135,7 +136,9 @@ def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, rando
         inputs, spec = tree_flatten(_chosen(args, _normalized(argnums, len(args))))
         if not inputs:
             raise RuntimeError(f"{_JVP}: Expected primals to contain at least one Tensor.")
-        basis = [chunk.reshape(-1, *x.shape) for chunk, x in zip(standard_basis(inputs), inputs, strict=True)]
+        numels = [x.numel() for x in inputs]
+        chunks = construct_standard_basis_for(inputs, numels)
+        basis = [chunk.reshape(-1, *x.shape) for chunk, x in zip(chunks, inputs, strict=True)]
 
         def push_forward(*directions: Any) -> Any:
             tangent = tree_unflatten(list(directions), spec)
@@ -144,7 +147,6 @@ def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, rando
 
         columns = vmap(push_forward, out_dims=(0, None) if has_aux else 0, randomness=randomness)(*basis)
         columns, aux = columns if has_aux else (columns, None)
-        numels = [x.numel() for x in inputs]
 
         def split(column: Any) -> Any:
             parts = column.split(numels, 0)

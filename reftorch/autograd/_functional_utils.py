@@ -172,12 +172,24 @@ def fill_in_zeros(
     return tuple(filled)
 
 
-def standard_basis(tensors: Sequence[Tensor]) -> Tensors:
-    """For tensors of n numbers in all, the n unit vectors of that space, cut up by tensor: each (n, numel)."""
-    numels = [tensor.numel() for tensor in tensors]
+def construct_standard_basis_for(tensors: Sequence[Tensor], tensor_numels: Sequence[int]) -> Tensors:
+    """For tensors of n numbers in all, the n unit vectors of that space, cut up by tensor: each (n, numel).
+
+    AssertionError for no tensors, or another number of numels.
+
+    Mirrors torch/autograd/functional.py, ``_construct_standard_basis_for``.
+    """
+    if len(tensors) != len(tensor_numels):
+        raise AssertionError(
+            f"Expected tensors and tensor_numels to have the same length, but got {len(tensors)} and "
+            f"{len(tensor_numels)}"
+        )
+    if not tensors:
+        raise AssertionError("Expected at least one tensor")
+    total = sum(tensor_numels)
     chunks, start = [], 0
-    for tensor, numel in zip(tensors, numels, strict=True):
-        chunk = tensor.new_zeros((sum(numels), numel))
+    for tensor, numel in zip(tensors, tensor_numels, strict=True):
+        chunk = tensor.new_zeros((total, numel))
         chunk.diagonal(-start).fill_(1)
         chunks.append(chunk)
         start += numel

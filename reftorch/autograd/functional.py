@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 _OUTPUTS = "outputs of the user-provided function"
+_construct_standard_basis_for = utils.construct_standard_basis_for
 
 
 def _record(create_graph: bool) -> set_grad_enabled:
@@ -164,7 +165,7 @@ def _all_rows(
     def pull_back(*rows: Tensor) -> tuple[Tensor | None, ...]:
         return utils.run_backward(flat, inputs, rows, create_graph, retain_graph=create_graph)
 
-    grads = utils.batched_pass(pull_back, utils.standard_basis(outputs))
+    grads = utils.batched_pass(pull_back, _construct_standard_basis_for(outputs, numels))
     columns = [
         (_VF.zeros((sum(numels), *input.shape), dtype=input.dtype) if grad is None else grad).split(numels, 0)
         for grad, input in zip(grads, inputs, strict=True)
@@ -198,8 +199,8 @@ def _by_columns(func: Callable[..., Any], inputs: Any, strict: bool, vectorize: 
             halves = [forward_ad.unpack_dual(output) for output in outputs]
         return tuple(_VF.zeros_like(h.primal) if h.tangent is None else h.tangent for h in halves)
 
-    columns = vmap(push_forward)(*utils.standard_basis(inputs))
     numels = [input.numel() for input in inputs]
+    columns = vmap(push_forward)(*_construct_standard_basis_for(inputs, numels))
     table = tuple(
         tuple(
             part.movedim(0, -1).reshape(column.shape[1:] + input.shape)

@@ -87,7 +87,8 @@ at::Tensor make_dual_of_batch(const at::functorch::DynamicLayer layer, const at:
   }
   c10::DimVector sizes{layer.batch_size};
   sizes.append(primal.sizes().begin(), primal.sizes().end());
-  return at::functorch::wrap(make_dual(primal_batched ? primals : at::expand(primals, sizes),
+  // One number for all examples, each of which may change its own in place.
+  return at::functorch::wrap(make_dual(primal_batched ? primals : at::clone(at::expand(primals, sizes)),
                                        tangent_batched ? tangents : at::expand(tangents, sizes), /*in_batch=*/true),
                              layer, 0);
 }
