@@ -57,6 +57,7 @@ __all__ = [
     "inference_mode",
     "is_grad_enabled",
     "is_multithreading_enabled",
+    "is_view_replay_enabled",
     "kineto_available",
     "no_grad",
     "profiler",
@@ -67,6 +68,7 @@ __all__ = [
 ]
 
 is_multithreading_enabled = _C._is_multithreading_enabled
+is_view_replay_enabled = _C._is_view_replay_enabled
 
 
 def kineto_available() -> bool:

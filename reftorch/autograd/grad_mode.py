@@ -1,7 +1,7 @@
 """Whether ops are recorded: as context managers, decorators and calls.
 
 Mirrors: torch/autograd/grad_mode.py, torch/utils/_contextlib.py
-Leaves out: ``enforce_grad_layout_policy``, and what view replay would do, which serves compilers.
+Leaves out: ``enforce_grad_layout_policy``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from reftorch._C import (
     _enter_inference_mode,
     _exit_inference_mode,
     _is_multithreading_enabled,
+    _is_view_replay_enabled,
     _set_grad_enabled,
     _set_multithreading_enabled,
+    _set_view_replay_enabled,
     is_grad_enabled,
 )
 from reftorch._warnings import warn
@@ -271,16 +273,38 @@ class set_multithreading_enabled(_Mode):
         _set_multithreading_enabled(self.prev)
 
 
-class _force_original_view_tracking(_GradMode):
-    """Whether an in-place change of a view is replayed by view functions. It never is: strides say all there is.
+class _force_original_view_tracking(_Mode):
+    """Whether views made from here on remember their ops: at once, or for a ``with`` block or a decorated function.
+
+    After a change in place a view needs another history. It is an ``as_strided`` of its base; of a view that remembers,
+    the ops that made it, called again.
+
+    Args:
+        mode: True to remember.
+
+    Example:
+        >>> import reftorch as torch
+        >>> x = torch.ones(2, 2, requires_grad=True)
+        >>> for replay in (False, True):
+        ...     with torch.autograd._force_original_view_tracking(replay):
+        ...         view = x.clone().view(-1)
+        ...         print(view.add_(1).grad_fn.name())
+        AsStridedBackward0
+        ViewBackward0
 
     Mirrors torch/autograd/grad_mode.py, ``_force_original_view_tracking``.
     """
 
-    __slots__ = ("mode",)
+    __slots__ = ("mode", "prev")
 
     def __init__(self, mode: bool) -> None:
+        self.prev = _is_view_replay_enabled()
         self.mode = mode
+        _set_view_replay_enabled(mode)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        _set_view_replay_enabled(self.prev)
+        return super().__call__(function)
 
     def clone(self) -> _force_original_view_tracking:
         return type(self)(self.mode)
@@ -289,7 +313,7 @@ class _force_original_view_tracking(_GradMode):
         pass
 
     def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
-        pass
+        _set_view_replay_enabled(self.prev)
 
 
 class _unsafe_preserve_version_counter(_GradMode):

@@ -272,3 +272,80 @@ def test_a_shape_that_is_there_already_is_no_change():
     x.resize_as_(torch.zeros(1, 3))
     x.resize_(2)
     assert x._version == 2
+
+
+def names_back(fn):
+    """The names on the way from a node to the end, by each node's first edge."""
+    found = []
+    while fn is not None:
+        found.append(type(fn).__name__)
+        fn = fn.next_functions[0][0] if fn.next_functions else None
+    return found
+
+
+CHAINS = {
+    "one view": lambda x: x.view(-1),
+    "a view of a view": lambda x: x.t()[1],
+    "three": lambda x: x.unsqueeze(0).transpose(1, 2).select(2, 1),
+    "diagonal": lambda x: x.diagonal(),
+}
+
+
+def changed(lib, chain, replay):
+    x = lib.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    with lib.autograd._force_original_view_tracking(replay):
+        base = x * 1
+        view = chain(base)
+        view.mul_(3)
+        other = chain(base)
+        base.mul_(2)
+        names = names_back(view.grad_fn), names_back(other.grad_fn)
+    (view.sum() + (other * other).sum()).backward()
+    return *names, x.grad.tolist()
+
+
+@pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
+def test_a_view_s_history_is_replayed(chain, real_torch_or_none):
+    replayed, plain = changed(torch, chain, True), changed(torch, chain, False)
+    assert replayed[2] == plain[2]
+    assert plain[0][0] == plain[1][0] == "AsStridedBackward0"
+    assert "AsStridedBackward0" not in replayed[0] + replayed[1]
+    if real_torch_or_none is not None:
+        assert replayed == changed(real_torch_or_none, chain, True)
+        assert plain == changed(real_torch_or_none, chain, False)
+
+
+def test_a_view_made_before_is_replayed_from_its_strides():
+    base = leaf(1, 2, 3, 4) * 1
+    former = base.view(2, 2)
+    with torch.autograd._force_original_view_tracking(True):
+        view = former[1]
+        base.mul_(2)
+        assert names_back(view.grad_fn)[:2] == ["SelectBackward0", "AsStridedBackward0"]
+
+
+def test_a_view_that_was_turned_is_no_longer_what_its_op_made():
+    with torch.autograd._force_original_view_tracking(True):
+        x = torch.arange(6.0).requires_grad_()
+        view = (x * 1).view(2, 3)
+        view.t_()
+        view.mul_(2)
+    assert tuple(view.shape) == (3, 2)
+    (view * torch.tensor([[1.0], [10.0], [100.0]])).sum().backward()
+    assert x.grad.tolist() == [2, 20, 200, 2, 20, 200]
+
+
+def test_view_replay_is_on_where_it_was_asked_for():
+    enabled = torch.autograd.is_view_replay_enabled
+
+    @torch.autograd._force_original_view_tracking(True)
+    def inside():
+        return enabled()
+
+    assert not enabled()
+    assert inside()
+    with torch.autograd._force_original_view_tracking(True):
+        with torch.autograd._force_original_view_tracking(False):
+            assert not enabled()
+        assert enabled()
+    assert not enabled()

@@ -86,7 +86,44 @@ void bump_versions(const WrittenTensors& written) {
   }
 }
 
-void make_views(const OperatorInfo& info, const Variable& source, at::IValue* results, size_t num_results) {
+// The arguments of a view op, where its views are to remember it; see Note [View + Inplace update].
+using ViewCall = std::vector<at::IValue>;
+
+ViewCall to_replay(const OperatorInfo& info, const at::IValue* args) {
+  if (!ViewReplay::is_enabled()) {
+    return {};
+  }
+  ViewCall call(args, args + info.num_arguments);
+  call[info.view_source] = at::IValue();
+  return call;
+}
+
+// A function of the view's base: what made the op's argument, if that is a view too, then the op; of a list of results
+// element `index`.
+std::function<Variable(const Variable&)> view_fn_of(const at::OperatorHandle& op, const OperatorInfo& info,
+                                                    const ViewCall& call, const Variable& source, size_t index) {
+  std::function<Variable(const Variable&)> former;
+  if (const DifferentiableViewMeta* view = impl::get_view_autograd_meta(source)) {
+    former = view->view_fn_;
+    if (former == nullptr) {
+      former = [sizes = source.sizes().vec(), strides = source.strides().vec(), offset = source.storage_offset()](
+                   const Variable& base) { return at::as_strided(base, sizes, strides, offset); };
+    }
+  }
+  return [op, call, at = info.view_source, former = std::move(former), index](const Variable& base) {
+    at::Stack stack;
+    for (const at::IValue& arg : call) {
+      stack.emplace_back(arg);
+    }
+    stack.begin()[at] = former != nullptr ? former(base) : base;
+    op.callBoxed(&stack);
+    const at::IValue& result = stack.begin()[0];
+    return result.isTensorList() ? result.toTensorVector()[index] : result.toTensor();
+  };
+}
+
+void make_views(const at::OperatorHandle& op, const OperatorInfo& info, const ViewCall& call, const Variable& source,
+                at::IValue* results, size_t num_results) {
   if (source.is_inference()) {
     return; // neither versions nor views are tracked
   }
@@ -106,6 +143,10 @@ void make_views(const OperatorInfo& info, const Variable& source, at::IValue* re
     } else if (results[r].isTensor()) {
       results[r] = as_view(source, std::move(results[r].toTensor()), creation_meta);
     }
+    size_t index = 0;
+    for_each_tensor(call.empty() ? at::IValue() : results[r], [&](const Variable& view) {
+      impl::get_view_autograd_meta(view)->view_fn_ = view_fn_of(op, info, call, source, index++);
+    });
   }
 }
 
@@ -120,8 +161,9 @@ void call_unrecorded(const OperatorInfo& info, const at::OperatorHandle& op, c10
   const at::IValue* args = stack->begin() + base;
   if (info.kind == Kind::View) {
     const Variable source = args[info.view_source].toTensor();
+    const ViewCall call = to_replay(info, args);
     redispatch(op, keys, stack);
-    make_views(info, source, stack->begin() + base, stack->size() - base);
+    make_views(op, info, call, source, stack->begin() + base, stack->size() - base);
     return;
   }
   const WrittenTensors written = written_tensors(info, args);
@@ -209,6 +251,7 @@ void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::
   }
 
   const Variable source = info.kind == Kind::View ? args[info.view_source].toTensor() : Variable();
+  const ViewCall call = info.kind == Kind::View ? to_replay(info, args) : ViewCall();
   const WrittenTensors written = inplace ? written_tensors(info, args) : WrittenTensors();
   before_write(written);
   redispatch(op, keys, stack);
@@ -217,7 +260,7 @@ void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::
   at::IValue* const results = stack->begin() + base;
   const size_t num_results = stack->size() - base;
   if (info.kind == Kind::View) {
-    make_views(info, source, results, num_results);
+    make_views(op, info, call, source, results, num_results);
   }
   // After t_ a view has a history of its own: its base is as it was.
   set_histories(grad_fn, inplace && !info.inplace_view,

@@ -79,6 +79,19 @@ static PyObject* set_multithreading_enabled(PyObject*, PyObject* enabled) {
   Py_RETURN_NONE;
 }
 
+static PyObject* is_view_replay_enabled(PyObject*, PyObject*) {
+  return PyBool_FromLong(autograd::ViewReplay::is_enabled());
+}
+
+static PyObject* set_view_replay_enabled(PyObject*, PyObject* enabled) {
+  const int on = PyObject_IsTrue(enabled);
+  if (on < 0) {
+    return nullptr;
+  }
+  autograd::ViewReplay::set_enabled(on != 0);
+  Py_RETURN_NONE;
+}
+
 // ---- the hook before a change in place, on which allow_mutation_on_saved_tensors rests
 
 static thread_local PyObject* before_write = nullptr;
@@ -147,6 +160,8 @@ static PyMethodDef mode_functions[] = {
     {"_exit_inference_mode", exit_inference_mode, METH_O, nullptr},
     {"_is_multithreading_enabled", is_multithreading_enabled, METH_NOARGS, nullptr},
     {"_set_multithreading_enabled", set_multithreading_enabled, METH_O, nullptr},
+    {"_is_view_replay_enabled", is_view_replay_enabled, METH_NOARGS, nullptr},
+    {"_set_view_replay_enabled", set_view_replay_enabled, METH_O, nullptr},
     {}};
 static PyMethodDef autograd_functions[] = {
     {"_set_before_write_hook", set_before_write_hook, METH_O,

@@ -63,6 +63,18 @@ static void move_retains_grad_hook(AutogradMeta& meta, Node& old_fn, uint32_t ol
   }
 }
 
+// The view as it is now, recorded anew. What t_ or resize_ has changed meanwhile is no longer what its ops make.
+static Variable view_again(const Variable& self, const DifferentiableViewMeta& meta) {
+  if (meta.view_fn_ != nullptr) {
+    const Variable again = meta.view_fn_(meta.base_);
+    if (again.sizes() == self.sizes() && again.strides() == self.strides() &&
+        again.storage_offset() == self.storage_offset()) {
+      return again;
+    }
+  }
+  return at::as_strided(meta.base_, self.sizes(), self.strides(), self.storage_offset());
+}
+
 // See Note [View + Inplace update].
 static std::shared_ptr<Node> view_grad_fn(const Variable& self, DifferentiableViewMeta& meta) {
   const uint32_t current = version(self);
@@ -78,13 +90,13 @@ static std::shared_ptr<Node> view_grad_fn(const Variable& self, DifferentiableVi
   check_view_inplace(self, /*indirect=*/true);
   // Recorded without the lock: making a node may need the GIL. If another thread was quicker, its node counts.
   c10::AutoGradMode record(true);
-  const Variable fresh = at::as_strided(meta.base_, self.sizes(), self.strides(), self.storage_offset());
+  const Variable fresh = view_again(self, meta);
   std::lock_guard<std::mutex> lock(meta.mutex_);
   if (meta.attr_version_ != current) {
     const std::shared_ptr<Node> old_fn = std::move(meta.grad_fn_);
     const uint32_t old_output_nr = meta.output_nr_;
     meta.grad_fn_ = get_autograd_meta(fresh)->grad_fn_;
-    meta.output_nr_ = 0;
+    meta.output_nr_ = output_nr(fresh);
     meta.attr_version_ = current;
     if (old_fn != nullptr && meta.grad_fn_ != nullptr) {
       move_retains_grad_hook(meta, *old_fn, old_output_nr);

@@ -1,10 +1,12 @@
 // Mirrors: torch/csrc/autograd/variable.h
 // A tensor's place in the graph. A Variable is a Tensor: the word says "mind the graph". A tensor that never met
 // autograd has no AutogradMeta at all; reads treat that as "leaf, no gradient wanted". Left out: names, several
-// forward levels at once, inference tensors, chained view functions.
+// forward levels at once, inference tensors.
 #pragma once
 
 #include <csrc/autograd/function.h>
+
+#include <functional>
 
 namespace reftorch::torch::autograd {
 
@@ -54,8 +56,22 @@ enum class CreationMeta : uint8_t {
 // Problem: `v = x[0]; v.mul_(2)` changes x too, so x's history must change; and after `x.mul_(2)` the history of v is
 // stale. Trick: a view remembers its base (never another view). An in-place op on the view makes a CopySlices node that
 // becomes the *base's* grad_fn. The view remembers the version at which its own grad_fn was made; when a later reader
-// finds another version, it makes a new one, an as_strided of the base as it is then. Base and all views share one
-// version counter, so nothing is missed.
+// finds another version, it makes a new one, an as_strided of the base as it is then, or, where the view was made under
+// view replay, by calling the view ops again, so that the graph shows those. Base and all views share one version
+// counter, so nothing is missed. Whether views that this thread makes from now on remember the ops that made them.
+class ViewReplay final {
+ public:
+  static bool is_enabled() {
+    return enabled_;
+  }
+  static void set_enabled(bool enabled) {
+    enabled_ = enabled;
+  }
+
+ private:
+  static inline thread_local bool enabled_ = false;
+};
+
 struct TORCH_API DifferentiableViewMeta final : public AutogradMeta {
   DifferentiableViewMeta(const Variable& self, Variable base, CreationMeta creation_meta);
 
@@ -64,6 +80,8 @@ struct TORCH_API DifferentiableViewMeta final : public AutogradMeta {
   }
 
   Variable base_;
+  // Makes the view anew of a base; empty where the strides say how.
+  std::function<Variable(const Variable& base)> view_fn_;
   uint32_t attr_version_; // the version for which grad_fn_ holds
   CreationMeta creation_meta_;
 };
