@@ -6,22 +6,23 @@ Mirrors: nothing in PyTorch: it has no such tools.
 Left out: the tools that only run when asked for and take as long as they take (native_trace, doctor).
 
 The hooks are measured against a build of the same sources without them, in build/Unhooked: a small training on the
-handwritten digits, by the processor time of an epoch. Two processes, one of each build, take turns epoch by epoch, so
-that both see the same machine; the best epoch of each counts, for whatever else the machine does can only make one
-longer. Several pairs, for where a process finds its memory moves its times by some percent. Ends with 1 where a limit
-is passed.
+handwritten digits, by processor time. Two processes, one of each build, take turns epoch by epoch, so that both see the
+same machine. Of each step of an epoch the best time counts, for whatever else the machine does can only make one
+longer; a step is a millisecond, which even a busy machine does not always disturb. Several pairs, for where a process
+finds its memory moves its times by some percent. Ends with 1 where a limit is passed.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,8 @@ def use_library(folder: Path) -> None:
     sys.modules["reftorch._load"] = module
 
 
-def training() -> Callable[[], None]:
-    """One epoch, of 23 steps."""
+def training() -> Callable[[], list[float]]:
+    """One epoch; it returns the processor seconds of its 23 steps."""
     from sklearn.datasets import load_digits
 
     import reftorch as torch
@@ -57,23 +58,24 @@ def training() -> Callable[[], None]:
     optimizer = torch.optim.SGD(model.parameters(), lr=0.2, momentum=0.9)
     loss_of = nn.CrossEntropyLoss()
 
-    def epoch() -> None:
+    def epoch() -> list[float]:
+        times = [time.process_time()]
         for batch, targets in loader:
             optimizer.zero_grad()
             loss_of(model(batch), targets).backward()
             optimizer.step()
+            times.append(time.process_time())
+        return [after - before for before, after in itertools.pairwise(times)]
 
     return epoch
 
 
 def take_turns() -> None:
-    """For each line on stdin an epoch; its processor seconds go to stdout."""
+    """For each line on stdin an epoch; the times of its steps go to stdout."""
     epoch = training()
     epoch()
     for _ in sys.stdin:
-        before = time.process_time()
-        epoch()
-        print(time.process_time() - before, flush=True)
+        print(*epoch(), flush=True)
 
 
 def worker(task: str, *arguments: str) -> subprocess.Popen[str]:
@@ -84,31 +86,32 @@ def worker(task: str, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=ROOT, env=environment, text=True, stdin=pipe, stdout=pipe)
 
 
-def best_epochs() -> tuple[float, float]:
-    """Processor seconds of the best epoch with hooks and without."""
+def best_steps() -> list[list[float]]:
+    """The best time of each step of an epoch, with hooks and without."""
     pair = [worker("turns", str(folder)) for folder in (ROOT / "reftorch" / "lib", UNHOOKED)]
-    times: tuple[list[float], list[float]] = ([], [])
+    epochs: list[list[list[float]]] = [[], []]
     for _ in range(EPOCHS):
-        for process, seconds in zip(pair, times, strict=True):
+        for process, times in zip(pair, epochs, strict=True):
             assert process.stdin is not None and process.stdout is not None
             process.stdin.write("epoch\n")
             process.stdin.flush()
-            seconds.append(float(process.stdout.readline()))
+            times.append([float(word) for word in process.stdout.readline().split()])
     for process in pair:
         process.communicate()
-    return min(times[0]), min(times[1])
+    return [best_of(times) for times in epochs]
+
+
+def best_of(epochs: Iterable[list[float]]) -> list[float]:
+    return [min(times) for times in zip(*epochs, strict=True)]
 
 
 def cost_of_hooks() -> float:
     """Percent of an epoch."""
     pairs = []
     for _ in range(PAIRS):
-        hooked, plain = best_epochs()
-        pairs.append((hooked, plain))
-        print(
-            f"    an epoch: {1000 * hooked:6.1f} ms of processor time, {1000 * plain:6.1f} ms without hooks", flush=True
-        )
-    hooked, plain = map(min, zip(*pairs, strict=True))
+        pairs.append(best_steps())
+        hooked, plain = (1000 * sum(best_of(times)) for times in zip(*pairs, strict=True))
+        print(f"    the best steps so far: {hooked:.2f} ms an epoch, {plain:.2f} ms without hooks", flush=True)
     return 100 * (hooked / plain - 1)
 
 
