@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reftorch.debug._find_gdb import gdb_environment
-from tests.debug.dap import PATIENCE, Dap
+from tests.debug.dap import PATIENCE, AdapterError, Dap
 from tests.debug.kernel import Notebook, state_of, tracer_of
 from tests.debug.launch import (
     CELL,
@@ -124,6 +125,33 @@ def test_gdb_starts_the_current_test(tmp_path: Path) -> None:
     test = tmp_path / "test_it.py"
     test.write_text("import runpy\n\n\ndef test_it():\n    runpy.run_path(__file__.replace('test_it', 'program'))\n")
     run_to_the_end("C++: current test (gdb)", str(test))
+
+
+def test_a_call_into_the_process_is_no_stop_and_outdates_nothing() -> None:
+    """Told of a stop the editor would ask for everything again; by an expression in WATCH, for ever."""
+    own = quick(configuration("C++: current file (gdb)", file=PROGRAM))
+    gdb = start_gdb(own)
+    try:
+        own["env"] = dict(os.environ) | own["env"]
+        gdb.begin("launch", {key: own[key] for key in ("program", "args", "cwd", "env")}, {KERNEL: [KERNEL_LINE]})
+        thread = gdb.event("stopped")["threadId"]
+        frame = gdb.frames(thread)[0]["id"]
+        arguments = gdb.ask("scopes", frameId=frame)["scopes"][0]["variablesReference"]
+        while gdb.event_or_none("continued") is not None:
+            pass
+        assert "mul_kernel" in gdb.evaluate("rt-bt", frame, "repl")
+        assert gdb.evaluate("iter.numel()", frame) == "4"
+        assert [each["name"] for each in gdb.ask("variables", variablesReference=arguments)["variables"]] == ["iter"]
+        assert gdb.event_or_none("stopped") is None
+        assert gdb.event_or_none("continued") is None
+        assert gdb.step("next", thread)["line"] > KERNEL_LINE
+        # A call that meets a breakpoint is a stop.
+        gdb.ask("setFunctionBreakpoints", breakpoints=[{"name": "reftorch_debug_py_stack"}])
+        with suppress(AdapterError):
+            gdb.evaluate("rt-bt", gdb.frames(thread)[0]["id"], "repl")
+        assert "reftorch_debug_py_stack" in gdb.frames(gdb.event("stopped")["threadId"])[0]["name"]
+    finally:
+        gdb.close()
 
 
 @drives("C++: attach (cdt-gdb)")

@@ -74,6 +74,7 @@ def see_one_stack(window: Window) -> None:
     window.say_in_console("rt-bt")
     window.wait_for_row(window.console, r"mul_kernel")
     frame = window.wait_for_row(window.console, r"py .*program\.py:\d+ +product")
+    window.wait_for_row(window.variables, "^iter, value")  # as before: that gdb called into the process is no stop
     window.shot("8_one_stack", f"rt-bt in DEBUG CONSOLE has both languages: {frame[:100]}")
 
 

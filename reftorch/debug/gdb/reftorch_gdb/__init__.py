@@ -1,12 +1,13 @@
 """Printers, commands and settings for gdb. Runs inside gdb, never inside Python itself.
 
 Mirrors: tools/gdb/pytorch-gdb.py
-Left out: anything that needs gdb's internals; only its documented Python API is used.
+Left out: anything that needs gdb's internals, but for dap.py, which does without where they are others; else only its
+documented Python API is used.
 """
 
 import gdb
 
-from reftorch_gdb import commands, engine, printers, python_lines, settings  # noqa: F401  (its commands register themselves)
+from reftorch_gdb import commands, dap, engine, printers, python_lines, settings  # noqa: F401  (its commands register themselves)
 
 
 def load():
@@ -18,3 +19,4 @@ def load():
     printers.register()
     engine.register()
     commands.register()
+    dap.register()
