@@ -1,0 +1,9 @@
+"""A part of debugpy's package of this name: its debugger looks there for who knows how to show a type.
+
+Mirrors: nothing in PyTorch: its tensors are shown in a debugger by their attributes, those that raise included.
+Left out: nothing: all is in extensions/.
+"""
+
+import pkgutil
+
+__path__ = pkgutil.extend_path(__path__, __name__)
