@@ -14,6 +14,7 @@ gdb/driver.py lets go in every case that it lives to see. For a gdb that is kill
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import resource
@@ -233,11 +234,18 @@ def run_attached(run_cell: Callable[[], Any], job: Job) -> tuple[list[Event], An
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def addresses() -> dict[str, int]:
+    """Where the functions are that gdb needs: to look them up by name it would read all that is near them."""
+    library = ctypes.CDLL(native().library)  # which is loaded: the file is as it was, see check_process
+    names = {"sentinel": "reftorch_debug_sentinel", "py_stack": "reftorch_debug_py_stack"}
+    return {key: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for key, name in names.items()}
+
+
 def run_beside_gdb(run_cell: Callable[[], Any], job: Job, folder: Path) -> Any:
     debug = native().debug
     reader, writer = os.pipe()
     try:
-        attach = {"mode": "attach", "pid": os.getpid()}
+        attach = {"mode": "attach", "pid": os.getpid(), **addresses()}
         places = {"out": str(folder / "events"), "ready_fd": writer}
         try:
             gdb = start_gdb(asdict(job) | attach | places, folder, keep=(writer,))
@@ -298,7 +306,7 @@ def backtrace_events() -> list[Event]:
     check_process()
     folder = Path(tempfile.mkdtemp(prefix="reftorch-gdb-"))
     try:
-        job = {"mode": "backtrace", "pid": os.getpid(), "out": str(folder / "events")}
+        job = {"mode": "backtrace", "pid": os.getpid(), "out": str(folder / "events"), **addresses()}
         caller = {"thread": threading.get_native_id(), "tools": f"{DRIVER.parents[1]}/"}
         with mended_afterwards(folder):
             gdb = start_gdb(asdict(Job()) | job | caller, folder)

@@ -33,7 +33,6 @@ sys.path.insert(0, HERE)
 import reftorch_gdb  # noqa: E402
 from reftorch_gdb import commands, settings, stack, view  # noqa: E402
 
-SENTINEL = "reftorch_debug_sentinel"
 FATAL = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
 LET_GO_ATTEMPTS = 4
 ATTACH_PATIENCE = 120  # seconds to attach and to read symbols
@@ -99,6 +98,7 @@ class Driver:
             for name, value in self.job["environment"].items():
                 gdb.execute(f"set environment {name} {value}", to_string=True)
             return
+        stack.PYTHON_STACK = self.job["py_stack"]
         # Symbols of two hundred libraries would cost seconds: only those a mixed stack walks through are read.
         gdb.execute("set auto-solib-add off", to_string=True)
         gdb.execute(f"attach {self.job['pid']}", to_string=True)
@@ -109,7 +109,7 @@ class Driver:
 
     def set_breakpoints(self):
         if self.job["mode"] == "attach":
-            self.sentinel = gdb.Breakpoint(SENTINEL, internal=True)
+            self.sentinel = gdb.Breakpoint(f"*{self.job['sentinel']}", internal=True)
         for spec in self.job["breaks"]:
             commands.break_at(spec, lambda text: self.emit("bad_break", text=text), commands.Conditional)
 
@@ -126,8 +126,7 @@ class Driver:
         if self.signal == "SIGINT":
             self.interrupted = time.monotonic() < self.deadline  # else it was our watchdog
             raise Ended
-        frame = gdb.newest_frame()
-        if frame.name() == SENTINEL:
+        if self.attached and gdb.newest_frame().pc() == self.job["sentinel"]:
             raise Ended
         return view.where(gdb.selected_frame())
 
@@ -206,7 +205,7 @@ class Driver:
             if stack.is_ours(path):
                 self.emit("line", depth=view.depth_below(here, base), **view.line(self.job["locals"]))
                 lines += 1
-            gdb.execute("next" if self.job["over"] else "step", to_string=True)
+            run_on("next" if self.job["over"] else "step")
         else:
             self.emit("note", text=f"stopped after {lines} lines; see --max")
 
@@ -243,7 +242,7 @@ class Driver:
         while True:
             self.signal, self.hits = None, []
             self.runs = True
-            gdb.execute(command, to_string=True)
+            run_on(command)
             self.runs = False
             conditional = [each for each in self.hits if isinstance(each, commands.Conditional)]
             if len(conditional) < len(self.hits) or not self.hits:
@@ -278,6 +277,16 @@ class Driver:
             except (gdb.error, KeyboardInterrupt) as error:  # an interrupt that was asked for before we let go
                 if attempt == LET_GO_ATTEMPTS - 1:
                     self.emit("error", text=f"gdb could not detach: {error}")
+
+
+def run_on(command):
+    """Let the process run, without gdb's own words at the stop: to say its arguments gdb reads much, for nobody."""
+    kept = gdb.parameter("print frame-arguments")
+    gdb.execute("set print frame-arguments none")
+    try:
+        gdb.execute(command, to_string=True)
+    finally:
+        gdb.execute(f"set print frame-arguments {kept}")
 
 
 def delete_breakpoints():

@@ -15,6 +15,7 @@ import gdb
 
 Frame = namedtuple("Frame", "language function file line")
 
+PYTHON_STACK = "reftorch_debug_py_stack"  # or its address, where that is known
 EVALUATOR = "_PyEval_EvalFrameDefault"
 LIBRARY = "/_C."
 MAX_NATIVE_FRAMES = 2000
@@ -53,7 +54,7 @@ def call_in_this_thread(expression):
 def python_frames():
     """[(is entry, Frame)] of the selected thread, innermost first; empty where it runs no Python."""
     try:
-        text = call_in_this_thread("((const char*(*)())reftorch_debug_py_stack)()").string(errors="replace")
+        text = call_in_this_thread(f"((const char*(*)()){PYTHON_STACK})()").string(errors="replace")
     except gdb.error:
         return []
     frames = []
