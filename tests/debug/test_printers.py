@@ -10,6 +10,7 @@ import _ctypes
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -216,6 +217,35 @@ def test_an_op_stops_in_each_of_its_kernels_or_in_its_function(path: str, tmp_pa
     assert "lerp_scalar_kernel (iter=TensorIterator [3]" in gdb["run"]
     assert "lerp_tensor_kernel (iter=TensorIterator [3]" in gdb["continue"]
     assert "reftorch::at::native::joined<reftorch::at::native::hstack> (tensors=[Tensor f32[3]" in gdb["c"]
+
+
+OPTIMIZED = """
+namespace reftorch::c10 {
+struct Scalar { int tag_; long payload_; };
+}
+__attribute__((noinline)) int use(int i) { asm volatile(""); return i; }
+int main(int count, char**) {
+  reftorch::c10::Scalar all = {count, 7};
+  int used = use(count);
+  return used - 1;
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="needs a compiler")
+@pytest.mark.parametrize("path", GDBS)
+def test_what_the_compiler_left_out_is_called_so(path: str, tmp_path: Path) -> None:
+    (tmp_path / "small.cpp").write_text(OPTIMIZED)
+    subprocess.run(["c++", "-O2", "-g", "small.cpp", "-o", "small"], cwd=tmp_path, check=True)
+    shown = "python from reftorch_gdb import view; print(view.locals_of(gdb.selected_frame()))"
+    commands = ["break use", "run", "up", "info locals", shown]
+    asked = [word for command in commands for word in ("-ex", command)]
+    done = subprocess.run(
+        [path, "-nx", "-q", "-batch", "-x", str(INIT), *asked, "small"], stdin=subprocess.DEVNULL, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=gdb_environment(), cwd=tmp_path, timeout=480, check=False,
+    )  # fmt: skip
+    assert "all = <optimized out>" in done.stdout
+    assert "['all', '<optimized out>']" in done.stdout
 
 
 BACKWARD = ["rt-op mul", "run", "continue", "continue", "continue", "rt-bt", "up", "info locals"]

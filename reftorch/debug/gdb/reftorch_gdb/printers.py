@@ -268,7 +268,7 @@ class Printer:
 
     def to_string(self):
         try:
-            return self.describe(self.value)
+            return "<optimized out>" if self.value.is_optimized_out else self.describe(self.value)
         except values.Garbage as garbage:
             return f"<not a live {short_type(self.value.type)}: {garbage}>"
         except Exception:  # gdb raises many types for memory that cannot be read
