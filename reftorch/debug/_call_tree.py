@@ -35,7 +35,7 @@ class call_tree:
     Shown are the Python functions, and of C++ those of ``cpp/`` that report. A report costs time even while nothing is
     recorded, so some do not, and what they call stands under their caller:
 
-    - what is called by the thousand: the headers of ``c10/``, ``Tensor.h`` and ``ivalue.h``;
+    - what is called by the thousand: the headers of ``c10/``, ``Tensor.h``, ``ivalue.h`` and ``TensorIterator.h``;
     - what is called for every element: lambdas, and the arithmetic in ``SharedReduceOps.h`` and ``VectorMath*.h``. So
       ``mul_kernel`` ends in the loop that runs over the elements; the product itself is on ``mul_kernel``'s own lines;
     - the table that leads from an op to its kernel (``DispatchStub``): its name looks like a lambda's to the compiler;
