@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -356,9 +355,7 @@ static Tensor linalg_matrix_exp(const Tensor& A) {
     return identity;
   }
   const Tensor norms = at::amax(at::sum(at::abs(A), IntArrayRef(-2)), IntArrayRef(-1)); // the 1-norm of each matrix
-  DimVector every(static_cast<size_t>(norms.dim()));
-  std::iota(every.begin(), every.end(), 0);
-  const double largest = at::amax(norms, every).item().toDouble();
+  const double largest = at::amax(norms, {}).item().toDouble();
   const int squarings = largest > 1 && std::isfinite(largest) ? static_cast<int>(std::ceil(std::log2(largest))) : 0;
   const Tensor small = at::mul(A, number(std::ldexp(1.0, -squarings)));
   Tensor result = identity; // Horner: I + A (I + A/2 (I + A/3 (...)))
