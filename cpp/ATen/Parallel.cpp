@@ -35,10 +35,6 @@ void set_num_threads(int n) {
   num_threads = n;
 }
 
-bool in_parallel_region() {
-  return in_region;
-}
-
 void parallel_for(int64_t begin, int64_t end, int64_t grain, c10::function_ref<void(int64_t, int64_t)> f) {
   if (begin >= end) {
     return;

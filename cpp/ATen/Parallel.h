@@ -5,6 +5,7 @@
 #include <c10/macros/Export.h>
 #include <c10/util/FunctionRef.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace reftorch::at::internal {
@@ -17,8 +18,11 @@ namespace reftorch::at {
 TORCH_API int get_num_threads();
 // ValueError for less than one.
 TORCH_API void set_num_threads(int n);
-// Inside parallel_for, where a nested one runs on its caller's thread.
-TORCH_API bool in_parallel_region();
+
+// How many pieces of `elements` each are worth a thread.
+inline int64_t grain_of(int64_t elements) {
+  return std::max<int64_t>(1, internal::GRAIN_SIZE / std::max<int64_t>(1, elements));
+}
 
 // Calls f(lo, hi) for consecutive parts of [begin, end) of at least `grain` each. An exception in any part is rethrown
 // here, once all are done.

@@ -49,8 +49,8 @@ template <typename F>
 void for_each_matrix(const Tensor& A, const F& f) {
   cpublas::one_blas_thread();
   const int64_t m = A.size(-2), n = A.size(-1);
-  const int64_t grain = std::max<int64_t>(at::internal::GRAIN_SIZE / std::max<int64_t>(m * n * std::min(m, n), 1), 1);
-  at::parallel_for(0, batchCount(A), grain, [&](int64_t begin, int64_t end) { f(begin, end); });
+  at::parallel_for(0, batchCount(A), at::grain_of(m * n * std::min(m, n)),
+                   [&](int64_t begin, int64_t end) { f(begin, end); });
 }
 
 // --- LU --------------------------------------------------------------------------------------------------------------

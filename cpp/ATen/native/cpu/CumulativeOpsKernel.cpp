@@ -1,5 +1,6 @@
-// Mirrors: aten/src/ATen/native/cpu/ReduceOpsKernel.cpp (cumsum, cumprod, logcumsumexp), aten/src/ATen/native/
-// ReduceOps.cpp (cummax_cummin_helper) All tensors are (outer, n, inner).
+// Mirrors: aten/src/ATen/native/cpu/ReduceOpsKernel.cpp (cumsum, cumprod, logcumsumexp),
+//          aten/src/ATen/native/ReduceOps.cpp (cummax_cummin_helper)
+// All tensors are (outer, n, inner).
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <ATen/native/ReduceOps.h>
@@ -14,8 +15,7 @@ namespace {
 // Calls f(first element) for each line along the scanned dimension.
 template <typename F>
 void for_each_line(DimShape shape, const F& f) {
-  const int64_t grain = std::max<int64_t>(1, internal::GRAIN_SIZE / std::max<int64_t>(1, shape.n));
-  parallel_for(0, shape.outer * shape.inner, grain, [&](int64_t lo, int64_t hi) {
+  parallel_for(0, shape.outer * shape.inner, grain_of(shape.n), [&](int64_t lo, int64_t hi) {
     for (int64_t line = lo; line < hi; line++) {
       f(line / shape.inner * shape.n * shape.inner + line % shape.inner);
     }

@@ -29,8 +29,7 @@ void dim_apply(const std::array<Tensor, N>& tensors, int64_t dim, const F& f) {
   for (int64_t d = 0; d < shape.dim(); d++) {
     rows *= d == dim ? 1 : shape.sizes()[d];
   }
-  const int64_t grain = std::max<int64_t>(1, internal::GRAIN_SIZE / std::max<int64_t>(1, shape.sizes()[dim]));
-  parallel_for(0, rows, grain, [&](int64_t lo, int64_t hi) {
+  parallel_for(0, rows, grain_of(shape.sizes()[dim]), [&](int64_t lo, int64_t hi) {
     for (int64_t row = lo; row < hi; row++) {
       std::array<char*, N> first;
       for (size_t k = 0; k < N; k++) {

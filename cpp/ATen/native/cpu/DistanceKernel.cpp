@@ -78,7 +78,7 @@ void cdist_impl(const Tensor& result, const Tensor& x1, const Tensor& x2, const 
   const int64_t rows = x1.sizes()[1], columns = x2.sizes()[1], width = x1.sizes()[2];
   scalar_t* out = result.data_ptr<scalar_t>();
   const scalar_t *a = x1.data_ptr<scalar_t>(), *b = x2.data_ptr<scalar_t>();
-  parallel_for(0, result.numel(), std::max<int64_t>(1, internal::GRAIN_SIZE / width), [&](int64_t lo, int64_t hi) {
+  parallel_for(0, result.numel(), grain_of(width), [&](int64_t lo, int64_t hi) {
     for (int64_t k = lo; k < hi; k++) {
       const int64_t batch = k / (rows * columns), i = k / columns % rows, j = k % columns;
       out[k] = finish(distance(a + (batch * rows + i) * width, b + (batch * columns + j) * width, width, join));

@@ -150,7 +150,7 @@ void index_rows_kernel(const Tensor& written, const Tensor& read, const Tensor& 
   rule.use = use;
   rule.size = size;
   rule.stride_bytes = row_bytes;
-  parallel_for(0, n, internal::GRAIN_SIZE / std::max<int64_t>(width, 1) + 1, [&](int64_t lo, int64_t hi) {
+  parallel_for(0, n, grain_of(width), [&](int64_t lo, int64_t hi) {
     const Offset offset(rule);
     if (width != 1) {
       for (int64_t i = lo; i < hi; i++) {

@@ -228,7 +228,7 @@ typename Ops::acc_t reduce_all_dense(const char* in, int64_t n, const Ops& ops) 
   const int64_t piece = (n / kPieces / kBlock + 1) * kBlock;
   typename Ops::acc_t partial[kPieces + 1];
   const int64_t pieces = (n + piece - 1) / piece;
-  parallel_for(0, pieces, std::max<int64_t>(1, internal::GRAIN_SIZE / piece), [&](int64_t lo, int64_t hi) {
+  parallel_for(0, pieces, grain_of(piece), [&](int64_t lo, int64_t hi) {
     for (int64_t p = lo; p < hi; p++) {
       const int64_t begin = p * piece;
       partial[p] = reduce_run<in_t>(in + begin * int64_t(sizeof(in_t)), sizeof(in_t), std::min(piece, n - begin), ops);
@@ -255,7 +255,7 @@ void binary_kernel_reduce(TensorIterator& iter, const Ops& ops) {
   }
   if (plan.columns(itemsize)) {
     const int64_t columns = plan.kept_sizes[0], strips = (columns + kStrip - 1) / kStrip;
-    const int64_t grain = std::max<int64_t>(1, internal::GRAIN_SIZE / (kStrip * plan.num_reduced));
+    const int64_t grain = grain_of(kStrip * plan.num_reduced);
     parallel_for(0, plan.num_outputs / columns * strips, grain, [&](int64_t lo, int64_t hi) {
       typename Ops::acc_t total[kStrip];
       for (int64_t i = lo; i < hi; i++) {
@@ -270,8 +270,7 @@ void binary_kernel_reduce(TensorIterator& iter, const Ops& ops) {
     });
     return;
   }
-  const int64_t grain = std::max<int64_t>(1, internal::GRAIN_SIZE / plan.num_reduced);
-  parallel_for(0, plan.num_outputs, grain, [&](int64_t lo, int64_t hi) {
+  parallel_for(0, plan.num_outputs, grain_of(plan.num_reduced), [&](int64_t lo, int64_t hi) {
     for (int64_t i = lo; i < hi; i++) {
       const auto acc = reduce_one<in_t>(plan, in + ReducePlan::offset(plan.kept_sizes, plan.kept_in, i), ops);
       *reinterpret_cast<out_t*>(out + ReducePlan::offset(plan.kept_sizes, plan.kept_out, i)) = ops.project(acc);

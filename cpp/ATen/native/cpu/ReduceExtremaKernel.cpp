@@ -91,7 +91,7 @@ void extremum_kernel(const Tensor& values, const Tensor& indices, const Tensor& 
     int64_t* index = indices.data_ptr<int64_t>();
     const scalar_t* data = self.data_ptr<scalar_t>();
     if (shape.inner == 1) {
-      parallel_for(0, shape.outer, std::max<int64_t>(1, internal::GRAIN_SIZE / shape.n), [&](int64_t lo, int64_t hi) {
+      parallel_for(0, shape.outer, grain_of(shape.n), [&](int64_t lo, int64_t hi) {
         extremum_rows(value + lo, index + lo, data + lo * shape.n, {hi - lo, shape.n, 1}, ops);
       });
       return;

@@ -1,5 +1,6 @@
-// Mirrors: aten/src/ATen/native/Sorting.cpp (quick_select_template, median_impl), aten/src/ATen/native/cpu/
-// TensorCompareKernel.cpp (mode_kernel_impl) One element of each row, by its rank or how often it is there.
+// Mirrors: aten/src/ATen/native/Sorting.cpp (quick_select_template, median_impl),
+//          aten/src/ATen/native/cpu/TensorCompareKernel.cpp (mode_kernel_impl)
+// One element of each row, by its rank or how often it is there.
 #include <ATen/Dispatch.h>
 #include <ATen/native/Sorting.h>
 #include <ATen/native/cpu/DimApply.h>

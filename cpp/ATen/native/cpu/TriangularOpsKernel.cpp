@@ -14,23 +14,22 @@ template <typename scalar_t>
 void zero_triangle(const Tensor& self, int64_t k, bool upper) {
   const int64_t nd = self.dim(), rows = self.size(-2), cols = self.size(-1);
   const int64_t row_stride = self.stride(-2), col_stride = self.stride(-1);
-  at::parallel_for(0, self.numel() / (rows * cols), 1 + at::internal::GRAIN_SIZE / (rows * cols),
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t b = begin; b < end; b++) {
-                       scalar_t* matrix = self.data_ptr<scalar_t>();
-                       for (int64_t d = nd - 3, rest = b; d >= 0; d--) {
-                         matrix += rest % self.sizes()[d] * self.strides()[d];
-                         rest /= self.sizes()[d];
-                       }
-                       for (int64_t i = 0; i < rows; i++) {
-                         const int64_t first = upper ? 0 : std::clamp<int64_t>(i + k + 1, 0, cols);
-                         const int64_t last = upper ? std::clamp<int64_t>(i + k, 0, cols) : cols;
-                         for (int64_t j = first; j < last; j++) {
-                           matrix[i * row_stride + j * col_stride] = scalar_t(0);
-                         }
-                       }
-                     }
-                   });
+  at::parallel_for(0, self.numel() / (rows * cols), at::grain_of(rows * cols), [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; b++) {
+      scalar_t* matrix = self.data_ptr<scalar_t>();
+      for (int64_t d = nd - 3, rest = b; d >= 0; d--) {
+        matrix += rest % self.sizes()[d] * self.strides()[d];
+        rest /= self.sizes()[d];
+      }
+      for (int64_t i = 0; i < rows; i++) {
+        const int64_t first = upper ? 0 : std::clamp<int64_t>(i + k + 1, 0, cols);
+        const int64_t last = upper ? std::clamp<int64_t>(i + k, 0, cols) : cols;
+        for (int64_t j = first; j < last; j++) {
+          matrix[i * row_stride + j * col_stride] = scalar_t(0);
+        }
+      }
+    }
+  });
 }
 
 void triu_tril_kernel(const Tensor& self, int64_t k, bool upper) {
