@@ -66,9 +66,6 @@ class TORCH_API TensorIterator final {
   int ntensors() const {
     return static_cast<int>(operands_.size());
   }
-  int noutputs() const {
-    return num_outputs_;
-  }
   int ninputs() const {
     return ntensors() - num_outputs_;
   }

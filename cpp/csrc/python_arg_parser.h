@@ -52,9 +52,6 @@ class PythonSignature final {
   std::string str() const; // "(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)"
   // All of the above as a dict, for docstrings and stubs (reftorch/_torch_docs/_signatures.py). A new reference.
   PyObject* describe() const;
-  bool is_factory() const {
-    return is_factory_;
-  }
   at::OperatorEntry* entry() const {
     return entry_;
   }

@@ -54,9 +54,6 @@ class TORCH_API Tensor final {
   TensorImpl* unsafeReleaseTensorImpl() {
     return impl_.release();
   }
-  const intrusive_ptr<TensorImpl>& getIntrusivePtr() const {
-    return impl_;
-  }
 
   int64_t dim() const {
     return impl_->dim();

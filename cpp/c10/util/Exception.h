@@ -21,10 +21,6 @@ class C10_API Error : public std::exception {
   const std::string& msg() const {
     return msg_;
   }
-  // Adds where it happened, once the caller knows more than the one who threw.
-  void add_context(const std::string& context) {
-    msg_ += context;
-  }
 
  private:
   std::string msg_;

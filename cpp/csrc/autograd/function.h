@@ -73,10 +73,6 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   void set_input_grad_dtype(size_t index, at::ScalarType dtype) {
     input_metadata_[index].set_grad_dtype(dtype);
   }
-  // After an in-place op gave an output another shape or dtype.
-  void clear_input_metadata() {
-    input_metadata_.clear();
-  }
 
   // --- outputs: the differentiable inputs of the forward op
   void add_next_edge(Edge edge);
