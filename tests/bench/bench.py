@@ -19,6 +19,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -113,7 +114,7 @@ def measure(
 
 def ratio(result: Result, base: Result) -> float | None:
     """The median of the paired ratios; None where one of the two did not run."""
-    pairs = [(a, b) for a, b in zip(result.samples, base.samples, strict=False)]
+    pairs = list(zip(result.samples, base.samples, strict=False))
     return statistics.median(a / b for a, b in pairs) if pairs and not result.error and not base.error else None
 
 
@@ -124,13 +125,18 @@ def readable(seconds: float) -> str:
     return f"{seconds * 1e9:.3g} ns"
 
 
-def start(libraries: list[str], threads: int) -> list[Worker]:
+@contextmanager
+def started(libraries: list[str], threads: int) -> Iterator[list[Worker]]:
     """A worker for each library that can be imported; the others are named on stderr."""
     workers = [Worker(library, threads) for library in libraries]
     for worker in workers:
         if not worker.hello["ok"]:
             print(f"{worker.library}: {worker.hello['error']}", file=sys.stderr)
-    return [worker for worker in workers if worker.hello["ok"]]
+    try:
+        yield [worker for worker in workers if worker.hello["ok"]]
+    finally:
+        for worker in workers:
+            worker.close()
 
 
 def print_row(name: str, results: dict[str, Result], base: str) -> None:
@@ -161,16 +167,14 @@ def main() -> None:
         return
     record = []
     for threads in map(int, options.threads.split(",")):
-        workers = start(options.libs.split(","), threads)
-        titles = [f"{worker.library} {worker.hello['version']}" for worker in workers]
-        print(f"\nthreads: {threads}; {', '.join(titles)}")
-        for name, results in measure(workers, names, options.rounds, options.seconds):
-            print_row(name, results, options.libs.split(",")[0])
-            for library, result in results.items():
-                row = {"case": name, "library": library, "threads": threads}
-                record.append(row | {"samples": result.samples, "error": result.error})
-        for worker in workers:
-            worker.close()
+        with started(options.libs.split(","), threads) as workers:
+            titles = [f"{worker.library} {worker.hello['version']}" for worker in workers]
+            print(f"\nthreads: {threads}; {', '.join(titles)}")
+            for name, results in measure(workers, names, options.rounds, options.seconds):
+                print_row(name, results, options.libs.split(",")[0])
+                for library, result in results.items():
+                    row = {"case": name, "library": library, "threads": threads}
+                    record.append(row | {"samples": result.samples, "error": result.error})
     if options.json:
         options.json.write_text(json.dumps(record, indent=1))
 

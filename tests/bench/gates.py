@@ -10,7 +10,6 @@ Mirrors: nothing in PyTorch: it compares with its own past, not with another lib
 
 import argparse
 import importlib.util
-import math
 import os
 import platform
 import re
@@ -22,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import UNSET_VARIABLES, Result, Worker, chosen_cases, measure, ratio, readable, start
+from bench import UNSET_VARIABLES, Result, Worker, chosen_cases, measure, ratio, readable, started
 
 
 @dataclass(frozen=True)
@@ -128,37 +127,6 @@ def seconds_to_run(code: str) -> float:
     return time.perf_counter() - before
 
 
-def geometric_mean(ratios: list[float]) -> float:
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
-
-
-def judge_suites(threads: int, rounds: int) -> dict[str, int]:
-    """Print the geometric mean of each suite and the cases that are too slow; count the verdicts."""
-    verdicts = {"pass": 0, "MISS": 0, "absent": 0}
-    workers = start(["torch", "reftorch"], threads)
-    for suite, limit in MEANS.items():
-        ratios: dict[str, float] = {}
-        for name, results in measure(workers, chosen_cases([suite], ["*"]), rounds):
-            against = ratio(results["reftorch"], results["torch"])
-            if against is None:
-                verdicts["absent"] += 1
-                print(f"  {name:26} {(results['reftorch'].error or results['torch'].error)[:84]}", flush=True)
-                continue
-            ratios[name] = against
-            if against > LARGEST_RATIO:
-                verdicts["MISS"] += name not in REASONS
-                note = REASONS.get(name, f"MISS: above {LARGEST_RATIO}, and no reason is written")
-                print(f"  {name:26} {against:30.3f} {LARGEST_RATIO:8.2f}   {note}", flush=True)
-        mean = geometric_mean(list(ratios.values()))
-        verdict = "pass" if mean <= limit else "MISS"
-        verdicts[verdict] += 1
-        title = f"{suite}, {len(ratios)} cases, {threads} thread{'s' * (threads > 1)}"
-        print(f"  {title:36} {mean:20.3f} {limit:8.2f}   {verdict}", flush=True)
-    for worker in workers:
-        worker.close()
-    return verdicts
-
-
 def print_machine() -> None:
     info = Path("/proc/cpuinfo")
     models = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
@@ -179,21 +147,44 @@ class Table:
     def __init__(self) -> None:
         self.verdicts = {"pass": 0, "MISS": 0, "absent": 0}
 
-    def add(self, name: str, gate: Gate, results: dict[str, Result]) -> None:
+    def ratio(self, name: str, results: dict[str, Result]) -> float | None:
+        """How many times as long as torch; None, which is told, where one of the two did not run."""
         ours, theirs = results["reftorch"], results["torch"]
         against = ratio(ours, theirs)
-        verdict = "absent" if against is None else "pass" if against <= gate.gate else "MISS"
-        self.verdicts[verdict] += 1
         if against is None:
+            self.verdicts["absent"] += 1
             print(f"  {name:26} {(ours.error or theirs.error)[:84]}", flush=True)
+        return against
+
+    def judge(self, value: float, limit: float) -> str:
+        verdict = "pass" if value <= limit else "MISS"
+        self.verdicts[verdict] += 1
+        return verdict
+
+    def add(self, name: str, gate: Gate, results: dict[str, Result]) -> None:
+        against = self.ratio(name, results)
+        if against is None:
             return
         note = " (stretch)" if against <= gate.stretch else ""
-        times = f"{readable(statistics.median(theirs.samples)):>10} {readable(statistics.median(ours.samples)):>10}"
+        times = " ".join(f"{readable(results[library].median):>10}" for library in ("torch", "reftorch"))
+        verdict = self.judge(against, gate.gate)
         print(f"  {name:26} {times} {against:8.3f} {gate.gate:8.2f}   {verdict}{note}", flush=True)
 
-    def count(self, verdicts: dict[str, int]) -> None:
-        for verdict, number in verdicts.items():
-            self.verdicts[verdict] += number
+    def add_suite(self, suite: str, limit: float, workers: list[Worker], rounds: int, threads: int) -> None:
+        """The geometric mean of a suite's ratios, and each case that is too slow."""
+        ratios = []
+        for name, results in measure(workers, chosen_cases([suite], ["*"]), rounds):
+            against = self.ratio(name, results)
+            if against is None:
+                continue
+            ratios.append(against)
+            if against > LARGEST_RATIO:
+                self.verdicts["MISS"] += name not in REASONS
+                note = REASONS.get(name, f"MISS: above {LARGEST_RATIO}, and no reason is written")
+                print(f"  {name:26} {against:30.3f} {LARGEST_RATIO:8.2f}   {note}", flush=True)
+        mean = statistics.geometric_mean(ratios)
+        title = f"{suite}, {len(ratios)} cases, {threads} thread{'s' * (threads > 1)}"
+        print(f"  {title:36} {mean:20.3f} {limit:8.2f}   {self.judge(mean, limit)}", flush=True)
 
     def close(self) -> int:
         print("\n" + ", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.items()))
@@ -213,23 +204,23 @@ def main() -> int:
     print_machine()
     print(f"\n  {'':26} {'torch':>10} {'reftorch':>10} {'ratio':>8} {'gate':>8}")
     table = Table()
-    workers = start(["torch", "reftorch"], threads=1)
-    if len(workers) < 2:
-        return 1
-    for gate in GATES:
-        if options.only in gate.group:
-            print(gate.group)
-            for name, results in measure_gate(gate, workers, options.rounds):
-                table.add(name, gate, results)
-    for worker in workers:
-        worker.close()
+    with started(["torch", "reftorch"], threads=1) as workers:
+        if len(workers) < 2:
+            return 1
+        for gate in GATES:
+            if options.only in gate.group:
+                print(gate.group)
+                for name, results in measure_gate(gate, workers, options.rounds):
+                    table.add(name, gate, results)
     if options.only in IMPORT.group:
         print(IMPORT.group)
         table.add("import", IMPORT, import_times(["torch", "reftorch"], min(options.rounds, 7)))
     if options.only in SUITES:
         print(f"{SUITES}: geometric mean of the ratios")
         for threads in map(int, options.threads.split(",")):
-            table.count(judge_suites(threads, options.rounds))
+            with started(["torch", "reftorch"], threads) as workers:
+                for suite, limit in MEANS.items():
+                    table.add_suite(suite, limit, workers, options.rounds, threads)
     return table.close()
 
 
