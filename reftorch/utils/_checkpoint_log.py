@@ -6,9 +6,7 @@ Leaves out: stacks of C++.
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -36,7 +34,10 @@ def _shown(value: Any) -> str:
 
 
 class OpLog:
-    """The ops that were called inside of :meth:`record`, innermost ones too, in the order of their calls."""
+    """The ops called inside of its ``with``, innermost ones too, in the order of their calls; of several, the last's.
+
+    Entering it is a RuntimeError where something else observes ops already.
+    """
 
     def __init__(self) -> None:
         self.ops: list[str] = []
@@ -46,16 +47,13 @@ class OpLog:
         self.ops.append(f"{op}({', '.join(map(_shown, arguments))})")
         self.places.append(_caller(sys._getframe(1)))
 
-    @contextlib.contextmanager
-    def record(self) -> Iterator[None]:
-        """Record what is called inside, anew; RuntimeError where something else observes ops already."""
+    def __enter__(self) -> None:
         self.ops.clear()
         self.places.clear()
         _C._debug.set_op_observer(self._start, lambda op, results: None)
-        try:
-            yield
-        finally:
-            _C._debug.clear_op_observer()
+
+    def __exit__(self, *exc_info: Any) -> None:
+        _C._debug.clear_op_observer()
 
     def with_places(self, label: str) -> str:
         """Each op and where it was called from."""

@@ -220,7 +220,7 @@ def _checkpoint_without_reentrant(
         logs = OpLog(), OpLog()
     if determinism_check not in DETERMINISM_CHECKS:
         raise ValueError(f"determinism_check should be one of {list(DETERMINISM_CHECKS)}, but got {determinism_check}")
-    forward_context, recompute_context = context_fn() if logs is None else (logs[0].record(), _Again(logs[1]))
+    forward_context, recompute_context = context_fn() if logs is None else logs
     if not _C.is_grad_enabled():
         return function(*args, **kwargs)
     frame = CheckpointFrame(
@@ -240,21 +240,6 @@ def _checkpoint_without_reentrant(
             "forward."
         )
     return outputs
-
-
-class _Again:
-    """A context that may be entered for each recomputation; the log shows the last."""
-
-    def __init__(self, log: OpLog) -> None:
-        self.log = log
-        self.entered: list[AbstractContextManager[None]] = []
-
-    def __enter__(self) -> None:
-        self.entered.append(self.log.record())
-        self.entered[-1].__enter__()
-
-    def __exit__(self, *exc_info: Any) -> None:
-        self.entered.pop().__exit__(*exc_info)
 
 
 # ---- the doors
