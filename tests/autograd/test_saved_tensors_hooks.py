@@ -6,6 +6,7 @@ Mirrors: test/test_autograd.py (TestSavedTensorsHooks and the like)
 import pytest
 
 import reftorch as torch
+from tests.autograd.functions import function
 from tests.autograd.programs import assert_same
 
 
@@ -91,20 +92,17 @@ def on_cpu_differentiable(lib):
     return (a.grad.tolist(), a.grad.requires_grad)
 
 
+def square(lib):
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    return function(lib, forward, lambda ctx, g: g * 2 * ctx.saved_tensors[0])
+
+
 def raw_saved_tensors_of_a_function(lib):
-
-    class F(lib.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x * x
-
-        @staticmethod
-        def backward(ctx, g):
-            return g * 2 * ctx.saved_tensors[0]
-
     a = lib.ones(2, requires_grad=True)
-    y = F.apply(a)
+    y = square(lib).apply(a)
     s = y.grad_fn._raw_saved_tensors
     s[0].register_hooks(lambda x: x * 10, lambda x: x)
     y.sum().backward()
@@ -112,20 +110,9 @@ def raw_saved_tensors_of_a_function(lib):
 
 
 def raw_saved_tensors_after_freeing(lib):
-
-    class F(lib.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x * x
-
-        @staticmethod
-        def backward(ctx, g):
-            return g * 2 * ctx.saved_tensors[0]
-
     a = lib.ones(2, requires_grad=True)
     with lib.autograd.graph.saved_tensors_hooks(lambda x: x * 10, lambda x: x):
-        y = F.apply(a)
+        y = square(lib).apply(a)
     y.sum().backward()
     return y.grad_fn._raw_saved_tensors
 

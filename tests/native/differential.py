@@ -73,6 +73,16 @@ def assert_same_error(program: Program, torch: ModuleType) -> None:
     )
 
 
+def assert_same_outcome(program: Program, torch: ModuleType, rtol: float = 1e-6, atol: float = 1e-7) -> None:
+    """The same values, or, where torch raises, the same error."""
+    try:
+        program(torch)
+    except Exception:
+        assert_same_error(program, torch)
+    else:
+        assert_same(program, torch, rtol, atol)
+
+
 def assert_same_gradients(program: Program, torch: ModuleType, *shapes: tuple[int, ...]) -> None:
     """``program(t, *tensors)`` is differentiated twice with respect to double tensors of these shapes."""
 
