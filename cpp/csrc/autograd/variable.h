@@ -58,7 +58,9 @@ enum class CreationMeta : uint8_t {
 // becomes the *base's* grad_fn. The view remembers the version at which its own grad_fn was made; when a later reader
 // finds another version, it makes a new one, an as_strided of the base as it is then, or, where the view was made under
 // view replay, by calling the view ops again, so that the graph shows those. Base and all views share one version
-// counter, so nothing is missed. Whether views that this thread makes from now on remember the ops that made them.
+// counter, so nothing is missed.
+
+// Whether views that this thread makes from now on remember the ops that made them.
 class ViewReplay final {
  public:
   static bool is_enabled() {
