@@ -92,6 +92,11 @@ def gradient(
         )
     if any(input.shape[d] < edge_order + 1 for d in dims):
         raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+    if input.dtype is _C.bool:
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
     values = input if input.is_floating_point() else input.to(_C.get_default_dtype())
     results = []
     for d, step in zip(dims, spacings, strict=True):

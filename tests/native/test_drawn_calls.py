@@ -68,7 +68,33 @@ as_strided_slopes(torch.ones(3, 1), (3, 2), (2, 2), (1, 1), 0)
 as_strided_slopes(torch.ones(6), (6,), (3, 2, 4), (1, 1, 0), 0)
 as_strided_slopes(torch.ones(6).as_strided((2, 2), (2, 2)), (2, 2), (5,), (1,), 0)
 as_strided_slopes(torch.ones(6)[2:], (4,), (3,), (1,), 1)
-""".strip().split("\n")
+"""
+
+# What may be written where it is read, or several times over: an expanded tensor may by three ops, with a warning.
+OVERLAPS = """
+torch.zeros(1).expand(3).index_put_((torch.tensor([0]),), torch.tensor(1.0))
+torch.zeros(1).expand(3).index_fill_(0, torch.tensor([0]), 1.0)
+torch.zeros(2, 1).expand(2, 3).masked_fill_(torch.tensor([True, False, True]), 1.0)
+torch.zeros(1).expand(3).masked_scatter_(torch.ones(3).bool(), torch.ones(3))
+torch.zeros(1).expand(3).index_add_(0, torch.tensor([0]), torch.ones(1))
+put(torch.arange(6.0), lambda y: y[0])
+put(torch.arange(6.0), lambda y: y[:3])
+x.masked_scatter_(x > 2, x)
+x.index_put_((x > 2,), x[0, 0])
+index.index_put_((index,), index.clone())
+index.index_put_((index,), torch.tensor(0))
+torch.cumsum(x.view(-1)[1:], 0, out=x.view(-1)[:-1])
+torch.cumsum(x, 0, out=x)
+"""
+
+# Samples that torch keeps of its own ops found these.
+FOUND_BY_SAMPLES = """
+torch.linalg.vander(torch.tensor(2.0), N=3)
+torch.einsum("aij,ajk->aik", torch.ones(1, 2, 3), torch.ones(1, 3, 4))
+torch.einsum("aij,jk->aik", torch.ones(1, 3, 4), torch.ones(4, 4))
+torch.einsum("aij,ajk->aki", torch.ones(1, 2, 3), torch.ones(1, 3, 4))
+torch.gradient(torch.ones(5).bool())
+"""
 
 
 def names(t: Any) -> dict[str, Any]:
@@ -84,6 +110,8 @@ def names(t: Any) -> dict[str, Any]:
     return {
         "torch": t,
         "as_strided_slopes": as_strided_slopes,
+        "put": lambda y, values: y.index_put_((t.tensor([0, 2, 3]),), values(y)),
+        "index": t.tensor([0, 2, 1]),
         "none": t.zeros(0),
         "odd": t.ones(3).as_strided((1, 3, 1), (7, 1, 9)),
         "x": t.arange(6.0).reshape(2, 3),
@@ -91,9 +119,22 @@ def names(t: Any) -> dict[str, Any]:
 
 
 @pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.filterwarnings("ignore:Use of .* on expanded tensors")
+@pytest.mark.parametrize(
+    "call", [line for calls in (CALLS, OVERLAPS, FOUND_BY_SAMPLES) for line in calls.strip().split("\n")]
+)
 def test_equals_torch(call: str, real_torch: ModuleType) -> None:
     def run(t: Any) -> Any:
         return eval(call, names(t))
 
     assert_same_outcome(lambda: run(reftorch), lambda: run(real_torch), call)
+
+
+def test_a_write_through_an_expanded_tensor_warns() -> None:
+    for write in (
+        lambda x: x.index_put_((reftorch.tensor([0]),), reftorch.tensor(1.0)),
+        lambda x: x.index_fill_(0, reftorch.tensor([0]), 1.0),
+        lambda x: x.masked_fill_(reftorch.ones(3) > 0, 1.0),
+    ):
+        with pytest.warns(UserWarning, match="on expanded tensors is deprecated"):
+            assert write(reftorch.zeros(1).expand(3)).tolist() == [1.0, 1.0, 1.0]

@@ -39,6 +39,9 @@ static void sum_or_product(DispatchStub<cum_fn>& stub, const char* name, const T
                            std::optional<ScalarType> opt_dtype, Tensor& out) {
   dim = maybe_wrap_dim(dim, self.dim());
   const ScalarType dtype = infer_dtype_from_optional(self, opt_dtype, out, name);
+  if (out.defined()) {
+    assert_no_partial_overlap(out, self);
+  }
   if (self.dim() == 0) { // of one number, a bool too
     if (!out.defined()) {
       out = detail::empty_generic({}, dtype, self.device());

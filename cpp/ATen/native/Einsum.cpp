@@ -236,7 +236,8 @@ Tensor sumproduct_pair(Tensor left, Tensor right, const DimVector& sum_dims) {
       right_size *= r;
     }
   }
-  if (!only_left.empty() && !only_right.empty() && only_right[0] < only_left[0]) {
+  const auto column = std::find_if(only_right.begin(), only_right.end(), [&](int64_t d) { return right.size(d) != 1; });
+  if (!only_left.empty() && column != only_right.end() && *column < only_left[0]) {
     // The product comes out with the rows of its left operand before the columns of its right one: let that be the
     // order that was asked for.
     std::swap(left, right);

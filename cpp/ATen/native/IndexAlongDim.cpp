@@ -200,7 +200,7 @@ static void index_fill_out(const Tensor& self, int64_t dim, const Tensor& index,
   dim = maybe_wrap_dim(dim, self.dim());
   TORCH_CHECK(index.dim() <= 1, "Index has to be a vector/scalar");
   start_from(self, out, MemoryFormat::Preserve);
-  assert_no_internal_overlap(out);
+  warn_if_expanded(out, "index_fill_");
   assert_no_overlap(out, index);
   const Tensor rows = self.dim() == 0 ? as_view(out, int64_t(1), int64_t(1)) : out; // a number is a row of one
   DimVector shape(rows.sizes());

@@ -24,6 +24,12 @@ static void masked_fill_out(const Tensor& self, const Tensor& mask, const Scalar
   if (!is_expandable_to(mask.sizes(), self.sizes())) {
     infer_size_dimvector(mask.sizes(), self.sizes()); // reports shapes that do not broadcast, the mask first
   }
+  if (out.defined() && out.is_same(self) && has_internal_overlap(out)) { // too much for the loop below
+    Tensor number = detail::empty_generic({}, self.scalar_type(), self.device());
+    fill_impl(number, value);
+    at::index_put_(out, {at::expand(mask, self.sizes())}, number);
+    return;
+  }
   if (!out.defined()) {
     out = empty_cpu(infer_size_dimvector(self.sizes(), mask.sizes()), self.scalar_type(), self.device());
   }
@@ -71,7 +77,6 @@ static void masked_scatter_out(const Tensor& self, const Tensor& mask, const Ten
     TORCH_CHECK(self.sizes() == IntArrayRef(shape), "output with shape ", self.sizes(),
                 " doesn't match the broadcast shape ", IntArrayRef(shape));
     assert_no_internal_overlap(out);
-    assert_no_overlap(out, source);
   }
   // written where it lies, or in a dense copy
   Tensor dense =

@@ -43,21 +43,28 @@ static Tensor index(const Tensor& self, TensorList indices) {
 }
 
 // One value for one mask is masked_fill_ in PyTorch, which refuses the masks of bytes that indexing still takes.
-static void refuse_fill_by_bytes(TensorList indices, const Tensor& values) {
+static bool is_masked_fill(TensorList indices, const Tensor& values) {
   const auto is_given = [](const Tensor& index) { return index.defined(); };
   const auto mask = std::find_if(indices.begin(), indices.end(), is_given);
   const bool fills = values.numel() == 1 && std::count_if(indices.begin(), indices.end(), is_given) == 1;
   TORCH_CHECK(!fills || mask->scalar_type() != kByte,
               "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char");
+  return fills && mask->scalar_type() == kBool;
 }
 
 // out = self, then out[indices] = values, or += with `accumulate`
 static void index_put_out(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate, Tensor& out) {
-  if (!accumulate) {
-    refuse_fill_by_bytes(indices, values);
-  }
+  const bool fills = !accumulate && is_masked_fill(indices, values);
   start_from(self, out, MemoryFormat::Preserve);
-  assert_no_internal_overlap(out);
+  warn_if_expanded(out, "index_put_");
+  if (!fills) {
+    assert_no_overlap(out, values);
+    for (const Tensor& index : indices) {
+      if (index.defined()) {
+        assert_no_overlap(out, index);
+      }
+    }
+  }
   const AdvancedIndex info(out, indices);
   TORCH_CHECK(is_expandable_to(values.sizes(), info.shape), "shape mismatch: value tensor of shape ", values.sizes(),
               " cannot be broadcast to indexing result of shape ", IntArrayRef(info.shape));
