@@ -164,6 +164,14 @@ class Apart:
         return self.says in difference and self.when(sample)
 
 
+def _has_nan_of_bfloat16(sample: Sample) -> bool:
+    inputs = [a for a in sample.args if isinstance(a, Input) and a.dtype == "bfloat16"]
+    return any(bool(np.isnan(a.values).any()) for a in inputs)
+
+
+NAN_OF_BFLOAT16 = Apart("torch gives NaN in bfloat16 other bits where it converts several", when=_has_nan_of_bfloat16)
+
+
 @dataclass(frozen=True)
 class OpInfo:
     """What the tests need to know of an op.

@@ -92,6 +92,11 @@ NOT_UNIQUE = Apart("no slope where singular values or eigenvalues repeat", says=
 NO_FULL_RANK = Apart("the factors of a matrix that has not full rank are not unique", when=repeated_values)
 VIEW = Apart("torch asks for a view where only a copy can be", says="view size is not compatible")
 SINGULAR = Apart("the inverse of a matrix that is nearly singular is rounding", when=repeated_values)
+SINGULAR_SLOPE = Apart(
+    "the slope of a determinant needs the inverse, which is rounding where the matrix is nearly singular",
+    says="gradient of",
+    when=repeated_values,
+)
 
 
 def has_one_right_hand_side(sample: Sample) -> bool:
@@ -189,11 +194,11 @@ ROWS = [
     row("linalg_inv", of(SQUARE, ((2, 3, 3),), ((0, 0),)), apart=(SINGULAR,)),
     row("inverse", of(SQUARE, ((2, 3, 3),)), apart=(SINGULAR,)),
     row("_linalg_det linalg_det", of(SQUARE, ((2, 3, 3),), ((0, 0),)),
-        call=lambda lib, a: linalg(lib).linalg_det(a), out=False),
-    row("det", of(SQUARE, ((2, 3, 3),))),
+        call=lambda lib, a: linalg(lib).linalg_det(a), out=False, apart=(SINGULAR_SLOPE,)),
+    row("det", of(SQUARE, ((2, 3, 3),)), apart=(SINGULAR_SLOPE,)),
     row("_linalg_slogdet linalg_slogdet", of(SQUARE, ((2, 3, 3),)),
-        call=lambda lib, a: linalg(lib).linalg_slogdet(a), out=False),
-    row("slogdet", of(SQUARE, ((2, 3, 3),))),
+        call=lambda lib, a: linalg(lib).linalg_slogdet(a), out=False, apart=(SINGULAR_SLOPE,)),
+    row("slogdet", of(SQUARE, ((2, 3, 3),)), apart=(SINGULAR_SLOPE,)),
     row("logdet", of(SQUARE, ((2, 3, 3),)), call=on_positive("logdet")),
     # Cholesky, triangles
     row("linalg_cholesky_ex", of(SQUARE, ((2, 3, 3),)), call=on_positive("linalg_cholesky_ex")),
@@ -239,7 +244,7 @@ ROWS = [
 
 ROWS += [
     row("linalg_pinv linalg_pinv.rcond_tensor", lambda make: [Sample((make(4, 2), 0.1))]),
-    row("pinverse", of(((4, 2),))),
+    row("pinverse", of(((4, 2),)), apart=(SINGULAR,)),
     row("linalg_matrix_rank.atol_rtol_float linalg_matrix_rank.atol_rtol_tensor",
         calls(of(SQUARE, ((2, 4, 2),)), call_with((4, 2), atol=1.0, rtol=0.1)),
         call=lambda lib, a, **kwargs: linalg(lib).linalg_matrix_rank(a, **kwargs)),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.op_db.core import DTYPES, Apart, DType, Input, Inputs, Library, OpInfo, Sample
+from tests.op_db.core import DTYPES, NAN_OF_BFLOAT16, Apart, DType, Input, Inputs, Library, OpInfo, Sample
 
 Arguments = tuple[Any, ...]
 
@@ -29,11 +29,6 @@ def of(
 
 def row(ops: str, samples: Any, **options: Any) -> OpInfo:
     return OpInfo(ops, samples, dtypes=DTYPES, **options)
-
-
-def is_nan_of_bfloat16(sample: Sample) -> bool:
-    x = sample.args[0]
-    return x.dtype == "bfloat16" and bool(np.isnan(x.values).any())
 
 
 def is_no_unfold(sample: Sample) -> bool:
@@ -106,7 +101,7 @@ ROWS = [
         "view.dtype",
         only_dense(2, 4, calls=((DType("uint8"),), (DType("int8"),), (DType("float32"),))),
         call=lambda lib, x, dtype: x.view(dtype),
-        apart=(Apart("torch gives NaN in bfloat16 other bits where it converts several", when=is_nan_of_bfloat16),),
+        apart=(NAN_OF_BFLOAT16,),
     ),
     row("atleast_1d atleast_1d.Sequence", of(calls=((),), layouts=("contiguous",))),
     row("atleast_2d atleast_2d.Sequence", of(3, layouts=("contiguous",))),
