@@ -9,6 +9,8 @@
 #include <mutex>
 
 namespace reftorch::at {
+int64_t (*next_sequence_nr)() = nullptr;
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -80,8 +82,9 @@ void profiler_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* sta
     call_observed(*observer, op, keys - c10::DispatchKey::Profiler, stack);
     return;
   }
+  const bool may_be_recorded = keys.has(c10::DispatchKey::Autograd) && next_sequence_nr != nullptr;
   const RecordFunction record(
-      "aten::" + op.schema().name, -1, false,
+      "aten::" + op.schema().name, may_be_recorded ? next_sequence_nr() : -1, false,
       RecordFunction::records_shapes() ? shapes_of(op.entry(), *stack) : std::vector<DimVector>());
   op.redispatchBoxed(keys - c10::DispatchKey::Profiler, stack);
 }

@@ -34,6 +34,9 @@ struct ProfilerConfig {
   bool profile_memory = false;
 };
 
+// The number that the next node of this thread will get; -1 where nothing is recorded. Set by csrc/autograd.
+TORCH_API extern int64_t (*next_sequence_nr)();
+
 // From now on this thread's ops are recorded; RuntimeError if a profiler runs already, on any thread.
 TORCH_API void enable_profiler(ProfilerConfig config);
 // The events in the order of their starts. RuntimeError if none runs.

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from reftorch import _C
-from reftorch.autograd.profiler_util import EventList, FunctionEventAvg
+from reftorch.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg
 
-__all__ = ["EventList", "profile", "record_function"]
+__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "profile", "record_function"]
 
 
 class profile:

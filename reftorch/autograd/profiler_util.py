@@ -11,7 +11,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg"]
+__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "Interval"]
+
+
+class Interval:
+    """From when to when, in microseconds.
+
+    Mirrors torch/autograd/profiler_util.py, ``Interval``.
+    """
+
+    def __init__(self, start: float, end: float) -> None:
+        self.start = start
+        self.end = end
+
+    def elapsed_us(self) -> float:
+        return self.end - self.start
 
 
 class FunctionEvent:
@@ -19,28 +33,75 @@ class FunctionEvent:
 
     Times are in microseconds. ``self_cpu_time_total`` is the call's time without that of its children.
 
+    Args:
+        id: a number of its own.
+        name: what was called.
+        thread: which thread called it; 0 is the first one that recorded something.
+        start_us, end_us: from when to when.
+        fwd_thread: of a backward pass's event, the thread that recorded the node.
+        input_shapes: the shapes of tensor arguments.
+        scope: 0 for a call, 1 for one of a backward pass.
+        cpu_memory_usage: bytes allocated less bytes freed meanwhile.
+        is_async: it ended on another thread, and has no parent and no children.
+        sequence_nr: of the node that the op recorded, or that ran; -1 for none.
+        node_id: of the process, where several are profiled.
+        trace_name: its name in a trace, where that is another.
+
+    Example:
+        >>> from reftorch.autograd.profiler_util import FunctionEvent
+        >>> event = FunctionEvent(id=0, name="step", thread=0, start_us=10, end_us=15)
+        >>> event.cpu_time_total, event.time_range.end
+        (5, 15)
+
     Mirrors torch/autograd/profiler_util.py, ``FunctionEvent``.
     """
 
-    def __init__(self, id: int, recorded: tuple[Any, ...]) -> None:
-        name, start, end, self._parent, thread, sequence_nr, memory, shapes, is_backward = recorded
+    device_time_total = self_device_time_total = 0
+
+    def __init__(
+        self,
+        id: int,
+        name: str,
+        thread: int,
+        start_us: float,
+        end_us: float,
+        *,
+        fwd_thread: int | None = None,
+        input_shapes: list[list[int]] | None = None,
+        scope: int = 0,
+        cpu_memory_usage: int = 0,
+        is_async: bool = False,
+        sequence_nr: int = -1,
+        node_id: int = -1,
+        trace_name: str | None = None,
+    ) -> None:
         self.id = id
-        self.trace_name = name
-        # The steps of a loop are summed up as one.
-        self.name = self.key = "ProfilerStep*" if name.startswith("ProfilerStep#") else name
-        self.start, self.end = start / 1000, end / 1000
+        self.name = self.key = name
+        self.trace_name = name if trace_name is None else trace_name
+        self.time_range = Interval(start_us, end_us)
         self.thread = thread
+        self.fwd_thread = fwd_thread
+        self.input_shapes = [] if input_shapes is None else input_shapes
+        self.scope = scope
+        self.cpu_memory_usage = cpu_memory_usage
+        self.is_async = is_async
         self.sequence_nr = sequence_nr
-        self.input_shapes: list[list[int]] = shapes
-        self.is_backward = is_backward
-        self.cpu_memory_usage = memory
+        self.node_id = node_id
         self.count = 1
         self.cpu_parent: FunctionEvent | None = None
         self.cpu_children: list[FunctionEvent] = []
 
+    def append_cpu_child(self, child: FunctionEvent) -> None:
+        self.cpu_children.append(child)
+        child.cpu_parent = self
+
     @property
     def cpu_time_total(self) -> float:
-        return self.end - self.start
+        return self.time_range.elapsed_us()
+
+    @property
+    def cpu_time(self) -> float:
+        return self.cpu_time_total / self.count
 
     @property
     def self_cpu_time_total(self) -> float:
@@ -57,22 +118,54 @@ class FunctionEvent:
 class FunctionEventAvg:
     """All calls of one name (and, if asked for, of the same input shapes) together.
 
+    Example:
+        >>> from reftorch.autograd.profiler_util import FunctionEvent, FunctionEventAvg
+        >>> average = FunctionEventAvg()
+        >>> for start, end in ((10, 15), (20, 30)):
+        ...     _ = average.add(FunctionEvent(id=start, name="step", thread=0, start_us=start, end_us=end))
+        >>> average.key, average.count, average.cpu_time
+        ('step', 2, 7.5)
+
     Mirrors torch/autograd/profiler_util.py, ``FunctionEventAvg``.
     """
 
-    def __init__(self, key: str, events: Sequence[FunctionEvent]) -> None:
-        self.key = key
-        self.count = len(events)
-        self.input_shapes = events[0].input_shapes
-        self.cpu_time_total = sum(event.cpu_time_total for event in events)
-        self.self_cpu_time_total = sum(event.self_cpu_time_total for event in events)
-        self.cpu_memory_usage = sum(event.cpu_memory_usage for event in events)
-        self.self_cpu_memory_usage = sum(event.self_cpu_memory_usage for event in events)
+    def __init__(self) -> None:
+        self.key: str | None = None
+        self.count = 0
+        self.input_shapes: list[list[int]] | None = None
+        self.scope: int | None = None
+        self.node_id = 0
+        self.cpu_time_total: float = 0
+        self.self_cpu_time_total: float = 0
+        self.device_time_total = self.self_device_time_total = 0
+        self.cpu_memory_usage = self.self_cpu_memory_usage = 0
+
+    def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
+        """Count an event, or all events of another average, in; returns itself.
+
+        Raises:
+            AssertionError: it is something else, or of another name.
+        """
+        if not isinstance(other, (FunctionEvent, FunctionEventAvg)):
+            raise AssertionError("Expected other to be a FunctionEvent or FunctionEventAvg")
+        if self.key is None:
+            self.key, self.input_shapes = other.key, other.input_shapes
+            self.scope, self.node_id = other.scope, other.node_id
+        if other.key != self.key:
+            raise AssertionError(f"Expected keys to match, but got {other.key} vs {self.key}")
+        self.cpu_time_total += other.cpu_time_total
+        self.self_cpu_time_total += other.self_cpu_time_total
+        self.cpu_memory_usage += other.cpu_memory_usage
+        self.self_cpu_memory_usage += other.self_cpu_memory_usage
+        self.count += other.count
+        return self
+
+    __iadd__ = add
 
     @property
     def cpu_time(self) -> float:
         """The time of one call, on the average."""
-        return self.cpu_time_total / self.count
+        return self.cpu_time_total / self.count if self.count else 0.0
 
     def __repr__(self) -> str:
         return f"<FunctionEventAvg key={self.key} count={self.count} cpu_time={_time(self.cpu_time)}>"
@@ -106,12 +199,39 @@ class EventList(list):
     @classmethod
     def from_records(cls, records: Sequence[tuple[Any, ...]], profile_memory: bool, with_shapes: bool) -> EventList:
         """The events of ``_C``, each with its parent and its children."""
-        events = [FunctionEvent(id, record) for id, record in enumerate(records)]
-        for event in events:
-            if event._parent >= 0:
-                event.cpu_parent = events[event._parent]
-                event.cpu_parent.cpu_children.append(event)
-        return cls(events, profile_memory, with_shapes)
+        events = cls((), profile_memory, with_shapes)
+        recorded_by: dict[int, int] = {}  # which thread ran the op that recorded a node
+        for id, (name, start, end, parent, thread, sequence_nr, memory, shapes, is_backward) in enumerate(records):
+            if not is_backward:
+                recorded_by[sequence_nr] = thread
+            event = FunctionEvent(
+                id, "ProfilerStep*" if name.startswith("ProfilerStep#") else name, thread, start / 1000, end / 1000,
+                fwd_thread=recorded_by.get(sequence_nr, 0) if is_backward else 0, input_shapes=shapes,
+                scope=int(is_backward), cpu_memory_usage=memory, sequence_nr=sequence_nr, trace_name=name,
+            )  # fmt: skip
+            events.append(event)
+            if parent >= 0:
+                events[parent].append_cpu_child(event)
+        return events
+
+    def _populate_cpu_children(self) -> None:
+        """Find the parents of events that were made by hand: of each thread's, the shortest that lasts as long.
+
+        What lasts only in part as long as another is no child of it.
+        """
+        threads: dict[tuple[int, int], list[FunctionEvent]] = defaultdict(list)
+        for event in self:
+            if not event.is_async:
+                threads[event.thread, event.node_id].append(event)
+        for events in threads.values():
+            running: list[FunctionEvent] = []  # each inside of the one before
+            for event in sorted(events, key=lambda event: (event.time_range.start, -event.time_range.end)):
+                span = event.time_range
+                while running and (span.start >= running[-1].time_range.end or span.end > running[-1].time_range.end):
+                    running.pop()
+                if running:
+                    running[-1].append_cpu_child(event)
+                running.append(event)
 
     @property
     def self_cpu_time_total(self) -> float:
@@ -124,11 +244,10 @@ class EventList(list):
         Args:
             group_by_input_shape: keep calls with other input shapes apart; the profile must have recorded shapes.
         """
-        groups: dict[tuple[str, str], list[FunctionEvent]] = defaultdict(list)
+        averages: dict[tuple[str, str], FunctionEventAvg] = defaultdict(FunctionEventAvg)
         for event in self:
-            groups[event.key, str(event.input_shapes) if group_by_input_shape else ""].append(event)
-        averages = (FunctionEventAvg(key, events) for (key, _), events in groups.items())
-        return EventList(averages, self.profile_memory, group_by_input_shape)
+            averages[event.key, str(event.input_shapes) if group_by_input_shape else ""].add(event)
+        return EventList(averages.values(), self.profile_memory, group_by_input_shape)
 
     def table(
         self,
@@ -175,7 +294,12 @@ class EventList(list):
 
     def total_average(self) -> FunctionEventAvg:
         """All events as one."""
-        return FunctionEventAvg("Total", self)
+        total = FunctionEventAvg()
+        for event in self:
+            total.key = None  # whatever its name
+            total.add(event)
+        total.key = "Total"
+        return total
 
     def export_chrome_trace(self, path: str) -> None:
         """Write the events for ``chrome://tracing`` or https://ui.perfetto.dev.
@@ -185,8 +309,8 @@ class EventList(list):
         """
         trace = [
             {
-                "name": event.trace_name, "ph": "X", "ts": event.start, "dur": event.cpu_time_total,
-                "pid": "CPU functions", "tid": event.thread, "cat": "backward" if event.is_backward else "cpu_op",
+                "name": event.trace_name, "ph": "X", "ts": event.time_range.start, "dur": event.cpu_time_total,
+                "pid": "CPU functions", "tid": event.thread, "cat": "backward" if event.scope else "cpu_op",
                 "args": {"Sequence number": event.sequence_nr, "Input Dims": event.input_shapes},
             }
             for event in self

@@ -30,14 +30,27 @@ def test_every_op_forward_and_backward():
         y.backward()
     assert names(prof)[:2] == ["aten::mul", "aten::sum"]
     (mul,) = [e for e in prof.function_events if e.name == "autograd::engine::evaluate_function: MulBackward0"]
-    assert mul.is_backward and [child.name for child in mul.cpu_children][:2] == ["aten::mul", "aten::mul"]
+    node = mul.cpu_children[0]  # beside it, what the engine does with its results
+    assert node.name == "MulBackward0" and mul.scope == node.scope == 1
+    assert [child.name for child in node.cpu_children][:2] == ["aten::mul", "aten::mul"]
     assert all(0 <= e.self_cpu_time_total <= e.cpu_time_total for e in prof.function_events)
+
+
+def test_a_node_has_the_number_and_the_thread_of_its_op():
+    x = torch.ones(3, requires_grad=True)
+    with profile() as prof:
+        (x * x).sum().backward()
+    for op, node in (("aten::mul", "MulBackward0"), ("aten::sum", "SumBackward0")):
+        (recorded,) = (e for e in prof.function_events if e.name == op and e.scope == 0 and e.sequence_nr >= 0)
+        evaluated, ran = (e for e in prof.function_events if node in e.name)
+        assert recorded.sequence_nr == evaluated.sequence_nr == ran.sequence_nr
+        assert evaluated.fwd_thread == ran.fwd_thread == recorded.thread and recorded.fwd_thread == 0
 
 
 def test_the_same_names_as_torch(real_torch):
     ours, theirs = program(torch), program(real_torch)
     engine = "autograd::engine::evaluate_function: "
-    assert {"aten::mul", "aten::sum", f"{engine}MulBackward0", f"{engine}SumBackward0"} <= ours & theirs
+    assert {"aten::mul", "aten::sum", f"{engine}MulBackward0", f"{engine}SumBackward0", "MulBackward0"} <= ours & theirs
 
 
 def test_ops_made_of_ops_are_nested():

@@ -4,6 +4,8 @@
 #include <csrc/utils/pybind.h>
 
 #include <ATen/record_function.h>
+#include <c10/core/GradMode.h>
+#include <csrc/autograd/function.h>
 
 #include <memory>
 
@@ -26,6 +28,9 @@ static py::list disable() {
 }
 
 void initProfiler(PyObject* module) {
+  at::next_sequence_nr = []() -> int64_t {
+    return c10::GradMode::is_enabled() ? static_cast<int64_t>(Node::peek_sequence_nr()) : -1;
+  };
   auto m = py::reinterpret_borrow<py::module_>(module);
   py::class_<at::RecordFunction>(m, "_RecordFunction", "An event that lasts until this object is dropped.")
       .def(py::init([](const std::string& name) { return std::make_unique<at::RecordFunction>(name); }));
