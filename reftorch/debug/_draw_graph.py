@@ -9,15 +9,18 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from reftorch import _C
 from reftorch.autograd.function import BackwardCFunction
+from reftorch.debug._expect import expect_tensor
 from reftorch.debug._svg import INK, MUTED, Picture
 
 WIDTH, GAP, LINE_HEIGHT, PAD = 260, 26, 16, 10
 LONGEST = 33  # characters that fit into a box
+ACROSS = 4  # boxes side by side; a layer of more goes on below
 LEAF, OP, FUNCTION = ("#dafbe1", "#4ac26b"), ("#ffebe9", "#ff8182"), ("#fbefff", "#c297ff")
 
 
@@ -126,7 +129,17 @@ def _layers(root: Any) -> list[list[Any]]:
     return layers
 
 
-def draw_graph(tensor: Any, params: Mapping[str, Any] | None = None) -> Picture:
+def _rows(layers: list[list[Any]], max_nodes: int) -> list[list[Any]]:
+    """The first nodes, as they stand in the picture."""
+    rows = []
+    for layer in layers:
+        drawn = layer[:max_nodes]
+        rows += [drawn[i : i + ACROSS] for i in range(0, len(drawn), ACROSS)]
+        max_nodes -= len(drawn)
+    return rows
+
+
+def draw_graph(tensor: Any, params: Mapping[str, Any] | None = None, *, max_nodes: int = 200) -> Picture:
     """Draw the graph that backward would walk: an SVG picture, which a notebook shows.
 
     A box is a node. It says what the op made, and what the graph keeps for its gradient; a click leads to the source of
@@ -135,11 +148,13 @@ def draw_graph(tensor: Any, params: Mapping[str, Any] | None = None) -> Picture:
     Args:
         tensor: a tensor with a graph, such as a loss.
         params: names for leaves: ``dict(model.named_parameters())``.
+        max_nodes: how many nodes are drawn, from the tensor on; the picture says how many are not.
 
     Returns:
         A picture: ``svg()`` is its text.
 
     Raises:
+        TypeError: it is no tensor, but perhaps a model, or its output in a container.
         RuntimeError: the tensor has no graph.
 
     Example:
@@ -148,32 +163,43 @@ def draw_graph(tensor: Any, params: Mapping[str, Any] | None = None) -> Picture:
         >>> torch.debug.draw_graph((w * 2).sum(), params={"w": w})
         [picture] the graph of SumBackward0: 3 nodes
     """
+    expect_tensor("draw_graph", tensor)
     if tensor.grad_fn is None:
         raise RuntimeError("draw_graph: the tensor has no graph. Hint: it is a leaf, detached, or made under no_grad.")
     names = {id(leaf): name for name, leaf in (params or {}).items()}
     layers = _layers(tensor.grad_fn)
-    texts = {node: _lines(node, names) for layer in layers for node in layer}
-    widest = max(len(layer) for layer in layers)
-    heights = [max(len(texts[node]) for node in layer) * LINE_HEIGHT + 2 * PAD for layer in layers]
-    width = widest * (WIDTH + GAP) + GAP
-    caption = f"the graph of {tensor.grad_fn.name()}: {len(texts)} nodes"
-    picture = Picture(width, sum(heights) + (len(layers) + 1) * 2 * GAP, caption)
+    rows = _rows(layers, max_nodes)
+    texts = {node: _lines(node, names) for row in rows for node in row}
+    heights = [max(len(texts[node]) for node in row) * LINE_HEIGHT + 2 * PAD for row in rows]
+    width = max(len(row) for row in rows) * (WIDTH + GAP) + GAP
+    count = sum(map(len, layers))
+    caption = f"the graph of {tensor.grad_fn.name()}: {count} nodes"
+    picture = Picture(width, sum(heights) + (len(rows) + 1) * 2 * GAP, caption)
 
     places: dict[Any, tuple[float, float]] = {}
     y = 2.0 * GAP
-    for layer, height in zip(layers, heights, strict=True):
-        left = (width - len(layer) * (WIDTH + GAP) + GAP) / 2
-        for position, node in enumerate(layer):
-            places[node] = (left + position * (WIDTH + GAP), y)
-            _draw_node(picture, node, texts[node], *places[node])
+    for row, height in zip(rows, heights, strict=True):
+        left = (width - len(row) * (WIDTH + GAP) + GAP) / 2
+        places |= {node: (left + position * (WIDTH + GAP), y) for position, node in enumerate(row)}
         y += height + 2 * GAP
     for node, (x, top) in places.items():
         bottom = top + len(texts[node]) * LINE_HEIGHT + 2 * PAD
         for child, _ in node.next_functions:
-            if child is not None:
+            if child in places:
                 child_x, child_top = places[child]
                 picture.arrow(x + WIDTH / 2, bottom, child_x + WIDTH / 2, child_top - 2)
+    for node, place in places.items():  # over the arrows
+        _draw_node(picture, node, texts[node], *place)
+    if count > len(places):
+        hidden = f"... {count - len(places)} nodes more: max_nodes={count}"
+        picture.text(width / 2, y, hidden, anchor="middle", fill=MUTED)
+        picture.height += GAP
     return picture
+
+
+@cache
+def _uri(file: str) -> str:
+    return Path(file).as_uri() if Path(file).is_absolute() else file
 
 
 def _draw_node(picture: Picture, node: Any, lines: list[str], x: float, y: float) -> None:
@@ -183,8 +209,7 @@ def _draw_node(picture: Picture, node: Any, lines: list[str], x: float, y: float
     with contextlib.ExitStack() as stack:
         if sources:
             file, line_number = sources[0].rsplit(":", 1)
-            target = f"{Path(file).as_uri()}#L{line_number}" if Path(file).is_absolute() else f"{file}#L{line_number}"
-            stack.enter_context(picture.link(target, "\n".join(sources)))
+            stack.enter_context(picture.link(f"{_uri(file)}#L{line_number}", "\n".join(sources)))
         picture.box(x, y, WIDTH, len(lines) * LINE_HEIGHT + 2 * PAD, fill=fill, line=line)
         for i, text in enumerate(lines):
             cut = text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."

@@ -154,7 +154,7 @@ def draw_memory(picture: Picture, memory: _Memory, title: str, y: float) -> floa
             for cell in range(place * wide, (place + 1) * wide):
                 users.setdefault(cell, []).append(drawn.color)
     picture.text(EDGE, y + 12, title, bold=True)
-    size = f"{bytes_text(memory.nbytes)}, {bytes_text(memory.unit)} a cell"
+    size = f"{bytes_text(memory.nbytes)}, {bytes_text(memory.unit)} a cell; the small number is the cell's"
     picture.text(EDGE + 9 * len(title), y + 12, size, fill=MUTED, size=12)
     y += LINE_HEIGHT + 4
     row_height = HEIGHT + 14 + BAND * max((len(colors) for colors in users.values()), default=0) + 6

@@ -71,3 +71,27 @@ def test_formula_source():
 def test_without_a_graph():
     with pytest.raises(RuntimeError, match="has no graph"):
         draw_graph(torch.ones(2))
+
+
+def test_of_a_large_graph_a_part_is_drawn():
+    y = torch.ones(2, requires_grad=True)
+    for _ in range(300):
+        y = y * 2
+    picture = draw_graph(y)
+    texts, _, arrows = drawn(picture)
+    assert texts.count("MulBackward0") == 200 and arrows == 199
+    assert "... 101 nodes more: max_nodes=301" in texts
+    assert "301 nodes" in repr(picture)
+    assert drawn(draw_graph(y, max_nodes=301))[0].count("leaf") == 1
+
+
+def test_a_wide_graph_goes_on_below():
+    leaves = [torch.ones(2, requires_grad=True) for _ in range(30)]
+    picture = draw_graph(torch.stack(leaves).sum())
+    assert drawn(picture)[0].count("leaf") == 30
+    assert picture.width < 1200
+
+
+def test_arrows_lie_under_the_boxes():
+    svg = draw_graph(torch.ones(2, requires_grad=True).exp().sum()).svg()
+    assert svg.rindex("<line") < svg.index("<text")

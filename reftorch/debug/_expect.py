@@ -1,0 +1,42 @@
+"""What a tool was given, where it is not what the tool works on.
+
+Mirrors: nothing in PyTorch: its functions take what they are given and fail inside.
+Left out: what a module is called with; the module says that itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reftorch import _C
+
+
+def expect_module(tool: str, model: Any) -> None:
+    """Raise TypeError where it is no module, ours or torch's."""
+    if not hasattr(model, "named_modules"):
+        raise TypeError(f"{tool}: expected a module, got {described(model)}. Hint: the model comes first.")
+
+
+def expect_tensor(tool: str, value: Any) -> None:
+    """Raise TypeError where it is no tensor of ours."""
+    if not isinstance(value, _C.TensorBase):
+        raise TypeError(f"{tool}: expected a tensor, got {described(value)}. Hint: {tool}(loss).")
+
+
+def expect_number(tool: str, loss: Any) -> None:
+    """Raise where what a loss function returned is no tensor of one element."""
+    if not hasattr(loss, "numel"):
+        raise TypeError(f"{tool}: the loss must be a tensor, got {described(loss)}.")
+    if loss.numel() != 1:
+        raise ValueError(
+            f"{tool}: the loss must be a single number, got the shape {tuple(loss.shape)}. Hint: end with .mean()."
+        )
+
+
+def described(value: Any) -> str:
+    """`a dict of 'logits', 'aux'`, `a Tensor`."""
+    name = type(value).__name__
+    if isinstance(value, Mapping):
+        return f"a {name} of {', '.join(map(repr, value))}"
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
