@@ -20,6 +20,7 @@ from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch.autograd.grad_mode import enable_grad, no_grad
 from reftorch.debug._comparison import unravel
+from reftorch.debug._expect import expect_module, expect_number
 from reftorch.debug._find_nan import tensor_kind
 from reftorch.debug._flatten import flatten
 from reftorch.debug._table import Report, Table, shape_text
@@ -69,7 +70,9 @@ class GradientCheck(Report):
         caption = (
             f"gradients: {len(marked)} of {len(rows)} parameters have a problem" if marked else "gradients: all ok"
         )
-        return [Table(["parameter", "shape", "norm", "largest", "measured", "status"], rows, caption, marked=marked)]
+        forgotten = bool(rows) and not any(r.norm is not None or r.checked for r in self.rows)
+        notes = ["Was backward called? check_gradients(model, x) does it itself."] * forgotten
+        return [Table(["parameter", "shape", "norm", "largest", "measured", "status"], rows, caption, notes, marked)]
 
 
 def check_gradients(
@@ -110,6 +113,7 @@ def check_gradients(
         >>> check_gradients(net).problems
         {'1.weight': 'zero'}
     """
+    expect_module("check_gradients", model)
     if not inputs:
         if loss is not None:
             raise ValueError("check_gradients: a loss needs inputs. Hint: check_gradients(model, x, loss=...).")
@@ -141,11 +145,7 @@ def gradients_of(model: Any, inputs: tuple, loss: Callable) -> list[tuple[str, A
     named = list(model.named_parameters())
     trained = [p for _, p in named if p.requires_grad]
     value = loss(model(*inputs))
-    if value.numel() != 1:
-        raise ValueError(
-            f"check_gradients: the loss must be a single number, got the shape {tuple(value.shape)}. "
-            "Hint: end with .mean()."
-        )
+    expect_number("check_gradients", value)
     found: dict[int, Any] = {}
     if value.requires_grad and trained:
         grads = _C._run_backward(

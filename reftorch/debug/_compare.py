@@ -12,10 +12,12 @@ from typing import Any
 
 from reftorch import _C
 from reftorch.debug._comparison import Comparison, Difference
+from reftorch.debug._expect import described, expect_number
 from reftorch.debug._flatten import flatten, is_tensor
 from reftorch.debug._record_tensors import record_tensors
 from reftorch.debug._table import Report, Table
 from reftorch.nn.modules.module import Module
+from reftorch.random import get_rng_state, set_rng_state
 from reftorch.utils._pytree import tree_map
 
 
@@ -50,7 +52,8 @@ def compare(
     """Say where two models first part.
 
     Their states are compared by name. Where inputs are given both models are called with them, and what goes into and
-    comes out of each module is compared in the order of events; with a loss, so are the gradients.
+    comes out of each module is compared in the order of events; with a loss, so are the gradients. Both draw the same
+    random numbers, so dropout does not part two models of ours.
 
     Args:
         a, b: two models, each ours or torch's; or two mappings from names to tensors, such as ``state_dict()``.
@@ -60,6 +63,10 @@ def compare(
 
     Returns:
         ``equal`` says whether they do not part, ``first`` where they first do; shown, it is a table.
+
+    Raises:
+        TypeError: one is neither a model nor a mapping, or the loss is no tensor.
+        ValueError: a loss without inputs, or one that is no single number.
 
     Example:
         >>> import copy
@@ -78,7 +85,10 @@ def compare(
         if loss is not None:
             raise ValueError("compare: a loss needs inputs. Hint: compare(a, b, x, loss=...).")
         return ModelComparison(state, None, None)
-    runs = [run(model, inputs, loss) for model in (a, b)]
+    random_numbers, runs = get_rng_state(), []
+    for model in (a, b):
+        set_rng_state(random_numbers)
+        runs.append(run(model, inputs, loss))
     activations = Comparison(runs[0][0], runs[1][0], rtol, atol, "activations")
     gradients = None if loss is None else Comparison(runs[0][1], runs[1][1], rtol, atol, "gradients")
     return ModelComparison(state, activations, gradients)
@@ -86,6 +96,11 @@ def compare(
 
 def state_of(model: Any) -> dict[str, Any]:
     """Names and tensors of a model, or of a mapping."""
+    if not isinstance(model, Mapping) and not hasattr(model, "state_dict"):
+        hint = (
+            "two tensors are compare({'x': a}, {'x': b})" if is_tensor(model) else "mappings go from names to tensors"
+        )
+        raise TypeError(f"compare: expected two models, or two mappings, got {described(model)}. Hint: {hint}.")
     state = model if isinstance(model, Mapping) else model.state_dict()
     return {name: tensor for name, tensor in state.items() if is_tensor(tensor)}
 
@@ -103,7 +118,9 @@ def run(model: Any, inputs: tuple, loss: Callable | None) -> tuple[Mapping[str, 
         parameter.grad = None
     try:
         with record_tensors(model, gradients=True) as recorded:
-            loss(model(*arguments)).backward()
+            value = loss(model(*arguments))
+            expect_number("compare", value)
+            value.backward()
         gradients = {name: tensor for name, tensor in recorded.items() if is_gradient(name)}
         for name, parameter in model.named_parameters():
             gradients.update(flatten(parameter.grad, f"{name}.grad"))

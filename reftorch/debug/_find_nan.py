@@ -14,6 +14,7 @@ from typing import Any
 from reftorch import _C
 from reftorch.autograd.grad_mode import no_grad
 from reftorch.debug._comparison import unravel
+from reftorch.debug._expect import expect_module
 from reftorch.debug._flatten import flatten
 from reftorch.debug._ops import Line, Lines, Observer, calling_lines, op_info
 from reftorch.debug._table import Report, Table, dtype_text, shape_text
@@ -99,6 +100,8 @@ class find_nan(Report, Observer):
     """
 
     def __init__(self, model: Any = None, *, inf: bool = True, stop: bool = False) -> None:
+        if model is not None:
+            expect_module("find_nan", model)
         self.model = model
         self.first: Finding | None = None
         self._inf, self._stop = inf, stop

@@ -7,6 +7,7 @@ Left out: where each was allocated; memory of tensors that only C++ can reach an
 from __future__ import annotations
 
 import gc
+import itertools
 import sys
 import weakref
 from collections.abc import Iterator
@@ -15,10 +16,12 @@ from typing import Any
 
 from reftorch import _C
 from reftorch.debug._draw_graph import saved_tensors
+from reftorch.debug._expect import described
 from reftorch.debug._names import names_in
 from reftorch.debug._table import Report, Table, bytes_text, dtype_text, shape_text
 
 MOST_ROWS = 30
+SNAPSHOTS = itertools.count()
 
 
 @dataclass
@@ -67,14 +70,15 @@ class MemorySnapshot(Report):
     def __init__(self, storages: list[StorageInfo], stats: dict[str, int]) -> None:
         self.storages = sorted(storages, key=lambda storage: -storage.nbytes)
         self.stats = stats
+        self._number = next(SNAPSHOTS)
 
     @property
     def nbytes(self) -> int:
         """Of all storages."""
         return sum(storage.nbytes for storage in self.storages)
 
-    def diff(self, before: MemorySnapshot) -> MemoryDiff:
-        """What was allocated and what was freed since an earlier snapshot.
+    def diff(self, other: MemorySnapshot) -> MemoryDiff:
+        """What was allocated and what was freed between two snapshots, whichever of them is the earlier.
 
         Example:
             >>> import reftorch as torch
@@ -87,7 +91,9 @@ class MemorySnapshot(Report):
             ------  -------  -----------  -----  -------
             new     1.0 KiB  activations  [256]  float32
         """
-        return MemoryDiff(before, self)
+        if not isinstance(other, MemorySnapshot):
+            raise TypeError(f"memory_snapshot().diff: expected another snapshot, got {described(other)}")
+        return MemoryDiff(*sorted((self, other), key=lambda snapshot: snapshot._number))
 
     def tables(self) -> list[Table]:
         rows = [row for storage in self.storages for row in storage.rows()]
@@ -124,14 +130,14 @@ class MemoryDiff(Report):
     def tables(self) -> list[Table]:
         rows = []
         for sign, storages in (("new", self.new), ("freed", self.freed)):
-            rows += [(sign, *row[:4]) for storage in storages for row in storage.rows() if row[0]]
+            rows += [(sign, *row) for storage in storages for row in storage.rows() if row[0]]
         in_use = self.stats["allocated_bytes"]
         caption = (
             f"memory: {counted(len(self.new), 'storage')} new, {len(self.freed)} freed, {signed(self.nbytes)}; "
             f"allocator: {signed(in_use)} in use"
         )
         notes = [f"({len(rows) - MOST_ROWS} rows more)"] if len(rows) > MOST_ROWS else []
-        return [Table(["change", "size", "name", "shape", "dtype"], rows[:MOST_ROWS], caption, notes)]
+        return [Table(["change", "size", "name", "shape", "dtype", ""], rows[:MOST_ROWS], caption, notes)]
 
 
 def signed(count: int) -> str:

@@ -6,10 +6,12 @@ Left out: what happens between modules; see find_nan for single ops.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reftorch.debug._comparison import Comparison, as_float64
+from reftorch.debug._expect import expect_module
 from reftorch.debug._flatten import flatten
 from reftorch.debug._table import Report, Table, dtype_text, shape_text
 
@@ -20,7 +22,7 @@ class record_tensors(Report, Mapping[str, Any]):
     A name is the module's dotted name, then ``input`` or ``output``, then the place in tuples, lists and dicts:
     ``encoder.0/output/hidden/1``. Of the model itself it begins with ``input`` or ``output``. The second call of a
     module is ``encoder.0#2``. The names come in the order of events, so that the first that differs from another run is
-    where the two part.
+    where the two part. Where an error ends the block the recording says in which module, and so does the error.
 
     Args:
         model: a module, ours or torch's.
@@ -50,12 +52,15 @@ class record_tensors(Report, Mapping[str, Any]):
     def __init__(
         self, model: Any, *, depth: int | None = None, detach: bool = True, device: Any = None, gradients: bool = False
     ) -> None:
+        expect_module("record_tensors", model)
         self.model = model
         self._depth, self._detach, self._device, self._gradients = depth, detach, device, gradients
         self._tensors: dict[str, Any] = {}
         self._calls: dict[str, int] = {}
         self._running: list[tuple[Any, str]] = []
         self._handles: list[Any] = []
+        self._raised: tuple[BaseException, str] | None = None  # by which module, the innermost
+        self._ended = ""
 
     def __enter__(self) -> record_tensors:
         if self._handles:
@@ -65,7 +70,12 @@ class record_tensors(Report, Mapping[str, Any]):
                 self._watch(name, module)
         return self
 
-    def __exit__(self, *exc_info: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if error is not None and self._raised is not None and self._raised[0] is error:
+            self._ended = f"ended by {type(error).__name__} in {self._raised[1]}"
+            if hasattr(error, "add_note"):  # since Python 3.11
+                error.add_note(f"record_tensors: raised in {self._raised[1]}")
+        self._raised = None
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
@@ -84,6 +94,9 @@ class record_tensors(Report, Mapping[str, Any]):
             if not self._running or self._running[-1][0] is not module:
                 return  # the block began inside this call, or an error went through it
             _, call = self._running.pop()
+            error = sys.exc_info()[1]
+            if error is not None and output is None and (self._raised is None or self._raised[0] is not error):
+                self._raised = (error, f"{call or 'the model itself'} ({type(module).__name__})")
             self._keep(place(call, "output"), output)
             if self._gradients:
                 self._keep_gradients(place(call, "grad_output"), output)
@@ -152,7 +165,8 @@ class record_tensors(Report, Mapping[str, Any]):
     def tables(self) -> list[Table]:
         rows = [(name, dtype_text(t), shape_text(t.shape), *statistics(t)) for name, t in self._tensors.items()]
         caption = f"{len(rows)} tensors in {sum(self._calls.values())} calls of {len(self._calls)} modules"
-        return [Table(["name", "dtype", "shape", "min", "mean", "max"], rows, caption)]
+        notes = [self._ended] if self._ended else []
+        return [Table(["name", "dtype", "shape", "min", "mean", "max"], rows, caption, notes)]
 
 
 def level(name: str) -> int:

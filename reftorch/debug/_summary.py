@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from reftorch.autograd.grad_mode import no_grad
+from reftorch.debug._expect import expect_module
 from reftorch.debug._record_tensors import level, place, record_tensors
 from reftorch.debug._table import Report, Table, bytes_text, shape_text
 
@@ -86,6 +87,7 @@ def summary(model: Any, *inputs: Any, depth: int | None = None, **kwargs: Any) -
           1      ReLU        [5, 3]  [5, 3]
         9 parameters, 9 of them trained; 0 elements of buffers; 36 B
     """
+    expect_module("summary", model)
     if not inputs and not kwargs:
         return Summary(model, depth, None)
     modes = [(module, module.training) for module in model.modules()]

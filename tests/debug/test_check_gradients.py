@@ -115,3 +115,10 @@ def test_what_cannot_be_checked() -> None:
         check_gradients(nested(), numbers(), loss=lambda y: y)
     with pytest.raises(ValueError, match="no floating-point tensor"):
         check_gradients(torch.nn.Identity(), torch.arange(3))
+
+
+def test_a_forgotten_backward_is_guessed() -> None:
+    model = nested()
+    assert "Was backward called?" in str(check_gradients(model))
+    model(numbers()).sum().backward()
+    assert "Was backward called?" not in str(check_gradients(model))

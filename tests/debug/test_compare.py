@@ -82,3 +82,8 @@ def test_ours_and_torch_s(real_torch: ModuleType) -> None:
         theirs.a.lin.weight[2, 1] = 7.0
     first = compare(ours, theirs, numbers()).first
     assert first is not None and (first.name, first.place, first.b) == ("a.lin.weight", (2, 1), 7.0)
+
+
+def test_both_draw_the_same_random_numbers() -> None:
+    model = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.Linear(100, 1))
+    assert compare(model, copy.deepcopy(model), torch.ones(1, 100)).equal

@@ -115,3 +115,21 @@ def test_the_table() -> None:
         "it",
     ]
     assert y.shape[0] == 100
+
+
+def test_the_later_snapshot_is_the_later_whichever_is_asked() -> None:
+    before = memory_snapshot()
+    kept = torch.ones(SIZE, requires_grad=True).exp()
+    after = memory_snapshot()
+    for diff in (after.diff(before), before.diff(after)):
+        assert any(s.label == "kept" for s in diff.new) and diff.nbytes == 2 * 4 * SIZE
+    assert kept.grad_fn is not None
+
+
+def test_what_a_graph_keeps_is_told_as_new() -> None:
+    x = torch.ones(SIZE, requires_grad=True)
+    before = memory_snapshot()
+    loss = (x + 1).exp().sum()
+    (row,) = [line for line in str(memory_snapshot().diff(before)).splitlines() if line.startswith("new      16.0 KiB")]
+    assert row.split() == ["new", "16.0", "KiB", f"[{SIZE}]", "float32", "saved", "by", "ExpBackward0", "as", "result"]
+    assert loss.requires_grad

@@ -147,3 +147,35 @@ def test_a_model_of_torch(real_torch: ModuleType) -> None:
     parting = run.diff(recorded(theirs, numbers(real_torch)))
     assert parting.first is not None and parting.first.name == "a.lin/output"
     assert parting.first.place[1] == 1 and parting.first.wrong == 2
+
+
+def test_an_error_is_told_with_the_module_it_came_from() -> None:
+    model = nested()
+    model.a.lin = torch.nn.Linear(4, 3)
+    with pytest.raises(RuntimeError) as caught, record_tensors(model) as run:
+        model(numbers())
+    assert list(run) == ["input", "a/input/0", "a/input/scale", "a.lin/input"]
+    assert str(run).endswith("\nended by RuntimeError in a.lin (Linear)")
+    notes = getattr(caught.value, "__notes__", [])
+    assert notes == (["record_tensors: raised in a.lin (Linear)"] if hasattr(caught.value, "add_note") else [])
+
+
+def test_an_error_that_a_module_catches_ends_nothing() -> None:
+    class Catches(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.tried = torch.nn.Linear(4, 3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            try:
+                return self.tried(x)
+            except RuntimeError:
+                return x
+
+    def fails_later() -> None:
+        run.model(numbers())
+        raise ValueError("of my own")
+
+    with pytest.raises(ValueError, match="of my own") as caught, record_tensors(Catches()) as run:
+        fails_later()
+    assert not hasattr(caught.value, "__notes__") and "ended by" not in str(run)
