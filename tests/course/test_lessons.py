@@ -137,6 +137,13 @@ def _lines_shown(output: nbformat.NotebookNode) -> int:
     return len((column[1] if column else data.get("text/plain", output.get("text", ""))).splitlines())
 
 
+@pytest.mark.parametrize("file", [*NOTEBOOKS, *(chapter.exercises for chapter in chapters())], ids=name)
+def test_its_formulas_are_plain_text(file):
+    """The static pages are read without a network too, where MathJax does not come and TeX would be shown as it is."""
+    texts = [cell.source for cell in nbformat.read(file, as_version=4).cells if cell.cell_type == "markdown"]
+    assert not [text for text in texts if "$" in re.sub(r"```.*?```|`[^`]*`", "", text, flags=re.S)]
+
+
 @by_lesson
 def test_its_links_lead_somewhere(file):
     broken = []

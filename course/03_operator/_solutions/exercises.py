@@ -107,9 +107,8 @@ with check("03.2", "the loop that the iterator makes") as c:
 # %% [markdown] exercise="03.3" role="task" kind="build" title="a kernel with two operands"
 # ## 03.3 Build: a kernel with two operands
 #
-# Write $\sqrt{a^2 + b^2}$ as an op in C++: any two shapes that broadcast, any strides, any dtype that makes sense.
-# Integers give the default float dtype; 16-bit floats are computed in float32, because $300^2$ is infinite in
-# float16.
+# Write √(a² + b²) as an op in C++: any two shapes that broadcast, any strides, any dtype that makes sense.
+# Integers give the default float dtype; 16-bit floats are computed in float32, because 300² is infinite in float16.
 #
 # The function makes an iterator (`TensorIterator::binary_float_op`), dispatches on its dtype
 # (`AT_DISPATCH_..._AND_REDUCED`), and hands `cpu_kernel` a function of two elements. The kernel of `add` in the

@@ -308,7 +308,7 @@ with check("06.3", "how much of the graph is needed, in C++") as c:
 # %% [markdown] exercise="06.4" role="task" kind="build" title="a penalty on the Jacobian"
 # ## 06.4 Build: a penalty on the Jacobian
 #
-# A network is made robust by a penalty on $\|J\|_F^2$, the squared Frobenius norm of its Jacobian at a sample. Write
+# A network is made robust by a penalty on ‖*J*‖², the squared Frobenius norm of its Jacobian at a sample. Write
 # it exact, by one of the lesson's ways, for a function of one vector. It is a penalty: it must itself have a graph,
 # so that `backward` on it reaches the parameters inside `f`. And it must leave every `.grad` as it is.
 
