@@ -1,4 +1,4 @@
-// Mirrors: aten/src/ATen/Resize.h
+// Mirrors: aten/src/ATen/native/Resize.h
 // Giving a tensor another shape in place, with more memory where its storage is too small.
 #pragma once
 

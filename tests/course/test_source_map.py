@@ -117,6 +117,21 @@ def test_every_name_in_cpp_is_exported_or_in_a_header(real_torch):
     assert [place for place in table() if place.is_cpp and not is_in_cpp(folder, place.there, place.there_path)] == []
 
 
+def test_every_header_and_every_python_file_that_a_file_mirrors_is_there(real_torch):
+    """But for what a wheel has not: sources, the code generator's templates, and what a line says is gone (`as it was`)."""
+    folder = Path(real_torch.__file__).parent
+    gone = []
+    for file in (*(ROOT / "cpp").rglob("*.h"), *(ROOT / "cpp").rglob("*.cpp"), *(ROOT / "reftorch").rglob("*.py")):
+        if "third_party" in file.parts or not (text := file.read_text()).strip():
+            continue
+        mirrored = re.search(r"Mirrors: (.*)", text)[1]
+        headers = re.findall(r"(?:aten/src/|c10/|torch/)[\w./]+\.h\b(?! \(as it was)", mirrored)
+        places = [folder / "include" / each.removeprefix("aten/src/") for each in headers if "/templates/" not in each]
+        places += [folder.parent / each for each in re.findall(r"\btorch/[\w./]+\.py\b", mirrored)]
+        gone += [f"{file.relative_to(ROOT)}: {place}" for place in places if not place.exists()]
+    assert gone == []
+
+
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda file: file.parent.name)
 def test_what_a_lessons_map_names_is_in_pytorch(lesson, real_torch):
     """But for NOT_INSTALLED, which were looked up in the source."""

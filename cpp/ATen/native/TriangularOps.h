@@ -1,4 +1,4 @@
-// Mirrors: aten/src/ATen/native/TriangularOps.h
+// Mirrors: aten/src/ATen/native/TriangularOps.cpp (triu_tril)
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// Mirrors: torch/csrc/autograd/function.h
+// Mirrors: torch/csrc/autograd/node.h, torch/csrc/autograd/function.h
 // Node: one step of the backward graph. It receives a gradient for each output of the op that made it, and returns one
 // for each differentiable input; its edges say where those go. Left out: forward-mode grads, profiling, tracing,
 // streams.

@@ -1,4 +1,4 @@
-// Mirrors: aten/src/ATen/native/cpu/SortingKernel.cpp (dim_apply), aten/src/ATen/TensorDimApply.h
+// Mirrors: aten/src/ATen/native/cpu/SortingKernel.cpp (dim_apply), aten/src/ATen/native/TensorDimApply.h
 // dim_apply: a kernel that works on one row along a dimension, run for every row of tensors of any strides.
 #pragma once
 
