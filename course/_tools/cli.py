@@ -215,7 +215,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         console.print("not carried out: a check runs this notebook")
         return 0
     try:
-        return arguments.run(console, arguments)
+        with console if console.is_jupyter else nullcontext():  # below a cell all of it is one output, without gaps
+            return arguments.run(console, arguments)
     except (CourseError, OSError) as error:  # an OSError names the file that cannot be read or written
         Console(stderr=True, highlight=False, soft_wrap=True).print(Text.assemble(("error: ", "red"), str(error)))
         return 2

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -78,7 +79,8 @@ def kernel(folder: Path, **environment: str) -> Iterator[Kernel]:
         resources={"metadata": {"path": str(folder)}},
     )
     client.log.setLevel(logging.CRITICAL)
-    with client.setup_kernel(env={**os.environ, **environment}):
+    # What a learner's code writes comes as outputs; what is left is of the kernel, as when it is killed.
+    with client.setup_kernel(env={**os.environ, **environment}, stderr=subprocess.DEVNULL):
         yield Kernel(client)
 
 

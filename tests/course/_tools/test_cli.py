@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from course._tools import runner
 from course._tools.cli import main
 from course._tools.layout import ROOT, shown
 from course._tools.notebook import as_text, new_cell, read
@@ -166,7 +167,8 @@ def test_the_module_runs_as_a_program():
     assert "03_operator" in done.stdout
 
 
-def test_check_runs_from_inside_a_notebook(toy, answer):
+def test_check_runs_from_inside_a_notebook(toy, answer, monkeypatch):
+    monkeypatch.setattr(runner, "CELL_TIMEOUT", 1800)  # two kernels start, and others may compute here
     main(["start", "07"])
     answer("07.1", "def double(x):\n    return x + x")
     cell = f"""
@@ -178,9 +180,8 @@ course("check 07")
 """
     with kernel(toy.folder) as running:
         outputs = running.run(cell)
-    text = "".join(output.get("text", "") + output.get("data", {}).get("text/plain", "") for output in outputs)
-    assert "1 of 2 passed" in text
-    assert not [output for output in outputs if output.output_type == "error"]
+    (output,) = outputs  # one for each line would be set far apart
+    assert "1 of 2 passed" in output["data"]["text/plain"]
 
 
 def test_a_notebook_cell_runs_the_same_commands(toy, capsys):

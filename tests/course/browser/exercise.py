@@ -33,6 +33,7 @@ def solve(browser: Browser, lab: Lab, number: str, shots: Path) -> list[str]:
     row = page.locator(f"{notebooks.PANEL} tr", has_text=chapter.title)
     if "1 of" not in (row.text_content() or ""):
         wrong.append(f"the start page does not show the progress: {row.text_content()}")
+    row.scroll_into_view_if_needed()
     page.screenshot(path=str(shots / "exercise_6_start_page.png"))
     page.close()
     return [f"exercise {number}: {each}" for each in wrong]
