@@ -118,7 +118,7 @@ def test_every_name_in_cpp_is_exported_or_in_a_header(real_torch):
 
 
 def test_every_header_and_every_python_file_that_a_file_mirrors_is_there(real_torch):
-    """But for what a wheel has not: sources, the code generator's templates, and what a line says is gone (`as it was`)."""
+    """But for what no wheel has: sources, templates of the code generator, and what a line says is gone (as it was)."""
     folder = Path(real_torch.__file__).parent
     gone = []
     for file in (*(ROOT / "cpp").rglob("*.h"), *(ROOT / "cpp").rglob("*.cpp"), *(ROOT / "reftorch").rglob("*.py")):
