@@ -24,9 +24,9 @@ inline uint32_t to_bits(float f) {
   return bits;
 }
 
-// ((c0 * x + c1) * x + c2) ...
+// Horner's rule, each step rounded once: the numbers that PyTorch draws depend on it.
 template <typename... Coefficients>
-inline float horner(float x, float c0, Coefficients... rest) {
+inline float fused_horner(float x, float c0, Coefficients... rest) {
   ((c0 = std::fma(c0, x, rest)), ...);
   return c0;
 }
@@ -40,8 +40,9 @@ inline float cephes_log(float x) {
   const float e = static_cast<float>(static_cast<int32_t>(bits >> 23) - 126 - (low ? 1 : 0));
   const float m = half_to_one - 1.f + (low ? half_to_one : 0.f);
   const float z = m * m;
-  const float p = horner(m, 7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f, 1.4249322787e-1f,
-                         -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f);
+  const float p =
+      fused_horner(m, 7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f, 1.4249322787e-1f,
+                   -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f);
   const float y = std::fma(-z, 0.5f, std::fma(p * m, z, e * -2.12194440e-4f));
   return std::fma(e, 0.693359375f, m + y);
 }
@@ -55,9 +56,9 @@ inline void cephes_sincos(float x, float* sine, float* cosine) {
   x = std::fma(y, -2.4187564849853515625e-4f, x);
   x = std::fma(y, -3.77489497744594108e-8f, x);
   const float z = x * x;
-  const float c = horner(z, 2.443315711809948e-5f, -1.388731625493765e-3f, 4.166664568298827e-2f) * z;
+  const float c = fused_horner(z, 2.443315711809948e-5f, -1.388731625493765e-3f, 4.166664568298827e-2f) * z;
   const float cos_poly = std::fma(c, z, -(z * 0.5f)) + 1.f;
-  const float sin_poly = std::fma(horner(z, -1.9515295891e-4f, 8.3321608736e-3f, -1.6666654611e-1f) * z, x, x);
+  const float sin_poly = std::fma(fused_horner(z, -1.9515295891e-4f, 8.3321608736e-3f, -1.6666654611e-1f) * z, x, x);
   const bool swapped = (octant & 2) != 0;
   const uint32_t sine_sign = static_cast<uint32_t>(octant & 4) << 29;
   const uint32_t cosine_sign = static_cast<uint32_t>(~(octant - 2) & 4) << 29;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 // Not left to the compiler: in a file with many kernels it stops inlining, and a loop with a call in it is no vector
 // loop.
@@ -19,6 +20,15 @@
 
 namespace reftorch::at::native {
 
+// A polynomial by Horner's rule, the coefficient of the highest power first.
+template <typename T, typename... Rest>
+VECTOR_MATH T horner(T x, T highest, Rest... rest) {
+  static_assert((true && ... && std::is_same_v<Rest, T>), "a coefficient of another type would be rounded");
+  T sum = highest;
+  ((sum = sum * x + rest), ...);
+  return sum;
+}
+
 // 2^n for n in [-126, 127]: the exponent field alone.
 VECTOR_MATH float pow2i(int32_t n) {
   const int32_t bits = (n + 127) << 23;
@@ -29,12 +39,8 @@ VECTOR_MATH float pow2i(int32_t n) {
 
 // e^r - 1 for |r| <= ln2/2, by a series with the minimax coefficients of Cephes' expf.
 VECTOR_MATH float exp_minus_one_series(float r) {
-  float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
+  const float p = horner(r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f,
+                         5.0000001201e-1f);
   return p * (r * r) + r;
 }
 
@@ -91,11 +97,8 @@ VECTOR_MATH float vec_tanh(float x) {
   const float e = vec_exp(-2.f * ax);
   const float far = (1.f - e) / (1.f + e);
   const float z = x * x;
-  float p = -5.70498872745e-3f;
-  p = p * z + 2.06390887954e-2f;
-  p = p * z - 5.37397155531e-2f;
-  p = p * z + 1.33314422036e-1f;
-  p = p * z - 3.33332819422e-1f;
+  const float p =
+      horner(z, -5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f, -3.33332819422e-1f);
   const float near = ax + ax * (z * p);
   return std::copysign(ax < 0.625f ? near : far, x);
 }
@@ -148,15 +151,8 @@ VECTOR_MATH LogParts log_parts(float x) {
   const float e = static_cast<float>((bits >> 23) - 126 - (subnormal ? 23 : 0) - (low ? 1 : 0));
   const float f = m - 1.f + (low ? m : 0.f);
   const float z = f * f;
-  float p = 7.0376836292e-2f;
-  p = p * f - 1.1514610310e-1f;
-  p = p * f + 1.1676998740e-1f;
-  p = p * f - 1.2420140846e-1f;
-  p = p * f + 1.4249322787e-1f;
-  p = p * f - 1.6668057665e-1f;
-  p = p * f + 2.0000714765e-1f;
-  p = p * f - 2.4999993993e-1f;
-  p = p * f + 3.3333331174e-1f;
+  const float p = horner(f, 7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f, 1.4249322787e-1f,
+                         -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f);
   return {e, f, p * f * z - 0.5f * z};
 }
 
@@ -188,17 +184,8 @@ VECTOR_MATH double vec_log(double x) {
   const double e = static_cast<int32_t>(bits >> 52) - 1022 - (subnormal ? 54 : 0) - (low ? 1 : 0);
   const double f = (low ? 2 * m : m) - 1;
   const double s = f / (2 + f), z = s * s, half_square = 0.5 * f * f;
-  double p = 2. / 23.;
-  p = p * z + 2. / 21.;
-  p = p * z + 2. / 19.;
-  p = p * z + 2. / 17.;
-  p = p * z + 2. / 15.;
-  p = p * z + 2. / 13.;
-  p = p * z + 2. / 11.;
-  p = p * z + 2. / 9.;
-  p = p * z + 2. / 7.;
-  p = p * z + 2. / 5.;
-  p = p * z + 2. / 3.;
+  const double p = horner(z, 2. / 23., 2. / 21., 2. / 19., 2. / 17., 2. / 15., 2. / 13., 2. / 11., 2. / 9., 2. / 7.,
+                          2. / 5., 2. / 3.);
   const double log_m = e * kLn2Lo + s * (half_square + z * p);
   return log_or_special(x, e * kLn2Hi - ((half_square - log_m) - f));
 }
@@ -227,23 +214,12 @@ VECTOR_MATH double vec_log1p(double x) {
 // float cannot tell it from one.
 VECTOR_MATH float vec_erf(float x) {
   const float ax = std::fabs(x), z = x * x;
-  float near = 8.29121854621917e-05f;
-  near = near * z - 0.0008124384912662208f;
-  near = near * z + 0.005199459381401539f;
-  near = near * z - 0.02685878798365593f;
-  near = near * z + 0.11283685266971588f;
-  near = near * z - 0.37612631916999817f;
-  near = near * z + 0.12837916612625122f;
+  const float near = horner(z, 8.29121854621917e-05f, -0.0008124384912662208f, 0.005199459381401539f,
+                            -0.02685878798365593f, 0.11283685266971588f, -0.37612631916999817f, 0.12837916612625122f);
   const float t = ax > 4.f ? 4.f : ax;
-  float q = 1.6144151686603436e-06f;
-  q = q * t - 4.5598084398079664e-05f;
-  q = q * t + 0.0005928370519541204f;
-  q = q * t - 0.004740563686937094f;
-  q = q * t + 0.026365770027041435f;
-  q = q * t - 0.1099802702665329f;
-  q = q * t - 0.6319347023963928f;
-  q = q * t - 1.1301681995391846f;
-  q = q * t + 0.00030363447149284184f;
+  const float q = horner(t, 1.6144151686603436e-06f, -4.5598084398079664e-05f, 0.0005928370519541204f,
+                         -0.004740563686937094f, 0.026365770027041435f, -0.1099802702665329f, -0.6319347023963928f,
+                         -1.1301681995391846f, 0.00030363447149284184f);
   const float far = std::copysign(1.f - vec_exp(q), x);
   return ax < 0.9375f ? near * x + x : x == x ? far : x;
 }
@@ -263,14 +239,10 @@ VECTOR_MATH float sine_of_quarter(float x, int32_t quarter) {
   const auto r = static_cast<float>((x - n * kPio2Hi) - n * kPio2Lo);
   quarter += static_cast<int32_t>(n);
   const float z = r * r;
-  float s = 2.724974392340897e-06f;
-  s = s * z - 0.00019840084713712022f;
-  s = s * z + 0.008333331868204882f;
-  s = s * z - 0.16666666663801666f;
-  float c = -2.735072641307658e-07f;
-  c = c * z + 2.4801137609979542e-05f;
-  c = c * z - 0.001388888932902379f;
-  c = c * z + 0.04166666667709953f;
+  const float s =
+      horner(z, 2.724974392340897e-06f, -0.00019840084713712022f, 0.008333331868204882f, -0.16666666663801666f);
+  const float c =
+      horner(z, -2.735072641307658e-07f, 2.4801137609979542e-05f, -0.001388888932902379f, 0.04166666667709953f);
   const float sine = r + r * z * s, cosine = 1.f - 0.5f * z + z * z * c;
   const float value = (quarter & 1) != 0 ? cosine : sine;
   return (quarter & 2) != 0 ? -value : value;

@@ -39,12 +39,7 @@ VECTOR_MATH double wide_log(double x) {
   const double e = static_cast<int32_t>(bits >> 52) - 1022 - (low ? 1 : 0);
   const double f = (low ? 2 * m : m) - 1;
   const double s = f / (2 + f), z = s * s;
-  double p = 2. / 11.;
-  p = p * z + 2. / 9.;
-  p = p * z + 2. / 7.;
-  p = p * z + 2. / 5.;
-  p = p * z + 2. / 3.;
-  p = p * z + 2.;
+  const double p = horner(z, 2. / 11., 2. / 9., 2. / 7., 2. / 5., 2. / 3., 2.);
   return log_or_special(x, e * 0.69314718055994530942 + s * p);
 }
 
@@ -123,17 +118,9 @@ VECTOR_MATH double vec_pow(double a, double b) {
 // erfc |x| = t e^(q(t) - x^2) with t = 2 / (2 + |x|); past 12 it is zero.
 VECTOR_MATH float vec_erfc(float x) {
   const double size = std::fabs(double(x)), a = size > 12. ? 12. : size, t = 2. / (2. + a);
-  double q = -0.1354891068089611;
-  q = q * t + 0.9355271251171756;
-  q = q * t - 2.6978524817504774;
-  q = q * t + 4.111872281958408;
-  q = q * t - 3.4418672033033237;
-  q = q * t + 1.605006953242051;
-  q = q * t - 0.6887325758428919;
-  q = q * t + 0.22011945601376298;
-  q = q * t + 0.3553760415994521;
-  q = q * t + 1.0016088927393207;
-  q = q * t - 1.2655693766782496;
+  const double q = horner(t, -0.1354891068089611, 0.9355271251171756, -2.6978524817504774, 4.111872281958408,
+                          -3.4418672033033237, 1.605006953242051, -0.6887325758428919, 0.22011945601376298,
+                          0.3553760415994521, 1.0016088927393207, -1.2655693766782496);
   const double tail = t * wide_exp(q - a * a);
   return static_cast<float>(x < 0 ? 2. - tail : tail);
 }
@@ -145,28 +132,13 @@ VECTOR_MATH double vec_erfc(double x) {
 VECTOR_MATH float vec_erfinv(float x) {
   const double wide = x, w = -wide_log((1. - wide) * (1. + wide));
   const double u = w - 2.5, v = std::sqrt(w) - 3.;
-  double near = 3.3554608797342683e-10;
-  near = near * u - 8.772804697138196e-09;
-  near = near * u + 1.8037127718688942e-08;
-  near = near * u + 4.658918501030986e-07;
-  near = near * u - 3.4346114349227474e-06;
-  near = near * u - 4.961910786882357e-06;
-  near = near * u + 0.00021828263103301884;
-  near = near * u - 0.0012527446624941733;
-  near = near * u - 0.004177339405022157;
-  near = near * u + 0.2466402876358469;
-  near = near * u + 1.501409353513866;
-  double far = -3.0698410622289775e-05;
-  far = far * v + 0.00016147087600717908;
-  far = far * v - 0.0002753179399380198;
-  far = far * v - 0.0001213432663364497;
-  far = far * v + 0.0014736174824482398;
-  far = far * v - 0.00356651537613827;
-  far = far * v + 0.005688138261689105;
-  far = far * v - 0.00764284740424854;
-  far = far * v + 0.009445257413365242;
-  far = far * v + 1.0016752390096086;
-  far = far * v + 2.8329768021861788;
+  const double near =
+      horner(u, 3.3554608797342683e-10, -8.772804697138196e-09, 1.8037127718688942e-08, 4.658918501030986e-07,
+             -3.4346114349227474e-06, -4.961910786882357e-06, 0.00021828263103301884, -0.0012527446624941733,
+             -0.004177339405022157, 0.2466402876358469, 1.501409353513866);
+  const double far = horner(v, -3.0698410622289775e-05, 0.00016147087600717908, -0.0002753179399380198,
+                            -0.0001213432663364497, 0.0014736174824482398, -0.00356651537613827, 0.005688138261689105,
+                            -0.00764284740424854, 0.009445257413365242, 1.0016752390096086, 2.8329768021861788);
   const double result = wide * (w < 5. ? near : far);
   const float infinity = std::copysign(std::numeric_limits<float>::infinity(), x);
   return std::fabs(x) == 1.f ? infinity : static_cast<float>(result);
@@ -184,15 +156,9 @@ VECTOR_MATH float vec_tan(float x) {
 // For t in [0, 1].
 VECTOR_MATH float atan_of_ratio(float t) {
   const float z = t * t;
-  float p = -0.002508576493073424f;
-  p = p * z + 0.013996484019444425f;
-  p = p * z - 0.03667028452701882f;
-  p = p * z + 0.0631821998184388f;
-  p = p * z - 0.08689044342165911f;
-  p = p * z + 0.1104203544310168f;
-  p = p * z - 0.14279616162661748f;
-  p = p * z + 0.19999790064327877f;
-  p = p * z - 0.333333321388807f;
+  const float p = horner(z, -0.002508576493073424f, 0.013996484019444425f, -0.03667028452701882f, 0.0631821998184388f,
+                         -0.08689044342165911f, 0.1104203544310168f, -0.14279616162661748f, 0.19999790064327877f,
+                         -0.333333321388807f);
   return t + t * (z * p);
 }
 
@@ -224,11 +190,8 @@ VECTOR_MATH double vec_atan2(double y, double x) {
 
 // For a in [0, 1/2], z = a^2.
 VECTOR_MATH float asin_of_small(float a, float z) {
-  float p = 0.038328239675315796f;
-  p = p * z + 0.026433395951080907f;
-  p = p * z + 0.04502020988783654f;
-  p = p * z + 0.07498761647128158f;
-  p = p * z + 0.16666673135759932f;
+  const float p = horner(z, 0.038328239675315796f, 0.026433395951080907f, 0.04502020988783654f, 0.07498761647128158f,
+                         0.16666673135759932f);
   return a + a * (z * p);
 }
 
