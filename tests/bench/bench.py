@@ -76,7 +76,7 @@ class Worker:
     def close(self) -> None:
         assert self.process.stdin is not None
         self.process.stdin.close()
-        self.process.wait(10)
+        self.process.wait(60)
 
 
 def chosen_cases(suites: list[str], patterns: list[str]) -> list[str]:
