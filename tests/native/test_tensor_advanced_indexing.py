@@ -160,6 +160,8 @@ ERRORS: dict[str, Program] = {
     "gather dtype": lambda t: numbers(t, 3).gather(0, t.tensor([0.0])),
     "gather dims": lambda t: numbers(t, 3, 3).gather(0, i(t, 0)),
     "gather size": lambda t: numbers(t, 3, 3).gather(0, t.zeros(1, 4, dtype=t.int64)),
+    "scatter of one from none": lambda t: t.zeros(3).scatter(0, t.tensor(1), t.zeros(0)),
+    "scatter_add of one from none": lambda t: t.zeros(3).scatter_add(0, t.tensor(1), t.zeros(0)),
     "scatter dtype": lambda t: t.zeros(3).scatter(0, i(t, 0), t.zeros(1, dtype=t.float64)),
     "scatter range": lambda t: t.zeros(3).scatter(0, i(t, 5), 1.0),
     "scatter src size": lambda t: t.zeros(3).scatter(0, i(t, 0, 1), t.zeros(1)),

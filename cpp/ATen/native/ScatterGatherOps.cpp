@@ -20,8 +20,9 @@ namespace reftorch::at::native {
 // Whether `index` fits into `other` in every dimension (but `dim`, unless it is -1). A 0-dim tensor counts as one of
 // shape (1).
 static bool fits_into(const Tensor& index, const Tensor& other, int64_t dim) {
-  for (int64_t d = 0; d < index.dim(); d++) {
-    if (d != dim && index.sizes()[d] > (other.dim() == 0 ? 1 : other.size(d))) {
+  auto size = [](const Tensor& t, int64_t d) { return t.dim() == 0 ? 1 : t.size(d); };
+  for (int64_t d = 0; d < std::max<int64_t>(index.dim(), 1); d++) {
+    if (d != dim && size(index, d) > size(other, d)) {
       return false;
     }
   }
