@@ -189,6 +189,23 @@ Example:
 )
 
 add_docstr(
+    "threshold",
+    """
+Return each element that is above a threshold as it is, and ``value`` in place of each other one.
+
+Args:
+    threshold: a number.
+    value: a number.
+
+Shape: that of ``input``.
+
+Example:
+    >>> torch.threshold(torch.tensor([0.1, 2.0]), 0.5, 9.0)
+    tensor([9., 2.])
+""",
+)
+
+add_docstr(
     "threshold_backward",
     """
 Return the gradient of a threshold: ``grad_output`` where ``input`` is above ``threshold``, 0 elsewhere.

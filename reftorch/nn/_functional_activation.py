@@ -11,7 +11,6 @@ copy, which the graph may keep.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
@@ -339,10 +338,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
     Mirrors torch/nn/functional.py, ``threshold``.
     """
-    if input.dtype is _C.bool:
-        raise not_implemented("threshold_cpu", input)
-    small: Any = input <= threshold
-    return input.masked_fill_(small, value) if inplace else input.masked_fill(small, value)
+    return _VF.threshold_(input, threshold, value) if inplace else _VF.threshold(input, threshold, value)
 
 
 @overridable

@@ -34,6 +34,11 @@ def smooth(name: str, low: float = -3, high: float = 3, ref: object = None) -> O
     return OpInfo(name, elementwise, dtypes=DTYPES, low=low, high=high, ref=ref)
 
 
+def with_threshold(make: Inputs) -> Iterator[Sample]:
+    for sample in elementwise(make):
+        yield Sample((*sample.args, 0.5, 7))
+
+
 def sigmoid_ref(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
@@ -77,6 +82,7 @@ SMOOTH = [
     smooth("trunc", ref=np.trunc),
     smooth("frac", ref=lambda x: x - np.trunc(x)),
     smooth("relu", ref=lambda x: np.maximum(x, 0)),
+    OpInfo("threshold", with_threshold, dtypes=(*FLOATS, *INTEGERS)),
 ]
 
 ALIASES = [

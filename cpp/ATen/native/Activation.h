@@ -8,7 +8,7 @@
 namespace reftorch::at::native {
 
 DECLARE_DISPATCH(void (*)(TensorIterator&), relu_stub)
-// inputs: self, grad. grad where self > threshold, else 0
-DECLARE_DISPATCH(void (*)(TensorIterator&, const Scalar& threshold), threshold_backward_stub)
+// inputs: self, other. other where self > threshold, else value
+DECLARE_DISPATCH(void (*)(TensorIterator&, const Scalar& threshold, const Scalar& value), threshold_stub)
 
 } // namespace reftorch::at::native

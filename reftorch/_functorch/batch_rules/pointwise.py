@@ -26,7 +26,7 @@ _ONE = """
     special_modified_bessel_i1 special_modified_bessel_k0 special_modified_bessel_k1 special_scaled_modified_bessel_k0
     special_scaled_modified_bessel_k1 special_spherical_bessel_j0 special_entr special_erfcx special_log_ndtr
     special_ndtri special_xlog1py.self_scalar special_xlog1py.other_scalar special_zeta.self_scalar
-    special_zeta.other_scalar
+    special_zeta.other_scalar threshold
 """
 _SEVERAL = """
     add.Tensor sub.Tensor rsub.Tensor mul.Tensor div.Tensor div.Tensor_mode floor_divide remainder.Tensor fmod.Tensor

@@ -12,12 +12,13 @@ void relu_kernel(TensorIterator& iter) {
   });
 }
 
-void threshold_backward_kernel(TensorIterator& iter, const Scalar& threshold_scalar) {
-  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "threshold_backward_cpu", [&] {
+void threshold_kernel(TensorIterator& iter, const Scalar& threshold_scalar, const Scalar& value_scalar) {
+  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "threshold_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
     const auto threshold = threshold_scalar.to<opmath_t>();
-    cpu_kernel(iter, [threshold](scalar_t self, scalar_t grad) -> scalar_t {
-      return opmath_t(self) <= threshold ? opmath_t(0) : opmath_t(grad);
+    const auto value = value_scalar.to<opmath_t>();
+    cpu_kernel(iter, [threshold, value](scalar_t self, scalar_t other) -> scalar_t {
+      return opmath_t(self) <= threshold ? value : opmath_t(other);
     });
   });
 }
@@ -25,6 +26,6 @@ void threshold_backward_kernel(TensorIterator& iter, const Scalar& threshold_sca
 } // namespace
 
 REGISTER_DISPATCH(relu_stub, relu_kernel)
-REGISTER_DISPATCH(threshold_backward_stub, threshold_backward_kernel)
+REGISTER_DISPATCH(threshold_stub, threshold_kernel)
 
 } // namespace reftorch::at::native
