@@ -317,3 +317,13 @@ def test_what_is_seen_inside(real_torch):
 
     assert shown(torch)[0] == shown(real_torch)[0]
     assert shown(torch)[1].split("(")[0] == shown(real_torch)[1].split("(")[0]
+
+
+def test_a_copy_in_the_order_of_channels_is_refused(real_torch_or_none):
+    """The batch would be counted among the dimensions."""
+    for lib in (torch, real_torch_or_none) if real_torch_or_none else (torch,):
+        x = lib.ones(2, 3, 4, 5, 6)
+        with pytest.raises(RuntimeError, match=r"only supported with memory_format torch\.preserve_format"):
+            lib.func.vmap(lambda x, lib=lib: x.clone(memory_format=lib.channels_last))(x)
+        copy = lib.func.vmap(lambda x, lib=lib: x.clone(memory_format=lib.contiguous_format), in_dims=1)(x)
+        assert tuple(copy.shape) == (3, 2, 4, 5, 6)

@@ -87,7 +87,7 @@ def addr(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
 _MATRICES = """
     linalg_lu_factor_ex linalg_lu lu_unpack linalg_lu_solve _linalg_solve_ex linalg_inv_ex _linalg_det _linalg_slogdet
     linalg_pinv.atol_rtol_tensor linalg_matrix_exp linalg_cholesky_ex cholesky_solve cholesky_inverse
-    linalg_solve_triangular triangular_solve linalg_qr _linalg_svd _linalg_eigh linalg_lstsq
+    linalg_solve_triangular triangular_solve linalg_qr geqrf _linalg_svd _linalg_eigh linalg_lstsq
 """
 
 

@@ -15,7 +15,7 @@ _ONE = """
     relu neg abs sign sgn signbit bitwise_not logical_not sqrt rsqrt reciprocal exp expm1 exp2 log log1p log2 log10 sin
     cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid angle deg2rad rad2deg floor ceil round
     round.decimals trunc frac frexp.Tensor nan_to_num logit sinc erf erfc erfinv lgamma digamma polygamma mvlgamma i0
-    special_i0e special_i1 special_i1e isposinf isneginf isreal clone _to_copy alias view.dtype clamp clamp_min
+    special_i0e special_i1 special_i1e isposinf isneginf isreal _to_copy alias view.dtype clamp clamp_min
     clamp_max pow.Tensor_Scalar pow.Scalar rsub.Scalar remainder.Scalar remainder.Scalar_Tensor fmod.Scalar
     xlogy.Scalar_Self xlogy.Scalar_Other copysign.Scalar eq.Scalar ne.Scalar lt.Scalar le.Scalar gt.Scalar ge.Scalar
     bitwise_and.Scalar bitwise_and.Scalar_Tensor bitwise_or.Scalar bitwise_or.Scalar_Tensor bitwise_xor.Scalar
@@ -100,6 +100,16 @@ for _name in _POLYNOMIALS.split():
 def copy_(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     destination, source = aligned(args[:2], batched[:2])
     return source.expand(destination.shape)
+
+
+@batch_rule("clone")
+def clone(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    if args[1] not in (None, _C.preserve_format, _C.contiguous_format):  # of the batch it would be another order
+        raise RuntimeError(
+            "NYI: Tensor.clone(memory_format) inside vmap is only supported with memory_format torch.preserve_format "
+            f"or torch.contiguous_format (got {args[1]})"
+        )
+    return op(args)
 
 
 @batch_rule("masked_fill.Tensor")
