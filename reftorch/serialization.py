@@ -15,7 +15,6 @@ storage's length and bytes. In both the pickle names PyTorch's modules, whoever 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import io
 import mmap as _mmap
 import os
@@ -167,13 +166,6 @@ def _write_pickle(obj: Any, file: Any, storages: _Storages, pickle_module: Any, 
     Pickler(file, protocol=protocol).dump(obj)
 
 
-def _memory(storage: UntypedStorage) -> memoryview:
-    """The bytes of a storage, to be read or written in place."""
-    if storage.nbytes() == 0:
-        return memoryview(bytearray())
-    return memoryview((ctypes.c_char * storage.nbytes()).from_address(storage.data_ptr())).cast("B")
-
-
 def save(
     obj: Any,
     f: Any,
@@ -225,7 +217,7 @@ def _save_zip(obj: Any, file: Any, name: str, pickle_module: Any, protocol: int,
         if byteorder:
             _write_record(archive, f"{name}/byteorder", sys.byteorder.encode())
         for key, (storage, _) in storages.by_key.items():
-            _write_record(archive, f"{name}/data/{key}", _memory(storage))
+            _write_record(archive, f"{name}/data/{key}", storage._memory())
         _write_record(archive, f"{name}/version", b"3\n")
 
 
@@ -252,7 +244,7 @@ def _save_legacy(obj: Any, file: Any, pickle_module: Any, protocol: int) -> None
     for key in sorted(storages.by_key):
         storage, dtype = storages.by_key[key]
         file.write(struct.pack("<q", storage.nbytes() // dtype.itemsize))
-        file.write(_memory(storage))
+        file.write(storage._memory())
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -404,7 +396,7 @@ def _load_zip(file: Any, unpicklers: _Unpicklers, restore: Callable[..., Untyped
                 return _on_map(mapped, info.header_offset, nbytes)
             storage = UntypedStorage(nbytes)
             with archive.open(info) as record:
-                record.readinto(_memory(storage))  # type: ignore[attr-defined]
+                record.readinto(storage._memory())  # type: ignore[attr-defined]
             return storage
 
         def persistent_load(saved_id: Any) -> TypedStorage:
@@ -458,7 +450,7 @@ def _load_legacy(file: Any, unpicklers: _Unpicklers, restore: Callable[..., Unty
         numel = struct.unpack("<q", file.read(8))[0]
         if numel != len(storage):
             raise RuntimeError(f"load: storage {key} has {numel} elements, expected {len(storage)}")
-        memory = _memory(storage.untyped())
+        memory = storage.untyped()._memory()
         memory[:] = file.read(len(memory))
     return result
 

@@ -6,6 +6,7 @@ Leaves out: sharing between processes, pinned memory, files, other devices than 
 
 from __future__ import annotations
 
+import ctypes
 from builtins import bool as _bool  # inside of a class `bool` and `int` are methods
 from builtins import int as _int
 from collections.abc import Iterator
@@ -41,6 +42,9 @@ class UntypedStorage:
             raise RuntimeError(f"UntypedStorage: expected device 'cpu', got '{device}'")
         if isinstance(size, int):
             self._storage = _C.StorageBase(size)
+        elif isinstance(size, bytes | bytearray):
+            self._storage = _C.StorageBase(len(size))
+            self._memory()[:] = size
         else:
             self._storage = _C.StorageBase._of(_C.tensor([_byte(item, size) for item in size], dtype=_C.uint8))
 
@@ -53,6 +57,12 @@ class UntypedStorage:
     def _bytes(self) -> Any:
         """All of the memory as a tensor."""
         return self._storage.tensor(_C.uint8)
+
+    def _memory(self) -> memoryview:
+        """All of the memory, to be read or written in place."""
+        if self.nbytes() == 0:
+            return memoryview(b"")
+        return memoryview((ctypes.c_char * self.nbytes()).from_address(self.data_ptr())).cast("B")
 
     @classmethod
     def from_buffer(cls, buffer: Any, *args: Any, **kwargs: Any) -> UntypedStorage:
@@ -177,7 +187,7 @@ class UntypedStorage:
         return copies[self._cdata]
 
     def __reduce__(self) -> Any:
-        return UntypedStorage, (bytes(self.tolist()),)
+        return UntypedStorage, (bytes(self._memory()),)
 
     def __str__(self) -> str:
         text = "\n ".join(map(str, self.tolist()))

@@ -7,7 +7,7 @@ documented Python API is used.
 
 import gdb
 
-from reftorch_gdb import commands, dap, engine, printers, python_lines, settings  # noqa: F401  (they register themselves)
+from reftorch_gdb import commands, dap, engine, printers, python_lines, settings  # noqa: F401  (they register)
 
 
 def load():
