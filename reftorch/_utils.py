@@ -96,23 +96,6 @@ def _warn_once(message: str, category: type[Warning] = UserWarning) -> None:
     warn(message, category)
 
 
-class ArrayInterface:
-    """What numpy needs to see a tensor's memory as an array; it becomes the array's base and keeps the tensor alive."""
-
-    def __init__(
-        self, tensor: Any, address: int, shape: tuple[int, ...], strides: tuple[int, ...], typestr: str
-    ) -> None:
-        self.tensor = tensor
-        self.__array_interface__ = {
-            "version": 3,
-            # An empty tensor has no memory, and numpy 2.2 refuses a null pointer; nothing is read there.
-            "data": (address or 64, False),
-            "shape": shape,
-            "strides": strides,
-            "typestr": typestr,
-        }
-
-
 # --- what pickled tensors name; the names and arguments are those of PyTorch's files ----------------------------------
 
 

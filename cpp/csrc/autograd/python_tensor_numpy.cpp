@@ -1,7 +1,7 @@
 // Mirrors: torch/csrc/utils/tensor_numpy.cpp
-// One memory, two libraries: no element is copied either way, and each side keeps the other alive. numpy's
-// __array_interface__ carries address, shape, strides and dtype, so nothing of numpy is needed to compile or import
-// this. Left out: complex, read-only warnings.
+// One memory, two libraries: no element is copied either way, and each side keeps the other alive. pybind11 knows how
+// an array lies in memory and asks numpy for the rest when it is first needed, so nothing of numpy is needed to compile
+// or import this. Left out: complex.
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_methods.h>
@@ -12,21 +12,28 @@
 #include <ATen/functorch/TensorWrapper.h>
 #include <c10/core/GradMode.h>
 
+#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace reftorch::torch {
 
 namespace py = pybind11;
 
+using numpy = py::detail::npy_api;
+
 struct NumpyType {
   c10::ScalarType scalar_type;
-  const char* typestr; // kind and size; the byte order stands before it
+  int number; // numpy's; platforms have several for one size, which pybind11's normalized_num brings to these
 };
+constexpr int kNumpyHalf = 23;
 static constexpr NumpyType kNumpyTypes[] = {
-    {c10::kDouble, "f8"}, {c10::kFloat, "f4"}, {c10::kHalf, "f2"}, {c10::kLong, "i8"}, {c10::kInt, "i4"},
-    {c10::kShort, "i2"},  {c10::kChar, "i1"},  {c10::kByte, "u1"}, {c10::kBool, "b1"},
+    {c10::kDouble, numpy::NPY_DOUBLE_}, {c10::kFloat, numpy::NPY_FLOAT_}, {c10::kHalf, kNumpyHalf},
+    {c10::kLong, numpy::NPY_INT64_},    {c10::kInt, numpy::NPY_INT32_},   {c10::kShort, numpy::NPY_INT16_},
+    {c10::kChar, numpy::NPY_INT8_},     {c10::kByte, numpy::NPY_UINT8_},  {c10::kBool, numpy::NPY_BOOL_},
 };
 
 bool is_numpy_array(PyObject* obj) {
@@ -38,18 +45,18 @@ bool is_numpy_array(PyObject* obj) {
   return false;
 }
 
-static c10::ScalarType numpy_dtype_to_aten(const std::string& typestr, const py::object& array) {
-  TORCH_CHECK_VALUE(typestr[0] != '>',
+static c10::ScalarType numpy_dtype_to_aten(const py::dtype& dtype) {
+  TORCH_CHECK_VALUE(dtype.byteorder() != '>',
                     "given numpy array has byte order different from the native byte order. Conversion between byte "
                     "orders is currently not supported.");
   for (const NumpyType& type : kNumpyTypes) {
-    if (typestr.compare(1, std::string::npos, type.typestr) == 0) {
+    if (dtype.normalized_num() == type.number) {
       return type.scalar_type;
     }
   }
-  const std::string dtype = py::str(array.attr("dtype").attr("type").attr("__name__"));
+  const std::string name = py::str(dtype.attr("type").attr("__name__"));
   TORCH_CHECK_TYPE(
-      false, "can't convert np.ndarray of type numpy.", dtype,
+      false, "can't convert np.ndarray of type numpy.", name,
       ". The only supported types are: float64, float32, float16, int64, int32, int16, int8, uint8, and bool.");
 }
 
@@ -74,23 +81,18 @@ static PyObject* tensor_on(void* address, PyObject* owner, c10::IntArrayRef size
 }
 
 c10::ScalarType numpy_scalar_type(PyObject* obj) {
-  const py::object array = py::reinterpret_borrow<py::object>(obj);
-  return numpy_dtype_to_aten(array.attr("dtype").attr("str").cast<std::string>(), array);
+  return numpy_dtype_to_aten(py::reinterpret_borrow<py::object>(obj).attr("dtype"));
 }
 
 PyObject* tensor_from_numpy(PyObject* module, PyObject* obj) {
   HANDLE_TH_ERRORS
   TORCH_CHECK_TYPE(is_numpy_array(obj), "expected np.ndarray (got ", Py_TYPE(obj)->tp_name, ")");
-  const py::object array = py::reinterpret_borrow<py::object>(obj);
-  const py::dict interface = array.attr("__array_interface__");
-  const c10::ScalarType dtype = numpy_dtype_to_aten(interface["typestr"].cast<std::string>(), array);
+  const py::detail::PyArray_Proxy* array = py::detail::array_proxy(obj); // py::array would ask for its class first
+  const c10::ScalarType dtype = numpy_dtype_to_aten(py::reinterpret_borrow<py::dtype>(array->descr));
   const int64_t itemsize = static_cast<int64_t>(c10::elementSize(dtype));
-  c10::DimVector sizes, strides;
-  for (py::handle size : array.attr("shape")) {
-    sizes.push_back(size.cast<int64_t>());
-  }
-  for (py::handle bytes : array.attr("strides")) {
-    const int64_t step = bytes.cast<int64_t>();
+  c10::DimVector sizes(array->dimensions, array->dimensions + array->nd), strides;
+  for (int d = 0; d < array->nd; d++) {
+    const int64_t step = array->strides[d];
     TORCH_CHECK_VALUE(
         step >= 0,
         "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
@@ -100,13 +102,13 @@ PyObject* tensor_from_numpy(PyObject* module, PyObject* obj) {
                       "reallocate the memory.");
     strides.push_back(step / itemsize);
   }
-  const py::tuple data = interface["data"];
   // Without a module (for torch.tensor) the elements are copied at once: then it matters to nobody.
-  if (module != nullptr && data[1].cast<bool>()) {
+  const bool writeable = (array->flags & numpy::NPY_ARRAY_WRITEABLE_) != 0;
+  if (module != nullptr && !writeable) {
     TORCH_WARN("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. ",
                "Writing to this tensor would change the array's memory.");
   }
-  return tensor_on(PyLong_AsVoidPtr(data[0].ptr()), obj, sizes, strides, dtype);
+  return tensor_on(array->data, obj, sizes, strides, dtype);
   END_HANDLE_TH_ERRORS
 }
 
@@ -168,26 +170,19 @@ PyObject* THPVariable_numpy(PyObject* self, PyObject* args, PyObject* kwargs) {
   TORCH_CHECK_TYPE(t.device().is_cpu(), "can't convert ", t.device(),
                    " device type tensor to numpy. Use Tensor.cpu() to copy the tensor to "
                    "host memory first.");
-  const char* typestr = nullptr;
-  for (const NumpyType& type : kNumpyTypes) {
-    typestr = type.scalar_type == t.scalar_type() ? type.typestr : typestr;
-  }
-  TORCH_CHECK_TYPE(typestr != nullptr, "Got unsupported ScalarType ", t.scalar_type());
+  const auto* type = std::find_if(std::begin(kNumpyTypes), std::end(kNumpyTypes),
+                                  [&](const NumpyType& known) { return known.scalar_type == t.scalar_type(); });
+  TORCH_CHECK_TYPE(type != std::end(kNumpyTypes), "Got unsupported ScalarType ", t.scalar_type());
   const int64_t itemsize = static_cast<int64_t>(t.itemsize());
-  py::tuple shape(t.dim()), strides(t.dim());
-  for (int64_t i = 0; i < t.dim(); i++) {
-    shape[i] = py::int_(t.sizes()[i]);
-    strides[i] = py::int_(t.strides()[i] * itemsize);
+  std::vector<py::ssize_t> shape(t.sizes().begin(), t.sizes().end()), strides;
+  for (int64_t stride : t.strides()) {
+    strides.push_back(stride * itemsize);
   }
-  const std::string order = itemsize == 1 ? "|" : "<";
-  // The array's base is this holder, which keeps the tensor (and so the memory) alive.
-  const py::object holder =
-      py::module_::import("reftorch._utils")
-          .attr("ArrayInterface")(py::handle(self),
-                                  py::reinterpret_steal<py::object>(PyLong_FromVoidPtr(
-                                      t.storage().mutable_data() == nullptr ? nullptr : t.data_ptr())),
-                                  shape, strides, order + typestr);
-  return py::module_::import("numpy").attr("asarray")(holder).release().ptr();
+  const void* data = t.storage().mutable_data() == nullptr ? nullptr : t.data_ptr();
+  // The array's base is the tensor, which keeps the memory alive.
+  return py::array(py::dtype(type->number), std::move(shape), std::move(strides), data, py::handle(self))
+      .release()
+      .ptr();
   END_HANDLE_TH_ERRORS
 }
 
