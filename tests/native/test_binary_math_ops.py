@@ -3,8 +3,10 @@
 Mirrors: test/test_binary_ufuncs.py
 """
 
+import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 import reftorch
@@ -133,18 +135,31 @@ def test_smallest_integer_does_not_trap() -> None:
     assert reftorch.gcd(smallest, reftorch.zeros(1, dtype=reftorch.int8)).item() == -128  # 128 has no int8
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
 @pytest.mark.parametrize("name", ["fmod", "remainder", "floor_divide"])
-def test_remainders_of_dense_memory_equal_those_of_strided(name: str) -> None:
-    """Dense floats take the fast rung, unless a quotient among them is too large for it."""
-    function = getattr(reftorch, name)
-    a = reftorch.randn(3000) * 1000
-    b = reftorch.randn(3000)
+def test_remainders_equal_those_of_numpy(name: str, dtype: str) -> None:
+    """A block of elements takes the fast rung, unless a quotient among them is too large for it."""
+    a = reftorch.randn(3000).to(getattr(reftorch, dtype)) * 1000
+    b = reftorch.randn(3000).to(a.dtype)
     b[::50] = 0
-    b[1::50] = float("inf")
-    a[2::50] = float("inf")
-    a[3::50] = float("nan")
-    far = reftorch.cat([a, reftorch.tensor([1e30, 3e38, 1.0])]), reftorch.cat([b, reftorch.tensor([3.0, 1e-40, 1e-45])])
-    for x, y in ((a, b), far, (a, reftorch.tensor(0.7)), (a, reftorch.tensor(0.0)), (a, reftorch.tensor(-3.0))):
-        strided = reftorch.stack([x, x], 1)[:, 0]
-        dense, plain = function(x, y), function(strided, y)
-        assert dense.equal(plain) or reftorch.allclose(dense, plain, rtol=0, atol=0, equal_nan=True)
+    b[1::50] = math.inf
+    a[2::50] = math.inf
+    a[3::50] = math.nan
+    huge = reftorch.tensor([1e30, 3e38, 1.0], dtype=a.dtype), reftorch.tensor([3.0, 1e-40, 1e-45], dtype=a.dtype)
+    far = reftorch.cat([a, huge[0]]), reftorch.cat([b, huge[1]])
+    rows = a.reshape(60, 50), b[:50]
+    for x, y in ((a, b), far, rows, *((a, reftorch.tensor(v, dtype=a.dtype)) for v in (0.7, 0.0, -3.0))):
+        with np.errstate(all="ignore"):
+            want = getattr(np, name)(x.numpy(), y.numpy())
+        for source in (x, reftorch.stack([x, x], -1)[..., 0]):
+            assert np.array_equal(getattr(reftorch, name)(source, y).numpy(), want, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_nextafter_equals_that_of_numpy(dtype: str) -> None:
+    corners = [0.0, -0.0, 1.0, -1.0, 6e4, -6e4, 1e-7, -1e-7, math.inf, -math.inf, math.nan]
+    x = reftorch.tensor(corners, dtype=getattr(reftorch, dtype))
+    got = reftorch.nextafter(x[:, None], x).numpy()
+    want = np.nextafter(x.numpy()[:, None], x.numpy())
+    assert np.array_equal(got, want, equal_nan=True)
+    assert (np.signbit(got) == np.signbit(want))[~np.isnan(want)].all()

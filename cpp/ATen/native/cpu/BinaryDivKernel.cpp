@@ -1,11 +1,10 @@
 // Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp
 // Division: true, rounded toward zero, rounded down, and the remainders of the last two.
 #include <ATen/native/BinaryOps.h>
-#include <ATen/native/cpu/Loops.h>
+#include <ATen/native/cpu/TwoRungs.h>
 #include <ATen/native/cpu/VectorMathWide.h>
 
 #include <cmath>
-#include <limits>
 
 namespace reftorch::at::native {
 namespace {
@@ -51,33 +50,20 @@ T signed_as_divisor(T mod, T b) {
   return (mod != 0) & ((b < 0) != (mod < 0)) ? mod + b : mod;
 }
 
-// Whether some |a / b| is too large for vec_fmod. b: n numbers, or one where step is 0.
-TARGET_CLONES static bool has_large_quotient(const float* a, const float* b, int64_t step, int64_t n) {
-  constexpr auto kLargest = static_cast<float>(kLargestQuotient);
-  constexpr float kMax = std::numeric_limits<float>::max();
-  int32_t large = 0;
-  if (step == 0) {
-    const float bound = std::fabs(*b) * kLargest;
-    for (int64_t i = 0; i < n; i++) {
-      large |= (std::fabs(a[i]) >= bound) & (std::fabs(a[i]) <= kMax);
-    }
-    return large != 0 && *b != 0;
-  }
-  for (int64_t i = 0; i < n; i++) {
-    large |= (std::fabs(a[i]) >= std::fabs(b[i]) * kLargest) & (std::fabs(a[i]) <= kMax) & (b[i] != 0);
-  }
-  return large != 0;
-}
-
-// Whether the fast rung serves: float tensors that the check above runs through quickly, and it finds nothing.
-bool takes_fast_fmod(const TensorIterator& iter) {
-  if (iter.dtype() != kFloat || iter.ndim() != 1 || iter.strides(1)[0] != sizeof(float)) {
-    return false;
-  }
-  const int64_t step = iter.strides(2)[0];
-  return (step == 0 || step == sizeof(float)) &&
-         !has_large_quotient(static_cast<const float*>(iter.data_ptr(1)), static_cast<const float*>(iter.data_ptr(2)),
-                             step, iter.numel());
+// out = finish(a, b, fmod(a, b)), computed in float for the 16-bit floats.
+template <typename Finish>
+void floating_remainder_kernel(TensorIterator& iter, const char* name, const Finish& finish) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    two_rungs_kernel(
+        iter, [](scalar_t a, scalar_t b) { return has_small_quotient(opmath_t(a), opmath_t(b)); },
+        [finish](scalar_t a, scalar_t b) -> scalar_t {
+          return finish(opmath_t(a), opmath_t(b), vec_fmod(opmath_t(a), opmath_t(b)));
+        },
+        [finish](scalar_t a, scalar_t b) -> scalar_t {
+          return finish(opmath_t(a), opmath_t(b), std::fmod(opmath_t(a), opmath_t(b)));
+        });
+  });
 }
 
 void div_trunc_kernel(TensorIterator& iter) {
@@ -103,15 +89,8 @@ void div_floor_kernel(TensorIterator& iter) {
     });
     return;
   }
-  if (takes_fast_fmod(iter)) {
-    return cpu_kernel(iter, [](float a, float b) -> float { return div_floor_floating(a, b, vec_fmod(a, b)); });
-  }
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "div_floor_cpu", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
-      return div_floor_floating<opmath_t>(a, b, std::fmod(opmath_t(a), opmath_t(b)));
-    });
-  });
+  floating_remainder_kernel(iter, "div_floor_cpu",
+                            [](auto a, auto b, auto mod) { return div_floor_floating(a, b, mod); });
 }
 
 // The remainder has the divisor's sign, as in Python.
@@ -126,15 +105,7 @@ void remainder_kernel(TensorIterator& iter) {
     });
     return;
   }
-  if (takes_fast_fmod(iter)) {
-    return cpu_kernel(iter, [](float a, float b) -> float { return signed_as_divisor(vec_fmod(a, b), b); });
-  }
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "remainder_cpu", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
-      return signed_as_divisor<opmath_t>(std::fmod(opmath_t(a), opmath_t(b)), b);
-    });
-  });
+  floating_remainder_kernel(iter, "remainder_cpu", [](auto, auto b, auto mod) { return signed_as_divisor(mod, b); });
 }
 
 // The remainder has the dividend's sign, as in C.
@@ -148,13 +119,7 @@ void fmod_kernel(TensorIterator& iter) {
     });
     return;
   }
-  if (takes_fast_fmod(iter)) {
-    return cpu_kernel(iter, [](float a, float b) -> float { return vec_fmod(a, b); });
-  }
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "fmod_cpu", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return std::fmod(opmath_t(a), opmath_t(b)); });
-  });
+  floating_remainder_kernel(iter, "fmod_cpu", [](auto, auto, auto mod) { return mod; });
 }
 
 } // namespace

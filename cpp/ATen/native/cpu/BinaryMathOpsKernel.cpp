@@ -74,36 +74,23 @@ void ldexp_kernel(TensorIterator& iter) {
   });
 }
 
-// One step in the 16 bits of a Half or BFloat16: their order is that of the numbers, sign apart.
+// One step in the bits: their order is that of the numbers, sign apart.
 template <typename T>
-T next_reduced(T a, T b) {
-  const float from = a, to = b;
-  if (from != from || to != to) {
-    return from + to;
-  }
-  if (from == to) {
-    return b;
-  }
-  uint16_t bits;
+T next_after(T a, T b) {
+  using bits_t = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
+  constexpr auto kSign = static_cast<bits_t>(bits_t(1) << (8 * sizeof(T) - 1));
+  const opmath_type<T> from = a, to = b;
+  bits_t bits;
   std::memcpy(&bits, &a, sizeof(bits));
-  if (from == 0) {
-    bits = to < 0 ? 0x8001 : 0x0001;
-  } else {
-    bits += (from < to) == (from > 0) ? 1 : -1;
-  }
+  const bits_t away = bits + 1, smallest = to < 0 ? kSign | 1 : 1, toward = bits - 1;
+  bits = from == 0 ? smallest : (from < to) == (from > 0) ? away : toward;
   std::memcpy(&a, &bits, sizeof(bits));
-  return a;
+  return (from != from) | (to != to) ? static_cast<T>(from + to) : from == to ? b : a;
 }
 
 void nextafter_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "nextafter_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
-      if constexpr (std::is_same_v<scalar_t, opmath_type<scalar_t>>) {
-        return std::nextafter(a, b);
-      } else {
-        return next_reduced(a, b);
-      }
-    });
+    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return next_after(a, b); });
   });
 }
 

@@ -2,7 +2,7 @@
 // Functions of real numbers that models are full of; the rest is in UnaryMathKernel.cpp. The iterator has made floats
 // of integers. The 16-bit floats compute in float.
 #include <ATen/native/UnaryOps.h>
-#include <ATen/native/cpu/Loops.h>
+#include <ATen/native/cpu/TwoRungs.h>
 #include <ATen/native/cpu/VectorMathWide.h>
 
 #include <cmath>
@@ -54,45 +54,26 @@ void log1p_kernel(TensorIterator& iter) {
   });
 }
 
-// The fast rung of sine, cosine and tangent takes no angle past kLargestAngle: it is for tensors that have none.
-TARGET_CLONES static bool has_far_angle(const float* x, int64_t n) {
-  int32_t far = 0;
-  for (int64_t i = 0; i < n; i++) {
-    far |= !(std::fabs(x[i]) <= kLargestAngle);
-  }
-  return far != 0;
-}
-
-bool takes_fast_angles(const TensorIterator& iter) {
-  return iter.dtype() == kFloat && iter.is_contiguous() &&
-         !has_far_angle(static_cast<const float*>(iter.data_ptr(1)), iter.numel());
+// The fast rung takes no angle past kLargestAngle.
+template <typename Fast, typename Exact>
+void angle_function_kernel(TensorIterator& iter, const char* name, const Fast& fast, const Exact& exact) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    two_rungs_kernel(
+        iter, [](scalar_t a) { return std::fabs(opmath_t(a)) <= kLargestAngle; },
+        [fast](scalar_t a) -> scalar_t { return fast(opmath_t(a)); },
+        [exact](scalar_t a) -> scalar_t { return exact(opmath_t(a)); });
+  });
 }
 
 void sin_kernel(TensorIterator& iter) {
-  if (takes_fast_angles(iter)) {
-    return cpu_kernel(iter, [](float a) -> float { return vec_sin(a); });
-  }
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "sin_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::sin(opmath_type<scalar_t>(a)); });
-  });
+  angle_function_kernel(iter, "sin_cpu", [](auto a) { return vec_sin(a); }, [](auto a) { return std::sin(a); });
 }
-
 void cos_kernel(TensorIterator& iter) {
-  if (takes_fast_angles(iter)) {
-    return cpu_kernel(iter, [](float a) -> float { return vec_cos(a); });
-  }
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "cos_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::cos(opmath_type<scalar_t>(a)); });
-  });
+  angle_function_kernel(iter, "cos_cpu", [](auto a) { return vec_cos(a); }, [](auto a) { return std::cos(a); });
 }
-
 void tan_kernel(TensorIterator& iter) {
-  if (takes_fast_angles(iter)) {
-    return cpu_kernel(iter, [](float a) -> float { return vec_tan(a); });
-  }
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "tan_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::tan(opmath_type<scalar_t>(a)); });
-  });
+  angle_function_kernel(iter, "tan_cpu", [](auto a) { return vec_tan(a); }, [](auto a) { return std::tan(a); });
 }
 
 void tanh_kernel(TensorIterator& iter) {

@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/cpu/vec/vec_base.h (exp, tanh), third_party/sleef
 // The fast rung of some functions for float: no branch, no call, so the compiler makes vector instructions of a loop
-// around them. Exponential and logarithm have one for double, too. The naive rung is the C library's function, which
-// the others take for double. VectorMathWide.h has what is made of these.
+// around them; most have one for double, too. The naive rung is the C library's function, which the others take for
+// double. VectorMathWide.h has what is made of these.
 #pragma once
 
 #include <cmath>
@@ -65,14 +65,8 @@ VECTOR_MATH double pow2i_double(int32_t n) {
   return f;
 }
 
-// The same with the Taylor series, whose 14th term is past the digits of a double, and ln2 split as fdlibm does.
-VECTOR_MATH double vec_exp(double x) {
-  constexpr double kLog2e = 1.4426950408889634074, kLn2Hi = 6.93147180369123816490e-01,
-                   kLn2Lo = 1.90821492927058770002e-10;
-  constexpr double kRound = 6755399441055744.; // 1.5 * 2^52
-  const double clamped = x > 710. ? 710. : x < -746. ? -746. : x;
-  const double n = (clamped * kLog2e + kRound) - kRound;
-  const double r = (clamped - n * kLn2Hi) - n * kLn2Lo;
+// The same by the Taylor series, whose 14th term is past the digits of a double.
+VECTOR_MATH double exp_minus_one_series(double r) {
   double p = 1. / 6227020800.;
   p = p * r + 1. / 479001600.;
   p = p * r + 1. / 39916800.;
@@ -85,7 +79,18 @@ VECTOR_MATH double vec_exp(double x) {
   p = p * r + 1. / 24.;
   p = p * r + 1. / 6.;
   p = p * r + 1. / 2.;
-  p = p * (r * r) + r + 1.;
+  return p * (r * r) + r;
+}
+
+constexpr double kLog2e = 1.4426950408889634074;
+constexpr double kLn2Hi = 6.93147180369123816490e-01, kLn2Lo = 1.90821492927058770002e-10; // as fdlibm splits it
+constexpr double kRound = 6755399441055744.;                                               // 1.5 * 2^52
+
+VECTOR_MATH double vec_exp(double x) {
+  const double clamped = x > 710. ? 710. : x < -746. ? -746. : x;
+  const double n = (clamped * kLog2e + kRound) - kRound;
+  const double r = (clamped - n * kLn2Hi) - n * kLn2Lo;
+  const double p = exp_minus_one_series(r) + 1.;
   const int32_t exponent = x == x ? static_cast<int32_t>(n) : 0, half = exponent >> 1;
   return p * pow2i_double(half) * pow2i_double(exponent - half);
 }
@@ -102,10 +107,6 @@ VECTOR_MATH float vec_tanh(float x) {
   const float near = ax + ax * (z * p);
   return std::copysign(ax < 0.625f ? near : far, x);
 }
-VECTOR_MATH double vec_tanh(double x) {
-  return std::tanh(x);
-}
-
 // 2^x = 2^n e^(r ln2), n the nearest integer.
 VECTOR_MATH float vec_exp2(float x) {
   const float clamped = x > 129.f ? 129.f : x < -151.f ? -151.f : x;
@@ -116,7 +117,11 @@ VECTOR_MATH float vec_exp2(float x) {
   return p * pow2i(half) * pow2i(exponent - half);
 }
 VECTOR_MATH double vec_exp2(double x) {
-  return std::exp2(x);
+  const double clamped = x > 1025. ? 1025. : x < -1076. ? -1076. : x;
+  const double n = (clamped + kRound) - kRound;
+  const double p = exp_minus_one_series((clamped - n) * 0.69314718055994530942) + 1.;
+  const int32_t exponent = x == x ? static_cast<int32_t>(n) : 0, half = exponent >> 1;
+  return p * pow2i_double(half) * pow2i_double(exponent - half);
 }
 
 // e^x - 1 = 2^n (e^r - 1) + (2^n - 1), where the first bracket keeps its digits for small x (n = 0). 2^(n-1) instead,
@@ -131,7 +136,17 @@ VECTOR_MATH float vec_expm1(float x) {
   return 2.f * (p * half_scale + (half_scale - 0.5f));
 }
 VECTOR_MATH double vec_expm1(double x) {
-  return std::expm1(x);
+  const double clamped = x > 710. ? 710. : x < -50. ? -50. : x;
+  const double n = (clamped * kLog2e + kRound) - kRound;
+  const double r = (clamped - n * kLn2Hi) - n * kLn2Lo;
+  const double half_scale = pow2i_double((x == x ? static_cast<int32_t>(n) : 0) - 1);
+  return 2. * (exp_minus_one_series(r) * half_scale + (half_scale - 0.5));
+}
+
+// tanh x = (1 - e^-2|x|) / (1 + e^-2|x|), where e^-2|x| - 1 has its digits near zero, too.
+VECTOR_MATH double vec_tanh(double x) {
+  const double e = vec_expm1(-2. * std::fabs(x));
+  return std::copysign(-e / (e + 2.), x);
 }
 
 // x = m 2^e with m in [sqrt(1/2), sqrt(2)), for positive finite x; subnormal numbers are brought up first. log m by its
@@ -172,7 +187,6 @@ VECTOR_MATH float vec_log(float x) {
 // log m = 2 artanh(s) for s = (m - 1) / (m + 1), by its Taylor series: |s| < 0.172, so the 11th term is past the digits
 // of a double. Written so that f = m - 1, which is exact, comes in last (fdlibm).
 VECTOR_MATH double vec_log(double x) {
-  constexpr double kLn2Hi = 6.93147180369123816490e-01, kLn2Lo = 1.90821492927058770002e-10;
   const bool subnormal = x < std::numeric_limits<double>::min();
   const double scaled = subnormal ? x * 18014398509481984. : x; // 2^54
   int64_t bits;
@@ -200,14 +214,12 @@ VECTOR_MATH double vec_log2(double x) {
 }
 
 // log(1 + x): u = 1 + x has lost the end of x; what it lost, over u, is the correction.
-VECTOR_MATH float vec_log1p(float x) {
-  const float u = 1.f + x;
-  const float correction = (x - (u - 1.f)) / u;
-  const bool regular = u > 0.f && u < std::numeric_limits<float>::infinity();
-  return vec_log(u) + (regular ? correction : 0.f);
-}
-VECTOR_MATH double vec_log1p(double x) {
-  return std::log1p(x);
+template <typename T>
+VECTOR_MATH T vec_log1p(T x) {
+  const T u = T(1) + x;
+  const T correction = (x - (u - T(1))) / u;
+  const bool regular = u > T(0) && u < std::numeric_limits<T>::infinity();
+  return vec_log(u) + (regular ? correction : T(0));
 }
 
 // Near zero an odd polynomial, further out 1 - e^q(|x|); least-squares fits of degree 6 in x^2 and 8 in |x|. Past 4, a
@@ -227,14 +239,13 @@ VECTOR_MATH double vec_erf(double x) {
   return std::erf(x);
 }
 
-// For |x| up to here the reduction below is exact; NaN and infinity have none.
+// For |x| up to here the reductions below are exact; NaN and infinity have none.
 constexpr float kLargestAngle = 1e6f;
 
 // x = n pi/2 + r with |r| <= pi/4, in double; pi/2 in two parts, so that n times the first is exact. Quarter turns:
 // sine, cosine, and the two again with the other sign.
 VECTOR_MATH float sine_of_quarter(float x, int32_t quarter) {
   constexpr double kPio2Hi = 1.57079632673412561417, kPio2Lo = 6.07710050650619224932e-11;
-  constexpr double kRound = 6755399441055744.; // 1.5 * 2^52
   const double n = (x * 0.636619772367581343 + kRound) - kRound;
   const auto r = static_cast<float>((x - n * kPio2Hi) - n * kPio2Lo);
   quarter += static_cast<int32_t>(n);
@@ -247,10 +258,41 @@ VECTOR_MATH float sine_of_quarter(float x, int32_t quarter) {
   const float value = (quarter & 1) != 0 ? cosine : sine;
   return (quarter & 2) != 0 ? -value : value;
 }
-VECTOR_MATH float vec_sin(float x) {
+
+// The same for double: r in two parts, by pi/2 in three, and the polynomials of fdlibm.
+VECTOR_MATH double sine_of_quarter(double x, int32_t quarter) {
+  constexpr double kPio2Hi = 1.57079632673412561417, kPio2Mid = 6.07710050630396597660e-11,
+                   kPio2Lo = 2.02226624879595063154e-21;
+  const double n = (x * 0.636619772367581343 + kRound) - kRound;
+  const double first = x - n * kPio2Hi, second = first - n * kPio2Mid;
+  const double rest = n * kPio2Lo - ((first - second) - n * kPio2Mid);
+  const double r = second - rest, r_low = (second - r) - rest;
+  quarter += static_cast<int32_t>(n);
+  const double z = r * r;
+  double s = 1.58969099521155010221e-10;
+  s = s * z - 2.50507602534068634195e-08;
+  s = s * z + 2.75573137070700676789e-06;
+  s = s * z - 1.98412698298579493134e-04;
+  s = s * z + 8.33333333332248946124e-03;
+  double c = -1.13596475577881948265e-11;
+  c = c * z + 2.08757232129817482790e-09;
+  c = c * z - 2.75573143513906633035e-07;
+  c = c * z + 2.48015872894767294178e-05;
+  c = c * z - 1.38888888888741095749e-03;
+  c = c * z + 4.16666666666666019037e-02;
+  const double sine = r - ((z * (0.5 * r_low - z * r * s) - r_low) + z * r * 1.66666666666666324348e-01);
+  const double half = 0.5 * z, most = 1. - half;
+  const double cosine = most + (((1. - most) - half) + (z * z * c - r * r_low));
+  const double value = (quarter & 1) != 0 ? cosine : sine;
+  return (quarter & 2) != 0 ? -value : value;
+}
+
+template <typename T>
+VECTOR_MATH T vec_sin(T x) {
   return sine_of_quarter(x, 0);
 }
-VECTOR_MATH float vec_cos(float x) {
+template <typename T>
+VECTOR_MATH T vec_cos(T x) {
   return sine_of_quarter(x, 1);
 }
 

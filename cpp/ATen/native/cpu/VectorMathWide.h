@@ -12,8 +12,7 @@ namespace reftorch::at::native {
 
 // vec_exp in double, but only so many terms that nothing is missing from a float, and a range just past floats'.
 VECTOR_MATH double wide_exp(double x) {
-  constexpr double kLog2e = 1.4426950408889634074, kLn2 = 0.69314718055994530942;
-  constexpr double kRound = 6755399441055744.; // 1.5 * 2^52
+  constexpr double kLn2 = 0.69314718055994530942;
   const double clamped = x > 200. ? 200. : x < -200. ? -200. : x;
   const double n = (clamped * kLog2e + kRound) - kRound, r = clamped - n * kLn2;
   double p = 1. / 362880.;
@@ -57,8 +56,13 @@ VECTOR_MATH float vec_sinh(float x) {
   const double a = std::fabs(double(x)), e = wide_exp(a);
   return std::copysign(static_cast<float>(a < kNearZero ? a : 0.5 * (e - 1. / e)), x);
 }
+// Past here e^-x is less than the last bit of e^x, whose root is squared: e^x itself may be no double where half of it
+// is.
+constexpr double kFarFromZero = 22.;
+
 VECTOR_MATH double vec_sinh(double x) {
-  return std::sinh(x);
+  const double a = std::fabs(x), e = vec_expm1(a), root = vec_exp(0.5 * a);
+  return std::copysign(a > kFarFromZero ? 0.5 * root * root : 0.5 * (e + e / (e + 1.)), x);
 }
 
 VECTOR_MATH float vec_cosh(float x) {
@@ -66,7 +70,8 @@ VECTOR_MATH float vec_cosh(float x) {
   return static_cast<float>(0.5 * (e + 1. / e));
 }
 VECTOR_MATH double vec_cosh(double x) {
-  return std::cosh(x);
+  const double root = vec_exp(0.5 * std::fabs(x)), e = vec_exp(x);
+  return std::fabs(x) > kFarFromZero ? 0.5 * root * root : 0.5 * (e + 1. / e);
 }
 
 VECTOR_MATH float vec_asinh(float x) {
@@ -90,7 +95,8 @@ VECTOR_MATH float vec_atanh(float x) {
   return std::copysign(static_cast<float>(a < kNearZero ? a : log), x);
 }
 VECTOR_MATH double vec_atanh(double x) {
-  return std::atanh(x);
+  const double a = std::fabs(x);
+  return std::copysign(0.5 * vec_log1p(2. * a / (1. - a)), x);
 }
 
 // a^b = e^(b log |a|); the sign of a negative base stays where b is odd, and there is no root of one. What C says of 1,
@@ -149,7 +155,8 @@ VECTOR_MATH float vec_erfinv(float x) {
 constexpr float kPio2High = 1.57079637f, kPio2Low = -4.37113883e-8f; // pi / 2 in two floats
 
 // Sine over cosine, by sine_of_quarter's reduction; for |x| up to kLargestAngle.
-VECTOR_MATH float vec_tan(float x) {
+template <typename T>
+VECTOR_MATH T vec_tan(T x) {
   return sine_of_quarter(x, 0) / sine_of_quarter(x, 1);
 }
 
@@ -221,14 +228,28 @@ VECTOR_MATH double vec_acos(double x) {
 
 // --- remainders ------------------------------------------------------------------------------------------------------
 
-// a - trunc(a / b) b, without an error where |a / b| < kLargestQuotient: two floats whose quotient is no whole number
-// are further from one than a double's rounding reaches, and the product fits.
-constexpr double kLargestQuotient = 1 << 28;
+// Whether |a / b| is small enough for vec_fmod; there is nothing to be exact about where a is endless or b is zero.
+template <typename T>
+VECTOR_MATH bool has_small_quotient(T a, T b) {
+  constexpr T kLargest = std::is_same_v<T, float> ? T(1 << 28) : T(int64_t(1) << 52),
+              kMax = std::numeric_limits<T>::max();
+  return (std::fabs(a) < std::fabs(b) * kLargest) | (std::fabs(a) > kMax) | (a != a) | (b != b) | (b == 0);
+}
+
+// a - trunc(a / b) b, without an error: two floats whose quotient is no whole number are further from one than a
+// double's rounding reaches, and the product fits.
 VECTOR_MATH float vec_fmod(float a, float b) {
   const double wide = b, mod = double(a) - std::trunc(double(a) / wide) * wide;
   constexpr float kMax = std::numeric_limits<float>::max();
   const bool endless = (std::fabs(b) > kMax) & (std::fabs(a) <= kMax); // leaves every number as it is
   return std::copysign(static_cast<float>(endless ? double(a) : mod), a);
+}
+// In doubles alone the quotient may round up to a whole number: then one b too many was taken. What is left of the
+// product's digits a fused operation sees.
+VECTOR_MATH double vec_fmod(double a, double b) {
+  const double x = std::fabs(a), y = std::fabs(b), mod = std::fma(-std::trunc(x / y), y, x);
+  const bool endless = (y > std::numeric_limits<double>::max()) & (x <= std::numeric_limits<double>::max());
+  return std::copysign(endless ? x : mod < 0 ? mod + y : mod, a);
 }
 
 VECTOR_MATH float vec_hypot(float a, float b) {
@@ -236,8 +257,13 @@ VECTOR_MATH float vec_hypot(float a, float b) {
   const auto root = static_cast<float>(std::sqrt(double(a) * double(a) + double(b) * double(b)));
   return (std::fabs(a) == kInf) | (std::fabs(b) == kInf) ? kInf : root;
 }
+// The squares of numbers far from 1 may be none: such are brought near it first, by a power of two.
 VECTOR_MATH double vec_hypot(double a, double b) {
-  return std::hypot(a, b);
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const double x = std::fabs(a), y = std::fabs(b), larger = x > y ? x : y;
+  const double scale = larger > 0x1p500 ? 0x1p-600 : larger < 0x1p-400 ? 0x1p600 : 1.;
+  const double root = std::sqrt(x * scale * (x * scale) + y * scale * (y * scale)) / scale;
+  return (x == kInf) | (y == kInf) ? kInf : root;
 }
 
 } // namespace reftorch::at::native

@@ -48,6 +48,32 @@ double worst_ulps(float limit, Fast fast, Naive naive) {
   return worst;
 }
 
+// The same of a double.
+double units(double got, double want) {
+  if (got == want || (std::isnan(got) && std::isnan(want))) {
+    return 0;
+  }
+  const double size = std::abs(want);
+  return std::abs(got - want) / (std::nextafter(size, std::numeric_limits<double>::infinity()) - size);
+}
+
+// The worst over doubles of both signs, up to `limit`: as many near zero as far from it.
+template <typename Fast, typename Naive>
+double worst_units(double limit, Fast fast, Naive naive) {
+  double worst = 0;
+  for (double x = limit; x > 1e-300; x *= 0.999) {
+    worst = std::max({worst, units(fast(x), naive(x)), units(fast(-x), naive(-x))});
+  }
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  for (double x : {0., -0., 1., -1., inf, -inf, double(kNan)}) {
+    worst = std::max(worst, units(fast(x), naive(x)));
+  }
+  return worst;
+}
+
+#define WORST_OF_DOUBLES(name, limit) \
+  worst_units(limit, [](double x) { return vec_##name(x); }, [](double x) { return std::name(x); })
+
 #define WORST(name, limit) \
   worst_ulps(limit, [](float x) { return vec_##name(x); }, [](double x) { return std::name(x); })
 
@@ -64,6 +90,29 @@ TEST_CASE("what computes in double is within six tenths of a unit") {
   CHECK(WORST(acosh, kInf) < 0.6);
   CHECK(WORST(atanh, kInf) < 0.6);
   CHECK(WORST(erfc, kInf) < 0.7);
+}
+
+TEST_CASE("functions of doubles are within a few units") {
+  CHECK(WORST_OF_DOUBLES(exp2, 1100) < 2);
+  CHECK(WORST_OF_DOUBLES(expm1, 720) < 3);
+  CHECK(WORST_OF_DOUBLES(log1p, 1e300) < 2);
+  CHECK(WORST_OF_DOUBLES(tanh, 1e3) < 4);
+  CHECK(WORST_OF_DOUBLES(sinh, 720) < 4);
+  CHECK(WORST_OF_DOUBLES(cosh, 720) < 4);
+  CHECK(WORST_OF_DOUBLES(atanh, 2) < 4);
+  CHECK(WORST_OF_DOUBLES(sin, kLargestAngle) < 2);
+  CHECK(WORST_OF_DOUBLES(cos, kLargestAngle) < 2);
+  CHECK(WORST_OF_DOUBLES(tan, kLargestAngle) < 4);
+  for (int n = 1; n < 600000; n += 7) { // next to a zero of the sine, where most digits of the angle cancel
+    const double x = n * M_PI;
+    CHECK(units(vec_sin(x), std::sin(x)) < 2);
+  }
+}
+
+TEST_CASE("hypot of doubles whose squares are none") {
+  for (double scale : {1e-320, 1e-300, 1e-160, 1e-110, 1., 1e140, 1e160, 1e307}) {
+    CHECK(units(vec_hypot(3 * scale, -4 * scale), std::hypot(3 * scale, -4 * scale)) < 2);
+  }
 }
 
 TEST_CASE("erfinv undoes erf") {
@@ -97,9 +146,14 @@ TEST_CASE("functions of two numbers, at the corners and between") {
     CHECK(ulps(vec_atan2(a, b), std::atan2(double(a), double(b))) < 2);
     CHECK(ulps(vec_hypot(a, b), std::hypot(double(a), double(b))) < 0.6);
     CHECK(std::signbit(vec_atan2(a, b)) == std::signbit(std::atan2(a, b)));
-    if (!(std::abs(double(a)) >= kLargestQuotient * std::abs(double(b))) || std::isinf(a) || b == 0) {
+    if (has_small_quotient(a, b)) {
       CHECK(ulps(vec_fmod(a, b), std::fmod(a, b)) == 0);
     }
+    const double x = double(a) * 1.1, y = double(b) * 1.7; // in all the digits of a double
+    if (has_small_quotient(x, y)) {
+      CHECK(units(vec_fmod(x, y), std::fmod(x, y)) == 0);
+    }
+    CHECK(units(vec_hypot(x, y), std::hypot(x, y)) < 2);
   };
   for (float a : kCorners) {
     for (float b : kCorners) {

@@ -1,0 +1,58 @@
+// Mirrors: aten/src/ATen/native/cpu/Loops.h (cpu_kernel_vec: a scalar function and a vectorized one)
+// For functions whose fast rung is right for the usual arguments alone, as a sine without a branch is for all but huge
+// angles: the elements come in blocks, and a block with an unusual one takes the exact rung.
+#pragma once
+
+#include <ATen/native/cpu/Loops.h>
+
+namespace reftorch::at::native {
+
+template <typename Fits, typename... Args>
+TARGET_CLONES static bool all_fit(int64_t n, Fits fits, const Args*... args) {
+  int32_t unfit = 0;
+  for (int64_t i = 0; i < n; i++) {
+    unfit |= !fits(args[i]...);
+  }
+  return unfit == 0;
+}
+
+template <typename Fits, typename Fast, typename Exact, size_t... I>
+void two_rungs_loop(char* const* data, const int64_t* strides, int64_t n, const Fits& fits, const Fast& fast,
+                    const Exact& exact, std::index_sequence<I...>) {
+  using traits = function_traits<Fast>;
+  using R = typename traits::result_type;
+  const bool dense = strides[0] == int64_t(sizeof(R));
+  BlockBuffer<R> results;
+  std::tuple<BlockBuffer<arg_type<traits, I>>...> buffers;
+  for (int64_t begin = 0; begin < n; begin += kBlockWidth) {
+    const int64_t width = std::min(kBlockWidth, n - begin);
+    R* out = dense ? reinterpret_cast<R*>(data[0]) + begin : results.values;
+    const std::tuple<const arg_type<traits, I>*...> args{
+        std::get<I>(buffers).block(data[I + 1], strides[I + 1], begin, width)...};
+    if (all_fit(width, fits, std::get<I>(args)...)) {
+      vectorized_loop(out, std::get<I>(args)..., width, fast);
+    } else {
+      vectorized_loop(out, std::get<I>(args)..., width, exact);
+    }
+    for (int64_t i = 0; !dense && i < width; i++) {
+      *reinterpret_cast<R*>(data[0] + (begin + i) * strides[0]) = out[i];
+    }
+  }
+}
+
+// Applies `fast` to the elements of each block that `fits` is true of, `exact` to those of the others.
+template <typename Fits, typename Fast, typename Exact>
+void two_rungs_kernel(TensorIterator& iter, const Fits& fits, const Fast& fast, const Exact& exact) {
+  constexpr int ntensors = function_traits<Fast>::arity + 1;
+  iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+    char* row[ntensors];
+    for (int64_t j = 0; j < size1; j++) {
+      for (int k = 0; k < ntensors; k++) {
+        row[k] = data[k] + j * strides[ntensors + k];
+      }
+      two_rungs_loop(row, strides, size0, fits, fast, exact, std::make_index_sequence<ntensors - 1>());
+    }
+  });
+}
+
+} // namespace reftorch::at::native
