@@ -243,8 +243,8 @@ def test_copies_do_not() -> None:
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
 def test_flips_of_every_width(dtype: str) -> None:
     x = reftorch.randint(0, 100, (5, 37, 3)).to(getattr(reftorch, dtype))
-    for dims in ((), (0,), (1,), (2,), (0, 2), (0, 1, 2)):
-        for source in (x, x.transpose(0, 1), x[:, 1:]):
+    for dims in ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)):
+        for source in (x, x.transpose(0, 1), x.permute(2, 0, 1), x[:, 1:], x[:1].expand(4, -1, -1)):
             assert (source.flip(dims).numpy() == np.flip(source.numpy(), dims)).all()
 
 

@@ -7,6 +7,7 @@
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace reftorch::at::native {
@@ -15,25 +16,50 @@ DEFINE_DISPATCH(flip_stub)
 
 // --- reversal --------------------------------------------------------------------------------------------------------
 
-// One pass for each flipped dimension, the last into the result where that is dense.
+// The dimensions that are walked backwards, in the order of memory; neighbours of which all are flipped are one, so
+// that a matrix flipped both ways is one long row.
+static SmallVector<DimShape, 4> flipped_runs(const Tensor& dense, const std::bitset<dim_bitset_size>& flipped) {
+  DimVector order;
+  for (int64_t d = 0; d < dense.dim(); d++) {
+    if (dense.sizes()[d] > 1) {
+      order.push_back(d);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return dense.strides()[a] > dense.strides()[b]; });
+  SmallVector<DimShape, 4> runs;
+  bool in_run = false;
+  int64_t outer = 1;
+  for (int64_t d : order) {
+    if (flipped[d] && in_run) {
+      runs.back().n *= dense.sizes()[d];
+    } else if (flipped[d]) {
+      runs.push_back({outer, dense.sizes()[d], 1});
+    }
+    in_run = flipped[d];
+    outer *= dense.sizes()[d];
+  }
+  for (DimShape& run : runs) {
+    run.inner = outer / (run.outer * run.n);
+  }
+  return runs;
+}
+
+// One pass for each run, the last into the result.
 static Tensor flip(const Tensor& self, IntArrayRef dims) {
   const auto flipped = dims.empty() ? std::bitset<dim_bitset_size>() : dim_list_to_bitset(dims, self.dim());
   Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
-  Tensor current = self.contiguous();
-  DimVector passes;
-  for (int64_t d = 0; d < self.dim(); d++) {
-    if (flipped[d] && self.sizes()[d] > 1 && self.numel() > 0) {
-      passes.push_back(d);
-    }
+  const auto runs = self.numel() > 0 ? flipped_runs(result, flipped) : SmallVector<DimShape, 4>();
+  Tensor current = self;
+  if (runs.empty() || self.strides() != result.strides()) {
+    current = runs.empty() ? result : empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
+    at::copy_(current, self);
   }
-  for (size_t k = 0; k < passes.size(); k++) {
-    const bool into_result = k + 1 == passes.size() && result.is_contiguous();
-    const Tensor next = into_result ? result : detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
-    flip_stub(self.device().type(), next, current, passes[k]);
+  for (size_t k = 0; k < runs.size(); k++) {
+    const Tensor next =
+        k + 1 == runs.size() ? result : detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
+    flip_stub(self.device().type(), next, current, runs[k]);
     current = next;
-  }
-  if (!current.is_same(result)) {
-    at::copy_(result, current);
   }
   return result;
 }

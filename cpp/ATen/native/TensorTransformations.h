@@ -3,11 +3,12 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/native/DispatchStub.h>
+#include <ATen/native/ReduceOps.h>
 
 namespace reftorch::at::native {
 
-// out, in: dense, of the same shape; `dim` of at least two elements is walked backwards.
-using flip_fn = void (*)(const Tensor& out, const Tensor& in, int64_t dim);
+// out, in: dense memory seen as (outer, n, inner), of which n is walked backwards.
+using flip_fn = void (*)(const Tensor& out, const Tensor& in, DimShape shape);
 DECLARE_DISPATCH(flip_fn, flip_stub)
 
 } // namespace reftorch::at::native

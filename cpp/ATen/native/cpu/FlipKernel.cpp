@@ -28,11 +28,11 @@ void reverse_rows(T* out, const T* in, int64_t outer, int64_t n, int64_t inner) 
   }
 }
 
-void flip_kernel(const Tensor& out, const Tensor& in, int64_t dim) {
-  const int64_t n = in.sizes()[dim], inner = in.strides()[dim], outer = in.numel() / (n * inner);
+void flip_kernel(const Tensor& out, const Tensor& in, DimShape shape) {
   auto reverse = [&](auto element) {
     using T = decltype(element);
-    reverse_rows(static_cast<T*>(out.data_ptr()), static_cast<const T*>(in.data_ptr()), outer, n, inner);
+    reverse_rows(static_cast<T*>(out.data_ptr()), static_cast<const T*>(in.data_ptr()), shape.outer, shape.n,
+                 shape.inner);
   };
   switch (in.itemsize()) {
     case 1: return reverse(uint8_t());
