@@ -227,7 +227,8 @@ void index_put_kernel(const Tensor& written, const Tensor& read, const Tensor& i
 void masked_fill_kernel(TensorIterator& iter, const Scalar& value_scalar) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "masked_fill", [&] {
     const auto value = value_scalar.to<scalar_t>();
-    cpu_kernel(iter, [value](scalar_t self, bool mask) -> scalar_t { return mask ? value : self; });
+    // The mask as bytes: of bool no vector instructions are made.
+    cpu_kernel(iter, [value](scalar_t self, uint8_t mask) -> scalar_t { return mask != 0 ? value : self; });
   });
 }
 

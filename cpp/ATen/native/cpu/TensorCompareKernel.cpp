@@ -6,14 +6,11 @@
 namespace reftorch::at::native {
 namespace {
 
-// Elements are moved, never computed with: their width is all that matters. A mask of all or no bits picks one of the
-// words: without a branch, so that the loop becomes vector instructions.
+// Elements are moved, never computed with: their width is all that matters. The condition as a byte: of bool no vector
+// instructions are made.
 template <typename word_t>
 void where_kernel_width(TensorIterator& iter) {
-  cpu_kernel(iter, [](bool condition, word_t self, word_t other) -> word_t {
-    const word_t mask = word_t(0) - word_t(condition);
-    return (self & mask) | (other & ~mask);
-  });
+  cpu_kernel(iter, [](uint8_t condition, word_t self, word_t other) { return condition != 0 ? self : other; });
 }
 
 void where_kernel_impl(TensorIterator& iter) {
