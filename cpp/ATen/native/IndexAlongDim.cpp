@@ -205,10 +205,12 @@ static void index_fill_out(const Tensor& self, int64_t dim, const Tensor& index,
   const Tensor rows = self.dim() == 0 ? as_view(out, int64_t(1), int64_t(1)) : out; // a number is a row of one
   DimVector shape(rows.sizes());
   shape[dim] = index.numel();
-  Tensor number = detail::empty_generic({}, self.scalar_type(), self.device());
-  fill_impl(number, value);
   if (index.numel() > 0 && self.numel() > 0) {
-    put_slices(rows, dim, index, at::expand(number, shape), shape, IndexRule::Use::Fill, ReductionType::REPLACE);
+    DimVector slice(shape);
+    slice[dim] = 1;
+    Tensor filled = detail::empty_generic(slice, self.scalar_type(), self.device()); // dense, as slices move fastest
+    fill_impl(filled, value);
+    put_slices(rows, dim, index, at::expand(filled, shape), shape, IndexRule::Use::Fill, ReductionType::REPLACE);
   }
 }
 

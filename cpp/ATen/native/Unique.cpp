@@ -6,6 +6,7 @@
 #include <ATen/Functions.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
+#include <ATen/native/IndexKernel.h>
 #include <ATen/native/Sorting.h>
 #include <ATen/native/TensorFactories.h>
 
@@ -66,6 +67,10 @@ static Unique unique_elements(const Tensor& self, bool sort, bool return_inverse
     places = detail::empty_generic(flat.sizes(), kLong, flat.device());
     sort_stub(flat.device().type(), sorted, places, flat, 0, /*descending=*/false);
     flat = sorted;
+  }
+  if (!return_inverse && !return_counts) {
+    const Tensor starts = run_starts_stub(flat.device().type(), at::view(flat, {-1, 1}), Tensor());
+    return {masked_select_stub(flat.device().type(), flat, starts), nothing(self), nothing(self)};
   }
   const Runs runs = find_runs(at::view(flat, {-1, 1}), Tensor(), places, return_inverse);
   return {at::index_select(flat, 0, runs.first), return_inverse ? at::view(runs.inverse, self.sizes()) : nothing(self),
