@@ -7,7 +7,6 @@
 #include <ATen/native/cpu/VectorMath.h>
 
 #include <cmath>
-#include <vector>
 
 namespace reftorch::at::native {
 namespace {
@@ -171,7 +170,7 @@ void vec_softmax(const Tensor& output, const Tensor& input, DimShape shape, cons
     const int64_t rows = shape.outer * shape.inner;
     parallel_for(0, rows, std::max<int64_t>(1, internal::GRAIN_SIZE / shape.n), [&](int64_t lo, int64_t hi) {
       if (shape.inner == 1) {
-        std::vector<opmath_t> powers(shape.n);
+        SmallVector<opmath_t, kStrip> powers(shape.n);
         softmax_rows<log>(out + lo * shape.n, in + lo * shape.n, hi - lo, shape.n, powers.data());
         return;
       }
