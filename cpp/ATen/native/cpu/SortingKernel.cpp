@@ -69,30 +69,59 @@ key_type<scalar_t> radix_key(scalar_t value) {
   }
 }
 
+// The keys of a row, counted from the lowest, or where the order is descending from the highest: integers are often of
+// a small range.
+template <typename scalar_t>
+class RowKeys {
+ public:
+  using key_t = key_type<scalar_t>;
+
+  RowKeys(Row<const scalar_t> in, bool descending) : in_(in), descending_(descending) {
+    for (int64_t i = 0; i < in.size; i++) {
+      const key_t key = radix_key(in[i]);
+      low_ = std::min(low_, key);
+      high_ = std::max(high_, key);
+    }
+  }
+  int64_t size() const {
+    return in_.size;
+  }
+  key_t largest() const {
+    return high_ - low_;
+  }
+  bool fit_half_a_word() const {
+    return largest() <= std::numeric_limits<uint32_t>::max();
+  }
+  key_t operator[](int64_t i) const {
+    const key_t key = radix_key(in_[i]);
+    return descending_ ? high_ - key : key - low_;
+  }
+
+ private:
+  Row<const scalar_t> in_;
+  bool descending_;
+  key_t low_ = std::numeric_limits<key_t>::max(), high_ = 0;
+};
+
 // Short rows: the place makes equal keys different, so any sort is stable, and the whole fits in one word or two.
 template <typename scalar_t>
-void sort_row_by_key(Row<const scalar_t> in, int64_t* order, bool descending) {
-  using key_t = key_type<scalar_t>;
-  auto key = [&](int64_t i) -> key_t {
-    const key_t k = radix_key(in[i]);
-    return descending ? key_t(~k) : k;
-  };
-  if constexpr (sizeof(key_t) <= 4) {
-    std::vector<uint64_t> words(in.size);
-    for (int64_t i = 0; i < in.size; i++) {
-      words[i] = uint64_t(key(i)) << 32 | uint64_t(i);
+void sort_row_by_key(const RowKeys<scalar_t>& keys, int64_t* order) {
+  if (keys.fit_half_a_word()) {
+    Scratch<uint64_t> words(keys.size());
+    for (int64_t i = 0; i < keys.size(); i++) {
+      words[i] = uint64_t(keys[i]) << 32 | uint64_t(i);
     }
     std::sort(words.begin(), words.end());
-    for (int64_t i = 0; i < in.size; i++) {
+    for (int64_t i = 0; i < keys.size(); i++) {
       order[i] = static_cast<int64_t>(words[i] & 0xffffffff);
     }
   } else {
-    std::vector<std::pair<key_t, int64_t>> pairs(in.size);
-    for (int64_t i = 0; i < in.size; i++) {
-      pairs[i] = {key(i), i};
+    std::vector<std::pair<uint64_t, int64_t>> pairs(keys.size());
+    for (int64_t i = 0; i < keys.size(); i++) {
+      pairs[i] = {keys[i], i};
     }
     std::sort(pairs.begin(), pairs.end());
-    for (int64_t i = 0; i < in.size; i++) {
+    for (int64_t i = 0; i < keys.size(); i++) {
       order[i] = pairs[i].second;
     }
   }
@@ -140,42 +169,30 @@ RadixElement<word_t>* radix_sort(RadixElement<word_t>* elements, RadixElement<wo
   return elements;
 }
 
-// Of the keys only what lies above the lowest counts: integers of a small range are sorted in a pass or two.
-template <typename word_t, typename F>
-void order_by_radix(int64_t* order, int64_t n, word_t largest, const F& word) {
+template <typename word_t, typename scalar_t>
+void order_by_radix(const RowKeys<scalar_t>& keys, int64_t* order) {
+  const int64_t n = keys.size();
   Scratch<RadixElement<word_t>> elements(n), moved(n);
   for (int64_t i = 0; i < n; i++) {
-    elements[i] = {word_t(word(i)), uint32_t(i)};
+    elements[i] = {word_t(keys[i]), uint32_t(i)};
   }
-  const RadixElement<word_t>* sorted = radix_sort(elements.begin(), moved.begin(), n, largest);
+  const RadixElement<word_t>* sorted = radix_sort(elements.begin(), moved.begin(), n, word_t(keys.largest()));
   for (int64_t i = 0; i < n; i++) {
     order[i] = sorted[i].place;
   }
 }
 
 template <typename scalar_t>
-void sort_row_by_radix(Row<const scalar_t> in, int64_t* order, bool descending) {
-  using key_t = key_type<scalar_t>;
-  key_t low = std::numeric_limits<key_t>::max(), high = 0;
-  for (int64_t i = 0; i < in.size; i++) {
-    const key_t key = radix_key(in[i]);
-    low = std::min(low, key);
-    high = std::max(high, key);
-  }
-  auto word = [=](int64_t i) -> key_t {
-    const key_t key = radix_key(in[i]);
-    return descending ? high - key : key - low;
-  };
-  const key_t range = high - low;
-  if (range <= std::numeric_limits<uint32_t>::max()) {
-    order_by_radix<uint32_t>(order, in.size, uint32_t(range), word);
+void sort_row_by_radix(const RowKeys<scalar_t>& keys, int64_t* order) {
+  if (keys.fit_half_a_word()) {
+    order_by_radix<uint32_t>(keys, order);
   } else {
-    order_by_radix<uint64_t>(order, in.size, range, word);
+    order_by_radix<uint64_t>(keys, order);
   }
 }
 
 void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool descending) {
-  constexpr int64_t kKeysFrom = 16, kRadixFrom = 1024;
+  constexpr int64_t kKeysFrom = 16, kRadixFrom = 1024, kOnePassFrom = 128;
   AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "sorting_kernel_method_name", [&] {
     dim_apply<3>({self, values, indices}, dim, [&](const std::array<char*, 3>& first) {
       const auto in = row_of<const scalar_t>(first[0], self, dim);
@@ -188,10 +205,13 @@ void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
       Scratch<int64_t> order(in.size);
       if (in.size > int64_t(std::numeric_limits<uint32_t>::max())) {
         sort_row_by_comparison(in, order.begin(), descending);
-      } else if (in.size < kRadixFrom) {
-        sort_row_by_key(in, order.begin(), descending);
       } else {
-        sort_row_by_radix(in, order.begin(), descending);
+        const RowKeys<scalar_t> keys(in, descending);
+        if (in.size >= (keys.largest() < kDigits ? kOnePassFrom : kRadixFrom)) {
+          sort_row_by_radix(keys, order.begin());
+        } else {
+          sort_row_by_key(keys, order.begin());
+        }
       }
       for (int64_t i = 0; i < in.size; i++) {
         out[i] = in[order[i]];
