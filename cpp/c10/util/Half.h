@@ -1,7 +1,6 @@
 // Mirrors: c10/util/Half.h
 // IEEE binary16 as storage: 1 sign, 5 exponent, 10 mantissa bits. Arithmetic happens in float; conversion rounds to
-// nearest, ties to even. Left out: hardware conversion instructions (the compiler's float loops dominate), complex
-// halves.
+// nearest, ties to even. Left out: hardware conversion instructions, complex halves.
 #pragma once
 
 #include <cstdint>
@@ -23,36 +22,28 @@ inline float fp32_from_bits(uint32_t bits) {
   return f;
 }
 
+// Both conversions are without a branch, so that loops around them become vector instructions. What two ways may give
+// is computed, and one is chosen.
+
 inline float fp16_to_fp32(uint16_t h) {
-  const uint32_t sign = uint32_t(h & 0x8000) << 16;
-  const uint32_t exponent = (h >> 10) & 0x1f;
-  const uint32_t mantissa = h & 0x3ff;
-  if (exponent == 0x1f) { // infinity and NaN
-    return fp32_from_bits(sign | 0x7f800000 | (mantissa << 13));
-  }
-  if (exponent == 0) { // zero and subnormals: mantissa * 2^-24 is exact in float
-    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
-    return fp32_from_bits(sign | fp32_to_bits(magnitude));
-  }
-  return fp32_from_bits(sign | ((exponent + 112) << 23) | (mantissa << 13));
+  const uint32_t bits = uint32_t(h) << 16, sign = bits & 0x80000000, magnitude = bits + bits;
+  // Exponent and mantissa where a float has them, the exponent too large by 224 - 112: right for infinity and NaN, too.
+  const float normal = fp32_from_bits((magnitude >> 4) + (224u << 23)) * 0x1p-112f;
+  // Zero and subnormals: the mantissa as the last bits of 0.5 counts in steps of 2^-24.
+  const float subnormal = fp32_from_bits((magnitude >> 17) | (126u << 23)) - 0.5f;
+  return fp32_from_bits(sign | fp32_to_bits(magnitude < (1u << 27) ? subnormal : normal));
 }
 
 inline uint16_t fp16_from_fp32(float f) {
-  const uint32_t bits = fp32_to_bits(f);
-  const uint16_t sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
-  const uint32_t magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000) {
-    return sign | 0x7e00;
-  }
-  if (magnitude >= 0x477ff000) { // rounds to 65536 or more
-    return sign | 0x7c00;
-  }
-  if (magnitude < 0x38800000) { // below 2^-14: adding 0.5 lets the float unit round at bit 2^-24
-    const float shifted = fp32_from_bits(magnitude) + 0.5f;
-    return sign | static_cast<uint16_t>(fp32_to_bits(shifted) - fp32_to_bits(0.5f));
-  }
-  const uint32_t odd = (magnitude >> 13) & 1;
-  return sign | static_cast<uint16_t>((magnitude + 0xfff + odd - (112u << 23)) >> 13);
+  const uint32_t bits = fp32_to_bits(f), magnitude = bits + bits, sign = (bits >> 16) & 0x8000;
+  // Up and down again: what is too large becomes infinity, the rest is scaled by 4.
+  const float scaled = fp32_from_bits(bits & 0x7fffffff) * 0x1p112f * 0x1p-110f;
+  // Added to a power of two 2^15 times as large, or to 2^2 for what becomes subnormal, the float unit rounds at the
+  // last bit of the half.
+  const uint32_t exponent = magnitude & 0xff000000, bias = exponent < 0x71000000 ? 0x71000000 : exponent;
+  const uint32_t rounded = fp32_to_bits(fp32_from_bits((bias >> 1) + 0x07800000) + scaled);
+  const uint32_t half = ((rounded >> 13) & 0x7c00) + (rounded & 0xfff);
+  return static_cast<uint16_t>(sign | (magnitude > 0xff000000 ? 0x7e00 : half));
 }
 
 } // namespace detail

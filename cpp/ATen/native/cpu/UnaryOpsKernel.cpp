@@ -10,21 +10,38 @@
 namespace reftorch::at::native {
 namespace {
 
+// A 16-bit float's sign is one bit, which needs no float to change.
+template <typename T>
+constexpr bool is_reduced = !std::is_same_v<T, opmath_type<T>>;
+
+template <typename T>
+T negative(T a) {
+  if constexpr (is_reduced<T>) {
+    return T(a.x ^ 0x8000, T::from_bits());
+  } else {
+    return -a;
+  }
+}
+
+template <typename T>
+T magnitude(T a) {
+  if constexpr (is_reduced<T>) {
+    return T(a.x & 0x7fff, T::from_bits());
+  } else if constexpr (std::is_unsigned_v<T>) {
+    return a;
+  } else {
+    return std::abs(a);
+  }
+}
+
 void neg_kernel(TensorIterator& iter) {
   AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "neg_cpu",
-                          [&] { cpu_kernel(iter, [](scalar_t a) -> scalar_t { return -opmath_type<scalar_t>(a); }); });
+                          [&] { cpu_kernel(iter, [](scalar_t a) -> scalar_t { return negative(a); }); });
 }
 
 void abs_kernel(TensorIterator& iter) {
-  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "abs_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t {
-      if constexpr (std::is_unsigned_v<scalar_t>) {
-        return a;
-      } else {
-        return std::abs(opmath_type<scalar_t>(a));
-      }
-    });
-  });
+  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "abs_cpu",
+                          [&] { cpu_kernel(iter, [](scalar_t a) -> scalar_t { return magnitude(a); }); });
 }
 
 // -1, 0 or 1; NaN gives 0.
