@@ -61,7 +61,7 @@ class UntypedStorage:
     def _memory(self) -> memoryview:
         """All of the memory, to be read or written in place."""
         if self.nbytes() == 0:
-            return memoryview(b"")
+            return memoryview(bytearray())
         return memoryview((ctypes.c_char * self.nbytes()).from_address(self.data_ptr())).cast("B")
 
     @classmethod
