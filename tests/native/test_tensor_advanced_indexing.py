@@ -3,6 +3,7 @@
 Mirrors: test/test_indexing.py, test/test_scatter_gather_ops.py
 """
 
+import math
 from types import ModuleType
 
 import pytest
@@ -240,3 +241,26 @@ def test_index_is_a_copy() -> None:
     b = a[reftorch.tensor([0, 1])]
     a.fill_(1)
     assert b.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", "int64", "int16", "uint8", "bool"])
+def test_number_through_a_mask(dtype: str) -> None:
+    """A number and one mask take a short cut past the places of the elements."""
+    x = (reftorch.arange(3 * 70 * 2) % 5).to(getattr(reftorch, dtype)).reshape(3, 70, 2)
+    for shape in ((3,), (3, 70), (3, 70, 2)):
+        mask = reftorch.arange(math.prod(shape)).reshape(shape) % 3 == 0
+        rows = x.reshape(mask.numel(), -1).tolist()
+        wanted = [[1] * len(row) if m else row for m, row in zip(mask.reshape(-1).tolist(), rows, strict=True)]
+        for value in (1, reftorch.ones(1, dtype=x.dtype)):
+            for base in (x.clone(), x.transpose(0, 2).contiguous().transpose(0, 2)):
+                base[mask] = value
+                assert base.reshape(mask.numel(), -1).tolist() == wanted
+
+
+def test_number_through_a_mask_that_does_not_fit() -> None:
+    x = reftorch.zeros(3, 2)
+    with pytest.raises(IndexError, match="The shape of the mask"):
+        x[reftorch.tensor([True, False])] = 1
+    with pytest.raises(IndexError, match="too many indices"):
+        x[reftorch.ones(3, 2, 1, dtype=reftorch.bool)] = 1
+    assert x.count_nonzero() == 0

@@ -52,6 +52,24 @@ static bool is_masked_fill(TensorList indices, const Tensor& values) {
   return fills && mask->scalar_type() == kBool;
 }
 
+// The mask of x[mask] = number, where that is all there is: it says itself which elements are meant, and their places
+// need not be known. Undefined otherwise, and where an error is to be raised.
+static Tensor mask_to_fill(const Tensor& self, TensorList indices, const Tensor& values) {
+  if (indices.size() != 1 || values.numel() != 1 || values.scalar_type() != self.scalar_type()) {
+    return Tensor();
+  }
+  Tensor mask = indices[0];
+  const bool fits = mask.defined() && mask.scalar_type() == kBool && mask.dim() > 0 && mask.dim() <= self.dim() &&
+                    std::equal(mask.sizes().begin(), mask.sizes().end(), self.sizes().begin());
+  if (!fits) {
+    return Tensor();
+  }
+  while (mask.dim() < self.dim()) {
+    mask = at::unsqueeze(mask, -1);
+  }
+  return mask;
+}
+
 // out = self, then out[indices] = values, or += with `accumulate`
 static void index_put_out(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate, Tensor& out) {
   const bool fills = !accumulate && is_masked_fill(indices, values);
@@ -64,6 +82,11 @@ static void index_put_out(const Tensor& self, TensorList indices, const Tensor& 
         assert_no_overlap(out, index);
       }
     }
+  }
+  const bool by_mask = !accumulate && !has_internal_overlap(out);
+  if (const Tensor mask = by_mask ? mask_to_fill(out, indices, values) : Tensor(); mask.defined()) {
+    auto iter = TensorIteratorConfig().add_output(out, out.scalar_type()).add_input(out).add_input(mask).build();
+    return masked_fill_stub(iter.device_type(), iter, values.item());
   }
   const AdvancedIndex info(out, indices);
   TORCH_CHECK(is_expandable_to(values.sizes(), info.shape), "shape mismatch: value tensor of shape ", values.sizes(),

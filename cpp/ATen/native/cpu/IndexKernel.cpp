@@ -225,10 +225,16 @@ void index_put_kernel(const Tensor& written, const Tensor& read, const Tensor& i
 }
 
 void masked_fill_kernel(TensorIterator& iter, const Scalar& value_scalar) {
+  uint64_t bits = 0;
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "masked_fill", [&] {
     const auto value = value_scalar.to<scalar_t>();
+    std::memcpy(&bits, &value, sizeof(value)); // little endian: the lower bytes
+  });
+  dispatch_size(c10::elementSize(iter.dtype()), [&](auto element) {
+    using T = decltype(element);
+    const T value = static_cast<T>(bits);
     // The mask as bytes: of bool no vector instructions are made.
-    cpu_kernel(iter, [value](scalar_t self, uint8_t mask) -> scalar_t { return mask != 0 ? value : self; });
+    cpu_kernel(iter, [value](T self, uint8_t mask) -> T { return mask != 0 ? value : self; });
   });
 }
 
