@@ -24,6 +24,15 @@ void assert_no_internal_overlap(const Tensor& t) {
       "Please clone() the tensor before performing the operation.");
 }
 
+bool warn_of_internal_overlap(const Tensor& t, const char* op, const char* as_assignment) {
+  const bool overlaps = has_internal_overlap(t);
+  if (overlaps) {
+    TORCH_WARN("Use of ", op, " on expanded tensors is deprecated. Please clone() the tensor before performing this ",
+               "operation. This also applies to advanced indexing e.g. ", as_assignment);
+  }
+  return overlaps;
+}
+
 enum class MemOverlapStatus { No, Partial, Full, TooHard };
 
 static MemOverlapStatus get_overlap_status(const Tensor& a, const Tensor& b) {

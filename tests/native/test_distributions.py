@@ -37,6 +37,10 @@ DRAWS: dict[str, Program] = {
     ],
     "random_ huge": lambda t: t.zeros(5, dtype=t.int64).random_(-(2**62), 2**62),
     "random_ from": lambda t: t.zeros(5, dtype=t.int8).random_(3, None),
+    "random_ all of 64 bits": lambda t: [
+        t.zeros(5, dtype=getattr(t, d)).random_(-(2**63), None) for d in ("int64", "float64", "float32", "bfloat16")
+    ],
+    "randperm repeats itself in bfloat16": lambda t: t.randperm(300, dtype=t.bfloat16),
     "randint": lambda t: [
         t.randint(10, (7,)),
         t.randint(3, 9, (2, 3)),

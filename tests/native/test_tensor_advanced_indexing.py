@@ -4,6 +4,7 @@ Mirrors: test/test_indexing.py, test/test_scatter_gather_ops.py
 """
 
 import math
+import warnings
 from types import ModuleType
 
 import pytest
@@ -31,6 +32,9 @@ def put(t, index, value):
 
 
 RESULTS: dict[str, Program] = {
+    "index_add of integers by a float": lambda t: t.zeros(3, dtype=t.int32).index_add(
+        0, i(t, 0, 2), t.ones(2, dtype=t.int32), alpha=2.5
+    ),
     "one index": lambda t: x(t)[i(t, 3, 0, -1)],
     "second dimension": lambda t: x(t)[:, i(t, 2, 0)],
     "last dimension": lambda t: x(t)[..., i(t, 4, -5, 0)],
@@ -136,6 +140,27 @@ def _add(t, y):
     y[:, i(t, 0, 2)] += 1
 
 
+# PyTorch lets these three write an expanded tensor, and warns that it will not for ever.
+EXPANDED: dict[str, Program] = {
+    "masked_fill_": lambda t: t.zeros(3, 1).expand(3, 4).masked_fill_(mask(t, 4, start=1), 7),
+    "masked_fill_ of rows": lambda t: t.zeros(3, 1, 2).expand(3, 4, 2).masked_fill_(mask(t, 3, 1, 2), 7),
+    "masked_fill_ by nothing": lambda t: t.zeros(1).expand(3).masked_fill_(t.zeros(3, dtype=t.bool), 7),
+    "index_fill_": lambda t: t.zeros(1).expand(3).index_fill_(0, i(t, 1), 7),
+    "index_put_": lambda t: t.zeros(1).expand(3).index_put_((i(t, 1),), t.tensor(7.0)),
+}
+
+
+@pytest.mark.parametrize("name", EXPANDED)
+def test_expanded_is_written_with_a_warning(name: str, real_torch_or_none: ModuleType | None) -> None:
+    for library in filter(None, (reftorch, real_torch_or_none)):
+        with pytest.warns(UserWarning, match="on expanded tensors is deprecated. Please clone()"):
+            EXPANDED[name](library)
+    if real_torch_or_none is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert_same(EXPANDED[name], real_torch_or_none)
+
+
 RESULTS |= {f.__name__: assignment(f) for f in (_set_index, _set_mask, _set_apart, _set_row, _set_self, _add)}
 
 
@@ -195,6 +220,11 @@ GRADIENTS = {
     "index apart": (lambda t, a: a[i(t, 0, 1), :, i(t, 1, 1)], (2, 3, 2)),
     "mask": (lambda t, a: a[mask(t, 3, 4)], (3, 4)),
     "index_put": (lambda t, a, b: a.index_put((i(t, 1, 2),), b), (3, 4), (2, 4)),
+    "index_put by bytes": (
+        lambda t, a, b: a.index_put((t.tensor([1, 0, 1], dtype=t.uint8),), b.reshape(2, 4)),
+        (3, 4),
+        (2, 4),
+    ),
     "index_put broadcast": (lambda t, a, b: a.index_put((i(t, 1, 2),), b), (3, 4), (4,)),
     "index_put accumulate": (lambda t, a, b: a.index_put((i(t, 1, 1),), b, accumulate=True), (3, 4), (2, 4)),
     "gather": (lambda t, a: a.gather(1, t.tensor([[0, 0], [1, 3], [2, 2]])), (3, 4)),
@@ -210,6 +240,7 @@ GRADIENTS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_gradient(name: str, real_torch: ModuleType) -> None:
     program, *shapes = GRADIENTS[name]

@@ -172,3 +172,30 @@ def test_unsigned_numbers_wrap_integers_and_refuse_negative_floats(real_torch_or
         ):
             with pytest.raises(RuntimeError, match="value cannot be converted to type uint8_t without overflow"):
                 call()
+
+
+HALF_OVERFLOWS = {
+    "full": lambda t, d, big: t.full((2,), big, dtype=d),
+    "fill_": lambda t, d, big: t.zeros(2, dtype=d).fill_(big),
+    "full_like": lambda t, d, big: t.full_like(t.zeros(2, dtype=d), -big),
+    "masked_fill": lambda t, d, big: t.zeros(2, dtype=d).masked_fill(t.tensor([True, False]), -big),
+    "index_fill": lambda t, d, big: t.zeros(2, dtype=d).index_fill(0, t.tensor([0]), big),
+    "linspace": lambda t, d, big: t.linspace(0, big, 3, dtype=d),
+}
+
+
+@pytest.mark.parametrize("name", HALF_OVERFLOWS)
+def test_a_number_too_large_for_16_bits_is_refused(name: str, real_torch_or_none: ModuleType | None) -> None:
+    call = HALF_OVERFLOWS[name]
+    for t in filter(None, (reftorch, real_torch_or_none)):
+        for dtype, cpp_name, big in ((t.float16, "c10::Half", 65520.0), (t.bfloat16, "c10::BFloat16", 3.4e38)):
+            with pytest.raises(RuntimeError, match=f"value cannot be converted to type {cpp_name} without overflow"):
+                call(t, dtype, big)
+
+
+def test_arithmetic_with_a_large_number_rounds_to_infinity(real_torch: ModuleType) -> None:
+    def program(t):
+        x = t.ones(2, dtype=t.float16)
+        return [x + 1e6, x * 1e6, 1e6 - x, x / 1e-6, x < 1e6, t.tensor([1e6], dtype=t.float16), t.full_like(x, t.inf)]
+
+    assert_same(program, real_torch)

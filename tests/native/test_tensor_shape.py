@@ -171,6 +171,12 @@ def test_error(name: str, real_torch: ModuleType) -> None:
     assert_same_error(ERRORS[name], real_torch)
 
 
+def test_no_size_is_negative(real_torch_or_none: ModuleType | None) -> None:
+    for t in filter(None, (reftorch, real_torch_or_none)):
+        with pytest.raises(RuntimeError):
+            t.zeros(2, 1).expand(2, -2)
+
+
 GRADIENTS = {
     "view": (lambda t, x: x.view(6), (2, 3)),
     "reshape": (lambda t, x: x.t().reshape(6), (2, 3)),

@@ -88,11 +88,14 @@ struct bernoulli_distribution {
   }
 };
 
-// [base, base + range)
+// [base, base + range); a range of 0 stands for all 2^64 numbers.
 struct uniform_int_from_to_distribution {
   uint64_t range;
   int64_t base;
   int64_t operator()(GeneratorImpl* generator) const {
+    if (range == 0) {
+      return static_cast<int64_t>(generator->random64());
+    }
     const uint64_t bits = range >= (uint64_t(1) << 28) ? generator->random64() : generator->random();
     return static_cast<int64_t>(bits % range + static_cast<uint64_t>(base));
   }

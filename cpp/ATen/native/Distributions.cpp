@@ -126,6 +126,12 @@ static Tensor& random_from_to_(Tensor& self, int64_t from, std::optional<int64_t
       });
     }
     range = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
+  } else if (from == std::numeric_limits<int64_t>::min()) { // every number of 64 bits: a range of 2^64, which is 0 here
+    TORCH_CHECK_NOT_IMPLEMENTED(self.scalar_type() != kHalf && self.scalar_type() != kBool,
+                                "\"random_full_64_bits_range_kernel_cpu\" not implemented for '", self.scalar_type(),
+                                "'");
+    TORCH_CHECK(self.scalar_type() == kLong || c10::isFloatingType(self.scalar_type()),
+                "random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16");
   } else {
     TORCH_CHECK(from <= largest, "from is out of bounds for ", type_meta_name(self.scalar_type()));
     range = static_cast<uint64_t>(largest) - static_cast<uint64_t>(from) + 1;

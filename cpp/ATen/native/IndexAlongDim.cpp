@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/TensorAdvancedIndexing.cpp (index_select, index_add, index_copy, index_fill, take, put)
 // A vector of indices for one dimension, which names whole slices; and places counted through the flattened tensor.
 #include <ATen/Context.h>
+#include <ATen/Dispatch.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
@@ -101,7 +102,10 @@ static void index_add_out(const Tensor& self, int64_t dim, const Tensor& index, 
   if (source.numel() == 0 || (self.dim() > 1 && self.numel() == 0)) {
     return;
   }
-  const Tensor read = alpha.equal(1) ? source : at::mul(source, detail::wrapped_scalar_tensor(alpha));
+  // alpha is a number of source's dtype: of 1.5 an integer takes 1
+  Tensor factor = detail::empty_generic({}, source.scalar_type(), source.device());
+  fill_impl(factor, alpha);
+  const Tensor read = alpha.equal(1) ? source : at::mul(source, factor);
   // An index out of range is PyTorch's scatter_add's to report, where PyTorch calls that: an error of another type.
   const bool as_scatter =
       self.dim() > 1 && alpha.equal(1) && index.scalar_type() == kLong && (dim == 0 || dim == self.dim() - 1);
@@ -200,11 +204,13 @@ static void index_fill_out(const Tensor& self, int64_t dim, const Tensor& index,
   dim = maybe_wrap_dim(dim, self.dim());
   TORCH_CHECK(index.dim() <= 1, "Index has to be a vector/scalar");
   start_from(self, out, MemoryFormat::Preserve);
-  warn_if_expanded(out, "index_fill_");
+  warn_of_internal_overlap(out, "index_fill_", "tensor[mask] = scalar");
   assert_no_overlap(out, index);
   const Tensor rows = self.dim() == 0 ? as_view(out, int64_t(1), int64_t(1)) : out; // a number is a row of one
   DimVector shape(rows.sizes());
   shape[dim] = index.numel();
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "index_fill_",
+                                 [&] { (void)value.to<scalar_t>(); }); // or overflows
   if (index.numel() > 0 && self.numel() > 0) {
     DimVector slice(shape);
     slice[dim] = 1;

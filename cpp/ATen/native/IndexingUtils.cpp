@@ -235,13 +235,6 @@ Scalar reduction_identity(ReductionType type, ScalarType dtype) {
   return result;
 }
 
-void warn_if_expanded(const Tensor& out, const char* name) {
-  if (has_internal_overlap(out)) {
-    TORCH_WARN("Use of ", name, " on expanded tensors is deprecated. Please clone() the tensor before performing this ",
-               "operation.");
-  }
-}
-
 void divide_by_count(Tensor& sum, Tensor& count) {
   const Tensor zero = at::eq(count, detail::wrapped_scalar_tensor(0));
   count = at::where(zero, detail::wrapped_scalar_tensor(1), count);

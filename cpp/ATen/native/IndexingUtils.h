@@ -45,8 +45,6 @@ IndexRule rule_for(const Tensor& self, int64_t dim, IndexRule::Use use);
 ReductionType reduction_type(const std::string& reduce);
 // What changes nothing.
 Scalar reduction_identity(ReductionType type, ScalarType dtype);
-// What is written through an expanded tensor is written several times over: PyTorch warns, and writes.
-void warn_if_expanded(const Tensor& out, const char* name);
 // sum /= count, where count is not 0; integers round down.
 void divide_by_count(Tensor& sum, Tensor& count);
 

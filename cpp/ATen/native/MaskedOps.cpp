@@ -5,9 +5,11 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/Resize.h>
 #include <ATen/WrapDimUtils.h>
+#include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
 #include <ATen/native/IndexKernel.h>
 #include <ATen/native/IndexingUtils.h>
+#include <ATen/native/ReduceOpsUtils.h>
 #include <ATen/native/TensorFactories.h>
 #include <ATen/native/TensorShape.h>
 #include <ATen/native/TypeMetaName.h>
@@ -17,6 +19,25 @@ namespace reftorch::at::native {
 DEFINE_DISPATCH(masked_fill_stub)
 DEFINE_DISPATCH(masked_select_stub)
 DEFINE_DISPATCH(masked_scatter_stub)
+
+static Tensor call_any(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  CALL_OP("any.dims", Tensor(const Tensor&, OptionalIntArrayRef, bool), self, dim, keepdim);
+}
+
+// Of an expanded tensor each number in memory is filled where the mask is true for any of the elements it stands for.
+static void masked_fill_expanded(const Tensor& out, const Tensor& mask, const Scalar& value) {
+  DimVector repeated, sizes(out.sizes());
+  for (int64_t d = 0; d < out.dim(); d++) {
+    if (out.strides()[d] == 0 && sizes[d] > 1) {
+      repeated.push_back(d);
+      sizes[d] = 1;
+    }
+  }
+  Tensor dense = detail::alias_with_sizes_and_strides(out, sizes, out.strides(), out.storage_offset());
+  const Tensor any = call_any(at::expand(mask, out.sizes()), IntArrayRef(repeated), /*keepdim=*/true);
+  auto iter = TensorIteratorConfig().add_output(dense, dense.scalar_type()).add_input(dense).add_input(any).build();
+  masked_fill_stub(iter.device_type(), iter, value);
+}
 
 static void masked_fill_out(const Tensor& self, const Tensor& mask, const Scalar& value, Tensor& out) {
   TORCH_CHECK(mask.scalar_type() == kBool, "masked_fill_ only supports boolean masks, but got mask with dtype ",
@@ -32,6 +53,9 @@ static void masked_fill_out(const Tensor& self, const Tensor& mask, const Scalar
   }
   if (!out.defined()) {
     out = empty_cpu(infer_size_dimvector(self.sizes(), mask.sizes()), self.scalar_type(), self.device());
+  } else if (warn_of_internal_overlap(out, "masked_fill_", "tensor[mask] = scalar") &&
+             is_expandable_to(mask.sizes(), out.sizes())) {
+    return masked_fill_expanded(out, mask, value);
   }
   auto iter = TensorIteratorConfig().add_output(out, self.scalar_type()).add_input(self).add_input(mask).build();
   masked_fill_stub(iter.device_type(), iter, value);

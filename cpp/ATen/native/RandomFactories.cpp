@@ -73,9 +73,9 @@ static Tensor randint(int64_t high, IntArrayRef size, const OptionalGenerator& g
 // Every number below n must have its own value in the result's dtype.
 static void check_fits(int64_t n, ScalarType dtype) {
   Tensor probe = detail::empty_generic({}, dtype);
-  fill_impl(probe, n); // RuntimeError where an integer type is too small
-  if (c10::isFloatingType(dtype)) {
-    const int digits = dtype == kHalf ? 11 : dtype == kBFloat16 ? 8 : dtype == kFloat ? 24 : 53;
+  fill_impl(probe, n);                                    // RuntimeError where an integer type is too small
+  if (c10::isFloatingType(dtype) && dtype != kBFloat16) { // whose values repeat past 256, in PyTorch too
+    const int digits = dtype == kHalf ? 11 : dtype == kFloat ? 24 : 53;
     const int64_t largest = (int64_t(1) << digits) + 1;
     TORCH_CHECK(n <= largest, "n cannot be greater than ",
                 digits < 12 ? std::to_string(largest) : c10::str("2^", digits, "+1"), " for ", dtype, " type.");

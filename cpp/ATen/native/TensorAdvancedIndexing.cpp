@@ -74,7 +74,7 @@ static Tensor mask_to_fill(const Tensor& self, TensorList indices, const Tensor&
 static void index_put_out(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate, Tensor& out) {
   const bool fills = !accumulate && is_masked_fill(indices, values);
   start_from(self, out, MemoryFormat::Preserve);
-  warn_if_expanded(out, "index_put_");
+  const bool expanded = warn_of_internal_overlap(out, "index_put_", "tensor[indices] = tensor");
   if (!fills) {
     assert_no_overlap(out, values);
     for (const Tensor& index : indices) {
@@ -83,7 +83,7 @@ static void index_put_out(const Tensor& self, TensorList indices, const Tensor& 
       }
     }
   }
-  const bool by_mask = !accumulate && !has_internal_overlap(out);
+  const bool by_mask = !accumulate && !expanded;
   if (const Tensor mask = by_mask ? mask_to_fill(out, indices, values) : Tensor(); mask.defined()) {
     auto iter = TensorIteratorConfig().add_output(out, out.scalar_type()).add_input(out).add_input(mask).build();
     return masked_fill_stub(iter.device_type(), iter, values.item());

@@ -76,17 +76,16 @@ class Scalar final {
   }
 
  private:
-  // Infinity and NaN are numbers to a float type, and the 16-bit floats round what is too large to infinity. An
+  // Infinity and NaN are numbers to a float type, which overflows by finite numbers past its largest alone. An
   // unsigned T takes negative integers around the corner, so that 255 can be written as -1, but not as -1.0.
   template <typename T>
   bool overflows() const {
     using limit = std::numeric_limits<T>;
     if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, double>) {
       return false;
-    } else if constexpr (std::is_same_v<T, float>) {
-      return tag_ == Tag::Double && std::isfinite(payload_.d) && std::abs(payload_.d) > double(limit::max());
     } else if constexpr (!std::is_integral_v<T>) {
-      return false;
+      const double value = wrapped_to<double>();
+      return std::isfinite(value) && std::abs(value) > double(float(limit::max()));
     } else if (tag_ == Tag::Double) {
       // Compared as doubles; 2^63, the one next to the largest int64, is too large already.
       const double largest = static_cast<double>(limit::max());
@@ -101,7 +100,11 @@ class Scalar final {
 
   template <typename T>
   static constexpr const char* cpp_type_name() {
-    if constexpr (!std::is_integral_v<T>) {
+    if constexpr (std::is_same_v<T, Half>) {
+      return "c10::Half";
+    } else if constexpr (std::is_same_v<T, BFloat16>) {
+      return "c10::BFloat16";
+    } else if constexpr (!std::is_integral_v<T>) {
       return "float";
     } else if constexpr (std::is_same_v<T, uint8_t>) {
       return "uint8_t";

@@ -18,7 +18,9 @@ derivative(
 )
 derivative(
     "index_put",
-    self=lambda grad, indices, accumulate: grad if accumulate else grad.index_put(indices, grad.new_zeros(())),
+    self=lambda grad, indices, values_sizes, accumulate: (
+        grad if accumulate else grad.index_put(indices, grad.new_zeros(values_sizes))
+    ),
     values=lambda grad, indices: _torch.index(grad, indices),
 )
 

@@ -2,12 +2,17 @@
 #include <ATen/native/Fill.h>
 #include <ATen/native/cpu/Loops.h>
 
+#include <type_traits>
+
 namespace reftorch::at::native {
 namespace {
 
 void fill_kernel(TensorIterator& iter, const Scalar& value_scalar) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "fill_cpu", [&] {
-    const auto value = value_scalar.to<scalar_t>();
+    // As in PyTorch a single 16-bit float rounds to infinity what more than one of them refuse.
+    constexpr bool is_reduced = !std::is_same_v<scalar_t, opmath_type<scalar_t>>;
+    const bool rounds = is_reduced && iter.numel() == 1;
+    const auto value = rounds ? value_scalar.wrapped_to<scalar_t>() : value_scalar.to<scalar_t>();
     cpu_kernel(iter, [value]() -> scalar_t { return value; });
   });
 }

@@ -128,11 +128,13 @@ void median_kernel(const Tensor& values, const Tensor& indices, const Tensor& se
   });
 }
 
-// The end of the longest run in the sorted row; of equal runs the first.
+// The end of the longest run in the sorted row; of equal runs the first. NaN stands first, each a run of its own.
 template <typename scalar_t>
 int64_t mode_place(Row<const scalar_t> in) {
   auto row = with_places(in);
-  std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return less_nan_last(a.first, b.first); });
+  std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) {
+    return a.first < b.first || (a.first != a.first && b.first == b.first);
+  });
   int64_t longest = 0, run = 0, found = 0;
   for (int64_t i = 0; i < in.size; i++) {
     run++;
