@@ -118,6 +118,7 @@ from reftorch._functional_shape import (
 from reftorch._functorch.vmap import vmap
 from reftorch._linalg_utils import eig, lstsq, lu, matrix_rank, solve, symeig
 from reftorch._lowrank import pca_lowrank, svd_lowrank
+from reftorch._ops import ops
 from reftorch._tensor import Tensor
 from reftorch._tensor_str import get_printoptions, printoptions, set_printoptions
 from reftorch._tensor_types import (

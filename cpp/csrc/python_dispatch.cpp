@@ -399,7 +399,40 @@ static PyObject* make_namespace(PyObject* module, const char* name) {
   return space;
 }
 
+// Whether Python reaches the entry through the keyword out= of another.
+static bool is_out_of_another(const at::OperatorEntry* entry) {
+  return entry->functional != nullptr && entry->functional->out == entry;
+}
+
+// One overload as a function, or all those of a name where `overload` is None. None where the registry has none such.
+static PyObject* get_operation(PyObject*, PyObject* args) {
+  HANDLE_TH_ERRORS
+  const char *name = nullptr, *overload = nullptr;
+  if (PyArg_ParseTuple(args, "sz", &name, &overload) == 0) {
+    return nullptr;
+  }
+  std::vector<at::OperatorEntry*> chosen;
+  for (const auto& entry : at::Dispatcher::singleton().entries()) {
+    const at::FunctionSchema& schema = entry->schema;
+    if (schema.name == name &&
+        (overload != nullptr ? schema.overload_name == overload : !is_out_of_another(entry.get()))) {
+      chosen.push_back(entry.get());
+    }
+  }
+  if (chosen.empty()) {
+    Py_RETURN_NONE;
+  }
+  return make_packet(name, chosen, /*is_method=*/false);
+  END_HANDLE_TH_ERRORS
+}
+
+static PyMethodDef dispatch_functions[] = {
+    {"_get_operation", get_operation, METH_VARARGS, "An op by its name and overload, for torch.ops."}, {}};
+
 void initOps(PyObject* module, PyObject* tensor_base) {
+  if (PyModule_AddFunctions(module, dispatch_functions) < 0) {
+    throw_python_error();
+  }
   op_function_type = make_op_type("reftorch._C.OpFunction", false);
   op_method_type = make_op_type("reftorch._C.OpMethod", true);
   PyObject* functions = make_namespace(module, "_VariableFunctions");
@@ -409,8 +442,7 @@ void initOps(PyObject* module, PyObject* tensor_base) {
 
   std::map<std::string, std::vector<at::OperatorEntry*>> by_name;
   for (const auto& entry : at::Dispatcher::singleton().entries()) {
-    if (!(entry->functional != nullptr &&
-          entry->functional->out == entry.get())) { // out= is a keyword of the functional overload
+    if (!is_out_of_another(entry.get())) {
       by_name[entry->schema.name].push_back(entry.get());
     }
   }
