@@ -105,6 +105,7 @@ from reftorch._functional_gradient import gradient, unravel_index
 from reftorch._functional_histogram import histogram, histogramdd
 from reftorch._functional_norms import cdist, frobenius_norm, norm_except_dim, nuclear_norm
 from reftorch._functional_products import chain_matmul, einsum, tensordot
+from reftorch._functional_segment import segment_reduce
 from reftorch._functional_shape import (
     atleast_1d,
     atleast_2d,
