@@ -114,6 +114,30 @@ class _TensorInterchange:
     def _typed_storage(self: Any) -> TypedStorage:
         return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
 
+    def share_memory_(self: Any) -> Any:
+        """Move this tensor's memory, and with it its views, to where processes forked from now on go on sharing it.
+
+        Example:
+            >>> import reftorch as torch
+            >>> torch.zeros(2).share_memory_().is_shared()
+            True
+
+        Mirrors torch/_tensor.py.
+        """
+        self.untyped_storage().share_memory_()
+        return self
+
+    def pin_memory(self: Any, device: Any = None) -> Any:
+        """Pinned memory is for copies to an accelerator, and there is none.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError(
+            "Cannot access accelerator device when none is available. Hint: pinned memory speeds up copies to an "
+            "accelerator; on the CPU there is nothing to pin for."
+        )
+
     def storage_type(self: Any) -> Any:
         """The class of this tensor's storage."""
         return _LEGACY_CLASSES[f"{_utils.typename(self).removeprefix('torch.').removesuffix('Tensor')}Storage"]

@@ -104,9 +104,9 @@ class _TensorQueries:
         """Whether the memory is pinned: never."""
         return False
 
-    def is_shared(self) -> bool:
-        """Whether the memory is shared with other processes: never."""
-        return False
+    def is_shared(self: Any) -> bool:
+        """Whether the memory goes on being shared with processes that are forked: see :meth:`Tensor.share_memory_`."""
+        return self.untyped_storage().is_shared()
 
     @property
     def is_sparse(self) -> bool:

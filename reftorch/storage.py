@@ -110,8 +110,17 @@ class UntypedStorage:
         return self._storage.resizable()
 
     def is_shared(self) -> bool:
-        """Whether the memory is shared with other processes: never."""
-        return False
+        """Whether the memory goes on being shared with processes that are forked."""
+        return self._storage.is_shared()
+
+    def share_memory_(self) -> UntypedStorage:
+        """Move the bytes into shared memory, under every tensor that lies on them: a process forked from now on reads
+        what this one writes, and the other way round. The storage cannot be resized any more.
+
+        Mirrors torch/storage.py (share_memory_); memory that is sent to processes that exist already is left out.
+        """
+        self._storage.share_memory_()
+        return self
 
     def is_pinned(self, device: Any = None) -> bool:
         """Whether the memory is pinned: never."""
@@ -381,8 +390,13 @@ class TypedStorage:
         return self
 
     def is_shared(self) -> _bool:
-        """Whether the memory is shared with other processes: never."""
-        return False
+        """Whether the memory goes on being shared with processes that are forked."""
+        return self._untyped_storage.is_shared()
+
+    def share_memory_(self) -> TypedStorage:
+        """Move the bytes into shared memory, see :meth:`UntypedStorage.share_memory_`."""
+        self._untyped_storage.share_memory_()
+        return self
 
     def is_pinned(self, device: Any = None) -> _bool:
         """Whether the memory is pinned: never."""

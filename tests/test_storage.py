@@ -121,3 +121,39 @@ def test_typed_storages_warn_once_a_process() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "['TypedStorage is deprecated']\n"
+
+
+def test_shared_memory_stays_under_its_tensors() -> None:
+    x = reftorch.arange(4.0)
+    half = x[2:]
+    assert not x.is_shared() and x.share_memory_() is x and x.is_shared() and half.is_shared()
+    x[3] = 7
+    assert half.tolist() == [2.0, 7.0] and x.storage().is_shared()
+    where = x.data_ptr()
+    assert x.share_memory_().data_ptr() == where
+    with pytest.raises(RuntimeError, match="not resizable"):
+        x.untyped_storage().resize_(64)
+    assert reftorch.zeros(0).share_memory_().is_shared()
+
+
+def test_a_forked_child_writes_shared_memory() -> None:
+    program = """
+import os
+import reftorch as torch
+
+shared, own = torch.zeros(2).share_memory_(), torch.zeros(2)
+child = os.fork()
+if child == 0:
+    shared[1], own[1] = 5, 5
+    os._exit(0)
+os.waitpid(child, 0)
+print(shared.tolist(), own.tolist())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=True)
+    assert done.stdout == "[0.0, 5.0] [0.0, 0.0]\n"
+
+
+def test_nothing_can_be_pinned(real_torch_or_none: ModuleType | None) -> None:
+    for t in filter(None, (reftorch, real_torch_or_none)):
+        with pytest.raises(RuntimeError, match="Cannot access accelerator device when none is available"):
+            t.ones(2).pin_memory()

@@ -1,6 +1,7 @@
 // Mirrors: torch/csrc/Storage.cpp, torch/csrc/StorageMethods.cpp
 // A storage as an object of Python. What reads and writes its bytes is said with a tensor of bytes upon it
-// (reftorch/storage.py). Left out: shared memory, pinned memory, files, one Python object per storage.
+// (reftorch/storage.py). Left out: shared memory that has a name, by which a process that is no child could find it;
+// pinned memory, files, one Python object per storage.
 #include <csrc/python_storage.h>
 
 #include <csrc/Exceptions.h>
@@ -13,8 +14,13 @@
 
 #include <pybind11/pybind11.h>
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <mutex>
+#include <unordered_map>
 
 namespace py = pybind11;
 
@@ -49,6 +55,45 @@ void resize(const StorageBase& self, int64_t nbytes) {
   impl.size_bytes_ = size;
 }
 
+// The mappings that storages lie in, and their sizes. A forked child works on the same pages, not on copies of them.
+std::unordered_map<void*, size_t>& shared_mappings() {
+  static auto* mappings = new std::unordered_map<void*, size_t>; // outlives every storage
+  return *mappings;
+}
+std::mutex shared_mappings_mutex;
+
+bool is_shared(const StorageBase& self) {
+  std::lock_guard<std::mutex> lock(shared_mappings_mutex);
+  return shared_mappings().count(self.storage.mutable_data()) > 0;
+}
+
+void unmap(void* data) {
+  std::lock_guard<std::mutex> lock(shared_mappings_mutex);
+  munmap(data, shared_mappings().at(data));
+  shared_mappings().erase(data);
+}
+
+// Moves the bytes into shared memory, under all tensors that lie on them.
+void share_memory(const StorageBase& self) {
+  if (is_shared(self)) {
+    return;
+  }
+  c10::StorageImpl& impl = *self.storage.storage_impl_;
+  const size_t mapped = std::max<size_t>(impl.size_bytes_, 1);
+  void* data = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  TORCH_CHECK(data != MAP_FAILED, "share_memory_: unable to map ", mapped, " bytes of shared memory: ",
+              std::strerror(errno));
+  if (impl.size_bytes_ > 0) {
+    std::memcpy(data, impl.data_ptr_.get(), impl.size_bytes_);
+  }
+  {
+    std::lock_guard<std::mutex> lock(shared_mappings_mutex);
+    shared_mappings()[data] = mapped;
+  }
+  impl.data_ptr_ = c10::DataPtr(data, data, &unmap, impl.data_ptr_.device());
+  impl.resizable_ = false; // growing would leave the children behind
+}
+
 // All of the memory as a vector.
 py::object as_tensor(const StorageBase& self, const py::object& dtype_object) {
   const c10::ScalarType dtype = scalar_type_from_python(dtype_object.ptr());
@@ -73,6 +118,8 @@ void initStorage(PyObject* module) {
       .def("resizable", [](const StorageBase& self) { return self.storage.resizable(); })
       .def("use_count", [](const StorageBase& self) { return self.storage.use_count() - 1; })
       .def("resize_", &resize)
+      .def("is_shared", &is_shared)
+      .def("share_memory_", &share_memory)
       .def("tensor", &as_tensor)
       .def("cdata",
            [](const StorageBase& self) { return reinterpret_cast<uintptr_t>(self.storage.storage_impl_.get()); });
