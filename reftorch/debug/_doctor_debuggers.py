@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 OLDEST_GDB = 12  # reads what gcc 12 writes, and has the Python API our printers use
 OLDEST_DAP_GDB = 14
-PATIENCE = 120  # seconds for one trial; it takes about two
+PATIENCE = 240  # seconds for one trial; it takes about two, where the machine does nothing else
 
 
 class Finding(NamedTuple):
@@ -201,7 +201,7 @@ ctypes.CDLL(None).prctl(0x59616d61, ctypes.c_ulong(-1 % 2**64), 0, 0, 0)
 import reftorch as torch
 a = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 print("ready", flush=True)
-end = time.monotonic() + 60
+end = time.monotonic() + 240
 while "TracerPid:\\t0\\n" in open("/proc/self/status").read() and time.monotonic() < end:
     time.sleep(0.02)
 print((a * a).tolist(), flush=True)
@@ -230,7 +230,8 @@ def try_stop(place: str, gdb: str) -> Finding:
         said = gdb_says(gdb, child.pid)
         printed, _ = child.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
-        return Finding("fail", "stop", f"{place}: gdb or the process it let go did not end in {PATIENCE} s")
+        text = f"{place}: gdb or the process it let go did not end in {PATIENCE} s"
+        return Finding("fail", "stop", text, ("the machine may be busy with other things: try again",))
     finally:
         child.kill()
         child.communicate()
