@@ -7,7 +7,8 @@ documented Python API is used.
 
 import gdb
 
-from reftorch_gdb import commands, dap, engine, printers, python_lines, settings  # noqa: F401  (they register)
+# python_lines: its commands register themselves
+from reftorch_gdb import commands, dap, engine, printers, python_lines, settings  # noqa: F401
 
 
 def load():
