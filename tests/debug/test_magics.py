@@ -140,7 +140,8 @@ def test_a_cell_that_raises_is_an_error_and_ends_clean(notebook: Notebook) -> No
 
 
 def test_a_breakpoint_that_is_never_hit(notebook: Notebook) -> None:
-    assert "ended without reaching mul" in notebook.run("%%gdb mul\nd = 1").text
+    text = notebook.run("%%gdb mul\nd = 1").text
+    assert "The cell ended without reaching mul. gdb waited at mul_kernel (BinaryOpsKernel.cpp:" in text
 
 
 def test_interrupt_while_gdb_waits(notebook: Notebook) -> None:
