@@ -228,8 +228,11 @@ def library_loaded():
 @functools.cache
 def is_reftorch(path):
     """By a name in the file (torch has a library of that name, too): gdb, if asked, reads all that is near a name."""
-    with open(path, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.find(b"reftorch_debug_sentinel") >= 0
+    try:
+        with open(path, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return content.find(b"reftorch_debug_sentinel") >= 0
+    except (OSError, ValueError):  # it is gone, or empty
+        return False
 
 
 def on_new_objfile(event):
