@@ -14,7 +14,7 @@ import time
 from typing import Any, BinaryIO
 
 # Seconds; a machine that does other things as well is slow, and one that fails here says nothing of the product.
-PATIENCE = 180
+PATIENCE = 360
 
 
 class AdapterError(RuntimeError):

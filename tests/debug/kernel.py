@@ -27,6 +27,7 @@ class Notebook:
         self._sockets = tempfile.TemporaryDirectory(prefix="reftorch-test-")
         self.manager = KernelManager(transport="ipc", ip=str(Path(self._sockets.name, "kernel")))
         command = [sys.executable, "-Xfrozen_modules=off", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        command.append("--HistoryManager.hist_file=:memory:")  # the one of all kernels may be locked
         self.manager.kernel_spec.argv[:] = command
         self.manager.start_kernel(cwd=str(folder), env=os.environ | (environment or {}))
         self.client = self.manager.client()
