@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from course._tools import source_map
 from course._tools.layout import chapters
-from course._tools.source import link
+from course._tools.source import link, with_code
 
 
 class Term(NamedTuple):
@@ -95,7 +95,7 @@ class Glossary:
             chapter = link(str(lesson), term.chapter) if lesson else term.chapter
             place = source_map.find(term.symbol)[0] if term.symbol else None
             where = link(place.path, f"{place.path}:{place.line}", line=place.line) if place else ""
-            columns = (f"<b>{escape(term.word)}</b>", escape(term.meaning), chapter, where)
+            columns = (f"<b>{escape(term.word)}</b>", with_code(term.meaning), chapter, where)
             rows += "<tr>" + "".join(f"<td {cell}>{column}</td>" for column in columns) + "</tr>"
         head = "".join(f"<th {cell}>{name}</th>" for name in ("word", "what it means here", "chapter", "in the source"))
         return (

@@ -161,6 +161,11 @@ def link(path: str, label: str | None = None, *, line: int | None = None) -> str
     return f'<a href="{target}{fragment}">{label or path}</a>'
 
 
+def with_code(text: str) -> str:
+    """`text` as HTML: what stands between backquotes is set as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text))
+
+
 def _is_path(mirrored: str) -> bool:
     return not mirrored.startswith("nothing in PyTorch")
 

@@ -6,14 +6,13 @@ Leaves out: following changes; the cell is run again to see progress.
 
 from __future__ import annotations
 
-import re
 from html import escape
 from typing import Any
 
 from course._tools import work
 from course._tools.exercises import exercises_of
 from course._tools.layout import Chapter, chapters
-from course._tools.source import link
+from course._tools.source import link, with_code
 from course._tools.syllabus import next_chapter
 
 
@@ -41,13 +40,8 @@ class StartPage:
         )
         return (
             f'<table style="font-size:14px;border-collapse:collapse"><thead><tr>{head}</tr></thead><tbody>{rows}'
-            f"</tbody></table><p>Next: {_with_code(self.next_step)}</p>"
+            f"</tbody></table><p>Next: {with_code(self.next_step)}</p>"
         )
-
-
-def _with_code(text: str) -> str:
-    """What stands between backquotes, set as code."""
-    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _bar(passed: int, total: int) -> str:

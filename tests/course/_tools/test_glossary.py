@@ -37,6 +37,12 @@ def test_all_of_it_is_shown_or_what_is_asked_for():
         shown("strides")
 
 
+def test_code_in_a_meaning_is_set_as_code():
+    html = shown("leaf")._repr_mimebundle_()["text/html"]
+    assert "<code>grad</code>" in html
+    assert "`" not in html
+
+
 def test_the_documented_example_runs():
     import sys
 
