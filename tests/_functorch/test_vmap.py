@@ -327,3 +327,12 @@ def test_a_copy_in_the_order_of_channels_is_refused(real_torch_or_none):
             lib.func.vmap(lambda x, lib=lib: x.clone(memory_format=lib.channels_last))(x)
         copy = lib.func.vmap(lambda x, lib=lib: x.clone(memory_format=lib.contiguous_format), in_dims=1)(x)
         assert tuple(copy.shape) == (3, 2, 4, 5, 6)
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning")
+def test_counts_are_a_batch_where_they_are_of_one_length(real_torch_or_none):
+    for lib in (torch, real_torch_or_none) if real_torch_or_none else (torch,):
+        counts = lib.func.vmap(lib.bincount)(lib.tensor([[0, 2, 2], [2, 1, 0]]))
+        assert counts.tolist() == [[1, 0, 2], [1, 1, 1]]
+        with pytest.raises(RuntimeError, match="equal size"):
+            lib.func.vmap(lib.bincount)(lib.tensor([[0, 1], [2, 3]]))

@@ -179,7 +179,7 @@ def index_put(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
 
 
 @batch_rule("nonzero", "masked_select", "_unique", "_unique2", "unique_dim", "unique_consecutive",
-            "unique_dim_consecutive", "bincount", "repeat_interleave.Tensor", "where")  # fmt: skip
+            "unique_dim_consecutive", "repeat_interleave.Tensor", "where")  # fmt: skip
 def dynamic(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     raise RuntimeError(
         "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
