@@ -15,10 +15,7 @@ from tests.autograd.functions import function
 from tests.op_db import OPS
 from tests.op_db.core import Input
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning"),  # torch's own
-    pytest.mark.filterwarnings("ignore:torch.* is deprecated in favor of:UserWarning"),  # of old names of ops
-]
+pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")  # torch's own
 
 # --- every op ---------------------------------------------------------------------------------------------------------
 

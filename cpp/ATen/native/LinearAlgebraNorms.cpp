@@ -106,9 +106,9 @@ static Tensor of_singular_values(const Tensor& A, int64_t row_dim, int64_t col_d
 static Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim, bool keepdim,
                                  std::optional<ScalarType> dtype) {
   const double order = ord.toDouble(), abs_order = std::abs(order);
-  const Tensor A = prepared_matrix(self, dim, dtype, abs_order == 2);
   TORCH_CHECK(abs_order == 2 || abs_order == 1 || abs_order == kInf, "linalg.matrix_norm: Order ", ord,
               " not supported.");
+  const Tensor A = prepared_matrix(self, dim, dtype, abs_order == 2);
   const int64_t rows = maybe_wrap_dim(dim[0], A.dim()), cols = maybe_wrap_dim(dim[1], A.dim());
   auto extreme = [order](const Tensor& t, int64_t d, bool keep) {
     if (order > 0 && t.size(d) == 0) { // no norm is negative: the largest of none is 0, a constant
@@ -127,8 +127,8 @@ static Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArray
 // "fro": the norm of all elements as one vector; "nuc": the sum of the singular values.
 static Tensor linalg_matrix_norm_str(const Tensor& self, std::string ord, IntArrayRef dim, bool keepdim,
                                      std::optional<ScalarType> dtype) {
-  const Tensor A = prepared_matrix(self, dim, dtype, ord == "nuc");
   TORCH_CHECK(ord == "fro" || ord == "nuc", "linalg.matrix_norm: Order ", ord, " not supported.");
+  const Tensor A = prepared_matrix(self, dim, dtype, ord == "nuc");
   if (ord == "fro") {
     return at::linalg_vector_norm(A, 2, dim, keepdim);
   }
