@@ -81,8 +81,8 @@ void share_memory(const StorageBase& self) {
   c10::StorageImpl& impl = *self.storage.storage_impl_;
   const size_t mapped = std::max<size_t>(impl.size_bytes_, 1);
   void* data = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  TORCH_CHECK(data != MAP_FAILED, "share_memory_: unable to map ", mapped, " bytes of shared memory: ",
-              std::strerror(errno));
+  TORCH_CHECK(data != MAP_FAILED, "share_memory_: unable to map ", mapped,
+              " bytes of shared memory: ", std::strerror(errno));
   if (impl.size_bytes_ > 0) {
     std::memcpy(data, impl.data_ptr_.get(), impl.size_bytes_);
   }
