@@ -44,6 +44,9 @@ static void logical_op_out(const Tensor& self, const Tensor& other, Tensor& out)
                 self.sizes(), " doesn't match the broadcast shape ",
                 IntArrayRef(infer_size_dimvector(self.sizes(), other.sizes())));
   }
+  if (!out.defined() && !(self.is_contiguous() && other.is_contiguous())) {
+    TensorIterator::comparison_op(out, self, other); // allocates the result as the operands lie, not as their copies do
+  }
   auto iter = TensorIterator::comparison_op(out, a, b);
   stub(iter.device_type(), iter);
   iter.cast_outputs();

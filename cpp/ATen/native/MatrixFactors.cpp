@@ -126,6 +126,7 @@ static Tensor solve_triangular(const Tensor& A, const Tensor& B, bool left, bool
 static void linalg_solve_triangular_out(const Tensor& A, const Tensor& B, bool upper, bool left, bool unitriangular,
                                         Tensor& out) {
   checkInputsSolver(A, B, left, "linalg.solve_triangular");
+  broadcast_batches(A, B); // shapes that do not fit are refused before a dtype that does not
   checkLapackDtype(A, "triangular_solve_cpu");
   checkSameDtype(A, B, "linalg.solve_triangular");
   give_result(solve_triangular(A, B, left, upper, /*transpose=*/false, unitriangular), out);
