@@ -63,6 +63,12 @@ class StorageInfo:
                 note = f"and {hidden} more that only C++ holds"
             yield (size, tensor.name, tensor.shape, tensor.dtype, note)
 
+    def row(self) -> tuple:
+        """All of it in one: the first tensor, and the first node that keeps one for backward."""
+        first, *others = self.rows()
+        saved = [row[-1] for row in (first, *others) if row[-1].startswith("saved by")]
+        return (*first[:-1], saved[0] if saved else first[-1])
+
 
 class MemorySnapshot(Report):
     """The living tensors by storage, the largest first: ``storages``, and the allocator's counters: ``stats``."""
@@ -130,7 +136,7 @@ class MemoryDiff(Report):
     def tables(self) -> list[Table]:
         rows = []
         for sign, storages in (("new", self.new), ("freed", self.freed)):
-            rows += [(sign, *row) for storage in storages for row in storage.rows() if row[0]]
+            rows += [(sign, *storage.row()) for storage in storages]
         in_use = self.stats["allocated_bytes"]
         caption = (
             f"memory: {counted(len(self.new), 'storage')} new, {len(self.freed)} freed, {signed(self.nbytes)}; "
