@@ -68,6 +68,7 @@ RESULTS: dict[str, Program] = {
     "gather transposed": lambda t: numbers(t, 4, 3).t().gather(1, t.tensor([[0, 3], [1, 1], [2, 0]])),
     "gather empty": lambda t: numbers(t, 3, 4).gather(0, t.zeros(0, 4, dtype=t.int64)),
     "scatter": lambda t: t.zeros(3, 4).scatter(0, t.tensor([[2, 0, 1, 2]]), numbers(t, 1, 4)),
+    "scatter of a number": lambda t: t.tensor(1.0).scatter(0, t.tensor([0]), t.tensor(5.0)),
     "scatter value": lambda t: t.zeros(3, 4).scatter(1, t.tensor([[2], [0], [3]]), 5),
     "scatter larger src": lambda t: t.zeros(3, 4).scatter(0, t.tensor([[2, 0]]), numbers(t, 3, 4)),
     "scatter_": lambda t: t.ones(3, 4, dtype=t.int32).scatter_(1, t.tensor([[2], [0], [3]]), 5),

@@ -89,8 +89,9 @@ static void scatter_impl(const char* name, Tensor& self, int64_t dim, const Tens
     return;
   }
   assert_no_overlap(self, src);
-  const Tensor read = detail::alias_with_sizes_and_strides(
-      src, index.sizes(), index.dim() == 0 ? IntArrayRef() : src.strides(), src.storage_offset());
+  DimVector strides(src.strides());
+  strides.resize(index.dim(), 1); // one of the two may have no dimensions
+  const Tensor read = detail::alias_with_sizes_and_strides(src, index.sizes(), strides, src.storage_offset());
   index_put_stub(self.device().type(), restride_dim(self, dim, index.sizes()), read, at::to(index, kLong),
                  rule_for(self, dim, IndexRule::Use::Gather), reduce);
 }
