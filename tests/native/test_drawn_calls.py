@@ -26,6 +26,8 @@ torch.linalg.matrix_power(torch.ones(2, 1, 1).as_strided((2, 1, 1), (1, 5, 7)), 
 torch.linalg.matrix_power(torch.ones(2, 1, 1).as_strided((2, 1, 1), (1, 5, 7)), -3)
 torch.linalg.solve_triangular(torch.ones(2, 1, 3, 3).half(), torch.ones(0, 3, 2).half(), upper=False)
 torch.linalg.solve_triangular(torch.ones(2, 3, 3).half(), torch.ones(5, 3, 2).half(), upper=False)
+torch.slice_scatter(torch.ones(3), none, 1, None, None, 0)
+torch.slice_scatter(torch.ones(3), none, 0, None, None, 0)
 torch.bernoulli(none.long())
 torch.bernoulli(none.bool())
 torch.bernoulli(torch.ones(2).long())

@@ -4,6 +4,7 @@
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/Resize.h>
+#include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 #include <ATen/native/TensorShape.h>
@@ -47,6 +48,7 @@ static void write_out(const Tensor& result, Tensor& out) {
 
 static void slice_scatter_out(const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start,
                               std::optional<int64_t> end, int64_t step, Tensor& out) {
+  dim = maybe_wrap_dim(dim, self.dim()); // refused before a step that is none
   write_out(scatter_into(self, src, [&](const Tensor& t) { return at::slice(t, dim, start, end, step); }), out);
 }
 
