@@ -67,18 +67,8 @@ VECTOR_MATH double pow2i_double(int32_t n) {
 
 // The same by the Taylor series, whose 14th term is past the digits of a double.
 VECTOR_MATH double exp_minus_one_series(double r) {
-  double p = 1. / 6227020800.;
-  p = p * r + 1. / 479001600.;
-  p = p * r + 1. / 39916800.;
-  p = p * r + 1. / 3628800.;
-  p = p * r + 1. / 362880.;
-  p = p * r + 1. / 40320.;
-  p = p * r + 1. / 5040.;
-  p = p * r + 1. / 720.;
-  p = p * r + 1. / 120.;
-  p = p * r + 1. / 24.;
-  p = p * r + 1. / 6.;
-  p = p * r + 1. / 2.;
+  const double p = horner(r, 1. / 6227020800., 1. / 479001600., 1. / 39916800., 1. / 3628800., 1. / 362880.,
+                          1. / 40320., 1. / 5040., 1. / 720., 1. / 120., 1. / 24., 1. / 6., 1. / 2.);
   return p * (r * r) + r;
 }
 
@@ -269,17 +259,10 @@ VECTOR_MATH double sine_of_quarter(double x, int32_t quarter) {
   const double r = second - rest, r_low = (second - r) - rest;
   quarter += static_cast<int32_t>(n);
   const double z = r * r;
-  double s = 1.58969099521155010221e-10;
-  s = s * z - 2.50507602534068634195e-08;
-  s = s * z + 2.75573137070700676789e-06;
-  s = s * z - 1.98412698298579493134e-04;
-  s = s * z + 8.33333333332248946124e-03;
-  double c = -1.13596475577881948265e-11;
-  c = c * z + 2.08757232129817482790e-09;
-  c = c * z - 2.75573143513906633035e-07;
-  c = c * z + 2.48015872894767294178e-05;
-  c = c * z - 1.38888888888741095749e-03;
-  c = c * z + 4.16666666666666019037e-02;
+  const double s = horner(z, 1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06,
+                          -1.98412698298579493134e-04, 8.33333333332248946124e-03);
+  const double c = horner(z, -1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07,
+                          2.48015872894767294178e-05, -1.38888888888741095749e-03, 4.16666666666666019037e-02);
   const double sine = r - ((z * (0.5 * r_low - z * r * s) - r_low) + z * r * 1.66666666666666324348e-01);
   const double half = 0.5 * z, most = 1. - half;
   const double cosine = most + (((1. - most) - half) + (z * z * c - r * r_low));

@@ -15,14 +15,7 @@ VECTOR_MATH double wide_exp(double x) {
   constexpr double kLn2 = 0.69314718055994530942;
   const double clamped = x > 200. ? 200. : x < -200. ? -200. : x;
   const double n = (clamped * kLog2e + kRound) - kRound, r = clamped - n * kLn2;
-  double p = 1. / 362880.;
-  p = p * r + 1. / 40320.;
-  p = p * r + 1. / 5040.;
-  p = p * r + 1. / 720.;
-  p = p * r + 1. / 120.;
-  p = p * r + 1. / 24.;
-  p = p * r + 1. / 6.;
-  p = p * r + 1. / 2.;
+  double p = horner(r, 1. / 362880., 1. / 40320., 1. / 5040., 1. / 720., 1. / 120., 1. / 24., 1. / 6., 1. / 2.);
   p = p * (r * r) + r + 1.;
   return p * pow2i_double(x == x ? static_cast<int32_t>(n) : 0);
 }
