@@ -97,6 +97,7 @@ torch.cumsum(x, 0, out=x)
 # Samples that torch keeps of its own ops found these.
 FOUND_BY_SAMPLES = """
 torch.linalg.vander(torch.tensor(2.0), N=3)
+torch.linalg.vander(torch.arange(-3, 4).to(torch.int8))
 torch.einsum("aij,ajk->aik", torch.ones(1, 2, 3), torch.ones(1, 3, 4))
 torch.einsum("aij,jk->aik", torch.ones(1, 3, 4), torch.ones(4, 4))
 torch.einsum("aij,ajk->aki", torch.ones(1, 2, 3), torch.ones(1, 3, 4))

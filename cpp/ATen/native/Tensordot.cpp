@@ -180,13 +180,13 @@ static Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N) {
               "linalg.vander supports floating point, complex, and integer tensors, but got ", dtype);
   const int64_t n = N.value_or(x.dim() == 0 ? 1 : x.size(-1));
   TORCH_CHECK(n > 1, "N must be greater than 1.");
-  const Tensor base = x.dim() == 0 ? at::unsqueeze(x, 0) : x; // a number is a vector of one
+  const Tensor wide = c10::isIntegralType(dtype, /*includeBool=*/true) ? at::to(x, kLong) : x;
+  const Tensor base = x.dim() == 0 ? at::unsqueeze(wide, 0) : wide; // a number is a vector of one
   std::vector<Tensor> powers = {at::ones_like(base)};
   for (int64_t i = 1; i < n; i++) {
     powers.push_back(at::mul(powers.back(), base));
   }
-  const Tensor result = at::stack(powers, -1);
-  return c10::isIntegralType(dtype, /*includeBool=*/true) ? at::to(result, kLong) : result;
+  return at::stack(powers, -1);
 }
 
 // numpy's: of one vector, the highest power first unless `increasing`.
