@@ -161,3 +161,9 @@ def test_a_copy_in_a_search_is_warned_of() -> None:
     wide = reftorch.arange(12.0).reshape(4, 3)
     with pytest.warns(UserWarning, match="input value tensor is non-contiguous"):
         assert reftorch.searchsorted(reftorch.tensor([1.0, 4.0]), wide.t()).shape == (3, 4)
+
+
+def test_nan_is_a_mode_as_often_as_it_is_there(real_torch_or_none: Any) -> None:
+    for t in filter(None, (reftorch, real_torch_or_none)):
+        values, places = t.tensor([[float("nan"), 1.0, 2.0], [3.0, float("nan"), 3.0]]).mode()
+        assert values.isnan().tolist() == [True, False] and values[1].item() == 3 and places[0].item() == 0
