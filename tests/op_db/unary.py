@@ -82,7 +82,6 @@ SMOOTH = [
     smooth("trunc", ref=np.trunc),
     smooth("frac", ref=lambda x: x - np.trunc(x)),
     smooth("relu", ref=lambda x: np.maximum(x, 0)),
-    OpInfo("threshold", with_threshold, dtypes=(*FLOATS, *INTEGERS)),
 ]
 
 ALIASES = [
@@ -128,6 +127,7 @@ def with_signs(make: Inputs) -> Iterator[Sample]:
 
 
 FLAT = [
+    OpInfo("threshold", with_threshold, dtypes=(*FLOATS, *INTEGERS)),
     OpInfo("round.decimals", to_digits, dtypes=FLOATS),
     OpInfo("nan_to_num", without_nan, dtypes=DTYPES),
     OpInfo("frexp.Tensor", mantissas, dtypes=FLOATS, gradcheck=False),

@@ -102,9 +102,6 @@ static Tensor expand(const Tensor& self, IntArrayRef size, bool /*implicit*/) {
     } else {
       const int64_t existing = self.sizes()[i - leading];
       sizes[i] = size[i] == -1 ? existing : size[i];
-      TORCH_CHECK(sizes[i] >= 0,
-                  "expand: a size must be -1, to keep what is there, or not negative, but got size=", size, " with ",
-                  size[i], " for dimension ", i);
       strides[i] = self.strides()[i - leading];
       if (sizes[i] != existing) {
         TORCH_CHECK(existing == 1, "The expanded size of the tensor (", sizes[i], ") must match the existing size (",
