@@ -5,7 +5,7 @@
 Dispatcher, so gradients and transforms work as they do through ``torch.add``.
 
 Mirrors: torch/_ops.py
-Leaves out: namespaces other than aten, libraries loaded at run time, higher-order operators, the dispatch cache, the
+Leaves out: namespaces other than aten, higher-order operators, the dispatch cache, the
     overloads on plain numbers (``aten::add.int``). ``overloads()`` names an out= variant after the overload it belongs
     to, ``Tensor_out``, where PyTorch's list says ``out``; both names find it. Arguments that do not fit raise the
     TypeError that ``torch.add`` raises, where PyTorch's overloads raise a RuntimeError.
@@ -65,6 +65,12 @@ def _schemas() -> dict[str, dict[str, FunctionSchema]]:
         schema = FunctionSchema(entry)
         by_name.setdefault(schema.name.removeprefix("aten::"), {})[schema.overload_name or "default"] = schema
     return by_name
+
+
+def _is_op(name: str) -> bool:
+    if name not in _schemas():
+        _schemas.cache_clear()  # a library that was loaded meanwhile may have brought it
+    return name in _schemas()
 
 
 class OpOverload:
@@ -153,7 +159,7 @@ class _OpNamespace:
         self.name = name
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        if name.startswith("__") or self.name != "aten" or name not in _schemas():
+        if name.startswith("__") or self.name != "aten" or not _is_op(name):
             raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
         packet = OpOverloadPacket(name)
         setattr(self, name, packet)

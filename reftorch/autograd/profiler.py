@@ -13,7 +13,7 @@ from typing import Any
 from reftorch import _C
 from reftorch.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg
 
-__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "profile", "record_function"]
+__all__ = ["EventList", "FunctionEvent", "profile", "record_function"]
 
 
 class profile:
