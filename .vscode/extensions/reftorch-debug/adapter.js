@@ -28,7 +28,12 @@ class Adapter {
     child.on("error", (error) => this.end(`${command} does not start: ${error.message}\n`));
     child.on("exit", () => this.end(this.complaints));
     child.stderr.on("data", (data) => (this.complaints = (this.complaints + data).slice(-2000)));
-    this.close = () => child.kill();
+    this.close = () => {
+      child.kill();
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const patience = setTimeout(() => child.kill("SIGKILL"), 5000); // a gdb that waits for itself hears nothing else
+      child.on("exit", () => clearTimeout(patience));
+    };
     return this.over(child.stdout, child.stdin);
   }
 
