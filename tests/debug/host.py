@@ -11,6 +11,7 @@ import queue
 import shutil
 import subprocess
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,8 @@ class Host:
     def __init__(self, *under: str) -> None:
         assert NODE is not None
         command = [*under, NODE, str(Path(__file__).with_name("vscode_host.js")), str(EXTENSION), str(ROOT)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.process = subprocess.Popen(command, **pipes, text=True, start_new_session=True)
         self.sessions: dict[str, Hosted] = {}
         self.closed: set[str] = set()
         self.said: queue.Queue[dict[str, Any] | None] = queue.Queue()  # all but what belongs to one session
@@ -93,3 +95,20 @@ class Host:
             self._thread.join(PATIENCE)
             assert self.process.stdout is not None
             self.process.stdout.close()
+        deadline = time.monotonic() + PATIENCE
+        while left := gdbs_in_session(self.process.pid):
+            assert time.monotonic() < deadline, f"the editor has gone, its gdb has not: {left}"
+            time.sleep(0.1)
+
+
+def gdbs_in_session(session: int) -> list[int]:
+    """The gdbs that began with a process of that number and run still."""
+    found = []
+    for entry in filter(lambda entry: entry.name.isdigit(), Path("/proc").iterdir()):
+        try:
+            fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            if int(fields[3]) == session and fields[0] != "Z" and b"-i=dap" in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+        except OSError:  # it ended meanwhile
+            continue
+    return found

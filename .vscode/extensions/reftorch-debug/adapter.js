@@ -29,9 +29,10 @@ class Adapter {
     child.on("exit", () => this.end(this.complaints));
     child.stderr.on("data", (data) => (this.complaints = (this.complaints + data).slice(-2000)));
     this.close = () => {
-      child.kill();
+      // Not by SIGTERM: a gdb that gets it while it disconnects waits for itself for ever.
+      child.stdin.end();
       if (child.exitCode !== null || child.signalCode !== null) return;
-      const patience = setTimeout(() => child.kill("SIGKILL"), 5000); // a gdb that waits for itself hears nothing else
+      const patience = setTimeout(() => child.kill("SIGKILL"), 5000);
       child.on("exit", () => clearTimeout(patience));
     };
     return this.over(child.stdout, child.stdin);
