@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/SoftMaxKernel.cpp
-// Three rungs: softmax_strided, any dimension, plain; softmax_rows, the last dimension, and softmax_columns, any other,
-// in vector instructions.
+// Rungs: softmax_strided, any dimension, plain; in vector instructions softmax_rows, the last dimension,
+// softmax_short_rows, where a row fills no vector, and softmax_columns, any other.
 #include <ATen/native/SoftMax.h>
 #include <ATen/native/cpu/Reduce.h>
 #include <ATen/native/cpu/SharedReduceOps.h>
@@ -31,34 +31,54 @@ void softmax_strided(scalar_t* out, const scalar_t* in, int64_t n, int64_t step)
   }
 }
 
+constexpr int64_t kShort = 16; // a row of less fills no vector
+
+// Rows of n < kShort dense elements: the powers of many rows in one pass.
+template <typename scalar_t>
+TARGET_CLONES static void softmax_short_rows(scalar_t* out, const scalar_t* in, int64_t rows, int64_t n) {
+  using opmath_t = opmath_type<scalar_t>;
+  constexpr int64_t kRoom = 256;
+  opmath_t powers[kRoom];
+  const int64_t batch = kRoom / n;
+  for (int64_t first = 0; first < rows; first += batch) {
+    const int64_t length = std::min(batch, rows - first) * n;
+    for (int64_t row = 0; row < length; row += n) {
+      opmath_t largest = -std::numeric_limits<opmath_t>::infinity();
+      for (int64_t k = row; k < row + n; k++) {
+        const opmath_t x = in[k];
+        largest = x > largest ? x : largest;
+      }
+      for (int64_t k = row; k < row + n; k++) {
+        powers[k] = opmath_t(in[k]) - largest;
+      }
+    }
+#pragma omp simd
+    for (int64_t k = 0; k < length; k++) {
+      powers[k] = vec_exp(powers[k]);
+    }
+    for (int64_t row = 0; row < length; row += n) {
+      opmath_t sum = 0;
+      for (int64_t k = row; k < row + n; k++) {
+        sum += powers[k];
+      }
+      const opmath_t factor = opmath_t(1) / sum;
+      for (int64_t k = row; k < row + n; k++) {
+        out[k] = powers[k] * factor;
+      }
+    }
+    in += length;
+    out += length;
+  }
+}
+
 // Rows of n dense elements, each in three passes: the largest, the powers and their sum, the quotients. A NaN is no
 // largest; its power is a NaN, and so the sum and all quotients are. `powers`: room for n values.
 template <bool log, typename scalar_t, typename opmath_t>
 TARGET_CLONES static void softmax_rows(scalar_t* out, const scalar_t* in, int64_t rows, int64_t n, opmath_t* powers) {
   constexpr int64_t kLanes = 64; // of maxima, so that none waits for the one before it
-  constexpr int64_t kShort = 16; // a vector; a row that fills none is padded with what adds nothing
   constexpr opmath_t kLeast = -std::numeric_limits<opmath_t>::infinity();
   for (const scalar_t* end = in + rows * n; in != end; in += n, out += n) {
     opmath_t lanes[kLanes], largest = kLeast;
-    if (!log && n < kShort) {
-      for (int64_t k = 0; k < kShort; k++) {
-        lanes[k] = k < n ? opmath_t(in[k]) : kLeast;
-      }
-#pragma omp simd reduction(max : largest)
-      for (int64_t k = 0; k < kShort; k++) {
-        largest = lanes[k] > largest ? lanes[k] : largest;
-      }
-      opmath_t sum = 0;
-#pragma omp simd reduction(+ : sum)
-      for (int64_t k = 0; k < kShort; k++) {
-        lanes[k] = vec_exp(lanes[k] - largest);
-        sum += lanes[k];
-      }
-      for (int64_t k = 0; k < n; k++) {
-        out[k] = lanes[k] / sum;
-      }
-      continue;
-    }
     int64_t i = 0;
     if (n >= kLanes) {
       std::fill_n(lanes, kLanes, largest);
@@ -169,6 +189,10 @@ void vec_softmax(const Tensor& output, const Tensor& input, DimShape shape, cons
     }
     const int64_t rows = shape.outer * shape.inner;
     parallel_for(0, rows, std::max<int64_t>(1, internal::GRAIN_SIZE / shape.n), [&](int64_t lo, int64_t hi) {
+      if (!log && shape.inner == 1 && shape.n < kShort) {
+        softmax_short_rows(out + lo * shape.n, in + lo * shape.n, hi - lo, shape.n);
+        return;
+      }
       if (shape.inner == 1) {
         SmallVector<opmath_t, kStrip> powers(shape.n);
         softmax_rows<log>(out + lo * shape.n, in + lo * shape.n, hi - lo, shape.n, powers.data());
