@@ -32,12 +32,12 @@ def _checked_axis(data: Tensor, pieces: Tensor, name: str, axis: int) -> int:
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-data.dim()}, {data.dim() - 1}], but got {axis})"
         )
-    axis %= data.dim()
-    if data.dim() < pieces.dim():
+    if data.dim() < max(pieces.dim(), 1):
         raise RuntimeError(
             f"segment_reduce(): Expected data to have at least as many dimensions as {name}, but got {data.dim()} "
             f"and {pieces.dim()}"
         )
+    axis %= data.dim()
     if axis != pieces.dim() - 1:
         raise RuntimeError(
             f"segment_reduce(): Expected axis to be the last dimension of {name} but got {axis}. Hint: {name} has the "

@@ -1,7 +1,7 @@
 """The memory that tensors share, as Python sees it: bytes, or numbers of one dtype.
 
 Mirrors: torch/storage.py
-Leaves out: sharing between processes, pinned memory, files, other devices than the CPU.
+Leaves out: sending memory to processes that are no children, pinned memory, files, other devices than the CPU.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from reftorch import _C
-from reftorch._warnings import warn
+from reftorch._utils import _warn_once
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 
@@ -238,20 +238,11 @@ _STORAGE_NAMES = {
 }
 
 
-_has_warned = False
-
-
 def _warn_typed_storage_removal() -> None:
-    """Once a process."""
-    global _has_warned
-    if _has_warned:
-        return
-    _has_warned = True
-    warn(
+    _warn_once(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
         "class. This should only matter to you if you are using storages directly.  To access UntypedStorage "
-        "directly, use tensor.untyped_storage() instead of tensor.storage()",
-        UserWarning,
+        "directly, use tensor.untyped_storage() instead of tensor.storage()"
     )
 
 

@@ -39,6 +39,7 @@ CALLS: dict[str, Callable[[Any, str], Any]] = {
     "indices": lambda t, r: t.segment_reduce(data(t, 2), r, indices=t.tensor([0, 1])),
     "another axis": lambda t, r: t.segment_reduce(data(t, 6, 2), r, lengths=t.tensor([1, 1]), axis=1),
     "axis out of range": lambda t, r: t.segment_reduce(data(t, 6), r, lengths=t.tensor([6]), axis=1),
+    "no axis": lambda t, r: t.segment_reduce(t.tensor(1.0), r, lengths=t.tensor(1)),
     "no such reduction": lambda t, r: t.segment_reduce(data(t, 6), r + "s", lengths=t.tensor([6])),
     "integers": lambda t, r: t.segment_reduce(data(t, 6, dtype="int64"), r, lengths=t.tensor([6])),
     "float lengths": lambda t, r: t.segment_reduce(data(t, 6), r, lengths=t.tensor([6.0])),

@@ -19,8 +19,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <mutex>
-#include <unordered_map>
 
 namespace py = pybind11;
 
@@ -55,22 +53,20 @@ void resize(const StorageBase& self, int64_t nbytes) {
   impl.size_bytes_ = size;
 }
 
-// The mappings that storages lie in, and their sizes. A forked child works on the same pages, not on copies of them.
-std::unordered_map<void*, size_t>& shared_mappings() {
-  static auto* mappings = new std::unordered_map<void*, size_t>; // outlives every storage
-  return *mappings;
+// Pages that a forked child works on too, not on a copy of them.
+struct SharedMapping {
+  void* data;
+  size_t size;
+};
+
+void unmap(void* context) {
+  auto* mapping = static_cast<SharedMapping*>(context);
+  munmap(mapping->data, mapping->size);
+  delete mapping;
 }
-std::mutex shared_mappings_mutex;
 
 bool is_shared(const StorageBase& self) {
-  std::lock_guard<std::mutex> lock(shared_mappings_mutex);
-  return shared_mappings().count(self.storage.mutable_data()) > 0;
-}
-
-void unmap(void* data) {
-  std::lock_guard<std::mutex> lock(shared_mappings_mutex);
-  munmap(data, shared_mappings().at(data));
-  shared_mappings().erase(data);
+  return self.storage.storage_impl_->data_ptr_.get_deleter() == &unmap;
 }
 
 // Moves the bytes into shared memory, under all tensors that lie on them.
@@ -86,11 +82,7 @@ void share_memory(const StorageBase& self) {
   if (impl.size_bytes_ > 0) {
     std::memcpy(data, impl.data_ptr_.get(), impl.size_bytes_);
   }
-  {
-    std::lock_guard<std::mutex> lock(shared_mappings_mutex);
-    shared_mappings()[data] = mapped;
-  }
-  impl.data_ptr_ = c10::DataPtr(data, data, &unmap, impl.data_ptr_.device());
+  impl.data_ptr_ = c10::DataPtr(data, new SharedMapping{data, mapped}, &unmap, impl.data_ptr_.device());
   impl.resizable_ = false; // growing would leave the children behind
 }
 

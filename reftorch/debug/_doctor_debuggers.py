@@ -228,6 +228,8 @@ def try_stop(place: str, gdb: str) -> Finding:
             text = f"{place}: not tried, the Debug build does not import"
             return Finding("warn", "stop", text, ("make debug",))
         said = gdb_says(gdb, child.pid)
+        if refusal(said):
+            child.kill()  # it waits for a tracer that will not come
         printed, _ = child.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         text = f"{place}: gdb or the process it let go did not end in {PATIENCE} s"
@@ -251,12 +253,16 @@ def gdb_says(gdb: str, pid: int) -> str:
     return done.stdout
 
 
+def refusal(said: str) -> str | None:
+    """The line with which gdb says that it may not attach."""
+    return next((line for line in said.splitlines() if "ptrace:" in line or "Could not attach" in line), None)
+
+
 def verdict(place: str, said: str, printed: str, status: int) -> Finding:
     """What a trial came to: the first step that failed, by what gdb said and what the process did afterwards."""
-    refused = next((line for line in said.splitlines() if "ptrace:" in line or "Could not attach" in line), None)
-    rebuild = ("make debug; if that does not help: rm -rf build/Debug && make debug",)
-    if refused:
+    if refused := refusal(said):
         return Finding("fail", "stop", f"{place}: gdb could not attach to a child: {refused}", ("see ptrace, above",))
+    rebuild = ("make debug; if that does not help: rm -rf build/Debug && make debug",)
     if not re.search(r"^Thread .*hit (Temporary )?Breakpoint|^Breakpoint 1, ", said, re.M) or "mul_kernel" not in said:
         return Finding("fail", "stop", f"{place}: gdb attached to a child, but did not stop in mul_kernel", rebuild)
     if "[1, 2, 3, 4]" not in said:

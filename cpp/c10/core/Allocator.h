@@ -42,6 +42,9 @@ class DataPtr final {
   Device device() const {
     return device_;
   }
+  DeleterFnPtr get_deleter() const {
+    return deleter_;
+  }
 
  private:
   void* data_ = nullptr;

@@ -1,5 +1,6 @@
 // Mirrors: c10/core/GradMode.h, c10/core/AutogradState.h
-// Whether this thread records ops, and whether it computes tangents. InferenceMode.h has inference mode.
+// Whether this thread records ops, whether its views remember theirs, and whether it computes tangents. InferenceMode.h
+// has inference mode.
 #pragma once
 
 #include <atomic>
@@ -32,6 +33,20 @@ class AutoGradMode final {
 
  private:
   bool previous_;
+};
+
+// Whether views that this thread makes from now on remember the ops that made them.
+class ViewReplay final {
+ public:
+  static bool is_enabled() {
+    return enabled_;
+  }
+  static void set_enabled(bool enabled) {
+    enabled_ = enabled;
+  }
+
+ private:
+  static inline thread_local bool enabled_ = false;
 };
 
 // Tangents are computed where some dual level is open and the thread has not turned them off. The level count is of the

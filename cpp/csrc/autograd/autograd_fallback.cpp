@@ -90,7 +90,7 @@ void bump_versions(const WrittenTensors& written) {
 using ViewCall = std::vector<at::IValue>;
 
 ViewCall to_replay(const OperatorInfo& info, const at::IValue* args) {
-  if (!ViewReplay::is_enabled()) {
+  if (!c10::ViewReplay::is_enabled()) {
     return {};
   }
   ViewCall call(args, args + info.num_arguments);

@@ -80,7 +80,7 @@ static PyObject* set_multithreading_enabled(PyObject*, PyObject* enabled) {
 }
 
 static PyObject* is_view_replay_enabled(PyObject*, PyObject*) {
-  return PyBool_FromLong(autograd::ViewReplay::is_enabled());
+  return PyBool_FromLong(c10::ViewReplay::is_enabled());
 }
 
 static PyObject* set_view_replay_enabled(PyObject*, PyObject* enabled) {
@@ -88,7 +88,7 @@ static PyObject* set_view_replay_enabled(PyObject*, PyObject* enabled) {
   if (on < 0) {
     return nullptr;
   }
-  autograd::ViewReplay::set_enabled(on != 0);
+  c10::ViewReplay::set_enabled(on != 0);
   Py_RETURN_NONE;
 }
 

@@ -59,21 +59,6 @@ enum class CreationMeta : uint8_t {
 // finds another version, it makes a new one, an as_strided of the base as it is then, or, where the view was made under
 // view replay, by calling the view ops again, so that the graph shows those. Base and all views share one version
 // counter, so nothing is missed.
-
-// Whether views that this thread makes from now on remember the ops that made them.
-class ViewReplay final {
- public:
-  static bool is_enabled() {
-    return enabled_;
-  }
-  static void set_enabled(bool enabled) {
-    enabled_ = enabled;
-  }
-
- private:
-  static inline thread_local bool enabled_ = false;
-};
-
 struct TORCH_API DifferentiableViewMeta final : public AutogradMeta {
   DifferentiableViewMeta(const Variable& self, Variable base, CreationMeta creation_meta);
 
