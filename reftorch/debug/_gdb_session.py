@@ -286,17 +286,21 @@ def run_fresh(source: str, job: Job, timeout: float = 300) -> tuple[list[Event],
         inherited = {k: v for k, v in os.environ.items() if k.startswith(("REFTORCH_", "PYTHON")) and k != "PYTHONHOME"}
         environment = inherited | {"PYTHONPATH": search_path, "PYTHONUNBUFFERED": "1"}
         gdb = start_gdb(asdict(job) | program | places | {"environment": environment}, folder)
+        why = "it ended before the program did: somebody ended it, or it crashed"
         try:
             gdb.wait(timeout)
         except subprocess.TimeoutExpired:
-            pass
+            why = f"the program did not end in {timeout:g} s, and was ended; without --fresh a cell has no limit"
         finally:
             if gdb.poll() is None:  # the program ends with it, and nothing of it is to be saved
                 signal_gdb(gdb, folder, signal.SIGKILL)
                 gdb.wait()
         out = folder / "stdout"
         printed = out.read_text(errors="replace") if out.exists() else ""
-        return with_remarks(events_of(folder / "events")), printed
+        events = events_of(folder / "events")
+        if not has_ended(folder):
+            events.append({"kind": "error", "text": why})
+        return with_remarks(events), printed
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

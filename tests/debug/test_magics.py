@@ -206,6 +206,12 @@ def test_fresh_runs_in_a_process_of_its_own(notebook: Notebook) -> None:
     assert "NameError" in notebook.run("mine").error
 
 
+def test_a_fresh_program_that_does_not_end_is_told() -> None:
+    events, _ = _gdb_session.run_fresh("import time\ntime.sleep(600)", _gdb_session.Job(), timeout=4)
+    (told,) = [event["text"] for event in events]
+    assert told.startswith("the program did not end in 4 s, and was ended")
+
+
 def test_a_crash_shows_both_stacks(notebook: Notebook) -> None:
     cell = notebook.run(
         "%%gdb --fresh\nimport ctypes\nimport reftorch\ndef crash():\n    ctypes.string_at(8)\ncrash()\n"
