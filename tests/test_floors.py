@@ -56,7 +56,8 @@ FLOORS = (
     (r"csrc/(.*/)?(python_[^/]*|pybind|object_ptr|Module|Exceptions)\.(h|cpp)$",
      ("c10/", "ATen/", "csrc/", "pybind11/", "Python.h", "frameobject.h", "structmember.h", "reftorch_config.h",
       "!ATen/native/")),
-    (r"csrc/", ("c10/", "ATen/", "csrc/", "reftorch_config.h", "!ATen/native/", "!csrc/python_")),
+    (r"csrc/",
+     ("c10/", "ATen/", "csrc/", "reftorch_config.h", "!ATen/native/", "!csrc/python_", "!csrc/utils/python_")),
 )  # fmt: skip
 WATCHED = ("c10/", "ATen/", "csrc/", "pybind11/", "Python.h", "frameobject.h", "structmember.h", "cuda", "cblas.h",
            "omp.h", "reftorch_config.h")  # fmt: skip

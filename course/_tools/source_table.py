@@ -43,11 +43,11 @@ ROWS = (
     Row("cpp/c10/core/StorageImpl.h", "StorageImpl", "c10::StorageImpl", "copy on write; storages of other devices"),
     Row("cpp/c10/util/intrusive_ptr.h", "intrusive_ptr", "c10::intrusive_ptr", "weak references"),
     Row("cpp/ATen/TensorUtils.cpp", "computeStride", "at::detail::computeStride", "symbolic sizes"),
-    Row("cpp/csrc/autograd/python_tensor_numpy.cpp", "tensor_from_numpy", "torch::utils::tensor_from_numpy",
+    Row("cpp/csrc/utils/python_tensor_numpy.cpp", "tensor_from_numpy", "torch::utils::tensor_from_numpy",
         "numpy's C interface; complex dtypes"),
     Row("cpp/c10/core/ScalarType.cpp", "promoteTypes", "c10::promoteTypes", "complex and 8-bit float types"),
     # --- operators (chapter 03)
-    Row("cpp/csrc/python_arg_parser.cpp", "PythonSignature::parse", "torch::PythonArgParser::raw_parse",
+    Row("cpp/csrc/utils/python_arg_parser.cpp", "PythonSignature::parse", "torch::PythonArgParser::raw_parse",
         "signatures as text; deprecated forms; symbolic sizes"),
     Row("cpp/ATen/core/dispatch/Dispatcher.h", "Dispatcher", "c10::Dispatcher", "locks, listeners, deregistration"),
     Row("cpp/ATen/core/dispatch/Dispatcher.cpp", "Dispatcher::registerDef", "c10::Dispatcher::registerDef",

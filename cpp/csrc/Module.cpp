@@ -7,13 +7,13 @@
 #include <csrc/autograd/python_variable_methods.h>
 #include <csrc/debug/python_debug.h>
 #include <csrc/functorch/python_functorch.h>
-#include <csrc/python_arg_parser.h>
 #include <csrc/python_dispatch.h>
 #include <csrc/python_dlpack.h>
 #include <csrc/python_dtype.h>
 #include <csrc/python_generator.h>
 #include <csrc/python_storage.h>
 #include <csrc/python_torch_function.h>
+#include <csrc/utils/python_arg_parser.h>
 
 #include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>

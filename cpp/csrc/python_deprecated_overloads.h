@@ -3,7 +3,7 @@
 // addmm(beta, x, alpha, a, b).
 #pragma once
 
-#include <csrc/python_arg_parser.h>
+#include <csrc/utils/python_arg_parser.h>
 
 #include <string>
 #include <vector>

@@ -12,10 +12,10 @@
 
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
-#include <csrc/python_arg_parser.h>
 #include <csrc/python_deprecated_overloads.h>
 #include <csrc/python_gil.h>
 #include <csrc/python_torch_function.h>
+#include <csrc/utils/python_arg_parser.h>
 
 #include <structmember.h>
 

@@ -6,9 +6,9 @@
 
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
-#include <csrc/python_arg_parser.h>
 #include <csrc/python_dtype.h>
 #include <csrc/utils/object_ptr.h>
+#include <csrc/utils/python_arg_parser.h>
 
 #include <ATen/DLConvertor.h>
 #include <ATen/Functions.h>

@@ -14,8 +14,8 @@
 #include <Python.h>
 
 #include <csrc/autograd/python_variable.h>
-#include <csrc/python_arg_parser.h>
 #include <csrc/python_dispatch.h>
+#include <csrc/utils/python_arg_parser.h>
 
 #include <initializer_list>
 #include <iterator>

@@ -5,11 +5,11 @@
 #include <csrc/autograd/operator_info.h>
 #include <csrc/autograd/python_cpp_function.h>
 #include <csrc/autograd/python_variable.h>
-#include <csrc/python_arg_parser.h>
 #include <csrc/python_dtype.h>
 #include <csrc/python_gil.h>
 #include <csrc/python_torch_function.h>
 #include <csrc/utils/pybind.h>
+#include <csrc/utils/python_arg_parser.h>
 
 namespace py = pybind11;
 

@@ -5,10 +5,10 @@
 
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
-#include <csrc/python_arg_parser.h>
 #include <csrc/python_dispatch.h>
 #include <csrc/python_dtype.h>
 #include <csrc/python_torch_function.h>
+#include <csrc/utils/python_arg_parser.h>
 
 #include <ATen/Functions.h>
 #include <ATen/WrapDimUtils.h>

@@ -14,13 +14,13 @@ namespace reftorch::torch {
 // A new Python object of `type` for a tensor that has none.
 PyObject* THPVariable_NewWithVar(PyTypeObject* type, at::Tensor var);
 
-// tp_new: torch.Tensor(2, 3), torch.Tensor([1, 2]). (python_tensor_new.cpp)
+// tp_new: torch.Tensor(2, 3), torch.Tensor([1, 2]). (utils/python_tensor_new.cpp)
 PyObject* THPVariable_pynew(PyTypeObject* type, PyObject* args, PyObject* kwargs);
 // torch.tensor(data, ...) and torch.as_tensor's data path.
 PyObject* tensor_ctor(PyObject* module, PyObject* args, PyObject* kwargs);
 PyObject* THPVariable_tolist(PyObject* self, PyObject*);
 
-// A tensor on an array's memory, and an array on a tensor's. (python_tensor_numpy.cpp)
+// A tensor on an array's memory, and an array on a tensor's. (utils/python_tensor_numpy.cpp)
 PyObject* tensor_from_numpy(PyObject* module, PyObject* array);
 // (buffer, dtype, count, offset)
 PyObject* tensor_frombuffer(PyObject* module, PyObject* args);

@@ -1,5 +1,5 @@
 // Mirrors: torch/csrc/utils/python_arg_parser.cpp
-#include <csrc/python_arg_parser.h>
+#include <csrc/utils/python_arg_parser.h>
 
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>

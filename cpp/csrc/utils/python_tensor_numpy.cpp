@@ -5,8 +5,8 @@
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_methods.h>
-#include <csrc/python_arg_parser.h>
 #include <csrc/python_dtype.h>
+#include <csrc/utils/python_arg_parser.h>
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/functorch/TensorWrapper.h>
