@@ -10,6 +10,7 @@ import pytest
 import reftorch
 from tests.native.differential import Program, assert_same, assert_same_error
 
+NAN = float("nan")
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 DRAWS: dict[str, Program] = {
@@ -77,6 +78,17 @@ DRAWS: dict[str, Program] = {
         t.poisson(t.full((200,), 1000.0, dtype=t.float64)),
         t.poisson(t.linspace(1, 20, 6).reshape(2, 3).t()),
     ],
+    "binomial": lambda t: [
+        t.binomial(t.full((40,), 5.0), t.linspace(0, 1, 40)),
+        t.binomial(t.full((40,), 1000.0, dtype=t.float64), t.linspace(0, 1, 40, dtype=t.float64)),
+        t.binomial(t.full((5, 4), 50.0).t(), t.linspace(0, 1, 20).reshape(4, 5)),
+        t.binomial(t.full((4, 5), 50.0), t.linspace(0, 1, 20).reshape(5, 4).t()),
+        t.binomial(t.full((4, 1), 50.0), t.linspace(0, 1, 4).reshape(1, 4).t()),
+        t.binomial(t.full((2, 3), 50.0), t.linspace(0, 1, 3)),
+    ],
+    "binomial of what is no number": lambda t: t.binomial(
+        t.tensor([0.0, 5.0, -1.0, NAN, NAN, NAN, 5.0]), t.tensor([NAN, NAN, NAN, NAN, 1.0, 0.0, 0.5])
+    ).nan_to_num(nan=-1.0),
     "multinomial with replacement": lambda t: [
         t.multinomial(t.tensor([0.1, 3.0, 0.0, 2.0]), 50, replacement=True),
         t.multinomial(t.linspace(0, 1, 12, dtype=t.float64).reshape(3, 4), 7, True),

@@ -19,7 +19,8 @@ using exponential_fn = void (*)(TensorIterator& iter, double lambda, GeneratorIm
 using geometric_fn = void (*)(TensorIterator& iter, double p, GeneratorImpl* generator);
 using cauchy_fn = void (*)(TensorIterator& iter, double median, double sigma, GeneratorImpl* generator);
 using log_normal_fn = void (*)(TensorIterator& iter, double mean, double std, GeneratorImpl* generator);
-using poisson_fn = void (*)(TensorIterator& iter, GeneratorImpl* generator); // operands: result, rate
+using poisson_fn = void (*)(TensorIterator& iter, GeneratorImpl* generator);  // operands: result, rate
+using binomial_fn = void (*)(TensorIterator& iter, GeneratorImpl* generator); // operands: result, count, prob
 // self (rows, categories) -> result (rows, samples), both contiguous
 using multinomial_fn = void (*)(const Tensor& result, const Tensor& self, GeneratorImpl* generator);
 DECLARE_DISPATCH(uniform_fn, uniform_stub)
@@ -34,8 +35,7 @@ DECLARE_DISPATCH(geometric_fn, geometric_stub)
 DECLARE_DISPATCH(cauchy_fn, cauchy_stub)
 DECLARE_DISPATCH(log_normal_fn, log_normal_stub)
 DECLARE_DISPATCH(poisson_fn, poisson_stub)
-using binomial_fn = void (*)(const Tensor& result, const Tensor& count, const Tensor& prob, GeneratorImpl* generator);
-DECLARE_DISPATCH(binomial_fn, binomial_stub) // all contiguous, of one shape and dtype
+DECLARE_DISPATCH(binomial_fn, binomial_stub)
 DECLARE_DISPATCH(multinomial_fn, multinomial_with_replacement_stub)
 
 using OptionalGenerator = std::optional<Generator>;

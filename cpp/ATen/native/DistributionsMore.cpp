@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/Distributions.cpp, aten/src/ATen/native/DistributionTemplates.h
-// The rarer distributions: exponential, geometric, Cauchy, log-normal, Poisson, multinomial. Left out: binomial, gamma,
+// The rarer distributions: exponential, geometric, Cauchy, log-normal, Poisson, binomial, multinomial. Left out: gamma,
 // Dirichlet.
 #include <ATen/native/Distributions.h>
 
@@ -70,12 +70,14 @@ static Tensor binomial(const Tensor& count, const Tensor& prob, const OptionalGe
                     "binomial only supports floating-point dtypes for count, got: ", count.scalar_type());
   TORCH_CHECK_VALUE(prob.is_floating_point(),
                     "binomial only supports floating-point dtypes for prob, got: ", prob.scalar_type());
-  TORCH_CHECK(count.scalar_type() == prob.scalar_type(), "Found dtype ", prob.scalar_type(), " but expected ",
-              count.scalar_type());
-  const DimVector shape = infer_size_dimvector(count.sizes(), prob.sizes());
-  const Tensor result = detail::empty_generic(shape, count.scalar_type(), count.device());
-  binomial_stub(count.device().type(), result, at::expand(count, shape).contiguous(),
-                at::expand(prob, shape).contiguous(), get_generator_or_default(generator));
+  // Contiguous, unless prob is of the larger shape: then as the operands lie.
+  Tensor result;
+  if (IntArrayRef(infer_size_dimvector(count.sizes(), prob.sizes())) == count.sizes()) {
+    result = detail::empty_generic(count.sizes(), count.scalar_type(), count.device());
+  }
+  auto iter =
+      TensorIteratorConfig().add_output(result).add_input(count).add_input(prob).check_all_same_dtype(true).build();
+  binomial_stub(iter.device_type(), iter, get_generator_or_default(generator));
   return result;
 }
 

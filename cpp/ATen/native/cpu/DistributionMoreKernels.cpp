@@ -122,11 +122,11 @@ int64_t sample_binomial_of_half(double count, double prob, GeneratorImpl* genera
 }
 
 double sample_binomial(double count, double prob, GeneratorImpl* generator) {
-  if (std::isnan(prob)) {
-    return prob;
-  }
-  if (!(count > 0) || prob <= 0) {
+  if (count <= 0 || prob <= 0) {
     return 0;
+  }
+  if (std::isnan(count) || std::isnan(prob)) {
+    return NAN;
   }
   if (prob >= 1 || std::isinf(count)) {
     return count;
@@ -135,13 +135,10 @@ double sample_binomial(double count, double prob, GeneratorImpl* generator) {
                      : count - static_cast<double>(sample_binomial_of_half(count, 1 - prob, generator));
 }
 
-void binomial_kernel(const Tensor& result, const Tensor& count, const Tensor& prob, GeneratorImpl* generator) {
-  AT_DISPATCH_FLOATING_TYPES(result.scalar_type(), "binomial_cpu", [&] {
-    std::lock_guard<std::mutex> lock(generator->mutex_);
-    for (int64_t i = 0; i < result.numel(); i++) {
-      result.data_ptr<scalar_t>()[i] = static_cast<scalar_t>(
-          sample_binomial(count.data_ptr<scalar_t>()[i], prob.data_ptr<scalar_t>()[i], generator));
-    }
+void binomial_kernel(TensorIterator& iter, GeneratorImpl* generator) {
+  AT_DISPATCH_FLOATING_TYPES(iter.dtype(), "binomial_cpu", [&] {
+    cpu_serial_binary_kernel<scalar_t>(
+        iter, generator, [&](scalar_t count, scalar_t prob) { return sample_binomial(count, prob, generator); });
   });
 }
 

@@ -42,4 +42,23 @@ void cpu_serial_unary_kernel(TensorIterator& iter, GeneratorImpl* generator, con
       0, iter.numel());
 }
 
+// The same with two parameters, of the result's dtype.
+template <typename scalar_t, typename F>
+void cpu_serial_binary_kernel(TensorIterator& iter, GeneratorImpl* generator, const F& draw) {
+  std::lock_guard<std::mutex> lock(generator->mutex_);
+  iter.serial_for_each(
+      [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+        for (int64_t j = 0; j < size1; j++) {
+          for (int64_t i = 0; i < size0; i++) {
+            const auto parameter = [&](int k) {
+              return *reinterpret_cast<const scalar_t*>(data[k] + j * strides[3 + k] + i * strides[k]);
+            };
+            *reinterpret_cast<scalar_t*>(data[0] + j * strides[3] + i * strides[0]) =
+                static_cast<scalar_t>(draw(parameter(1), parameter(2)));
+          }
+        }
+      },
+      0, iter.numel());
+}
+
 } // namespace reftorch::at::native
