@@ -44,9 +44,9 @@ static Tensor as_int64(const Tensor& target) {
 static void nll_loss_forward_out(const Tensor& self, const Tensor& target, const OptionalTensor& opt_weight,
                                  int64_t reduction, int64_t ignore_index, Tensor& output, Tensor& total_weight) {
   const Tensor weight = defined_or_empty(opt_weight);
-  nll_loss_check(self, target, weight);
   TORCH_CHECK_VALUE(self.dim() != 1 || target.dim() != 1 || target.numel() == 1,
                     "For 1D input, 1D target must have size 1, but got target size: ", target.numel());
+  nll_loss_check(self, target, weight);
   const bool per_sample = reduction == Reduction::None && self.dim() == 2;
   output = detail::empty_generic(per_sample ? target.sizes() : IntArrayRef(), self.scalar_type(), self.device());
   total_weight = detail::empty_generic({}, self.scalar_type(), self.device());
