@@ -121,6 +121,7 @@ def cross_entropies(make: Inputs) -> Iterator[Sample]:
                 yield Sample((make(4, 3), make(4, 3, low=0, high=1), weight, reduction, -100, smoothing))
                 yield Sample((make(3), make(3, low=0, high=1), weight, reduction, -100, smoothing))
     yield Sample((make(2, 3, 4), make(2, 3, 4, low=0, high=1), make(3, low=0.1), MEAN, -100, 0.1))
+    yield Sample((make(0, 3), make(0, 3), make(3, low=0.1), MEAN, -100, 0.1))
     yield Sample((make(2, 3), make(2, 3), None, MEAN, 5, 0.0))
     yield Sample((make(2, 3), make(2, 3, dtype="int64"), None, MEAN, -100, 0.0))
     yield Sample((make(2, 3), classes(0, 1), None, MEAN, -100, 1.5))

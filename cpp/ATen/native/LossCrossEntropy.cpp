@@ -6,6 +6,8 @@
 #include <ATen/core/library.h>
 #include <ATen/native/Loss.h>
 
+#include <cmath>
+
 namespace reftorch::at::native {
 
 using OptionalTensor = std::optional<Tensor>;
@@ -39,10 +41,14 @@ static Tensor cross_entropy_loss_prob_target(const Tensor& self, const Tensor& t
   }
   TORCH_CHECK(reduction == Reduction::Mean || reduction == Reduction::Sum,
               "Invalid reduction type encountered in cross_entropy: ", reduction);
-  const Tensor sum = at::neg(at::sum(loss, {}));
-  return reduction == Reduction::Mean
-             ? at::div(sum, number(static_cast<double>(self.numel()) / static_cast<double>(n_classes)))
-             : sum;
+  Tensor sum = at::sum(loss, {});
+  if (reduction == Reduction::Sum) {
+    return at::neg(sum);
+  }
+  if (self.numel() == 0) { // NaN whatever the inputs are: nothing flows back
+    return at::neg(at::fill_(sum, NAN));
+  }
+  return at::div(at::neg(sum), number(static_cast<double>(self.numel() / n_classes)));
 }
 
 // The share `label_smoothing` of each target goes to all classes alike.
