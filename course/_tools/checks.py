@@ -6,9 +6,13 @@ Leaves out: skipping; a check passes by comparing, fails, or says that its exerc
 
 from __future__ import annotations
 
+import re
 import traceback
+from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+from course._tools.exercises import find_exercise
 
 MIMETYPE = "application/vnd.reftorch.check+json"
 # What a check raises in a line of its own where it cannot take the answer: it has another name, or another form.
@@ -19,9 +23,8 @@ class CheckFailed(AssertionError):
     """An exercise's check found something else than it expected."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows below the report: the error in the learner's code, if there was one, and the outcome."""
-        lines = traceback.format_exception(self.__cause__) if self.__cause__ else []
-        return [*(line.rstrip("\n") for line in lines), str(self).splitlines()[0]]
+        """What IPython shows below the report: where the learner's code raised, if it did, and the outcome."""
+        return [*(_where(self.__cause__) if self.__cause__ else []), str(self).splitlines()[0]]
 
 
 class NotDone(NotImplementedError):
@@ -150,7 +153,7 @@ class check:
             raise NotDone(repr(report)) from None
         if isinstance(error, Exception):
             in_the_check = frames is not None and frames.tb_next is None and isinstance(error, FORM)
-            expected = "an answer with the name and the form of its stub" if in_the_check else "no error from your code"
+            expected = f"an answer like its stub: {_form(self.exercise)}" if in_the_check else "no error from your code"
             report = Report(self.exercise, "failed", self.what, f"{type(error).__name__}: {error}", expected)
             _publish(report)
             raise CheckFailed(repr(report)) from error
@@ -159,6 +162,29 @@ class check:
 
 def _within(a: float, b: float, rtol: float, atol: float) -> bool:
     return a == b or (a != a and b != b) or abs(a - b) <= atol + rtol * abs(b)
+
+
+def _form(exercise: str) -> str:
+    """How the stub of an exercise begins: its name, what it takes, what it returns."""
+    first, second = find_exercise(exercise)[1].answers[0].source.splitlines()[:2]
+    return f"{first}\n{second}" if first.endswith('"""') else first  # a text in C++ begins on its second line
+
+
+def _where(error: BaseException) -> list[str]:
+    """The traceback of what the learner wrote; nothing where the check itself raised, or the library that it called."""
+    frames = error.__traceback__
+    checks = frames and frames.tb_frame.f_code.co_filename
+    while frames is not None and _is_ours(frames.tb_frame.f_code.co_filename, checks):
+        frames = frames.tb_next
+    if frames is None:
+        return []
+    text = "".join(traceback.format_exception(type(error), error, frames))
+    return re.sub(r'File "[^"]*\bipykernel_[^"]*"', "your cell", text).splitlines()
+
+
+def _is_ours(file: str, checks: str | None) -> bool:
+    """Whether code with this file's name is the check's cell or a module; another cell's has a name that is no file."""
+    return file == checks or file.startswith("<frozen") or Path(file).exists()
 
 
 def _is_stub(error: NotImplementedError, exercise: str) -> bool:

@@ -61,12 +61,30 @@ def test_a_stub_is_told_apart_from_an_op_that_is_not_implemented():
         raise NotImplementedError("no kernel for CUDA")
 
 
-def test_an_error_in_the_learners_code_fails_and_keeps_its_traceback():
+def in_a_cell(source: str):
+    """What a cell with this source defines: its code has the name of a file that is not there."""
+    defined = {}
+    exec(compile(source, "/tmp/ipykernel_1/2.py", "exec"), defined)
+    return defined
+
+
+def test_an_error_in_the_learners_code_fails_and_shows_the_line_of_the_cell():
+    answer = in_a_cell("def answer():\n    return 1 / 0\n")["answer"]
     with pytest.raises(CheckFailed, match="ZeroDivisionError") as failure, check("03.1", "a sum") as c:
-        c.equal("1 / 0", came=1 / 0, expected=1)
+        c.equal("1 / 0", came=answer(), expected=1)
     shown = failure.value._render_traceback_()
-    assert "Traceback" in shown[0]
+    assert shown[0].startswith("Traceback")
+    assert shown[1] == "  your cell, line 2, in answer"
     assert shown[-1].startswith("exercise 03.1: failed")  # what came and what was expected stands in the report above
+
+
+def test_an_error_of_the_check_itself_or_of_the_library_shows_no_traceback():
+    with pytest.raises(CheckFailed, match="invalid literal") as failure, check("03.1", "a number") as c:
+        c.equal("a number", came=int("x"), expected=1)
+    assert failure.value._render_traceback_() == ["exercise 03.1: failed: a number"]
+    with pytest.raises(CheckFailed) as failure, check("03.1", "a number"):
+        answer_that_raises()  # its file is there
+    assert failure.value._render_traceback_() == ["exercise 03.1: failed: a number"]
 
 
 def answer_of_one_value():
@@ -79,7 +97,10 @@ def answer_that_raises():
 
 @pytest.mark.parametrize(
     ("answer", "expected"),
-    [(answer_of_one_value, "the name and the form of its stub"), (answer_that_raises, "no error from your code")],
+    [
+        (answer_of_one_value, r"like its stub: def kernel_of_subtraction\(\) -> tuple\[str, int\]:"),
+        (answer_that_raises, "no error from your code"),
+    ],
 )
 def test_an_answer_of_another_form_is_told_from_one_that_raises(answer, expected):
     def checked():
@@ -89,6 +110,11 @@ def test_an_answer_of_another_form_is_told_from_one_that_raises(answer, expected
 
     with pytest.raises(CheckFailed, match=expected):
         checked()
+
+
+def test_the_form_of_a_stub_in_cpp_is_its_signature():
+    with pytest.raises(CheckFailed, match=r"at::Tensor hypotenuse\(const at::Tensor& self"), check("03.3", "a text"):
+        len(None)
 
 
 @pytest.mark.parametrize(
