@@ -80,7 +80,7 @@ static DimVector broadcast_shape(const std::vector<Tensor>& indices) {
 // does.
 static void add_offsets(const Tensor& offsets, const Tensor& index, int64_t number, int64_t size,
                         int64_t stride_bytes) {
-  const Tensor dense = at::expand(index, offsets.sizes()).contiguous();
+  const Tensor dense = index.contiguous();
   const int64_t* from = dense.data_ptr<int64_t>();
   int64_t* to = offsets.data_ptr<int64_t>();
   for (int64_t i = 0; i < offsets.numel(); i++) {
@@ -111,53 +111,53 @@ AdvancedIndex::AdvancedIndex(const Tensor& self, TensorList indices) {
       offset_shape.push_back(size);
     }
   };
-  if (count > 1) {
-    offsets = detail::empty_generic(index_shape, kLong, self.device());
-    zero_impl(offsets);
-  }
   const bool picks = std::find(index_shape.begin(), index_shape.end(), 0) == index_shape.end();
-  int64_t number = 0;
   for (int64_t d = 0; d < self.dim(); d++) {
     TORCH_CHECK_INDEX(!expanded[d].defined() || self.sizes()[d] != 0 || !picks,
                       "index is out of bounds for dimension with size 0");
     if (d == place) {
       append_index_dims();
     }
-    const int64_t stride_bytes = self.strides()[d] * static_cast<int64_t>(self.itemsize());
-    if (expanded[d].defined() && count == 1) {
-      offsets = expanded[d];
-      rule.size = self.sizes()[d];
-      rule.stride_bytes = stride_bytes;
-    } else if (expanded[d].defined()) {
-      add_offsets(offsets, expanded[d], number++, self.sizes()[d], stride_bytes);
-    } else {
+    if (!expanded[d].defined()) {
       shape.push_back(self.sizes()[d]);
       strides.push_back(self.strides()[d]);
       offset_shape.push_back(1);
     }
   }
   view = as_view(self, shape, strides);
-  DimVector offset_strides(offset_shape.size(), 0); // the index's own, and none where a dimension is taken whole
-  for (size_t d = 0; d < index_shape.size(); d++) {
-    offset_strides[place + d] = offsets.strides()[d];
-  }
-  for (const Tensor& index : expanded) {
-    if (index.defined()) {
-      const Tensor full = at::expand(index, index_shape);
-      DimVector index_strides(offset_shape.size(), 0);
+  for (int64_t d = 0; d < self.dim(); d++) {
+    if (expanded[d].defined()) {
+      const Tensor full = at::expand(expanded[d], index_shape);
+      DimVector index_strides(offset_shape.size(), 0); // none where a dimension is taken whole
       std::copy(full.strides().begin(), full.strides().end(), index_strides.begin() + place);
-      indices_.push_back(as_view(full, offset_shape, index_strides));
+      indices_.push_back({as_view(full, offset_shape, index_strides), self.sizes()[d],
+                          self.strides()[d] * static_cast<int64_t>(self.itemsize())});
     }
   }
-  offsets = as_view(offsets, offset_shape, offset_strides);
+  if (count == 1) {
+    rule.size = indices_[0].size;
+    rule.stride_bytes = indices_[0].stride_bytes;
+  }
+}
+
+Tensor AdvancedIndex::offsets() const {
+  if (indices_.size() == 1) {
+    return indices_[0].index;
+  }
+  Tensor sum = detail::empty_generic(indices_[0].index.sizes(), kLong, view.device());
+  zero_impl(sum);
+  for (size_t i = 0; i < indices_.size() && view.numel() > 0; i++) {
+    add_offsets(sum, indices_[i].index, static_cast<int64_t>(i), indices_[i].size, indices_[i].stride_bytes);
+  }
+  return sum;
 }
 
 Tensor AdvancedIndex::empty_result() const {
   Tensor result;
   TensorIteratorConfig config;
   config.add_output(result, view.scalar_type()).add_input(view).check_all_same_dtype(false);
-  for (const Tensor& index : indices_) {
-    config.add_input(index);
+  for (const Index& index : indices_) {
+    config.add_input(index.index);
   }
   config.build(); // which allocates it
   return result;

@@ -14,18 +14,25 @@ namespace reftorch::at::native {
 // Result shape, as in numpy: the index tensors are broadcast together; their shape takes the place of the indexed
 // dimensions if those stand side by side, and goes to the front otherwise.
 struct AdvancedIndex {
-  // IndexError for an index out of range, too many indices, a mask of another shape, or indices that do not broadcast.
+  // IndexError for too many indices, a mask of another shape, or indices that do not broadcast.
   AdvancedIndex(const Tensor& self, TensorList indices);
 
   DimVector shape; // of the result
   Tensor view;     // self with `shape`, stride 0 in the dimensions that are indexed
-  Tensor offsets;  // int64, broadcasts to `shape`: the index itself where there is one, else distances in bytes
   IndexRule rule;
+  // int64, broadcasts to `shape`: the index itself where there is one, else distances in bytes. IndexError for an index
+  // out of range, unless the result has no elements.
+  Tensor offsets() const;
   // Memory for the result, laid out as self and the indices are: where those lie in another order, so does the result.
   Tensor empty_result() const;
 
  private:
-  std::vector<Tensor> indices_; // each broadcasts to `shape`
+  struct Index {
+    Tensor index; // broadcasts to `shape`
+    int64_t size; // of the dimension
+    int64_t stride_bytes;
+  };
+  std::vector<Index> indices_;
 };
 
 // An undefined `out` becomes a copy of self; another tensor than self is overwritten with it.

@@ -38,7 +38,7 @@ static Tensor index(const Tensor& self, TensorList indices) {
   }
   const AdvancedIndex info(self, indices);
   const Tensor result = info.empty_result();
-  index_stub(self.device().type(), result, info.view, info.offsets, info.rule);
+  index_stub(self.device().type(), result, info.view, info.offsets(), info.rule);
   return result;
 }
 
@@ -95,7 +95,7 @@ static void index_put_out(const Tensor& self, TensorList indices, const Tensor& 
               "Index put requires the source and destination dtypes match, got ", self.scalar_type(),
               " for the destination and ", values.scalar_type(), " for the source.");
   const Tensor source = values.is_alias_of(out) ? at::clone(values) : values;
-  index_put_stub(self.device().type(), info.view, at::expand(source, info.shape), info.offsets, info.rule,
+  index_put_stub(self.device().type(), info.view, at::expand(source, info.shape), info.offsets(), info.rule,
                  accumulate ? ReductionType::SUM : ReductionType::REPLACE);
 }
 
