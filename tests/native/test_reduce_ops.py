@@ -50,6 +50,16 @@ ERRORS = [
     (lambda t: t.tensor([1]).nanmean(), RuntimeError, "nanmean(): expected input to have floating point or complex"),
     (lambda t: t.tensor([1]).logcumsumexp(0), NotImplementedError, '"logcumsumexp_out_cpu" not implemented for'),
     (lambda t: t.ones(0).aminmax(), RuntimeError, "aminmax(): cannot compute aminmax over an empty dimension as the"),
+    (
+        lambda t: t.cumulative_trapezoid(t.tensor(True), t.tensor(True)),
+        RuntimeError,
+        "cumulative_trapezoid: received a bool input for `x` or `y`, but bool is not supported",
+    ),
+    (
+        lambda t: t.trapezoid(t.tensor([[True]]), t.tensor([[True]])),
+        RuntimeError,
+        "trapezoid: received a bool input for `x` or `y`, but bool is not supported",
+    ),
     (lambda t: t.ones(2).diff(-1), RuntimeError, "order must be non-negative but got -1"),
     (lambda t: t.cdist(t.ones(2, 3), t.ones(2, 2)), RuntimeError, "X1 and X2 must have the same number of columns."),
     (lambda t: t.ones(2).renorm(2, 0, 1), RuntimeError, "renorm: input needs at least 2 dimensions, got 1 dimensions"),

@@ -111,7 +111,8 @@ static Tensor trapezoid_x(const Tensor& y, const Tensor& x, int64_t dim) {
     shape.erase(dim);
     return at::zeros(shape, y.scalar_type());
   }
-  return half(at::sum(at::mul(widths("trapezoid", y, x, dim), heights(y, dim)), IntArrayRef(dim)));
+  const Tensor width = widths("trapezoid", y, x, dim);
+  return half(at::sum(at::mul(width, heights(y, dim)), IntArrayRef(dim)));
 }
 
 static Tensor trapezoid_dx(const Tensor& y, const Scalar& dx, int64_t dim) {
@@ -133,7 +134,8 @@ static Tensor trapz_dx(const Tensor& y, double dx, int64_t dim) {
 
 static Tensor cumulative_trapezoid_x(const Tensor& y, const Tensor& x, int64_t dim) {
   dim = maybe_wrap_dim(dim, y.dim());
-  return half(at::cumsum(at::mul(widths("cumulative_trapezoid", y, x, dim), heights(y, dim)), dim));
+  const Tensor width = widths("cumulative_trapezoid", y, x, dim);
+  return half(at::cumsum(at::mul(width, heights(y, dim)), dim));
 }
 
 static Tensor cumulative_trapezoid_dx(const Tensor& y, const Scalar& dx, int64_t dim) {
