@@ -279,7 +279,7 @@ def covariances(make: Inputs) -> Iterator[Sample]:
 
 
 def correlations(make: Inputs) -> Iterator[Sample]:
-    for x in (make(2, 4), make(3, 4, layout="transposed")):
+    for x in (make(2, 4), make(3, 4, layout="transposed"), make(2, 1), make(2, 0)):
         yield Sample((x,))
     yield Sample((make(2, 2, 2),))
 

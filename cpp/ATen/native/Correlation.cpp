@@ -2,6 +2,7 @@
 // Composites: how variables vary together. A row is a variable, a column an observation.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
+#include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
 
 namespace reftorch::at::native {
@@ -66,6 +67,10 @@ static Tensor cov(const Tensor& self, int64_t correction, const OptionalTensor& 
   return x.sizes()[0] == 1 ? at::reshape(result, {}) : result;
 }
 
+static Tensor clamp(const Tensor& self, const Scalar& min, const Scalar& max) {
+  CALL_OP("clamp", Tensor(const Tensor&, const std::optional<Scalar>&, const std::optional<Scalar>&), self, min, max);
+}
+
 // cov_ij / sqrt(cov_ii cov_jj), kept in [-1, 1] where rounding would leave it
 static Tensor corrcoef(const Tensor& self) {
   TORCH_CHECK(self.dim() <= 2, "corrcoef(): expected input to have two or fewer dimensions but got an input with ",
@@ -76,7 +81,7 @@ static Tensor corrcoef(const Tensor& self) {
   }
   const Tensor deviation = at::sqrt(at::diagonal(c));
   const Tensor r = at::div(at::div(c, at::unsqueeze(deviation, 1)), at::unsqueeze(deviation, 0));
-  return at::minimum(at::maximum(r, number(-1)), number(1));
+  return clamp(r, -1, 1);
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
