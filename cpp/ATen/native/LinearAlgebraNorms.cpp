@@ -313,7 +313,7 @@ static Tensor linalg_matrix_power(const Tensor& A, int64_t n) {
     return at::copy_(result, identity_like(A));
   }
   if (n == 1) {
-    return at::clone(A);
+    return at::clone(A, MemoryFormat::Contiguous);
   }
   Tensor square = n < 0 ? at::linalg_inv(A) : A, result;
   if (n == -1) {

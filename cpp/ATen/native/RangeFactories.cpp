@@ -158,6 +158,7 @@ static Tensor logspace_tensor(const Start& start, const End& end, int64_t steps,
 static Tensor& range_out(const Scalar& start, const Scalar& end, const Scalar& step, OptionalType dtype, OptionalLayout,
                          OptionalDevice, OptionalBool, Tensor& out) {
   check_out_dtype(dtype, out);
+  TORCH_CHECK_NOT_IMPLEMENTED(out.scalar_type() != kBool, "\"range_cpu\" not implemented for 'Bool'");
   check_range(start, end, step);
   const bool whole = c10::isIntegralType(out.scalar_type(), /*includeBool=*/false);
   const double span = whole ? end.toLong() - start.toLong() : end.toDouble() - start.toDouble();

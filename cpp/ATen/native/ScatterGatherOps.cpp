@@ -137,16 +137,17 @@ static void scatter_reduce_two_out(const Tensor& self, int64_t dim, const Tensor
                   reduce == "min", // these two are undocumented
 
               "reduce argument must be either sum, prod, mean, amax or amin, got ", reduce);
-  TORCH_CHECK_NOT_IMPLEMENTED(!mean || self.scalar_type() != kBool,
-                              "\"scatter_gather_tensor_cpu_reduce_mean\" not implemented for 'Bool'");
   start_from(self, out);
-  if (index.numel() == 0) {
-    return;
-  }
   const ReductionType type = reduction_type(reduce);
-  if (!include_self) {
+  if (!include_self && index.numel() > 0) {
     scatter_impl("scatter_reduce", out, dim, index, number_for(out, index, reduction_identity(type, out.scalar_type())),
                  ReductionType::REPLACE);
+  }
+  // Only now, as in PyTorch: a bad index was found before that.
+  TORCH_CHECK_NOT_IMPLEMENTED(!mean || self.scalar_type() != kBool,
+                              "\"scatter_gather_tensor_cpu_reduce_mean\" not implemented for 'Bool'");
+  if (index.numel() == 0) {
+    return;
   }
   scatter_impl("scatter_reduce", out, dim, index, src, type);
   if (mean) {

@@ -79,9 +79,9 @@ static Tensor diagflat(const Tensor& self, int64_t offset) {
 
 // The sum of the diagonal; of integers, an int64.
 static Tensor trace(const Tensor& self) {
-  TORCH_CHECK(self.dim() == 2, "trace: expected a matrix, but got tensor with dim ", self.dim());
   Tensor result;
   AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "trace", [&] {
+    TORCH_CHECK(self.dim() == 2, "trace: expected a matrix, but got tensor with dim ", self.dim());
     constexpr ScalarType kResult = std::is_integral_v<scalar_t> ? kLong : c10::CppTypeToScalarType<scalar_t>::value;
     acc_type<scalar_t> sum = 0;
     const scalar_t* data = self.data_ptr<scalar_t>();
