@@ -69,7 +69,7 @@ static void def_bitwise(Library& m, const std::string& name, const std::string& 
   m.def_structured(name + "." + scalar + "(Tensor self, Scalar other) -> Tensor",
                    TORCH_FN(tensor_scalar_out<binary_op_out<stub>>));
   m.def_structured(name + ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-                   TORCH_FN(scalar_tensor_out<binary_op_out<stub>>), derive::OUT, variants::FUNCTION);
+                   TORCH_FN(scalar_tensor_out<binary_op_out<stub>>), derive::NONE, variants::FUNCTION);
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {

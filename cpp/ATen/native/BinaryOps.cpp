@@ -131,7 +131,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("remainder.Scalar(Tensor self, Scalar other) -> Tensor",
                    TORCH_FN(tensor_scalar_out<binary_op_out<remainder_stub>>));
   m.def_structured("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-                   TORCH_FN(scalar_tensor_out<binary_op_out<remainder_stub>>), derive::OUT, variants::FUNCTION);
+                   TORCH_FN(scalar_tensor_out<binary_op_out<remainder_stub>>), derive::NONE, variants::FUNCTION);
   m.def_structured("fmod.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<fmod_stub>));
   m.def_structured("fmod.Scalar(Tensor self, Scalar other) -> Tensor",
                    TORCH_FN(tensor_scalar_out<binary_op_out<fmod_stub>>));

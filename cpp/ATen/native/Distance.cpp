@@ -172,7 +172,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor", TORCH_FN(cdist),
                   FUNCTION);
   m.def_composite("pdist(Tensor self, float p=2) -> Tensor", TORCH_FN(pdist), FUNCTION);
-  m.def_structured("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", TORCH_FN(dist_out), derive::OUT);
+  m.def_structured("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", TORCH_FN(dist_out), derive::NONE);
   m.def_composite("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-6, bool keepdim=False) -> Tensor",
                   TORCH_FN(pairwise_distance), FUNCTION);
   m.def_composite("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-8) -> Tensor",

@@ -244,13 +244,13 @@ static void norm_dtype_out(const Tensor& self, const std::optional<Scalar>& p, S
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_structured("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(sum_out), derive::OUT);
+  m.def_structured("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(sum_out), derive::NONE);
   m.def_structured("sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
                    TORCH_FN(sum_dim_out), derive::OUT);
   m.def_structured("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(mean_out), derive::OUT);
   m.def_structured("mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
                    TORCH_FN(mean_dim_out), derive::OUT);
-  m.def_structured("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(prod_out), derive::OUT);
+  m.def_structured("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(prod_out), derive::NONE);
   m.def_structured("prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
                    TORCH_FN(prod_dim_out), derive::OUT);
   m.def_structured("all(Tensor self) -> Tensor", TORCH_FN(all_out), derive::OUT);

@@ -113,12 +113,12 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "Tensor",
       TORCH_FN(slice_scatter_out), derive::OUT);
   m.def_structured("select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
-                   TORCH_FN(select_scatter_out), derive::OUT);
+                   TORCH_FN(select_scatter_out), derive::NONE);
   m.def_structured("diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-                   TORCH_FN(diagonal_scatter_out), derive::OUT);
+                   TORCH_FN(diagonal_scatter_out), derive::NONE);
   m.def_structured(
       "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
-      TORCH_FN(as_strided_scatter_out), derive::OUT);
+      TORCH_FN(as_strided_scatter_out), derive::NONE);
   m.def_composite("narrow_copy(Tensor self, int dim, int start, int length) -> Tensor", TORCH_FN(narrow_copy));
   m.def_composite("narrow_copy.out(Tensor self, int dim, int start, int length, *, Tensor(a!) out) -> Tensor(a!)",
                   TORCH_FN(narrow_copy_out), variants::FUNCTION);
