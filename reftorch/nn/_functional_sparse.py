@@ -58,18 +58,18 @@ def embedding(
         raise NotImplementedError(f"embedding(): {option}=True is not there: gradients are dense, and sums.")
     if weight.dim() != 2:
         raise RuntimeError("'weight' must be 2-D")
+    rows = weight.shape[0]
+    if padding_idx is not None:
+        if padding_idx != 0 and not -rows <= padding_idx < rows:  # row 0 may be said of a table without rows
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        padding_idx += rows if padding_idx < 0 else 0
     if input.dtype not in (_C.int64, _C.int32):
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"{input.dtype} instead (while checking arguments for embedding)"
         )
-    rows = weight.shape[0]
-    if padding_idx is not None:
-        if not -rows <= padding_idx < rows:
-            raise AssertionError("Padding_idx must be within num_embeddings")
-        padding_idx %= rows
     picked = input.reshape(-1)
-    if max_norm is not None:
+    if max_norm is not None and picked.numel() > 0:
         _renorm(weight, picked, max_norm, norm_type)
     result = weight.index_select(0, picked)
     if padding_idx is not None:
@@ -80,7 +80,7 @@ def embedding(
 @no_grad()
 def _renorm(weight: Tensor, picked: Tensor, max_norm: float, norm_type: float) -> None:
     """Scale the rows that are picked down to the norm, each once."""
-    rows = picked.unique()
+    rows = picked.unique().long()
     values = weight.detach().index_select(0, rows)
     norms = values.norm(norm_type, 1, keepdim=True)
     scale = _VF.where(norms > max_norm, max_norm / (norms + 1e-7), _VF.ones_like(norms))

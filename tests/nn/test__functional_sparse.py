@@ -21,6 +21,9 @@ ERRORS: dict[str, Callable] = {
     "embedding negative": lambda lib, F: F.embedding(lib.tensor([-1]), X(lib)),
     "embedding of floats": lambda lib, F: F.embedding(lib.tensor([1.0]), X(lib)),
     "embedding padding": lambda lib, F: F.embedding(lib.tensor([1]), X(lib), padding_idx=4),
+    "embedding padding of a table without rows": lambda lib, F: F.embedding(
+        lib.tensor([1.0]), X(lib)[:0], padding_idx=1
+    ),
     "embedding dimensions": lambda lib, F: F.embedding(lib.tensor([1]), X(lib)[0]),
 }
 
@@ -40,7 +43,8 @@ def test_embedding_scales_long_rows_down_in_place(real_torch: ModuleType) -> Non
     for lib in (reftorch, real_torch):
         table = X(lib)
         y = lib.nn.functional.embedding(lib.tensor([2, 2, 0]), table, max_norm=1.0)
-        results.append(y.reshape(-1).tolist() + table.reshape(-1).tolist())
+        z = lib.nn.functional.embedding(lib.tensor([3], dtype=lib.int32), table, max_norm=1.0)
+        results.append(y.reshape(-1).tolist() + z.reshape(-1).tolist() + table.reshape(-1).tolist())
     assert results[0] == pytest.approx(results[1], rel=1e-12)
 
 
