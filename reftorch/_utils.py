@@ -28,10 +28,14 @@ _TENSOR_NAMES = {
 }
 
 
+def scalar_type_name(dtype: Any) -> str:
+    """What C++ calls a dtype: ``Float``, ``Long``."""
+    return _TENSOR_NAMES[str(dtype).removeprefix("torch.")]
+
+
 def not_implemented(kernel: str, input: Any) -> NotImplementedError:
     """The error of a kernel that has no code for the dtype of ``input``."""
-    name = _TENSOR_NAMES[str(input.dtype).removeprefix("torch.")]
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{name}'")
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_type_name(input.dtype)}'")
 
 
 def typename(obj: Any, /) -> str:

@@ -25,7 +25,7 @@ __all__ = [
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
-def _refuse_integers(input: Tensor, kernel: str) -> None:
+def refuse_integers(input: Tensor, kernel: str) -> None:
     """The formulas would promote integers; PyTorch's kernels, whose names its errors say, take none."""
     if not input.is_floating_point():
         raise not_implemented(kernel, input)
@@ -52,7 +52,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     """
     if inplace:
         return input.copy_(leaky_relu(input.clone(), negative_slope))
-    _refuse_integers(input, "leaky_relu_cpu")
+    refuse_integers(input, "leaky_relu_cpu")
     return _VF.where(input > 0, input, input * negative_slope)
 
 
@@ -77,7 +77,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """
     if inplace:
         return input.copy_(elu(input.clone(), alpha))
-    _refuse_integers(input, "elu_cpu")
+    refuse_integers(input, "elu_cpu")
     return _VF.where(input > 0, input, input.clamp(max=0).expm1() * alpha)
 
 
@@ -107,7 +107,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         return input.copy_(celu(input.clone(), alpha))
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    _refuse_integers(input, "elu_cpu")
+    refuse_integers(input, "elu_cpu")
     return _VF.where(input > 0, input, (input.clamp(max=0) / alpha).expm1() * alpha)
 
 
@@ -156,7 +156,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
     Mirrors torch/nn/functional.py, ``gelu``.
     """
-    _refuse_integers(input, "GeluKernelImpl")
+    refuse_integers(input, "GeluKernelImpl")
     if approximate == "none":
         return input * 0.5 * ((input * math.sqrt(0.5)).erf() + 1)
     if approximate == "tanh":
@@ -184,7 +184,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """
     if inplace:
         return input.copy_(silu(input.clone()))
-    _refuse_integers(input, "silu_cpu")
+    refuse_integers(input, "silu_cpu")
     return input * input.sigmoid()
 
 
@@ -207,7 +207,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
 
     Mirrors torch/nn/functional.py, ``softplus``.
     """
-    _refuse_integers(input, "softplus_cpu")
+    refuse_integers(input, "softplus_cpu")
     scaled = input * beta
     return _VF.where(scaled > threshold, input, scaled.clamp(max=threshold).exp().log1p() / beta)
 
@@ -229,7 +229,7 @@ def logsigmoid(input: Tensor) -> Tensor:
 
     Mirrors torch/nn/functional.py, ``logsigmoid``.
     """
-    _refuse_integers(input, "log_sigmoid_cpu")
+    refuse_integers(input, "log_sigmoid_cpu")
     # By where, not by abs and min: at 0 their gradients are halves that do not add up.
     magnitude = _VF.where(input >= 0, input, -input)
     return _VF.where(input >= 0, _VF.zeros_like(input), input) - (-magnitude).exp().log1p()
@@ -255,7 +255,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """
     if inplace:
         return input.copy_(mish(input.clone()))
-    _refuse_integers(input, "mish_cpu")
+    refuse_integers(input, "mish_cpu")
     return input * softplus(input).tanh()
 
 

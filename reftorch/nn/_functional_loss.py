@@ -8,13 +8,14 @@ PyTorch has a kernel for each of these. Here each is its formula.
 
 from __future__ import annotations
 
-from reftorch import _VF
+from reftorch import _C, _VF
 from reftorch._functional_shape import broadcast_tensors
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
+from reftorch._utils import scalar_type_name
 from reftorch._warnings import warn
 from reftorch.nn import _reduction
-from reftorch.nn._functional_activation import logsigmoid
+from reftorch.nn._functional_activation import logsigmoid, refuse_integers
 
 __all__ = [
     "binary_cross_entropy",
@@ -55,6 +56,27 @@ def _same_size(input: Tensor, target: Tensor) -> list[Tensor]:
     """The two, broadcast; with a warning where that is needed."""
     _warn_of_broadcast(input, target)
     return list(broadcast_tensors(input, target))
+
+
+def _promoted(kernel: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """The two in the dtype in which PyTorch's kernel, whose name its error says, computes; it takes floats only."""
+    dtype = _C._result_type(input, target)
+    x, y = input.to(dtype), target.to(dtype)
+    refuse_integers(x, kernel)
+    return x, y
+
+
+def _check_cast(have: _C.dtype, want: _C.dtype) -> None:
+    if not _C.can_cast(have, want):
+        raise RuntimeError(
+            f"result type {scalar_type_name(have)} can't be cast to the desired output type {scalar_type_name(want)}"
+        )
+
+
+def _written_into(loss: Tensor, like: Tensor) -> Tensor:
+    """The loss in the dtype of a tensor that PyTorch writes it into."""
+    _check_cast(loss.dtype, like.dtype)
+    return loss.to(like.dtype)
 
 
 def _check_weight(weight: Tensor | None, input: Tensor) -> None:
@@ -122,6 +144,7 @@ def smooth_l1_loss(
     Raises:
         ValueError: ``reduction`` is none of the three.
         RuntimeError: ``beta`` is negative.
+        NotImplementedError: both tensors are of integers.
 
     Example:
         >>> import reftorch as torch
@@ -136,6 +159,7 @@ def smooth_l1_loss(
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
         return _reduced((x - y).abs(), reduction)
+    x, y = _promoted("smooth_l1_cpu", x, y)
     d = (x - y).abs()
     return _reduced(_VF.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta), reduction)
 
@@ -158,7 +182,8 @@ def huber_loss(
 
     Raises:
         ValueError: ``reduction`` is none of the three, or ``weight`` has another shape.
-        RuntimeError: ``delta`` is not positive.
+        RuntimeError: ``delta`` is not positive, or ``input`` is of integers and ``target`` is not.
+        NotImplementedError: both tensors are of integers.
 
     Example:
         >>> import reftorch as torch
@@ -171,8 +196,10 @@ def huber_loss(
     _check_weight(weight, input)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    _check_cast(_C._result_type(x, y), input.dtype)
+    x, y = _promoted("huber_cpu", x, y)
     d = (x - y).abs()
-    loss = _VF.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta)
+    loss = _VF.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta).to(input.dtype)
     return _reduced(loss if weight is None else loss * weight, reduction)
 
 
@@ -199,7 +226,8 @@ def binary_cross_entropy(
 
     Raises:
         ValueError: the shapes differ, or ``reduction`` is none of the three.
-        RuntimeError: an element of ``input`` or ``target`` is not between 0 and 1.
+        RuntimeError: an element of ``input`` or ``target`` is not between 0 and 1, or their dtypes differ.
+        NotImplementedError: they are of integers.
 
     Example:
         >>> import reftorch as torch
@@ -214,11 +242,14 @@ def binary_cross_entropy(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
             "deprecated. Please ensure they have the same size."
         )
+    if input.dtype != target.dtype:
+        raise RuntimeError(f"Found dtype {scalar_type_name(target.dtype)} but expected {scalar_type_name(input.dtype)}")
+    refuse_integers(input, "binary_cross_entropy")
     for tensor in (input.detach(), target.detach()):
         if tensor.numel() and not bool(((tensor >= 0) & (tensor <= 1)).all()):
             raise RuntimeError("all elements of input should be between 0 and 1")
     loss = (target - 1) * (-input).log1p().clamp(min=-100) - target * input.log().clamp(min=-100)
-    return _reduced(loss if weight is None else loss * weight, reduction)
+    return _reduced(loss if weight is None else _written_into(loss * weight, loss), reduction)
 
 
 @overridable
@@ -257,9 +288,13 @@ def binary_cross_entropy_with_logits(
     reduction = _legacy(size_average, reduce, reduction)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    positive = 1 if pos_weight is None else (pos_weight - 1) * target + 1
-    loss = (1 - target) * input - positive * logsigmoid(input)
-    return _reduced(loss if weight is None else loss * weight, reduction)
+    logarithm = logsigmoid(input)
+    if pos_weight is not None:
+        logarithm = _written_into(logarithm * ((pos_weight - 1) * target + 1), logarithm)
+    loss = 1 - target
+    loss = _written_into(loss * input, loss)
+    loss = _written_into(loss - logarithm, loss)
+    return _reduced(loss if weight is None else _written_into(loss * weight, loss), reduction)
 
 
 @overridable
@@ -286,6 +321,7 @@ def kl_div(
 
     Raises:
         ValueError: ``reduction`` is none of the four.
+        RuntimeError: a tensor is of integers.
 
     Example:
         >>> import reftorch as torch
@@ -303,6 +339,8 @@ def kl_div(
             "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
             "same as 'batchmean' in the next major release.",
         )
+    if not (input.is_floating_point() and target.is_floating_point()):
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     loss = target.exp() * (target - input) if log_target else target.xlogy(target) - target * input
     if reduction == "batchmean":
         return loss.sum() / input.shape[0] if input.dim() else loss.sum()

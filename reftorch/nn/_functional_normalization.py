@@ -13,13 +13,31 @@ from collections.abc import Sequence
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
+from reftorch._utils import scalar_type_name
 from reftorch.autograd.grad_mode import no_grad
+from reftorch.nn._functional_activation import refuse_integers
 
 __all__ = ["batch_norm", "dropout", "layer_norm", "rms_norm"]
 
 
 def _at_least_float32(input: Tensor) -> Tensor:
     return input.float() if input.dtype in (_C.float16, _C.bfloat16) else input
+
+
+def _check_dtypes(kernel: str, input: Tensor, *parameters: Tensor | None) -> None:
+    """Parameters have the dtype of the input; those of 16-bit floats may be of float32, all of them."""
+    given = [t for t in parameters if t is not None]
+    if given and given[0].dtype != input.dtype:
+        if any(t.dtype != _C.float32 for t in given):
+            raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+        if input.dtype not in (_C.float16, _C.bfloat16):
+            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    refuse_integers(input, kernel)
+    for t in given:
+        if t.dtype != given[0].dtype:
+            raise RuntimeError(
+                f"expected scalar type {scalar_type_name(given[0].dtype)} but found {scalar_type_name(t.dtype)}"
+            )
 
 
 def _check_normalized_shape(op: str, input: Tensor, shape: tuple[int, ...], **affine: Tensor | None) -> None:
@@ -63,7 +81,8 @@ def layer_norm(
         A tensor of the shape of ``input``.
 
     Raises:
-        RuntimeError: the shapes do not fit.
+        RuntimeError: the shapes do not fit, or the dtypes.
+        NotImplementedError: ``input`` is of integers.
 
     Example:
         >>> import reftorch as torch
@@ -74,6 +93,7 @@ def layer_norm(
     """
     shape = tuple(normalized_shape)
     _check_normalized_shape("layer_norm", input, shape, weight=weight, bias=bias)
+    _check_dtypes("LayerNormKernelImpl", input, weight, bias)
     dims = list(range(-len(shape), 0))
     x = _at_least_float32(input)
     centered = x - x.mean(dims, keepdim=True)
@@ -99,7 +119,8 @@ def rms_norm(
         A tensor of the shape of ``input``.
 
     Raises:
-        RuntimeError: the shapes do not fit.
+        RuntimeError: the shapes do not fit, or the dtypes.
+        NotImplementedError: ``input`` is of integers.
 
     Example:
         >>> import reftorch as torch
@@ -110,6 +131,7 @@ def rms_norm(
     """
     shape = tuple(normalized_shape)
     _check_normalized_shape("rms_norm", input, shape, weight=weight)
+    refuse_integers(input, "rms_norm")
     dims = list(range(-len(shape), 0))
     x = _at_least_float32(input)
     if eps is None:
@@ -146,7 +168,8 @@ def batch_norm(
 
     Raises:
         ValueError: in training, a channel has one value only, or ``eps`` is not positive.
-        RuntimeError: not in training, and a running one is missing; or a size is not :math:`C`.
+        RuntimeError: not in training, and a running one is missing; or a size is not :math:`C`; or the dtypes differ.
+        NotImplementedError: ``input`` is of integers.
 
     Example:
         >>> import reftorch as torch
@@ -174,6 +197,10 @@ def batch_norm(
     if not training and (running_mean is None or running_var is None):
         missing = "running_mean" if running_mean is None else "running_var"
         raise RuntimeError(f"{missing} must be defined in evaluation mode")
+    if input.numel() == 0:
+        return _batch_norm_of_nothing(input, weight, bias)
+    refuse_integers(input, "batch_norm")
+    _check_dtypes("batch_norm", input, weight, bias, running_mean, running_var)
 
     x = _at_least_float32(input)
     per_channel = [1, channels] + [1] * (input.dim() - 2)
@@ -195,6 +222,13 @@ def batch_norm(
     result = result if weight is None else result * weight.reshape(per_channel)
     result = result if bias is None else result + bias.reshape(per_channel)
     return result.to(input.dtype)
+
+
+def _batch_norm_of_nothing(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    """No element to normalize: what is left is to be in the graph of the parameters."""
+    result = input.clone()
+    result = result if weight is None else result * weight[0]
+    return result if bias is None else result + bias[0]
 
 
 @overridable

@@ -38,6 +38,14 @@ ERRORS: dict[str, Callable] = {
     "bce size": lambda lib, F: F.binary_cross_entropy(PROBABILITIES(lib), TARGETS(lib)[0]),
     "bce range": lambda lib, F: F.binary_cross_entropy(PROBABILITIES(lib) + 1, TARGETS(lib)),
     "logits size": lambda lib, F: F.binary_cross_entropy_with_logits(X(lib), TARGETS(lib)[0]),
+    "smooth_l1 of integers": lambda lib, F: F.smooth_l1_loss(X(lib, "int64"), Y(lib, "int32")),
+    "huber of integers": lambda lib, F: F.huber_loss(X(lib, "int8"), Y(lib, "int16")),
+    "huber of integers and floats": lambda lib, F: F.huber_loss(X(lib, "int64"), Y(lib)),
+    "bce of integers": lambda lib, F: F.binary_cross_entropy(X(lib, "int64"), Y(lib, "int64")),
+    "bce of two dtypes": lambda lib, F: F.binary_cross_entropy(PROBABILITIES(lib), TARGETS(lib, "float32")),
+    "logits of integers": lambda lib, F: F.binary_cross_entropy_with_logits(X(lib, "int64"), Y(lib, "bool")),
+    "logits, target of integers": lambda lib, F: F.binary_cross_entropy_with_logits(X(lib), Y(lib, "int64")),
+    "kl_div of integers": lambda lib, F: F.kl_div(X(lib), TARGETS(lib, "int64"), reduction="sum"),
 }
 
 
@@ -60,6 +68,28 @@ def test_bce_at_the_ends(real_torch: ModuleType) -> None:
         loss = lib.nn.functional.binary_cross_entropy(p, lib.tensor([0.0, 1.0, 1.0, 0.0]), reduction="none")
         results.append(loss.tolist())
     assert results[0] == results[1] == [0.0, 0.0, 100.0, 100.0]
+
+
+# The dtype is that of what PyTorch writes the loss into: the promoted one, the input's, or the target's.
+MIXED: dict[str, Callable] = {
+    "smooth_l1": lambda lib, F: F.smooth_l1_loss(X(lib, "bfloat16"), Y(lib, "bool"), reduction="none"),
+    "huber": lambda lib, F: F.huber_loss(X(lib, "bfloat16"), Y(lib), reduction="none"),
+    "huber weighted": lambda lib, F: F.huber_loss(X(lib, "float32"), Y(lib), reduction="none", weight=W(lib)),
+    "bce weighted": lambda lib, F: F.binary_cross_entropy(
+        PROBABILITIES(lib, "float32"), TARGETS(lib, "float32"), W(lib), reduction="none"
+    ),
+    "logits": lambda lib, F: F.binary_cross_entropy_with_logits(X(lib), TARGETS(lib, "float16"), reduction="none"),
+    "logits weighted": lambda lib, F: F.binary_cross_entropy_with_logits(
+        X(lib, "bfloat16"), TARGETS(lib, "float32"), W(lib), pos_weight=W(lib)[0], reduction="none"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_losses_of_two_dtypes(name: str, real_torch: ModuleType) -> None:
+    ours, theirs = (MIXED[name](lib, lib.nn.functional) for lib in (reftorch, real_torch))
+    assert str(ours.dtype) == str(theirs.dtype)
+    assert ours.flatten().tolist() == pytest.approx(theirs.flatten().tolist(), rel=1e-2, abs=1e-2)
 
 
 @pytest.mark.parametrize("case", ERRORS)

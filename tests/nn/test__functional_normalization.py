@@ -32,12 +32,35 @@ ERRORS: dict[str, Callable] = {
     "batch_norm weight": lambda lib, F: F.batch_norm(X(lib), None, None, W(lib)[:2, 0], training=True),
     "batch_norm without statistics": lambda lib, F: F.batch_norm(X(lib), None, None),
     "dropout": lambda lib, F: F.dropout(X(lib), 1.5),
+    "layer_norm of integers": lambda lib, F: F.layer_norm(X(lib, "int64"), (3,)),
+    "layer_norm of integers, weight of floats": lambda lib, F: F.layer_norm(
+        X(lib, "int64"), (3,), W(lib, "float32")[0]
+    ),
+    "layer_norm in float64, weight in float32": lambda lib, F: F.layer_norm(X(lib), (3,), W(lib, "float32")[0]),
+    "layer_norm in 16 bits, bias in float64": lambda lib, F: F.layer_norm(X(lib, "bfloat16"), (3,), bias=W(lib)[0]),
+    "layer_norm with two dtypes": lambda lib, F: F.layer_norm(X(lib), (3,), W(lib)[0], Y(lib, "float32")[0]),
+    "rms_norm of integers": lambda lib, F: F.rms_norm(X(lib, "int64"), (3,)),
+    "batch_norm of integers": lambda lib, F: F.batch_norm(X(lib, "int64"), Y(lib)[0], W(lib)[0]),
+    "batch_norm in float32, weight in float64": lambda lib, F: F.batch_norm(
+        X(lib, "float32"), None, None, W(lib)[0], training=True
+    ),
+    "batch_norm with two dtypes": lambda lib, F: F.batch_norm(X(lib), Y(lib, "float32")[0], W(lib)[0], W(lib)[1]),
 }
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions(name: str, real_torch: ModuleType) -> None:
     check(FUNCTIONS[name], real_torch)
+
+
+def test_batch_norm_of_an_empty_batch(real_torch: ModuleType) -> None:
+    results = []
+    for lib in (reftorch, real_torch):
+        weight = lib.ones(3, requires_grad=True)
+        y = lib.nn.functional.batch_norm(lib.ones(0, 3, dtype=lib.int64), None, None, weight, training=True)
+        y.sum().backward()
+        results.append((tuple(y.shape), str(y.dtype), weight.grad.tolist()))
+    assert results[0] == results[1] == ((0, 3), "torch.float32", [0, 0, 0])
 
 
 @pytest.mark.parametrize("case", ERRORS)
