@@ -128,7 +128,9 @@ def cross_entropies(make: Inputs) -> Iterator[Sample]:
 
 
 def broadcasts(sample: Sample) -> bool:
-    return len({leaf.values.shape for leaf in sample.args if isinstance(leaf, Input) and leaf.values.ndim > 0}) > 1
+    """Whether input and target, the last two tensors, differ in shape, or the gradient before them from both."""
+    *grad, x, y = (leaf.values.shape for leaf in sample.args if isinstance(leaf, Input))
+    return x != y or any(shape not in ((), x) for shape in grad)
 
 
 BROADCAST_MEAN = Apart("torch divides by the size of one tensor where two broadcast to a larger one", when=broadcasts)

@@ -235,6 +235,17 @@ def has_nan(sample: Sample) -> bool:
     return bool(np.isnan(sample.args[0].values).any())
 
 
+def is_unsorted(boundaries: Input, sorter: Input | None = None) -> bool:
+    values = boundaries.values
+    if sorter is not None and sorter.values.shape == values.shape:
+        values = np.take_along_axis(values, sorter.values % max(values.shape[-1], 1), -1)
+    return bool((values.ndim > 0) and not (values[..., :-1] <= values[..., 1:]).all())
+
+
+UNSORTED = "a search among numbers that are not sorted depends on how it goes"
+UNSORTED_FIRST = Apart(UNSORTED, when=lambda sample: is_unsorted(sample.args[0], sample.kwargs.get("sorter")))
+UNSORTED_SECOND = Apart(UNSORTED, when=lambda sample: is_unsorted(sample.args[1]))
+NAN_IN_A_MODE = Apart("torch sorts numbers with NaN by an order that puts NaN nowhere", when=has_nan)
 PAST_AN_EXPANDED = Apart(
     "torch reads past the memory of an expanded tensor",
     when=lambda sample: sample.args[0].layout == "expanded" and sample.args[0].values.size > 1,
@@ -252,7 +263,7 @@ ROWS = [
     row("median.dim", rows_with_dim, dtypes=NUMBERS, apart=(PAST_AN_EXPANDED,)),
     row("nanmedian", of_rows, dtypes=NUMBERS),
     row("nanmedian.dim", rows_with_dim, dtypes=NUMBERS, apart=(PAST_AN_EXPANDED,)),
-    row("mode", rows_with_dim),
+    row("mode", rows_with_dim, apart=(NAN_IN_A_MODE,)),
     row("quantile quantile.out", quantiles, dtypes=WIDE),
     row("quantile.scalar quantile.scalar_out", quantiles_of_number, dtypes=WIDE),
     row("nanquantile nanquantile.out", quantiles, dtypes=WIDE),
@@ -266,10 +277,10 @@ ROWS = [
     row("unique_dim_consecutive", unique_neighbour_rows, gradcheck=False,
         call=lambda lib, *args: (lib.ops.aten if lib.__name__ == "torch" else
                                  lib._C._VariableFunctions).unique_dim_consecutive(*args)),
-    row("searchsorted.Tensor", searches, dtypes=NUMBERS),
-    row("searchsorted.Scalar", searches_of_number, dtypes=NUMBERS),
-    row("bucketize.Tensor", buckets, dtypes=NUMBERS),
-    row("bucketize.Scalar", buckets_of_number, dtypes=NUMBERS),
+    row("searchsorted.Tensor", searches, dtypes=NUMBERS, apart=(UNSORTED_FIRST,)),
+    row("searchsorted.Scalar", searches_of_number, dtypes=NUMBERS, apart=(UNSORTED_FIRST,)),
+    row("bucketize.Tensor", buckets, dtypes=NUMBERS, apart=(UNSORTED_SECOND,)),
+    row("bucketize.Scalar", buckets_of_number, dtypes=NUMBERS, apart=(UNSORTED_SECOND,)),
     row("bincount", counts, dtypes=INTEGERS),
     row("histc", histograms, dtypes=FLOATS,
         apart=(Apart("torch looks at the bounds of an integer dtype before it refuses it", says="histogram_cpu"),)),
