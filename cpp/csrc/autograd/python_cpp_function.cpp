@@ -37,10 +37,11 @@ std::shared_ptr<Node> nodeFromPyObject(PyObject* obj) {
 // `attribute` is what was asked for.
 static std::shared_ptr<Node> unpack_node(PyObject* self, const char* attribute) {
   std::shared_ptr<Node> node = nodeFromPyObject(self);
-  TORCH_CHECK(node != nullptr, "Attribute '", attribute, "' is invalid for this instance of _C._FunctionBase (",
-              Py_TYPE(self)->tp_name,
-              "): this autograd.Function was not recorded, or its underlying PyNode has already "
-              "been deallocated. Hint: read grad_fn while its tensor is alive.");
+  TORCH_CHECK(
+      node != nullptr, "Attribute '", attribute, "' is invalid for this instance of _C._FunctionBase (",
+      Py_TYPE(self)->tp_name,
+      "): its underlying PyNode has already been deallocated. Hint: it came from a weak reference while only the "
+      "graph held it; a grad_fn that is read from its tensor keeps the node alive.");
   return node;
 }
 
@@ -156,7 +157,9 @@ static PyTypeObject* make_type(const char* name, PyTypeObject* base) {
   if (type == nullptr) {
     throw_python_error();
   }
-  return reinterpret_cast<PyTypeObject*>(type);
+  auto* made = reinterpret_cast<PyTypeObject*>(type);
+  made->tp_name = strrchr(name, '.') + 1; // what Python's own messages call it: without the module, as in PyTorch
+  return made;
 }
 
 // "MulBackward0", "torch::autograd::AccumulateGrad"
@@ -178,7 +181,7 @@ PyObject* functionToPyObject(const std::shared_ptr<Node>& cdata) {
     Py_RETURN_NONE;
   }
   if (auto* py_node = dynamic_cast<PyNode*>(cdata.get())) {
-    return Py_NewRef(py_node->obj);
+    return py_node->to_python();
   }
   if (cdata->pyobj() != nullptr) {
     return Py_NewRef(cdata->pyobj());

@@ -8,6 +8,7 @@
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_gil.h>
 #include <csrc/utils/pybind.h>
+#include <csrc/utils/python_finalize.h>
 
 #include <structmember.h>
 
@@ -28,29 +29,47 @@ static void release_saved(THPFunction* self) {
   }
 }
 
-// A context that outlives its node has nothing saved any more: it could not tell an output's history.
 PyNode::~PyNode() {
-  if (Py_IsInitialized()) {
+  if (owns_obj && Py_IsInitialized()) {
     const GilAcquire gil;
+    // Somebody may still hold it: by way of a weak reference, or the garbage collector, which takes a cycle apart.
     release_saved(as_function(obj));
     as_function(obj)->has_freed_buffers = true;
+    as_function(obj)->cdata.reset();
     Py_DECREF(obj);
   }
 }
 
 std::string PyNode::name() const {
   const GilAcquire gil;
-  return Py_TYPE(obj)->tp_name;
+  return obj != nullptr ? Py_TYPE(obj)->tp_name : "PyNode";
 }
 
 void PyNode::release_variables() {
   const GilAcquire gil;
-  release_saved(as_function(obj));
-  as_function(obj)->has_freed_buffers = true;
+  if (obj != nullptr) {
+    release_saved(as_function(obj));
+    as_function(obj)->has_freed_buffers = true;
+  }
 }
 
-std::shared_ptr<PyNode> PyNode::from_context(PyObject* obj) {
-  return PyObject_TypeCheck(obj, THPFunctionType) ? as_function(obj)->cdata.lock() : nullptr;
+PyObject* PyNode::to_python() {
+  TORCH_CHECK(obj != nullptr, "the autograd.Function's context has been taken apart by the garbage collector");
+  if (!owns_obj) {
+    return Py_NewRef(obj);
+  }
+  // The node's reference becomes the caller's, and the context holds a count on the node again.
+  owns_obj = false;
+  as_function(obj)->cdata = shared_from_this();
+  clear_finalized_bit(obj);
+  return obj;
+}
+
+std::shared_ptr<Node> PyNode::from_context(PyObject* obj) {
+  if (!PyObject_TypeCheck(obj, THPFunctionType) || as_function(obj)->cdata == nullptr) {
+    return nullptr;
+  }
+  return as_function(obj)->cdata->weak_from_this().lock();
 }
 
 static py::object call_backward(PyObject* ctx, const PyNode& node, const variable_list& grads) {
@@ -75,11 +94,11 @@ static py::object call_backward(PyObject* ctx, const PyNode& node, const variabl
 // What backward returned, one per argument of forward, becomes one gradient per tensor argument.
 variable_list PyNode::apply(variable_list&& grads) {
   const GilAcquire gil;
-  const py::object keep_alive = py::reinterpret_borrow<py::object>(obj);
+  const py::object ctx = py::reinterpret_steal<py::object>(to_python());
   const THPFunction* self = as_function(obj);
   py::object returned;
   try {
-    returned = call_backward(obj, *this, grads);
+    returned = call_backward(ctx.ptr(), *this, grads);
   } catch (py::error_already_set& e) {
     e.restore();
     throw_python_error();
@@ -112,6 +131,7 @@ variable_list PyNode::apply(variable_list&& grads) {
 // ---- the type of ctx
 
 static PyObject* THPFunction_new(PyTypeObject* type, PyObject*, PyObject*) {
+  HANDLE_TH_ERRORS
   PyObject* obj = type->tp_alloc(type, 0);
   if (obj != nullptr) {
     THPFunction* self = as_function(obj);
@@ -119,9 +139,34 @@ static PyObject* THPFunction_new(PyTypeObject* type, PyObject*, PyObject*) {
     self->materialize_non_diff_grads = true;
     new (&self->saved_variables) std::vector<SavedVariable>;
     new (&self->is_variable_input) std::vector<bool>;
-    new (&self->cdata) std::weak_ptr<PyNode>;
+    new (&self->cdata) std::shared_ptr<Node>;
+    const py::object keep_alive = py::reinterpret_steal<py::object>(obj); // anomaly mode may fail to note the node
+    self->cdata = std::make_shared<PyNode>(obj);
+    return Py_NewRef(obj);
   }
   return obj;
+  END_HANDLE_TH_ERRORS
+}
+
+// See Note [One context per PyNode].
+static void THPFunction_finalize(PyObject* obj) {
+  clear_finalized_bit(obj); // the garbage collector also asks a context that then lives on
+  THPFunction* self = as_function(obj);
+  if (self->cdata.use_count() <= 1) {
+    return; // nobody else has the node; or it owns the context already, and no count is held here
+  }
+  // If C++ let go in the meantime, `node` is the last count, and ~PyNode undoes it all.
+  const std::shared_ptr<Node> node = std::move(self->cdata);
+  self->cdata = std::shared_ptr<Node>(std::shared_ptr<Node>(), node.get());
+  static_cast<PyNode*>(node.get())->owns_obj = true;
+  Py_INCREF(obj);
+}
+
+static void drop_node(THPFunction* self) {
+  if (self->cdata.use_count() != 0) {
+    static_cast<PyNode*>(self->cdata.get())->obj = nullptr;
+    self->cdata.reset();
+  }
 }
 
 static int THPFunction_traverse(PyObject* obj, visitproc visit, void* arg) {
@@ -136,6 +181,9 @@ static int THPFunction_traverse(PyObject* obj, visitproc visit, void* arg) {
   for (const SavedVariable& saved : self->saved_variables) {
     saved.visit_owned(traversal);
   }
+  if (self->cdata.use_count() != 0) {
+    traversal.node(self->cdata);
+  }
   return traversal.run();
 }
 
@@ -147,6 +195,7 @@ static int THPFunction_clear(PyObject* obj) {
   Py_CLEAR(self->non_differentiable);
   Py_CLEAR(self->dirty_tensors);
   release_saved(self);
+  drop_node(self);
   return 0;
 }
 
@@ -156,7 +205,7 @@ static void THPFunction_dealloc(PyObject* obj) {
   THPFunction* self = as_function(obj);
   self->saved_variables.~vector();
   self->is_variable_input.~vector();
-  self->cdata.~weak_ptr();
+  self->cdata.~shared_ptr();
   PyTypeObject* type = Py_TYPE(obj);
   type->tp_free(obj);
   Py_DECREF(type);
@@ -170,7 +219,7 @@ static PyObject* get_saved_tensors(PyObject* obj, void*) {
   }
   TORCH_CHECK(!self->has_freed_buffers, ERR_BACKWARD_TWICE);
   py::tuple tensors(self->saved_variables.size());
-  const std::shared_ptr<PyNode> node = self->cdata.lock();
+  const std::shared_ptr<Node> node = PyNode::from_context(obj);
   for (size_t i = 0; i < self->saved_variables.size(); i++) {
     tensors[i] = py::cast(self->saved_variables[i].unpack(node));
   }
@@ -182,7 +231,7 @@ static PyObject* get_raw_saved_tensors(PyObject* obj, void*) {
   HANDLE_TH_ERRORS
   THPFunction* self = as_function(obj);
   TORCH_CHECK(!self->has_freed_buffers, ERR_BACKWARD_TWICE);
-  return wrap_saved_tensors(self->cdata.lock(), self->saved_variables, /*as_tuple=*/true);
+  return wrap_saved_tensors(PyNode::from_context(obj), self->saved_variables, /*as_tuple=*/true);
   END_HANDLE_TH_ERRORS
 }
 
@@ -272,6 +321,7 @@ void initFunction(PyObject* module) {
 
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(THPFunction_new)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(THPFunction_dealloc)},
+                         {Py_tp_finalize, reinterpret_cast<void*>(THPFunction_finalize)},
                          {Py_tp_traverse, reinterpret_cast<void*>(THPFunction_traverse)},
                          {Py_tp_clear, reinterpret_cast<void*>(THPFunction_clear)},
                          {Py_tp_call, reinterpret_cast<void*>(THPCppFunction_call)},

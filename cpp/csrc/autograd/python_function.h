@@ -1,6 +1,16 @@
 // Mirrors: torch/csrc/autograd/python_function.h
-// autograd.Function: a node whose forward and backward are Python. The context `ctx` is a THPFunction; the graph holds
-// a PyNode that owns it. The context knows its node weakly. Left out: forward mode, compiled autograd.
+// autograd.Function: a node whose forward and backward are Python. The context `ctx` is a THPFunction, made together
+// with its PyNode, which is what the graph holds. Left out: forward mode, compiled autograd.
+//
+// Note [One context per PyNode]
+// Problem: `y.grad_fn` must be one object, attributes included, whether only the graph holds the node or only the
+// program does, and next_functions must lead on after y is gone. So each keeps the other alive, which must not make
+// them immortal. Trick: one of the two owns the other, and they change places as in Note [One PyObject per TensorImpl].
+//   Python owns: while the program holds the context, `cdata` holds a count on the node.
+//   C++ owns: when the program lets go of the context while the graph still holds the node, tp_finalize turns the
+//   ownership around: the node owns one reference to the context, and `cdata` is a pointer without a count. to_python()
+//   turns it back; ~PyNode releases the context. (Who gets the context by a weak reference does not turn it back, and
+//   may be left with one that has no node.)
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -11,19 +21,24 @@
 namespace reftorch::torch::autograd {
 
 struct TORCH_API PyNode final : public Node {
-  explicit PyNode(PyObject* ctx) : obj(Py_NewRef(ctx)) {}
+  explicit PyNode(PyObject* ctx) : obj(ctx) {}
   ~PyNode() override;
 
   std::string name() const override;
   void release_variables() override;
   void visit_owned(OwnedVisitor& visitor) const override {
     Node::visit_owned(visitor);
-    visitor.py_object(obj);
+    if (owns_obj) {
+      visitor.py_object(obj);
+    }
   }
-  // The node of a context; null if `obj` is none, or was not recorded.
-  static std::shared_ptr<PyNode> from_context(PyObject* obj);
+  // A new reference to the context, which owns the node from now on. Needs the GIL.
+  PyObject* to_python();
+  // The node of a context; null if `obj` is none, or its node is gone.
+  static std::shared_ptr<Node> from_context(PyObject* obj);
 
-  PyObject* obj; // the THPFunction
+  PyObject* obj; // the THPFunction; null if the garbage collector took that apart
+  bool owns_obj = false;
 
  protected:
   variable_list apply(variable_list&& grads) override;
@@ -44,7 +59,7 @@ struct THPFunction {
   bool has_freed_buffers;
   std::vector<SavedVariable> saved_variables;
   std::vector<bool> is_variable_input; // one per argument of forward
-  std::weak_ptr<PyNode> cdata;
+  std::shared_ptr<Node> cdata;         // a PyNode
 };
 
 extern PyTypeObject* THPFunctionType; // _C._FunctionBase

@@ -35,8 +35,7 @@ struct Call {
       : cls(cls_), inputs(inputs_), num_inputs(num_inputs_) {
     static PyObject* const backward_cls = interned("_backward_cls");
     ctx = steal(PyObject_CallNoArgs(get_attribute(cls, backward_cls).ptr()));
-    node = std::make_shared<PyNode>(ctx.ptr());
-    self()->cdata = node;
+    node = self()->cdata;
   }
   THPFunction* self() const {
     return as_function(ctx.ptr());
@@ -54,7 +53,7 @@ struct Call {
   PyObject* const* inputs;
   Py_ssize_t num_inputs;
   py::object ctx;
-  std::shared_ptr<PyNode> node;
+  std::shared_ptr<Node> node;
   bool is_executable = false;
   TensorSet input_impls, dirty, non_differentiable;
   size_t num_tensor_outputs = 0;
@@ -77,9 +76,9 @@ void Call::read_inputs() {
   }
   is_executable = any && c10::GradMode::is_enabled();
   function->needs_input_grad = Py_NewRef(needs_input_grad.ptr());
-  for (Py_ssize_t i = 0; i < num_inputs; i++) {
+  for (Py_ssize_t i = 0; is_executable && i < num_inputs; i++) {
     if (function->is_variable_input[i]) {
-      node->add_next_edge(is_executable ? impl::gradient_edge(THPVariable_Unpack(inputs[i])) : Edge());
+      node->add_next_edge(impl::gradient_edge(THPVariable_Unpack(inputs[i])));
     }
   }
 }

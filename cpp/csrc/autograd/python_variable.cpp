@@ -18,6 +18,7 @@
 #include <csrc/autograd/python_traverse.h>
 #include <csrc/autograd/python_variable_methods.h>
 #include <csrc/python_gil.h>
+#include <csrc/utils/python_finalize.h>
 
 namespace reftorch::torch {
 
@@ -26,16 +27,6 @@ PyObject* THPVariableClass = nullptr;
 
 static THPVariable* as_variable(PyObject* obj) {
   return reinterpret_cast<THPVariable*>(obj);
-}
-
-// CPython runs tp_finalize once per object; an object that was resurrected must be able to do it again.
-static void clear_finalized_bit(PyObject* obj) {
-#if defined(Py_GIL_DISABLED)
-#error "reftorch needs a CPython with the GIL"
-#endif
-  constexpr uintptr_t kFinalized =
-      1; // CPython's _PyGC_PREV_MASK_FINALIZED, in _gc_prev: the last word before the object
-  reinterpret_cast<uintptr_t*>(obj)[-1] &= ~kFinalized;
 }
 
 PyObject* THPVariable_NewWithVar(PyTypeObject* type, at::Tensor var) {
