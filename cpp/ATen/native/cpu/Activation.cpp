@@ -8,7 +8,7 @@ namespace {
 void relu_kernel(TensorIterator& iter) {
   AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "relu_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return opmath_t(a) < 0 ? opmath_t(0) : opmath_t(a); });
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return a < 0 ? opmath_t(0) : a; });
   });
 }
 
@@ -17,8 +17,8 @@ void threshold_kernel(TensorIterator& iter, const Scalar& threshold_scalar, cons
     using opmath_t = opmath_type<scalar_t>;
     const auto threshold = threshold_scalar.to<opmath_t>();
     const auto value = value_scalar.to<opmath_t>();
-    cpu_kernel(iter, [threshold, value](scalar_t self, scalar_t other) -> scalar_t {
-      return opmath_t(self) <= threshold ? value : opmath_t(other);
+    cpu_kernel<scalar_t>(iter, [threshold, value](opmath_t self, opmath_t other) -> opmath_t {
+      return self <= threshold ? value : other;
     });
   });
 }

@@ -13,7 +13,7 @@ template <typename Compare>
 void comparison_kernel(TensorIterator& iter, const char* name) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.input_dtype(), name, [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> bool { return Compare()(opmath_t(a), opmath_t(b)); });
+    cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t b) -> bool { return Compare()(a, b); });
   });
 }
 

@@ -12,7 +12,7 @@ namespace {
 void div_true_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "div_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return opmath_t(a) / opmath_t(b); });
+    cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t b) -> opmath_t { return a / b; });
   });
 }
 
@@ -55,14 +55,10 @@ template <typename Finish>
 void floating_remainder_kernel(TensorIterator& iter, const char* name, const Finish& finish) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
     using opmath_t = opmath_type<scalar_t>;
-    two_rungs_kernel(
-        iter, [](scalar_t a, scalar_t b) { return has_small_quotient(opmath_t(a), opmath_t(b)); },
-        [finish](scalar_t a, scalar_t b) -> scalar_t {
-          return finish(opmath_t(a), opmath_t(b), vec_fmod(opmath_t(a), opmath_t(b)));
-        },
-        [finish](scalar_t a, scalar_t b) -> scalar_t {
-          return finish(opmath_t(a), opmath_t(b), std::fmod(opmath_t(a), opmath_t(b)));
-        });
+    two_rungs_kernel<scalar_t>(
+        iter, [](opmath_t a, opmath_t b) { return has_small_quotient(a, b); },
+        [finish](opmath_t a, opmath_t b) -> opmath_t { return finish(a, b, vec_fmod(a, b)); },
+        [finish](opmath_t a, opmath_t b) -> opmath_t { return finish(a, b, std::fmod(a, b)); });
   });
 }
 
@@ -75,8 +71,8 @@ void div_trunc_kernel(TensorIterator& iter) {
   }
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "div_trunc_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
-      const scalar_t quotient = opmath_t(a) / opmath_t(b); // rounded to 16 bits first, as PyTorch does: 17.98 is 18
+    cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t b) -> opmath_t {
+      const scalar_t quotient = a / b; // rounded to 16 bits first, as PyTorch does: 17.98 is 18
       return std::trunc(opmath_t(quotient));
     });
   });

@@ -17,7 +17,7 @@ template <typename Op>
 void binary_float_kernel(TensorIterator& iter, const char* name, const Op& op) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [op](scalar_t a, scalar_t b) -> scalar_t { return op(opmath_t(a), opmath_t(b)); });
+    cpu_kernel<scalar_t>(iter, [op](opmath_t a, opmath_t b) -> opmath_t { return op(a, b); });
   });
 }
 
@@ -97,9 +97,8 @@ void nextafter_kernel(TensorIterator& iter) {
 void heaviside_kernel(TensorIterator& iter) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "heaviside_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a, scalar_t value) -> scalar_t {
-      return opmath_t(a) == 0 ? value : static_cast<scalar_t>(static_cast<opmath_t>(opmath_t(a) > 0));
-    });
+    cpu_kernel<scalar_t>(
+        iter, [](opmath_t a, opmath_t value) -> opmath_t { return a == 0 ? value : static_cast<opmath_t>(a > 0); });
   });
 }
 

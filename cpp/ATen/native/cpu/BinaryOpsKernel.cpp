@@ -10,8 +10,8 @@ namespace {
 void add_kernel(TensorIterator& iter, const Scalar& alpha_scalar) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "add_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    const auto alpha = alpha_scalar.to<opmath_t>();
-    cpu_kernel(iter, [alpha](scalar_t a, scalar_t b) -> scalar_t { return opmath_t(a) + alpha * opmath_t(b); });
+    const opmath_t alpha = alpha_scalar.to<scalar_t>(); // one of 16 bits, as in PyTorch
+    cpu_kernel<scalar_t>(iter, [alpha](opmath_t a, opmath_t b) -> opmath_t { return a + alpha * b; });
   });
 }
 
@@ -22,44 +22,36 @@ void mul_kernel(TensorIterator& iter) {
   }
   AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "mul_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return opmath_t(a) * opmath_t(b); });
+    cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t b) -> opmath_t { return a * b; });
   });
 }
 
 // NaN wins over any number: it is the one value that differs from itself.
 void maximum_kernel(TensorIterator& iter) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "maximum_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t first, scalar_t second) -> scalar_t {
-      const opmath_type<scalar_t> a = first, b = second;
-      return (a > b) | (a != a) ? a : b;
-    });
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t b) -> opmath_t { return (a > b) | (a != a) ? a : b; });
   });
 }
 
 void minimum_kernel(TensorIterator& iter) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "minimum_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t first, scalar_t second) -> scalar_t {
-      const opmath_type<scalar_t> a = first, b = second;
-      return (a < b) | (a != a) ? a : b;
-    });
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t b) -> opmath_t { return (a < b) | (a != a) ? a : b; });
   });
 }
 
 void sigmoid_backward_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "sigmoid_backward_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t grad, scalar_t y) -> scalar_t {
-      return opmath_t(grad) * (opmath_t(1) - opmath_t(y)) * opmath_t(y);
-    });
+    cpu_kernel<scalar_t>(iter, [](opmath_t grad, opmath_t y) -> opmath_t { return grad * (opmath_t(1) - y) * y; });
   });
 }
 
 void tanh_backward_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "tanh_backward_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t grad, scalar_t y) -> scalar_t {
-      return opmath_t(grad) * (opmath_t(1) - opmath_t(y) * opmath_t(y));
-    });
+    cpu_kernel<scalar_t>(iter, [](opmath_t grad, opmath_t y) -> opmath_t { return grad * (opmath_t(1) - y * y); });
   });
 }
 
@@ -67,8 +59,8 @@ void tanh_backward_kernel(TensorIterator& iter) {
 void mse_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "mse_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
-      const opmath_t difference = opmath_t(a) - opmath_t(b);
+    cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t b) -> opmath_t {
+      const opmath_t difference = a - b;
       return difference * difference;
     });
   });

@@ -14,8 +14,8 @@ template <typename Op>
 void in_double(TensorIterator& iter, const char* name, const Op& op) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [op](scalar_t a, scalar_t b) -> scalar_t {
-      return static_cast<opmath_t>(op(static_cast<double>(opmath_t(a)), static_cast<double>(opmath_t(b))));
+    cpu_kernel<scalar_t>(iter, [op](opmath_t a, opmath_t b) -> opmath_t {
+      return static_cast<opmath_t>(op(static_cast<double>(a), static_cast<double>(b)));
     });
   });
 }

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/CopyKernel.cpp
 // Where the dtypes agree a copy only moves bytes, by three rungs: copy_strided, one element at a time; copy_row; and
-// copy_transposed. Left out: hardware conversion of the 16-bit floats.
+// copy_transposed.
 #include <ATen/native/Copy.h>
 #include <ATen/native/cpu/Loops.h>
 
@@ -10,8 +10,8 @@
 namespace reftorch::at::native {
 namespace {
 
-// One conversion for every pair of dtypes. A float outside an integer's range has no C++ value; the small integers take
-// the low bits of a large one, as PyTorch's do.
+// One conversion for every pair of dtypes. A float outside an integer's range has no C++ value; the small integers
+// take the low bits of a large one, as PyTorch's do.
 template <typename To, typename From>
 inline To convert(From value) {
   if constexpr (std::is_same_v<To, bool>) {
@@ -24,8 +24,8 @@ inline To convert(From value) {
 }
 
 // out: `rows` rows, `out_step` bytes apart, of `width` dense elements; in: its transpose, columns dense, so that
-// neighbours in a row of out are `in_step` apart. One of the two must be walked with long steps: tile by tile the lines
-// of memory that are touched are still in the cache when the next of their elements is wanted.
+// neighbours in a row of out are `in_step` apart. One of the two must be walked with long steps: tile by tile the
+// lines of memory that are touched are still in the cache when the next of their elements is wanted.
 template <typename T>
 void copy_transposed(char* out, int64_t out_step, const char* in, int64_t in_step, int64_t width, int64_t rows) {
   constexpr int64_t kTile = 8;
@@ -110,12 +110,35 @@ void direct_copy_kernel(TensorIterator& iter) {
   }
 }
 
+// Rows of halves as floats, and back.
+template <typename To, typename From>
+void convert_halves_kernel(TensorIterator& iter) {
+  iter.for_each([](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+    const bool dense = strides[0] == sizeof(To) && strides[1] == sizeof(From);
+    for (int64_t j = 0; j < size1; j++) {
+      char *out = data[0] + j * strides[2], *in = data[1] + j * strides[3];
+      if (dense) {
+        native::convert(reinterpret_cast<const From*>(in), reinterpret_cast<To*>(out), size0);
+      }
+      for (int64_t i = 0; !dense && i < size0; i++) {
+        *reinterpret_cast<To*>(out + i * strides[0]) = *reinterpret_cast<const From*>(in + i * strides[1]);
+      }
+    }
+  });
+}
+
 // A bool is read as the byte 0 or 1 that it is: of loops over bool the compiler makes no vector instructions.
 template <typename To>
 void convert_kernel(TensorIterator& iter) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.input_dtype(), "copy_", [&] {
     using from_t = std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;
-    cpu_kernel(iter, [](from_t a) -> To { return convert<To>(a); });
+    constexpr bool from_half = std::is_same_v<from_t, c10::Half> && std::is_same_v<To, float>;
+    constexpr bool to_half = std::is_same_v<from_t, float> && std::is_same_v<To, c10::Half>;
+    if constexpr (from_half || to_half) {
+      convert_halves_kernel<To, from_t>(iter);
+    } else {
+      cpu_kernel(iter, [](from_t a) -> To { return convert<To>(a); });
+    }
   });
 }
 

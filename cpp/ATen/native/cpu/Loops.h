@@ -1,15 +1,19 @@
 // Mirrors: aten/src/ATen/native/cpu/Loops.h
 // cpu_kernel(iter, op): `op` maps one element of each input to one of the output; this file makes the loops around it.
+// cpu_kernel<scalar_t>(iter, op): the elements are scalar_t, and `op` computes in opmath_type<scalar_t>: in float where
+// they are 16-bit floats.
 // Left out: hand-written vector types (Vectorized<T>): the compiler vectorizes the flat loop, once per instruction set.
 //
 // The ladder, slowest and plainest first:
 //   basic_loop      any strides, one element at a time. A few long columns are walked so, instead of many short rows.
-//   blocked_loop    a dense output: inputs that are not dense come through small buffers to the flat loop.
+//   blocked_loop    a dense output: inputs that are not dense come through small buffers to the flat loop. So do
+//                   halves, to be made floats: the compiler does not find the processor's instructions for that.
 //   vectorized_loop all dense: a flat loop the compiler turns into vector instructions.
 #pragma once
 
 #include <ATen/Dispatch.h>
 #include <ATen/TensorIterator.h>
+#include <ATen/native/cpu/VectorConvert.h>
 
 #include <algorithm>
 #include <tuple>
@@ -37,13 +41,21 @@ struct function_traits<R (C::*)(Args...) const> {
 template <typename Traits, int i>
 using arg_type = std::tuple_element_t<i, typename Traits::args>;
 
-template <typename F, size_t... I>
+// What lies in memory where op takes or gives a T, and what of it the flat loop is given.
+template <typename scalar_t, typename T>
+using stored_type = std::conditional_t<std::is_same_v<T, opmath_type<scalar_t>>, scalar_t, T>;
+template <typename scalar_t, typename T>
+using flat_type = std::conditional_t<std::is_same_v<scalar_t, c10::Half>, T, stored_type<scalar_t, T>>;
+template <typename scalar_t, typename T>
+constexpr bool is_flat = std::is_same_v<stored_type<scalar_t, T>, flat_type<scalar_t, T>>;
+
+template <typename scalar_t, typename F, size_t... I>
 inline void basic_loop(char* const* data, const int64_t* strides, int64_t n, const F& op, std::index_sequence<I...>) {
   using traits = function_traits<F>;
-  using R = typename traits::result_type;
+  using stored_result = stored_type<scalar_t, typename traits::result_type>;
   for (int64_t i = 0; i < n; i++) {
-    *reinterpret_cast<R*>(data[0] + i * strides[0]) =
-        op(*reinterpret_cast<const arg_type<traits, I>*>(data[I + 1] + i * strides[I + 1])...);
+    *reinterpret_cast<stored_result*>(data[0] + i * strides[0]) =
+        op(*reinterpret_cast<const stored_type<scalar_t, arg_type<traits, I>>*>(data[I + 1] + i * strides[I + 1])...);
   }
 }
 
@@ -72,65 +84,98 @@ TARGET_CLONES static void vectorized_loop(R* out, const A* a, const B* b, const 
   }
 }
 
-constexpr int64_t kBlockWidth = 256;
+constexpr int64_t kBlockWidth = 512;
 
 // An operand's elements as dense memory, a block at a time.
-template <typename T>
+template <typename scalar_t, typename T>
 struct BlockBuffer {
-  T values[kBlockWidth];
+  using stored = stored_type<scalar_t, T>;
+  using flat = flat_type<scalar_t, T>;
+  alignas(64) flat values[kBlockWidth];
   BlockBuffer() {} // not `= default`: a tuple would then fill it with zeros
 
   // Elements from `begin` on: where they lie, if they lie dense; else a copy, which serves every block where the
   // operand stands still.
-  const T* block(const char* data, int64_t stride, int64_t begin, int64_t width) {
-    if (stride == int64_t(sizeof(T))) {
-      return reinterpret_cast<const T*>(data) + begin;
-    }
-    if (stride != 0) {
+  const flat* block(const char* data, int64_t stride, int64_t begin, int64_t width) {
+    if (stride == int64_t(sizeof(stored))) {
+      const auto* dense = reinterpret_cast<const stored*>(data) + begin;
+      if constexpr (is_flat<scalar_t, T>) {
+        return dense;
+      } else {
+        convert(dense, values, width);
+      }
+    } else if (stride != 0) {
       for (int64_t i = 0; i < width; i++) {
-        values[i] = *reinterpret_cast<const T*>(data + (begin + i) * stride);
+        values[i] = *reinterpret_cast<const stored*>(data + (begin + i) * stride);
       }
     } else if (begin == 0) {
-      std::fill_n(values, width, *reinterpret_cast<const T*>(data));
+      std::fill_n(values, width, flat(*reinterpret_cast<const stored*>(data)));
     }
     return values;
   }
 };
 
-template <typename F, size_t... I>
+// The same for the result: the flat loop writes to block(), which store() brings to where it belongs.
+template <typename scalar_t, typename T>
+struct ResultBuffer {
+  using stored = stored_type<scalar_t, T>;
+  using flat = flat_type<scalar_t, T>;
+  alignas(64) flat values[kBlockWidth];
+
+  flat* block(char* data, int64_t stride, int64_t begin) {
+    return is_flat<scalar_t, T> && stride == int64_t(sizeof(stored)) ? reinterpret_cast<flat*>(data) + begin : values;
+  }
+  void store(char* data, int64_t stride, int64_t begin, int64_t width) const {
+    if (stride != int64_t(sizeof(stored))) {
+      for (int64_t i = 0; i < width; i++) {
+        *reinterpret_cast<stored*>(data + (begin + i) * stride) = values[i];
+      }
+    } else if constexpr (!is_flat<scalar_t, T>) {
+      convert(values, reinterpret_cast<stored*>(data) + begin, width);
+    }
+  }
+};
+
+template <typename scalar_t, typename F, size_t... I>
 inline void blocked_loop(char* const* data, const int64_t* strides, int64_t n, const F& op, std::index_sequence<I...>) {
   using traits = function_traits<F>;
-  std::tuple<BlockBuffer<arg_type<traits, I>>...> buffers;
+  ResultBuffer<scalar_t, typename traits::result_type> result;
+  std::tuple<BlockBuffer<scalar_t, arg_type<traits, I>>...> buffers;
   for (int64_t begin = 0; begin < n; begin += kBlockWidth) {
     const int64_t width = std::min(kBlockWidth, n - begin);
-    vectorized_loop(reinterpret_cast<typename traits::result_type*>(data[0]) + begin,
+    vectorized_loop(result.block(data[0], strides[0], begin),
                     std::get<I>(buffers).block(data[I + 1], strides[I + 1], begin, width)..., width, op);
+    result.store(data[0], strides[0], begin, width);
   }
 }
 
 // One row: picks the rung.
-template <typename F, size_t... I>
+template <typename scalar_t, typename F, size_t... I>
 inline void loop_1d(char* const* data, const int64_t* strides, int64_t n, const F& op, std::index_sequence<I...> seq) {
   using traits = function_traits<F>;
   using R = typename traits::result_type;
   constexpr int64_t kShortRow = 16; // not worth a buffer
-  const bool dense_output = strides[0] == int64_t(sizeof(R));
+  const bool dense_output = strides[0] == int64_t(sizeof(stored_type<scalar_t, R>));
+  const bool dense[] = {true, strides[I + 1] == int64_t(sizeof(stored_type<scalar_t, arg_type<traits, I>>))...};
   // Gathering one operand is cheaper than an exponential without vector instructions; two cost more than their sum.
   const bool gathers = traits::arity == 1;
-  if (dense_output && (true && ... && (strides[I + 1] == int64_t(sizeof(arg_type<traits, I>))))) {
-    vectorized_loop(reinterpret_cast<R*>(data[0]), reinterpret_cast<const arg_type<traits, I>*>(data[I + 1])..., n, op);
-  } else if (dense_output && n >= kShortRow &&
-             (gathers ||
-              (true && ... && (strides[I + 1] == int64_t(sizeof(arg_type<traits, I>)) || strides[I + 1] == 0)))) {
-    blocked_loop(data, strides, n, op, seq);
+  if constexpr (is_flat<scalar_t, R> && (true && ... && is_flat<scalar_t, arg_type<traits, I>>)) {
+    if (dense_output && (true && ... && dense[I + 1])) {
+      vectorized_loop(reinterpret_cast<stored_type<scalar_t, R>*>(data[0]),
+                      reinterpret_cast<const stored_type<scalar_t, arg_type<traits, I>>*>(data[I + 1])..., n, op);
+      return;
+    }
+  }
+  if (dense_output && n >= kShortRow && (gathers || (true && ... && (dense[I + 1] || strides[I + 1] == 0)))) {
+    blocked_loop<scalar_t>(data, strides, n, op, seq);
   } else {
-    basic_loop(data, strides, n, op, seq);
+    basic_loop<scalar_t>(data, strides, n, op, seq);
   }
 }
 
 // Applies `op` to every element. Its parameter types must be the dtypes of the inputs, its result type that of the
-// output.
-template <typename F>
+// output, where they are not opmath_type<scalar_t>: then the dtype is scalar_t's.
+template <typename scalar_t = void, typename F>
 void cpu_kernel(TensorIterator& iter, const F& op) {
   using traits = function_traits<F>;
   constexpr int ntensors = traits::arity + 1;
@@ -145,7 +190,7 @@ void cpu_kernel(TensorIterator& iter, const F& op) {
         for (int k = 0; k < ntensors; k++) {
           row[k] = data[k] + i * strides[k];
         }
-        basic_loop(row, strides + ntensors, size1, op, seq);
+        basic_loop<scalar_t>(row, strides + ntensors, size1, op, seq);
       }
       return;
     }
@@ -153,7 +198,7 @@ void cpu_kernel(TensorIterator& iter, const F& op) {
       for (int k = 0; k < ntensors; k++) {
         row[k] = data[k] + j * strides[ntensors + k];
       }
-      loop_1d(row, strides, size0, op, seq);
+      loop_1d<scalar_t>(row, strides, size0, op, seq);
     }
   });
 }

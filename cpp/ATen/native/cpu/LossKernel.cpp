@@ -12,8 +12,8 @@ void mse_backward_kernel(TensorIterator& iter, const Scalar& factor_scalar) {
   AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "mse_backward_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
     const auto factor = factor_scalar.to<opmath_t>();
-    cpu_kernel(iter, [factor](scalar_t self, scalar_t target, scalar_t grad) -> scalar_t {
-      return factor * (opmath_t(self) - opmath_t(target)) * opmath_t(grad);
+    cpu_kernel<scalar_t>(iter, [factor](opmath_t self, opmath_t target, opmath_t grad) -> opmath_t {
+      return factor * (self - target) * grad;
     });
   });
 }

@@ -9,9 +9,8 @@ void addcmul_kernel(TensorIterator& iter, const Scalar& value) {
   AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "addcmul_cpu_out", [&] {
     using opmath_t = opmath_type<scalar_t>;
     const auto factor = value.to<opmath_t>();
-    cpu_kernel(iter, [factor](scalar_t self, scalar_t t1, scalar_t t2) -> scalar_t {
-      return opmath_t(self) + factor * opmath_t(t1) * opmath_t(t2);
-    });
+    cpu_kernel<scalar_t>(
+        iter, [factor](opmath_t self, opmath_t t1, opmath_t t2) -> opmath_t { return self + factor * t1 * t2; });
   });
 }
 
@@ -19,9 +18,8 @@ void addcdiv_kernel(TensorIterator& iter, const Scalar& value) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "addcdiv_cpu_out", [&] {
     using opmath_t = opmath_type<scalar_t>;
     const auto factor = value.to<opmath_t>();
-    cpu_kernel(iter, [factor](scalar_t self, scalar_t t1, scalar_t t2) -> scalar_t {
-      return opmath_t(self) + factor * opmath_t(t1) / opmath_t(t2);
-    });
+    cpu_kernel<scalar_t>(
+        iter, [factor](opmath_t self, opmath_t t1, opmath_t t2) -> opmath_t { return self + factor * t1 / t2; });
   });
 }
 
@@ -36,16 +34,15 @@ void lerp_scalar_kernel(TensorIterator& iter, const Scalar& weight) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "lerp_kernel_scalar", [&] {
     using opmath_t = opmath_type<scalar_t>;
     const auto w = weight.to<opmath_t>();
-    cpu_kernel(iter, [w](scalar_t self, scalar_t end) -> scalar_t { return lerp(opmath_t(self), opmath_t(end), w); });
+    cpu_kernel<scalar_t>(iter, [w](opmath_t self, opmath_t end) -> opmath_t { return lerp(self, end, w); });
   });
 }
 
 void lerp_tensor_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "lerp_kernel_tensor", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t self, scalar_t end, scalar_t weight) -> scalar_t {
-      return lerp(opmath_t(self), opmath_t(end), opmath_t(weight));
-    });
+    cpu_kernel<scalar_t>(
+        iter, [](opmath_t self, opmath_t end, opmath_t weight) -> opmath_t { return lerp(self, end, weight); });
   });
 }
 

@@ -29,7 +29,7 @@ void pow_tensor_tensor_kernel(TensorIterator& iter) {
   if (c10::isFloatingType(iter.dtype())) {
     AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "pow", [&] {
       using opmath_t = opmath_type<scalar_t>;
-      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return vec_pow(opmath_t(a), opmath_t(b)); });
+      cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t b) -> opmath_t { return vec_pow(a, b); });
     });
     return;
   }
@@ -41,18 +41,18 @@ template <typename scalar_t>
 void pow_floating(TensorIterator& iter, double exponent) {
   using opmath_t = opmath_type<scalar_t>;
   if (exponent == 2) {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return opmath_t(a) * opmath_t(a); });
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return a * a; });
   } else if (exponent == 3) {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return opmath_t(a) * opmath_t(a) * opmath_t(a); });
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return a * a * a; });
   } else if (exponent == 0.5) {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::sqrt(opmath_t(a)); });
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return std::sqrt(a); });
   } else if (exponent == -0.5) {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return opmath_t(1) / std::sqrt(opmath_t(a)); });
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return opmath_t(1) / std::sqrt(a); });
   } else if (exponent == -1) {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return opmath_t(1) / opmath_t(a); });
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return opmath_t(1) / a; });
   } else {
     const opmath_t n = static_cast<opmath_t>(exponent);
-    cpu_kernel(iter, [n](scalar_t a) -> scalar_t { return vec_pow(opmath_t(a), n); });
+    cpu_kernel<scalar_t>(iter, [n](opmath_t a) -> opmath_t { return vec_pow(a, n); });
   }
 }
 

@@ -36,7 +36,7 @@ void clamp_scalar_kernel(TensorIterator& iter, const std::optional<Scalar>& min_
     using opmath_t = opmath_type<scalar_t>;
     const opmath_t min = min_scalar.has_value() ? min_scalar->to<opmath_t>() : lower_bound<opmath_t>();
     const opmath_t max = max_scalar.has_value() ? max_scalar->to<opmath_t>() : upper_bound<opmath_t>();
-    cpu_kernel(iter, [min, max](scalar_t a) -> scalar_t { return clamp(opmath_t(a), min, max); });
+    cpu_kernel<scalar_t>(iter, [min, max](opmath_t a) -> opmath_t { return clamp(a, min, max); });
   });
 }
 
@@ -44,8 +44,8 @@ void clamp_scalar_kernel(TensorIterator& iter, const std::optional<Scalar>& min_
 void clamp_kernel(TensorIterator& iter) {
   AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "clamp_kernel_impl", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a, scalar_t min, scalar_t max) -> scalar_t {
-      return min != min ? min : max != max ? max : scalar_t(clamp(opmath_t(a), opmath_t(min), opmath_t(max)));
+    cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t min, opmath_t max) -> opmath_t {
+      return min != min ? min : max != max ? max : clamp(a, min, max);
     });
   });
 }

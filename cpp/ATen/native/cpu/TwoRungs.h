@@ -16,32 +16,28 @@ TARGET_CLONES static bool all_fit(int64_t n, Fits fits, const Args*... args) {
   return unfit == 0;
 }
 
-template <typename Fits, typename Fast, typename Exact, size_t... I>
+template <typename scalar_t, typename Fits, typename Fast, typename Exact, size_t... I>
 void two_rungs_loop(char* const* data, const int64_t* strides, int64_t n, const Fits& fits, const Fast& fast,
                     const Exact& exact, std::index_sequence<I...>) {
   using traits = function_traits<Fast>;
-  using R = typename traits::result_type;
-  const bool dense = strides[0] == int64_t(sizeof(R));
-  BlockBuffer<R> results;
-  std::tuple<BlockBuffer<arg_type<traits, I>>...> buffers;
+  ResultBuffer<scalar_t, typename traits::result_type> result;
+  std::tuple<BlockBuffer<scalar_t, arg_type<traits, I>>...> buffers;
   for (int64_t begin = 0; begin < n; begin += kBlockWidth) {
     const int64_t width = std::min(kBlockWidth, n - begin);
-    R* out = dense ? reinterpret_cast<R*>(data[0]) + begin : results.values;
-    const std::tuple<const arg_type<traits, I>*...> args{
+    auto* out = result.block(data[0], strides[0], begin);
+    const std::tuple<const flat_type<scalar_t, arg_type<traits, I>>*...> args{
         std::get<I>(buffers).block(data[I + 1], strides[I + 1], begin, width)...};
     if (all_fit(width, fits, std::get<I>(args)...)) {
       vectorized_loop(out, std::get<I>(args)..., width, fast);
     } else {
       vectorized_loop(out, std::get<I>(args)..., width, exact);
     }
-    for (int64_t i = 0; !dense && i < width; i++) {
-      *reinterpret_cast<R*>(data[0] + (begin + i) * strides[0]) = out[i];
-    }
+    result.store(data[0], strides[0], begin, width);
   }
 }
 
 // Applies `fast` to the elements of each block that `fits` is true of, `exact` to those of the others.
-template <typename Fits, typename Fast, typename Exact>
+template <typename scalar_t, typename Fits, typename Fast, typename Exact>
 void two_rungs_kernel(TensorIterator& iter, const Fits& fits, const Fast& fast, const Exact& exact) {
   constexpr int ntensors = function_traits<Fast>::arity + 1;
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
@@ -50,7 +46,7 @@ void two_rungs_kernel(TensorIterator& iter, const Fits& fits, const Fast& fast, 
       for (int k = 0; k < ntensors; k++) {
         row[k] = data[k] + j * strides[ntensors + k];
       }
-      two_rungs_loop(row, strides, size0, fits, fast, exact, std::make_index_sequence<ntensors - 1>());
+      two_rungs_loop<scalar_t>(row, strides, size0, fits, fast, exact, std::make_index_sequence<ntensors - 1>());
     }
   });
 }

@@ -10,7 +10,8 @@ namespace reftorch::at::native {
 template <typename Op>
 void unary_float_kernel(TensorIterator& iter, const char* name, const Op& op) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
-    cpu_kernel(iter, [op](scalar_t a) -> scalar_t { return op(opmath_type<scalar_t>(a)); });
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [op](opmath_t a) -> opmath_t { return op(a); });
   });
 }
 

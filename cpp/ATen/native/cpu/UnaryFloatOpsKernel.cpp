@@ -12,45 +12,50 @@ namespace {
 
 void sqrt_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "sqrt_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::sqrt(opmath_type<scalar_t>(a)); });
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return std::sqrt(a); });
   });
 }
 
 void rsqrt_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "rsqrt_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return opmath_t(1) / std::sqrt(opmath_t(a)); });
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return opmath_t(1) / std::sqrt(a); });
   });
 }
 
 void reciprocal_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "reciprocal_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return opmath_t(1) / opmath_t(a); });
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return opmath_t(1) / a; });
   });
 }
 
 void exp_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "exp_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return vec_exp(opmath_type<scalar_t>(a)); });
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return vec_exp(a); });
   });
 }
 
 void expm1_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "expm1_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return vec_expm1(opmath_type<scalar_t>(a)); });
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return vec_expm1(a); });
   });
 }
 
 void log_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "log_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return vec_log(opmath_type<scalar_t>(a)); });
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return vec_log(a); });
   });
 }
 
 void log1p_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "log1p_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return vec_log1p(opmath_type<scalar_t>(a)); });
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return vec_log1p(a); });
   });
 }
 
@@ -59,10 +64,9 @@ template <typename Fast, typename Exact>
 void angle_function_kernel(TensorIterator& iter, const char* name, const Fast& fast, const Exact& exact) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
     using opmath_t = opmath_type<scalar_t>;
-    two_rungs_kernel(
-        iter, [](scalar_t a) { return std::fabs(opmath_t(a)) <= kLargestAngle; },
-        [fast](scalar_t a) -> scalar_t { return fast(opmath_t(a)); },
-        [exact](scalar_t a) -> scalar_t { return exact(opmath_t(a)); });
+    two_rungs_kernel<scalar_t>(
+        iter, [](opmath_t a) { return std::fabs(a) <= kLargestAngle; },
+        [fast](opmath_t a) -> opmath_t { return fast(a); }, [exact](opmath_t a) -> opmath_t { return exact(a); });
   });
 }
 
@@ -78,7 +82,8 @@ void tan_kernel(TensorIterator& iter) {
 
 void tanh_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "tanh_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return vec_tanh(opmath_type<scalar_t>(a)); });
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return vec_tanh(a); });
   });
 }
 
@@ -86,7 +91,7 @@ void tanh_kernel(TensorIterator& iter) {
 void sigmoid_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "sigmoid_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return opmath_t(1) / (opmath_t(1) + vec_exp(-opmath_t(a))); });
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return opmath_t(1) / (opmath_t(1) + vec_exp(-a)); });
   });
 }
 

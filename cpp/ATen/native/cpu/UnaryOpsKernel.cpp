@@ -47,10 +47,8 @@ void abs_kernel(TensorIterator& iter) {
 // -1, 0 or 1; NaN gives 0.
 void sign_kernel(TensorIterator& iter) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "sign_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t value) -> scalar_t {
-      const opmath_type<scalar_t> a = value, zero = 0;
-      return opmath_type<scalar_t>((zero < a) - (a < zero));
-    });
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return (opmath_t(0) < a) - (a < opmath_t(0)); });
   });
 }
 
@@ -65,39 +63,44 @@ void bitwise_not_kernel(TensorIterator& iter) {
 
 void logical_not_kernel(TensorIterator& iter) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.input_dtype(), "logical_not_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> bool { return opmath_type<scalar_t>(a) == 0; });
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> bool { return a == 0; });
   });
 }
 
 void floor_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "floor_vml_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::floor(opmath_type<scalar_t>(a)); });
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return std::floor(a); });
   });
 }
 
 void ceil_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "ceil_vml_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::ceil(opmath_type<scalar_t>(a)); });
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return std::ceil(a); });
   });
 }
 
 // Halves go to the even neighbour.
 void round_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "round_vml_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::nearbyint(opmath_type<scalar_t>(a)); });
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return std::nearbyint(a); });
   });
 }
 
 void trunc_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "trunc_vml_cpu", [&] {
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return std::trunc(opmath_type<scalar_t>(a)); });
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return std::trunc(a); });
   });
 }
 
 void frac_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "frac_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return opmath_t(a) - std::trunc(opmath_t(a)); });
+    cpu_kernel<scalar_t>(iter, [](opmath_t a) -> opmath_t { return a - std::trunc(a); });
   });
 }
 
@@ -106,9 +109,9 @@ void round_decimals_kernel(TensorIterator& iter, int64_t decimals) {
     using opmath_t = opmath_type<scalar_t>;
     const auto shift = static_cast<opmath_t>(std::pow(10., std::abs(static_cast<double>(decimals))));
     if (decimals < 0) {
-      cpu_kernel(iter, [shift](scalar_t a) -> scalar_t { return std::nearbyint(opmath_t(a) / shift) * shift; });
+      cpu_kernel<scalar_t>(iter, [shift](opmath_t a) -> opmath_t { return std::nearbyint(a / shift) * shift; });
     } else {
-      cpu_kernel(iter, [shift](scalar_t a) -> scalar_t { return std::nearbyint(opmath_t(a) * shift) / shift; });
+      cpu_kernel<scalar_t>(iter, [shift](opmath_t a) -> opmath_t { return std::nearbyint(a * shift) / shift; });
     }
   });
 }
@@ -139,8 +142,7 @@ void nan_to_num_kernel(TensorIterator& iter, std::optional<double> nan, std::opt
     const opmath_t for_posinf = posinf.has_value() ? static_cast<opmath_t>(*posinf) : opmath_t(limits::max());
     const opmath_t for_neginf = neginf.has_value() ? static_cast<opmath_t>(*neginf) : opmath_t(limits::lowest());
     constexpr opmath_t inf = std::numeric_limits<opmath_t>::infinity();
-    cpu_kernel(iter, [=](scalar_t value) -> scalar_t {
-      const opmath_t a = value;
+    cpu_kernel<scalar_t>(iter, [=](opmath_t a) -> opmath_t {
       return a != a ? for_nan : a == inf ? for_posinf : a == -inf ? for_neginf : a;
     });
   });
