@@ -17,6 +17,7 @@
 namespace reftorch::at::native::cpublas {
 
 DEFINE_DISPATCH(gemm_stub)
+DEFINE_DISPATCH(reduced_dot_stub)
 
 void one_blas_thread() {
   static const bool done = (BLAS(openblas_set_num_threads)(1), true);
@@ -130,11 +131,14 @@ scalar_t dot(int64_t n, const scalar_t* x, int64_t incx, const scalar_t* y, int6
       return blas_dot(n, x, incx, y, incy);
     }
   }
-  opmath_type<scalar_t> sum = 0;
-  for (int64_t i = 0; i < n; i++) {
-    sum += opmath_type<scalar_t>(x[i * incx]) * opmath_type<scalar_t>(y[i * incy]);
+  if constexpr (!std::is_same_v<scalar_t, opmath_type<scalar_t>>) {
+    return reduced_dot_stub(c10::kCPU, c10::CppTypeToScalarType<scalar_t>::value, n, x, incx, y, incy);
   }
-  return static_cast<scalar_t>(sum);
+  scalar_t sum = 0;
+  for (int64_t i = 0; i < n; i++) {
+    sum += x[i * incx] * y[i * incy];
+  }
+  return sum;
 }
 
 #define INSTANTIATE(scalar_t)                                                                                         \

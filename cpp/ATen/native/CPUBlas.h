@@ -40,4 +40,9 @@ using gemm_fn = void (*)(c10::ScalarType type, TransposeType transa, TransposeTy
                          const c10::Scalar& beta, void* c, int64_t ldc);
 DECLARE_DISPATCH(gemm_fn, gemm_stub)
 
+// dot of 16-bit floats, summed up in wider ones.
+using reduced_dot_fn = float (*)(c10::ScalarType type, int64_t n, const void* x, int64_t incx, const void* y,
+                                 int64_t incy);
+DECLARE_DISPATCH(reduced_dot_fn, reduced_dot_stub)
+
 } // namespace reftorch::at::native::cpublas

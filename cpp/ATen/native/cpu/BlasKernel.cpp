@@ -15,7 +15,9 @@ void cpublas_gemm_impl(c10::ScalarType type, TransposeType transa, TransposeType
     const auto* a_data = static_cast<const scalar_t*>(a);
     const auto* b_data = static_cast<const scalar_t*>(b);
     auto* c_data = static_cast<scalar_t*>(c);
-    if (n == 1) { // a matrix times a vector: nothing to gain from another order
+    if constexpr (!std::is_same_v<scalar_t, opmath_t>) {
+      gemm_in_float(ta, tb, m, n, k, alpha.to<float>(), a_data, lda, b_data, ldb, beta.to<float>(), c_data, ldc);
+    } else if (n == 1) { // a matrix times a vector: nothing to gain from another order
       gemm_naive(ta, tb, m, n, k, alpha.to<opmath_t>(), a_data, lda, b_data, ldb, beta.to<opmath_t>(), c_data, ldc);
     } else {
       gemm_ikj(ta, tb, m, n, k, alpha.to<opmath_t>(), a_data, lda, b_data, ldb, beta.to<opmath_t>(), c_data, ldc);
@@ -23,8 +25,45 @@ void cpublas_gemm_impl(c10::ScalarType type, TransposeType transa, TransposeType
   });
 }
 
+// In lanes, so that the compiler makes vector instructions of it.
+template <typename X, typename Y>
+TARGET_CLONES static float dot_in_lanes(const X* x, const Y* y, int64_t n) {
+  constexpr int kLanes = 64;
+  float lanes[kLanes] = {}, sum = 0;
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int l = 0; l < kLanes; l++) {
+      lanes[l] += float(x[i + l]) * float(y[i + l]);
+    }
+  }
+  for (; i < n; i++) {
+    sum += float(x[i]) * float(y[i]);
+  }
+  for (int l = 0; l < kLanes; l++) {
+    sum += lanes[l];
+  }
+  return sum;
+}
+
+// Blocks of a few hundred products in float, and those together in double.
+float reduced_dot_impl(c10::ScalarType type, int64_t n, const void* x, int64_t incx, const void* y, int64_t incy) {
+  double sum = 0;
+  AT_DISPATCH_SWITCH(type, "dot", AT_DISPATCH_CASE_REDUCED_FLOATING([&] {
+                       BlockBuffer<scalar_t, float> x_block, y_block;
+                       const int64_t size = sizeof(scalar_t);
+                       for (int64_t begin = 0; begin < n; begin += kBlockWidth) {
+                         const int64_t width = std::min(kBlockWidth, n - begin);
+                         sum +=
+                             dot_in_lanes(x_block.block(static_cast<const char*>(x), incx * size, begin, width),
+                                          y_block.block(static_cast<const char*>(y), incy * size, begin, width), width);
+                       }
+                     }));
+  return static_cast<float>(sum);
+}
+
 } // namespace
 
 REGISTER_DISPATCH(gemm_stub, cpublas_gemm_impl)
+REGISTER_DISPATCH(reduced_dot_stub, reduced_dot_impl)
 
 } // namespace reftorch::at::native::cpublas

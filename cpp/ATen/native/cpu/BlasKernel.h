@@ -1,10 +1,12 @@
 // Mirrors: aten/src/ATen/native/cpu/BlasKernel.cpp
-// The matrix product to read, in two rungs. Arguments as in native/CPUBlas.h: c (m, n) = alpha * a (m, k) @ b (k, n) +
-// beta * c.
+// The matrix product to read, in two rungs, and a third for the 16-bit floats. Arguments as in native/CPUBlas.h: c (m,
+// n) = alpha * a (m, k) @ b (k, n) + beta * c.
 #pragma once
 
 #include <ATen/Dispatch.h>
+#include <ATen/native/CPUBlas.h>
 #include <ATen/native/cpu/Loops.h>
+#include <ATen/native/cpu/Scratch.h>
 
 #include <algorithm>
 #include <vector>
@@ -66,6 +68,49 @@ void gemm_ikj(bool transa, bool transb, int64_t m, int64_t n, int64_t k, acc_t a
     }
     for (int64_t j = 0; j < n; j++) {
       c[i * ldc + j] = static_cast<scalar_t>(alpha * row[j] + scaled(beta, &c[i * ldc + j]));
+    }
+  }
+}
+
+// rows by columns of a matrix whose rows lie `ld` apart, as floats side by side
+template <typename scalar_t>
+void to_floats(const scalar_t* matrix, int64_t ld, int64_t rows, int64_t columns, float* floats) {
+  if (ld == columns) {
+    return convert(matrix, floats, rows * columns);
+  }
+  for (int64_t i = 0; i < rows; i++) {
+    convert(matrix + i * ld, floats + i * columns, columns);
+  }
+}
+
+// Third rung, for the 16-bit floats: the BLAS multiplies a copy in float. Of a, which may be a large matrix times a
+// vector, only so many rows of the product are copied at once as stay in the cache.
+template <typename scalar_t>
+void gemm_in_float(bool transa, bool transb, int64_t m, int64_t n, int64_t k, float alpha, const scalar_t* a,
+                   int64_t lda, const scalar_t* b, int64_t ldb, float beta, scalar_t* c, int64_t ldc) {
+  constexpr int64_t kCopied = 1 << 16, kFewest = 16;
+  const int64_t panel = std::min(m, std::max(kCopied / std::max<int64_t>(k, 1), kFewest));
+  Scratch<float> a_floats(panel * k), b_floats(k * n), products(panel * n);
+  const int64_t ldb_floats = transb ? k : n;
+  to_floats(b, ldb, transb ? n : k, ldb_floats, b_floats.begin());
+  const auto ta = transa ? TransposeType::Transpose : TransposeType::NoTranspose;
+  const auto tb = transb ? TransposeType::Transpose : TransposeType::NoTranspose;
+  for (int64_t begin = 0; begin < m; begin += panel) {
+    const int64_t rows = std::min(panel, m - begin), lda_floats = transa ? rows : k;
+    to_floats(transa ? a + begin : a + begin * lda, lda, transa ? k : rows, lda_floats, a_floats.begin());
+    if (n == 1) {
+      gemv<float>(ta, rows, k, alpha, a_floats.begin(), lda_floats, b_floats.begin(), 1, 0, products.begin(), 1);
+    } else {
+      gemm<float>(ta, tb, rows, n, k, alpha, a_floats.begin(), lda_floats, b_floats.begin(), ldb_floats, 0,
+                  products.begin(), n);
+    }
+    for (int64_t i = 0; i < rows; i++) {
+      scalar_t* out = c + (begin + i) * ldc;
+      float* product = &products[i * n];
+      for (int64_t j = 0; beta != 0 && j < n; j++) {
+        product[j] += beta * float(out[j]);
+      }
+      convert(product, out, n);
     }
   }
 }
