@@ -3,6 +3,8 @@
 
 #include <ATen/native/CPUBlas.h>
 
+#include <numeric>
+
 namespace reftorch::at::native::cpublas {
 namespace {
 
@@ -25,40 +27,38 @@ void cpublas_gemm_impl(c10::ScalarType type, TransposeType transa, TransposeType
   });
 }
 
-// In lanes, so that the compiler makes vector instructions of it.
+// total[i % kLanes] += x[i] * y[i]: no product waits for the sum of those before it.
+constexpr int kLanes = 64;
 template <typename X, typename Y>
-TARGET_CLONES static float dot_in_lanes(const X* x, const Y* y, int64_t n) {
-  constexpr int kLanes = 64;
-  float lanes[kLanes] = {}, sum = 0;
+TARGET_CLONES static void add_products(float* total, const X* x, const Y* y, int64_t n) {
+  float lanes[kLanes]; // not total itself, which might, for the compiler, overlap x
+  std::copy_n(total, kLanes, lanes);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     for (int l = 0; l < kLanes; l++) {
       lanes[l] += float(x[i + l]) * float(y[i + l]);
     }
   }
-  for (; i < n; i++) {
-    sum += float(x[i]) * float(y[i]);
+  for (int l = 0; i + l < n; l++) {
+    lanes[l] += float(x[i + l]) * float(y[i + l]);
   }
-  for (int l = 0; l < kLanes; l++) {
-    sum += lanes[l];
-  }
-  return sum;
+  std::copy_n(lanes, kLanes, total);
 }
 
-// Blocks of a few hundred products in float, and those together in double.
 float reduced_dot_impl(c10::ScalarType type, int64_t n, const void* x, int64_t incx, const void* y, int64_t incy) {
-  double sum = 0;
+  float total[kLanes] = {};
+  const auto add_blocks = [&](auto& x_block, auto& y_block, int64_t size) {
+    for (int64_t begin = 0; begin < n; begin += kBlockWidth) {
+      const int64_t width = std::min(kBlockWidth, n - begin);
+      add_products(total, x_block.block(static_cast<const char*>(x), incx * size, begin, width),
+                   y_block.block(static_cast<const char*>(y), incy * size, begin, width), width);
+    }
+  };
   AT_DISPATCH_SWITCH(type, "dot", AT_DISPATCH_CASE_REDUCED_FLOATING([&] {
                        BlockBuffer<scalar_t, float> x_block, y_block;
-                       const int64_t size = sizeof(scalar_t);
-                       for (int64_t begin = 0; begin < n; begin += kBlockWidth) {
-                         const int64_t width = std::min(kBlockWidth, n - begin);
-                         sum +=
-                             dot_in_lanes(x_block.block(static_cast<const char*>(x), incx * size, begin, width),
-                                          y_block.block(static_cast<const char*>(y), incy * size, begin, width), width);
-                       }
+                       add_blocks(x_block, y_block, sizeof(scalar_t));
                      }));
-  return static_cast<float>(sum);
+  return std::accumulate(total, total + kLanes, 0.f);
 }
 
 } // namespace
