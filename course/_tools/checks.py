@@ -86,7 +86,7 @@ class check:
     def __init__(self, exercise: str, what: str) -> None:
         self.exercise = exercise
         self.what = what
-        self.compared = 0
+        self.compared: list[str] = []
 
     def __enter__(self) -> check:
         return self
@@ -98,13 +98,13 @@ class check:
 
     def equal(self, what: str, *, came: Any, expected: Any) -> None:
         """Hold that `came == expected`, and that both are of one type."""
-        self.compared += 1
+        self.compared.append(what)
         if type(came) is not type(expected) or came != expected:
             self._fail(what, repr(came), repr(expected))
 
     def close(self, what: str, *, came: Any, expected: Any, rtol: float = 1e-5, atol: float = 1e-6) -> None:
         """Hold that two tensors have one shape, one dtype, and values within the tolerances."""
-        self.compared += 1
+        self.compared.append(what)
         if not hasattr(came, "dtype") or not hasattr(came, "shape"):
             self._fail(what, repr(came), f"a tensor, {expected!r}")
         if tuple(came.shape) != tuple(expected.shape):
@@ -117,13 +117,13 @@ class check:
 
     def true(self, what: str, condition: bool, *, came: str, expected: str) -> None:
         """Hold a condition that is no comparison; `came` and `expected` say it in words."""
-        self.compared += 1
+        self.compared.append(what)
         if not condition:
             self._fail(what, came, expected)
 
     def raises(self, what: str, kind: type[BaseException], match: str, call: Any, *args: Any) -> None:
         """Hold that `call(*args)` raises `kind` with `match` in its message."""
-        self.compared += 1
+        self.compared.append(what)
         expected = f"{kind.__name__} with {match!r} in its message"
         try:
             result = call(*args)
@@ -140,7 +140,7 @@ class check:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, frames: TracebackType | None
     ) -> bool:
-        if error is None and self.compared == 0:
+        if error is None and not self.compared:
             self._fail(self.what, "a check that compared nothing", "at least one comparison")
         if error is None:
             _publish(Report(self.exercise, "passed", self.what))
@@ -154,7 +154,8 @@ class check:
         if isinstance(error, Exception):
             in_the_check = frames is not None and frames.tb_next is None and isinstance(error, FORM)
             expected = f"an answer like its stub: {_form(self.exercise)}" if in_the_check else "no error from your code"
-            report = Report(self.exercise, "failed", self.what, f"{type(error).__name__}: {error}", expected)
+            what = f"{self.what}, after this held: {self.compared[-1]}" if self.compared else self.what
+            report = Report(self.exercise, "failed", what, f"{type(error).__name__}: {error}", expected)
             _publish(report)
             raise CheckFailed(repr(report)) from error
         return False

@@ -78,6 +78,16 @@ def test_an_error_in_the_learners_code_fails_and_shows_the_line_of_the_cell():
     assert shown[-1].startswith("exercise 03.1: failed")  # what came and what was expected stands in the report above
 
 
+def test_an_error_says_how_far_the_check_had_come():
+    def checked():
+        with check("03.1", "sums") as c:
+            c.equal("1 + 1", came=2, expected=2)
+            c.equal("1 + x", came=1 + int("x"), expected=3)
+
+    with pytest.raises(CheckFailed, match=r"failed: sums, after this held: 1 \+ 1"):
+        checked()
+
+
 def test_an_error_of_the_check_itself_or_of_the_library_shows_no_traceback():
     with pytest.raises(CheckFailed, match="invalid literal") as failure, check("03.1", "a number") as c:
         c.equal("a number", came=int("x"), expected=1)
