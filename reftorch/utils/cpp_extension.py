@@ -127,7 +127,9 @@ def load(
 def _flags(extra_cflags: Sequence[str], extra_include_paths: Sequence[str]) -> list[str]:
     build = CORE.parent.name
     includes = [word for path in [*extra_include_paths, *include_paths()] for word in ("-I", path)]
-    return ["-std=c++17", "-fPIC", "-fvisibility=hidden", "-Wall", *BUILD_FLAGS[build], *includes, *extra_cflags]
+    # A function that forgets its `return` compiles, hands back whatever lies on the stack, and ends the process later.
+    warnings = ["-Wall", "-Werror=return-type"]
+    return ["-std=c++17", "-fPIC", "-fvisibility=hidden", *warnings, *BUILD_FLAGS[build], *includes, *extra_cflags]
 
 
 @dataclass
@@ -204,7 +206,10 @@ class _Extension:
 
 
 def _complaints(text: str, folder: Path) -> str:
-    """The compiler's errors with their lines of source; all it said where there is no such thing."""
+    """The compiler's errors with their lines of source; all it said where there is no such thing.
+
+    An error in the body of a dispatch macro comes once for each dtype; it is told once.
+    """
     text = text.replace(f"{folder}/", "")
     errors = re.findall(r"^\S+?:\d+:\d+: (?:fatal )?error:.*(?:\n +(?:\d+ )?\|.*)*", text, re.M)
-    return "\n".join(errors) or text.strip()
+    return "\n".join(dict.fromkeys(errors)) or text.strip()

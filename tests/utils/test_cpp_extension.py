@@ -117,6 +117,20 @@ def test_an_error_in_the_text_is_told_with_its_line(own_folder):
     assert str(own_folder) not in str(error.value)
 
 
+def test_an_error_for_each_dtype_is_told_once(own_folder):
+    text = """void twice(const at::Tensor& self) {
+      AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "twice", [&] { missing(scalar_t(2)); });
+    }"""
+    with pytest.raises(RuntimeError) as error:
+        load_inline("twice_missing", text, "twice")
+    assert str(error.value).count("error:") == 1
+
+
+def test_a_forgotten_return_is_an_error(own_folder):
+    with pytest.raises(RuntimeError, match="return-type"):
+        load_inline("forgetful", "at::Tensor forgetful(const at::Tensor& self) { at::relu(self); }", "forgetful")
+
+
 def test_no_compiler_is_told_with_the_mend(monkeypatch):
     monkeypatch.setenv("CXX", "no-such-compiler")
     with pytest.raises(RuntimeError, match="no compiler 'no-such-compiler'; install"):
