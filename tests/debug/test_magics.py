@@ -329,10 +329,12 @@ def test_another_debugger_is_named(notebook: Notebook) -> None:
 
 
 def test_commands_that_would_end_the_kernel_are_left_out(notebook: Notebook) -> None:
-    cell = notebook.run('%%gdb mul -c "kill; quit; info args"\nc = a * b\nprint("went on")')
+    cell = notebook.run('%%gdb mul -c "kill; quit; r; det; info args"\nc = a * b\nprint("went on")')
     assert cell.stdout == "went on\n"
     assert "kill: left out" in cell.text
     assert "quit: left out" in cell.text
+    assert "r: left out" in cell.text
+    assert "det: left out" in cell.text
     assert "(gdb) info args\niter = TensorIterator" in cell.text
 
 

@@ -45,8 +45,8 @@ SETTINGS = (
     "handle SIGTERM SIGHUP SIGQUIT SIGTSTP nostop noprint pass",
     "handle SIGINT stop nopass",
 )
-# What would take from us the process that we are to let go, or the notebook with it.
-ENDS = re.compile(r"(kill?|quit?|q|exit|run?|start|starti|detach|attach)\b")
+# What would take from us the process that we are to let go, or the notebook with it; as short as gdb understands it.
+ENDS = re.compile(r"(k|kill?|q|qu|quit?|exit|r|run?|start?i?|deta?c?h?|atta?c?h?|disco\w*)\b")
 MOVES = re.compile(r"(step|next|stepi|nexti|finish|until|advance|continue|rt-into|s|n|si|ni|fin|u|c)\b")
 CRASH_ADVICE = """\
 {signal} ends this process: nothing in its memory can be trusted any more.
