@@ -154,7 +154,9 @@ class Report:
             indent = "&nbsp;" * (len(text) - len(text.lstrip()))
             code = indent + html.escape(text.lstrip(), quote=False)
             cells = (link(event["file"], event["line"], place), f"<code>{code}</code>", escape(values))
-            rows.append("".join(f'<td style="text-align:left;vertical-align:top">{cell}</td>' for cell in cells))
+            # The source may wrap, and leaves room for `size_a = 2` to stand in one line.
+            style = "text-align:left;vertical-align:top;min-width:8em"
+            rows.append("".join(f'<td style="{style}">{cell}</td>' for cell in cells))
         body = "".join(f"<tr>{row}</tr>" for row in rows)
         return f'<div style="{STYLE}"><table>{body}</table></div>'
 
@@ -208,7 +210,7 @@ def fold(name: str, rows: list[tuple[str, str]], hint: str = "") -> str:
     if not rows:
         return ""
     cells = "".join(
-        f'<tr><td style="text-align:left">{left}</td><td style="text-align:left">{right}</td></tr>'
+        f'<tr><td style="text-align:left;white-space:nowrap">{left}</td><td style="text-align:left">{right}</td></tr>'
         for left, right in rows
     )
     summary = f'<summary>{name} <span style="{DIM}">{hint}</span></summary>'
