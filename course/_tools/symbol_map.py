@@ -61,11 +61,12 @@ class SymbolMap:
         )
 
 
-def symbol_map(*rows: str | tuple[str, str, str, str]) -> SymbolMap:
+def symbol_map(*rows: str | tuple[str, ...]) -> SymbolMap:
     """The map of a lesson.
 
     Args:
-        rows: a name in the source map's table; or path here, name here, name in PyTorch, and what PyTorch does more.
+        rows: a name in the source map's table; or path here, name here, name in PyTorch, what PyTorch does more, and
+            its path there where that is another than the file here mirrors.
 
     Raises:
         LookupError: the table has no such name, or a file here does not define it (any more).
@@ -73,10 +74,10 @@ def symbol_map(*rows: str | tuple[str, str, str, str]) -> SymbolMap:
     return SymbolMap([_symbol(row) for row in rows])
 
 
-def _symbol(asked: str | tuple[str, str, str, str]) -> Symbol:
+def _symbol(asked: str | tuple[str, ...]) -> Symbol:
     if isinstance(asked, tuple):
-        path, name, there, more = asked
-        row = Symbol(path, name, there, mirrors_of(path), more)
+        path, name, there, more, *elsewhere = asked
+        row = Symbol(path, name, there, elsewhere[0] if elsewhere else mirrors_of(path), more)
     elif asked in TABLE:
         entry = TABLE[asked]
         row = Symbol(entry.path, entry.name, entry.there, entry.there_path or mirrors_of(entry.path), entry.more)

@@ -209,9 +209,14 @@ def test_the_magic_shows_the_place_and_answers_a_wrong_name_without_a_traceback(
     assert "did you mean: nn.Linear" in capsys.readouterr().out
 
 
-def test_a_lesson_names_rows_of_the_table_and_no_others():
+def test_a_lesson_names_rows_of_the_table_or_writes_them_out():
     from course._tools import symbol_map
 
+    row = ("cpp/ATen/TensorIterator.cpp", "TensorIterator::build", "TensorIteratorBase::build", "named dimensions")
+    assert "TensorIteratorBase::build in aten/src/ATen/TensorIterator.cpp" in repr(symbol_map(row))
+    assert "TensorIteratorBase::build in aten/src/ATen/elsewhere.h" in repr(
+        symbol_map((*row, "aten/src/ATen/elsewhere.h"))
+    )
     assert "c10::TensorImpl in c10/core/TensorImpl.h" in repr(symbol_map("TensorImpl"))
     with pytest.raises(LookupError, match="NoSuchRow"):
         symbol_map("NoSuchRow")
