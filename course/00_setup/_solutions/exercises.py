@@ -64,7 +64,7 @@ with check("00.1", "the library that is loaded") as c:
 #
 # The line stands within the first twelve lines of the file. In C++ it is a comment (`// Mirrors: ...`), in Python it
 # is a line of the docstring. It names one path or several, with commas between; a file of our own says `nothing in
-# PyTorch` and why. A full stop at the end of the line is not part of a path.
+# PyTorch` and why.
 
 
 # %% exercise="00.2" role="answer"
@@ -75,7 +75,7 @@ def pytorch_paths(path: str) -> list[str]:
     for line in head:
         text = line.removeprefix("//").strip()
         if text.startswith("Mirrors:"):
-            mirrored = text.removeprefix("Mirrors:").strip().rstrip(".")
+            mirrored = text.removeprefix("Mirrors:").strip()
             return [] if mirrored.startswith("nothing in PyTorch") else [each.strip() for each in mirrored.split(",")]
     raise ValueError(f"{path} opens without a `Mirrors:` line")
     # END SOLUTION
@@ -101,8 +101,8 @@ with check("00.2", "from a file here to its place in PyTorch") as c:
 # comment sign away and does nothing to a line without one.
 
 # %% [markdown] exercise="00.2" role="hint"
-# After `Mirrors:` come the paths: strip the line, take one full stop off its end, then split at the commas and strip
-# each part. Answer `[]` before splitting when the text starts with `nothing in PyTorch`.
+# After `Mirrors:` come the paths: split at the commas and strip each part. Answer `[]` before that when the text starts
+# with `nothing in PyTorch`.
 
 
 # %% [markdown] exercise="00.3" role="task" kind="read" title="who calls the kernel"
@@ -149,14 +149,14 @@ with check("00.3", "who calls the kernel") as c:
 # the mended function below. Keep its argument: it is handed the folder, so that the check can make one up.
 
 # %% exercise="00.4" role="given"
-BUILD_TYPES = ("Debug", "Release", "Sanitize")
+BUILD_TYPES = ("Debug", "Release", "Sanitize", "Tsan")
 
 
 def broken_chosen_build(folder: Path) -> Path:
     """The build to load: the one `REFTORCH_BUILD` names, or without it the first that exists."""
     asked = os.environ.get("REFTORCH_BUILD", "")
     if asked and asked.capitalize() not in BUILD_TYPES:
-        raise ValueError(f"REFTORCH_BUILD is '{asked}'; expected one of: debug, release, sanitize")
+        raise ValueError(f"REFTORCH_BUILD is '{asked}'; expected one of: debug, release, sanitize, tsan")
     wanted = (asked.capitalize(), *BUILD_TYPES) if asked else BUILD_TYPES
     for build_type in wanted:
         if (folder / build_type).exists():
@@ -170,7 +170,7 @@ def chosen_build(folder: Path) -> Path:
     # BEGIN SOLUTION
     asked = os.environ.get("REFTORCH_BUILD", "")
     if asked and asked.capitalize() not in BUILD_TYPES:
-        raise ValueError(f"REFTORCH_BUILD is '{asked}'; expected one of: debug, release, sanitize")
+        raise ValueError(f"REFTORCH_BUILD is '{asked}'; expected one of: debug, release, sanitize, tsan")
     wanted = (asked.capitalize(),) if asked else BUILD_TYPES
     for build_type in wanted:
         if (folder / build_type).exists():
