@@ -81,6 +81,12 @@ def mended_source() -> str:
     return "\n".join([*lines, "static const Registrar softsign(1);"])
 
 
+# %% exercise="01.4" role="mutant" why="a pointer, which the registrars follow before it points anywhere"
+def mended_source() -> str:
+    source = BROKEN.replace("extern Registry registry", "extern Registry* registry").replace("registry.", "registry->")
+    return source.replace("\nRegistry registry;", "\nRegistry* registry = new Registry();")
+
+
 # %% exercise="01.5" role="mutant" why="takes loading for importing"
 def after_loading() -> dict[str, bool]:
     return {
