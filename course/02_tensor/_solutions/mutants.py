@@ -28,6 +28,11 @@ def geometry() -> dict[str, tuple[tuple, tuple, int]]:
     return found
 
 
+# %% exercise="02.2" role="mutant" why="what lies there, and not where"
+def element(tensor: torch.Tensor, index: tuple[int, ...]) -> int:
+    return tensor[index].item()
+
+
 # %% exercise="02.2" role="mutant" why="forgets the offset"
 def element(tensor: torch.Tensor, index: tuple[int, ...]) -> int:
     position = 0
