@@ -15,7 +15,7 @@ from typing import Any
 from course._tools.exercises import find_exercise
 
 MIMETYPE = "application/vnd.reftorch.check+json"
-# What a check raises in a line of its own where it cannot take the answer: it has another name, or another form.
+# What a check raises in lines of its own where it cannot take the answer: it has another name, or another form.
 FORM = (NameError, TypeError, ValueError, KeyError, AttributeError)
 
 
@@ -152,7 +152,8 @@ class check:
             _publish(report)
             raise NotDone(repr(report)) from None
         if isinstance(error, Exception):
-            in_the_check = frames is not None and frames.tb_next is None and isinstance(error, FORM)
+            files = {frame.f_code.co_filename for frame, _ in traceback.walk_tb(frames)}
+            in_the_check = len(files) == 1 and isinstance(error, FORM)
             expected = f"an answer like its stub: {_form(self.exercise)}" if in_the_check else "no error from your code"
             what = f"{self.what}, after this held: {self.compared[-1]}" if self.compared else self.what
             report = Report(self.exercise, "failed", what, f"{type(error).__name__}: {error}", expected)
