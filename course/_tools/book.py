@@ -27,6 +27,13 @@ from course._tools.layout import chapters
 TARGET = re.compile(r'href="(?P<path>[^"#?:]+)(?P<line>#line=(?P<number>\d+))?"')
 # JupyterLab sets a listing's lines as code by itself; a page has to be told.
 LISTINGS = "<style>.jp-RenderedHTML pre{font-family:ui-monospace,Menlo,Consolas,monospace!important}</style>"
+# The lab template asks three scripts of the network, for widgets, formulas and diagrams; the course has none of them.
+TEMPLATE = """
+{%- extends 'index.html.j2' -%}
+{%- block html_head_js_requirejs -%}{%- endblock -%}
+{%- block html_head_js_mathjax -%}{%- endblock -%}
+{%- block html_head_js_mermaidjs -%}{%- endblock -%}
+"""
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <style>body{{margin:1em;font-family:system-ui,sans-serif}}pre{{font-size:13px;line-height:1.45}}
 :target{{background:#fff8c5}}
@@ -51,7 +58,9 @@ class _Book:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.root = layout.COURSE.parent
-        self.exporter = HTMLExporter(template_name="lab", exclude_input_prompt=True, exclude_output_prompt=True)
+        self.exporter = HTMLExporter(
+            template_name="lab", raw_template=TEMPLATE, exclude_input_prompt=True, exclude_output_prompt=True
+        )
         self.pages: list[Path] = []
 
     def add_notebook(self, notebook: Path) -> None:

@@ -5,6 +5,8 @@ Mirrors: nothing in PyTorch: PyTorch ships no course.
 
 from __future__ import annotations
 
+import re
+
 import nbformat
 import pytest
 
@@ -52,6 +54,12 @@ def test_the_code_that_draws_a_picture_is_left_out(book):
     text = (book[0] / "course" / "index.html").read_text()
     assert "the floor of the" in text
     assert "OperatorHandle::callBoxed" not in text.split("One call, all the way")[1].split("base64")[0]
+
+
+def test_no_page_asks_the_network_for_anything(book):
+    """A link that one may click is no request; a script, a style or a picture is."""
+    for page in book[1]:
+        assert not re.findall(r"<(?:script|link|img|iframe)[^>]*https?://[^>]*>", page.read_text()), page
 
 
 def test_a_broken_link_is_found(tmp_path):
