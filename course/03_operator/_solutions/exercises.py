@@ -90,7 +90,7 @@ with check("03.2", "the loop that the iterator makes") as c:
     answer = loop_of_a_plus_b()
     asked = load_inline("loop_of", LOOP, functions="loop_of").loop_of(a, b)
     for name, expected in zip(["shape", "out", "a", "b"], asked, strict=True):
-        c.equal(f"{name} in the loop of a + b", came=answer[name], expected=expected)
+        c.equal(f"{name} in the loop of a + b", came=[*answer[name]], expected=expected)
     c.equal(
         "the strides of the result, in elements", came=[s // 4 for s in answer["out"]], expected=list((a + b).stride())
     )
@@ -112,7 +112,8 @@ with check("03.2", "the loop that the iterator makes") as c:
 #
 # The function makes an iterator (`TensorIterator::binary_float_op`), dispatches on its dtype
 # (`AT_DISPATCH_..._AND_REDUCED`), and hands `cpu_kernel` a function of two elements. The kernel of `add` in the
-# lesson is the pattern, the op *softsign* the frame.
+# lesson is the pattern, the op *softsign* the frame. Your text stands outside the library's namespaces, so its names
+# begin with `at::`, as `at::opmath_type` does, or with `at::native::`.
 
 # %% exercise="03.3" role="answer"
 HYPOTENUSE = r"""
