@@ -207,14 +207,20 @@ def printers_after(setup):
 
 with check("04.3", "a configuration that jumps over everything") as c:
     configurations = mended()
+    before = BROKEN["python"]
+    kept = before["justMyCode"], before["env"].get("REFTORCH_BUILD"), len(BROKEN["c++"]["setupCommands"])
+    c.equal("what BROKEN itself has still (run its cell again)", came=kept, expected=(True, "release", 1))
     python, cpp = configurations["python"], configurations["c++"]
     c.equal("justMyCode", came=python["justMyCode"], expected=False)
-    c.equal("the build that the program loads", came=python["env"].get("REFTORCH_BUILD"), expected="debug")
+    build = python["env"].get("REFTORCH_BUILD", "none is named")
+    c.equal("the build that the program loads", came=build.lower(), expected="debug")
     c.equal("gdb has our printers and commands", came=printers_after(cpp["setupCommands"]), expected=True)
     untouched = {**python, "justMyCode": True, "env": BROKEN["python"]["env"]}
     c.equal("the rest of Python's configuration", came=untouched, expected=BROKEN["python"])
     c.equal("leave to attach", came=python["env"].get("REFTORCH_ALLOW_PTRACE"), expected="1")
     c.equal("the first setup command", came=cpp["setupCommands"][0], expected=BROKEN["c++"]["setupCommands"][0])
+    untouched = {**cpp, "setupCommands": BROKEN["c++"]["setupCommands"]}
+    c.equal("the rest of gdb's configuration", came=untouched, expected=BROKEN["c++"])
 
 # %% [markdown] exercise="04.3" role="hint"
 # Compare with the configurations of this checkout: `(ROOT / ".vscode/launch.json").read_text()`.
@@ -334,7 +340,8 @@ def stop_in_logaddexp() -> tuple[str, list[str]]:
 from IPython import get_ipython
 from IPython.utils.capture import capture_output
 
-get_ipython().run_line_magic("load_ext", "reftorch.debug")
+with capture_output():  # where it is loaded already, this would say so
+    get_ipython().run_line_magic("load_ext", "reftorch.debug")
 
 
 def stopped(where, commands, cell):
@@ -346,6 +353,7 @@ def stopped(where, commands, cell):
 
 with check("04.5", "a stop in a kernel that nobody named") as c:
     where, commands = stop_in_logaddexp()
+    c.equal("what the commands are in", came=type(commands), expected=list)
     left, right = torch.randint(10, 99, (2, 3)).float(), torch.randint(100, 999, (3,)).float()
     report = stopped(where, commands, "result = torch.logaddexp(left, right)")
     head, _, answers = report.partition("(gdb)")

@@ -58,12 +58,29 @@ def mended() -> dict:
     return configurations
 
 
+# %% exercise="04.3" role="mutant" why="asks another debugger for C++"
+def mended() -> dict:
+    configurations = json.loads(json.dumps(BROKEN))
+    configurations["python"].update(justMyCode=False, env={"REFTORCH_BUILD": "debug", "REFTORCH_ALLOW_PTRACE": "1"})
+    source = '-interpreter-exec console "source ${workspaceFolder}/reftorch/debug/gdb/init.py"'
+    configurations["c++"]["setupCommands"].append({"text": source})
+    configurations["c++"]["type"] = "gdb"
+    return configurations
+
+
 # %% exercise="04.3" role="mutant" why="drops the leave to attach"
 def mended() -> dict:
     configurations = json.loads(json.dumps(BROKEN))
     configurations["python"].update(justMyCode=False, env={"REFTORCH_BUILD": "debug"})
     source = '-interpreter-exec console "source ${workspaceFolder}/reftorch/debug/gdb/init.py"'
     configurations["c++"]["setupCommands"].append({"text": source})
+    return configurations
+
+
+# %% exercise="04.3" role="mutant" why="mends BROKEN itself, for the copy is shallow"
+def mended() -> dict:
+    configurations = dict(BROKEN)
+    configurations["python"]["justMyCode"] = False
     return configurations
 
 
