@@ -372,6 +372,10 @@ def softmax(x, temperature):
 
 
 # %% exercise="05.6" role="check"
+from course._tools.trees import called
+from reftorch.debug import call_tree
+
+
 def names_of_nodes(tensor):
     """The names of all nodes behind a tensor, each once."""
     found, pending = [], [tensor.grad_fn]
@@ -385,11 +389,13 @@ def names_of_nodes(tensor):
 with check("05.6", "a softmax that saved too much memory") as c:
     x = torch.tensor([[1.0, 2.0, 3.0], [1000.0, 1000.0, 0.0]], requires_grad=True)
     weights = torch.tensor([[1.0, -2.0, 3.0], [4.0, 5.0, 6.0]])
-    result = softmax(x, 2.0)
+    with call_tree() as tree:
+        result = softmax(x, 2.0)
     c.close("the values", came=result, expected=(x / 2).softmax(dim=1))
     expected = torch.autograd.grad(((x / 2).softmax(dim=1) * weights).sum(), x)[0]
     c.close("the gradient", came=torch.autograd.grad((result * weights).sum(), x)[0], expected=expected)
     c.equal("the input is as it was", came=x._version, expected=0)
+    c.equal("how many ops work in place", came=called(tree).count("check_inplace"), expected=1)
     nodes = ["AccumulateGrad", "DivBackward0", "ExpBackward0", "MulBackward0", "SubBackward0", "SumBackward1"]
     c.equal("the kinds of node in the graph", came=names_of_nodes(result), expected=nodes)
 

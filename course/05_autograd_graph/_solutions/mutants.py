@@ -132,6 +132,13 @@ def softmax(x, temperature):
     return broken_softmax(x, temperature)
 
 
+# %% exercise="05.6" role="mutant" why="changes the harmless line as well"
+def softmax(x, temperature):
+    shifted = x - x.max(dim=1, keepdim=True).values.detach()
+    weights = (shifted * (1 / temperature)).exp()
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
 # %% exercise="05.6" role="mutant" why="hides the change from the version counter"
 def softmax(x, temperature):
     shifted = x - x.max(dim=1, keepdim=True).values.detach()
