@@ -47,6 +47,36 @@ def test_a_node_has_the_number_and_the_thread_of_its_op():
         assert evaluated.fwd_thread == ran.fwd_thread == recorded.thread and recorded.fwd_thread == 0
 
 
+def calls_of_a_function(lib):
+    class Twice(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor):
+            return x * factor
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2, None
+
+    x = lib.ones(3, 4, requires_grad=True)
+    with lib.autograd.profiler.profile(record_shapes=True) as prof:
+        y = Twice.apply(x, 2)
+        with lib.no_grad():
+            Twice.apply(x, 2)
+        y.sum().backward()
+    recorded, unrecorded = (event for event in prof.function_events if event.name == "Twice")
+    (ran,) = (event for event in prof.function_events if event.name == "TwiceBackward")
+    assert recorded.sequence_nr == ran.sequence_nr >= 0
+    shapes = [shape for shape in recorded.input_shapes if shape]  # torch has an empty one for what is no tensor
+    return unrecorded.sequence_nr, shapes, recorded.scope, [child.name for child in recorded.cpu_children]
+
+
+def test_a_call_of_a_function_of_ones_own_is_an_event(real_torch_or_none):
+    ours = calls_of_a_function(torch)
+    assert ours == (-1, [[3, 4]], 0, ["aten::mul"])
+    if real_torch_or_none is not None:
+        assert calls_of_a_function(real_torch_or_none) == ours
+
+
 def test_the_same_names_as_torch(real_torch):
     ours, theirs = program(torch), program(real_torch)
     engine = "autograd::engine::evaluate_function: "

@@ -4,6 +4,7 @@
 #include <csrc/autograd/python_function.h>
 
 #include <ATen/Functions.h>
+#include <ATen/record_function.h>
 #include <c10/core/GradMode.h>
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/functions/utils.h>
@@ -13,6 +14,7 @@
 #include <csrc/utils/pybind.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 
 namespace py = pybind11;
@@ -297,9 +299,25 @@ void Call::save_variables() {
   }
 }
 
+// An event of a profile, with the number of the node that the call is about to make.
+void record_call(std::optional<at::RecordFunction>& record, PyObject* cls, PyObject* const* inputs,
+                 Py_ssize_t num_inputs) {
+  std::vector<at::DimVector> shapes;
+  for (Py_ssize_t i = 0; at::RecordFunction::records_shapes() && i < num_inputs; i++) {
+    if (THPVariable_Check(inputs[i])) {
+      shapes.emplace_back(THPVariable_Unpack(inputs[i]).sizes());
+    }
+  }
+  record.emplace(reinterpret_cast<PyTypeObject*>(cls)->tp_name, at::next_sequence_nr(), false, std::move(shapes));
+}
+
 } // namespace
 
 PyObject* THPFunction_apply(PyObject* cls, PyObject* const* inputs, Py_ssize_t num_inputs, PyObject** context) {
+  std::optional<at::RecordFunction> record;
+  if (at::RecordFunction::is_enabled()) {
+    record_call(record, cls, inputs, num_inputs);
+  }
   Call call(cls, inputs, num_inputs);
   call.read_inputs();
   const py::object raw = call.call_forward();
