@@ -49,6 +49,11 @@ ERRORS = [
         "weight tensor should be defined either for all 3 classes or no classes but got weight tensor of shape: [2]",
     ),
     (
+        lambda t: loss(t, "nll_loss", t.ones(3), t.ones(2)),
+        RuntimeError,
+        "expected target dtype to be Long or Byte, but got Float",
+    ),
+    (
         lambda t: loss(t, "nll_loss", t.ones(3), t.ones(0, dtype=t.int64), t.ones(0)),
         ValueError,
         "For 1D input, 1D target must have size 1, but got target size: 0",
