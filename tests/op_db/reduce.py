@@ -341,15 +341,16 @@ RUNNING_MEAN = Apart("torch's running mean loses an infinity that other numbers 
 FLAT = Apart("the slope of std at equal values is rounding", says="gradient of", when=has_equal_values)
 
 
-def has_nan(sample: Sample) -> bool:
-    return any(bool(np.isnan(leaf.values).any()) for leaf in sample.args if isinstance(leaf, Input))
-
-
 def is_empty(sample: Sample) -> bool:
     return 0 in sample.args[0].values.shape
 
 
-NO_NAN = Apart("torch's largest difference leaves NaN out", says="nan location mismatch", when=has_nan)
+def differs_by_nan(sample: Sample) -> bool:
+    """Whether NaN can be among the differences: infinities make it too."""
+    return not all(np.isfinite(leaf.values).all() for leaf in sample.args if isinstance(leaf, Input))
+
+
+NO_NAN = Apart("torch's largest difference leaves NaN out", says="nan location mismatch", when=differs_by_nan)
 
 
 def over(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -455,6 +456,11 @@ ROWS = [
         covariances,
         apart=(
             Apart("torch writes into a view of the leaf that it differentiates", says="used in an in-place operation"),
+            Apart(
+                "torch overwrites a single observation that has a weight, a NaN too, with 0",
+                says="nan location mismatch",
+                when=lambda sample: bool(sample.kwargs) and sample.args[0].values.shape[-1:] in ((), (1,)),
+            ),
         ),
     ),
     reduction("corrcoef", "", correlations),

@@ -31,6 +31,13 @@ def row(ops: str, samples: Any, **options: Any) -> OpInfo:
     return OpInfo(ops, samples, dtypes=DTYPES, **options)
 
 
+NEGATIVE_SIZE = Apart(
+    "torch makes a tensor of a negative size where another is 0",
+    says="Storage size calculation overflowed",
+    when=lambda sample: min(sample.args[1], default=0) < 0,
+)
+
+
 def is_no_unfold(sample: Sample) -> bool:
     """Whether unfold does not make args[0]'s shape of the input's."""
     grad, sizes, dim, size, step = sample.args
@@ -94,7 +101,11 @@ ROWS = [
     row("expand", of(3, 1, calls=(((3, 4),), ((2, -1, 2),)))),
     row("expand_as", with_another((3, 1), (2, 3, 2))),
     row("broadcast_to", of(3, 1, calls=(((2, 3, 2),),))),
-    row("as_strided", only_dense(3, 4, calls=(((2, 3), (1, 2), 1), ((2, 2), (4, 1)), ((5, 3), (1, 1), 2)))),
+    row(
+        "as_strided",
+        only_dense(3, 4, calls=(((2, 3), (1, 2), 1), ((2, 2), (4, 1)), ((5, 3), (1, 1), 2))),
+        apart=(NEGATIVE_SIZE,),
+    ),
     row("detach", of(2, 3)),
     row("alias", of(2, 3), call=aten("alias")),
     row(
@@ -217,7 +228,11 @@ ROWS = [
 ROWS += [
     row("alias_copy", of(2, 3)),
     row("detach_copy", of(2, 3)),
-    row("as_strided_copy", only_dense(3, 4, calls=(((2, 3), (1, 2), 1), ((2, 2), (4, 1))))),
+    row(
+        "as_strided_copy",
+        only_dense(3, 4, calls=(((2, 3), (1, 2), 1), ((2, 2), (4, 1)))),
+        apart=(NEGATIVE_SIZE,),
+    ),
     row("diagonal_copy", of(3, 4, calls=((), (1,), (0, 1, 0)))),
     row("expand_copy", of(3, 1, calls=(((3, 4),), ((2, -1, 2),)))),
     row("permute_copy", of(2, 3, 2, calls=(((2, 0, 1),),))),

@@ -280,7 +280,7 @@ ROWS = [
     row("searchsorted.Tensor", searches, dtypes=NUMBERS, apart=(UNSORTED_FIRST,)),
     row("searchsorted.Scalar", searches_of_number, dtypes=NUMBERS, apart=(UNSORTED_FIRST,)),
     row("bucketize.Tensor", buckets, dtypes=NUMBERS, apart=(UNSORTED_SECOND,)),
-    row("bucketize.Scalar", buckets_of_number, dtypes=NUMBERS, apart=(UNSORTED_SECOND,)),
+    row("bucketize.Scalar", buckets_of_number, dtypes=NUMBERS, out=False, apart=(UNSORTED_SECOND,)),
     row("bincount", counts, dtypes=INTEGERS),
     row("histc", histograms, dtypes=FLOATS,
         apart=(Apart("torch looks at the bounds of an integer dtype before it refuses it", says="histogram_cpu"),)),
