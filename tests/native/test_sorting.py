@@ -74,6 +74,25 @@ def test_median_is_that_of_a_stable_sort(dtype: str) -> None:
             assert x.median(0).indices == size // 2
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "uint8"])
+def test_topk_takes_torchs_of_equal_elements(dtype: str, real_torch: Any) -> None:
+    """On both ways, by a heap and by a partition, with many equals, both zeros, infinities and NaN."""
+    random = np.random.default_rng(8)
+    for size in (1, 5, 64, 200, 1000):
+        numbers = random.integers(0, max(2, size // 4), size).astype(np.float64)
+        if dtype.startswith(("float", "bfloat")):
+            numbers = np.where(random.random(size) < 0.1, random.choice([np.nan, -0.0, np.inf, -np.inf], size), numbers)
+        for k in sorted({1, size // 100 + 1, size // 7 + 1, size}):
+            for largest in (True, False):
+
+                def program(t: Any, k: int = k, largest: bool = largest, numbers: Any = numbers) -> list[list[float]]:
+                    x = t.from_numpy(numbers).to(getattr(t, dtype))
+                    values, indices = x.topk(k, largest=largest)
+                    return [indices.tolist(), values.isnan().tolist(), values.nan_to_num(-1).tolist()]
+
+                assert program(reftorch) == program(real_torch), (size, k, largest)
+
+
 @pytest.mark.parametrize("right", [False, True])
 @pytest.mark.parametrize("length", [0, 1, 2, 3, 7, 8, 100])
 def test_bounds_in_rows_of_any_length(length: int, right: bool) -> None:
