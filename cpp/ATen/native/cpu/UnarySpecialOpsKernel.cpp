@@ -43,7 +43,7 @@ void erfinv_kernel(TensorIterator& iter) {
   });
 }
 void lgamma_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "lgamma_cpu", [](auto a) { return std::lgamma(a); });
+  unary_float_kernel(iter, "lgamma_cpu", [](auto a) { return vec_lgamma(a); });
 }
 void digamma_kernel(TensorIterator& iter) {
   unary_float_kernel(iter, "digamma_cpu", [](auto a) { return static_cast<decltype(a)>(calc_digamma(a)); });

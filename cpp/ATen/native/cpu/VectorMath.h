@@ -225,9 +225,6 @@ VECTOR_MATH float vec_erf(float x) {
   const float far = std::copysign(1.f - vec_exp(q), x);
   return ax < 0.9375f ? near * x + x : x == x ? far : x;
 }
-VECTOR_MATH double vec_erf(double x) {
-  return std::erf(x);
-}
 
 // For |x| up to here the reductions below are exact; NaN and infinity have none.
 constexpr float kLargestAngle = 1e6f;

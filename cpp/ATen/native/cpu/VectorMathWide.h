@@ -1,10 +1,10 @@
 // Mirrors: aten/src/ATen/cpu/vec/vec_base.h (asin, atan2, pow, ...), third_party/sleef
 // The fast rung of more functions for float, as VectorMath.h has it: in double, where digits are to spare and the plain
 // formula will do, or by polynomials (least-squares fits). The naive rung is the C library's function, which
-// double takes. Left out: gamma functions.
+// double takes, where VectorMathDouble.h has none.
 #pragma once
 
-#include <ATen/native/cpu/VectorMath.h>
+#include <ATen/native/cpu/VectorMathDouble.h>
 
 namespace reftorch::at::native {
 
@@ -123,9 +123,6 @@ VECTOR_MATH float vec_erfc(float x) {
   const double tail = t * wide_exp(q - a * a);
   return static_cast<float>(x < 0 ? 2. - tail : tail);
 }
-VECTOR_MATH double vec_erfc(double x) {
-  return std::erfc(x);
-}
 
 // x times a polynomial in w = -log(1 - x^2), or further out in its root (M. Giles, 2010).
 VECTOR_MATH float vec_erfinv(float x) {
@@ -167,9 +164,6 @@ VECTOR_MATH float vec_atan(float x) {
   const float angle = atan_of_ratio(a > 1.f ? 1.f / a : a);
   return std::copysign(a > 1.f ? (kPio2High - angle) + kPio2Low : angle, x);
 }
-VECTOR_MATH double vec_atan(double x) {
-  return std::atan(x);
-}
 
 // The angle of the point (x, y): that of the smaller side over the larger, turned into its eighth of the circle. Two
 // infinities are as good as equal.
@@ -183,9 +177,6 @@ VECTOR_MATH float vec_atan2(float y, float x) {
   std::memcpy(&sign, &x, sizeof(sign));
   const float half = sign < 0 ? (2.f * kPio2High - quarter) + 2.f * kPio2Low : quarter;
   return (x != x) | (y != y) ? x + y : std::copysign(half, y);
-}
-VECTOR_MATH double vec_atan2(double y, double x) {
-  return std::atan2(y, x);
 }
 
 // For a in [0, 1/2], z = a^2.
@@ -203,9 +194,6 @@ VECTOR_MATH float vec_asin(float x) {
   const float angle = asin_of_small(large ? std::sqrt(z) : a, z);
   return std::copysign(large ? (kPio2High - 2.f * angle) + kPio2Low : angle, x);
 }
-VECTOR_MATH double vec_asin(double x) {
-  return std::asin(x);
-}
 
 VECTOR_MATH float vec_acos(float x) {
   const float a = std::fabs(x);
@@ -214,9 +202,6 @@ VECTOR_MATH float vec_acos(float x) {
   const float angle = asin_of_small(large ? std::sqrt(z) : a, z);
   const float near_one = 2.f * angle, near_zero = (kPio2High - std::copysign(angle, x)) + kPio2Low;
   return !large ? near_zero : x > 0 ? near_one : (2.f * kPio2High - near_one) + 2.f * kPio2Low;
-}
-VECTOR_MATH double vec_acos(double x) {
-  return std::acos(x);
 }
 
 // --- remainders ------------------------------------------------------------------------------------------------------
