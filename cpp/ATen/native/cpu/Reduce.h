@@ -19,6 +19,7 @@
 #include <ATen/native/cpu/Loops.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -69,6 +70,15 @@ TARGET_CLONES static typename Ops::acc_t reduce_lanes(const in_t* data, int64_t 
     lanes[l] = ops.identity();
   }
   int64_t i = 0;
+  if constexpr (Ops::nan_wins) {
+    for (; i + 2 * kLanes <= n; i += 2 * kLanes) { // one comparison for two elements: NaN is in no order with any other
+      for (int l = 0; l < kLanes; l++) {
+        const acc_t x = data[i + l], y = data[i + kLanes + l];
+        lanes[l] = ops.reduce_number(ops.reduce_number(lanes[l], x), y);
+        nans[l] |= std::isunordered(x, y);
+      }
+    }
+  }
   for (; i + kLanes <= n; i += kLanes) {
     for (int l = 0; l < kLanes; l++) {
       if constexpr (Ops::nan_wins) {

@@ -5,7 +5,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 using namespace reftorch::at::native;
@@ -39,6 +42,20 @@ TEST_CASE("lanes and cascade find the same largest element as the naive loop") {
     CHECK(reduce_run<float>(bytes(values), sizeof(float), n, ops) == naive);
     CHECK(reduce_run<float>(bytes(values), 2 * sizeof(float), n / 2, ops) ==
           reduce_strided<float>(bytes(values), 2 * sizeof(float), n / 2, ops));
+  }
+}
+
+TEST_CASE("a NaN is found wherever it is") {
+  const MaxOps<float, float> largest;
+  const MinOps<float, float> smallest;
+  for (int64_t n : {1, 31, 64, 100, 127, 128, 129, 200, 256, 300, 5000}) {
+    auto values = random_floats(n);
+    for (int64_t place = 0; place < n; place += n < 400 ? 1 : 61) {
+      const float number = std::exchange(values[place], std::numeric_limits<float>::quiet_NaN());
+      CHECK(std::isnan(reduce_dense(values.data(), n, largest)));
+      CHECK(std::isnan(reduce_dense(values.data(), n, smallest)));
+      values[place] = number;
+    }
   }
 }
 
