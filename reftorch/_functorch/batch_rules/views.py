@@ -83,6 +83,17 @@ def squeeze_dims(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     return call("squeeze.dims", [args[0], dims if rank > 0 else []])
 
 
+@batch_rule("constant_pad_nd")
+def constant_pad_nd(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    self, pad = args[0], args[1]
+    if len(pad) > 2 * (self.dim() - 1):  # it would pad the batch
+        raise RuntimeError(
+            "Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
+            f"{len(pad)} while the input has {self.dim() - 1} dimensions."
+        )
+    return op(args)
+
+
 def _reach(shape: list[int], stride: list[int], offset: int) -> range:
     """From the first to the last place in memory."""
     return range(offset, offset + 1 + sum((n - 1) * s for n, s in zip(shape, stride, strict=True)))

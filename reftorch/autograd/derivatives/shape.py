@@ -73,6 +73,9 @@ derivative("unfold_backward", grad_in=lambda grad, dim, size, step: grad.unfold(
 derivative(
     "trace", self=lambda grad, self_sizes: _torch.diagonal_backward(grad.expand(min(self_sizes)), self_sizes, 0, 0, 1)
 )
+derivative(
+    "constant_pad_nd", self=lambda grad, pad: _torch.constant_pad_nd(grad, [-n for n in pad])
+)  # a border that is taken away again
 derivative("tril", self=lambda grad, diagonal: grad.tril(diagonal))
 derivative("triu", self=lambda grad, diagonal: grad.triu(diagonal))
 
