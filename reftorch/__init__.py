@@ -103,6 +103,18 @@ from reftorch._determinism import (
 )
 from reftorch._functional_gradient import gradient, unravel_index
 from reftorch._functional_histogram import histogram, histogramdd
+from reftorch._functional_noise import (
+    alpha_dropout,
+    alpha_dropout_,
+    dropout,
+    dropout_,
+    feature_alpha_dropout,
+    feature_alpha_dropout_,
+    feature_dropout,
+    feature_dropout_,
+    rrelu,
+    rrelu_,
+)
 from reftorch._functional_norms import cdist, frobenius_norm, norm_except_dim, nuclear_norm
 from reftorch._functional_products import chain_matmul, einsum, tensordot
 from reftorch._functional_segment import segment_reduce

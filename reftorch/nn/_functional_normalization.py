@@ -1,7 +1,7 @@
-r"""Functions that keep numbers in a useful range: normalization and dropout.
+r"""Functions that keep numbers in a useful range: normalization.
 
-Mirrors: torch/nn/functional.py (``layer_norm``, ``batch_norm``, ``dropout``)
-Leaves out: group, instance and local response normalization; dropout of whole channels.
+Mirrors: torch/nn/functional.py (``layer_norm``, ``batch_norm``, ``rms_norm``)
+Leaves out: group, instance and local response normalization.
 
 PyTorch has a kernel for each of the norms. Here they are their formulas, in float32 where the input has 16 bits.
 """
@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reftorch import _C, _VF
+from reftorch import _C
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._utils import scalar_type_name
 from reftorch.autograd.grad_mode import no_grad
 from reftorch.nn._functional_activation import refuse_integers
 
-__all__ = ["batch_norm", "dropout", "layer_norm", "rms_norm"]
+__all__ = ["batch_norm", "layer_norm", "rms_norm"]
 
 
 def _at_least_float32(input: Tensor) -> Tensor:
@@ -229,42 +229,3 @@ def _batch_norm_of_nothing(input: Tensor, weight: Tensor | None, bias: Tensor | 
     result = input.clone()
     result = result if weight is None else result * weight[0]
     return result if bias is None else result + bias[0]
-
-
-@overridable
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    r"""In training, set elements to zero with probability :math:`p` and scale the others by :math:`1 / (1 - p)`.
-
-    Args:
-        input: tensor of any shape.
-        p: :math:`p`, from 0 to 1.
-        training: whether to do anything.
-        inplace: whether to overwrite ``input``.
-
-    Returns:
-        A tensor of the same shape.
-
-    Raises:
-        ValueError: ``p`` is no probability.
-
-    Example:
-        >>> import reftorch as torch
-        >>> sorted(set(torch.nn.functional.dropout(torch.ones(100), p=0.75).tolist()))
-        [0.0, 4.0]
-        >>> torch.nn.functional.dropout(torch.ones(2), training=False)
-        tensor([1., 1.])
-
-    Mirrors torch/nn/functional.py, ``dropout``.
-    """
-    if p < 0.0 or p > 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if p == 0 or not training or input.numel() == 0:
-        return input
-    like = input.detach()
-    if p == 1:
-        noise = _VF.zeros_like(like)
-    elif _C._functorch.maybe_current_level() is not None:  # vmap says whether noise is each example's own
-        noise = _VF.bernoulli(_VF.empty(like.shape, dtype=like.dtype), 1 - p).div_(1 - p)
-    else:
-        noise = _VF.empty_like(like).bernoulli_(1 - p).div_(1 - p)
-    return input.mul_(noise) if inplace else input * noise

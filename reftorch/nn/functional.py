@@ -5,7 +5,7 @@ Leaves out: convolution, pooling, attention, and what the families below leave o
 
 The arithmetic is in the C++ ops (``_C._nn`` holds those that only networks use); a function here checks its arguments,
 fills in defaults and says in its docstring what is computed. Families that are formulas of other ops lie in files of
-their own: ``_functional_activation``, ``_functional_loss``, ``_functional_normalization``, ``_functional_sparse``.
+their own, ``_functional_activation`` to ``_functional_sparse``.
 
 A function may be overridden where it says ``@overridable``. The shortest, such as ``relu``, of whose time that wrapper
 would be a third, ask for themselves.
@@ -15,41 +15,62 @@ from __future__ import annotations
 
 from typing import Any
 
-from reftorch import _C
+from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import handle_torch_function, has_torch_function_unary, overridable
 from reftorch._utils import typename
 from reftorch._warnings import warn
 from reftorch.nn import (
     _functional_activation,
+    _functional_distance,
+    _functional_dropout,
+    _functional_gates,
     _functional_loss,
     _functional_normalization,
+    _functional_padding,
     _functional_sparse,
     _reduction,
 )
 from reftorch.nn._functional_activation import *  # noqa: F403
+from reftorch.nn._functional_distance import *  # noqa: F403
+from reftorch.nn._functional_dropout import *  # noqa: F403
+from reftorch.nn._functional_gates import *  # noqa: F403
 from reftorch.nn._functional_loss import *  # noqa: F403
 from reftorch.nn._functional_loss import _check_weight, _legacy, _reduced, _warn_of_broadcast
 from reftorch.nn._functional_normalization import *  # noqa: F403
+from reftorch.nn._functional_padding import *  # noqa: F403
 from reftorch.nn._functional_sparse import *  # noqa: F403
 
 __all__ = [
+    "bilinear",
+    "channel_shuffle",
     "cross_entropy",
     "linear",
     "log_softmax",
     "mse_loss",
     "nll_loss",
     "one_hot",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "relu",
     "relu_",
     "sigmoid",
     "softmax",
+    "softmin",
     "tanh",
     *_functional_activation.__all__,
+    *_functional_distance.__all__,
+    *_functional_dropout.__all__,
+    *_functional_gates.__all__,
     *_functional_loss.__all__,
     *_functional_normalization.__all__,
+    *_functional_padding.__all__,
     *_functional_sparse.__all__,
 ]
+
+# The same functions as in torch: their words are those of torch.bilinear and so on.
+bilinear, channel_shuffle = _VF.bilinear, _VF.channel_shuffle
+pixel_shuffle, pixel_unshuffle = _VF.pixel_shuffle, _VF.pixel_unshuffle
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -229,6 +250,33 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     if dim is None:
         dim = _get_softmax_dim("log_softmax", input.dim())
     return input.log_softmax(dim, dtype=dtype)
+
+
+@overridable
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    r"""The :func:`softmax` of what is negated: :math:`e^{-x_i} / \sum_j e^{-x_j}`.
+
+    Args:
+        input: tensor of any shape.
+        dim: the dimension to sum along; leaving it out is deprecated.
+        dtype: dtype to convert ``input`` to first.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        IndexError: ``dim`` is out of range.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.softmin(torch.tensor([1.0, 2.0]), dim=0)
+        tensor([0.7311, 0.2689])
+
+    Mirrors torch/nn/functional.py, ``softmin``.
+    """
+    if dim is None:
+        dim = _get_softmax_dim("softmin", input.dim())
+    return (-input).softmax(dim, dtype=dtype)
 
 
 @overridable
