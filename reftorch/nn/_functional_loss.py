@@ -1,7 +1,7 @@
 r"""Losses that are made of other ops.
 
 Mirrors: torch/nn/functional.py (its losses)
-Leaves out: losses of pairs, triples and rankings, ``ctc_loss``, Poisson's and Gauss's.
+Leaves out: ``ctc_loss``; those of pairs and of margins lie in files of their own.
 
 PyTorch has a kernel for each of these. Here each is its formula.
 """

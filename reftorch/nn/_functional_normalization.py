@@ -1,7 +1,7 @@
 r"""Functions that keep numbers in a useful range: normalization.
 
 Mirrors: torch/nn/functional.py (``layer_norm``, ``batch_norm``, ``rms_norm``)
-Leaves out: group, instance and local response normalization.
+Leaves out: those of groups of channels, which lie in a file of their own.
 
 PyTorch has a kernel for each of the norms. Here they are their formulas, in float32 where the input has 16 bits.
 """

@@ -1,7 +1,7 @@
 """The layers as functions: no state, everything comes in as an argument.
 
 Mirrors: torch/nn/functional.py
-Leaves out: convolution, pooling, attention, and what the families below leave out.
+Leaves out: convolution, pooling, and what the families below leave out.
 
 The arithmetic is in the C++ ops (``_C._nn`` holds those that only networks use); a function here checks its arguments,
 fills in defaults and says in its docstring what is computed. Families that are formulas of other ops lie in files of
@@ -22,23 +22,31 @@ from reftorch._utils import typename
 from reftorch._warnings import warn
 from reftorch.nn import (
     _functional_activation,
+    _functional_attention,
     _functional_distance,
     _functional_dropout,
     _functional_gates,
+    _functional_group_norm,
     _functional_loss,
+    _functional_margin_loss,
     _functional_normalization,
     _functional_padding,
+    _functional_pair_loss,
     _functional_sparse,
     _reduction,
 )
 from reftorch.nn._functional_activation import *  # noqa: F403
+from reftorch.nn._functional_attention import *  # noqa: F403
 from reftorch.nn._functional_distance import *  # noqa: F403
 from reftorch.nn._functional_dropout import *  # noqa: F403
 from reftorch.nn._functional_gates import *  # noqa: F403
+from reftorch.nn._functional_group_norm import *  # noqa: F403
 from reftorch.nn._functional_loss import *  # noqa: F403
 from reftorch.nn._functional_loss import _check_weight, _legacy, _reduced, _warn_of_broadcast
+from reftorch.nn._functional_margin_loss import *  # noqa: F403
 from reftorch.nn._functional_normalization import *  # noqa: F403
 from reftorch.nn._functional_padding import *  # noqa: F403
+from reftorch.nn._functional_pair_loss import *  # noqa: F403
 from reftorch.nn._functional_sparse import *  # noqa: F403
 
 __all__ = [
@@ -59,12 +67,16 @@ __all__ = [
     "softmin",
     "tanh",
     *_functional_activation.__all__,
+    *_functional_attention.__all__,
     *_functional_distance.__all__,
     *_functional_dropout.__all__,
     *_functional_gates.__all__,
+    *_functional_group_norm.__all__,
     *_functional_loss.__all__,
+    *_functional_margin_loss.__all__,
     *_functional_normalization.__all__,
     *_functional_padding.__all__,
+    *_functional_pair_loss.__all__,
     *_functional_sparse.__all__,
 ]
 
