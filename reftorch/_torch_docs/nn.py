@@ -70,6 +70,68 @@ Example:
 )
 
 add_docstr(
+    "smooth_l1_loss",
+    r"""
+Return a squared error that is straight for large ones: with :math:`d = |x - y|`, :math:`d^2 / 2 \beta` where
+:math:`d < \beta`, elsewhere :math:`d - \beta / 2`. Its public name is ``torch.nn.functional.smooth_l1_loss``.
+
+Args:
+    reduction: 0: none, 1: the mean, 2: the sum.
+    beta: :math:`\beta`, not negative.
+
+Shape: (*), (*) -> (), or (*) without a reduction.
+
+Example:
+    >>> torch._C._nn.smooth_l1_loss(torch.tensor([0.5, 3.0]), torch.tensor([0.0, 0.0]), 0)
+    tensor([0.1250, 2.5000])
+""",
+)
+
+add_docstr(
+    "smooth_l1_loss_backward",
+    """
+Return the gradient of :func:`smooth_l1_loss` for ``input``.
+
+Shape: that of ``input``.
+
+Example:
+    >>> torch._C._nn.smooth_l1_loss_backward(torch.tensor(1.0), torch.tensor([0.5, 3.0]), torch.zeros(2), 2, 1.0)
+    tensor([0.5000, 1.0000])
+""",
+)
+
+add_docstr(
+    "huber_loss",
+    r"""
+Return a squared error that is straight for large ones: with :math:`d = |x - y|`, :math:`d^2 / 2` where
+:math:`d \le \delta`, elsewhere :math:`\delta (d - \delta / 2)`. Its public name is ``torch.nn.functional.huber_loss``.
+
+Args:
+    reduction: 0: none, 1: the mean, 2: the sum.
+    delta: :math:`\delta`, above 0.
+
+Shape: (*), (*) -> (), or (*) without a reduction.
+
+Example:
+    >>> torch._C._nn.huber_loss(torch.tensor([0.5, 3.0]), torch.tensor([0.0, 0.0]), 0, 2.0)
+    tensor([0.1250, 4.0000])
+""",
+)
+
+add_docstr(
+    "huber_loss_backward",
+    """
+Return the gradient of :func:`huber_loss` for ``input``.
+
+Shape: that of ``input``.
+
+Example:
+    >>> torch._C._nn.huber_loss_backward(torch.tensor(1.0), torch.tensor([0.5, 3.0]), torch.zeros(2), 2, 2.0)
+    tensor([0.5000, 2.0000])
+""",
+)
+
+add_docstr(
     "nll_loss",
     """
 Return the negative of the log-probability of the right class. Its public name is ``torch.nn.functional.nll_loss``.

@@ -1,14 +1,15 @@
-r"""Losses that are made of other ops.
+r"""Losses.
 
 Mirrors: torch/nn/functional.py (its losses)
 Leaves out: ``ctc_loss``; those of pairs and of margins lie in files of their own.
 
-PyTorch has a kernel for each of these. Here each is its formula.
+PyTorch has a kernel for each of these. Here ``smooth_l1_loss`` and ``huber_loss`` have one; each of the others is its
+formula.
 """
 
 from __future__ import annotations
 
-from reftorch import _C, _VF
+from reftorch import _C
 from reftorch._functional_shape import broadcast_tensors
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
@@ -58,24 +59,11 @@ def _same_size(input: Tensor, target: Tensor) -> list[Tensor]:
     return list(broadcast_tensors(input, target))
 
 
-def _promoted(kernel: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """The two in the dtype in which PyTorch's kernel, whose name its error says, computes; it takes floats only."""
-    dtype = _C._result_type(input, target)
-    x, y = input.to(dtype), target.to(dtype)
-    refuse_integers(x, kernel)
-    return x, y
-
-
-def _check_cast(have: _C.dtype, want: _C.dtype) -> None:
-    if not _C.can_cast(have, want):
-        raise RuntimeError(
-            f"result type {scalar_type_name(have)} can't be cast to the desired output type {scalar_type_name(want)}"
-        )
-
-
 def _written_into(loss: Tensor, like: Tensor) -> Tensor:
     """The loss in the dtype of a tensor that PyTorch writes it into."""
-    _check_cast(loss.dtype, like.dtype)
+    if not _C.can_cast(loss.dtype, like.dtype):
+        have, want = scalar_type_name(loss.dtype), scalar_type_name(like.dtype)
+        raise RuntimeError(f"result type {have} can't be cast to the desired output type {want}")
     return loss.to(like.dtype)
 
 
@@ -155,13 +143,9 @@ def smooth_l1_loss(
     """
     x, y = _same_size(input, target)
     reduction = _legacy(size_average, reduce, reduction)
-    if beta < 0:
-        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
         return _reduced((x - y).abs(), reduction)
-    x, y = _promoted("smooth_l1_cpu", x, y)
-    d = (x - y).abs()
-    return _reduced(_VF.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta), reduction)
+    return _C._nn.smooth_l1_loss(x, y, _reduction.get_enum(reduction), beta)
 
 
 @overridable
@@ -194,13 +178,10 @@ def huber_loss(
     """
     x, y = _same_size(input, target)
     _check_weight(weight, input)
-    if delta <= 0:
-        raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    _check_cast(_C._result_type(x, y), input.dtype)
-    x, y = _promoted("huber_cpu", x, y)
-    d = (x - y).abs()
-    loss = _VF.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta).to(input.dtype)
-    return _reduced(loss if weight is None else loss * weight, reduction)
+    code = _reduction.get_enum(reduction)
+    if weight is None:
+        return _C._nn.huber_loss(x, y, code, delta)
+    return _reduced(_C._nn.huber_loss(x, y, _reduction.get_enum("none"), delta) * weight, reduction)
 
 
 @overridable

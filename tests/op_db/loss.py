@@ -6,7 +6,7 @@ Leaves out: targets of images.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -111,6 +111,17 @@ def squared_backwards(make: Inputs) -> Iterator[Sample]:
     yield Sample((make(), make(2, 3), make(2, 3), SUM))
 
 
+def with_width(samples: Callable[[Inputs], Iterator[Sample]], *widths: float) -> Callable[[Inputs], Iterator[Sample]]:
+    """Where the squared error becomes straight."""
+
+    def samples_with_width(make: Inputs) -> Iterator[Sample]:
+        for sample in samples(make):
+            for width in widths:
+                yield Sample((*sample.args, width))
+
+    return samples_with_width
+
+
 def cross_entropies(make: Inputs) -> Iterator[Sample]:
     for reduction in (NONE, MEAN, SUM):
         for weight in (None, make(3, low=0.1)):
@@ -176,6 +187,30 @@ ROWS = [
         call=lambda lib, *args: backward_op(lib, "mse_loss_backward")(*args),
         apart=(BROADCAST_MEAN,),
     ),
+    OpInfo("smooth_l1_loss", with_width(squared, 1.0, 2.5, -1.0), out=False, apart=(BROADCAST_MEAN,)),
+    OpInfo(
+        "huber_loss",
+        with_width(squared, 1.0, 2.5, 0.0),
+        out=False,
+        apart=(
+            BROADCAST_MEAN,
+            Apart("a reduction that does not exist is the sum here", when=lambda s: s.args[2] not in (NONE, MEAN, SUM)),
+        ),
+    ),
+    OpInfo(
+        "smooth_l1_loss_backward",
+        lambda make: (
+            with_width(squared_backwards, 1.0, 2.5)(make) if make.is_float else ()
+        ),  # torch takes integers here
+        call=lambda lib, *args: backward_op(lib, "smooth_l1_loss_backward")(*args),
+        apart=(BROADCAST_MEAN,),
+    ),
+    OpInfo(
+        "huber_loss_backward",
+        with_width(squared_backwards, 1.0, 2.5),
+        call=lambda lib, *args: backward_op(lib, "huber_loss_backward")(*args),
+        apart=(BROADCAST_MEAN,),
+    ),
     OpInfo(
         "cross_entropy_loss",
         cross_entropies,
@@ -191,6 +226,9 @@ ROWS = [
 
 SPECIAL = [
     OpInfo("mse_loss", squared_broadcast),
+    OpInfo("smooth_l1_loss", with_width(squared_broadcast, 1.0)),
+    OpInfo("smooth_l1_loss", with_width(squared, 0.0)),
+    OpInfo("huber_loss", with_width(squared_broadcast, 1.0)),
     OpInfo("softmax.int", large_scores),
     OpInfo("log_softmax.int", large_scores),
 ]

@@ -1,25 +1,36 @@
 // Mirrors: aten/src/ATen/native/Loss.cpp
-// Left out: every loss but the mean squared error.
+// Losses of pairs of numbers: the squared error, and two that are it for small errors and straight for large ones.
+// Left out: every other loss; Python makes most of them of other ops.
 #include <ATen/native/Loss.h>
 
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
 #include <ATen/native/BinaryOps.h>
+#include <ATen/native/PointwiseOps.h>
+#include <ATen/native/TensorFactories.h>
 
 namespace reftorch::at::native {
 
 DEFINE_DISPATCH(mse_stub)
 DEFINE_DISPATCH(mse_backward_stub)
+DEFINE_DISPATCH(smooth_l1_stub)
+DEFINE_DISPATCH(smooth_l1_backward_stub)
+DEFINE_DISPATCH(huber_stub)
+DEFINE_DISPATCH(huber_backward_stub)
+
+static Tensor apply_loss_reduction(const Tensor& loss, int64_t reduction) {
+  if (reduction == Reduction::None) {
+    return loss;
+  }
+  return reduction == Reduction::Mean ? at::mean(loss) : at::sum(loss, {});
+}
 
 // loss = (self - target)^2, as it is or averaged or summed
 static Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   Tensor loss;
   auto iter = TensorIterator::binary_op(loss, self, target);
   mse_stub(iter.device_type(), iter);
-  if (reduction == Reduction::None) {
-    return loss;
-  }
-  return reduction == Reduction::Mean ? at::mean(loss) : at::sum(loss, {});
+  return apply_loss_reduction(loss, reduction);
 }
 
 // grad_input = 2 (self - target) grad_output, divided by the number of elements for the mean
@@ -33,10 +44,55 @@ static Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, c
   return grad_input;
 }
 
+// With d = |self - target|: loss = d^2 / 2 beta where d < beta, else d - beta / 2
+static Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
+  TORCH_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
+  Tensor loss;
+  auto iter = TensorIterator::binary_op(loss, self, target);
+  smooth_l1_stub(iter.device_type(), iter, beta);
+  return apply_loss_reduction(loss, reduction);
+}
+
+// loss = d^2 / 2 where d <= delta, else delta (d - delta / 2); of self's dtype, as PyTorch has it.
+static Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
+  TORCH_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
+  Tensor loss = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
+  auto iter = TensorIterator::binary_op(loss, self, target);
+  huber_stub(iter.device_type(), iter, delta);
+  iter.cast_outputs();
+  return apply_loss_reduction(loss, reduction);
+}
+
+// The slope of the loss times grad_output; divided by the number of elements for the mean
+template <auto& stub>
+static Tensor straight_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
+                                     int64_t reduction, double width) {
+  Tensor grad_input = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
+  auto iter = TensorIteratorConfig()
+                  .add_output(grad_input)
+                  .add_input(self)
+                  .add_input(target)
+                  .add_input(grad_output)
+                  .promote_inputs_to_common_dtype(true)
+                  .build();
+  const double norm = reduction == Reduction::Mean ? 1. / static_cast<double>(iter.numel()) : 1.;
+  stub(iter.device_type(), iter, norm, width);
+  iter.cast_outputs();
+  return grad_input;
+}
+
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", TORCH_FN(mse_loss), variants::NN);
   m.def("mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
         TORCH_FN(mse_loss_backward), variants::NN);
+  m.def("smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor",
+        TORCH_FN(smooth_l1_loss), variants::NN);
+  m.def("smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor",
+        TORCH_FN(straight_loss_backward<smooth_l1_backward_stub>), variants::NN);
+  m.def("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor", TORCH_FN(huber_loss),
+        variants::NN);
+  m.def("huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor",
+        TORCH_FN(straight_loss_backward<huber_backward_stub>), variants::NN);
 }
 
 } // namespace reftorch::at::native

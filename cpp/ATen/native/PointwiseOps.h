@@ -14,4 +14,10 @@ DECLARE_DISPATCH(pointwise_fn, addcdiv_stub)
 DECLARE_DISPATCH(pointwise_fn, lerp_kernel_scalar_weight)
 DECLARE_DISPATCH(void (*)(TensorIterator&), lerp_kernel_tensor_weight)
 
+// Of losses. inputs: self, target; backward: self, target, grad
+DECLARE_DISPATCH(void (*)(TensorIterator&, double beta), smooth_l1_stub)
+DECLARE_DISPATCH(void (*)(TensorIterator&, double norm, double beta), smooth_l1_backward_stub)
+DECLARE_DISPATCH(void (*)(TensorIterator&, double delta), huber_stub)
+DECLARE_DISPATCH(void (*)(TensorIterator&, double norm, double delta), huber_backward_stub)
+
 } // namespace reftorch::at::native

@@ -1,7 +1,8 @@
 """Losses.
 
-Mirrors: tools/autograd/derivatives.yaml (nll_loss_forward, mse_loss), torch/csrc/autograd/FunctionsManual.cpp
-Leaves out: every loss but these two; cross entropy is made of log_softmax and nll_loss.
+Mirrors: tools/autograd/derivatives.yaml (nll_loss_forward, mse_loss, smooth_l1_loss, huber_loss),
+    torch/csrc/autograd/FunctionsManual.cpp
+Leaves out: every loss but these; cross entropy is made of log_softmax and nll_loss.
 """
 
 from typing import Any
@@ -49,4 +50,49 @@ derivative(
     grad_output=lambda grad, self, target, reduction: _twice(grad, reduction) * (self - target),
     self=lambda grad, grad_output, reduction: _twice(grad, reduction) * grad_output,
     target=lambda grad, grad_output, reduction: -_twice(grad, reduction) * grad_output,
+)
+
+# --- squared error for small errors, straight for large ones ----------------------------------------------------------
+
+derivative(
+    "smooth_l1_loss",
+    self=lambda grad, self, target, reduction, beta: _nn.smooth_l1_loss_backward(grad, self, target, reduction, beta),
+    target=lambda grad, self, target, reduction, beta: _nn.smooth_l1_loss_backward(grad, target, self, reduction, beta),
+)
+derivative(
+    "huber_loss",
+    self=lambda grad, self, target, reduction, delta: _nn.huber_loss_backward(grad, self, target, reduction, delta),
+    target=lambda grad, self, target, reduction, delta: _nn.huber_loss_backward(grad, target, self, reduction, delta),
+)
+
+
+def _curvature(grad: Any, grad_output: Any, self: Any, target: Any, reduction: int, width: float) -> Any:
+    """The slope of the slope is grad_output where the error is small; divided by their number for the mean."""
+    inside = _C._VariableFunctions.where((self - target).abs() < width, grad * grad_output, 0.0)
+    return inside / max(grad.numel(), 1) if reduction == _MEAN else inside
+
+
+derivative(
+    "smooth_l1_loss_backward",
+    grad_output=lambda grad, self, target, reduction, beta: _nn.smooth_l1_loss_backward(
+        grad, self, target, reduction, beta
+    ),
+    self=lambda grad, grad_output, self, target, reduction, beta: _curvature(
+        grad / beta, grad_output, self, target, reduction, beta
+    ),
+    target=lambda grad, grad_output, self, target, reduction, beta: (
+        -_curvature(grad / beta, grad_output, self, target, reduction, beta)
+    ),
+)
+derivative(
+    "huber_loss_backward",
+    grad_output=lambda grad, self, target, reduction, delta: _nn.huber_loss_backward(
+        grad, self, target, reduction, delta
+    ),
+    self=lambda grad, grad_output, self, target, reduction, delta: _curvature(
+        grad, grad_output, self, target, reduction, delta
+    ),
+    target=lambda grad, grad_output, self, target, reduction, delta: (
+        -_curvature(grad, grad_output, self, target, reduction, delta)
+    ),
 )

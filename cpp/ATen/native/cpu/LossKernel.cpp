@@ -1,8 +1,11 @@
-// Mirrors: aten/src/ATen/native/LossNLL.cpp, aten/src/ATen/native/cpu/PointwiseOpsKernel.cpp (mse_backward)
+// Mirrors: aten/src/ATen/native/LossNLL.cpp, aten/src/ATen/native/cpu/PointwiseOpsKernel.cpp (mse, smooth_l1, huber)
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/Loss.h>
 #include <ATen/native/LossNLL.h>
-#include <ATen/native/cpu/Loops.h>
+#include <ATen/native/PointwiseOps.h>
+#include <ATen/native/cpu/UnaryFloat.h>
+
+#include <cmath>
 
 namespace reftorch::at::native {
 namespace {
@@ -16,6 +19,42 @@ void mse_backward_kernel(TensorIterator& iter, const Scalar& factor_scalar) {
       return factor * (self - target) * grad;
     });
   });
+}
+
+void smooth_l1_kernel(TensorIterator& iter, double beta) {
+  binary_float_kernel(iter, "smooth_l1_cpu", [beta](auto self, auto target) {
+    using T = decltype(self);
+    const T d = std::fabs(self - target);
+    return d < T(beta) ? T(0.5) * d * d / T(beta) : d - T(0.5 * beta);
+  });
+}
+
+void huber_kernel(TensorIterator& iter, double delta) {
+  binary_float_kernel(iter, "huber_cpu", [delta](auto self, auto target) {
+    using T = decltype(self);
+    const T d = std::fabs(self - target);
+    return d <= T(delta) ? T(0.5) * d * d : T(delta) * (d - T(0.5 * delta));
+  });
+}
+
+// factor * grad * (self - target) where that is between -width and width, else height * grad with the sign of it
+void straight_loss_backward(TensorIterator& iter, const char* name, double factor, double width, double height) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    const opmath_t slope = opmath_t(factor), end = opmath_t(width), top = opmath_t(height);
+    cpu_kernel(iter, [slope, end, top](scalar_t self, scalar_t target, scalar_t grad) -> scalar_t {
+      const opmath_t d = opmath_t(self) - opmath_t(target);
+      return (d <= -end ? -top : d >= end ? top : slope * d) * opmath_t(grad);
+    });
+  });
+}
+
+void smooth_l1_backward_kernel(TensorIterator& iter, double norm, double beta) {
+  straight_loss_backward(iter, "smooth_l1_backward_cpu_out", norm / beta, beta, norm);
+}
+
+void huber_backward_kernel(TensorIterator& iter, double norm, double delta) {
+  straight_loss_backward(iter, "huber_backward_cpu_out", norm, delta, norm * delta);
 }
 
 void check_target(int64_t target, int64_t n_classes) {
@@ -79,6 +118,10 @@ void nll_loss_backward_kernel(const Tensor& grad_input, const Tensor& grad_outpu
 } // namespace
 
 REGISTER_DISPATCH(mse_backward_stub, mse_backward_kernel)
+REGISTER_DISPATCH(smooth_l1_stub, smooth_l1_kernel)
+REGISTER_DISPATCH(smooth_l1_backward_stub, smooth_l1_backward_kernel)
+REGISTER_DISPATCH(huber_stub, huber_kernel)
+REGISTER_DISPATCH(huber_backward_stub, huber_backward_kernel)
 REGISTER_DISPATCH(nll_loss_stub, nll_loss_kernel)
 REGISTER_DISPATCH(nll_loss_backward_stub, nll_loss_backward_kernel)
 

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/UnaryOpsKernel.cpp (IMPLEMENT_ITERATOR_LAMBDA)
-// The shape that the kernels of functions of real numbers share.
+// The shape that the kernels of functions of one or two real numbers share.
 #pragma once
 
 #include <ATen/native/cpu/Loops.h>
@@ -12,6 +12,15 @@ void unary_float_kernel(TensorIterator& iter, const char* name, const Op& op) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
     using opmath_t = opmath_type<scalar_t>;
     cpu_kernel<scalar_t>(iter, [op](opmath_t a) -> opmath_t { return op(a); });
+  });
+}
+
+// out = op(a, b), likewise.
+template <typename Op>
+void binary_float_kernel(TensorIterator& iter, const char* name, const Op& op) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [op](scalar_t a, scalar_t b) -> scalar_t { return op(opmath_t(a), opmath_t(b)); });
   });
 }
 
