@@ -38,6 +38,12 @@ def not_implemented(kernel: str, input: Any) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_type_name(input.dtype)}'")
 
 
+def refuse_integers(input: Any, kernel: str) -> None:
+    """A formula would promote integers; PyTorch's kernel, whose name its error says, takes none."""
+    if not input.is_floating_point():
+        raise not_implemented(kernel, input)
+
+
 def typename(obj: Any, /) -> str:
     """Return the name by which an error message calls the type of ``obj``.
 

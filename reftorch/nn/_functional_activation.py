@@ -1,34 +1,23 @@
-r"""Nonlinearities that are made of other ops.
+r"""Nonlinearities of every element.
 
 Mirrors: torch/nn/functional.py (its activations)
-Leaves out: ``prelu``, ``rrelu``, ``glu``, ``hardsigmoid``, ``hardswish`` and the functions that shrink.
+Leaves out: ``prelu``, ``rrelu``, ``glu``.
 
-PyTorch has a kernel for each of these. Here each is its formula; where a branch that is not taken would be infinite,
-its argument is clamped first, or its gradient, :math:`0 \cdot \infty`, would be NaN. In place, the formula is that of a
-copy, which the graph may keep.
+Each has a kernel, but for ``softsign`` and ``tanhshrink``, which are made of other ops.
 """
 
 from __future__ import annotations
 
-import math
-
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-from reftorch._utils import not_implemented
 
 __all__ = [
-    "celu", "elu", "gelu", "hardtanh", "leaky_relu", "logsigmoid", "mish", "relu6", "selu", "silu", "softplus",
-    "softsign", "tanhshrink", "threshold",
+    "celu", "elu", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "logsigmoid", "mish",
+    "relu6", "selu", "silu", "softplus", "softshrink", "softsign", "tanhshrink", "threshold",
 ]  # fmt: skip
 
-SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
-
-
-def refuse_integers(input: Tensor, kernel: str) -> None:
-    """The formulas would promote integers; PyTorch's kernels, whose names its errors say, take none."""
-    if not input.is_floating_point():
-        raise not_implemented(kernel, input)
+_nn = _C._nn
 
 
 @overridable
@@ -51,9 +40,8 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     Mirrors torch/nn/functional.py, ``leaky_relu``.
     """
     if inplace:
-        return input.copy_(leaky_relu(input.clone(), negative_slope))
-    refuse_integers(input, "leaky_relu_cpu")
-    return _VF.where(input > 0, input, input * negative_slope)
+        return _nn.leaky_relu_(input, negative_slope)
+    return _nn.leaky_relu(input, negative_slope)
 
 
 @overridable
@@ -75,10 +63,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
     Mirrors torch/nn/functional.py, ``elu``.
     """
-    if inplace:
-        return input.copy_(elu(input.clone(), alpha))
-    refuse_integers(input, "elu_cpu")
-    return _VF.where(input > 0, input, input.clamp(max=0).expm1() * alpha)
+    return _nn.elu_(input, alpha) if inplace else _nn.elu(input, alpha)
 
 
 @overridable
@@ -103,12 +88,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
     Mirrors torch/nn/functional.py, ``celu``.
     """
-    if inplace:
-        return input.copy_(celu(input.clone(), alpha))
-    if alpha == 0:
-        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    refuse_integers(input, "elu_cpu")
-    return _VF.where(input > 0, input, (input.clamp(max=0) / alpha).expm1() * alpha)
+    return _VF.celu_(input, alpha) if inplace else _VF.celu(input, alpha)
 
 
 @overridable
@@ -129,9 +109,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
     Mirrors torch/nn/functional.py, ``selu``.
     """
-    if inplace:
-        return input.copy_(selu(input.clone()))
-    return elu(input, SELU_ALPHA) * SELU_SCALE
+    return _VF.selu_(input) if inplace else _VF.selu(input)
 
 
 @overridable
@@ -156,12 +134,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
     Mirrors torch/nn/functional.py, ``gelu``.
     """
-    refuse_integers(input, "GeluKernelImpl")
-    if approximate == "none":
-        return input * 0.5 * ((input * math.sqrt(0.5)).erf() + 1)
-    if approximate == "tanh":
-        return input * 0.5 * (((input + input**3 * 0.044715) * math.sqrt(2 / math.pi)).tanh() + 1)
-    raise RuntimeError("approximate argument must be either none or tanh.")
+    return _nn.gelu(input, approximate=approximate)
 
 
 @overridable
@@ -182,10 +155,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
 
     Mirrors torch/nn/functional.py, ``silu``.
     """
-    if inplace:
-        return input.copy_(silu(input.clone()))
-    refuse_integers(input, "silu_cpu")
-    return input * input.sigmoid()
+    return _nn.silu_(input) if inplace else _nn.silu(input)
 
 
 @overridable
@@ -207,9 +177,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
 
     Mirrors torch/nn/functional.py, ``softplus``.
     """
-    refuse_integers(input, "softplus_cpu")
-    scaled = input * beta
-    return _VF.where(scaled > threshold, input, scaled.clamp(max=threshold).exp().log1p() / beta)
+    return _nn.softplus(input, beta, threshold)
 
 
 @overridable
@@ -229,10 +197,7 @@ def logsigmoid(input: Tensor) -> Tensor:
 
     Mirrors torch/nn/functional.py, ``logsigmoid``.
     """
-    refuse_integers(input, "log_sigmoid_cpu")
-    # By where, not by abs and min: at 0 their gradients are halves that do not add up.
-    magnitude = _VF.where(input >= 0, input, -input)
-    return _VF.where(input >= 0, _VF.zeros_like(input), input) - (-magnitude).exp().log1p()
+    return _nn.log_sigmoid(input)
 
 
 @overridable
@@ -253,10 +218,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
     Mirrors torch/nn/functional.py, ``mish``.
     """
-    if inplace:
-        return input.copy_(mish(input.clone()))
-    refuse_integers(input, "mish_cpu")
-    return input * softplus(input).tanh()
+    return _nn.mish_(input) if inplace else _nn.mish(input)
 
 
 @overridable
@@ -283,18 +245,11 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 
     Mirrors torch/nn/functional.py, ``hardtanh``.
     """
-    if inplace:
-        return input.copy_(hardtanh(input.clone(), min_val, max_val))
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    if input.dtype is _C.bool:
-        raise RuntimeError("Bool inputs not supported for hardtanh")
-    if not input.is_floating_point():
-        if input.dtype is _C.uint8 and (min_val < 0 or max_val < 0):
-            raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
-        return input.clamp(int(min_val), int(max_val))
-    inside = (input > min_val) & (input < max_val)
-    return _VF.where(inside, input, input.detach().clamp(min_val, max_val))
+    if inplace:
+        return _nn.hardtanh_(input, min_val, max_val)
+    return _nn.hardtanh(input, min_val, max_val)
 
 
 @overridable
@@ -315,7 +270,94 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
     Mirrors torch/nn/functional.py, ``relu6``.
     """
-    return hardtanh(input, 0.0, 6.0, inplace)
+    return _nn.relu6_(input) if inplace else _nn.relu6(input)
+
+
+@overridable
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    r"""Approximate the sigmoid by three straight pieces: :math:`\min(\max(0, x + 3), 6) / 6`.
+
+    Args:
+        input: tensor of any shape.
+        inplace: whether to overwrite ``input``.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.hardsigmoid(torch.tensor([-4.0, 0.0, 1.5]))
+        tensor([0.0000, 0.5000, 0.7500])
+
+    Mirrors torch/nn/functional.py, ``hardsigmoid``.
+    """
+    return _nn.hardsigmoid_(input) if inplace else _nn.hardsigmoid(input)
+
+
+@overridable
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    r"""Weigh each element by its :func:`hardsigmoid`: :math:`x \min(\max(0, x + 3), 6) / 6`.
+
+    Args:
+        input: tensor of any shape.
+        inplace: whether to overwrite ``input``.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.hardswish(torch.tensor([-1.0, 2.0]))
+        tensor([-0.3333,  1.6667])
+
+    Mirrors torch/nn/functional.py, ``hardswish``.
+    """
+    return _nn.hardswish_(input) if inplace else _nn.hardswish(input)
+
+
+@overridable
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    r"""Set elements between :math:`-\lambda` and :math:`\lambda` to zero.
+
+    Args:
+        input: tensor of any shape.
+        lambd: :math:`\lambda`.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.hardshrink(torch.tensor([-1.0, 0.25, 2.0]))
+        tensor([-1.,  0.,  2.])
+
+    Mirrors torch/nn/functional.py, ``hardshrink``.
+    """
+    return _VF.hardshrink(input, lambd)
+
+
+@overridable
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    r"""Bring each element nearer to zero by :math:`\lambda`; those that are nearer become zero.
+
+    Args:
+        input: tensor of any shape.
+        lambd: :math:`\lambda`, not negative.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        RuntimeError: ``lambd`` is negative.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.softshrink(torch.tensor([-1.0, 0.25, 2.0]))
+        tensor([-0.5000,  0.0000,  1.5000])
+
+    Mirrors torch/nn/functional.py, ``softshrink``.
+    """
+    return _nn.softshrink(input, lambd)
 
 
 @overridable
@@ -338,7 +380,9 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
     Mirrors torch/nn/functional.py, ``threshold``.
     """
-    return _VF.threshold_(input, threshold, value) if inplace else _VF.threshold(input, threshold, value)
+    if inplace:
+        return _VF.threshold_(input, threshold, value)
+    return _VF.threshold(input, threshold, value)
 
 
 @overridable

@@ -13,10 +13,10 @@ from reftorch import _C
 from reftorch._functional_shape import broadcast_tensors
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-from reftorch._utils import scalar_type_name
+from reftorch._utils import refuse_integers, scalar_type_name
 from reftorch._warnings import warn
 from reftorch.nn import _reduction
-from reftorch.nn._functional_activation import logsigmoid, refuse_integers
+from reftorch.nn._functional_activation import logsigmoid
 
 __all__ = [
     "binary_cross_entropy",

@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from reftorch import _C
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-from reftorch._utils import scalar_type_name
+from reftorch._utils import refuse_integers, scalar_type_name
 from reftorch.autograd.grad_mode import no_grad
-from reftorch.nn._functional_activation import refuse_integers
 
 __all__ = ["batch_norm", "layer_norm", "rms_norm"]
 

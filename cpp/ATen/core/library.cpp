@@ -45,7 +45,7 @@ OperatorEntry* Library::define_inplace(OperatorEntry* functional) {
   FunctionSchema schema = functional->schema;
   schema.name += "_";
   schema.arguments[0].alias = schema.returns[0].alias = {'a', true};
-  OperatorEntry* entry = define(std::move(schema), functional->variants & (variants::METHOD | variants::FUNCTION));
+  OperatorEntry* entry = define(std::move(schema), functional->variants & ~variants::LINALG);
   entry->functional = functional;
   functional->inplace = entry;
   return entry;

@@ -1,13 +1,63 @@
 // Mirrors: aten/src/ATen/native/Activation.cpp
-// Left out: every activation but relu and threshold (tanh and sigmoid are in UnaryOps.cpp).
+// The nonlinearities of networks, and the backward of each (tanh and sigmoid are in UnaryOps.cpp).
+// Left out: prelu, rrelu, glu.
 #include <ATen/native/Activation.h>
 
+#include <ATen/Dispatch.h>
+#include <ATen/NNFunctions.h>
 #include <ATen/core/library.h>
+#include <ATen/native/TensorCompare.h>
+#include <ATen/native/TensorFactories.h>
+#include <ATen/native/UnaryOps.h>
+
+#include <limits>
 
 namespace reftorch::at::native {
 
 DEFINE_DISPATCH(relu_stub)
 DEFINE_DISPATCH(threshold_stub)
+DEFINE_DISPATCH(leaky_relu_stub)
+DEFINE_DISPATCH(leaky_relu_backward_stub)
+DEFINE_DISPATCH(hardtanh_backward_stub)
+DEFINE_DISPATCH(hardsigmoid_stub)
+DEFINE_DISPATCH(hardsigmoid_backward_stub)
+DEFINE_DISPATCH(hardswish_stub)
+DEFINE_DISPATCH(hardswish_backward_stub)
+DEFINE_DISPATCH(hardshrink_stub)
+DEFINE_DISPATCH(softshrink_stub)
+DEFINE_DISPATCH(shrink_backward_stub)
+DEFINE_DISPATCH(gelu_stub)
+DEFINE_DISPATCH(gelu_backward_stub)
+DEFINE_DISPATCH(elu_stub)
+DEFINE_DISPATCH(elu_backward_stub)
+DEFINE_DISPATCH(silu_stub)
+DEFINE_DISPATCH(silu_backward_stub)
+DEFINE_DISPATCH(mish_stub)
+DEFINE_DISPATCH(mish_backward_stub)
+DEFINE_DISPATCH(softplus_stub)
+DEFINE_DISPATCH(softplus_backward_stub)
+DEFINE_DISPATCH(log_sigmoid_stub)
+DEFINE_DISPATCH(log_sigmoid_backward_stub)
+
+// --- what most of them share: one pass, with the op's options handed on to the kernel --------------------------------
+
+template <auto& stub, typename... Options>
+static void activation_out(const Tensor& self, Options... options, Tensor& out) {
+  check_same_dtype(self, out);
+  auto iter = TensorIterator::unary_op(out, self);
+  stub(iter.device_type(), iter, options...);
+  iter.cast_outputs();
+}
+
+template <auto& stub, typename... Options>
+static void activation_backward_out(const Tensor& grad_output, const Tensor& self, Options... options,
+                                    Tensor& grad_input) {
+  auto iter = TensorIterator::binary_op(grad_input, grad_output, self);
+  stub(iter.device_type(), iter, options...);
+  iter.cast_outputs();
+}
+
+// --- relu and its kin ------------------------------------------------------------------------------------------------
 
 // out = max(self, 0); NaN stays.
 static void relu_out(const Tensor& self, Tensor& out) {
@@ -32,12 +82,188 @@ static void threshold_backward_out(const Tensor& grad_output, const Tensor& self
   iter.cast_outputs();
 }
 
+// The sign of the result is that of the input, unless the slope is negative.
+static void leaky_relu_backward_out(const Tensor& grad_output, const Tensor& self, const Scalar& negative_slope,
+                                    bool self_is_result, Tensor& grad_input) {
+  TORCH_CHECK(!self_is_result || negative_slope.toDouble() >= 0.0,
+              "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported: the "
+              "result does not say which elements were negative, got ",
+              negative_slope, ". Hint: call the function out of place.");
+  auto iter = TensorIterator::binary_op(grad_input, self, grad_output);
+  leaky_relu_backward_stub(iter.device_type(), iter, negative_slope);
+  iter.cast_outputs();
+}
+
+// --- clamps ----------------------------------------------------------------------------------------------------------
+
+static void hardtanh_out(const Tensor& self, const Scalar& min_val, const Scalar& max_val, Tensor& out) {
+  TORCH_CHECK(self.scalar_type() != kBool, "Bool inputs not supported for hardtanh");
+  Scalar min = min_val, max = max_val;
+  if (c10::isIntegralType(self.scalar_type(), /*includeBool=*/false)) {
+    min = min_val.toLong();
+    max = max_val.toLong();
+    TORCH_CHECK(self.scalar_type() != kByte || (min.toLong() >= 0 && max.toLong() >= 0),
+                "cannot do hardtanh on an unsigned type with negative limits");
+  }
+  check_same_dtype(self, out);
+  if (!out.defined()) { // with self's very strides, those of dimensions of size 1 too
+    out = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
+  }
+  auto iter = TensorIterator::unary_op(out, self);
+  clamp_scalar_stub(iter.device_type(), iter, min, max);
+  iter.cast_outputs();
+}
+
+static Tensor relu6(const Tensor& self) {
+  return at::hardtanh(self, 0, 6);
+}
+static Tensor& relu6_(Tensor& self) {
+  return at::hardtanh_(self, 0, 6);
+}
+
+static void softshrink_out(const Tensor& self, const Scalar& lambd, Tensor& out) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "softshrink_check", [&] {
+    const auto largest = static_cast<double>(std::numeric_limits<scalar_t>::max());
+    TORCH_CHECK(lambd.toDouble() >= 0 && lambd.toDouble() <= largest, "lambda must be in range [0, ", largest,
+                "] for input dtype ", c10::toString(self.scalar_type()), ", but found ", lambd);
+  });
+  activation_out<softshrink_stub, const Scalar&>(self, lambd, out);
+}
+
+// --- exponentials below zero -----------------------------------------------------------------------------------------
+
+static void elu_backward_out(const Tensor& grad_output, const Scalar& alpha, const Scalar& scale,
+                             const Scalar& input_scale, bool is_result, const Tensor& self_or_result,
+                             Tensor& grad_input) {
+  TORCH_CHECK(!is_result || alpha.toDouble() >= 0.0,
+              "In-place elu backward calculation is triggered with a negative slope which is not supported: the result "
+              "does not say which elements were negative, got ",
+              alpha, ". Hint: call the function out of place.");
+  auto iter = TensorIterator::binary_op(grad_input, grad_output, self_or_result);
+  elu_backward_stub(iter.device_type(), iter, alpha, scale, input_scale, is_result);
+  iter.cast_outputs();
+}
+
+static void celu_out(const Tensor& self, const Scalar& alpha, Tensor& out) {
+  TORCH_CHECK(alpha.toDouble() != 0, "ZeroDivisionError: alpha cannot be 0 for CELU");
+  using Option = const Scalar&;
+  activation_out<elu_stub, Option, Option, Option>(self, alpha, 1, 1. / alpha.toDouble(), out);
+}
+
+// With these two, a standard normal input keeps mean 0 and variance 1.
+constexpr double kSeluAlpha = 1.6732632423543772848170429916717, kSeluScale = 1.0507009873554804934193349852946;
+
+static Tensor selu(const Tensor& self) {
+  return at::elu(self, kSeluAlpha, kSeluScale);
+}
+static Tensor& selu_(Tensor& self) {
+  return at::elu_(self, kSeluAlpha, kSeluScale);
+}
+
+// --- gelu ------------------------------------------------------------------------------------------------------------
+
+static GeluType gelu_type(const std::string& approximate) {
+  TORCH_CHECK(approximate == "none" || approximate == "tanh", "approximate argument must be either none or tanh.");
+  return approximate == "none" ? GeluType::None : GeluType::Tanh;
+}
+
+static void gelu_out(const Tensor& self, const std::string& approximate, Tensor& out) {
+  activation_out<gelu_stub, GeluType>(self, gelu_type(approximate), out);
+}
+
+static void gelu_backward_out(const Tensor& grad_output, const Tensor& self, const std::string& approximate,
+                              Tensor& grad_input) {
+  activation_backward_out<gelu_backward_stub, GeluType>(grad_output, self, gelu_type(approximate), grad_input);
+}
+
+// --- log_sigmoid -----------------------------------------------------------------------------------------------------
+
+// output = log(1 / (1 + e^-self)); buffer = e^-|self|, which the backward needs again.
+static std::tuple<Tensor, Tensor> log_sigmoid_forward(const Tensor& self) {
+  Tensor output = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
+  Tensor buffer = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
+  log_sigmoid_stub(self.device().type(), output, buffer, self.contiguous());
+  return {output, buffer};
+}
+
+static Tensor log_sigmoid_backward(const Tensor& grad_output, const Tensor& self, const Tensor& buffer) {
+  Tensor grad_input = empty_like_impl(grad_output, std::nullopt, std::nullopt, std::nullopt);
+  auto iter = TensorIteratorConfig()
+                  .add_output(grad_input)
+                  .add_input(self)
+                  .add_input(buffer)
+                  .add_input(grad_output)
+                  .check_all_same_dtype(true)
+                  .build();
+  log_sigmoid_backward_stub(iter.device_type(), iter);
+  return grad_input;
+}
+
+static Tensor log_sigmoid(const Tensor& self) {
+  return std::get<0>(at::log_sigmoid_forward(self));
+}
+
 TORCH_LIBRARY_FRAGMENT(aten, m) {
+  using Option = const Scalar&;
+  constexpr int NN = variants::NN, FUNCTION = variants::FUNCTION;
   m.def_structured("relu(Tensor self) -> Tensor", TORCH_FN(relu_out), derive::INPLACE);
   m.def_structured("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", TORCH_FN(threshold_out),
-                   derive::ALL, variants::FUNCTION);
+                   derive::ALL, FUNCTION);
   m.def_structured("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
-                   TORCH_FN(threshold_backward_out), derive::NONE, variants::FUNCTION);
+                   TORCH_FN(threshold_backward_out), derive::NONE, FUNCTION);
+  m.def_structured("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+                   TORCH_FN((activation_out<leaky_relu_stub, Option>)), derive::ALL, NN);
+  m.def_structured(
+      "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) "
+      "-> Tensor",
+      TORCH_FN(leaky_relu_backward_out), derive::NONE, NN);
+
+  m.def_structured("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", TORCH_FN(hardtanh_out),
+                   derive::ALL, NN);
+  m.def_structured("hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
+                   TORCH_FN((activation_backward_out<hardtanh_backward_stub, Option, Option>)), derive::NONE, NN);
+  m.def_composite("relu6(Tensor self) -> Tensor", TORCH_FN(relu6), NN);
+  m.def_composite("relu6_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(relu6_), NN);
+  m.def_structured("hardsigmoid(Tensor self) -> Tensor", TORCH_FN(activation_out<hardsigmoid_stub>), derive::ALL, NN);
+  m.def_structured("hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor",
+                   TORCH_FN(activation_backward_out<hardsigmoid_backward_stub>), derive::NONE, NN);
+  m.def_structured("hardswish(Tensor self) -> Tensor", TORCH_FN(activation_out<hardswish_stub>), derive::ALL, NN);
+  m.def_structured("hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",
+                   TORCH_FN(activation_backward_out<hardswish_backward_stub>), derive::NONE, NN);
+  m.def_structured("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+                   TORCH_FN((activation_out<hardshrink_stub, Option>)), derive::OUT);
+  m.def_structured("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
+                   TORCH_FN((activation_backward_out<shrink_backward_stub, Option>)), derive::NONE, NN);
+  m.def_structured("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", TORCH_FN(softshrink_out), derive::OUT, NN);
+  m.def_structured("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
+                   TORCH_FN((activation_backward_out<shrink_backward_stub, Option>)), derive::NONE, NN);
+
+  m.def_structured("gelu(Tensor self, *, str approximate='none') -> Tensor", TORCH_FN(gelu_out), derive::ALL, NN);
+  m.def_structured("gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor",
+                   TORCH_FN(gelu_backward_out), derive::NONE, NN);
+  m.def_structured("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+                   TORCH_FN((activation_out<elu_stub, Option, Option, Option>)), derive::ALL, NN);
+  m.def_structured(
+      "elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
+      "Tensor self_or_result) -> Tensor",
+      TORCH_FN(elu_backward_out), derive::NONE, NN);
+  m.def_structured("celu(Tensor self, Scalar alpha=1.0) -> Tensor", TORCH_FN(celu_out), derive::INPLACE, FUNCTION);
+  m.def_composite("selu(Tensor self) -> Tensor", TORCH_FN(selu), FUNCTION);
+  m.def_composite("selu_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(selu_), FUNCTION);
+  m.def_structured("silu(Tensor self) -> Tensor", TORCH_FN(activation_out<silu_stub>), derive::ALL, NN);
+  m.def_structured("silu_backward(Tensor grad_output, Tensor self) -> Tensor",
+                   TORCH_FN(activation_backward_out<silu_backward_stub>), derive::NONE, NN);
+  m.def_structured("mish(Tensor self) -> Tensor", TORCH_FN(activation_out<mish_stub>), derive::ALL, NN);
+  m.def_structured("mish_backward(Tensor grad_output, Tensor self) -> Tensor",
+                   TORCH_FN(activation_backward_out<mish_backward_stub>), derive::NONE, NN);
+  m.def_structured("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+                   TORCH_FN((activation_out<softplus_stub, Option, Option>)), derive::OUT, NN);
+  m.def_structured("softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
+                   TORCH_FN((activation_backward_out<softplus_backward_stub, Option, Option>)), derive::NONE, NN);
+  m.def("log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)", TORCH_FN(log_sigmoid_forward), NN);
+  m.def("log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
+        TORCH_FN(log_sigmoid_backward), NN);
+  m.def_composite_with_out("log_sigmoid(Tensor self) -> Tensor", TORCH_FN(log_sigmoid), NN);
 }
 
 } // namespace reftorch::at::native

@@ -7,8 +7,48 @@
 
 namespace reftorch::at::native {
 
-DECLARE_DISPATCH(void (*)(TensorIterator&), relu_stub)
+enum class GeluType { None, Tanh };
+
+// One input: self. For a backward kernel two: grad, and self (or the result, where it says so); for leaky_relu in the
+// order self, grad, as PyTorch has it: the first decides how the result lies in memory.
+using activation_fn = void (*)(TensorIterator&);
+using activation_gelu_fn = void (*)(TensorIterator&, GeluType approximate);
+using activation_slope_fn = void (*)(TensorIterator&, const Scalar& negative_slope);
+using activation_lambd_fn = void (*)(TensorIterator&, const Scalar& lambd);
+using activation_bounds_fn = void (*)(TensorIterator&, const Scalar& min_val, const Scalar& max_val);
+using activation_softplus_fn = void (*)(TensorIterator&, const Scalar& beta, const Scalar& threshold);
+using activation_elu_fn = void (*)(TensorIterator&, const Scalar& alpha, const Scalar& scale,
+                                   const Scalar& input_scale);
+using activation_elu_backward_fn = void (*)(TensorIterator&, const Scalar& alpha, const Scalar& scale,
+                                            const Scalar& input_scale, bool is_result);
+
+DECLARE_DISPATCH(activation_fn, relu_stub)
 // inputs: self, other. other where self > threshold, else value
 DECLARE_DISPATCH(void (*)(TensorIterator&, const Scalar& threshold, const Scalar& value), threshold_stub)
+DECLARE_DISPATCH(activation_slope_fn, leaky_relu_stub)
+DECLARE_DISPATCH(activation_slope_fn, leaky_relu_backward_stub)
+DECLARE_DISPATCH(activation_bounds_fn, hardtanh_backward_stub)
+DECLARE_DISPATCH(activation_fn, hardsigmoid_stub)
+DECLARE_DISPATCH(activation_fn, hardsigmoid_backward_stub)
+DECLARE_DISPATCH(activation_fn, hardswish_stub)
+DECLARE_DISPATCH(activation_fn, hardswish_backward_stub)
+DECLARE_DISPATCH(activation_lambd_fn, hardshrink_stub)
+DECLARE_DISPATCH(activation_lambd_fn, softshrink_stub)
+DECLARE_DISPATCH(activation_lambd_fn, shrink_backward_stub)
+
+DECLARE_DISPATCH(activation_gelu_fn, gelu_stub)
+DECLARE_DISPATCH(activation_gelu_fn, gelu_backward_stub)
+DECLARE_DISPATCH(activation_elu_fn, elu_stub)
+DECLARE_DISPATCH(activation_elu_backward_fn, elu_backward_stub)
+DECLARE_DISPATCH(activation_fn, silu_stub)
+DECLARE_DISPATCH(activation_fn, silu_backward_stub)
+DECLARE_DISPATCH(activation_fn, mish_stub)
+DECLARE_DISPATCH(activation_fn, mish_backward_stub)
+DECLARE_DISPATCH(activation_softplus_fn, softplus_stub)
+DECLARE_DISPATCH(activation_softplus_fn, softplus_backward_stub)
+// All three are dense and of one shape.
+DECLARE_DISPATCH(void (*)(const Tensor& output, const Tensor& buffer, const Tensor& self), log_sigmoid_stub)
+// inputs: self, buffer, grad
+DECLARE_DISPATCH(activation_fn, log_sigmoid_backward_stub)
 
 } // namespace reftorch::at::native

@@ -52,12 +52,6 @@ DEFINE_DISPATCH(rad2deg_stub)
 DEFINE_DISPATCH(nan_to_num_stub)
 DEFINE_DISPATCH(frexp_stub)
 
-// The result has self's dtype; a given one must have it too.
-static void check_same_dtype(const Tensor& self, const Tensor& out) {
-  TORCH_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(), "Found dtype ", out.scalar_type(),
-              " but expected ", self.scalar_type());
-}
-
 template <auto& stub>
 static void unary_op_out(const Tensor& self, Tensor& out) {
   check_same_dtype(self, out);

@@ -6,6 +6,12 @@
 
 namespace reftorch::at::native {
 
+// For ops whose result has self's dtype: a given one must have it too.
+inline void check_same_dtype(const Tensor& self, const Tensor& out) {
+  TORCH_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(), "Found dtype ", out.scalar_type(),
+              " but expected ", self.scalar_type());
+}
+
 using unary_fn = void (*)(TensorIterator&);
 using unary_fn_decimals = void (*)(TensorIterator&, int64_t decimals);
 // Without a bound (nullopt, or below zero) the argument is taken as it is.

@@ -26,7 +26,8 @@ _ELEMENT_WISE = """
     fmod.Scalar addcmul addcdiv lerp.Scalar lerp.Tensor pow.Tensor_Scalar pow.Tensor_Tensor pow.Scalar
     rsub.Scalar exp expm1 exp2 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan deg2rad
     rad2deg sinh cosh asinh acosh atanh tanh tanh_backward sigmoid sigmoid_backward abs frac nan_to_num sign
-    angle sgn floor ceil round round.decimals trunc relu threshold threshold_backward maximum minimum fmax fmin atan2
+    angle sgn floor ceil round round.decimals trunc relu threshold threshold_backward leaky_relu hardtanh hardsigmoid
+    hardswish hardshrink softshrink gelu elu celu silu mish softplus maximum minimum fmax fmin atan2
     hypot logaddexp logaddexp2 xlogy.Tensor xlogy.Scalar_Self xlogy.Scalar_Other copysign.Tensor copysign.Scalar
     where.self clamp clamp_min clamp_max clamp.Tensor clamp_min.Tensor clamp_max.Tensor masked_fill.Scalar erf
     erfc erfinv lgamma digamma polygamma i0 special_i0e special_i1 special_i1e logit sinc copy_ fill.Scalar

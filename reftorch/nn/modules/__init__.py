@@ -4,8 +4,9 @@ Mirrors: torch/nn/modules/__init__.py
 Leaves out: the families of layers that are not there yet; one file holds one family.
 """
 
-from reftorch.nn.modules import _activation_formulas
+from reftorch.nn.modules import _activation_formulas, _activation_hard
 from reftorch.nn.modules._activation_formulas import *  # noqa: F403
+from reftorch.nn.modules._activation_hard import *  # noqa: F403
 from reftorch.nn.modules.activation import LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
 from reftorch.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from reftorch.nn.modules.container import ModuleDict, ModuleList, ParameterList, Sequential
@@ -29,6 +30,7 @@ from reftorch.nn.modules.sparse import Embedding
 
 __all__ = [
     *_activation_formulas.__all__,
+    *_activation_hard.__all__,
     "BCELoss",
     "BCEWithLogitsLoss",
     "BatchNorm1d",

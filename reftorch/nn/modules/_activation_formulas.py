@@ -1,4 +1,4 @@
-"""Nonlinearities that are made of other ops, as modules.
+"""Nonlinearities with a formula of their own, as modules.
 
 Mirrors: torch/nn/modules/activation.py
 Leaves out: those with parameters of their own, and those that draw random numbers.

@@ -1,20 +1,21 @@
 """Nonlinearities that work element by element or along one dimension.
 
 Mirrors: torch/nn/modules/activation.py
-Leaves out: ``PReLU``, ``RReLU``, ``GLU``, the hard and the shrinking ones but for two, and multi-head attention.
+Leaves out: ``PReLU``, ``RReLU``, ``GLU``, and multi-head attention.
 
-Those that have an op of their own are here; those that are made of other ops in ``_activation_formulas``.
+The best known are here; the others are in ``_activation_formulas`` and ``_activation_hard``.
 """
 
 from __future__ import annotations
 
 from reftorch._tensor import Tensor
 from reftorch.nn import functional as F
-from reftorch.nn.modules import _activation_formulas
+from reftorch.nn.modules import _activation_formulas, _activation_hard
 from reftorch.nn.modules._activation_formulas import *  # noqa: F403
+from reftorch.nn.modules._activation_hard import *  # noqa: F403
 from reftorch.nn.modules.module import Module
 
-__all__ = ["LogSoftmax", "ReLU", "Sigmoid", "Softmax", "Tanh", *_activation_formulas.__all__]
+__all__ = ["LogSoftmax", "ReLU", "Sigmoid", "Softmax", "Tanh", *_activation_formulas.__all__, *_activation_hard.__all__]
 
 
 class ReLU(Module):

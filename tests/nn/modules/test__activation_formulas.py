@@ -1,4 +1,4 @@
-"""Nonlinearities that are made of other ops: values, gradients and texts are torch's.
+"""Nonlinearities with a formula of their own: values, gradients and texts are torch's.
 
 Mirrors: test/test_nn.py
 Leaves out: the nonlinearities that are not there.

@@ -1,6 +1,9 @@
 // Mirrors: aten/src/ATen/native/cpu/Activation.cpp
+// The nonlinearities that are made of straight pieces; the others are in ActivationSmooth.cpp. The iterator of a
+// backward kernel gives it grad and x, that of leaky_relu x and grad.
 #include <ATen/native/Activation.h>
-#include <ATen/native/cpu/Loops.h>
+#include <ATen/native/cpu/UnaryFloat.h>
+#include <ATen/native/cpu/VectorMath.h>
 
 namespace reftorch::at::native {
 namespace {
@@ -23,9 +26,90 @@ void threshold_kernel(TensorIterator& iter, const Scalar& threshold_scalar, cons
   });
 }
 
+void leaky_relu_kernel(TensorIterator& iter, const Scalar& negative_slope) {
+  unary_float_kernel(iter, "leaky_relu_cpu",
+                     [slope = negative_slope.toDouble()](auto x) { return x > 0 ? x : x * decltype(x)(slope); });
+}
+
+void leaky_relu_backward_kernel(TensorIterator& iter, const Scalar& negative_slope) {
+  binary_float_kernel(iter, "leaky_relu_backward_cpu", [slope = negative_slope.toDouble()](auto x, auto grad) {
+    return x > 0 ? grad : grad * decltype(x)(slope);
+  });
+}
+
+void hardtanh_backward_kernel(TensorIterator& iter, const Scalar& min_val, const Scalar& max_val) {
+  binary_float_kernel(iter, "hardtanh_backward_cpu",
+                      [min = min_val.toDouble(), max = max_val.toDouble()](auto grad, auto x) {
+                        using T = decltype(x);
+                        return (x <= T(min)) | (x >= T(max)) ? T(0) : grad;
+                      });
+}
+
+// x + 3 between 0 and 6; NaN stays.
+template <typename T>
+VECTOR_MATH T relu6_of_x_plus_3(T x) {
+  const T sum = x + T(3);
+  return sum < T(0) ? T(0) : sum > T(6) ? T(6) : sum;
+}
+
+void hardsigmoid_kernel(TensorIterator& iter) {
+  unary_float_kernel(iter, "hardsigmoid_cpu", [](auto x) { return relu6_of_x_plus_3(x) / decltype(x)(6); });
+}
+
+void hardsigmoid_backward_kernel(TensorIterator& iter) {
+  binary_float_kernel(iter, "hardsigmoid_backward", [](auto grad, auto x) {
+    using T = decltype(x);
+    return (x > T(-3)) & (x < T(3)) ? grad * T(1. / 6.) : T(0);
+  });
+}
+
+void hardswish_kernel(TensorIterator& iter) {
+  unary_float_kernel(iter, "hardswish_cpu", [](auto x) { return x * relu6_of_x_plus_3(x) / decltype(x)(6); });
+}
+
+void hardswish_backward_kernel(TensorIterator& iter) {
+  binary_float_kernel(iter, "hardswish_backward_cpu", [](auto grad, auto x) {
+    using T = decltype(x);
+    const T inside = grad * (x / T(3) + T(0.5));
+    return x <= T(-3) ? T(0) : x < T(3) ? inside : grad;
+  });
+}
+
+void hardshrink_kernel(TensorIterator& iter, const Scalar& lambd) {
+  unary_float_kernel(iter, "hardshrink_cpu", [lambd = lambd.toDouble()](auto x) {
+    using T = decltype(x);
+    return (x >= T(-lambd)) & (x <= T(lambd)) ? T(0) : x;
+  });
+}
+
+// The last piece is 0, and NaN where x is.
+void softshrink_kernel(TensorIterator& iter, const Scalar& lambd) {
+  unary_float_kernel(iter, "softshrink_cpu", [lambd = lambd.toDouble()](auto x) {
+    using T = decltype(x);
+    return x > T(lambd) ? x - T(lambd) : x < T(-lambd) ? x + T(lambd) : x * T(0);
+  });
+}
+
+void shrink_backward_kernel(TensorIterator& iter, const Scalar& lambd) {
+  binary_float_kernel(iter, "shrink_backward_cpu", [lambd = lambd.toDouble()](auto grad, auto x) {
+    using T = decltype(x);
+    return (x >= T(-lambd)) & (x <= T(lambd)) ? T(0) : grad;
+  });
+}
+
 } // namespace
 
 REGISTER_DISPATCH(relu_stub, relu_kernel)
 REGISTER_DISPATCH(threshold_stub, threshold_kernel)
+REGISTER_DISPATCH(leaky_relu_stub, leaky_relu_kernel)
+REGISTER_DISPATCH(leaky_relu_backward_stub, leaky_relu_backward_kernel)
+REGISTER_DISPATCH(hardtanh_backward_stub, hardtanh_backward_kernel)
+REGISTER_DISPATCH(hardsigmoid_stub, hardsigmoid_kernel)
+REGISTER_DISPATCH(hardsigmoid_backward_stub, hardsigmoid_backward_kernel)
+REGISTER_DISPATCH(hardswish_stub, hardswish_kernel)
+REGISTER_DISPATCH(hardswish_backward_stub, hardswish_backward_kernel)
+REGISTER_DISPATCH(hardshrink_stub, hardshrink_kernel)
+REGISTER_DISPATCH(softshrink_stub, softshrink_kernel)
+REGISTER_DISPATCH(shrink_backward_stub, shrink_backward_kernel)
 
 } // namespace reftorch::at::native

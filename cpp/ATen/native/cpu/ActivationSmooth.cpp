@@ -1,0 +1,194 @@
+// Mirrors: aten/src/ATen/native/cpu/Activation.cpp (gelu, elu, silu, mish, softplus, log_sigmoid)
+// The nonlinearities that are made of exponentials. An iterator of a backward kernel gives it grad and x. Each line of
+// arithmetic is the formula itself; that it becomes vector instructions is for VectorMath.h and Loops.h to see to.
+#include <ATen/native/Activation.h>
+#include <ATen/native/cpu/UnaryFloat.h>
+#include <ATen/native/cpu/VectorMath.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace reftorch::at::native {
+namespace {
+
+// 1 / (1 + e^-x)
+template <typename T>
+VECTOR_MATH T vec_sigmoid(T x) {
+  return T(1) / (T(1) + vec_exp(-x));
+}
+
+// --- gelu: x Phi(x), Phi the normal distribution ---------------------------------------------------------------------
+
+constexpr double kSqrtHalf = 0.70710678118654752440, kDensityAtZero = 0.39894228040143267794; // 1 / sqrt(2 pi)
+
+template <typename T>
+VECTOR_MATH T normal_cdf(T x) {
+  return T(0.5) * (T(1) + vec_erf(x * T(kSqrtHalf)));
+}
+
+// Its approximation: tanh of u(x) = sqrt(2 / pi) (x + 0.044715 x^3).
+constexpr double kBeta = 0.79788456080286535588, kKappa = 0.044715;
+
+template <typename T>
+VECTOR_MATH T tanh_of_u(T x) {
+  return vec_tanh(T(kBeta) * (x + T(kKappa) * x * x * x));
+}
+
+void gelu_kernel(TensorIterator& iter, GeluType approximate) {
+  if (approximate == GeluType::None) {
+    unary_float_kernel(iter, "GeluKernelImpl", [](auto x) { return x * normal_cdf(x); });
+  } else {
+    unary_float_kernel(iter, "GeluKernelImpl", [](auto x) {
+      using T = decltype(x);
+      return T(0.5) * x * (T(1) + tanh_of_u(x));
+    });
+  }
+}
+
+void gelu_backward_kernel(TensorIterator& iter, GeluType approximate) {
+  if (approximate == GeluType::None) {
+    binary_float_kernel(iter, "GeluBackwardKernelImpl", [](auto grad, auto x) {
+      using T = decltype(x);
+      return grad * (normal_cdf(x) + x * T(kDensityAtZero) * vec_exp(T(-0.5) * x * x));
+    });
+  } else {
+    binary_float_kernel(iter, "GeluBackwardKernelImpl", [](auto grad, auto x) {
+      using T = decltype(x);
+      const T t = tanh_of_u(x), slope_of_u = T(kBeta) * (T(1) + T(3 * kKappa) * x * x);
+      return grad * T(0.5) * (T(1) + t + x * (T(1) - t * t) * slope_of_u);
+    });
+  }
+}
+
+// --- elu: scale * x above zero, alpha * scale * (e^(input_scale * x) - 1) below --------------------------------------
+
+void elu_kernel(TensorIterator& iter, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale) {
+  const double below = alpha.toDouble() * scale.toDouble(), above = scale.toDouble(), inner = input_scale.toDouble();
+  unary_float_kernel(iter, "elu_cpu", [below, above, inner](auto x) {
+    using T = decltype(x);
+    const T curve = T(below) * vec_expm1(x * T(inner));
+    return x < T(0) ? curve : x * T(above);
+  });
+}
+
+// Where x is the result of elu, alpha * scale * e^(input_scale * x) is what lies between it and the curve's bottom.
+void elu_backward_kernel(TensorIterator& iter, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale,
+                         bool is_result) {
+  const double below = alpha.toDouble() * scale.toDouble(), above = scale.toDouble(), inner = input_scale.toDouble();
+  if (is_result) {
+    binary_float_kernel(iter, "elu_backward_cpu", [below, above, inner](auto grad, auto y) {
+      using T = decltype(y);
+      return y <= T(0) ? grad * T(inner) * (y + T(below)) : grad * T(above);
+    });
+  } else {
+    binary_float_kernel(iter, "elu_backward_cpu", [below, above, inner](auto grad, auto x) {
+      using T = decltype(x);
+      const T curve = grad * T(inner) * T(below) * vec_exp(x * T(inner));
+      return x <= T(0) ? curve : grad * T(above);
+    });
+  }
+}
+
+// --- silu: x sigmoid(x), and mish: x tanh(softplus(x)) ---------------------------------------------------------------
+
+void silu_kernel(TensorIterator& iter) {
+  unary_float_kernel(iter, "silu_cpu", [](auto x) { return x / (decltype(x)(1) + vec_exp(-x)); });
+}
+
+void silu_backward_kernel(TensorIterator& iter) {
+  binary_float_kernel(iter, "silu_backward_cpu", [](auto grad, auto x) {
+    using T = decltype(x);
+    const T s = vec_sigmoid(x);
+    return grad * s * (T(1) + x * (T(1) - s));
+  });
+}
+
+// With w = e^x, tanh(log(1 + w)) = (w^2 + 2w) / (w^2 + 2w + 2), one exponential instead of three. Where w is large the
+// quotient is 1 long before w^2 leaves the range of floats.
+template <typename T>
+VECTOR_MATH T tanh_of_softplus(T x) {
+  const T w = vec_exp(x > T(20) ? T(20) : x), n = w * (w + T(2));
+  return n / (n + T(2));
+}
+
+void mish_kernel(TensorIterator& iter) {
+  unary_float_kernel(iter, "mish_cpu", [](auto x) { return x * tanh_of_softplus(x); });
+}
+
+void mish_backward_kernel(TensorIterator& iter) {
+  binary_float_kernel(iter, "mish_backward_cpu", [](auto grad, auto x) {
+    using T = decltype(x);
+    const T t = tanh_of_softplus(x);
+    return grad * (t + x * vec_sigmoid(x) * (T(1) - t * t));
+  });
+}
+
+// --- softplus: log(1 + e^(beta x)) / beta, and x itself where beta x is above the threshold --------------------------
+
+void softplus_kernel(TensorIterator& iter, const Scalar& beta_scalar, const Scalar& threshold_scalar) {
+  const double beta = beta_scalar.toDouble(), threshold = threshold_scalar.toDouble();
+  unary_float_kernel(iter, "softplus_cpu", [beta, threshold](auto x) {
+    using T = decltype(x);
+    const T scaled = x * T(beta), curve = vec_log1p(vec_exp(scaled)) / T(beta);
+    return scaled > T(threshold) ? x : curve;
+  });
+}
+
+void softplus_backward_kernel(TensorIterator& iter, const Scalar& beta_scalar, const Scalar& threshold_scalar) {
+  const double beta = beta_scalar.toDouble(), threshold = threshold_scalar.toDouble();
+  binary_float_kernel(iter, "softplus_backward_cpu", [beta, threshold](auto grad, auto x) {
+    using T = decltype(x);
+    const T scaled = x * T(beta), curve = grad * vec_sigmoid(scaled);
+    return scaled > T(threshold) ? grad : curve;
+  });
+}
+
+// --- log_sigmoid: min(x, 0) - log(1 + e^-|x|) ------------------------------------------------------------------------
+
+template <typename scalar_t>
+TARGET_CLONES static void log_sigmoid_loop(scalar_t* out, scalar_t* buffer, const scalar_t* in, int64_t n) {
+  using opmath_t = opmath_type<scalar_t>;
+  for (int64_t i = 0; i < n; i++) {
+    const opmath_t x = in[i], power = vec_exp(-std::fabs(x));
+    buffer[i] = power;
+    out[i] = (x > opmath_t(0) ? opmath_t(0) : x) - vec_log1p(power);
+  }
+}
+
+void log_sigmoid_kernel(const Tensor& output, const Tensor& buffer, const Tensor& self) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "log_sigmoid_cpu", [&] {
+    scalar_t *out = output.data_ptr<scalar_t>(), *powers = buffer.data_ptr<scalar_t>();
+    const scalar_t* in = self.data_ptr<scalar_t>();
+    parallel_for(0, self.numel(), internal::GRAIN_SIZE, [&](int64_t begin, int64_t end) {
+      log_sigmoid_loop(out + begin, powers + begin, in + begin, end - begin);
+    });
+  });
+}
+
+// 1 / (1 + e^x) from e^-|x|
+void log_sigmoid_backward_kernel(TensorIterator& iter) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "log_sigmoid_backward_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel(iter, [](scalar_t x, scalar_t buffer, scalar_t grad) -> scalar_t {
+      const opmath_t power = buffer, smaller = power / (opmath_t(1) + power);
+      return (opmath_t(x) < 0 ? opmath_t(1) - smaller : smaller) * opmath_t(grad);
+    });
+  });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(gelu_stub, gelu_kernel)
+REGISTER_DISPATCH(gelu_backward_stub, gelu_backward_kernel)
+REGISTER_DISPATCH(elu_stub, elu_kernel)
+REGISTER_DISPATCH(elu_backward_stub, elu_backward_kernel)
+REGISTER_DISPATCH(silu_stub, silu_kernel)
+REGISTER_DISPATCH(silu_backward_stub, silu_backward_kernel)
+REGISTER_DISPATCH(mish_stub, mish_kernel)
+REGISTER_DISPATCH(mish_backward_stub, mish_backward_kernel)
+REGISTER_DISPATCH(softplus_stub, softplus_kernel)
+REGISTER_DISPATCH(softplus_backward_stub, softplus_backward_kernel)
+REGISTER_DISPATCH(log_sigmoid_stub, log_sigmoid_kernel)
+REGISTER_DISPATCH(log_sigmoid_backward_stub, log_sigmoid_backward_kernel)
+
+} // namespace reftorch::at::native

@@ -1,0 +1,155 @@
+"""The nonlinearities of networks, and the backward of each.
+
+Mirrors: torch/testing/_internal/common_methods_invocations.py
+Leaves out: prelu, rrelu, glu.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tests.op_db.core import FLOATS, INTEGERS, Apart, Input, Inputs, OpInfo, Sample
+from tests.op_db.unary import backward_op, elementwise, two_alike, with_specials
+
+NUMBERS = (*FLOATS, *INTEGERS)
+
+
+def with_options(samples: Callable[[Inputs], Iterator[Sample]], *options: Any) -> Callable[[Inputs], Iterator[Sample]]:
+    """Each sample with the op's defaults, where it has them all, and with each choice of options."""
+
+    def samples_with_options(make: Inputs) -> Iterator[Sample]:
+        for sample in samples(make):
+            for option in options:
+                if isinstance(option, dict):
+                    yield Sample(sample.args, option)
+                else:
+                    yield Sample((*sample.args, *option))
+
+    return samples_with_options
+
+
+OPTIONS: dict[str, tuple[Any, ...]] = {
+    "leaky_relu": ((), (0.3,), (-0.5,)),
+    "hardtanh": ((), (-2, 1)),
+    "relu6": ((),),
+    "hardsigmoid": ((),),
+    "hardswish": ((),),
+    "hardshrink": ((), (1.5,)),
+    "softshrink": ((), (1.5,), (-1.0,)),
+    "gelu": ({}, {"approximate": "tanh"}, {"approximate": "other"}),
+    "elu": ((), (2.0,), (1.5, 1.2, 0.7)),
+    "celu": ((), (0.5,), (0.0,)),
+    "selu": ((),),
+    "silu": ((),),
+    "mish": ((),),
+    "softplus": ((), (2.0, 3.0)),
+    "log_sigmoid": ((),),
+}
+
+# (grad_output, input) -> the arguments of the call
+BACKWARDS: dict[str, Callable[[Any, Any], Sample]] = {
+    "leaky_relu_backward": lambda g, x: Sample((g, x, 0.3, False)),
+    "hardtanh_backward": lambda g, x: Sample((g, x, -2.0, 1.0)),
+    "hardsigmoid_backward": lambda g, x: Sample((g, x)),
+    "hardswish_backward": lambda g, x: Sample((g, x)),
+    "hardshrink_backward": lambda g, x: Sample((g, x, 1.0)),
+    "softshrink_backward": lambda g, x: Sample((g, x, 1.0)),
+    "elu_backward": lambda g, x: Sample((g, 1.5, 1.2, 0.7, False, x)),
+    "silu_backward": lambda g, x: Sample((g, x)),
+    "mish_backward": lambda g, x: Sample((g, x)),
+    "softplus_backward": lambda g, x: Sample((g, x, 2.0, 3.0)),
+}
+
+
+def backwards(call: Callable[[Any, Any], Sample]) -> Callable[[Inputs], Iterator[Sample]]:
+    def samples(make: Inputs) -> Iterator[Sample]:
+        for pair in two_alike(make):
+            yield call(*pair.args)
+
+    return samples
+
+
+def gelu_backwards(make: Inputs) -> Iterator[Sample]:
+    for pair in two_alike(make):
+        yield Sample(pair.args)
+        yield Sample(pair.args, {"approximate": "tanh"})
+
+
+def elu_backwards_of_results(make: Inputs) -> Iterator[Sample]:
+    for pair in two_alike(make):
+        yield Sample((pair.args[0], 1.5, 1.2, 0.7, True, pair.args[1]))
+    yield Sample((make(2), -1.0, 1.0, 1.0, True, make(2)))
+
+
+def leaky_relu_backwards_of_results(make: Inputs) -> Iterator[Sample]:
+    for slope in (0.3, -0.3):
+        yield Sample((make(5), make(5), slope, True))
+
+
+def log_sigmoid_backward(lib: Any, grad_output: Any, x: Any) -> Any:
+    _, buffer = backward_op(lib, "log_sigmoid_forward")(x.detach())
+    return backward_op(lib, "log_sigmoid_backward")(grad_output, x, buffer)
+
+
+def called(name: str) -> Callable[..., Any]:
+    """Public functions in neither library."""
+    return lambda lib, *args, **kwargs: backward_op(lib, name)(*args, **kwargs)
+
+
+def has_nan(sample: Sample) -> bool:
+    return any(isinstance(a, Input) and a.is_float and bool(np.isnan(a.values).any()) for a in sample.args)
+
+
+def is_infinite(sample: Sample) -> bool:
+    return any(isinstance(a, Input) and a.is_float and bool(np.isinf(a.values).any()) for a in sample.args)
+
+
+NAN_OF_INFINITY = Apart(
+    "torch weighs infinity by a quotient of infinities, which is NaN, in some dtypes", when=is_infinite
+)
+
+# Whose second derivative torch has not, or makes of other ops.
+ONCE_DIFFERENTIABLE = ("hardsigmoid", "hardsigmoid_backward", "silu_backward", "mish_backward")
+SIXTH = 1e-7  # torch multiplies doubles by a sixth of float's precision
+
+NAN_IN_VECTORS = Apart("torch gives NaN one slope in vector instructions and another elsewhere", when=has_nan)
+ONEDNN = Apart("torch hands gelu to a library that takes no broadcast gradient", says="could not create a primitive")
+
+FUNCTIONS = [
+    OpInfo(
+        name,
+        with_options(elementwise, *options),
+        dtypes=NUMBERS if name in ("hardtanh", "relu6") else FLOATS,
+        torch_gradient=name not in ONCE_DIFFERENTIABLE,
+        rtol=SIXTH if name == "hardsigmoid" else None,
+        apart=(NAN_OF_INFINITY,) if name == "gelu" else (),
+    )
+    for name, options in OPTIONS.items()
+]
+FORWARD = [OpInfo("log_sigmoid_forward", elementwise, call=called("log_sigmoid_forward"))]
+BACKWARD = [
+    *(
+        OpInfo(
+            name,
+            backwards(call),
+            call=called(name),
+            torch_gradient=name not in ONCE_DIFFERENTIABLE,
+            rtol=SIXTH if name == "hardsigmoid_backward" else None,
+            apart=(NAN_IN_VECTORS,),
+        )
+        for name, call in BACKWARDS.items()
+    ),
+    OpInfo("gelu_backward", gelu_backwards, call=called("gelu_backward"), apart=(NAN_OF_INFINITY, ONEDNN)),
+    OpInfo("log_sigmoid_backward", two_alike, call=log_sigmoid_backward),
+]
+
+SPECIAL = [
+    *(OpInfo(name, with_options(with_specials, *options)) for name, options in OPTIONS.items() if name != "gelu"),
+    OpInfo("elu_backward", elu_backwards_of_results, call=called("elu_backward")),
+    OpInfo("leaky_relu_backward", leaky_relu_backwards_of_results, call=called("leaky_relu_backward")),
+]
+
+ROWS = [*FUNCTIONS, *FORWARD, *BACKWARD]
