@@ -21,5 +21,14 @@ std::tuple<Tensor, Tensor> log_sigmoid_forward(const Tensor& self) {
   using Results = std::tuple<Tensor, Tensor>;
   CALL_OP("log_sigmoid_forward", Results(const Tensor&), self);
 }
+std::tuple<Tensor, Tensor, Tensor> native_layer_norm(const Tensor& input, IntArrayRef normalized_shape,
+                                                     const std::optional<Tensor>& weight,
+                                                     const std::optional<Tensor>& bias, double eps) {
+  using Results = std::tuple<Tensor, Tensor, Tensor>;
+  using OptionalTensor = std::optional<Tensor>;
+  CALL_OP("native_layer_norm",
+          Results(const Tensor&, IntArrayRef, const OptionalTensor&, const OptionalTensor&, double), input,
+          normalized_shape, weight, bias, eps);
+}
 
 } // namespace reftorch::at

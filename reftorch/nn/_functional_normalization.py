@@ -3,14 +3,15 @@ r"""Functions that keep numbers in a useful range: normalization.
 Mirrors: torch/nn/functional.py (``layer_norm``, ``batch_norm``, ``rms_norm``)
 Leaves out: those of groups of channels, which lie in a file of their own.
 
-PyTorch has a kernel for each of the norms. Here they are their formulas, in float32 where the input has 16 bits.
+PyTorch has a kernel for each of the norms. Here ``layer_norm`` has one; the others are their formulas, in float32 where
+the input has 16 bits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reftorch import _C
+from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._utils import refuse_integers, scalar_type_name
@@ -23,7 +24,7 @@ def _at_least_float32(input: Tensor) -> Tensor:
     return input.float() if input.dtype in (_C.float16, _C.bfloat16) else input
 
 
-def _check_dtypes(kernel: str, input: Tensor, *parameters: Tensor | None) -> None:
+def _check_dtypes(input: Tensor, *parameters: Tensor | None) -> None:
     """Parameters have the dtype of the input; those of 16-bit floats may be of float32, all of them."""
     given = [t for t in parameters if t is not None]
     if given and given[0].dtype != input.dtype:
@@ -31,7 +32,6 @@ def _check_dtypes(kernel: str, input: Tensor, *parameters: Tensor | None) -> Non
             raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
         if input.dtype not in (_C.float16, _C.bfloat16):
             raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
-    refuse_integers(input, kernel)
     for t in given:
         if t.dtype != given[0].dtype:
             raise RuntimeError(
@@ -39,18 +39,17 @@ def _check_dtypes(kernel: str, input: Tensor, *parameters: Tensor | None) -> Non
             )
 
 
-def _check_normalized_shape(op: str, input: Tensor, shape: tuple[int, ...], **affine: Tensor | None) -> None:
+def _check_normalized_shape(input: Tensor, shape: tuple[int, ...], weight: Tensor | None) -> None:
     if not shape:
         raise RuntimeError(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
             "normalized_shape = []"
         )
-    for name, tensor in affine.items():
-        if tensor is not None and tuple(tensor.shape) != shape:
-            raise RuntimeError(
-                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
-                f"{list(tensor.shape)} and normalized_shape = {list(shape)}"
-            )
+    if weight is not None and tuple(weight.shape) != shape:
+        raise RuntimeError(
+            f"Expected weight to be of same shape as normalized_shape, but got weight of shape {list(weight.shape)} "
+            f"and normalized_shape = {list(shape)}"
+        )
     if tuple(input.shape[-len(shape) :]) != shape:
         wanted = "".join(f", {size}" for size in shape)
         raise RuntimeError(
@@ -90,16 +89,7 @@ def layer_norm(
 
     Mirrors torch/nn/functional.py, ``layer_norm``.
     """
-    shape = tuple(normalized_shape)
-    _check_normalized_shape("layer_norm", input, shape, weight=weight, bias=bias)
-    _check_dtypes("LayerNormKernelImpl", input, weight, bias)
-    dims = list(range(-len(shape), 0))
-    x = _at_least_float32(input)
-    centered = x - x.mean(dims, keepdim=True)
-    result = centered * (centered.square().mean(dims, keepdim=True) + eps).rsqrt()
-    result = result if weight is None else result * weight
-    result = result if bias is None else result + bias
-    return result.to(input.dtype)
+    return _VF.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 @overridable
@@ -129,7 +119,7 @@ def rms_norm(
     Mirrors torch/nn/functional.py, ``rms_norm``.
     """
     shape = tuple(normalized_shape)
-    _check_normalized_shape("rms_norm", input, shape, weight=weight)
+    _check_normalized_shape(input, shape, weight)
     refuse_integers(input, "rms_norm")
     dims = list(range(-len(shape), 0))
     x = _at_least_float32(input)
@@ -199,7 +189,7 @@ def batch_norm(
     if input.numel() == 0:
         return _batch_norm_of_nothing(input, weight, bias)
     refuse_integers(input, "batch_norm")
-    _check_dtypes("batch_norm", input, weight, bias, running_mean, running_var)
+    _check_dtypes(input, weight, bias, running_mean, running_var)
 
     x = _at_least_float32(input)
     per_channel = [1, channels] + [1] * (input.dim() - 2)

@@ -1,0 +1,174 @@
+// Mirrors: aten/src/ATen/native/cpu/layer_norm_kernel.cpp, aten/src/ATen/native/cpu/moments_utils.h
+// The arithmetic of layer_norm and of its backward on rows x: (M, N), y = (x - mean) rstd gamma + beta. gamma, beta:
+// (N) or null, which stands for ones and zeros. The naive rung first, then the fast one: vector instructions, sums by
+// Note [Cascade].
+#pragma once
+
+#include <ATen/native/cpu/Reduce.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace reftorch::at::native {
+
+template <typename scalar_t, typename opmath_t>
+void layer_norm_rows_naive(scalar_t* y, opmath_t* mean, opmath_t* rstd, const scalar_t* x, const opmath_t* gamma,
+                           const opmath_t* beta, int64_t M, int64_t N, double eps) {
+  for (int64_t i = 0; i < M; i++, x += N, y += N) {
+    double sum = 0, squares = 0;
+    for (int64_t j = 0; j < N; j++) {
+      sum += double(opmath_t(x[j]));
+    }
+    const double center = sum / double(N);
+    for (int64_t j = 0; j < N; j++) {
+      const double distance = double(opmath_t(x[j])) - center;
+      squares += distance * distance;
+    }
+    mean[i] = opmath_t(center);
+    rstd[i] = opmath_t(1 / std::sqrt(squares / double(N) + eps));
+    for (int64_t j = 0; j < N; j++) {
+      const opmath_t normal = (opmath_t(x[j]) - mean[i]) * rstd[i];
+      y[j] = normal * (gamma != nullptr ? gamma[j] : opmath_t(1)) + (beta != nullptr ? beta[j] : opmath_t(0));
+    }
+  }
+}
+
+// With a = dy gamma and n = (x - mean) rstd: dx = rstd (a - mean(a) - n mean(a n)), dgamma = sum of dy n over the rows,
+// dbeta = sum of dy over the rows. A null among the three is not wanted.
+template <typename scalar_t, typename opmath_t>
+void layer_norm_backward_rows_naive(scalar_t* dx, opmath_t* dgamma, opmath_t* dbeta, const scalar_t* dy,
+                                    const scalar_t* x, const opmath_t* mean, const opmath_t* rstd,
+                                    const opmath_t* gamma, int64_t M, int64_t N) {
+  for (int64_t j = 0; j < N; j++) {
+    double weights = 0, biases = 0;
+    for (int64_t i = 0; i < M; i++) {
+      const int64_t at = i * N + j;
+      weights += double(opmath_t(dy[at])) * double((opmath_t(x[at]) - mean[i]) * rstd[i]);
+      biases += double(opmath_t(dy[at]));
+    }
+    if (dgamma != nullptr) {
+      dgamma[j] = opmath_t(weights);
+    }
+    if (dbeta != nullptr) {
+      dbeta[j] = opmath_t(biases);
+    }
+  }
+  for (int64_t i = 0; i < M && dx != nullptr; i++, x += N, dy += N, dx += N) {
+    double sum = 0, products = 0;
+    for (int64_t j = 0; j < N; j++) {
+      const double a = double(opmath_t(dy[j])) * (gamma != nullptr ? double(gamma[j]) : 1);
+      sum += a;
+      products += a * double((opmath_t(x[j]) - mean[i]) * rstd[i]);
+    }
+    for (int64_t j = 0; j < N; j++) {
+      const double a = double(opmath_t(dy[j])) * (gamma != nullptr ? double(gamma[j]) : 1);
+      const double normal = double((opmath_t(x[j]) - mean[i]) * rstd[i]);
+      dx[j] = opmath_t(double(rstd[i]) * (a - sum / double(N) - normal * (products / double(N))));
+    }
+  }
+}
+
+// Each row in three passes, of which the last two find it in the cache.
+template <typename scalar_t, typename opmath_t>
+TARGET_CLONES static void layer_norm_rows(scalar_t* y, opmath_t* mean, opmath_t* rstd, const scalar_t* x,
+                                          const opmath_t* gamma, const opmath_t* beta, int64_t M, int64_t N,
+                                          opmath_t eps) {
+  for (int64_t i = 0; i < M; i++, x += N, y += N) {
+    opmath_t sum = 0, squares = 0;
+    for (int64_t begin = 0; begin < N; begin += kBlock) {
+      const int64_t end = std::min(begin + kBlock, N);
+      opmath_t part = 0;
+#pragma omp simd reduction(+ : part)
+      for (int64_t j = begin; j < end; j++) {
+        part += opmath_t(x[j]);
+      }
+      sum += part;
+    }
+    const opmath_t center = sum / opmath_t(N);
+    for (int64_t begin = 0; begin < N; begin += kBlock) {
+      const int64_t end = std::min(begin + kBlock, N);
+      opmath_t part = 0;
+#pragma omp simd reduction(+ : part)
+      for (int64_t j = begin; j < end; j++) {
+        const opmath_t distance = opmath_t(x[j]) - center;
+        part += distance * distance;
+      }
+      squares += part;
+    }
+    const opmath_t scale = opmath_t(1) / std::sqrt(squares / opmath_t(N) + eps);
+    mean[i] = center;
+    rstd[i] = scale;
+    if (gamma != nullptr && beta != nullptr) { // the usual case, without a question in the loop
+#pragma omp simd
+      for (int64_t j = 0; j < N; j++) {
+        y[j] = (opmath_t(x[j]) - center) * scale * gamma[j] + beta[j];
+      }
+    } else {
+      for (int64_t j = 0; j < N; j++) {
+        const opmath_t normal = (opmath_t(x[j]) - center) * scale;
+        y[j] = normal * (gamma != nullptr ? gamma[j] : opmath_t(1)) + (beta != nullptr ? beta[j] : opmath_t(0));
+      }
+    }
+  }
+}
+
+template <typename scalar_t, typename opmath_t>
+TARGET_CLONES static void layer_norm_backward_rows(scalar_t* dx, const scalar_t* dy, const scalar_t* x,
+                                                   const opmath_t* mean, const opmath_t* rstd, const opmath_t* gamma,
+                                                   int64_t M, int64_t N) {
+  for (int64_t i = 0; i < M; i++, x += N, dy += N, dx += N) {
+    const opmath_t center = mean[i], scale = rstd[i];
+    opmath_t sum = 0, products = 0;
+    for (int64_t begin = 0; begin < N; begin += kBlock) {
+      const int64_t end = std::min(begin + kBlock, N);
+      opmath_t part = 0, product = 0;
+#pragma omp simd reduction(+ : part, product)
+      for (int64_t j = begin; j < end; j++) {
+        const opmath_t a = gamma != nullptr ? opmath_t(dy[j]) * gamma[j] : opmath_t(dy[j]);
+        part += a;
+        product += a * ((opmath_t(x[j]) - center) * scale);
+      }
+      sum += part;
+      products += product;
+    }
+    const opmath_t mean_of_a = sum / opmath_t(N), mean_of_products = products / opmath_t(N);
+#pragma omp simd
+    for (int64_t j = 0; j < N; j++) {
+      const opmath_t a = gamma != nullptr ? opmath_t(dy[j]) * gamma[j] : opmath_t(dy[j]);
+      dx[j] = scale * (a - mean_of_a - (opmath_t(x[j]) - center) * scale * mean_of_products);
+    }
+  }
+}
+
+// The columns [first, first + width) of dgamma and dbeta, width <= kStrip.
+template <typename scalar_t, typename opmath_t>
+TARGET_CLONES static void layer_norm_backward_columns(opmath_t* dgamma, opmath_t* dbeta, const scalar_t* dy,
+                                                      const scalar_t* x, const opmath_t* mean, const opmath_t* rstd,
+                                                      int64_t M, int64_t N, int64_t first, int64_t width) {
+  constexpr int64_t kRows = 128; // are summed before they meet the large sums
+  opmath_t weights[kStrip] = {}, biases[kStrip] = {};
+  for (int64_t begin = 0; begin < M; begin += kRows) {
+    opmath_t weight[kStrip] = {}, bias[kStrip] = {};
+    for (int64_t i = begin; i < std::min(begin + kRows, M); i++) {
+      const scalar_t *row = x + i * N + first, *grad = dy + i * N + first;
+      const opmath_t center = mean[i], scale = rstd[i];
+#pragma omp simd
+      for (int64_t j = 0; j < width; j++) {
+        weight[j] += opmath_t(grad[j]) * ((opmath_t(row[j]) - center) * scale);
+        bias[j] += opmath_t(grad[j]);
+      }
+    }
+    for (int64_t j = 0; j < width; j++) {
+      weights[j] += weight[j];
+      biases[j] += bias[j];
+    }
+  }
+  if (dgamma != nullptr) {
+    std::copy_n(weights, width, dgamma + first);
+  }
+  if (dbeta != nullptr) {
+    std::copy_n(biases, width, dbeta + first);
+  }
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,66 @@
+// Mirrors: aten/src/ATen/native/cpu/layer_norm_kernel.cpp
+// The arithmetic is in LayerNormRows.h; here it is spread over dtypes and threads. Left out: rms_norm.
+#include <ATen/native/cpu/LayerNormRows.h>
+#include <ATen/native/layer_norm.h>
+
+namespace reftorch::at::native {
+namespace {
+
+template <typename T>
+T* data_or_null(const Tensor& t) {
+  return t.defined() ? t.data_ptr<T>() : nullptr;
+}
+
+// So many rows, or columns of so many elements, that they are worth a thread.
+int64_t grain_of(int64_t size) {
+  return std::max<int64_t>(1, internal::GRAIN_SIZE / std::max<int64_t>(size, 1));
+}
+
+void layer_norm_kernel_impl(const Tensor& output, const Tensor& mean, const Tensor& rstd, const Tensor& input,
+                            const Tensor& weight, const Tensor& bias, int64_t M, int64_t N, double eps) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(input.scalar_type(), "LayerNormKernelImpl", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    const scalar_t* x = input.data_ptr<scalar_t>();
+    scalar_t* y = output.data_ptr<scalar_t>();
+    opmath_t *means = mean.data_ptr<opmath_t>(), *rstds = rstd.data_ptr<opmath_t>();
+    const opmath_t *gamma = data_or_null<opmath_t>(weight), *beta = data_or_null<opmath_t>(bias);
+    parallel_for(0, M, grain_of(N), [&](int64_t lo, int64_t hi) {
+      layer_norm_rows<scalar_t, opmath_t>(y + lo * N, means + lo, rstds + lo, x + lo * N, gamma, beta, hi - lo, N,
+                                          opmath_t(eps));
+    });
+  });
+}
+
+void layer_norm_backward_kernel_impl(const Tensor& grad_input, const Tensor& grad_weight, const Tensor& grad_bias,
+                                     const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& rstd,
+                                     const Tensor& weight, int64_t M, int64_t N) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(input.scalar_type(), "LayerNormBackwardKernelImpl", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    const scalar_t *dy = grad.data_ptr<scalar_t>(), *x = input.data_ptr<scalar_t>();
+    const opmath_t *means = mean.data_ptr<opmath_t>(), *rstds = rstd.data_ptr<opmath_t>();
+    const opmath_t* gamma = data_or_null<opmath_t>(weight);
+    opmath_t *dgamma = data_or_null<opmath_t>(grad_weight), *dbeta = data_or_null<opmath_t>(grad_bias);
+    if (scalar_t* dx = data_or_null<scalar_t>(grad_input); dx != nullptr) {
+      parallel_for(0, M, grain_of(N), [&](int64_t lo, int64_t hi) {
+        layer_norm_backward_rows<scalar_t, opmath_t>(dx + lo * N, dy + lo * N, x + lo * N, means + lo, rstds + lo,
+                                                     gamma, hi - lo, N);
+      });
+    }
+    if (dgamma != nullptr || dbeta != nullptr) {
+      const int64_t strips = (N + kStrip - 1) / kStrip;
+      parallel_for(0, strips, grain_of(M * kStrip), [&](int64_t lo, int64_t hi) {
+        for (int64_t first = lo * kStrip; first < std::min(hi * kStrip, N); first += kStrip) {
+          layer_norm_backward_columns<scalar_t, opmath_t>(dgamma, dbeta, dy, x, means, rstds, M, N, first,
+                                                          std::min(kStrip, N - first));
+        }
+      });
+    }
+  });
+}
+
+} // namespace
+
+REGISTER_DISPATCH(LayerNormKernel, layer_norm_kernel_impl)
+REGISTER_DISPATCH(LayerNormBackwardKernel, layer_norm_backward_kernel_impl)
+
+} // namespace reftorch::at::native

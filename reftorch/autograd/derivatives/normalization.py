@@ -1,0 +1,60 @@
+"""Normalization.
+
+Mirrors: tools/autograd/derivatives.yaml (native_layer_norm), torch/csrc/autograd/FunctionsManual.cpp
+Leaves out: batch_norm and rms_norm, which are made of other ops.
+"""
+
+from typing import Any
+
+from reftorch import _C
+from reftorch.autograd.derivatives import derivative
+
+_fn, _nn = _C._VariableFunctions, _C._nn
+
+
+# Mean and rstd are there for the backward: nothing is differentiated through them.
+@derivative("native_layer_norm", inputs=["input", "weight", "bias"], output_differentiability=[True, False, False])
+def native_layer_norm(
+    grad: Any, input: Any, normalized_shape: Any, weight: Any, bias: Any, result1: Any, result2: Any,
+    needs_input_grad: Any,
+) -> Any:  # fmt: skip
+    return _nn.native_layer_norm_backward(
+        grad, input, normalized_shape, result1, result2, weight, bias, list(needs_input_grad)
+    )
+
+
+@derivative("native_layer_norm_backward", inputs=["grad_out", "input", "weight", "bias"])
+def native_layer_norm_backward(
+    grads: Any, grad_out: Any, input: Any, normalized_shape: Any, rstd: Any, weight: Any, needs_input_grad: Any
+) -> Any:
+    """With n the normalized input, a = grad_out weight and P(u) = rstd (u - mean(u) - n mean(u n)), which is its own
+    transpose, the op's results are P(a), and the sums of grad_out n and of grad_out over the rows."""
+    inner = list(range(-len(normalized_shape), 0))
+    outer = list(range(input.dim() - len(normalized_shape)))
+
+    def mean(t: Any) -> Any:
+        return t.mean(inner, keepdim=True)
+
+    # rstd depends on the input, which a third derivative has to see: eps is what the saved one has above the variance.
+    centered = input - mean(input)
+    variance = mean(centered * centered)
+    rstd = (variance + (rstd**-2 - variance).detach()).rsqrt()
+    normal = centered * rstd
+
+    def project(u: Any) -> Any:
+        return rstd * (u - mean(u) - normal * mean(u * normal))
+
+    u, v, w = grads
+    a = grad_out if weight is None else grad_out * weight
+    projected = project(u)
+    result: list[Any] = [None, None, None, None]  # nothing depends on the bias
+    if needs_input_grad[0]:
+        result[0] = (projected if weight is None else projected * weight) + v * normal + w
+    if needs_input_grad[1]:
+        through_a = project(a)
+        result[1] = project(v * grad_out) - rstd * (
+            mean(u * normal) * through_a + mean(a * normal) * projected + normal * mean(u * through_a)
+        )
+    if needs_input_grad[2]:
+        result[2] = (grad_out * projected).sum(outer) if outer else grad_out * projected
+    return tuple(result)
