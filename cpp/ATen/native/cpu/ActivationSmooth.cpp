@@ -21,9 +21,43 @@ VECTOR_MATH T vec_sigmoid(T x) {
 
 constexpr double kSqrtHalf = 0.70710678118654752440, kDensityAtZero = 0.39894228040143267794; // 1 / sqrt(2 pi)
 
-template <typename T>
-VECTOR_MATH T normal_cdf(T x) {
-  return T(0.5) * (T(1) + vec_erf(x * T(kSqrtHalf)));
+// The two factors of what is left of Phi beyond |x|: power = e^(-x^2 / 2), and a quotient that changes slowly.
+struct NormalTail {
+  float power, quotient;
+};
+// The quotient up to 6 by a polynomial, a minimax fit of degree 12; past that the power is less than float tells from
+// 0.
+VECTOR_MATH NormalTail normal_tail(float x) {
+  const float ax = std::fabs(x), t = ax > 6.f ? 6.f : ax;
+  const float quotient =
+      horner(t, 3.716353802474259e-08f, -1.1188021744601429e-06f, 1.5157347661443055e-05f, -0.0001236589450854808f,
+             0.0006897817901785178f, -0.0028546929825097322f, 0.009366432204842567f, -0.02579215168952942f,
+             0.062099799513816833f, -0.13286171853542328f, 0.24998162686824799f, -0.39894115924835205f, 0.5f);
+  return {vec_exp(-0.5f * x * x), quotient};
+}
+
+VECTOR_MATH float normal_cdf(float x, const NormalTail& tail) {
+  const float rest = tail.power * tail.quotient;
+  return x < 0.f ? rest : 1.f - rest;
+}
+VECTOR_MATH double normal_cdf(double x) {
+  return 0.5 * (1. + std::erf(x * kSqrtHalf));
+}
+
+VECTOR_MATH float exact_gelu(float x) {
+  return x * normal_cdf(x, normal_tail(x));
+}
+VECTOR_MATH double exact_gelu(double x) {
+  return x * normal_cdf(x);
+}
+
+// Phi(x) + x phi(x): the density has the tail's exponential.
+VECTOR_MATH float exact_gelu_slope(float x) {
+  const NormalTail tail = normal_tail(x);
+  return normal_cdf(x, tail) + x * float(kDensityAtZero) * tail.power;
+}
+VECTOR_MATH double exact_gelu_slope(double x) {
+  return normal_cdf(x) + x * kDensityAtZero * vec_exp(-0.5 * x * x);
 }
 
 // Its approximation: tanh of u(x) = sqrt(2 / pi) (x + 0.044715 x^3).
@@ -36,7 +70,7 @@ VECTOR_MATH T tanh_of_u(T x) {
 
 void gelu_kernel(TensorIterator& iter, GeluType approximate) {
   if (approximate == GeluType::None) {
-    unary_float_kernel(iter, "GeluKernelImpl", [](auto x) { return x * normal_cdf(x); });
+    unary_float_kernel(iter, "GeluKernelImpl", [](auto x) { return exact_gelu(x); });
   } else {
     unary_float_kernel(iter, "GeluKernelImpl", [](auto x) {
       using T = decltype(x);
@@ -47,10 +81,7 @@ void gelu_kernel(TensorIterator& iter, GeluType approximate) {
 
 void gelu_backward_kernel(TensorIterator& iter, GeluType approximate) {
   if (approximate == GeluType::None) {
-    binary_float_kernel(iter, "GeluBackwardKernelImpl", [](auto grad, auto x) {
-      using T = decltype(x);
-      return grad * (normal_cdf(x) + x * T(kDensityAtZero) * vec_exp(T(-0.5) * x * x));
-    });
+    binary_float_kernel(iter, "GeluBackwardKernelImpl", [](auto grad, auto x) { return grad * exact_gelu_slope(x); });
   } else {
     binary_float_kernel(iter, "GeluBackwardKernelImpl", [](auto grad, auto x) {
       using T = decltype(x);
