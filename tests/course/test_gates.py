@@ -6,6 +6,7 @@ Mirrors: nothing in PyTorch: PyTorch ships no course.
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterator
 
@@ -16,6 +17,7 @@ from course._tools.exercises import (
     MARKS,
     all_exercises,
     exercises_of,
+    find_exercise,
     learners_notebook,
     solution,
     solved_cells,
@@ -126,6 +128,31 @@ def test_a_check_uses_what_the_learner_wrote_and_no_solution(number):
     used = {node.id for node in ast.walk(check) if isinstance(node, ast.Name)}
     assert written & used
     assert "_solutions" not in exercise.check.source
+
+
+def names_in(source: str) -> tuple[set[str], set[str]]:
+    """The names that a cell makes, and those that it uses."""
+    made, used = set(), set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Name):
+            (used if isinstance(node.ctx, ast.Load) else made).add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            made.add(node.name)
+        elif isinstance(node, ast.arg):
+            made.add(node.arg)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            made |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+    return made, used
+
+
+@by_exercise
+def test_an_exercise_needs_no_cell_of_another(number):
+    """Who checks only the last exercise must not meet a name that the check of another would have made."""
+    chapter, exercise = find_exercise(number)
+    setup = [cell for cell in solved_cells(chapter) if cell.kind == "code" and "exercise" not in cell.attributes]
+    own = [cell for role in ("given", "answer", "check") for cell in exercise.cells.get(role, [])]
+    made, used = zip(*(names_in(solution(cell.source)) for cell in [*setup, *own] if cell.kind == "code"), strict=True)
+    assert set().union(*used) - set().union(*made) - set(dir(builtins)) == set()
 
 
 def imports_of(source: str) -> set[str]:

@@ -255,7 +255,7 @@ def recorded() -> tuple[str, str]:
 
 
 # %% exercise="03.5" role="check"
-from course._tools.trees import callers
+from course._tools.trees import called, callers
 
 with check("03.5", "what a gradient adds to the way") as c:
     function, node = recorded()

@@ -21,6 +21,7 @@ from pathlib import Path
 import reftorch as torch
 from course._tools import check, course, show_source
 from course._tools.layout import ROOT
+from course._tools.trees import called
 from reftorch.debug import call_tree
 
 # %% [markdown] exercise="04.1" role="task" kind="read" title="where the breakpoint must go"
@@ -55,9 +56,6 @@ def kernels() -> dict[str, list[str]]:
 
 
 # %% exercise="04.1" role="check"
-from course._tools.trees import called
-
-
 def kernels_that_run(call):
     x, y = torch.tensor([[-1.0, 2.0], [3.0, 4.0]]), torch.tensor([0.5, 2.0])
     with call_tree() as tree:
