@@ -57,18 +57,22 @@ class Listing:
         lexer = PythonLexer(stripnl=False) if self.path.endswith(".py") else CppLexer(stripnl=False)
         code = highlight(self.text, lexer, HtmlFormatter(noclasses=True, nowrap=True, style="friendly"))
         numbers = "\n".join(str(number) for number in range(self.first, self.last + 1))
+        # A listing is light in a dark JupyterLab too, so all that is in it says its colour: no theme may.
+        header = (
+            f"<b>{link(self.path, f'{self.path}:{self.first}', line=self.first)}</b>"
+            f" &nbsp; {html.escape(self.name)}"
+            f'<span style="float:right">{_aside(self.mirrors)}</span>'
+        ).replace("<a ", '<a style="color:#0550ae" ')
         column = "margin:0;padding:8px 10px;font-size:12px;line-height:1.45;white-space:pre;background:none;border:0"
         return (
             '<!-- listing --><div style="border:1px solid #c9d1d9;border-radius:6px;background:#fff;color:#1f2328;'
             'max-width:100%;overflow-x:auto">'
             '<div style="padding:6px 10px;border-bottom:1px solid #d8dee4;background:#f6f8fa;font-size:12px;'
             'overflow:hidden">'
-            f"<b>{link(self.path, f'{self.path}:{self.first}', line=self.first)}</b>"
-            f" &nbsp; {html.escape(self.name)}"
-            f'<span style="float:right">{_aside(self.mirrors)}</span></div>'
+            f"{header}</div>"
             '<div style="display:flex">'
             f'<pre style="{column};color:#8c959f;text-align:right;user-select:none">{numbers}</pre>'
-            f'<pre style="{column};flex:1">{code}</pre></div></div><!-- /listing -->'
+            f'<pre style="{column};color:#1f2328;flex:1">{code}</pre></div></div><!-- /listing -->'
         )
 
 

@@ -27,12 +27,13 @@ SCRUBBED = [
     (re.compile(r"\S*/(lib/python3\.\d+/)"), r"\1"),
     (re.compile(r"\n*\[Switching to Thread[^\]]*\]|\[Inferior \d+[^\]]*\]"), ""),
 ]
+# JupyterLab takes what asks its theme out of a notebook that it does not trust yet; there the plain value is left.
 STYLE = (
-    "border-left:3px solid var(--jp-brand-color1,#1976d2);padding:2px 0 2px 10px;margin:4px 0;"
-    "font-family:var(--jp-code-font-family,monospace);font-size:12px;line-height:1.4"
+    "border-left:3px solid #1976d2;border-left:3px solid var(--jp-brand-color1,#1976d2);padding:2px 0 2px 10px;"
+    "margin:4px 0;font-family:monospace;font-family:var(--jp-code-font-family,monospace);font-size:12px;line-height:1.4"
 )
-MARK = "background:var(--jp-warn-color3,#ffe0b2);color:var(--jp-ui-font-color1,#000)"
-DIM = "color:var(--jp-ui-font-color2,#666)"
+MARK = "background:#ffe0b2;background:var(--jp-warn-color3,#ffe0b2);color:#000;color:var(--jp-ui-font-color1,#000)"
+DIM = "color:#888;color:var(--jp-ui-font-color2,#666)"
 
 
 def scrub(text: str) -> str:

@@ -12,13 +12,13 @@ from reftorch import _C, _VF
 from reftorch import _functional_noise as _torch
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-from reftorch._utils import _TENSOR_NAMES
+from reftorch._utils import scalar_type_name
 
 __all__ = ["scaled_dot_product_attention"]
 
 
 def _name(tensor: Tensor) -> str:
-    return _TENSOR_NAMES[str(tensor.dtype).removeprefix("torch.")].lower()
+    return scalar_type_name(tensor.dtype).lower()
 
 
 def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, is_causal: bool) -> None:

@@ -6,6 +6,7 @@ Mirrors: nothing in PyTorch: PyTorch ships no course.
 from __future__ import annotations
 
 import doctest
+import re
 
 import pytest
 
@@ -142,3 +143,11 @@ def test_a_file_without_its_mirrors_line_is_an_error(root):
     (root / "bare.cpp").write_text("int f() {}\n")
     with pytest.raises(LookupError, match="Mirrors"):
         show_source("bare.cpp", "f")
+
+
+def test_a_listing_says_every_colour_itself():
+    """It stays light in a dark JupyterLab, whose theme would set code and links in white and light blue."""
+    html = show_source("course/_tools/layout.py", "Chapter.number")._repr_mimebundle_()[0]["text/html"]
+    tags = re.findall(r"<(?:pre|a)\b[^>]*>", html)
+    assert len(tags) >= 3
+    assert [tag for tag in tags if not re.search(r'[";]color:#', tag)] == []
