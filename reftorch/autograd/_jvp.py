@@ -103,7 +103,13 @@ def _linear(call: _Call, tangents: list[Any]) -> list[Any]:
             return arg
         return _fn.zeros_like(arg) if tangent is None else tangent
 
-    made = _C._functorch._call_op(call.name, [tangent_or_zero(a, t) for a, t in zip(call.args, tangents, strict=True)])
+    made = _C._functorch._call_op(
+        call.name,
+        [
+            arg if name == "index" else tangent_or_zero(arg, tangent)
+            for name, arg, tangent in zip(call.names, call.args, tangents, strict=True)
+        ],
+    )
     return list(made) if isinstance(made, (tuple, list)) else [made]
 
 

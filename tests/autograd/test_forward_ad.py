@@ -391,3 +391,18 @@ def test_a_function_without_jvp_says_so():
 
     with fwAD.dual_level(), pytest.raises(NotImplementedError, match="You must implement the jvp function"):
         Plain.apply(made_dual(1.0))
+
+
+@pytest.mark.parametrize("name", ["scatter", "scatter_add", "scatter_", "scatter_add_"])
+def test_a_source_larger_than_the_index(name, real_torch):
+    """The op reads a part of it. Backward refuses that, as torch's does; forward has nothing against it."""
+
+    def tangents(lib):
+        values = lib.arange(9.0).reshape(3, 3)
+        index = lib.tensor([[0], [2], [2]])
+        with lib.autograd.forward_ad.dual_level():
+            dual, source = (lib.autograd.forward_ad.make_dual(x, x.sin()) for x in (values, values.exp()))
+            result = getattr(dual * 1, name)(1, index, source)
+            return lib.autograd.forward_ad.unpack_dual(result).tangent.numpy()
+
+    np.testing.assert_allclose(tangents(torch), tangents(real_torch), rtol=1e-6)

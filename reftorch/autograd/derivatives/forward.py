@@ -9,14 +9,15 @@ Leaves out: forward formulas of their own.
 
 __all__ = ["ELEMENT_WISE", "LINEAR"]
 
-# The op itself, called on the tangents, gives the tangent: it is linear in all its tensors at once.
+# The op itself, called on the tangents, gives the tangent: it is linear in all its tensors at once, but for `index`.
 _LINEAR = """
     neg view _unsafe_view alias expand t transpose.int unsqueeze squeeze squeeze.dim squeeze.dims permute
     select.int slice.Tensor diagonal unbind.int split.Tensor split_with_sizes unsafe_split.Tensor
     unsafe_split_with_sizes unfold flip roll rot90 repeat tril triu diag_embed trace cat stack block_diag clone
     _to_copy as_strided sum sum.dim_IntList mean mean.dim cumsum select_backward slice_backward
     diagonal_backward unfold_backward add.Tensor sub.Tensor rsub.Tensor slice_scatter select_scatter
-    diagonal_scatter as_strided_scatter t_ transpose_ unsqueeze_ squeeze_ squeeze_.dim squeeze_.dims
+    diagonal_scatter as_strided_scatter gather scatter.src scatter_add index_select index_add t_ transpose_
+    unsqueeze_ squeeze_ squeeze_.dim squeeze_.dims
 """
 
 # The result's element depends on the arguments' elements at its own place only, so the Jacobian is diagonal and its own
