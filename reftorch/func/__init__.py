@@ -27,7 +27,7 @@ rows there are:
     True
 
 Mirrors: torch/func/__init__.py
-Leaves out: ``rearrange``, and ``replace_all_batch_norm_modules_``, there being no such modules.
+Leaves out: ``replace_all_batch_norm_modules_``, there being no such modules.
 """
 
 from reftorch._functorch import autograd_function  # noqa: F401  it says what a custom Function does
@@ -41,6 +41,7 @@ from reftorch._functorch.eager_transforms import (
 )
 from reftorch._functorch.functional_call import functional_call, stack_module_state
 from reftorch._functorch.jacobians import hessian, jacfwd, jacrev
+from reftorch._functorch.rearrange import rearrange
 from reftorch._functorch.vmap import vmap
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "rearrange",
     "stack_module_state",
     "vjp",
     "vmap",
