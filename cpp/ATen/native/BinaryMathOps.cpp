@@ -31,8 +31,12 @@ static void binary_float_op_out(const Tensor& self, const Tensor& other, Tensor&
 
 // out = self * 2^other. By whole numbers a float is shifted, which is exact; otherwise the power is taken first.
 static void ldexp_out(const Tensor& self, const Tensor& other, Tensor& out) {
-  if (!self.is_floating_point() || other.is_floating_point()) {
+  if (!self.is_floating_point()) {
     binary_op_out<mul_stub>(self, at::pow(Scalar(2.), other), out);
+    return;
+  }
+  if (other.is_floating_point()) { // two numbers meet in the wider dtype
+    binary_op_out<mul_stub>(self, at::pow(detail::scalar_tensor(2., self.scalar_type()), other), out);
     return;
   }
   TORCH_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(), "ldexp expects out of dtype ",
