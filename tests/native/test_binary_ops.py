@@ -101,3 +101,26 @@ def test_smallest_integer_divided_by_minus_one_does_not_trap() -> None:
     assert (smallest // -1).item() == -(2**63)
     assert (smallest % -1).item() == 0
     assert reftorch.div(smallest, -1, rounding_mode="trunc").item() == -(2**63)
+
+
+NUMBERS_BESIDE_16_BITS = {
+    "mul": lambda t, a, b: a * 0.1,
+    "mul by what float16 has not": lambda t, a, b: a * 1e5,
+    "div": lambda t, a, b: a / 0.3,
+    "div trunc": lambda t, a, b: t.div(a, 0.3, rounding_mode="trunc"),
+    "div floor": lambda t, a, b: t.div(a, 0.3, rounding_mode="floor"),
+    "alpha": lambda t, a, b: t.add(a, b, alpha=0.3),
+    "add": lambda t, a, b: a + 0.1,
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", NUMBERS_BESIDE_16_BITS)
+def test_which_numbers_are_rounded_to_16_bits(name: str, dtype: str, real_torch: Any) -> None:
+    """A factor and a divisor are not, alpha and what is added are: every bit is torch's."""
+    results = []
+    for t in (reftorch, real_torch):
+        a = (t.arange(64.0) * 7.3 - 200).to(getattr(t, dtype))
+        b = (t.arange(64.0) * -3.1 + 90).to(getattr(t, dtype))
+        results.append(NUMBERS_BESIDE_16_BITS[name](t, a, b).tolist())
+    assert results[0] == results[1]

@@ -3,6 +3,7 @@
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/cpu/TwoRungs.h>
 #include <ATen/native/cpu/VectorMathWide.h>
+#include <ATen/native/cpu/WideNumber.h>
 
 #include <cmath>
 
@@ -10,6 +11,9 @@ namespace reftorch::at::native {
 namespace {
 
 void div_true_kernel(TensorIterator& iter) {
+  if (wide_number_kernel(iter, "div_cpu_reduced_float", [](float a, float b) { return a / b; })) {
+    return;
+  }
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "div_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
     cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t b) -> opmath_t { return a / b; });
@@ -69,6 +73,9 @@ void div_trunc_kernel(TensorIterator& iter) {
     });
     return;
   }
+  if (wide_number_kernel(iter, "div_trunc_cpu_reduced_float", [](float a, float b) { return std::trunc(a / b); })) {
+    return;
+  }
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "div_trunc_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
     cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t b) -> opmath_t {
@@ -83,6 +90,10 @@ void div_floor_kernel(TensorIterator& iter) {
     AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "div_floor_cpu", [&] {
       cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return div_floor_integer(a, b); });
     });
+    return;
+  }
+  if (wide_number_kernel(iter, "div_floor_cpu_reduced_float",
+                         [](float a, float b) { return div_floor_floating(a, b, std::fmod(a, b)); })) {
     return;
   }
   floating_remainder_kernel(iter, "div_floor_cpu",

@@ -3,6 +3,7 @@
 // BinaryCompareKernel.cpp, bits in BinaryLogicOpsKernel.cpp.
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/cpu/Loops.h>
+#include <ATen/native/cpu/WideNumber.h>
 
 namespace reftorch::at::native {
 namespace {
@@ -18,6 +19,9 @@ void add_kernel(TensorIterator& iter, const Scalar& alpha_scalar) {
 void mul_kernel(TensorIterator& iter) {
   if (iter.dtype() == kBool) {
     cpu_kernel(iter, [](bool a, bool b) -> bool { return a && b; });
+    return;
+  }
+  if (wide_number_kernel(iter, "mul_cpu_reduced_float", [](float a, float b) { return a * b; })) {
     return;
   }
   AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "mul_cpu", [&] {

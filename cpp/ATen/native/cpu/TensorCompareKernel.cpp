@@ -34,8 +34,8 @@ void clamp_scalar_kernel(TensorIterator& iter, const std::optional<Scalar>& min_
                          const std::optional<Scalar>& max_scalar) {
   AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "clamp_scalar_kernel_impl", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    const opmath_t min = min_scalar.has_value() ? min_scalar->to<opmath_t>() : lower_bound<opmath_t>();
-    const opmath_t max = max_scalar.has_value() ? max_scalar->to<opmath_t>() : upper_bound<opmath_t>();
+    const opmath_t min = min_scalar.has_value() ? opmath_t(min_scalar->to<scalar_t>()) : lower_bound<opmath_t>();
+    const opmath_t max = max_scalar.has_value() ? opmath_t(max_scalar->to<scalar_t>()) : upper_bound<opmath_t>();
     cpu_kernel<scalar_t>(iter, [min, max](opmath_t a) -> opmath_t { return clamp(a, min, max); });
   });
 }

@@ -1,0 +1,23 @@
+// Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp (opmath_t b = iter.original_scalar_value)
+// A number as the second operand of 16-bit floats keeps its precision: 0.1 is not rounded to 16 bits before it
+// multiplies, and 1e5, which float16 does not have, is not infinite.
+#pragma once
+
+#include <ATen/native/cpu/Loops.h>
+
+namespace reftorch::at::native {
+
+// out = op(a, b) in float, where b is one number and the dtype a 16-bit float; otherwise nothing, and false.
+template <typename Op>
+bool wide_number_kernel(TensorIterator& iter, const char* name, const Op& op) {
+  if (!c10::isReducedFloatingType(iter.dtype()) || iter.input(1).numel() != 1) {
+    return false;
+  }
+  const auto b = static_cast<float>(iter.input(1).item().toDouble());
+  AT_DISPATCH_SWITCH(iter.dtype(), name, AT_DISPATCH_CASE_REDUCED_FLOATING([&] {
+                       cpu_kernel(iter, [b, op](scalar_t a, scalar_t) -> scalar_t { return op(float(a), b); });
+                     }));
+  return true;
+}
+
+} // namespace reftorch::at::native
