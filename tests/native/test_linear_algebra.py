@@ -102,6 +102,11 @@ RESULTS: dict[str, Program] = {
     "addmm_": lambda t: numbers(t, 2, 4).addmm_(numbers(t, 2, 3), numbers(t, 3, 4), alpha=0.5),
     "addmm_ transposed": lambda t: numbers(t, 4, 2).t().addmm_(numbers(t, 2, 3), numbers(t, 3, 4)),
     "addmm k 0": lambda t: t.addmm(numbers(t, 2, 4), t.zeros(2, 0), t.zeros(0, 4), beta=3),
+    "bmm of nothing and another dtype": lambda t: [
+        t.bmm(t.zeros(2, 2, 0), t.zeros(2, 0, 3, dtype=t.int16)),
+        t.bmm(t.zeros(0, 2, 3, dtype=t.bool), t.zeros(0, 3, 2)),
+        t.einsum("c,cad->", t.zeros(0, dtype=t.uint8), t.zeros(0, 3, 1, dtype=t.uint8)),
+    ],
     "baddbmm": lambda t: t.baddbmm(numbers(t, 4), numbers(t, 2, 3, 5), numbers(t, 2, 5, 4), beta=0.5, alpha=2),
     "bmm transposed": lambda t: t.bmm(numbers(t, 2, 3, 4).transpose(1, 2), numbers(t, 2, 5, 3).transpose(1, 2)),
     "bmm of permuted batches": lambda t: t.bmm(
@@ -137,6 +142,7 @@ ERRORS: dict[str, Program] = {
     "addmm shapes": lambda t: t.addmm(t.zeros(2, 3), t.zeros(2, 3), t.zeros(2, 3)),
     "addmm self": lambda t: t.addmm(t.zeros(2, 3), t.zeros(2, 3), t.zeros(3, 4)),
     "addmm dtypes": lambda t: t.addmm(t.zeros(2, 4, dtype=t.float64), t.zeros(2, 3), t.zeros(3, 4)),
+    "bmm of bools": lambda t: t.bmm(t.ones(2, 3, 4).bool(), t.zeros(2, 4, 3)),
     "bmm batch1": lambda t: t.bmm(t.zeros(2, 3), t.zeros(2, 3)),
     "bmm batch2": lambda t: t.bmm(t.zeros(2, 3, 4), t.zeros(2, 3)),
     "bmm batches": lambda t: t.bmm(t.zeros(2, 3, 4), t.zeros(3, 4, 3)),

@@ -121,7 +121,7 @@ static void baddbmm_impl(const char* name, const Tensor& result, const Tensor& b
   const Tensor c = result.contiguous();
   const MatrixLayout a = matrix_layout(batch1), b = matrix_layout(batch2);
   const int64_t batches = c.sizes()[0], m = c.sizes()[1], n = c.sizes()[2], k = batch1.sizes()[2];
-  AT_DISPATCH_ALL_NUMBERS(result.scalar_type(), name, [&] {
+  AT_DISPATCH_ALL_NUMBERS(batch1.scalar_type(), name, [&] {
     using opmath_t = opmath_type<scalar_t>;
     const int64_t grain = std::max<int64_t>((int64_t(1) << 20) / std::max<int64_t>(m * n * k, 1), 1);
     at::parallel_for(0, batches, grain, [&](int64_t begin, int64_t end) {
@@ -141,9 +141,11 @@ static void baddbmm_impl(const char* name, const Tensor& result, const Tensor& b
 
 static void bmm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
   check_bmm(self, mat2);
-  TORCH_CHECK(self.scalar_type() == mat2.scalar_type(), "expected scalar type ", self.scalar_type(), " but found ",
-              mat2.scalar_type());
-  prepare_output(out, {self.sizes()[0], self.sizes()[1], mat2.sizes()[2]}, self);
+  // Of nothing there is a product whatever the dtypes are; of bools there is none, which the kernel says.
+  const bool nothing = self.numel() == 0 || mat2.numel() == 0;
+  TORCH_CHECK(nothing || self.scalar_type() == kBool || self.scalar_type() == mat2.scalar_type(),
+              "expected scalar type ", self.scalar_type(), " but found ", mat2.scalar_type());
+  prepare_output(out, {self.sizes()[0], self.sizes()[1], mat2.sizes()[2]}, mat2);
   baddbmm_impl("bmm", out, self, mat2, /*beta=*/0, /*alpha=*/1);
 }
 
