@@ -3,6 +3,7 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
+#include <ATen/TensorUtils.h>
 
 namespace reftorch::at {
 
@@ -74,9 +75,10 @@ Tensor cast_to_dtype(const Tensor& self, ScalarType dtype) {
   if (self.dim() == 0 && self.device().is_cpu()) { // a number needs no kernel
     return detail::scalar_tensor(self.item(), dtype);
   }
-  Tensor cast = self.unsafeGetTensorImpl()->is_non_overlapping_and_dense()
-                    ? detail::empty_strided_generic(self.sizes(), self.strides(), dtype, self.device())
-                    : detail::empty_generic(self.sizes(), dtype, self.device());
+  const bool dense = self.unsafeGetTensorImpl()->is_non_overlapping_and_dense();
+  const DimVector strides =
+      dense ? DimVector(self.strides()) : detail::infer_dense_strides(self.sizes(), self.strides());
+  Tensor cast = detail::empty_strided_generic(self.sizes(), strides, dtype, self.device());
   return at::copy_(cast, self);
 }
 

@@ -85,6 +85,16 @@ torch.add(last, x, out=torch.empty(0))
 last.new_zeros(2, 3)
 torch.rand_like(last) * 0
 last.dim_order()
+x.transpose(1, 3)[:, ::2].int() + 0.5
+x.transpose(1, 3)[:, ::2].int().sin()
+x.int().transpose(1, 3)[:, ::2] + 0.5
+x.int().transpose(1, 3)[:, ::2].sin()
+x.int().transpose(1, 3)[:, ::2] < 0.5
+x.int().transpose(1, 3)[:, ::2, :1] + x[:, :3, :1].transpose(1, 3)[..., :3]
+x.int().as_strided((3, 3), (2, 6)) < 2.5
+x.as_strided((1, 3, 1), (2, 1, 3))[[0, 0]]
+x.int().as_strided((3, 1, 2, 1), (2, 2, 6, 1)).sin()
+x.int().as_strided((1, 3, 2), (6, 2, 6)).movedim(1, 2) / x[0, 0, 0, :3]
 """
 
 

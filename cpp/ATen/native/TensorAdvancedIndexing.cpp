@@ -23,9 +23,21 @@ DEFINE_DISPATCH(nonzero_stub)
 
 // --- x[indices], x[indices] = values ---------------------------------------------------------------------------------
 
+// Whether each row is laid out as a fresh tensor's would be, dimensions of size 1 too: the result takes over the
+// strides.
+static bool has_plain_rows(const Tensor& self) {
+  int64_t expected = 1;
+  for (int64_t d = self.dim() - 1; d > 0; expected *= self.sizes()[d--]) {
+    if (self.strides()[d] != expected) {
+      return false;
+    }
+  }
+  return self.is_contiguous();
+}
+
 static Tensor index(const Tensor& self, TensorList indices) {
   if (indices.size() == 1 && indices[0].defined() && indices[0].scalar_type() == kLong && self.dim() > 0 &&
-      self.is_contiguous() && indices[0].is_contiguous() && self.numel() > 0) {
+      has_plain_rows(self) && indices[0].is_contiguous() && self.numel() > 0) {
     DimVector shape(indices[0].sizes());
     shape.append(self.sizes().begin() + 1, self.sizes().end());
     const Tensor result = detail::empty_generic(shape, self.scalar_type(), self.device());
