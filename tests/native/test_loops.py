@@ -120,3 +120,29 @@ def test_rounding_is_torchs(dtype: str, real_torch: Any) -> None:
         assert want.dtype == theirs.dtype
         wanted = reftorch.from_numpy(want.view(real_torch.int16).numpy()).view(ours.dtype)
         assert same_numbers(got, wanted)
+
+
+@pytest.mark.parametrize("dtype", REDUCED)
+@pytest.mark.parametrize("size", [1, 15, 17, 511, 2047, 2049, 5000, 70000])
+def test_reductions_are_those_of_floats(size: int, dtype: str) -> None:
+    """Small whole numbers, whose sums are exact in whatever order; a NaN is found wherever it is."""
+    x = (reftorch.arange(size) * 7 % 5 - 2).to(getattr(reftorch, dtype))
+    for program in (
+        lambda t: t.sum(dtype=reftorch.float32),
+        lambda t: t.max(),
+        lambda t: t.amin(),
+        lambda t: t.mean(),
+        lambda t: t.argmax(),
+        lambda t: t.norm(1),
+        lambda t: t.any(),
+        lambda t: t.cumsum(0),
+        lambda t: t.cumprod(0),
+        lambda t: t.softmax(0),
+        lambda t: t.log_softmax(0),
+        lambda t: t.view(1, -1).expand(3, -1).sum(1, dtype=reftorch.float32),
+    ):
+        got, want = program(x), program(x.float())
+        assert same_numbers(got, want.to(got.dtype)) if got.dtype == x.dtype else got.equal(want)
+    x[size // 2] = float("nan")
+    assert x.max().isnan() and x.amin().isnan() and x.sum().isnan() and x.argmax() == size // 2
+    assert x.softmax(0).isnan().all() and x.cumsum(0).isnan().sum() == size - size // 2

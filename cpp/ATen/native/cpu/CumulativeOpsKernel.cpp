@@ -4,6 +4,7 @@
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <ATen/native/ReduceOps.h>
+#include <ATen/native/cpu/Loops.h>
 #include <ATen/native/cpu/NanLast.h>
 
 #include <algorithm>
@@ -22,20 +23,51 @@ void for_each_line(DimShape shape, const F& f) {
   });
 }
 
-// out[i] = join(out[i - 1], in[i]). Floats are carried in double, as in PyTorch: a running sum has no other way to keep
-// its digits.
+// Floats are carried in double, as in PyTorch: a running sum has no other way to keep its digits.
+template <typename scalar_t>
+using scan_type = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, double>;
+
+// out[i] = join(out[i - 1], in[i]) for n elements, `step` apart; `acc` is what stands before them.
+template <typename scalar_t, typename F>
+void scan_strided(scalar_t* out, const scalar_t* in, int64_t n, int64_t step, scan_type<scalar_t> acc, const F& join) {
+  for (int64_t i = 0; i < n * step; i += step) {
+    acc = join(acc, scan_type<scalar_t>(in[i]));
+    out[i] = scalar_t(opmath_type<scalar_t>(acc));
+  }
+}
+
+// The same for neighbours, halves made floats block by block.
+template <typename scalar_t, typename F>
+void scan_dense(scalar_t* out, const scalar_t* in, int64_t n, scan_type<scalar_t> acc, const F& join) {
+  using opmath_t = opmath_type<scalar_t>;
+  const auto* from = reinterpret_cast<const char*>(in);
+  auto* to = reinterpret_cast<char*>(out);
+  BlockBuffer<scalar_t, opmath_t> elements;
+  ResultBuffer<scalar_t, opmath_t> results;
+  for (int64_t begin = 0; begin < n; begin += kBlockWidth) {
+    const int64_t width = std::min(kBlockWidth, n - begin);
+    const auto* x = elements.block(from, sizeof(scalar_t), begin, width);
+    auto* y = results.block(to, sizeof(scalar_t), begin);
+    for (int64_t i = 0; i < width; i++) {
+      acc = join(acc, scan_type<scalar_t>(x[i]));
+      y[i] = opmath_t(acc);
+    }
+    results.store(to, sizeof(scalar_t), begin, width);
+  }
+}
+
 template <typename scalar_t, typename F>
 void scan(const Tensor& result, const Tensor& self, DimShape shape, const F& join) {
-  using acc_t = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, double>;
   const scalar_t* in = self.data_ptr<scalar_t>();
   scalar_t* out = result.data_ptr<scalar_t>();
   for_each_line(shape, [&](int64_t first) {
-    acc_t acc = acc_t(in[first]);
     out[first] = in[first];
-    for (int64_t i = 1; i < shape.n; i++) {
-      const int64_t at = first + i * shape.inner;
-      acc = join(acc, acc_t(in[at]));
-      out[at] = scalar_t(opmath_type<scalar_t>(acc));
+    const auto acc = scan_type<scalar_t>(in[first]);
+    if (shape.inner == 1) {
+      scan_dense(out + first + 1, in + first + 1, shape.n - 1, acc, join);
+    } else {
+      const int64_t next = first + shape.inner;
+      scan_strided(out + next, in + next, shape.n - 1, shape.inner, acc, join);
     }
   });
 }

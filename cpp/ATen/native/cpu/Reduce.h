@@ -130,6 +130,20 @@ typename Ops::acc_t reduce_dense(const in_t* data, int64_t n, Ops ops) {
   return n < kShortRow ? reduce_lanes<kFew>(data, n, ops) : reduce_lanes<kMany>(data, n, ops);
 }
 
+// Halves, made floats first, a piece at a time.
+template <typename Ops>
+typename Ops::acc_t reduce_dense_halves(const c10::Half* data, int64_t n, const Ops& ops) {
+  constexpr int64_t kPiece = 2048;
+  alignas(64) float piece[kPiece];
+  auto acc = ops.identity();
+  for (int64_t begin = 0; begin < n; begin += kPiece) {
+    const int64_t width = std::min(kPiece, n - begin);
+    convert(data + begin, piece, width);
+    acc = ops.combine(acc, reduce_dense(piece, width, ops));
+  }
+  return acc;
+}
+
 // n elements `stride` bytes apart, by Note [Cascade].
 template <typename in_t, typename Ops>
 typename Ops::acc_t reduce_run(const char* data, int64_t stride, int64_t n, const Ops& ops) {
@@ -141,7 +155,12 @@ typename Ops::acc_t reduce_run(const char* data, int64_t stride, int64_t n, cons
   }
   constexpr int64_t kShort = 16; // too few to fill the lanes
   if (stride == int64_t(sizeof(in_t)) && n > kShort) {
-    return reduce_dense(reinterpret_cast<const in_t*>(data), n, ops);
+    const auto* elements = reinterpret_cast<const in_t*>(data);
+    if constexpr (std::is_same_v<in_t, c10::Half>) {
+      return reduce_dense_halves(elements, n, ops);
+    } else {
+      return reduce_dense(elements, n, ops);
+    }
   }
   return n > kShort ? reduce_strided_lanes<in_t>(data, stride, n, ops) : reduce_strided<in_t>(data, stride, n, ops);
 }

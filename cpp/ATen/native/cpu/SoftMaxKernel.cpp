@@ -117,6 +117,17 @@ TARGET_CLONES static void softmax_rows(scalar_t* out, const scalar_t* in, int64_
   }
 }
 
+// The same for halves, each row made floats first.
+template <bool log>
+void softmax_rows_of_halves(c10::Half* out, const c10::Half* in, int64_t rows, int64_t n, float* powers) {
+  SmallVector<float, kStrip> row(n);
+  for (int64_t r = 0; r < rows; r++) {
+    convert(in + r * n, row.data(), n);
+    softmax_rows<log>(row.data(), row.data(), 1, n, powers);
+    convert(row.data(), out + r * n, n);
+  }
+}
+
 // `width` <= kStrip neighbouring columns of n elements, `step` apart: row after row, each step for all of them.
 template <bool log, typename scalar_t>
 TARGET_CLONES static void softmax_columns(scalar_t* out, const scalar_t* in, int64_t n, int64_t step, int64_t width) {
@@ -195,7 +206,11 @@ void vec_softmax(const Tensor& output, const Tensor& input, DimShape shape, cons
       }
       if (shape.inner == 1) {
         SmallVector<opmath_t, kStrip> powers(shape.n);
-        softmax_rows<log>(out + lo * shape.n, in + lo * shape.n, hi - lo, shape.n, powers.data());
+        if constexpr (std::is_same_v<scalar_t, c10::Half>) {
+          softmax_rows_of_halves<log>(out + lo * shape.n, in + lo * shape.n, hi - lo, shape.n, powers.data());
+        } else {
+          softmax_rows<log>(out + lo * shape.n, in + lo * shape.n, hi - lo, shape.n, powers.data());
+        }
         return;
       }
       for (int64_t r = lo; r < hi; r++) {
