@@ -5,6 +5,7 @@
 #include <ATen/native/MathBessel.h>
 #include <ATen/native/MathNormal.h>
 #include <ATen/native/UnaryOps.h>
+#include <ATen/native/cpu/TwoRungs.h>
 #include <ATen/native/cpu/UnaryFloat.h>
 #include <ATen/native/cpu/VectorMathWide.h>
 
@@ -34,12 +35,12 @@ void sinc_kernel(TensorIterator& iter) {
 }
 
 void erfinv_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "erfinv_cpu", [](auto a) {
-    if constexpr (std::is_same_v<decltype(a), float>) {
-      return vec_erfinv(a);
-    } else {
-      return calc_erfinv(a);
-    }
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "erfinv_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    two_rungs_kernel<scalar_t>(
+        iter, [](opmath_t a) { return std::is_same_v<opmath_t, float> || std::fabs(a) <= kLargestErfinv; },
+        [](opmath_t a) -> opmath_t { return vec_erfinv(a); },
+        [](opmath_t a) -> opmath_t { return static_cast<opmath_t>(calc_erfinv(a)); });
   });
 }
 void lgamma_kernel(TensorIterator& iter) {

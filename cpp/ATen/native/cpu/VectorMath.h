@@ -174,9 +174,13 @@ VECTOR_MATH float vec_log(float x) {
   return log_or_special(x, log_m + parts.e * 0.693359375f);
 }
 
-// log m = 2 artanh(s) for s = (m - 1) / (m + 1), by its Taylor series: |s| < 0.172, so the 11th term is past the digits
-// of a double. Written so that f = m - 1, which is exact, comes in last (fdlibm).
-VECTOR_MATH double vec_log(double x) {
+// x = m 2^e likewise, and log m = f - (half_square - rest): log m = 2 artanh(s) for s = (m - 1) / (m + 1), by its
+// Taylor series: |s| < 0.172, so the 11th term is past the digits of a double. Written so that f = m - 1, which is
+// exact, comes in last (fdlibm).
+struct DoubleLogParts {
+  double e, f, half_square, rest;
+};
+VECTOR_MATH DoubleLogParts log_parts(double x) {
   const bool subnormal = x < std::numeric_limits<double>::min();
   const double scaled = subnormal ? x * 18014398509481984. : x; // 2^54
   int64_t bits;
@@ -190,8 +194,29 @@ VECTOR_MATH double vec_log(double x) {
   const double s = f / (2 + f), z = s * s, half_square = 0.5 * f * f;
   const double p = horner(z, 2. / 23., 2. / 21., 2. / 19., 2. / 17., 2. / 15., 2. / 13., 2. / 11., 2. / 9., 2. / 7.,
                           2. / 5., 2. / 3.);
-  const double log_m = e * kLn2Lo + s * (half_square + z * p);
-  return log_or_special(x, e * kLn2Hi - ((half_square - log_m) - f));
+  return {e, f, half_square, s * (half_square + z * p)};
+}
+
+VECTOR_MATH double vec_log(double x) {
+  const DoubleLogParts parts = log_parts(x);
+  const double log_m = parts.e * kLn2Lo + parts.rest;
+  return log_or_special(x, parts.e * kLn2Hi - ((parts.half_square - log_m) - parts.f));
+}
+
+// To another base, whose logarithms of e and of 2 are given in two parts: log m, too, is split in two, so that the
+// product of the first parts is exact, and what a sum has lost is added in the end (FreeBSD's e_log10.c).
+VECTOR_MATH double log_to_base(double x, double e_high, double e_low, double two_high, double two_low) {
+  const DoubleLogParts parts = log_parts(x);
+  const double high_and_more = parts.f - parts.half_square;
+  int64_t bits;
+  std::memcpy(&bits, &high_and_more, sizeof(bits));
+  bits &= ~int64_t(0xffffffff);
+  double high;
+  std::memcpy(&high, &bits, sizeof(high));
+  const double low = (parts.f - high) - parts.half_square + parts.rest;
+  const double of_m = high * e_high, of_power = parts.e * two_high, sum = of_power + of_m;
+  const double rest = parts.e * two_low + (low + high) * e_low + low * e_high;
+  return log_or_special(x, sum + (rest + ((of_power - sum) + of_m)));
 }
 
 // Exact for powers of two.
@@ -200,7 +225,7 @@ VECTOR_MATH float vec_log2(float x) {
   return log_or_special(x, (parts.f + parts.rest) * 1.44269504088896341f + parts.e);
 }
 VECTOR_MATH double vec_log2(double x) {
-  return std::log2(x);
+  return log_to_base(x, 1.44269504072144627571, 1.67517131648865118353e-10, 1., 0.);
 }
 
 // log(1 + x): u = 1 + x has lost the end of x; what it lost, over u, is the correction.

@@ -6,42 +6,29 @@
 
 #include <ATen/native/cpu/VectorMath.h>
 
-#include <utility>
-
 namespace reftorch::at::native {
-
-// Coefficients from the highest power down. A fold in place of a loop, which would keep the loop around it from
-// becoming vector instructions.
-template <size_t... I>
-VECTOR_MATH double horner(double x, const double* coefficients, std::index_sequence<I...>) {
-  double p = coefficients[0];
-  ((p = p * x + coefficients[I + 1]), ...);
-  return p;
-}
-template <size_t n>
-VECTOR_MATH double polynomial(double x, const double (&coefficients)[n]) {
-  return horner(x, coefficients, std::make_index_sequence<n - 1>());
-}
 
 // --- the error function ----------------------------------------------------------------------------------------------
 
 // erf x / x - 1 by z = x^2, for |x| <= 1
-constexpr double kErfNear[] = {-7.795898827002142e-10, 1.3720064546777686e-08, -1.6208483801871705e-07,
-                               1.6447424703317362e-06, -1.492473690741966e-05, 0.00012055294904839707,
-                               -0.0008548325975389692, 0.0052239776071164225,  -0.02686617064323777,
-                               0.11283791670945006,    -0.37612638903183543,   0.12837916709551256};
+VECTOR_MATH double erf_near_series(double z) {
+  return horner(z, -7.795898827002142e-10, 1.3720064546777686e-08, -1.6208483801871705e-07, 1.6447424703317362e-06,
+                -1.492473690741966e-05, 0.00012055294904839707, -0.0008548325975389692, 0.0052239776071164225,
+                -0.02686617064323777, 0.11283791670945006, -0.37612638903183543, 0.12837916709551256);
+}
 // e^(x^2) erfc x / t by s = (t - 11 / 30) * 10 / 3, where t = 2 / (2 + x), for 1 <= x <= 28
-constexpr double kErfcFar[] = {
-    -2.24194971159394e-11,  6.278204081374364e-11,  1.586011277905158e-10,   -8.725635872358577e-10,
-    1.1385314475578195e-10, 7.095154076416542e-09,  -1.2511632614723441e-08, -4.36281626544629e-08,
-    1.7742556744575411e-07, 2.0977265867892823e-07, -2.065248719325479e-06,  -7.732725066939524e-07,
-    2.5346380198992018e-05, 9.962268205017319e-06,  -0.0003710771075169648,  -0.0006705533731753021,
-    0.005810705945075879,   0.04366321321251614,    0.16419859225223998,     0.4287116755835546};
+VECTOR_MATH double erfc_far_series(double s) {
+  return horner(s, -2.24194971159394e-11, 6.278204081374364e-11, 1.586011277905158e-10, -8.725635872358577e-10,
+                1.1385314475578195e-10, 7.095154076416542e-09, -1.2511632614723441e-08, -4.36281626544629e-08,
+                1.7742556744575411e-07, 2.0977265867892823e-07, -2.065248719325479e-06, -7.732725066939524e-07,
+                2.5346380198992018e-05, 9.962268205017319e-06, -0.0003710771075169648, -0.0006705533731753021,
+                0.005810705945075879, 0.04366321321251614, 0.16419859225223998, 0.4287116755835546);
+}
 
 // For 1 <= x <= 28. x is split, so that the square of its first half is exact: the digits that x^2 has lost count in
 // its exponential.
 VECTOR_MATH double erfc_of_large(double x) {
-  const double t = 2. / (2. + x), p = polynomial((t - 11. / 30.) * (10. / 3.), kErfcFar);
+  const double t = 2. / (2. + x), p = erfc_far_series((t - 11. / 30.) * (10. / 3.));
   const double high = static_cast<float>(x), d = (high - x) * (high + x); // |d| < 1e-4
   const double rest = 1. + d * (1. + d * (0.5 + d * (1. / 6. + d * (1. / 24.))));
   return t * p * (vec_exp(-high * high) * rest);
@@ -49,22 +36,24 @@ VECTOR_MATH double erfc_of_large(double x) {
 
 VECTOR_MATH double vec_erf(double x) {
   const double size = std::fabs(x), a = size > 6. ? 6. : size < 1. ? 1. : size; // past 6 it is one
-  const double near = x + x * polynomial(x * x, kErfNear), far = std::copysign(1. - erfc_of_large(a), x);
+  const double near = x + x * erf_near_series(x * x), far = std::copysign(1. - erfc_of_large(a), x);
   return size < 1. ? near : x == x ? far : x;
 }
 
 VECTOR_MATH double vec_erfc(double x) {
   const double size = std::fabs(x), a = size > 28. ? 28. : size < 1. ? 1. : size; // past 28 it is zero
-  const double near = (1. - x) - x * polynomial(x * x, kErfNear), tail = erfc_of_large(a);
+  const double near = (1. - x) - x * erf_near_series(x * x), tail = erfc_of_large(a);
   return size < 1. ? near : x < 0. ? 2. - tail : x == x ? tail : x;
 }
 
 // --- angles ----------------------------------------------------------------------------------------------------------
 
 // (atan t / t - 1) / t^2 by t^2, for |t| <= tan pi/8
-constexpr double kAtan[] = {-0.01917688711906226, 0.03923165829558719, -0.0508544973794026,  0.0585814891280221,
-                            -0.06664511447381948, 0.07692183190826087, -0.09090904578123903, 0.11111111015256361,
-                            -0.14285714284666542, 0.1999999999999552,  -0.3333333333333333};
+VECTOR_MATH double atan_series(double z) {
+  return horner(z, -0.01917688711906226, 0.03923165829558719, -0.0508544973794026, 0.0585814891280221,
+                -0.06664511447381948, 0.07692183190826087, -0.09090904578123903, 0.11111111015256361,
+                -0.14285714284666542, 0.1999999999999552, -0.3333333333333333);
+}
 
 // The angle of the point (x, y): in its eighth of the circle low / high is its tangent; in the outer half of that the
 // angle to the diagonal is taken. k counts the quarters of pi that it is then added to, or taken from. Truth is counted
@@ -78,7 +67,7 @@ VECTOR_MATH double vec_atan2(double y, double x) {
   const bool outer = low > kTanPio8 * (high < kMax ? high : kMax);
   const double ratio = (outer ? low - high : low) / (outer ? low + high : high);
   const double t = low == high ? 0. : ratio, z = t * t; // so that 0 / 0 and two infinities are numbers
-  const double eighth = t + t * (z * polynomial(z, kAtan));
+  const double eighth = t + t * (z * atan_series(z));
   int64_t bits; // the sign of -0, too
   std::memcpy(&bits, &x, sizeof(bits));
   const int k = outer, steep = ay > ax, left = bits < 0;
@@ -103,21 +92,25 @@ VECTOR_MATH double vec_acos(double x) {
 
 // log Gamma(y) / ((y - 1) (y - 2)) by u = y - 1/2, for 1/2 <= y <= 5/2: a quotient of two polynomials. None of their
 // terms is negative, so no digits are lost between them.
-constexpr double kLgammaAbove[] = {2.1917573612790456e-05, 0.008500673852180396, 0.22596166476984744,
-                                   1.8614201406743491,     6.589302426567064,    11.471350423439326,
-                                   10.253061855471985,     4.494915866101679,    0.7631532572329334};
-constexpr double kLgammaBelow[] = {0.002274661524293316, 0.10063934426834983, 1.2575508667872786,
-                                   6.589327583769403,    17.07301219471396,   23.572812315578116,
-                                   17.57703836647788,    6.653780002093578,   1.0};
+VECTOR_MATH double lgamma_above(double u) {
+  return horner(u, 2.1917573612790456e-05, 0.008500673852180396, 0.22596166476984744, 1.8614201406743491,
+                6.589302426567064, 11.471350423439326, 10.253061855471985, 4.494915866101679, 0.7631532572329334);
+}
+VECTOR_MATH double lgamma_below(double u) {
+  return horner(u, 0.002274661524293316, 0.10063934426834983, 1.2575508667872786, 6.589327583769403, 17.07301219471396,
+                23.572812315578116, 17.57703836647788, 6.653780002093578, 1.0);
+}
 // What Stirling's formula lacks, times y, by 1 / y^2, for y >= 5/2
-constexpr double kStirling[] = {-0.3798798444577467,    0.43176800571851115,   -0.23176632972839445,
-                                0.08129466384616944,    -0.022593560645490073, 0.006035234354704072,
-                                -0.0019031412413929255, 0.0008413836627094221, -0.0005952323836025104,
-                                0.0007936507466535246,  -0.002777777777623419, 0.08333333333333325};
+VECTOR_MATH double stirling_series(double w) {
+  return horner(w, -0.3798798444577467, 0.43176800571851115, -0.23176632972839445, 0.08129466384616944,
+                -0.022593560645490073, 0.006035234354704072, -0.0019031412413929255, 0.0008413836627094221,
+                -0.0005952323836025104, 0.0007936507466535246, -0.002777777777623419, 0.08333333333333325);
+}
 // (sin(pi r) / r - pi) / r^2 by r^2, for |r| <= 1/2
-constexpr double kSinePi[] = {7.725743030789876e-07, -2.1906201655131958e-05, 0.00046630087411496363,
-                              -0.007370430719634586, 0.08214588659675232,     -0.599264529320343,
-                              2.55016403987734,      -5.16771278004997};
+VECTOR_MATH double sine_pi_series(double z) {
+  return horner(z, 7.725743030789876e-07, -2.1906201655131958e-05, 0.00046630087411496363, -0.007370430719634586,
+                0.08214588659675232, -0.599264529320343, 2.55016403987734, -5.16771278004997);
+}
 
 // log |Gamma(x)|. From 1/2 up it is log Gamma(y) with y = x. Nearer to zero Gamma(x) = Gamma(1 + x) / x; below that
 // Gamma(x) = pi / (|x| sin(pi |x|) Gamma(|x|)), where digits are lost around the zeros between the poles. So everywhere
@@ -130,13 +123,13 @@ VECTOR_MATH double vec_lgamma(double value) {
   const double y = size < 0.5 ? 1. + x : size;
 
   const double low = y > 2.5 ? 2.5 : y, u = low - 0.5;
-  const double near = (low - 1.) * (low - 2.) * (polynomial(u, kLgammaAbove) / polynomial(u, kLgammaBelow));
+  const double near = (low - 1.) * (low - 2.) * (lgamma_above(u) / lgamma_below(u));
   const double inverse = 1. / (y < 2.5 ? 2.5 : y);
-  const double far = (y - 0.5) * vec_log(y) - y + (kHalfLog2Pi + inverse * polynomial(inverse * inverse, kStirling));
+  const double far = (y - 0.5) * vec_log(y) - y + (kHalfLog2Pi + inverse * stirling_series(inverse * inverse));
   const double of_y = y < 2.5 ? near : far;
 
   const double bounded = size < kWhole ? size : kWhole, r = bounded - ((bounded + kWhole) - kWhole), z = r * r;
-  const double sine = std::fabs(r) * (kPi + z * polynomial(z, kSinePi));
+  const double sine = std::fabs(r) * (kPi + z * sine_pi_series(z));
   const double factor = size < 0.5 ? size : size * sine * (1. / kPi);
   return (x <= -0.5 ? -of_y : of_y) - vec_log(x < 0.5 ? factor : 1.);
 }

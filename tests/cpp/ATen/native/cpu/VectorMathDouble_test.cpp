@@ -1,7 +1,8 @@
 // Mirrors: aten/src/ATen/test/vec_test_all_types.cpp
 // The fast rungs in double against the naive ones, which are the C library's in long double: a few units in the last
 // place.
-#include <ATen/native/cpu/VectorMathDouble.h>
+#include <ATen/native/Math.h>
+#include <ATen/native/cpu/VectorMathWide.h>
 
 #include <doctest/doctest.h>
 
@@ -79,6 +80,17 @@ TEST_CASE("the complementary error function in double") {
   check_corners(8, RUNGS(erfc));
 }
 
+TEST_CASE("the inverse error function in double") {
+  const auto fast = [](double x) { return vec_erfinv(x); };
+  const auto naive = [](double x) { return static_cast<long double>(calc_erfinv(x)); };
+  CHECK(worst_ulps(-kLargestErfinv, kLargestErfinv, fast, naive) < 4);
+  CHECK(worst_ulps_over_magnitudes(1e-300, 0.5, fast, naive) < 4);
+  const auto from_one = [](const auto& f) { return [f](double e) { return f(1 - std::exp(e)); }; };
+  CHECK(worst_ulps(-15, -0.5, from_one(fast), from_one(naive)) < 4);
+  CHECK(vec_erfinv(0.) == 0);
+  CHECK(std::signbit(vec_erfinv(-0.)));
+}
+
 TEST_CASE("angles in double") {
   CHECK(worst_ulps(-10, 10, RUNGS(atan)) < 3);
   CHECK(worst_ulps_over_magnitudes(1e-320, 1e308, RUNGS(atan)) < 3);
@@ -109,6 +121,29 @@ TEST_CASE("the angle of a point in double") {
   std::normal_distribution<double> normal;
   for (int i = 0; i < 20000; i++) {
     look_at(normal(generator) * std::exp(5 * normal(generator)), normal(generator));
+  }
+}
+
+TEST_CASE("logarithms to the bases 2 and 10 in double") {
+  const auto positive = [](double from, double to) {
+    return std::max(worst_ulps(
+                        std::log(from), std::log(to), [](double e) { return vec_log2(std::exp(e)); },
+                        [](double e) { return std::log2(static_cast<long double>(std::exp(e))); }),
+                    worst_ulps(
+                        std::log(from), std::log(to), [](double e) { return vec_log10(std::exp(e)); },
+                        [](double e) { return std::log10(static_cast<long double>(std::exp(e))); }));
+  };
+  CHECK(positive(1e-320, 1e308) < 1.5);
+  CHECK(positive(0.5, 2) < 1.5);
+  CHECK(positive(0.9999, 1.0001) < 1.5);
+  check_corners(1, RUNGS(log2));
+  check_corners(1, RUNGS(log10));
+  for (int n = -1074; n < 1024; n++) {
+    CHECK(vec_log2(std::ldexp(1., n)) == n);
+  }
+  double power = 1;
+  for (int n = 0; n <= 22; n++, power *= 10) { // those that a double holds
+    CHECK(vec_log10(power) == n);
   }
 }
 
