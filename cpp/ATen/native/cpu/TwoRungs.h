@@ -36,8 +36,9 @@ void two_rungs_loop(char* const* data, const int64_t* strides, int64_t n, const 
   }
 }
 
-// Applies `fast` to the elements of each block that `fits` is true of, `exact` to those of the others.
-template <typename scalar_t, typename Fits, typename Fast, typename Exact>
+// Applies `fast` to the elements of each block that `fits` is true of, `exact` to those of the others. scalar_t: as for
+// cpu_kernel.
+template <typename scalar_t = void, typename Fits, typename Fast, typename Exact>
 void two_rungs_kernel(TensorIterator& iter, const Fits& fits, const Fast& fast, const Exact& exact) {
   constexpr int ntensors = function_traits<Fast>::arity + 1;
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {

@@ -45,7 +45,8 @@ __attribute__((target("avx2,f16c"))) void floats_to_halves_f16c(const float* in,
 }
 
 // AVX-512: sixteen at a time, and as many as are left.
-__attribute__((target("arch=x86-64-v4"))) void halves_to_floats_avx512(const Half* in, float* out, int64_t n) {
+__attribute__((target("avx512f,avx512bw,avx512vl"))) void halves_to_floats_avx512(const Half* in, float* out,
+                                                                                  int64_t n) {
   constexpr __mmask16 kAll = 0xffff;
   int64_t i = 0;
   for (; i + 16 <= n; i += 16) {
@@ -55,7 +56,8 @@ __attribute__((target("arch=x86-64-v4"))) void halves_to_floats_avx512(const Hal
   const auto rest = static_cast<__mmask16>((1 << (n - i)) - 1);
   _mm512_mask_storeu_ps(out + i, rest, _mm512_maskz_cvtph_ps(rest, _mm256_maskz_loadu_epi16(rest, in + i)));
 }
-__attribute__((target("arch=x86-64-v4"))) void floats_to_halves_avx512(const float* in, Half* out, int64_t n) {
+__attribute__((target("avx512f,avx512bw,avx512vl"))) void floats_to_halves_avx512(const float* in, Half* out,
+                                                                                  int64_t n) {
   constexpr __mmask16 kAll = 0xffff;
   constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT;
   int64_t i = 0;
