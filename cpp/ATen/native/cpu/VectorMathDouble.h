@@ -123,7 +123,7 @@ VECTOR_MATH double vec_lgamma(double value) {
   const double y = size < 0.5 ? 1. + x : size;
 
   const double low = y > 2.5 ? 2.5 : y, u = low - 0.5;
-  const double near = (low - 1.) * (low - 2.) * (lgamma_above(u) / lgamma_below(u));
+  const double near = (low - 1.) * (low - 2.) * (lgamma_above(u) / lgamma_below(u)) + 0.; // at 1 and 2 not -0
   const double inverse = 1. / (y < 2.5 ? 2.5 : y);
   const double far = (y - 0.5) * vec_log(y) - y + (kHalfLog2Pi + inverse * stirling_series(inverse * inverse));
   const double of_y = y < 2.5 ? near : far;

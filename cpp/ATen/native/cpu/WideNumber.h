@@ -15,7 +15,7 @@ bool wide_number_kernel(TensorIterator& iter, const char* name, const Op& op) {
   }
   const auto b = static_cast<float>(iter.input(1).item().toDouble());
   AT_DISPATCH_SWITCH(iter.dtype(), name, AT_DISPATCH_CASE_REDUCED_FLOATING([&] {
-                       cpu_kernel(iter, [b, op](scalar_t a, scalar_t) -> scalar_t { return op(float(a), b); });
+                       cpu_kernel<scalar_t>(iter, [b, op](float a, float) -> float { return op(a, b); });
                      }));
   return true;
 }
