@@ -5,6 +5,7 @@ Mirrors: test/test_binary_ufuncs.py
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import reftorch
@@ -124,3 +125,24 @@ def test_which_numbers_are_rounded_to_16_bits(name: str, dtype: str, real_torch:
         b = (t.arange(64.0) * -3.1 + 90).to(getattr(t, dtype))
         results.append(NUMBERS_BESIDE_16_BITS[name](t, a, b).tolist())
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("n", [5, 15, 16, 64, 100, 128, 129])
+@pytest.mark.parametrize("rows", [1, 2, 6, 203])
+def test_short_rows_are_computed_by_the_block(rows: int, n: int) -> None:
+    """A bias for each column, a number for each row, rows that lie apart: what is not dense goes through buffers."""
+    generator = np.random.default_rng(0)
+    x, wide = generator.standard_normal((rows, n)), generator.standard_normal((rows, 2 * n))
+    bias, column = generator.standard_normal(n), generator.standard_normal((rows, 1))
+    t, u, b, c = (reftorch.from_numpy(a) for a in (x, wide, bias, column))
+    pairs = [(t, b), (t, c), (u[:, :n], c), (u[:, :n], b), (b, c), (t, b.view(1, n)), (c.expand(rows, n), b)]
+    for left, right in (*pairs, *((right, left) for left, right in pairs)):
+        a, z = left.numpy(), right.numpy()
+        for got, expected in (((left - right), a - z), (left > right, a > z), (reftorch.lerp(left, right, t), None)):
+            wanted = np.broadcast_to(a, x.shape) + x * (z - a) if expected is None else expected
+            np.testing.assert_allclose(got.numpy(), wanted, rtol=1e-12, atol=1e-14)
+            assert got.stride() == (n, 1) or rows == 1
+    np.testing.assert_array_equal(t.clone().mul_(c).numpy(), x * column)
+    np.testing.assert_array_equal(t.clone().sub_(b).numpy(), x - bias)
+    single = t.float() * c.float().expand(rows, n)
+    np.testing.assert_array_equal(single.numpy(), x.astype("f4") * column.astype("f4"))

@@ -8,6 +8,7 @@
 //   basic_loop      any strides, one element at a time. A few long columns are walked so, instead of many short rows.
 //   blocked_loop    a dense output: inputs that are not dense come through small buffers to the flat loop. So do
 //                   halves, to be made floats: the compiler does not find the processor's instructions for that.
+//   blocked_rows    the same for short rows, one after the other in the output: as many at once as fill a buffer.
 //   vectorized_loop all dense: a flat loop the compiler turns into vector instructions.
 #pragma once
 
@@ -48,6 +49,11 @@ template <typename scalar_t, typename T>
 using flat_type = std::conditional_t<std::is_same_v<scalar_t, c10::Half>, T, stored_type<scalar_t, T>>;
 template <typename scalar_t, typename T>
 constexpr bool is_flat = std::is_same_v<stored_type<scalar_t, T>, flat_type<scalar_t, T>>;
+template <typename scalar_t, typename F, size_t... I>
+constexpr bool all_flat(std::index_sequence<I...>) {
+  using traits = function_traits<F>;
+  return is_flat<scalar_t, typename traits::result_type> && (true && ... && is_flat<scalar_t, arg_type<traits, I>>);
+}
 
 template <typename scalar_t, typename F, size_t... I>
 inline void basic_loop(char* const* data, const int64_t* strides, int64_t n, const F& op, std::index_sequence<I...>) {
@@ -85,6 +91,19 @@ TARGET_CLONES static void vectorized_loop(R* out, const A* a, const B* b, const 
 }
 
 constexpr int64_t kBlockWidth = 512;
+constexpr int64_t kShortRow = 16; // not worth a buffer
+
+// `count` numbers, `step` bytes apart, each n times. Stored as widely as the flat loop will load: narrow stores would
+// keep a wide load waiting.
+template <typename T>
+TARGET_CLONES static void repeat_each(T* values, const char* numbers, int64_t step, int64_t count, int64_t n) {
+  for (int64_t r = 0; r < count; r++) {
+    const T number = *reinterpret_cast<const T*>(numbers + r * step);
+    for (int64_t i = 0; i < n; i++) {
+      values[r * n + i] = number;
+    }
+  }
+}
 
 // An operand's elements as dense memory, a block at a time.
 template <typename scalar_t, typename T>
@@ -110,6 +129,26 @@ struct BlockBuffer {
       }
     } else if (begin == 0) {
       std::fill_n(values, width, flat(*reinterpret_cast<const stored*>(data)));
+    }
+    return values;
+  }
+
+  // The same of `count` rows from `first` on, each of size0 elements that lie dense or are one. Where all rows are one,
+  // its copies serve every block. For those alone that the flat loop is given as they lie.
+  const flat* rows(const char* data, int64_t stride0, int64_t stride1, int64_t size0, int64_t first, int64_t count) {
+    const int64_t itemsize = sizeof(stored);
+    if (stride0 == itemsize && stride1 == size0 * itemsize) {
+      return reinterpret_cast<const flat*>(data) + first * size0;
+    }
+    if (stride1 == 0 && first != 0) {
+      return values;
+    }
+    if (stride0 == 0) {
+      repeat_each(values, data + first * stride1, stride1, count, size0);
+      return values;
+    }
+    for (int64_t r = 0; r < count; r++) {
+      std::copy_n(reinterpret_cast<const flat*>(data + (first + r) * stride1), size0, values + r * size0);
     }
     return values;
   }
@@ -149,17 +188,46 @@ inline void blocked_loop(char* const* data, const int64_t* strides, int64_t n, c
   }
 }
 
+// Whether blocked_rows is right for a piece, and worth its copies: a row is too short for a buffer of its own, or some
+// operand is broadcast.
+template <typename scalar_t, typename F, size_t... I>
+inline bool fits_blocked_rows(const int64_t* strides, int64_t size0, int64_t size1, std::index_sequence<I...>) {
+  using traits = function_traits<F>;
+  const int64_t* steps = strides + sizeof...(I) + 1;
+  const int64_t itemsize = sizeof(stored_type<scalar_t, typename traits::result_type>);
+  if (size1 == 1 || size0 > kBlockWidth / 2 || strides[0] != itemsize || steps[0] != size0 * itemsize) {
+    return false;
+  }
+  return (true && ... &&
+          (strides[I + 1] == int64_t(sizeof(stored_type<scalar_t, arg_type<traits, I>>)) || strides[I + 1] == 0)) &&
+         (size0 < kShortRow || (false || ... || (strides[I + 1] == 0 || steps[I + 1] == 0)));
+}
+
+template <typename scalar_t, typename F, size_t... I>
+inline void blocked_rows(char* const* data, const int64_t* strides, int64_t size0, int64_t size1, const F& op,
+                         std::index_sequence<I...>) {
+  using traits = function_traits<F>;
+  const int64_t* steps = strides + sizeof...(I) + 1;
+  std::tuple<BlockBuffer<scalar_t, arg_type<traits, I>>...> buffers;
+  const int64_t rows = kBlockWidth / size0;
+  for (int64_t first = 0; first < size1; first += rows) {
+    const int64_t count = std::min(rows, size1 - first);
+    vectorized_loop(reinterpret_cast<stored_type<scalar_t, typename traits::result_type>*>(data[0]) + first * size0,
+                    std::get<I>(buffers).rows(data[I + 1], strides[I + 1], steps[I + 1], size0, first, count)...,
+                    count * size0, op);
+  }
+}
+
 // One row: picks the rung.
 template <typename scalar_t, typename F, size_t... I>
 inline void loop_1d(char* const* data, const int64_t* strides, int64_t n, const F& op, std::index_sequence<I...> seq) {
   using traits = function_traits<F>;
   using R = typename traits::result_type;
-  constexpr int64_t kShortRow = 16; // not worth a buffer
   const bool dense_output = strides[0] == int64_t(sizeof(stored_type<scalar_t, R>));
   const bool dense[] = {true, strides[I + 1] == int64_t(sizeof(stored_type<scalar_t, arg_type<traits, I>>))...};
   // Gathering one operand is cheaper than an exponential without vector instructions; two cost more than their sum.
   const bool gathers = traits::arity == 1;
-  if constexpr (is_flat<scalar_t, R> && (true && ... && is_flat<scalar_t, arg_type<traits, I>>)) {
+  if constexpr (all_flat<scalar_t, F>(seq)) {
     if (dense_output && (true && ... && dense[I + 1])) {
       vectorized_loop(reinterpret_cast<stored_type<scalar_t, R>*>(data[0]),
                       reinterpret_cast<const stored_type<scalar_t, arg_type<traits, I>>*>(data[I + 1])..., n, op);
@@ -193,6 +261,12 @@ void cpu_kernel(TensorIterator& iter, const F& op) {
         basic_loop<scalar_t>(row, strides + ntensors, size1, op, seq);
       }
       return;
+    }
+    if constexpr (all_flat<scalar_t, F>(std::make_index_sequence<traits::arity>())) {
+      if (fits_blocked_rows<scalar_t, F>(strides, size0, size1, seq)) {
+        blocked_rows<scalar_t>(data, strides, size0, size1, op, seq);
+        return;
+      }
     }
     for (int64_t j = 0; j < size1; j++) {
       for (int k = 0; k < ntensors; k++) {
