@@ -39,24 +39,6 @@ bool TensorIterator::set_plain_types(const TensorIteratorConfig& config) {
   return true;
 }
 
-// After set_plain_types, where all inputs are dense and of one shape, too: one dimension.
-bool TensorIterator::set_up_dense(const TensorIteratorConfig& config) {
-  const Tensor& first = *config.inputs_[0];
-  for (const Tensor* input : config.inputs_) {
-    if (!input->is_contiguous() || (input != &first && input->sizes() != first.sizes())) {
-      return false;
-    }
-  }
-  shape_.assign(1, first.numel());
-  for (OperandInfo& op : operands_) {
-    if (op.is_output()) {
-      *op.output = detail::empty_generic(first.sizes(), op.target_dtype, device_);
-    }
-    op.stride_bytes.assign(1, static_cast<int64_t>(op.original().itemsize()));
-  }
-  return true;
-}
-
 // Whether the strides of a contiguous tensor are those that its sizes give, in dimensions of size 1 as well.
 static bool has_usual_strides(const Tensor& t) {
   int64_t expected = 1;
@@ -65,6 +47,68 @@ static bool has_usual_strides(const Tensor& t) {
       return false;
     }
     expected *= std::max<int64_t>(t.sizes()[d], 1);
+  }
+  return true;
+}
+
+// How many elements the last dimensions of `shape` have that the smaller inputs consist of, a bias beside rows; 0 where
+// they are anything else, or of different lengths. Strides of dimensions of size 1 must be the usual ones, or the long
+// way would lay the result out by them.
+static int64_t length_of_rows(const SmallVector<const Tensor*, 4>& inputs, IntArrayRef shape) {
+  int64_t length = 0;
+  for (const Tensor* input : inputs) {
+    const IntArrayRef sizes = input->sizes();
+    if (!has_usual_strides(*input) || sizes.size() > shape.size()) {
+      return 0;
+    }
+    if (sizes == shape) {
+      continue;
+    }
+    size_t ones = 0;
+    while (ones < sizes.size() && sizes[ones] == 1) {
+      ones++;
+    }
+    const size_t ndim = sizes.size() - ones;
+    if (ndim == 0 || sizes.slice(ones, ndim) != shape.slice(shape.size() - ndim, ndim) ||
+        (length != 0 && length != input->numel())) {
+      return 0;
+    }
+    length = input->numel();
+  }
+  return length;
+}
+
+// After set_plain_types, where all inputs are dense, too, and of one shape: one dimension. Where some of them are the
+// last dimensions of it: two.
+bool TensorIterator::set_up_dense(const TensorIteratorConfig& config) {
+  const Tensor* largest = config.inputs_[0];
+  bool one_shape = true;
+  for (const Tensor* input : config.inputs_) {
+    if (!input->is_contiguous()) {
+      return false;
+    }
+    if (input != largest && input->sizes() != largest->sizes()) {
+      one_shape = false;
+      largest = input->numel() > largest->numel() ? input : largest;
+    }
+  }
+  const int64_t n = largest->numel(), length = one_shape ? n : length_of_rows(config.inputs_, largest->sizes());
+  if (!one_shape && length == 0) {
+    return false;
+  }
+  shape_.assign(1, length);
+  if (!one_shape) {
+    shape_.push_back(n / length);
+  }
+  for (OperandInfo& op : operands_) {
+    if (op.is_output()) {
+      *op.output = detail::empty_generic(largest->sizes(), op.target_dtype, device_);
+    }
+    const auto itemsize = static_cast<int64_t>(op.original().itemsize());
+    op.stride_bytes.assign(1, itemsize);
+    if (!one_shape) {
+      op.stride_bytes.push_back(op.original().numel() == n ? length * itemsize : 0);
+    }
   }
   return true;
 }
