@@ -42,6 +42,12 @@ def test_derivatives_of_the_gamma_function_go_together() -> None:
         assert reftorch.autograd.gradcheck(lambda x, n=n: reftorch.polygamma(n, x), (x,)), n
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_digamma_on_either_side_of_its_pole_at_zero(dtype: str) -> None:
+    zeros = reftorch.tensor([0.0, -0.0], dtype=getattr(reftorch, dtype)).repeat(20)
+    assert zeros.digamma().tolist() == [-math.inf, math.inf] * 20
+
+
 ERRORS = [
     (lambda t: t.mvlgamma(t.ones(2), 0), RuntimeError, "p has to be greater than or equal to 1"),
     (lambda t: t.mvlgamma(t.tensor([True]), 1), RuntimeError, "The input tensor may not be a boolean tensor."),
