@@ -8,17 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from reftorch import _C
 from reftorch._tensor import Tensor
+from reftorch._tensor_linalg import removed
 from reftorch._torch_function import overridable
-from reftorch._warnings import warn
-
-
-def _removed(name: str, instead: str, since: str = "1.9") -> RuntimeError:
-    return RuntimeError(
-        f"This function was deprecated since version {since} and is now removed. `torch.{name}` is deprecated in favor "
-        f"of `torch.{instead}`."
-    )
 
 
 @overridable
@@ -28,7 +20,7 @@ def matrix_rank(input: Tensor, tol: Any = None, symmetric: bool = False, *, out:
     Raises:
         RuntimeError: always.
     """
-    raise _removed("matrix_rank", "linalg.matrix_rank")
+    raise removed("matrix_rank", "linalg.matrix_rank")
 
 
 @overridable
@@ -38,7 +30,7 @@ def solve(input: Tensor, A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]
     Raises:
         RuntimeError: always.
     """
-    raise _removed("solve", "linalg.solve")
+    raise removed("solve", "linalg.solve")
 
 
 @overridable
@@ -48,7 +40,7 @@ def lstsq(input: Tensor, A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]
     Raises:
         RuntimeError: always.
     """
-    raise _removed("lstsq", "linalg.lstsq")
+    raise removed("lstsq", "linalg.lstsq")
 
 
 @overridable
@@ -58,7 +50,7 @@ def eig(self: Tensor, eigenvectors: bool = False, *, e: Any = None, v: Any = Non
     Raises:
         RuntimeError: always.
     """
-    raise _removed("eig", "linalg.eig")
+    raise removed("eig", "linalg.eig")
 
 
 @overridable
@@ -68,7 +60,7 @@ def symeig(input: Tensor, eigenvectors: bool = False, upper: bool = True, *, out
     Raises:
         RuntimeError: always.
     """
-    raise _removed("symeig", "linalg.eigh")
+    raise removed("symeig", "linalg.eigh")
 
 
 @overridable
@@ -91,12 +83,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
 
     Mirrors torch/functional.py, ``lu``.
     """
-    warn(
-        "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in "
-        "a future PyTorch release.",
-    )
-    results = tuple(_C._linalg.linalg_lu_factor_ex(A, pivot=pivot, check_errors=False))
-    results = results if get_infos else results[:2]
+    results = A.lu(pivot, get_infos)
     if out is None:
         return results
     if len(out) != len(results):

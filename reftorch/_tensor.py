@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from reftorch import _C, autograd
 from reftorch._tensor_interchange import _TensorInterchange
+from reftorch._tensor_linalg import _TensorLinalg
 from reftorch._tensor_queries import _TensorQueries
 from reftorch._tensor_types import TYPES, tensortype
 from reftorch._torch_function import handle_torch_function, has_torch_function_unary, make_overridable
@@ -27,7 +28,7 @@ __all__ = ["Tensor"]
 _bool = bool  # inside of the class `bool` is a method
 
 
-class Tensor(_TensorInterchange, _TensorQueries, _C.TensorBase):
+class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
     """An n-dimensional array of one dtype that can remember how it was made.
 
     Make one with :func:`reftorch.tensor`, a factory such as :func:`reftorch.zeros`, or an op.
@@ -448,5 +449,5 @@ def _nowrap_functions() -> set[Callable[..., Any]]:
 
 Tensor.__module__ = "reftorch"
 _C._set_tensor_class(Tensor)
-for _class in (Tensor, _TensorInterchange, _TensorQueries):
+for _class in (Tensor, _TensorInterchange, _TensorLinalg, _TensorQueries):
     make_overridable(_class)

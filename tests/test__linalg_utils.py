@@ -12,6 +12,8 @@ from tests.native.differential import Program, assert_same, assert_same_error, n
 
 RESULTS: dict[str, Program] = {
     "lu": lambda t: t.lu(numbers(t, 3, 3)),
+    "the method lu": lambda t: t.Tensor.lu(numbers(t, 3, 3)),
+    "the method lu with infos": lambda t: t.zeros(2, 2).lu(get_infos=True),
     "lu infos": lambda t: tuple(t.lu(t.zeros(2, 2), get_infos=True)),
     "lu out": lambda t: t.lu(numbers(t, 3, 3), out=(t.empty(0), t.empty(0, dtype=t.int32))),
 }
@@ -32,6 +34,13 @@ def test_result(name: str, real_torch: ModuleType) -> None:
 @pytest.mark.parametrize("name", ERRORS)
 def test_error(name: str, real_torch: ModuleType) -> None:
     assert_same_error(ERRORS[name], real_torch)
+
+
+@pytest.mark.parametrize("name", ["solve", "lstsq", "eig", "symeig", "reinforce"])
+def test_methods_that_are_gone(name: str, real_torch_or_none: ModuleType | None) -> None:
+    for t in filter(None, (reftorch, real_torch_or_none)):
+        with pytest.raises(RuntimeError, match="removed"):
+            getattr(t.eye(2), name)(*([t.eye(2)] if name not in ("eig", "symeig") else []))
 
 
 @pytest.mark.parametrize("name", ["matrix_rank", "solve", "lstsq", "eig", "symeig"])

@@ -101,3 +101,11 @@ def test_a_device_type_that_there_is_not(real_torch_or_none: ModuleType | None) 
             pass
         with t.random.fork_rng(devices=[], device_type="cpu"):
             t.rand(1)
+
+
+def test_generators_of_the_cpu_have_no_offset(real_torch_or_none: ModuleType | None) -> None:
+    for torch in filter(None, (reftorch, real_torch_or_none)):
+        with pytest.raises(RuntimeError, match="CPU Generator does not use offset"):
+            torch.Generator().get_offset()
+        with pytest.raises(RuntimeError, match="CPU Generator does not use offset"):
+            torch.Generator().set_offset(4)

@@ -72,6 +72,16 @@ static PyObject* dtype_reduce(PyObject* self, PyObject*) {
 static PyObject* dtype_to_real(PyObject* self, PyObject*) {
   return Py_NewRef(self);
 }
+// The kind and the bits; bool, a byte, is b8.
+static PyObject* dtype_abbr(PyObject* self, void*) {
+  const c10::ScalarType type = dtype_of(self);
+  const char* kind = type == c10::kBool          ? "b"
+                     : type == c10::kBFloat16    ? "bf"
+                     : c10::isFloatingType(type) ? "f"
+                     : c10::isSignedType(type)   ? "i"
+                                                 : "u";
+  return PyUnicode_FromFormat("%s%d", kind, static_cast<int>(8 * c10::elementSize(type)));
+}
 static PyMethodDef dtype_methods[] = {
     {"to_real", dtype_to_real, METH_NOARGS,
      "to_real($self, /)\n--\n\nThe dtype of the real parts: itself, without complex dtypes."},
@@ -84,6 +94,7 @@ static PyGetSetDef dtype_properties[] = {
      nullptr},
     {"is_signed", [](PyObject* s, void*) { return PyBool_FromLong(c10::isSignedType(dtype_of(s))); }, nullptr,
      "False for uint8 and bool.", nullptr},
+    {"abbr", dtype_abbr, nullptr, "A short name, such as f32 and i64.", nullptr},
     {"itemsize", [](PyObject* s, void*) { return PyLong_FromSize_t(c10::elementSize(dtype_of(s))); }, nullptr,
      "Bytes per element.", nullptr},
     {}};

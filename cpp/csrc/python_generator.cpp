@@ -116,6 +116,9 @@ static void set_state(at::Generator& g, const py::object& obj) {
   write_state(g, bytes.data_ptr(), bytes.numel());
 }
 
+// Only generators that count their draws have a place in the sequence; in PyTorch too.
+constexpr const char* kNoOffset = "CPU Generator does not use offset";
+
 static at::Generator clone_state(const at::Generator& g) {
   at::Generator clone{c10::make_intrusive<at::GeneratorImpl>()};
   clone.impl_->engine_ = g.impl_->engine_;
@@ -157,6 +160,9 @@ void initGenerator(PyObject* module) {
           },
           py::arg("new_state"))
       .def("clone_state", &clone_state)
+      .def("get_offset", [](const at::Generator&) -> int64_t { TORCH_CHECK(false, kNoOffset); })
+      .def(
+          "set_offset", [](const at::Generator&, uint64_t) { TORCH_CHECK(false, kNoOffset); }, py::arg("offset"))
       .def(py::pickle(
           [](const at::Generator& g) {
             const GeneratorState state = read_state(g);

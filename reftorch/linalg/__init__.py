@@ -1,7 +1,7 @@
 """Linear algebra on matrices, and on batches of them: the last two dimensions are the matrix, the others the batch.
 
 Mirrors: torch/linalg/__init__.py
-Leaves out: eig and eigvals give an error (there are no complex dtypes); LDL.
+Leaves out: eig and eigvals give an error (there are no complex dtypes).
 
 The ops are in C++ and reach Python as ``_C._linalg.linalg_*``; here they get their names, and say what they do. LAPACK
 does the work, in float32 and float64.
@@ -16,6 +16,8 @@ from reftorch.linalg._factors import (
     eigvals,
     eigvalsh,
     householder_product,
+    ldl_factor,
+    ldl_factor_ex,
     lu,
     lu_factor,
     lu_factor_ex,
@@ -28,6 +30,7 @@ from reftorch.linalg._products import cross, diagonal, matmul, matrix_exp, matri
 from reftorch.linalg._solvers import (
     inv,
     inv_ex,
+    ldl_solve,
     lstsq,
     lu_solve,
     pinv,
@@ -53,6 +56,9 @@ __all__ = [
     "householder_product",
     "inv",
     "inv_ex",
+    "ldl_factor",
+    "ldl_factor_ex",
+    "ldl_solve",
     "lstsq",
     "lu",
     "lu_factor",

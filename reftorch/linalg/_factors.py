@@ -56,6 +56,57 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, o
     return _linalg.linalg_cholesky_ex(A, upper=upper, check_errors=check_errors, out=out)
 
 
+def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
+    """Return the factors of symmetric matrices, A = L D L^T, in one matrix, and the swaps of their rows.
+
+    Unlike :func:`cholesky` this needs no positive-definite matrices. It has no gradient.
+
+    Args:
+        A: matrices of shape (*, n, n), of which the lower triangle is read.
+        hermitian: of no effect on real numbers.
+        out: a tuple: where to put the results.
+
+    Returns:
+        A named tuple (LD, pivots), as LAPACK's ``sytrf`` has it: D on the diagonal, L below it (its own diagonal is 1);
+        a negative pivot marks a row of a 2 by 2 block of D. :func:`ldl_solve` takes both.
+
+    Raises:
+        LinAlgError: a block of D is zero.
+        RuntimeError: the matrices are not square, or not of float32 or float64.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.ldl_factor(torch.tensor([[2.0, 1.0], [1.0, -3.0]])).LD
+        tensor([[ 2.0000,  0.0000],
+                [ 0.5000, -3.5000]])
+
+    Mirrors torch/linalg/__init__.py, ``ldl_factor``.
+    """
+    return _linalg.linalg_ldl_factor(A, hermitian=hermitian, out=out)
+
+
+def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+    """Return what :func:`ldl_factor` does, and for each matrix a number that is 0 where all went well.
+
+    Args:
+        A: matrices of shape (*, n, n), of which the lower triangle is read.
+        hermitian: of no effect on real numbers.
+        check_errors: raise an error where a block of D is zero.
+        out: a tuple: where to put the results.
+
+    Returns:
+        A named tuple (LD, pivots, info): info k says that block k of D is zero.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.linalg.ldl_factor_ex(torch.zeros(2, 2)).info
+        tensor(1, dtype=torch.int32)
+
+    Mirrors torch/linalg/__init__.py, ``ldl_factor_ex``.
+    """
+    return _linalg.linalg_ldl_factor_ex(A, hermitian=hermitian, check_errors=check_errors, out=out)
+
+
 def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:
     """Return the factors L and U of matrices with their rows swapped, in one matrix, and the swaps.
 

@@ -190,6 +190,31 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     return _linalg.linalg_lstsq(A, B, rcond, driver=driver)
 
 
+def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False, out: Tensor | None = None) -> Tensor:
+    """Return the X with A X = B, where the factors of the symmetric A are given. It has no gradient.
+
+    Args:
+        LD: matrices of shape (*, n, n) from :func:`ldl_factor`.
+        pivots: integers of shape (*, n) from there.
+        B: right-hand sides of shape (*, n, k).
+        hermitian: of no effect on real numbers.
+        out: where to put the result.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not fit, or the pivots are not those of a factorization.
+
+    Example:
+        >>> import reftorch as torch
+        >>> LD, pivots = torch.linalg.ldl_factor(torch.tensor([[2.0, 0.0], [0.0, -4.0]]))
+        >>> torch.linalg.ldl_solve(LD, pivots, torch.tensor([[2.0], [8.0]]))
+        tensor([[ 1.],
+                [-2.]])
+
+    Mirrors torch/linalg/__init__.py, ``ldl_solve``.
+    """
+    return _linalg.linalg_ldl_solve(LD, pivots, B, hermitian=hermitian, out=out)
+
+
 def pinv(
     A: Tensor,
     rcond: Any = None,

@@ -18,7 +18,9 @@ S(iter([1, 2])); S([1, 2]) == (1, 2); S([1, 2]) == [1, 2]; S([1, 2]) < (1, 3); h
 S([1, 2]).numel(); S([]).numel(); S([2, 0]).numel(); repr(S([])); S([1, 2]).__add__(3); type((1,) + S([1, 2])).__name__
 again(S([1, 2])); copy.copy(S([1, 2])); torch.ones(2, 3).shape[1:]; torch.ones(2, 3).size()
 torch.float32; torch.float is torch.float32; torch.float32.is_signed, torch.uint8.is_signed, torch.bool.is_signed
-torch.float32.itemsize, torch.bool.itemsize; torch.float32.to_real(); torch.bool.to_real(); torch.float32 == "float32"
+torch.float32.itemsize, torch.bool.itemsize; torch.float32.abbr, torch.bool.abbr
+torch.uint8.abbr, torch.bfloat16.abbr, torch.int64.abbr; torch.float32.to_real(); torch.bool.to_real()
+torch.float32 == "float32"
 torch.float32 < torch.float64; again(torch.float16) is torch.float16; copy.copy(torch.int8) is torch.int8
 setattr(torch.float32, "x", 1); torch.dtype("float32"); torch.dtype(); torch.layout(); torch.memory_format()
 again(torch.strided) is torch.strided; again(torch.channels_last) is torch.channels_last

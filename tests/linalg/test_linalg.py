@@ -135,6 +135,22 @@ torch.linalg.lu_factor(T)
 torch.linalg.lu_factor_ex(Z)
 torch.linalg.lu_factor(Z)
 torch.linalg.lu_factor(A, pivot=False)
+torch.linalg.ldl_factor(A)
+torch.linalg.ldl_factor(T)
+torch.linalg.ldl_factor(A, hermitian=True)
+torch.linalg.ldl_factor(B)
+torch.linalg.ldl_factor(I)
+torch.linalg.ldl_factor(A.half())
+torch.linalg.ldl_factor(A[0])
+torch.linalg.ldl_factor_ex(Z)
+torch.linalg.ldl_factor_ex(A, check_errors=True)
+torch.linalg.ldl_solve(*torch.linalg.ldl_factor(A), B)
+torch.linalg.ldl_solve(*torch.linalg.ldl_factor(T), B)
+torch.linalg.ldl_solve(*torch.linalg.ldl_factor(A), B.double())
+torch.linalg.ldl_solve(*torch.linalg.ldl_factor(A), torch.ones(9, 1))
+torch.linalg.ldl_solve(A, torch.ones(3), B)
+torch.linalg.ldl_solve(A, torch.ones(9, dtype=torch.int32), B)
+torch.linalg.ldl_solve(B, torch.ones(2, dtype=torch.int32), B)
 torch.linalg.lu(A)
 torch.linalg.lu(B)
 torch.linalg.lu(T)
@@ -281,6 +297,32 @@ def test_eigenvalues_of_any_matrix_are_refused_with_a_reason() -> None:
     for function in (reftorch.linalg.eig, reftorch.linalg.eigvals):
         with pytest.raises(NotImplementedError, match="complex numbers"):
             function(reftorch.eye(2))
+
+
+def test_ldl_of_a_matrix_with_pairs_of_pivots() -> None:
+    A = reftorch.tensor([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]], dtype=reftorch.float64)
+    LD, pivots = reftorch.linalg.ldl_factor(A)
+    assert (pivots < 0).sum() == 2
+    B = reftorch.eye(3, dtype=reftorch.float64)
+    assert reftorch.allclose(A @ reftorch.linalg.ldl_solve(LD, pivots, B), B)
+
+
+@pytest.mark.parametrize("pivots", [[4, 1, 1], [0, 1, 1], [1, 1, -1], [-1, 2, 3], [-1, -4, 1]])
+def test_pivots_of_no_factorization_are_refused(pivots: list[int]) -> None:
+    with pytest.raises(RuntimeError, match="the pivots are not those of a factorization"):
+        reftorch.linalg.ldl_solve(reftorch.eye(3), reftorch.tensor(pivots, dtype=reftorch.int32), reftorch.ones(3, 1))
+
+
+def test_ldl_of_what_is_singular() -> None:
+    with pytest.raises(reftorch.linalg.LinAlgError, match=r"\(Batch element 1\): .* the block 1 of D is zero"):
+        reftorch.linalg.ldl_factor(reftorch.stack([reftorch.eye(2), reftorch.zeros(2, 2)]))
+
+
+def test_ldl_has_no_gradient(real_torch_or_none: ModuleType | None) -> None:
+    for torch in filter(None, (reftorch, real_torch_or_none)):
+        A = torch.eye(2).requires_grad_()
+        with pytest.raises(RuntimeError, match="derivative for aten::linalg_ldl_factor_ex is not implemented"):
+            torch.linalg.ldl_factor(A).LD.sum().backward()
 
 
 def test_large_batches_take_several_threads() -> None:

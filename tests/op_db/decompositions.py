@@ -149,6 +149,10 @@ def lu_factor_and_solve(lib: Library, a: Any, b: Any, **kwargs: Any) -> Any:
     return linalg(lib).linalg_lu_solve(*dominant("linalg_lu_factor")(lib, a), b, **kwargs)
 
 
+def ldl_factor_and_solve(lib: Library, a: Any, b: Any, **kwargs: Any) -> Any:
+    return linalg(lib).linalg_ldl_solve(*linalg(lib).linalg_ldl_factor(a), b, **kwargs)
+
+
 def old_lu_solve(lib: Library, a: Any, b: Any) -> Any:
     return lib.lu_solve(b, *dominant("linalg_lu_factor")(lib, a))
 
@@ -186,6 +190,10 @@ ROWS = [
                                  call_with((3, 3), (2, 3), left=False),
                                  call_with((3, 3), (2, 3), left=False, adjoint=True),
                                  call_with((2, 3, 3), (3, 2))), call=lu_factor_and_solve),
+    row("linalg_ldl_factor_ex", of(SQUARE, ((2, 3, 3),), ((0, 0),))),
+    row("linalg_ldl_factor", of(SQUARE, ((2, 3, 3),))),
+    row("linalg_ldl_solve", calls(call_with((3, 3), (3, 2)), call_with((2, 3, 3), (3, 2))), call=ldl_factor_and_solve,
+        gradcheck=False),
     row("lu_solve", of(((3, 3), (3, 2))), call=old_lu_solve, out=False),
     row("_linalg_solve_ex linalg_solve linalg_solve_ex",
         calls(of(((3, 3), (3, 2)), ((3, 3), (3,)), ((2, 3, 3), (3, 2)), ((2, 3, 3), (2, 3))),

@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/BatchLinearAlgebra.h
 // The seam between the ops of torch.linalg and LAPACK. Every matrix here is a batch (*batch, rows, cols) of one shape
 // whose matrices lie column by column, one after another (see empty_column_major); `infos` (*batch), int32, is 0 where
-// all went well. Left out: eig, LDL, Householder products with a matrix.
+// all went well. Left out: eig, Householder products with a matrix.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,6 +17,13 @@ DECLARE_DISPATCH(lu_factor_fn, lu_factor_stub)
 // B becomes X with A X = B, or transpose(A) X = B.
 using lu_solve_fn = void (*)(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool transpose);
 DECLARE_DISPATCH(lu_solve_fn, lu_solve_stub)
+
+// A becomes L below and D on the diagonal of A = L D L^T, its lower triangle being read; pivots (*batch, n).
+using ldl_factor_fn = void (*)(const Tensor& A, const Tensor& pivots, const Tensor& infos);
+DECLARE_DISPATCH(ldl_factor_fn, ldl_factor_stub)
+// B becomes X with A X = B.
+using ldl_solve_fn = void (*)(const Tensor& LD, const Tensor& pivots, const Tensor& B);
+DECLARE_DISPATCH(ldl_solve_fn, ldl_solve_stub)
 
 // A becomes its Cholesky factor; the other triangle keeps what it had.
 using cholesky_fn = void (*)(const Tensor& A, const Tensor& infos, bool upper);

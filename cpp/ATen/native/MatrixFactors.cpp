@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/BatchLinearAlgebra.cpp
 // Cholesky, QR, singular values, eigenvalues of symmetric matrices, triangular systems, least squares. What rests on LU
-// is in BatchLinearAlgebra.cpp. Left out: eig (its eigenvalues are complex numbers), LDL.
+// is in BatchLinearAlgebra.cpp, LDL in LDLFactors.cpp. Left out: eig (its eigenvalues are complex numbers).
 #include <ATen/native/BatchLinearAlgebra.h>
 
 #include <ATen/ExpandUtils.h>

@@ -88,10 +88,11 @@ _MATRICES = """
     linalg_lu_factor_ex linalg_lu lu_unpack linalg_lu_solve _linalg_solve_ex linalg_inv_ex _linalg_det _linalg_slogdet
     linalg_pinv.atol_rtol_tensor linalg_matrix_exp linalg_cholesky_ex cholesky_solve cholesky_inverse
     linalg_solve_triangular triangular_solve linalg_qr geqrf _linalg_svd _linalg_eigh linalg_lstsq
+    linalg_ldl_factor_ex linalg_ldl_solve
 """
 
 
-_OPERANDS = ("A", "B", "b", "self", "input2", "LU", "LU_data", "pivots", "LU_pivots")
+_OPERANDS = ("A", "B", "b", "self", "input2", "LU", "LU_data", "LD", "pivots", "LU_pivots")
 
 
 def _is_vector(op: Op, values: list[Any], i: int) -> bool:

@@ -325,3 +325,5 @@ derivative(
 )
 
 not_implemented("geqrf")  # householder_product of its results has a gradient
+
+not_implemented("linalg_ldl_factor_ex", "linalg_ldl_solve")

@@ -82,6 +82,42 @@ void lu_solve_kernel(const Tensor& LU, const Tensor& pivots, const Tensor& B, bo
   });
 }
 
+// --- LDL -------------------------------------------------------------------------------------------------------------
+
+void ldl_factor_kernel(const Tensor& A, const Tensor& pivots, const Tensor& infos) {
+  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "ldl_factor_kernel_cpu", [&] {
+    const Matrices<scalar_t> a(A);
+    const Vectors<int> ipiv(pivots);
+    int* info = infos.data_ptr<int>();
+    const char uplo = 'L';
+    const int query = -1;
+    scalar_t length = 0;
+    int ignored = 0;
+    lapack<scalar_t>::sytrf(&uplo, &a.cols, a[0], &a.ld, ipiv[0], &length, &query, &ignored, 1);
+    const int lwork = static_cast<int>(length);
+    for_each_matrix(A, [&](int64_t begin, int64_t end) {
+      std::vector<scalar_t> work(static_cast<size_t>(lwork));
+      for (int64_t i = begin; i < end; i++) {
+        lapack<scalar_t>::sytrf(&uplo, &a.cols, a[i], &a.ld, ipiv[i], work.data(), &lwork, &info[i], 1);
+      }
+    });
+  });
+}
+
+void ldl_solve_kernel(const Tensor& LD, const Tensor& pivots, const Tensor& B) {
+  AT_DISPATCH_FLOATING_TYPES(LD.scalar_type(), "ldl_solve_kernel_cpu", [&] {
+    const Matrices<scalar_t> a(LD), b(B);
+    const Vectors<int> ipiv(pivots);
+    const char uplo = 'L';
+    for_each_matrix(B, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i++) {
+        int info = 0;
+        lapack<scalar_t>::sytrs(&uplo, &a.cols, &b.cols, a[i], &a.ld, ipiv[i], b[i], &b.ld, &info, 1);
+      }
+    });
+  });
+}
+
 // --- Cholesky and triangles ------------------------------------------------------------------------------------------
 
 void cholesky_kernel(const Tensor& A, const Tensor& infos, bool upper) {
@@ -267,6 +303,8 @@ void lstsq_kernel(const Tensor& A, const Tensor& B, const Tensor& rank, const Te
 } // namespace
 
 REGISTER_DISPATCH(lu_factor_stub, lu_factor_kernel)
+REGISTER_DISPATCH(ldl_factor_stub, ldl_factor_kernel)
+REGISTER_DISPATCH(ldl_solve_stub, ldl_solve_kernel)
 REGISTER_DISPATCH(lu_solve_stub, lu_solve_kernel)
 REGISTER_DISPATCH(cholesky_stub, cholesky_kernel)
 REGISTER_DISPATCH(cholesky_solve_stub, cholesky_solve_kernel)

@@ -12,9 +12,14 @@ namespace reftorch::at::native {
 #define LAPACK_SYMBOL(name) LAPACK_CONCAT(BLAS_SYMBOL_PREFIX, name)
 
 // clang-format off
-#define DECLARE_LAPACK(T, getrf, getrs, potrf, potrs, trsm, geqrf, orgqr, gesdd, syevd, gels, gelsy, gelsd, gelss)     \
+#define DECLARE_LAPACK(T, getrf, getrs, sytrf, sytrs, potrf, potrs, trsm, geqrf, orgqr, gesdd, syevd, gels, gelsy,      \
+                       gelsd, gelss)                                                                                    \
   void LAPACK_SYMBOL(getrf)(const int* m, const int* n, T* a, const int* lda, int* ipiv, int* info);                   \
   void LAPACK_SYMBOL(getrs)(const char* trans, const int* n, const int* nrhs, const T* a, const int* lda,              \
+                            const int* ipiv, T* b, const int* ldb, int* info, size_t);                                 \
+  void LAPACK_SYMBOL(sytrf)(const char* uplo, const int* n, T* a, const int* lda, int* ipiv, T* work,                  \
+                            const int* lwork, int* info, size_t);                                                      \
+  void LAPACK_SYMBOL(sytrs)(const char* uplo, const int* n, const int* nrhs, const T* a, const int* lda,               \
                             const int* ipiv, T* b, const int* ldb, int* info, size_t);                                 \
   void LAPACK_SYMBOL(potrf)(const char* uplo, const int* n, T* a, const int* lda, int* info, size_t);                  \
   void LAPACK_SYMBOL(potrs)(const char* uplo, const int* n, const int* nrhs, const T* a, const int* lda, T* b,         \
@@ -40,10 +45,10 @@ namespace reftorch::at::native {
   void LAPACK_SYMBOL(gelss)(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb,   \
                             T* s, const T* rcond, int* rank, T* work, const int* lwork, int* info);
 extern "C" {
-DECLARE_LAPACK(float, sgetrf_, sgetrs_, spotrf_, spotrs_, strsm_, sgeqrf_, sorgqr_, sgesdd_, ssyevd_, sgels_, sgelsy_,
-               sgelsd_, sgelss_)
-DECLARE_LAPACK(double, dgetrf_, dgetrs_, dpotrf_, dpotrs_, dtrsm_, dgeqrf_, dorgqr_, dgesdd_, dsyevd_, dgels_, dgelsy_,
-               dgelsd_, dgelss_)
+DECLARE_LAPACK(float, sgetrf_, sgetrs_, ssytrf_, ssytrs_, spotrf_, spotrs_, strsm_, sgeqrf_, sorgqr_, sgesdd_, ssyevd_,
+               sgels_, sgelsy_, sgelsd_, sgelss_)
+DECLARE_LAPACK(double, dgetrf_, dgetrs_, dsytrf_, dsytrs_, dpotrf_, dpotrs_, dtrsm_, dgeqrf_, dorgqr_, dgesdd_, dsyevd_,
+               dgels_, dgelsy_, dgelsd_, dgelss_)
 }
 #undef DECLARE_LAPACK
 // clang-format on
@@ -56,6 +61,8 @@ struct lapack;
   struct lapack<T> {                                              \
     static constexpr auto getrf = &LAPACK_SYMBOL(prefix##getrf_); \
     static constexpr auto getrs = &LAPACK_SYMBOL(prefix##getrs_); \
+    static constexpr auto sytrf = &LAPACK_SYMBOL(prefix##sytrf_); \
+    static constexpr auto sytrs = &LAPACK_SYMBOL(prefix##sytrs_); \
     static constexpr auto potrf = &LAPACK_SYMBOL(prefix##potrf_); \
     static constexpr auto potrs = &LAPACK_SYMBOL(prefix##potrs_); \
     static constexpr auto trsm = &LAPACK_SYMBOL(prefix##trsm_);   \

@@ -1,0 +1,113 @@
+// Mirrors: aten/src/ATen/native/BatchLinearAlgebra.cpp (ldl_factor, ldl_solve)
+// A = L D L^T of a symmetric matrix that need not be positive-definite: D has blocks of 1 by 1 and 2 by 2. The kernels
+// call LAPACK (cpu/BatchLinearAlgebraKernel.cpp). Left out: complex numbers, and with them what `hermitian` says.
+#include <ATen/native/BatchLinearAlgebra.h>
+
+#include <ATen/LinalgFunctions.h>
+#include <ATen/core/dispatch/CallOp.h>
+#include <ATen/core/library.h>
+#include <ATen/functorch/TensorWrapper.h>
+#include <ATen/native/LinearAlgebraUtils.h>
+
+#include <algorithm>
+
+namespace reftorch::at::native {
+
+DEFINE_DISPATCH(ldl_factor_stub)
+DEFINE_DISPATCH(ldl_solve_stub)
+
+static void check_ldl_infos(const Tensor& infos, const char* name, bool is_matrix) {
+  const Tensor plain = functorch::innermost(infos).contiguous();
+  const int* info = plain.numel() == 0 ? nullptr : plain.data_ptr<int>();
+  const int* bad = std::find_if(info, info + plain.numel(), [](int i) { return i != 0; });
+  TORCH_CHECK_LINALG(bad == info + plain.numel(), name, ": ",
+                     is_matrix ? std::string() : c10::str("(Batch element ", bad - info, "): "),
+                     "The factorization has been completed, but the block ", *bad,
+                     " of D is zero: ldl_solve would divide by zero.");
+}
+
+static void linalg_ldl_factor_ex_out(const Tensor& self, bool /*hermitian*/, bool check_errors, Tensor& LD,
+                                     Tensor& pivots, Tensor& info) {
+  squareCheckInputs(self, "torch.linalg.ldl_factor_ex");
+  checkFloatingOrComplex(self, "torch.linalg.ldl_factor_ex");
+  checkLapackDtype(self, "ldl_factor_kernel_cpu");
+  const Tensor factors = cloneBatchedColumnMajor(at::tril(self)), infos = zero_infos(self);
+  const Tensor swaps = detail::empty_generic(with_sizes(batch_sizes(self), {self.size(-1)}), kInt, self.device());
+  if (self.numel() > 0) {
+    ldl_factor_stub(self.device().type(), factors, swaps, infos);
+  }
+  give_result(factors, LD);
+  give_result(swaps, pivots);
+  give_result(infos, info);
+  if (check_errors) {
+    check_ldl_infos(info, "torch.linalg.ldl_factor_ex", self.dim() == 2);
+  }
+}
+
+static std::tuple<Tensor, Tensor, Tensor> call_ldl_factor_ex(const Tensor& self, bool hermitian, bool check_errors) {
+  using Factors = std::tuple<Tensor, Tensor, Tensor>;
+  CALL_OP("linalg_ldl_factor_ex", Factors(const Tensor&, bool, bool), self, hermitian, check_errors);
+}
+
+static std::tuple<Tensor, Tensor> linalg_ldl_factor(const Tensor& self, bool hermitian) {
+  const auto [LD, pivots, info] = call_ldl_factor_ex(self, hermitian, /*check_errors=*/false);
+  check_ldl_infos(info, "torch.linalg.ldl_factor", self.dim() == 2);
+  return {LD, pivots};
+}
+
+// A block of 1 by 1 has a positive number, one of 2 by 2 two negative ones: LAPACK follows them without looking.
+static void check_ldl_pivots(const Tensor& pivots) {
+  const int n = static_cast<int>(pivots.size(-1));
+  const int* pivot = pivots.numel() == 0 ? nullptr : pivots.data_ptr<int>();
+  for (const int* end = pivot + pivots.numel(); pivot < end; pivot += n) {
+    for (int i = 0; i < n; i++) {
+      const bool pair = pivot[i] < 0;
+      const bool fits =
+          pair ? i + 1 < n && pivot[i + 1] < 0 && pivot[i] >= -n && pivot[i + 1] >= -n : pivot[i] >= 1 && pivot[i] <= n;
+      TORCH_CHECK(fits, "torch.linalg.ldl_solve: the pivots are not those of a factorization: there is ", pivot[i],
+                  " at place ", i, " of ", n);
+      i += pair ? 1 : 0;
+    }
+  }
+}
+
+static void linalg_ldl_solve_out(const Tensor& LD, const Tensor& pivots, const Tensor& B, bool /*hermitian*/,
+                                 Tensor& out) {
+  squareCheckInputs(LD, "torch.linalg.ldl_solve");
+  checkFloatingOrComplex(LD, "torch.linalg.ldl_solve");
+  checkIsMatrix(B, "torch.linalg.ldl_solve", "B");
+  TORCH_CHECK(LD.size(-1) == B.size(-2), "Incompatible matrix sizes for torch.linalg.ldl_solve: each A matrix is ",
+              LD.size(-2), " by ", LD.size(-1), " but each b matrix is ", B.size(-2), " by ", B.size(-1));
+  const bool integers = c10::isIntegralType(pivots.scalar_type(), /*includeBool=*/false);
+  TORCH_CHECK(integers, "torch.linalg.ldl_solve: Expected pivots to be integers. Got ", pivots.scalar_type());
+  TORCH_CHECK(
+      pivots.sizes() == LD.sizes().slice(0, LD.dim() - 1),
+      "torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape ",
+      pivots.sizes(), " instead");
+  TORCH_CHECK(B.scalar_type() == LD.scalar_type(), "Expected b and A to have the same dtype, but found b of type ",
+              B.scalar_type(), " and A of type ", LD.scalar_type(), " instead.");
+  checkLapackDtype(LD, "ldl_solve_kernel_cpu");
+  const auto [LD_sizes, B_sizes] = broadcast_batches(LD, B);
+  const Tensor X = cloneBatchedColumnMajor(B, B_sizes);
+  if (X.numel() > 0) {
+    const IntArrayRef pivot_sizes = IntArrayRef(LD_sizes).slice(0, LD_sizes.size() - 1);
+    const Tensor swaps = at::expand(at::to(pivots, kInt), pivot_sizes).contiguous();
+    check_ldl_pivots(swaps);
+    ldl_solve_stub(X.device().type(), cloneBatchedColumnMajor(LD, LD_sizes), swaps, X);
+  }
+  give_result(X, out);
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  constexpr int LINALG = variants::LINALG, OUT = derive::OUT;
+  m.def_structured(
+      "linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor "
+      "pivots, Tensor info)",
+      TORCH_FN(linalg_ldl_factor_ex_out), OUT, LINALG);
+  m.def_composite_with_out("linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
+                           TORCH_FN(linalg_ldl_factor), LINALG);
+  m.def_structured("linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
+                   TORCH_FN(linalg_ldl_solve_out), OUT, LINALG);
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,88 @@
+"""Methods of a tensor from before ``torch.linalg``: the LU factors, and names that only say what to call instead.
+
+Mirrors: torch/_tensor.py (lu, solve, lstsq, eig, symeig, reinforce)
+Leaves out: nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reftorch import _C
+from reftorch._warnings import warn
+
+
+def removed(name: str, instead: str) -> RuntimeError:
+    """The error of a function that PyTorch has removed."""
+    return RuntimeError(
+        f"This function was deprecated since version 1.9 and is now removed. `torch.{name}` is deprecated in favor of "
+        f"`torch.{instead}`."
+    )
+
+
+class _TensorLinalg:
+    """What :class:`reftorch.Tensor` has from here."""
+
+    def lu(self: Any, pivot: bool = True, get_infos: bool = False) -> Any:
+        """The LU factors of matrices and the swaps of their rows. Deprecated: :func:`reftorch.linalg.lu_factor`.
+
+        Args:
+            pivot: False, without swaps, needs CUDA.
+            get_infos: also return, for each matrix, a number that is 0 where it is not singular.
+
+        Example:
+            >>> import warnings, reftorch as torch
+            >>> with warnings.catch_warnings():
+            ...     warnings.simplefilter("ignore")
+            ...     torch.tensor([[2.0, 0.0], [0.0, 4.0]]).lu()
+            (tensor([[2., 0.],
+                    [0., 4.]]), tensor([1, 2], dtype=torch.int32))
+
+        Mirrors torch/_tensor.py, ``lu``.
+        """
+        warn(
+            "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed "
+            "in a future PyTorch release.",
+        )
+        results = tuple(_C._linalg.linalg_lu_factor_ex(self, pivot=pivot, check_errors=False))
+        return results if get_infos else results[:2]
+
+    def solve(self: Any, other: Any) -> Any:
+        """Refuse, as PyTorch does: use :func:`reftorch.linalg.solve`, which takes its arguments the other way round.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise removed("solve", "linalg.solve")
+
+    def lstsq(self: Any, other: Any) -> Any:
+        """Refuse, as PyTorch does: use :func:`reftorch.linalg.lstsq`, which takes its arguments the other way round.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise removed("lstsq", "linalg.lstsq")
+
+    def eig(self: Any, eigenvectors: bool = False) -> Any:
+        """Refuse, as PyTorch does: use ``linalg.eig``, whose results are complex numbers.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise removed("eig", "linalg.eig")
+
+    def symeig(self: Any, eigenvectors: bool = False) -> Any:
+        """Refuse, as PyTorch does: use :func:`reftorch.linalg.eigh`, which reads the lower triangle by default.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise removed("symeig", "linalg.eigh")
+
+    def reinforce(self: Any, reward: Any) -> Any:
+        """Refuse, as PyTorch does: the loss is minus the logarithm of an action's probability times its reward.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError("reinforce() was removed. Make a loss of it: -log_probability * reward, and call backward.")
