@@ -1,7 +1,7 @@
 """Filling parameters with the values that training starts from.
 
 Mirrors: torch/nn/init.py
-Leaves out: truncated normal, identity, orthogonal and sparse fillings, and the old names without ``_``.
+Leaves out: nothing; identity, orthogonal, sparse and truncated fillings lie in ``_init_structured``.
 
 All functions work in place, record nothing in the graph and return their tensor. They draw from the generator just as
 PyTorch does, so that the same seed gives the same network.
@@ -10,21 +10,39 @@ PyTorch does, so that the same seed gives the same network.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
 from reftorch.autograd.grad_mode import no_grad
+from reftorch.nn._init_structured import dirac_, eye_, orthogonal_, sparse_, trunc_normal_
 
 __all__ = [
     "calculate_gain",
+    "constant",
     "constant_",
+    "dirac",
+    "dirac_",
+    "eye",
+    "eye_",
+    "kaiming_normal",
     "kaiming_normal_",
+    "kaiming_uniform",
     "kaiming_uniform_",
+    "normal",
     "normal_",
     "ones_",
+    "orthogonal",
+    "orthogonal_",
+    "sparse",
+    "sparse_",
+    "trunc_normal_",
+    "uniform",
     "uniform_",
+    "xavier_normal",
     "xavier_normal_",
+    "xavier_uniform",
     "xavier_uniform_",
     "zeros_",
 ]
@@ -278,3 +296,34 @@ def kaiming_normal_(
         warn("Initializing zero-element tensors is a no-op")
         return tensor
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
+
+
+# --- the old names ---------------------------------------------------------------------------------------------------
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _make_deprecate(filling: _F) -> _F:
+    new_name = filling.__name__
+    old_name = new_name.removesuffix("_")
+
+    def deprecated_init(*args: Any, **kwargs: Any) -> Any:
+        warn(f"`nn.init.{old_name}` is now deprecated in favor of `nn.init.{new_name}`.", FutureWarning)
+        return filling(*args, **kwargs)
+
+    deprecated_init.__name__ = deprecated_init.__qualname__ = old_name
+    deprecated_init.__doc__ = f"The old name of :func:`{new_name}`, with a warning."
+    return deprecated_init  # type: ignore[return-value]
+
+
+uniform = _make_deprecate(uniform_)
+normal = _make_deprecate(normal_)
+constant = _make_deprecate(constant_)
+eye = _make_deprecate(eye_)
+dirac = _make_deprecate(dirac_)
+xavier_uniform = _make_deprecate(xavier_uniform_)
+xavier_normal = _make_deprecate(xavier_normal_)
+kaiming_uniform = _make_deprecate(kaiming_uniform_)
+kaiming_normal = _make_deprecate(kaiming_normal_)
+orthogonal = _make_deprecate(orthogonal_)
+sparse = _make_deprecate(sparse_)

@@ -1,7 +1,6 @@
 """How parameters start.
 
 Mirrors: test/nn/test_init.py
-Leaves out: the fillings that are not there.
 """
 
 import math
@@ -87,3 +86,13 @@ def test_fans() -> None:
 def test_a_tensor_without_elements_is_warned_about() -> None:
     with pytest.warns(UserWarning, match="zero-element tensors"):
         init.kaiming_uniform_(reftorch.empty(0, 3))
+
+
+@pytest.mark.parametrize("name", ["uniform", "normal", "constant", "eye", "orthogonal", "sparse", "kaiming_uniform"])
+def test_the_old_names_warn(name: str) -> None:
+    arguments = {"constant": (0.5,), "sparse": (0.5,)}.get(name, ())
+    reftorch.manual_seed(1)
+    with pytest.warns(FutureWarning, match=f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`"):
+        old = getattr(init, name)(reftorch.empty(4, 3), *arguments)
+    reftorch.manual_seed(1)
+    assert old.equal(getattr(init, name + "_")(reftorch.empty(4, 3), *arguments))
