@@ -26,6 +26,8 @@ class Term(NamedTuple):
 
 TERMS = (
     Term("accumulate", "To add a gradient to the `grad` of a leaf; the last step of backward.", "06"),
+    Term("binding", "Python's way into C++ and back: it finds the overload and makes values of the arguments.", "03",
+         "PythonSignature::parse"),
     Term("boxed call", "A call whose arguments are one stack of tagged values: one function serves every op.", "03",
          "OperatorHandle::callBoxed"),
     Term("broadcasting", "To read a dimension of size 1 as often as needed, with a stride of 0.", "03", "expand"),
@@ -43,6 +45,7 @@ TERMS = (
          "Engine::execute"),
     Term("formula", "The derivative of one op: how the gradient of its result becomes that of an input.", "03"),
     Term("graph task", "One call of backward: its counters, its buffers, what it has still to do.", "06", "GraphTask"),
+    Term("hook", "A function of yours that sees a gradient on its way, and may replace it.", "05"),
     Term("in-place op", "An op that writes into its first argument; its name ends in an underscore.", "02",
          "VariableVersion"),
     Term("kernel", "The function that computes an op on one kind of device; in it, the loop over the elements.", "03",
