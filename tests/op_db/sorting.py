@@ -219,6 +219,7 @@ def histograms(make: Inputs) -> Iterator[Sample]:
         yield Sample((x,), {"bins": 4})
         yield Sample((x, 5, 0, 2))
     yield Sample((make(3), 0))
+    yield Sample((make.of(*np.linspace(-2.9, 2.7, 50)), 7))  # two at a bin's edge
     yield Sample((make(3), 3, 2, 1))
     yield Sample((make.of(NAN, 1), 3))
 

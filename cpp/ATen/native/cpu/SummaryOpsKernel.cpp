@@ -27,18 +27,21 @@ void bincount_kernel(const Tensor& result, const Tensor& self, const Tensor& wei
   }
 }
 
-// An element outside of [min, max] is not counted; max itself belongs to the last bin.
+// An element outside of [min, max] is not counted; max itself belongs to the last bin. Each step is rounded to the
+// tensor's own dtype, as PyTorch's is: it decides about elements at a bin's edge.
 void histc_kernel(const Tensor& result, const Tensor& self, double min, double max) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "histogram_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
     const scalar_t* in = self.data_ptr<scalar_t>();
     const int64_t bins = result.numel();
     std::vector<int64_t> counts(bins, 0);
-    const opmath_t low = opmath_t(min), high = opmath_t(max);
+    const auto rounded = [](opmath_t value) { return static_cast<opmath_t>(static_cast<scalar_t>(value)); };
+    const opmath_t low = rounded(opmath_t(min)), high = rounded(opmath_t(max));
+    const opmath_t width = rounded(high - low), steps = rounded(opmath_t(bins));
     for (int64_t i = 0; i < self.numel(); i++) {
       const opmath_t x = in[i];
       if (x >= low && x <= high) {
-        const int64_t bin = static_cast<int64_t>((x - low) * opmath_t(bins) / (high - low));
+        const int64_t bin = static_cast<int64_t>(rounded(rounded(rounded(x - low) * steps) / width));
         counts[bin < bins ? bin : bins - 1]++;
       }
     }
