@@ -314,6 +314,8 @@ def angles(make: Inputs) -> Iterator[Sample]:
     yield Sample((make(3, 2), make(3, 2)))
     yield Sample((make(3, 2), make(3, 2), 0))
     yield Sample((make(2, 3, 2), make(3, 2)), {"dim": -1})
+    yield Sample((make(3, 2), make(3, 2, dtype="int64")))
+    yield Sample((make(3, 2, dtype="int64"), make(3, 2, dtype="int64")))
 
 
 def shortened(make: Inputs) -> Iterator[Sample]:

@@ -5,6 +5,7 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
 #include <ATen/Resize.h>
+#include <ATen/TypePromotion.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
@@ -102,12 +103,11 @@ static Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, do
 
 // x1 . x2 / (|x1| |x2|), where a norm is taken as at least eps
 static Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
-  TORCH_CHECK(x1.is_floating_point() && x2.is_floating_point(),
-              "expected common dtype to be floating point, yet common dtype is ",
-              x1.is_floating_point() ? x2.scalar_type() : x1.scalar_type());
+  const ScalarType common = result_type(x1, x2);
+  TORCH_CHECK(c10::isFloatingType(common), "expected common dtype to be floating point, yet common dtype is ", common);
   const DimVector shape = infer_size_dimvector(x1.sizes(), x2.sizes());
   auto unit = [&](const Tensor& x) {
-    const Tensor full = at::expand(x, shape);
+    const Tensor full = at::expand(x.is_floating_point() ? x : at::to(x, common), shape);
     const Tensor length = at::norm(full, 2, IntArrayRef(dim), /*keepdim=*/true);
     return at::div(full, at::maximum(length, detail::wrapped_scalar_tensor(eps)));
   };
