@@ -102,6 +102,11 @@ RESULTS: dict[str, Program] = {
     "addmm_": lambda t: numbers(t, 2, 4).addmm_(numbers(t, 2, 3), numbers(t, 3, 4), alpha=0.5),
     "addmm_ transposed": lambda t: numbers(t, 4, 2).t().addmm_(numbers(t, 2, 3), numbers(t, 3, 4)),
     "addmm k 0": lambda t: t.addmm(numbers(t, 2, 4), t.zeros(2, 0), t.zeros(0, 4), beta=3),
+    "addmv of nothing": lambda t: [
+        t.addmv(t.ones(shape).bool(), t.ones(rows, columns).bool(), t.ones(columns).bool(), beta=beta)
+        for shape, rows, columns in ((3, 3, 0), ((), 0, 4))
+        for beta in (0, 1)
+    ],
     "bmm of nothing and another dtype": lambda t: [
         t.bmm(t.zeros(2, 2, 0), t.zeros(2, 0, 3, dtype=t.int16)),
         t.bmm(t.zeros(0, 2, 3, dtype=t.bool), t.zeros(0, 3, 2)),

@@ -33,8 +33,12 @@ static void addmv_out(const Tensor& self, const Tensor& mat, const Tensor& vec, 
       at::copy_(out, self);
     }
   }
-  if (mat.numel() == 0 && !beta.equal(0)) { // nothing to add to self: PyTorch leaves its one number one number
-    at::mul_out(out, self, detail::wrapped_scalar_tensor(beta));
+  if (mat.numel() == 0) { // nothing to add to self: PyTorch leaves its one number one number
+    if (beta.equal(0)) {
+      zero_impl(out);
+    } else {
+      at::mul_out(out, self, detail::scalar_tensor(beta, self.scalar_type()));
+    }
     return;
   }
   if (out.numel() == 0) {
