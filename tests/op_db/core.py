@@ -25,7 +25,7 @@ class Input:
 
     values: np.ndarray
     dtype: str
-    layout: str = "contiguous"  # or transposed, strided, expanded
+    layout: str = "contiguous"  # or transposed, rolled, strided, sliced, expanded
     requires_grad: bool = False
 
     @property
@@ -45,11 +45,20 @@ def _from_values(lib: Library, values: np.ndarray, dtype: str) -> Any:
     return t.to(getattr(lib, dtype)) if dtype == "bfloat16" else t
 
 
+def _twice_along_each(values: np.ndarray) -> np.ndarray:
+    for axis in range(values.ndim):
+        values = np.repeat(values, 2, axis=axis)
+    return values
+
+
 # (what to store, how to look at it)
 _LAYOUTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "contiguous": (lambda v: v, lambda t, shape: t),
     "transposed": (lambda v: v.swapaxes(0, -1), lambda t, shape: t.transpose(0, -1)),
+    "rolled": (lambda v: np.moveaxis(v, 0, -1), lambda t, shape: t.movedim(-1, 0)),
     "strided": (lambda v: np.repeat(v, 2, axis=-1), lambda t, shape: t[..., ::2]),
+    # gaps everywhere, so that a dimension of size 1 has a stride of its own, and not from the start of the memory
+    "sliced": (lambda v: _twice_along_each(v), lambda t, shape: t[(slice(1, None, 2),) * len(shape)]),
     "expanded": (lambda v: v[:1], lambda t, shape: t.expand(shape)),
 }
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tests.op_db.core import DTYPES, FLOATS, Input, OpInfo, Sample
 
 SIZES = (0, 1, 2, 3, 4, 5, 7)
-LAYOUTS = ("contiguous", "contiguous", "transposed", "strided", "expanded")
+LAYOUTS = ("contiguous", "contiguous", "contiguous", "transposed", "rolled", "strided", "sliced", "expanded")
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, float("inf"), float("-inf"), float("nan"))
 
 
@@ -40,8 +40,10 @@ def rebuilt(value: Any, change: Any) -> Any:
 
 
 @st.composite
-def inputs_like(draw: Any, given: Input, sizes: dict[int, int], op: OpInfo, dtype: str, special: bool) -> Input:
-    """A tensor in the place of ``given``: its sizes mapped, its values new."""
+def inputs_like(
+    draw: Any, given: Input, sizes: dict[int, int], op: OpInfo, dtype: str, special: bool, mixed: bool
+) -> Input:
+    """A tensor in the place of ``given``: its sizes mapped, its values new, now and then its dtype (``mixed``)."""
     shape = tuple(sizes.get(n, n) for n in given.values.shape)
     match draw(st.integers(0, 11)):  # mostly as it is
         case 0 if shape:
@@ -67,6 +69,11 @@ def inputs_like(draw: Any, given: Input, sizes: dict[int, int], op: OpInfo, dtyp
     layout = draw(st.sampled_from(LAYOUTS)) if shape and 0 not in shape else "contiguous"
     if layout == "expanded":
         values = np.broadcast_to(values[:1], shape)
+    if mixed and draw(st.integers(0, 15)) == 0:
+        other = draw(st.sampled_from(DTYPES))
+        if given.dtype in FLOATS and other not in FLOATS:
+            values = np.nan_to_num(values, nan=0, posinf=1, neginf=0).clip(0 if other == "uint8" else None, 100)
+        given = replace(given, dtype=other)
     return replace(given, values=np.asarray(values), layout=layout)
 
 
@@ -91,7 +98,7 @@ def calls(draw: Any, op: OpInfo, dtypes: tuple[str, ...] = DTYPES, special: bool
 
     def change(leaf: Any) -> Any:
         if isinstance(leaf, Input):
-            return draw(inputs_like(leaf, sizes, op, dtype, special))
+            return draw(inputs_like(leaf, sizes, op, dtype, special, mixed=len(dtypes) > 1))
         if isinstance(leaf, int) and not isinstance(leaf, bool):
             if follow and leaf in sizes:
                 return sizes[leaf]
