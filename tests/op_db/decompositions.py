@@ -77,11 +77,15 @@ def repeated_values(sample: Sample) -> bool:
     """Whether a matrix has equal or zero singular values, or its sum with its transpose equal eigenvalues."""
     for leaf in sample.args:
         if isinstance(leaf, Input) and leaf.is_float and leaf.values.ndim > 1 and np.isfinite(leaf.values).all():
-            singular = np.linalg.svd(leaf.values, compute_uv=False)
+            values = leaf.values
+            dims = sample.kwargs.get("dim")
+            if isinstance(dims, tuple) and len({d % values.ndim for d in dims}) == 2:
+                values = np.moveaxis(values, dims, (-2, -1))
+            singular = np.linalg.svd(values, compute_uv=False)
             if not apart(np.concatenate([singular, np.zeros_like(singular[..., :1])], axis=-1)):
                 return True
-            square = leaf.values.shape[-1] == leaf.values.shape[-2]
-            if square and not apart(np.linalg.eigvalsh(leaf.values + leaf.values.swapaxes(-1, -2))):
+            square = values.shape[-1] == values.shape[-2]
+            if square and not apart(np.linalg.eigvalsh(values + values.swapaxes(-1, -2))):
                 return True
     return False
 

@@ -146,6 +146,14 @@ def broadcasts(sample: Sample) -> bool:
 
 BROADCAST_MEAN = Apart("torch divides by the size of one tensor where two broadcast to a larger one", when=broadcasts)
 
+
+def one_is_empty(sample: Sample) -> bool:
+    grad, output = (leaf.values for leaf in sample.args[:2])
+    return grad.shape != output.shape and 0 in (grad.size, output.size)
+
+
+DIVIDES_BY_NOTHING = Apart("torch divides by the size of an empty tensor", when=one_is_empty, crashes=True)
+
 ROWS = [
     OpInfo("softmax.int softmax.int_out", along_dims),
     OpInfo("log_softmax.int log_softmax.int_out", along_dims),
@@ -156,13 +164,17 @@ ROWS = [
         softmax_backwards,
         call=lambda lib, *args: backward_op(lib, "_softmax_backward_data")(*args),
         out=False,
+        apart=(DIVIDES_BY_NOTHING,),
     ),
     OpInfo(
         "_log_softmax_backward_data",
         softmax_backwards,
         call=lambda lib, *args: backward_op(lib, "_log_softmax_backward_data")(*args),
         out=False,
-        apart=(Apart("torch reads past the end of the smaller tensor", says="softmax backward: expected grad_output"),),
+        apart=(
+            DIVIDES_BY_NOTHING,
+            Apart("torch reads past the end of the smaller tensor", says="softmax backward: expected grad_output"),
+        ),
     ),
     OpInfo("nll_loss", nll, out=False),
     OpInfo(
