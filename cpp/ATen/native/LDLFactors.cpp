@@ -3,7 +3,9 @@
 // call LAPACK (cpu/BatchLinearAlgebraKernel.cpp). Left out: complex numbers, and with them what `hermitian` says.
 #include <ATen/native/BatchLinearAlgebra.h>
 
+#include <ATen/EmptyTensor.h>
 #include <ATen/LinalgFunctions.h>
+#include <ATen/ShapeFunctions.h>
 #include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
 #include <ATen/functorch/TensorWrapper.h>
