@@ -161,7 +161,24 @@ def of_two_contexts():
     return second.grad_fn
 
 
-CYCLES = [of_itself, of_its_output, of_a_later_output, of_its_hook, of_a_hook_further_down, of_two_contexts]
+def of_a_hook_that_also_holds_its_output():
+    y = Twice.apply(leaf())
+    node = y.grad_fn
+    y.register_hook(lambda grad: (y, node))
+    node.register_prehook(lambda grads: (y, node))
+    return node
+
+
+def of_itself_and_of_a_hook():
+    y = Twice.apply(leaf())
+    node = y.grad_fn
+    node.me = node
+    y.register_hook(lambda grad: y)
+    return node
+
+
+CYCLES = [of_itself, of_its_output, of_a_later_output, of_its_hook, of_a_hook_further_down, of_two_contexts,
+          of_a_hook_that_also_holds_its_output, of_itself_and_of_a_hook]  # fmt: skip
 
 
 @pytest.mark.parametrize("cycle", CYCLES, ids=lambda cycle: cycle.__name__)
@@ -170,7 +187,6 @@ def test_a_cycle_is_collected(cycle):
     before = torch._C._cpu_memory_stats()["allocated_bytes"]
     ref = weakref.ref(cycle())
     assert ref() is not None
-    gc.collect()
     gc.collect()
     assert ref() is None
     assert torch._C._cpu_memory_stats()["allocated_bytes"] == before
@@ -188,6 +204,41 @@ def test_a_cycle_that_the_graph_holds_survives(cycle):
     assert ref() is probe.grad_fn.metadata["node"]
     assert ref().saved_tensors[0].tolist() in ([1, 1], [2, 2])
     assert len(ref().next_functions) == 1
+
+
+class Ending:
+    ended = 0
+
+    def __del__(self):
+        Ending.ended += 1
+
+
+@pytest.mark.parametrize("generation", [0, 1, 2])
+def test_what_the_graph_holds_is_not_taken_for_garbage(generation):
+    """A context that refers to itself has no other reference that Python's collector can see."""
+    ended = Ending.ended
+    y = Twice.apply(leaf())
+    node = y.grad_fn
+    node.me, node.ending = node, Ending()
+    ref = weakref.ref(node)
+    del node
+    gc.collect(generation)
+    assert Ending.ended == ended and ref() is y.grad_fn
+    del y
+    gc.collect()
+    gc.collect()
+    assert Ending.ended == ended + 1 and ref() is None
+
+
+def test_what_the_program_holds_survives_its_tensor():
+    y = Twice.apply(leaf())
+    y.me, node, ref = y, y.grad_fn, weakref.ref(y)
+    node.note, node.metadata["key"] = "mine", ["value"]
+    del y
+    gc.collect()
+    assert ref() is None
+    assert node.note == "mine" and node.metadata == {"key": ["value"]}
+    assert node.saved_tensors[0].tolist() == [1, 1]
 
 
 def test_many_calls_hold_memory_flat():

@@ -20,6 +20,58 @@ namespace reftorch::torch::autograd {
 
 PyTypeObject* THPFunctionType = nullptr;
 
+// ---- who owns whom: see Note [One context per PyNode]
+
+static THPFunction* holders = nullptr; // the contexts that hold a count on their node; guarded by the GIL
+
+static void hold_node(THPFunction* self, std::shared_ptr<Node> node) {
+  self->cdata = std::move(node);
+  self->previous = nullptr;
+  self->next = holders;
+  if (holders != nullptr) {
+    holders->previous = self;
+  }
+  holders = self;
+}
+
+// The count, for the caller.
+static std::shared_ptr<Node> let_go_of_node(THPFunction* self) {
+  (self->previous != nullptr ? self->previous->next : holders) = self->next;
+  if (self->next != nullptr) {
+    self->next->previous = self->previous;
+  }
+  return std::move(self->cdata);
+}
+
+static bool holds_node(const THPFunction* self) {
+  return self->cdata.use_count() != 0;
+}
+
+static std::vector<PyObject*>& pinned() {
+  static auto* contexts = new std::vector<PyObject*>;
+  return *contexts;
+}
+
+void pin_contexts() {
+  for (THPFunction* self = holders; self != nullptr; self = self->next) {
+    if (self->cdata.use_count() > 1) {
+      static_cast<PyNode*>(self->cdata.get())->is_pinned = true;
+      pinned().push_back(Py_NewRef(reinterpret_cast<PyObject*>(self)));
+    }
+  }
+}
+
+void unpin_contexts() {
+  std::vector<PyObject*> contexts;
+  contexts.swap(pinned());
+  for (PyObject* obj : contexts) {
+    if (auto* node = static_cast<PyNode*>(as_function(obj)->cdata.get())) {
+      node->is_pinned = false;
+    }
+    Py_DECREF(obj);
+  }
+}
+
 // ---- the node
 
 // The places stay: a SavedTensor may refer to one.
@@ -60,7 +112,7 @@ PyObject* PyNode::to_python() {
   }
   // The node's reference becomes the caller's, and the context holds a count on the node again.
   owns_obj = false;
-  as_function(obj)->cdata = shared_from_this();
+  hold_node(as_function(obj), shared_from_this());
   clear_finalized_bit(obj);
   return obj;
 }
@@ -141,7 +193,7 @@ static PyObject* THPFunction_new(PyTypeObject* type, PyObject*, PyObject*) {
     new (&self->is_variable_input) std::vector<bool>;
     new (&self->cdata) std::shared_ptr<Node>;
     const py::object keep_alive = py::reinterpret_steal<py::object>(obj); // anomaly mode may fail to note the node
-    self->cdata = std::make_shared<PyNode>(obj);
+    hold_node(self, std::make_shared<PyNode>(obj));
     return Py_NewRef(obj);
   }
   return obj;
@@ -152,26 +204,35 @@ static PyObject* THPFunction_new(PyTypeObject* type, PyObject*, PyObject*) {
 static void THPFunction_finalize(PyObject* obj) {
   clear_finalized_bit(obj); // the garbage collector also asks a context that then lives on
   THPFunction* self = as_function(obj);
+  if (holds_node(self) && static_cast<PyNode*>(self->cdata.get())->is_pinned) {
+    return; // its turn comes when the collection is over
+  }
   if (self->cdata.use_count() <= 1) {
     return; // nobody else has the node; or it owns the context already, and no count is held here
   }
   // If C++ let go in the meantime, `node` is the last count, and ~PyNode undoes it all.
-  const std::shared_ptr<Node> node = std::move(self->cdata);
+  const std::shared_ptr<Node> node = let_go_of_node(self);
   self->cdata = std::shared_ptr<Node>(std::shared_ptr<Node>(), node.get());
   static_cast<PyNode*>(node.get())->owns_obj = true;
   Py_INCREF(obj);
 }
 
 static void drop_node(THPFunction* self) {
-  if (self->cdata.use_count() != 0) {
-    static_cast<PyNode*>(self->cdata.get())->obj = nullptr;
-    self->cdata.reset();
+  if (holds_node(self)) {
+    const std::shared_ptr<Node> node = let_go_of_node(self);
+    static_cast<PyNode*>(node.get())->obj = nullptr;
+    static_cast<PyNode*>(node.get())->is_pinned = false;
   }
 }
 
 static int THPFunction_traverse(PyObject* obj, visitproc visit, void* arg) {
   const THPFunction* self = as_function(obj);
   Py_VISIT(Py_TYPE(obj));
+  const bool is_pinned = holds_node(self) && static_cast<PyNode*>(self->cdata.get())->is_pinned;
+  if (self->cdata.use_count() > 1 && !is_pinned) {
+    return 0; // the graph holds it, which is not to be seen
+  }
+  Py_VISIT(self->dict);
   Py_VISIT(self->needs_input_grad);
   Py_VISIT(self->to_save);
   Py_VISIT(self->saved_for_forward);
@@ -181,7 +242,9 @@ static int THPFunction_traverse(PyObject* obj, visitproc visit, void* arg) {
   for (const SavedVariable& saved : self->saved_variables) {
     saved.visit_owned(traversal);
   }
-  if (self->cdata.use_count() != 0) {
+  if (is_pinned) {
+    self->cdata->visit_owned(traversal);
+  } else if (holds_node(self)) {
     traversal.node(self->cdata);
   }
   return traversal.run();
@@ -189,6 +252,7 @@ static int THPFunction_traverse(PyObject* obj, visitproc visit, void* arg) {
 
 static int THPFunction_clear(PyObject* obj) {
   THPFunction* self = as_function(obj);
+  Py_CLEAR(self->dict);
   Py_CLEAR(self->needs_input_grad);
   Py_CLEAR(self->to_save);
   Py_CLEAR(self->saved_for_forward);
@@ -310,6 +374,11 @@ void initFunction(PyObject* module) {
        METH_FASTCALL | METH_CLASS, "The same; returns (ctx, outputs)."},
       {"_release_saved_tensors", release_saved_tensors, METH_NOARGS, nullptr},
   };
+  properties.push_back({"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr});
+  static PyMemberDef members[] = {
+      {"__dictoffset__", T_PYSSIZET, offsetof(THPFunction, dict), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr},
+  };
   for (PyGetSetDef* def = node_properties; def->name != nullptr; def++) {
     properties.push_back(*def);
   }
@@ -325,6 +394,7 @@ void initFunction(PyObject* module) {
                          {Py_tp_traverse, reinterpret_cast<void*>(THPFunction_traverse)},
                          {Py_tp_clear, reinterpret_cast<void*>(THPFunction_clear)},
                          {Py_tp_call, reinterpret_cast<void*>(THPCppFunction_call)},
+                         {Py_tp_members, members},
                          {Py_tp_getset, properties.data()},
                          {Py_tp_methods, methods.data()},
                          {0, nullptr}};

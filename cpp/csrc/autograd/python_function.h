@@ -11,6 +11,10 @@
 //   ownership around: the node owns one reference to the context, and `cdata` is a pointer without a count. to_python()
 //   turns it back; ~PyNode releases the context. (Who gets the context by a weak reference does not turn it back, and
 //   may be left with one that has no node.)
+// While both hold the node, Python's collector sees what the context owns, but not that the graph holds the context:
+// `ctx.me = ctx` would be taken for garbage. So for as long as a full collection lasts, the node owns a reference to
+// each such context (a pin), which the graph shows, and the context shows what the node owns; see python_traverse.h. In
+// the others the context shows nothing, and to that end has its __dict__ in its own hands.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -39,6 +43,7 @@ struct TORCH_API PyNode final : public Node {
 
   PyObject* obj; // the THPFunction; null if the garbage collector took that apart
   bool owns_obj = false;
+  bool is_pinned = false; // a reference to `obj` for as long as a full collection lasts
 
  protected:
   variable_list apply(variable_list&& grads) override;
@@ -60,6 +65,8 @@ struct THPFunction {
   std::vector<SavedVariable> saved_variables;
   std::vector<bool> is_variable_input; // one per argument of forward
   std::shared_ptr<Node> cdata;         // a PyNode
+  PyObject* dict;                      // __dict__
+  THPFunction *previous, *next;        // in the list of those that hold a count on their node
 };
 
 extern PyTypeObject* THPFunctionType; // _C._FunctionBase
@@ -72,6 +79,10 @@ PyObject* THPFunction_apply(PyObject* cls, PyObject* const* inputs, Py_ssize_t n
 inline THPFunction* as_function(PyObject* obj) {
   return reinterpret_cast<THPFunction*>(obj);
 }
+
+// Before and after a full collection; see Note [One context per PyNode].
+void pin_contexts();
+void unpin_contexts();
 
 void initFunction(PyObject* module);
 

@@ -2,6 +2,7 @@
 #include <csrc/autograd/python_traverse.h>
 
 #include <csrc/Exceptions.h>
+#include <csrc/autograd/python_function.h>
 
 #include <cstring>
 
@@ -16,7 +17,13 @@ static PyObject* on_collection(PyObject* /*self*/, PyObject* args) {
     return nullptr;
   }
   PyObject* generation = PyDict_GetItemString(info, "generation"); // borrowed
-  in_full_collection = std::strcmp(phase, "start") == 0 && generation != nullptr && PyLong_AsLong(generation) == 2;
+  const bool is_full = generation != nullptr && PyLong_AsLong(generation) == 2;
+  in_full_collection = is_full && std::strcmp(phase, "start") == 0;
+  if (in_full_collection) {
+    pin_contexts();
+  } else if (is_full) {
+    unpin_contexts();
+  }
   Py_RETURN_NONE;
 }
 
@@ -39,8 +46,15 @@ bool GraphTraversal::found_all_owners(const void* object, size_t owners) {
 }
 
 void GraphTraversal::node(const std::shared_ptr<Node>& owned) {
-  if (found_all_owners(owned.get(), static_cast<size_t>(owned.use_count()))) {
-    nodes_.push_back(owned.get());
+  const auto* with_context = in_full_collection ? dynamic_cast<const PyNode*>(owned.get()) : nullptr;
+  const bool is_pinned = with_context != nullptr && with_context->is_pinned;
+  const auto owners = static_cast<size_t>(owned.use_count()) - (is_pinned ? 1 : 0); // the context is not met here
+  if (found_all_owners(owned.get(), owners)) {
+    if (is_pinned) {
+      py_object(with_context->obj); // which shows what the node owns
+    } else {
+      nodes_.push_back(owned.get());
+    }
   }
 }
 
