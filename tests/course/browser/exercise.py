@@ -93,6 +93,7 @@ def _answer(page: Page, chapter: Chapter, exercise: Exercise, shots: Path) -> li
     wrong += attempt("4_right", solution(exercise.answers[0].source), f"exercise {number}: passed")
     page.keyboard.press("Escape")
     page.keyboard.press("b")  # a new cell below the check
+    cells.nth(len(marks)).wait_for(timeout=notebooks.PATIENCE * 1000)  # one cell more than the notebook came with
     below = cells.nth(marks.index({"exercise": number, "role": "check"}) + 1)
     notebooks.write(page, below, f'course("check {chapter.number}")')
     notebooks.save(page)
