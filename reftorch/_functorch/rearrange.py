@@ -1,6 +1,6 @@
 """Dimensions split, reordered and merged as a pattern of names says.
 
-Mirrors: functorch/einops/rearrange.py, functorch/einops/_parsing.py
+Mirrors: torch/func/__init__.py (rearrange, which comes from functorch/einops/rearrange.py and _parsing.py)
 Leaves out: first-class dimensions, of which PyTorch makes it: here it is a reshape, a permute and a reshape.
 """
 
