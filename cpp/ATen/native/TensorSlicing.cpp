@@ -142,7 +142,7 @@ static std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim
   TORCH_CHECK(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
   const int64_t size = self.size(dim), split_size = size / chunks + (size % chunks != 0);
   if (split_size == 0 && size == 0) { // an empty dimension still gives as many pieces as were asked for
-    return at::split_with_sizes(self, DimVector(static_cast<size_t>(chunks), 0), dim);
+    return at::split_with_sizes(self, std::vector<int64_t>(static_cast<size_t>(chunks), 0), dim);
   }
   return at::split(self, split_size, dim);
 }

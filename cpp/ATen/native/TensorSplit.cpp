@@ -21,6 +21,7 @@ static std::vector<Tensor> tensor_split_sections(const Tensor& self, int64_t sec
   TORCH_CHECK(sections > 0, "number of sections must be larger than 0, got ", sections);
   const int64_t size = self.sizes()[dim], least = size / sections, with_one_more = size % sections;
   std::vector<Tensor> splits;
+  splits.reserve(static_cast<size_t>(sections)); // an error at once where there is no memory for so many
   int64_t start = 0;
   for (int64_t i = 0; i < sections; i++) {
     const int64_t length = least + (i < with_one_more);
@@ -105,7 +106,7 @@ static std::vector<Tensor> unsafe_chunk(const Tensor& self, int64_t chunks, int6
   TORCH_CHECK(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
   const int64_t size = self.size(dim);
   if (size == 0) {
-    return at::unsafe_split_with_sizes(self, DimVector(static_cast<size_t>(chunks), 0), dim);
+    return at::unsafe_split_with_sizes(self, std::vector<int64_t>(static_cast<size_t>(chunks), 0), dim);
   }
   return at::unsafe_split(self, size / chunks + (size % chunks != 0), dim);
 }
