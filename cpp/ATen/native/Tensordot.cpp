@@ -84,6 +84,9 @@ static Tensor inner(const Tensor& self, const Tensor& other) {
   TORCH_CHECK(self.size(-1) == other.size(-1),
               "inner() the last dimension must match on both input tensors but got shapes ", self.sizes(), " and ",
               other.sizes());
+  if (self.dim() == 1 && other.dim() == 1) {
+    return at::vdot(self, other);
+  }
   return at::tensordot(self, other, IntArrayRef(-1), IntArrayRef(-1));
 }
 
@@ -140,8 +143,9 @@ static void linalg_cross_out(const Tensor& self, const Tensor& other, int64_t di
   const int64_t d = maybe_wrap_dim(dim, self.dim());
   TORCH_CHECK(self.size(d) == 3 && other.size(d) == 3, "linalg.cross: inputs dimension ", dim,
               " must have length 3. Got ", self.size(d), " and ", other.size(d));
-  TORCH_CHECK_NOT_IMPLEMENTED(self.scalar_type() != kBool || other.scalar_type() != kBool,
-                              "\"cross\" not implemented for 'Bool'");
+  TORCH_CHECK_NOT_IMPLEMENTED(self.scalar_type() != kBool, "\"cross\" not implemented for 'Bool'");
+  TORCH_CHECK(self.scalar_type() == other.scalar_type(), "expected scalar type ", self.scalar_type(), " but found ",
+              other.scalar_type());
   const DimVector sizes = infer_size_dimvector(self.sizes(), other.sizes());
   const Tensor x = at::expand(self, sizes), y = at::expand(other, sizes);
   auto component = [&](int64_t i, int64_t j) {
