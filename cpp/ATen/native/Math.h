@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -51,10 +50,8 @@ inline double calc_erfinv(double x) {
 // psi(x) = d/dx log Gamma(x). Below zero by reflection, psi(1 - x) - psi(x) = pi / tan(pi x); small arguments are moved
 // up by psi(x + 1) = psi(x) + 1/x, to where the asymptotic series, whose coefficients are B_2k / 2k, converges.
 inline double calc_digamma(double x) {
-  uint64_t bits; // not `x == 0`: the Release build is compiled with -fno-signed-zeros, and takes x for 0 from there on
-  std::memcpy(&bits, &x, sizeof(bits));
-  if (bits << 1 == 0) {
-    return bits == 0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  if (x == 0) {
+    return std::copysign(std::numeric_limits<double>::infinity(), -x);
   }
   double result = 0;
   if (x < 0) {

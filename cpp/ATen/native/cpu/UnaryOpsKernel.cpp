@@ -116,7 +116,7 @@ void round_decimals_kernel(TensorIterator& iter, int64_t decimals) {
   });
 }
 
-// The bit itself: the Release build is compiled with -fno-signed-zeros, where std::signbit may be taken for `a < 0`.
+// The bit itself, which zeros and NaN have as well.
 template <typename scalar_t>
 bool has_sign(scalar_t a) {
   if constexpr (std::is_unsigned_v<scalar_t>) {
