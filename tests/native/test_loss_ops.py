@@ -13,6 +13,7 @@ from tests.op_db import loss
 from tests.op_db.checks import check_error
 from tests.op_db.core import FLOATS
 from tests.op_db.suite import OpTests
+from tests.op_db.unary import backward_op
 
 
 class TestRows(OpTests):
@@ -57,6 +58,18 @@ ERRORS = [
         lambda t: loss(t, "nll_loss", t.ones(3), t.ones(0, dtype=t.int64), t.ones(0)),
         ValueError,
         "For 1D input, 1D target must have size 1, but got target size: 0",
+    ),
+    (
+        lambda t: loss(t, "nll_loss", t.ones(3), t.tensor([0, 1])),
+        ValueError,
+        "For 1D input, 1D target must have size 1, but got target size: 2",
+    ),
+    (
+        lambda t: backward_op(t, "nll_loss_backward")(
+            t.ones(2), t.ones(3), t.tensor([0, 1]), None, 0, -100, t.tensor(1.0)
+        ),
+        RuntimeError,
+        "size mismatch (got input: [3], target: [2])",
     ),
     (
         lambda t: loss(t, "cross_entropy_loss", t.ones(2, 3), t.ones(2, 3, dtype=t.int64)),

@@ -16,14 +16,16 @@ DEFINE_DISPATCH(nll_loss_backward_stub)
 
 using OptionalTensor = std::optional<Tensor>;
 
+static bool is_class_dtype(ScalarType dtype) {
+  return dtype == kLong || dtype == kByte;
+}
+
 // self (N, C) or (C); target (N) or (); weight (C)
 static void nll_loss_check(const Tensor& self, const Tensor& target, const Tensor& weight) {
   TORCH_CHECK(self.dim() > 0 && self.dim() <= 2, "input tensor should be 1D or 2D");
   TORCH_CHECK(target.dim() <= 1, "0D or 1D target tensor expected, multi-target not supported");
-  TORCH_CHECK(target.scalar_type() == kLong || target.scalar_type() == kByte,
-              "expected target dtype to be Long or Byte, but got ", target.scalar_type());
-  TORCH_CHECK_VALUE(self.dim() != 1 || target.dim() != 1 || target.numel() == 1,
-                    "For 1D input, 1D target must have size 1, but got target size: ", target.numel());
+  TORCH_CHECK(is_class_dtype(target.scalar_type()), "expected target dtype to be Long or Byte, but got ",
+              target.scalar_type());
   TORCH_CHECK(self.dim() == 1 || self.sizes()[0] == target.size(0), "size mismatch (got input: ", self.sizes(),
               ", target: ", target.sizes(), ")");
   const int64_t n_classes = self.sizes().back();
@@ -44,6 +46,9 @@ static Tensor as_int64(const Tensor& target) {
 static void nll_loss_forward_out(const Tensor& self, const Tensor& target, const OptionalTensor& opt_weight,
                                  int64_t reduction, int64_t ignore_index, Tensor& output, Tensor& total_weight) {
   const Tensor weight = defined_or_empty(opt_weight);
+  TORCH_CHECK_VALUE(
+      self.dim() != 1 || target.dim() != 1 || target.numel() == 1 || !is_class_dtype(target.scalar_type()),
+      "For 1D input, 1D target must have size 1, but got target size: ", target.numel());
   nll_loss_check(self, target, weight);
   const bool per_sample = reduction == Reduction::None && self.dim() == 2;
   output = detail::empty_generic(per_sample ? target.sizes() : IntArrayRef(), self.scalar_type(), self.device());
