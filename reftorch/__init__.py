@@ -172,6 +172,20 @@ from reftorch.functional import (
     unique,
     unique_consecutive,
 )
+from reftorch.nn._functional_native import (
+    batch_norm,
+    binary_cross_entropy_with_logits,
+    cosine_embedding_loss,
+    embedding,
+    group_norm,
+    hinge_embedding_loss,
+    instance_norm,
+    kl_div,
+    margin_ranking_loss,
+    poisson_nll_loss,
+    rms_norm,
+    triplet_margin_loss,
+)
 from reftorch.random import (
     fork_rng,
     get_rng_state,

@@ -79,7 +79,8 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     tensor.zero_()
     for group in range(groups):
         for channel in range(min(outputs, tensor.shape[1])):
-            tensor[(group * outputs + channel, channel, *middle)] = 1
+            place = (group * outputs + channel, channel, *middle)
+            tensor[place] = 1
     return tensor
 
 

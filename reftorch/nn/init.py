@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
 from reftorch._warnings import warn
 from reftorch.autograd.grad_mode import no_grad
 from reftorch.nn._init_structured import dirac_, eye_, orthogonal_, sparse_, trunc_normal_
@@ -313,7 +314,7 @@ def _make_deprecate(filling: _F) -> _F:
 
     deprecated_init.__name__ = deprecated_init.__qualname__ = old_name
     deprecated_init.__doc__ = f"The old name of :func:`{new_name}`, with a warning."
-    return deprecated_init  # type: ignore[return-value]
+    return overridable(deprecated_init)  # type: ignore[return-value]
 
 
 uniform = _make_deprecate(uniform_)

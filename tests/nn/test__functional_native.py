@@ -1,0 +1,56 @@
+"""Functions of networks as torch itself has them.
+
+Mirrors: test/test_nn.py
+"""
+
+from collections.abc import Callable
+from types import ModuleType
+
+import pytest
+
+import reftorch
+from tests.nn.functions import TARGETS, W, X, Y, check, numbers
+
+Z = numbers("z", 4, 3)
+
+FUNCTIONS: dict[str, Callable] = {
+    "batch_norm": lambda lib, F, x: lib.batch_norm(
+        x, W(lib)[0], Y(lib)[0], Y(lib)[1].clone(), W(lib)[1].clone(), True, 0.1, 1e-5, False
+    ),
+    "batch_norm in evaluation": lambda lib, F, x: lib.batch_norm(
+        x, None, None, Y(lib)[1], W(lib)[1], False, 0.1, 1e-5, False
+    ),
+    "instance_norm": lambda lib, F, x: lib.instance_norm(
+        x.reshape(2, 2, 3), W(lib)[0, :2], None, None, None, True, 0.1, 1e-5, False
+    ),
+    "group_norm": lambda lib, F, x: lib.group_norm(x.reshape(2, 6), 3),
+    "rms_norm": lambda lib, F, x: lib.rms_norm(x, (3,), W(lib)[0], 0.1),
+    "embedding": lambda lib, F, x: lib.embedding(x, lib.tensor([[3, 0], [0, 1]])),
+    "embedding with a row that learns nothing": lambda lib, F, x: lib.embedding(x, lib.tensor([3, 0, 0]), 0),
+}
+LOSSES: dict[str, Callable] = {
+    "kl_div": lambda lib, F, x, r: lib.kl_div(x, TARGETS(lib), r),
+    "kl_div of logarithms": lambda lib, F, x, r: lib.kl_div(x, Y(lib), r, log_target=True),
+    "logits": lambda lib, F, x, r: lib.binary_cross_entropy_with_logits(x, TARGETS(lib), W(lib), W(lib)[0], r),
+    "cosine": lambda lib, F, x, r: lib.cosine_embedding_loss(x, Y(lib), lib.tensor([1, -1, 1, -1]), 0.1, r),
+    "hinge": lambda lib, F, x, r: lib.hinge_embedding_loss(x, lib.tensor([1, -1, 1]), 0.5, r),
+    "ranking": lambda lib, F, x, r: lib.margin_ranking_loss(x, Y(lib), lib.tensor([[1, -1, 1]]), 0.5, r),
+    "poisson": lambda lib, F, x, r: lib.poisson_nll_loss(x, TARGETS(lib), True, True, 1e-8, r),
+    "triplet": lambda lib, F, x, r: lib.triplet_margin_loss(x, Y(lib), Z(lib), 1.5, 1, 1e-6, True, r),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions(name: str, real_torch: ModuleType) -> None:
+    check(FUNCTIONS[name], real_torch)
+
+
+@pytest.mark.parametrize("reduction", [0, 1, 2])
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses(name: str, reduction: int, real_torch: ModuleType) -> None:
+    check(LOSSES[name], real_torch, reduction)
+
+
+def test_a_number_that_is_no_reduction() -> None:
+    with pytest.raises(ValueError, match="3 is not a valid value for reduction"):
+        reftorch.kl_div(X(reftorch), X(reftorch), 3)
