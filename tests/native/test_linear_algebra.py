@@ -107,6 +107,9 @@ RESULTS: dict[str, Program] = {
         for shape, rows, columns in ((3, 3, 0), ((), 0, 4))
         for beta in (0, 1)
     ],
+    "addbmm of no batches": lambda t: [
+        t.addbmm(t.ones(3), t.ones(0, 4, 2).double(), t.ones(0, 2, 3), beta=beta) for beta in (0, 1, 2.5)
+    ],
     "bmm of nothing and another dtype": lambda t: [
         t.bmm(t.zeros(2, 2, 0), t.zeros(2, 0, 3, dtype=t.int16)),
         t.bmm(t.zeros(0, 2, 3, dtype=t.bool), t.zeros(0, 3, 2)),

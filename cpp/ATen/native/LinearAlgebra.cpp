@@ -3,6 +3,7 @@
 // MatrixChain.cpp. Left out: sparse operands, an out_dtype of its own.
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
+#include <ATen/LinalgFunctions.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/Parallel.h>
 #include <ATen/Resize.h>
@@ -185,6 +186,16 @@ static void addbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& b
               size2[0]);
   TORCH_CHECK(size1[2] == size2[1], "Incompatible matrix sizes for bmm (", size1[1], "x", size1[2], " and ", size2[1],
               "x", size2[2], ")");
+  if (size1[0] == 0) { // nothing is added, of whatever dtype
+    const DimVector sizes = {size1[1], size2[2]};
+    prepare_output(out, sizes, self);
+    if (beta.equal(0)) {
+      zero_impl(out);
+    } else {
+      at::mul_out(out, at::expand(self, sizes), detail::wrapped_scalar_tensor(beta));
+    }
+    return;
+  }
   const int64_t inner = size1[0] * size1[2];
   addmm_out(self, at::reshape(at::transpose(batch1, 0, 1), {size1[1], inner}), at::reshape(batch2, {inner, size2[2]}),
             beta, alpha, out);
