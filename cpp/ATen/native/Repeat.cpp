@@ -43,9 +43,9 @@ static Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> ou
 
 static Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim,
                                        std::optional<int64_t> output_size) {
+  TORCH_CHECK(repeats.dim() <= 1, "repeats must be 0-dim or 1-dim tensor");
   const Tensor input = dim.has_value() ? self : at::flatten(self);
   const int64_t d = maybe_wrap_dim(dim.value_or(0), input.dim());
-  TORCH_CHECK(repeats.dim() <= 1, "repeats must be 0-dim or 1-dim tensor");
   Tensor counts = repeats;
   if (repeats.numel() == 1) {
     counts = at::expand(at::reshape(repeats, {1}), IntArrayRef(input.size(d)));

@@ -31,8 +31,8 @@ static Tensor select(const Tensor& self, int64_t dim, int64_t index) {
 static Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
                     int64_t step) {
   TORCH_CHECK_INDEX(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
-  TORCH_CHECK(step > 0, "slice step must be positive");
   dim = maybe_wrap_dim(dim, self.dim());
+  TORCH_CHECK(step > 0, "slice step must be positive");
   const int64_t size = self.sizes()[dim];
   auto clamped = [size](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size); };
   const int64_t first = clamped(start.value_or(0));
