@@ -3,7 +3,8 @@
 Mirrors: aten/src/ATen/native/native_functions.yaml (batch_norm, group_norm, embedding, kl_div, ...)
 Leaves out: ``cudnn_enabled`` means nothing; ``batch_norm`` refuses one value for a channel, as nn.functional's does.
 
-Programs call ``torch.nn.functional``; who writes an op's own name, as libraries do, finds it here.
+Programs call ``torch.nn.functional``; who writes an op's own name, as libraries do, finds it here. By default
+a loss is not reduced: PyTorch's signatures name the mean, but its binding takes that word for 0.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def _name(reduction: int) -> str:
 
 
 @overridable
-def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
+def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
     """How far a distribution is from its target: ``torch.nn.functional.kl_div`` with a number for the reduction.
 
     Example:
@@ -143,34 +144,34 @@ def binary_cross_entropy_with_logits(
     target: Tensor,
     weight: Tensor | None = None,
     pos_weight: Tensor | None = None,
-    reduction: int = 1,
+    reduction: int = 0,
 ) -> Tensor:
     """Cross entropy of scores: ``torch.nn.functional.binary_cross_entropy_with_logits``.
 
     Example:
         >>> import reftorch as torch
         >>> torch.binary_cross_entropy_with_logits(torch.tensor([0.0]), torch.tensor([1.0]))
-        tensor(0.6931)
+        tensor([0.6931])
     """
     return F.binary_cross_entropy_with_logits(input, target, weight, reduction=_name(reduction), pos_weight=pos_weight)
 
 
 @overridable
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
     """Loss of the angle between two vectors: ``torch.nn.functional.cosine_embedding_loss``.
 
     Example:
         >>> import reftorch as torch
         >>> torch.cosine_embedding_loss(torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 1.0]]), torch.tensor([1]))
-        tensor(0.2929)
+        tensor([0.2929])
     """
     return F.cosine_embedding_loss(input1, input2, target, margin, reduction=_name(reduction))
 
 
 @overridable
-def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1) -> Tensor:
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
     """Loss of distances: ``torch.nn.functional.hinge_embedding_loss``.
 
     Example:
@@ -183,14 +184,14 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, red
 
 @overridable
 def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
     """Loss of an order: ``torch.nn.functional.margin_ranking_loss``.
 
     Example:
         >>> import reftorch as torch
         >>> torch.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1]))
-        tensor(2.)
+        tensor([2.])
     """
     return F.margin_ranking_loss(input1, input2, target, margin, reduction=_name(reduction))
 
@@ -216,13 +217,13 @@ def triplet_margin_loss(
     p: float = 2,
     eps: float = 1e-6,
     swap: bool = False,
-    reduction: int = 1,
+    reduction: int = 0,
 ) -> Tensor:
     """Loss of vectors that are to be nearer to one than to another: ``torch.nn.functional.triplet_margin_loss``.
 
     Example:
         >>> import reftorch as torch
         >>> torch.triplet_margin_loss(torch.tensor([[0.0]]), torch.tensor([[1.0]]), torch.tensor([[1.5]]))
-        tensor(0.5000)
+        tensor([0.5000])
     """
     return F.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=_name(reduction))

@@ -54,3 +54,8 @@ def test_losses(name: str, reduction: int, real_torch: ModuleType) -> None:
 def test_a_number_that_is_no_reduction() -> None:
     with pytest.raises(ValueError, match="3 is not a valid value for reduction"):
         reftorch.kl_div(X(reftorch), X(reftorch), 3)
+
+
+def test_a_loss_is_not_reduced_by_default(real_torch: ModuleType) -> None:
+    for lib in (reftorch, real_torch):
+        assert lib.kl_div(X(lib), Y(lib)).shape == lib.margin_ranking_loss(X(lib), Y(lib), Z(lib)).shape == (4, 3)
