@@ -57,18 +57,16 @@ static ScalarType computing_dtype(ScalarType dtype) {
 
 // Weight and bias are of the input's dtype, or both of float32 beside an input of 16 bits; mean and rstd are then, too.
 static ScalarType statistics_dtype(const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  ScalarType dtype = input.scalar_type();
-  for (const Tensor* t : {&bias, &weight}) {
-    dtype = t->defined() ? t->scalar_type() : dtype;
-  }
-  if (dtype != input.scalar_type()) {
-    TORCH_CHECK(computing_dtype(input.scalar_type()) != input.scalar_type(),
-                "mixed dtype (CPU): all inputs must share same datatype.");
-  }
-  for (const Tensor* t : {&bias, &weight}) {
-    TORCH_CHECK(!t->defined() || (t->scalar_type() == dtype && (dtype == kFloat || dtype == input.scalar_type())),
+  const Tensor& first = weight.defined() ? weight : bias;
+  const ScalarType dtype = first.defined() ? first.scalar_type() : input.scalar_type();
+  for (const Tensor* t : {&weight, &bias}) {
+    TORCH_CHECK(!t->defined() || dtype == input.scalar_type() || t->scalar_type() == kFloat,
                 "mixed dtype (CPU): expect parameter to have scalar type of Float");
   }
+  TORCH_CHECK(dtype == input.scalar_type() || computing_dtype(input.scalar_type()) != input.scalar_type(),
+              "mixed dtype (CPU): all inputs must share same datatype.");
+  TORCH_CHECK(!bias.defined() || bias.scalar_type() == dtype, "expected scalar type ", c10::toString(dtype),
+              " but found ", c10::toString(bias.scalar_type()));
   return dtype;
 }
 

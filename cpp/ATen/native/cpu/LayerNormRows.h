@@ -68,13 +68,14 @@ void layer_norm_backward_rows_naive(scalar_t* dx, opmath_t* dgamma, opmath_t* db
   }
 }
 
-// Each row in three passes, of which the last two find it in the cache.
+// Each row in three passes, of which the last two find it in the cache. What the first mean has lost to rounding is in
+// the distances' own mean, which should be 0.
 template <typename scalar_t, typename opmath_t>
 TARGET_CLONES static void layer_norm_rows(scalar_t* y, opmath_t* mean, opmath_t* rstd, const scalar_t* x,
                                           const opmath_t* gamma, const opmath_t* beta, int64_t M, int64_t N,
                                           opmath_t eps) {
   for (int64_t i = 0; i < M; i++, x += N, y += N) {
-    opmath_t sum = 0, squares = 0;
+    opmath_t sum = 0, rest = 0, squares = 0;
     for (int64_t begin = 0; begin < N; begin += kBlock) {
       const int64_t end = std::min(begin + kBlock, N);
       opmath_t part = 0;
@@ -84,18 +85,22 @@ TARGET_CLONES static void layer_norm_rows(scalar_t* y, opmath_t* mean, opmath_t*
       }
       sum += part;
     }
-    const opmath_t center = sum / opmath_t(N);
+    const opmath_t near_center = sum / opmath_t(N);
     for (int64_t begin = 0; begin < N; begin += kBlock) {
       const int64_t end = std::min(begin + kBlock, N);
-      opmath_t part = 0;
-#pragma omp simd reduction(+ : part)
+      opmath_t part = 0, square = 0;
+#pragma omp simd reduction(+ : part, square)
       for (int64_t j = begin; j < end; j++) {
-        const opmath_t distance = opmath_t(x[j]) - center;
-        part += distance * distance;
+        const opmath_t distance = opmath_t(x[j]) - near_center;
+        part += distance;
+        square += distance * distance;
       }
-      squares += part;
+      rest += part;
+      squares += square;
     }
-    const opmath_t scale = opmath_t(1) / std::sqrt(squares / opmath_t(N) + eps);
+    const opmath_t correction = rest / opmath_t(N), center = near_center + correction;
+    const opmath_t variance = squares / opmath_t(N) - correction * correction;
+    const opmath_t scale = opmath_t(1) / std::sqrt(std::max(variance, opmath_t(0)) + eps);
     mean[i] = center;
     rstd[i] = scale;
     if (gamma != nullptr && beta != nullptr) { // the usual case, without a question in the loop
