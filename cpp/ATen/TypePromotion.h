@@ -21,8 +21,8 @@ TORCH_API ScalarType result_type(const ResultTypeState& state);
 TORCH_API ScalarType result_type(const Tensor& a, const Tensor& b);
 TORCH_API ScalarType result_type(TensorList tensors);
 
-// A copy in another dtype, dense and with its dimensions in the same order: an input as its kernel computes with it. Not
-// for values that autograd must see.
+// A copy in another dtype, dense and with its dimensions in the same order: an input as its kernel computes with it.
+// Not for values that autograd must see.
 TORCH_API Tensor cast_to_dtype(const Tensor& self, ScalarType dtype);
 
 } // namespace reftorch::at

@@ -32,7 +32,6 @@ static void linalg_ldl_factor_ex_out(const Tensor& self, bool /*hermitian*/, boo
                                      Tensor& pivots, Tensor& info) {
   squareCheckInputs(self, "torch.linalg.ldl_factor_ex");
   checkFloatingOrComplex(self, "torch.linalg.ldl_factor_ex");
-  checkLapackDtype(self, "ldl_factor_kernel_cpu");
   const Tensor factors = cloneBatchedColumnMajor(at::tril(self)), infos = zero_infos(self);
   const Tensor swaps = detail::empty_generic(with_sizes(batch_sizes(self), {self.size(-1)}), kInt, self.device());
   if (self.numel() > 0) {

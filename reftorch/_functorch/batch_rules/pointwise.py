@@ -27,6 +27,7 @@ _ONE = """
     special_scaled_modified_bessel_k1 special_spherical_bessel_j0 special_entr special_erfcx special_log_ndtr
     special_ndtri special_xlog1py.self_scalar special_xlog1py.other_scalar special_zeta.self_scalar
     special_zeta.other_scalar threshold
+    celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu log_sigmoid_forward mish silu softplus softshrink
 """
 _SEVERAL = """
     add.Tensor sub.Tensor rsub.Tensor mul.Tensor div.Tensor div.Tensor_mode floor_divide remainder.Tensor fmod.Tensor
@@ -36,6 +37,8 @@ _SEVERAL = """
     bitwise_right_shift.Tensor addcmul addcdiv lerp.Scalar lerp.Tensor where.self clamp.Tensor clamp_min.Tensor
     clamp_max.Tensor masked_fill.Scalar sigmoid_backward tanh_backward threshold_backward igamma igammac
     special_xlog1py special_zeta
+    elu_backward gelu_backward hardshrink_backward hardsigmoid_backward hardswish_backward hardtanh_backward
+    leaky_relu_backward mish_backward silu_backward softplus_backward softshrink_backward
 """
 # Each with a degree for each element, with one for all, and of one number at several degrees.
 _POLYNOMIALS = """
@@ -94,6 +97,11 @@ for _name in _SEVERAL.split():
 for _name in _POLYNOMIALS.split():
     RULES["special_" + _name] = _several
     RULES[f"special_{_name}.n_scalar"] = RULES[f"special_{_name}.x_scalar"] = _one
+
+
+@batch_rule("log_sigmoid_backward")
+def log_sigmoid_backward(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    return op([spread(v, b, size) for v, b in zip(args, batched, strict=True)])
 
 
 @batch_rule("copy_", "fill_.Tensor")

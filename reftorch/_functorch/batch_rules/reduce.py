@@ -153,6 +153,55 @@ def mse_loss_backward(op: Op, args: list[Any], batched: list[Any], size: int) ->
     return product * (2 / (product.numel() // size) if args[3] == 1 else 2)
 
 
+@batch_rule("smooth_l1_loss", "huber_loss")
+def straight_loss(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    prediction, target = aligned(args[:2], batched[:2])
+    return _reduced(op([prediction, target, 0, args[3]]), args[2])
+
+
+@batch_rule("smooth_l1_loss_backward", "huber_loss_backward")
+def straight_loss_backward(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    slope = op([*aligned(args[:3], batched[:3]), 0, args[4]])
+    return slope / (slope.numel() // size) if args[3] == 1 else slope
+
+
+# --- normalization ----------------------------------------------------------------------------------------------------
+
+
+@batch_rule("native_layer_norm")
+def native_layer_norm(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    input, shape, weight, bias, eps = args
+    if not batched[2] and not batched[3]:
+        return op(args)
+    input = spread(input, batched[0], size)
+    result, mean, rstd = op([input, shape, None, None, eps])
+    result, weight, bias = aligned([result, weight, bias], [True, *batched[2:4]])
+    result = result if weight is None else result * weight
+    result = result if bias is None else result + bias
+    return result.to(input.dtype), mean, rstd
+
+
+@batch_rule("native_layer_norm_backward")
+def native_layer_norm_backward(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    shape, weight, bias, wanted = args[2], args[5], args[6], args[7]
+    grad, input, mean, rstd = (spread(args[i], batched[i], size) for i in (0, 1, 3, 4))
+    results: list[Any] = [None, None, None]
+    if wanted[0]:
+        of_normal = grad
+        if batched[5]:
+            of_normal, factor = aligned([grad, weight], [True, True])
+            of_normal = (of_normal * factor).to(grad.dtype)
+        factor = None if batched[5] else weight
+        results[0] = op([of_normal, input, shape, mean, rstd, factor, None, [True, False, False]])[0]
+    outer = list(range(1, input.dim() - len(shape)))
+    if wanted[1]:
+        of_weight = grad * ((input - mean) * rstd)
+        results[1] = (of_weight.sum(outer) if outer else of_weight).to(weight.dtype)
+    if wanted[2]:
+        results[2] = (grad.sum(outer) if outer else grad).to(bias.dtype)
+    return tuple(results)
+
+
 # --- along a dimension, nothing lost ----------------------------------------------------------------------------------
 
 _ALONG = """

@@ -12,8 +12,8 @@ namespace reftorch::at::native {
 #define LAPACK_SYMBOL(name) LAPACK_CONCAT(BLAS_SYMBOL_PREFIX, name)
 
 // clang-format off
-#define DECLARE_LAPACK(T, getrf, getrs, sytrf, sytrs, potrf, potrs, trsm, geqrf, orgqr, gesdd, syevd, gels, gelsy,      \
-                       gelsd, gelss)                                                                                    \
+#define DECLARE_LAPACK(T, getrf, getrs, sytrf, sytrs, potrf, potrs, trsm, geqrf, orgqr, gesdd, syevd, gels, gelsy,     \
+                       gelsd, gelss)                                                                                   \
   void LAPACK_SYMBOL(getrf)(const int* m, const int* n, T* a, const int* lda, int* ipiv, int* info);                   \
   void LAPACK_SYMBOL(getrs)(const char* trans, const int* n, const int* nrhs, const T* a, const int* lda,              \
                             const int* ipiv, T* b, const int* ldb, int* info, size_t);                                 \
