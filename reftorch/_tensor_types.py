@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from reftorch import _C
-from reftorch._utils import _TENSOR_NAMES
+from reftorch._utils import scalar_type_name
 from reftorch._warnings import warn
 
 __all__ = ["TYPES", "legacy_new", "set_default_tensor_type", "tensortype"]
@@ -66,7 +66,7 @@ class tensortype(type):
 
 
 def _type_of(dtype: Any) -> Any:
-    name = _TENSOR_NAMES[str(dtype).removeprefix("torch.")]
+    name = scalar_type_name(dtype)
     doc = f"The CPU tensors of dtype {dtype}, as programs older than dtypes name them."
     return tensortype(f"{name}Tensor", (), {"dtype": dtype, "__doc__": doc, "__module__": "reftorch"})
 

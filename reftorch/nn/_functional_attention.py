@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from reftorch import _C, _VF
-from reftorch import _functional_noise as _torch
+from reftorch import _functional_noise as noise
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._utils import scalar_type_name
@@ -106,5 +106,5 @@ def scaled_dot_product_attention(
         nothing_kept = ~kept.any(-1, keepdim=True)  # softmax would make NaN of it
         weights = scores.masked_fill(nothing_kept, 0).softmax(-1).masked_fill(nothing_kept, 0)
     if dropout_p > 0:
-        weights = _torch.dropout(weights, dropout_p, True)
+        weights = noise.dropout(weights, dropout_p, True)
     return weights @ value

@@ -8,7 +8,7 @@ The drawing is in reftorch/_functional_noise.py; here are the checks of the numb
 
 from __future__ import annotations
 
-from reftorch import _functional_noise as _torch
+from reftorch import _functional_noise as noise
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._warnings import warn
@@ -47,7 +47,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     Mirrors torch/nn/functional.py, ``dropout``.
     """
     _check_probability(p)
-    return (_torch.dropout_ if inplace else _torch.dropout)(input, p, training)
+    return (noise.dropout_ if inplace else noise.dropout)(input, p, training)
 
 
 @overridable
@@ -74,7 +74,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     Mirrors torch/nn/functional.py, ``alpha_dropout``.
     """
     _check_probability(p)
-    return (_torch.alpha_dropout_ if inplace else _torch.alpha_dropout)(input, p, training)
+    return (noise.alpha_dropout_ if inplace else noise.alpha_dropout)(input, p, training)
 
 
 @overridable
@@ -102,14 +102,14 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
     Mirrors torch/nn/functional.py, ``feature_alpha_dropout``.
     """
     _check_probability(p)
-    return (_torch.feature_alpha_dropout_ if inplace else _torch.feature_alpha_dropout)(input, p, training)
+    return (noise.feature_alpha_dropout_ if inplace else noise.feature_alpha_dropout)(input, p, training)
 
 
 def _channels(input: Tensor, p: float, training: bool, inplace: bool, batched: bool) -> Tensor:
     """Drop channels of a batch, or of one example."""
     if not batched:
         input = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    result = (_torch.feature_dropout_ if inplace else _torch.feature_dropout)(input, p, training)
+    result = (noise.feature_dropout_ if inplace else noise.feature_dropout)(input, p, training)
     if batched:
         return result
     return result.squeeze_(0) if inplace else result.squeeze(0)

@@ -7,7 +7,7 @@ Leaves out: nothing.
 from __future__ import annotations
 
 from reftorch import _C, _VF
-from reftorch import _functional_noise as _torch
+from reftorch import _functional_noise as noise
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._utils import not_implemented
@@ -15,7 +15,7 @@ from reftorch._warnings import warn
 
 __all__ = ["glu", "gumbel_softmax", "prelu", "rrelu", "rrelu_"]
 
-prelu, rrelu_ = _VF.prelu, _torch.rrelu_  # the same functions as in torch: their words are those of torch.prelu
+prelu, rrelu_ = _VF.prelu, noise.rrelu_  # the same functions as in torch: their words are those of torch.prelu
 
 
 @overridable
@@ -78,7 +78,7 @@ def rrelu(
 
     Mirrors torch/nn/functional.py, ``rrelu``.
     """
-    return (_torch.rrelu_ if inplace else _torch.rrelu)(input, lower, upper, training)
+    return (noise.rrelu_ if inplace else noise.rrelu)(input, lower, upper, training)
 
 
 @overridable

@@ -12,7 +12,7 @@ import math
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-from reftorch._utils import _TENSOR_NAMES
+from reftorch._utils import scalar_type_name
 from reftorch.nn._functional_activation import logsigmoid
 from reftorch.nn._functional_loss import _legacy, _reduced
 
@@ -28,7 +28,7 @@ def _check_classes(input: Tensor, target: Tensor) -> None:
             f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
         )
     if target.dtype != _C.int64:
-        name = _TENSOR_NAMES[str(target.dtype).removeprefix("torch.")]
+        name = scalar_type_name(target.dtype)
         raise RuntimeError(f"expected scalar type Long but found {name}")
 
 
