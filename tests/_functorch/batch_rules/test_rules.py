@@ -164,3 +164,20 @@ def test_singular_values_and_what_the_factors_make_up(shape, in_dim):
 def test_every_name_is_an_op(table):
     known = {schema["name"].removeprefix("aten::") for schema in torch._C._get_all_op_schemas()}
     assert sorted(set(table) - known) == []
+
+
+LAYERS = [
+    *("celu", "elu", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "logsigmoid", "mish"),
+    *("relu6", "selu", "silu", "softplus", "softshrink"),
+]
+
+
+@pytest.mark.filterwarnings("error:There is a performance drop")
+@pytest.mark.parametrize("name", [*LAYERS, "huber_loss", "smooth_l1_loss", "layer_norm"])
+def test_a_layer_runs_once_for_the_whole_batch(name: str) -> None:
+    functional = getattr(torch.nn.functional, name)
+    others = {"layer_norm": ((4,), torch.ones(4), torch.zeros(4))}.get(
+        name, (torch.zeros(4),) if "loss" in name else ()
+    )
+    slopes = torch.func.vmap(torch.func.grad(lambda x: functional(x, *others).sum()))(torch.randn(3, 4))
+    assert slopes.shape == (3, 4)
