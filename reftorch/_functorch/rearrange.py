@@ -1,6 +1,6 @@
 """Dimensions split, reordered and merged as a pattern of names says.
 
-Mirrors: torch/func/__init__.py (rearrange, which comes from functorch/einops/rearrange.py and _parsing.py)
+Mirrors: torch/_functorch/einops.py (rearrange)
 Leaves out: first-class dimensions, of which PyTorch makes it: here it is a reshape, a permute and a reshape.
 """
 

@@ -84,7 +84,7 @@ static Tensor inner(const Tensor& self, const Tensor& other) {
   TORCH_CHECK(self.size(-1) == other.size(-1),
               "inner() the last dimension must match on both input tensors but got shapes ", self.sizes(), " and ",
               other.sizes());
-  if (self.dim() == 1 && other.dim() == 1) {
+  if (self.dim() == 1 && other.dim() == 1 && self.scalar_type() == other.scalar_type()) {
     return at::vdot(self, other);
   }
   return at::tensordot(self, other, IntArrayRef(-1), IntArrayRef(-1));

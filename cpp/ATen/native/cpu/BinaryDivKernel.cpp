@@ -5,6 +5,7 @@
 #include <ATen/native/cpu/VectorMathWide.h>
 #include <ATen/native/cpu/WideNumber.h>
 
+#include <atomic>
 #include <cmath>
 
 namespace reftorch::at::native {
@@ -20,10 +21,26 @@ void div_true_kernel(TensorIterator& iter) {
   });
 }
 
-// For integers the processor traps on a zero divisor, and on -1 where the quotient does not fit.
+// The processor traps on a zero divisor, which the loop notes and refuses when it is over: no exception finds its way
+// out of a loop that gcc has cloned (TARGET_CLONES).
+template <typename Op>
+void integer_division_kernel(TensorIterator& iter, const char* name, const Op& op) {
+  std::atomic<bool> by_zero = false;
+  AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), name, [&] {
+    cpu_kernel(iter, [op, &by_zero](scalar_t a, scalar_t b) -> scalar_t {
+      if (b == 0) {
+        by_zero.store(true, std::memory_order_relaxed);
+        return 0;
+      }
+      return op(a, b);
+    });
+  });
+  TORCH_CHECK(!by_zero, "ZeroDivisionError");
+}
+
+// It traps on -1, too, where the quotient does not fit.
 template <typename T>
-T checked_div_trunc(T a, T b) {
-  TORCH_CHECK(b != 0, "ZeroDivisionError");
+T div_trunc_integer(T a, T b) {
   if (std::is_signed_v<T> && b == T(-1)) {
     return T(0) - static_cast<std::make_unsigned_t<T>>(a);
   }
@@ -32,12 +49,17 @@ T checked_div_trunc(T a, T b) {
 
 template <typename T>
 T div_floor_integer(T a, T b) {
-  const T quotient = checked_div_trunc(a, b);
+  const T quotient = div_trunc_integer(a, b);
   if (b == T(-1)) {
     return quotient; // exact, and its product with b need not fit
   }
   const bool inexact = T(quotient * b) != a;
   return inexact && ((a < 0) != (b < 0)) ? quotient - 1 : quotient;
+}
+
+template <typename T>
+T fmod_integer(T a, T b) {
+  return std::is_signed_v<T> && b == T(-1) ? T(0) : T(a % b);
 }
 
 // Python's floor division, by way of mod = fmod(a, b): exact where a / b would round up to a whole number.
@@ -68,9 +90,7 @@ void floating_remainder_kernel(TensorIterator& iter, const char* name, const Fin
 
 void div_trunc_kernel(TensorIterator& iter) {
   if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
-    AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "div_trunc_cpu", [&] {
-      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return checked_div_trunc(a, b); });
-    });
+    integer_division_kernel(iter, "div_trunc_cpu", [](auto a, auto b) { return div_trunc_integer(a, b); });
     return;
   }
   if (wide_number_kernel(iter, "div_trunc_cpu_reduced_float", [](float a, float b) { return std::trunc(a / b); })) {
@@ -87,9 +107,7 @@ void div_trunc_kernel(TensorIterator& iter) {
 
 void div_floor_kernel(TensorIterator& iter) {
   if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
-    AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "div_floor_cpu", [&] {
-      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return div_floor_integer(a, b); });
-    });
+    integer_division_kernel(iter, "div_floor_cpu", [](auto a, auto b) { return div_floor_integer(a, b); });
     return;
   }
   if (wide_number_kernel(iter, "div_floor_cpu_reduced_float",
@@ -103,12 +121,9 @@ void div_floor_kernel(TensorIterator& iter) {
 // The remainder has the divisor's sign, as in Python.
 void remainder_kernel(TensorIterator& iter) {
   if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
-    AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "remainder_cpu", [&] {
-      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
-        TORCH_CHECK(b != 0, "ZeroDivisionError");
-        const scalar_t r = std::is_signed_v<scalar_t> && b == scalar_t(-1) ? 0 : a % b;
-        return r != 0 && ((r < 0) != (b < 0)) ? r + b : r;
-      });
+    integer_division_kernel(iter, "remainder_cpu", [](auto a, auto b) {
+      const auto r = fmod_integer(a, b);
+      return r != 0 && ((r < 0) != (b < 0)) ? decltype(a)(r + b) : r;
     });
     return;
   }
@@ -118,12 +133,7 @@ void remainder_kernel(TensorIterator& iter) {
 // The remainder has the dividend's sign, as in C.
 void fmod_kernel(TensorIterator& iter) {
   if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
-    AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "fmod_cpu", [&] {
-      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
-        TORCH_CHECK(b != 0, "ZeroDivisionError");
-        return std::is_signed_v<scalar_t> && b == scalar_t(-1) ? 0 : a % b;
-      });
-    });
+    integer_division_kernel(iter, "fmod_cpu", [](auto a, auto b) { return fmod_integer(a, b); });
     return;
   }
   floating_remainder_kernel(iter, "fmod_cpu", [](auto, auto, auto mod) { return mod; });
