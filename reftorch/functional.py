@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from reftorch import _C
+from reftorch import _C, _utils
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-from reftorch._utils import scalar_type_name
 from reftorch._warnings import warn
 from reftorch.storage import TypedStorage, UntypedStorage
 from reftorch.utils.dlpack import from_dlpack
@@ -108,7 +107,7 @@ def asarray(
     if copy is False and place != source.device:
         raise ValueError(f"can't alias tensor from device '{source.device}' to '{place}'.")
     if copy is False and wanted != source.dtype:
-        have, want = scalar_type_name(source.dtype), scalar_type_name(wanted)
+        have, want = _utils.scalar_type_name(source.dtype), _utils.scalar_type_name(wanted)
         raise ValueError(f"can't alias tensor with dtype '{have}' into dtype '{want}'.")
     result = source.to(device=place, dtype=wanted, copy=bool(copy))
     if requires_grad is False and result.requires_grad:
