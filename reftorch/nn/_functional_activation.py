@@ -1,7 +1,7 @@
 r"""Nonlinearities of every element.
 
 Mirrors: torch/nn/functional.py (its activations)
-Leaves out: ``prelu``, ``rrelu``, ``glu``.
+Leaves out: ``rrelu`` and ``glu``, which are in ``_functional_gates``; ``prelu``, which is the op itself.
 
 Each has a kernel, but for ``softsign`` and ``tanhshrink``, which are made of other ops.
 """

@@ -1,9 +1,10 @@
 // Mirrors: aten/src/ATen/native/Activation.cpp
 // The nonlinearities of networks, and the backward of each (tanh and sigmoid are in UnaryOps.cpp).
-// Left out: prelu, rrelu, glu.
+// Left out: rrelu and glu, which are Python (nn/_functional_gates.py); a kernel for prelu.
 #include <ATen/native/Activation.h>
 
 #include <ATen/Dispatch.h>
+#include <ATen/Functions.h>
 #include <ATen/NNFunctions.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorCompare.h>
@@ -92,6 +93,31 @@ static void leaky_relu_backward_out(const Tensor& grad_output, const Tensor& sel
   auto iter = TensorIterator::binary_op(grad_input, self, grad_output);
   leaky_relu_backward_stub(iter.device_type(), iter, negative_slope);
   iter.cast_outputs();
+}
+
+// x where x > 0, elsewhere w x, with one w for all or one for each channel.
+static Tensor prelu(const Tensor& self, const Tensor& weight) {
+  TORCH_CHECK(self.scalar_type() == weight.scalar_type(), "prelu: Type promoting not supported. Got ",
+              self.scalar_type(), " and ", weight.scalar_type());
+  if (weight.numel() != 1) {
+    TORCH_CHECK(self.dim() > 0, "Not allow zero-dim input tensor.");
+    const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
+    TORCH_CHECK(weight.numel() == channels,
+                "Mismatch of parameter numbers and input channel size. Found parameter numbers = ", weight.numel(),
+                " and channel size = ", channels, ".");
+  }
+  TORCH_CHECK(weight.dim() <= 1,
+              "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"prelu_cpu\" not implemented for '", self.scalar_type(), "'");
+  DimVector per_channel(self.dim(), 1);
+  if (self.dim() > 1) {
+    per_channel[1] = weight.numel();
+  }
+  const Tensor zero = at::zeros({}, self.scalar_type(), self.device());
+  const Tensor positive = at::lt(zero, self);
+  // The part that w scales is 0 elsewhere: an infinite x there would make w's gradient 0 * inf.
+  const Tensor scaled = at::mul(at::where(positive, zero, self), at::reshape(weight, per_channel));
+  return at::where(positive, self, scaled);
 }
 
 // --- clamps ----------------------------------------------------------------------------------------------------------
@@ -217,6 +243,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) "
       "-> Tensor",
       TORCH_FN(leaky_relu_backward_out), derive::NONE, NN);
+  m.def_composite("prelu(Tensor self, Tensor weight) -> Tensor", TORCH_FN(prelu));
 
   m.def_structured("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", TORCH_FN(hardtanh_out),
                    derive::ALL, NN);

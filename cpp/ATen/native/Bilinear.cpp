@@ -1,6 +1,5 @@
-// Mirrors: aten/src/ATen/native/Linear.cpp (bilinear), aten/src/ATen/native/Activation.cpp (prelu)
-// Ops of networks that are made of other ops and have weights of their own. Left out: the kernels that PyTorch has for
-// them, _trilinear and _prelu_kernel.
+// Mirrors: aten/src/ATen/native/Linear.cpp (bilinear)
+// Composite: products of two inputs with a weight each. Left out: PyTorch's _trilinear.
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
 
@@ -34,35 +33,9 @@ static Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor&
   return bias ? at::add(result, *bias) : result;
 }
 
-// x where x > 0, elsewhere w x, with one w for all or one for each channel.
-static Tensor prelu(const Tensor& self, const Tensor& weight) {
-  TORCH_CHECK(self.scalar_type() == weight.scalar_type(), "prelu: Type promoting not supported. Got ",
-              self.scalar_type(), " and ", weight.scalar_type());
-  if (weight.numel() != 1) {
-    TORCH_CHECK(self.dim() > 0, "Not allow zero-dim input tensor.");
-    const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
-    TORCH_CHECK(weight.numel() == channels,
-                "Mismatch of parameter numbers and input channel size. Found parameter numbers = ", weight.numel(),
-                " and channel size = ", channels, ".");
-  }
-  TORCH_CHECK(weight.dim() <= 1,
-              "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
-  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"prelu_cpu\" not implemented for '", self.scalar_type(), "'");
-  DimVector per_channel(self.dim(), 1);
-  if (self.dim() > 1) {
-    per_channel[1] = weight.numel();
-  }
-  const Tensor zero = at::zeros({}, self.scalar_type(), self.device());
-  const Tensor positive = at::lt(zero, self);
-  // The part that w scales is 0 elsewhere: an infinite x there would make w's gradient 0 * inf.
-  const Tensor scaled = at::mul(at::where(positive, zero, self), at::reshape(weight, per_channel));
-  return at::where(positive, self, scaled);
-}
-
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
                   TORCH_FN(bilinear), variants::FUNCTION);
-  m.def_composite("prelu(Tensor self, Tensor weight) -> Tensor", TORCH_FN(prelu));
 }
 
 } // namespace reftorch::at::native
