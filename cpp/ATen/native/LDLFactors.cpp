@@ -76,7 +76,6 @@ static void linalg_ldl_solve_out(const Tensor& LD, const Tensor& pivots, const T
                                  Tensor& out) {
   squareCheckInputs(LD, "torch.linalg.ldl_solve");
   checkFloatingOrComplex(LD, "torch.linalg.ldl_solve");
-  checkIsMatrix(B, "torch.linalg.ldl_solve", "B");
   TORCH_CHECK(LD.size(-1) == B.size(-2), "Incompatible matrix sizes for torch.linalg.ldl_solve: each A matrix is ",
               LD.size(-2), " by ", LD.size(-1), " but each b matrix is ", B.size(-2), " by ", B.size(-1));
   const bool integers = c10::isIntegralType(pivots.scalar_type(), /*includeBool=*/false);
