@@ -128,8 +128,9 @@ static void linalg_solve_triangular_out(const Tensor& A, const Tensor& B, bool u
   checkInputsSolver(A, B, left, "linalg.solve_triangular");
   broadcast_batches(A, B); // shapes that do not fit are refused before a dtype that does not
   checkLapackDtype(A, "triangular_solve_cpu");
-  checkSameDtype(A, B, "linalg.solve_triangular");
-  give_result(solve_triangular(A, B, left, upper, /*transpose=*/false, unitriangular), out);
+  // Of two dtypes PyTorch takes A's.
+  const Tensor right = B.scalar_type() == A.scalar_type() ? B : cast_to_dtype(B, A.scalar_type());
+  give_result(solve_triangular(A, right, left, upper, /*transpose=*/false, unitriangular), out);
 }
 
 // Deprecated, as in PyTorch: linalg.solve_triangular takes its place.
