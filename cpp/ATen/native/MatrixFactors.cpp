@@ -6,6 +6,7 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/LinalgFunctions.h>
 #include <ATen/ShapeFunctions.h>
+#include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
 #include <ATen/native/LinearAlgebraUtils.h>
 #include <ATen/native/TensorFactories.h>
