@@ -193,6 +193,10 @@ torch.linalg.cond(Z, 1)
 torch.linalg.cond(B)
 torch.linalg.cond(B, 1)
 torch.linalg.cond(T, -2)
+torch.linalg.svdvals(torch.full((3, 3), float('-inf')))
+torch.linalg.svd(A / torch.tensor([0.0, 1.0, 1.0]))[1]
+torch.linalg.svd(torch.stack([A, A / torch.tensor([0.0, 1.0, 1.0])]))[1]
+torch.linalg.svd(torch.full((2, 3), float('nan')))
 torch.linalg.solve_triangular(A, B, upper=True)
 torch.linalg.solve_triangular(A, B, upper=False, unitriangular=True)
 torch.linalg.solve_triangular(A, B.t(), upper=False, left=False)
@@ -326,6 +330,18 @@ def test_ldl_has_no_gradient(real_torch_or_none: ModuleType | None) -> None:
         A = torch.eye(2).requires_grad_()
         with pytest.raises(RuntimeError, match="derivative for aten::linalg_ldl_factor_ex is not implemented"):
             torch.linalg.ldl_factor(A).LD.sum().backward()
+
+
+@pytest.mark.parametrize("driver", ["gelsd", "gelss"])
+def test_singular_values_of_an_infinity_are_not_searched_for(driver: str) -> None:
+    """The search of LAPACK does not end for some of these matrices; torch's has something to say for most of them."""
+    A = reftorch.eye(3)
+    A[0, 1] = float("inf")
+    U, S, Vh = reftorch.linalg.svd(reftorch.stack([A, reftorch.eye(3)]))
+    assert [each[0].isnan().all().item() for each in (U, S, Vh)] == [True] * 3
+    assert reftorch.equal(S[1], reftorch.ones(3))
+    found = reftorch.linalg.lstsq(A, reftorch.ones(3, 2), driver=driver)
+    assert found.solution.isnan().all() and found.rank == 0 and found.singular_values.isnan().all()
 
 
 def test_large_batches_take_several_threads() -> None:

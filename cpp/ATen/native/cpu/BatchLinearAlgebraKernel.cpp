@@ -10,6 +10,8 @@
 #include <ATen/native/cpu/Lapack.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 namespace reftorch::at::native {
@@ -203,6 +205,22 @@ void orgqr_kernel(const Tensor& A, const Tensor& tau) {
 
 // --- singular values and eigenvalues ---------------------------------------------------------------------------------
 
+// Where a matrix holds an infinity or NaN, LAPACK's search for its singular values need not end: it is not begun.
+template <typename scalar_t>
+bool all_finite(const scalar_t* values, int64_t n) {
+  return std::all_of(values, values + n, [](scalar_t value) { return std::isfinite(value); });
+}
+
+template <typename scalar_t>
+bool any_nan(const scalar_t* values, int64_t n) {
+  return std::any_of(values, values + n, [](scalar_t value) { return std::isnan(value); });
+}
+
+template <typename scalar_t>
+void fill_nan(scalar_t* values, int64_t n) {
+  std::fill(values, values + n, std::numeric_limits<scalar_t>::quiet_NaN());
+}
+
 void svd_kernel(const Tensor& A, const Tensor& U, const Tensor& S, const Tensor& Vh, const Tensor& infos,
                 bool full_matrices, bool compute_uv) {
   AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "linalg_svd_cpu", [&] {
@@ -223,7 +241,16 @@ void svd_kernel(const Tensor& A, const Tensor& U, const Tensor& S, const Tensor&
       std::vector<scalar_t> work(static_cast<size_t>(lwork));
       std::vector<int> iwork(static_cast<size_t>(8 * std::min(a.rows, a.cols)));
       for (int64_t i = begin; i < end; i++) {
-        call(i, work.data(), lwork, iwork.data(), &info[i]);
+        if (all_finite(a[i], a.numel)) {
+          call(i, work.data(), lwork, iwork.data(), &info[i]);
+          continue;
+        }
+        info[i] = any_nan(a[i], a.numel) ? -4 : 0; // as gesdd says that its fourth argument holds NaN
+        fill_nan(s[i], s.length);
+        if (compute_uv) {
+          fill_nan(u[i], u.numel);
+          fill_nan(vt[i], vt.numel);
+        }
       }
     });
   });
@@ -293,6 +320,12 @@ void lstsq_kernel(const Tensor& A, const Tensor& B, const Tensor& rank, const Te
       std::vector<scalar_t> work(static_cast<size_t>(lwork));
       std::vector<int> iwork(static_cast<size_t>(liwork));
       for (int64_t i = begin; i < end; i++) {
+        if (finds_values && !all_finite(a[i], a.numel)) {
+          ranks[i] = 0;
+          fill_nan(s[i], s.length);
+          fill_nan(b[i], b.numel);
+          continue;
+        }
         std::fill(iwork.begin(), iwork.end(), 0); // 0: a column that may be moved
         call(i, work.data(), lwork, iwork.data(), &info[i]);
       }
