@@ -122,17 +122,19 @@ void TensorIterator::compute_types(const TensorIteratorConfig& config) {
     }
   }
   common_dtype_ = operands_[any_input ? num_outputs_ : 0].original().scalar_type();
-  bool same_dtype = true;
+  int of_another_dtype = -1; // the first such input
   for (int i = num_outputs_; i < ntensors(); i++) {
     const Tensor& t = operands_[i].original();
-    same_dtype = same_dtype && t.scalar_type() == common_dtype_;
+    if (of_another_dtype < 0 && t.scalar_type() != common_dtype_) {
+      of_another_dtype = i;
+    }
     const bool cpu_scalar = config.allow_cpu_scalars_ && t.dim() == 0 && t.device().is_cpu();
     TORCH_CHECK(t.device() == device_ || cpu_scalar,
                 "Expected all tensors to be on the same device, but found at least two devices, ", device_, " and ",
                 t.device(), "!");
   }
-  if (!same_dtype) {
-    TORCH_CHECK(!config.check_all_same_dtype_, "Found dtype ", operands_[ntensors() - 1].original().scalar_type(),
+  if (of_another_dtype >= 0) {
+    TORCH_CHECK(!config.check_all_same_dtype_, "Found dtype ", operands_[of_another_dtype].original().scalar_type(),
                 " but expected ", common_dtype_);
     ResultTypeState state;
     for (int i = num_outputs_; i < ntensors(); i++) {

@@ -82,6 +82,11 @@ ERRORS = [
         "ignore_index is not supported for floating point target",
     ),
     (
+        lambda t: backward_op(t, "huber_loss_backward")(t.ones(2).double(), t.ones(2), t.ones(2).double(), 2, 1.0),
+        RuntimeError,
+        "Found dtype Double but expected Float",
+    ),
+    (
         lambda t: t.softmax(t.tensor([1]), 0),
         NotImplementedError,
         "\"softmax_lastdim_kernel_impl\" not implemented for 'Long'",
@@ -144,3 +149,14 @@ def test_second_gradients_of_a_loss_of_nothing_are_empty() -> None:
     x = reftorch.zeros(0, 3, requires_grad=True)
     (grad,) = reftorch.autograd.grad(reftorch._C._nn.mse_loss(x, reftorch.zeros(0, 3)), x, create_graph=True)
     assert reftorch.autograd.grad(grad.sum(), x)[0].shape == (0, 3)
+
+
+@pytest.mark.parametrize("target", ["uint8", "int64", "float32", "float64"])
+@pytest.mark.parametrize("grad", ["int8", "float32", "float64"])
+def test_backward_of_the_squared_error_takes_mixed_dtypes(grad: str, target: str) -> None:
+    """Each operand is read in its own dtype; the slope comes in that of the input."""
+    x = reftorch.tensor([0, 1, 2, 3], dtype=reftorch.float32)
+    y = reftorch.tensor([3, 2, 2, 1], dtype=getattr(reftorch, target))
+    slope = reftorch._C._nn.mse_loss_backward(reftorch.tensor(3, dtype=getattr(reftorch, grad)), x, y, 2)
+    assert slope.dtype is reftorch.float32
+    assert slope.tolist() == [-18.0, -6.0, 0.0, 12.0]

@@ -215,7 +215,10 @@ ROWS = [
             with_width(squared_backwards, 1.0, 2.5)(make) if make.is_float else ()
         ),  # torch takes integers here
         call=lambda lib, *args: backward_op(lib, "smooth_l1_loss_backward")(*args),
-        apart=(BROADCAST_MEAN,),
+        apart=(
+            BROADCAST_MEAN,
+            Apart("torch has this loss of integers backward only", says='"smooth_l1_backward_cpu_out" not implemented'),
+        ),
     ),
     OpInfo(
         "huber_loss_backward",

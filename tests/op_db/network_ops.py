@@ -47,6 +47,10 @@ def leaks(make: Inputs) -> Iterator[Sample]:
         yield Sample((make(*shape), make(*weights)))
 
 
+def has_a_row_of_one(sample: Sample) -> bool:
+    return 1 in sample.args[0].values.shape
+
+
 def two_inputs(make: Inputs) -> Iterator[Sample]:
     weight, bias = make(2, 2, 3), make(2)
     yield Sample((make(2), make(3), weight))
@@ -58,7 +62,24 @@ ROWS = [
     OpInfo("constant_pad_nd", borders, dtypes=DTYPES),
     OpInfo("pixel_shuffle", shuffled, dtypes=DTYPES, apart=(NO_PIXELS,)),
     OpInfo("pixel_unshuffle", unshuffled, dtypes=DTYPES, apart=(NO_PIXELS,)),
-    OpInfo("channel_shuffle", grouped, dtypes=DTYPES),
-    OpInfo("prelu", leaks, dtypes=FLOATS),
-    OpInfo("bilinear", two_inputs, dtypes=FLOATS),
+    OpInfo(
+        "channel_shuffle",
+        grouped,
+        dtypes=DTYPES,
+        apart=(Apart("torch's gradient divides no channels in no groups", says="Value of groups:0"),),
+    ),
+    OpInfo(
+        "prelu",
+        leaks,
+        dtypes=FLOATS,
+        apart=(
+            Apart("torch keeps what strides of dimensions of size 1 there were", when=has_a_row_of_one, says="strides"),
+        ),
+    ),
+    OpInfo(
+        "bilinear",
+        two_inputs,
+        dtypes=FLOATS,
+        apart=(Apart("torch can not divide nothing into rows of nothing", says="shape [-1, 0]"),),
+    ),
 ]

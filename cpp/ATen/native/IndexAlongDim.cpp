@@ -272,11 +272,11 @@ static void put_out(const Tensor& self, const Tensor& index, const Tensor& sourc
 
 // Broadcasts, then gathers. Along a dimension any number is an index: those outside of it go round.
 static Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
-  TORCH_CHECK(indices.scalar_type() == kLong, "torch.take_along_dim(): dtype of indices should be Long but got ",
-              indices.scalar_type());
   if (!dim.has_value()) {
     return at::gather(at::reshape(self, {-1}), 0, at::reshape(indices, {-1}));
   }
+  TORCH_CHECK(indices.scalar_type() == kLong, "torch.take_along_dim(): dtype of indices should be Long but got ",
+              indices.scalar_type());
   TORCH_CHECK(self.dim() == indices.dim(),
               "torch.take_along_dim(): input and indices should have the same number of dimensions, ", "but got ",
               self.dim(), " dimensions for input, and ", indices.dim(), " dimensions for indices");

@@ -179,10 +179,12 @@ static Tensor condition_of_nothing(const Tensor& self) {
 
 static Tensor linalg_cond(const Tensor& self, const std::optional<Scalar>& p) {
   checkIsMatrix(self, "linalg.cond");
+  const double order = p.has_value() ? std::abs(p->toDouble()) : 2;
+  TORCH_CHECK(order == 1 || order == 2 || std::isinf(order), "linalg.cond got an invalid norm type: ", *p);
   if (self.numel() == 0) {
     return condition_of_nothing(self);
   }
-  if (!p.has_value() || std::abs(p->toDouble()) == 2) {
+  if (order == 2) {
     const Tensor S = at::linalg_svdvals(self);
     const Tensor largest = at::select(S, -1, 0), smallest = at::select(S, -1, -1);
     return p.has_value() && p->toDouble() < 0 ? at::div(smallest, largest) : at::div(largest, smallest);

@@ -33,17 +33,6 @@ static Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reducti
   return apply_loss_reduction(loss, reduction);
 }
 
-// grad_input = 2 (self - target) grad_output, divided by the number of elements for the mean
-static Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
-                                int64_t reduction) {
-  Tensor grad_input = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
-  auto iter =
-      TensorIteratorConfig().add_output(grad_input).add_input(self).add_input(target).add_input(grad_output).build();
-  const double factor = reduction == Reduction::Mean ? 2. / static_cast<double>(iter.numel()) : 2.;
-  mse_backward_stub(iter.device_type(), iter, factor);
-  return grad_input;
-}
-
 // With d = |self - target|: loss = d^2 / 2 beta where d < beta, else d - beta / 2
 static Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
   TORCH_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
@@ -63,21 +52,51 @@ static Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduc
   return apply_loss_reduction(loss, reduction);
 }
 
-// The slope of the loss times grad_output; divided by the number of elements for the mean
-template <auto& stub>
-static Tensor straight_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
-                                     int64_t reduction, double width) {
-  Tensor grad_input = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
-  auto iter = TensorIteratorConfig()
-                  .add_output(grad_input)
-                  .add_input(self)
-                  .add_input(target)
-                  .add_input(grad_output)
-                  .promote_inputs_to_common_dtype(true)
-                  .build();
-  const double norm = reduction == Reduction::Mean ? 1. / static_cast<double>(iter.numel()) : 1.;
-  stub(iter.device_type(), iter, norm, width);
+// --- backward: the slope of the loss times grad_output, divided by the number of elements for the mean ---------------
+
+static TensorIteratorConfig backward_config(Tensor& grad_input, const Tensor& grad_output, const Tensor& self,
+                                            const Tensor& target) {
+  return TensorIteratorConfig()
+      .add_output(grad_input)
+      .add_input(self)
+      .add_input(target)
+      .add_input(grad_output)
+      .promote_inputs_to_common_dtype(true);
+}
+
+static Tensor empty_gradient(const Tensor& self) {
+  return detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
+}
+
+static double norm_of(const TensorIterator& iter, int64_t reduction) {
+  return reduction == Reduction::Mean ? 1. / static_cast<double>(iter.numel()) : 1.;
+}
+
+// 2 (self - target) grad_output
+static Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
+                                int64_t reduction) {
+  Tensor grad_input = empty_gradient(self);
+  auto iter = backward_config(grad_input, grad_output, self, target).build();
+  mse_backward_stub(iter.device_type(), iter, 2. * norm_of(iter, reduction));
   iter.cast_outputs();
+  return grad_input;
+}
+
+static Tensor smooth_l1_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
+                                      int64_t reduction, double beta) {
+  Tensor grad_input = empty_gradient(self);
+  auto iter = backward_config(grad_input, grad_output, self, target).build();
+  smooth_l1_backward_stub(iter.device_type(), iter, norm_of(iter, reduction), beta);
+  iter.cast_outputs();
+  return grad_input;
+}
+
+// The one of the three that takes no mixed dtypes, as in PyTorch.
+static Tensor huber_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
+                                  int64_t reduction, double delta) {
+  Tensor grad_input = empty_gradient(self);
+  auto iter = backward_config(grad_input, grad_output, self, target).check_all_same_dtype(true).build();
+  huber_backward_stub(iter.device_type(), iter, norm_of(iter, reduction), delta);
   return grad_input;
 }
 
@@ -88,11 +107,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor",
         TORCH_FN(smooth_l1_loss), variants::NN);
   m.def("smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor",
-        TORCH_FN(straight_loss_backward<smooth_l1_backward_stub>), variants::NN);
+        TORCH_FN(smooth_l1_loss_backward), variants::NN);
   m.def("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor", TORCH_FN(huber_loss),
         variants::NN);
   m.def("huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor",
-        TORCH_FN(straight_loss_backward<huber_backward_stub>), variants::NN);
+        TORCH_FN(huber_loss_backward), variants::NN);
 }
 
 } // namespace reftorch::at::native

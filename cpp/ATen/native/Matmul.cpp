@@ -139,10 +139,16 @@ static Tensor linear(const Tensor& input, const Tensor& weight, const std::optio
   if (has_bias && input.dim() == 2) {
     return at::addmm(*bias, input, at::t(weight));
   }
-  if (has_bias && input.dim() == 3 && input.is_contiguous()) {
-    const Tensor folded = at::view(input, {input.sizes()[0] * input.sizes()[1], input.sizes()[2]});
-    const Tensor result = at::addmm(*bias, folded, at::t(weight));
-    return at::view(result, {input.sizes()[0], input.sizes()[1], result.sizes()[1]});
+  // One product of matrices, where the rows of input are those of a matrix and bias is a row.
+  if (has_bias && input.is_contiguous() && bias->is_contiguous() &&
+      (bias->dim() <= 1 || bias->numel() == weight.sizes()[0])) {
+    DimVector shape(input.sizes());
+    const int64_t features = shape.back();
+    shape.pop_back();
+    const Tensor rows = at::view(input, {c10::multiply_integers(shape), features});
+    const Tensor result = at::addmm(*bias, rows, at::t(weight));
+    shape.push_back(result.sizes()[1]);
+    return at::view(result, shape);
   }
   const Tensor output = at::matmul(input, at::t(weight));
   TORCH_CHECK(!has_bias || is_expandable_to(bias->sizes(), output.sizes()), "output with shape ", output.sizes(),

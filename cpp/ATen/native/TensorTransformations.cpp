@@ -77,11 +77,11 @@ static Tensor flipud(const Tensor& self) {
 // --- roll: what leaves at one end comes in at the other --------------------------------------------------------------
 
 static Tensor roll_dim(const Tensor& self, int64_t shift, int64_t dim) {
-  dim = maybe_wrap_dim(dim, self.dim(), /*wrap_scalar=*/false);
   Tensor result = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
-  if (self.numel() == 0) {
+  if (self.numel() == 0) { // along any dimension, one that is not there included, as in PyTorch
     return result;
   }
+  dim = maybe_wrap_dim(dim, self.dim(), /*wrap_scalar=*/false);
   const int64_t size = self.sizes()[dim];
   shift %= size;
   shift += shift < 0 ? size : 0;

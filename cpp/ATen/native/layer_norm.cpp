@@ -65,7 +65,8 @@ static ScalarType statistics_dtype(const Tensor& input, const Tensor& weight, co
   }
   TORCH_CHECK(dtype == input.scalar_type() || computing_dtype(input.scalar_type()) != input.scalar_type(),
               "mixed dtype (CPU): all inputs must share same datatype.");
-  TORCH_CHECK(!bias.defined() || bias.scalar_type() == dtype, "expected scalar type ", c10::toString(dtype),
+  const bool known = input.is_floating_point(); // else the kernel refuses it, once the shapes have been looked at
+  TORCH_CHECK(!known || !bias.defined() || bias.scalar_type() == dtype, "expected scalar type ", c10::toString(dtype),
               " but found ", c10::toString(bias.scalar_type()));
   return dtype;
 }
