@@ -93,6 +93,8 @@ DRAWS: dict[str, Program] = {
         t.multinomial(t.tensor([0.1, 3.0, 0.0, 2.0]), 50, replacement=True),
         t.multinomial(t.linspace(0, 1, 12, dtype=t.float64).reshape(3, 4), 7, True),
         t.multinomial(t.linspace(0, 1, 12).reshape(4, 3).t(), 7, True),
+        t.multinomial(t.linspace(0, 1, 12).reshape(4, 3).t(), 1, True),
+        t.multinomial(t.linspace(0, 1, 12).reshape(4, 3).t(), 2),
     ],
     "out": lambda t: [
         t.rand(3, out=t.empty(3)),

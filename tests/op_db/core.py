@@ -178,6 +178,12 @@ def _has_nan_of_bfloat16(sample: Sample) -> bool:
     return any(bool(np.isnan(a.values).any()) for a in inputs)
 
 
+STRIDE_OF_ONE = Apart(
+    "torch keeps what strides of dimensions of size 1 there were",
+    when=lambda s: 1 in s.args[0].values.shape,
+    says="strides",
+)
+
 NAN_OF_BFLOAT16 = Apart("torch gives NaN in bfloat16 other bits where it converts several", when=_has_nan_of_bfloat16)
 
 

@@ -6,7 +6,7 @@ Leaves out: complex numbers.
 
 from collections.abc import Iterator
 
-from tests.op_db.core import DTYPES, FLOATS, Apart, Inputs, OpInfo, Sample
+from tests.op_db.core import DTYPES, FLOATS, STRIDE_OF_ONE, Apart, Inputs, OpInfo, Sample
 
 
 def borders(make: Inputs) -> Iterator[Sample]:
@@ -47,10 +47,6 @@ def leaks(make: Inputs) -> Iterator[Sample]:
         yield Sample((make(*shape), make(*weights)))
 
 
-def has_a_row_of_one(sample: Sample) -> bool:
-    return 1 in sample.args[0].values.shape
-
-
 def two_inputs(make: Inputs) -> Iterator[Sample]:
     weight, bias = make(2, 2, 3), make(2)
     yield Sample((make(2), make(3), weight))
@@ -72,9 +68,7 @@ ROWS = [
         "prelu",
         leaks,
         dtypes=FLOATS,
-        apart=(
-            Apart("torch keeps what strides of dimensions of size 1 there were", when=has_a_row_of_one, says="strides"),
-        ),
+        apart=(STRIDE_OF_ONE,),
     ),
     OpInfo(
         "bilinear",

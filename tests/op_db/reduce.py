@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.op_db.core import DTYPES, FLOATS, Apart, DType, Input, Inputs, OpInfo, Sample
+from tests.op_db.core import DTYPES, FLOATS, STRIDE_OF_ONE, Apart, DType, Input, Inputs, OpInfo, Sample
 
 NAN, INF = float("nan"), float("inf")
 
@@ -490,7 +490,7 @@ ROWS = [
     ),
     reduction("pairwise_distance", "", point_pairs, dtypes=FLOATS),
     reduction("cosine_similarity", "", angles, dtypes=FLOATS),
-    reduction("renorm", "", shortened, dtypes=FLOATS),
+    reduction("renorm", "", shortened, dtypes=FLOATS, apart=(STRIDE_OF_ONE,)),
 ]
 
 # NaN, infinities and ties, without gradients.

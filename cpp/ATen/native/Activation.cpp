@@ -58,6 +58,13 @@ static void activation_backward_out(const Tensor& grad_output, const Tensor& sel
   iter.cast_outputs();
 }
 
+// Of the input's dtype, where the slope that comes is of another.
+static Tensor mish_backward(const Tensor& grad_output, const Tensor& self) {
+  Tensor grad_input = detail::empty_generic(int64_t(0), self.scalar_type(), self.device());
+  activation_backward_out<mish_backward_stub>(grad_output, self, grad_input);
+  return grad_input;
+}
+
 // --- relu and its kin ------------------------------------------------------------------------------------------------
 
 // out = max(self, 0); NaN stays.
@@ -281,8 +288,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("silu_backward(Tensor grad_output, Tensor self) -> Tensor",
                    TORCH_FN(activation_backward_out<silu_backward_stub>), derive::NONE, NN);
   m.def_structured("mish(Tensor self) -> Tensor", TORCH_FN(activation_out<mish_stub>), derive::ALL, NN);
-  m.def_structured("mish_backward(Tensor grad_output, Tensor self) -> Tensor",
-                   TORCH_FN(activation_backward_out<mish_backward_stub>), derive::NONE, NN);
+  m.def("mish_backward(Tensor grad_output, Tensor self) -> Tensor", TORCH_FN(mish_backward), NN);
   m.def_structured("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
                    TORCH_FN((activation_out<softplus_stub, Option, Option>)), derive::OUT, NN);
   m.def_structured("softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",

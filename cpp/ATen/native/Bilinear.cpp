@@ -10,14 +10,15 @@ static Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor&
                        const std::optional<Tensor>& bias) {
   TORCH_CHECK(input1.dim() == input2.dim(), "bilinear(): input dimensions do not match: got ", input1.dim(), " and ",
               input2.dim());
-  TORCH_CHECK(weight.dim() == 3, "bilinear(): expected a weight of 3 dimensions, but got ", weight.dim());
   for (int64_t d = 0; d < input1.dim() - 1; d++) {
     TORCH_CHECK(input1.size(d) == input2.size(d), "bilinear(): input batch dimensions do not match at dim ", d,
                 ": got ", input1.size(d), " and ", input2.size(d));
   }
+  const int64_t features = input1.size(-1); // an IndexError where there is no dimension
+  TORCH_CHECK(weight.dim() == 3, "bilinear(): expected a weight of 3 dimensions, but got ", weight.dim());
   const int64_t outputs = weight.size(0), size1 = weight.size(1), size2 = weight.size(2);
-  TORCH_CHECK(input1.size(-1) == size1, "bilinear(): input1 size does not match weight size: got ", input1.size(-1),
-              " but expected ", size1);
+  TORCH_CHECK(features == size1, "bilinear(): input1 size does not match weight size: got ", features, " but expected ",
+              size1);
   TORCH_CHECK(input2.size(-1) == size2, "bilinear(): input2 size does not match weight size: got ", input2.size(-1),
               " but expected ", size2);
   TORCH_CHECK(!bias || bias->size(0) == outputs, "bilinear(): bias size does not match weight size: got ",

@@ -93,10 +93,10 @@ static void check_weights(const Tensor& self) {
 }
 
 // Each category waits an exponential time, the shorter the larger its weight; the first ones to come are the sample.
-// self (rows, categories), result (rows, n), contiguous
+// self (rows, categories), result (rows, n). The times are drawn in the order in which self lies in memory.
 static void multinomial_without_replacement(const Tensor& self, const Tensor& result,
                                             const OptionalGenerator& generator) {
-  Tensor wait = empty_like_impl(self, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+  Tensor wait = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
   native::exponential_(wait, 1, generator);
   const Tensor speed = at::to(at::div(self, wait), kDouble).contiguous();
   const int64_t categories = self.sizes()[1], n = result.sizes()[1];
@@ -125,11 +125,12 @@ static Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacem
               "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
   TORCH_CHECK(categories <= (int64_t(1) << 24), "number of categories cannot exceed 2^24"); // the digits of a float
 
-  const Tensor rows = (self.dim() == 1 ? at::unsqueeze(self, 0) : self).contiguous();
+  const Tensor rows = self.dim() == 1 ? at::unsqueeze(self, 0) : self;
   const Tensor result = detail::empty_generic({rows.sizes()[0], num_samples}, kLong, self.device());
   if (result.numel() > 0) {
     if (replacement && num_samples > 1) {
-      multinomial_with_replacement_stub(self.device().type(), result, rows, get_generator_or_default(generator));
+      multinomial_with_replacement_stub(self.device().type(), result, rows.contiguous(),
+                                        get_generator_or_default(generator));
     } else {
       check_weights(rows);
       multinomial_without_replacement(rows, result, generator);

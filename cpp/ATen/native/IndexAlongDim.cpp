@@ -126,6 +126,11 @@ static void index_reduce_out(const Tensor& self, int64_t dim, const Tensor& inde
   assert_no_overlap(out, index);
   assert_no_overlap(out, source);
   if (source.numel() == 0) {
+    const int64_t size = self.dim() == 0 ? 1 : self.size(dim);
+    const Tensor indices = at::to(index, kLong).contiguous();
+    const int64_t* first = indices.data_ptr<int64_t>();
+    TORCH_CHECK_INDEX(std::all_of(first, first + indices.numel(), [&](int64_t i) { return 0 <= i && i < size; }),
+                      "index out of range in self, for a dimension of size ", size);
     return;
   }
   TORCH_CHECK_NOT_IMPLEMENTED(!mean || out.scalar_type() != kBool, "\"div_floor_cpu\" not implemented for 'Bool'");
