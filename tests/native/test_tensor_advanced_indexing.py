@@ -203,6 +203,12 @@ ERRORS: dict[str, Program] = {
     "index_select range": lambda t: numbers(t, 3).index_select(0, i(t, 3)),
     "index_select dims": lambda t: numbers(t, 3).index_select(0, t.zeros(1, 1, dtype=t.int64)),
     "index_select dtype": lambda t: numbers(t, 3).index_select(0, t.tensor([0.0])),
+    "index_select dim first": lambda t: numbers(t, 3).index_select(5, t.zeros(1, 1)),
+    "index_select scalar first": lambda t: numbers(t).index_select(0, t.tensor([0.0, 1.0])),
+    "index_select dtype of out": lambda t: t.index_select(
+        x(t), 0, i(t, 9), out=t.ones(2, 3, 5, dtype=t.float64).expand(2, 3, 5)
+    ),
+    "index_select into itself": lambda t: (lambda a: t.index_select(a, 0, i(t, 9), out=a))(x(t)),
     "index_add length": lambda t: t.zeros(3).index_add(0, i(t, 0), t.zeros(2)),
     "index_add dtype": lambda t: t.zeros(3).index_add(0, i(t, 0), t.zeros(1, dtype=t.float64)),
     "masked_fill dtype": lambda t: t.zeros(3).masked_fill(i(t, 1, 0, 1), 1),

@@ -28,21 +28,25 @@ static Tensor index_along(const Tensor& index, int64_t dim, int64_t ndim) {
 }
 
 static void index_select_out(const Tensor& self, int64_t dim, const Tensor& index, Tensor& out) {
+  dim = maybe_wrap_dim(dim, self.dim());
   TORCH_CHECK_INDEX(index.dim() <= 1, "index_select(): Index is supposed to be a vector");
-  TORCH_CHECK(index.scalar_type() == kLong || index.scalar_type() == kInt,
-              "index_select(): Expected dtype int32 or int64 for index");
   TORCH_CHECK(self.dim() > 0 || index.numel() == 1, "index_select(): Index to scalar can have only 1 value, got ",
               index.numel(), " value(s)");
-  dim = maybe_wrap_dim(dim, self.dim());
+  TORCH_CHECK(index.scalar_type() == kLong || index.scalar_type() == kInt,
+              "index_select(): Expected dtype int32 or int64 for index");
   DimVector sizes(self.sizes());
   if (self.dim() > 0) {
     sizes[dim] = index.numel();
   }
   if (out.defined()) {
+    TORCH_CHECK(out.scalar_type() == self.scalar_type(),
+                "index_select(): self and result must have the same scalar type, but got ", self.scalar_type(), " and ",
+                out.scalar_type());
     assert_no_internal_overlap(out);
+    assert_no_overlap(out, self);
+    assert_no_overlap(out, index);
   }
   prepare_out(out, sizes, self, "index_select");
-  assert_no_overlap(out, index);
   // Where nothing is read the indices are looked at all the same; along dimension 1 PyTorch looks first, in these
   // words.
   if (self.dim() > 1 && index.numel() > 0 && (self.numel() == 0 || (dim == 1 && out.is_contiguous()))) {
