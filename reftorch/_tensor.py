@@ -255,13 +255,13 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         dtype: Any = None,
     ) -> Any:
         """The p-norm of all elements, or along ``dim``; see :func:`reftorch.norm`."""
+        dims = () if dim is None else dim if isinstance(dim, tuple | list) else (dim,)
         if isinstance(p, str):
-            if p != "fro" or not (dim is None or isinstance(dim, builtins.int) or len(dim) <= 2):
-                dim = range(self.dim()) if dim is None else [dim] if isinstance(dim, builtins.int) else dim
-                return _C._linalg.linalg_matrix_norm(self, p, tuple(dim), keepdim, dtype=dtype)
+            if p != "fro" or len(dims) > 2:
+                dims = tuple(range(self.dim())) if dim is None else dims
+                return _C._linalg.linalg_matrix_norm(self, p, dims, keepdim, dtype=dtype)
             p = 2
         norm = _C._VariableFunctions.norm
-        dims = () if dim is None else (dim,) if isinstance(dim, builtins.int) else tuple(dim)
         p = 2.0 if p is None else p
         return norm(self, p, dims, keepdim) if dtype is None else norm(self, p, dims, keepdim, dtype=dtype)
 

@@ -42,6 +42,10 @@ Tensor empty_strided_generic(IntArrayRef sizes, IntArrayRef strides, ScalarType 
 
 Tensor scalar_tensor(const Scalar& value, ScalarType dtype) {
   Tensor t = empty_generic({}, dtype);
+  if (dtype == c10::kUInt64) { // of an integer past int64, which becomes of another dtype beside a tensor
+    *static_cast<uint64_t*>(t.data_ptr()) = value.wrapped_to<uint64_t>();
+    return t;
+  }
   AT_DISPATCH_ALL_TYPES_AND_BOOL(dtype, "scalar_tensor",
                                  [&] { *t.data_ptr<scalar_t>() = value.wrapped_to<scalar_t>(); });
   return t;

@@ -56,7 +56,12 @@ static ScalarType combine_categories(ScalarType higher, ScalarType lower) {
 }
 
 ScalarType result_type(const ResultTypeState& state) {
-  return combine_categories(state.dimResult, combine_categories(state.zeroResult, state.wrappedResult));
+  const ScalarType type =
+      combine_categories(state.dimResult, combine_categories(state.zeroResult, state.wrappedResult));
+  TORCH_CHECK_NOT_IMPLEMENTED(type != c10::kUInt64,
+                              "A result of integers past 2**63 - 1 alone would be of dtype uint64, which is not there. "
+                              "Hint: write them as floats.");
+  return type;
 }
 
 ScalarType result_type(TensorList tensors) {

@@ -149,8 +149,14 @@ static void init_globals(py::module_& m) {
   m.def("_show_config", &show_config);
   m.attr("_build_type") = REFTORCH_BUILD_TYPE;
   m.def("get_num_threads", &at::get_num_threads, "How many threads a large kernel may use.");
-  m.def("set_num_threads", &at::set_num_threads, py::arg("num_threads"),
-        "Set how many threads a large kernel may use.");
+  m.def(
+      "set_num_threads",
+      [](const py::object& num_threads) {
+        TORCH_CHECK(is_int(num_threads.ptr()) && !THPVariable_Check(num_threads.ptr()),
+                    "set_num_threads expects an int, but got ", Py_TYPE(num_threads.ptr())->tp_name);
+        at::set_num_threads(num_threads.cast<int>());
+      },
+      py::arg("num_threads"), "Set how many threads a large kernel may use.");
   m.def(
       "get_default_dtype", [] { return dtype_object(at::get_default_dtype()); },
       "The dtype that floats get where none is given.");

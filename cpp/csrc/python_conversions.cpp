@@ -24,23 +24,41 @@ bool is_numpy_scalar(PyObject* obj) {
          PyObject_HasAttrString(obj, "dtype");
 }
 
-bool is_bool(PyObject* obj) {
-  return PyBool_Check(obj) || std::strncmp(Py_TYPE(obj)->tp_name, "numpy.bool", 10) == 0;
-}
-
 bool is_python_number(PyObject* obj) {
   return PyFloat_Check(obj) || PyLong_Check(obj) || is_numpy_scalar(obj);
 }
 
+static bool is_integer_tensor(PyObject* obj) {
+  return THPVariable_Check(obj) && c10::isIntegralType(THPVariable_Unpack(obj).scalar_type(), /*includeBool=*/false);
+}
+
 bool is_int(PyObject* obj) {
-  if (PyLong_CheckExact(obj)) {
-    return true;
+  if (PyLong_Check(obj)) {
+    return !PyBool_Check(obj);
   }
   if (THPVariable_Check(obj)) {
-    const at::Tensor& t = THPVariable_Unpack(obj);
-    return t.dim() == 0 && c10::isIntegralType(t.scalar_type(), /*includeBool=*/false) && !t.requires_grad();
+    return is_integer_tensor(obj) && THPVariable_Unpack(obj).dim() == 0;
   }
-  return PyIndex_Check(obj) && !PyBool_Check(obj);
+  return is_numpy_scalar(obj) && is_index(obj);
+}
+
+bool is_index(PyObject* obj) {
+  if (PyLong_Check(obj)) {
+    return !PyBool_Check(obj);
+  }
+  if (THPVariable_Check(obj)) {
+    return is_integer_tensor(obj) && THPVariable_Unpack(obj).numel() == 1;
+  }
+  if (!PyIndex_Check(obj)) {
+    return false;
+  }
+  PyObject* number = PyNumber_Index(obj); // an array has the method, and refuses where it has several elements
+  if (number == nullptr) {
+    PyErr_Clear();
+    return false;
+  }
+  Py_DECREF(number);
+  return true;
 }
 
 bool is_float(PyObject* obj) {
@@ -84,12 +102,25 @@ int64_t unpack_int(PyObject* obj) {
   return value;
 }
 
+static c10::Scalar unpack_integer(PyObject* obj) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(obj, &overflow);
+  if (overflow == 0) {
+    return c10::Scalar(static_cast<int64_t>(value));
+  }
+  const unsigned long long bits = PyLong_AsUnsignedLongLong(obj);
+  if (PyErr_Occurred()) {
+    throw_python_error();
+  }
+  return c10::Scalar(static_cast<uint64_t>(bits));
+}
+
 c10::Scalar unpack_scalar(PyObject* obj) {
   if (PyBool_Check(obj)) {
     return c10::Scalar(obj == Py_True);
   }
   if (PyLong_Check(obj)) {
-    return c10::Scalar(unpack_int(obj));
+    return unpack_integer(obj);
   }
   if (PyFloat_Check(obj)) {
     return c10::Scalar(PyFloat_AS_DOUBLE(obj));
@@ -97,37 +128,54 @@ c10::Scalar unpack_scalar(PyObject* obj) {
   if (THPVariable_Check(obj)) {
     return THPVariable_Unpack(obj).item();
   }
-  if (PyIndex_Check(obj)) { // numpy's integers
-    return c10::Scalar(unpack_int(obj));
+  if (is_index(obj)) { // numpy's integers
+    PyObject* number = PyNumber_Index(obj);
+    const c10::Scalar value = unpack_integer(number);
+    Py_DECREF(number);
+    return value;
+  }
+  return c10::Scalar(unpack_double(obj)); // numpy's bools, too: as torch reads them
+}
+
+double unpack_double(PyObject* obj) {
+  if (THPVariable_Check(obj)) {
+    return THPVariable_Unpack(obj).item().toDouble();
   }
   const double value = PyFloat_AsDouble(obj);
   if (value == -1.0 && PyErr_Occurred()) {
     throw_python_error();
   }
-  return is_bool(obj) ? c10::Scalar(value != 0) : c10::Scalar(value);
+  return value;
 }
 
-int64_t unpack_int_at(PyObject* obj, Py_ssize_t i) {
-  try {
-    return unpack_int(obj);
-  } catch (const c10::ValueError& error) {
-    TORCH_CHECK_TYPE(false, "failed to unpack the object at pos ", i + 1, " with error \"", error.what(), '"');
+static int64_t unpack_int_at(PyObject* obj, Py_ssize_t i) {
+  std::string why;
+  if (!PyIndex_Check(obj)) {
+    why = c10::str("type must be tuple of ints,but got ", Py_TYPE(obj)->tp_name);
+  } else {
+    try {
+      return unpack_int(obj);
+    } catch (const std::exception& error) {
+      why = error.what();
+    }
   }
-  return 0;
+  TORCH_CHECK_TYPE(false, "failed to unpack the object at pos ", i + 1, " with error \"", why, '"');
+}
+
+c10::DimVector unpack_ints(PyObject* const* items, Py_ssize_t n) {
+  c10::DimVector values;
+  values.reserve(static_cast<size_t>(n));
+  for (Py_ssize_t i = 0; i < n; i++) {
+    values.push_back(unpack_int_at(items[i], i));
+  }
+  return values;
 }
 
 static IValue unpack_int_list(PyObject* obj, int list_size) {
-  c10::DimVector values;
   if (PyTuple_Check(obj) || PyList_Check(obj)) {
-    const Py_ssize_t n = PySequence_Fast_GET_SIZE(obj);
-    values.reserve(static_cast<size_t>(n));
-    for (Py_ssize_t i = 0; i < n; i++) {
-      values.push_back(unpack_int_at(PySequence_Fast_GET_ITEM(obj, i), i));
-    }
-  } else {
-    values.resize(static_cast<size_t>(std::max(list_size, 1)), unpack_int(obj));
+    return IValue(unpack_ints(PySequence_Fast_ITEMS(obj), PySequence_Fast_GET_SIZE(obj)));
   }
-  return IValue(std::move(values));
+  return IValue(c10::DimVector(static_cast<size_t>(std::max(list_size, 1)), unpack_int(obj)));
 }
 
 static IValue unpack_tensor_list(PyObject* obj) {
@@ -177,7 +225,7 @@ IValue unpack_argument(TypeKind type, int list_size, PyObject* obj) {
       return IValue(at::detail::wrapped_scalar_tensor(unpack_scalar(obj)));
     case TypeKind::Scalar: return IValue(unpack_scalar(obj));
     case TypeKind::Int: return IValue(unpack_int(obj));
-    case TypeKind::Float: return IValue(unpack_scalar(obj).toDouble());
+    case TypeKind::Float: return IValue(unpack_double(obj));
     case TypeKind::Bool: return IValue(PyObject_IsTrue(obj) == 1);
     case TypeKind::String: return IValue(unpack_string(obj));
     case TypeKind::IntList: return unpack_int_list(obj, list_size);
@@ -191,7 +239,7 @@ IValue unpack_argument(TypeKind type, int list_size, PyObject* obj) {
     case TypeKind::FloatList: {
       std::vector<double> values;
       for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(obj); i++) {
-        values.push_back(unpack_scalar(PySequence_Fast_GET_ITEM(obj, i)).toDouble());
+        values.push_back(unpack_double(PySequence_Fast_GET_ITEM(obj, i)));
       }
       return IValue(std::move(values));
     }
@@ -212,6 +260,7 @@ PyObject* wrap_ivalue(IValue value, TypeKind type) {
     case IValue::Tag::Tensor: return THPVariable_Wrap(std::move(value.toTensor()));
     case IValue::Tag::Double: return PyFloat_FromDouble(value.toDouble());
     case IValue::Tag::Bool: return PyBool_FromLong(value.toBool());
+    case IValue::Tag::UInt: return PyLong_FromUnsignedLongLong(value.toScalar().wrapped_to<uint64_t>());
     case IValue::Tag::Int:
       if (type == TypeKind::ScalarType) {
         return Py_NewRef(getTHPDtype(value.toScalarType()));

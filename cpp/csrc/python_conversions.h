@@ -9,8 +9,8 @@
 
 namespace reftorch::torch {
 
-bool is_bool(PyObject* obj);
-bool is_int(PyObject* obj); // no bool, no float; a 0-dim integer tensor counts
+bool is_int(PyObject* obj);   // no bool, no float; numpy's integers count, and a 0-dim integer tensor
+bool is_index(PyObject* obj); // whatever else __index__ reads, too: an array or an integer tensor of one element
 bool is_float(PyObject* obj);
 bool is_scalar(PyObject* obj);        // a number or a 0-dim tensor
 bool is_numpy_scalar(PyObject* obj);  // such as np.float32(1)
@@ -36,12 +36,14 @@ bool is_sequence_of(PyObject* obj, Pred pred) {
 
 // An int as Python's __index__ gives it. Throws python_error.
 int64_t unpack_int(PyObject* obj);
-// The same for the i-th of several: an error says which one.
-int64_t unpack_int_at(PyObject* obj, Py_ssize_t i);
+// Several of them. TypeError that says at which position one is none, and why.
+c10::DimVector unpack_ints(PyObject* const* items, Py_ssize_t n);
 // Text as UTF-8. Throws python_error where it can not be: "\\udc80" is half of a character.
 std::string unpack_string(PyObject* obj);
-// A number for Tensor.fill_ and the like. Throws TypeError.
+// A number for Tensor.fill_ and the like. Throws TypeError; OverflowError where 64 bits do not hold an integer.
 c10::Scalar unpack_scalar(PyObject* obj);
+// A number for a parameter that is a float, which takes integers of any size. Throws python_error.
+double unpack_double(PyObject* obj);
 // The value of an object that has been checked to fit the type.
 at::IValue unpack_argument(at::TypeKind type, int list_size, PyObject* obj);
 

@@ -43,9 +43,9 @@ static uint64_t unpack_seed(const py::object& number) {
   const unsigned long long unsigned_value = PyLong_AsUnsignedLongLong(seed.ptr());
   if (PyErr_Occurred()) {
     PyErr_Clear();
-    TORCH_CHECK_VALUE(
-        false,
-        "Overflow when unpacking long: manual_seed expects a value in [-0x8000_0000_0000_0000, 0xffff_ffff_ffff_ffff]");
+    TORCH_CHECK_VALUE(false,
+                      "Overflow when unpacking long long: manual_seed expects a value in [-0x8000_0000_0000_0000, "
+                      "0xffff_ffff_ffff_ffff]");
   }
   return unsigned_value;
 }

@@ -89,7 +89,7 @@ def layer_norm(
 
     Mirrors torch/nn/functional.py, ``layer_norm``.
     """
-    return _VF.layer_norm(input, tuple(normalized_shape), weight, bias, eps)
+    return _VF.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 @overridable

@@ -61,6 +61,16 @@ def test_subscript(index: str, real_torch: Any) -> None:
         assert outcome(reftorch, statement) == outcome(real_torch, statement), statement
 
 
+def test_a_list_that_is_read_as_a_tuple_warns(real_torch: Any) -> None:
+    for lib in (reftorch, real_torch):
+        y = lib.arange(6).view(2, 3)
+        with pytest.warns(UserWarning, match="Using a non-tuple sequence for multidimensional indexing is deprecated"):
+            assert y[[slice(0, 1), 1]].tolist() == [1]
+        with pytest.warns(UserWarning, match="Using a non-tuple sequence for multidimensional indexing is deprecated"):
+            y[[[0, 1]]] = 0
+
+
+@pytest.mark.filterwarnings("ignore:Using a non-tuple sequence")
 def test_index_whose_iter_raises() -> None:
     class Broken:
         def __len__(self) -> int:

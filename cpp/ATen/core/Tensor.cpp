@@ -21,6 +21,9 @@ Scalar Tensor::item() const {
   if (functorch::is_wrapper(*this)) {
     return functorch::materialize(*this, "calling .item()").item();
   }
+  if (scalar_type() == c10::kUInt64) {
+    return Scalar(*static_cast<const uint64_t*>(data_ptr()));
+  }
   Scalar value;
   AT_DISPATCH_ALL_TYPES_AND_BOOL(scalar_type(), "_local_scalar_dense_cpu",
                                  [&] { value = Scalar(*data_ptr<scalar_t>()); });

@@ -18,6 +18,7 @@ constexpr TypeName kTypeNames[] = {
     {"Tensor", TypeKind::Tensor, TypeKind::TensorList},
     {"Scalar", TypeKind::Scalar, kNoList},
     {"int", TypeKind::Int, TypeKind::IntList},
+    {"SymInt", TypeKind::Int, TypeKind::IntList},
     {"float", TypeKind::Float, TypeKind::FloatList},
     {"bool", TypeKind::Bool, TypeKind::BoolList},
     {"str", TypeKind::String, kNoList},
@@ -99,6 +100,7 @@ class SchemaParser {
     check(found != nullptr, "a type");
     Argument arg;
     arg.type = found->single;
+    arg.is_symint = name == "SymInt";
     if (accept('(')) {
       arg.alias.set = identifier()[0];
       arg.alias.is_write = accept('!');

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/core/function_schema.h
 // An op's signature as data. Everything that is the same for all ops is derived from it: the Python binding, the
-// in-place and out variants, what autograd may save by name, the docs. Left out: varargs, symbolic types, type
+// in-place and out variants, what autograd may save by name, the docs. Left out: varargs, symbolic values, type
 // variables.
 #pragma once
 
@@ -39,8 +39,9 @@ struct AliasInfo {
 struct Argument {
   std::string name;
   TypeKind type = TypeKind::Tensor;
-  bool optional = false; // `T?`
-  int list_size = 0;     // `int[2]`: one int stands for two
+  bool optional = false;  // `T?`
+  int list_size = 0;      // `int[2]`: one int stands for two
+  bool is_symint = false; // `SymInt`: an int that may come as whatever Python's __index__ reads, a tensor included
   bool kwarg_only = false;
   AliasInfo alias;
   bool has_default = false;

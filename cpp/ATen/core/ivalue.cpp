@@ -16,7 +16,7 @@ Generator IValue::toGenerator() const {
 }
 
 const char* IValue::tagKind() const {
-  static const char* const names[] = {"None", "Tensor", "float",   "int",    "bool",     "Device",
+  static const char* const names[] = {"None", "Tensor", "float",   "int",    "int",      "bool",     "Device",
                                       "str",  "int[]",  "float[]", "bool[]", "Tensor[]", "Generator"};
   return names[static_cast<int>(tag_)];
 }

@@ -27,6 +27,7 @@ class TORCH_API IValue final {
     Tensor,
     Double,
     Int,
+    UInt, // an integer past the largest int64: its bits
     Bool,
     Device,
     String,
@@ -56,7 +57,10 @@ class TORCH_API IValue final {
     payload_.as_int = b;
   }
   IValue(const Scalar& s) : IValue() {
-    *this = s.isFloatingPoint() ? IValue(s.toDouble()) : s.isBoolean() ? IValue(s.toBool()) : IValue(s.toLong());
+    *this = s.isFloatingPoint() ? IValue(s.toDouble())
+            : s.isBoolean()     ? IValue(s.toBool())
+                                : IValue(s.wrapped_to<int64_t>());
+    tag_ = s.isUnsigned() ? Tag::UInt : tag_;
   }
   IValue(ScalarType t) : IValue(int64_t(t)) {}
   IValue(c10::Layout l) : IValue(int64_t(l)) {}
@@ -116,7 +120,7 @@ class TORCH_API IValue final {
     return tag_ == Tag::TensorList;
   }
   bool isScalar() const {
-    return tag_ == Tag::Double || tag_ == Tag::Int || tag_ == Tag::Bool;
+    return tag_ == Tag::Double || tag_ == Tag::Int || tag_ == Tag::UInt || tag_ == Tag::Bool;
   }
   bool isDouble() const {
     return tag_ == Tag::Double;
@@ -153,6 +157,7 @@ class TORCH_API IValue final {
     check(isScalar(), "Scalar");
     return tag_ == Tag::Double ? Scalar(payload_.as_double)
            : tag_ == Tag::Int  ? Scalar(payload_.as_int)
+           : tag_ == Tag::UInt ? Scalar(static_cast<uint64_t>(payload_.as_int))
                                : Scalar(payload_.as_int != 0);
   }
   ScalarType toScalarType() const {

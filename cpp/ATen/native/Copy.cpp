@@ -5,6 +5,7 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
+#include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
 
 namespace reftorch::at::native {
@@ -19,6 +20,10 @@ static void copy_impl(Tensor& self, const Tensor& src, bool non_blocking) {
   if (!is_expandable_to(src.sizes(), self.sizes())) {
     const DimVector shape = infer_size_dimvector(self.sizes(), src.sizes());
     TORCH_CHECK(false, "output with shape ", self.sizes(), " doesn't match the broadcast shape ", IntArrayRef(shape));
+  }
+  if (src.scalar_type() == c10::kUInt64) {
+    copy_impl(self, cast_to_dtype(src, self.scalar_type()), non_blocking);
+    return;
   }
   const Tensor source = src.sizes() == self.sizes() ? src : at::expand(src, self.sizes());
   auto iter =

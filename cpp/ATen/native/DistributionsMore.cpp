@@ -159,7 +159,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
         TORCH_FN(log_normal_), METHOD);
   m.def("poisson(Tensor self, Generator? generator=None) -> Tensor", TORCH_FN(poisson), FUNCTION);
   m.def("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", TORCH_FN(binomial), FUNCTION);
-  m.def("multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
+  m.def("multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
         TORCH_FN(multinomial));
   m.def(
       "multinomial.out(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor(a!) "

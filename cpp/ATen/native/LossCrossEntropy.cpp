@@ -88,7 +88,8 @@ static Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite(
-      "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100, "
+      "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt "
+      "ignore_index=-100, "
       "float label_smoothing=0.0) -> Tensor",
       TORCH_FN(cross_entropy_loss), variants::NN);
 }

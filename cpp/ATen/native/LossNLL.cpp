@@ -88,10 +88,11 @@ static Tensor nll_loss(const Tensor& self, const Tensor& target, const OptionalT
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite(
-      "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
+      "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100) -> "
+      "Tensor",
       TORCH_FN(nll_loss), variants::NN);
   m.def_structured(
-      "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> "
+      "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> "
       "(Tensor output, Tensor total_weight)",
       TORCH_FN(nll_loss_forward_out), derive::NONE, variants::NN);
   m.def_structured(

@@ -138,11 +138,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def("rand(int[] size, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(rand), FUNCTION);
   m.def("randn(int[] size, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(randn), FUNCTION);
-  m.def("randint(int high, int[] size, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(randint),
+  m.def("randint(SymInt high, int[] size, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(randint),
         FUNCTION);
-  m.def("randint.low(int low, int high, int[] size, *, Generator? generator=None, " OPTIONS ") -> Tensor",
+  m.def("randint.low(SymInt low, SymInt high, int[] size, *, Generator? generator=None, " OPTIONS ") -> Tensor",
         TORCH_FN(randint_low), FUNCTION);
-  m.def("randperm(int n, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(randperm), FUNCTION);
+  m.def("randperm(SymInt n, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(randperm), FUNCTION);
   m.def_out("rand", TORCH_FN(rand_out));
   m.def_out("randn", TORCH_FN(randn_out));
   m.def_out("randint", TORCH_FN(randint_out));
@@ -153,10 +153,10 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("randn_like(Tensor self, *, Generator? generator=None, " OPTIONS
         ", MemoryFormat? memory_format=None) -> Tensor",
         TORCH_FN(randn_like), FUNCTION);
-  m.def("randint_like(Tensor self, int high, *, Generator? generator=None, " OPTIONS
+  m.def("randint_like(Tensor self, SymInt high, *, Generator? generator=None, " OPTIONS
         ", MemoryFormat? memory_format=None) -> Tensor",
         TORCH_FN(randint_like), FUNCTION);
-  m.def("randint_like.low_dtype(Tensor self, int low, int high, *, Generator? generator=None, " OPTIONS
+  m.def("randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator=None, " OPTIONS
         ", MemoryFormat? memory_format=None) -> Tensor",
         TORCH_FN(randint_like_low), FUNCTION);
 }

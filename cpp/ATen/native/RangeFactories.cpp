@@ -132,26 +132,27 @@ static Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, do
 }
 
 // An end given as a tensor of no dimensions stands for its number.
-static Scalar number_of(const char* name, const Tensor& end) {
-  TORCH_CHECK(end.dim() == 0, name, " only supports 0-dimensional start and end tensors, but got one with ", end.dim(),
-              " dimension(s).");
+static Scalar number_of(const char* name, const char* which, const Tensor& end) {
+  TORCH_CHECK(end.dim() == 0, name, " only supports 0-dimensional start and end tensors, but got ", which, " with ",
+              end.dim(), " dimension(s).");
   return end.item();
 }
-static Scalar number_of(const char*, const Scalar& end) {
+static Scalar number_of(const char*, const char*, const Scalar& end) {
   return end;
 }
 
 template <typename Start, typename End>
 static Tensor linspace_tensor(const Start& start, const End& end, int64_t steps, OptionalType dtype,
                               OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
-  return linspace(number_of("linspace", start), number_of("linspace", end), steps, dtype, layout, device, pin_memory);
+  return linspace(number_of("linspace", "start", start), number_of("linspace", "end", end), steps, dtype, layout,
+                  device, pin_memory);
 }
 
 template <typename Start, typename End>
 static Tensor logspace_tensor(const Start& start, const End& end, int64_t steps, double base, OptionalType dtype,
                               OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
-  return logspace(number_of("logspace", start), number_of("logspace", end), steps, base, dtype, layout, device,
-                  pin_memory);
+  return logspace(number_of("logspace", "start", start), number_of("logspace", "end", end), steps, base, dtype, layout,
+                  device, pin_memory);
 }
 
 // arange with `end` included, and never of integers by itself: deprecated, but programs call it.

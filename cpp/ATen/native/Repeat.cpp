@@ -74,13 +74,14 @@ static Tensor repeat_interleave_int(const Tensor& self, int64_t repeats, std::op
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def("repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor", TORCH_FN(repeat_interleave),
+  m.def("repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor", TORCH_FN(repeat_interleave),
         variants::FUNCTION);
   m.def_composite(
-      "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+      "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> "
+      "Tensor",
       TORCH_FN(repeat_interleave_tensor));
   m.def_composite(
-      "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+      "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
       TORCH_FN(repeat_interleave_int));
 }
 

@@ -225,10 +225,10 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("msort(Tensor self) -> Tensor", TORCH_FN(msort));
   m.def_composite("msort.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(msort_out), variants::FUNCTION);
   m.def_structured(
-      "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, "
+      "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, "
       "Tensor indices)",
       TORCH_FN(topk_out), derive::OUT);
-  m.def_structured("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+  m.def_structured("kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
                    TORCH_FN(kthvalue_out), derive::OUT);
   m.def("median(Tensor self) -> Tensor", TORCH_FN(median));
   m.def_structured("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",

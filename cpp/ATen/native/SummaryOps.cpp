@@ -73,7 +73,7 @@ static void histc_out(const Tensor& self, int64_t bins, const Scalar& min, const
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def("bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor", TORCH_FN(bincount));
+  m.def("bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", TORCH_FN(bincount));
   m.def_structured("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", TORCH_FN(histc_out),
                    derive::OUT);
 }

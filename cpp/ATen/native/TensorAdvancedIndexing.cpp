@@ -176,7 +176,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
                    TORCH_FN(index_put_out), derive::INPLACE);
   m.def_structured("nonzero(Tensor self) -> Tensor", TORCH_FN(nonzero_out), derive::OUT);
-  m.def("nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor", TORCH_FN(nonzero_static));
+  m.def("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", TORCH_FN(nonzero_static));
   m.def("nonzero_static.out(Tensor self, *, int size, int fill_value=-1, Tensor(a!) out) -> Tensor(a!)",
         TORCH_FN(nonzero_static_out), FUNCTION);
   m.def_composite("nonzero_numpy(Tensor self) -> Tensor[]", TORCH_FN(nonzero_numpy));

@@ -162,7 +162,7 @@ static Tensor full(IntArrayRef size, const Scalar& fill_value, OptionalType dtyp
                    OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
   if (!dtype.has_value() && !fill_value.isFloatingPoint()) {
-    dtype = fill_value.type();
+    dtype = fill_value.isBoolean() ? kBool : kLong;
   }
   return filled(empty_cpu(size, dtype, device), fill_value);
 }
@@ -276,8 +276,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("new_zeros(Tensor self, int[] size, *, " OPTIONS ") -> Tensor", TORCH_FN(new_zeros), METHOD);
   m.def("new_ones(Tensor self, int[] size, *, " OPTIONS ") -> Tensor", TORCH_FN(new_ones), METHOD);
   m.def("new_full(Tensor self, int[] size, Scalar fill_value, *, " OPTIONS ") -> Tensor", TORCH_FN(new_full), METHOD);
-  m.def("eye(int n, *, " OPTIONS ") -> Tensor", TORCH_FN(eye), FUNCTION);
-  m.def("eye.m(int n, int m, *, " OPTIONS ") -> Tensor", TORCH_FN(eye_m), FUNCTION);
+  m.def("eye(SymInt n, *, " OPTIONS ") -> Tensor", TORCH_FN(eye), FUNCTION);
+  m.def("eye.m(SymInt n, SymInt m, *, " OPTIONS ") -> Tensor", TORCH_FN(eye_m), FUNCTION);
 
   m.def_out("empty", TORCH_FN(empty_out));
   m.def("empty_permuted(int[] size, int[] physical_layout, *, " OPTIONS ") -> Tensor", TORCH_FN(empty_permuted),

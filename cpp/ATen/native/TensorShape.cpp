@@ -275,7 +275,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("view.dtype(Tensor self, ScalarType dtype) -> Tensor", TORCH_FN(view_dtype), METHOD);
   m.def("_unsafe_view(Tensor self, int[] size) -> Tensor", TORCH_FN(_unsafe_view), variants::FUNCTION);
   m.def_composite("reshape(Tensor(a) self, int[] shape) -> Tensor(a)", TORCH_FN(reshape));
-  m.def("as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
+  m.def("as_strided(Tensor(a) self, int[] size, int[] stride, SymInt? storage_offset=None) -> Tensor(a)",
         TORCH_FN(as_strided));
   m.def("alias(Tensor(a) self) -> Tensor(a)", TORCH_FN(alias), variants::FUNCTION);
   m.def("expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)", TORCH_FN(expand), METHOD);
@@ -295,12 +295,12 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", TORCH_FN(unsqueeze_), METHOD);
   m.def("squeeze_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(squeeze_), METHOD);
   m.def("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", TORCH_FN(squeeze_dims_), METHOD);
-  m.def("as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)",
+  m.def("as_strided_(Tensor(a!) self, int[] size, int[] stride, SymInt? storage_offset=None) -> Tensor(a!)",
         TORCH_FN(as_strided_));
   m.def("set_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(set_nothing), METHOD);
   m.def("set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)", TORCH_FN(set_tensor), METHOD);
   m.def(
-      "set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, int storage_offset, int[] size, int[] "
+      "set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, SymInt storage_offset, int[] size, int[] "
       "stride=[]) -> Tensor(a!)",
       TORCH_FN(set_source_tensor), METHOD);
   m.def("is_set_to(Tensor self, Tensor tensor) -> bool", TORCH_FN(is_set_to), METHOD);

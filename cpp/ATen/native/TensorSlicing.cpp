@@ -180,24 +180,25 @@ static Tensor diagonal_backward(const Tensor& grad_output, IntArrayRef input_siz
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
-  m.def("select.int(Tensor(a) self, int dim, int index) -> Tensor(a)", TORCH_FN(select));
-  m.def("slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
+  m.def("select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", TORCH_FN(select));
+  m.def("slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
         TORCH_FN(slice), FUNCTION);
-  m.def_composite("narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)", TORCH_FN(narrow));
-  m.def_composite("narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
+  m.def_composite("narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)", TORCH_FN(narrow));
+  m.def_composite("narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)",
                   TORCH_FN(narrow_tensor));
   m.def("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", TORCH_FN(diagonal));
   m.def_composite("linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
                   TORCH_FN(linalg_diagonal), variants::LINALG);
   m.def("unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]", TORCH_FN(unbind));
-  m.def("split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]", TORCH_FN(split));
+  m.def("split.Tensor(Tensor(a) self, SymInt split_size, int dim=0) -> Tensor(a)[]", TORCH_FN(split));
   m.def_composite("split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]", TORCH_FN(split_sizes));
   m.def("split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]", TORCH_FN(split_with_sizes));
   m.def_composite("chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]", TORCH_FN(chunk));
-  m.def("select_backward(Tensor grad_output, int[] input_sizes, int dim, int index) -> Tensor",
+  m.def("select_backward(Tensor grad_output, int[] input_sizes, int dim, SymInt index) -> Tensor",
         TORCH_FN(select_backward), FUNCTION);
-  m.def("slice_backward(Tensor grad_output, int[] input_sizes, int dim, int start, int end, int step) -> Tensor",
-        TORCH_FN(slice_backward), FUNCTION);
+  m.def(
+      "slice_backward(Tensor grad_output, int[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor",
+      TORCH_FN(slice_backward), FUNCTION);
   m.def("diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
         TORCH_FN(diagonal_backward), FUNCTION);
 }

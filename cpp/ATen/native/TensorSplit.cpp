@@ -112,7 +112,7 @@ static std::vector<Tensor> unsafe_chunk(const Tensor& self, int64_t chunks, int6
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_composite("tensor_split.sections(Tensor(a) self, int sections, int dim=0) -> Tensor(a)[]",
+  m.def_composite("tensor_split.sections(Tensor(a) self, SymInt sections, int dim=0) -> Tensor(a)[]",
                   TORCH_FN(tensor_split_sections));
   m.def_composite("tensor_split.indices(Tensor(a) self, int[] indices, int dim=0) -> Tensor(a)[]",
                   TORCH_FN(tensor_split_indices));
@@ -126,7 +126,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("vsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]", TORCH_FN(numpy_split_indices<kVsplit>));
   m.def_composite("dsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]", TORCH_FN(numpy_split<kDsplit>));
   m.def_composite("dsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]", TORCH_FN(numpy_split_indices<kDsplit>));
-  m.def("unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", TORCH_FN(unsafe_split));
+  m.def("unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", TORCH_FN(unsafe_split));
   m.def("unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
         TORCH_FN(unsafe_split_with_sizes));
   m.def_composite("unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", TORCH_FN(unsafe_chunk));

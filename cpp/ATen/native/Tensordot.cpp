@@ -229,7 +229,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", TORCH_FN(cross));
   m.def("cross.out(Tensor self, Tensor other, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(cross_out),
         FUNCTION);
-  m.def_composite("linalg_vander(Tensor x, *, int? N=None) -> Tensor", TORCH_FN(linalg_vander), LINALG);
+  m.def_composite("linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", TORCH_FN(linalg_vander), LINALG);
   m.def_composite("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", TORCH_FN(vander), FUNCTION);
 }
 

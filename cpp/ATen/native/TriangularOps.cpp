@@ -94,8 +94,8 @@ static Tensor trace(const Tensor& self) {
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_structured("tril(Tensor self, int diagonal=0) -> Tensor", TORCH_FN(tril_out));
-  m.def_structured("triu(Tensor self, int diagonal=0) -> Tensor", TORCH_FN(triu_out));
+  m.def_structured("tril(Tensor self, SymInt diagonal=0) -> Tensor", TORCH_FN(tril_out));
+  m.def_structured("triu(Tensor self, SymInt diagonal=0) -> Tensor", TORCH_FN(triu_out));
   m.def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", TORCH_FN(diag_embed));
   m.def_composite("diag(Tensor self, int diagonal=0) -> Tensor", TORCH_FN(diag));
   m.def("diag.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(diag_out),

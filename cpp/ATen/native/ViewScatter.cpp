@@ -109,17 +109,17 @@ static Tensor& fill_diagonal_(Tensor& self, const Scalar& fill_value, bool wrap)
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
-      "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> "
+      "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> "
       "Tensor",
       TORCH_FN(slice_scatter_out), derive::OUT);
-  m.def_structured("select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
+  m.def_structured("select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
                    TORCH_FN(select_scatter_out), derive::NONE);
   m.def_structured("diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
                    TORCH_FN(diagonal_scatter_out), derive::NONE);
   m.def_structured(
-      "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
+      "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, SymInt? storage_offset=None) -> Tensor",
       TORCH_FN(as_strided_scatter_out), derive::NONE);
-  m.def_composite("narrow_copy(Tensor self, int dim, int start, int length) -> Tensor", TORCH_FN(narrow_copy));
+  m.def_composite("narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", TORCH_FN(narrow_copy));
   m.def_composite("narrow_copy.out(Tensor self, int dim, int start, int length, *, Tensor(a!) out) -> Tensor(a!)",
                   TORCH_FN(narrow_copy_out), variants::FUNCTION);
   m.def("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)", TORCH_FN(fill_diagonal_),

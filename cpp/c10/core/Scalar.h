@@ -1,6 +1,5 @@
 // Mirrors: c10/core/Scalar.h
-// A number as Python gives it: int, float or bool, before it has a dtype. Left out: complex, symbolic numbers, unsigned
-// 64-bit.
+// A number as Python gives it: int, float or bool, before it has a dtype. Left out: complex, symbolic numbers.
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -17,6 +16,9 @@ class Scalar final {
   template <typename T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
   Scalar(T value) : tag_(Tag::Int) {
     payload_.i = static_cast<int64_t>(value);
+    if constexpr (std::is_same_v<T, uint64_t>) {
+      tag_ = payload_.i < 0 ? Tag::UInt : Tag::Int;
+    }
   }
   Scalar(double value) : tag_(Tag::Double) {
     payload_.d = value;
@@ -33,14 +35,18 @@ class Scalar final {
     return tag_ == Tag::Double;
   }
   bool isIntegral(bool includeBool) const {
-    return tag_ == Tag::Int || (includeBool && tag_ == Tag::Bool);
+    return tag_ == Tag::Int || tag_ == Tag::UInt || (includeBool && tag_ == Tag::Bool);
   }
   bool isBoolean() const {
     return tag_ == Tag::Bool;
   }
-  // The dtype of the 0-dim tensor it becomes: Double, Long or Bool.
+  // An integer past the largest int64, of those that 64 bits hold.
+  bool isUnsigned() const {
+    return tag_ == Tag::UInt;
+  }
+  // The dtype of the 0-dim tensor it becomes: Double, Long, UInt64 or Bool.
   ScalarType type() const {
-    return tag_ == Tag::Double ? kDouble : tag_ == Tag::Int ? kLong : kBool;
+    return tag_ == Tag::Double ? kDouble : tag_ == Tag::Int ? kLong : tag_ == Tag::UInt ? kUInt64 : kBool;
   }
 
   // The number as a T. RuntimeError where T cannot hold it: see overflows().
@@ -55,7 +61,9 @@ class Scalar final {
     if constexpr (std::is_same_v<T, bool>) {
       return tag_ == Tag::Double ? payload_.d != 0 : payload_.i != 0;
     } else {
-      return tag_ == Tag::Double ? convert<T>(payload_.d) : convert<T>(payload_.i);
+      return tag_ == Tag::Double ? convert<T>(payload_.d)
+             : tag_ == Tag::UInt ? convert<T>(static_cast<uint64_t>(payload_.i))
+                                 : convert<T>(payload_.i);
     }
   }
   double toDouble() const {
@@ -86,6 +94,8 @@ class Scalar final {
     } else if constexpr (!std::is_integral_v<T>) {
       const double value = wrapped_to<double>();
       return std::isfinite(value) && std::abs(value) > double(float(limit::max()));
+    } else if (tag_ == Tag::UInt) {
+      return true;
     } else if (tag_ == Tag::Double) {
       // Compared as doubles; 2^63, the one next to the largest int64, is too large already.
       const double largest = static_cast<double>(limit::max());
@@ -123,17 +133,20 @@ class Scalar final {
     }
   }
 
-  enum class Tag : int8_t { Double, Int, Bool };
+  enum class Tag : int8_t { Double, Int, UInt, Bool };
   Tag tag_;
   union {
     double d;
-    int64_t i;
+    int64_t i; // of a UInt the bits
   } payload_;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Scalar& s) {
   if (s.isFloatingPoint()) {
     return out << s.toDouble();
+  }
+  if (s.isUnsigned()) {
+    return out << s.wrapped_to<uint64_t>();
   }
   return s.isBoolean() ? out << (s.toBool() ? "True" : "False") : out << s.toLong();
 }

@@ -11,6 +11,7 @@ const char* toString(ScalarType t) {
   case ScalarType::name: return #name;
     AT_FORALL_SCALAR_TYPES_WITH_NAMES(CASE)
 #undef CASE
+    case kUInt64: return "UInt64";
     default: return "Undefined";
   }
 }
@@ -27,6 +28,7 @@ const char* dtypeName(ScalarType t) {
     case kDouble: return "float64";
     case kBool: return "bool";
     case kBFloat16: return "bfloat16";
+    case kUInt64: return "uint64";
     default: return "undefined";
   }
 }
@@ -53,6 +55,8 @@ ScalarType promoteTypes(ScalarType a, ScalarType b) {
     }
     return elementSize(a) > elementSize(b) ? a : b;
   }
+  TORCH_CHECK(a != kUInt64 && b != kUInt64,
+              "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote ", a, " and ", b);
   if (a == kBool || b == kBool) {
     return a == kBool ? b : a;
   }

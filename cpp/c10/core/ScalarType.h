@@ -1,6 +1,7 @@
 // Mirrors: c10/core/ScalarType.h
 // The element types, in PyTorch's order (the numbers are stable: serialization relies on them). Left out: complex,
-// quantized, float8 and bit types.
+// quantized, float8 and bit types, and unsigned integers of 16 to 64 bits, but for UInt64 as the type of a Python
+// integer past the largest int64.
 #pragma once
 
 #include <c10/macros/Export.h>
@@ -33,12 +34,15 @@ enum class ScalarType : int8_t {
   AT_FORALL_SCALAR_TYPES_WITH_NAMES(DEFINE_ENUM)
 #undef DEFINE_ENUM
       Undefined = 16,
+  // Of wrapped numbers alone: result_type gives it to no tensor.
+  UInt64 = 27,
 };
 constexpr int kNumScalarTypes = 17;
 
 #define DEFINE_CONSTANT(cpp_type, name, number) constexpr ScalarType k##name = ScalarType::name;
 AT_FORALL_SCALAR_TYPES_WITH_NAMES(DEFINE_CONSTANT)
 #undef DEFINE_CONSTANT
+constexpr ScalarType kUInt64 = ScalarType::UInt64;
 
 template <typename T>
 struct CppTypeToScalarType;
@@ -66,6 +70,7 @@ inline size_t elementSize(ScalarType t) {
   case ScalarType::name: return sizeof(cpp_type);
     AT_FORALL_SCALAR_TYPES_WITH_NAMES(CASE)
 #undef CASE
+    case ScalarType::UInt64: return sizeof(uint64_t);
     default: return reportUndefinedElementSize();
   }
 }

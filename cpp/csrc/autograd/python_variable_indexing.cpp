@@ -216,7 +216,13 @@ bool treat_sequence_as_tuple(PyObject* index) {
 
 // The index as a tuple, a new reference.
 PyObject* wrap_tuple(PyObject* index) {
-  PyObject* tuple = treat_sequence_as_tuple(index) ? PySequence_Tuple(index) : PyTuple_Pack(1, index);
+  const bool several = treat_sequence_as_tuple(index);
+  if (several && !PyTuple_Check(index)) {
+    TORCH_WARN("Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch ",
+               "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, ",
+               "x[torch.tensor(seq)], which will result either in an error or a different result");
+  }
+  PyObject* tuple = several ? PySequence_Tuple(index) : PyTuple_Pack(1, index);
   if (tuple == nullptr) {
     throw_python_error(); // the index is a class of the user's, whose __iter__ raised
   }
@@ -240,7 +246,10 @@ at::Tensor value_to_tensor(const at::Tensor& self, PyObject* value) {
   if (THPVariable_Check(value)) {
     return THPVariable_Unpack(value);
   }
-  if (is_python_number(value)) {
+  if (is_int(value)) {
+    return at::detail::wrapped_scalar_tensor(unpack_int(value));
+  }
+  if (PyFloat_Check(value) || PyBool_Check(value)) {
     return at::detail::wrapped_scalar_tensor(unpack_scalar(value));
   }
   TORCH_CHECK_TYPE(false, "can't assign a ", Py_TYPE(value)->tp_name, " to a torch.", c10::toString(self.scalar_type()),

@@ -246,6 +246,11 @@ static PyObject* nb_index(PyObject* self) {
 
 // ---- geometry
 
+static int64_t unpack_dim(const char* method, PyObject* dim) {
+  TORCH_CHECK_TYPE(is_int(dim), method, "(): argument 'dim' (position 1) must be int, not ", Py_TYPE(dim)->tp_name);
+  return unpack_int(dim);
+}
+
 static PyObject* size(PyObject* self, PyObject* args, PyObject* kwargs) {
   HANDLE_TH_ERRORS
   static const char* keywords[] = {"dim", nullptr};
@@ -253,7 +258,8 @@ static PyObject* size(PyObject* self, PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:size", const_cast<char**>(keywords), &dim)) {
     return nullptr;
   }
-  return dim == Py_None ? THPSize_New(unpack(self).sizes()) : PyLong_FromLongLong(unpack(self).size(unpack_int(dim)));
+  return dim == Py_None ? THPSize_New(unpack(self).sizes())
+                        : PyLong_FromLongLong(unpack(self).size(unpack_dim("size", dim)));
   END_HANDLE_TH_ERRORS
 }
 
@@ -266,7 +272,7 @@ static PyObject* stride(PyObject* self, PyObject* args, PyObject* kwargs) {
   }
   const at::Tensor& t = unpack(self);
   return dim == Py_None ? wrap_ivalue(at::IValue(t.strides()), at::TypeKind::IntList)
-                        : PyLong_FromLongLong(t.stride(unpack_int(dim)));
+                        : PyLong_FromLongLong(t.stride(unpack_dim("stride", dim)));
   END_HANDLE_TH_ERRORS
 }
 

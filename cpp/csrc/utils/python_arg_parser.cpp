@@ -51,6 +51,7 @@ PythonSignature::PythonSignature(at::OperatorEntry* entry, bool is_method) : ent
   is_factory_ = schema.argument_index("dtype") >= 0 && schema.argument_index("pin_memory") >= 0 &&
                 schema.argument_index("non_blocking") < 0; // a conversion
   const bool numbers = should_allow_numbers_as_tensors(schema.name);
+  numbers_with_out_ = schema.name != "where"; // whose numbers have overloads of their own in PyTorch, without out=
   for (size_t i = 0; i < schema.arguments.size(); i++) {
     const at::Argument& arg = schema.arguments[i];
     const bool renamed = arg.name == "self" && !is_method;
@@ -67,6 +68,7 @@ PythonSignature::PythonSignature(at::OperatorEntry* entry, bool is_method) : ent
                 arg.has_default,
                 none_is_default,
                 arg.list_size,
+                arg.is_symint,
                 arg.default_value};
     for (size_t k = 0; renamed && k < 4; k++) {
       param.other_names[k] = intern(std::array<const char*, 4>{"self", "x", "a", "x1"}[k]);
@@ -110,12 +112,18 @@ bool PythonSignature::names(const Param& param, PyObject* keyword) const {
   return is(param.name) || std::any_of(std::begin(param.other_names), std::end(param.other_names), is);
 }
 
-static bool is_plain_bool(PyObject* obj) {
+static bool is_bool(PyObject* obj) {
   return PyBool_Check(obj) != 0;
 }
 
 static bool is_tensor(PyObject* obj) {
   return THPVariable_Check(obj);
+}
+
+// The first of several ints tells that they are ints: a later one that is none is an error, and no other overload.
+static bool is_int_list(PyObject* obj) {
+  return (PyTuple_Check(obj) || PyList_Check(obj)) &&
+         (PySequence_Fast_GET_SIZE(obj) == 0 || is_index(PySequence_Fast_GET_ITEM(obj, 0)));
 }
 
 static bool is_tensor_or_none(PyObject* obj) {
@@ -129,13 +137,13 @@ bool PythonSignature::check(const Param& param, PyObject* obj) const {
   switch (param.type) {
     case TypeKind::Tensor: return THPVariable_Check(obj) || (param.allow_numbers_as_tensors && is_python_number(obj));
     case TypeKind::Scalar: return is_scalar(obj);
-    case TypeKind::Int: return is_int(obj);
+    case TypeKind::Int: return param.is_symint ? is_index(obj) : is_int(obj);
     case TypeKind::Float: return is_float(obj);
     case TypeKind::Bool: return is_bool(obj);
     case TypeKind::String: return PyUnicode_Check(obj);
-    case TypeKind::IntList: return is_sequence_of(obj, is_int) || (param.list_size > 0 && is_int(obj));
+    case TypeKind::IntList: return is_int_list(obj) || (param.list_size > 0 && is_index(obj));
     case TypeKind::FloatList: return is_sequence_of(obj, is_float);
-    case TypeKind::BoolList: return is_sequence_of(obj, is_plain_bool);
+    case TypeKind::BoolList: return is_sequence_of(obj, is_bool);
     case TypeKind::TensorList: return is_sequence_of(obj, is_tensor);
     case TypeKind::OptionalTensorList: return is_sequence_of(obj, is_tensor_or_none);
     case TypeKind::ScalarType: return scalar_type_from_python(obj) != c10::ScalarType::Undefined;
@@ -148,6 +156,9 @@ bool PythonSignature::check(const Param& param, PyObject* obj) const {
 }
 
 bool PythonSignature::accepts(const Param& param, PyObject* obj, const PythonArgs& call) const {
+  if (param.allow_numbers_as_tensors && !numbers_with_out_ && target(call) != entry_ && !THPVariable_Check(obj)) {
+    return false;
+  }
   return check(param, obj) || (call.overridden && argument_has_torch_function(obj));
 }
 
@@ -163,12 +174,16 @@ bool PythonSignature::takes_varargs(const PythonArgs& call) const {
   if (!ints_may_stand_alone() || call.nargs <= at) {
     return false;
   }
-  for (Py_ssize_t i = at; i < call.nargs; i++) {
-    if (!is_int(call.args[i])) {
-      return false;
-    }
+  return is_index(call.args[at]);
+}
+
+template <typename Unpack>
+IValue PythonSignature::unpack(const Param& param, const Unpack& value) const {
+  try {
+    return IValue(value());
+  } catch (const c10::TypeError& error) { // of an item of a list, which does not know whose it is
+    TORCH_CHECK_TYPE(false, entry_->schema.name, "(): argument '", unpack_string(param.name), "' ", error.what());
   }
-  return true;
 }
 
 static const char* kOut = "out";
@@ -185,11 +200,7 @@ bool PythonSignature::parse(const PythonArgs& call, at::Stack& stack) const {
     const Py_ssize_t pos = static_cast<Py_ssize_t>(i);
     PyObject* obj = nullptr;
     if (varargs && pos == max_positional_ - 1) {
-      c10::DimVector values;
-      for (Py_ssize_t j = pos; j < call.nargs; j++) {
-        values.push_back(unpack_int_at(call.args[j], j - pos));
-      }
-      stack.emplace_back(std::move(values));
+      stack.emplace_back(unpack(param, [&] { return unpack_ints(call.args + pos, call.nargs - pos); }));
       continue;
     }
     if (pos < call.nargs && !param.kwarg_only) {
@@ -216,7 +227,7 @@ bool PythonSignature::parse(const PythonArgs& call, at::Stack& stack) const {
     if (obj == Py_None || call.overridden) {
       stack.emplace_back(param.none_is_default ? param.default_value : IValue());
     } else {
-      stack.emplace_back(unpack_argument(param.type, param.list_size, obj));
+      stack.emplace_back(unpack(param, [&] { return unpack_argument(param.type, param.list_size, obj); }));
     }
   }
   if (used_keywords == call.nkwargs()) {
@@ -369,9 +380,9 @@ static Py_ssize_t misfit_in_list(TypeKind type, PyObject* obj) {
     return -1;
   }
   switch (type) {
-    case TypeKind::IntList: return index_of_misfit(obj, is_int);
+    case TypeKind::IntList: return is_int_list(obj) ? -1 : 0;
     case TypeKind::FloatList: return index_of_misfit(obj, is_float);
-    case TypeKind::BoolList: return index_of_misfit(obj, is_plain_bool);
+    case TypeKind::BoolList: return index_of_misfit(obj, is_bool);
     case TypeKind::TensorList: return index_of_misfit(obj, is_tensor);
     case TypeKind::OptionalTensorList: return index_of_misfit(obj, is_tensor_or_none);
     default: return -1;
@@ -381,6 +392,10 @@ static Py_ssize_t misfit_in_list(TypeKind type, PyObject* obj) {
 // `item`: the place in a list of what does not fit; -1 if it is the argument itself.
 void PythonSignature::raise_misfit(const Param& param, Py_ssize_t position, PyObject* misfit, Py_ssize_t item) const {
   const std::string type = type_name_of(misfit);
+  if (item >= 0 && (param.type == TypeKind::TensorList || param.type == TypeKind::OptionalTensorList)) {
+    const Py_ssize_t index = &param - params_.data() - (is_method_ ? 1 : 0);
+    TORCH_CHECK_TYPE(false, "expected Tensor as element ", item, " in argument ", index, ", but got ", type);
+  }
   TORCH_CHECK_TYPE(false, entry_->schema.name, "(): argument '", unpack_string(param.name), "'",
                    position >= 0 ? c10::str(" (position ", position + 1, ")") : "", " must be ", param.type_name(),
                    item < 0 ? ", not " + type : c10::str(", but found element of type ", type, " at pos ", item));
@@ -408,10 +423,6 @@ void PythonSignature::raise_mismatch(const PythonArgs& call) const {
   const Py_ssize_t first = is_method_ ? 1 : 0;
   const bool varargs = takes_varargs(call);
   if (call.nargs > max_positional_ && !varargs) {
-    if (ints_may_stand_alone() && is_int(call.args[first])) {
-      PyObject* const* misfit = std::find_if_not(call.args + first, call.args + call.nargs, is_int);
-      raise_misfit(params_[first], 0, *misfit, misfit - call.args - first);
-    }
     TORCH_CHECK_TYPE(false, fname, " takes ", max_positional_ - first, " positional argument",
                      max_positional_ - first == 1 ? "" : "s", " but ", call.nargs - first,
                      (call.nargs - first == 1 ? " was" : " were"), " given");
@@ -436,8 +447,7 @@ void PythonSignature::raise_mismatch(const PythonArgs& call) const {
       raise_misfit(param, is_positional ? pos - first : -1, item < 0 ? obj : PySequence_Fast_GET_ITEM(obj, item), item);
     }
   }
-  TORCH_CHECK_TYPE(num_missing == 0, fname, " missing ", num_missing, " required positional argument",
-                   num_missing == 1 ? "" : "s", ": ", missing);
+  TORCH_CHECK_TYPE(num_missing == 0, fname, " missing ", num_missing, " required positional arguments: ", missing);
   for (Py_ssize_t k = 0; k < call.nkwargs(); k++) {
     const bool known =
         std::any_of(params_.begin(), params_.end(), [&](const Param& param) { return names(param, call.keyword(k)); });

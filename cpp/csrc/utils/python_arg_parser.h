@@ -66,6 +66,7 @@ class PythonSignature final {
     bool optional, kwarg_only, allow_numbers_as_tensors, has_default;
     bool none_is_default; // of a list that is empty by default: amax(x, dim=None)
     int list_size;
+    bool is_symint;
     at::IValue default_value;
     const char* type_name() const;
   };
@@ -74,6 +75,8 @@ class PythonSignature final {
   bool accepts(const Param& param, PyObject* obj, const PythonArgs& call) const;
   bool ints_may_stand_alone() const;
   bool takes_varargs(const PythonArgs& call) const;
+  template <typename Unpack>
+  at::IValue unpack(const Param& param, const Unpack& value) const;
   [[noreturn]] void raise_misfit(const Param& param, Py_ssize_t position, PyObject* misfit, Py_ssize_t item) const;
   void raise_bad_keyword(const PythonArgs& call, Py_ssize_t k) const;
 
@@ -81,7 +84,8 @@ class PythonSignature final {
   std::vector<Param> params_;
   Py_ssize_t max_positional_ = 0;
   bool is_method_;
-  bool is_factory_; // has dtype and device: takes requires_grad too
+  bool numbers_with_out_; // where a tensor parameter takes a number, it does so beside out= as well
+  bool is_factory_;       // has dtype and device: takes requires_grad too
 };
 
 // "got (int, str)": the types of the arguments, for messages.

@@ -79,6 +79,9 @@ c10::ScalarType infer_scalar_type(PyObject* data) {
   }
   if (!is_nested_sequence(data)) {
     check_is_number(data);
+    if (PyLong_Check(data) && !PyBool_Check(data)) {
+      return c10::kLong; // of any size: what does not fit is told where it is stored
+    }
     const c10::Scalar value = unpack_scalar(data);
     return value.isFloatingPoint() ? at::get_default_dtype() : value.type();
   }
@@ -117,7 +120,13 @@ void store(char* data, PyObject* obj) {
       return;
     }
   }
-  const c10::Scalar value = unpack_scalar(obj);
+  if constexpr (std::is_same_v<T, bool>) {
+    if (PyLong_Check(obj)) {
+      *reinterpret_cast<bool*>(data) = PyObject_IsTrue(obj) == 1;
+      return;
+    }
+  }
+  const c10::Scalar value = PyLong_Check(obj) ? c10::Scalar(unpack_int(obj)) : unpack_scalar(obj);
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     using limit = std::numeric_limits<T>;
     // As PyTorch: an unsigned T takes negative integers around the corner (255 can be written as -1), no negative
@@ -307,6 +316,24 @@ PyObject* tensor_ctor(PyObject* module, PyObject* args, PyObject* kwargs) {
   END_HANDLE_TH_ERRORS
 }
 
+static c10::DimVector unpack_sizes(PyObject* sizes) {
+  try {
+    return unpack_ints(PySequence_Fast_ITEMS(sizes), PyTuple_GET_SIZE(sizes));
+  } catch (const c10::TypeError& error) {
+    TORCH_CHECK_TYPE(false, "new(): argument 'size' ", error.what());
+  }
+}
+
+static void check_legacy_device(PyObject* device) {
+  if (device != Py_None) {
+    const c10::Device wanted =
+        THPDevice_Check(device) ? reinterpret_cast<THPDevice*>(device)->device : c10::Device(unpack_string(device));
+    TORCH_CHECK(wanted.is_cpu(),
+                "legacy constructor expects device type: cpu but device type: ", c10::DeviceTypeName(wanted.type()),
+                " was passed");
+  }
+}
+
 PyObject* THPVariable_pynew(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   HANDLE_TH_ERRORS
   TORCH_CHECK_TYPE(reinterpret_cast<PyObject*>(type) != reinterpret_cast<PyObject*>(THPVariableBaseType),
@@ -319,6 +346,7 @@ PyObject* THPVariable_pynew(PyTypeObject* type, PyObject* args, PyObject* kwargs
   if (!parsed) {
     return nullptr;
   }
+  check_legacy_device(device);
   const Py_ssize_t nargs = PyTuple_GET_SIZE(args);
   PyObject* first = nargs > 0 ? PyTuple_GET_ITEM(args, 0) : nullptr;
   at::Tensor result;
@@ -327,13 +355,9 @@ PyObject* THPVariable_pynew(PyTypeObject* type, PyObject* args, PyObject* kwargs
   } else if (nargs == 1 && THPVariable_Check(first)) {
     result = at::Tensor(
         THPVariable_Unpack(first).unsafeGetTensorImpl()->shallow_copy_and_detach(/*allow_version_sharing=*/true));
-  } else if (PyLong_Check(first) || (nargs == 1 && Py_TYPE(first) == THPSizeType)) {
+  } else if (is_index(first) || (nargs == 1 && Py_TYPE(first) == THPSizeType)) {
     PyObject* sizes = Py_TYPE(first) == THPSizeType ? first : args;
-    c10::DimVector shape;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes); i++) {
-      shape.push_back(unpack_int(PyTuple_GET_ITEM(sizes, i)));
-    }
-    result = at::detail::empty_generic(shape, at::get_default_dtype());
+    result = at::detail::empty_generic(unpack_sizes(sizes), at::get_default_dtype());
   } else {
     TORCH_CHECK_TYPE(!PyUnicode_Check(first), "new(): invalid data type 'str'");
     TORCH_CHECK_TYPE(nargs == 1 && (is_nested_sequence(first) || is_numpy_array(first)),

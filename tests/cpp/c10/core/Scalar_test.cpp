@@ -40,6 +40,20 @@ TEST_CASE("a number that does not fit is refused") {
   CHECK_THROWS_AS(Scalar(-1e300).to<BFloat16>(), Error);
 }
 
+TEST_CASE("an integer past int64 keeps its value") {
+  const Scalar wide(uint64_t(1) << 63);
+  CHECK(wide.isUnsigned());
+  CHECK(wide.isIntegral(/*includeBool=*/false));
+  CHECK(wide.type() == kUInt64);
+  CHECK(wide.to<double>() == 0x1p63);
+  CHECK(wide.to<bool>());
+  CHECK(wide.wrapped_to<int64_t>() == std::numeric_limits<int64_t>::lowest());
+  CHECK_THROWS_AS(wide.to<int64_t>(), Error);
+  CHECK_THROWS_AS(wide.to<uint8_t>(), Error);
+  CHECK_THROWS_AS(wide.to<Half>(), Error);
+  CHECK(!Scalar(uint64_t(5)).isUnsigned());
+}
+
 TEST_CASE("a cast of a tensor keeps the low bits instead") {
   CHECK(Scalar(300).wrapped_to<int8_t>() == 44);
   CHECK(Scalar(300).wrapped_to<uint8_t>() == 44);
