@@ -11,6 +11,7 @@ functions that do not tell their vectors apart.
 from typing import Any
 
 from reftorch import _C
+from reftorch._type_info import finfo
 from reftorch.autograd.derivatives import derivative, not_implemented
 from reftorch.autograd.derivatives.reduce import _norm
 
@@ -151,13 +152,24 @@ def _cofactors(A: Any) -> Any:
     return sign * (U * others.unsqueeze(-2)) @ Vh
 
 
+def _nearly_singular(A: Any, det: Any) -> Any:
+    """Where det(A) A^-1 is rounding: the slope itself survives all but a zero, the slope of the slope does not."""
+    return det.abs() < 100 * finfo(A.dtype).eps if _C.is_grad_enabled() else det == 0
+
+
 # d det(A) = det(A) tr(A^-1 dA)
 @derivative("_linalg_det", inputs=["A"], output_differentiability=[True, False, False])
 def _linalg_det(grad, A, LU, pivots, result):
-    if (result == 0).any():
+    singular = _nearly_singular(A, result.detach())
+    if _C._functorch.is_batched(A) or singular.all():
         return (grad[..., None, None] * _cofactors(A),)
-    diagonal = (grad * result).unsqueeze(-1).expand(A.shape[:-1])
-    return (_solve_transposed(A, LU, pivots, _diagonal_matrix(diagonal)),)
+    diagonal = _diagonal_matrix((grad * result).unsqueeze(-1).expand(A.shape[:-1]))
+    if not singular.any():
+        return (_solve_transposed(A, LU, pivots, diagonal),)
+    regular = singular.logical_not()
+    cofactors = grad[singular][..., None, None] * _cofactors(A[singular])
+    solutions = _solve_transposed(A[regular], LU[regular], pivots[regular], diagonal[regular])
+    return (_fn.zeros_like(A).index_put([singular], cofactors).index_put([regular], solutions),)
 
 
 # d log|det(A)| = tr(A^-1 dA); the sign is constant
