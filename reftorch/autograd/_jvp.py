@@ -155,6 +155,14 @@ def _gradients(call: _Call, formula: Formula, grads: list[Any], tangents: list[A
             yield call.evaluate(function, special), tangents[position]
 
 
+def _tangent_like(gradient: Any, tangent: Any) -> Any:
+    """The tangent beside a gradient that is not yet summed, or, from a source larger than its index, cut short."""
+    if tangent.dim() == gradient.dim():
+        for d, n in enumerate(gradient.shape):
+            tangent = tangent.narrow(d, 0, n) if tangent.size(d) > n else tangent
+    return tangent.expand(gradient.shape).to(gradient.dtype)
+
+
 def _transposed_twice(call: _Call, formula: Formula, tangents: list[Any]) -> list[Any]:
     """See Note [Double backward trick]: the formula is linear in the incoming gradient, whose value is of no matter."""
     record = _C.is_grad_enabled()
@@ -168,7 +176,7 @@ def _transposed_twice(call: _Call, formula: Formula, tangents: list[Any]) -> lis
         for grad in grads:
             grad.requires_grad = True  # not requires_grad_(), which function transforms refuse
         pairs = [
-            (gradient, tangent.expand(gradient.shape).to(gradient.dtype))
+            (gradient, _tangent_like(gradient, tangent))
             for gradient, tangent in _gradients(call, formula, grads, tangents)
             if gradient is not None and tangent is not None and gradient.requires_grad
         ]

@@ -100,6 +100,9 @@ def _gradients(
 def scatter_reduce(
     grad: Any, self: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, result: Any
 ) -> tuple[Any, Any]:
+    """The source's gradient is as large as the index: where the source is larger, only forward mode can take it."""
+    for d, n in enumerate(index.shape[: src.dim()]):
+        src = src.narrow(d, 0, n)
     moves = _scatter_moves(dim, index, reduce, include_self)
     return _gradients(grad, self, src, reduce, include_self, result, moves)
 
