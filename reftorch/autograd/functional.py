@@ -117,7 +117,7 @@ def jvp(
         )
         outputs_was_tuple, outputs = utils.as_tuple(func(*inputs), _OUTPUTS, "jvp")
         utils.check_requires_grad(outputs, "outputs", strict)
-        cotangents = tuple(_VF.ones_like(out).requires_grad_() for out in outputs)
+        cotangents = tuple(_VF.ones_like(out, requires_grad=True) for out in outputs)
         pulled_back = utils.run_backward(outputs, inputs, cotangents, create_graph=True)
         utils.check_requires_grad(pulled_back, "grad_inputs", strict)
     with _record(create_graph):
