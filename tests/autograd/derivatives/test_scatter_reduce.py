@@ -36,7 +36,5 @@ def test_a_larger_source_has_a_tangent(reduce, include_self, real_torch_or_none)
 def test_backward_needs_a_source_of_the_size_of_the_index():
     src = torch.ones(4, 5, requires_grad=True)
     reduced = torch.zeros(2, 3).scatter_reduce(0, torch.zeros(2, 3, dtype=torch.int64), src, "sum")
-    with pytest.raises(
-        RuntimeError, match=r"returned an invalid gradient at index 1 - got \[2, 3\] but expected shape"
-    ):
+    with pytest.raises(RuntimeError, match=r"returned an invalid gradient at index 1 - got \[2, 3\] but expected"):
         reduced.sum().backward()
