@@ -1,17 +1,26 @@
 // Mirrors: c10/util/SmallVector.h
 // A vector whose first N elements live in the object itself: shapes, strides and argument stacks of usual size never
-// touch the heap. Left out: LLVM's whole interface; only what the library calls is here.
+// touch the heap. More elements than memory has room for are a std::length_error, as in std::vector. Left out: LLVM's
+// whole interface; only what the library calls is here.
 #pragma once
 
 #include <c10/util/ArrayRef.h>
 
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <new>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 
 namespace reftorch::c10 {
+
+[[noreturn]] inline void report_size_overflow(size_t requested, size_t largest) {
+  throw std::length_error("SmallVector unable to grow. Requested capacity (" + std::to_string(requested) +
+                          ") is larger than the largest that memory can hold (" + std::to_string(largest) + ")");
+}
 
 template <typename T, unsigned N>
 class SmallVector final {
@@ -175,6 +184,10 @@ class SmallVector final {
     return begin_ == reinterpret_cast<const T*>(inline_storage_);
   }
   void grow(size_t capacity) {
+    constexpr size_t kLargest = std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T); // beyond, bytes wrap around
+    if (capacity > kLargest) {
+      report_size_overflow(capacity, kLargest);
+    }
     T* fresh = static_cast<T*>(::operator new(capacity * sizeof(T)));
     std::uninitialized_move(begin(), end(), fresh);
     std::destroy(begin(), end());

@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <memory>
+#include <stdexcept>
 
 using reftorch::c10::SmallVector;
 
@@ -31,4 +33,17 @@ TEST_CASE("SmallVector destroys each element exactly once") {
     CHECK(counted.use_count() == 11);
   }
   CHECK(counted.use_count() == 1);
+}
+
+TEST_CASE("SmallVector refuses a size whose bytes nobody can count, and stays what it was") {
+  SmallVector<int64_t, 2> v{1, 2, 3};
+  const size_t most = std::numeric_limits<size_t>::max();
+  const size_t wraps_to_one = most / sizeof(int64_t) + 2; // times eight: eight bytes
+  for (size_t count : {most, wraps_to_one}) {
+    CHECK_THROWS_WITH_AS(v.reserve(count), doctest::Contains("SmallVector unable to grow. Requested capacity ("),
+                         std::length_error);
+    CHECK_THROWS_AS(v.resize(count), std::length_error);
+    CHECK_THROWS_AS((SmallVector<int64_t, 2>(count)), std::length_error);
+  }
+  CHECK(v == SmallVector<int64_t, 2>{1, 2, 3});
 }
