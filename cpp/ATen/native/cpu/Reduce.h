@@ -130,15 +130,26 @@ typename Ops::acc_t reduce_dense(const in_t* data, int64_t n, Ops ops) {
   return n < kShortRow ? reduce_lanes<kFew>(data, n, ops) : reduce_lanes<kMany>(data, n, ops);
 }
 
-// Halves, made floats first, a piece at a time.
+// Halves, made floats first, a piece at a time. Those that lie apart are brought together before: the processor has an
+// instruction to convert many neighbours.
+constexpr int64_t kHalvesPiece = 2048;
+
 template <typename Ops>
-typename Ops::acc_t reduce_dense_halves(const c10::Half* data, int64_t n, const Ops& ops) {
-  constexpr int64_t kPiece = 2048;
-  alignas(64) float piece[kPiece];
+typename Ops::acc_t reduce_halves(const char* data, int64_t stride, int64_t n, const Ops& ops) {
+  alignas(64) float piece[kHalvesPiece];
+  c10::Half gathered[kHalvesPiece];
   auto acc = ops.identity();
-  for (int64_t begin = 0; begin < n; begin += kPiece) {
-    const int64_t width = std::min(kPiece, n - begin);
-    convert(data + begin, piece, width);
+  for (int64_t begin = 0; begin < n; begin += kHalvesPiece) {
+    const int64_t width = std::min(kHalvesPiece, n - begin);
+    const char* first = data + begin * stride;
+    if (stride == int64_t(sizeof(c10::Half))) {
+      convert(reinterpret_cast<const c10::Half*>(first), piece, width);
+    } else {
+      for (int64_t i = 0; i < width; i++) {
+        gathered[i] = *reinterpret_cast<const c10::Half*>(first + i * stride);
+      }
+      convert(gathered, piece, width);
+    }
     acc = ops.combine(acc, reduce_dense(piece, width, ops));
   }
   return acc;
@@ -154,15 +165,16 @@ typename Ops::acc_t reduce_run(const char* data, int64_t stride, int64_t n, cons
                        reduce_run<in_t>(data + half * stride, stride, n - half, ops));
   }
   constexpr int64_t kShort = 16; // too few to fill the lanes
-  if (stride == int64_t(sizeof(in_t)) && n > kShort) {
-    const auto* elements = reinterpret_cast<const in_t*>(data);
-    if constexpr (std::is_same_v<in_t, c10::Half>) {
-      return reduce_dense_halves(elements, n, ops);
-    } else {
-      return reduce_dense(elements, n, ops);
-    }
+  if (n <= kShort) {
+    return reduce_strided<in_t>(data, stride, n, ops);
   }
-  return n > kShort ? reduce_strided_lanes<in_t>(data, stride, n, ops) : reduce_strided<in_t>(data, stride, n, ops);
+  if constexpr (std::is_same_v<in_t, c10::Half>) {
+    return reduce_halves(data, stride, n, ops);
+  } else if (stride == int64_t(sizeof(in_t))) {
+    return reduce_dense(reinterpret_cast<const in_t*>(data), n, ops);
+  } else {
+    return reduce_strided_lanes<in_t>(data, stride, n, ops);
+  }
 }
 
 // acc[c] takes in row[c], for rows `step` bytes apart: four at a time, so that acc is loaded and stored less often.
@@ -182,6 +194,24 @@ TARGET_CLONES static void reduce_rows_into(typename Ops::acc_t* acc, const char*
     for (int64_t i = 0; i < width; i++) {
       acc[i] = ops.reduce(acc[i], a[i]);
     }
+  }
+}
+
+// The same for halves, made floats first: as many rows at once as a piece holds.
+template <typename Ops>
+void reduce_rows_of_halves_into(typename Ops::acc_t* acc, const char* first, int64_t step, int64_t rows, int64_t width,
+                                const Ops& ops) {
+  constexpr int64_t itemsize = sizeof(c10::Half);
+  alignas(64) float piece[kHalvesPiece];
+  const int64_t most = kHalvesPiece / width;
+  for (int64_t begin = 0; begin < rows; begin += most) {
+    const int64_t count = std::min(most, rows - begin);
+    const int64_t rows_a_call = step == width * itemsize ? count : 1; // one after the other they are one long row
+    for (int64_t r = 0; r < count; r += rows_a_call) {
+      convert(reinterpret_cast<const c10::Half*>(first + (begin + r) * step), piece + r * width, width * rows_a_call);
+    }
+    reduce_rows_into<float>(acc, reinterpret_cast<const char*>(piece), width * int64_t(sizeof(float)), count, width,
+                            ops);
   }
 }
 
@@ -241,7 +271,11 @@ void reduce_strip(const ReducePlan& plan, const char* in, int64_t width, typenam
     for (int64_t r = begin; r < end;) { // rows at equal distances, up to the end of the fastest reduced dimension
       const int64_t run = std::min(end - r, length - r % length);
       const char* first = in + ReducePlan::offset(plan.reduced_sizes, plan.reduced_in, r);
-      reduce_rows_into<in_t>(acc, first, plan.reduced_in[0], run, width, ops);
+      if constexpr (std::is_same_v<in_t, c10::Half>) {
+        reduce_rows_of_halves_into(acc, first, plan.reduced_in[0], run, width, ops);
+      } else {
+        reduce_rows_into<in_t>(acc, first, plan.reduced_in[0], run, width, ops);
+      }
       r += run;
     }
     for (int64_t c = 0; c < width; c++) {

@@ -72,6 +72,31 @@ TEST_CASE("independent partial results of strided elements join to the naive loo
   }
 }
 
+TEST_CASE("halves are reduced as their floats are, dense, apart and as columns") {
+  const SumOps<float, float> sum;
+  const MaxOps<float, float> largest;
+  constexpr int64_t itemsize = sizeof(reftorch::c10::Half);
+  for (int64_t n : kLengths) {
+    const auto floats = random_floats(3 * n);
+    const std::vector<reftorch::c10::Half> halves(floats.begin(), floats.end());
+    const auto* data = reinterpret_cast<const char*>(halves.data());
+    for (int64_t step : {itemsize, 3 * itemsize}) {
+      const auto naive = reduce_strided<reftorch::c10::Half>(data, step, n, sum);
+      CHECK(reduce_halves(data, step, n, sum) == doctest::Approx(naive).epsilon(1e-4).scale(std::sqrt(double(n))));
+      CHECK(reduce_halves(data, step, n, largest) == reduce_strided<reftorch::c10::Half>(data, step, n, largest));
+    }
+    for (int64_t width : {int64_t(1), int64_t(3), kStrip}) { // rows of a wider matrix, and of one that is no wider
+      for (int64_t columns : {width, width + 5}) {
+        const int64_t rows = 3 * n / columns;
+        std::vector<float> naive(width, largest.identity()), fast = naive;
+        reduce_rows_into<reftorch::c10::Half>(naive.data(), data, columns * itemsize, rows, width, largest);
+        reduce_rows_of_halves_into(fast.data(), data, columns * itemsize, rows, width, largest);
+        CHECK(naive == fast);
+      }
+    }
+  }
+}
+
 TEST_CASE("integer sums are exact on every rung") {
   const SumOps<int64_t, int64_t> ops;
   for (int64_t n : kLengths) {
