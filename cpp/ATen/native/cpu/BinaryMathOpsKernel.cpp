@@ -2,7 +2,7 @@
 // Mathematical functions of two numbers.
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/Math.h>
-#include <ATen/native/cpu/Loops.h>
+#include <ATen/native/cpu/UnaryFloat.h>
 #include <ATen/native/cpu/VectorMathWide.h>
 
 #include <algorithm>
@@ -11,15 +11,6 @@
 
 namespace reftorch::at::native {
 namespace {
-
-// out = op(a, b), computed in float for the 16-bit floats.
-template <typename Op>
-void binary_float_kernel(TensorIterator& iter, const char* name, const Op& op) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel<scalar_t>(iter, [op](opmath_t a, opmath_t b) -> opmath_t { return op(a, b); });
-  });
-}
 
 // A number wins over NaN. Integers have none.
 void fmax_kernel(TensorIterator& iter) {
@@ -68,10 +59,7 @@ void logaddexp2_kernel(TensorIterator& iter) {
 
 // Exact even where 2^b itself would overflow.
 void ldexp_kernel(TensorIterator& iter) {
-  binary_float_kernel(iter, "ldexp_cpu", [](auto a, auto b) {
-    constexpr decltype(b) kFar = 10000; // past every float
-    return std::ldexp(a, static_cast<int>(std::min(std::max(b, -kFar), kFar)));
-  });
+  binary_float_kernel(iter, "ldexp_cpu", [](auto a, auto b) { return vec_ldexp(a, b); });
 }
 
 // One step in the bits: their order is that of the numbers, sign apart.

@@ -20,7 +20,7 @@ template <typename Op>
 void binary_float_kernel(TensorIterator& iter, const char* name, const Op& op) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [op](scalar_t a, scalar_t b) -> scalar_t { return op(opmath_t(a), opmath_t(b)); });
+    cpu_kernel<scalar_t>(iter, [op](opmath_t a, opmath_t b) -> opmath_t { return op(a, b); });
   });
 }
 

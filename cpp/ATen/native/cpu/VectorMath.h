@@ -174,13 +174,11 @@ VECTOR_MATH float vec_log(float x) {
   return log_or_special(x, log_m + parts.e * 0.693359375f);
 }
 
-// x = m 2^e likewise, and log m = f - (half_square - rest): log m = 2 artanh(s) for s = (m - 1) / (m + 1), by its
-// Taylor series: |s| < 0.172, so the 11th term is past the digits of a double. Written so that f = m - 1, which is
-// exact, comes in last (fdlibm).
-struct DoubleLogParts {
-  double e, f, half_square, rest;
+// x = m 2^e likewise.
+struct DoubleParts {
+  double e, m;
 };
-VECTOR_MATH DoubleLogParts log_parts(double x) {
+VECTOR_MATH DoubleParts binary_parts(double x) {
   const bool subnormal = x < std::numeric_limits<double>::min();
   const double scaled = subnormal ? x * 18014398509481984. : x; // 2^54
   int64_t bits;
@@ -190,11 +188,21 @@ VECTOR_MATH DoubleLogParts log_parts(double x) {
   std::memcpy(&m, &mantissa_bits, sizeof(m));
   const bool low = m < 0.70710678118654752440;
   const double e = static_cast<int32_t>(bits >> 52) - 1022 - (subnormal ? 54 : 0) - (low ? 1 : 0);
-  const double f = (low ? 2 * m : m) - 1;
+  return {e, low ? 2 * m : m};
+}
+
+// log m = f - (half_square - rest): log m = 2 artanh(s) for s = (m - 1) / (m + 1), by its Taylor series: |s| < 0.172,
+// so the 11th term is past the digits of a double. Written so that f = m - 1, which is exact, comes in last (fdlibm).
+struct DoubleLogParts {
+  double e, f, half_square, rest;
+};
+VECTOR_MATH DoubleLogParts log_parts(double x) {
+  const DoubleParts parts = binary_parts(x);
+  const double f = parts.m - 1;
   const double s = f / (2 + f), z = s * s, half_square = 0.5 * f * f;
   const double p = horner(z, 2. / 23., 2. / 21., 2. / 19., 2. / 17., 2. / 15., 2. / 13., 2. / 11., 2. / 9., 2. / 7.,
                           2. / 5., 2. / 3.);
-  return {e, f, half_square, s * (half_square + z * p)};
+  return {parts.e, f, half_square, s * (half_square + z * p)};
 }
 
 VECTOR_MATH double vec_log(double x) {
@@ -203,16 +211,20 @@ VECTOR_MATH double vec_log(double x) {
   return log_or_special(x, parts.e * kLn2Hi - ((parts.half_square - log_m) - parts.f));
 }
 
+// The first half of a double's digits: the product of two such is exact.
+VECTOR_MATH double upper_half(double x) {
+  int64_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  bits &= ~int64_t(0xffffffff);
+  std::memcpy(&x, &bits, sizeof(x));
+  return x;
+}
+
 // To another base, whose logarithms of e and of 2 are given in two parts: log m, too, is split in two, so that the
 // product of the first parts is exact, and what a sum has lost is added in the end (FreeBSD's e_log10.c).
 VECTOR_MATH double log_to_base(double x, double e_high, double e_low, double two_high, double two_low) {
   const DoubleLogParts parts = log_parts(x);
-  const double high_and_more = parts.f - parts.half_square;
-  int64_t bits;
-  std::memcpy(&bits, &high_and_more, sizeof(bits));
-  bits &= ~int64_t(0xffffffff);
-  double high;
-  std::memcpy(&high, &bits, sizeof(high));
+  const double high = upper_half(parts.f - parts.half_square);
   const double low = (parts.f - high) - parts.half_square + parts.rest;
   const double of_m = high * e_high, of_power = parts.e * two_high, sum = of_power + of_m;
   const double rest = parts.e * two_low + (low + high) * e_low + low * e_high;

@@ -1,12 +1,83 @@
 // Mirrors: aten/src/ATen/cpu/vec/vec512/vec512_double.h (erf, erfc, atan2, lgamma, ...), third_party/sleef
-// The fast rung, as VectorMath.h has it, of functions that take more than a line in double: the error function, angles,
-// and the logarithm of gamma. Their polynomials come as close as Chebyshev's to the functions, past the digits of a
-// double; what is left is the rounding of a few operations. The naive rung is the C library's function.
+// The fast rung, as VectorMath.h has it, of functions that take more than a line in double: powers, the error function,
+// angles, and the logarithm of gamma. Their polynomials come as close as Chebyshev's to the functions, past the digits
+// of a double; what is left is the rounding of a few operations. The naive rung is the C library's function.
 #pragma once
 
 #include <ATen/native/cpu/VectorMath.h>
 
 namespace reftorch::at::native {
+
+// --- powers ----------------------------------------------------------------------------------------------------------
+
+// A number as the sum of two, of which the first has half a double's digits.
+struct TwoParts {
+  double high, low;
+};
+
+// log2 x for positive finite x, ten bits past a double's digits: that many a power of it takes away. As log_parts has
+// it by s = (m - 1) / (m + 1), of which nothing is lost where s, 3 + s^2 + ... and their product are each in two parts
+// (fdlibm's e_pow.c): 3/2 log m = s (3 + s^2 + 3/5 s^4 + 3/7 s^6 + ...).
+VECTOR_MATH TwoParts log2_in_two_parts(double x) {
+  constexpr double kHigh = 9.61796700954437255859e-01, kLow = -7.02846165095275826516e-09; // 2 / (3 ln 2)
+  const DoubleParts parts = binary_parts(x);
+  const double m = parts.m, f = m - 1., s = f / (m + 1.), z = s * s;
+  const double s_high = upper_half(s), divisor_high = upper_half(m + 1.), divisor_low = m - (divisor_high - 1.);
+  const double s_low = ((f - s_high * divisor_high) - s_high * divisor_low) / (m + 1.);
+  const double series =
+      z * z *
+      horner(z, 3. / 23., 3. / 21., 3. / 19., 3. / 17., 3. / 15., 3. / 13., 3. / 11., 3. / 9., 3. / 7., 3. / 5.);
+  const double square = s_high * s_high, rest = series + s_low * (s_high + s);
+  const double factor_high = upper_half(3. + square + rest), factor_low = rest - ((factor_high - 3.) - square);
+  const double product = s_high * factor_high, lost = s_low * factor_high + factor_low * s;
+  const double log_high = upper_half(product + lost), log_low = lost - (log_high - product);
+  const double of_m = kHigh * log_high, of_m_low = kLow * log_high + log_low * (kHigh + kLow);
+  const double high = upper_half(of_m + of_m_low + parts.e);
+  return {high, of_m_low - ((high - parts.e) - of_m)};
+}
+
+// 2^(b log2 a) for positive finite a. Past kLargestExponent every power but those of 1 is zero or infinity.
+VECTOR_MATH double pow_of_size(double a, double exponent) {
+  constexpr double kLargestExponent = 18446744073709551616., kLargestPower = 1100.;
+  constexpr double kLn2High = 6.93147182464599609375e-01, kLn2Low = -1.90465429995776804525e-09; // half the digits
+  const double b =
+      exponent > kLargestExponent ? kLargestExponent : (exponent < -kLargestExponent ? -kLargestExponent : exponent);
+  const TwoParts log2 = log2_in_two_parts(a);
+  const double b_high = upper_half(b);
+  const double high = b_high * log2.high, low = (b - b_high) * log2.high + b * log2.low, sum = high + low;
+  const bool far = std::fabs(sum) > kLargestPower;
+  const double x_high = far ? std::copysign(kLargestPower, sum) : high, x_low = far ? 0. : low;
+
+  const double n = ((x_high + x_low) + kRound) - kRound, r = x_high - n, r_high = upper_half(r + x_low);
+  const double product = r_high * kLn2High, lost = (x_low - (r_high - r)) * (kLn2High + kLn2Low) + r_high * kLn2Low;
+  const double x = product + lost, x_rest = lost - (x - product), power_less_one = exp_minus_one_series(x);
+  const double power = 1. + (power_less_one + (x_rest + x_rest * power_less_one));
+  const int32_t whole = sum == sum ? static_cast<int32_t>(n) : 0, half = whole >> 1;
+  return power * pow2i_double(half) * pow2i_double(whole - half);
+}
+
+// a^b by |a|^b. The sign of a negative base stays where b is odd, and there is no root of one. What C says of 1 and of
+// zeroth powers is put right at the end. Truth is counted in ints: of tests of b alone, which may be one number for
+// all, the compiler would make branches.
+template <typename T>
+VECTOR_MATH T pow_with_sign(T a, T b, T size) {
+  const T half = T(0.5) * b;
+  std::conditional_t<sizeof(T) == 8, int64_t, int32_t> bits; // the sign of -0, too
+  std::memcpy(&bits, &a, sizeof(bits));
+  const int whole = std::trunc(b) == b, odd = whole & int(std::trunc(half) != half);
+  const int one = int(b == 0) | int(a == 1) | (int(a == -1) & int(std::fabs(b) > std::numeric_limits<T>::max()));
+  const int no_root = int(a < 0) & int(a >= -std::numeric_limits<T>::max()) & (1 - whole) & int(b == b);
+  const T result = odd & int(bits < 0) ? -size : size;
+  return one ? T(1) : no_root ? std::numeric_limits<T>::quiet_NaN() : result;
+}
+
+VECTOR_MATH double vec_pow(double a, double b) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const double size = std::fabs(a), power = pow_of_size(size, b);
+  const double of_an_end = (size == 0.) == (b > 0.) ? 0. : kInf; // of zero or infinity
+  const double result = int(size == 0.) | int(size == kInf) ? of_an_end : power;
+  return pow_with_sign(a, b, int(a != a) | int(b != b) ? a + b : result);
+}
 
 // --- the error function ----------------------------------------------------------------------------------------------
 

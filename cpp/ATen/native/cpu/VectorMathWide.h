@@ -93,24 +93,26 @@ VECTOR_MATH double vec_atanh(double x) {
   return std::copysign(0.5 * vec_log1p(2. * a / (1. - a)), x);
 }
 
-// a^b = e^(b log |a|); the sign of a negative base stays where b is odd, and there is no root of one. What C says of 1,
-// of zeroth powers and of infinite ones is put right at the end. Truth is counted in ints: of tests of b alone, which
-// may be one number for all, the compiler would make branches.
+// |a|^b = e^(b log |a|)
 VECTOR_MATH float vec_pow(float a, float b) {
-  constexpr float kMax = std::numeric_limits<float>::max();
-  const double power = wide_exp(double(b) * wide_log(std::fabs(double(a))));
-  const float half = 0.5f * b;
-  int32_t bits; // the sign of -0, too
-  std::memcpy(&bits, &a, sizeof(bits));
-  const int whole = std::trunc(b) == b, odd = whole & int(std::trunc(half) != half);
-  const int one = int(b == 0.f) | int(a == 1.f) | (int(a == -1.f) & int(std::fabs(b) > kMax));
-  const int no_root = int(a < 0.f) & int(a >= -kMax) & (1 - whole) & int(b == b);
-  const auto size = static_cast<float>(power);
-  const float result = odd & int(bits < 0) ? -size : size;
-  return one ? 1.f : no_root ? std::numeric_limits<float>::quiet_NaN() : result;
+  return pow_with_sign(a, b, static_cast<float>(wide_exp(double(b) * wide_log(std::fabs(double(a))))));
 }
-VECTOR_MATH double vec_pow(double a, double b) {
-  return std::pow(a, b);
+
+// a 2^n for whole n, rounded once. In double, which has room for the power.
+VECTOR_MATH float vec_ldexp(float a, float n) {
+  constexpr float kFar = 400.f; // every float ends in zero or infinity
+  return static_cast<float>(double(a) * pow2i_double(static_cast<int32_t>(n > kFar ? kFar : n < -kFar ? -kFar : n)));
+}
+// By up to three powers. On the way down only the last may leave the normal numbers: the others stop 53 bits above.
+VECTOR_MATH double vec_ldexp(double a, double n) {
+  constexpr double kFar = 3000.;
+  auto rest = static_cast<int32_t>(n > kFar ? kFar : n < -kFar ? -kFar : n);
+  for (int i = 0; i < 2; i++) {
+    const int32_t step = rest > 1023 ? 1023 : rest < -1022 ? 53 - 1022 : 0;
+    a *= pow2i_double(step);
+    rest -= step;
+  }
+  return a * pow2i_double(rest > 1023 ? 1023 : rest < -1022 ? -1022 : rest);
 }
 
 // --- the normal distribution -----------------------------------------------------------------------------------------

@@ -109,6 +109,82 @@ TEST_CASE("functions of doubles are within a few units") {
   }
 }
 
+TEST_CASE("powers of doubles are within two units, up to where they overflow") {
+  std::mt19937 generator(11);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  double worst = 0;
+  for (int i = 0; i < 200000; i++) {
+    const double widths[] = {1e-5, 1, 20, 700};
+    const double base = std::exp(uniform(generator) * widths[i % 4]), end = 1030 / std::abs(std::log2(base));
+    const double exponent = uniform(generator) * end;
+    const double want = std::pow(base, exponent);
+    if (want == 0 || want >= std::numeric_limits<double>::min()) { // a subnormal number has fewer digits
+      worst = std::max(worst, units(vec_pow(base, exponent), want));
+    }
+  }
+  CHECK(worst < 2.5);
+
+  constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const double corners[] = {0.,
+                            -0.,
+                            1.,
+                            -1.,
+                            2.,
+                            -2.,
+                            3.,
+                            -3.,
+                            0.5,
+                            -0.5,
+                            1e-310,
+                            -1e-310,
+                            1e16,
+                            1e19,
+                            -1e19,
+                            127.,
+                            -1074.,
+                            1024.,
+                            5e-324,
+                            1e308,
+                            1e300,
+                            inf,
+                            -inf,
+                            nan,
+                            1.0000000000000002,
+                            0.9999999999999999,
+                            9007199254740991.,
+                            -9007199254740993.};
+  for (double base : corners) {
+    for (double exponent : corners) {
+      CAPTURE(base);
+      CAPTURE(exponent);
+      const double got = vec_pow(base, exponent), want = std::pow(base, exponent);
+      CHECK(units(got, want) < 2.5);
+      CHECK((std::isnan(want) || std::signbit(got) == std::signbit(want)));
+    }
+  }
+}
+
+TEST_CASE("ldexp is exact, and rounded once where the result is subnormal") {
+  std::mt19937 generator(13);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  for (int i = 0; i < 20000; i++) {
+    const double a = std::ldexp(uniform(generator), static_cast<int>(uniform(generator) * 1074));
+    const auto b = static_cast<float>(std::ldexp(uniform(generator), static_cast<int>(uniform(generator) * 149)));
+    const double n = std::round(uniform(generator) * 2200);
+    const auto m = static_cast<float>(std::round(uniform(generator) * 300));
+    CHECK(vec_ldexp(a, n) == std::ldexp(a, static_cast<int>(n)));
+    CHECK(vec_ldexp(b, m) == std::ldexp(b, static_cast<int>(m)));
+  }
+  for (double a : {0., -0., 5e-324, 1.7976931348623157e308, -1., double(kInf), -double(kInf)}) {
+    for (int n : {-2147483647, -3000, -2098, -1075, -1074, -1, 0, 1, 1024, 2097, 2098, 3000, 2147483647}) {
+      CHECK(vec_ldexp(a, double(n)) == std::ldexp(a, n));
+      CHECK(std::signbit(vec_ldexp(a, double(n))) == std::signbit(a));
+      CHECK(vec_ldexp(float(a), float(n)) == std::ldexp(float(a), n));
+    }
+  }
+  CHECK(std::isnan(vec_ldexp(double(kNan), 3.)));
+}
+
 TEST_CASE("hypot of doubles whose squares are none") {
   for (double scale : {1e-320, 1e-300, 1e-160, 1e-110, 1., 1e140, 1e160, 1e307}) {
     CHECK(units(vec_hypot(3 * scale, -4 * scale), std::hypot(3 * scale, -4 * scale)) < 2);
