@@ -3,7 +3,7 @@
 // arithmetic is the formula itself; that it becomes vector instructions is for VectorMath.h and Loops.h to see to.
 #include <ATen/native/Activation.h>
 #include <ATen/native/cpu/UnaryFloat.h>
-#include <ATen/native/cpu/VectorMath.h>
+#include <ATen/native/cpu/VectorMathDouble.h>
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ VECTOR_MATH float normal_cdf(float x, const NormalTail& tail) {
   return x < 0.f ? rest : 1.f - rest;
 }
 VECTOR_MATH double normal_cdf(double x) {
-  return 0.5 * (1. + std::erf(x * kSqrtHalf));
+  return 0.5 * (1. + vec_erf(x * kSqrtHalf));
 }
 
 VECTOR_MATH float exact_gelu(float x) {
@@ -200,9 +200,9 @@ void log_sigmoid_kernel(const Tensor& output, const Tensor& buffer, const Tensor
 void log_sigmoid_backward_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "log_sigmoid_backward_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel(iter, [](scalar_t x, scalar_t buffer, scalar_t grad) -> scalar_t {
-      const opmath_t power = buffer, smaller = power / (opmath_t(1) + power);
-      return (opmath_t(x) < 0 ? opmath_t(1) - smaller : smaller) * opmath_t(grad);
+    cpu_kernel<scalar_t>(iter, [](opmath_t x, opmath_t power, opmath_t grad) -> opmath_t {
+      const opmath_t smaller = power / (opmath_t(1) + power);
+      return (x < 0 ? opmath_t(1) - smaller : smaller) * grad;
     });
   });
 }
