@@ -50,7 +50,12 @@ MANIFEST = """<?xml version="1.0" encoding="utf-8"?>
   </Assets>
 </PackageManifest>
 """
-SUFFIXES = {".js": "application/javascript", ".json": "application/json", ".md": "text/markdown"}
+SUFFIXES = {
+    ".js": "application/javascript",
+    ".json": "application/json",
+    ".md": "text/markdown",
+    ".py": "text/x-python",
+}
 
 
 def package() -> Path:

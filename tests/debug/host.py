@@ -37,9 +37,9 @@ class Hosted(Session):
 class Host:
     """One node process with the extension in it."""
 
-    def __init__(self, *under: str) -> None:
+    def __init__(self, *under: str, workspace: Path = ROOT) -> None:
         assert NODE is not None
-        command = [*under, NODE, str(Path(__file__).with_name("vscode_host.js")), str(EXTENSION), str(ROOT)]
+        command = [*under, NODE, str(Path(__file__).with_name("vscode_host.js")), str(EXTENSION), str(workspace)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         self.process = subprocess.Popen(command, **pipes, text=True, start_new_session=True)
         self.sessions: dict[str, Hosted] = {}

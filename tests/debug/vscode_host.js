@@ -3,7 +3,8 @@
 //
 // An editor without a window: the part of VS Code's API that our extension uses, driven by JSON lines. `node
 // vscode_host.js EXTENSION WORKSPACE` reads {start: CONFIGURATION, breakpoints: {PATH: [LINE]}}, {session, message} and
-// {pick: COMMAND}; it writes {opened}, {session, message}, {closed}, {warning}, {error} and {picked}.
+// {pick: COMMAND}; it writes {opened}, {session, message}, {closed}, {warning}, {error} and {picked}. For notebooks see
+// vscode_notebooks.js.
 const Module = require("module");
 const path = require("path");
 const readline = require("readline");
@@ -103,7 +104,10 @@ async function startDebugging(_folder, asked, options) {
   }
 }
 
+const notebooks = require("./vscode_notebooks")(tell);
 const vscode = {
+  ...notebooks.api,
+  workspace: { ...notebooks.workspace, getWorkspaceFolder: () => folder, workspaceFolders: [folder] },
   EventEmitter,
   DebugAdapterInlineImplementation,
   debug: {
@@ -113,6 +117,10 @@ const vscode = {
   },
   commands: { registerCommand: (name, run) => commands.set(name, run) },
   window: {
+    ...notebooks.window,
+    get activeNotebookEditor() {
+      return notebooks.inFront();
+    },
     showWarningMessage: (text) => tell({ warning: text }),
     showErrorMessage: (text) => tell({ error: text }),
     showQuickPick: async (items) => {
@@ -127,12 +135,14 @@ Module._load = (name, ...rest) => (name === "vscode" ? vscode : load(name, ...re
 require(extensionPath).activate({ subscriptions: [] });
 
 const drive = {
+  ...notebooks.drive,
   start: (asked) => {
     breakpoints = asked.breakpoints || {};
     return startDebugging(folder, asked.start).then((ok) => tell({ started: ok }));
   },
   session: ({ session, message }) => sessions.get(session).adapter.handleMessage(message),
   pick: async ({ pick }) => tell({ picked: await commands.get(pick)() }),
+  restart: async () => tell({ restarted: (await commands.get("reftorch-debug.restartKernel")()) || true }),
 };
 readline.createInterface({ input: process.stdin }).on("line", (line) => {
   const asked = JSON.parse(line);

@@ -1,35 +1,44 @@
-"""Lessons of the course in the editor's notebook view: prose, sources, and the stored outputs with their pictures.
+"""Lessons of the course in the editor's notebook view: the stored pictures, then each lesson run by our kernel.
 
 Mirrors: nothing in PyTorch: PyTorch ships no course.
-Left out: running them: code-server comes without the *Jupyter* extension, which starts kernels.
+Left out: what the numbers are; nbval compares them, in tests/course.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import tempfile
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Error as BrowserError
 from playwright.sync_api import FloatRect
 
+from course._tools.layout import Chapter, chapters
 from tests.debug.launch import ROOT
 from tests.vscode.server import Server
-from tests.vscode.window import Window
+from tests.vscode.window import StageFailed, Window
 
-LESSONS = ("course/00_setup", "course/03_operator", "course/05_autograd_graph")
 PICTURES = ".output_container img, .output_container svg"
 # A picture in what a cell has put out: as a file, or drawn in HTML.
 PICTURE = re.compile("^image/|<svg|<img")
+TOOLBAR = ".notebook-toolbar-container"
+ROWS = ".notebookOverlay .cell-list-container > .monaco-list .monaco-list-rows"
 
 
-def stored_pictures(notebook: str) -> int:
-    """How many outputs of a notebook hold a picture."""
-    cells = json.loads((ROOT / notebook).read_text())["cells"]
-    outputs: list[dict[str, Any]] = [output for cell in cells for output in cell.get("outputs", ())]
-    contents = [[kind + "".join(text) for kind, text in output.get("data", {}).items()] for output in outputs]
-    return sum(any(PICTURE.search(content) for content in each) for each in contents)
+def outputs(notebook: Path) -> list[list[dict[str, Any]]]:
+    """Those of each code cell."""
+    return [cell["outputs"] for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
+
+
+def has_picture(output: dict[str, Any]) -> bool:
+    return any(PICTURE.search(kind + "".join(text)) for kind, text in output.get("data", {}).items())
+
+
+def pictures(notebook: Path) -> int:
+    return sum(has_picture(output) for cell in outputs(notebook) for output in cell)
 
 
 def shown_pictures(window: Window) -> list[FloatRect]:
@@ -41,41 +50,88 @@ def shown_pictures(window: Window) -> list[FloatRect]:
     return [box for box in boxes if box and min(box["width"], box["height"]) > 20]
 
 
-def scroll_to_a_picture(window: Window) -> None:
+def scrolled(window: Window) -> Any:
+    """How far down the notebook is."""
+    return window.page.evaluate(f"() => getComputedStyle(document.querySelector('{ROWS}')).top")
+
+
+def read_through(window: Window, name: str) -> int:
+    """Screenful by screenful, for outputs are drawn when they come into view; returns how many pictures were seen."""
     view = window.page.locator(".notebookOverlay:visible").bounding_box()
     assert view is not None
-    top, bottom = view["y"], view["y"] + view["height"]
-    window.page.mouse.move(view["x"] + view["width"] / 2, (top + bottom) / 2)
+    window.page.mouse.move(view["x"] + view["width"] / 2, view["y"] + view["height"] / 2)
+    window.page.mouse.wheel(0, -1e6)
+    seen, before = 0, None
+    for number in range(1, 100):
+        window.page.wait_for_timeout(1500)  # what comes into view is drawn
+        if (now := scrolled(window)) == before:
+            return seen
+        seen, before = max(seen, len(shown_pictures(window))), now
+        window.shot(f"{name}_{number:02}", f"at {now}, {seen} pictures so far")
+        for _ in range(2):  # the editor takes a turn of the wheel for 400 pixels at most
+            window.page.mouse.wheel(0, 400)
+    raise StageFailed(f"{name} has no end")
 
-    def in_view() -> bool:
-        first = min(shown_pictures(window), key=lambda box: box["y"], default=None)
-        if first is None:
-            return False
-        if top <= first["y"] < bottom - 200:
-            return True
-        window.page.mouse.wheel(0, 100 if first["y"] > top else -100)
-        return False
 
-    window.until(in_view, "a picture in view")
+def button(window: Window, name: str) -> Any:
+    return window.page.locator(f'{TOOLBAR} [aria-label^="{name}"]').first
 
 
-def read_lesson(window: Window, number: int, folder: str) -> None:
-    notebook = f"{folder}/lesson.ipynb"
-    stored = stored_pictures(notebook)
-    window.open(notebook)
+def run_all(window: Window) -> None:
+    """The buttons of the notebook: one begins, and while cells run there is another that stops them."""
+    button(window, "Run All").click()
+    stop = button(window, "Interrupt")
+    stop.wait_for()
+    window.until(lambda: not stop.is_visible(), "the last cell has run")
+
+
+def save_as(window: Window, target: Path) -> None:
+    window.press("Control+Shift+S")
+    dialog = window.page.locator(".quick-input-widget")
+    asked = dialog.locator("input").first
+    window.until(lambda: asked.input_value().endswith(target.name), "the dialog has proposed a name")
+    asked.fill(str(target))
+    window.page.wait_for_timeout(1000)  # it looks whether there is such a folder
+    dialog.locator(".monaco-button", has_text="OK").click()
+    window.until(lambda: target.exists() and target.read_text().rstrip().endswith("}"), f"{target} is saved")
+
+
+def compare(stored: Path, saved: Path) -> None:
+    """What came is of the same kinds as what JupyterLab's kernel gave to the lesson, cell by cell."""
+    wrong = []
+    for number, (before, after) in enumerate(zip(outputs(stored), outputs(saved), strict=True), 1):
+        kinds = [[(each["output_type"], sorted(each.get("data", ()))) for each in cell] for cell in (before, after)]
+        if kinds[0] != kinds[1]:
+            wrong.append(f"code cell {number}: {kinds[0]} is stored, {kinds[1]} came")
+            wrong += ["".join(each["traceback"]) for each in after if each["output_type"] == "error"]
+    if wrong:
+        raise StageFailed("\n".join(wrong))
+
+
+def work_through(window: Window, server: Server, number: int, chapter: Chapter) -> None:
+    lesson, name = chapter.lesson, f"{number}_{chapter.folder.name}"
+    stored, path = pictures(lesson), lesson.relative_to(ROOT).as_posix()
+    window.open(path)
     shown = window.until(
         lambda: drawn if len(drawn := shown_pictures(window)) >= stored > 0 else [],
-        f"the {stored} pictures that {notebook} has stored",
+        f"the {stored} pictures that {path} has stored",
     )
-    name = folder.rpartition("/")[2]
-    window.shot(f"{number}_lesson_{name}", f"{notebook} is open; {len(shown)} pictures of its stored outputs are drawn")
-    scroll_to_a_picture(window)
-    window.shot(f"{number}_picture_{name}", f"the first picture of {notebook}")
-    window.command("View: Close Editor")
+    window.say(f"{path} is open; {len(shown)} pictures of its stored outputs are drawn")
+    run_all(window)
+    window.say(f"{path} has run to its end")
+    if (seen := read_through(window, name)) < stored:
+        raise StageFailed(f"{path} shows {seen} pictures after the run, not {stored}")
+    with tempfile.TemporaryDirectory() as folder:
+        saved = Path(folder, "lesson.ipynb")
+        save_as(window, saved)
+        compare(lesson, saved)
+        window.say(f"{path}: every cell has put out what is stored, in kind; {seen} pictures were seen")
+        window.command("View: Close Editor")
+        window.until(lambda: not server.debuggers(), "the kernel has ended with its notebook")
 
 
 def read_lessons(window: Window, server: Server) -> None:
     if window.page.locator(".part.panel").is_visible():
         window.command("View: Toggle Panel Visibility")
-    for number, folder in enumerate(LESSONS, 11):
-        read_lesson(window, number, folder)
+    for number, chapter in enumerate(chapters(), 11):
+        work_through(window, server, number, chapter)

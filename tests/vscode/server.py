@@ -28,6 +28,7 @@ ENTRY = PLACE / "node_modules" / "code-server" / "out" / "node" / "entry.js"
 MARK = "REFTORCH_TEST_VSCODE"
 # Nothing pops up but what the test asks for. The rest, as everywhere, is .vscode/settings.json.
 SETTINGS = {
+    "files.autoSave": "off",
     "extensions.ignoreRecommendations": True,
     "security.workspace.trust.enabled": False,
     "remote.autoForwardPorts": False,

@@ -1,9 +1,11 @@
 // Mirrors: nothing in PyTorch: it needs an extension of its own for each editor.
-// Left out: a view of its own; what there is appears in the editor's own debug views.
+// Left out: a view of its own; what there is appears in the editor's own debug views and notebooks.
 //
 // Two types of debug configuration: `reftorch`, Python and C++ in one process by one click, and `reftorch-gdb`, C++ only.
+// And a kernel for notebooks, in notebook.js.
 const vscode = require("vscode");
 const { GdbAdapter, findGdb } = require("./gdb");
+const { offerKernel } = require("./notebook");
 const { PythonAdapter } = require("./python");
 const { pick } = require("./processes");
 
@@ -53,6 +55,7 @@ function pythonAdapter(session) {
 
 exports.activate = (context) => {
   const { debug, commands } = vscode;
+  offerKernel(vscode, context.subscriptions);
   context.subscriptions.push(
     commands.registerCommand("reftorch-debug.pickProcess", () => pick(vscode, false)),
     commands.registerCommand("reftorch-debug.pickKernel", () => pick(vscode, true)),
