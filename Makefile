@@ -112,7 +112,7 @@ book: debug $(STAMPS)/everything ## write the course as static pages to build/bo
 code: debug $(STAMPS)/everything ## open the checkout in VS Code, VSCodium or code-server, with our extension
 	@$(IN_VENV) python .ci/editor.py open
 
-vsix: ## pack our extension (Python and C++ in one click): build/reftorch-debug-VERSION.vsix
+vsix: ## pack our extension (both languages in one click, notebooks): build/reftorch-debug-VERSION.vsix
 	@$(PYTHON) .ci/editor.py vsix
 
 companion: ## a notebook's cells as a program to debug: NOTEBOOK=course/00_setup/lesson.ipynb

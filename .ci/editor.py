@@ -104,7 +104,7 @@ def open_checkout() -> int:
     installed = subprocess.run([editor, "--install-extension", str(package()), "--force"], check=False)
     if installed.returncode != 0:
         print("reftorch: the editor did not take the extension; what it said stands above. It goes on", file=sys.stderr)
-        print("    without: `Python + C++` and `C++ (gdb)` will not start.", file=sys.stderr)
+        print("    without: `Python + C++`, `C++ (gdb)` and our kernel for notebooks will not start.", file=sys.stderr)
     if Path(editor).name == "code-server":
         print("reftorch: code-server prints its address; its password is in ~/.config/code-server/config.yaml")
     sys.stdout.flush()

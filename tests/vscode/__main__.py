@@ -1,4 +1,4 @@
-"""A real editor in a real browser: both languages debugged from a breakpoint to a clean end, and lessons read.
+"""A real editor in a real browser: both languages debugged from a breakpoint to a clean end, and lessons run.
 
     python -m tests.vscode [debugging] [lessons] --extension=VSIX      `make test-vscode` runs it
 

@@ -12,7 +12,9 @@ const readline = require("readline");
 function interpreter(checkout) {
   const venv = path.join(checkout, ".venv");
   const python = path.join(venv, "bin", "python");
-  if (!fs.existsSync(python)) throw new Error(`There is no ${python}. Run \`make lab\` in ${checkout}: it makes .venv.`);
+  if (!fs.existsSync(python)) {
+    throw new Error(`There is no ${python}. Run \`make lab\` in ${checkout}: it makes .venv.`);
+  }
   const PATH = [path.join(venv, "bin"), process.env.PATH].filter(Boolean).join(path.delimiter);
   return { python, env: { ...process.env, VIRTUAL_ENV: venv, PATH } };
 }
@@ -24,11 +26,13 @@ class Kernel {
     this.hear = hear;
     this.complaints = "";
     // -I: modules in the notebook's folder are for the kernel to import, not for the bridge.
-    this.bridge = spawn(python, ["-I", path.join(__dirname, "notebook_kernel.py")], { cwd: folder, env, stdio: "pipe" });
+    const program = path.join(__dirname, "notebook_kernel.py");
+    this.bridge = spawn(python, ["-I", program], { cwd: folder, env, stdio: "pipe" });
     this.bridge.stderr.on("data", (data) => (this.complaints = (this.complaints + data).slice(-2000)));
     this.bridge.stdin.on("error", () => {}); // it went while we wrote: "close" tells
     this.bridge.on("error", (error) => this.over(`${python} does not start: ${error.message}`));
-    this.bridge.on("close", () => this.over(this.why || `No kernel: ${python} has ended. Run \`make lab\`, which mends .venv.\n${this.complaints}`));
+    const mend = "Run `make lab`, which mends .venv.";
+    this.bridge.on("close", () => this.over(this.why || `No kernel: ${python} has ended. ${mend}\n${this.complaints}`));
     readline.createInterface({ input: this.bridge.stdout }).on("line", (line) => this.receive(JSON.parse(line)));
   }
 

@@ -1,8 +1,8 @@
 // Mirrors: nothing in PyTorch: it needs an extension of its own for each editor.
-// Left out: what Microsoft's Jupyter extension has beyond running cells: a variable view, remote servers, other kernels.
+// Left out: what Microsoft's Jupyter extension has beyond running cells: a view of variables, servers, other kernels.
 //
-// Notebooks without that extension: an entry in the list of kernels, which runs cells by .venv's Python. The editor reads,
-// shows and saves notebooks itself; who runs them is up to an extension. One kernel for each notebook, started by its
+// Notebooks without that extension: an entry in the list of kernels, which runs cells by .venv's Python. The editor
+// reads, shows and saves notebooks itself; who runs them is up to an extension. One kernel for each notebook, started by its
 // first cell; it ends when the notebook is closed or given to another kernel.
 const path = require("path");
 const { Kernel } = require("./kernel");
@@ -132,7 +132,7 @@ function offerKernel(vscode, subscriptions) {
     const uri = from && from.notebookEditor && from.notebookEditor.notebookUri;
     const asked = uri && workspace.notebookDocuments.find((each) => each.uri.toString() === uri.toString());
     const notebook = asked || (window.activeNotebookEditor && window.activeNotebookEditor.notebook);
-    if (!notebook) return window.showErrorMessage("reftorch: no notebook is in front: open one, then restart its kernel.");
+    if (!notebook) return window.showErrorMessage("reftorch: no notebook is in front: open one and try again.");
     try {
       await sessionOf(notebook).restart();
     } catch (error) {
@@ -146,7 +146,9 @@ function offerKernel(vscode, subscriptions) {
   controller.interruptHandler = (notebook) => sessionOf(notebook).interrupt();
   subscriptions.push(
     controller,
-    controller.onDidChangeSelectedNotebooks(({ notebook, selected }) => selected || end(notebook, "Another kernel was chosen.")),
+    controller.onDidChangeSelectedNotebooks(
+      ({ notebook, selected }) => selected || end(notebook, "Another kernel was chosen."),
+    ),
     workspace.onDidCloseNotebookDocument((notebook) => end(notebook, "The notebook was closed.")),
     commands.registerCommand("reftorch-debug.restartKernel", restart),
     { dispose: () => [...sessions.keys()].map((notebook) => end(notebook, "The editor was closed.")) },

@@ -1,8 +1,8 @@
 // Mirrors: nothing in PyTorch: it needs an extension of its own for each editor.
 // Left out: widgets; of an output in several formats the editor chooses which to show.
 //
-// What a Jupyter kernel says of a cell, as outputs of the editor. The metadata is what the editor's own reader of .ipynb
-// files gives to outputs, so that a notebook is saved as it would have been read.
+// What a Jupyter kernel says of a cell, as outputs of the editor. Their metadata is what the editor's own reader of
+// .ipynb files gives to outputs, so that a notebook is saved as it would have been read.
 
 function item(vscode, mime, value) {
   const { NotebookCellOutputItem } = vscode;
@@ -13,7 +13,8 @@ function item(vscode, mime, value) {
 
 const items = (vscode, data) => Object.entries(data).map(([mime, value]) => item(vscode, mime, value));
 
-const streamItem = (vscode, { name, text }) => vscode.NotebookCellOutputItem[name === "stderr" ? "stderr" : "stdout"](text);
+const streamItem = ({ NotebookCellOutputItem }, { name, text }) =>
+  name === "stderr" ? NotebookCellOutputItem.stderr(text) : NotebookCellOutputItem.stdout(text);
 
 function makeOutput(vscode, kind, content) {
   const { NotebookCellOutput, NotebookCellOutputItem } = vscode;
@@ -81,8 +82,8 @@ class CellOutputs {
     }
   }
 
-  // The editor takes changes only from a running execution. What comes later (a thread prints, a display of another cell
-  // is updated) comes under one that begins and ends at once, and leaves number and times as they were.
+  // The editor takes changes only from a running execution. What comes later (a thread prints, a display of another
+  // cell is updated) comes under one that begins and ends at once, and leaves number and times as they were.
   change(how) {
     if (!this.hasEnded) return how(this.execution);
     if (this.cell.index < 0) return; // it was deleted
