@@ -61,7 +61,7 @@ def _check_normalized_shape(input: Tensor, shape: tuple[int, ...], weight: Tenso
 @overridable
 def layer_norm(
     input: Tensor,
-    normalized_shape: Sequence[int],
+    normalized_shape: list[int] | tuple[int, ...],
     weight: Tensor | None = None,
     bias: Tensor | None = None,
     eps: float = 1e-5,

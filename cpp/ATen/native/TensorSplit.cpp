@@ -112,7 +112,7 @@ static std::vector<Tensor> unsafe_chunk(const Tensor& self, int64_t chunks, int6
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_composite("tensor_split.sections(Tensor(a) self, SymInt sections, int dim=0) -> Tensor(a)[]",
+  m.def_composite("tensor_split.sections(Tensor(a) self, int sections, int dim=0) -> Tensor(a)[]",
                   TORCH_FN(tensor_split_sections));
   m.def_composite("tensor_split.indices(Tensor(a) self, int[] indices, int dim=0) -> Tensor(a)[]",
                   TORCH_FN(tensor_split_indices));
