@@ -240,3 +240,22 @@ def test_integers_are_summed_away_in_their_own_dtype(real_torch: ModuleType) -> 
             ),
             real_torch,
         )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_sums_in_16_bits_are_rounded_where_torch_rounds(dtype: str, real_torch: ModuleType) -> None:
+    def outer(t: ModuleType, **factors: float) -> object:
+        a, b, c = (
+            numbers(t, 5, 7, dtype=dtype),
+            numbers(t, 5, dtype=dtype, start=3),
+            numbers(t, 7, dtype=dtype, start=9),
+        )
+        return t.addr(a, b, c, **factors)
+
+    def batches(t: ModuleType, **factors: float) -> object:
+        a, b = numbers(t, 3, 4, 5, dtype=dtype), numbers(t, 3, 5, 6, dtype=dtype, start=7)
+        return t.addbmm(numbers(t, 4, 6, dtype=dtype), a, b, **factors)
+
+    for program in (outer, batches):
+        for factors in ({}, {"beta": 0.3, "alpha": 1.7}, {"beta": 0, "alpha": 1.7}, {"alpha": 1.7}):
+            assert_same(lambda t, p=program, f=factors: p(t, **f), real_torch, rtol=0, atol=0)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import reftorch
+from tests.native.differential import assert_same, numbers
 from tests.op_db import reduce
 from tests.op_db.checks import check_error
 from tests.op_db.suite import OpTestsWithReference
@@ -19,6 +20,17 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*degrees of freedom is <= 0")
 class TestRows(OpTestsWithReference):
     ROWS = reduce.ROWS
     SPECIAL = reduce.SPECIAL
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_product_in_16_bits_is_rounded_at_each_factor(dtype: str, real_torch: Any) -> None:
+    def products(t: Any) -> Any:
+        x = (numbers(t, 20, 30) / 6 + 1).to(getattr(t, dtype))
+        return [x.prod(0), x.prod(1), x.t().prod(1), x[:, 3].prod(), x[0].prod(), x.prod(1, keepdim=True)]
+
+    assert_same(products, real_torch, rtol=0, atol=0)
+    for factors in ((300.0, 300.0, 0.001), (300.0, 300.0, 0.0)):  # what overflows stays so
+        assert_same(lambda t, f=factors: t.tensor(f, dtype=getattr(t, dtype)).prod(), real_torch, rtol=0, atol=0)
 
 
 def nothing(t: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import reftorch
+from tests.native.differential import assert_same
 from tests.op_db import special
 from tests.op_db.checks import check_error
 from tests.op_db.suite import OpTestsWithReference
@@ -46,6 +47,17 @@ def test_derivatives_of_the_gamma_function_go_together() -> None:
 def test_digamma_on_either_side_of_its_pole_at_zero(dtype: str) -> None:
     zeros = reftorch.tensor([0.0, -0.0], dtype=getattr(reftorch, dtype)).repeat(20)
     assert zeros.digamma().tolist() == [-math.inf, math.inf] * 20
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_logit_in_16_bits_rounds_the_odds(dtype: str, real_torch: Any) -> None:
+    for eps in (None, 0.1, 1e-6, 0.0, 0.7):
+        assert_same(
+            lambda t, e=eps: t.logit((t.arange(-48, 145, 2) / 96).to(getattr(t, dtype)), e),
+            real_torch,
+            rtol=0,
+            atol=0,
+        )
 
 
 ERRORS = [

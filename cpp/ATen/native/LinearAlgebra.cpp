@@ -175,7 +175,7 @@ static void baddbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& 
 }
 
 // out (m, n) = beta * self + alpha * sum over b of batch1[b] @ batch2[b]. The batch and the inner dimension are summed
-// alike, so they are made one: (m, b * k) @ (b * k, n).
+// alike, so they are made one: (m, b * k) @ (b * k, n). In 16 bits the sum is rounded after each b, as PyTorch's is.
 static void addbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
                        const Scalar& alpha, Tensor& out) {
   at::expand(self, {batch1.size(1), batch2.size(2)}); // reports a shape that does not fit
@@ -193,6 +193,13 @@ static void addbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& b
       zero_impl(out);
     } else {
       at::mul_out(out, at::expand(self, sizes), detail::wrapped_scalar_tensor(beta));
+    }
+    return;
+  }
+  if (c10::isReducedFloatingType(batch1.scalar_type())) {
+    addmm_out(self, at::select(batch1, 0, 0), at::select(batch2, 0, 0), beta, alpha, out);
+    for (int64_t b = 1; b < size1[0]; b++) {
+      addmm_out(out, at::select(batch1, 0, b), at::select(batch2, 0, b), /*beta=*/1, alpha, out);
     }
     return;
   }
@@ -223,9 +230,9 @@ static void addr_out(const Tensor& self, const Tensor& vec1, const Tensor& vec2,
   auto number = [dtype](const Scalar& value) { // a factor does not change the dtype
     return detail::scalar_tensor(value, dtype);
   };
-  Tensor sum = at::mul(at::mul(at::unsqueeze(vec1, 1), vec2), number(alpha));
+  Tensor sum = at::mul(at::mul(number(alpha), at::to(at::unsqueeze(vec1, 1), dtype)), vec2);
   if (!beta.equal(0)) {
-    sum = at::add(at::mul(addend, number(beta)), sum);
+    sum = at::add(at::mul(at::to(addend, dtype), number(beta)), sum);
   }
   TORCH_CHECK(!inplace || self.sizes() == IntArrayRef(sizes), "Bad in-place call: input tensor size ", self.sizes(),
               " and output tensor size ", IntArrayRef(sizes), " should match");

@@ -5,6 +5,7 @@
 //   acc_t combine(acc_t, acc_t)   join two partial results
 //   out_t project(acc_t)          the final touch
 //   exact                         whether the order of joining does not matter, to the last digit
+//   in_order                      whether the elements are to be taken in one after the other
 //   nan_wins                      whether a NaN among the elements is the result; reduce_number(acc, in) then takes in
 //                                 what is known to be none
 // Left out: several outputs, indices of the elements (cpu/ReduceExtremaKernel.cpp has them).
@@ -158,6 +159,9 @@ typename Ops::acc_t reduce_halves(const char* data, int64_t stride, int64_t n, c
 // n elements `stride` bytes apart, by Note [Cascade].
 template <typename in_t, typename Ops>
 typename Ops::acc_t reduce_run(const char* data, int64_t stride, int64_t n, const Ops& ops) {
+  if constexpr (Ops::in_order) {
+    return reduce_strided<in_t>(data, stride, n, ops);
+  }
   constexpr int64_t block = Ops::exact ? kExactBlock : kBlock;
   if (n > block) {
     const int64_t half = n / 2 / block * block + (n / 2 < block ? block : 0);

@@ -13,7 +13,8 @@ void prod_kernel(TensorIterator& iter) {
     return;
   }
   AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "prod_cpu", [&] {
-    binary_kernel_reduce<scalar_t, scalar_t>(iter, ProdOps<scalar_t, acc_type<scalar_t>>());
+    using acc_t = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, scalar_t>;
+    binary_kernel_reduce<scalar_t, scalar_t>(iter, ProdOps<scalar_t, acc_t>());
   });
 }
 

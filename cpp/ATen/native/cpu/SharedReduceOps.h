@@ -14,7 +14,7 @@ namespace reftorch::at::native {
 template <typename out_t, typename acc>
 struct SumOps {
   using acc_t = acc;
-  static constexpr bool exact = std::is_integral_v<acc>, nan_wins = false;
+  static constexpr bool exact = std::is_integral_v<acc>, nan_wins = false, in_order = false;
   acc_t identity() const {
     return 0;
   }
@@ -46,8 +46,11 @@ struct MeanOps : SumOps<out_t, acc> {
   }
 };
 
+// 16-bit floats are rounded at each step, as PyTorch's are: a product may overflow that a later factor would bring
+// back. One after the other, so that each element's place does not matter to the digits.
 template <typename out_t, typename acc>
 struct ProdOps : SumOps<out_t, acc> {
+  static constexpr bool in_order = !std::is_integral_v<acc> && sizeof(acc) == 2;
   acc identity() const {
     return 1;
   }
@@ -94,7 +97,7 @@ constexpr T upper_bound() {
 // NaN wins: it is not equal to itself, and no comparison turns it out again.
 template <typename out_t, typename acc>
 struct MaxOps : SumOps<out_t, acc> {
-  static constexpr bool exact = true, nan_wins = std::is_floating_point_v<acc>;
+  static constexpr bool exact = true, nan_wins = std::is_floating_point_v<acc>, in_order = false;
   acc identity() const {
     return lower_bound<acc>();
   }
@@ -111,7 +114,7 @@ struct MaxOps : SumOps<out_t, acc> {
 
 template <typename out_t, typename acc>
 struct MinOps : SumOps<out_t, acc> {
-  static constexpr bool exact = true, nan_wins = std::is_floating_point_v<acc>;
+  static constexpr bool exact = true, nan_wins = std::is_floating_point_v<acc>, in_order = false;
   acc identity() const {
     return upper_bound<acc>();
   }
@@ -189,7 +192,7 @@ struct WelfordData {
 template <typename out_t>
 struct WelfordOps {
   using acc_t = WelfordData;
-  static constexpr bool exact = false;
+  static constexpr bool exact = false, in_order = false;
   double correction;
   bool take_sqrt;
   acc_t identity() const {

@@ -14,15 +14,26 @@
 namespace reftorch::at::native {
 namespace {
 
+// The odds of x. In 16 bits 1 - x and the quotient are rounded, as PyTorch's are.
+template <typename scalar_t>
+VECTOR_MATH opmath_type<scalar_t> log_odds(scalar_t x) {
+  using opmath_t = opmath_type<scalar_t>;
+  const auto rest = static_cast<scalar_t>(opmath_t(1) - opmath_t(x));
+  return vec_log(opmath_t(static_cast<scalar_t>(opmath_t(x) / opmath_t(rest))));
+}
+
 void logit_kernel(TensorIterator& iter, std::optional<double> eps) {
-  if (eps.value_or(-1) < 0) {
-    unary_float_kernel(iter, "logit_cpu", [](auto a) { return vec_log(a / (1 - a)); });
-    return;
-  }
-  unary_float_kernel(iter, "logit_cpu", [eps](auto a) {
-    const auto low = static_cast<decltype(a)>(*eps), high = 1 - low;
-    const auto x = a < low ? low : a > high ? high : a;
-    return vec_log(x / (1 - x));
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "logit_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    if (eps.value_or(-1) < 0) {
+      cpu_kernel<scalar_t>(iter, [](scalar_t x) -> opmath_t { return log_odds(x); });
+      return;
+    }
+    const auto low = static_cast<scalar_t>(static_cast<opmath_t>(*eps));
+    const auto high = static_cast<scalar_t>(opmath_t(1) - opmath_t(low));
+    cpu_kernel<scalar_t>(iter, [low, high](scalar_t x) -> opmath_t {
+      return log_odds(opmath_t(x) < opmath_t(low) ? low : opmath_t(x) > opmath_t(high) ? high : x);
+    });
   });
 }
 
