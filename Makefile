@@ -122,7 +122,7 @@ companion: ## a notebook's cells as a program to debug: NOTEBOOK=course/00_setup
 test-adapters: ## install the debug adapter that only npm has (Eclipse's), for tests/debug to drive
 	@mkdir -p build/npm && cd build/npm && npm install --no-audit --no-fund --ignore-scripts cdt-gdb-adapter@1.7.0
 
-# Optional, too: some minutes, node 20, npm and Chromium. ARGS=debugging or ARGS=lessons runs one part.
+# Optional, too: some minutes, node 20, npm and Chromium. ARGS=debugging, lessons or exercise runs one part.
 test-vscode: debug $(STAMPS)/everything $(STAMPS)/browser ## drive code-server with our extension in Chromium; screenshots in build/screenshots
 	@.ci/install_code_server.sh build/vscode
 	@$(IN_VENV) python -m tests.vscode $(ARGS) --extension="$$($(PYTHON) .ci/editor.py vsix)"

@@ -1,6 +1,6 @@
-"""A real editor in a real browser: both languages debugged from a breakpoint to a clean end, and lessons run.
+"""A real editor in a real browser: both languages debugged to a clean end, the lessons run, an exercise solved.
 
-    python -m tests.vscode [debugging] [lessons] --extension=VSIX      `make test-vscode` runs it
+    python -m tests.vscode [debugging] [lessons] [exercise] --extension=VSIX      `make test-vscode` runs it
 
 Mirrors: nothing in PyTorch: it tests no editor.
 Left out: other browsers than Chromium; other builds of VS Code than code-server.
@@ -21,11 +21,12 @@ from playwright.sync_api import sync_playwright
 
 from tests.debug.launch import ROOT
 from tests.vscode.debugging import debug_both_languages
-from tests.vscode.lessons import read_lessons
+from tests.vscode.exercise import solve_exercise
+from tests.vscode.lessons import run_lessons
 from tests.vscode.server import MARK, code_server
 from tests.vscode.window import StageFailed, Window
 
-PARTS = {"debugging": debug_both_languages, "lessons": read_lessons}
+PARTS = {"debugging": debug_both_languages, "lessons": run_lessons, "exercise": solve_exercise}
 
 
 def give_up(number: int, frame: Any) -> None:

@@ -78,7 +78,8 @@ def button(window: Window, name: str) -> Any:
 
 
 def run_all(window: Window) -> None:
-    """The buttons of the notebook: one begins, and while cells run there is another that stops them."""
+    """By the buttons of the notebook. Nothing stored is left; and while cells run there is one that stops them."""
+    button(window, "Clear All Outputs").click()
     button(window, "Run All").click()
     stop = button(window, "Interrupt")
     stop.wait_for()
@@ -86,10 +87,16 @@ def run_all(window: Window) -> None:
 
 
 def save_as(window: Window, target: Path) -> None:
-    window.press("Control+Shift+S")
     dialog = window.page.locator(".quick-input-widget")
     asked = dialog.locator("input").first
-    window.until(lambda: asked.input_value().endswith(target.name), "the dialog has proposed a name")
+
+    def proposed() -> bool:
+        if not dialog.is_visible():
+            window.press("Control+Shift+S")
+            window.page.wait_for_timeout(3000)
+        return asked.input_value().endswith(target.name)
+
+    window.until(proposed, "the dialog has proposed a name")
     asked.fill(str(target))
     window.page.wait_for_timeout(1000)  # it looks whether there is such a folder
     dialog.locator(".monaco-button", has_text="OK").click()
@@ -130,7 +137,7 @@ def work_through(window: Window, server: Server, number: int, chapter: Chapter) 
         window.until(lambda: not server.debuggers(), "the kernel has ended with its notebook")
 
 
-def read_lessons(window: Window, server: Server) -> None:
+def run_lessons(window: Window, server: Server) -> None:
     if window.page.locator(".part.panel").is_visible():
         window.command("View: Toggle Panel Visibility")
     for number, chapter in enumerate(chapters(), 11):

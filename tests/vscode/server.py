@@ -24,10 +24,13 @@ from tests.debug.dap import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = ROOT / "build" / "vscode"
+RUN = PLACE / "run"
+WORK = RUN / "work"  # the learner's working copies, which are not touched
 ENTRY = PLACE / "node_modules" / "code-server" / "out" / "node" / "entry.js"
 MARK = "REFTORCH_TEST_VSCODE"
 # Nothing pops up but what the test asks for. The rest, as everywhere, is .vscode/settings.json.
 SETTINGS = {
+    "editor.autoIndent": "none",  # text goes in as it is
     "files.autoSave": "off",
     "extensions.ignoreRecommendations": True,
     "security.workspace.trust.enabled": False,
@@ -97,17 +100,16 @@ def wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
 @contextmanager
 def code_server(extension: Path) -> Iterator[Server]:
     """A server on a free port, with settings of its own; when the block ends, so has all that was started in it."""
-    run = PLACE / "run"
-    shutil.rmtree(run, ignore_errors=True)
-    (run / "data" / "User").mkdir(parents=True)
-    (run / "data" / "User" / "settings.json").write_text(json.dumps(SETTINGS))
-    (run / "config.yaml").write_text("")
+    shutil.rmtree(RUN, ignore_errors=True)
+    (RUN / "data" / "User").mkdir(parents=True)
+    (RUN / "data" / "User" / "settings.json").write_text(json.dumps(SETTINGS))
+    (RUN / "config.yaml").write_text("")
     mark, password, port = secrets.token_hex(8), secrets.token_hex(16), free_port()
     # The make that runs us is none of the business of the make that the editor's task runs.
     own = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "VSCODE_"))}
-    environment = {**own, MARK: mark, "PASSWORD": password}
+    environment = {**own, MARK: mark, "PASSWORD": password, "REFTORCH_COURSE_WORK": str(WORK)}
     folders = {"config": "config.yaml", "user-data-dir": "data", "extensions-dir": "extensions"}
-    command = ["node", str(ENTRY), *(f"--{option}={run / name}" for option, name in folders.items())]
+    command = ["node", str(ENTRY), *(f"--{option}={RUN / name}" for option, name in folders.items())]
     options = ["--auth=password", f"--bind-addr=127.0.0.1:{port}", "--disable-telemetry", "--disable-update-check"]
     try:
         with (PLACE / "server.log").open("wb") as log:

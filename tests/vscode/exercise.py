@@ -1,0 +1,82 @@
+"""One exercise in the editor's notebook view, as a learner does it: unanswered, answered wrong, answered right.
+
+Mirrors: nothing in PyTorch: PyTorch ships no course.
+Left out: the other exercises; `tests/course/test_gates.py` runs each answer of each.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+
+from playwright.sync_api import Error as BrowserError
+
+from course._tools.exercises import find_exercise, learners_notebook, solution
+from tests.debug.launch import ROOT
+from tests.vscode.server import WORK, Server
+from tests.vscode.window import Window
+
+EXERCISE = "00.3"
+OUTPUTS = ".output_container"
+
+
+def shown_text(window: Window) -> str:
+    """What the outputs of cells say; they are in a frame of their own."""
+    said = []
+    for frame in window.page.frames:
+        with suppress(BrowserError):  # the editor fills that frame anew: look again later
+            said += [output.inner_text() for output in frame.query_selector_all(OUTPUTS)]
+    return "\n".join(said)
+
+
+def select(window: Window, cell: int) -> None:
+    """Go there by the keys; the status bar tells where one is."""
+    window.press("Escape")
+    window.press("Control+Home")
+    for number in range(1, cell + 2):
+        if number > 1:
+            window.press("ArrowDown")
+        window.until(lambda n=number: f"Cell {n} of" in window.page.inner_text(".part.statusbar"), f"cell {number}")
+
+
+def run(window: Window, cell: int) -> None:
+    select(window, cell)
+    window.press("Shift+Enter")
+
+
+def answer(window: Window, cell: int, source: str) -> None:
+    select(window, cell)
+    window.press("Enter")
+    window.press("Control+A")
+    window.page.keyboard.insert_text(source)
+    run(window, cell)
+
+
+def solve_exercise(window: Window, server: Server) -> None:
+    chapter, exercise = find_exercise(EXERCISE)
+    environment = os.environ | {"REFTORCH_COURSE_WORK": str(WORK)}
+    command = [sys.executable, "-m", "course._tools", "start", chapter.number]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
+    window.open(f"{WORK.relative_to(ROOT)}/{chapter.folder.name}/exercises.ipynb")
+    marks = [cell["metadata"].get("reftorch", {}) for cell in learners_notebook(chapter)["cells"]]
+    own, check = (marks.index({"exercise": EXERCISE, "role": role}) for role in ("answer", "check"))
+    run(window, 1)  # the imports
+    attempts = (
+        ("unanswered", None, "not done"),
+        ("wrong", exercise.mutants[0].source, "failed"),
+        ("right", solution(exercise.answers[0].source), "passed"),
+    )
+    for name, source, verdict in attempts:
+        if source is None:
+            run(window, own)
+        else:
+            answer(window, own, source)
+        run(window, check)
+        expected = f"exercise {EXERCISE}: {verdict}"
+        window.until(lambda text=expected: text in shown_text(window), expected)
+        window.shot(f"20_exercise_{name}", f"{expected}: its answer is {name}")
+    window.press("Control+S")
+    window.command("View: Close Editor")
+    window.until(lambda: not server.debuggers(), "the kernel has ended with its notebook")
