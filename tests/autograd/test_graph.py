@@ -56,6 +56,45 @@ def test_node_names_equal_torch(real_torch):
     assert names(torch) == names(real_torch)
 
 
+def test_node_names_of_changes_in_place_equal_torch(real_torch):
+    """PyTorch numbers the overloads of a name, and counts forms that change in place beside those that do not."""
+
+    def names(lib):
+        x = lib.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
+        number, first = lib.tensor(0.5, requires_grad=True), lib.tensor([[0]])
+
+        def node_of(change, *args):
+            changed = getattr(x * 1, change)(*args) if isinstance(change, str) else change(x * 1)
+            return type(changed.grad_fn).__name__, changed.grad_fn.name()
+
+        return [
+            node_of("t_"), node_of("transpose_", 0, 1), node_of("swapaxes_", 0, 1), node_of("swapdims_", 0, 1),
+            node_of("as_strided_", (2,), (1,)), node_of("unsqueeze_", 0), node_of("squeeze_"), node_of("squeeze_", 0),
+            node_of("squeeze_", (0,)), node_of("fill_", 2.0), node_of("fill_", number), node_of("zero_"),
+            node_of("copy_", x), node_of("random_"), node_of("random_", 5), node_of("bernoulli_"),
+            node_of("bernoulli_", lib.ones(1, 3)), node_of("polygamma_", 1), node_of("scatter_", 0, first, 1.0),
+            node_of("scatter_", 0, first, x), node_of("clamp_", 0, 1), node_of("clamp_", number),
+            node_of("masked_fill_", x > 0, 1.0), node_of("lerp_", x, x), node_of("div_", 2),
+            node_of(lambda t: t.median(0)[0]), node_of(lambda t: t.nanmedian(0)[0]),
+            node_of(lambda t: t.scatter(0, first, 1.0)), node_of(lambda t: lib.special.xlog1py(t, 2.0)),
+            node_of(lambda t: lib.special.xlog1py(2.0, t)),
+        ]  # fmt: skip
+
+    assert names(torch) == names(real_torch)
+
+
+@pytest.mark.parametrize("change", ["t_", "swapaxes_", "swapdims_", "transpose_"])
+def test_a_view_that_is_turned_in_place_names_the_turn(change, real_torch):
+    def names(lib):
+        base = lib.ones(3, 4, requires_grad=True) * 1
+        view = base.view(4, 3)
+        getattr(view, change)(*() if change == "t_" else (0, 1))
+        (grad,) = lib.autograd.grad((view * lib.arange(12.0).view(3, 4)).sum(), base)
+        return type(view.grad_fn).__name__, tuple(view.shape), grad.tolist()
+
+    assert names(torch) == names(real_torch)
+
+
 def test_saved_tensors_can_be_read_until_freed():
     x = leaf(1, 2)
     y = x.exp()

@@ -26,6 +26,44 @@ def test_changed_output_is_noticed():
     )
 
 
+FORWARD_OPS = {
+    "sum_dim": lambda lib, x: x.sum(0),
+    "clamp": lambda lib, x: x.clamp(0, 1),
+    "pow": lambda lib, x: 2**x,
+    "mul": lambda lib, x: x * 2,
+    "copy_": lambda lib, x: lib.zeros(2, 2).copy_(x),
+    "fill_": lambda lib, x: (x * 2).fill_(3.0),
+    "transpose_": lambda lib, x: (x * 2).transpose_(0, 1),
+    "squeeze_": lambda lib, x: (x * 2).squeeze_(0),
+}
+
+
+@pytest.mark.parametrize("op", FORWARD_OPS.values(), ids=FORWARD_OPS)
+def test_the_error_names_the_op_that_made_the_tensor(op, real_torch):
+    def says(lib):
+        y = op(lib, lib.ones(2, 2, requires_grad=True))
+        z = (y * y).sum()
+        with lib.no_grad():
+            y.add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation") as caught:
+            z.backward()
+        return str(caught.value).split(" Hint: ")[0]
+
+    assert says(torch) == says(real_torch)
+
+
+def test_a_saved_tensor_that_was_detached_and_changed(real_torch):
+    def says(lib):
+        y = lib.ones(3, requires_grad=True) * 1
+        z = (y * y).sum()
+        y.detach_().add_(1)
+        with pytest.raises(RuntimeError, match="detached in-place") as caught:
+            z.backward()
+        return str(caught.value)
+
+    assert says(torch) == says(real_torch)
+
+
 def test_changed_input_is_noticed():
     x, w = leaf(1, 2), torch.ones(2)
     y = x * w

@@ -294,6 +294,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("t_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(t_), METHOD);
   m.def("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", TORCH_FN(unsqueeze_), METHOD);
   m.def("squeeze_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(squeeze_), METHOD);
+  m.def("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", TORCH_FN(squeeze_dim_), METHOD);
   m.def("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", TORCH_FN(squeeze_dims_), METHOD);
   m.def("as_strided_(Tensor(a!) self, int[] size, int[] stride, SymInt? storage_offset=None) -> Tensor(a!)",
         TORCH_FN(as_strided_));
@@ -306,7 +307,6 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("is_set_to(Tensor self, Tensor tensor) -> bool", TORCH_FN(is_set_to), METHOD);
   m.def("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", TORCH_FN(transpose_), METHOD);
   m.def("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", TORCH_FN(transpose_), METHOD);
-  m.def("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", TORCH_FN(squeeze_dim_), METHOD);
 }
 
 } // namespace reftorch::at::native

@@ -74,8 +74,8 @@ std::unique_ptr<OperatorInfo> make_info(const at::OperatorEntry& entry) {
   }
   if (!info->written_args.empty()) {
     info->kind = schema.is_out() ? OperatorInfo::Kind::Out : OperatorInfo::Kind::Inplace;
-    static const std::unordered_set<std::string> inplace_views = {"t_", "transpose_", "unsqueeze_", "squeeze_",
-                                                                  "as_strided_"};
+    static const std::unordered_set<std::string> inplace_views = {"t_",         "transpose_", "swapaxes_",  "swapdims_",
+                                                                  "unsqueeze_", "squeeze_",   "as_strided_"};
     info->inplace_view = inplace_views.count(schema.name) != 0;
     info->counts_new_shapes = schema.name == "resize_" || schema.name == "resize_as_";
     info->new_storage = schema.name == "set_";

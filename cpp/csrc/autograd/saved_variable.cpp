@@ -103,10 +103,11 @@ Variable SavedVariable::unpack(const std::shared_ptr<Node>& saved_for) const {
   }
   TORCH_CHECK(data_.defined() || hooks_ != nullptr, ERR_BACKWARD_TWICE);
   if (saved_original_ && hooks_ == nullptr) {
-    check_version(impl::grad_fn(data_));
-    TORCH_CHECK(!had_grad_fn_ || impl::get_autograd_meta(data_)->grad_fn_ != nullptr,
+    const std::shared_ptr<Node> grad_fn = impl::grad_fn(data_);
+    TORCH_CHECK(!had_grad_fn_ || grad_fn != nullptr,
                 "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
                 "supported, please use out-of-place `.detach()` instead");
+    check_version(grad_fn);
     return data_;
   }
   std::shared_ptr<Node> grad_fn = weak_grad_fn_.lock();

@@ -66,12 +66,21 @@ _NODE_NUMBER = {
     "round.decimals": 1, "copysign.Scalar": 1, "xlogy.Scalar_Self": 1, "xlogy.Scalar_Other": 2,
     "normal.Tensor_float": 1, "normal.float_Tensor": 2, "normal.Tensor_Tensor": 3,
     "norm.ScalarOpt_dim": 1, "index_fill.int_Tensor": 1, "sort.stable": 1,
+    "norm.ScalarOpt_dtype": 2, "norm.ScalarOpt_dim_dtype": 3, "median.dim": 1, "nanmedian.dim": 1, "scatter.value": 1,
+    "special_zeta.self_scalar": 1, "special_zeta.other_scalar": 2,
+    "special_xlog1py.self_scalar": 1, "special_xlog1py.other_scalar": 2,
+    "random_.to": 1, "random_": 2, "bernoulli_.Tensor": 1, "bernoulli_.float": 2,
+    "leaky_relu_": 1, "elu_": 1, "celu_": 1, "polygamma_": 1,
+    "t_": 1, "transpose_": 1, "as_strided_": 1, "unsqueeze_": 1,
+    "squeeze_": 3, "squeeze_.dim": 4, "squeeze_.dims": 5, "fill_.Scalar": 2, "fill_.Tensor": 3,
 }  # fmt: skip
 
 
 def _node_name(op: str) -> str:
     if op == "copy_":
-        return "CopyBackwards"  # the one node that PyTorch wrote by hand, under a name of its own
+        return "torch::autograd::CopyBackwards"  # the one node that PyTorch wrote by hand, under a name of its own
+    if op in ("swapaxes_", "swapdims_"):
+        op = "transpose_"  # to PyTorch they are further names of it
     camel_case = "".join(part.title() for part in op.split(".")[0].split("_"))
     return (camel_case + "Backward").replace("ForwardBackward", "Backward") + str(_NODE_NUMBER.get(op, 0))
 

@@ -8,8 +8,11 @@ std::string forward_name(const Node& node) {
   const std::string name = node.name();
   const size_t end = name.find_last_not_of("0123456789") + 1;
   const std::string suffix = "Backward";
-  const bool ends_so = end > suffix.size() && name.compare(end - suffix.size(), suffix.size(), suffix) == 0;
-  return ends_so ? name.substr(0, end - suffix.size()) : name;
+  if (end <= suffix.size() || name.compare(end - suffix.size(), suffix.size(), suffix) != 0) {
+    return name;
+  }
+  const std::string number = name.substr(end); // which of the ops of that name: sum_dim is Sum1
+  return name.substr(0, end - suffix.size()) + (number == "0" ? "" : number);
 }
 
 void check_view_inplace(const Variable& self, bool indirect) {
