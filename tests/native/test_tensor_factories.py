@@ -199,3 +199,18 @@ def test_arithmetic_with_a_large_number_rounds_to_infinity(real_torch: ModuleTyp
         return [x + 1e6, x * 1e6, 1e6 - x, x / 1e-6, x < 1e6, t.tensor([1e6], dtype=t.float16), t.full_like(x, t.inf)]
 
     assert_same(program, real_torch)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", "int64"])
+def test_linspace_is_torchs_to_the_last_bit(dtype: str, real_torch: ModuleType) -> None:
+    for start, end, steps in (
+        (-1, 1, 11),
+        (0, 1, 32),
+        (-0.5, 1.5, 97),
+        (-5, 5, 101),
+        (0, 1, 1000),
+        (1, -1, 2),
+        (3, 3, 4),
+    ):
+        results = [t.linspace(start, end, steps, dtype=getattr(t, dtype)).tolist() for t in (reftorch, real_torch)]
+        assert results[0] == results[1], (start, end, steps)

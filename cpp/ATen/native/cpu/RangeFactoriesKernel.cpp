@@ -28,25 +28,37 @@ void arange_kernel(const Tensor& out, const Scalar& start_scalar, const Scalar& 
   });
 }
 
-// Two elements at least. The second half counts back from `end`, so that both ends are exact. `map` has the last word.
+// Two elements at least. The second half counts back from `end`, so that both ends are exact. `element(x, i, step)` is
+// the one i steps from x.
 template <typename scalar_t, typename step_t, typename F>
-void linspace_impl(const Tensor& out, step_t start, step_t end, const F& map) {
+void linspace_impl(const Tensor& out, step_t start, step_t end, const F& element) {
   const int64_t steps = out.numel();
-  const step_t step = (end - start) / static_cast<step_t>(steps - 1);
+  const step_t step = (end - start) / static_cast<step_t>(static_cast<opmath_type<step_t>>(steps - 1));
   scalar_t* data = out.data_ptr<scalar_t>();
   at::parallel_for(0, steps, at::internal::GRAIN_SIZE, [&](int64_t lo, int64_t hi) {
     for (int64_t i = lo; i < hi; i++) {
       const bool first_half = i < steps / 2;
-      data[i] = static_cast<scalar_t>(
-          map(first_half ? start + step * static_cast<step_t>(i) : end - step * static_cast<step_t>(steps - i - 1)));
+      data[i] = static_cast<scalar_t>(first_half ? element(start, i, step)
+                                                 : element(end, steps - i - 1, static_cast<step_t>(-step)));
     }
   });
 }
 
+// Rounded as PyTorch's kernel is compiled: once, so that the middle of linspace(-1, 1, 11) is not quite 0; the 16-bit
+// floats after each operation.
 void linspace_kernel(const Tensor& out, const Scalar& start, const Scalar& end) {
   AT_DISPATCH_ALL_NUMBERS(out.scalar_type(), "linspace_cpu", [&] {
-    using step_t = std::conditional_t<std::is_integral_v<scalar_t>, double, opmath_type<scalar_t>>;
-    linspace_impl<scalar_t, step_t>(out, start.to<scalar_t>(), end.to<scalar_t>(), [](step_t x) { return x; });
+    using step_t = std::conditional_t<std::is_integral_v<scalar_t>, double, scalar_t>;
+    using opmath_t = opmath_type<step_t>;
+    linspace_impl<scalar_t, step_t>(out, step_t(start.to<scalar_t>()), step_t(end.to<scalar_t>()),
+                                    [](step_t x, int64_t i, step_t step) -> step_t {
+                                      const auto steps = static_cast<step_t>(static_cast<opmath_t>(i));
+                                      if constexpr (std::is_same_v<step_t, opmath_t>) {
+                                        return std::fma(step, steps, x);
+                                      } else {
+                                        return step_t(x + step_t(step * steps));
+                                      }
+                                    });
   });
 }
 
@@ -54,8 +66,9 @@ void logspace_kernel(const Tensor& out, const Scalar& start, const Scalar& end, 
   AT_DISPATCH_ALL_NUMBERS(out.scalar_type(), "logspace_cpu", [&] {
     using step_t = std::conditional_t<std::is_integral_v<scalar_t>, double, opmath_type<scalar_t>>;
     const auto base = static_cast<step_t>(base_scalar);
-    linspace_impl<scalar_t, step_t>(out, start.to<scalar_t>(), end.to<scalar_t>(),
-                                    [base](step_t x) { return std::pow(base, x); });
+    linspace_impl<scalar_t, step_t>(
+        out, start.to<scalar_t>(), end.to<scalar_t>(),
+        [base](step_t x, int64_t i, step_t step) { return std::pow(base, x + step * static_cast<step_t>(i)); });
   });
 }
 
