@@ -297,7 +297,9 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
 
         For other than two dimensions this is deprecated, as in PyTorch: ``mT`` transposes batches of matrices.
         """
-        if self.dim() != 2:
+        if self.dim() == 0:
+            warn("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
+        elif self.dim() != 2:
             warn(
                 "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it "
                 "will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
@@ -312,6 +314,8 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         Raises:
             RuntimeError: the tensor has one dimension.
         """
+        if self.dim() == 0:
+            warn("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.")
         return _C.TensorBase.mT(self)
 
     @property

@@ -54,6 +54,13 @@ class UntypedStorage:
         self._storage = storage
         return self
 
+    def __eq__(self, other: object) -> Any:
+        """Whether both are the same memory: where PyTorch has one object for it, each question here makes one."""
+        return isinstance(other, UntypedStorage) and self._cdata == other._cdata
+
+    def __hash__(self) -> int:
+        return hash(self._cdata)
+
     def _bytes(self) -> Any:
         """All of the memory as a tensor."""
         return self._storage.tensor(_C.uint8)

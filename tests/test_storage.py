@@ -31,6 +31,14 @@ def test_bytes_are_the_tensors() -> None:
         storage[4]
 
 
+def test_storages_of_one_memory_are_equal(real_torch_or_none: ModuleType | None) -> None:
+    for lib in filter(None, (reftorch, real_torch_or_none)):
+        x, y = lib.zeros(2), lib.zeros(2)
+        assert x.untyped_storage() == x[1:].untyped_storage() and x.untyped_storage() != y.untyped_storage()
+        assert len({x.untyped_storage(), x.view(2, 1).untyped_storage(), y.untyped_storage()}) == 2
+        assert x.untyped_storage() != 3
+
+
 def test_resize_keeps_what_fits_and_refuses_memory_of_others() -> None:
     storage = UntypedStorage([1, 2, 3])
     assert storage.resize_(2).tolist() == [1, 2]

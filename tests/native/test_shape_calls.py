@@ -376,6 +376,10 @@ def test_deprecated_transposes_warn() -> None:
 
     with pytest.warns(UserWarning, match=r"The use of `x.T` on tensors of dimension other than 2"):
         assert reftorch.zeros(2, 3, 4).T.shape == (4, 3, 2)
+    with pytest.warns(UserWarning, match=r"Tensor.T is deprecated on 0-D tensors"):
+        assert reftorch.tensor(1.0).T.shape == ()
+    with pytest.warns(UserWarning, match=r"Tensor.mT is deprecated on 0-D tensors"):
+        assert reftorch.tensor(1.0).mT.shape == ()
     with pytest.warns(UserWarning, match=r"torch.meshgrid: in an upcoming release"):
         reftorch.meshgrid(reftorch.zeros(2), reftorch.zeros(3))
 
