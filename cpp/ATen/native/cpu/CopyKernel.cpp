@@ -78,7 +78,7 @@ void copy_bytes_kernel(TensorIterator& iter) {
   constexpr int64_t size = sizeof(T), kShort = 8; // a row of fewer is no row worth a call
   iter.for_each([](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
     const bool to_rows = strides[0] == size && size0 >= kShort;
-    if (to_rows && strides[3] == size && size1 >= kShort && strides[1] != size) {
+    if (to_rows && strides[3] == size && size1 >= kShort && strides[1] != size && strides[1] != 0) {
       copy_transposed<T>(data[0], strides[2], data[1], strides[1], size0, size1);
       return;
     }
@@ -110,19 +110,42 @@ void direct_copy_kernel(TensorIterator& iter) {
   }
 }
 
-// Rows of halves as floats, and back.
-template <typename To, typename From>
+// A row of halves as floats, and back, a block at a time: floats that lie apart are brought together for it.
+void convert_row(char* out, int64_t out_stride, const c10::Half* in, int64_t in_stride, int64_t n) {
+  constexpr int64_t itemsize = sizeof(float);
+  float room[kBlockWidth];
+  for (int64_t begin = 0; begin < n; begin += kBlockWidth, out += kBlockWidth * out_stride) {
+    const int64_t width = std::min(kBlockWidth, n - begin);
+    const bool dense = out_stride == itemsize;
+    const char* first = reinterpret_cast<const char*>(in) + begin * in_stride;
+    native::convert(reinterpret_cast<const c10::Half*>(first), in_stride, dense ? reinterpret_cast<float*>(out) : room,
+                    width);
+    if (!dense) {
+      copy_strided<float>(out, out_stride, reinterpret_cast<const char*>(room), itemsize, width);
+    }
+  }
+}
+void convert_row(char* out, int64_t out_stride, const float* in, int64_t in_stride, int64_t n) {
+  constexpr int64_t itemsize = sizeof(float);
+  float room[kBlockWidth];
+  for (int64_t begin = 0; begin < n; begin += kBlockWidth, out += kBlockWidth * out_stride) {
+    const int64_t width = std::min(kBlockWidth, n - begin);
+    const char* first = reinterpret_cast<const char*>(in) + begin * in_stride;
+    const bool dense = in_stride == itemsize;
+    if (!dense) {
+      copy_strided<float>(reinterpret_cast<char*>(room), itemsize, first, in_stride, width);
+    }
+    native::convert(dense ? reinterpret_cast<const float*>(first) : room, reinterpret_cast<c10::Half*>(out), out_stride,
+                    width);
+  }
+}
+
+template <typename From>
 void convert_halves_kernel(TensorIterator& iter) {
   iter.for_each([](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-    const bool dense = strides[0] == sizeof(To) && strides[1] == sizeof(From);
     for (int64_t j = 0; j < size1; j++) {
-      char *out = data[0] + j * strides[2], *in = data[1] + j * strides[3];
-      if (dense) {
-        native::convert(reinterpret_cast<const From*>(in), reinterpret_cast<To*>(out), size0);
-      }
-      for (int64_t i = 0; !dense && i < size0; i++) {
-        *reinterpret_cast<To*>(out + i * strides[0]) = *reinterpret_cast<const From*>(in + i * strides[1]);
-      }
+      convert_row(data[0] + j * strides[2], strides[0], reinterpret_cast<const From*>(data[1] + j * strides[3]),
+                  strides[1], size0);
     }
   });
 }
@@ -135,7 +158,7 @@ void convert_kernel(TensorIterator& iter) {
     constexpr bool from_half = std::is_same_v<from_t, c10::Half> && std::is_same_v<To, float>;
     constexpr bool to_half = std::is_same_v<from_t, float> && std::is_same_v<To, c10::Half>;
     if constexpr (from_half || to_half) {
-      convert_halves_kernel<To, from_t>(iter);
+      convert_halves_kernel<from_t>(iter);
     } else {
       cpu_kernel(iter, [](from_t a) -> To { return convert<To>(a); });
     }

@@ -6,8 +6,8 @@
 //
 // The ladder, slowest and plainest first:
 //   basic_loop      any strides, one element at a time. A few long columns are walked so, instead of many short rows.
-//   blocked_loop    a dense output: inputs that are not dense come through small buffers to the flat loop. So do
-//                   halves, to be made floats: the compiler does not find the processor's instructions for that.
+//   blocked_loop    what is not dense comes through small buffers to the flat loop, and goes. So do halves, to be made
+//                   floats: the compiler does not find the processor's instructions for that.
 //   blocked_rows    the same for short rows, one after the other in the output: as many at once as fill a buffer.
 //   vectorized_loop all dense: a flat loop the compiler turns into vector instructions.
 #pragma once
@@ -93,8 +93,15 @@ TARGET_CLONES static void vectorized_loop(R* out, const A* a, const B* b, const 
 constexpr int64_t kBlockWidth = 512;
 constexpr int64_t kShortRow = 16; // not worth a buffer
 
-// `count` numbers, `step` bytes apart, each n times. Stored as widely as the flat loop will load: narrow stores would
-// keep a wide load waiting.
+// Stored as widely as the flat loop will load: narrow stores would keep a wide load waiting.
+template <typename T>
+TARGET_CLONES static void fill_block(T* values, T number, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    values[i] = number;
+  }
+}
+
+// `count` numbers, `step` bytes apart, each n times.
 template <typename T>
 TARGET_CLONES static void repeat_each(T* values, const char* numbers, int64_t step, int64_t count, int64_t n) {
   for (int64_t r = 0; r < count; r++) {
@@ -116,19 +123,20 @@ struct BlockBuffer {
   // Elements from `begin` on: where they lie, if they lie dense; else a copy, which serves every block where the
   // operand stands still.
   const flat* block(const char* data, int64_t stride, int64_t begin, int64_t width) {
-    if (stride == int64_t(sizeof(stored))) {
-      const auto* dense = reinterpret_cast<const stored*>(data) + begin;
-      if constexpr (is_flat<scalar_t, T>) {
-        return dense;
-      } else {
-        convert(dense, values, width);
+    const char* first = data + begin * stride;
+    if (is_flat<scalar_t, T> && stride == int64_t(sizeof(stored))) {
+      return reinterpret_cast<const flat*>(first);
+    }
+    if (stride == 0) {
+      if (begin == 0) {
+        fill_block(values, flat(*reinterpret_cast<const stored*>(data)), width);
       }
-    } else if (stride != 0) {
+    } else if constexpr (is_flat<scalar_t, T>) {
       for (int64_t i = 0; i < width; i++) {
-        values[i] = *reinterpret_cast<const stored*>(data + (begin + i) * stride);
+        values[i] = *reinterpret_cast<const flat*>(first + i * stride);
       }
-    } else if (begin == 0) {
-      std::fill_n(values, width, flat(*reinterpret_cast<const stored*>(data)));
+    } else {
+      convert(reinterpret_cast<const stored*>(first), stride, values, width);
     }
     return values;
   }
@@ -165,12 +173,13 @@ struct ResultBuffer {
     return is_flat<scalar_t, T> && stride == int64_t(sizeof(stored)) ? reinterpret_cast<flat*>(data) + begin : values;
   }
   void store(char* data, int64_t stride, int64_t begin, int64_t width) const {
-    if (stride != int64_t(sizeof(stored))) {
+    char* first = data + begin * stride;
+    if constexpr (!is_flat<scalar_t, T>) {
+      convert(values, reinterpret_cast<stored*>(first), stride, width);
+    } else if (stride != int64_t(sizeof(stored))) {
       for (int64_t i = 0; i < width; i++) {
-        *reinterpret_cast<stored*>(data + (begin + i) * stride) = values[i];
+        *reinterpret_cast<stored*>(first + i * stride) = values[i];
       }
-    } else if constexpr (!is_flat<scalar_t, T>) {
-      convert(values, reinterpret_cast<stored*>(data) + begin, width);
     }
   }
 };
@@ -223,18 +232,15 @@ template <typename scalar_t, typename F, size_t... I>
 inline void loop_1d(char* const* data, const int64_t* strides, int64_t n, const F& op, std::index_sequence<I...> seq) {
   using traits = function_traits<F>;
   using R = typename traits::result_type;
-  const bool dense_output = strides[0] == int64_t(sizeof(stored_type<scalar_t, R>));
-  const bool dense[] = {true, strides[I + 1] == int64_t(sizeof(stored_type<scalar_t, arg_type<traits, I>>))...};
-  // Gathering one operand is cheaper than an exponential without vector instructions; two cost more than their sum.
-  const bool gathers = traits::arity == 1;
   if constexpr (all_flat<scalar_t, F>(seq)) {
-    if (dense_output && (true && ... && dense[I + 1])) {
+    if (strides[0] == int64_t(sizeof(stored_type<scalar_t, R>)) &&
+        (true && ... && (strides[I + 1] == int64_t(sizeof(stored_type<scalar_t, arg_type<traits, I>>))))) {
       vectorized_loop(reinterpret_cast<stored_type<scalar_t, R>*>(data[0]),
                       reinterpret_cast<const stored_type<scalar_t, arg_type<traits, I>>*>(data[I + 1])..., n, op);
       return;
     }
   }
-  if (dense_output && n >= kShortRow && (gathers || (true && ... && (dense[I + 1] || strides[I + 1] == 0)))) {
+  if (n >= kShortRow) {
     blocked_loop<scalar_t>(data, strides, n, op, seq);
   } else {
     basic_loop<scalar_t>(data, strides, n, op, seq);

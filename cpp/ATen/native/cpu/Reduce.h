@@ -131,26 +131,16 @@ typename Ops::acc_t reduce_dense(const in_t* data, int64_t n, Ops ops) {
   return n < kShortRow ? reduce_lanes<kFew>(data, n, ops) : reduce_lanes<kMany>(data, n, ops);
 }
 
-// Halves, made floats first, a piece at a time. Those that lie apart are brought together before: the processor has an
-// instruction to convert many neighbours.
+// Halves, made floats first, a piece at a time.
 constexpr int64_t kHalvesPiece = 2048;
 
 template <typename Ops>
 typename Ops::acc_t reduce_halves(const char* data, int64_t stride, int64_t n, const Ops& ops) {
   alignas(64) float piece[kHalvesPiece];
-  c10::Half gathered[kHalvesPiece];
   auto acc = ops.identity();
   for (int64_t begin = 0; begin < n; begin += kHalvesPiece) {
     const int64_t width = std::min(kHalvesPiece, n - begin);
-    const char* first = data + begin * stride;
-    if (stride == int64_t(sizeof(c10::Half))) {
-      convert(reinterpret_cast<const c10::Half*>(first), piece, width);
-    } else {
-      for (int64_t i = 0; i < width; i++) {
-        gathered[i] = *reinterpret_cast<const c10::Half*>(first + i * stride);
-      }
-      convert(gathered, piece, width);
-    }
+    convert(reinterpret_cast<const c10::Half*>(data + begin * stride), stride, piece, width);
     acc = ops.combine(acc, reduce_dense(piece, width, ops));
   }
   return acc;

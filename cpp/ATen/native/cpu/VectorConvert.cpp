@@ -102,6 +102,34 @@ void convert(const Half* in, float* out, int64_t n) {
 void convert(const float* in, Half* out, int64_t n) {
   half_conversion().from_float(in, out, n);
 }
+void convert(const Half* in, int64_t stride, float* out, int64_t n) {
+  if (stride == int64_t(sizeof(Half))) {
+    return convert(in, out, n);
+  }
+  Half neighbours[kBlockWidth];
+  for (int64_t begin = 0; begin < n; begin += kBlockWidth) {
+    const int64_t width = std::min(kBlockWidth, n - begin);
+    const char* first = reinterpret_cast<const char*>(in) + begin * stride;
+    for (int64_t i = 0; i < width; i++) {
+      neighbours[i] = *reinterpret_cast<const Half*>(first + i * stride);
+    }
+    convert(neighbours, out + begin, width);
+  }
+}
+void convert(const float* in, Half* out, int64_t stride, int64_t n) {
+  if (stride == int64_t(sizeof(Half))) {
+    return convert(in, out, n);
+  }
+  Half neighbours[kBlockWidth];
+  for (int64_t begin = 0; begin < n; begin += kBlockWidth) {
+    const int64_t width = std::min(kBlockWidth, n - begin);
+    char* first = reinterpret_cast<char*>(out) + begin * stride;
+    convert(in + begin, neighbours, width);
+    for (int64_t i = 0; i < width; i++) {
+      *reinterpret_cast<Half*>(first + i * stride) = neighbours[i];
+    }
+  }
+}
 void convert(const BFloat16* in, float* out, int64_t n) {
   convert_each(in, out, n);
 }

@@ -6,6 +6,7 @@
 #include <c10/util/BFloat16.h>
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace reftorch::at::native {
@@ -15,6 +16,21 @@ void convert(const c10::Half* in, float* out, int64_t n);
 void convert(const float* in, c10::Half* out, int64_t n);
 void convert(const c10::BFloat16* in, float* out, int64_t n);
 void convert(const float* in, c10::BFloat16* out, int64_t n);
+
+// Of halves that lie `stride` bytes apart: brought side by side first, for the instructions convert neighbours.
+void convert(const c10::Half* in, int64_t stride, float* out, int64_t n);
+void convert(const float* in, c10::Half* out, int64_t stride, int64_t n);
+
+// n elements as a kernel computes with them: where they lie, or, of 16-bit floats, as floats in `room`.
+template <typename T, typename opmath_t>
+const opmath_t* widened(const T* in, int64_t n, opmath_t* room) {
+  if constexpr (std::is_same_v<T, opmath_t>) {
+    return in;
+  } else {
+    convert(in, room, n);
+    return room;
+  }
+}
 
 // The ladder of halves, the naive rung first, as far as this processor climbs it; convert takes the last one, or in
 // the Debug build the first.

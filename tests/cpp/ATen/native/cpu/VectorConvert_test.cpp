@@ -111,3 +111,24 @@ TEST_CASE("convert is one of the rungs") {
   CHECK(floats == std::vector<float>(20, float(Half(0.1f))));
   CHECK(back[19].x == halves[19].x);
 }
+
+TEST_CASE("halves that lie apart are converted as neighbours are") {
+  for (int64_t n : {0, 1, 17, 511, 512, 513, 1100}) {
+    for (int64_t step : {1, 3}) {
+      std::vector<float> floats(n), back(n);
+      for (int64_t i = 0; i < n; i++) {
+        floats[i] = float(i) / 3.f;
+      }
+      std::vector<Half> halves(n * step, Half(-1.f));
+      const int64_t stride = step * int64_t(sizeof(Half));
+      convert(floats.data(), halves.data(), stride, n);
+      convert(halves.data(), stride, back.data(), n);
+      for (int64_t i = 0; i < n * step; i++) {
+        CHECK(float(halves[i]) == (i % step == 0 ? float(Half(floats[i / step])) : -1.f));
+      }
+      for (int64_t i = 0; i < n; i++) {
+        CHECK(back[i] == float(Half(floats[i])));
+      }
+    }
+  }
+}
