@@ -36,12 +36,10 @@ VECTOR_MATH TwoParts log2_in_two_parts(double x) {
   return {high, of_m_low - ((high - parts.e) - of_m)};
 }
 
-// 2^(b log2 a) for positive finite a. Past kLargestExponent every power but those of 1 is zero or infinity.
-VECTOR_MATH double pow_of_size(double a, double exponent) {
-  constexpr double kLargestExponent = 18446744073709551616., kLargestPower = 1100.;
+// 2^(b log2 a) for positive finite a and finite b. Past kLargestPower it is zero or infinity.
+VECTOR_MATH double pow_of_size(double a, double b) {
+  constexpr double kLargestPower = 1100.;
   constexpr double kLn2High = 6.93147182464599609375e-01, kLn2Low = -1.90465429995776804525e-09; // half the digits
-  const double b =
-      exponent > kLargestExponent ? kLargestExponent : (exponent < -kLargestExponent ? -kLargestExponent : exponent);
   const TwoParts log2 = log2_in_two_parts(a);
   const double b_high = upper_half(b);
   const double high = b_high * log2.high, low = (b - b_high) * log2.high + b * log2.low, sum = high + low;
@@ -74,9 +72,9 @@ VECTOR_MATH T pow_with_sign(T a, T b, T size) {
 VECTOR_MATH double vec_pow(double a, double b) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const double size = std::fabs(a), power = pow_of_size(size, b);
-  const double of_an_end = (size == 0.) == (b > 0.) ? 0. : kInf; // of zero or infinity
-  const double result = int(size == 0.) | int(size == kInf) ? of_an_end : power;
-  return pow_with_sign(a, b, int(a != a) | int(b != b) ? a + b : result);
+  const int at_an_end = int(size == 0.) | int(size == kInf) | int(std::fabs(b) == kInf);
+  const double end = int(size > 1.) ^ int(b > 0.) ? 0. : kInf;
+  return pow_with_sign(a, b, int(a != a) | int(b != b) ? a + b : at_an_end ? end : power);
 }
 
 // --- the error function ----------------------------------------------------------------------------------------------
