@@ -38,3 +38,21 @@ def test_float_is_as_exact_as_double(n: int) -> None:
     x = reftorch.randn(3, n) + 1000
     fast, exact = (reftorch.layer_norm(t, (n,)).double().numpy() for t in (x, x.double()))
     np.testing.assert_allclose(fast, exact, atol=5e-4 if n > 1 else 0)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (7, 64), (140, 300)])
+def test_16_bit_floats_go_through_the_arithmetic_of_floats(shape: tuple[int, int], dtype: str) -> None:
+    """The result is rounded once; for the slopes mean and rstd are of 16 bits, too."""
+    reftorch.manual_seed(sum(shape))
+    narrow = [reftorch.randn(*size).to(getattr(reftorch, dtype)) for size in (shape, shape[1:], shape[1:], shape)]
+    results = []
+    for values in (narrow, [x.float() for x in narrow]):
+        x, weight, bias, grad = (v.clone().requires_grad_() for v in values)
+        y = reftorch.layer_norm(x, shape[1:], weight, bias)
+        results.append([y, *reftorch.autograd.grad(y, (x, weight, bias), grad)])
+    for i, (got, want) in enumerate(zip(*results, strict=True)):
+        assert got.dtype == getattr(reftorch, dtype)
+        exact = want.detach().to(got.dtype).float().numpy()
+        allowed = 0 if i == 0 else 4 * reftorch.finfo(got.dtype).eps * np.abs(exact).max()
+        np.testing.assert_allclose(got.detach().float().numpy(), exact, rtol=0, atol=allowed)

@@ -68,10 +68,10 @@ void layer_norm_backward_rows_naive(scalar_t* dx, opmath_t* dgamma, opmath_t* db
   }
 }
 
-// Each row in three passes, of which the last two find it in the cache. What the first mean has lost to rounding is in
-// the distances' own mean, which should be 0.
-template <typename scalar_t, typename opmath_t>
-TARGET_CLONES static void layer_norm_rows(scalar_t* y, opmath_t* mean, opmath_t* rstd, const scalar_t* x,
+// y may be x. Each row in three passes, of which the last two find it in the cache. What the first mean has lost to
+// rounding is in the distances' own mean, which should be 0.
+template <typename opmath_t>
+TARGET_CLONES static void layer_norm_rows(opmath_t* y, opmath_t* mean, opmath_t* rstd, const opmath_t* x,
                                           const opmath_t* gamma, const opmath_t* beta, int64_t M, int64_t N,
                                           opmath_t eps) {
   for (int64_t i = 0; i < M; i++, x += N, y += N) {
@@ -81,7 +81,7 @@ TARGET_CLONES static void layer_norm_rows(scalar_t* y, opmath_t* mean, opmath_t*
       opmath_t part = 0;
 #pragma omp simd reduction(+ : part)
       for (int64_t j = begin; j < end; j++) {
-        part += opmath_t(x[j]);
+        part += x[j];
       }
       sum += part;
     }
@@ -91,7 +91,7 @@ TARGET_CLONES static void layer_norm_rows(scalar_t* y, opmath_t* mean, opmath_t*
       opmath_t part = 0, square = 0;
 #pragma omp simd reduction(+ : part, square)
       for (int64_t j = begin; j < end; j++) {
-        const opmath_t distance = opmath_t(x[j]) - near_center;
+        const opmath_t distance = x[j] - near_center;
         part += distance;
         square += distance * distance;
       }
@@ -106,19 +106,19 @@ TARGET_CLONES static void layer_norm_rows(scalar_t* y, opmath_t* mean, opmath_t*
     if (gamma != nullptr && beta != nullptr) { // the usual case, without a question in the loop
 #pragma omp simd
       for (int64_t j = 0; j < N; j++) {
-        y[j] = (opmath_t(x[j]) - center) * scale * gamma[j] + beta[j];
+        y[j] = (x[j] - center) * scale * gamma[j] + beta[j];
       }
     } else {
       for (int64_t j = 0; j < N; j++) {
-        const opmath_t normal = (opmath_t(x[j]) - center) * scale;
+        const opmath_t normal = (x[j] - center) * scale;
         y[j] = normal * (gamma != nullptr ? gamma[j] : opmath_t(1)) + (beta != nullptr ? beta[j] : opmath_t(0));
       }
     }
   }
 }
 
-template <typename scalar_t, typename opmath_t>
-TARGET_CLONES static void layer_norm_backward_rows(scalar_t* dx, const scalar_t* dy, const scalar_t* x,
+template <typename opmath_t>
+TARGET_CLONES static void layer_norm_backward_rows(opmath_t* dx, const opmath_t* dy, const opmath_t* x,
                                                    const opmath_t* mean, const opmath_t* rstd, const opmath_t* gamma,
                                                    int64_t M, int64_t N) {
   for (int64_t i = 0; i < M; i++, x += N, dy += N, dx += N) {
@@ -129,9 +129,9 @@ TARGET_CLONES static void layer_norm_backward_rows(scalar_t* dx, const scalar_t*
       opmath_t part = 0, product = 0;
 #pragma omp simd reduction(+ : part, product)
       for (int64_t j = begin; j < end; j++) {
-        const opmath_t a = gamma != nullptr ? opmath_t(dy[j]) * gamma[j] : opmath_t(dy[j]);
+        const opmath_t a = gamma != nullptr ? dy[j] * gamma[j] : dy[j];
         part += a;
-        product += a * ((opmath_t(x[j]) - center) * scale);
+        product += a * ((x[j] - center) * scale);
       }
       sum += part;
       products += product;
@@ -139,8 +139,8 @@ TARGET_CLONES static void layer_norm_backward_rows(scalar_t* dx, const scalar_t*
     const opmath_t mean_of_a = sum / opmath_t(N), mean_of_products = products / opmath_t(N);
 #pragma omp simd
     for (int64_t j = 0; j < N; j++) {
-      const opmath_t a = gamma != nullptr ? opmath_t(dy[j]) * gamma[j] : opmath_t(dy[j]);
-      dx[j] = scale * (a - mean_of_a - (opmath_t(x[j]) - center) * scale * mean_of_products);
+      const opmath_t a = gamma != nullptr ? dy[j] * gamma[j] : dy[j];
+      dx[j] = scale * (a - mean_of_a - (x[j] - center) * scale * mean_of_products);
     }
   }
 }
@@ -151,16 +151,17 @@ TARGET_CLONES static void layer_norm_backward_columns(opmath_t* dgamma, opmath_t
                                                       const scalar_t* x, const opmath_t* mean, const opmath_t* rstd,
                                                       int64_t M, int64_t N, int64_t first, int64_t width) {
   constexpr int64_t kRows = 128; // are summed before they meet the large sums
-  opmath_t weights[kStrip] = {}, biases[kStrip] = {};
+  opmath_t weights[kStrip] = {}, biases[kStrip] = {}, row_room[kStrip], grad_room[kStrip];
   for (int64_t begin = 0; begin < M; begin += kRows) {
     opmath_t weight[kStrip] = {}, bias[kStrip] = {};
     for (int64_t i = begin; i < std::min(begin + kRows, M); i++) {
-      const scalar_t *row = x + i * N + first, *grad = dy + i * N + first;
+      const opmath_t* row = widened(x + i * N + first, width, row_room);
+      const opmath_t* grad = widened(dy + i * N + first, width, grad_room);
       const opmath_t center = mean[i], scale = rstd[i];
 #pragma omp simd
       for (int64_t j = 0; j < width; j++) {
-        weight[j] += opmath_t(grad[j]) * ((opmath_t(row[j]) - center) * scale);
-        bias[j] += opmath_t(grad[j]);
+        weight[j] += grad[j] * ((row[j] - center) * scale);
+        bias[j] += grad[j];
       }
     }
     for (int64_t j = 0; j < width; j++) {

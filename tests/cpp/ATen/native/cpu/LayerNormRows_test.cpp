@@ -45,7 +45,7 @@ TEST_CASE("the rungs of layer_norm agree") {
     for (bool affine : {true, false}) {
       Floats y(M * N), mean(M), rstd(M), naive_y(M * N), naive_mean(M), naive_rstd(M);
       const float *g = affine ? gamma.data() : nullptr, *b = affine ? beta.data() : nullptr;
-      layer_norm_rows<float, float>(y.data(), mean.data(), rstd.data(), x.data(), g, b, M, N, 0.1f);
+      layer_norm_rows<float>(y.data(), mean.data(), rstd.data(), x.data(), g, b, M, N, 0.1f);
       layer_norm_rows_naive<float, float>(naive_y.data(), naive_mean.data(), naive_rstd.data(), x.data(), g, b, M, N,
                                           0.1);
       check_close(y, naive_y, 1e-4);
@@ -64,7 +64,7 @@ TEST_CASE("the rungs of layer_norm's backward agree") {
       Floats dx(M * N), dgamma(N), dbeta(N), naive_dx(M * N), naive_dgamma(N), naive_dbeta(N);
       layer_norm_backward_rows_naive<float, float>(naive_dx.data(), naive_dgamma.data(), naive_dbeta.data(), dy.data(),
                                                    x.data(), mean.data(), rstd.data(), g, M, N);
-      layer_norm_backward_rows<float, float>(dx.data(), dy.data(), x.data(), mean.data(), rstd.data(), g, M, N);
+      layer_norm_backward_rows<float>(dx.data(), dy.data(), x.data(), mean.data(), rstd.data(), g, M, N);
       for (int64_t first = 0; first < N; first += kStrip) {
         layer_norm_backward_columns<float, float>(dgamma.data(), dbeta.data(), dy.data(), x.data(), mean.data(),
                                                   rstd.data(), M, N, first, std::min(kStrip, N - first));
