@@ -239,3 +239,17 @@ def test_sums_of_small_integers_do_not_overflow(dtype: str) -> None:
     assert x.sum(0).tolist() == [300 * one] * 700 and x.sum(1).tolist() == [700 * one] * 300
     assert x[:, ::2].sum().item() == 105_000 * one and x.t().sum(0, dtype=reftorch.int64).tolist() == [700 * one] * 300
     assert x.count_nonzero().item() == 210_000
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("columns", [1, 7, 8, 128, 129, 300])
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_scans_of_columns_are_those_of_rows(name: str, columns: int, dtype: str) -> None:
+    """A line of neighbours, a few lines side by side and many: each has a loop of its own."""
+    reftorch.manual_seed(columns)
+    x = (reftorch.rand(2, 40, columns) * 3).to(getattr(reftorch, dtype))
+    scan = getattr(reftorch, name)
+    want = scan(x.transpose(1, 2).contiguous(), 2).transpose(1, 2)
+    assert scan(x, 1).equal(want)
+    if want.dtype == x.dtype:
+        assert getattr(x, f"{name}_")(1).equal(want)

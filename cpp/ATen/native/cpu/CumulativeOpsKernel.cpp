@@ -13,6 +13,8 @@
 namespace reftorch::at::native {
 namespace {
 
+constexpr int64_t kStrip = 128, kManyLines = 8;
+
 // Calls f(first element) for each line along the scanned dimension.
 template <typename F>
 void for_each_line(DimShape shape, const F& f) {
@@ -56,10 +58,43 @@ void scan_dense(scalar_t* out, const scalar_t* in, int64_t n, scan_type<scalar_t
   }
 }
 
+// The same for `width` <= kStrip neighbouring lines, row after row, whose neighbours are the next in each line.
+template <typename scalar_t, typename F>
+TARGET_CLONES static void scan_columns(scalar_t* out, const scalar_t* in, int64_t n, int64_t step, int64_t width,
+                                       F join) {
+  using opmath_t = opmath_type<scalar_t>;
+  scan_type<scalar_t> acc[kStrip];
+  opmath_t room[kStrip], results[kStrip];
+  std::copy_n(widened(in, width, room), width, acc);
+  std::copy_n(in, width, out);
+  for (int64_t i = 1; i < n; i++) {
+    const opmath_t* row = widened(in + i * step, width, room);
+    for (int64_t c = 0; c < width; c++) {
+      acc[c] = join(acc[c], scan_type<scalar_t>(row[c]));
+      results[c] = opmath_t(acc[c]);
+    }
+    if constexpr (std::is_same_v<scalar_t, opmath_t>) {
+      std::copy_n(results, width, out + i * step);
+    } else {
+      convert(results, out + i * step, width);
+    }
+  }
+}
+
 template <typename scalar_t, typename F>
 void scan(const Tensor& result, const Tensor& self, DimShape shape, const F& join) {
   const scalar_t* in = self.data_ptr<scalar_t>();
   scalar_t* out = result.data_ptr<scalar_t>();
+  if (shape.inner >= kManyLines) {
+    const int64_t strips = (shape.inner + kStrip - 1) / kStrip;
+    parallel_for(0, shape.outer * strips, grain_of(shape.n * kStrip), [&](int64_t lo, int64_t hi) {
+      for (int64_t s = lo; s < hi; s++) {
+        const int64_t column = s % strips * kStrip, first = s / strips * shape.n * shape.inner + column;
+        scan_columns(out + first, in + first, shape.n, shape.inner, std::min(kStrip, shape.inner - column), join);
+      }
+    });
+    return;
+  }
   for_each_line(shape, [&](int64_t first) {
     out[first] = in[first];
     const auto acc = scan_type<scalar_t>(in[first]);
