@@ -167,9 +167,10 @@ void index_rows_kernel(const Tensor& written, const Tensor& read, const Tensor& 
   });
 }
 
-// On one thread: two indices may name one place.
-template <typename T, typename F>
-void index_put_impl(const TensorIterator& iter, const IndexRule& rule, const F& store) {
+// store(place, value) for each element, or store_row(places, values, n) where the index stands still along a row. On
+// one thread: two indices may name one place.
+template <typename T, typename F, typename G>
+void index_put_impl(const TensorIterator& iter, const IndexRule& rule, const F& store, const G& store_row) {
   iter.serial_for_each(
       [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
         const Offset offset(rule);
@@ -179,9 +180,7 @@ void index_put_impl(const TensorIterator& iter, const IndexRule& rule, const F& 
           const auto* from = reinterpret_cast<const T*>(read);
           if (whole_rows) {
             auto* to = reinterpret_cast<T*>(written + offset(*reinterpret_cast<const int64_t*>(index)));
-            for (int64_t i = 0; i < size0; i++) {
-              store(to[i], from[i]);
-            }
+            store_row(to, from, size0);
           } else if (scatters) {
             const Offset local = offset;
             const auto* indices = reinterpret_cast<const int64_t*>(index);
@@ -204,22 +203,38 @@ void index_put_kernel(const Tensor& written, const Tensor& read, const Tensor& i
   if (reduce == ReductionType::REPLACE) {
     dispatch_size(written.itemsize(), [&](auto element) {
       using T = decltype(element);
-      index_put_impl<T>(iter, rule, [](T& place, T value) { place = value; });
+      index_put_impl<T>(
+          iter, rule, [](T& place, T value) { place = value; },
+          [](T* places, const T* values, int64_t n) { std::copy_n(values, n, places); });
     });
     return;
   }
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(0), "index_put", [&] {
     using opmath_t = opmath_type<scalar_t>;
     auto put = [&](auto join) {
-      index_put_impl<scalar_t>(iter, rule, [join](scalar_t& place, scalar_t value) {
-        place = static_cast<scalar_t>(join(opmath_t(place), opmath_t(value)));
-      });
+      index_put_impl<scalar_t>(
+          iter, rule,
+          [join](scalar_t& place, scalar_t value) {
+            place = static_cast<scalar_t>(join(opmath_t(place), opmath_t(value)));
+          },
+          [join](scalar_t* places, const scalar_t* values, int64_t n) {
+            char* const to = reinterpret_cast<char*>(places);
+            char* const data[] = {to, to, const_cast<char*>(reinterpret_cast<const char*>(values))};
+            constexpr int64_t strides[] = {sizeof(scalar_t), sizeof(scalar_t), sizeof(scalar_t)};
+            loop_1d<scalar_t>(data, strides, n, join, std::make_index_sequence<2>());
+          });
     };
     switch (reduce) {
-      case ReductionType::PROD: return put([](opmath_t a, opmath_t b) { return a * b; });
-      case ReductionType::MAX: return put([](opmath_t a, opmath_t b) { return (b > a) | (b != b) ? b : a; });
-      case ReductionType::MIN: return put([](opmath_t a, opmath_t b) { return (b < a) | (b != b) ? b : a; });
-      default: return put([](opmath_t a, opmath_t b) { return a + b; });
+      case ReductionType::PROD:
+        return put([](opmath_t a, opmath_t b) -> opmath_t {
+          const auto product = a * b; // of bools an int
+          return static_cast<opmath_t>(product);
+        });
+      case ReductionType::MAX:
+        return put([](opmath_t a, opmath_t b) -> opmath_t { return (b > a) | (b != b) ? b : a; });
+      case ReductionType::MIN:
+        return put([](opmath_t a, opmath_t b) -> opmath_t { return (b < a) | (b != b) ? b : a; });
+      default: return put([](opmath_t a, opmath_t b) -> opmath_t { return a + b; });
     }
   });
 }
