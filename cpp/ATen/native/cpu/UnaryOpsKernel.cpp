@@ -62,7 +62,10 @@ void bitwise_not_kernel(TensorIterator& iter) {
 }
 
 void logical_not_kernel(TensorIterator& iter) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.input_dtype(), "logical_not_cpu", [&] {
+  if (iter.input_dtype() == kBool) {
+    return bitwise_not_kernel(iter);
+  }
+  AT_DISPATCH_ALL_NUMBERS(iter.input_dtype(), "logical_not_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
     cpu_kernel<scalar_t>(iter, [](opmath_t a) -> bool { return a == 0; });
   });
