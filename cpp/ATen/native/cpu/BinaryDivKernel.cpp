@@ -53,8 +53,8 @@ T div_floor_integer(T a, T b) {
   if (b == T(-1)) {
     return quotient; // exact, and its product with b need not fit
   }
-  const bool inexact = T(quotient * b) != a;
-  return inexact && ((a < 0) != (b < 0)) ? quotient - 1 : quotient;
+  const int inexact = T(quotient * b) != a, below_zero = (a < 0) != (b < 0); // ints: no branch to guess wrong
+  return static_cast<T>(quotient - (inexact & below_zero));
 }
 
 template <typename T>
