@@ -25,6 +25,16 @@ constexpr double kSqrtHalf = 0.70710678118654752440, kDensityAtZero = 0.39894228
 struct NormalTail {
   float power, quotient;
 };
+// e^x for x <= 0, without the subnormal numbers at the end, which are taken for zero.
+VECTOR_MATH float exp_of_negative(float x) {
+  constexpr float kMin = -87.f;
+  const float clamped = x < kMin ? kMin : x; // NaN passes through
+  const float n = (clamped * float(kLog2e) + 12582912.f) - 12582912.f;
+  const float r = (clamped - n * 0.693359375f) + n * 2.12194440e-4f; // ln 2 in two parts
+  const float power = (exp_minus_one_series(r) + 1.f) * pow2i(x == x ? static_cast<int32_t>(n) : 0);
+  return x < kMin ? 0.f : power;
+}
+
 // The quotient up to 6 by a polynomial, a minimax fit of degree 12; past that the power is less than float tells from
 // 0.
 VECTOR_MATH NormalTail normal_tail(float x) {
@@ -33,7 +43,7 @@ VECTOR_MATH NormalTail normal_tail(float x) {
       horner(t, 3.716353802474259e-08f, -1.1188021744601429e-06f, 1.5157347661443055e-05f, -0.0001236589450854808f,
              0.0006897817901785178f, -0.0028546929825097322f, 0.009366432204842567f, -0.02579215168952942f,
              0.062099799513816833f, -0.13286171853542328f, 0.24998162686824799f, -0.39894115924835205f, 0.5f);
-  return {vec_exp(-0.5f * x * x), quotient};
+  return {exp_of_negative(-0.5f * x * x), quotient};
 }
 
 VECTOR_MATH float normal_cdf(float x, const NormalTail& tail) {
