@@ -93,16 +93,22 @@ static void put_slices(const Tensor& out, int64_t dim, const Tensor& index, cons
                  index_along(at::to(index, kLong), dim, out.dim()), rule_for(out, dim, use), reduce);
 }
 
+// out = self, to be written to at `index` from `source`, neither of which may lie in it.
+static void start_writing(const Tensor& self, const Tensor& index, const Tensor& source, Tensor& out,
+                          MemoryFormat format = MemoryFormat::Contiguous) {
+  start_from(self, out, format);
+  assert_no_internal_overlap(out);
+  assert_no_overlap(out, index);
+  assert_no_overlap(out, source);
+}
+
 // out = self, then out.select(dim, index[i]) += alpha * source.select(dim, i)
 static void index_add_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                           const Scalar& alpha, Tensor& out) {
   dim = maybe_wrap_dim(dim, self.dim());
   DimVector expected;
   check_index_reduce("index_add_", self, dim, index, source, expected);
-  start_from(self, out);
-  assert_no_internal_overlap(out);
-  assert_no_overlap(out, index);
-  assert_no_overlap(out, source);
+  start_writing(self, index, source, out);
   if (source.numel() == 0 || (self.dim() > 1 && self.numel() == 0)) {
     return;
   }
@@ -125,10 +131,7 @@ static void index_reduce_out(const Tensor& self, int64_t dim, const Tensor& inde
   dim = maybe_wrap_dim(dim, self.dim());
   DimVector expected;
   check_index_reduce("index_reduce_", self, dim, index, source, expected);
-  start_from(self, out);
-  assert_no_internal_overlap(out);
-  assert_no_overlap(out, index);
-  assert_no_overlap(out, source);
+  start_writing(self, index, source, out);
   if (source.numel() == 0) {
     const int64_t size = self.dim() == 0 ? 1 : self.size(dim);
     const Tensor indices = at::to(index, kLong).contiguous();
@@ -188,10 +191,7 @@ static void index_copy_out(const Tensor& self, int64_t dim, const Tensor& index,
   const int64_t length = source.dim() == 0 ? index.numel() : source.sizes()[dim];
   TORCH_CHECK_INDEX(index.numel() == length, "index_copy_(): Number of indices (", index.numel(),
                     ") should be equal to source.size(dim) (", length, ")");
-  start_from(self, out);
-  assert_no_internal_overlap(out);
-  assert_no_overlap(out, index);
-  assert_no_overlap(out, source);
+  start_writing(self, index, source, out);
   if (source.numel() == 0) {
     return;
   }
@@ -262,10 +262,7 @@ static void put_out(const Tensor& self, const Tensor& index, const Tensor& sourc
   TORCH_CHECK_INDEX(source.numel() == index.numel(),
                     "put_(): Expected source and index to have the same number of elements, but got source.numel() = ",
                     source.numel(), ", index.numel() = ", index.numel());
-  start_from(self, out, MemoryFormat::Preserve);
-  assert_no_internal_overlap(out);
-  assert_no_overlap(out, index);
-  assert_no_overlap(out, source);
+  start_writing(self, index, source, out, MemoryFormat::Preserve);
   TORCH_CHECK_INDEX(out.numel() != 0 || index.numel() == 0, "put_(): Expected self to be non-empty");
   if (index.numel() == 0) {
     return;
