@@ -61,6 +61,7 @@ def test_every_code_cell_has_run_and_none_failed(file):
             assert cell.execution_count is not None
             errors = [output.ename for output in cell.outputs if output.output_type == "error"]
             assert not errors or "raises-exception" in cell.metadata.get("tags", [])
+            assert "ended without reaching" not in str(cell.outputs)  # a stop that the lesson is about
 
 
 @by_notebook
