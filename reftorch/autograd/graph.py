@@ -10,7 +10,7 @@ import abc
 import contextlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -140,6 +140,9 @@ def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
     Args:
         tensor: a tensor or several; those of inference mode count nothing.
 
+    Raises:
+        RuntimeError: there is something else than tensors.
+
     Example:
         >>> import reftorch as torch
         >>> x = torch.ones(2)
@@ -149,7 +152,11 @@ def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
 
     Mirrors torch/autograd/graph.py, ``increment_version``.
     """
+    if not isinstance(tensor, Iterable):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for each in (tensor,) if isinstance(tensor, _C.TensorBase) else tensor:
+        if not isinstance(each, _C.TensorBase):
+            raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
         _C._autograd._increment_version(each)
 
 

@@ -110,6 +110,34 @@ def post_accumulate_hook_of_an_inner_tensor(lib):
     a.register_post_accumulate_grad_hook(lambda p: 3)
 
 
+def post_accumulate(lib, *hooks):
+    a = lib.ones(2, requires_grad=True)
+    for hook in hooks:
+        a.register_post_accumulate_grad_hook(hook)
+    (a * 2).sum().backward()
+    return a.grad.tolist()
+
+
+def post_accumulate_hook_returns_its_leaf(lib):
+    return post_accumulate(lib, lambda p: p, lambda p: None)
+
+
+def post_accumulate_hook_returns_a_tensor(lib):
+    return post_accumulate(lib, lambda p: p.grad)
+
+
+def post_accumulate_hook_returns_a_number(lib):
+    return post_accumulate(lib, lambda p: 5)
+
+
+def version_of_a_number(lib):
+    lib.autograd.graph.increment_version(3)
+
+
+def version_of_numbers(lib):
+    lib.autograd.graph.increment_version([lib.ones(1), 3])
+
+
 def edge_of_a_constant(lib):
     lib.autograd.graph.get_gradient_edge(lib.ones(1))
 
@@ -209,6 +237,11 @@ PROGRAMS = [
     hook_changes_shape,
     hook_changes_dtype,
     post_accumulate_hook_of_an_inner_tensor,
+    post_accumulate_hook_returns_its_leaf,
+    post_accumulate_hook_returns_a_tensor,
+    post_accumulate_hook_returns_a_number,
+    version_of_a_number,
+    version_of_numbers,
     edge_of_a_constant,
     current_node,
     increment_version,

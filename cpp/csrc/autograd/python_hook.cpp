@@ -43,6 +43,11 @@ static py::object call_hook(py::handle hook, const Args&... args) {
   return py::reinterpret_steal<py::object>(result);
 }
 
+static void check_is_variable(py::handle hook, py::handle value) {
+  TORCH_CHECK_TYPE(THPVariable_Check(value.ptr()), "expected Variable, but hook returned '",
+                   Py_TYPE(value.ptr())->tp_name, "' (hook '", hook_name(hook), "')");
+}
+
 // What a hook returned instead of `before`.
 static Variable unwrap(py::handle hook, py::handle value, const Variable& before) {
   if (value.is_none()) {
@@ -50,8 +55,7 @@ static Variable unwrap(py::handle hook, py::handle value, const Variable& before
   }
   TORCH_CHECK_TYPE(before.defined(), "can't replace a None gradient with a non-None value (hook '", hook_name(hook),
                    "')");
-  TORCH_CHECK_TYPE(THPVariable_Check(value.ptr()), "expected Variable, but hook returned '",
-                   Py_TYPE(value.ptr())->tp_name, "' (hook '", hook_name(hook), "')");
+  check_is_variable(hook, value);
   const Variable& after = THPVariable_Unpack(value.ptr());
   TORCH_CHECK(after.scalar_type() == before.scalar_type(), "hook '", hook_name(hook),
               "' has changed the type of value (was ", type_string(before), " got ", type_string(after), ")");
@@ -156,10 +160,15 @@ PyFunctionTensorPostAccGradHooks::~PyFunctionTensorPostAccGradHooks() {
 
 void PyFunctionTensorPostAccGradHooks::operator()(const Variable& tensor) {
   GilAcquire gil;
+  const py::object leaf = wrap(tensor);
   for (py::handle hook : hooks_of(dict_)) {
-    const py::object result = call_hook(hook, wrap(tensor));
-    TORCH_CHECK(result.is_none(), "Tensor post accumulate grad hooks should return None. But hook '", hook_name(hook),
-                "' returned '", Py_TYPE(result.ptr())->tp_name, "'");
+    const py::object result = call_hook(hook, leaf);
+    if (result.is_none() || result.is(leaf)) {
+      continue;
+    }
+    check_is_variable(hook, result);
+    TORCH_CHECK(false, "Tensor post accumulate grad hooks should return None. But hook '", hook_name(hook),
+                "' returned a tensor");
   }
 }
 
