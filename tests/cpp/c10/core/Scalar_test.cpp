@@ -44,7 +44,7 @@ TEST_CASE("an integer past int64 keeps its value") {
   const Scalar wide(uint64_t(1) << 63);
   CHECK(wide.isUnsigned());
   CHECK(wide.isIntegral(/*includeBool=*/false));
-  CHECK(wide.type() == kUInt64);
+  CHECK((wide.type() == kUInt64)); // in two pairs, for doctest cannot print a dtype
   CHECK(wide.to<double>() == 0x1p63);
   CHECK(wide.to<bool>());
   CHECK(wide.wrapped_to<int64_t>() == std::numeric_limits<int64_t>::lowest());
