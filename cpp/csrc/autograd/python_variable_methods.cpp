@@ -18,10 +18,6 @@
 
 namespace reftorch::torch {
 
-static const at::Tensor& unpack(PyObject* self) {
-  return THPVariable_Unpack(self);
-}
-
 // ---- operators: each slot calls the op of its name
 
 // clang-format off: it lays these tables out in another way each time
@@ -185,7 +181,7 @@ static PyObject* scalar_to_python(const c10::Scalar& value) {
 
 static PyObject* item(PyObject* self, PyObject*) {
   HANDLE_TH_ERRORS
-  return scalar_to_python(unpack(self).item());
+  return scalar_to_python(THPVariable_Unpack(self).item());
   END_HANDLE_TH_ERRORS
 }
 
@@ -197,22 +193,23 @@ static int nb_bool(PyObject* self) {
     Py_DECREF(answer);
     return value;
   }
-  const int64_t numel = unpack(self).numel();
+  const int64_t numel = THPVariable_Unpack(self).numel();
   TORCH_CHECK(numel != 0, "Boolean value of Tensor with no values is ambiguous");
   TORCH_CHECK(numel == 1, "Boolean value of Tensor with more than one value is ambiguous");
-  TORCH_CHECK(!at::functorch::is_batched(unpack(self)),
+  TORCH_CHECK(!at::functorch::is_batched(THPVariable_Unpack(self)),
               "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't "
               "support that yet. Hint: torch.where chooses for each example.");
-  return unpack(self).item().toBool();
+  return THPVariable_Unpack(self).item().toBool();
   END_HANDLE_TH_ERRORS_RET(-1)
 }
 static c10::Scalar as_python_number(PyObject* self) {
-  TORCH_CHECK_VALUE(unpack(self).numel() == 1, "only one element tensors can be converted to Python scalars");
-  if (unpack(self).requires_grad()) {
+  TORCH_CHECK_VALUE(THPVariable_Unpack(self).numel() == 1,
+                    "only one element tensors can be converted to Python scalars");
+  if (THPVariable_Unpack(self).requires_grad()) {
     TORCH_WARN("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n",
                "Consider using tensor.detach() first.");
   }
-  return unpack(self).item();
+  return THPVariable_Unpack(self).item();
 }
 static PyObject* nb_float(PyObject* self) {
   HANDLE_TH_ERRORS
@@ -237,7 +234,7 @@ static PyObject* nb_index(PyObject* self) {
   if (self_has_torch_function(self)) {
     return handle_torch_function_of_self(self, "__index__", {});
   }
-  const at::Tensor& t = unpack(self);
+  const at::Tensor& t = THPVariable_Unpack(self);
   TORCH_CHECK_TYPE(c10::isIntegralType(t.scalar_type(), /*includeBool=*/true) && t.numel() == 1,
                    "only integer tensors of a single element can be converted to an index");
   return PyLong_FromLongLong(t.item().toLong());
@@ -258,8 +255,8 @@ static PyObject* size(PyObject* self, PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:size", const_cast<char**>(keywords), &dim)) {
     return nullptr;
   }
-  return dim == Py_None ? THPSize_New(unpack(self).sizes())
-                        : PyLong_FromLongLong(unpack(self).size(unpack_dim("size", dim)));
+  return dim == Py_None ? THPSize_New(THPVariable_Unpack(self).sizes())
+                        : PyLong_FromLongLong(THPVariable_Unpack(self).size(unpack_dim("size", dim)));
   END_HANDLE_TH_ERRORS
 }
 
@@ -270,7 +267,7 @@ static PyObject* stride(PyObject* self, PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:stride", const_cast<char**>(keywords), &dim)) {
     return nullptr;
   }
-  const at::Tensor& t = unpack(self);
+  const at::Tensor& t = THPVariable_Unpack(self);
   return dim == Py_None ? wrap_ivalue(at::IValue(t.strides()), at::TypeKind::IntList)
                         : PyLong_FromLongLong(t.stride(unpack_dim("stride", dim)));
   END_HANDLE_TH_ERRORS
@@ -284,45 +281,45 @@ static PyObject* is_contiguous(PyObject* self, PyObject* args, PyObject* kwargs)
                                    &format)) {
     return nullptr;
   }
-  return PyBool_FromLong(unpack(self).is_contiguous(
+  return PyBool_FromLong(THPVariable_Unpack(self).is_contiguous(
       format != nullptr ? reinterpret_cast<THPMemoryFormat*>(format)->memory_format : c10::MemoryFormat::Contiguous));
   END_HANDLE_TH_ERRORS
 }
 
 static PyObject* dim(PyObject* self, PyObject*) {
-  return PyLong_FromLongLong(unpack(self).dim());
+  return PyLong_FromLongLong(THPVariable_Unpack(self).dim());
 }
 static PyObject* numel(PyObject* self, PyObject*) {
-  return PyLong_FromLongLong(unpack(self).numel());
+  return PyLong_FromLongLong(THPVariable_Unpack(self).numel());
 }
 static PyObject* element_size(PyObject* self, PyObject*) {
-  return PyLong_FromSize_t(unpack(self).itemsize());
+  return PyLong_FromSize_t(THPVariable_Unpack(self).itemsize());
 }
 static PyObject* storage_offset(PyObject* self, PyObject*) {
-  return PyLong_FromLongLong(unpack(self).storage_offset());
+  return PyLong_FromLongLong(THPVariable_Unpack(self).storage_offset());
 }
 static PyObject* data_ptr(PyObject* self, PyObject*) {
   HANDLE_TH_ERRORS
-  return PyLong_FromVoidPtr(unpack(self).data_ptr());
+  return PyLong_FromVoidPtr(THPVariable_Unpack(self).data_ptr());
   END_HANDLE_TH_ERRORS
 }
 static PyObject* storage_data_ptr(PyObject* self, PyObject*) {
-  return PyLong_FromVoidPtr(unpack(self).storage().mutable_data());
+  return PyLong_FromVoidPtr(THPVariable_Unpack(self).storage().mutable_data());
 }
 static PyObject* storage_nbytes(PyObject* self, PyObject*) {
-  return PyLong_FromSize_t(unpack(self).storage().nbytes());
+  return PyLong_FromSize_t(THPVariable_Unpack(self).storage().nbytes());
 }
 static PyObject* storage_use_count(PyObject* self, PyObject*) {
-  return PyLong_FromSize_t(unpack(self).storage().use_count());
+  return PyLong_FromSize_t(THPVariable_Unpack(self).storage().use_count());
 }
 static PyObject* use_count(PyObject* self, PyObject*) {
-  return PyLong_FromSize_t(unpack(self).use_count());
+  return PyLong_FromSize_t(THPVariable_Unpack(self).use_count());
 }
 static PyObject* is_floating_point(PyObject* self, PyObject*) {
-  return PyBool_FromLong(unpack(self).is_floating_point());
+  return PyBool_FromLong(THPVariable_Unpack(self).is_floating_point());
 }
 static PyObject* is_signed(PyObject* self, PyObject*) {
-  return PyBool_FromLong(c10::isSignedType(unpack(self).scalar_type()));
+  return PyBool_FromLong(c10::isSignedType(THPVariable_Unpack(self).scalar_type()));
 }
 static PyObject* is_complex(PyObject*, PyObject*) {
   Py_RETURN_FALSE;
@@ -346,7 +343,8 @@ static PyObject* make_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
                    kNoSubclass);
   TORCH_CHECK_TYPE(THPVariable_Check(data), "_make_subclass: data must be a Tensor, not ", Py_TYPE(data)->tp_name);
   const DisableTorchFunction no_overrides; // the object is not whole yet
-  at::Tensor detached(unpack(data).unsafeGetTensorImpl()->shallow_copy_and_detach(/*allow_version_sharing=*/true));
+  at::Tensor detached(
+      THPVariable_Unpack(data).unsafeGetTensorImpl()->shallow_copy_and_detach(/*allow_version_sharing=*/true));
   PyObject* result = THPVariable_NewWithVar(reinterpret_cast<PyTypeObject*>(cls), std::move(detached));
   if (result != nullptr && require_grad && PyObject_SetAttrString(result, "requires_grad", Py_True) < 0) {
     Py_DECREF(result);
@@ -366,7 +364,7 @@ static PyObject* as_subclass(PyObject* self, PyObject* args, PyObject* kwargs) {
   }
   TORCH_CHECK_TYPE(PyType_Check(cls), "cls must be a type (got ", Py_TYPE(cls)->tp_name, ")");
   TORCH_CHECK_TYPE(PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls), THPVariableBaseType), kNoSubclass);
-  return THPVariable_NewWithVar(reinterpret_cast<PyTypeObject*>(cls), at::alias(unpack(self)));
+  return THPVariable_NewWithVar(reinterpret_cast<PyTypeObject*>(cls), at::alias(THPVariable_Unpack(self)));
   END_HANDLE_TH_ERRORS
 }
 
@@ -419,49 +417,51 @@ static PyMethodDef variable_methods[] = {
 // ---- properties
 
 static PyObject* get_shape(PyObject* self, void*) {
-  return THPSize_New(unpack(self).sizes());
+  return THPSize_New(THPVariable_Unpack(self).sizes());
 }
 static PyObject* get_dtype(PyObject* self, void*) {
-  return Py_NewRef(getTHPDtype(unpack(self).scalar_type()));
+  return Py_NewRef(getTHPDtype(THPVariable_Unpack(self).scalar_type()));
 }
 static PyObject* get_device(PyObject* self, void*) {
-  return THPDevice_New(unpack(self).device());
+  return THPDevice_New(THPVariable_Unpack(self).device());
 }
 static PyObject* get_layout(PyObject*, void*) {
   return Py_NewRef(getTHPLayout());
 }
 static PyObject* get_ndim(PyObject* self, void*) {
-  return PyLong_FromLongLong(unpack(self).dim());
+  return PyLong_FromLongLong(THPVariable_Unpack(self).dim());
 }
 static PyObject* get_itemsize(PyObject* self, void*) {
-  return PyLong_FromSize_t(unpack(self).itemsize());
+  return PyLong_FromSize_t(THPVariable_Unpack(self).itemsize());
 }
 static PyObject* get_nbytes(PyObject* self, void*) {
-  return PyLong_FromLongLong(unpack(self).numel() * static_cast<int64_t>(unpack(self).itemsize()));
+  return PyLong_FromLongLong(THPVariable_Unpack(self).numel() *
+                             static_cast<int64_t>(THPVariable_Unpack(self).itemsize()));
 }
 static PyObject* get_is_cuda(PyObject* self, void*) {
-  return PyBool_FromLong(unpack(self).device().is_cuda());
+  return PyBool_FromLong(THPVariable_Unpack(self).device().is_cuda());
 }
 static PyObject* get_is_cpu(PyObject* self, void*) {
-  return PyBool_FromLong(unpack(self).device().is_cpu());
+  return PyBool_FromLong(THPVariable_Unpack(self).device().is_cpu());
 }
 
 // x.data: the same storage, no history, and a version counter of its own: writing through it is invisible to autograd.
 static PyObject* get_data(PyObject* self, void*) {
   HANDLE_TH_ERRORS
-  return THPVariable_Wrap(
-      at::Tensor(unpack(self).unsafeGetTensorImpl()->shallow_copy_and_detach(/*allow_version_sharing=*/false)));
+  return THPVariable_Wrap(at::Tensor(
+      THPVariable_Unpack(self).unsafeGetTensorImpl()->shallow_copy_and_detach(/*allow_version_sharing=*/false)));
   END_HANDLE_TH_ERRORS
 }
 static int set_data(PyObject* self, PyObject* value, void*) {
   HANDLE_TH_ERRORS
   TORCH_CHECK(value != nullptr, "Deleting tensor data is not allowed. Delete tensor instead!");
   TORCH_CHECK_TYPE(THPVariable_Check(value), "Variable data has to be a tensor, but got ", Py_TYPE(value)->tp_name);
-  TORCH_CHECK(!at::functorch::is_wrapper(unpack(self)) && !at::functorch::is_wrapper(unpack(value)),
-              "data: a tensor under vmap, grad or jvp can not be set, nor be what another is set to");
-  c10::TensorImpl* impl = unpack(self).unsafeGetTensorImpl();
-  const c10::TensorImpl* source = unpack(value).unsafeGetTensorImpl();
-  TORCH_CHECK(!unpack(self).requires_grad() || c10::isFloatingType(source->data_type_),
+  TORCH_CHECK(
+      !at::functorch::is_wrapper(THPVariable_Unpack(self)) && !at::functorch::is_wrapper(THPVariable_Unpack(value)),
+      "data: a tensor under vmap, grad or jvp can not be set, nor be what another is set to");
+  c10::TensorImpl* impl = THPVariable_Unpack(self).unsafeGetTensorImpl();
+  const c10::TensorImpl* source = THPVariable_Unpack(value).unsafeGetTensorImpl();
+  TORCH_CHECK(!THPVariable_Unpack(self).requires_grad() || c10::isFloatingType(source->data_type_),
               "data set to a tensor that requires gradients must be floating point or complex dtype");
   impl->storage_ = source->storage_;
   impl->data_type_ = source->data_type_;

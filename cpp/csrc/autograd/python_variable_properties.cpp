@@ -16,17 +16,13 @@ namespace reftorch::torch {
 
 namespace impl = autograd::impl;
 
-static const at::Tensor& unpack(PyObject* self) {
-  return THPVariable_Unpack(self);
-}
-
 static PyObject* get_grad(PyObject* self, void*) {
   HANDLE_TH_ERRORS
-  const autograd::AutogradMeta* meta = impl::get_autograd_meta(unpack(self));
+  const autograd::AutogradMeta* meta = impl::get_autograd_meta(THPVariable_Unpack(self));
   if (meta != nullptr && meta->grad().defined()) {
     return THPVariable_Wrap(meta->grad());
   }
-  if (meta != nullptr && meta->retained_grad_ == nullptr && !impl::is_leaf(unpack(self))) {
+  if (meta != nullptr && meta->retained_grad_ == nullptr && !impl::is_leaf(THPVariable_Unpack(self))) {
     TORCH_WARN(
         "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
         "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
@@ -50,7 +46,7 @@ static std::string cpp_name(at::ScalarType dtype) {
 
 static int set_grad(PyObject* self, PyObject* value, void*) {
   HANDLE_TH_ERRORS
-  const at::Tensor& var = unpack(self);
+  const at::Tensor& var = THPVariable_Unpack(self);
   if (value == nullptr || value == Py_None) {
     if (autograd::AutogradMeta* meta = impl::get_autograd_meta(var)) {
       meta->mutable_grad().reset();
@@ -60,7 +56,7 @@ static int set_grad(PyObject* self, PyObject* value, void*) {
   TORCH_CHECK_TYPE(THPVariable_Check(value), "assigned grad expected to be a Tensor or None but got grad of type ",
                    Py_TYPE(value)->tp_name);
   TORCH_CHECK(self != value, "can't assign Variable as its own grad");
-  const at::Tensor& grad = unpack(value);
+  const at::Tensor& grad = THPVariable_Unpack(value);
   const at::ScalarType wanted = impl::grad_dtype(var);
   TORCH_CHECK(
       wanted == at::ScalarType::Undefined || grad.scalar_type() == wanted,
@@ -83,15 +79,15 @@ static int set_grad(PyObject* self, PyObject* value, void*) {
 
 static PyObject* get_grad_dtype(PyObject* self, void*) {
   HANDLE_TH_ERRORS
-  TORCH_CHECK(impl::is_leaf(unpack(self)), "grad_dtype can only be accessed on leaf tensors.");
-  const at::ScalarType dtype = impl::grad_dtype(unpack(self));
+  TORCH_CHECK(impl::is_leaf(THPVariable_Unpack(self)), "grad_dtype can only be accessed on leaf tensors.");
+  const at::ScalarType dtype = impl::grad_dtype(THPVariable_Unpack(self));
   return Py_NewRef(dtype == at::ScalarType::Undefined ? Py_None : getTHPDtype(dtype));
   END_HANDLE_TH_ERRORS
 }
 
 static int set_grad_dtype(PyObject* self, PyObject* value, void*) {
   HANDLE_TH_ERRORS
-  const at::Tensor& var = unpack(self);
+  const at::Tensor& var = THPVariable_Unpack(self);
   TORCH_CHECK(value != nullptr && (value == Py_None || THPDtype_Check(value)),
               "grad_dtype must be a torch.dtype or None, but got ",
               value != nullptr ? Py_TYPE(value)->tp_name : "a deletion");
@@ -112,7 +108,7 @@ static int set_grad_dtype(PyObject* self, PyObject* value, void*) {
 
 static PyObject* get_grad_fn(PyObject* self, void*) {
   HANDLE_TH_ERRORS
-  return autograd::functionToPyObject(impl::grad_fn(unpack(self)));
+  return autograd::functionToPyObject(impl::grad_fn(THPVariable_Unpack(self)));
   END_HANDLE_TH_ERRORS
 }
 
@@ -120,7 +116,7 @@ static int set_grad_fn(PyObject* self, PyObject* value, void*) {
   HANDLE_TH_ERRORS
   TORCH_CHECK(value != nullptr, "Deletion of _grad_fn not allowed. Detach tensor instead!");
   TORCH_CHECK(value == Py_None, "_grad_fn can be only set to None");
-  at::Tensor var = unpack(self);
+  at::Tensor var = THPVariable_Unpack(self);
   if (autograd::AutogradMeta* meta = impl::get_autograd_meta(var)) {
     meta->grad_fn_ = nullptr;
     meta->output_nr_ = 0;
@@ -131,16 +127,16 @@ static int set_grad_fn(PyObject* self, PyObject* value, void*) {
 
 static PyObject* get_is_leaf(PyObject* self, void*) {
   HANDLE_TH_ERRORS
-  return PyBool_FromLong(impl::is_leaf(unpack(self)));
+  return PyBool_FromLong(impl::is_leaf(THPVariable_Unpack(self)));
   END_HANDLE_TH_ERRORS
 }
 
 static PyObject* get_requires_grad(PyObject* self, void*) {
-  return PyBool_FromLong(unpack(self).requires_grad());
+  return PyBool_FromLong(THPVariable_Unpack(self).requires_grad());
 }
 
 static void change_requires_grad(PyObject* self, bool requires_grad) {
-  at::Tensor var = unpack(self);
+  at::Tensor var = THPVariable_Unpack(self);
   if (var.requires_grad() == requires_grad) {
     return;
   }
@@ -162,25 +158,25 @@ static int set_requires_grad(PyObject* self, PyObject* value, void*) {
 }
 
 static PyObject* get_output_nr(PyObject* self, void*) {
-  return PyLong_FromUnsignedLong(impl::output_nr(unpack(self)));
+  return PyLong_FromUnsignedLong(impl::output_nr(THPVariable_Unpack(self)));
 }
 
 static PyObject* get_version(PyObject* self, void*) {
   HANDLE_TH_ERRORS
-  TORCH_CHECK(!unpack(self).is_inference(), "Inference tensors do not track version counter.");
-  return PyLong_FromUnsignedLong(impl::version(unpack(self)));
+  TORCH_CHECK(!THPVariable_Unpack(self).is_inference(), "Inference tensors do not track version counter.");
+  return PyLong_FromUnsignedLong(impl::version(THPVariable_Unpack(self)));
   END_HANDLE_TH_ERRORS
 }
 
 static PyObject* get_base(PyObject* self, void*) {
   HANDLE_TH_ERRORS
-  const autograd::DifferentiableViewMeta* view = impl::get_view_autograd_meta(unpack(self));
+  const autograd::DifferentiableViewMeta* view = impl::get_view_autograd_meta(THPVariable_Unpack(self));
   return view != nullptr ? THPVariable_Wrap(view->base_) : Py_NewRef(Py_None);
   END_HANDLE_TH_ERRORS
 }
 
 static PyObject* get_retains_grad(PyObject* self, void*) {
-  return PyBool_FromLong(impl::retains_grad(unpack(self)));
+  return PyBool_FromLong(impl::retains_grad(THPVariable_Unpack(self)));
 }
 
 static PyObject* get_backward_hooks(PyObject* self, void*) {
@@ -191,7 +187,7 @@ static PyObject* get_backward_hooks(PyObject* self, void*) {
 static int set_backward_hooks(PyObject* self, PyObject* value, void*) {
   HANDLE_TH_ERRORS
   TORCH_CHECK(value != nullptr, "Deletion of _backwards_hooks not allowed!");
-  const at::Tensor& var = unpack(self);
+  const at::Tensor& var = THPVariable_Unpack(self);
   impl::clear_hooks(var);
   Py_XSETREF(reinterpret_cast<THPVariable*>(self)->backward_hooks, value == Py_None ? nullptr : Py_NewRef(value));
   if (value != Py_None) {
@@ -202,7 +198,7 @@ static int set_backward_hooks(PyObject* self, PyObject* value, void*) {
 }
 
 static PyObject* get_post_accumulate_grad_hooks(PyObject* self, void*) {
-  const autograd::AutogradMeta* meta = impl::get_autograd_meta(unpack(self));
+  const autograd::AutogradMeta* meta = impl::get_autograd_meta(THPVariable_Unpack(self));
   if (meta == nullptr || meta->post_acc_grad_hooks_ == nullptr) {
     Py_RETURN_NONE;
   }
@@ -212,7 +208,7 @@ static PyObject* get_post_accumulate_grad_hooks(PyObject* self, void*) {
 static int set_post_accumulate_grad_hooks(PyObject* self, PyObject* value, void*) {
   HANDLE_TH_ERRORS
   TORCH_CHECK(value != nullptr, "Deletion of _post_accumulate_grad_hooks not allowed!");
-  auto& hooks = impl::materialize_autograd_meta(unpack(self))->post_acc_grad_hooks_;
+  auto& hooks = impl::materialize_autograd_meta(THPVariable_Unpack(self))->post_acc_grad_hooks_;
   hooks = value == Py_None ? nullptr : std::make_unique<autograd::PyFunctionTensorPostAccGradHooks>(value);
   return 0;
   END_HANDLE_TH_ERRORS_RET(-1)
@@ -267,20 +263,20 @@ static PyObject* requires_grad_(PyObject* self, PyObject* args, PyObject* kwargs
 
 static PyObject* retain_grad(PyObject* self, PyObject*) {
   HANDLE_TH_ERRORS
-  if (unpack(self).requires_grad()) {
+  if (THPVariable_Unpack(self).requires_grad()) {
     refuse_under_transforms("retain_grad");
   }
-  impl::retain_grad(unpack(self));
+  impl::retain_grad(THPVariable_Unpack(self));
   Py_RETURN_NONE;
   END_HANDLE_TH_ERRORS
 }
 
 static PyObject* is_view(PyObject* self, PyObject*) {
-  return PyBool_FromLong(impl::is_view(unpack(self)));
+  return PyBool_FromLong(impl::is_view(THPVariable_Unpack(self)));
 }
 
 static PyObject* is_inference(PyObject* self, PyObject*) {
-  return PyBool_FromLong(unpack(self).is_inference());
+  return PyBool_FromLong(THPVariable_Unpack(self).is_inference());
 }
 
 static PyMethodDef methods[] = {
