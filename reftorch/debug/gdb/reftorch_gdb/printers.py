@@ -53,11 +53,11 @@ def array_ref(value):
 
 def scalar(value):
     tag = last_name(value["tag_"])
-    payload = value["payload_"]
+    i, d = (value["payload_"][field] for field in "id")
     if tag == "Bool":
-        return "Scalar " + values.number(bool(int(payload["i"])))
-    if tag in ("Int", "Double"):
-        return "Scalar " + values.number(int(payload["i"]) if tag == "Int" else float(payload["d"]))
+        return "Scalar " + values.number(bool(int(i)))
+    if tag in ("Int", "UInt", "Double"):
+        return "Scalar " + values.number(float(d) if tag == "Double" else int(i) + (tag == "UInt") * 2**64)
     raise values.Garbage("tag")
 
 
