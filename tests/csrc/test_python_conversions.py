@@ -108,3 +108,14 @@ def test_no_tensor_of_uint64_comes_of_wide_numbers_alone() -> None:
         reftorch.add(2**63, 2**63)
     with pytest.raises(NotImplementedError, match="uint64"):
         reftorch.where(reftorch.tensor([True]), 2**63, 2**63)
+
+
+def test_a_graph_keeps_a_wide_number_as_a_float() -> None:
+    import reftorch
+
+    x = reftorch.ones(2, requires_grad=True)
+    y = x * 2**63
+    kept = y.grad_fn._saved_other
+    assert kept.dtype is reftorch.float64 and kept.clone().item() == 2.0**63
+    y.sum().backward()
+    assert x.grad is not None and x.grad.dtype is reftorch.float32 and x.grad.tolist() == [2.0**63] * 2

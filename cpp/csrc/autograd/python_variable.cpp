@@ -48,6 +48,9 @@ PyObject* THPVariable_Wrap(at::Tensor var) {
   c10::TensorImpl* impl = var.unsafeGetTensorImpl();
   PyObject* obj = impl->pyobj_;
   if (obj == nullptr) {
+    if (var.scalar_type() == c10::kUInt64) { // a number past int64 that a graph keeps: no dtype of Python's
+      var = at::detail::wrapped_scalar_tensor(var.item().toDouble());
+    }
     return THPVariable_NewWithVar(reinterpret_cast<PyTypeObject*>(THPVariableClass), std::move(var));
   }
   if (impl->owns_pyobj_) {
