@@ -101,40 +101,12 @@ from reftorch._determinism import (
     set_float32_matmul_precision,
     use_deterministic_algorithms,
 )
-from reftorch._functional_gradient import gradient, unravel_index
-from reftorch._functional_histogram import histogram, histogramdd
-from reftorch._functional_noise import (
-    alpha_dropout,
-    alpha_dropout_,
-    dropout,
-    dropout_,
-    feature_alpha_dropout,
-    feature_alpha_dropout_,
-    feature_dropout,
-    feature_dropout_,
-    rrelu,
-    rrelu_,
-)
-from reftorch._functional_norms import cdist, frobenius_norm, norm_except_dim, nuclear_norm
-from reftorch._functional_products import chain_matmul, einsum, tensordot
-from reftorch._functional_segment import segment_reduce
-from reftorch._functional_shape import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    block_diag,
-    broadcast_shapes,
-    broadcast_tensors,
-    cartesian_prod,
-    meshgrid,
-)
 from reftorch._functorch.vmap import vmap
 from reftorch._linalg_utils import eig, lstsq, lu, matrix_rank, solve, symeig
 from reftorch._lowrank import pca_lowrank, svd_lowrank
 from reftorch._ops import ops
 from reftorch._tensor import Tensor
-from reftorch._tensor_str import get_printoptions, printoptions, set_printoptions
-from reftorch._tensor_types import (
+from reftorch._tensor.types import (
     BFloat16Tensor,
     BoolTensor,
     ByteTensor,
@@ -147,6 +119,7 @@ from reftorch._tensor_types import (
     ShortTensor,
     set_default_tensor_type,
 )
+from reftorch._tensor_str import get_printoptions, printoptions, set_printoptions
 from reftorch._torch_function import overridable
 from reftorch._type_info import finfo, iinfo
 from reftorch._utils import is_warn_always_enabled, set_warn_always, typename
@@ -172,7 +145,34 @@ from reftorch.functional import (
     unique,
     unique_consecutive,
 )
-from reftorch.nn._functional_native import (
+from reftorch.functional.gradients import gradient, unravel_index
+from reftorch.functional.histograms import histogram, histogramdd
+from reftorch.functional.noise import (
+    alpha_dropout,
+    alpha_dropout_,
+    dropout,
+    dropout_,
+    feature_alpha_dropout,
+    feature_alpha_dropout_,
+    feature_dropout,
+    feature_dropout_,
+    rrelu,
+    rrelu_,
+)
+from reftorch.functional.norms import cdist, frobenius_norm, norm_except_dim, nuclear_norm
+from reftorch.functional.products import chain_matmul, einsum, tensordot
+from reftorch.functional.segments import segment_reduce
+from reftorch.functional.shapes import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    block_diag,
+    broadcast_shapes,
+    broadcast_tensors,
+    cartesian_prod,
+    meshgrid,
+)
+from reftorch.nn.functional.native import (
     batch_norm,
     binary_cross_entropy_with_logits,
     cosine_embedding_loss,

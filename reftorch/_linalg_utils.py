@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from reftorch._tensor import Tensor
-from reftorch._tensor_linalg import removed
+from reftorch._tensor.linalg import removed
 from reftorch._torch_function import overridable
 
 

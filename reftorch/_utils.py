@@ -7,6 +7,8 @@ Leaves out: the wrapper that carries an exception between processes.
 from __future__ import annotations
 
 import copyreg
+from collections.abc import Iterable
+from types import FunctionType
 from typing import Any
 
 from reftorch import _C
@@ -64,6 +66,17 @@ def typename(obj: Any, /) -> str:
     named = obj if hasattr(obj, "__qualname__") else cls
     module = getattr(named, "__module__", None)
     return named.__qualname__ if module in (None, "", "builtins") else f"{module}.{named.__qualname__}"
+
+
+def adopt(module: str, names: Iterable[str], namespace: dict[str, Any]) -> None:
+    """Make the functions and classes ``names`` of ``namespace`` members of ``module``, whichever file defines them.
+
+    A package that collects them from several files calls this, so that error messages, pickles and traced programs use
+    PyTorch's names: ``torch.nn.functional.relu`` and not the name of the file in which ``relu`` stands.
+    """
+    for name in names:
+        if isinstance(namespace[name], FunctionType | type):
+            namespace[name].__module__ = module
 
 
 _warn_always = False

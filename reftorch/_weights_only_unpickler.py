@@ -26,7 +26,7 @@ __all__ = [
 RENAMED = {
     ("torch._utils", "_rebuild_parameter"): ("reftorch.nn.parameter", "_rebuild_parameter"),
     ("torch._utils", "_rebuild_parameter_with_state"): ("reftorch.nn.parameter", "_rebuild_parameter_with_state"),
-    ("torch._tensor", "_rebuild_from_type_v2"): ("reftorch._tensor_interchange", "_rebuild_from_type_v2"),
+    ("torch._tensor", "_rebuild_from_type_v2"): ("reftorch._tensor.interchange", "_rebuild_from_type_v2"),
 }
 
 _SAFE_TORCH = {

@@ -346,6 +346,23 @@ def test_length_and_width(path: Path) -> None:
     assert not wide, f"wider than {MAX_WIDTH} columns: lines {wide}"
 
 
+def test_a_mirrored_file_that_is_too_long_is_a_package() -> None:
+    """``functional.py`` is ``functional/`` with its families inside; no ``_functional_norms.py`` stands beside it."""
+    beside = []
+    for path in PYTHON_FILES:
+        siblings = {other.stem for other in path.parent.iterdir() if other != path}
+        owners = [owner for owner in siblings if path.stem.lstrip("_").startswith(owner.lstrip("_") + "_")]
+        has_its_own_file = any(target.endswith(f"/{path.name}") for target in PATH_IN_PYTORCH.findall(mirrors(path)))
+        if (
+            path.stem.startswith("_")
+            and owners
+            and not has_its_own_file
+            and not lies_in(module_name(path), "reftorch.debug")
+        ):
+            beside.append(f"{name_of(path)} belongs into the package {owners[0]}/")
+    assert not beside, "\n".join(beside)
+
+
 CHECKS = re.compile(r"\b(TORCH_CHECK\w*|TORCH_INTERNAL_ASSERT|throw)\b")
 LOOPS = re.compile(
     r"\b(cpu_kernel|two_rungs_kernel|unary_float_kernel|binary_float_kernel|integer_division_kernel)\b[^(;]*\("

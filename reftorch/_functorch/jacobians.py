@@ -13,7 +13,7 @@ from typing import Any
 from reftorch import _C
 from reftorch._functorch.eager_transforms import _JVP, Argnums, Function, _chosen, _jvp, _normalized, _vjp
 from reftorch._functorch.vmap import vmap
-from reftorch.autograd._functional_utils import construct_standard_basis_for
+from reftorch.autograd.functional.utils import construct_standard_basis_for
 from reftorch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 __all__ = ["hessian", "jacfwd", "jacrev"]

@@ -17,9 +17,9 @@ from reftorch._torch_function import handle_torch_function, has_torch_function, 
 from reftorch._utils import _warn_once
 from reftorch._warnings import warn
 from reftorch.autograd import _functions, derivatives, forward_ad, functional, graph, profiler, variable
-from reftorch.autograd._functional_utils import batched_pass
 from reftorch.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from reftorch.autograd.function import Function, NestedIOFunction
+from reftorch.autograd.functional.utils import batched_pass
 from reftorch.autograd.grad_mode import (
     _force_original_view_tracking,
     _unsafe_preserve_version_counter,

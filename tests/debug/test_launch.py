@@ -181,7 +181,7 @@ def test_python_attaches_to_a_running_kernel() -> None:
     dap = Dap([sys.executable, "-Xfrozen_modules=off", "-m", "debugpy.adapter"])
     try:
         assert not notebook.run(CELL, timeout=PATIENCE).error
-        path = str(ROOT / "reftorch" / "_functional_shape.py")
+        path = str(ROOT / "reftorch" / "functional" / "shapes.py")
         line = line_of(path, "def broadcast_tensors(")
         line += Path(path).read_text().split("\n")[line:].index(BROADCAST) + 1
         arguments = python_arguments("Python: attach to a Jupyter kernel", **{"command:pickProcess": notebook.pid})

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Activation.cpp
 // The nonlinearities of networks, and the backward of each (tanh and sigmoid are in UnaryOps.cpp).
-// Left out: rrelu and glu, which are Python (nn/_functional_gates.py); a kernel for prelu.
+// Left out: rrelu and glu, which are Python (nn/functional/gates.py); a kernel for prelu.
 #include <ATen/native/Activation.h>
 
 #include <ATen/Dispatch.h>

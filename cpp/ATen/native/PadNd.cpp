@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/PadNd.cpp
-// A border of one value around a tensor. Left out: the other borders, which reftorch/nn/_functional_padding.py makes by
+// A border of one value around a tensor. Left out: the other borders, which reftorch/nn/functional/padding.py makes by
 // indices.
 #include <ATen/Functions.h>
 #include <ATen/TensorUtils.h>

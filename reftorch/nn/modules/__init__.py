@@ -4,10 +4,8 @@ Mirrors: torch/nn/modules/__init__.py
 Leaves out: the families of layers that are not there yet; one file holds one family.
 """
 
-from reftorch.nn.modules import _activation_formulas, _activation_hard
-from reftorch.nn.modules._activation_formulas import *  # noqa: F403
-from reftorch.nn.modules._activation_hard import *  # noqa: F403
-from reftorch.nn.modules.activation import LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
+from reftorch.nn.modules import activation
+from reftorch.nn.modules.activation import *  # noqa: F403
 from reftorch.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from reftorch.nn.modules.container import ModuleDict, ModuleList, ParameterList, Sequential
 from reftorch.nn.modules.dropout import Dropout
@@ -29,8 +27,7 @@ from reftorch.nn.modules.normalization import LayerNorm, RMSNorm
 from reftorch.nn.modules.sparse import Embedding
 
 __all__ = [
-    *_activation_formulas.__all__,
-    *_activation_hard.__all__,
+    *activation.__all__,
     "BCELoss",
     "BCEWithLogitsLoss",
     "BatchNorm1d",
@@ -46,7 +43,6 @@ __all__ = [
     "L1Loss",
     "LayerNorm",
     "Linear",
-    "LogSoftmax",
     "MSELoss",
     "Module",
     "ModuleDict",
@@ -54,11 +50,7 @@ __all__ = [
     "NLLLoss",
     "ParameterList",
     "RMSNorm",
-    "ReLU",
     "Sequential",
-    "Sigmoid",
     "SmoothL1Loss",
-    "Softmax",
-    "Tanh",
     "Unflatten",
 ]

@@ -1,0 +1,163 @@
+"""Tensors made of what other libraries hold.
+
+Mirrors: torch/csrc/utils/tensor_new.cpp, torch/csrc/autograd/python_torch_functions_manual.cpp (range)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reftorch import _C, _utils
+from reftorch._tensor import Tensor
+from reftorch._warnings import warn
+from reftorch.utils.dlpack import from_dlpack
+
+__all__ = ["as_tensor", "asarray", "frombuffer", "range"]
+
+
+def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Return ``data`` as a tensor, sharing its memory where it can.
+
+    A tensor of the right dtype and device is returned as it is, with its history; an array of numpy keeps its memory;
+    anything else is copied.
+
+    Args:
+        data: tensor, array, number or nested sequence of numbers.
+        dtype: the dtype of the result; inferred from ``data`` by default.
+        device: the device of the result.
+
+    Example:
+        >>> import numpy as np, reftorch as torch
+        >>> array = np.zeros(3)
+        >>> torch.as_tensor(array)[0] = 1
+        >>> array
+        array([1., 0., 0.])
+
+    Mirrors torch/csrc/utils/tensor_new.cpp, ``as_tensor``.
+    """
+    if isinstance(data, Tensor):
+        result = data
+    elif type(data).__module__ == "numpy" and type(data).__name__ == "ndarray":
+        result = _C.from_numpy(data)
+    elif hasattr(data, "__dlpack__"):
+        result = from_dlpack(data)
+    else:
+        return _C.tensor(data, dtype=dtype, device=device)
+    return result.to(device=device, dtype=dtype if dtype is not None else result.dtype)
+
+
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
+) -> Tensor:
+    """Return ``obj`` as a tensor, sharing its memory where it can and may.
+
+    Args:
+        obj: tensor, array, object with the buffer protocol, number or nested sequence of numbers.
+        dtype: the dtype of the result; that of ``obj`` by default. The bytes of a buffer are read as this dtype.
+        device: the device of the result.
+        copy: True copies always, False never; None where there is no other way.
+        requires_grad: whether the result requires a gradient; as ``obj`` does by default.
+
+    Raises:
+        ValueError: ``copy`` is False and the memory cannot be shared.
+
+    Example:
+        >>> import numpy as np, reftorch as torch
+        >>> array = np.zeros(3)
+        >>> torch.asarray(array)[0] = 1
+        >>> array
+        array([1., 0., 0.])
+        >>> torch.asarray(array, dtype=torch.float32, copy=False)
+        Traceback (most recent call last):
+            ...
+        ValueError: can't alias tensor with dtype 'Double' into dtype 'Float'.
+
+    Mirrors torch/csrc/utils/tensor_new.cpp, ``asarray``.
+    """
+    source = _on_memory_of(obj, dtype)
+    if source is None:
+        if copy is False:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        return _C.tensor(obj, dtype=dtype, device=device, requires_grad=bool(requires_grad))
+    wanted = source.dtype if dtype is None else dtype
+    place = source.device if device is None else _C.device(device)
+    if requires_grad and not wanted.is_floating_point:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    if copy is False and place != source.device:
+        raise ValueError(f"can't alias tensor from device '{source.device}' to '{place}'.")
+    if copy is False and wanted != source.dtype:
+        have, want = _utils.scalar_type_name(source.dtype), _utils.scalar_type_name(wanted)
+        raise ValueError(f"can't alias tensor with dtype '{have}' into dtype '{want}'.")
+    result = source.to(device=place, dtype=wanted, copy=bool(copy))
+    if requires_grad is False and result.requires_grad:
+        return result.detach()
+    return result.requires_grad_() if requires_grad else result
+
+
+def _on_memory_of(obj: Any, dtype: Any) -> Tensor | None:
+    """``obj`` as a tensor that shares its memory; None where it has none to share."""
+    if isinstance(obj, Tensor):
+        return obj
+    if type(obj).__module__ == "numpy":
+        return _C.from_numpy(obj) if type(obj).__name__ == "ndarray" else None
+    if hasattr(obj, "__dlpack__"):
+        return from_dlpack(obj)
+    try:
+        memoryview(obj)
+    except TypeError:
+        return None
+    return frombuffer(obj, dtype=_C.get_default_dtype() if dtype is None else dtype)
+
+
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """Return a one-dimensional tensor on the memory of an object with Python's buffer protocol.
+
+    Args:
+        buffer: such as a bytearray or an array.array; it lives as long as the tensor does.
+        dtype: how its bytes are read.
+        count: how many elements; a negative number means all there are.
+        offset: how many bytes to skip.
+        requires_grad: whether the result requires a gradient.
+
+    Raises:
+        ValueError: the bytes do not suffice, or are no whole number of elements.
+
+    Example:
+        >>> import reftorch as torch
+        >>> data = bytearray(b"\\x01\\x00\\x02\\x00")
+        >>> torch.frombuffer(data, dtype=torch.int16)
+        tensor([1, 2], dtype=torch.int16)
+
+    Mirrors torch/csrc/utils/tensor_new.cpp, ``tensor_frombuffer``.
+    """
+    if requires_grad and not dtype.is_floating_point:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    result = _C._frombuffer(buffer, dtype, count, offset)
+    return result.requires_grad_() if requires_grad else result
+
+
+def range(*args: Any, **kwargs: Any) -> Tensor:
+    """Return the numbers from ``start`` to ``end``, both included, in steps of ``step``; use :func:`arange` instead.
+
+    Args:
+        args: ``start=0``, ``end`` and ``step=1``.
+        kwargs: ``dtype``, ``device``, ``requires_grad`` and ``out``.
+
+    Raises:
+        RuntimeError: ``step`` is zero or leads away from ``end``.
+
+    Example:
+        >>> import warnings, reftorch as torch
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     torch.range(1, 2, 0.5)
+        tensor([1.0000, 1.5000, 2.0000])
+
+    Mirrors aten/src/ATen/native/RangeFactories.cpp, ``range``.
+    """
+    warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
+        UserWarning,
+    )
+    return _C._VariableFunctions.range(*args, **kwargs)

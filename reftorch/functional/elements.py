@@ -1,0 +1,95 @@
+"""Which elements a tensor has, and where.
+
+Mirrors: torch/functional.py (unique, unique_consecutive),
+torch/csrc/autograd/python_torch_functions_manual.cpp (nonzero)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reftorch import _C
+from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
+
+__all__ = ["nonzero", "unique", "unique_consecutive"]
+
+
+@overridable
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
+    """Return the coordinates of the elements that are not zero, in order.
+
+    Args:
+        input: any tensor, of n dimensions.
+        out: where the coordinates go, int64.
+        as_tuple: return n vectors, one for each dimension, which together are an index of ``input``.
+
+    Returns:
+        A matrix of shape (count, n), or a tuple of n vectors.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nonzero(torch.tensor([[0, 1], [2, 0]]))
+        tensor([[0, 1],
+                [1, 0]])
+
+    Mirrors tools/autograd/templates/python_torch_functions.cpp, ``THPVariable_nonzero``.
+    """
+    if as_tuple and out is not None:
+        raise TypeError("nonzero() takes no out= together with as_tuple=True")
+    return input.nonzero(as_tuple=as_tuple) if out is None else _C._VariableFunctions.nonzero(input, out=out)
+
+
+@overridable
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """Return the distinct elements, or the distinct slices along ``dim``, in ascending order.
+
+    Args:
+        input: any tensor.
+        sorted: without it the order may be any; here it is the same.
+        return_inverse: also return which of them each element is: of the shape of ``input``, or of its size at ``dim``.
+        return_counts: also return how often each occurs.
+        dim: compare slices along this dimension instead of elements.
+
+    Returns:
+        The distinct ones, or a tuple of them, the inverse and the counts, as far as asked for.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
+        (tensor([1, 3]), tensor([1, 2]))
+
+    Mirrors torch/functional.py, ``unique``.
+    """
+    return input.unique(sorted, return_inverse, return_counts, dim)
+
+
+@overridable
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """Return ``input`` without the elements, or slices along ``dim``, that equal the one before them.
+
+    Args:
+        input: any tensor.
+        return_inverse: also return which of the results each element is.
+        return_counts: also return how long each run is.
+        dim: compare slices along this dimension instead of elements.
+
+    Returns:
+        What is left, or a tuple of it, the inverse and the counts, as far as asked for.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.unique_consecutive(torch.tensor([3, 3, 1, 3]))
+        tensor([3, 1, 3])
+
+    Mirrors torch/functional.py, ``unique_consecutive``.
+    """
+    return input.unique_consecutive(return_inverse, return_counts, dim)

@@ -1,0 +1,214 @@
+"""Functions on as many tensors as one likes: broadcasting, grids, blocks.
+
+Mirrors: torch/functional.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from reftorch import _C, _VF
+from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
+from reftorch._warnings import warn
+
+__all__ = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "block_diag",
+    "broadcast_shapes",
+    "broadcast_tensors",
+    "cartesian_prod",
+    "meshgrid",
+]
+
+
+def _one_list(tensors: tuple[Any, ...]) -> Any:
+    """``f([a, b])`` for ``f(a, b)``."""
+    return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+
+
+@overridable
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Return views of the tensors, all of the shape they broadcast to.
+
+    Args:
+        tensors: of shapes that broadcast together.
+
+    Raises:
+        RuntimeError: they do not.
+
+    Example:
+        >>> import reftorch as torch
+        >>> a, b = torch.broadcast_tensors(torch.zeros(3), torch.zeros(2, 1))
+        >>> a.shape, b.shape
+        (torch.Size([2, 3]), torch.Size([2, 3]))
+
+    Mirrors torch/functional.py, ``broadcast_tensors``.
+    """
+    return _VF.broadcast_tensors(_one_list(tensors))
+
+
+def broadcast_shapes(*shapes: Sequence[int] | int) -> Any:
+    """Return the shape that tensors of these shapes broadcast to.
+
+    Args:
+        shapes: shapes; an int is a shape of one dimension.
+
+    Raises:
+        RuntimeError: they do not broadcast.
+        ValueError: a size is negative.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.broadcast_shapes((2,), (3, 1), 1)
+        torch.Size([3, 2])
+
+    Mirrors torch/functional.py, ``broadcast_shapes``.
+    """
+    result: list[int] = []  # from the last dimension on
+    for position, given in enumerate(shapes):
+        if not isinstance(given, (int, tuple, list)):
+            raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {given}")
+        shape = (given,) if isinstance(given, int) else tuple(given)
+        for i, size in enumerate(reversed(shape)):
+            if size < 0:
+                raise ValueError("Attempting to broadcast a dimension with negative length!")
+            if i == len(result):
+                result.append(size)
+            elif size not in (1, result[i]):
+                if result[i] != 1:
+                    raise RuntimeError(
+                        f"Attempting to broadcast a dimension of length {size} at {-1 - i}! Mismatching argument at "
+                        f"index {position} had {shape}; but expected shape should be broadcastable to {result[::-1]}"
+                    )
+                result[i] = size
+    return _C.Size(result[::-1])
+
+
+@overridable
+def atleast_1d(*tensors: Any) -> Any:
+    """Return each tensor with at least one dimension: a 0-dim one as a vector of one element, others as they are.
+
+    Args:
+        tensors: one tensor, or several, or a list of them.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.atleast_1d(torch.tensor(3.0))
+        tensor([3.])
+
+    Mirrors torch/functional.py, ``atleast_1d``.
+    """
+    return _VF.atleast_1d(tensors[0] if len(tensors) == 1 else tensors)
+
+
+@overridable
+def atleast_2d(*tensors: Any) -> Any:
+    """Return each tensor with at least two dimensions: a vector becomes a row.
+
+    Args:
+        tensors: one tensor, or several, or a list of them.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.atleast_2d(torch.tensor([1.0, 2.0]))
+        tensor([[1., 2.]])
+
+    Mirrors torch/functional.py, ``atleast_2d``.
+    """
+    return _VF.atleast_2d(tensors[0] if len(tensors) == 1 else tensors)
+
+
+@overridable
+def atleast_3d(*tensors: Any) -> Any:
+    """Return each tensor with at least three dimensions: ``(n)`` becomes ``(1, n, 1)``, ``(n, m)`` ``(n, m, 1)``.
+
+    Args:
+        tensors: one tensor, or several, or a list of them.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.atleast_3d(torch.zeros(2, 4)).shape
+        torch.Size([2, 4, 1])
+
+    Mirrors torch/functional.py, ``atleast_3d``.
+    """
+    return _VF.atleast_3d(tensors[0] if len(tensors) == 1 else tensors)
+
+
+@overridable
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Return a grid for each vector: the vector along its own dimension, repeated along those of the others.
+
+    Args:
+        tensors: vectors of lengths :math:`n_1, n_2, ...`; numbers count as vectors of one element.
+        indexing: ``"ij"``: grids of shape :math:`(n_1, n_2, ...)`; ``"xy"``: the first two dimensions swapped, as in
+            plots. Without it ``"ij"`` is taken, with a warning.
+
+    Raises:
+        RuntimeError: no tensors, several dtypes, more than one dimension, another ``indexing``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> x, y = torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3, 4, 5]), indexing="ij")
+        >>> x
+        tensor([[1, 1, 1],
+                [2, 2, 2]])
+
+    Mirrors torch/functional.py, ``meshgrid``.
+    """
+    if indexing is not None:
+        return _VF.meshgrid(_one_list(tensors), indexing=indexing)
+    grids = _VF.meshgrid(_one_list(tensors))
+    warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
+    return grids
+
+
+@overridable
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """Return every tuple that takes an element from each vector, a row each, as :func:`itertools.product` does.
+
+    Args:
+        tensors: vectors of one dtype, of lengths :math:`n_1, ..., n_k`.
+
+    Returns:
+        A tensor of shape :math:`(n_1 \\cdots n_k, k)`; a single vector comes back as it is.
+
+    Raises:
+        RuntimeError: something is no vector.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([4, 5]))
+        tensor([[1, 4],
+                [1, 5],
+                [2, 4],
+                [2, 5]])
+
+    Mirrors torch/functional.py, ``cartesian_prod``.
+    """
+    return _VF.cartesian_prod(_one_list(tensors))
+
+
+@overridable
+def block_diag(*tensors: Tensor) -> Tensor:
+    """Return a matrix with the tensors as blocks along its diagonal, and zeros elsewhere.
+
+    Args:
+        tensors: matrices, vectors (which are rows) and numbers.
+
+    Raises:
+        RuntimeError: a tensor has more than two dimensions.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.block_diag(torch.ones(1, 2), torch.tensor(7.0))
+        tensor([[1., 1., 0.],
+                [0., 0., 7.]])
+
+    Mirrors torch/functional.py, ``block_diag``.
+    """
+    return _VF.block_diag(tensors)

@@ -1,0 +1,68 @@
+"""The layers as functions: they have no state, and everything comes in as an argument.
+
+Mirrors: torch/nn/functional.py
+Leaves out: convolution, pooling, and what the headers of the families name.
+
+The arithmetic is in the C++ ops; ``_C._nn`` holds those that only networks use. A function here checks its arguments,
+fills in defaults and says in its docstring what is computed. Each family of functions has a file of its own; this file
+collects them under the names by which PyTorch has them.
+
+A function can be overridden by ``__torch_function__`` where it is marked ``@overridable``. The shortest functions, such
+as ``relu``, look for an override themselves, because the wrapper would take a third of their time.
+"""
+
+from __future__ import annotations
+
+from reftorch import _utils
+from reftorch.nn.functional import (
+    activation,
+    attention,
+    classification,
+    distance,
+    dropouts,
+    gates,
+    group_norms,
+    linear_maps,
+    loss,
+    margin_loss,
+    normalization,
+    padding,
+    pair_loss,
+    softmaxes,
+    sparse,
+)
+from reftorch.nn.functional.activation import *  # noqa: F403
+from reftorch.nn.functional.attention import *  # noqa: F403
+from reftorch.nn.functional.classification import *  # noqa: F403
+from reftorch.nn.functional.distance import *  # noqa: F403
+from reftorch.nn.functional.dropouts import *  # noqa: F403
+from reftorch.nn.functional.gates import *  # noqa: F403
+from reftorch.nn.functional.group_norms import *  # noqa: F403
+from reftorch.nn.functional.linear_maps import *  # noqa: F403
+from reftorch.nn.functional.loss import *  # noqa: F403
+from reftorch.nn.functional.margin_loss import *  # noqa: F403
+from reftorch.nn.functional.normalization import *  # noqa: F403
+from reftorch.nn.functional.padding import *  # noqa: F403
+from reftorch.nn.functional.pair_loss import *  # noqa: F403
+from reftorch.nn.functional.softmaxes import *  # noqa: F403
+from reftorch.nn.functional.sparse import *  # noqa: F403
+
+__all__ = [
+    *activation.__all__,
+    *attention.__all__,
+    *classification.__all__,
+    *distance.__all__,
+    *dropouts.__all__,
+    *gates.__all__,
+    *group_norms.__all__,
+    *linear_maps.__all__,
+    *loss.__all__,
+    *margin_loss.__all__,
+    *normalization.__all__,
+    *padding.__all__,
+    *pair_loss.__all__,
+    *softmaxes.__all__,
+    *sparse.__all__,
+]
+
+_utils.adopt(__name__, __all__, globals())

@@ -1,0 +1,110 @@
+r"""Attention.
+
+Mirrors: torch/nn/functional.py (``scaled_dot_product_attention``), aten/src/ATen/native/transformers/attention.cpp
+Leaves out: ``multi_head_attention_forward``; the kernels that never hold the whole matrix of weights.
+"""
+
+from __future__ import annotations
+
+import math
+
+from reftorch import _C, _VF
+from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
+from reftorch._utils import scalar_type_name
+from reftorch.functional import noise
+
+__all__ = ["scaled_dot_product_attention"]
+
+
+def _name(tensor: Tensor) -> str:
+    return scalar_type_name(tensor.dtype).lower()
+
+
+def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, is_causal: bool) -> None:
+    if query.dtype != key.dtype or query.dtype != value.dtype:
+        raise RuntimeError(
+            "Expected query, key, and value to have the same dtype, but got "
+            f"query.dtype: {_name(query)} key.dtype: {_name(key)} and value.dtype: {_name(value)} instead."
+        )
+    if min(query.dim(), key.dim(), value.dim()) < 2:
+        raise RuntimeError(
+            "Expected query, key, and value to all be  at least 2 dimensional, but got "
+            f"query.dim: {query.dim()} key.dim: {key.dim()} and value.dim: {value.dim()} instead."
+        )
+    if attn_mask is None:
+        return
+    if is_causal:
+        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+    if attn_mask.dtype not in (_C.bool, _C.float32, query.dtype):
+        raise RuntimeError(
+            "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
+            f"attn_mask.dtype: {_name(attn_mask)} and  query.dtype: {_name(query)} instead."
+        )
+
+
+def _for_all_heads(heads: Tensor, count: int) -> Tensor:
+    """Keys or values that several heads of queries share, once for each of those."""
+    if count % heads.shape[-3] != 0:
+        raise RuntimeError("Number of heads in key and value must divide the number of heads in query")
+    return heads.repeat_interleave(count // heads.shape[-3], -3)
+
+
+@overridable
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    r"""Give each query a mean of the values, weighed by how well their keys fit it.
+
+    :math:`\mathrm{softmax}(s\, Q K^T + M)\, V`, the softmax along the keys. A query whose keys are all masked gets
+    zeros.
+
+    Args:
+        query: :math:`Q`, :math:`(*, L, E)`.
+        key: :math:`K`, :math:`(*, S, E)`.
+        value: :math:`V`, :math:`(*, S, D)`.
+        attn_mask: :math:`M`, of a shape that broadcasts to :math:`(*, L, S)`; of bools, True keeps a key.
+        dropout_p: the probability with which weights are dropped; 0 where not training.
+        is_causal: whether query :math:`i` sees the keys up to :math:`i` only.
+        scale: :math:`s`, by default :math:`1 / \sqrt{E}`.
+        enable_gqa: whether several heads of queries, the third dimension from the end, share one of keys and values.
+
+    Returns:
+        :math:`(*, L, D)`.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not fit, or there is a mask where ``is_causal``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> x = torch.eye(2).unsqueeze(0)
+        >>> torch.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True)
+        tensor([[[1.0000, 0.0000],
+                 [0.3302, 0.6698]]])
+
+    Mirrors torch/nn/functional.py, ``scaled_dot_product_attention``.
+    """
+    _check(query, key, value, attn_mask, is_causal)
+    if enable_gqa:
+        key, value = (_for_all_heads(heads, query.shape[-3]) for heads in (key, value))
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = (query * scale) @ key.transpose(-2, -1)
+    if is_causal:
+        attn_mask = _VF.ones(scores.shape[-2:], dtype=_C.bool).tril()
+    if attn_mask is None:
+        weights = scores.softmax(-1)
+    else:
+        kept = attn_mask if attn_mask.dtype == _C.bool else attn_mask != -math.inf
+        scores = scores.masked_fill(~kept, -math.inf) if attn_mask is kept else scores + attn_mask.to(scores.dtype)
+        nothing_kept = ~kept.any(-1, keepdim=True)  # softmax would make NaN of it
+        weights = scores.masked_fill(nothing_kept, 0).softmax(-1).masked_fill(nothing_kept, 0)
+    if dropout_p > 0:
+        weights = noise.dropout(weights, dropout_p, True)
+    return weights @ value

@@ -1,0 +1,160 @@
+"""Losses of a classifier: the target is a class, or a probability for each class.
+
+Mirrors: torch/nn/functional.py (nll_loss, cross_entropy)
+"""
+
+from __future__ import annotations
+
+from reftorch import _C
+from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
+from reftorch._utils import typename
+from reftorch.nn import _reduction
+from reftorch.nn.functional.loss import _legacy, _reduced
+
+__all__ = ["cross_entropy", "nll_loss"]
+
+
+@overridable
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""Negative log likelihood :math:`\ell_n = -w_{y_n} x_{n, y_n}`.
+
+    The mean is :math:`\sum_n \ell_n / \sum_n w_{y_n}`.
+
+    Args:
+        input: log-probabilities, :math:`(C)`, :math:`(N, C)` or :math:`(N, C, d_1, ...)`.
+        target: classes from 0 to C - 1, int64, :math:`()`, :math:`(N)` or :math:`(N, d_1, ...)`.
+        weight: weight of each class, :math:`(C)`; None means ones.
+        size_average, reduce: deprecated, see ``reduction``.
+        ignore_index: a target that counts neither in the sum nor in the weights.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of ``target``.
+
+    Raises:
+        IndexError: a target is outside 0 to C - 1.
+        RuntimeError, ValueError: shapes or dtypes do not fit.
+
+    Example:
+        >>> import reftorch as torch
+        >>> log_probabilities = torch.tensor([[-0.5, -1.0], [-2.0, -0.1]])
+        >>> torch.nn.functional.nll_loss(log_probabilities, torch.tensor([0, 0]))
+        tensor(1.2500)
+
+    Mirrors torch/nn/functional.py, ``nll_loss``.
+    """
+    reduction = _legacy(size_average, reduce, reduction)
+    code = _reduction.get_enum(reduction)
+    _check_batch_size(input, target)
+    if input.dim() <= 2:
+        return _C._nn.nll_loss(input, target, weight, code, ignore_index)
+    loss = _C._nn.nll_loss(*_rows_of_classes(input, target), weight, code, ignore_index)
+    return loss.reshape(target.shape) if reduction == "none" else loss
+
+
+def _check_batch_size(input: Tensor, target: Tensor) -> None:
+    if input.dim() < 1:
+        raise ValueError(f"Expected 1 or more dimensions (got {input.dim()})")
+    if input.dim() > 1 and target.shape[:1] != input.shape[:1]:
+        sizes = [tensor.shape[0] if tensor.dim() > 0 else 1 for tensor in (input, target)]
+        raise ValueError(f"Expected input batch_size ({sizes[0]}) to match target batch_size ({sizes[1]}).")
+
+
+def _rows_of_classes(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """From scores (N, C, d1, ...) and classes (N, d1, ...) to (N * d1 * ..., C) and (N * d1 * ...)."""
+    expected = (input.shape[0], *input.shape[2:])
+    if tuple(target.shape) != expected:
+        raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.shape)}")
+    n, n_classes = input.shape[:2]
+    return input.reshape(n, n_classes, -1).transpose(1, 2).reshape(-1, n_classes), target.reshape(-1)
+
+
+@overridable
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    r"""Cross entropy between scores and classes.
+
+    With a class :math:`y_n` as target, the :func:`nll_loss` of :func:`log_softmax`:
+    :math:`\ell_n = -w_{y_n} \log \big(e^{x_{n, y_n}} / \sum_c e^{x_{n, c}}\big)`.
+    With probabilities :math:`p_{n, c}` as target, :math:`\ell_n = -\sum_c w_c\, p_{n, c} \log \mathrm{softmax}(x_n)_c`,
+    and the mean divides by :math:`N`.
+
+    Args:
+        input: scores, not normalised, :math:`(C)`, :math:`(N, C)` or :math:`(N, C, d_1, ...)`.
+        target: classes from 0 to C - 1, int64, :math:`()`, :math:`(N)` or :math:`(N, d_1, ...)`; or probabilities of
+            the shape and kind of ``input``.
+        weight: weight of each class, :math:`(C)`; None means ones.
+        size_average, reduce: deprecated, see ``reduction``.
+        ignore_index: a class that counts neither in the sum nor in the weights.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+        label_smoothing: share of the target, 0.0 to 1.0, that is spread evenly over the classes.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of the classes.
+
+    Raises:
+        IndexError: a target is outside 0 to C - 1.
+        RuntimeError, ValueError: shapes, dtypes or options do not fit.
+
+    Example:
+        >>> import reftorch as torch
+        >>> scores = torch.tensor([[2.0, 0.0], [0.0, 0.0]])
+        >>> torch.nn.functional.cross_entropy(scores, torch.tensor([0, 1]))
+        tensor(0.4100)
+        >>> torch.nn.functional.cross_entropy(scores, torch.tensor([[0.5, 0.5], [0.0, 1.0]]))
+        tensor(0.9100)
+
+    Mirrors torch/nn/functional.py, ``cross_entropy``.
+    """
+    reduction = _legacy(size_average, reduce, reduction)
+    if target.shape == input.shape:
+        if target.is_floating_point() and ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
+        return _cross_entropy_of_probabilities(input, target, weight, reduction, label_smoothing)
+    code = _reduction.get_enum(reduction)
+    _check_batch_size(input, target)
+    if input.dim() <= 2:
+        return _C._nn.cross_entropy_loss(input, target, weight, code, ignore_index, label_smoothing)
+    rows, classes = _rows_of_classes(input, target)
+    loss = _C._nn.cross_entropy_loss(rows, classes, weight, code, ignore_index, label_smoothing)
+    return loss.reshape(target.shape) if reduction == "none" else loss
+
+
+def _cross_entropy_of_probabilities(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, label_smoothing: float
+) -> Tensor:
+    if not target.is_floating_point():
+        kind = typename(target).removeprefix("torch.").removesuffix("Tensor")
+        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {kind}")
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    class_dim = 0 if input.dim() == 1 else 1
+    n_classes = input.shape[class_dim]
+    if weight is not None and tuple(weight.shape) != (n_classes,):
+        raise RuntimeError(
+            "cross_entropy: weight tensor should be defined either for all classes or no classes, "
+            f"expected a shape of {[n_classes]} but got {list(weight.shape)}"
+        )
+    if label_smoothing > 0.0:
+        target = target * (1 - label_smoothing) + label_smoothing / n_classes
+    loss = input.log_softmax(class_dim) * target
+    if weight is not None:
+        loss = loss * weight.view([-1 if dim == class_dim else 1 for dim in range(input.dim())])
+    return _reduced(-loss.sum(class_dim), reduction)

@@ -1,0 +1,308 @@
+r"""Losses of classes by margins, and of numbers by the likelihood of a distribution.
+
+Mirrors: torch/nn/functional.py (``multi_margin_loss``, ``multilabel_margin_loss``, ``soft_margin_loss``,
+``poisson_nll_loss``, ``gaussian_nll_loss``, ...), aten/src/ATen/native/LossMultiMargin.cpp
+Leaves out: nothing.
+"""
+
+from __future__ import annotations
+
+import math
+
+from reftorch import _C, _VF
+from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
+from reftorch._utils import scalar_type_name
+from reftorch.nn.functional.activation import logsigmoid
+from reftorch.nn.functional.loss import _legacy, _reduced
+
+__all__ = [
+    "gaussian_nll_loss", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss",
+    "poisson_nll_loss", "soft_margin_loss",
+]  # fmt: skip
+
+
+def _check_classes(input: Tensor, target: Tensor) -> None:
+    if input.dim() not in (1, 2) or input.shape[-1] == 0:
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
+        )
+    if target.dtype != _C.int64:
+        name = scalar_type_name(target.dtype)
+        raise RuntimeError(f"expected scalar type Long but found {name}")
+
+
+@overridable
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""Loss of a choice between two: :math:`\log(1 + e^{-y x})`.
+
+    Args:
+        input: scores, of any shape.
+        target: :math:`y`, 1 or -1, of the same shape.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+
+    Raises:
+        ValueError: ``reduction`` is none of the three.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.soft_margin_loss(torch.tensor([0.0]), torch.tensor([1.0]))
+        tensor(0.6931)
+
+    Mirrors torch/nn/functional.py, ``soft_margin_loss``.
+    """
+    return _reduced((-target * input).exp().log1p(), _legacy(size_average, reduce, reduction))
+
+
+@overridable
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""Loss of scores that come too near to that of the right class.
+
+    :math:`\sum_{i \ne y} \max(0, m - x_y + x_i)^p / C`.
+
+    Args:
+        input: scores, :math:`(N, C)` or :math:`(C)`.
+        target: :math:`y`, classes from 0 to C - 1, int64, :math:`(N)`; a number for one example.
+        p: 1 or 2.
+        margin: :math:`m`.
+        weight: weight of each class, :math:`(C)`; None means ones.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of ``target``.
+
+    Raises:
+        ValueError: ``reduction`` is none of the three, or ``p`` none of the two.
+        RuntimeError: a target is no class, or shapes do not fit.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.1, 0.9]]), torch.tensor([1]))
+        tensor(0.1000)
+
+    Mirrors torch/nn/functional.py, ``multi_margin_loss``.
+    """
+    reduction = _legacy(size_average, reduce, reduction)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.dim() != 1:
+        raise ValueError("weight must be one-dimensional")
+    _check_classes(input, target)
+    rows, count = (input if input.dim() == 2 else input.unsqueeze(0)), input.shape[-1]
+    if target.numel() != rows.shape[0]:
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
+            f"size). Expected target size [{rows.shape[0]}], but got {list(target.shape)}. Input has shape "
+            f"{list(input.shape)}."
+        )
+    if weight is not None and weight.numel() != count:
+        raise RuntimeError(f"inconsistent weight size, expected {count} but got {list(weight.shape)}")
+    if not bool(((target >= 0) & (target < count)).all()):
+        raise RuntimeError("target out of range")
+    right = target.reshape(-1, 1)
+    short = (margin - rows.gather(1, right) + rows).clamp_min(0)
+    short = short if p == 1 else short * short
+    short = short if weight is None else short * weight[right]
+    return _reduced(short.scatter(1, right, 0.0).sum(1).reshape(target.shape) / count, reduction)
+
+
+@overridable
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""Loss of scores of wrong classes that come too near to those of the right ones.
+
+    :math:`\sum_{j \in Y} \sum_{i \notin Y} \max(0, 1 - x_j + x_i) / C`, where :math:`Y` are the right classes.
+
+    Args:
+        input: scores, :math:`(N, C)` or :math:`(C)`.
+        target: the right classes of each example, int64, of the same shape; -1 ends them.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of shape :math:`(N)` or :math:`()`.
+
+    Raises:
+        ValueError: ``reduction`` is none of the three.
+        RuntimeError: a target is no class, or shapes do not fit.
+
+    Example:
+        >>> import reftorch as torch
+        >>> scores, right = torch.tensor([0.1, 0.2, 0.4, 0.8]), torch.tensor([3, 0, -1, 1])
+        >>> torch.nn.functional.multilabel_margin_loss(scores, right)
+        tensor(0.8500)
+
+    Mirrors torch/nn/functional.py, ``multilabel_margin_loss``.
+    """
+    reduction = _legacy(size_average, reduce, reduction)
+    _check_classes(input, target)
+    if target.shape != input.shape:
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
+    count = input.shape[-1]
+    if not bool(((target >= -1) & (target < count)).all()):
+        raise RuntimeError("argument #2 'target' is out of range")
+    counts = (target < 0).cumsum(-1) == 0  # what stands before the first -1
+    is_right = _VF.zeros(target.shape).scatter_reduce(-1, target.clamp_min(0), counts.float(), "amax") > 0
+    of_right = input.gather(-1, target.clamp_min(0))
+    short = (1 - of_right.unsqueeze(-1) + input.unsqueeze(-2)).clamp_min(0)
+    pairs = counts.unsqueeze(-1) & ~is_right.unsqueeze(-2)
+    return _reduced((short * pairs).sum((-2, -1)) / count, reduction)
+
+
+@overridable
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""Mean over the classes of the cross entropy of each: :math:`-y_c \log \sigma(x_c) - (1 - y_c) \log \sigma(-x_c)`.
+
+    Args:
+        input: scores, :math:`(*, C)`.
+        target: :math:`y`, 0 or 1, of the same shape.
+        weight: weight of each class, :math:`(C)`; None means ones.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of shape :math:`(*)`.
+
+    Raises:
+        ValueError: ``reduction`` is none of the three.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.multilabel_soft_margin_loss(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
+        tensor(0.6931)
+
+    Mirrors torch/nn/functional.py, ``multilabel_soft_margin_loss``.
+    """
+    reduction = _legacy(size_average, reduce, reduction)
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
+    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    loss = loss if weight is None else loss * weight
+    return _reduced(loss.sum(-1) / input.shape[-1], reduction)
+
+
+@overridable
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""Negative log likelihood of counts in Poisson's distribution: :math:`\lambda - y \log \lambda`.
+
+    Args:
+        input: :math:`\log \lambda`, or :math:`\lambda`, of any shape.
+        target: counts :math:`y`, of the same shape.
+        log_input: whether ``input`` is the logarithm.
+        full: whether to add Stirling's approximation of :math:`\log y!` where :math:`y > 1`.
+        size_average, reduce: deprecated, see ``reduction``.
+        eps: added to :math:`\lambda` before its logarithm is taken.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+
+    Raises:
+        ValueError: ``reduction`` is none of the three.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.poisson_nll_loss(torch.tensor([0.0, 1.0]), torch.tensor([2.0, 1.0]), reduction="none")
+        tensor([1.0000, 1.7183])
+
+    Mirrors torch/nn/functional.py, ``poisson_nll_loss``.
+    """
+    reduction = _legacy(size_average, reduce, reduction)
+    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        log_factorial = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        loss = loss + log_factorial.masked_fill(target <= 1, 0)
+    return _reduced(loss, reduction)
+
+
+@overridable
+def gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""Negative log likelihood of numbers in normal distributions: :math:`(\log v + (x - y)^2 / v) / 2`.
+
+    Args:
+        input: means :math:`x`, of any shape.
+        target: numbers :math:`y`, of a shape that broadcasts to it.
+        var: variances :math:`v`: a number, or a tensor of the shape of ``input``, but that the last dimension may be
+            missing, or one be of size 1.
+        full: whether to add the constant :math:`\log(2 \pi) / 2`.
+        eps: the least a variance is taken for; the gradient does not know of it.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+
+    Raises:
+        ValueError: ``reduction`` is none of the three, a variance is negative, or their shape does not fit.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.gaussian_nll_loss(torch.tensor([0.0]), torch.tensor([2.0]), torch.tensor([4.0]))
+        tensor(1.1931)
+
+    Mirrors torch/nn/functional.py, ``gaussian_nll_loss``.
+    """
+    variance = _VF.full_like(input.detach(), var) if isinstance(var, float) else var
+    if bool((variance < 0).any()):
+        raise ValueError("var has negative entry/entries")
+    if variance.shape != input.shape:
+        if variance.shape == input.shape[:-1]:
+            variance = variance.unsqueeze(-1)
+        elif (
+            variance.dim() != input.dim()
+            or sum(v for v, n in zip(variance.shape, input.shape, strict=True) if v != n) != 1
+        ):
+            raise ValueError("var is of incorrect size")
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
+    # clamp would keep the gradient from what is below eps
+    variance = variance + (variance.detach().clamp_min(eps) - variance.detach())
+    loss = 0.5 * (variance.log() + (input - target) ** 2 / variance)
+    return _reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)

@@ -1,0 +1,229 @@
+"""Functions of networks as ``torch`` itself has them: no defaults where PyTorch's op has none, reductions as numbers.
+
+Mirrors: aten/src/ATen/native/native_functions.yaml (batch_norm, group_norm, embedding, kl_div, ...)
+Leaves out: ``cudnn_enabled`` means nothing; ``batch_norm`` refuses one value for a channel, as nn.functional's does.
+
+Programs call ``torch.nn.functional``; who writes an op's own name, as libraries do, finds it here. By default
+a loss is not reduced: PyTorch's signatures name the mean, but its binding takes that word for 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
+from reftorch.nn import _reduction
+from reftorch.nn import functional as F
+from reftorch.nn.functional.loss import _reduced
+
+__all__ = [
+    "batch_norm", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "embedding", "group_norm",
+    "hinge_embedding_loss", "instance_norm", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "rms_norm",
+    "triplet_margin_loss",
+]  # fmt: skip
+
+
+@overridable
+def batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    """Give each channel mean 0 and variance 1: ``torch.nn.functional.batch_norm`` with its arguments in another order.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.batch_norm(torch.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.1, 1e-5, False)
+        tensor([[-1.0000],
+                [ 1.0000]])
+    """
+    return F.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+@overridable
+def instance_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    """Give each channel of each example mean 0 and variance 1: ``torch.nn.functional.instance_norm``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.instance_norm(torch.tensor([[[1.0, 3.0]]]), None, None, None, None, True, 0.1, 1e-5, False)
+        tensor([[[-1.0000,  1.0000]]])
+    """
+    return F.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+
+
+@overridable
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Tensor:
+    """Give each group of channels mean 0 and variance 1: ``torch.nn.functional.group_norm``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.group_norm(torch.tensor([[1.0, 3.0, 10.0, 30.0]]), 2)
+        tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
+    """
+    return F.group_norm(input, num_groups, weight, bias, eps)
+
+
+@overridable
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    """Divide by the root mean square: ``torch.nn.functional.rms_norm``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.rms_norm(torch.tensor([[3.0, 4.0]]), (2,))
+        tensor([[0.8485, 1.1314]])
+    """
+    return F.rms_norm(input, normalized_shape, weight, eps)
+
+
+@overridable
+def embedding(
+    weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+) -> Tensor:
+    """Pick rows of a table: ``torch.nn.functional.embedding`` with the table first; -1 pads no row.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.embedding(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([1]))
+        tensor([[3., 4.]])
+    """
+    padding = None if padding_idx < 0 else padding_idx
+    return F.embedding(indices, weight, padding, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
+
+
+def _name(reduction: int) -> str:
+    """The reduction that a number means (at::Reduction)."""
+    for name in ("none", "mean", "sum"):
+        if _reduction.get_enum(name) == reduction:
+            return name
+    raise ValueError(f"{reduction} is not a valid value for reduction: it is 0 (none), 1 (mean) or 2 (sum)")
+
+
+@overridable
+def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
+    """How far a distribution is from its target: ``torch.nn.functional.kl_div`` with a number for the reduction.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.kl_div(torch.tensor([0.5, 0.5]).log(), torch.tensor([0.25, 0.75]), 2)
+        tensor(0.1308)
+    """
+    # Only the function of nn.functional warns of the mean.
+    return _reduced(F.kl_div(input, target, reduction="none", log_target=log_target), _name(reduction))
+
+
+@overridable
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    pos_weight: Tensor | None = None,
+    reduction: int = 0,
+) -> Tensor:
+    """Cross entropy of scores: ``torch.nn.functional.binary_cross_entropy_with_logits``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.binary_cross_entropy_with_logits(torch.tensor([0.0]), torch.tensor([1.0]))
+        tensor([0.6931])
+    """
+    return F.binary_cross_entropy_with_logits(input, target, weight, reduction=_name(reduction), pos_weight=pos_weight)
+
+
+@overridable
+def cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
+) -> Tensor:
+    """Loss of the angle between two vectors: ``torch.nn.functional.cosine_embedding_loss``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.cosine_embedding_loss(torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 1.0]]), torch.tensor([1]))
+        tensor([0.2929])
+    """
+    return F.cosine_embedding_loss(input1, input2, target, margin, reduction=_name(reduction))
+
+
+@overridable
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
+    """Loss of distances: ``torch.nn.functional.hinge_embedding_loss``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.hinge_embedding_loss(torch.tensor([0.5, 0.25]), torch.tensor([1, -1]), reduction=0)
+        tensor([0.5000, 0.7500])
+    """
+    return F.hinge_embedding_loss(input, target, margin, reduction=_name(reduction))
+
+
+@overridable
+def margin_ranking_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
+) -> Tensor:
+    """Loss of an order: ``torch.nn.functional.margin_ranking_loss``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1]))
+        tensor([2.])
+    """
+    return F.margin_ranking_loss(input1, input2, target, margin, reduction=_name(reduction))
+
+
+@overridable
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor:
+    """Negative log likelihood of counts: ``torch.nn.functional.poisson_nll_loss``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.poisson_nll_loss(torch.tensor([0.0]), torch.tensor([2.0]), True, False, 1e-8, 1)
+        tensor(1.)
+    """
+    return F.poisson_nll_loss(input, target, log_input, full, eps=eps, reduction=_name(reduction))
+
+
+@overridable
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: int = 0,
+) -> Tensor:
+    """Loss of vectors that are to be nearer to one than to another: ``torch.nn.functional.triplet_margin_loss``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.triplet_margin_loss(torch.tensor([[0.0]]), torch.tensor([[1.0]]), torch.tensor([[1.5]]))
+        tensor([0.5000])
+    """
+    return F.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=_name(reduction))

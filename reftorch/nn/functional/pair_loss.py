@@ -1,0 +1,255 @@
+r"""Losses of pairs and triples.
+
+Mirrors: torch/nn/functional.py (``cosine_embedding_loss``, ``hinge_embedding_loss``, ``margin_ranking_loss``,
+``triplet_margin_loss``), aten/src/ATen/native/Loss.cpp
+Leaves out: the same names under ``torch`` itself, whose reductions are numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from reftorch import _VF
+from reftorch._tensor import Tensor
+from reftorch._torch_function import overridable
+from reftorch.nn import _reduction
+from reftorch.nn.functional.loss import _legacy, _reduced
+
+__all__ = [
+    "cosine_embedding_loss", "hinge_embedding_loss", "margin_ranking_loss", "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
+]  # fmt: skip
+
+
+@overridable
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""A distance where the target is 1; where it is -1, what the distance lacks to a margin: :math:`\max(0, m - x)`.
+
+    Args:
+        input: distances, of any shape.
+        target: 1 for what is alike, -1 for what is not; of the same shape.
+        margin: :math:`m`.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+
+    Raises:
+        ValueError: ``reduction`` is none of the three.
+
+    Example:
+        >>> import reftorch as torch
+        >>> distances, alike = torch.tensor([0.5, 0.2, 3.0]), torch.tensor([1, -1, -1])
+        >>> torch.nn.functional.hinge_embedding_loss(distances, alike, reduction="none")
+        tensor([0.5000, 0.8000, 0.0000])
+
+    Mirrors torch/nn/functional.py, ``hinge_embedding_loss``.
+    """
+    short = _VF.where(target != 1, (margin - input).clamp_min(0), 0)
+    return _reduced(short + _VF.where(target != -1, input, 0), _legacy(size_average, reduce, reduction))
+
+
+@overridable
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""Loss of the angle between two vectors.
+
+    :math:`1 - \cos(x_1, x_2)` where the target is 1, :math:`\max(0, \cos(x_1, x_2) - m)` where it is -1.
+
+    Args:
+        input1, input2: :math:`(N, D)` or :math:`(D)`.
+        target: 1 for what is alike, -1 for what is not; :math:`(N)` or :math:`()`.
+        margin: :math:`m`.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of ``target``.
+
+    Raises:
+        ValueError: ``reduction`` is none of the three.
+        RuntimeError: the shapes do not fit.
+
+    Example:
+        >>> import reftorch as torch
+        >>> x, y = torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 1.0]])
+        >>> torch.nn.functional.cosine_embedding_loss(x, y, torch.tensor([1]))
+        tensor(0.2929)
+
+    Mirrors torch/nn/functional.py, ``cosine_embedding_loss``.
+    """
+    reduction = _legacy(size_average, reduce, reduction)
+    _reduction.get_enum(reduction)
+    dim = target.dim()
+    if dim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if input1.dim() != dim + 1:
+        raise RuntimeError(
+            f"{dim}D target tensor expects {dim + 1}D input tensors, but found inputs with sizes "
+            f"{list(input1.shape)} and {list(input2.shape)}."
+        )
+    squares = [(x * x).sum(dim) + 1e-12 for x in (input1, input2)]
+    cosine = (input1 * input2).sum(dim) / (squares[0] * squares[1]).sqrt()
+    alike = _VF.where(target == 1, 1 - cosine, 0)
+    return _reduced(alike + _VF.where(target == -1, (cosine - margin).clamp_min(0), 0), reduction)
+
+
+@overridable
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""Loss of an order: :math:`\max(0, -y (x_1 - x_2) + m)`.
+
+    Args:
+        input1, input2: scores, of any shape.
+        target: :math:`y`, 1 where the first is to be larger, -1 where the second.
+        margin: :math:`m`, by how much.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of the scores.
+
+    Raises:
+        ValueError: ``reduction`` is none of the three.
+        RuntimeError: the numbers of dimensions differ.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.functional.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1]))
+        tensor(2.)
+
+    Mirrors torch/nn/functional.py, ``margin_ranking_loss``.
+    """
+    if input1.dim() != input2.dim() or input1.dim() != target.dim():
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
+        )
+    loss = (-target * (input1 - input2) + margin).clamp_min(0)
+    return _reduced(loss, _legacy(size_average, reduce, reduction))
+
+
+def _triplet(near: Tensor, far: Tensor, far_from_near: Tensor | None, margin: float, reduction: str) -> Tensor:
+    far = far if far_from_near is None else _VF.minimum(far, far_from_near)
+    return _reduced((margin + near - far).clamp_min(0), reduction)
+
+
+def _check_triplet(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float) -> None:
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    if not anchor.dim() == positive.dim() == negative.dim():
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            f"anchor {anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D inputs"
+        )
+
+
+@overridable
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""Loss of vectors that are to be nearer to one than to another: :math:`\max(0, m + d(a, p) - d(a, n))`.
+
+    Args:
+        anchor: :math:`a`, :math:`(N, D)` or :math:`(D)`.
+        positive: :math:`p`, what is to be near, of the same shape.
+        negative: :math:`n`, what is to be far, of the same shape.
+        margin: :math:`m`, above 0.
+        p: the order of the norm by which distances are taken.
+        eps: added to differences, so that no distance is 0.
+        swap: whether :math:`d(p, n)` stands for :math:`d(a, n)` where it is smaller.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of shape :math:`(N)`.
+
+    Raises:
+        ValueError: ``reduction`` is none of the three, or ``margin`` is not positive.
+        RuntimeError: the numbers of dimensions differ.
+
+    Example:
+        >>> import reftorch as torch
+        >>> a, p, n = torch.tensor([[0.0]]), torch.tensor([[1.0]]), torch.tensor([[1.5]])
+        >>> torch.nn.functional.triplet_margin_loss(a, p, n)
+        tensor(0.5000)
+
+    Mirrors torch/nn/functional.py, ``triplet_margin_loss``.
+    """
+    reduction = _legacy(size_average, reduce, reduction)
+    _check_triplet(anchor, positive, negative, margin)
+    near, far = (_VF.pairwise_distance(anchor, other, p, eps) for other in (positive, negative))
+    return _triplet(near, far, _VF.pairwise_distance(positive, negative, p, eps) if swap else None, margin, reduction)
+
+
+@overridable
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """:func:`triplet_margin_loss` with any function for a distance.
+
+    Args:
+        anchor, positive, negative: what the function takes, of the same number of dimensions.
+        distance_function: from two tensors to a distance; ``pairwise_distance`` by default.
+        margin, swap, reduction: those of :func:`triplet_margin_loss`.
+
+    Returns:
+        A 0-dim tensor; where not reduced, one of the shape of the distances.
+
+    Raises:
+        ValueError: ``reduction`` is none of the three, or ``margin`` is not positive.
+        RuntimeError: the numbers of dimensions differ.
+
+    Example:
+        >>> import reftorch as torch
+        >>> a, p, n = torch.tensor([0.0]), torch.tensor([1.0]), torch.tensor([1.5])
+        >>> torch.nn.functional.triplet_margin_with_distance_loss(
+        ...     a, p, n, distance_function=lambda x, y: (x - y).abs()
+        ... )
+        tensor(0.5000)
+
+    Mirrors torch/nn/functional.py, ``triplet_margin_with_distance_loss``.
+    """
+    _reduction.get_enum(reduction)
+    _check_triplet(anchor, positive, negative, margin)
+    distance = _VF.pairwise_distance if distance_function is None else distance_function
+    between = distance(positive, negative) if swap else None
+    return _triplet(distance(anchor, positive), distance(anchor, negative), between, margin, reduction)

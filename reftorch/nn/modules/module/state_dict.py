@@ -1,0 +1,350 @@
+"""A module's state as a flat dict, and back.
+
+Mirrors: torch/nn/modules/module.py, ``state_dict``, ``load_state_dict`` and their hooks of ``Module``
+Leaves out: loading by swapping tensors, and parameters that are not initialized yet or have no data.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict, namedtuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from reftorch._tensor import Tensor
+from reftorch.autograd.grad_mode import no_grad
+from reftorch.nn.parameter import Parameter
+from reftorch.utils.hooks import RemovableHandle
+
+if TYPE_CHECKING:
+    from reftorch.nn.modules.module.registry import Registry
+
+__all__ = ["ModuleState"]
+
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"
+
+
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return super().__repr__()
+
+    __str__ = __repr__
+
+
+class _OldPostHook:
+    """A hook of ``_register_state_dict_hook``: what it returns takes the place of the dict."""
+
+    def __init__(self, hook: Callable) -> None:
+        self.hook = hook
+
+    def __call__(self, *args: Any) -> Any:
+        return self.hook(*args)
+
+
+class _WrappedHook:
+    """A hook that is called with its module, which it does not keep alive."""
+
+    def __init__(self, hook: Callable, module: Any) -> None:
+        self.hook = hook
+        self.module = weakref.ref(module)
+
+    def __call__(self, *args: Any) -> Any:
+        module = self.module()
+        if module is None:
+            raise RuntimeError("You are trying to call the hook of a dead Module!")
+        return self.hook(module, *args)
+
+    def __getstate__(self) -> tuple:
+        return self.hook, self.module()
+
+    def __setstate__(self, state: tuple) -> None:
+        self.hook, module = state
+        if module is None:
+            raise RuntimeError("You are trying to revive the hook of a dead Module!")
+        self.module = weakref.ref(module)
+
+
+class ModuleState:
+    """The part of ``Module`` that saves and loads its state."""
+
+    _version: int = 1
+    _parameters: Registry
+    _buffers: Registry
+    _modules: Registry
+    _non_persistent_buffers_set: set[str]
+    _state_dict_hooks: OrderedDict[int, Callable]
+    _state_dict_pre_hooks: OrderedDict[int, Callable]
+    _load_state_dict_pre_hooks: OrderedDict[int, Callable]
+    _load_state_dict_post_hooks: OrderedDict[int, Callable]
+
+    def get_extra_state(self) -> Any:
+        """Override to add state that is neither a parameter nor a buffer to the ``state_dict``.
+
+        Example:
+            >>> import reftorch as torch
+            >>> class Epoch(torch.nn.Module):
+            ...     def get_extra_state(self):
+            ...         return 3
+            >>> list(Epoch().state_dict().items())
+            [('_extra_state', 3)]
+
+        Mirrors torch/nn/modules/module.py, ``Module.get_extra_state``.
+        """
+        raise RuntimeError("Module.get_extra_state was called, but the module does not override it.")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Override to take back what ``get_extra_state`` gave.
+
+        Mirrors torch/nn/modules/module.py, ``Module.set_extra_state``.
+        """
+        raise RuntimeError("Module.set_extra_state was called, but the module does not override it.")
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Call ``hook(module, prefix, keep_vars)`` before the state of the module is collected.
+
+        Mirrors torch/nn/modules/module.py, ``Module.register_state_dict_pre_hook``.
+        """
+        return _register(self._state_dict_pre_hooks, hook)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Call ``hook(module, state_dict, prefix, local_metadata)`` once the state is collected; it edits in place.
+
+        Example:
+            >>> import reftorch as torch
+            >>> layer = torch.nn.Linear(2, 3)
+            >>> handle = layer.register_state_dict_post_hook(lambda m, state_dict, prefix, metadata: state_dict.clear())
+            >>> len(layer.state_dict())
+            0
+
+        Mirrors torch/nn/modules/module.py, ``Module.register_state_dict_post_hook``.
+        """
+        return _register(self._state_dict_hooks, hook)
+
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """As :meth:`register_state_dict_post_hook`; but what the hook returns takes the place of the dict, where the
+        module is the one whose ``state_dict`` was asked for."""
+        return _register(self._state_dict_hooks, _OldPostHook(hook))
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Call a hook before the state is loaded; it may edit the dict and the lists of problems.
+
+        Args:
+            hook: ``hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
+                error_msgs) -> None``
+
+        Mirrors torch/nn/modules/module.py, ``Module.register_load_state_dict_pre_hook``.
+        """
+        return _register(self._load_state_dict_pre_hooks, _WrappedHook(hook, self))
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., None], with_module: bool = False
+    ) -> RemovableHandle:
+        """As :meth:`register_load_state_dict_pre_hook`; without ``with_module`` the hook does not get the module."""
+        return _register(self._load_state_dict_pre_hooks, _WrappedHook(hook, self) if with_module else hook)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Call ``hook(module, incompatible_keys)`` once the state is loaded; it edits the two lists of keys in place.
+
+        Example:
+            >>> import reftorch as torch
+            >>> layer = torch.nn.Linear(2, 3)
+            >>> handle = layer.register_load_state_dict_post_hook(lambda module, keys: keys.missing_keys.clear())
+            >>> layer.load_state_dict({})
+            <All keys matched successfully>
+
+        Mirrors torch/nn/modules/module.py, ``Module.register_load_state_dict_post_hook``.
+        """
+        return _register(self._load_state_dict_post_hooks, hook)
+
+    def _persistent_state(self) -> dict[str, Tensor]:
+        state = {name: param for name, param in self._parameters.items() if param is not None}
+        for name, buffer in self._buffers.items():
+            if buffer is not None and name not in self._non_persistent_buffers_set:
+                state[name] = buffer
+        return state
+
+    def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+        """Add the module's own state, without that of its submodules; a subclass may override it."""
+        for name, tensor in self._persistent_state().items():
+            destination[prefix + name] = tensor if keep_vars else tensor.detach()
+        if type(self).get_extra_state is not ModuleState.get_extra_state:
+            destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
+
+    def state_dict(
+        self, *, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Any]:
+        """Return a dict from dotted names to parameters and persistent buffers.
+
+        The tensors share their storage with the module: a later step of the optimizer changes them too.
+
+        Args:
+            destination: dict to fill; None makes a new one.
+            prefix: put before every name.
+            keep_vars: give the parameters themselves instead of detached tensors.
+
+        Example:
+            >>> import reftorch as torch
+            >>> list(torch.nn.Linear(2, 3).state_dict())
+            ['weight', 'bias']
+
+        Mirrors torch/nn/modules/module.py, ``Module.state_dict``.
+        """
+        if destination is None:
+            destination = OrderedDict()
+            destination._metadata = OrderedDict()  # type: ignore[attr-defined]
+        local_metadata = {"version": self._version}
+        if hasattr(destination, "_metadata"):
+            destination._metadata[prefix[:-1]] = local_metadata
+
+        for hook in self._state_dict_pre_hooks.values():
+            hook(self, prefix, keep_vars)
+        self._save_to_state_dict(destination, prefix, keep_vars)
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(destination=destination, prefix=prefix + name + ".", keep_vars=keep_vars)
+        for hook in self._state_dict_hooks.values():
+            result = hook(self, destination, prefix, local_metadata)
+            if result is None:
+                continue
+            if not isinstance(hook, _OldPostHook):
+                raise RuntimeError("state_dict post-hook must return None")
+            destination = result
+        return destination
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        """Load the module's own state, without that of its submodules; a subclass may override it."""
+        for hook in self._load_state_dict_pre_hooks.values():
+            hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+
+        own_state = self._persistent_state()
+        for name, param in own_state.items():
+            key = prefix + name
+            if key not in state_dict:
+                missing_keys.extend([key] if strict else [])
+                continue
+            error = self._load_tensor(name, param, key, state_dict[key], local_metadata.get("assign_to_params_buffers"))
+            error_msgs.extend([error] if error else [])
+
+        extra_key = prefix + _EXTRA_STATE_KEY_SUFFIX
+        takes_extra = type(self).set_extra_state is not ModuleState.set_extra_state
+        if takes_extra and extra_key in state_dict:
+            self.set_extra_state(state_dict[extra_key])
+        elif strict and takes_extra:
+            missing_keys.append(extra_key)
+        elif strict and extra_key in state_dict:
+            unexpected_keys.append(extra_key)
+
+        if strict:
+            for key in state_dict:
+                if key.startswith(prefix) and key != extra_key:
+                    name, *below = key[len(prefix) :].split(".", 1)
+                    if name not in (self._modules if below else own_state):
+                        unexpected_keys.append(key)
+
+    def _load_tensor(self, name: str, param: Tensor, key: str, source: Any, assign: bool | None) -> str | None:
+        """Put one tensor in its place; returns what is wrong with it, if anything is."""
+        if not isinstance(source, Tensor):
+            return (
+                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+                f"checkpoint but received {type(source)}"
+            )
+        if param.dim() == 0 and tuple(source.shape) == (1,):
+            source = source[0]  # checkpoints from before there were 0-dim tensors
+        if source.shape != param.shape:
+            return (
+                f"size mismatch for {key}: copying a param with shape {source.shape} from checkpoint, "
+                f"the shape in current model is {param.shape}."
+            )
+        try:
+            with no_grad():
+                if not assign:
+                    param.copy_(source)
+                elif not isinstance(param, Parameter):
+                    setattr(self, name, source)
+                elif isinstance(source, Parameter):
+                    setattr(self, name, source.requires_grad_(param.requires_grad))
+                else:
+                    setattr(self, name, Parameter(source, param.requires_grad))
+        except Exception as error:
+            return (
+                f'While copying the parameter named "{key}", whose dimensions in the model are {param.size()} '
+                f"and whose dimensions in the checkpoint are {source.size()}, an exception occurred : {error.args}."
+            )
+        return None
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
+        """Copy parameters and buffers from a dict made by :meth:`state_dict`.
+
+        Args:
+            state_dict: dict from dotted names to tensors, each of its parameter's shape.
+            strict: whether the keys must be exactly those of the module's own ``state_dict``.
+            assign: make the given tensors the module's own, keeping ``requires_grad``, instead of copying their values.
+
+        Returns:
+            A named tuple of two lists, ``missing_keys`` and ``unexpected_keys``.
+
+        Raises:
+            TypeError: ``state_dict`` is not a mapping.
+            RuntimeError: a shape differs, a value is no tensor or, where strict, keys are missing or unexpected.
+
+        Example:
+            >>> import reftorch as torch
+            >>> one, other = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
+            >>> other.load_state_dict(one.state_dict())
+            <All keys matched successfully>
+
+        Mirrors torch/nn/modules/module.py, ``Module.load_state_dict``.
+        """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        missing_keys: list[str] = []
+        unexpected_keys: list[str] = []
+        error_msgs: list[str] = []
+        metadata = getattr(state_dict, "_metadata", {})
+        incompatible_keys = _IncompatibleKeys(missing_keys, unexpected_keys)
+
+        def load(module: Any, state: dict[str, Any], prefix: str = "") -> None:
+            local_metadata = dict(metadata.get(prefix[:-1], {}))
+            if assign:
+                local_metadata["assign_to_params_buffers"] = True
+            module._load_from_state_dict(state, prefix, local_metadata, True, missing_keys, unexpected_keys, error_msgs)
+            for name, child in module._modules.items():
+                if child is not None:
+                    child_prefix = prefix + name + "."
+                    load(child, {k: v for k, v in state.items() if k.startswith(child_prefix)}, child_prefix)
+            for hook in module._load_state_dict_post_hooks.values():
+                if hook(module, incompatible_keys) is not None:
+                    raise AssertionError(
+                        "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
+                        "values, if incompatible_keys need to be modified, it should be done inplace."
+                    )
+
+        load(self, OrderedDict(state_dict))
+        if strict:
+            for kind, keys in (("Unexpected", unexpected_keys), ("Missing", missing_keys)):
+                if keys:
+                    quoted = ", ".join(f'"{key}"' for key in keys)
+                    error_msgs.insert(0, f"{kind} key(s) in state_dict: {quoted}. ")
+        if error_msgs:
+            details = "\n\t".join(error_msgs)
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{details}")
+        return incompatible_keys
+
+
+def _register(hooks: OrderedDict[int, Callable], hook: Callable) -> RemovableHandle:
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    return handle

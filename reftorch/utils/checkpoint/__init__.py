@@ -1,0 +1,370 @@
+"""Less memory for more time: what a part of a program saves for backward is dropped, and computed again when needed.
+
+Two ways. The first, ``use_reentrant=True``, runs the part unrecorded inside of an autograd.Function, and records it in
+that Function's ``backward``, which then runs a backward pass of its own. The second, ``use_reentrant=False``, records
+as always, but with hooks that keep an empty holder for each saved tensor; the first holder that backward
+unpacks has the whole part run again, and the hooks of that run fill all of them: Note [Checkpoints in checkpoints].
+
+Mirrors: torch/utils/checkpoint.py
+Leaves out: selective checkpointing, which rests on dispatch modes; autocast; the random numbers of other devices.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from reftorch import _C, random
+from reftorch._warnings import warn
+from reftorch.autograd import _is_checkpoint_valid, backward
+from reftorch.autograd.function import Function
+from reftorch.autograd.grad_mode import enable_grad, no_grad
+from reftorch.autograd.graph import saved_tensors_hooks
+from reftorch.utils.checkpoint.frame import DETERMINISM_CHECKS, CheckpointError, CheckpointFrame, GraphExecGroup
+from reftorch.utils.checkpoint.log import OpLog
+
+__all__ = [
+    "CheckpointError",
+    "CheckpointFunction",
+    "GraphExecGroup",
+    "check_backward_validity",
+    "checkpoint",
+    "checkpoint_sequential",
+    "detach_variable",
+    "noop_context_fn",
+    "set_checkpoint_debug_enabled",
+    "set_checkpoint_early_stop",
+]
+
+Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
+
+
+class _Settings:
+    """What context managers set for all checkpoints under them; None leaves it to each call."""
+
+    early_stop: bool | None = None
+    debug: bool | None = None
+
+
+def _setting(name: str, value: bool | None) -> Iterator[None]:
+    former = getattr(_Settings, name)
+    setattr(_Settings, name, value)
+    try:
+        yield
+    finally:
+        setattr(_Settings, name, former)
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Say whether recomputation stops when all that is needed is there, for the checkpoints whose forward runs inside.
+
+    Args:
+        enable: it overrides the ``early_stop`` of each call.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> with set_checkpoint_early_stop(False):
+        ...     y = checkpoint(torch.exp, x, use_reentrant=False)
+        >>> y.sum().backward()
+
+    Mirrors torch/utils/checkpoint.py, ``set_checkpoint_early_stop``.
+    """
+    yield from _setting("early_stop", enable)
+
+
+@contextlib.contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+    """Say whether errors show the ops of both runs, for the checkpoints whose forward runs inside.
+
+    Args:
+        enabled: it overrides the ``debug`` of each call; None leaves it to them.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.utils.checkpoint import CheckpointError, checkpoint, set_checkpoint_debug_enabled
+        >>> steps = iter([torch.sin, torch.neg])  # not the same in the second run
+        >>> with set_checkpoint_debug_enabled(True):
+        ...     y = checkpoint(lambda x: next(steps)(x), torch.ones(2, requires_grad=True), use_reentrant=False)
+        >>> try:
+        ...     y.sum().backward()
+        ... except CheckpointError as error:
+        ...     print(next(line for line in str(error).splitlines() if "neg" in line))
+        aten::neg(float32[2])   (1 of 1 in recompute)
+
+    Mirrors torch/utils/checkpoint.py, ``set_checkpoint_debug_enabled``.
+    """
+    yield from _setting("debug", enabled)
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the inputs without their histories, tensors that require a gradient as leaves that do.
+
+    Args:
+        inputs: a tuple of whatever.
+
+    Raises:
+        RuntimeError: no tuple.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.utils.checkpoint import detach_variable
+        >>> x = torch.ones(2, requires_grad=True) * 2
+        >>> detach_variable((x, "text"))
+        (tensor([2., 2.], requires_grad=True), 'text')
+
+    Mirrors torch/utils/checkpoint.py, ``detach_variable``.
+    """
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
+    return tuple(x.detach().requires_grad_(x.requires_grad) if isinstance(x, _C.TensorBase) else x for x in inputs)
+
+
+def check_backward_validity(inputs: Iterable[Any]) -> None:
+    """Warn where no input requires a gradient: the reentrant way then gives none to the parameters either.
+
+    Mirrors torch/utils/checkpoint.py, ``check_backward_validity``.
+    """
+    if not any(x.requires_grad for x in inputs if isinstance(x, _C.TensorBase)):
+        warn("None of the inputs have requires_grad=True. Gradients will be None")
+
+
+def noop_context_fn() -> Contexts:
+    """Two contexts that do nothing: one for the forward call, one for the recomputation.
+
+    Mirrors torch/utils/checkpoint.py, ``noop_context_fn``.
+    """
+    return nullcontext(), nullcontext()
+
+
+# ---- the reentrant way
+
+
+def _is_recorded(value: Any) -> bool:
+    return isinstance(value, _C.TensorBase) and value.requires_grad
+
+
+class CheckpointFunction(Function):
+    """Runs a function unrecorded, and again, recorded, in backward.
+
+    Mirrors torch/utils/checkpoint.py, ``CheckpointFunction``.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
+        """Run it, and keep its inputs."""
+        check_backward_validity(args)
+        ctx.run_function = run_function
+        ctx.rng_state = random.get_rng_state() if preserve_rng_state else None
+        ctx.others = [None if isinstance(arg, _C.TensorBase) else arg for arg in args]
+        ctx.save_for_backward(*(arg if isinstance(arg, _C.TensorBase) else None for arg in args))
+        with no_grad():
+            return run_function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Run it again, and backward through that."""
+        if not _is_checkpoint_valid():
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
+                "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
+                ".backward() without passing the `inputs` argument."
+            )
+        inputs = tuple(o if t is None else t for t, o in zip(ctx.saved_tensors, ctx.others, strict=True))
+        detached = detach_variable(inputs)
+        with random.fork_rng(enabled=ctx.rng_state is not None), enable_grad():
+            if ctx.rng_state is not None:
+                random.set_rng_state(ctx.rng_state)
+            outputs = ctx.run_function(*detached)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        recorded = [pair for pair in zip(outputs, grads, strict=True) if _is_recorded(pair[0])]
+        if not recorded:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        backward([out for out, _ in recorded], [grad for _, grad in recorded])
+        return None, None, *(x.grad if isinstance(x, _C.TensorBase) else None for x in detached)
+
+
+# ---- the other way
+
+
+def _recompute(function: Callable[..., Any], preserve: bool, context: Any, kwargs: dict[str, Any]) -> Any:
+    state = random.get_rng_state() if preserve else None
+
+    def recompute(*args: Any) -> None:
+        with random.fork_rng(enabled=preserve), context:
+            if state is not None:
+                random.set_rng_state(state)
+            function(*args, **kwargs)
+
+    return recompute
+
+
+def _checkpoint_without_reentrant(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    preserve: bool,
+    context_fn: Callable[[], Contexts],
+    determinism_check: str,
+    debug: bool,
+    early_stop: bool,
+) -> Any:
+    logs = None
+    if _Settings.debug if _Settings.debug is not None else debug:
+        if context_fn is not noop_context_fn:
+            raise ValueError("debug=True is incompatible with non-default context_fn")
+        logs = OpLog(), OpLog()
+    if determinism_check not in DETERMINISM_CHECKS:
+        raise ValueError(f"determinism_check should be one of {list(DETERMINISM_CHECKS)}, but got {determinism_check}")
+    forward_context, recompute_context = context_fn() if logs is None else logs
+    if not _C.is_grad_enabled():
+        return function(*args, **kwargs)
+    frame = CheckpointFrame(
+        _recompute(function, preserve, recompute_context, kwargs),
+        _Settings.early_stop if _Settings.early_stop is not None else early_stop,
+        DETERMINISM_CHECKS[determinism_check],
+        logs,
+    )
+    frame.save_inputs(args)
+    with saved_tensors_hooks(frame.pack, frame.unpack), forward_context:
+        outputs = function(*args, **kwargs)
+        frame.forward_completed = True
+    if not frame.forward_completed:
+        raise RuntimeError(
+            "torch.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised during "
+            "the checkpointed forward. This is not supported because checkpoint cannot return a value for a failed "
+            "forward."
+        )
+    return outputs
+
+
+# ---- the doors
+
+
+def _warn_of_default(where: str) -> None:
+    warn(
+        f"{where}: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling "
+        "checkpoint without use_reentrant will raise an exception. use_reentrant=False is recommended, but if you need "
+        "to preserve the current default behavior, you can pass use_reentrant=True.",
+    )
+
+
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Callable[[], Contexts] = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Call ``function(*args)``, and call it again in backward instead of keeping what its ops save.
+
+    The second call must do what the first did: it draws the same random numbers, but a global that has changed would
+    make gradients silently wrong, or, where it shows in the tensors that are saved, an error.
+
+    Args:
+        function: what to call.
+        args: its arguments. They are kept.
+        use_reentrant: which of the two ways; it should be said. False has no restrictions. True is the older one: it
+            takes no keyword arguments, needs an input that requires a gradient, sees tensors among ``args`` only, and
+            allows only ``backward()`` without ``inputs``. None warns, and is True.
+        context_fn: gives two contexts, in which the call and the recomputation run; not with ``use_reentrant=True``.
+        determinism_check: ``"default"`` compares shapes, dtypes and devices of what the two calls save; ``"none"``
+            compares nothing.
+        debug: show the ops of both calls where they differ; not with ``use_reentrant=True``.
+        early_stop: stop the recomputation when all that is needed is there.
+        kwargs: ``preserve_rng_state`` (default True): draw the same random numbers again. With
+            ``use_reentrant=False``, all others go to ``function``.
+
+    Returns:
+        What ``function`` returns.
+
+    Raises:
+        ValueError: an argument that the chosen way does not take.
+        CheckpointError: (in backward) the two calls differed, or a saved tensor was asked for twice in a pass.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.utils.checkpoint import checkpoint
+        >>> def block(x):
+        ...     print("runs")
+        ...     return x.sin().exp()
+        >>> x = torch.zeros(2, requires_grad=True)
+        >>> y = checkpoint(block, x, use_reentrant=False)
+        runs
+        >>> y.sum().backward()
+        runs
+        >>> x.grad
+        tensor([1., 1.])
+
+    Mirrors torch/utils/checkpoint.py, ``checkpoint``.
+    """
+    if use_reentrant is None:
+        _warn_of_default("torch.utils.checkpoint")
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if not use_reentrant:
+        return _checkpoint_without_reentrant(
+            function, args, kwargs, preserve, context_fn, determinism_check, debug, early_stop
+        )
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    if context_fn is not noop_context_fn or debug:
+        raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+    return CheckpointFunction.apply(function, preserve, *args)
+
+
+def _run_segment(functions: list[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    def run(input: Any) -> Any:
+        for function in functions:
+            input = function(input)
+        return input
+
+    return run
+
+
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+) -> Any:
+    """Call functions one after the other, in segments of which all but the last are checkpointed.
+
+    Args:
+        functions: a ``Sequential``, or a list of functions of one tensor.
+        segments: how many.
+        input: what the first is called with.
+        use_reentrant: as for :func:`checkpoint`.
+        kwargs: ``preserve_rng_state``.
+
+    Raises:
+        ValueError: another keyword argument.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.utils.checkpoint import checkpoint_sequential
+        >>> x = torch.tensor([1.0], requires_grad=True)
+        >>> y = checkpoint_sequential([torch.exp, torch.log, torch.neg], 3, x, use_reentrant=False)
+        >>> torch.autograd.grad(y, x)
+        (tensor([-1.]),)
+
+    Mirrors torch/utils/checkpoint.py, ``checkpoint_sequential``.
+    """
+    if use_reentrant is None:
+        _warn_of_default("torch.utils.checkpoint.checkpoint_sequential")
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    size = len(steps) // segments
+    last = size * (segments - 1)
+    for start in range(0, last, size or 1):
+        input = checkpoint(
+            _run_segment(steps[start : start + size]), input, use_reentrant=use_reentrant, preserve_rng_state=preserve
+        )
+    return _run_segment(steps[last:])(input)
