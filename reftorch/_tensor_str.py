@@ -1,7 +1,7 @@
 """How a tensor prints.
 
 Mirrors: torch/_tensor_str.py
-Leaves out: complex, sparse, quantized, nested and meta tensors, and the suffix of tensors that are not on the CPU.
+Leaves out: complex, sparse, quantized and nested tensors.
 
 Two passes, as in PyTorch: a :class:`_Formatter` looks at every element that will be shown and settles one width and
 one notation; then the text is laid out. What differs is where the arithmetic happens. PyTorch formats 0-dim tensors;
@@ -257,10 +257,13 @@ def _str(inp: Tensor, *, tensor_contents: str | None = None) -> str:
     empty = self.numel() == 0
 
     suffixes = []
-    # An empty tensor has no elements to tell a reader its shape, nor that its numbers would be integers.
-    if (empty and self.dim() != 1) or (not empty and not PRINT_OPTS.edgeitems):
+    if self.device.type != "cpu":
+        suffixes.append(f"device='{self.device}'")
+    # Neither a meta tensor nor an empty one has elements that would show the shape, or that the numbers are integers.
+    if self.is_meta or (empty and self.dim() != 1) or (not empty and not PRINT_OPTS.edgeitems):
         suffixes.append("size=" + str(tuple(self.shape)))
-    implied = self.dtype == _C.get_default_dtype() or (not empty and str(self.dtype) in ("torch.int64", "torch.bool"))
+    shown = not empty and not self.is_meta
+    implied = self.dtype == _C.get_default_dtype() or (shown and str(self.dtype) in ("torch.int64", "torch.bool"))
     if not implied:
         suffixes.append("dtype=" + str(self.dtype))
     if (grad_suffix := _grad_suffix(inp)) is not None:
@@ -268,7 +271,9 @@ def _str(inp: Tensor, *, tensor_contents: str | None = None) -> str:
     if _C._is_forward_ad_active() and (tangent := _C._unpack_dual(inp)[1]) is not None:
         suffixes.append(f"tangent={tangent}")
 
-    if tensor_contents is None:
+    if self.is_meta:
+        tensor_contents = "..."
+    elif tensor_contents is None:
         tensor_contents = "[]" if empty else _tensor_str(self, indent)
     text = _add_suffixes(prefix + tensor_contents, suffixes, indent)
     return text if plain or not getattr(inp, "_is_param", False) else f"Parameter({text})"

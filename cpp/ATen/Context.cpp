@@ -2,6 +2,8 @@
 #include <ATen/Context.h>
 
 #include <ATen/Dispatch.h>
+#include <ATen/EmptyTensor.h>
+#include <ATen/Functions.h>
 
 #include <algorithm>
 #include <limits>
@@ -50,14 +52,14 @@ void fill_uninitialized(const Tensor& t, int64_t first_byte) {
   if (!context.deterministicAlgorithms() || !context.deterministicFillUninitializedMemory()) {
     return;
   }
-  const c10::StorageImpl* storage = t.unsafeGetTensorImpl()->storage_.storage_impl_.get();
   AT_DISPATCH_ALL_TYPES_AND_BOOL(t.scalar_type(), "fill_empty_deterministic_", [&] {
     const auto known = std::numeric_limits<scalar_t>::has_quiet_NaN ? std::numeric_limits<scalar_t>::quiet_NaN()
                                                                     : std::numeric_limits<scalar_t>::max();
-    auto* data = static_cast<scalar_t*>(storage->data_ptr_.get());
     const auto size = static_cast<int64_t>(sizeof(scalar_t));
-    const int64_t first = (first_byte + size - 1) / size, last = static_cast<int64_t>(storage->size_bytes_) / size;
-    std::fill(data + std::min(first, last), data + last, known);
+    const int64_t last = static_cast<int64_t>(t.storage().nbytes()) / size;
+    const int64_t first = std::min((first_byte + size - 1) / size, last);
+    Tensor all = alias_with_sizes_and_strides(t, last - first, 1, first);
+    at::fill_(all, known);
   });
 }
 

@@ -5,11 +5,6 @@
 
 namespace reftorch::at::detail {
 
-static DispatchKeySet key_set_for(Device device) {
-  const DispatchKeySet backend = device.is_cuda() ? c10::DispatchKey::CUDA : c10::DispatchKey::CPU;
-  return backend | c10::autograd_dispatch_keyset;
-}
-
 static void check_sizes_nonnegative(IntArrayRef sizes) {
   for (int64_t size : sizes) {
     TORCH_CHECK(size >= 0, "Trying to create tensor with negative dimension ", size, ": ", sizes);
@@ -18,7 +13,8 @@ static void check_sizes_nonnegative(IntArrayRef sizes) {
 
 static Tensor make_tensor(size_t nbytes, ScalarType dtype, Device device) {
   Storage storage(nbytes, c10::GetAllocator(device.type()));
-  return Tensor(c10::make_intrusive<TensorImpl>(std::move(storage), key_set_for(device), dtype));
+  const DispatchKeySet keys = c10::autograd_dispatch_keyset | c10::computeDispatchKey(device.type());
+  return Tensor(c10::make_intrusive<TensorImpl>(std::move(storage), keys, dtype));
 }
 
 Tensor empty_generic(IntArrayRef sizes, ScalarType dtype, Device device) {

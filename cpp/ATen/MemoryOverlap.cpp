@@ -46,8 +46,10 @@ static MemOverlapStatus get_overlap_status(const Tensor& a, const Tensor& b) {
       !b.unsafeGetTensorImpl()->is_non_overlapping_and_dense()) {
     return MemOverlapStatus::TooHard;
   }
-  const auto begin_a = static_cast<const char*>(a.data_ptr()), end_a = begin_a + a.numel() * a.itemsize();
-  const auto begin_b = static_cast<const char*>(b.data_ptr()), end_b = begin_b + b.numel() * b.itemsize();
+  // Both lie in one storage, so byte offsets compare as addresses would, also on a device without memory.
+  const auto bytes_a = static_cast<int64_t>(a.itemsize()), bytes_b = static_cast<int64_t>(b.itemsize());
+  const int64_t begin_a = a.storage_offset() * bytes_a, end_a = begin_a + a.numel() * bytes_a;
+  const int64_t begin_b = b.storage_offset() * bytes_b, end_b = begin_b + b.numel() * bytes_b;
   if (begin_a == begin_b && end_a == end_b) {
     return a.strides() == b.strides() ? MemOverlapStatus::Full : MemOverlapStatus::Partial;
   }

@@ -17,7 +17,7 @@ void maybe_resize_storage(c10::StorageImpl* storage, size_t new_size_bytes) {
               "Trying to resize storage that is not resizable: the memory belongs to another library (numpy). ",
               "Hint: clone() the tensor first.");
   c10::DataPtr fresh = storage->allocator_->allocate(new_size_bytes);
-  if (storage->size_bytes_ > 0) {
+  if (fresh.get() != nullptr && storage->size_bytes_ > 0) { // the meta device has no memory
     std::memcpy(fresh.get(), storage->data_ptr_.get(), storage->size_bytes_);
   }
   storage->data_ptr_ = std::move(fresh);

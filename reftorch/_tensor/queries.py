@@ -129,11 +129,6 @@ class _TensorQueries:
         return False
 
     @property
-    def is_meta(self) -> bool:
-        """Whether this has a shape and no memory: never."""
-        return False
-
-    @property
     def is_mkldnn(self) -> bool:
         """Whether the memory is laid out for oneDNN: never."""
         return False

@@ -21,6 +21,7 @@ Scalar Tensor::item() const {
   if (functorch::is_wrapper(*this)) {
     return functorch::materialize(*this, "calling .item()").item();
   }
+  TORCH_CHECK(!device().is_meta(), "Tensor.item() cannot be called on meta tensors");
   if (scalar_type() == c10::kUInt64) {
     return Scalar(*static_cast<const uint64_t*>(data_ptr()));
   }

@@ -21,6 +21,10 @@ static void copy_impl(Tensor& self, const Tensor& src, bool non_blocking) {
     const DimVector shape = infer_size_dimvector(self.sizes(), src.sizes());
     TORCH_CHECK(false, "output with shape ", self.sizes(), " doesn't match the broadcast shape ", IntArrayRef(shape));
   }
+  if (self.device().is_meta()) {
+    return; // there is nothing to write to
+  }
+  TORCH_CHECK_NOT_IMPLEMENTED(!src.device().is_meta(), "Cannot copy out of meta tensor; no data!");
   if (src.scalar_type() == c10::kUInt64) {
     copy_impl(self, cast_to_dtype(src, self.scalar_type()), non_blocking);
     return;

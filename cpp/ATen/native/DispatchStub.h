@@ -1,7 +1,18 @@
 // Mirrors: aten/src/ATen/native/DispatchStub.h
-// The seam between an op (checks and shape, device-free) and its kernel: one function pointer per device.
-// The header declares it, native/XOps.cpp defines it, native/cpu/XOpsKernel.cpp registers the kernel. Left out: a
+//
+// A stub is the seam between an op (checks and shape, device-free) and its kernel: one function pointer per device.
+// The header declares the stub, native/XOps.cpp defines it, native/cpu/XOpsKernel.cpp registers the kernel. Left out: a
 // pointer per instruction set (one kernel is compiled for several by TARGET_CLONES, see native/cpu/Loops.h).
+//
+// Note [Meta device]
+// Problem: a program may want the shapes, strides and dtypes of results without the work and without the memory: to
+// build a model that does not fit, or to plan one. PyTorch writes that answer a second time, in meta functions that can
+// disagree with the kernels. Trick: an op in native/*.cpp checks its arguments, makes its outputs, and reads or writes
+// elements only through stubs. So the op itself is its meta function: a meta tensor has a storage that knows its size
+// and has no memory, and a stub called for the meta device does nothing, because its outputs are made already. Limits:
+// a stub that returns a value (a count, a tensor whose shape depends on the elements) has no answer without data and
+// raises for meta; native/*.cpp must therefore decide nothing by the value of an element (tests/test_floors.py holds
+// that these files name no pointer to data).
 #pragma once
 
 #include <c10/core/Device.h>
@@ -12,10 +23,21 @@
 
 namespace reftorch::at::native {
 
+// The kernel of the meta device for a stub of this type: one that does nothing, or none where it would have to return.
+template <typename FnPtr>
+struct MetaKernel {
+  static constexpr FnPtr value = nullptr;
+};
+template <typename... Args>
+struct MetaKernel<void (*)(Args...)> {
+  static void nothing(Args...) {}
+  static constexpr void (*value)(Args...) = &nothing;
+};
+
 template <typename FnPtr>
 struct DispatchStub final {
   const char* name;
-  FnPtr fns[c10::kNumDeviceTypes] = {};
+  FnPtr fns[c10::kNumDeviceTypes] = {nullptr, nullptr, MetaKernel<FnPtr>::value};
 
   template <typename... Args>
   auto operator()(c10::DeviceType device, Args&&... args) const {

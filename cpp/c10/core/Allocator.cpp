@@ -6,8 +6,16 @@
 
 namespace reftorch::c10 {
 
+// A storage on the meta device knows its size and has no memory. PyTorch: MetaAllocator of ATen/EmptyTensor.cpp.
+struct MetaAllocator final : Allocator {
+  DataPtr allocate(size_t) override {
+    return {nullptr, nullptr, nullptr, Device(DeviceType::Meta)};
+  }
+};
+
 static Allocator*& slot(DeviceType t) {
-  static Allocator* allocators[kNumDeviceTypes] = {GetCPUAllocator(), nullptr};
+  static MetaAllocator meta_allocator;
+  static Allocator* allocators[kNumDeviceTypes] = {GetCPUAllocator(), nullptr, &meta_allocator};
   return allocators[static_cast<int>(t)];
 }
 

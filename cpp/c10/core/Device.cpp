@@ -6,7 +6,8 @@
 namespace reftorch::c10 {
 
 const char* DeviceTypeName(DeviceType t) {
-  return t == DeviceType::CPU ? "cpu" : "cuda";
+  constexpr const char* kNames[kNumDeviceTypes] = {"cpu", "cuda", "meta"};
+  return kNames[static_cast<int>(t)];
 }
 
 Device::Device(const std::string& text) {
@@ -20,8 +21,10 @@ Device::Device(const std::string& text) {
     type_ = DeviceType::CPU;
   } else if (name == "cuda") {
     type_ = DeviceType::CUDA;
+  } else if (name == "meta") {
+    type_ = DeviceType::Meta;
   } else {
-    TORCH_CHECK(false, "Expected one of cpu, cuda device type at start of device string: ", name);
+    TORCH_CHECK(false, "Expected one of cpu, cuda, meta device type at start of device string: ", name);
   }
   if (colon == std::string::npos) {
     return;

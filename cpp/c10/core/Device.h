@@ -1,5 +1,7 @@
 // Mirrors: c10/core/Device.h, c10/core/DeviceType.h
-// Where a tensor's memory lives: a type and an index. Left out: every device type but cpu and cuda.
+//
+// A device says where a tensor's memory lives: a type and an index. Left out: every device type but cpu, cuda and meta,
+// the device of tensors that have a shape and no memory (see Note [Meta device] in ATen/native/DispatchStub.h).
 #pragma once
 
 #include <c10/macros/Export.h>
@@ -10,10 +12,11 @@
 
 namespace reftorch::c10 {
 
-enum class DeviceType : int8_t { CPU = 0, CUDA = 1 };
-constexpr int kNumDeviceTypes = 2;
+enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Meta = 2 };
+constexpr int kNumDeviceTypes = 3;
 constexpr DeviceType kCPU = DeviceType::CPU;
 constexpr DeviceType kCUDA = DeviceType::CUDA;
+constexpr DeviceType kMeta = DeviceType::Meta;
 
 using DeviceIndex = int8_t;
 
@@ -23,7 +26,7 @@ struct C10_API Device final {
 
   Device() = default;
   Device(DeviceType type, DeviceIndex index = -1) : type_(type), index_(index) {}
-  // "cpu", "cuda", "cuda:1". Throws PyTorch's RuntimeError on anything else.
+  // Parses "cpu", "cuda", "cuda:1" or "meta". Throws PyTorch's RuntimeError on anything else.
   explicit Device(const std::string& text);
 
   DeviceType type() const {
@@ -41,6 +44,9 @@ struct C10_API Device final {
   bool is_cuda() const {
     return type_ == DeviceType::CUDA;
   }
+  bool is_meta() const {
+    return type_ == DeviceType::Meta;
+  }
   bool operator==(const Device& other) const {
     return type_ == other.type_ && index_ == other.index_;
   }
@@ -50,7 +56,7 @@ struct C10_API Device final {
   std::string str() const;
 };
 
-C10_API const char* DeviceTypeName(DeviceType t); // "cpu", "cuda"
+C10_API const char* DeviceTypeName(DeviceType t); // "cpu", "cuda", "meta"
 C10_API std::ostream& operator<<(std::ostream& out, const Device& device);
 
 } // namespace reftorch::c10

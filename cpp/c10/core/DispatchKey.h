@@ -1,7 +1,11 @@
 // Mirrors: c10/core/DispatchKey.h
-// Who may handle an op: the Dispatcher asks the highest key that is set. Left out: the other 100 keys of PyTorch and
-// its split of keys into backend and functionality (one Autograd key serves every device here).
+//
+// A dispatch key names one handler of ops, and the Dispatcher calls the handler of the highest key that is set. Left
+// out: the other 100 keys of PyTorch and its split of keys into backend and functionality (one Autograd key serves
+// every device here).
 #pragma once
+
+#include <c10/core/Device.h>
 
 #include <cstdint>
 #include <ostream>
@@ -12,6 +16,7 @@ enum class DispatchKey : uint8_t {
   Undefined = 0,
   CPU, // the native kernels
   CUDA,
+  Meta, // shape, strides and dtype only: see Note [Meta device]; above CPU, for calls that mix meta tensors and numbers
   FuncTorchDynamicLayerBackMode,  // takes the wrappers of a function transform off and goes on below it
   Autograd,                       // records the op, then hands it on to the backend
   FuncTorchDynamicLayerFrontMode, // hands the op to the innermost function transform: ATen/functorch/DynamicLayer.h
@@ -24,10 +29,19 @@ enum class DispatchKey : uint8_t {
 };
 constexpr int kNumDispatchKeys = static_cast<int>(DispatchKey::NumDispatchKeys);
 
+// The key of a device's kernels. PyTorch: computeDispatchKey of c10/core/TensorOptions.h.
+constexpr DispatchKey computeDispatchKey(DeviceType device) {
+  return static_cast<DispatchKey>(static_cast<int>(DispatchKey::CPU) + static_cast<int>(device));
+}
+static_assert(computeDispatchKey(DeviceType::CUDA) == DispatchKey::CUDA &&
+                  computeDispatchKey(DeviceType::Meta) == DispatchKey::Meta,
+              "backend keys stand in the order of the device types");
+
 inline const char* toString(DispatchKey k) {
   switch (k) {
     case DispatchKey::CPU: return "CPU";
     case DispatchKey::CUDA: return "CUDA";
+    case DispatchKey::Meta: return "Meta";
     case DispatchKey::FuncTorchDynamicLayerBackMode: return "FuncTorchDynamicLayerBackMode";
     case DispatchKey::Autograd: return "Autograd";
     case DispatchKey::Profiler: return "Profiler";

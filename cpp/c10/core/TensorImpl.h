@@ -136,7 +136,9 @@ struct C10_API TensorImpl : public intrusive_ptr_target {
     if (__builtin_expect(key_set_.has(DispatchKey::FuncTorchDynamicLayerFrontMode), 0)) {
       report_no_memory();
     }
-    return numel_ == 0 ? nullptr : static_cast<char*>(storage_.mutable_data()) + storage_offset_ * itemsize();
+    // Integer arithmetic: a meta tensor's storage has a null pointer, to which C++ does not let us add an offset.
+    const auto first = reinterpret_cast<uintptr_t>(storage_.mutable_data()) + storage_offset_ * itemsize();
+    return numel_ == 0 ? nullptr : reinterpret_cast<void*>(first);
   }
   size_t itemsize() const {
     return elementSize(data_type_);

@@ -444,6 +444,9 @@ static PyObject* get_is_cuda(PyObject* self, void*) {
 static PyObject* get_is_cpu(PyObject* self, void*) {
   return PyBool_FromLong(THPVariable_Unpack(self).device().is_cpu());
 }
+static PyObject* get_is_meta(PyObject* self, void*) {
+  return PyBool_FromLong(THPVariable_Unpack(self).device().is_meta());
+}
 
 // x.data: the same storage, no history, and a version counter of its own: writing through it is invisible to autograd.
 static PyObject* get_data(PyObject* self, void*) {
@@ -482,6 +485,7 @@ static PyGetSetDef variable_properties[] = {
     {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
     {"is_cuda", get_is_cuda, nullptr, "Whether the memory is a GPU's.", nullptr},
     {"is_cpu", get_is_cpu, nullptr, "Whether the memory is the host's.", nullptr},
+    {"is_meta", get_is_meta, nullptr, "Whether the tensor has a shape and no data.", nullptr},
     {"data", get_data, set_data, "The same storage without history.", nullptr},
 };
 

@@ -254,7 +254,10 @@ PyObject* tolist_level(const at::Tensor& t, const char* data, int64_t dim) {
 
 PyObject* THPVariable_tolist(PyObject* self, PyObject*) {
   HANDLE_TH_ERRORS
-  const at::Tensor t = at::functorch::materialize(THPVariable_Unpack(self), "calling .tolist()");
+  at::Tensor t = at::functorch::materialize(THPVariable_Unpack(self), "calling .tolist()");
+  if (!t.device().is_cpu()) {
+    t = at::_to_copy(t, std::nullopt, at::Device(), /*non_blocking=*/false, at::MemoryFormat::Preserve);
+  }
   return tolist_level(t, static_cast<const char*>(t.data_ptr()), 0);
   END_HANDLE_TH_ERRORS
 }

@@ -115,6 +115,7 @@ void Dispatcher::registerImpl(OperatorEntry* entry, DispatchKey key, KernelFunct
     case DispatchKey::CompositeExplicitAutograd:
       fill(DispatchKey::CPU);
       fill(DispatchKey::CUDA);
+      fill(DispatchKey::Meta);
       break;
     default: entry->table[static_cast<int>(key)] = kernel;
   }

@@ -85,7 +85,7 @@ inline DispatchKeySet keys_of(TensorList list) {
   return keys;
 }
 inline DispatchKeySet keys_of(Device device) {
-  return device.is_cuda() ? c10::DispatchKey::CUDA : c10::DispatchKey::CPU;
+  return c10::computeDispatchKey(device.type());
 }
 inline DispatchKeySet keys_of(const std::optional<Device>& device) {
   return device.has_value() ? keys_of(*device) : DispatchKeySet();
