@@ -14,6 +14,7 @@
 #include <csrc/python_storage.h>
 #include <csrc/python_torch_function.h>
 #include <csrc/utils/python_arg_parser.h>
+#include <csrc/utils/python_dispatch.h>
 
 #include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
@@ -51,7 +52,7 @@ static py::list all_op_schemas() {
     op["function"] = (entry->variants & at::variants::FUNCTION) != 0;
     op["method"] = (entry->variants & at::variants::METHOD) != 0;
     op["nn"] = (entry->variants & at::variants::NN) != 0;
-    op["composite"] = entry->table[static_cast<int>(c10::DispatchKey::Autograd)].unboxed != nullptr;
+    op["composite"] = entry->is_composite;
     op["functional"] =
         entry->functional != nullptr ? py::object(py::str(entry->functional->schema.operator_name())) : py::none();
     py::list arguments;
@@ -233,5 +234,6 @@ PYBIND11_MODULE(_C, m) {
   initFunctorch(m.ptr());
   init_globals(m);
   init_context(m);
+  initDispatchBindings(m.ptr());
   debug::init_debug_bindings(m.ptr());
 }

@@ -30,7 +30,7 @@ CALLED = re.compile(r"\b(\w+?)\s*(?:<[\w:&<>, ]*>)?\(")
 WORD = re.compile(r"\w+")
 PREFIX = re.compile(r"^(reftorch|torch|Tensor|F|nn\.functional|aten)(\.|::)")
 PACKAGE = re.compile(r"^(linalg|special)\.")
-REGISTERED = re.compile(r"^REGISTER_DISPATCH\((\w+), (.+)\)$", re.MULTILINE)
+REGISTERED = re.compile(r"^REGISTER_\w+_DISPATCH\((\w+), (.+)\)$", re.MULTILINE)
 # What nearly every op may call beside its own work: of it only who has nothing else is the user.
 HELPERS = ("copy_stub", "fill_stub")
 

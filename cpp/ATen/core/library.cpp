@@ -26,9 +26,25 @@ static OperatorEntry* functional_of(const FunctionSchema& schema) {
   return entry;
 }
 
-OperatorEntry* Library::define(FunctionSchema schema, int variants) {
+AnnotatedKernel Library::annotate(const LocatedText& where, const char* function, KernelFunction kernel) {
+  std::string name = function;
+  if (name.size() > 2 && name.front() == '(') { // TORCH_FN((f<a, b>)): the parentheses hide the comma from the macro
+    name = name.substr(1, name.size() - 2);
+  }
+  return {kernel, std::move(name), where.file, where.line, {}};
+}
+
+OperatorEntry* Library::functional_of_schema(const LocatedText& schema) {
+  return &Dispatcher::singleton().findSchemaOrThrow(FunctionSchema::parse(schema.text).operator_name()).entry();
+}
+
+OperatorEntry* Library::define(const LocatedText& schema, const OperatorFacts& facts) {
+  return define(FunctionSchema::parse(schema.text), facts.variants, facts.tags, schema);
+}
+
+OperatorEntry* Library::define(FunctionSchema schema, int variants, TagSet tags, const LocatedText& where) {
   OperatorEntry* functional = functional_of(schema);
-  OperatorEntry* entry = Dispatcher::singleton().registerDef(std::move(schema), variants, file_, line_);
+  OperatorEntry* entry = Dispatcher::singleton().registerDef(std::move(schema), variants, tags, where.file, where.line);
   if (functional != nullptr && functional->out == nullptr) { // so that Python has one function with out=None
     entry->functional = functional;
     functional->out = entry;
@@ -36,16 +52,32 @@ OperatorEntry* Library::define(FunctionSchema schema, int variants) {
   return entry;
 }
 
-void Library::implement(OperatorEntry* entry, c10::DispatchKey key, KernelFunction kernel) {
-  Dispatcher::singleton().registerImpl(entry, key, kernel);
+void Library::implement(OperatorEntry* entry, const OperatorFacts& facts, const AnnotatedKernel& kernel) {
+  if (facts.stubs.empty()) {
+    implement(entry, c10::DispatchKey::CompositeExplicitAutograd, kernel);
+    return;
+  }
+  for (const Backend& backend : kBackends) {
+    AnnotatedKernel for_device = kernel;
+    for_device.stubs = facts.stubs;
+    implement(entry, backend.key, std::move(for_device));
+  }
+}
+
+void Library::implement(OperatorEntry* entry, c10::DispatchKey key, AnnotatedKernel kernel) {
+  Dispatcher::singleton().registerImpl(entry, key, std::move(kernel));
+}
+
+void Library::fallback(c10::DispatchKey key, BoxedKernel fn, const char* file, int line) {
+  Dispatcher::singleton().registerFallback(key, {KernelFunction::makeFromBoxed(fn), "fallback", file, line, {}});
 }
 
 // add.Tensor(Tensor self, ...) -> Tensor    becomes    add_.Tensor(Tensor(a!) self, ...) -> Tensor(a!)
-OperatorEntry* Library::define_inplace(OperatorEntry* functional) {
+OperatorEntry* Library::define_inplace(const LocatedText& where, OperatorEntry* functional) {
   FunctionSchema schema = functional->schema;
   schema.name += "_";
   schema.arguments[0].alias = schema.returns[0].alias = {'a', true};
-  OperatorEntry* entry = define(std::move(schema), functional->variants & ~variants::LINALG);
+  OperatorEntry* entry = define(std::move(schema), functional->variants & ~variants::LINALG, functional->tags, where);
   entry->functional = functional;
   functional->inplace = entry;
   return entry;
@@ -53,7 +85,7 @@ OperatorEntry* Library::define_inplace(OperatorEntry* functional) {
 
 // max.dim(...) -> (Tensor values, Tensor indices)    becomes    max.dim_out(..., *, Tensor(a!) values, Tensor(b!)
 // indices) -> ...
-OperatorEntry* Library::define_out(OperatorEntry* functional) {
+OperatorEntry* Library::define_out(const LocatedText& where, OperatorEntry* functional) {
   FunctionSchema schema = functional->schema;
   schema.overload_name += schema.overload_name.empty() ? "out" : "_out";
   char letter = 'a';
@@ -64,14 +96,14 @@ OperatorEntry* Library::define_out(OperatorEntry* functional) {
     arg.alias = ret.alias = {letter++, true};
     schema.arguments.push_back(arg);
   }
-  return define(std::move(schema), functional->variants);
+  return define(std::move(schema), functional->variants, functional->tags, where);
 }
 
 static void call_original(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   OperatorHandle(op.entry().alias_of).callBoxed(stack);
 }
 
-void Library::def_alias(const std::string& name, const std::string& of) {
+void Library::def_alias(const LocatedText& name, const std::string& of) {
   std::vector<OperatorEntry*> originals;
   for (const auto& entry : Dispatcher::singleton().entries()) {
     if (entry->schema.name == of || entry->schema.name == of + "_") {
@@ -81,10 +113,11 @@ void Library::def_alias(const std::string& name, const std::string& of) {
   std::unordered_map<const OperatorEntry*, OperatorEntry*> alias;
   for (OperatorEntry* original : originals) {
     FunctionSchema schema = original->schema;
-    schema.name = schema.name == of ? name : name + "_";
-    OperatorEntry* entry = alias[original] = define(std::move(schema), original->variants);
+    schema.name = schema.name == of ? name.text : name.text + "_";
+    OperatorEntry* entry = alias[original] = define(std::move(schema), original->variants, original->tags, name);
     entry->alias_of = original;
-    implement(entry, c10::DispatchKey::CompositeImplicitAutograd, KernelFunction::makeFromBoxed(&call_original));
+    implement(entry, c10::DispatchKey::CompositeImplicitAutograd,
+              annotate(name, "call_original", KernelFunction::makeFromBoxed(&call_original)));
   }
   auto alias_or_null = [&](const OperatorEntry* entry) { return entry != nullptr ? alias.at(entry) : nullptr; };
   for (const OperatorEntry* original : originals) {

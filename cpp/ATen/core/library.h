@@ -10,106 +10,174 @@ namespace reftorch::at {
 
 // A function as a template argument, so that its signature and its address are known where the kernels are made.
 template <auto fn>
-struct CompileTimeFunctionPointer {};
-#define TORCH_FN(fn) (::reftorch::at::CompileTimeFunctionPointer<&fn>())
+struct CompileTimeFunctionPointer {
+  const char* name;
+};
+#define TORCH_FN(fn) (::reftorch::at::CompileTimeFunctionPointer<&fn>{#fn})
+
+// A text and the place in the source where it stands: a default argument is evaluated at the call.
+struct LocatedText final {
+  std::string text;
+  const char* file;
+  int line;
+
+  LocatedText(std::string text, const char* file = __builtin_FILE(), int line = __builtin_LINE())
+      : text(std::move(text)), file(file), line(line) {}
+  LocatedText(const char* text, const char* file = __builtin_FILE(), int line = __builtin_LINE())
+      : text(text), file(file), line(line) {}
+};
 
 // Which forms m.def_structured makes beside the functional one.
 namespace derive {
-constexpr int NONE = 0, INPLACE = 1, OUT = 2, ALL = INPLACE | OUT;
+enum class Forms : uint8_t { NONE = 0, INPLACE = 1, OUT = 2, ALL = INPLACE | OUT };
+constexpr Forms NONE = Forms::NONE, INPLACE = Forms::INPLACE, OUT = Forms::OUT, ALL = Forms::ALL;
+} // namespace derive
+
+// The stubs through which an op reaches its kernels: m.def(schema, TORCH_FN(fn), kernels(exp_stub)). See Note [Kernels
+// per device].
+struct Kernels final {
+  Stubs stubs;
+};
+template <typename... Stub>
+Kernels kernels(Stub&... stubs) {
+  return {{&stubs...}};
 }
+
+struct Tags final {
+  TagSet set;
+};
+template <typename... T>
+Tags tags(T... tag) {
+  Tags result;
+  (result.set.add(tag), ...);
+  return result;
+}
+
+// What an op says of itself beside its schema and its function, in any order: variants::METHOD, derive::OUT,
+// kernels(exp_stub), tags(Tag::pointwise).
+struct TORCH_API OperatorFacts final {
+  int variants = at::variants::FUNCTION | at::variants::METHOD;
+  at::derive::Forms derived = at::derive::ALL;
+  Stubs stubs;
+  TagSet tags;
+
+  template <typename... Facts>
+  explicit OperatorFacts(const Facts&... facts) {
+    (add(facts), ...);
+  }
+  bool derives(derive::Forms form) const {
+    return (static_cast<int>(derived) & static_cast<int>(form)) != 0;
+  }
+
+ private:
+  void add(int v) {
+    variants = v;
+  }
+  void add(derive::Forms forms) {
+    derived = forms;
+  }
+  void add(const Kernels& kernels) {
+    stubs = kernels.stubs;
+  }
+  void add(const Tags& t) {
+    tags = t.set;
+  }
+};
 
 class TORCH_API Library final {
  public:
-  Library(const char* ns, const char* file, int line) : ns_(ns), file_(file), line_(line) {}
+  explicit Library(const char* ns) : ns_(ns) {}
 
-  // A kernel for every backend; Autograd records the op.
-  template <auto fn>
-  void def(const std::string& schema, CompileTimeFunctionPointer<fn>,
-           int variants = variants::FUNCTION | variants::METHOD) {
-    OperatorEntry* entry = define(FunctionSchema::parse(schema), variants);
-    implement(entry, c10::DispatchKey::CompositeExplicitAutograd, KernelFunction::makeFromUnboxed<fn>());
+  // An op whose function serves every device for which the stubs that it names have kernels, or every device if it
+  // names none. Autograd records the op.
+  template <auto fn, typename... Facts>
+  void def(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
+    const OperatorFacts f(facts...);
+    implement(define(schema, f), f, annotate(schema, pointer.name, KernelFunction::makeFromUnboxed<fn>()));
   }
   // An op made of other ops, which are recorded in its place: it needs no formula.
-  template <auto fn>
-  void def_composite(const std::string& schema, CompileTimeFunctionPointer<fn>,
-                     int variants = variants::FUNCTION | variants::METHOD) {
-    OperatorEntry* entry = define(FunctionSchema::parse(schema), variants);
-    implement(entry, c10::DispatchKey::CompositeImplicitAutograd, KernelFunction::makeFromUnboxed<fn>());
+  template <auto fn, typename... Facts>
+  void def_composite(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
+    implement(define(schema, OperatorFacts(facts...)), c10::DispatchKey::CompositeImplicitAutograd,
+              annotate(schema, pointer.name, KernelFunction::makeFromUnboxed<fn>()));
   }
-  // The same with `foo.out`, which computes the result and copies it.
-  template <auto fn, impl::OutDtype dtype = impl::OutDtype::Same>
-  void def_composite_with_out(const std::string& schema, CompileTimeFunctionPointer<fn> pointer,
-                              int variants = variants::FUNCTION | variants::METHOD) {
-    def_composite(schema, pointer, variants);
+  // A composite together with `foo.out`, which computes the result and copies it.
+  template <auto fn, impl::OutDtype dtype = impl::OutDtype::Same, typename... Facts>
+  void def_composite_with_out(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer,
+                              const Facts&... facts) {
+    def_composite(schema, pointer, facts...);
     def_out_by_copy<fn, dtype>(schema, pointer);
   }
   // The same where `out` may have another dtype that the result can be cast to.
-  template <auto fn>
-  void def_composite_with_cast_out(const std::string& schema, CompileTimeFunctionPointer<fn> pointer,
-                                   int variants = variants::FUNCTION | variants::METHOD) {
-    def_composite_with_out<fn, impl::OutDtype::Castable>(schema, pointer, variants);
+  template <auto fn, typename... Facts>
+  void def_composite_with_cast_out(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer,
+                                   const Facts&... facts) {
+    def_composite_with_out<fn, impl::OutDtype::Castable>(schema, pointer, facts...);
   }
-  // `foo.out` for a functional op that is defined: it computes the result and copies it.
-  template <auto fn, impl::OutDtype dtype = impl::OutDtype::Same>
-  void def_out_by_copy(const std::string& schema, CompileTimeFunctionPointer<fn>) {
-    OperatorEntry* functional =
-        &Dispatcher::singleton().findSchemaOrThrow(FunctionSchema::parse(schema).operator_name()).entry();
-    implement(define_out(functional), c10::DispatchKey::CompositeExplicitAutograd,
-              KernelFunction::makeFromUnboxed<&impl::composite_out<fn, dtype, decltype(fn)>::out>());
+  // `foo.out` for a functional op that is defined already: computes the result and copies it.
+  template <auto fn, impl::OutDtype dtype = impl::OutDtype::Same, typename... Facts>
+  void def_out_by_copy(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
+    using Out = impl::composite_out<fn, dtype, decltype(fn)>;
+    implement(define_out(schema, functional_of_schema(schema)), OperatorFacts(facts...),
+              annotate(schema, pointer.name, KernelFunction::makeFromUnboxed<&Out::out>()));
   }
   // An op written in its out form (ATen/core/boxing/structured.h): `schema` is the functional one; `foo_` and `foo.out`
   // are derived.
-  template <auto fn>
-  void def_structured(const std::string& schema, CompileTimeFunctionPointer<fn>, int derived = derive::ALL,
-                      int variants = variants::FUNCTION | variants::METHOD) {
+  template <auto fn, typename... Facts>
+  void def_structured(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
     using S = impl::structured<fn, decltype(fn)>;
-    OperatorEntry* functional = define(FunctionSchema::parse(schema), variants);
-    implement(functional, c10::DispatchKey::CompositeExplicitAutograd,
-              KernelFunction::makeFromUnboxed<&S::kernels::functional>());
-    if (derived & derive::OUT) {
-      implement(define_out(functional), c10::DispatchKey::CompositeExplicitAutograd,
-                KernelFunction::makeFromUnboxed<&S::kernels::out>());
+    const OperatorFacts f(facts...);
+    OperatorEntry* functional = define(schema, f);
+    implement(functional, f,
+              annotate(schema, pointer.name, KernelFunction::makeFromUnboxed<&S::kernels::functional>()));
+    if (f.derives(derive::OUT)) {
+      implement(define_out(schema, functional), f,
+                annotate(schema, pointer.name, KernelFunction::makeFromUnboxed<&S::kernels::out>()));
     }
     if constexpr (S::has_inplace) {
-      if (derived & derive::INPLACE) {
-        implement(define_inplace(functional), c10::DispatchKey::CompositeExplicitAutograd,
-                  KernelFunction::makeFromUnboxed<&S::inplace_kernels::inplace>());
+      if (f.derives(derive::INPLACE)) {
+        implement(define_inplace(schema, functional), f,
+                  annotate(schema, pointer.name, KernelFunction::makeFromUnboxed<&S::inplace_kernels::inplace>()));
       }
     }
   }
   // The out form of a factory defined above: `fn` takes the functional one's arguments and `out`.
-  template <auto fn>
-  void def_out(const std::string& functional, CompileTimeFunctionPointer<fn>) {
-    implement(define_out(&Dispatcher::singleton().findSchemaOrThrow(functional).entry()),
-              c10::DispatchKey::CompositeExplicitAutograd, KernelFunction::makeFromUnboxed<fn>());
+  template <auto fn, typename... Facts>
+  void def_out(const LocatedText& functional, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
+    implement(define_out(functional, &Dispatcher::singleton().findSchemaOrThrow(functional.text).entry()),
+              OperatorFacts(facts...), annotate(functional, pointer.name, KernelFunction::makeFromUnboxed<fn>()));
   }
   // A second name for every overload of an op defined above, its in-place and out forms included. What is recorded is
   // the op itself.
-  void def_alias(const std::string& name, const std::string& of);
-  // One more row for an op that is defined elsewhere.
-  template <auto fn>
-  void impl(const std::string& operator_name, c10::DispatchKey key, CompileTimeFunctionPointer<fn>) {
-    implement(&Dispatcher::singleton().findSchemaOrThrow(operator_name).entry(), key,
-              KernelFunction::makeFromUnboxed<fn>());
+  void def_alias(const LocatedText& name, const std::string& of);
+  // A kernel for one key of an op that is defined elsewhere, m.impl("add.Tensor", DispatchKey::Autograd, TORCH_FN(fn)).
+  template <auto fn, typename... Facts>
+  void impl(const LocatedText& operator_name, c10::DispatchKey key, CompileTimeFunctionPointer<fn> pointer,
+            const Facts&... facts) {
+    AnnotatedKernel kernel = annotate(operator_name, pointer.name, KernelFunction::makeFromUnboxed<fn>());
+    kernel.stubs = OperatorFacts(facts...).stubs;
+    implement(&Dispatcher::singleton().findSchemaOrThrow(operator_name.text).entry(), key, std::move(kernel));
   }
-  void fallback(c10::DispatchKey key, BoxedKernel fn) {
-    Dispatcher::singleton().registerFallback(key, KernelFunction::makeFromBoxed(fn));
-  }
+  // The kernel of the key for every op that has no other.
+  void fallback(c10::DispatchKey key, BoxedKernel fn, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
  private:
-  OperatorEntry* define(FunctionSchema schema, int variants);
-  OperatorEntry* define_inplace(OperatorEntry* functional);
-  OperatorEntry* define_out(OperatorEntry* functional);
-  void implement(OperatorEntry* entry, c10::DispatchKey key, KernelFunction kernel);
+  static AnnotatedKernel annotate(const LocatedText& where, const char* function, KernelFunction kernel);
+  static OperatorEntry* functional_of_schema(const LocatedText& schema);
+  OperatorEntry* define(const LocatedText& schema, const OperatorFacts& facts);
+  OperatorEntry* define(FunctionSchema schema, int variants, TagSet tags, const LocatedText& where);
+  OperatorEntry* define_inplace(const LocatedText& where, OperatorEntry* functional);
+  OperatorEntry* define_out(const LocatedText& where, OperatorEntry* functional);
+  // For each device with its stubs; for every device where the facts name no stubs.
+  void implement(OperatorEntry* entry, const OperatorFacts& facts, const AnnotatedKernel& kernel);
+  void implement(OperatorEntry* entry, c10::DispatchKey key, AnnotatedKernel kernel);
 
   const char* ns_;
-  const char* file_;
-  int line_;
 };
 
 struct TorchLibraryInit final {
-  TorchLibraryInit(const char* ns, void (*init)(Library&), const char* file, int line) {
-    Library library(ns, file, line);
+  TorchLibraryInit(const char* ns, void (*init)(Library&)) {
+    Library library(ns);
     init(library);
   }
 };
@@ -121,6 +189,6 @@ struct TorchLibraryInit final {
 #define TORCH_LIBRARY_IMPL_(ns, m, uid)                                                                \
   static void TORCH_LIBRARY_CONCAT(TORCH_LIBRARY_init_, uid)(::reftorch::at::Library&);                \
   static const ::reftorch::at::TorchLibraryInit TORCH_LIBRARY_CONCAT(TORCH_LIBRARY_static_init_, uid)( \
-      #ns, &TORCH_LIBRARY_CONCAT(TORCH_LIBRARY_init_, uid), __FILE__, __LINE__);                       \
+      #ns, &TORCH_LIBRARY_CONCAT(TORCH_LIBRARY_init_, uid));                                           \
   static void TORCH_LIBRARY_CONCAT(TORCH_LIBRARY_init_, uid)(::reftorch::at::Library & m)
 #define TORCH_LIBRARY_FRAGMENT(ns, m) TORCH_LIBRARY_IMPL_(ns, m, __COUNTER__)

@@ -185,7 +185,7 @@ static void front_fallback(const OperatorHandle& op, DispatchKeySet, Stack* stac
     op.callBoxed(stack);
   } else if (layer->type == TransformType::Vmap) {
     through_vmap(op, *layer, stack);
-  } else if (op.entry().table[static_cast<int>(DispatchKey::Autograd)].unboxed != nullptr) {
+  } else if (op.entry().is_composite) {
     op.redispatchBoxed(c10::autograd_dispatch_keyset, stack); // made of others, but with a batching rule of its own
   } else {
     through_grad(op, *layer, stack);

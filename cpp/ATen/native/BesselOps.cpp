@@ -29,7 +29,7 @@ static void bessel_op_out(const Tensor& self, Tensor& out) {
 template <auto& stub>
 static void define(Library& m, const std::string& name, const std::string& argument = "self") {
   m.def_structured("special_" + name + "(Tensor " + argument + ") -> Tensor", TORCH_FN(bessel_op_out<stub>),
-                   derive::OUT, variants::FUNCTION);
+                   kernels(stub), derive::OUT, variants::FUNCTION);
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {

@@ -54,9 +54,10 @@ static void logical_op_out(const Tensor& self, const Tensor& other, Tensor& out)
 
 template <auto& stub>
 static void def_comparison(Library& m, const std::string& name, const std::string& alias) {
-  m.def_structured(name + ".Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(comparison_op_out<stub>));
+  m.def_structured(name + ".Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(comparison_op_out<stub>),
+                   kernels(stub));
   m.def_structured(name + ".Scalar(Tensor self, Scalar other) -> Tensor",
-                   TORCH_FN(tensor_scalar_out<comparison_op_out<stub>>));
+                   TORCH_FN(tensor_scalar_out<comparison_op_out<stub>>), kernels(stub));
   if (!alias.empty()) {
     m.def_alias(alias, name);
   }
@@ -65,11 +66,11 @@ static void def_comparison(Library& m, const std::string& name, const std::strin
 // `scalar`: how PyTorch calls the overload whose second operand is a number.
 template <auto& stub>
 static void def_bitwise(Library& m, const std::string& name, const std::string& scalar) {
-  m.def_structured(name + ".Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<stub>));
+  m.def_structured(name + ".Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<stub>), kernels(stub));
   m.def_structured(name + "." + scalar + "(Tensor self, Scalar other) -> Tensor",
-                   TORCH_FN(tensor_scalar_out<binary_op_out<stub>>));
+                   TORCH_FN(tensor_scalar_out<binary_op_out<stub>>), kernels(stub));
   m.def_structured(name + ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-                   TORCH_FN(scalar_tensor_out<binary_op_out<stub>>), derive::NONE, variants::FUNCTION);
+                   TORCH_FN(scalar_tensor_out<binary_op_out<stub>>), kernels(stub), derive::NONE, variants::FUNCTION);
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
@@ -79,9 +80,12 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   def_comparison<le_stub>(m, "le", "less_equal");
   def_comparison<gt_stub>(m, "gt", "greater");
   def_comparison<ge_stub>(m, "ge", "greater_equal");
-  m.def_structured("logical_and(Tensor self, Tensor other) -> Tensor", TORCH_FN(logical_op_out<logical_and_stub>));
-  m.def_structured("logical_or(Tensor self, Tensor other) -> Tensor", TORCH_FN(logical_op_out<logical_or_stub>));
-  m.def_structured("logical_xor(Tensor self, Tensor other) -> Tensor", TORCH_FN(logical_op_out<logical_xor_stub>));
+  m.def_structured("logical_and(Tensor self, Tensor other) -> Tensor", TORCH_FN(logical_op_out<logical_and_stub>),
+                   kernels(logical_and_stub));
+  m.def_structured("logical_or(Tensor self, Tensor other) -> Tensor", TORCH_FN(logical_op_out<logical_or_stub>),
+                   kernels(logical_or_stub));
+  m.def_structured("logical_xor(Tensor self, Tensor other) -> Tensor", TORCH_FN(logical_op_out<logical_xor_stub>),
+                   kernels(logical_xor_stub));
   def_bitwise<bitwise_and_stub>(m, "bitwise_and", "Scalar");
   def_bitwise<bitwise_or_stub>(m, "bitwise_or", "Scalar");
   def_bitwise<bitwise_xor_stub>(m, "bitwise_xor", "Scalar");

@@ -113,35 +113,43 @@ static void tanh_backward_out(const Tensor& grad_output, const Tensor& output, T
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_structured("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(add_out));
-  m.def_structured("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(sub_out));
-  m.def("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(rsub));
-  m.def("rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", TORCH_FN(rsub_scalar));
-  m.def_structured("mul.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(mul_out));
-  m.def_structured("div.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(div_out));
+  m.def_structured("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(add_out),
+                   kernels(add_stub));
+  m.def_structured("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(sub_out),
+                   kernels(add_stub));
+  m.def("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(rsub), kernels(add_stub));
+  m.def("rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", TORCH_FN(rsub_scalar), kernels(add_stub));
+  m.def_structured("mul.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(mul_out), kernels(mul_stub));
+  m.def_structured("div.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(div_out), kernels(div_true_stub));
   m.def_structured("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
-                   TORCH_FN(div_mode_out));
+                   TORCH_FN(div_mode_out), kernels(div_floor_stub, div_true_stub, div_trunc_stub));
   m.def_composite("true_divide.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(true_divide));
   m.def_composite("true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", TORCH_FN(true_divide_),
                   variants::METHOD);
   m.def_composite("true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
                   TORCH_FN(true_divide_out), variants::FUNCTION);
-  m.def_structured("floor_divide(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<div_floor_stub>));
-  m.def_structured("remainder.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<remainder_stub>));
+  m.def_structured("floor_divide(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<div_floor_stub>),
+                   kernels(div_floor_stub));
+  m.def_structured("remainder.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<remainder_stub>),
+                   kernels(remainder_stub));
   m.def_structured("remainder.Scalar(Tensor self, Scalar other) -> Tensor",
-                   TORCH_FN(tensor_scalar_out<binary_op_out<remainder_stub>>));
+                   TORCH_FN(tensor_scalar_out<binary_op_out<remainder_stub>>), kernels(remainder_stub));
   m.def_structured("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-                   TORCH_FN(scalar_tensor_out<binary_op_out<remainder_stub>>), derive::NONE, variants::FUNCTION);
-  m.def_structured("fmod.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<fmod_stub>));
+                   TORCH_FN(scalar_tensor_out<binary_op_out<remainder_stub>>), kernels(remainder_stub), derive::NONE,
+                   variants::FUNCTION);
+  m.def_structured("fmod.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<fmod_stub>),
+                   kernels(fmod_stub));
   m.def_structured("fmod.Scalar(Tensor self, Scalar other) -> Tensor",
-                   TORCH_FN(tensor_scalar_out<binary_op_out<fmod_stub>>));
-  m.def_structured("maximum(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<maximum_stub>), derive::OUT);
-  m.def_structured("minimum(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<minimum_stub>), derive::OUT);
+                   TORCH_FN(tensor_scalar_out<binary_op_out<fmod_stub>>), kernels(fmod_stub));
+  m.def_structured("maximum(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<maximum_stub>),
+                   kernels(maximum_stub), derive::OUT);
+  m.def_structured("minimum(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<minimum_stub>),
+                   kernels(minimum_stub), derive::OUT);
 
   m.def_structured("sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", TORCH_FN(sigmoid_backward_out),
-                   derive::NONE, variants::NN);
+                   kernels(sigmoid_backward_stub), derive::NONE, variants::NN);
   m.def_structured("tanh_backward(Tensor grad_output, Tensor output) -> Tensor", TORCH_FN(tanh_backward_out),
-                   derive::NONE, variants::NN);
+                   kernels(tanh_backward_stub), derive::NONE, variants::NN);
 
   m.def_alias("subtract", "sub");
   m.def_alias("multiply", "mul");

@@ -5,6 +5,7 @@
 #include <ATen/Resize.h>
 #include <ATen/core/library.h>
 #include <ATen/native/CPUBlas.h>
+#include <ATen/native/Fill.h>
 #include <ATen/native/MatrixLayout.h>
 #include <ATen/native/TensorFactories.h>
 
@@ -95,14 +96,15 @@ static Tensor vdot(const Tensor& self, const Tensor& other) {
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-                   TORCH_FN(addmv_out));
-  m.def_structured("mv(Tensor self, Tensor vec) -> Tensor", TORCH_FN(mv_out), derive::OUT);
-  m.def("dot(Tensor self, Tensor tensor) -> Tensor", TORCH_FN(dot));
+                   TORCH_FN(addmv_out), kernels(fill_stub, cpublas::gemm_stub));
+  m.def_structured("mv(Tensor self, Tensor vec) -> Tensor", TORCH_FN(mv_out), kernels(fill_stub, cpublas::gemm_stub),
+                   derive::OUT);
+  m.def("dot(Tensor self, Tensor tensor) -> Tensor", TORCH_FN(dot), kernels(cpublas::reduced_dot_stub));
   m.def("dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(dot_out<native::dot>),
-        variants::FUNCTION);
-  m.def("vdot(Tensor self, Tensor other) -> Tensor", TORCH_FN(vdot));
+        kernels(cpublas::reduced_dot_stub), variants::FUNCTION);
+  m.def("vdot(Tensor self, Tensor other) -> Tensor", TORCH_FN(vdot), kernels(cpublas::reduced_dot_stub));
   m.def("vdot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(dot_out<native::vdot>),
-        variants::FUNCTION);
+        kernels(cpublas::reduced_dot_stub), variants::FUNCTION);
 }
 
 } // namespace reftorch::at::native

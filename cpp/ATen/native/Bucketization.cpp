@@ -128,17 +128,17 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool "
       "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-      TORCH_FN(searchsorted_out), derive::OUT, FUNCTION);
+      TORCH_FN(searchsorted_out), kernels(searchsorted_stub), derive::OUT, FUNCTION);
   m.def_structured(
       "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool "
       "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-      TORCH_FN(searchsorted_scalar_out), derive::OUT, FUNCTION);
+      TORCH_FN(searchsorted_scalar_out), kernels(searchsorted_stub), derive::OUT, FUNCTION);
   m.def_structured(
       "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> "
       "Tensor",
-      TORCH_FN(bucketize_out), derive::OUT, FUNCTION);
+      TORCH_FN(bucketize_out), kernels(searchsorted_stub), derive::OUT, FUNCTION);
   m.def("bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
-        TORCH_FN(bucketize_scalar), FUNCTION);
+        TORCH_FN(bucketize_scalar), kernels(searchsorted_stub), FUNCTION);
 }
 
 } // namespace reftorch::at::native

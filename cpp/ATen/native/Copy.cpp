@@ -41,7 +41,8 @@ static Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", TORCH_FN(copy_), variants::METHOD);
+  m.def("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", TORCH_FN(copy_),
+        kernels(copy_stub), variants::METHOD);
 }
 
 } // namespace reftorch::at::native

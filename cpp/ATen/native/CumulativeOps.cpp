@@ -106,13 +106,16 @@ static void cummin_out(const Tensor& self, int64_t dim, Tensor& values, Tensor& 
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_structured("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(cumsum_out));
-  m.def_structured("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(cumprod_out));
-  m.def_structured("logcumsumexp(Tensor self, int dim) -> Tensor", TORCH_FN(logcumsumexp_out), derive::OUT);
+  m.def_structured("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(cumsum_out),
+                   kernels(cumsum_stub));
+  m.def_structured("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(cumprod_out),
+                   kernels(cumprod_stub));
+  m.def_structured("logcumsumexp(Tensor self, int dim) -> Tensor", TORCH_FN(logcumsumexp_out),
+                   kernels(logcumsumexp_stub), derive::OUT);
   m.def_structured("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", TORCH_FN(cummax_out),
-                   derive::OUT);
+                   kernels(cummax_stub), derive::OUT);
   m.def_structured("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", TORCH_FN(cummin_out),
-                   derive::OUT);
+                   kernels(cummin_stub), derive::OUT);
 }
 
 } // namespace reftorch::at::native

@@ -1,8 +1,9 @@
 // Mirrors: aten/src/ATen/native/DispatchStub.h
 //
 // A stub is the seam between an op (checks and shape, device-free) and its kernel: one function pointer per device.
-// The header declares the stub, native/XOps.cpp defines it, native/cpu/XOpsKernel.cpp registers the kernel. Left out: a
-// pointer per instruction set (one kernel is compiled for several by TARGET_CLONES, see native/cpu/Loops.h).
+// A header of native/ declares the stub, native/XOps.cpp defines it, native/cpu/XOpsKernel.cpp and its twin
+// native/cuda/XOpsKernel.cu register the kernels; see Note [Kernels per device]. Left out: a pointer per instruction
+// set (one kernel is compiled for several instruction sets by TARGET_CLONES, see native/cpu/Loops.h).
 //
 // Note [Meta device]
 // Problem: a program may want the shapes, strides and dtypes of results without the work and without the memory: to
@@ -15,8 +16,7 @@
 // that these files name no pointer to data).
 #pragma once
 
-#include <c10/core/Device.h>
-#include <c10/macros/Export.h>
+#include <ATen/core/dispatch/DispatchStubImpl.h>
 #include <c10/util/Exception.h>
 
 #include <utility>
@@ -35,12 +35,20 @@ struct MetaKernel<void (*)(Args...)> {
 };
 
 template <typename FnPtr>
-struct DispatchStub final {
-  const char* name;
+struct DispatchStub final : DispatchStubImpl {
   FnPtr fns[c10::kNumDeviceTypes] = {nullptr, nullptr, MetaKernel<FnPtr>::value};
+
+  constexpr explicit DispatchStub(const char* name)
+      : DispatchStubImpl{name,
+                         {{}, {}, {MetaKernel<FnPtr>::value != nullptr ? "nothing" : nullptr, __FILE__, __LINE__}}} {}
 
   template <typename... Args>
   auto operator()(c10::DeviceType device, Args&&... args) const {
+#ifndef NDEBUG
+    if (stub_call_observer != nullptr) {
+      stub_call_observer(*this);
+    }
+#endif
     FnPtr fn = fns[static_cast<int>(device)];
     TORCH_CHECK_NOT_IMPLEMENTED(fn != nullptr, "DispatchStub: missing kernel for ", c10::DeviceTypeName(device), ": ",
                                 name);
@@ -50,16 +58,21 @@ struct DispatchStub final {
 
 template <typename FnPtr>
 struct RegisterDispatch final {
-  RegisterDispatch(DispatchStub<FnPtr>& stub, c10::DeviceType device, FnPtr fn) {
+  RegisterDispatch(DispatchStub<FnPtr>& stub, c10::DeviceType device, FnPtr fn, StubKernel kernel) {
     stub.fns[static_cast<int>(device)] = fn;
+    stub.registerKernel(device, kernel);
   }
 };
 
 } // namespace reftorch::at::native
 
 #define DECLARE_DISPATCH(fn_ptr, name) extern TORCH_API ::reftorch::at::native::DispatchStub<fn_ptr> name;
-// constinit: kernels register before any constructor of this file would have run.
-#define DEFINE_DISPATCH(name) decltype(name) name = {#name};
-#define REGISTER_DISPATCH(name, fn)                                                             \
-  static const ::reftorch::at::native::RegisterDispatch<decltype(+fn)> name##_cpu_registration( \
-      name, ::reftorch::c10::DeviceType::CPU, fn);
+// The initializer is a constant expression, so the stub exists before any kernel registers, whatever the order in which
+// the files are initialized.
+#define DEFINE_DISPATCH(name) decltype(name) name(#name);
+
+#define REGISTER_DEVICE_DISPATCH(name, device, fn)                                                     \
+  static const ::reftorch::at::native::RegisterDispatch<decltype(+fn)> name##_##device##_registration( \
+      name, ::reftorch::c10::DeviceType::device, fn, {#fn, __FILE__, __LINE__});
+#define REGISTER_CPU_DISPATCH(name, fn) REGISTER_DEVICE_DISPATCH(name, CPU, fn)
+#define REGISTER_CUDA_DISPATCH(name, fn) REGISTER_DEVICE_DISPATCH(name, CUDA, fn)

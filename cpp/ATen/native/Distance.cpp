@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/Distance.cpp, aten/src/ATen/native/Normalization.cpp (renorm), aten/src/ATen/native/
 // Cross.cpp Distances between vectors, and vectors made shorter. Left out: nothing.
 #include <ATen/native/Distance.h>
+#include <ATen/native/Fill.h>
 
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
@@ -168,7 +169,7 @@ static void renorm_out(const Tensor& self, const Scalar& p, int64_t dim, const S
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", TORCH_FN(_cdist_forward),
-        FUNCTION);
+        kernels(cdist_stub, fill_stub), FUNCTION);
   m.def_composite("cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor", TORCH_FN(cdist),
                   FUNCTION);
   m.def_composite("pdist(Tensor self, float p=2) -> Tensor", TORCH_FN(pdist), FUNCTION);

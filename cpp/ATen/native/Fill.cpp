@@ -67,11 +67,12 @@ static Tensor& zero_(Tensor& self) {
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", TORCH_FN(fill_));
-  m.def("fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)", TORCH_FN(fill_tensor_));
-  m.def("fill.Scalar(Tensor self, Scalar value) -> Tensor", TORCH_FN(fill), variants::FUNCTION);
-  m.def("fill.Tensor(Tensor self, Tensor value) -> Tensor", TORCH_FN(fill_tensor), variants::FUNCTION);
-  m.def("zero_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(zero_));
+  m.def("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", TORCH_FN(fill_), kernels(fill_stub));
+  m.def("fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)", TORCH_FN(fill_tensor_), kernels(fill_stub));
+  m.def("fill.Scalar(Tensor self, Scalar value) -> Tensor", TORCH_FN(fill), kernels(fill_stub), variants::FUNCTION);
+  m.def("fill.Tensor(Tensor self, Tensor value) -> Tensor", TORCH_FN(fill_tensor), kernels(fill_stub),
+        variants::FUNCTION);
+  m.def("zero_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(zero_), kernels(fill_stub));
 }
 
 } // namespace reftorch::at::native

@@ -45,7 +45,7 @@ static void check_reflectors(const char* name, const Tensor& A, const Tensor& ta
 static Tensor identity_columns(const Tensor& A, int64_t n) {
   Tensor result = at::zeros(with_sizes(batch_sizes(A), {A.size(-2), n}), A.scalar_type(), A.device());
   Tensor diagonal = at::diagonal(result, 0, -2, -1);
-  fill_impl(diagonal, 1);
+  at::fill_(diagonal, 1);
   return result;
 }
 
@@ -109,7 +109,8 @@ static Tensor ormqr(const Tensor& self, const Tensor& input2, const Tensor& inpu
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_structured("geqrf(Tensor self) -> (Tensor a, Tensor tau)", TORCH_FN(geqrf_out), derive::OUT);
+  m.def_structured("geqrf(Tensor self) -> (Tensor a, Tensor tau)", TORCH_FN(geqrf_out), kernels(geqrf_stub),
+                   derive::OUT);
   m.def_composite("linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
                   TORCH_FN(linalg_householder_product), variants::LINALG);
   m.def("linalg_householder_product.out(Tensor input, Tensor tau, *, Tensor(a!) out) -> Tensor(a!)",

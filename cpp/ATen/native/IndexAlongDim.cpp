@@ -8,6 +8,7 @@
 #include <ATen/Resize.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
+#include <ATen/native/Fill.h>
 #include <ATen/native/IndexKernel.h>
 #include <ATen/native/IndexingUtils.h>
 #include <ATen/native/TensorFactories.h>
@@ -308,21 +309,22 @@ static Tensor& take_along_dim_out(const Tensor& self, const Tensor& indices, std
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("index_select(Tensor self, int dim, Tensor index) -> Tensor", TORCH_FN(index_select_out),
-                   derive::OUT);
+                   kernels(index_rows_stub, index_stub), derive::OUT);
   m.def_structured("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-                   TORCH_FN(index_add_out));
+                   TORCH_FN(index_add_out), kernels(fill_stub, index_put_stub));
   m.def_structured(
       "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> "
       "Tensor",
-      TORCH_FN(index_reduce_out));
-  m.def_structured("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", TORCH_FN(index_copy_out));
+      TORCH_FN(index_reduce_out), kernels(fill_stub, index_put_stub));
+  m.def_structured("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", TORCH_FN(index_copy_out),
+                   kernels(index_put_stub));
   m.def_structured("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-                   TORCH_FN(index_fill_out), derive::INPLACE);
+                   TORCH_FN(index_fill_out), kernels(fill_stub, index_put_stub), derive::INPLACE);
   m.def_structured("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
-                   TORCH_FN(index_fill_tensor_out), derive::INPLACE);
-  m.def_structured("take(Tensor self, Tensor index) -> Tensor", TORCH_FN(take_out), derive::OUT);
+                   TORCH_FN(index_fill_tensor_out), kernels(fill_stub, index_put_stub), derive::INPLACE);
+  m.def_structured("take(Tensor self, Tensor index) -> Tensor", TORCH_FN(take_out), kernels(index_stub), derive::OUT);
   m.def_structured("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", TORCH_FN(put_out),
-                   derive::INPLACE);
+                   kernels(index_put_stub), derive::INPLACE);
   m.def_composite("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", TORCH_FN(take_along_dim));
   m.def_composite("take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)",
                   TORCH_FN(take_along_dim_out), variants::FUNCTION);

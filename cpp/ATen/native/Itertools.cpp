@@ -3,6 +3,7 @@
 #include <ATen/ShapeFunctions.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
+#include <ATen/native/Fill.h>
 #include <ATen/native/TensorFactories.h>
 
 #include <algorithm>
@@ -139,7 +140,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("cartesian_prod(Tensor[] tensors) -> Tensor", TORCH_FN(cartesian_prod), FUNCTION);
   m.def_composite("combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor", TORCH_FN(combinations),
                   FUNCTION);
-  m.def("block_diag(Tensor[] tensors) -> Tensor", TORCH_FN(block_diag), FUNCTION);
+  m.def("block_diag(Tensor[] tensors) -> Tensor", TORCH_FN(block_diag), kernels(fill_stub), FUNCTION);
 }
 
 } // namespace reftorch::at::native

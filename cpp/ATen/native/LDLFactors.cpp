@@ -2,6 +2,7 @@
 // A = L D L^T of a symmetric matrix that need not be positive-definite: D has blocks of 1 by 1 and 2 by 2. The kernels
 // call LAPACK (cpu/BatchLinearAlgebraKernel.cpp). Left out: complex numbers, and with them what `hermitian` says.
 #include <ATen/native/BatchLinearAlgebra.h>
+#include <ATen/native/Fill.h>
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/LinalgFunctions.h>
@@ -99,15 +100,16 @@ static void linalg_ldl_solve_out(const Tensor& LD, const Tensor& pivots, const T
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  constexpr int LINALG = variants::LINALG, OUT = derive::OUT;
+  constexpr int LINALG = variants::LINALG;
+  constexpr auto OUT = derive::OUT;
   m.def_structured(
       "linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor "
       "pivots, Tensor info)",
-      TORCH_FN(linalg_ldl_factor_ex_out), OUT, LINALG);
+      TORCH_FN(linalg_ldl_factor_ex_out), kernels(fill_stub, ldl_factor_stub), OUT, LINALG);
   m.def_composite_with_out("linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
                            TORCH_FN(linalg_ldl_factor), LINALG);
   m.def_structured("linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
-                   TORCH_FN(linalg_ldl_solve_out), OUT, LINALG);
+                   TORCH_FN(linalg_ldl_solve_out), kernels(ldl_solve_stub), OUT, LINALG);
 }
 
 } // namespace reftorch::at::native

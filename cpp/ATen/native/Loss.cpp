@@ -101,17 +101,18 @@ static Tensor huber_loss_backward(const Tensor& grad_output, const Tensor& self,
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def("mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", TORCH_FN(mse_loss), variants::NN);
-  m.def("mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
-        TORCH_FN(mse_loss_backward), variants::NN);
-  m.def("smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor",
-        TORCH_FN(smooth_l1_loss), variants::NN);
-  m.def("smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor",
-        TORCH_FN(smooth_l1_loss_backward), variants::NN);
-  m.def("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor", TORCH_FN(huber_loss),
+  m.def("mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", TORCH_FN(mse_loss), kernels(mse_stub),
         variants::NN);
+  m.def("mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
+        TORCH_FN(mse_loss_backward), kernels(mse_backward_stub), variants::NN);
+  m.def("smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor",
+        TORCH_FN(smooth_l1_loss), kernels(smooth_l1_stub), variants::NN);
+  m.def("smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor",
+        TORCH_FN(smooth_l1_loss_backward), kernels(smooth_l1_backward_stub), variants::NN);
+  m.def("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor", TORCH_FN(huber_loss),
+        kernels(huber_stub), variants::NN);
   m.def("huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor",
-        TORCH_FN(huber_loss_backward), variants::NN);
+        TORCH_FN(huber_loss_backward), kernels(huber_backward_stub), variants::NN);
 }
 
 } // namespace reftorch::at::native

@@ -94,12 +94,12 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> "
       "(Tensor output, Tensor total_weight)",
-      TORCH_FN(nll_loss_forward_out), derive::NONE, variants::NN);
+      TORCH_FN(nll_loss_forward_out), kernels(nll_loss_stub), derive::NONE, variants::NN);
   m.def_structured(
       "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int "
       "ignore_index, "
       "Tensor total_weight) -> Tensor",
-      TORCH_FN(nll_loss_backward_out), derive::NONE, variants::NN);
+      TORCH_FN(nll_loss_backward_out), kernels(nll_loss_backward_stub), derive::NONE, variants::NN);
 }
 
 } // namespace reftorch::at::native

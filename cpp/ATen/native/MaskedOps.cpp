@@ -7,6 +7,7 @@
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
+#include <ATen/native/Fill.h>
 #include <ATen/native/IndexKernel.h>
 #include <ATen/native/IndexingUtils.h>
 #include <ATen/native/ReduceOpsUtils.h>
@@ -115,12 +116,13 @@ static void masked_scatter_out(const Tensor& self, const Tensor& mask, const Ten
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", TORCH_FN(masked_fill_out),
-                   derive::INPLACE);
+                   kernels(fill_stub, masked_fill_stub), derive::INPLACE);
   m.def_structured("masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
-                   TORCH_FN(masked_fill_tensor_out), derive::INPLACE);
-  m.def_structured("masked_select(Tensor self, Tensor mask) -> Tensor", TORCH_FN(masked_select_out), derive::OUT);
+                   TORCH_FN(masked_fill_tensor_out), kernels(fill_stub, masked_fill_stub), derive::INPLACE);
+  m.def_structured("masked_select(Tensor self, Tensor mask) -> Tensor", TORCH_FN(masked_select_out),
+                   kernels(masked_select_stub), derive::OUT);
   m.def_structured("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", TORCH_FN(masked_scatter_out),
-                   derive::INPLACE);
+                   kernels(masked_scatter_stub), derive::INPLACE);
 }
 
 } // namespace reftorch::at::native

@@ -2,6 +2,7 @@
 // Cholesky, QR, singular values, eigenvalues of symmetric matrices, triangular systems, least squares. What rests on LU
 // is in BatchLinearAlgebra.cpp, LDL in LDLFactors.cpp. Left out: eig (its eigenvalues are complex numbers).
 #include <ATen/native/BatchLinearAlgebra.h>
+#include <ATen/native/Fill.h>
 
 #include <ATen/ExpandUtils.h>
 #include <ATen/LinalgFunctions.h>
@@ -337,31 +338,33 @@ static void linalg_lstsq_out(const Tensor& self, const Tensor& b, std::optional<
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  constexpr int FUNCTION = variants::FUNCTION, LINALG = variants::LINALG, OUT = derive::OUT;
+  constexpr int FUNCTION = variants::FUNCTION, LINALG = variants::LINALG;
+  constexpr auto OUT = derive::OUT;
   m.def_structured(
       "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
-      TORCH_FN(linalg_cholesky_ex_out), OUT, LINALG);
+      TORCH_FN(linalg_cholesky_ex_out), kernels(cholesky_stub, fill_stub), OUT, LINALG);
   m.def_composite_with_out("linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", TORCH_FN(linalg_cholesky),
                            LINALG);
   m.def_composite_with_out("cholesky(Tensor self, bool upper=False) -> Tensor", TORCH_FN(cholesky));
   m.def_structured("cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
-                   TORCH_FN(cholesky_solve_out), OUT);
-  m.def_structured("cholesky_inverse(Tensor self, bool upper=False) -> Tensor", TORCH_FN(cholesky_inverse_out), OUT);
+                   TORCH_FN(cholesky_solve_out), kernels(cholesky_solve_stub), OUT);
+  m.def_structured("cholesky_inverse(Tensor self, bool upper=False) -> Tensor", TORCH_FN(cholesky_inverse_out),
+                   kernels(cholesky_solve_stub, fill_stub), OUT);
   m.def_structured(
       "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> "
       "Tensor",
-      TORCH_FN(linalg_solve_triangular_out), OUT, LINALG);
+      TORCH_FN(linalg_solve_triangular_out), kernels(triangular_solve_stub), OUT, LINALG);
   m.def_structured(
       "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> "
       "(Tensor solution, Tensor cloned_coefficient)",
-      TORCH_FN(triangular_solve_out), OUT);
-  m.def_structured("linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)", TORCH_FN(linalg_qr_out), OUT,
-                   LINALG);
+      TORCH_FN(triangular_solve_out), kernels(triangular_solve_stub), OUT);
+  m.def_structured("linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)", TORCH_FN(linalg_qr_out),
+                   kernels(fill_stub, geqrf_stub, orgqr_stub), OUT, LINALG);
   m.def_composite_with_out("qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", TORCH_FN(qr));
   m.def_structured(
       "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor "
       "S, Tensor Vh)",
-      TORCH_FN(_linalg_svd_out), OUT, FUNCTION);
+      TORCH_FN(_linalg_svd_out), kernels(fill_stub, svd_stub), OUT, FUNCTION);
   m.def_composite_with_out(
       "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
       TORCH_FN(linalg_svd), LINALG);
@@ -370,7 +373,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                            TORCH_FN(svd));
   m.def_structured(
       "_linalg_eigh(Tensor A, str UPLO='L', bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)",
-      TORCH_FN(_linalg_eigh_out), OUT, FUNCTION);
+      TORCH_FN(_linalg_eigh_out), kernels(eigh_stub, fill_stub), OUT, FUNCTION);
   m.def_composite_with_out("linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)",
                            TORCH_FN(linalg_eigh), LINALG);
   m.def_composite_with_out("linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor", TORCH_FN(linalg_eigvalsh), LINALG);
@@ -379,7 +382,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor "
       "residuals, Tensor rank, Tensor singular_values)",
-      TORCH_FN(linalg_lstsq_out), OUT, LINALG);
+      TORCH_FN(linalg_lstsq_out), kernels(fill_stub, lstsq_stub), OUT, LINALG);
 }
 
 } // namespace reftorch::at::native

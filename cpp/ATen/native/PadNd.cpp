@@ -4,6 +4,7 @@
 #include <ATen/Functions.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/core/library.h>
+#include <ATen/native/Fill.h>
 #include <ATen/native/TensorFactories.h>
 
 namespace reftorch::at::native {
@@ -43,7 +44,7 @@ static Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar&
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", TORCH_FN(constant_pad_nd),
-        variants::FUNCTION);
+        kernels(fill_stub), variants::FUNCTION);
 }
 
 } // namespace reftorch::at::native

@@ -71,11 +71,13 @@ static void lerp_tensor_out(const Tensor& self, const Tensor& end, const Tensor&
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-                   TORCH_FN(addcmul_out));
+                   TORCH_FN(addcmul_out), kernels(addcmul_stub));
   m.def_structured("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-                   TORCH_FN(addcdiv_out));
-  m.def_structured("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", TORCH_FN(lerp_scalar_out));
-  m.def_structured("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", TORCH_FN(lerp_tensor_out));
+                   TORCH_FN(addcdiv_out), kernels(addcdiv_stub));
+  m.def_structured("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", TORCH_FN(lerp_scalar_out),
+                   kernels(lerp_kernel_scalar_weight));
+  m.def_structured("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", TORCH_FN(lerp_tensor_out),
+                   kernels(lerp_kernel_tensor_weight));
 }
 
 } // namespace reftorch::at::native

@@ -46,12 +46,13 @@ template <auto& stub>
 static void define(Library& m, const std::string& name) {
   constexpr int FUNCTION = variants::FUNCTION;
   const std::string op = "special_" + name;
-  m.def_structured(op + "(Tensor x, Tensor n) -> Tensor", TORCH_FN(polynomial_out<stub>), derive::OUT, FUNCTION);
-  m.def(op + ".x_scalar(Scalar x, Tensor n) -> Tensor", TORCH_FN(polynomial_x_scalar<stub>), FUNCTION);
-  m.def(op + ".x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)",
-        TORCH_FN(polynomial_x_scalar_out<stub>), FUNCTION);
-  m.def_structured(op + ".n_scalar(Tensor x, Scalar n) -> Tensor", TORCH_FN(polynomial_n_scalar_out<stub>), derive::OUT,
+  m.def_structured(op + "(Tensor x, Tensor n) -> Tensor", TORCH_FN(polynomial_out<stub>), kernels(stub), derive::OUT,
                    FUNCTION);
+  m.def(op + ".x_scalar(Scalar x, Tensor n) -> Tensor", TORCH_FN(polynomial_x_scalar<stub>), kernels(stub), FUNCTION);
+  m.def(op + ".x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)",
+        TORCH_FN(polynomial_x_scalar_out<stub>), kernels(stub), FUNCTION);
+  m.def_structured(op + ".n_scalar(Tensor x, Scalar n) -> Tensor", TORCH_FN(polynomial_n_scalar_out<stub>),
+                   kernels(stub), derive::OUT, FUNCTION);
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {

@@ -52,10 +52,13 @@ static Tensor& pow_scalar_out(const Scalar& self, const Tensor& exponent, Tensor
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_structured("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", TORCH_FN(pow_tensor_tensor_out));
-  m.def_structured("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", TORCH_FN(pow_tensor_scalar_out));
-  m.def("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", TORCH_FN(pow_scalar), variants::FUNCTION);
-  m.def_out("pow.Scalar", TORCH_FN(pow_scalar_out));
+  m.def_structured("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", TORCH_FN(pow_tensor_tensor_out),
+                   kernels(pow_tensor_tensor_stub));
+  m.def_structured("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", TORCH_FN(pow_tensor_scalar_out),
+                   kernels(copy_stub, pow_tensor_scalar_stub));
+  m.def("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", TORCH_FN(pow_scalar), kernels(pow_tensor_tensor_stub),
+        variants::FUNCTION);
+  m.def_out("pow.Scalar", TORCH_FN(pow_scalar_out), kernels(pow_tensor_tensor_stub));
 }
 
 } // namespace reftorch::at::native

@@ -5,6 +5,7 @@
 #include <ATen/Resize.h>
 #include <ATen/core/library.h>
 #include <ATen/native/Distributions.h>
+#include <ATen/native/Fill.h>
 #include <ATen/native/TensorFactories.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
@@ -142,12 +143,13 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
         FUNCTION);
   m.def("randint.low(SymInt low, SymInt high, int[] size, *, Generator? generator=None, " OPTIONS ") -> Tensor",
         TORCH_FN(randint_low), FUNCTION);
-  m.def("randperm(SymInt n, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(randperm), FUNCTION);
+  m.def("randperm(SymInt n, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(randperm),
+        kernels(fill_stub, randperm_stub), FUNCTION);
   m.def_out("rand", TORCH_FN(rand_out));
   m.def_out("randn", TORCH_FN(randn_out));
   m.def_out("randint", TORCH_FN(randint_out));
   m.def_out("randint.low", TORCH_FN(randint_low_out));
-  m.def_out("randperm", TORCH_FN(randperm_out));
+  m.def_out("randperm", TORCH_FN(randperm_out), kernels(fill_stub, randperm_stub));
   m.def("rand_like(Tensor self, *, Generator? generator=None, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
         TORCH_FN(rand_like), FUNCTION);
   m.def("randn_like(Tensor self, *, Generator? generator=None, " OPTIONS

@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/native/RangeFactories.cpp
 // Numbers in even steps, and powers of them. Left out: nothing.
+#include <ATen/native/Fill.h>
 #include <ATen/native/RangeFactories.h>
 
 #include <ATen/Functions.h>
@@ -181,33 +182,35 @@ static Tensor range_step(const Scalar& start, const Scalar& end, const Scalar& s
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
-  m.def("arange(Scalar end, *, " OPTIONS ") -> Tensor", TORCH_FN(arange), FUNCTION);
-  m.def("arange.start(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", TORCH_FN(arange_start), FUNCTION);
+  m.def("arange(Scalar end, *, " OPTIONS ") -> Tensor", TORCH_FN(arange), kernels(arange_stub), FUNCTION);
+  m.def("arange.start(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", TORCH_FN(arange_start),
+        kernels(arange_stub), FUNCTION);
   m.def("arange.start_step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor",
-        TORCH_FN(arange_start_step), FUNCTION);
-  m.def("linspace(Scalar start, Scalar end, int steps, *, " OPTIONS ") -> Tensor", TORCH_FN(linspace), FUNCTION);
+        TORCH_FN(arange_start_step), kernels(arange_stub), FUNCTION);
+  m.def("linspace(Scalar start, Scalar end, int steps, *, " OPTIONS ") -> Tensor", TORCH_FN(linspace),
+        kernels(fill_stub, linspace_stub), FUNCTION);
   m.def("logspace(Scalar start, Scalar end, int steps, float base=10, *, " OPTIONS ") -> Tensor", TORCH_FN(logspace),
-        FUNCTION);
+        kernels(fill_stub, logspace_stub), FUNCTION);
   m.def("linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, " OPTIONS ") -> Tensor",
-        TORCH_FN((linspace_tensor<Tensor, Tensor>)), FUNCTION);
+        TORCH_FN((linspace_tensor<Tensor, Tensor>)), kernels(fill_stub, linspace_stub), FUNCTION);
   m.def("linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, " OPTIONS ") -> Tensor",
-        TORCH_FN((linspace_tensor<Tensor, Scalar>)), FUNCTION);
+        TORCH_FN((linspace_tensor<Tensor, Scalar>)), kernels(fill_stub, linspace_stub), FUNCTION);
   m.def("linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, " OPTIONS ") -> Tensor",
-        TORCH_FN((linspace_tensor<Scalar, Tensor>)), FUNCTION);
+        TORCH_FN((linspace_tensor<Scalar, Tensor>)), kernels(fill_stub, linspace_stub), FUNCTION);
   m.def("logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10, *, " OPTIONS ") -> Tensor",
-        TORCH_FN((logspace_tensor<Tensor, Tensor>)), FUNCTION);
+        TORCH_FN((logspace_tensor<Tensor, Tensor>)), kernels(fill_stub, logspace_stub), FUNCTION);
   m.def("logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10, *, " OPTIONS ") -> Tensor",
-        TORCH_FN((logspace_tensor<Tensor, Scalar>)), FUNCTION);
+        TORCH_FN((logspace_tensor<Tensor, Scalar>)), kernels(fill_stub, logspace_stub), FUNCTION);
   m.def("logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10, *, " OPTIONS ") -> Tensor",
-        TORCH_FN((logspace_tensor<Scalar, Tensor>)), FUNCTION);
+        TORCH_FN((logspace_tensor<Scalar, Tensor>)), kernels(fill_stub, logspace_stub), FUNCTION);
   m.def("range.step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", TORCH_FN(range_step),
-        FUNCTION);
-  m.def_out("arange", TORCH_FN(arange_out));
-  m.def_out("arange.start", TORCH_FN(arange_start_out));
-  m.def_out("arange.start_step", TORCH_FN(arange_start_step_out));
-  m.def_out("linspace", TORCH_FN(linspace_out));
-  m.def_out("logspace", TORCH_FN(logspace_out));
-  m.def_out("range.step", TORCH_FN(range_out));
+        kernels(arange_stub), FUNCTION);
+  m.def_out("arange", TORCH_FN(arange_out), kernels(arange_stub));
+  m.def_out("arange.start", TORCH_FN(arange_start_out), kernels(arange_stub));
+  m.def_out("arange.start_step", TORCH_FN(arange_start_step_out), kernels(arange_stub));
+  m.def_out("linspace", TORCH_FN(linspace_out), kernels(fill_stub, linspace_stub));
+  m.def_out("logspace", TORCH_FN(logspace_out), kernels(fill_stub, logspace_stub));
+  m.def_out("range.step", TORCH_FN(range_out), kernels(arange_stub));
 }
 
 } // namespace reftorch::at::native

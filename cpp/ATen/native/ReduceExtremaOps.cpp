@@ -149,26 +149,28 @@ static Tensor& min_other_out(const Tensor& self, const Tensor& other, Tensor& ou
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_structured("max(Tensor self) -> Tensor", TORCH_FN(max_out), derive::OUT);
+  m.def_structured("max(Tensor self) -> Tensor", TORCH_FN(max_out), kernels(max_values_stub), derive::OUT);
   m.def_structured("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-                   TORCH_FN(max_dim_out), derive::OUT);
+                   TORCH_FN(max_dim_out), kernels(max_stub), derive::OUT);
   m.def_composite("max.other(Tensor self, Tensor other) -> Tensor", TORCH_FN(max_other));
   m.def_composite("max.other_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(max_other_out),
                   variants::FUNCTION);
-  m.def_structured("min(Tensor self) -> Tensor", TORCH_FN(min_out), derive::OUT);
+  m.def_structured("min(Tensor self) -> Tensor", TORCH_FN(min_out), kernels(min_values_stub), derive::OUT);
   m.def_structured("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-                   TORCH_FN(min_dim_out), derive::OUT);
+                   TORCH_FN(min_dim_out), kernels(min_stub), derive::OUT);
   m.def_composite("min.other(Tensor self, Tensor other) -> Tensor", TORCH_FN(min_other));
   m.def_composite("min.other_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(min_other_out),
                   variants::FUNCTION);
-  m.def_structured("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", TORCH_FN(amax_out), derive::OUT);
-  m.def_structured("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", TORCH_FN(amin_out), derive::OUT);
+  m.def_structured("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", TORCH_FN(amax_out),
+                   kernels(max_values_stub), derive::OUT);
+  m.def_structured("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", TORCH_FN(amin_out),
+                   kernels(min_values_stub), derive::OUT);
   m.def_structured("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
-                   TORCH_FN(aminmax_out), derive::OUT);
+                   TORCH_FN(aminmax_out), kernels(max_values_stub, min_values_stub), derive::OUT);
   m.def_structured("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", TORCH_FN(argmax_out),
-                   derive::OUT);
+                   kernels(max_stub), derive::OUT);
   m.def_structured("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", TORCH_FN(argmin_out),
-                   derive::OUT);
+                   kernels(min_stub), derive::OUT);
 }
 
 } // namespace reftorch::at::native

@@ -244,25 +244,30 @@ static void norm_dtype_out(const Tensor& self, const std::optional<Scalar>& p, S
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_structured("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(sum_out), derive::NONE);
+  m.def_structured("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(sum_out), kernels(sum_stub),
+                   derive::NONE);
   m.def_structured("sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-                   TORCH_FN(sum_dim_out), derive::OUT);
-  m.def_structured("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(mean_out), derive::OUT);
+                   TORCH_FN(sum_dim_out), kernels(sum_stub), derive::OUT);
+  m.def_structured("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(mean_out), kernels(mean_stub),
+                   derive::OUT);
   m.def_structured("mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-                   TORCH_FN(mean_dim_out), derive::OUT);
-  m.def_structured("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(prod_out), derive::NONE);
+                   TORCH_FN(mean_dim_out), kernels(mean_stub), derive::OUT);
+  m.def_structured("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", TORCH_FN(prod_out), kernels(prod_stub),
+                   derive::NONE);
   m.def_structured("prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-                   TORCH_FN(prod_dim_out), derive::OUT);
-  m.def_structured("all(Tensor self) -> Tensor", TORCH_FN(all_out), derive::OUT);
-  m.def_structured("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", TORCH_FN(all_dim_out), derive::OUT);
-  m.def_structured("any(Tensor self) -> Tensor", TORCH_FN(any_out), derive::OUT);
-  m.def_structured("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", TORCH_FN(any_dim_out), derive::OUT);
+                   TORCH_FN(prod_dim_out), kernels(prod_stub), derive::OUT);
+  m.def_structured("all(Tensor self) -> Tensor", TORCH_FN(all_out), kernels(and_stub), derive::OUT);
+  m.def_structured("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", TORCH_FN(all_dim_out),
+                   kernels(and_stub), derive::OUT);
+  m.def_structured("any(Tensor self) -> Tensor", TORCH_FN(any_out), kernels(or_stub), derive::OUT);
+  m.def_structured("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", TORCH_FN(any_dim_out),
+                   kernels(or_stub), derive::OUT);
   m.def_structured("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", TORCH_FN(all_dims_out),
-                   derive::OUT);
+                   kernels(and_stub), derive::OUT);
   m.def_structured("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", TORCH_FN(any_dims_out),
-                   derive::OUT);
+                   kernels(or_stub), derive::OUT);
   m.def_structured("nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-                   TORCH_FN(nansum_out), derive::OUT);
+                   TORCH_FN(nansum_out), kernels(nansum_stub, sum_stub), derive::OUT);
   m.def_composite("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
                   TORCH_FN(nanmean));
   m.def_composite(
@@ -271,15 +276,16 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       TORCH_FN(nanmean_out), variants::FUNCTION);
   m.def_composite("count_nonzero(Tensor self, int? dim=None) -> Tensor", TORCH_FN(count_nonzero));
   m.def_composite("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", TORCH_FN(count_nonzero_dims));
-  m.def_structured("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", TORCH_FN(norm_out), derive::OUT);
+  m.def_structured("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", TORCH_FN(norm_out), kernels(norm_stub),
+                   derive::OUT);
   m.def_structured("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
-                   TORCH_FN(norm_dim_out), derive::OUT);
+                   TORCH_FN(norm_dim_out), kernels(norm_stub), derive::OUT);
   m.def_structured(
       "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> "
       "Tensor",
-      TORCH_FN(norm_dim_dtype_out), derive::OUT);
+      TORCH_FN(norm_dim_dtype_out), kernels(norm_stub), derive::OUT);
   m.def_structured("norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
-                   TORCH_FN(norm_dtype_out), derive::OUT);
+                   TORCH_FN(norm_dtype_out), kernels(norm_stub), derive::OUT);
   m.def_structured("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", TORCH_FN(logsumexp_out),
                    derive::OUT);
 }

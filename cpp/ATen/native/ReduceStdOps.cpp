@@ -111,14 +111,14 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def(
       "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> "
       "(Tensor, Tensor)",
-      TORCH_FN(std_var_mean<false>), FUNCTION);
+      TORCH_FN(std_var_mean<false>), kernels(mean_stub, std_var_stub), FUNCTION);
   m.def_composite("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", TORCH_FN(std_mean), FUNCTION);
   m.def_composite("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
                   TORCH_FN(std_mean_dim), FUNCTION);
   m.def(
       "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> "
       "(Tensor, Tensor)",
-      TORCH_FN(std_var_mean<true>), FUNCTION);
+      TORCH_FN(std_var_mean<true>), kernels(mean_stub, std_var_stub), FUNCTION);
   m.def_composite("var(Tensor self, bool unbiased=True) -> Tensor", TORCH_FN(var));
   m.def_composite("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
                   TORCH_FN(var_dim));
@@ -127,7 +127,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       TORCH_FN(var_out), variants::FUNCTION);
   m.def_structured(
       "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-      TORCH_FN(var_correction_out), derive::OUT);
+      TORCH_FN(var_correction_out), kernels(std_var_stub), derive::OUT);
   m.def_composite("std(Tensor self, bool unbiased=True) -> Tensor", TORCH_FN(std_all));
   m.def_composite("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
                   TORCH_FN(std_dim));
@@ -136,7 +136,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       TORCH_FN(std_out), variants::FUNCTION);
   m.def_structured(
       "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-      TORCH_FN(std_correction_out), derive::OUT);
+      TORCH_FN(std_correction_out), kernels(std_var_stub), derive::OUT);
 }
 
 } // namespace reftorch::at::native

@@ -7,6 +7,7 @@
 #include <ATen/Resize.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
+#include <ATen/native/Fill.h>
 #include <ATen/native/IndexKernel.h>
 #include <ATen/native/IndexingUtils.h>
 #include <ATen/native/TensorFactories.h>
@@ -160,19 +161,21 @@ static void scatter_reduce_two_out(const Tensor& self, int64_t dim, const Tensor
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-                   TORCH_FN(gather_out), derive::OUT);
-  m.def_structured("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", TORCH_FN(scatter_src_out));
+                   TORCH_FN(gather_out), kernels(index_stub), derive::OUT);
+  m.def_structured("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", TORCH_FN(scatter_src_out),
+                   kernels(index_put_stub));
   m.def_structured("scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-                   TORCH_FN(scatter_value_out));
+                   TORCH_FN(scatter_value_out), kernels(fill_stub, index_put_stub));
   m.def_structured("scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
-                   TORCH_FN(scatter_reduce_src_out));
+                   TORCH_FN(scatter_reduce_src_out), kernels(index_put_stub));
   m.def_structured("scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
-                   TORCH_FN(scatter_reduce_value_out));
-  m.def_structured("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", TORCH_FN(scatter_add_out));
+                   TORCH_FN(scatter_reduce_value_out), kernels(fill_stub, index_put_stub));
+  m.def_structured("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", TORCH_FN(scatter_add_out),
+                   kernels(index_put_stub));
   m.def_structured(
       "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> "
       "Tensor",
-      TORCH_FN(scatter_reduce_two_out));
+      TORCH_FN(scatter_reduce_two_out), kernels(fill_stub, index_put_stub));
 }
 
 } // namespace reftorch::at::native

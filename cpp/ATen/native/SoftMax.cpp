@@ -79,18 +79,21 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)",
                   TORCH_FN(softmax_int_out), variants::FUNCTION);
   m.def_structured("_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
-                   TORCH_FN(softmax_out<softmax_kernel>), derive::OUT, variants::FUNCTION);
+                   TORCH_FN(softmax_out<softmax_kernel>), kernels(softmax_kernel), derive::OUT, variants::FUNCTION);
   m.def_structured(
       "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
-      TORCH_FN(softmax_backward_out<softmax_backward_kernel>), derive::NONE, variants::FUNCTION);
+      TORCH_FN(softmax_backward_out<softmax_backward_kernel>), kernels(softmax_backward_kernel), derive::NONE,
+      variants::FUNCTION);
   m.def_composite("log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", TORCH_FN(log_softmax));
   m.def_composite("log_softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)",
                   TORCH_FN(log_softmax_int_out), variants::FUNCTION);
   m.def_structured("_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
-                   TORCH_FN(softmax_out<log_softmax_kernel>), derive::OUT, variants::FUNCTION);
+                   TORCH_FN(softmax_out<log_softmax_kernel>), kernels(log_softmax_kernel), derive::OUT,
+                   variants::FUNCTION);
   m.def_structured(
       "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
-      TORCH_FN(softmax_backward_out<log_softmax_backward_kernel>), derive::NONE, variants::FUNCTION);
+      TORCH_FN(softmax_backward_out<log_softmax_backward_kernel>), kernels(log_softmax_backward_kernel), derive::NONE,
+      variants::FUNCTION);
 }
 
 } // namespace reftorch::at::native

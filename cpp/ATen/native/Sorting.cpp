@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/Sorting.cpp
 // Order along a dimension: sorted rows, their largest elements, and single elements chosen by rank. quantile is in
 // Quantile.cpp. Left out: named dimensions.
+#include <ATen/native/Fill.h>
 #include <ATen/native/Sorting.h>
 
 #include <ATen/Functions.h>
@@ -211,33 +212,34 @@ static void mode_out(const Tensor& self, int64_t dim, bool keepdim, Tensor& valu
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-                   TORCH_FN(sort_out), derive::OUT);
+                   TORCH_FN(sort_out), kernels(sort_stub), derive::OUT);
   m.def_structured(
       "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-      TORCH_FN(sort_stable_out), derive::OUT);
+      TORCH_FN(sort_stable_out), kernels(sort_stub), derive::OUT);
   m.def_composite("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", TORCH_FN(argsort));
   m.def_composite("argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
                   TORCH_FN(argsort_stable));
-  m.def_composite(
+  m.def(
       "argsort.stable_out(Tensor self, *, bool stable, int dim=-1, bool descending=False, "
       "Tensor(a!) out) -> Tensor(a!)",
-      TORCH_FN(argsort_stable_out), variants::FUNCTION);
+      TORCH_FN(argsort_stable_out), kernels(sort_stub), variants::FUNCTION);
   m.def_composite("msort(Tensor self) -> Tensor", TORCH_FN(msort));
-  m.def_composite("msort.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(msort_out), variants::FUNCTION);
+  m.def("msort.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(msort_out), kernels(sort_stub),
+        variants::FUNCTION);
   m.def_structured(
       "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, "
       "Tensor indices)",
-      TORCH_FN(topk_out), derive::OUT);
+      TORCH_FN(topk_out), kernels(fill_stub, topk_stub), derive::OUT);
   m.def_structured("kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-                   TORCH_FN(kthvalue_out), derive::OUT);
-  m.def("median(Tensor self) -> Tensor", TORCH_FN(median));
+                   TORCH_FN(kthvalue_out), kernels(fill_stub, kthvalue_stub), derive::OUT);
+  m.def("median(Tensor self) -> Tensor", TORCH_FN(median), kernels(fill_stub, median_stub));
   m.def_structured("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-                   TORCH_FN(median_dim_out), derive::OUT);
-  m.def("nanmedian(Tensor self) -> Tensor", TORCH_FN(nanmedian));
+                   TORCH_FN(median_dim_out), kernels(median_stub), derive::OUT);
+  m.def("nanmedian(Tensor self) -> Tensor", TORCH_FN(nanmedian), kernels(fill_stub, median_stub));
   m.def_structured("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-                   TORCH_FN(nanmedian_dim_out), derive::OUT);
+                   TORCH_FN(nanmedian_dim_out), kernels(median_stub), derive::OUT);
   m.def_structured("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-                   TORCH_FN(mode_out), derive::OUT);
+                   TORCH_FN(mode_out), kernels(mode_stub), derive::OUT);
 }
 
 } // namespace reftorch::at::native

@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/native/SummaryOps.cpp, aten/src/ATen/native/Histogram.cpp (histc)
 // How often numbers occur. Left out: histogram, histogramdd.
+#include <ATen/native/Fill.h>
 #include <ATen/native/SummaryOps.h>
 
 #include <ATen/Functions.h>
@@ -73,9 +74,10 @@ static void histc_out(const Tensor& self, int64_t bins, const Scalar& min, const
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def("bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", TORCH_FN(bincount));
+  m.def("bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", TORCH_FN(bincount),
+        kernels(bincount_stub, fill_stub));
   m.def_structured("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", TORCH_FN(histc_out),
-                   derive::OUT);
+                   kernels(histc_stub), derive::OUT);
 }
 
 } // namespace reftorch::at::native

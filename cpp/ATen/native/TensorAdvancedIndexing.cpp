@@ -7,6 +7,7 @@
 #include <ATen/Resize.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
+#include <ATen/native/Fill.h>
 #include <ATen/native/IndexKernel.h>
 #include <ATen/native/IndexingUtils.h>
 #include <ATen/native/TensorFactories.h>
@@ -172,13 +173,15 @@ static std::vector<Tensor> where_nonzero(const Tensor& condition) {
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
-  m.def("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", TORCH_FN(index), FUNCTION);
+  m.def("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", TORCH_FN(index),
+        kernels(index_rows_stub, index_stub, masked_select_stub), FUNCTION);
   m.def_structured("index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-                   TORCH_FN(index_put_out), derive::INPLACE);
-  m.def_structured("nonzero(Tensor self) -> Tensor", TORCH_FN(nonzero_out), derive::OUT);
-  m.def("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", TORCH_FN(nonzero_static));
+                   TORCH_FN(index_put_out), kernels(index_put_stub, masked_fill_stub), derive::INPLACE);
+  m.def_structured("nonzero(Tensor self) -> Tensor", TORCH_FN(nonzero_out), kernels(nonzero_stub), derive::OUT);
+  m.def("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", TORCH_FN(nonzero_static),
+        kernels(fill_stub));
   m.def("nonzero_static.out(Tensor self, *, int size, int fill_value=-1, Tensor(a!) out) -> Tensor(a!)",
-        TORCH_FN(nonzero_static_out), FUNCTION);
+        TORCH_FN(nonzero_static_out), kernels(fill_stub), FUNCTION);
   m.def_composite("nonzero_numpy(Tensor self) -> Tensor[]", TORCH_FN(nonzero_numpy));
   m.def_composite("argwhere(Tensor self) -> Tensor", TORCH_FN(argwhere));
   m.def_composite("where(Tensor condition) -> Tensor[]", TORCH_FN(where_nonzero), FUNCTION);

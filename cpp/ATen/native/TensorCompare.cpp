@@ -107,14 +107,17 @@ static void clamp_max_tensor_out(const Tensor& self, const Tensor& max, Tensor& 
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", TORCH_FN(where_out),
-                   derive::OUT, variants::FUNCTION);
-  m.def_structured("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", TORCH_FN(clamp_out));
+                   kernels(where_kernel), derive::OUT, variants::FUNCTION);
+  m.def_structured("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", TORCH_FN(clamp_out),
+                   kernels(clamp_scalar_stub));
   m.def_structured("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-                   TORCH_FN(clamp_tensor_out));
-  m.def_structured("clamp_min(Tensor self, Scalar min) -> Tensor", TORCH_FN(clamp_min_out));
-  m.def_structured("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", TORCH_FN(clamp_min_tensor_out));
-  m.def_structured("clamp_max(Tensor self, Scalar max) -> Tensor", TORCH_FN(clamp_max_out));
-  m.def_structured("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", TORCH_FN(clamp_max_tensor_out));
+                   TORCH_FN(clamp_tensor_out), kernels(clamp_stub, maximum_stub, minimum_stub));
+  m.def_structured("clamp_min(Tensor self, Scalar min) -> Tensor", TORCH_FN(clamp_min_out), kernels(clamp_scalar_stub));
+  m.def_structured("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", TORCH_FN(clamp_min_tensor_out),
+                   kernels(maximum_stub));
+  m.def_structured("clamp_max(Tensor self, Scalar max) -> Tensor", TORCH_FN(clamp_max_out), kernels(clamp_scalar_stub));
+  m.def_structured("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", TORCH_FN(clamp_max_tensor_out),
+                   kernels(minimum_stub));
   m.def_alias("clip", "clamp");
 }
 

@@ -5,6 +5,7 @@
 #include <ATen/core/library.h>
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/Copy.h>
+#include <ATen/native/Fill.h>
 #include <ATen/native/ReduceOps.h>
 #include <ATen/native/TensorFactories.h>
 
@@ -106,15 +107,17 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("isnan(Tensor self) -> Tensor", TORCH_FN(isnan));
   m.def_composite("isinf(Tensor self) -> Tensor", TORCH_FN(isinf));
   m.def_composite("isfinite(Tensor self) -> Tensor", TORCH_FN(isfinite));
-  m.def_structured("isposinf(Tensor self) -> Tensor", TORCH_FN(is_infinity_out<1>), derive::OUT);
-  m.def_structured("isneginf(Tensor self) -> Tensor", TORCH_FN(is_infinity_out<-1>), derive::OUT);
-  m.def("isreal(Tensor self) -> Tensor", TORCH_FN(isreal));
+  m.def_structured("isposinf(Tensor self) -> Tensor", TORCH_FN(is_infinity_out<1>), kernels(eq_stub, ne_stub),
+                   derive::OUT);
+  m.def_structured("isneginf(Tensor self) -> Tensor", TORCH_FN(is_infinity_out<-1>), kernels(eq_stub, ne_stub),
+                   derive::OUT);
+  m.def("isreal(Tensor self) -> Tensor", TORCH_FN(isreal), kernels(fill_stub));
   m.def_composite("real(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself), variants::FUNCTION);
   m.def_composite("conj(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself));
   m.def_composite("conj_physical(Tensor self) -> Tensor", TORCH_FN(itself));
   m.def_composite("conj_physical_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(itself_));
   m.def("conj_physical.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(conj_physical_out),
-        variants::FUNCTION);
+        kernels(copy_stub), variants::FUNCTION);
   m.def_composite("resolve_conj(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself));
   m.def_composite("resolve_neg(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself));
   m.def_composite(

@@ -122,7 +122,7 @@ static Tensor rot90(const Tensor& self, int64_t k, IntArrayRef dims) {
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def("flip(Tensor self, int[] dims) -> Tensor", TORCH_FN(flip));
+  m.def("flip(Tensor self, int[] dims) -> Tensor", TORCH_FN(flip), kernels(flip_stub));
   m.def_composite("fliplr(Tensor self) -> Tensor", TORCH_FN(fliplr));
   m.def_composite("flipud(Tensor self) -> Tensor", TORCH_FN(flipud));
   m.def("roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", TORCH_FN(roll));

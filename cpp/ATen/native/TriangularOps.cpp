@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/TriangularOps.cpp, aten/src/ATen/native/TensorShape.cpp (diag, diag_embed),
 // aten/src/ATen/native/ReduceOps.cpp (trace)
 // Triangles and diagonals of matrices.
+#include <ATen/native/Fill.h>
 #include <ATen/native/TriangularOps.h>
 
 #include <ATen/Dispatch.h>
@@ -94,9 +95,10 @@ static Tensor trace(const Tensor& self) {
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_structured("tril(Tensor self, SymInt diagonal=0) -> Tensor", TORCH_FN(tril_out));
-  m.def_structured("triu(Tensor self, SymInt diagonal=0) -> Tensor", TORCH_FN(triu_out));
-  m.def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", TORCH_FN(diag_embed));
+  m.def_structured("tril(Tensor self, SymInt diagonal=0) -> Tensor", TORCH_FN(tril_out), kernels(triu_tril_stub));
+  m.def_structured("triu(Tensor self, SymInt diagonal=0) -> Tensor", TORCH_FN(triu_out), kernels(triu_tril_stub));
+  m.def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", TORCH_FN(diag_embed),
+        kernels(fill_stub));
   m.def_composite("diag(Tensor self, int diagonal=0) -> Tensor", TORCH_FN(diag));
   m.def("diag.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(diag_out),
         variants::FUNCTION);

@@ -133,11 +133,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def(
       "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> "
       "(Tensor, Tensor, Tensor)",
-      TORCH_FN(native_layer_norm), variants::FUNCTION);
+      TORCH_FN(native_layer_norm), kernels(LayerNormKernel), variants::FUNCTION);
   m.def(
       "native_layer_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor mean, Tensor rstd, "
       "Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-      TORCH_FN(native_layer_norm_backward), variants::NN);
+      TORCH_FN(native_layer_norm_backward), kernels(LayerNormBackwardKernel), variants::NN);
   m.def_composite(
       "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
       "float eps=1e-05, bool cudnn_enable=True) -> Tensor",

@@ -9,6 +9,7 @@
 #include <csrc/debug/leftover_breakpoints.h>
 #include <csrc/debug/python_call_tree.h>
 #include <csrc/debug/python_op_observer.h>
+#include <csrc/debug/python_stub_calls.h>
 
 #include <dlfcn.h>
 
@@ -64,6 +65,7 @@ void init_debug_bindings(PyObject* module) {
   m.def("guard_breakpoints", &guard_breakpoints, py::arg("on"));
   m.def("mend_breakpoints", &mend_breakpoints);
   init_op_observer_bindings(m.ptr());
+  init_stub_call_bindings(m.ptr());
   allow_ptrace_if_asked();
 }
 

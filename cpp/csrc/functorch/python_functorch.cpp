@@ -169,8 +169,9 @@ py::object call_op(const std::string& name, const py::list& args) {
 // The op gets a batching rule although it is made of others: Front is to stop it before it falls apart.
 void intercept(const std::string& name) {
   at::OperatorEntry& entry = at::Dispatcher::singleton().findSchemaOrThrow(name).entry();
-  const int front = static_cast<int>(c10::DispatchKey::FuncTorchDynamicLayerFrontMode);
-  entry.table[front] = at::Dispatcher::singleton().findSchemaOrThrow("mul.Tensor").entry().table[front];
+  constexpr c10::DispatchKey front = c10::DispatchKey::FuncTorchDynamicLayerFrontMode;
+  at::Dispatcher& dispatcher = at::Dispatcher::singleton();
+  dispatcher.registerImpl(&entry, front, dispatcher.fallback(front));
 }
 
 // ---- levels and wrappers

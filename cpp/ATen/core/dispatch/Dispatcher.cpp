@@ -1,4 +1,4 @@
-// Mirrors: aten/src/ATen/core/dispatch/Dispatcher.cpp, aten/src/ATen/core/dispatch/OperatorEntry.cpp
+// Mirrors: aten/src/ATen/core/dispatch/Dispatcher.cpp
 #include <ATen/core/dispatch/Dispatcher.h>
 
 namespace reftorch::at {
@@ -37,9 +37,13 @@ void OperatorHandle::reportMissingKernel(DispatchKeySet keys) const {
       available += (available.empty() ? "" : ", ") + std::string(toString(static_cast<DispatchKey>(k)));
     }
   }
-  TORCH_CHECK_NOT_IMPLEMENTED(false, "Could not run '", schema().operator_name(), "' with arguments from the '",
-                              keys.highestPriorityTypeId(), "' backend. '", schema().operator_name(),
-                              "' is only available for these backends: [", available, "].");
+  const std::string name = schema().operator_name();
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      false, "Could not run '", name, "' with arguments from the '", keys.highestPriorityTypeId(),
+      "' backend. This could be because the operator doesn't exist for this backend, or was omitted during the "
+      "selective/custom build process (if using custom build). '",
+      name, "' is only available for these backends: [", available, "].\n\n",
+      Dispatcher::singleton().dumpComputedTable(*entry_));
 }
 
 Dispatcher& Dispatcher::singleton() {
@@ -73,16 +77,17 @@ OperatorHandle Dispatcher::findSchemaOrThrow(const std::string& operator_name) {
   return OperatorHandle(entry);
 }
 
-OperatorEntry* Dispatcher::registerDef(FunctionSchema schema, int variants, const char* file, int line) {
+OperatorEntry* Dispatcher::registerDef(FunctionSchema schema, int variants, TagSet tags, std::string file, int line) {
   const std::string name = without_namespace(schema.operator_name());
-  TORCH_CHECK(by_name_.find(name) == by_name_.end(), "Tried to register an operator (", schema.str(),
-              ") with the same name and overload name twice; it is registered at ",
-              by_name_.count(name) ? by_name_[name]->file : "", ":", by_name_.count(name) ? by_name_[name]->line : 0,
+  const OperatorEntry* other = findSchema(name);
+  TORCH_CHECK(other == nullptr, "Tried to register an operator (", schema.str(),
+              ") with the same name and overload name twice; it is registered at ", other->file, ":", other->line,
               " and at ", file, ":", line);
   auto entry = std::make_unique<OperatorEntry>();
   entry->index = entries_.size();
   entry->variants = variants;
-  entry->file = file;
+  entry->tags = tags;
+  entry->file = std::move(file);
   entry->line = line;
   for (size_t i = 0; i < schema.arguments.size(); i++) {
     const TypeKind type = schema.arguments[i].type;
@@ -92,43 +97,45 @@ OperatorEntry* Dispatcher::registerDef(FunctionSchema schema, int variants, cons
     }
   }
   entry->schema = std::move(schema);
-  for (int k = 0; k < c10::kNumDispatchKeys; k++) {
-    entry->table[k] = fallbacks_[k];
-  }
+  entry->updateDispatchTable(fallbacks_);
   by_name_[name] = entry.get();
   entries_.push_back(std::move(entry));
   return entries_.back().get();
 }
 
-void Dispatcher::registerImpl(OperatorEntry* entry, DispatchKey key, KernelFunction kernel) {
-  auto fill = [&](DispatchKey row) {
-    KernelFunction& slot = entry->table[static_cast<int>(row)];
-    if (!slot.valid() || slot.boxed == fallbacks_[static_cast<int>(row)].boxed) {
-      slot = kernel;
+void Dispatcher::registerImpl(OperatorEntry* entry, DispatchKey key, AnnotatedKernel kernel) {
+  for (const native::DispatchStubImpl* stub : kernel.stubs) {
+    std::vector<OperatorEntry*>& users = users_[stub];
+    if (users.empty() || users.back() != entry) { // the op may name the stub for several rows
+      users.push_back(entry);
     }
-  };
-  switch (key) {
-    case DispatchKey::CompositeImplicitAutograd:
-      fill(DispatchKey::FuncTorchDynamicLayerFrontMode);
-      fill(DispatchKey::Autograd);
-      [[fallthrough]];
-    case DispatchKey::CompositeExplicitAutograd:
-      fill(DispatchKey::CPU);
-      fill(DispatchKey::CUDA);
-      fill(DispatchKey::Meta);
-      break;
-    default: entry->table[static_cast<int>(key)] = kernel;
+  }
+  entry->kernels[key].push_front(std::move(kernel));
+  entry->updateDispatchTable(fallbacks_);
+}
+
+void Dispatcher::registerFallback(DispatchKey key, AnnotatedKernel kernel) {
+  fallbacks_[static_cast<int>(key)] = std::move(kernel);
+  for (auto& entry : entries_) {
+    entry->updateDispatchTable(fallbacks_);
   }
 }
 
-void Dispatcher::registerFallback(DispatchKey key, KernelFunction kernel) {
-  fallbacks_[static_cast<int>(key)] = kernel;
-  for (auto& entry : entries_) {
-    KernelFunction& slot = entry->table[static_cast<int>(key)];
-    if (!slot.valid()) {
-      slot = kernel;
-    }
+void Dispatcher::stubChanged(const native::DispatchStubImpl* stub) {
+  for (OperatorEntry* entry : users_[stub]) {
+    entry->updateDispatchTable(fallbacks_);
   }
 }
 
 } // namespace reftorch::at
+
+namespace reftorch::at::native {
+
+StubCallObserver stub_call_observer = nullptr;
+
+void DispatchStubImpl::registerKernel(c10::DeviceType device, StubKernel kernel) {
+  kernels[static_cast<int>(device)] = kernel;
+  Dispatcher::singleton().stubChanged(this);
+}
+
+} // namespace reftorch::at::native

@@ -1,38 +1,17 @@
-// Mirrors: aten/src/ATen/core/dispatch/Dispatcher.h, aten/src/ATen/core/dispatch/OperatorEntry.h
-// Every op by name, and for each a row per DispatchKey. A call takes the union of its tensors' keys, drops what this
-// thread excludes, and goes to the highest row left. Left out: several libraries registering one row, deregistration,
-// observers.
+// Mirrors: aten/src/ATen/core/dispatch/Dispatcher.h
+//
+// Every op by name, and for each op a table with one row per DispatchKey. A call takes the union of its tensors' keys,
+// drops what this thread excludes, and goes to the highest row that is left. How a row comes by its kernel is told in
+// OperatorEntry.h. Left out: deregistration, and listeners that are told of new ops.
 #pragma once
 
-#include <ATen/core/boxing/KernelFunction.h>
-#include <ATen/core/function_schema.h>
+#include <ATen/core/dispatch/OperatorEntry.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <memory>
 #include <unordered_map>
 
 namespace reftorch::at {
-
-// How Python reaches an op: a function of the module, a method of Tensor, a function of `_C._nn` or `_C._linalg`.
-namespace variants {
-constexpr int FUNCTION = 1, METHOD = 2, NN = 4, LINALG = 8;
-}
-
-struct OperatorEntry final {
-  FunctionSchema schema;
-  size_t index = 0; // position in registration order: the key of side tables (autograd's formulas)
-  int variants = 0;
-  const char* file = ""; // where it was registered, for the learner and for debug.where_op
-  int line = 0;
-  KernelFunction table[c10::kNumDispatchKeys];
-
-  // Derived from the schema once, for the fallback and the binding.
-  SmallVector<uint8_t, 8> tensor_args; // positions of arguments that hold tensors
-  OperatorEntry* functional = nullptr; // for `add_` and `add.out`: the entry of `add`
-  OperatorEntry* inplace = nullptr;
-  OperatorEntry* out = nullptr;
-  OperatorEntry* alias_of = nullptr; // for `absolute`: the entry of `abs`, which is called in its place
-};
 
 template <typename Sig>
 class TypedOperatorHandle;
@@ -160,17 +139,27 @@ class TORCH_API Dispatcher final {
     return entries_;
   }
 
-  OperatorEntry* registerDef(FunctionSchema schema, int variants, const char* file, int line);
-  // Aliases fill all the rows they stand for; a row that has a kernel of its own keeps it.
-  void registerImpl(OperatorEntry* entry, c10::DispatchKey key, KernelFunction kernel);
+  OperatorEntry* registerDef(FunctionSchema schema, int variants, TagSet tags, std::string file, int line);
+  // `key` may be an alias, which stands for several rows: see Note [How a row is filled].
+  void registerImpl(OperatorEntry* entry, c10::DispatchKey key, AnnotatedKernel kernel);
   // The kernel of `key` for every op that has no other, present and future.
-  void registerFallback(c10::DispatchKey key, KernelFunction kernel);
+  void registerFallback(c10::DispatchKey key, AnnotatedKernel kernel);
+  // Fills the rows of the ops that named the stub, which has a new kernel.
+  void stubChanged(const native::DispatchStubImpl* stub);
+  std::string dumpComputedTable(const OperatorEntry& entry) const {
+    return entry.dumpComputedTable(fallbacks_);
+  }
+  const AnnotatedKernel& fallback(c10::DispatchKey key) const {
+    return fallbacks_[static_cast<int>(key)];
+  }
 
  private:
   Dispatcher() = default;
+
   std::vector<std::unique_ptr<OperatorEntry>> entries_;
   std::unordered_map<std::string, OperatorEntry*> by_name_;
-  KernelFunction fallbacks_[c10::kNumDispatchKeys];
+  std::unordered_map<const native::DispatchStubImpl*, std::vector<OperatorEntry*>> users_; // the ops that named a stub
+  AnnotatedKernel fallbacks_[c10::kNumDispatchKeys];
 };
 
 } // namespace reftorch::at

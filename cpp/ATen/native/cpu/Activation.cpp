@@ -99,17 +99,17 @@ void shrink_backward_kernel(TensorIterator& iter, const Scalar& lambd) {
 
 } // namespace
 
-REGISTER_DISPATCH(relu_stub, relu_kernel)
-REGISTER_DISPATCH(threshold_stub, threshold_kernel)
-REGISTER_DISPATCH(leaky_relu_stub, leaky_relu_kernel)
-REGISTER_DISPATCH(leaky_relu_backward_stub, leaky_relu_backward_kernel)
-REGISTER_DISPATCH(hardtanh_backward_stub, hardtanh_backward_kernel)
-REGISTER_DISPATCH(hardsigmoid_stub, hardsigmoid_kernel)
-REGISTER_DISPATCH(hardsigmoid_backward_stub, hardsigmoid_backward_kernel)
-REGISTER_DISPATCH(hardswish_stub, hardswish_kernel)
-REGISTER_DISPATCH(hardswish_backward_stub, hardswish_backward_kernel)
-REGISTER_DISPATCH(hardshrink_stub, hardshrink_kernel)
-REGISTER_DISPATCH(softshrink_stub, softshrink_kernel)
-REGISTER_DISPATCH(shrink_backward_stub, shrink_backward_kernel)
+REGISTER_CPU_DISPATCH(relu_stub, relu_kernel)
+REGISTER_CPU_DISPATCH(threshold_stub, threshold_kernel)
+REGISTER_CPU_DISPATCH(leaky_relu_stub, leaky_relu_kernel)
+REGISTER_CPU_DISPATCH(leaky_relu_backward_stub, leaky_relu_backward_kernel)
+REGISTER_CPU_DISPATCH(hardtanh_backward_stub, hardtanh_backward_kernel)
+REGISTER_CPU_DISPATCH(hardsigmoid_stub, hardsigmoid_kernel)
+REGISTER_CPU_DISPATCH(hardsigmoid_backward_stub, hardsigmoid_backward_kernel)
+REGISTER_CPU_DISPATCH(hardswish_stub, hardswish_kernel)
+REGISTER_CPU_DISPATCH(hardswish_backward_stub, hardswish_backward_kernel)
+REGISTER_CPU_DISPATCH(hardshrink_stub, hardshrink_kernel)
+REGISTER_CPU_DISPATCH(softshrink_stub, softshrink_kernel)
+REGISTER_CPU_DISPATCH(shrink_backward_stub, shrink_backward_kernel)
 
 } // namespace reftorch::at::native

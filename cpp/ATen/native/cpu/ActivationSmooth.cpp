@@ -219,17 +219,17 @@ void log_sigmoid_backward_kernel(TensorIterator& iter) {
 
 } // namespace
 
-REGISTER_DISPATCH(gelu_stub, gelu_kernel)
-REGISTER_DISPATCH(gelu_backward_stub, gelu_backward_kernel)
-REGISTER_DISPATCH(elu_stub, elu_kernel)
-REGISTER_DISPATCH(elu_backward_stub, elu_backward_kernel)
-REGISTER_DISPATCH(silu_stub, silu_kernel)
-REGISTER_DISPATCH(silu_backward_stub, silu_backward_kernel)
-REGISTER_DISPATCH(mish_stub, mish_kernel)
-REGISTER_DISPATCH(mish_backward_stub, mish_backward_kernel)
-REGISTER_DISPATCH(softplus_stub, softplus_kernel)
-REGISTER_DISPATCH(softplus_backward_stub, softplus_backward_kernel)
-REGISTER_DISPATCH(log_sigmoid_stub, log_sigmoid_kernel)
-REGISTER_DISPATCH(log_sigmoid_backward_stub, log_sigmoid_backward_kernel)
+REGISTER_CPU_DISPATCH(gelu_stub, gelu_kernel)
+REGISTER_CPU_DISPATCH(gelu_backward_stub, gelu_backward_kernel)
+REGISTER_CPU_DISPATCH(elu_stub, elu_kernel)
+REGISTER_CPU_DISPATCH(elu_backward_stub, elu_backward_kernel)
+REGISTER_CPU_DISPATCH(silu_stub, silu_kernel)
+REGISTER_CPU_DISPATCH(silu_backward_stub, silu_backward_kernel)
+REGISTER_CPU_DISPATCH(mish_stub, mish_kernel)
+REGISTER_CPU_DISPATCH(mish_backward_stub, mish_backward_kernel)
+REGISTER_CPU_DISPATCH(softplus_stub, softplus_kernel)
+REGISTER_CPU_DISPATCH(softplus_backward_stub, softplus_backward_kernel)
+REGISTER_CPU_DISPATCH(log_sigmoid_stub, log_sigmoid_kernel)
+REGISTER_CPU_DISPATCH(log_sigmoid_backward_stub, log_sigmoid_backward_kernel)
 
 } // namespace reftorch::at::native

@@ -335,17 +335,17 @@ void lstsq_kernel(const Tensor& A, const Tensor& B, const Tensor& rank, const Te
 
 } // namespace
 
-REGISTER_DISPATCH(lu_factor_stub, lu_factor_kernel)
-REGISTER_DISPATCH(ldl_factor_stub, ldl_factor_kernel)
-REGISTER_DISPATCH(ldl_solve_stub, ldl_solve_kernel)
-REGISTER_DISPATCH(lu_solve_stub, lu_solve_kernel)
-REGISTER_DISPATCH(cholesky_stub, cholesky_kernel)
-REGISTER_DISPATCH(cholesky_solve_stub, cholesky_solve_kernel)
-REGISTER_DISPATCH(triangular_solve_stub, triangular_solve_kernel)
-REGISTER_DISPATCH(geqrf_stub, geqrf_kernel)
-REGISTER_DISPATCH(orgqr_stub, orgqr_kernel)
-REGISTER_DISPATCH(svd_stub, svd_kernel)
-REGISTER_DISPATCH(eigh_stub, eigh_kernel)
-REGISTER_DISPATCH(lstsq_stub, lstsq_kernel)
+REGISTER_CPU_DISPATCH(lu_factor_stub, lu_factor_kernel)
+REGISTER_CPU_DISPATCH(ldl_factor_stub, ldl_factor_kernel)
+REGISTER_CPU_DISPATCH(ldl_solve_stub, ldl_solve_kernel)
+REGISTER_CPU_DISPATCH(lu_solve_stub, lu_solve_kernel)
+REGISTER_CPU_DISPATCH(cholesky_stub, cholesky_kernel)
+REGISTER_CPU_DISPATCH(cholesky_solve_stub, cholesky_solve_kernel)
+REGISTER_CPU_DISPATCH(triangular_solve_stub, triangular_solve_kernel)
+REGISTER_CPU_DISPATCH(geqrf_stub, geqrf_kernel)
+REGISTER_CPU_DISPATCH(orgqr_stub, orgqr_kernel)
+REGISTER_CPU_DISPATCH(svd_stub, svd_kernel)
+REGISTER_CPU_DISPATCH(eigh_stub, eigh_kernel)
+REGISTER_CPU_DISPATCH(lstsq_stub, lstsq_kernel)
 
 } // namespace reftorch::at::native

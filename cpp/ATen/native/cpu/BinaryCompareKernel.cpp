@@ -38,11 +38,11 @@ void ge_kernel(TensorIterator& iter) {
 
 } // namespace
 
-REGISTER_DISPATCH(eq_stub, eq_kernel)
-REGISTER_DISPATCH(ne_stub, ne_kernel)
-REGISTER_DISPATCH(lt_stub, lt_kernel)
-REGISTER_DISPATCH(le_stub, le_kernel)
-REGISTER_DISPATCH(gt_stub, gt_kernel)
-REGISTER_DISPATCH(ge_stub, ge_kernel)
+REGISTER_CPU_DISPATCH(eq_stub, eq_kernel)
+REGISTER_CPU_DISPATCH(ne_stub, ne_kernel)
+REGISTER_CPU_DISPATCH(lt_stub, lt_kernel)
+REGISTER_CPU_DISPATCH(le_stub, le_kernel)
+REGISTER_CPU_DISPATCH(gt_stub, gt_kernel)
+REGISTER_CPU_DISPATCH(ge_stub, ge_kernel)
 
 } // namespace reftorch::at::native

@@ -141,10 +141,10 @@ void fmod_kernel(TensorIterator& iter) {
 
 } // namespace
 
-REGISTER_DISPATCH(div_true_stub, div_true_kernel)
-REGISTER_DISPATCH(div_trunc_stub, div_trunc_kernel)
-REGISTER_DISPATCH(div_floor_stub, div_floor_kernel)
-REGISTER_DISPATCH(remainder_stub, remainder_kernel)
-REGISTER_DISPATCH(fmod_stub, fmod_kernel)
+REGISTER_CPU_DISPATCH(div_true_stub, div_true_kernel)
+REGISTER_CPU_DISPATCH(div_trunc_stub, div_trunc_kernel)
+REGISTER_CPU_DISPATCH(div_floor_stub, div_floor_kernel)
+REGISTER_CPU_DISPATCH(remainder_stub, remainder_kernel)
+REGISTER_CPU_DISPATCH(fmod_stub, fmod_kernel)
 
 } // namespace reftorch::at::native

@@ -55,13 +55,13 @@ void rshift_kernel(TensorIterator& iter) {
 
 } // namespace
 
-REGISTER_DISPATCH(lshift_stub, lshift_kernel)
-REGISTER_DISPATCH(rshift_stub, rshift_kernel)
-REGISTER_DISPATCH(logical_and_stub, logical_and_kernel)
-REGISTER_DISPATCH(logical_or_stub, logical_or_kernel)
-REGISTER_DISPATCH(logical_xor_stub, logical_xor_kernel)
-REGISTER_DISPATCH(bitwise_and_stub, bitwise_and_kernel)
-REGISTER_DISPATCH(bitwise_or_stub, bitwise_or_kernel)
-REGISTER_DISPATCH(bitwise_xor_stub, bitwise_xor_kernel)
+REGISTER_CPU_DISPATCH(lshift_stub, lshift_kernel)
+REGISTER_CPU_DISPATCH(rshift_stub, rshift_kernel)
+REGISTER_CPU_DISPATCH(logical_and_stub, logical_and_kernel)
+REGISTER_CPU_DISPATCH(logical_or_stub, logical_or_kernel)
+REGISTER_CPU_DISPATCH(logical_xor_stub, logical_xor_kernel)
+REGISTER_CPU_DISPATCH(bitwise_and_stub, bitwise_and_kernel)
+REGISTER_CPU_DISPATCH(bitwise_or_stub, bitwise_or_kernel)
+REGISTER_CPU_DISPATCH(bitwise_xor_stub, bitwise_xor_kernel)
 
 } // namespace reftorch::at::native

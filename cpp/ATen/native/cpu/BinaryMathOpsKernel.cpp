@@ -114,18 +114,18 @@ void lcm_kernel(TensorIterator& iter) {
 
 } // namespace
 
-REGISTER_DISPATCH(fmax_stub, fmax_kernel)
-REGISTER_DISPATCH(fmin_stub, fmin_kernel)
-REGISTER_DISPATCH(atan2_stub, atan2_kernel)
-REGISTER_DISPATCH(hypot_stub, hypot_kernel)
-REGISTER_DISPATCH(copysign_stub, copysign_kernel)
-REGISTER_DISPATCH(xlogy_stub, xlogy_kernel)
-REGISTER_DISPATCH(logaddexp_stub, logaddexp_kernel)
-REGISTER_DISPATCH(logaddexp2_stub, logaddexp2_kernel)
-REGISTER_DISPATCH(ldexp_stub, ldexp_kernel)
-REGISTER_DISPATCH(nextafter_stub, nextafter_kernel)
-REGISTER_DISPATCH(heaviside_stub, heaviside_kernel)
-REGISTER_DISPATCH(gcd_stub, gcd_kernel)
-REGISTER_DISPATCH(lcm_stub, lcm_kernel)
+REGISTER_CPU_DISPATCH(fmax_stub, fmax_kernel)
+REGISTER_CPU_DISPATCH(fmin_stub, fmin_kernel)
+REGISTER_CPU_DISPATCH(atan2_stub, atan2_kernel)
+REGISTER_CPU_DISPATCH(hypot_stub, hypot_kernel)
+REGISTER_CPU_DISPATCH(copysign_stub, copysign_kernel)
+REGISTER_CPU_DISPATCH(xlogy_stub, xlogy_kernel)
+REGISTER_CPU_DISPATCH(logaddexp_stub, logaddexp_kernel)
+REGISTER_CPU_DISPATCH(logaddexp2_stub, logaddexp2_kernel)
+REGISTER_CPU_DISPATCH(ldexp_stub, ldexp_kernel)
+REGISTER_CPU_DISPATCH(nextafter_stub, nextafter_kernel)
+REGISTER_CPU_DISPATCH(heaviside_stub, heaviside_kernel)
+REGISTER_CPU_DISPATCH(gcd_stub, gcd_kernel)
+REGISTER_CPU_DISPATCH(lcm_stub, lcm_kernel)
 
 } // namespace reftorch::at::native

@@ -72,12 +72,12 @@ void mse_kernel(TensorIterator& iter) {
 
 } // namespace
 
-REGISTER_DISPATCH(add_stub, add_kernel)
-REGISTER_DISPATCH(mul_stub, mul_kernel)
-REGISTER_DISPATCH(maximum_stub, maximum_kernel)
-REGISTER_DISPATCH(minimum_stub, minimum_kernel)
-REGISTER_DISPATCH(sigmoid_backward_stub, sigmoid_backward_kernel)
-REGISTER_DISPATCH(tanh_backward_stub, tanh_backward_kernel)
-REGISTER_DISPATCH(mse_stub, mse_kernel)
+REGISTER_CPU_DISPATCH(add_stub, add_kernel)
+REGISTER_CPU_DISPATCH(mul_stub, mul_kernel)
+REGISTER_CPU_DISPATCH(maximum_stub, maximum_kernel)
+REGISTER_CPU_DISPATCH(minimum_stub, minimum_kernel)
+REGISTER_CPU_DISPATCH(sigmoid_backward_stub, sigmoid_backward_kernel)
+REGISTER_CPU_DISPATCH(tanh_backward_stub, tanh_backward_kernel)
+REGISTER_CPU_DISPATCH(mse_stub, mse_kernel)
 
 } // namespace reftorch::at::native

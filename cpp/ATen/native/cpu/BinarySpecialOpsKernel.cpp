@@ -41,9 +41,9 @@ void xlog1py_kernel(TensorIterator& iter) {
 
 } // namespace
 
-REGISTER_DISPATCH(igamma_stub, igamma_kernel)
-REGISTER_DISPATCH(igammac_stub, igammac_kernel)
-REGISTER_DISPATCH(special_zeta_stub, zeta_kernel)
-REGISTER_DISPATCH(special_xlog1py_stub, xlog1py_kernel)
+REGISTER_CPU_DISPATCH(igamma_stub, igamma_kernel)
+REGISTER_CPU_DISPATCH(igammac_stub, igammac_kernel)
+REGISTER_CPU_DISPATCH(special_zeta_stub, zeta_kernel)
+REGISTER_CPU_DISPATCH(special_xlog1py_stub, xlog1py_kernel)
 
 } // namespace reftorch::at::native

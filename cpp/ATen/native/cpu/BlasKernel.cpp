@@ -63,7 +63,7 @@ float reduced_dot_impl(c10::ScalarType type, int64_t n, const void* x, int64_t i
 
 } // namespace
 
-REGISTER_DISPATCH(gemm_stub, cpublas_gemm_impl)
-REGISTER_DISPATCH(reduced_dot_stub, reduced_dot_impl)
+REGISTER_CPU_DISPATCH(gemm_stub, cpublas_gemm_impl)
+REGISTER_CPU_DISPATCH(reduced_dot_stub, reduced_dot_impl)
 
 } // namespace reftorch::at::native::cpublas

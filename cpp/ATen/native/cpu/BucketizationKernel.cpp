@@ -65,6 +65,6 @@ void searchsorted_kernel(const Tensor& result, const Tensor& values, const Tenso
 
 } // namespace
 
-REGISTER_DISPATCH(searchsorted_stub, searchsorted_kernel)
+REGISTER_CPU_DISPATCH(searchsorted_stub, searchsorted_kernel)
 
 } // namespace reftorch::at::native

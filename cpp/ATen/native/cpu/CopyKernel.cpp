@@ -180,6 +180,6 @@ void copy_kernel(TensorIterator& iter, bool /*non_blocking*/) {
 
 } // namespace
 
-REGISTER_DISPATCH(copy_stub, copy_kernel)
+REGISTER_CPU_DISPATCH(copy_stub, copy_kernel)
 
 } // namespace reftorch::at::native

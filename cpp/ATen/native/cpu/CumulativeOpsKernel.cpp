@@ -169,10 +169,10 @@ void cummin_kernel(const Tensor& values, const Tensor& indices, const Tensor& se
 
 } // namespace
 
-REGISTER_DISPATCH(cumsum_stub, cumsum_kernel)
-REGISTER_DISPATCH(cumprod_stub, cumprod_kernel)
-REGISTER_DISPATCH(logcumsumexp_stub, logcumsumexp_kernel)
-REGISTER_DISPATCH(cummax_stub, cummax_kernel)
-REGISTER_DISPATCH(cummin_stub, cummin_kernel)
+REGISTER_CPU_DISPATCH(cumsum_stub, cumsum_kernel)
+REGISTER_CPU_DISPATCH(cumprod_stub, cumprod_kernel)
+REGISTER_CPU_DISPATCH(logcumsumexp_stub, logcumsumexp_kernel)
+REGISTER_CPU_DISPATCH(cummax_stub, cummax_kernel)
+REGISTER_CPU_DISPATCH(cummin_stub, cummin_kernel)
 
 } // namespace reftorch::at::native

@@ -106,6 +106,6 @@ void cdist_kernel(const Tensor& result, const Tensor& x1, const Tensor& x2, doub
 
 } // namespace
 
-REGISTER_DISPATCH(cdist_stub, cdist_kernel)
+REGISTER_CPU_DISPATCH(cdist_stub, cdist_kernel)
 
 } // namespace reftorch::at::native

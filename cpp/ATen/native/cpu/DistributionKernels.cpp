@@ -181,12 +181,12 @@ void randperm_kernel(const Tensor& result, int64_t n, GeneratorImpl* generator) 
 
 } // namespace
 
-REGISTER_DISPATCH(uniform_stub, uniform_kernel)
-REGISTER_DISPATCH(normal_stub, normal_kernel)
-REGISTER_DISPATCH(random_stub, random_kernel)
-REGISTER_DISPATCH(random_from_to_stub, random_from_to_kernel)
-REGISTER_DISPATCH(bernoulli_scalar_stub, bernoulli_scalar_kernel)
-REGISTER_DISPATCH(bernoulli_tensor_stub, bernoulli_tensor_kernel)
-REGISTER_DISPATCH(randperm_stub, randperm_kernel)
+REGISTER_CPU_DISPATCH(uniform_stub, uniform_kernel)
+REGISTER_CPU_DISPATCH(normal_stub, normal_kernel)
+REGISTER_CPU_DISPATCH(random_stub, random_kernel)
+REGISTER_CPU_DISPATCH(random_from_to_stub, random_from_to_kernel)
+REGISTER_CPU_DISPATCH(bernoulli_scalar_stub, bernoulli_scalar_kernel)
+REGISTER_CPU_DISPATCH(bernoulli_tensor_stub, bernoulli_tensor_kernel)
+REGISTER_CPU_DISPATCH(randperm_stub, randperm_kernel)
 
 } // namespace reftorch::at::native

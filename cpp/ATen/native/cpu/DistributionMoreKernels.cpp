@@ -179,12 +179,12 @@ void multinomial_with_replacement_kernel(const Tensor& result, const Tensor& sel
 
 } // namespace
 
-REGISTER_DISPATCH(exponential_stub, exponential_kernel)
-REGISTER_DISPATCH(geometric_stub, geometric_kernel)
-REGISTER_DISPATCH(cauchy_stub, cauchy_kernel)
-REGISTER_DISPATCH(log_normal_stub, log_normal_kernel)
-REGISTER_DISPATCH(poisson_stub, poisson_kernel)
-REGISTER_DISPATCH(binomial_stub, binomial_kernel)
-REGISTER_DISPATCH(multinomial_with_replacement_stub, multinomial_with_replacement_kernel)
+REGISTER_CPU_DISPATCH(exponential_stub, exponential_kernel)
+REGISTER_CPU_DISPATCH(geometric_stub, geometric_kernel)
+REGISTER_CPU_DISPATCH(cauchy_stub, cauchy_kernel)
+REGISTER_CPU_DISPATCH(log_normal_stub, log_normal_kernel)
+REGISTER_CPU_DISPATCH(poisson_stub, poisson_kernel)
+REGISTER_CPU_DISPATCH(binomial_stub, binomial_kernel)
+REGISTER_CPU_DISPATCH(multinomial_with_replacement_stub, multinomial_with_replacement_kernel)
 
 } // namespace reftorch::at::native

@@ -19,6 +19,6 @@ void fill_kernel(TensorIterator& iter, const Scalar& value_scalar) {
 
 } // namespace
 
-REGISTER_DISPATCH(fill_stub, fill_kernel)
+REGISTER_CPU_DISPATCH(fill_stub, fill_kernel)
 
 } // namespace reftorch::at::native

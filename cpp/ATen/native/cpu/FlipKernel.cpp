@@ -44,6 +44,6 @@ void flip_kernel(const Tensor& out, const Tensor& in, DimShape shape) {
 
 } // namespace
 
-REGISTER_DISPATCH(flip_stub, flip_kernel)
+REGISTER_CPU_DISPATCH(flip_stub, flip_kernel)
 
 } // namespace reftorch::at::native

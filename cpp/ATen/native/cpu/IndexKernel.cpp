@@ -331,12 +331,12 @@ Tensor nonzero_kernel(const Tensor& self) {
 
 } // namespace
 
-REGISTER_DISPATCH(index_stub, index_kernel)
-REGISTER_DISPATCH(index_rows_stub, index_rows_kernel)
-REGISTER_DISPATCH(index_put_stub, index_put_kernel)
-REGISTER_DISPATCH(masked_fill_stub, masked_fill_kernel)
-REGISTER_DISPATCH(masked_select_stub, masked_select_kernel)
-REGISTER_DISPATCH(masked_scatter_stub, masked_scatter_kernel)
-REGISTER_DISPATCH(nonzero_stub, nonzero_kernel)
+REGISTER_CPU_DISPATCH(index_stub, index_kernel)
+REGISTER_CPU_DISPATCH(index_rows_stub, index_rows_kernel)
+REGISTER_CPU_DISPATCH(index_put_stub, index_put_kernel)
+REGISTER_CPU_DISPATCH(masked_fill_stub, masked_fill_kernel)
+REGISTER_CPU_DISPATCH(masked_select_stub, masked_select_kernel)
+REGISTER_CPU_DISPATCH(masked_scatter_stub, masked_scatter_kernel)
+REGISTER_CPU_DISPATCH(nonzero_stub, nonzero_kernel)
 
 } // namespace reftorch::at::native

@@ -117,12 +117,12 @@ void nll_loss_backward_kernel(const Tensor& grad_input, const Tensor& grad_outpu
 
 } // namespace
 
-REGISTER_DISPATCH(mse_backward_stub, mse_backward_kernel)
-REGISTER_DISPATCH(smooth_l1_stub, smooth_l1_kernel)
-REGISTER_DISPATCH(smooth_l1_backward_stub, smooth_l1_backward_kernel)
-REGISTER_DISPATCH(huber_stub, huber_kernel)
-REGISTER_DISPATCH(huber_backward_stub, huber_backward_kernel)
-REGISTER_DISPATCH(nll_loss_stub, nll_loss_kernel)
-REGISTER_DISPATCH(nll_loss_backward_stub, nll_loss_backward_kernel)
+REGISTER_CPU_DISPATCH(mse_backward_stub, mse_backward_kernel)
+REGISTER_CPU_DISPATCH(smooth_l1_stub, smooth_l1_kernel)
+REGISTER_CPU_DISPATCH(smooth_l1_backward_stub, smooth_l1_backward_kernel)
+REGISTER_CPU_DISPATCH(huber_stub, huber_kernel)
+REGISTER_CPU_DISPATCH(huber_backward_stub, huber_backward_kernel)
+REGISTER_CPU_DISPATCH(nll_loss_stub, nll_loss_kernel)
+REGISTER_CPU_DISPATCH(nll_loss_backward_stub, nll_loss_backward_kernel)
 
 } // namespace reftorch::at::native

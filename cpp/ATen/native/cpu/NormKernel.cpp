@@ -28,6 +28,6 @@ void norm_kernel(TensorIterator& iter, double p) {
 
 } // namespace
 
-REGISTER_DISPATCH(norm_stub, norm_kernel)
+REGISTER_CPU_DISPATCH(norm_stub, norm_kernel)
 
 } // namespace reftorch::at::native

@@ -48,9 +48,9 @@ void lerp_tensor_kernel(TensorIterator& iter) {
 
 } // namespace
 
-REGISTER_DISPATCH(addcmul_stub, addcmul_kernel)
-REGISTER_DISPATCH(addcdiv_stub, addcdiv_kernel)
-REGISTER_DISPATCH(lerp_kernel_scalar_weight, lerp_scalar_kernel)
-REGISTER_DISPATCH(lerp_kernel_tensor_weight, lerp_tensor_kernel)
+REGISTER_CPU_DISPATCH(addcmul_stub, addcmul_kernel)
+REGISTER_CPU_DISPATCH(addcdiv_stub, addcdiv_kernel)
+REGISTER_CPU_DISPATCH(lerp_kernel_scalar_weight, lerp_scalar_kernel)
+REGISTER_CPU_DISPATCH(lerp_kernel_tensor_weight, lerp_tensor_kernel)
 
 } // namespace reftorch::at::native

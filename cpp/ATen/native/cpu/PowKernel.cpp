@@ -71,7 +71,7 @@ void pow_tensor_scalar_kernel(TensorIterator& iter, const Scalar& exponent) {
 
 } // namespace
 
-REGISTER_DISPATCH(pow_tensor_tensor_stub, pow_tensor_tensor_kernel)
-REGISTER_DISPATCH(pow_tensor_scalar_stub, pow_tensor_scalar_kernel)
+REGISTER_CPU_DISPATCH(pow_tensor_tensor_stub, pow_tensor_tensor_kernel)
+REGISTER_CPU_DISPATCH(pow_tensor_scalar_stub, pow_tensor_scalar_kernel)
 
 } // namespace reftorch::at::native

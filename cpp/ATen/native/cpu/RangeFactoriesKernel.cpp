@@ -74,8 +74,8 @@ void logspace_kernel(const Tensor& out, const Scalar& start, const Scalar& end, 
 
 } // namespace
 
-REGISTER_DISPATCH(arange_stub, arange_kernel)
-REGISTER_DISPATCH(linspace_stub, linspace_kernel)
-REGISTER_DISPATCH(logspace_stub, logspace_kernel)
+REGISTER_CPU_DISPATCH(arange_stub, arange_kernel)
+REGISTER_CPU_DISPATCH(linspace_stub, linspace_kernel)
+REGISTER_CPU_DISPATCH(logspace_stub, logspace_kernel)
 
 } // namespace reftorch::at::native

@@ -115,9 +115,9 @@ void min_kernel(const Tensor& values, const Tensor& indices, const Tensor& self,
 
 } // namespace
 
-REGISTER_DISPATCH(max_values_stub, max_values_kernel)
-REGISTER_DISPATCH(min_values_stub, min_values_kernel)
-REGISTER_DISPATCH(max_stub, max_kernel)
-REGISTER_DISPATCH(min_stub, min_kernel)
+REGISTER_CPU_DISPATCH(max_values_stub, max_values_kernel)
+REGISTER_CPU_DISPATCH(min_values_stub, min_values_kernel)
+REGISTER_CPU_DISPATCH(max_stub, max_kernel)
+REGISTER_CPU_DISPATCH(min_stub, min_kernel)
 
 } // namespace reftorch::at::native

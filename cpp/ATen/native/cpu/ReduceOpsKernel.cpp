@@ -34,9 +34,9 @@ void std_var_kernel(TensorIterator& iter, double correction, bool take_sqrt) {
 
 } // namespace
 
-REGISTER_DISPATCH(prod_stub, prod_kernel)
-REGISTER_DISPATCH(and_stub, and_kernel)
-REGISTER_DISPATCH(or_stub, or_kernel)
-REGISTER_DISPATCH(std_var_stub, std_var_kernel)
+REGISTER_CPU_DISPATCH(prod_stub, prod_kernel)
+REGISTER_CPU_DISPATCH(and_stub, and_kernel)
+REGISTER_CPU_DISPATCH(or_stub, or_kernel)
+REGISTER_CPU_DISPATCH(std_var_stub, std_var_kernel)
 
 } // namespace reftorch::at::native

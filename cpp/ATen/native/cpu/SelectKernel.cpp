@@ -157,8 +157,8 @@ void mode_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
 
 } // namespace
 
-REGISTER_DISPATCH(kthvalue_stub, kthvalue_kernel)
-REGISTER_DISPATCH(median_stub, median_kernel)
-REGISTER_DISPATCH(mode_stub, mode_kernel)
+REGISTER_CPU_DISPATCH(kthvalue_stub, kthvalue_kernel)
+REGISTER_CPU_DISPATCH(median_stub, median_kernel)
+REGISTER_CPU_DISPATCH(mode_stub, mode_kernel)
 
 } // namespace reftorch::at::native

@@ -327,9 +327,9 @@ void log_softmax_backward_kernel_impl(const Tensor& grad_input, const Tensor& gr
 
 } // namespace
 
-REGISTER_DISPATCH(softmax_kernel, softmax_kernel_impl)
-REGISTER_DISPATCH(log_softmax_kernel, log_softmax_kernel_impl)
-REGISTER_DISPATCH(softmax_backward_kernel, softmax_backward_kernel_impl)
-REGISTER_DISPATCH(log_softmax_backward_kernel, log_softmax_backward_kernel_impl)
+REGISTER_CPU_DISPATCH(softmax_kernel, softmax_kernel_impl)
+REGISTER_CPU_DISPATCH(log_softmax_kernel, log_softmax_kernel_impl)
+REGISTER_CPU_DISPATCH(softmax_backward_kernel, softmax_backward_kernel_impl)
+REGISTER_CPU_DISPATCH(log_softmax_backward_kernel, log_softmax_backward_kernel_impl)
 
 } // namespace reftorch::at::native

@@ -297,7 +297,7 @@ void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
 
 } // namespace
 
-REGISTER_DISPATCH(sort_stub, sort_kernel)
-REGISTER_DISPATCH(topk_stub, topk_kernel)
+REGISTER_CPU_DISPATCH(sort_stub, sort_kernel)
+REGISTER_CPU_DISPATCH(topk_stub, topk_kernel)
 
 } // namespace reftorch::at::native

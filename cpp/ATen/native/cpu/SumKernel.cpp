@@ -48,8 +48,8 @@ void mean_kernel(TensorIterator& iter) {
 
 } // namespace
 
-REGISTER_DISPATCH(sum_stub, sum_kernel)
-REGISTER_DISPATCH(nansum_stub, nansum_kernel)
-REGISTER_DISPATCH(mean_stub, mean_kernel)
+REGISTER_CPU_DISPATCH(sum_stub, sum_kernel)
+REGISTER_CPU_DISPATCH(nansum_stub, nansum_kernel)
+REGISTER_CPU_DISPATCH(mean_stub, mean_kernel)
 
 } // namespace reftorch::at::native

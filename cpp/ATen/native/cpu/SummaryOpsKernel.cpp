@@ -53,7 +53,7 @@ void histc_kernel(const Tensor& result, const Tensor& self, double min, double m
 
 } // namespace
 
-REGISTER_DISPATCH(bincount_stub, bincount_kernel)
-REGISTER_DISPATCH(histc_stub, histc_kernel)
+REGISTER_CPU_DISPATCH(bincount_stub, bincount_kernel)
+REGISTER_CPU_DISPATCH(histc_stub, histc_kernel)
 
 } // namespace reftorch::at::native

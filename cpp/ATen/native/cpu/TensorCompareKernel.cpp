@@ -52,8 +52,8 @@ void clamp_kernel(TensorIterator& iter) {
 
 } // namespace
 
-REGISTER_DISPATCH(where_kernel, where_kernel_impl)
-REGISTER_DISPATCH(clamp_scalar_stub, clamp_scalar_kernel)
-REGISTER_DISPATCH(clamp_stub, clamp_kernel)
+REGISTER_CPU_DISPATCH(where_kernel, where_kernel_impl)
+REGISTER_CPU_DISPATCH(clamp_scalar_stub, clamp_scalar_kernel)
+REGISTER_CPU_DISPATCH(clamp_stub, clamp_kernel)
 
 } // namespace reftorch::at::native

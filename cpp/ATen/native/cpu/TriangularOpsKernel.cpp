@@ -39,6 +39,6 @@ void triu_tril_kernel(const Tensor& self, int64_t k, bool upper) {
 
 } // namespace
 
-REGISTER_DISPATCH(triu_tril_stub, triu_tril_kernel)
+REGISTER_CPU_DISPATCH(triu_tril_stub, triu_tril_kernel)
 
 } // namespace reftorch::at::native

@@ -97,17 +97,17 @@ void sigmoid_kernel(TensorIterator& iter) {
 
 } // namespace
 
-REGISTER_DISPATCH(sqrt_stub, sqrt_kernel)
-REGISTER_DISPATCH(rsqrt_stub, rsqrt_kernel)
-REGISTER_DISPATCH(reciprocal_stub, reciprocal_kernel)
-REGISTER_DISPATCH(exp_stub, exp_kernel)
-REGISTER_DISPATCH(expm1_stub, expm1_kernel)
-REGISTER_DISPATCH(log_stub, log_kernel)
-REGISTER_DISPATCH(log1p_stub, log1p_kernel)
-REGISTER_DISPATCH(sin_stub, sin_kernel)
-REGISTER_DISPATCH(cos_stub, cos_kernel)
-REGISTER_DISPATCH(tan_stub, tan_kernel)
-REGISTER_DISPATCH(tanh_stub, tanh_kernel)
-REGISTER_DISPATCH(sigmoid_stub, sigmoid_kernel)
+REGISTER_CPU_DISPATCH(sqrt_stub, sqrt_kernel)
+REGISTER_CPU_DISPATCH(rsqrt_stub, rsqrt_kernel)
+REGISTER_CPU_DISPATCH(reciprocal_stub, reciprocal_kernel)
+REGISTER_CPU_DISPATCH(exp_stub, exp_kernel)
+REGISTER_CPU_DISPATCH(expm1_stub, expm1_kernel)
+REGISTER_CPU_DISPATCH(log_stub, log_kernel)
+REGISTER_CPU_DISPATCH(log1p_stub, log1p_kernel)
+REGISTER_CPU_DISPATCH(sin_stub, sin_kernel)
+REGISTER_CPU_DISPATCH(cos_stub, cos_kernel)
+REGISTER_CPU_DISPATCH(tan_stub, tan_kernel)
+REGISTER_CPU_DISPATCH(tanh_stub, tanh_kernel)
+REGISTER_CPU_DISPATCH(sigmoid_stub, sigmoid_kernel)
 
 } // namespace reftorch::at::native

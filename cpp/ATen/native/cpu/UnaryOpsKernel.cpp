@@ -168,19 +168,19 @@ void frexp_kernel(TensorIterator& iter) {
 
 } // namespace
 
-REGISTER_DISPATCH(neg_stub, neg_kernel)
-REGISTER_DISPATCH(abs_stub, abs_kernel)
-REGISTER_DISPATCH(sign_stub, sign_kernel)
-REGISTER_DISPATCH(bitwise_not_stub, bitwise_not_kernel)
-REGISTER_DISPATCH(logical_not_stub, logical_not_kernel)
-REGISTER_DISPATCH(floor_stub, floor_kernel)
-REGISTER_DISPATCH(ceil_stub, ceil_kernel)
-REGISTER_DISPATCH(round_stub, round_kernel)
-REGISTER_DISPATCH(trunc_stub, trunc_kernel)
-REGISTER_DISPATCH(frac_stub, frac_kernel)
-REGISTER_DISPATCH(round_decimals_stub, round_decimals_kernel)
-REGISTER_DISPATCH(signbit_stub, signbit_kernel)
-REGISTER_DISPATCH(nan_to_num_stub, nan_to_num_kernel)
-REGISTER_DISPATCH(frexp_stub, frexp_kernel)
+REGISTER_CPU_DISPATCH(neg_stub, neg_kernel)
+REGISTER_CPU_DISPATCH(abs_stub, abs_kernel)
+REGISTER_CPU_DISPATCH(sign_stub, sign_kernel)
+REGISTER_CPU_DISPATCH(bitwise_not_stub, bitwise_not_kernel)
+REGISTER_CPU_DISPATCH(logical_not_stub, logical_not_kernel)
+REGISTER_CPU_DISPATCH(floor_stub, floor_kernel)
+REGISTER_CPU_DISPATCH(ceil_stub, ceil_kernel)
+REGISTER_CPU_DISPATCH(round_stub, round_kernel)
+REGISTER_CPU_DISPATCH(trunc_stub, trunc_kernel)
+REGISTER_CPU_DISPATCH(frac_stub, frac_kernel)
+REGISTER_CPU_DISPATCH(round_decimals_stub, round_decimals_kernel)
+REGISTER_CPU_DISPATCH(signbit_stub, signbit_kernel)
+REGISTER_CPU_DISPATCH(nan_to_num_stub, nan_to_num_kernel)
+REGISTER_CPU_DISPATCH(frexp_stub, frexp_kernel)
 
 } // namespace reftorch::at::native

@@ -58,7 +58,7 @@ Tensor run_starts_kernel(const Tensor& self, const Tensor& order) {
 
 } // namespace
 
-REGISTER_DISPATCH(order_rows_stub, order_rows_kernel)
-REGISTER_DISPATCH(run_starts_stub, run_starts_kernel)
+REGISTER_CPU_DISPATCH(order_rows_stub, order_rows_kernel)
+REGISTER_CPU_DISPATCH(run_starts_stub, run_starts_kernel)
 
 } // namespace reftorch::at::native

@@ -91,7 +91,7 @@ void layer_norm_backward_kernel_impl(const Tensor& grad_input, const Tensor& gra
 
 } // namespace
 
-REGISTER_DISPATCH(LayerNormKernel, layer_norm_kernel_impl)
-REGISTER_DISPATCH(LayerNormBackwardKernel, layer_norm_backward_kernel_impl)
+REGISTER_CPU_DISPATCH(LayerNormKernel, layer_norm_kernel_impl)
+REGISTER_CPU_DISPATCH(LayerNormBackwardKernel, layer_norm_backward_kernel_impl)
 
 } // namespace reftorch::at::native

@@ -1,0 +1,166 @@
+// Mirrors: torch/csrc/utils/python_dispatch.cpp
+//
+// The functions `torch._C._dispatch_*`, with PyTorch's names: they print an op's table and tell where each row comes
+// from. Left out: the functions for dangling registrations and for Python stubs of C++ libraries.
+#include <csrc/utils/python_dispatch.h>
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <csrc/Exceptions.h>
+#include <csrc/utils/pybind.h>
+
+#include <sstream>
+
+namespace py = pybind11;
+
+namespace reftorch::torch {
+
+using c10::DispatchKey;
+using c10::DispatchKeySet;
+
+// The keys and the aliases, without the number between them.
+static std::vector<DispatchKey> all_keys() {
+  std::vector<DispatchKey> keys;
+  for (int k = 0; k <= static_cast<int>(DispatchKey::CompositeImplicitAutograd); k++) {
+    if (k != c10::kNumDispatchKeys) {
+      keys.push_back(static_cast<DispatchKey>(k));
+    }
+  }
+  return keys;
+}
+
+DispatchKey parseDispatchKey(const std::string& name) {
+  for (DispatchKey key : all_keys()) {
+    if (name == toString(key)) {
+      return key;
+    }
+  }
+  TORCH_CHECK(false, "could not parse dispatch key: ", name);
+}
+
+static std::string to_string(DispatchKeySet set) {
+  std::string names;
+  for (DispatchKey key : all_keys()) {
+    if (static_cast<int>(key) < c10::kNumDispatchKeys && key != DispatchKey::Undefined && set.has(key)) {
+      names += (names.empty() ? "" : ", ") + std::string(toString(key));
+    }
+  }
+  return "DispatchKeySet(" + names + ")";
+}
+
+static at::OperatorEntry& entry_of(const std::string& name) {
+  return at::Dispatcher::singleton().findSchemaOrThrow(name).entry();
+}
+
+// Every op whose own registrations include the key; every op at all for "".
+static std::vector<std::string> registrations_for(const std::string& key) {
+  std::vector<std::string> names;
+  for (const auto& entry : at::Dispatcher::singleton().entries()) {
+    if (key.empty() || entry->hasKernelForDispatchKey(parseDispatchKey(key))) {
+      names.push_back(entry->schema.operator_name());
+    }
+  }
+  return names;
+}
+
+static py::dict place(const std::string& function, const std::string& file, int line) {
+  py::dict found;
+  found["function"] = function;
+  found["file"] = file;
+  found["line"] = line;
+  return found;
+}
+
+// What stands behind an op, as data: for debug.where_op and gdb, which show it as links.
+static py::list registrations_of(const std::string& name) {
+  py::list all;
+  for (const auto& [key, registered] : entry_of(name).kernels) {
+    for (const at::AnnotatedKernel& kernel : registered) {
+      py::dict found = place(kernel.function, kernel.file, kernel.line);
+      found["key"] = toString(key);
+      py::list stubs;
+      for (const at::native::DispatchStubImpl* stub : kernel.stubs) {
+        py::dict devices;
+        for (const at::Backend& backend : at::kBackends) {
+          const at::native::StubKernel& below = stub->kernels[static_cast<int>(backend.device)];
+          if (below.function != nullptr) {
+            devices[toString(backend.key)] = place(below.function, below.file, below.line);
+          }
+        }
+        stubs.append(py::make_tuple(stub->name, devices));
+      }
+      found["stubs"] = stubs;
+      all.append(found);
+    }
+  }
+  return all;
+}
+
+static void init_keys(py::module_& m) {
+  py::enum_<DispatchKey> keys(m, "DispatchKey");
+  for (DispatchKey key : all_keys()) {
+    keys.value(toString(key), key);
+  }
+  py::class_<DispatchKeySet>(m, "DispatchKeySet")
+      .def(py::init<DispatchKey>())
+      .def("__or__", &DispatchKeySet::operator|)
+      .def("__sub__", &DispatchKeySet::operator-)
+      .def("__and__", &DispatchKeySet::operator&)
+      .def("__eq__", &DispatchKeySet::operator==)
+      .def("has", &DispatchKeySet::has)
+      .def("highestPriorityTypeId", &DispatchKeySet::highestPriorityTypeId)
+      .def("__repr__", &to_string);
+  m.def("_dispatch_key_name", [](DispatchKey key) { return std::string(toString(key)); });
+  m.def("_dispatch_key_parse", &parseDispatchKey);
+  m.def("_dispatch_keys", [](const at::Tensor& t) { return t.key_set(); });
+  m.def("_dispatch_keyset_to_string", &to_string);
+  m.def("_dispatch_is_alias_key", [](DispatchKey key) { return static_cast<int>(key) > c10::kNumDispatchKeys; });
+  m.def("_dispatch_key_for_device", [](const std::string& device) {
+    const c10::DeviceType type = c10::Device(device).type();
+    for (const at::Backend& backend : at::kBackends) {
+      if (backend.device == type) {
+        return std::string(toString(backend.key));
+      }
+    }
+    TORCH_CHECK(false, "no dispatch key belongs to the device ", device);
+  });
+}
+
+void initDispatchBindings(PyObject* module) {
+  auto m = py::reinterpret_borrow<py::module_>(module);
+  init_keys(m);
+  m.def("_dispatch_dump", [](const std::string& name) { return entry_of(name).dumpState(); });
+  m.def("_dispatch_dump_table",
+        [](const std::string& name) { return at::Dispatcher::singleton().dumpComputedTable(entry_of(name)); });
+  m.def("_dispatch_has_kernel",
+        [](const std::string& name) { return at::Dispatcher::singleton().findSchema(name) != nullptr; });
+  m.def("_dispatch_has_kernel_for_dispatch_key", [](const std::string& name, const std::string& key) {
+    return entry_of(name).hasKernelForDispatchKey(parseDispatchKey(key));
+  });
+  m.def("_dispatch_has_kernel_for_any_dispatch_key", [](const std::string& name, DispatchKeySet keys) {
+    const at::OperatorEntry& entry = entry_of(name);
+    for (DispatchKey key : all_keys()) {
+      if (static_cast<int>(key) < c10::kNumDispatchKeys && keys.has(key) && entry.hasKernelForDispatchKey(key)) {
+        return true;
+      }
+    }
+    return false;
+  });
+  m.def("_dispatch_has_computed_kernel_for_dispatch_key", [](const std::string& name, const std::string& key) {
+    const int row = static_cast<int>(parseDispatchKey(key));
+    TORCH_CHECK(row < c10::kNumDispatchKeys, key, " is an alias, and has no row in a table of kernels");
+    return entry_of(name).table[row].valid();
+  });
+  m.def("_dispatch_get_registrations_for_dispatch_key", &registrations_for, py::arg("dispatch_key") = "");
+  m.def(
+      "_dispatch_print_registrations_for_dispatch_key",
+      [](const std::string& key) {
+        for (const std::string& name : registrations_for(key)) {
+          py::print(name);
+        }
+      },
+      py::arg("dispatch_key") = "");
+  m.def("_dispatch_get_all_op_names", [] { return registrations_for(""); });
+  m.def("_dispatch_registrations", &registrations_of);
+}
+
+} // namespace reftorch::torch

@@ -1,0 +1,79 @@
+"""The functions `_dispatch_*` print an op's table and say where each row comes from.
+
+Mirrors: test/test_dispatch.py
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import reftorch as torch
+
+_C = torch._C
+
+
+def line_at(file: str, line: int) -> str:
+    return Path(file).read_text().split("\n")[line - 1]
+
+
+def test_a_table_says_what_fills_each_row_and_where_it_was_registered() -> None:
+    table = _C._dispatch_dump_table("aten::exp")
+    cpu = re.search(r"^CPU: registered at (.+/native/UnaryOps\.cpp):(\d+) \[kernel\]$", table, re.MULTILINE)
+    assert cpu is not None, table
+    assert '"exp(Tensor self) -> Tensor"' in line_at(cpu[1], int(cpu[2]))
+    stub = re.search(r"^  exp_stub: exp_kernel registered at (.+UnaryFloatOpsKernel\.cpp):(\d+)$", table, re.MULTILINE)
+    assert stub is not None, table
+    assert line_at(stub[1], int(stub[2])) == "REGISTER_CPU_DISPATCH(exp_stub, exp_kernel)"
+    assert re.search(r"^Autograd: registered at .+ \[backend fallback\]$", table, re.MULTILINE)
+
+
+def test_a_composite_fills_every_row_with_its_own_function() -> None:
+    table = _C._dispatch_dump_table("aten::square")
+    assert re.search(r"^CPU: registered at .+UnaryOps\.cpp:\d+ \[math kernel\]$", table, re.MULTILINE)
+    assert re.search(r"^Autograd: registered at .+UnaryOps\.cpp:\d+ \[math kernel\]$", table, re.MULTILINE)
+
+
+def test_dump_tells_what_was_registered() -> None:
+    state = _C._dispatch_dump("aten::square")
+    assert state.startswith("name: aten::square\nschema: aten::square(Tensor self) -> Tensor\ndebug: registered at ")
+    assert re.search(r"CompositeImplicitAutograd\[alias\]: registered at .+ :: square \[ boxed unboxed \]", state)
+
+
+@pytest.mark.parametrize("op", ["aten::exp", "aten::square", "aten::add.Tensor"])
+@pytest.mark.parametrize("key", ["CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd"])
+def test_has_kernel_for_dispatch_key_equals_torch(op: str, key: str, real_torch: Any) -> None:
+    theirs = real_torch._C._dispatch_has_kernel_for_dispatch_key(op, key)
+    assert _C._dispatch_has_kernel_for_dispatch_key(op, key) == theirs
+
+
+def test_an_unknown_key_is_refused_with_the_words_of_torch(real_torch: Any) -> None:
+    for lib in (torch, real_torch):
+        with pytest.raises(RuntimeError, match="could not parse dispatch key: Foo"):
+            lib._C._dispatch_has_kernel_for_dispatch_key("aten::exp", "Foo")
+
+
+def test_an_unknown_op_is_refused() -> None:
+    with pytest.raises(RuntimeError, match="Could not find schema for aten::expp"):
+        _C._dispatch_dump_table("aten::expp")
+
+
+def test_all_op_names_and_those_of_one_key() -> None:
+    names = _C._dispatch_get_all_op_names()
+    assert "aten::add.Tensor" in names
+    composites = _C._dispatch_get_registrations_for_dispatch_key("CompositeImplicitAutograd")
+    assert "aten::square" in composites
+    assert "aten::exp" not in composites
+    assert set(composites) < set(names)
+
+
+def test_keys_of_a_tensor() -> None:
+    keys = _C._dispatch_keys(torch.ones(2))
+    assert keys.has(_C.DispatchKey.CPU)
+    assert keys.has(_C.DispatchKey.Autograd)
+    assert not keys.has(_C.DispatchKey.CUDA)
+    assert repr(keys) == "DispatchKeySet(CPU, Autograd)"
+    assert _C._dispatch_key_for_device("cuda:1") == "CUDA"
+    assert _C._dispatch_is_alias_key(_C.DispatchKey.CompositeExplicitAutograd)
+    assert not _C._dispatch_is_alias_key(_C.DispatchKey.CPU)
