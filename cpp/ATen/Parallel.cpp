@@ -2,12 +2,16 @@
 #include <ATen/Parallel.h>
 
 #include <c10/util/Exception.h>
+#include <c10/util/LongWork.h>
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <system_error>
 #include <thread>
+#include <vector>
 
+#include <pthread.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -16,6 +20,16 @@ namespace reftorch::at {
 
 static std::atomic<int> num_threads{0};
 static thread_local bool in_region = false;
+// True on the thread that called fork(), in the child: OpenMP would wait for this thread's team, which stayed in the
+// parent. Threads that the child makes have no team yet, and get a new one.
+static thread_local bool has_lost_its_team = false;
+
+// See Note [Fork]. A child computes with one thread until it asks for more.
+static void after_fork_in_child() {
+  num_threads = 1;
+  has_lost_its_team = true;
+}
+static const int parallel_atfork_registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);
 
 static int default_num_threads() {
 #ifdef _OPENMP
@@ -35,12 +49,43 @@ void set_num_threads(int n) {
   num_threads = n;
 }
 
+// Calls run(part) for each part, on threads made for it and on this one.
+static void run_on_new_threads(int64_t parts, c10::function_ref<void(int64_t)> run) {
+  std::vector<std::thread> threads;
+  int64_t part = 1;
+  try {
+    for (; part < parts; part++) {
+      threads.emplace_back([run, part] { run(part); });
+    }
+  } catch (const std::system_error&) {
+    // The system gives no more threads: this one does the rest.
+  }
+  for (; part < parts; part++) {
+    run(part);
+  }
+  run(0);
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+static void run_on_team(int64_t parts, c10::function_ref<void(int64_t)> run) {
+#pragma omp parallel for num_threads(static_cast<int>(parts)) schedule(static, 1)
+  for (int64_t part = 0; part < parts; part++) {
+    run(part);
+  }
+}
+
 void parallel_for(int64_t begin, int64_t end, int64_t grain, c10::function_ref<void(int64_t, int64_t)> f) {
   if (begin >= end) {
     return;
   }
   const int64_t count = end - begin;
-  const int64_t parts = std::min<int64_t>(get_num_threads(), (count + grain - 1) / std::max<int64_t>(grain, 1));
+  const int64_t worthwhile = (count + grain - 1) / std::max<int64_t>(grain, 1);
+  if (worthwhile > 1) {
+    c10::LongWork::begin();
+  }
+  const int64_t parts = std::min<int64_t>(get_num_threads(), worthwhile);
   if (parts <= 1 || in_region) {
     f(begin, end);
     return;
@@ -48,11 +93,10 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain, c10::function_ref<v
   const int64_t step = (count + parts - 1) / parts;
   std::exception_ptr error;
   std::atomic_flag failed = ATOMIC_FLAG_INIT;
-#pragma omp parallel for num_threads(static_cast<int>(parts)) schedule(static, 1)
-  for (int64_t part = 0; part < parts; part++) {
+  const auto run_part = [&](int64_t part) {
     const int64_t lo = begin + part * step, hi = std::min(end, lo + step);
     if (lo >= hi) {
-      continue;
+      return;
     }
     const bool was_in_region = std::exchange(in_region, true);
     try {
@@ -63,6 +107,11 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain, c10::function_ref<v
       }
     }
     in_region = was_in_region;
+  };
+  if (has_lost_its_team) {
+    run_on_new_threads(parts, run_part);
+  } else {
+    run_on_team(parts, run_part);
   }
   if (error) {
     std::rethrow_exception(error);

@@ -3,10 +3,10 @@
 
 #include <ATen/core/library.h>
 #include <c10/core/CPUAllocator.h>
+#include <c10/util/Mutex.h>
 
 #include <chrono>
 #include <memory>
-#include <mutex>
 
 namespace reftorch::at {
 int64_t (*next_sequence_nr)() = nullptr;
@@ -23,7 +23,7 @@ struct Recording {
 
   const ProfilerConfig config;
   const Clock::time_point began = Clock::now();
-  std::mutex mutex; // a pass may move to another thread, which then records too
+  c10::Mutex mutex; // a pass may move to another thread, which then records too
   std::vector<RecordedEvent> events;
   int64_t num_threads = 0;
 };
@@ -108,7 +108,7 @@ std::vector<RecordedEvent> disable_profiler() {
   include_profiler(false);
   const std::shared_ptr<Recording> done = std::move(current);
   current = nullptr;
-  std::lock_guard<std::mutex> lock(done->mutex);
+  std::lock_guard<c10::Mutex> lock(done->mutex);
   for (RecordedEvent& event : done->events) {
     event.end_ns = event.end_ns < 0 ? done->now() : event.end_ns;
   }
@@ -138,7 +138,7 @@ RecordFunction::RecordFunction(std::string name, int64_t sequence_nr, bool is_ba
   if (recording == nullptr || !is_enabled()) {
     return;
   }
-  std::lock_guard<std::mutex> lock(recording->mutex);
+  std::lock_guard<c10::Mutex> lock(recording->mutex);
   if (this_thread.of.lock() != recording) {
     this_thread = {recording, recording->num_threads++, {}};
   }
@@ -162,7 +162,7 @@ RecordFunction::~RecordFunction() {
     return;
   }
   const int64_t end = recording->now();
-  std::lock_guard<std::mutex> lock(recording->mutex);
+  std::lock_guard<c10::Mutex> lock(recording->mutex);
   while (!this_thread.open.empty() && this_thread.open.back() >= index_) {
     this_thread.open.pop_back();
   }

@@ -4,10 +4,6 @@
 // Note [Op call]
 // `x.add(y)` is one vectorcall: the packet tries its signatures in order, the first that fits fills a stack of IValues,
 // the Dispatcher is called boxed, and the result is wrapped. Nothing is allocated for a small op but its result.
-//
-// Note [GIL and kernels]
-// Problem: a kernel that runs for long must not hold the GIL, but giving it up and taking it back costs as much as a
-// small op. Trick: the GIL is released only where some argument has at least kReleaseGilNumel elements.
 #include <csrc/python_dispatch.h>
 
 #include <csrc/Exceptions.h>
@@ -26,8 +22,6 @@
 #include <unordered_map>
 
 namespace reftorch::torch {
-
-constexpr int64_t kReleaseGilNumel = 16384;
 
 // The named tuples of a signature's results, without and with out=; null where the results have no names.
 struct ReturnTypes {
@@ -58,8 +52,10 @@ static int64_t largest_numel(const at::Stack& stack) {
   for (const at::IValue& value : stack) {
     if (value.isTensor()) {
       numel = std::max(numel, value.toTensor().numel());
-    } else if (value.isTensorList() && !value.toTensorVector().empty()) {
-      return kReleaseGilNumel;
+    } else if (value.isTensorList()) {
+      for (const at::Tensor& t : value.toTensorVector()) {
+        numel = std::max(numel, t.defined() ? t.numel() : 0);
+      }
     }
   }
   return numel;
@@ -67,12 +63,7 @@ static int64_t largest_numel(const at::Stack& stack) {
 
 static void call_dispatcher(at::OperatorEntry* entry, at::Stack& stack) {
   const at::OperatorHandle op(entry);
-  // A factory has no tensor yet: what it makes may be large.
-  if (largest_numel(stack) < kReleaseGilNumel && !entry->tensor_args.empty()) {
-    op.callBoxed(&stack);
-    return;
-  }
-  GilRelease no_gil;
+  const GilReleaseWhenLong gil(largest_numel(stack)); // see Note [GIL and kernels]
   op.callBoxed(&stack);
 }
 

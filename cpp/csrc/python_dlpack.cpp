@@ -7,6 +7,7 @@
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_dtype.h>
+#include <csrc/python_gil.h>
 #include <csrc/utils/object_ptr.h>
 #include <csrc/utils/python_arg_parser.h>
 
@@ -79,7 +80,11 @@ static py::object to_dlpack(const py::object& data, const py::object& dl_device,
                    Py_TYPE(data.ptr())->tp_name);
   at::Tensor t = at::detach(THPVariable_Unpack(data.ptr()));
   const bool is_copied = wants_copy(t, dl_device, copy);
-  typename Form::Managed* managed = Form::make(is_copied ? at::clone(t) : t, is_copied);
+  if (is_copied) {
+    const GilReleaseWhenLong gil(t.numel());
+    t = at::clone(t);
+  }
+  typename Form::Managed* managed = Form::make(t, is_copied);
   PyObject* capsule = PyCapsule_New(managed, Form::name, destroy_capsule<Form>);
   if (capsule == nullptr) {
     managed->deleter(managed);

@@ -3,7 +3,11 @@
 
 #include <csrc/Exceptions.h>
 #include <csrc/python_dtype.h>
+#include <csrc/python_gil.h>
+#include <csrc/python_thread_local_state.h>
 #include <csrc/utils/object_ptr.h>
+
+#include <ATen/ThreadLocalState.h>
 
 #include <pybind11/pybind11.h>
 
@@ -94,6 +98,42 @@ static py::object pop_mode() {
   torch_function_state.has_modes = !mode_stack->empty();
   return mode;
 }
+
+// The modes as a tuple, the outermost first.
+struct SavedTorchFunctionState {
+  TorchFunctionState state;
+  std::shared_ptr<PyObject> modes;
+};
+
+static PyObject* mode_tuple() {
+  py::tuple modes(mode_stack->size());
+  for (size_t i = 0; i < mode_stack->size(); i++) {
+    modes[i] = (*mode_stack)[i];
+  }
+  return modes.release().ptr();
+}
+
+static SavedTorchFunctionState get_torch_function_state() {
+  if (!torch_function_state.has_modes) {
+    return {torch_function_state, nullptr};
+  }
+  const GilAcquire gil;
+  return {torch_function_state, share_object(mode_tuple())};
+}
+
+static void set_torch_function_state(const SavedTorchFunctionState& saved) {
+  const GilAcquire gil;
+  torch_function_state = {saved.state.enabled, false};
+  delete std::exchange(mode_stack, nullptr);
+  if (saved.modes != nullptr) {
+    for (py::handle mode : py::reinterpret_borrow<py::tuple>(saved.modes.get())) {
+      push_mode(py::reinterpret_borrow<py::object>(mode));
+    }
+  }
+}
+
+static const at::RegisterThreadLocal<&get_torch_function_state, &set_torch_function_state>
+    register_torch_function_state("python_torch_function.h: torch_function_state");
 
 static size_t num_modes() {
   return mode_stack != nullptr ? mode_stack->size() : 0;

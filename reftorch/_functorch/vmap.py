@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from reftorch import _C, _VF
 from reftorch._functorch import batch_rules
+from reftorch._thread_local import ThreadLocal
 from reftorch.utils._pytree import TreeSpec, broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_unflatten
 
 __all__ = ["batch_size", "vmap"]
@@ -25,7 +25,7 @@ _functorch = _C._functorch
 _functorch._set_rule_resolver(batch_rules.resolve)
 
 
-class _Functions(threading.local):
+class _Functions(ThreadLocal):
     run_as_they_are = False
 
 

@@ -7,11 +7,11 @@ Left out: numbers that numpy changes in shared memory, until an op reads them.
 from __future__ import annotations
 
 import sys
-import threading
 from dataclasses import dataclass, field
 from typing import Any
 
 from reftorch import _C
+from reftorch._thread_local import ThreadLocal
 from reftorch.autograd.grad_mode import no_grad
 from reftorch.debug._comparison import unravel
 from reftorch.debug._expect import expect_module
@@ -106,7 +106,7 @@ class find_nan(Report, Observer):
         self.first: Finding | None = None
         self._inf, self._stop = inf, stop
         self._names: dict[int, str] = {}
-        self._threads = threading.local()
+        self._threads = ThreadLocal()
         self._modules: list[Any] = []
         self._hooks: list[Any] = []
         self._first_inf = ""

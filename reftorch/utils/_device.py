@@ -6,13 +6,13 @@ Leaves out: every device but the CPU, which is the only one that factories know:
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 from reftorch import _C
+from reftorch._thread_local import ThreadLocal
 
 
-class _Defaults(threading.local):
+class _Defaults(ThreadLocal):
     """Of each thread: what ``set_default_device`` set, and the devices that ``with`` statements have entered."""
 
     def __init__(self) -> None:

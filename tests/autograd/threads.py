@@ -13,6 +13,8 @@ import threading
 import warnings
 from collections.abc import Callable
 
+import pytest
+
 import reftorch as torch
 
 THREADS = 4
@@ -211,6 +213,109 @@ def transforms_and_tangents(rounds: int) -> None:
     on_threads(work)
 
 
+def first_views_of_one_tensor(rounds: int) -> None:
+    """The first views are taken at once; all must share one version, or a change in place goes unseen."""
+    for _ in range(rounds):
+        base = torch.ones(20_000)  # large: view ops give the GIL up
+        views: list[torch.Tensor] = []
+
+        def work(i: int, base: torch.Tensor = base, views: list[torch.Tensor] = views) -> None:
+            views.append(base.view(100, 200))
+
+        on_threads(work)
+        base.add_(1)
+        assert [view._version for view in views] == [1] * THREADS
+
+
+def views_and_changes_in_place(rounds: int) -> None:
+    base = torch.zeros(THREADS, 20_000)
+
+    def work(i: int) -> None:
+        for _ in range(rounds):
+            base[i].add_(1)
+            _ = base.t().transpose(0, 1)[i].sum()
+
+    on_threads(work)
+    assert torch.equal(base, torch.full((THREADS, 20_000), float(rounds)))
+    assert base._version == rounds * THREADS
+
+
+def a_change_that_a_saved_tensor_notices(rounds: int) -> None:
+    for _ in range(rounds):
+        w = torch.ones(20_000, requires_grad=True)
+        data = torch.ones(20_000)
+        losses: list[torch.Tensor] = []
+
+        def work(i: int, w: torch.Tensor = w, data: torch.Tensor = data, losses: list[torch.Tensor] = losses) -> None:
+            losses.append((w * data.view(20_000)).sum())
+
+        on_threads(work)
+        data.mul_(2)
+        for loss in losses:
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                loss.backward()
+
+
+def hooks_come_and_go_while_passes_run(rounds: int) -> None:
+    """Half of the threads run passes over one graph; the others register hooks on its tensors and remove them."""
+    x = torch.ones(20_000, requires_grad=True)
+    y = x * 2
+    loss = y.sum()
+
+    def work(i: int) -> None:
+        for _ in range(rounds):
+            if i % 2 == 0:
+                loss.backward(retain_graph=True)
+                continue
+            handles = [
+                x.register_hook(lambda grad: grad * 1),
+                y.register_hook(lambda grad: None),
+                x.register_post_accumulate_grad_hook(lambda leaf: None),
+                y.grad_fn.register_prehook(lambda grads: None),
+                y.grad_fn.register_hook(lambda inputs, outputs: None),
+            ]
+            for handle in handles:
+                handle.remove()
+
+    on_threads(work)
+    assert torch.equal(x.grad, torch.full((20_000,), 2.0 * rounds * THREADS / 2))
+
+
+def gradients_read_while_passes_run(rounds: int) -> None:
+    """One thread replaces ``.grad`` under others that read it."""
+    x = torch.ones(20_000, requires_grad=True)
+
+    def work(i: int) -> None:
+        for _ in range(rounds):
+            if i == 0:
+                x.grad = None
+            elif i == 1:
+                (x * 2).sum().backward(create_graph=True)
+            else:
+                grad = x.grad
+                assert grad is None or grad[0].item() % 2 == 0
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # create_graph with backward() warns of a cycle
+        on_threads(work)
+    x.grad = None
+
+
+def tangents_of_views(rounds: int) -> None:
+    """The tangent of a view is made when it is first read; here several threads read it at once."""
+    with torch.autograd.forward_ad.dual_level():
+        for _ in range(rounds):
+            dual = torch.autograd.forward_ad.make_dual(torch.ones(20_000), torch.full((20_000,), 3.0))
+            view = dual.view(100, 200)
+
+            def work(i: int, view: torch.Tensor = view) -> None:
+                tangent = torch.autograd.forward_ad.unpack_dual(view * 2).tangent
+                assert tangent is not None
+                assert tangent[0, 0].item() == 6
+
+            on_threads(work)
+
+
 SCENARIOS: dict[str, Callable[[int], None]] = {
     f.__name__: f
     for f in (
@@ -223,6 +328,12 @@ SCENARIOS: dict[str, Callable[[int], None]] = {
         saved_tensors_and_modes,
         views_changed_in_place,
         transforms_and_tangents,
+        first_views_of_one_tensor,
+        views_and_changes_in_place,
+        a_change_that_a_saved_tensor_notices,
+        hooks_come_and_go_while_passes_run,
+        gradients_read_while_passes_run,
+        tangents_of_views,
     )
 }
 

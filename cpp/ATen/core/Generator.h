@@ -5,11 +5,11 @@
 
 #include <c10/core/Device.h>
 #include <c10/macros/Export.h>
+#include <c10/util/Mutex.h>
 #include <c10/util/intrusive_ptr.h>
 
 #include <array>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 
 namespace reftorch::at {
@@ -62,7 +62,7 @@ struct TORCH_API GeneratorImpl final : public c10::intrusive_ptr_target {
     return (high << 32) | engine_();
   }
 
-  std::mutex mutex_;
+  c10::Mutex mutex_;
   mt19937 engine_;
   std::optional<float> next_float_normal_sample_;
   std::optional<double> next_double_normal_sample_;

@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/functorch/DynamicLayer.cpp, aten/src/ATen/functorch/ADInterpreters.cpp
 #include <ATen/functorch/DynamicLayer.h>
 
+#include <ATen/ThreadLocalState.h>
 #include <ATen/core/library.h>
 #include <c10/core/InferenceMode.h>
 
@@ -12,6 +13,14 @@ using c10::impl::tls_local_dispatch_key_set;
 void (*batch_rule_hook)(const OperatorHandle& op, const DynamicLayer& layer, Stack* stack) = nullptr;
 
 static thread_local std::vector<DynamicLayer> layers;
+
+static std::vector<DynamicLayer> get_layers() {
+  return layers;
+}
+static void set_layers(const std::vector<DynamicLayer>& fresh) {
+  layers = fresh;
+}
+static const RegisterThreadLocal<&get_layers, &set_layers> register_layers("DynamicLayer.cpp: layers");
 
 // Front is included exactly while there is a layer.
 static void update_included_keys() {

@@ -39,7 +39,7 @@ void TensorWrapper::refresh_metadata() {
 intrusive_ptr<TensorImpl> TensorWrapper::shallow_copy_and_detach(bool allow_version_sharing) {
   auto copy = c10::make_intrusive<TensorWrapper>(value_, level_, bdim_, is_alive_);
   if (allow_version_sharing) {
-    copy->version_counter_ = version_counter_.share();
+    copy->version_counter_.share_with(version_counter_);
   }
   return intrusive_ptr<TensorImpl>(std::move(copy));
 }

@@ -3,6 +3,7 @@
 
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
+#include <c10/util/LongWork.h>
 
 #include <cblas.h>
 
@@ -73,6 +74,9 @@ void gemm_serial(TransposeType ta, TransposeType tb, int64_t m, int64_t n, int64
   if constexpr (has_blas<scalar_t>) {
     if (fits_blas(m, n, k, lda, ldb, ldc)) {
       one_blas_thread();
+      if (m * n >= c10::LongWork::kFlops / std::max<int64_t>(k, 1)) {
+        c10::LongWork::begin();
+      }
       blas_gemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
       return;
     }

@@ -50,7 +50,7 @@ static Tensor view_dtype(const Tensor& self, ScalarType dtype) {
   impl->is_inference_ = self.is_inference();
   impl->set_sizes_and_strides(sizes, strides, offset);
   // No view to autograd, which could not bring a gradient back; but a change through one is seen through the other.
-  impl->version_counter_ = self.unsafeGetTensorImpl()->version_counter_.share();
+  impl->version_counter_.share_with(self.unsafeGetTensorImpl()->version_counter_);
   return Tensor(std::move(impl));
 }
 

@@ -11,6 +11,7 @@
 #include <c10/core/CPUAllocator.h>
 
 #include <c10/util/Exception.h>
+#include <c10/util/LongWork.h>
 
 #include <algorithm>
 #include <atomic>
@@ -20,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include <pthread.h>
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
@@ -120,6 +122,10 @@ SharedCache& shared_cache() {
   return *cache;
 }
 
+// The shared lists must be whole in the child of a fork; see Note [Fork].
+const int allocator_atfork_registered = pthread_atfork(
+    [] { shared_cache().mutex.lock(); }, [] { shared_cache().mutex.unlock(); }, [] { shared_cache().mutex.unlock(); });
+
 // Gives its blocks back when the thread ends.
 struct ThreadCache {
   FreeLists lists;
@@ -206,6 +212,9 @@ class CachingCPUAllocator final : public Allocator {
     }
     TORCH_CHECK_WITH(OutOfMemoryError, n <= (size_t(1) << 46),
                      "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", n, " bytes.");
+    if (n > LongWork::kBytes) {
+      LongWork::begin(); // whoever asked is going to write so many bytes
+    }
     const int size_class = size_class_of(n);
     const size_t capacity = class_capacity(size_class);
     BlockHeader* block = take_block(size_class, capacity);

@@ -110,7 +110,7 @@ intrusive_ptr<TensorImpl> TensorImpl::shallow_copy_and_detach(bool allow_version
   copy->is_wrapped_number_ = is_wrapped_number_;
   copy->is_inference_ = is_inference_;
   if (allow_version_sharing) {
-    copy->version_counter_ = version_counter_.share();
+    copy->version_counter_.share_with(version_counter_);
   }
   return copy;
 }

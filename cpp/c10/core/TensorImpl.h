@@ -10,6 +10,7 @@
 #include <c10/core/MemoryFormat.h>
 #include <c10/core/ScalarType.h>
 #include <c10/core/StorageImpl.h>
+#include <c10/util/LazyPtr.h>
 #include <c10/util/SmallVector.h>
 
 #include <algorithm>
@@ -38,34 +39,52 @@ struct C10_API AutogradMetaInterface : SmallObject {
 // Problem: a node that saved a tensor for backward must not use it after an in-place op changed its values; and a view
 // must notice that its base was changed. Trick: every in-place op adds one to a counter that a tensor shares with all
 // its views (and with `detach()`, not with `.data`). A SavedVariable remembers the count and refuses to unpack when it
-// differs. The counter is made when first shared or bumped, so that most tensors never pay for one; a missing counter
-// reads as 0.
+// differs. The counter is made when it is first shared or bumped, so that most tensors never pay for one; a missing
+// counter reads as 0. Several threads may take the first views of a tensor at once: the counter that is stored first
+// counts, and the others are dropped, so that all views share one.
 class VariableVersion final {
   struct VersionCounter final : public intrusive_ptr_target {
     std::atomic<uint32_t> version_{0};
   };
+  using CounterPtr = intrusive_ptr<VersionCounter>;
 
  public:
+  VariableVersion() = default;
+  VariableVersion(const VariableVersion&) = delete;
+  ~VariableVersion() {
+    CounterPtr::reclaim(counter_.load(std::memory_order_relaxed));
+  }
+
   uint32_t current_version() const {
-    return counter_ ? counter_->version_.load() : 0;
+    const VersionCounter* counter = counter_.load(std::memory_order_acquire);
+    return counter != nullptr ? counter->version_.load() : 0;
   }
   void bump() {
-    share().counter_->version_++;
+    counter().version_++;
   }
-  // For who takes changes back, or answers for them: see _unsafe_set_version_counter.
+  // For code that takes changes back, or answers for them: see _unsafe_set_version_counter.
   void set_version(uint32_t version) {
-    share().counter_->version_ = version;
+    counter().version_ = version;
   }
-  // The same counter for one more tensor.
-  VariableVersion& share() {
-    if (!counter_) {
-      counter_ = make_intrusive<VersionCounter>();
-    }
-    return *this;
+  // Makes this tensor, which no other thread has seen, share the counter of `other`.
+  void share_with(VariableVersion& other) {
+    CounterPtr shared = CounterPtr::unsafe_reclaim_from_nonowning(&other.counter());
+    CounterPtr::reclaim(counter_.exchange(shared.release(), std::memory_order_acq_rel));
   }
 
  private:
-  intrusive_ptr<VersionCounter> counter_;
+  VersionCounter& counter() {
+    VersionCounter* counter = counter_.load(std::memory_order_acquire);
+    return counter != nullptr ? *counter : make_counter();
+  }
+  VersionCounter& make_counter() {
+    CounterPtr fresh = make_intrusive<VersionCounter>();
+    VersionCounter* former = nullptr;
+    const bool is_first = counter_.compare_exchange_strong(former, fresh.get(), std::memory_order_acq_rel);
+    return is_first ? *fresh.release() : *former;
+  }
+
+  std::atomic<VersionCounter*> counter_{nullptr}; // owned: one count of the target is ours
 };
 
 // Sizes and strides side by side; five dimensions or fewer need no allocation.
@@ -154,7 +173,7 @@ struct C10_API TensorImpl : public intrusive_ptr_target {
   virtual intrusive_ptr<TensorImpl> shallow_copy_and_detach(bool allow_version_sharing);
 
   Storage storage_;
-  std::unique_ptr<AutogradMetaInterface> autograd_meta_;
+  LazyPtr<AutogradMetaInterface> autograd_meta_;
   VariableVersion version_counter_;
   PyObject* pyobj_ = nullptr; // see Note [One PyObject per TensorImpl]
   SizesAndStrides sizes_and_strides_;

@@ -2,6 +2,8 @@
 // A borrowed run of values: pointer and length. It never owns; do not keep one past the call that received it.
 #pragma once
 
+#include <c10/util/bounds.h>
+
 #include <cstdint>
 #include <initializer_list>
 #include <ostream>
@@ -43,15 +45,19 @@ class ArrayRef final {
     return length_ == 0;
   }
   const T& operator[](size_t i) const {
+    check_bounds(i, length_);
     return data_[i];
   }
   const T& front() const {
+    check_bounds(0, length_);
     return data_[0];
   }
   const T& back() const {
+    check_bounds(0, length_);
     return data_[length_ - 1];
   }
   ArrayRef slice(size_t start, size_t count) const {
+    check_bounds(start + count, length_ + 1);
     return ArrayRef(data_ + start, count);
   }
   std::vector<T> vec() const {

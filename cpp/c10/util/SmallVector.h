@@ -92,21 +92,27 @@ class SmallVector final {
     return begin_ + size_;
   }
   T& operator[](size_t i) {
+    check_bounds(i, size_);
     return begin_[i];
   }
   const T& operator[](size_t i) const {
+    check_bounds(i, size_);
     return begin_[i];
   }
   T& front() {
+    check_bounds(0, size_);
     return begin_[0];
   }
   const T& front() const {
+    check_bounds(0, size_);
     return begin_[0];
   }
   T& back() {
+    check_bounds(0, size_);
     return begin_[size_ - 1];
   }
   const T& back() const {
+    check_bounds(0, size_);
     return begin_[size_ - 1];
   }
 
@@ -134,6 +140,7 @@ class SmallVector final {
     emplace_back(std::move(value));
   }
   void pop_back() {
+    check_bounds(0, size_);
     begin_[--size_].~T();
   }
   // The range must not be a part of this vector.

@@ -2,11 +2,11 @@
 #include <csrc/autograd/engine.h>
 
 #include <ATen/Functions.h>
+#include <ATen/ThreadLocalState.h>
 #include <ATen/functorch/TensorWrapper.h>
 #include <ATen/record_function.h>
 #include <c10/core/GradMode.h>
 #include <csrc/autograd/functions/basic_ops.h>
-#include <csrc/autograd/thread_local_state.h>
 
 #include <exception>
 #include <optional>
@@ -132,16 +132,16 @@ class SavedTensorHooksGuard final {
   std::optional<SavedTensorDefaultHooks::State> former_;
 };
 
-// Runs `work` on a new thread, as if this one did, and waits. What it throws is thrown here.
+// Runs `work` on a new thread, with all that this thread has set, and waits. An exception of `work` is thrown here.
 template <typename Work>
 void run_on_fresh_stack(Work&& work) {
-  const ThreadLocalState state;
+  const at::ThreadLocalState state;
   const std::shared_ptr<Node> node = GraphTask::current_node();
   std::exception_ptr error;
   std::thread thread([&] {
-    state.set();
-    const CurrentNodeGuard guard(&node);
     try {
+      const at::ThreadLocalStateGuard state_guard(state);
+      const CurrentNodeGuard node_guard(&node);
       work();
     } catch (...) {
       error = std::current_exception();

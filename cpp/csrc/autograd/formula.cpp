@@ -174,7 +174,7 @@ bool FormulaNode::saves_argument(size_t index, uint64_t needed) const {
 Variable FormulaNode::unpack(const SavedVariable& saved) {
   SavedVariable copy;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard<c10::Mutex> lock(mutex_);
     if (!saved.has_hooks()) {
       return saved.unpack(shared_from_this());
     }
@@ -219,7 +219,7 @@ void FormulaNode::visit_owned(OwnedVisitor& visitor) const {
 // What is dropped dies after the lock: see Note [Locks and the GIL].
 void FormulaNode::release_variables() {
   c10::SmallVector<SavedVariable, 4> dropped;
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::lock_guard<c10::Mutex> lock(mutex_);
   for (SavedVariable& saved : saved_variables_) {
     dropped.push_back(saved.release());
   }

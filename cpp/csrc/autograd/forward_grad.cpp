@@ -13,9 +13,11 @@ std::vector<Variable> (*jvp_hook)(const at::OperatorHandle& op, const std::vecto
 
 namespace {
 
-// All tangents of the open level, so that leaving it can take them away.
+// All tangents of the open level, so that leaving it can take them away. A level belongs to the process: the mutex
+// guards every tangent too, since one thread may leave the level, or make the tangent of a view, while another one
+// reads it.
 struct ForwardADLevel {
-  std::mutex mutex;
+  c10::Mutex mutex;
   bool is_open = false;
   std::vector<std::weak_ptr<ForwardGrad>> grads;
 };
@@ -25,19 +27,23 @@ ForwardADLevel& the_level() {
   return *level;
 }
 
-std::shared_ptr<ForwardGrad> make_grad(Variable tangent) {
+void store_fw_grad(const Variable& self, Variable tangent) {
   auto grad = std::make_shared<ForwardGrad>();
   grad->tangent = std::move(tangent);
+  AutogradMeta* meta = impl::materialize_autograd_meta(self);
   ForwardADLevel& level = the_level();
-  std::lock_guard<std::mutex> lock(level.mutex);
+  std::lock_guard<c10::Mutex> lock(level.mutex);
   level.grads.push_back(grad);
-  return grad;
+  std::swap(meta->fw_grad_, grad); // the former tangent dies without the lock
 }
 
-const Variable& own_fw_grad(const Variable& self) {
-  static const Variable none;
+Variable own_fw_grad(const Variable& self) {
   const AutogradMeta* meta = impl::get_autograd_meta(self);
-  return meta != nullptr && meta->fw_grad_ != nullptr ? meta->fw_grad_->tangent : none;
+  if (meta == nullptr) {
+    return Variable();
+  }
+  std::lock_guard<c10::Mutex> lock(the_level().mutex);
+  return meta->fw_grad_ != nullptr ? meta->fw_grad_->tangent : Variable();
 }
 
 // The part of the base's tangent that a view looks at.
@@ -56,7 +62,7 @@ Variable in_layout_of(const Variable& self, const Variable& tangent) {
 
 void enter_dual_level() {
   ForwardADLevel& level = the_level();
-  std::lock_guard<std::mutex> lock(level.mutex);
+  std::lock_guard<c10::Mutex> lock(level.mutex);
   TORCH_CHECK(!level.is_open, "Nested forward mode AD is not supported at the moment");
   level.is_open = true;
   c10::ForwardAD::add_level(1);
@@ -65,7 +71,7 @@ void enter_dual_level() {
 void exit_dual_level() {
   ForwardADLevel& level = the_level();
   std::vector<Variable> dropped; // dies without the lock
-  std::lock_guard<std::mutex> lock(level.mutex);
+  std::lock_guard<c10::Mutex> lock(level.mutex);
   TORCH_CHECK(level.is_open,
               "Trying to exit a forward AD level that was not the last one that was created. This is not "
               "supported.");
@@ -80,13 +86,17 @@ void exit_dual_level() {
 }
 
 Variable fw_grad(const Variable& self) {
-  const Variable& own = own_fw_grad(self);
+  const Variable own = own_fw_grad(self);
   const DifferentiableViewMeta* view = impl::get_view_autograd_meta(self);
-  if (own.defined() || view == nullptr || !own_fw_grad(view->base_).defined()) {
+  if (own.defined() || view == nullptr) {
     return own;
   }
-  Variable tangent = tangent_of_view(self, view->base_, own_fw_grad(view->base_));
-  impl::materialize_autograd_meta(self)->fw_grad_ = make_grad(tangent);
+  const Variable base_tangent = own_fw_grad(view->base_);
+  if (!base_tangent.defined()) {
+    return own;
+  }
+  Variable tangent = tangent_of_view(self, view->base_, base_tangent);
+  store_fw_grad(self, tangent);
   return tangent;
 }
 
@@ -99,7 +109,7 @@ void set_fw_grad(const Variable& self, Variable tangent) {
   TORCH_CHECK(tangent.scalar_type() == self.scalar_type(),
               "Trying to set a forward gradient that has a different dtype than that of the original Tensor: it is ",
               tangent.scalar_type(), ", and the Tensor is ", self.scalar_type(), ".");
-  impl::materialize_autograd_meta(self)->fw_grad_ = make_grad(std::move(tangent));
+  store_fw_grad(self, std::move(tangent));
 }
 
 Variable fw_primal(const Variable& self) {
@@ -112,8 +122,10 @@ Variable fw_primal(const Variable& self) {
 
 void copy_fw_grad(const Variable& from, const Variable& to) {
   const AutogradMeta* meta = impl::get_autograd_meta(from);
-  if (meta != nullptr && meta->fw_grad_ != nullptr) {
-    impl::materialize_autograd_meta(to)->fw_grad_ = meta->fw_grad_;
+  if (own_fw_grad(from).defined()) {
+    AutogradMeta* target = impl::materialize_autograd_meta(to);
+    std::lock_guard<c10::Mutex> lock(the_level().mutex);
+    target->fw_grad_ = meta->fw_grad_;
   }
 }
 

@@ -1,6 +1,7 @@
 // Mirrors: torch/csrc/autograd/function.cpp
 #include <csrc/autograd/function.h>
 
+#include <ATen/ThreadLocalState.h>
 #include <csrc/autograd/graph_task.h>
 
 namespace reftorch::torch::autograd {
@@ -10,6 +11,9 @@ namespace reftorch::torch::autograd {
 // destructors deep. Trick: a destructor does not drop its edges. It hands them to a list of this thread; the outermost
 // destructor works the list off in a loop. What a node saved is dropped before its edges are, so the history of a saved
 // input never ends there.
+static const at::RegisterThreadLocal<&Node::peek_sequence_nr, &Node::set_next_sequence_nr> register_sequence_nr(
+    "function.h: Node::next_sequence_nr_");
+
 using PendingNodes = c10::SmallVector<std::shared_ptr<Node>, 4>;
 static thread_local PendingNodes* nodes_to_delete = nullptr;
 
@@ -45,10 +49,7 @@ void Node::set_next_edge(size_t index, Edge edge) {
 }
 
 AnomalyMetadata* Node::metadata() {
-  if (anomaly_metadata_ == nullptr && make_anomaly_metadata != nullptr) {
-    anomaly_metadata_ = make_anomaly_metadata();
-  }
-  return anomaly_metadata_.get();
+  return make_anomaly_metadata != nullptr ? anomaly_metadata_.get_or_make(make_anomaly_metadata) : nullptr;
 }
 
 void Node::note_creation() {
@@ -89,14 +90,15 @@ bool Node::task_should_compute_output(size_t index) const {
   return task == nullptr || task->should_execute(next_edges_[index].function.get());
 }
 
-std::unique_ptr<FunctionPreHook> Node::pop_retains_grad_hook(uint32_t output_nr) {
+std::shared_ptr<FunctionPreHook> Node::pop_retains_grad_hook(uint32_t output_nr) {
   if (hooks_ == nullptr) {
     return nullptr;
   }
+  std::lock_guard<c10::Mutex> lock(hooks_->mutex);
   auto& list = hooks_->retains_grad;
   for (auto it = list.begin(); it != list.end(); ++it) {
     if (it->output_nr == output_nr) {
-      std::unique_ptr<FunctionPreHook> hook = std::move(it->hook);
+      std::shared_ptr<FunctionPreHook> hook = std::move(it->hook);
       list.erase(it);
       return hook;
     }
@@ -104,28 +106,23 @@ std::unique_ptr<FunctionPreHook> Node::pop_retains_grad_hook(uint32_t output_nr)
   return nullptr;
 }
 
-// A hook may add hooks to the node it runs on: index, and read the size anew.
 void Node::call_tensor_pre_hooks(variable_list& grads) {
   if (hooks_ == nullptr) {
     return;
   }
-  for (size_t i = 0; i < hooks_->tensor_pre.size(); i++) {
-    grads = (*hooks_->tensor_pre[i])(grads);
-  }
-  for (size_t i = 0; i < hooks_->retains_grad.size(); i++) {
-    grads = (*hooks_->retains_grad[i].hook)(grads);
-  }
+  for_each_hook(hooks_->mutex, hooks_->tensor_pre, [&](const auto& hook) { grads = (*hook)(grads); });
+  for_each_hook(hooks_->mutex, hooks_->retains_grad, [&](const auto& entry) { grads = (*entry.hook)(grads); });
 }
 
 void Node::call_pre_hooks(variable_list& grads) {
-  for (size_t i = 0; hooks_ != nullptr && i < hooks_->pre.size(); i++) {
-    grads = (*hooks_->pre[i])(grads);
+  if (hooks_ != nullptr) {
+    for_each_hook(hooks_->mutex, hooks_->pre, [&](const auto& hook) { grads = (*hook)(grads); });
   }
 }
 
 void Node::call_post_hooks(variable_list& outputs, const variable_list& inputs) {
-  for (size_t i = 0; hooks_ != nullptr && i < hooks_->post.size(); i++) {
-    outputs = (*hooks_->post[i])(outputs, inputs);
+  if (hooks_ != nullptr) {
+    for_each_hook(hooks_->mutex, hooks_->post, [&](const auto& hook) { outputs = (*hook)(outputs, inputs); });
   }
 }
 

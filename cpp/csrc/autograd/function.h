@@ -9,8 +9,10 @@
 #include <csrc/autograd/function_hook.h>
 #include <csrc/autograd/input_metadata.h>
 
+#include <c10/util/LazyPtr.h>
+#include <c10/util/Mutex.h>
+
 #include <algorithm>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,26 @@ struct OwnedVisitor {
 // node is as a rule reached when all its gradients are there. Trick: each thread numbers its nodes as it makes them;
 // the ready queue takes the highest number. AccumulateGrad has the highest of all: a finished gradient is taken in at
 // once.
+// Hooks in the order in which they run.
+using HookList = std::vector<std::shared_ptr<FunctionPreHook>>;
+
+// Calls `run` with each entry of `hooks`, without the mutex that guards the list: a hook may add hooks to the list that
+// it stands in, and so may another thread. Hooks that are added meanwhile are called too.
+template <typename Entry, typename Run>
+void for_each_hook(c10::Mutex& mutex, const std::vector<Entry>& hooks, const Run& run) {
+  for (size_t i = 0;; i++) {
+    Entry entry;
+    {
+      std::lock_guard<c10::Mutex> lock(mutex);
+      if (i >= hooks.size()) {
+        return;
+      }
+      entry = hooks[i];
+    }
+    run(entry);
+  }
+}
+
 struct TORCH_API Node : std::enable_shared_from_this<Node> {
   explicit Node(uint64_t sequence_nr) : sequence_nr_(sequence_nr) {
     if (__builtin_expect(AnomalyMode::is_enabled(), 0)) {
@@ -102,6 +124,9 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   static uint64_t peek_sequence_nr() {
     return next_sequence_nr_;
   }
+  static void set_next_sequence_nr(uint64_t next) {
+    next_sequence_nr_ = next;
+  }
   // Longest way from here to a leaf: an edge always leads to a smaller number, so walks can stop early.
   uint64_t topological_nr() const {
     return topological_nr_;
@@ -110,34 +135,44 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   // --- hooks. `tensor_pre` hooks are those of a tensor that this node made, and see that one gradient; `pre` and
   // `post` are the node's.
   struct TensorPreHook {
-    std::unique_ptr<FunctionPreHook> hook;
+    std::shared_ptr<FunctionPreHook> hook;
     uint32_t output_nr;
   };
   void add_tensor_pre_hook(std::unique_ptr<FunctionPreHook> hook) {
-    hooks().tensor_pre.push_back(std::move(hook));
+    add_to(hooks().tensor_pre, std::move(hook));
   }
   template <typename Found>
   bool any_tensor_pre_hook(Found found) const {
-    return hooks_ != nullptr && std::any_of(hooks_->tensor_pre.begin(), hooks_->tensor_pre.end(), found);
+    if (hooks_ == nullptr) {
+      return false;
+    }
+    std::lock_guard<c10::Mutex> lock(hooks_->mutex);
+    return std::any_of(hooks_->tensor_pre.begin(), hooks_->tensor_pre.end(), found);
   }
   // retain_grad's hook for output `output_nr`: runs after all other tensor hooks, and moves when the tensor is changed
   // in place.
   void add_retains_grad_hook(std::unique_ptr<FunctionPreHook> hook, uint32_t output_nr) {
-    hooks().retains_grad.push_back({std::move(hook), output_nr});
+    Hooks& all = hooks();
+    std::lock_guard<c10::Mutex> lock(all.mutex);
+    all.retains_grad.push_back({std::move(hook), output_nr});
   }
-  std::unique_ptr<FunctionPreHook> pop_retains_grad_hook(uint32_t output_nr);
+  std::shared_ptr<FunctionPreHook> pop_retains_grad_hook(uint32_t output_nr);
   void add_pre_hook(std::unique_ptr<FunctionPreHook> hook) {
-    hooks().pre.push_back(std::move(hook));
+    add_to(hooks().pre, std::move(hook));
   }
   void add_post_hook(std::unique_ptr<FunctionPostHook> hook) {
-    hooks().post.push_back(std::move(hook));
+    add_to(hooks().post, std::move(hook));
   }
   // Each runs its kind of hook over the gradients.
   virtual void call_tensor_pre_hooks(variable_list& grads);
   void call_pre_hooks(variable_list& grads);
   void call_post_hooks(variable_list& outputs, const variable_list& inputs);
   bool has_post_hooks() const {
-    return hooks_ != nullptr && !hooks_->post.empty();
+    if (hooks_ == nullptr) {
+      return false;
+    }
+    std::lock_guard<c10::Mutex> lock(hooks_->mutex);
+    return !hooks_->post.empty();
   }
 
   // The Python object that stands for this node while somebody holds it; borrowed: the object owns the node, never the
@@ -155,20 +190,24 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   virtual variable_list apply(variable_list&& inputs) = 0;
 
   // Guards what two backward passes from two threads may touch at once. See Note [Locks and the GIL].
-  std::mutex mutex_;
+  c10::Mutex mutex_;
 
  private:
+  // A thread may add hooks while another one runs a pass. The mutex guards the lists; a hook is called without it.
   struct Hooks {
-    std::vector<std::unique_ptr<FunctionPreHook>> tensor_pre;
+    c10::Mutex mutex;
+    HookList tensor_pre;
     std::vector<TensorPreHook> retains_grad;
-    std::vector<std::unique_ptr<FunctionPreHook>> pre;
-    std::vector<std::unique_ptr<FunctionPostHook>> post;
+    HookList pre;
+    std::vector<std::shared_ptr<FunctionPostHook>> post;
   };
   Hooks& hooks() {
-    if (hooks_ == nullptr) {
-      hooks_ = std::make_unique<Hooks>();
-    }
-    return *hooks_;
+    return *hooks_.get_or_make([] { return std::make_unique<Hooks>(); });
+  }
+  template <typename List, typename Hook>
+  void add_to(List& list, Hook hook) {
+    std::lock_guard<c10::Mutex> lock(hooks().mutex);
+    list.push_back(std::move(hook));
   }
   void note_creation(); // see Note [Anomaly mode]
   void update_topological_nr(const Edge& edge) {
@@ -183,8 +222,8 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   uint64_t topological_nr_ = 0;
   edge_list next_edges_;
   c10::SmallVector<InputMetadata, 1> input_metadata_;
-  std::unique_ptr<Hooks> hooks_; // most nodes have none
-  std::unique_ptr<AnomalyMetadata> anomaly_metadata_;
+  c10::LazyPtr<Hooks> hooks_; // most nodes have none
+  c10::LazyPtr<AnomalyMetadata> anomaly_metadata_;
   PyObject* pyobj_ = nullptr;
 };
 

@@ -1,6 +1,7 @@
 // Mirrors: nothing in PyTorch: see operator_info.h
 #include <csrc/autograd/operator_info.h>
 
+#include <c10/util/Mutex.h>
 #include <csrc/autograd/autograd_fallback.h>
 
 #include <array>
@@ -21,7 +22,7 @@ struct Registration {
 constexpr size_t kMaxOperators = 8192;
 std::array<std::atomic<const OperatorInfo*>, kMaxOperators> infos;
 
-std::mutex registry_mutex;
+c10::Mutex registry_mutex;
 std::unordered_map<size_t, Registration>& registry() {
   static auto* map = new std::unordered_map<size_t, Registration>;
   return *map;
@@ -124,7 +125,7 @@ const OperatorInfo& operator_info(const at::OperatorEntry& entry) {
   std::atomic<const OperatorInfo*>& slot = infos[entry.index];
   const OperatorInfo* info = slot.load(std::memory_order_acquire);
   if (info == nullptr) {
-    std::lock_guard<std::mutex> lock(registry_mutex);
+    std::lock_guard<c10::Mutex> lock(registry_mutex);
     info = slot.load(std::memory_order_acquire);
     if (info == nullptr) {
       info = make_info(entry).release();
@@ -135,13 +136,13 @@ const OperatorInfo& operator_info(const at::OperatorEntry& entry) {
 }
 
 void register_derivative(at::OperatorEntry& entry, std::unique_ptr<DerivativeFormula> formula) {
-  std::lock_guard<std::mutex> lock(registry_mutex);
+  std::lock_guard<c10::Mutex> lock(registry_mutex);
   new_registration(entry).formula = std::move(formula);
   forget_infos();
 }
 
 void register_non_differentiable(at::OperatorEntry& entry) {
-  std::lock_guard<std::mutex> lock(registry_mutex);
+  std::lock_guard<c10::Mutex> lock(registry_mutex);
   new_registration(entry).non_differentiable = true;
   forget_infos();
 }

@@ -14,7 +14,9 @@
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_properties.h>
 #include <csrc/python_gil.h>
+#include <csrc/python_thread_local_state.h>
 
+#include <ATen/ThreadLocalState.h>
 #include <c10/core/InferenceMode.h>
 
 namespace reftorch::torch {
@@ -65,6 +67,11 @@ static thread_local bool multithreading_enabled = true;
 bool autograd::is_multithreading_enabled() {
   return multithreading_enabled;
 }
+static void set_multithreading(bool enabled) {
+  multithreading_enabled = enabled;
+}
+static const at::RegisterThreadLocal<&autograd::is_multithreading_enabled, &set_multithreading> register_multithreading(
+    "python_autograd.cpp: multithreading_enabled");
 
 static PyObject* is_multithreading_enabled(PyObject*, PyObject*) {
   return PyBool_FromLong(multithreading_enabled);
@@ -108,6 +115,20 @@ static void call_before_write(const at::Tensor& tensor) {
   }
   Py_DECREF(result);
 }
+
+static std::shared_ptr<PyObject> get_before_write() {
+  return before_write != nullptr ? share_object(Py_NewRef(before_write)) : nullptr;
+}
+static void set_before_write(const std::shared_ptr<PyObject>& hook) {
+  const GilAcquire gil;
+  PyObject* former = before_write;
+  before_write = Py_XNewRef(hook.get());
+  autograd::before_write_hook = before_write != nullptr ? call_before_write : nullptr;
+  Py_XDECREF(former);
+}
+// variable.h: before_write_hook says only whether there is one.
+static const at::RegisterThreadLocal<&get_before_write, &set_before_write> register_before_write(
+    "python_autograd.cpp: before_write");
 
 static PyObject* set_before_write_hook(PyObject*, PyObject* hook) {
   PyObject* former = before_write;

@@ -4,6 +4,7 @@
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_methods.h>
+#include <csrc/python_gil.h>
 #include <csrc/python_torch_function.h>
 #include <csrc/utils/python_arg_parser.h>
 
@@ -12,6 +13,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/functorch/TensorWrapper.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -265,7 +267,17 @@ at::Tensor slice_prefix_ones(const at::Tensor& src) {
   return drop == 0 ? src : at::view(at::contiguous(src), src.sizes().slice(drop, src.dim() - drop));
 }
 
+// What index() and index_put_() have to go through at least; see Note [GIL and kernels].
+int64_t largest_numel(const std::vector<at::Tensor>& indices) {
+  int64_t numel = 0;
+  for (const at::Tensor& index : indices) {
+    numel = std::max(numel, index.defined() ? index.numel() : 0);
+  }
+  return numel;
+}
+
 void copy_to(at::Tensor dst, const at::Tensor& src) {
+  const GilReleaseWhenLong gil(dst.numel());
   if (src.unsafeGetTensorImpl()->is_wrapped_number_ && !src.requires_grad()) {
     at::fill_(dst, src.item());
     return;
@@ -299,7 +311,12 @@ PyObject* THPVariable_getitem(PyObject* self, PyObject* index) {
   if (indices.empty()) {
     return THPVariable_Wrap(sliced.is_same(t) ? at::alias(sliced) : sliced);
   }
-  return THPVariable_Wrap(at::index(sliced, indices));
+  at::Tensor result;
+  {
+    const GilReleaseWhenLong gil(largest_numel(indices));
+    result = at::index(sliced, indices);
+  }
+  return THPVariable_Wrap(result);
   END_HANDLE_TH_ERRORS
 }
 
@@ -327,6 +344,7 @@ int THPVariable_setitem(PyObject* self, PyObject* index, PyObject* value) {
     const bool fills_mask =
         indices.size() == 1 && indices[0].scalar_type() == c10::kBool && src.numel() == 1 && indices[0].dim() > 0;
     const bool casts = src.unsafeGetTensorImpl()->is_wrapped_number_ || fills_mask;
+    const GilReleaseWhenLong gil(std::max(largest_numel(indices), src.numel()));
     at::index_put_(sliced, indices, slice_prefix_ones(casts ? at::to(src, t.scalar_type()) : src));
   }
   return 0;

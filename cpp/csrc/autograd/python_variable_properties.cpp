@@ -19,8 +19,8 @@ namespace impl = autograd::impl;
 static PyObject* get_grad(PyObject* self, void*) {
   HANDLE_TH_ERRORS
   const autograd::AutogradMeta* meta = impl::get_autograd_meta(THPVariable_Unpack(self));
-  if (meta != nullptr && meta->grad().defined()) {
-    return THPVariable_Wrap(meta->grad());
+  if (const at::Tensor grad = impl::get_grad(THPVariable_Unpack(self)); grad.defined()) {
+    return THPVariable_Wrap(grad);
   }
   if (meta != nullptr && meta->retained_grad_ == nullptr && !impl::is_leaf(THPVariable_Unpack(self))) {
     TORCH_WARN(
@@ -48,8 +48,8 @@ static int set_grad(PyObject* self, PyObject* value, void*) {
   HANDLE_TH_ERRORS
   const at::Tensor& var = THPVariable_Unpack(self);
   if (value == nullptr || value == Py_None) {
-    if (autograd::AutogradMeta* meta = impl::get_autograd_meta(var)) {
-      meta->mutable_grad().reset();
+    if (impl::get_autograd_meta(var) != nullptr) {
+      impl::set_grad(var, at::Tensor());
     }
     return 0;
   }
@@ -72,7 +72,7 @@ static int set_grad(PyObject* self, PyObject* value, void*) {
   TORCH_CHECK(grad.sizes() == var.sizes(), "attempting to assign a gradient of size '", grad.sizes(),
               "' to a tensor of size '", var.sizes(),
               "'. Please ensure that the gradient and the tensor are the same size");
-  impl::materialize_autograd_meta(var)->mutable_grad() = grad;
+  impl::set_grad(var, grad);
   return 0;
   END_HANDLE_TH_ERRORS_RET(-1)
 }
@@ -198,18 +198,19 @@ static int set_backward_hooks(PyObject* self, PyObject* value, void*) {
 }
 
 static PyObject* get_post_accumulate_grad_hooks(PyObject* self, void*) {
-  const autograd::AutogradMeta* meta = impl::get_autograd_meta(THPVariable_Unpack(self));
-  if (meta == nullptr || meta->post_acc_grad_hooks_ == nullptr) {
+  const auto hooks = impl::post_acc_grad_hooks(THPVariable_Unpack(self));
+  if (hooks == nullptr) {
     Py_RETURN_NONE;
   }
-  return Py_NewRef(static_cast<autograd::PyFunctionTensorPostAccGradHooks*>(meta->post_acc_grad_hooks_.get())->dict());
+  return Py_NewRef(static_cast<autograd::PyFunctionTensorPostAccGradHooks*>(hooks.get())->dict());
 }
 
 static int set_post_accumulate_grad_hooks(PyObject* self, PyObject* value, void*) {
   HANDLE_TH_ERRORS
   TORCH_CHECK(value != nullptr, "Deletion of _post_accumulate_grad_hooks not allowed!");
-  auto& hooks = impl::materialize_autograd_meta(THPVariable_Unpack(self))->post_acc_grad_hooks_;
-  hooks = value == Py_None ? nullptr : std::make_unique<autograd::PyFunctionTensorPostAccGradHooks>(value);
+  impl::set_post_acc_grad_hooks(
+      THPVariable_Unpack(self),
+      value == Py_None ? nullptr : std::make_shared<autograd::PyFunctionTensorPostAccGradHooks>(value));
   return 0;
   END_HANDLE_TH_ERRORS_RET(-1)
 }

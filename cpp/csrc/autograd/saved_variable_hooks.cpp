@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/SavedTensorHooks.cpp
 #include <csrc/autograd/saved_variable_hooks.h>
 
+#include <ATen/ThreadLocalState.h>
 #include <c10/util/Exception.h>
 
 namespace reftorch::torch::autograd {
@@ -48,5 +49,8 @@ void SavedTensorDefaultHooks::set_state(State fresh) {
   state = std::move(fresh);
   active_ = !state.stack.empty();
 }
+
+static const at::RegisterThreadLocal<&SavedTensorDefaultHooks::get_state, &SavedTensorDefaultHooks::set_state>
+    register_saved_tensor_hooks("saved_variable_hooks.cpp: state");
 
 } // namespace reftorch::torch::autograd

@@ -23,7 +23,7 @@ DifferentiableViewMeta::DifferentiableViewMeta(const Variable& self, Variable ba
     : base_(std::move(base)), creation_meta_(creation_meta) {
   is_view_ = true;
   c10::VariableVersion& counter = base_.unsafeGetTensorImpl()->version_counter_;
-  self.unsafeGetTensorImpl()->version_counter_ = counter.share();
+  self.unsafeGetTensorImpl()->version_counter_.share_with(counter);
   attr_version_ = counter.current_version();
 }
 
@@ -47,11 +47,9 @@ Variable as_view(const Variable& base, Variable tensor, CreationMeta creation_me
 namespace impl {
 
 AutogradMeta* materialize_autograd_meta(const Variable& self) {
-  auto& meta = self.unsafeGetTensorImpl()->autograd_meta_;
-  if (meta == nullptr) {
-    meta = std::make_unique<AutogradMeta>();
-  }
-  return static_cast<AutogradMeta*>(meta.get());
+  c10::AutogradMetaInterface* meta =
+      self.unsafeGetTensorImpl()->autograd_meta_.get_or_make([] { return std::make_unique<AutogradMeta>(); });
+  return static_cast<AutogradMeta*>(meta);
 }
 
 // A tensor has come by a new grad_fn. Other hooks belong to its former value and stay behind; retain_grad is about the
@@ -79,7 +77,7 @@ static Variable view_again(const Variable& self, const DifferentiableViewMeta& m
 static std::shared_ptr<Node> view_grad_fn(const Variable& self, DifferentiableViewMeta& meta) {
   const uint32_t current = version(self);
   {
-    std::lock_guard<std::mutex> lock(meta.mutex_);
+    std::lock_guard<c10::Mutex> lock(meta.mutex_);
     if (meta.grad_fn_ == nullptr && !meta.base_.requires_grad()) {
       return nullptr;
     }
@@ -91,7 +89,7 @@ static std::shared_ptr<Node> view_grad_fn(const Variable& self, DifferentiableVi
   // Recorded without the lock: making a node may need the GIL. If another thread was quicker, its node counts.
   c10::AutoGradMode record(true);
   const Variable fresh = view_again(self, meta);
-  std::lock_guard<std::mutex> lock(meta.mutex_);
+  std::lock_guard<c10::Mutex> lock(meta.mutex_);
   if (meta.attr_version_ != current) {
     const std::shared_ptr<Node> old_fn = std::move(meta.grad_fn_);
     const uint32_t old_output_nr = meta.output_nr_;
@@ -115,12 +113,16 @@ std::shared_ptr<Node> grad_fn(const Variable& self) {
 
 std::shared_ptr<Node> try_get_grad_accumulator(const Variable& self) {
   AutogradMeta* meta = get_autograd_meta(self);
-  return meta != nullptr ? meta->grad_accumulator_.lock() : nullptr;
+  if (meta == nullptr) {
+    return nullptr;
+  }
+  std::lock_guard<c10::Mutex> lock(meta->mutex_);
+  return meta->grad_accumulator_.lock();
 }
 
 void reset_grad_accumulator(const Variable& self) {
   if (AutogradMeta* meta = get_autograd_meta(self)) {
-    std::lock_guard<std::mutex> lock(meta->mutex_);
+    std::lock_guard<c10::Mutex> lock(meta->mutex_);
     meta->grad_accumulator_.reset();
   }
 }
@@ -132,14 +134,14 @@ std::shared_ptr<Node> grad_accumulator(const Variable& self) {
   }
   TORCH_INTERNAL_ASSERT(meta->grad_fn_ == nullptr, "grad_accumulator() is for leaf tensors");
   {
-    std::lock_guard<std::mutex> lock(meta->mutex_);
+    std::lock_guard<c10::Mutex> lock(meta->mutex_);
     if (std::shared_ptr<Node> node = meta->grad_accumulator_.lock()) {
       return node;
     }
   }
   // Made without the lock: see view_grad_fn.
   std::shared_ptr<Node> fresh = c10::make_shared_small<AccumulateGrad>(self);
-  std::lock_guard<std::mutex> lock(meta->mutex_);
+  std::lock_guard<c10::Mutex> lock(meta->mutex_);
   if (std::shared_ptr<Node> node = meta->grad_accumulator_.lock()) {
     return node;
   }
@@ -204,11 +206,45 @@ void rebase_history(const Variable& self, Edge edge) {
 
 void add_hook(const Variable& self, std::unique_ptr<FunctionPreHook> hook) {
   AutogradMeta* meta = materialize_autograd_meta(self);
+  std::lock_guard<c10::Mutex> lock(meta->mutex_);
   meta->hooks_.push_back(std::move(hook));
 }
 
 void clear_hooks(const Variable& self) {
-  materialize_autograd_meta(self)->hooks_.clear();
+  AutogradMeta* meta = materialize_autograd_meta(self);
+  HookList dropped; // dies without the lock
+  std::lock_guard<c10::Mutex> lock(meta->mutex_);
+  dropped.swap(meta->hooks_);
+}
+
+Variable get_grad(const Variable& self) {
+  AutogradMeta* meta = get_autograd_meta(self);
+  if (meta == nullptr) {
+    return Variable();
+  }
+  std::lock_guard<c10::Mutex> lock(meta->mutex_);
+  return meta->grad();
+}
+
+void set_grad(const Variable& self, Variable grad) {
+  AutogradMeta* meta = materialize_autograd_meta(self);
+  std::lock_guard<c10::Mutex> lock(meta->mutex_);
+  std::swap(meta->mutable_grad(), grad); // the former one dies with the parameter, without the lock
+}
+
+std::shared_ptr<PostAccumulateGradHook> post_acc_grad_hooks(const Variable& self) {
+  AutogradMeta* meta = get_autograd_meta(self);
+  if (meta == nullptr) {
+    return nullptr;
+  }
+  std::lock_guard<c10::Mutex> lock(meta->mutex_);
+  return meta->post_acc_grad_hooks_;
+}
+
+void set_post_acc_grad_hooks(const Variable& self, std::shared_ptr<PostAccumulateGradHook> hooks) {
+  AutogradMeta* meta = materialize_autograd_meta(self);
+  std::lock_guard<c10::Mutex> lock(meta->mutex_);
+  std::swap(meta->post_acc_grad_hooks_, hooks); // the former ones die with the parameter, without the lock
 }
 
 void visit_owned(const Variable& self, OwnedVisitor& visitor) {

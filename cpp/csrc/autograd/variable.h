@@ -33,9 +33,11 @@ struct TORCH_API AutogradMeta : public c10::AutogradMetaInterface {
   // Where retain_grad's hook stores: the hook must not own the tensor, so the two share this slot.
   std::shared_ptr<Variable> retained_grad_;
   // A leaf's tensor hooks, and those of any tensor since its last change in place; the grad_fn has hooks of its own.
-  std::vector<std::unique_ptr<FunctionPreHook>> hooks_;
-  std::unique_ptr<PostAccumulateGradHook> post_acc_grad_hooks_;
-  std::mutex mutex_;           // guards lazily made fields: grad_accumulator_, and a view's grad_fn_
+  HookList hooks_;
+  std::shared_ptr<PostAccumulateGradHook> post_acc_grad_hooks_;
+  // Guards what one thread may read while another one makes or replaces it: grad_accumulator_, a view's grad_fn_,
+  // both kinds of hooks, and grad_ during a backward pass. A thread that holds it never waits for the GIL.
+  c10::Mutex mutex_;
   uint32_t output_nr_ = 0;     // which output of grad_fn_ this tensor is
   bool requires_grad_ = false; // of a leaf
   bool any_grad_dtype_ = false;
@@ -133,6 +135,12 @@ TORCH_API void clear_hooks(const Variable& self);
 TORCH_API void visit_owned(const Variable& self, OwnedVisitor& visitor);
 // Gives all that up; the caller holds the GIL and no lock.
 TORCH_API void clear_owned(const Variable& self);
+// `.grad`, and a new one in its place, also while a backward pass of another thread replaces it.
+TORCH_API Variable get_grad(const Variable& self);
+TORCH_API void set_grad(const Variable& self, Variable grad);
+// Null where there are none.
+TORCH_API std::shared_ptr<PostAccumulateGradHook> post_acc_grad_hooks(const Variable& self);
+TORCH_API void set_post_acc_grad_hooks(const Variable& self, std::shared_ptr<PostAccumulateGradHook> hooks);
 // Keeps the gradient of an inner tensor in .grad. RuntimeError where it requires none; nothing to do for a leaf.
 TORCH_API void retain_grad(const Variable& self);
 TORCH_API bool retains_grad(const Variable& self);

@@ -2,11 +2,12 @@
 // Left out: times (a Debug build's would mislead), arguments, functions outside this library.
 #include <csrc/debug/call_tree.h>
 
+#include <c10/util/Mutex.h>
+
 #include <algorithm>
 #include <atomic>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 
 namespace reftorch::torch::debug {
@@ -23,7 +24,7 @@ class Recorder {
   explicit Recorder(std::size_t max_calls) : max_calls_(max_calls) {}
 
   void enter(std::uintptr_t function) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard<c10::Mutex> lock(mutex_);
     if (result_.calls.size() >= max_calls_) {
       result_.lost++;
       open_.push_back({function, kNone, kNone});
@@ -34,7 +35,7 @@ class Recorder {
   }
 
   void exit(std::uintptr_t function) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard<c10::Mutex> lock(mutex_);
     // Unequal where the recording began inside this call, or where a foreign exception skipped exits.
     const bool known = std::any_of(open_.begin(), open_.end(), [&](const Open& o) { return o.function == function; });
     while (known && !open_.empty()) {
@@ -48,7 +49,7 @@ class Recorder {
   }
 
   ThreadCalls take() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard<c10::Mutex> lock(mutex_);
     return std::move(result_);
   }
 
@@ -80,14 +81,14 @@ class Recorder {
   }
 
   const std::size_t max_calls_;
-  std::mutex mutex_; // a worker thread may still run when the recording is taken
+  c10::Mutex mutex_; // a worker thread may still run when the recording is taken
   ThreadCalls result_;
   std::vector<Open> open_;
   std::size_t last_root_ = kNone;
 };
 
 struct Recording {
-  std::mutex mutex;
+  c10::Mutex mutex;
   std::size_t max_calls = 0;
   std::vector<std::shared_ptr<Recorder>> recorders;
 };
@@ -115,7 +116,7 @@ std::shared_ptr<Recorder> recorder_of_this_thread() {
   }
   const auto current = generation.load(std::memory_order_acquire);
   if (state->generation != current) {
-    std::lock_guard<std::mutex> lock(recording().mutex);
+    std::lock_guard<c10::Mutex> lock(recording().mutex);
     state->recorder = std::make_shared<Recorder>(recording().max_calls);
     state->generation = current;
     recording().recorders.push_back(state->recorder);
@@ -137,7 +138,7 @@ void report(Report&& f) {
 
 void start_call_tree(std::size_t max_calls) {
   {
-    std::lock_guard<std::mutex> lock(recording().mutex);
+    std::lock_guard<c10::Mutex> lock(recording().mutex);
     if (__atomic_load_n(&enabled, __ATOMIC_RELAXED)) {
       throw std::logic_error("call_tree: a recording is running already; recordings do not nest");
     }
@@ -151,7 +152,7 @@ void start_call_tree(std::size_t max_calls) {
 
 std::vector<ThreadCalls> stop_call_tree() {
   __atomic_store_n(&enabled, false, __ATOMIC_RELEASE);
-  std::lock_guard<std::mutex> lock(recording().mutex);
+  std::lock_guard<c10::Mutex> lock(recording().mutex);
   std::vector<ThreadCalls> trees;
   for (auto& recorder : recording().recorders) {
     trees.push_back(recorder->take());

@@ -116,7 +116,7 @@ static bool is_bool(PyObject* obj) {
   return PyBool_Check(obj) != 0;
 }
 
-static bool is_tensor(PyObject* obj) {
+static bool is_tensor_argument(PyObject* obj) {
   return THPVariable_Check(obj);
 }
 
@@ -144,7 +144,7 @@ bool PythonSignature::check(const Param& param, PyObject* obj) const {
     case TypeKind::IntList: return is_int_list(obj) || (param.list_size > 0 && is_index(obj));
     case TypeKind::FloatList: return is_sequence_of(obj, is_float);
     case TypeKind::BoolList: return is_sequence_of(obj, is_bool);
-    case TypeKind::TensorList: return is_sequence_of(obj, is_tensor);
+    case TypeKind::TensorList: return is_sequence_of(obj, is_tensor_argument);
     case TypeKind::OptionalTensorList: return is_sequence_of(obj, is_tensor_or_none);
     case TypeKind::ScalarType: return scalar_type_from_python(obj) != c10::ScalarType::Undefined;
     case TypeKind::Layout: return Py_TYPE(obj) == THPLayoutType;
@@ -248,7 +248,7 @@ bool PythonSignature::parse(const PythonArgs& call, at::Stack& stack) const {
       }
       if (num_outputs == 1 && THPVariable_Check(out)) {
         stack.emplace_back(THPVariable_Unpack(out));
-      } else if (num_outputs > 1 && is_sequence_of(out, is_tensor) &&
+      } else if (num_outputs > 1 && is_sequence_of(out, is_tensor_argument) &&
                  PySequence_Fast_GET_SIZE(out) == static_cast<Py_ssize_t>(num_outputs)) {
         for (size_t i = 0; i < num_outputs; i++) {
           stack.emplace_back(THPVariable_Unpack(PySequence_Fast_GET_ITEM(out, i)));
@@ -383,7 +383,7 @@ static Py_ssize_t misfit_in_list(TypeKind type, PyObject* obj) {
     case TypeKind::IntList: return is_int_list(obj) ? -1 : 0;
     case TypeKind::FloatList: return index_of_misfit(obj, is_float);
     case TypeKind::BoolList: return index_of_misfit(obj, is_bool);
-    case TypeKind::TensorList: return index_of_misfit(obj, is_tensor);
+    case TypeKind::TensorList: return index_of_misfit(obj, is_tensor_argument);
     case TypeKind::OptionalTensorList: return index_of_misfit(obj, is_tensor_or_none);
     default: return -1;
   }

@@ -5,6 +5,7 @@
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_methods.h>
 #include <csrc/python_dtype.h>
+#include <csrc/python_gil.h>
 #include <csrc/python_torch_function.h>
 #include <csrc/utils/python_arg_parser.h>
 
@@ -21,6 +22,17 @@ namespace reftorch::torch {
 namespace {
 
 constexpr int kMaxDims = 128;
+
+// Keeps a borrowed object alive while code that may run Python works on it.
+struct HeldObject {
+  explicit HeldObject(PyObject* borrowed) : obj(Py_NewRef(borrowed)) {}
+  ~HeldObject() {
+    Py_DECREF(obj);
+  }
+  HeldObject(const HeldObject&) = delete;
+  HeldObject& operator=(const HeldObject&) = delete;
+  PyObject* const obj;
+};
 
 bool is_nested_sequence(PyObject* obj) {
   return PySequence_Check(obj) && !THPVariable_Check(obj) && !PyUnicode_Check(obj) && !PyBytes_Check(obj);
@@ -70,7 +82,8 @@ c10::DimVector compute_sizes(PyObject* data) {
 }
 
 // The narrowest of bool, int64, the default float that holds every element; a tensor's dtype counts as it is.
-c10::ScalarType infer_scalar_type(PyObject* data) {
+c10::ScalarType infer_scalar_type(PyObject* data, GilYield& gil) {
+  gil.step();
   if (THPVariable_Check(data)) {
     return THPVariable_Unpack(data).scalar_type();
   }
@@ -92,9 +105,9 @@ c10::ScalarType infer_scalar_type(PyObject* data) {
   }
   try {
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast); i++) {
-      PyObject* item = PySequence_Fast_GET_ITEM(fast, i);
-      TORCH_CHECK_TYPE(item != data, "new(): self-referential lists are incompatible");
-      const c10::ScalarType type = infer_scalar_type(item);
+      const HeldObject item(PySequence_Fast_GET_ITEM(fast, i));
+      TORCH_CHECK_TYPE(item.obj != data, "new(): self-referential lists are incompatible");
+      const c10::ScalarType type = infer_scalar_type(item.obj, gil);
       result = result == c10::ScalarType::Undefined ? type : c10::promoteTypes(result, type);
       if (result == c10::kDouble) {
         break;
@@ -148,7 +161,8 @@ void store_scalar(char* data, c10::ScalarType type, PyObject* obj) {
 }
 
 // Writes level `dim` of nested data; ValueError where the nesting is ragged.
-char* recursive_store(char* data, c10::IntArrayRef sizes, size_t dim, c10::ScalarType type, PyObject* obj) {
+char* recursive_store(char* data, c10::IntArrayRef sizes, size_t dim, c10::ScalarType type, PyObject* obj,
+                      GilYield& gil) {
   const int64_t itemsize = static_cast<int64_t>(c10::elementSize(type));
   if (dim == sizes.size()) {
     TORCH_CHECK_TYPE(!is_nested_sequence(obj) || PyNumber_Check(obj),
@@ -158,6 +172,7 @@ char* recursive_store(char* data, c10::IntArrayRef sizes, size_t dim, c10::Scala
                      ". Hint: every sequence of one level must have the same length and depth.");
     check_is_number(obj);
     store_scalar(data, type, obj);
+    gil.step();
     return data + itemsize;
   }
   TORCH_CHECK_TYPE(PySequence_Check(obj) && !PyUnicode_Check(obj), "not a sequence");
@@ -166,11 +181,16 @@ char* recursive_store(char* data, c10::IntArrayRef sizes, size_t dim, c10::Scala
     throw_python_error();
   }
   try {
-    const Py_ssize_t length = PySequence_Fast_GET_SIZE(fast);
-    TORCH_CHECK_VALUE(length == sizes[dim], "expected sequence of length ", sizes[dim], " at dim ", dim, " (got ",
-                      length, ")");
-    for (Py_ssize_t i = 0; i < length; i++) {
-      data = recursive_store(data, sizes, dim + 1, type, PySequence_Fast_GET_ITEM(fast, i));
+    // A list is read itself, not a copy. Another thread, or the __float__ of an element, may change it meanwhile, so
+    // its length is asked for at each step, and the element is held.
+    for (Py_ssize_t i = 0; i <= sizes[dim]; i++) {
+      const Py_ssize_t length = PySequence_Fast_GET_SIZE(fast);
+      TORCH_CHECK_VALUE(length == sizes[dim], "expected sequence of length ", sizes[dim], " at dim ", dim, " (got ",
+                        length, ")");
+      if (i < length) {
+        const HeldObject item(PySequence_Fast_GET_ITEM(fast, i));
+        data = recursive_store(data, sizes, dim + 1, type, item.obj, gil);
+      }
     }
   } catch (...) {
     Py_DECREF(fast);
@@ -188,11 +208,13 @@ at::Tensor tensor_from_data(PyObject* data, c10::ScalarType dtype) {
     }
     const at::Tensor t = THPVariable_Unpack(shared);
     Py_DECREF(shared);
+    const GilReleaseWhenLong no_gil(t.numel());
     return at::to(t, dtype == c10::ScalarType::Undefined ? t.scalar_type() : dtype, /*non_blocking=*/false,
                   /*copy=*/true);
   }
   if (THPVariable_Check(data)) {
     const at::Tensor t = at::detach(THPVariable_Unpack(data));
+    const GilReleaseWhenLong no_gil(t.numel());
     return at::to(t, dtype == c10::ScalarType::Undefined ? t.scalar_type() : dtype, /*non_blocking=*/false,
                   /*copy=*/true);
   }
@@ -213,19 +235,21 @@ at::Tensor tensor_from_data(PyObject* data, c10::ScalarType dtype) {
     TORCH_WARN("Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the ",
                "list to a single numpy.ndarray with numpy.array() before converting to a tensor.");
   }
+  GilYield gil; // see Note [GIL and kernels]
   const c10::DimVector sizes = compute_sizes(data);
   if (dtype == c10::ScalarType::Undefined) {
-    dtype = infer_scalar_type(data);
+    dtype = infer_scalar_type(data, gil);
   }
   at::Tensor t = at::detail::empty_generic(sizes, dtype);
   if (t.numel() > 0) {
-    recursive_store(static_cast<char*>(t.data_ptr()), sizes, 0, dtype, data);
+    recursive_store(static_cast<char*>(t.data_ptr()), sizes, 0, dtype, data, gil);
   }
   return t;
 }
 
-PyObject* tolist_level(const at::Tensor& t, const char* data, int64_t dim) {
+PyObject* tolist_level(const at::Tensor& t, const char* data, int64_t dim, GilYield& gil) {
   if (dim == t.dim()) {
+    gil.step();
     return AT_DISPATCH_ALL_TYPES_AND_BOOL(t.scalar_type(), "tolist", [&]() -> PyObject* {
       const scalar_t value = *reinterpret_cast<const scalar_t*>(data);
       if constexpr (std::is_same_v<scalar_t, bool>) {
@@ -240,7 +264,7 @@ PyObject* tolist_level(const at::Tensor& t, const char* data, int64_t dim) {
   const int64_t size = t.sizes()[dim], step = t.strides()[dim] * static_cast<int64_t>(t.itemsize());
   PyObject* list = PyList_New(static_cast<Py_ssize_t>(size));
   for (int64_t i = 0; list != nullptr && i < size; i++) {
-    PyObject* item = tolist_level(t, data + i * step, dim + 1);
+    PyObject* item = tolist_level(t, data + i * step, dim + 1, gil);
     if (item == nullptr) {
       Py_DECREF(list);
       return nullptr;
@@ -258,7 +282,12 @@ PyObject* THPVariable_tolist(PyObject* self, PyObject*) {
   if (!t.device().is_cpu()) {
     t = at::_to_copy(t, std::nullopt, at::Device(), /*non_blocking=*/false, at::MemoryFormat::Preserve);
   }
-  return tolist_level(t, static_cast<const char*>(t.data_ptr()), 0);
+  if (t.numel() >= c10::LongWork::kNumel) {
+    const GilReleaseWhenLong gil(t.numel());
+    t = at::clone(at::detach(t)); // while the loop lets other threads run, one may resize the tensor
+  }
+  GilYield gil;
+  return tolist_level(t, static_cast<const char*>(t.data_ptr()), 0, gil);
   END_HANDLE_TH_ERRORS
 }
 

@@ -7,7 +7,6 @@ Leaves out: nothing.
 from __future__ import annotations
 
 import contextlib
-import threading
 import uuid
 import weakref
 from collections import defaultdict
@@ -15,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reftorch import _C
+from reftorch._thread_local import ThreadLocal
 from reftorch.autograd import SavedTensor
 from reftorch.autograd.grad_mode import enable_grad
 from reftorch.autograd.graph import saved_tensors_hooks
@@ -34,7 +34,7 @@ class CheckpointError(RuntimeError):
     __module__ = _PUBLIC
 
 
-class _Group(threading.local):
+class _Group(ThreadLocal):
     current: GraphExecGroup | None = None
 
 

@@ -8,6 +8,7 @@
 #include <ATen/native/CPUBlas.h>
 #include <ATen/native/LinearAlgebraUtils.h>
 #include <ATen/native/cpu/Lapack.h>
+#include <c10/util/LongWork.h>
 
 #include <algorithm>
 #include <cmath>
@@ -51,6 +52,9 @@ template <typename F>
 void for_each_matrix(const Tensor& A, const F& f) {
   cpublas::one_blas_thread();
   const int64_t m = A.size(-2), n = A.size(-1);
+  if (batchCount(A) * m * n * std::min(m, n) >= c10::LongWork::kFlops) {
+    c10::LongWork::begin();
+  }
   at::parallel_for(0, batchCount(A), at::grain_of(m * n * std::min(m, n)),
                    [&](int64_t begin, int64_t end) { f(begin, end); });
 }

@@ -40,7 +40,7 @@ void fill_uniform(T* out, int64_t n, T from, T to, GeneratorImpl* generator) {
 
 template <typename T>
 void fill_uniform_dense(TensorIterator& iter, double from, double to, GeneratorImpl* generator) {
-  std::lock_guard<std::mutex> lock(generator->mutex_);
+  std::lock_guard<c10::Mutex> lock(generator->mutex_);
   fill_uniform<T>(static_cast<T*>(iter.data_ptr(0)), iter.numel(), from, to, generator);
 }
 
@@ -65,7 +65,7 @@ void uniform_kernel(TensorIterator& iter, double from, double to, GeneratorImpl*
 // Small: one Box-Muller draw in double after the other.
 template <typename T>
 void normal_fill(T* data, int64_t size, T mean, T std, GeneratorImpl* generator) {
-  std::lock_guard<std::mutex> lock(generator->mutex_);
+  std::lock_guard<c10::Mutex> lock(generator->mutex_);
   fill_uniform<T>(data, size, 0, 1, generator);
   normal_fill_blocks(data, size / 16 * 16, mean, std);
   if (size % 16 != 0) {
@@ -121,7 +121,7 @@ void random_from_to_kernel(TensorIterator& iter, uint64_t range, int64_t base, G
 
 template <typename scalar_t>
 void bernoulli_dense(TensorIterator& iter, double p, GeneratorImpl* generator) {
-  std::lock_guard<std::mutex> lock(generator->mutex_);
+  std::lock_guard<c10::Mutex> lock(generator->mutex_);
   scalar_t* out = static_cast<scalar_t*>(iter.data_ptr(0));
   double drawn[kBlock];
   for (int64_t begin = 0, n = iter.numel(); begin < n; begin += kBlock) {
@@ -164,7 +164,7 @@ void bernoulli_tensor_kernel(TensorIterator& iter, GeneratorImpl* generator) {
 template <typename scalar_t>
 void randperm_cpu(const Tensor& result, int64_t n, GeneratorImpl* generator) {
   scalar_t* data = result.data_ptr<scalar_t>();
-  std::lock_guard<std::mutex> lock(generator->mutex_);
+  std::lock_guard<c10::Mutex> lock(generator->mutex_);
   for (int64_t i = 0; i < n; i++) {
     data[i] = static_cast<scalar_t>(static_cast<opmath_type<scalar_t>>(i));
   }

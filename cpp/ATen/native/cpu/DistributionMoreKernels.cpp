@@ -149,7 +149,7 @@ void multinomial_with_replacement(const Tensor& result, const Tensor& self, Gene
   const int64_t categories = self.sizes()[1], samples = result.sizes()[1];
   const uniform_real_distribution<double> uniform{0, 1};
   std::vector<opmath_t> cumulative(static_cast<size_t>(categories));
-  std::lock_guard<std::mutex> lock(generator->mutex_);
+  std::lock_guard<c10::Mutex> lock(generator->mutex_);
   for (int64_t row = 0; row < self.sizes()[0]; row++) {
     const scalar_t* weights = self.data_ptr<scalar_t>() + row * categories;
     opmath_t sum = 0;

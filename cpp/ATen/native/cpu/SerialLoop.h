@@ -6,14 +6,12 @@
 #include <ATen/TensorIterator.h>
 #include <ATen/core/Generator.h>
 
-#include <mutex>
-
 namespace reftorch::at::native {
 
 // Every element is one draw.
 template <typename scalar_t, typename F>
 void cpu_serial_kernel(TensorIterator& iter, GeneratorImpl* generator, const F& draw) {
-  std::lock_guard<std::mutex> lock(generator->mutex_);
+  std::lock_guard<c10::Mutex> lock(generator->mutex_);
   iter.serial_for_each(
       [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
         for (int64_t j = 0; j < size1; j++) {
@@ -29,7 +27,7 @@ void cpu_serial_kernel(TensorIterator& iter, GeneratorImpl* generator, const F& 
 // Every element is one draw, with a parameter of its own from the input.
 template <typename out_t, typename in_t, typename F>
 void cpu_serial_unary_kernel(TensorIterator& iter, GeneratorImpl* generator, const F& draw) {
-  std::lock_guard<std::mutex> lock(generator->mutex_);
+  std::lock_guard<c10::Mutex> lock(generator->mutex_);
   iter.serial_for_each(
       [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
         for (int64_t j = 0; j < size1; j++) {
@@ -45,7 +43,7 @@ void cpu_serial_unary_kernel(TensorIterator& iter, GeneratorImpl* generator, con
 // The same with two parameters, of the result's dtype.
 template <typename scalar_t, typename F>
 void cpu_serial_binary_kernel(TensorIterator& iter, GeneratorImpl* generator, const F& draw) {
-  std::lock_guard<std::mutex> lock(generator->mutex_);
+  std::lock_guard<c10::Mutex> lock(generator->mutex_);
   iter.serial_for_each(
       [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
         for (int64_t j = 0; j < size1; j++) {

@@ -24,10 +24,8 @@ void AccumulateGrad::visit_owned(OwnedVisitor& visitor) const {
 }
 
 void AccumulateGrad::call_tensor_pre_hooks(variable_list& grads) {
-  const auto& hooks = impl::get_autograd_meta(variable)->hooks_;
-  for (size_t i = 0; i < hooks.size(); i++) {
-    grads = (*hooks[i])(grads);
-  }
+  AutogradMeta& meta = *impl::get_autograd_meta(variable);
+  for_each_hook(meta.mutex_, meta.hooks_, [&](const auto& hook) { grads = (*hook)(grads); });
   Node::call_tensor_pre_hooks(grads);
 }
 
@@ -77,8 +75,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   }
   accumulate(new_grad);
   // Outside of the lock: a hook may start a pass that comes here again.
-  const auto& post_hooks = impl::get_autograd_meta(variable)->post_acc_grad_hooks_;
-  if (post_hooks != nullptr) {
+  if (const auto post_hooks = impl::post_acc_grad_hooks(variable)) {
     (*post_hooks)(variable);
   }
   return {};
@@ -86,19 +83,21 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
 
 void AccumulateGrad::accumulate(Variable& new_grad) {
   // See Note [Locks and the GIL]: two passes may reach a shared leaf at once.
-  std::lock_guard<std::mutex> lock(mutex_);
-  Variable& grad = impl::get_autograd_meta(variable)->mutable_grad();
+  std::lock_guard<c10::Mutex> lock(mutex_);
+  const Variable grad = impl::get_grad(variable);
   if (!grad.defined()) {
-    // The engine keeps it too, where post hooks are to see it.
+    // The engine keeps the gradient too, where post hooks are to see it.
     if (!can_steal(new_grad, variable, has_post_hooks() ? 2 : 1)) {
-      grad = clone_obey_contract(new_grad, variable);
+      impl::set_grad(variable, clone_obey_contract(new_grad, variable));
     } else {
-      grad = impl::get_autograd_meta(new_grad) == nullptr ? std::move(new_grad) : impl::tensor_data(new_grad);
+      impl::set_grad(variable,
+                     impl::get_autograd_meta(new_grad) == nullptr ? std::move(new_grad) : impl::tensor_data(new_grad));
     }
   } else if (!c10::GradMode::is_enabled()) {
-    at::add_(grad, new_grad); // in place: who holds .grad sees the sum
+    Variable same = grad;
+    at::add_(same, new_grad); // in place: whoever holds .grad sees the sum
   } else {
-    grad = at::add(grad, new_grad);
+    impl::set_grad(variable, at::add(grad, new_grad));
   }
 }
 

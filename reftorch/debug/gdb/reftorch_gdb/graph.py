@@ -43,10 +43,10 @@ def pointer_of(value):
     return int(value["_M_ptr"] if kind.code == gdb.TYPE_CODE_STRUCT else value)
 
 
-def owned_by(unique_ptr):
-    """What a std::unique_ptr, which is one pointer in memory, owns, as its dynamic type; None for nothing."""
-    target = unique_ptr.type.strip_typedefs().template_argument(0)
-    pointer = unique_ptr.address.cast(target.pointer().pointer()).dereference()
+def owned_by(owner):
+    """Return what a c10::LazyPtr (one pointer in memory) owns, as its dynamic type; None where it owns nothing."""
+    target = owner.type.strip_typedefs().template_argument(0)
+    pointer = owner.address.cast(target.pointer().pointer()).dereference()
     return printers.pointee_of(pointer)
 
 

@@ -1,0 +1,30 @@
+// Mirrors: nothing in PyTorch; see Mutex.h
+#include <c10/util/Mutex.h>
+
+#include <new>
+#include <thread>
+
+#include <pthread.h>
+
+namespace reftorch::c10 {
+
+std::atomic<uint32_t> impl::fork_generation{0};
+
+static const int mutex_atfork_registered = pthread_atfork(nullptr, nullptr, [] { impl::fork_generation++; });
+
+// Several threads of the child may find the same mutex out of date. The one that marks it makes it anew; the others
+// wait for the mark to go.
+void Mutex::renew() {
+  constexpr uint32_t kRenewing = uint32_t(1) << 31;
+  const uint32_t now = fork_generation();
+  for (uint32_t seen = generation_.load(); seen != now; seen = generation_.load()) {
+    if (seen == (now | kRenewing)) {
+      std::this_thread::yield();
+    } else if (generation_.compare_exchange_weak(seen, now | kRenewing)) {
+      new (&mutex_) std::mutex; // the destructor of a locked mutex would be undefined, and has nothing to do
+      generation_.store(now, std::memory_order_release);
+    }
+  }
+}
+
+} // namespace reftorch::c10

@@ -1,0 +1,204 @@
+"""What is long gives the GIL up: other threads make progress meanwhile. Note [GIL and kernels] has the policy.
+
+Mirrors: nothing in PyTorch, which gives the GIL up in every binding
+
+Another thread counts as fast as Python can. Nothing is timed: the counter must move between the beginning and the end
+of one call. While a call holds the GIL, the counter stands still, however loaded the machine is: Python looks only
+between bytecodes whether another thread waits, and a call has none.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reftorch as torch
+
+
+@contextmanager
+def counting() -> Iterator[list[int]]:
+    """A thread that counts for as long as the block lasts."""
+    count, done = [0], threading.Event()
+
+    def work() -> None:
+        while not done.is_set():
+            count[0] += 1
+            time.sleep(0)  # gives the GIL up: who wants it need not wait for the interval
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield count
+    finally:
+        done.set()
+        thread.join()
+
+
+def progress_during(call: Callable[[], Any]) -> int:
+    """How far the other thread counted while ``call`` ran: the best of some tries, for the thread may get no core."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000.0)  # from here on, this thread loses the GIL only where it gives it up itself
+    try:
+        best = 0
+        with counting() as count:
+            time.sleep(0.01)  # gives it up, so that the other begins
+            for _ in range(20):
+                before = count[0]
+                call()
+                best = max(best, count[0] - before)
+                if best > 0:
+                    break
+        return best
+    finally:
+        sys.setswitchinterval(interval)
+
+
+LARGE = 3_000_000
+x = torch.arange(float(LARGE))
+square = x[: 1000 * 1000].view(1000, 1000)
+indices = torch.arange(LARGE)
+mask = x > 5
+floats, nested = [0.5] * 2_000_000, [[1.5, 2.5]] * 300_000
+array = np.zeros(LARGE, dtype=np.float32)
+small = torch.arange(300.0)
+matrix = torch.eye(120) * 2
+generator = torch.Generator()
+
+LONG: dict[str, Callable[[], Any]] = {
+    # factories
+    "randn": lambda: torch.randn(LARGE),
+    "randn with a generator": lambda: torch.randn(LARGE, generator=generator),
+    "rand, requires_grad": lambda: torch.rand(LARGE, requires_grad=True),
+    "zeros": lambda: torch.zeros(LARGE * 4),
+    "full": lambda: torch.full((LARGE,), 1.5),
+    "arange": lambda: torch.arange(LARGE),
+    "linspace": lambda: torch.linspace(0, 1, LARGE),
+    "eye": lambda: torch.eye(2000),
+    "randperm": lambda: torch.randperm(LARGE),
+    "tril_indices": lambda: torch.tril_indices(2000, 2000),
+    "normal_": lambda: x.clone().normal_(),
+    # large out of small
+    "combinations": lambda: torch.combinations(small[:150], 3),
+    "outer": lambda: torch.outer(indices[:3000].float(), small.repeat(10)),
+    "repeat": lambda: small.repeat(10_000),
+    "cartesian_prod": lambda: torch.cartesian_prod(small, small, small[:20]),
+    "cdist": lambda: torch.cdist(x[:8000].view(2000, 4), x[:8000].view(2000, 4)),
+    "products of small matrices": lambda: torch.linalg.matrix_power(matrix / 2, 2**30),
+    "svd of a small matrix": lambda: torch.linalg.svd(matrix),
+    # reading and writing
+    "x[indices]": lambda: x[indices],
+    "x[mask]": lambda: x[mask],
+    "x[indices] of few rows": lambda: square[indices[:300]],
+    "x[:, None]": lambda: square[:, [0, 5, 7] * 200],
+    "x[...] = 1": lambda: x.clone().__setitem__(..., 1.0),
+    "x[:] = y": lambda: torch.empty(LARGE).__setitem__(slice(None), x),
+    "x[indices] = y": lambda: torch.empty(LARGE).__setitem__(indices, x),
+    "x[mask] = 1": lambda: x.clone().__setitem__(mask, 1.0),
+    # to Python and back
+    "tolist": lambda: x.tolist(),
+    "tensor(list)": lambda: torch.tensor(floats),
+    "tensor(nested lists)": lambda: torch.tensor(nested),
+    "tensor(array)": lambda: torch.tensor(array),
+    "as_tensor with a cast": lambda: torch.as_tensor(array, dtype=torch.float64),
+    "Tensor(list)": lambda: torch.Tensor(floats),
+    # whole tensors
+    "sum": lambda: x.sum(),
+    "item of a sum": lambda: x.sum().item(),
+    "bool": lambda: bool((x >= 0).all()),
+    "equal": lambda: torch.equal(x, x.clone()),
+    "allclose": lambda: torch.allclose(x, x.clone()),
+    "sort": lambda: x.flip(0).sort(),
+    "clone": lambda: x.clone(),
+    "copy_": lambda: torch.empty(LARGE).copy_(x),
+    "to": lambda: x.to(torch.float64),
+    "cat": lambda: torch.cat([x, x]),
+    "backward": lambda: (torch.ones(LARGE, requires_grad=True) * 2).sum().backward(),
+    "unique": lambda: indices.unique(),
+    "nonzero": lambda: mask.nonzero(),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_others_run_meanwhile(name):
+    assert progress_during(LONG[name]) > 0
+
+
+def test_the_other_thread_stands_still_while_the_gil_is_held():
+    """The measurement itself: a long call of Python's own that holds the GIL lets nobody count."""
+    numbers = list(range(300_000))
+    assert progress_during(lambda: sorted(numbers, key=None)) == 0
+
+
+def test_a_small_op_keeps_the_gil():
+    a, b = torch.ones(4), torch.ones(4)
+    assert progress_during(lambda: torch.add(a, b)) == 0
+    assert progress_during(lambda: torch.zeros(4)) == 0
+    assert progress_during(lambda: torch.cat([a, b])) == 0
+    assert progress_during(lambda: a[[0, 1]]) == 0
+
+
+def test_who_waits_for_a_generator_lets_others_run():
+    """A small draw waited, with the GIL held, until another thread's large draw was done: everybody stood still."""
+    moved = 0
+    for _ in range(10):
+        drawing = threading.Thread(target=lambda: torch.randn(20_000_000))
+        drawing.start()
+        time.sleep(0.02)
+        moved = progress_during(lambda: torch.randn(1)) if drawing.is_alive() else 0
+        drawing.join()
+        if moved > 0:
+            break
+    assert moved > 0
+
+
+def test_a_list_that_changes_while_it_is_read():
+    """tensor(list) lets others run, who may shorten the list; its elements were read without looking again."""
+    messages: list[str] = []
+    numbers: list[float] = [0.5] * 100_000
+    stop = threading.Event()
+
+    def change() -> None:
+        while not stop.is_set():
+            numbers[:] = [0.5] * 10
+            numbers[:] = [0.25] * 100_000
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(20):
+            try:
+                made = torch.tensor(numbers, dtype=torch.float32)
+            except ValueError as error:
+                messages.append(str(error))
+            else:
+                assert set(made.tolist()) <= {0.5, 0.25}
+    finally:
+        stop.set()
+        thread.join()
+    assert all("expected sequence of length" in message for message in messages)
+
+
+def test_tolist_of_a_tensor_that_another_thread_resizes():
+    t = torch.ones(200_000)
+    stop = threading.Event()
+
+    def change() -> None:
+        while not stop.is_set():
+            t.resize_(10)
+            t.resize_(200_000).fill_(1.0)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(10):
+            assert len(t.tolist()) in (10, 200_000)
+    finally:
+        stop.set()
+        thread.join()
