@@ -69,7 +69,8 @@ class VariableVersion final {
   // Makes this tensor, which no other thread has seen, share the counter of `other`.
   void share_with(VariableVersion& other) {
     CounterPtr shared = CounterPtr::unsafe_reclaim_from_nonowning(&other.counter());
-    CounterPtr::reclaim(counter_.exchange(shared.release(), std::memory_order_acq_rel));
+    CounterPtr::reclaim(counter_.load(std::memory_order_relaxed));
+    counter_.store(shared.release(), std::memory_order_release);
   }
 
  private:
