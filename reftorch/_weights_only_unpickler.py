@@ -1,53 +1,136 @@
 """Reading a pickle that may come from anybody: nothing is called but what rebuilds tensors and plain containers.
 
-Mirrors: torch/_weights_only_unpickler.py
-Leaves out: its own loop over opcodes. A pickle can only call what ``find_class`` hands out, so here Python's unpickler
-runs with a ``find_class`` that knows a list.
+Mirrors: torch/_weights_only_unpickler.py, and ``StorageType`` of torch/serialization.py
+Leaves out: sparse, quantized and nested tensors.
+The file is so many lines long because it holds a loop with one step for each opcode.
+
+Python's own unpickler cannot be used for a file that is not trusted, even if it finds nothing but harmless classes:
+its opcodes set attributes on whatever lies on the stack, a class for instance, and call methods such as ``extend`` of
+any object. So this module runs its own loop over the opcodes. Each opcode names the types that it works on, and an
+opcode that is not needed for tensors and containers is an error.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
-import pickle
+import warnings
+from _codecs import encode
+from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
+from collections import Counter, OrderedDict
 from collections.abc import Callable
+from pickle import (
+    APPEND,
+    APPENDS,
+    BINFLOAT,
+    BINGET,
+    BININT,
+    BININT1,
+    BININT2,
+    BINPERSID,
+    BINPUT,
+    BINUNICODE,
+    BUILD,
+    EMPTY_DICT,
+    EMPTY_LIST,
+    EMPTY_SET,
+    EMPTY_TUPLE,
+    GLOBAL,
+    LONG1,
+    LONG_BINGET,
+    LONG_BINPUT,
+    MARK,
+    NEWFALSE,
+    NEWOBJ,
+    NEWTRUE,
+    NONE,
+    PROTO,
+    REDUCE,
+    SETITEM,
+    SETITEMS,
+    SHORT_BINSTRING,
+    STOP,
+    TUPLE,
+    TUPLE1,
+    TUPLE2,
+    TUPLE3,
+    UnpicklingError,
+    decode_long,
+)
+from struct import unpack
 from typing import Any
 
 __all__ = [
+    "Unpickler",
     "add_safe_globals",
     "clear_safe_globals",
     "find_global",
+    "get_globals_in_pkl",
     "get_safe_globals",
-    "restricted_unpickler",
     "safe_globals",
 ]
 
-# Where a name of PyTorch's files is here, apart from the package's name; the other way round when a file is written.
+# The modules in which a name of PyTorch's files stands here, where the module differs by more than the package's name.
 RENAMED = {
     ("torch._utils", "_rebuild_parameter"): ("reftorch.nn.parameter", "_rebuild_parameter"),
     ("torch._utils", "_rebuild_parameter_with_state"): ("reftorch.nn.parameter", "_rebuild_parameter_with_state"),
     ("torch._tensor", "_rebuild_from_type_v2"): ("reftorch._tensor.interchange", "_rebuild_from_type_v2"),
 }
 
+# Names from these modules are refused even if the user has called them safe.
+_BLOCKED_MODULES = ("sys", "os", "posix", "nt")
 _SAFE_TORCH = {
     "torch": (
         "Size Tensor device float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool strided "
-        "contiguous_format channels_last preserve_format DoubleStorage FloatStorage HalfStorage BFloat16Storage "
-        "LongStorage IntStorage ShortStorage CharStorage ByteStorage BoolStorage"
+        "DoubleStorage FloatStorage HalfStorage BFloat16Storage LongStorage IntStorage ShortStorage CharStorage "
+        "ByteStorage BoolStorage"
     ),
     "torch.storage": "UntypedStorage TypedStorage",
     "torch._utils": "_rebuild_tensor _rebuild_tensor_v2 _rebuild_parameter _rebuild_parameter_with_state",
     "torch._tensor": "_rebuild_from_type_v2",
-    "torch.nn.parameter": "Parameter Buffer",
+    "torch.nn.parameter": "Parameter",
 }
-_SAFE_PYTHON = {
-    "collections": "OrderedDict Counter defaultdict",
-    "builtins": "set frozenset bytearray complex int float bool str list dict tuple bytes slice",
-    "_codecs": "encode",
-}
-_SAFE = {(module, name) for group in (_SAFE_TORCH, _SAFE_PYTHON) for module in group for name in group[module].split()}
 
-_user_globals: list[Any] = []  # what add_safe_globals was told
+
+class StorageType:
+    """Stands for a class such as ``torch.FloatStorage`` while a file is read.
+
+    A file needs the dtype of the class alone. The class itself would let a file make storages of any size.
+    """
+
+    def __init__(self, name: str, dtype: Any) -> None:
+        self._name, self._dtype = name, dtype
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the elements."""
+        return self._dtype
+
+    def __str__(self) -> str:
+        return f"StorageType(dtype={self.dtype})"
+
+
+@functools.lru_cache(maxsize=1)
+def _get_allowed_globals() -> dict[str, Any]:
+    """What every file may name, by PyTorch's full names."""
+    allowed: dict[str, Any] = {
+        "collections.OrderedDict": OrderedDict,
+        "collections.Counter": Counter,
+        "_codecs.encode": encode,  # bytes
+        "builtins.bytearray": bytearray,
+        "builtins.set": set,
+        "builtins.complex": complex,
+    }
+    for module, names in _SAFE_TORCH.items():
+        for name in names.split():
+            found = find_global(module, name)
+            legacy = module == "torch" and name.endswith("Storage")
+            allowed[f"{module}.{name}"] = StorageType(name, found.dtype) if legacy else found
+    return allowed
+
+
+_user_globals: list[Any] = []  # the arguments of add_safe_globals
 
 
 def add_safe_globals(safe_globals: list[Any]) -> None:
@@ -69,12 +152,12 @@ def add_safe_globals(safe_globals: list[Any]) -> None:
 
 
 def get_safe_globals() -> list[Any]:
-    """What :func:`add_safe_globals` was told."""
+    """Return the classes and functions that :func:`add_safe_globals` was given."""
     return list(_user_globals)
 
 
 def clear_safe_globals() -> None:
-    """Forget what :func:`add_safe_globals` was told."""
+    """Forget the classes and functions that :func:`add_safe_globals` was given."""
     _user_globals.clear()
 
 
@@ -103,17 +186,34 @@ class safe_globals(contextlib.AbstractContextManager):
         _user_globals[:] = self.before
 
 
-def _user_allowed() -> dict[str, Any]:
+def _get_user_allowed_globals() -> dict[str, Any]:
     """The user's classes and functions by their full names; a pair of one and a name gives the name."""
     allowed = {}
     for entry in _user_globals:
-        obj, name = entry if isinstance(entry, tuple) else (entry, f"{entry.__module__}.{entry.__qualname__}")
-        allowed[name] = obj
+        if not isinstance(entry, tuple):
+            allowed[f"{entry.__module__}.{entry.__qualname__}"] = entry
+            continue
+        if len(entry) != 2:
+            raise ValueError(
+                f"Expected tuple of length 2 (global, str of callable full path), but got tuple of length: {len(entry)}"
+            )
+        if type(entry[1]) is not str:
+            raise TypeError(f"Expected second item in tuple to be str of callable full path, but got: {type(entry[1])}")
+        allowed[entry[1]] = entry[0]
     return allowed
 
 
+def _is_allowed(obj: Any) -> bool:
+    """Whether ``obj`` is one of the classes and functions that a file may name.
+
+    The comparison is by identity: ``==`` could be an operator of an object that the file has made.
+    """
+    allowed = (*_get_allowed_globals().values(), *_get_user_allowed_globals().values())
+    return any(obj is known for known in allowed)
+
+
 def in_torch(module: str, name: str) -> tuple[str, str]:
-    """The name that a file has for a global of ours."""
+    """The module and name that a file has for a global of this library."""
     for theirs, ours in RENAMED.items():
         if ours == (module, name):
             return theirs
@@ -124,12 +224,12 @@ def in_torch(module: str, name: str) -> tuple[str, str]:
 
 
 def find_global(module: str, name: str) -> Any:
-    """What a file's global is here: PyTorch's names are ours, others are imported."""
+    """The object here that a name of a file stands for: PyTorch's names are looked up in this library."""
     here, attribute = RENAMED.get((module, name), (module, name))
     package, _, rest = here.partition(".")
     if package == "torch":
         here = "reftorch" + (f".{rest}" if rest else "")
-    if here == "__builtin__":  # of Python 2, and of pickle's protocols up to 2
+    if here == "__builtin__":  # the name in Python 2, which protocols up to 2 write
         here = "builtins"
     value: Any = importlib.import_module(here)
     for part in attribute.split("."):
@@ -137,63 +237,283 @@ def find_global(module: str, name: str) -> Any:
     return value
 
 
-def _full_name(module: str, name: str) -> str:
-    return f"{module}.{name}"
+def _read_global_instruction(readline: Callable[[], bytes]) -> tuple[str, str]:
+    """The module and the name that follow a GLOBAL; names of Python 2, which protocol 2 writes, become Python 3's."""
+    module, name = readline()[:-1].decode("utf-8"), readline()[:-1].decode("utf-8")
+    if (module, name) in NAME_MAPPING:
+        return NAME_MAPPING[(module, name)]
+    return IMPORT_MAPPING.get(module, module), name
 
 
-class UnsafeGlobal(pickle.UnpicklingError):
-    """The pickle names something that is not on the list."""
+# How many bytes follow an opcode, where the number is fixed.
+_BYTES_AFTER = dict.fromkeys(
+    NEWOBJ + REDUCE + BUILD + APPEND + APPENDS + SETITEM + SETITEMS + MARK + TUPLE + TUPLE1 + TUPLE2 + TUPLE3, 0
+)
+_BYTES_AFTER |= dict.fromkeys(NONE + NEWFALSE + NEWTRUE + EMPTY_TUPLE + EMPTY_LIST + EMPTY_DICT + EMPTY_SET, 0)
+_BYTES_AFTER |= dict.fromkeys(BINPERSID, 0) | dict.fromkeys(BININT1 + BINGET + BINPUT + PROTO, 1)
+_BYTES_AFTER |= dict.fromkeys(BININT2, 2) | dict.fromkeys(BININT + LONG_BINGET + LONG_BINPUT, 4)
+_BYTES_AFTER |= dict.fromkeys(BINFLOAT, 8)
 
 
-def restricted_unpickler(
-    file: Any, persistent_load: Callable[[Any], Any], met: set[str] | None = None, **options: Any
-) -> pickle.Unpickler:
-    """An unpickler that finds only what is safe.
+def get_globals_in_pkl(file: Any) -> set[str]:
+    """The full names that a pickle refers to, read off its opcodes: nothing in it runs."""
+    found: set[str] = set()
+    while True:
+        key = file.read(1)
+        if not key:
+            raise EOFError
+        if key == STOP:
+            return found
+        if key == GLOBAL:
+            module, name = _read_global_instruction(file.readline)
+            found.add(".".join(in_torch(module, name)))
+        elif key == BINUNICODE:
+            file.read(unpack("<I", file.read(4))[0])
+        elif key in (SHORT_BINSTRING, LONG1):
+            file.read(file.read(1)[0])
+        elif key[0] in _BYTES_AFTER:
+            file.read(_BYTES_AFTER[key[0]])
+        else:
+            raise UnpicklingError(f"Unsupported operand {key[0]}")
+
+
+class Unpickler:
+    """The loop over the opcodes of one pickle.
 
     Args:
-        file: the pickle's bytes, as a file.
-        persistent_load: gives the storages.
-        met: where given, names that are not safe are added to it instead of raising.
+        file: the bytes, as an object with ``read`` and ``readline``.
+        encoding: how strings of Python 2 are decoded; ``"bytes"`` leaves them as bytes.
     """
 
-    class WeightsUnpickler(pickle.Unpickler):
-        def find_class(self, module: str, name: str) -> Any:
-            safe = module.replace("__builtin__", "builtins"), name
-            module_there, name_there = in_torch(*safe)
-            if (module_there, name_there) in _SAFE:
-                return find_global(module_there, name_there)
-            allowed = _user_allowed()
-            for candidate in (_full_name(module, name), _full_name(module_there, name_there)):
-                if candidate in allowed:
-                    return allowed[candidate]
-            if met is not None:
-                met.add(_full_name(module, name))
-                return _Placeholder
-            raise UnsafeGlobal(
-                f"Unsupported global: GLOBAL {module}.{name} was not an allowed global by default. Please use "
-                f"`torch.serialization.add_safe_globals([{name}])` or the "
-                f"`torch.serialization.safe_globals([{name}])` context manager to allowlist this global if you trust "
-                "this class/function."
+    def __init__(self, file: Any, *, encoding: str = "bytes") -> None:
+        self.read, self.readline, self.encoding = file.read, file.readline, encoding
+        self.memo: dict[int, Any] = {}
+        self.metastack: list[list[Any]] = []  # the stacks below each open MARK
+        self.stack: list[Any] = []
+
+    def persistent_load(self, pid: Any) -> Any:
+        """Return the storage of a persistent id. Replaced by what knows the file."""
+        raise UnpicklingError("unsupported persistent id encountered")
+
+    def load(self) -> Any:
+        """Read the pickle and return its object.
+
+        Raises:
+            UnpicklingError: an opcode is unknown, or is used on something that it may not be used on.
+            EOFError: the pickle ends before its STOP.
+        """
+        while True:
+            key = self.read(1)
+            if not key:
+                raise EOFError
+            if key == STOP:
+                return self.stack.pop()
+            step = _STEPS.get(key)
+            if step is None:
+                raise UnpicklingError(f"Unsupported operand {key[0]}")
+            step(self)
+
+    def pop_mark(self) -> list[Any]:
+        """What was pushed since the last MARK."""
+        items, self.stack = self.stack, self.metastack.pop()
+        return items
+
+    # ---- opcodes that find, call or change something
+
+    def load_global(self) -> None:
+        """Push a class or function that is known to be harmless. No module is searched for a name from the file."""
+        module, name = _read_global_instruction(self.readline)
+        full_path = f"{module}.{name}"
+        if module in _BLOCKED_MODULES:
+            raise UnpicklingError(f"Trying to load unsupported GLOBAL {full_path} whose module {module} is blocked.")
+        there = ".".join(in_torch(module, name))
+        user = _get_user_allowed_globals()
+        for known, path in ((_get_allowed_globals(), there), (user, full_path), (user, there)):
+            if path in known:
+                self.stack.append(known[path])
+                return
+        full_path = full_path.removeprefix("builtins.")
+        raise UnpicklingError(
+            f"Unsupported global: GLOBAL {full_path} was not an allowed global by default. Please use "
+            f"`torch.serialization.add_safe_globals([{full_path}])` or the "
+            f"`torch.serialization.safe_globals([{full_path}])` context manager to allowlist this global if you trust "
+            "this class/function."
+        )
+
+    def load_newobj(self) -> None:
+        """Make an instance without a call of ``__init__``."""
+        args, cls = self.stack.pop(), self.stack.pop()
+        if cls is _get_allowed_globals()["torch.nn.parameter.Parameter"]:
+            self.stack.append(cls(*args))
+        elif _is_allowed(cls):
+            self.stack.append(cls.__new__(cls, *args))
+        else:
+            raise UnpicklingError(
+                "Can only create new object for nn.Parameter or classes allowlisted via `add_safe_globals` but got "
+                f"{cls}"
             )
 
-    unpickler = WeightsUnpickler(file, **options)
-    unpickler.persistent_load = persistent_load  # type: ignore[method-assign]
-    return unpickler
+    def load_reduce(self) -> None:
+        """Call a function."""
+        args, func = self.stack.pop(), self.stack[-1]
+        if not _is_allowed(func):
+            belongs = f" which belongs to {func.__self__}" if hasattr(func, "__self__") else ""
+            raise UnpicklingError(f"Trying to call reduce for unrecognized function {func}{belongs}")
+        self.stack[-1] = func(*args)
+
+    def load_build(self) -> None:
+        """Give an instance its state. A class is no instance of an allowed class, so classes are refused."""
+        state, instance = self.stack.pop(), self.stack[-1]
+        allowed = _get_allowed_globals()
+        if type(instance) is allowed["torch.Tensor"]:
+            instance.set_(*state)
+        elif type(instance) is allowed["torch.nn.parameter.Parameter"]:
+            instance.__setstate__(state)
+        elif type(instance) is OrderedDict:
+            instance.__dict__.update(state)
+        elif not _is_allowed(type(instance)):
+            raise UnpicklingError(
+                "Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, but got "
+                f"{type(instance)}"
+            )
+        elif hasattr(instance, "__setstate__"):
+            instance.__setstate__(state)
+        else:
+            slots = None
+            if isinstance(state, tuple) and len(state) == 2:
+                state, slots = state
+            if state:
+                instance.__dict__.update(state)
+            for name, value in (slots or {}).items():
+                setattr(instance, name, value)
+
+    def load_append(self) -> None:
+        """Append the top of the stack to the list below."""
+        item = self.stack.pop()
+        if type(self.stack[-1]) is not list:
+            raise UnpicklingError(f"Can only append to lists, but got {type(self.stack[-1])}")
+        self.stack[-1].append(item)
+
+    def load_appends(self) -> None:
+        """Append what was pushed since the MARK to the list below."""
+        items = self.pop_mark()
+        if type(self.stack[-1]) is not list:
+            raise UnpicklingError(f"Can only extend lists, but got {type(self.stack[-1])}")
+        self.stack[-1].extend(items)
+
+    def check_set_item_target(self, opcode: str) -> None:
+        """Raise unless the top of the stack is a dict, and not of a class with a ``__setitem__`` of its own."""
+        if type(self.stack[-1]) not in (dict, OrderedDict, Counter):
+            raise UnpicklingError(
+                f"Can only {opcode} for dict, collections.OrderedDict, collections.Counter, but got "
+                f"{type(self.stack[-1])}"
+            )
+
+    def load_setitem(self) -> None:
+        """Set one item of a dict."""
+        value, key = self.stack.pop(), self.stack.pop()
+        self.check_set_item_target("SETITEM")
+        self.stack[-1][key] = value
+
+    def load_setitems(self) -> None:
+        """Set the items of a dict that were pushed since the MARK."""
+        items = self.pop_mark()
+        self.check_set_item_target("SETITEMS")
+        for i in range(0, len(items), 2):
+            self.stack[-1][items[i]] = items[i + 1]
+
+    def load_binpersid(self) -> None:
+        """Replace a persistent id by the storage that it names."""
+        pid = self.stack.pop()
+        if type(pid) is not tuple and type(pid) is not int:
+            raise UnpicklingError(f"persistent_load id must be tuple or int, but got {type(pid)}")
+        if type(pid) is tuple and len(pid) > 0 and _maybe_decode_ascii(pid[0]) != "storage":
+            raise UnpicklingError(f"Only persistent_load of storage is allowed, but got {type(pid[0])}")
+        self.stack.append(self.persistent_load(pid))
+
+    # ---- the stack and the memo
+
+    def load_mark(self) -> None:
+        """Start a new stack on top of the present one."""
+        self.metastack.append(self.stack)
+        self.stack = []
+
+    def load_tuple(self) -> None:
+        """Make a tuple of what was pushed since the MARK."""
+        items = self.pop_mark()
+        self.stack.append(tuple(items))
+
+    def load_last(self, n: int) -> None:
+        """Make a tuple of the last ``n`` objects."""
+        self.stack[-n:] = [tuple(self.stack[-k] for k in range(n, 0, -1))]
+
+    def load_get(self, index: int) -> None:
+        """Push an object of the memo."""
+        self.stack.append(self.memo[index])
+
+    def load_put(self, index: int) -> None:
+        """Keep the top of the stack in the memo."""
+        self.memo[index] = self.stack[-1]
+
+    def load_proto(self) -> None:
+        """Note the version of the pickle."""
+        proto = self.read(1)[0]
+        if proto != 2:
+            warnings.warn(
+                f"Detected pickle protocol {proto} in the checkpoint, which was not the default pickle protocol used "
+                "by `torch.load` (2). The weights_only Unpickler might not support all instructions implemented by "
+                "this protocol, please file an issue for adding support if you encounter this.",
+                stacklevel=2,
+            )
+
+    # ---- plain values
+
+    def number(self, form: str, size: int) -> Any:
+        """The next ``size`` bytes as a number."""
+        return unpack(form, self.read(size))[0]
+
+    def load_short_binstring(self) -> None:
+        """Push a string of Python 2."""
+        data = self.read(self.read(1)[0])
+        self.stack.append(data if self.encoding == "bytes" else data.decode(self.encoding, "strict"))
 
 
-class _Placeholder:
-    """Stands for anything while the names in a file are listed."""
+def _maybe_decode_ascii(text: Any) -> Any:
+    return text.decode("ascii") if isinstance(text, bytes) else text
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        pass
 
-    def __setstate__(self, state: Any) -> None:
-        pass
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        pass
-
-    def append(self, value: Any) -> None:
-        """Swallow an element."""
-
-    extend = append
+_STEPS: dict[bytes, Callable[[Unpickler], None]] = {
+    GLOBAL: Unpickler.load_global,
+    NEWOBJ: Unpickler.load_newobj,
+    REDUCE: Unpickler.load_reduce,
+    BUILD: Unpickler.load_build,
+    APPEND: Unpickler.load_append,
+    APPENDS: Unpickler.load_appends,
+    SETITEM: Unpickler.load_setitem,
+    SETITEMS: Unpickler.load_setitems,
+    BINPERSID: Unpickler.load_binpersid,
+    MARK: Unpickler.load_mark,
+    TUPLE: Unpickler.load_tuple,
+    TUPLE1: lambda self: self.load_last(1),
+    TUPLE2: lambda self: self.load_last(2),
+    TUPLE3: lambda self: self.load_last(3),
+    BINGET: lambda self: self.load_get(self.read(1)[0]),
+    LONG_BINGET: lambda self: self.load_get(self.number("<I", 4)),
+    BINPUT: lambda self: self.load_put(self.read(1)[0]),
+    LONG_BINPUT: lambda self: self.load_put(self.number("<I", 4)),
+    PROTO: Unpickler.load_proto,
+    NONE: lambda self: self.stack.append(None),
+    NEWFALSE: lambda self: self.stack.append(False),
+    NEWTRUE: lambda self: self.stack.append(True),
+    EMPTY_TUPLE: lambda self: self.stack.append(()),
+    EMPTY_LIST: lambda self: self.stack.append([]),
+    EMPTY_DICT: lambda self: self.stack.append({}),
+    EMPTY_SET: lambda self: self.stack.append(set()),
+    BININT: lambda self: self.stack.append(self.number("<i", 4)),
+    BININT1: lambda self: self.stack.append(self.read(1)[0]),
+    BININT2: lambda self: self.stack.append(self.number("<H", 2)),
+    BINFLOAT: lambda self: self.stack.append(self.number(">d", 8)),
+    BINUNICODE: lambda self: self.stack.append(str(self.read(self.number("<I", 4)), "utf-8", "surrogatepass")),
+    SHORT_BINSTRING: Unpickler.load_short_binstring,
+    LONG1: lambda self: self.stack.append(decode_long(self.read(self.read(1)[0]))),
+}

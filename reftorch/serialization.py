@@ -1,15 +1,17 @@
-"""Objects that hold tensors, to files and back, in PyTorch's formats: it reads ours, and we read its.
+"""Saving objects that hold tensors to files, and loading them, in PyTorch's formats.
 
 Mirrors: torch/serialization.py
 Leaves out: other devices than the CPU, big-endian files, the tar format of before 2017.
+The file is so many lines long because it mirrors one file of PyTorch: two file formats, each written and read.
 
 Note [File format]
-Problem: tensors share memory and are large; a pickle of them must do neither copy it twice nor give each view its own.
-Trick: the pickle holds, instead of a storage, a persistent id ("storage", class, key, location, numel), and the bytes
-lie beside it. A file is a zip archive, nothing compressed: data.pkl is the pickle, data/<key> are the bytes of a
-storage at a multiple of 64 (so that they can be mapped into memory), version and byteorder say how to read it. The
-older form is a row of pickles: a magic number, a version, facts of the system, the object, the keys; then each
-storage's length and bytes. In both the pickle names PyTorch's modules, whoever wrote it.
+Problem: tensors share memory and are large. A pickle must neither copy memory twice nor give each view its own.
+Trick: in place of a storage the pickle holds a persistent id ("storage", class, key, location, numel), and the bytes
+lie beside the pickle. A file is an uncompressed zip archive: data.pkl is the pickle, data/<key> are the bytes of a
+storage at a multiple of 64 (so that they can be mapped into memory), version and byteorder say how to read the file.
+The older format is a sequence of pickles: a magic number, a version, facts about the system, the object, the keys; then
+the length and the bytes of each storage. In both formats the pickle names PyTorch's modules, whichever library wrote
+the file.
 """
 
 from __future__ import annotations
@@ -28,13 +30,15 @@ from typing import Any
 
 from reftorch import _C
 from reftorch._weights_only_unpickler import (
-    UnsafeGlobal,
+    Unpickler,
+    _get_allowed_globals,
+    _get_user_allowed_globals,
     add_safe_globals,
     clear_safe_globals,
     find_global,
+    get_globals_in_pkl,
     get_safe_globals,
     in_torch,
-    restricted_unpickler,
     safe_globals,
 )
 from reftorch.storage import TypedStorage, UntypedStorage
@@ -71,14 +75,13 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
 
     Mirrors torch/serialization.py, ``get_unsafe_globals_in_checkpoint``.
     """
-    met: set[str] = set()
     with _opened(f, "rb") as file:
         if not _is_zipfile(file):
             raise ValueError("Expected input to be a checkpoint returned by torch.save")
         with zipfile.ZipFile(file) as archive:
             data = archive.read(_prefix(archive) + "data.pkl")
-    restricted_unpickler(io.BytesIO(data), lambda saved_id: UntypedStorage(), met).load()
-    return sorted(met)
+    safe = _get_allowed_globals().keys() | _get_user_allowed_globals().keys()
+    return sorted(get_globals_in_pkl(io.BytesIO(data)) - safe)
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -304,7 +307,15 @@ def load(
             return _load_legacy(file, unpickler, restore)
         except zipfile.BadZipFile as error:
             raise RuntimeError(f"PytorchStreamReader failed reading zip archive: {error}") from error
-        except UnsafeGlobal as error:
+        except pickle.UnpicklingError as error:
+            if not weights_only:
+                raise
+            if "was not an allowed global by default" not in str(error):
+                raise pickle.UnpicklingError(
+                    "Weights only load failed. Re-running `torch.load` with `weights_only` set to `False` will likely "
+                    "succeed, but it can result in arbitrary code execution. Do it only if you got the file from a "
+                    f"trusted source.\n\tWeightsUnpickler error: {error}"
+                ) from None
             raise pickle.UnpicklingError(
                 "Weights only load failed. This file can still be loaded, to do so you have two options, do those "
                 "steps only if you trust the source of the checkpoint.\n\t(1) Re-running `torch.load` with "
@@ -322,11 +333,11 @@ class _Unpicklers:
 
     def __call__(self, file: Any, persistent_load: Callable[[Any], Any]) -> Any:
         if self.weights_only:
-            return restricted_unpickler(file, persistent_load, **self.options)
+            return _with_storages(Unpickler(file, **self.options), persistent_load)
 
         base: Any = self.module.Unpickler
 
-        class Unpickler(base):
+        class TrustingUnpickler(base):
             def find_class(self, module: str, name: str) -> Any:
                 try:
                     return (
@@ -340,13 +351,27 @@ class _Unpicklers:
             def _default(self, module: str, name: str) -> Any:
                 return super().find_class(module, name)
 
-        unpickler = Unpickler(file, **self.options)
-        unpickler.persistent_load = persistent_load
-        return unpickler
+        return _with_storages(TrustingUnpickler(file, **self.options), persistent_load)
 
 
-def _dtype_of(storage_type: Any) -> Any:
-    return _C.uint8 if storage_type is UntypedStorage else storage_type.dtype
+def _with_storages(unpickler: Any, persistent_load: Callable[[Any], Any]) -> Any:
+    unpickler.persistent_load = persistent_load
+    return unpickler
+
+
+def _storage_facts(saved_id: Any) -> tuple[Any, str, str, int, tuple[Any, ...]]:
+    """The parts of a persistent id: dtype, key, location, number of elements, and what follows.
+
+    Raises:
+        RuntimeError: the id is not that of a storage. It comes from the file, so each part of it can be anything.
+    """
+    if type(saved_id) is tuple and len(saved_id) >= 5 and saved_id[0] == "storage":
+        _, storage_type, key, location, numel, *rest = saved_id
+        dtype = _C.uint8 if storage_type is UntypedStorage else getattr(storage_type, "dtype", None)
+        sound = type(key) is str and type(location) is str and type(numel) is int and numel >= 0
+        if sound and isinstance(dtype, _C.dtype):
+            return dtype, key, location, numel, tuple(rest)
+    raise RuntimeError(f"load: expected a persistent id (storage, class, key, location, numel), got {saved_id!r:.200}")
 
 
 def _restore_location(map_location: Any) -> Callable[[UntypedStorage, str], UntypedStorage]:
@@ -400,9 +425,8 @@ def _load_zip(file: Any, unpicklers: _Unpicklers, restore: Callable[..., Untyped
             return storage
 
         def persistent_load(saved_id: Any) -> TypedStorage:
-            _, storage_type, key, location, numel = saved_id
+            dtype, key, location, numel, _ = _storage_facts(saved_id)
             if key not in loaded:
-                dtype = _dtype_of(storage_type)
                 storage = restore(read(key, numel * dtype.itemsize), location)
                 loaded[key] = TypedStorage(wrap_storage=storage, dtype=dtype, _internal=True)
             return loaded[key]
@@ -420,9 +444,8 @@ def _load_legacy(file: Any, unpicklers: _Unpicklers, restore: Callable[..., Unty
     storages: dict[str, TypedStorage] = {}
 
     def persistent_load(saved_id: Any) -> Any:
-        _, storage_type, key, location, numel, *view = saved_id
+        dtype, key, location, numel, view = _storage_facts(saved_id)
         if key not in storages:
-            dtype = _dtype_of(storage_type)
             untyped = restore(UntypedStorage(numel * dtype.itemsize), location)
             storages[key] = TypedStorage(wrap_storage=untyped, dtype=dtype, _internal=True)
         if view and view[0] is not None:

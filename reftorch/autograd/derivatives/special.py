@@ -70,14 +70,21 @@ derivative("i0", self=lambda grad, self: grad * _fn.special_i1(self))
 derivative("special_i0e", self=lambda grad, self, result: grad * (_fn.special_i1e(self) - self.sgn() * result))
 
 
+# The formulas divide by x. Near 0, where 1 / x could overflow, both slopes are 1 / 2 to the last digit.
+def _near_zero(self: Any) -> Any:
+    return self.abs() <= (2.0**-52 if self.dtype == _C.float64 else 2.0**-23)
+
+
 def _i1(grad: Any, self: Any, result: Any) -> Any:
-    x = _fn.where(self == 0, 1.0, self)
-    return grad * _fn.where(self == 0, 0.5, _fn.i0(x) - result / x)
+    near = _near_zero(self)
+    x = _fn.where(near, 1.0, self)
+    return grad * _fn.where(near, 0.5, _fn.i0(x) - result / x)
 
 
 def _i1e(grad: Any, self: Any, result: Any) -> Any:
-    x = _fn.where(self == 0, 1.0, self)
-    return grad * _fn.where(self == 0, 0.5, _fn.special_i0e(x) - result * (x.sgn() + 1 / x))
+    near = _near_zero(self)
+    x = _fn.where(near, 1.0, self)
+    return grad * _fn.where(near, 0.5, _fn.special_i0e(x) - result * (x.sgn() + 1 / x))
 
 
 derivative("special_i1", self=_i1)
@@ -135,7 +142,7 @@ derivative("special_xlog1py.other_scalar", self=_xlog1py_self)
 # --- others ----------------------------------------------------------------------------------------------------------
 
 
-# d/dx log(x / (1 - x)) = 1 / (x (1 - x)); outside of its domain there is no slope, past a bound none.
+# d/dx log(x / (1 - x)) = 1 / (x (1 - x)). Outside the domain the slope is nan, past a bound given by eps it is 0.
 def _logit(grad: Any, self: Any, eps: float | None) -> Any:
     low = 0.0 if eps is None else eps
     outside = (self < low).logical_or(self > 1 - low)
@@ -145,11 +152,13 @@ def _logit(grad: Any, self: Any, eps: float | None) -> Any:
 derivative("logit", self=_logit)
 
 
-# d/dx sin(y) / y = pi (y cos(y) - sin(y)) / y^2 with y = pi x
+# d/dx sin(y) / y = pi (y cos(y) - sin(y)) / y^2 with y = pi x. The slope is 0 where x y is 0, not only where x is: the
+# square of a small number is 0, and so is the numerator.
 def _sinc(grad: Any, self: Any) -> Any:
     y = self * math.pi
-    slope = (y * y.cos() - y.sin()) / (self * y)
-    return _fn.where(self == 0, 0.0, grad * slope)
+    square = self * self * math.pi
+    slope = (y * y.cos() - y.sin()) / square
+    return _fn.where(square == 0, 0.0, grad * slope)
 
 
 derivative("sinc", self=_sinc)
