@@ -23,6 +23,7 @@ from reftorch import _C
 from reftorch._C import (
     Generator,
     Size,
+    Tag,
     bfloat16,
     bool,
     can_cast,

@@ -101,6 +101,21 @@ class OpOverload:
         """``aten::add.Tensor``"""
         return self._name
 
+    @property
+    def tags(self) -> list[_C.Tag]:
+        """Facts about the op that its schema does not say, as members of ``torch.Tag``.
+
+        Example:
+            >>> import reftorch as torch
+            >>> torch.ops.aten.nonzero.default.tags
+            [<Tag.dynamic_output_shape: 1>]
+            >>> torch.Tag.inplace_view in torch.ops.aten.t_.default.tags
+            True
+
+        Mirrors torch/_ops.py, ``OpOverload.tags``.
+        """
+        return _C._dispatch_tags(self._name)
+
     def __str__(self) -> str:
         return f"aten.{self.__name__}"
 

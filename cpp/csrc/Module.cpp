@@ -53,6 +53,8 @@ static py::list all_op_schemas() {
     op["method"] = (entry->variants & at::variants::METHOD) != 0;
     op["nn"] = (entry->variants & at::variants::NN) != 0;
     op["composite"] = entry->is_composite;
+    op["alias_of"] =
+        entry->alias_of != nullptr ? py::object(py::str(entry->alias_of->schema.operator_name())) : py::none();
     op["functional"] =
         entry->functional != nullptr ? py::object(py::str(entry->functional->schema.operator_name())) : py::none();
     py::list arguments;

@@ -1,5 +1,8 @@
 // Mirrors: tools/autograd/templates/python_variable_methods.cpp, python_torch_functions.cpp (which PyTorch generates
-// per op) Left out: generated code. Here one object type serves every op and reads the schema at run time.
+// per op)
+//
+// Binds every op to Python. One object type serves all ops and reads the op's schema at run time. Left out: generated
+// code.
 //
 // Note [Op call]
 // `x.add(y)` is one vectorcall: the packet tries its signatures in order, the first that fits fills a stack of IValues,

@@ -1,78 +1,76 @@
-"""What stands behind an op in the C++ sources: its definitions, their functions, the kernels that those call.
+"""What stands behind an op in the C++ sources: where it is registered, its functions, the kernels that those call.
 
 Mirrors: nothing in PyTorch: there the way goes through generated code, which is in no repository.
-Left out: ops that somebody registered outside the checkout.
+Left out: what a function calls beside its stubs.
 
-Read as text, by ``where_op`` and, inside gdb, by ``rt-op``: gdb's Python is another one and has no reftorch, so nothing
-of the package is imported here.
+The Dispatcher says it: each registration notes its file and line, and the address of its function, whose own file and
+line are in the debug information. ``where_op`` asks the process that it runs in. gdb's Python is another one and has no
+reftorch, so inside gdb, for ``rt-op``, a Python with reftorch is asked; nothing of the package is imported here. The
+answer is kept beside the library until that is rebuilt.
 """
 
 from __future__ import annotations
 
+import importlib.util
+import json
+import os
 import re
-from collections.abc import Iterator
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 NATIVE = ROOT / "cpp" / "ATen" / "native"
-FOLDERS = (NATIVE, ROOT / "cpp" / "csrc" / "autograd")  # where ops are defined
 
-DEFINITION = r'm\.def\w*\(\s*"{}(?:\.\w+)?[("]'
-# A few ops are defined in a loop over names, or by a function that is given the name.
-NAME = r'"{}[."(]'
-DEFINES = re.compile(r"\bm\.def|\(m, ")
-LITERAL = re.compile(r'm\.def\w*\(\s*"(\w+?)(?:\.\w+)?[("]')
-ALIAS = re.compile(r'def_alias\("\w+", "(\w+)"')
-FUNCTION = re.compile(r"TORCH_FN\(((?:[^()]|\([^()]*\))*)\)")
-CALLED = re.compile(r"\b(\w+?)\s*(?:<[\w:&<>, ]*>)?\(")
-WORD = re.compile(r"\w+")
 PREFIX = re.compile(r"^(reftorch|torch|Tensor|F|nn\.functional|aten)(\.|::)")
 PACKAGE = re.compile(r"^(linalg|special)\.")
-REGISTERED = re.compile(r"^REGISTER_\w+_DISPATCH\((\w+), (.+)\)$", re.MULTILINE)
 # What nearly every op may call beside its own work: of it only who has nothing else is the user.
 HELPERS = ("copy_stub", "fill_stub")
 
-
-class Definition(NamedTuple):
-    """An m.def of an op."""
-
-    path: Path
-    line: int
-    text: str  # the whole statement
-
-    @property
-    def is_composite(self) -> bool:
-        """Whether it is made of other ops."""
-        return "def_composite" in self.text
-
-    @property
-    def alias_of(self) -> str:
-        """The op that it is another name of; empty for none."""
-        found = ALIAS.search(self.text)
-        return found[1] if found else ""
-
-    @property
-    def functions(self) -> list[str]:
-        """What it names as TORCH_FN, with the template's arguments."""
-        return FUNCTION.findall(self.text)
+# Run by a Python that has reftorch: every op, with what was registered for it.
+QUESTION = """
+import json, reftorch
+C = reftorch._C
+ops = {op["name"]: {k: op[k] for k in ("file", "line", "alias_of", "composite")} for op in C._get_all_op_schemas()}
+for name, op in ops.items():
+    op["kernels"] = C._dispatch_registrations(name)
+print(json.dumps({"library": C.__file__, "ops": ops}))
+"""
 
 
 class Function(NamedTuple):
-    """A function where it is defined."""
+    """A function where it is defined, or where it is registered in a build without debug information."""
 
     name: str
     path: Path
     line: int
-    text: str  # its first line
+
+    @property
+    def text(self) -> str:
+        """The line that is there."""
+        return line_of(self.path, self.line)
+
+
+class Definition(NamedTuple):
+    """Where an op is registered: an m.def, or the function that makes several of them."""
+
+    path: Path
+    line: int
+
+    @property
+    def text(self) -> str:
+        """The line that is there."""
+        return line_of(self.path, self.line)
 
 
 class Behind(NamedTuple):
     """What stands behind an op."""
 
-    functions: list[Function]  # those that its definitions name, then those of the same file that they call
-    stubs: list[str]  # the kernels' seams that they mention
+    functions: list[Function]  # those that its registrations name
+    stubs: list[str]  # the seams through which it reaches its kernels
 
 
 def base_of(asked: str) -> str:
@@ -100,114 +98,145 @@ def lines_of(path: Path) -> str:
     return path.read_text(errors="replace")
 
 
+def line_of(path: Path, line: int) -> str:
+    text = lines_of(path).split("\n") if path.is_file() else []
+    return text[line - 1].strip() if 0 < line <= len(text) else ""
+
+
 @cache
 def sources(folder: Path, *suffixes: str) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix in suffixes)
 
 
-def defining() -> list[Path]:
-    """The files that define ops."""
-    files = [path for folder in FOLDERS for path in sources(folder, ".cpp")]
-    return [path for path in files if "TORCH_LIBRARY_FRAGMENT(aten" in lines_of(path)]
+def module(name: str) -> ModuleType:
+    """A module that stands beside this one, by its path."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+        assert spec is not None and spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
 
 
-def definitions(op: str) -> list[Definition]:
-    """Each m.def of an op, by its name without overload."""
-    names = [(DEFINITION, op), (NAME, op), (NAME, op.removeprefix("special_"))]
-    for pattern, name in names:
-        found = []
-        for path in defining():
-            text = lines_of(path)
-            for match in re.finditer(pattern.format(name), text):
-                begin, end = text.rfind("\n", 0, match.start()) + 1, text.find(";\n", match.start())
-                statement = text[begin:end].strip()
-                if DEFINES.search(statement):
-                    found.append(Definition(path, text.count("\n", 0, match.start()) + 1, statement))
-        if found:
-            return found
-    return []
+def ask(python: str) -> dict[str, Any]:
+    """What another Python answers."""
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [python, "-c", QUESTION],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def interpreter() -> str:
+    """The Python of the checkout, or of the program that gdb holds."""
+    own = ROOT / ".venv" / "bin" / "python"
+    return str(own) if own.exists() else sys.modules["gdb"].current_progspace().filename  # type: ignore[attr-defined]
 
 
 @cache
-def registered() -> dict[str, list[tuple[Path, str]]]:
-    """The kernels of each stub, as (file, function), of all devices."""
-    found: dict[str, list[tuple[Path, str]]] = {}
-    for folder in ("cpu", "cuda"):
-        for path in sources(NATIVE / folder, ".cpp", ".cu"):
-            for stub, kernel in REGISTERED.findall(lines_of(path)):
-                found.setdefault(stub, []).append((path, kernel.lstrip("&").split("<")[0]))
-    return found
+def registry() -> dict[str, Any]:
+    """Every op by its full name, with its registrations; ``library`` is the file that was asked."""
+    reftorch = sys.modules.get("reftorch")
+    if reftorch is None:
+        return ask(interpreter())
+    C = reftorch._C
+    ops = {op["name"]: dict(op) for op in C._get_all_op_schemas()}
+    for name, op in ops.items():
+        op["kernels"] = C._dispatch_registrations(name)
+    return {"library": C.__file__, "ops": ops}
 
 
-def stubs_in(text: str) -> list[str]:
-    return [word for word in WORD.findall(text) if word in registered()]
+def registrations(op: str) -> dict[str, dict[str, Any]]:
+    """The overloads of an op and of its in-place form, by its name without overload."""
+    wanted = {f"aten::{op}", f"aten::{op}_"}
+    return {name: each for name, each in registry()["ops"].items() if name.split(".")[0] in wanted}
 
 
-def defined(name: str, path: Path) -> Function | None:
-    """Where a function begins: in `path`, or in its header."""
-    begins = re.compile(rf"^(?:[\w:<>&*,\[\] ]+[ &*>])?{re.escape(name)}\([^;]*?\) *(?:const )?\{{", re.MULTILINE)
-    for file in (path, path.with_suffix(".h")):
-        found = begins.search(lines_of(file)) if file.exists() else None
-        if found:
-            line = lines_of(file).count("\n", 0, found.start()) + 1
-            return Function(name, file, line, found[0].split("\n")[0].strip())
-    return None
+def definitions(op: str) -> list[Definition]:
+    """Where the overloads of an op are registered, by its name without overload."""
+    places = [(Path(each["file"]), each["line"]) for each in registrations(op).values()]
+    return [Definition(*place) for place in dict.fromkeys(places)]
+
+
+def alias_of(op: str) -> str:
+    """The op that it is another name of; empty for none."""
+    found = [each["alias_of"] for each in registrations(op).values() if each["alias_of"]]
+    return base_of(found[0]) if found else ""
+
+
+@cache
+def located(offset: int, function: str, file: str, line: int) -> Function:
+    """The function at an offset in the library: where its debug information has it, or else where it is registered."""
+    symbols = module("_symbols").SymbolTable(registry()["library"])
+    all_offsets = {
+        place["offset"]
+        for op in registry()["ops"].values()
+        for kernel in op["kernels"]
+        for place in (kernel, *(p for _, devices in kernel["stubs"] for p in devices.values()))
+        if "offset" in place and place["library"] == kernel.get("library")
+    }
+    try:
+        found = symbols.look_up(all_offsets | {offset})[offset]
+    except RuntimeError:  # no addr2line
+        return Function(plain(function), Path(file), line)
+    if not found.file:
+        return Function(plain(function), Path(file), line)
+    return Function(found.name.split("::")[-1], Path(found.file), found.line)
+
+
+def place_of(registered: dict[str, Any]) -> Function:
+    """Where the function of a registration is defined."""
+    file, line = registered["file"], registered["line"]
+    if "offset" not in registered:
+        return Function(plain(registered["function"]), Path(file), line)
+    return located(registered["offset"], registered["function"], file, line)
 
 
 def plain(function: str) -> str:
     """A function's name without namespaces and the template's arguments."""
-    return function.split("<")[0].split("::")[-1].strip()
+    return function.lstrip("&(").split("<")[0].split("::")[-1].strip()
 
 
-def follow(function: str, path: Path, stubs: list[str], depth: int = 2) -> Iterator[Function]:
-    """The function and those of its file that it calls; the stubs that they mention are added."""
-    stubs += stubs_in(function)
-    name = plain(function)
-    place = defined(name, path)
-    if place is None:
-        return
-    yield place
-    body = re.split(r"\n}\n", "\n".join(lines_of(place.path).split("\n")[place.line - 1 :]), maxsplit=1)[0]
-    stubs += stubs_in(body)
-    if depth > 1:
-        for called in dict.fromkeys(CALLED.findall(body)):
-            if called != name and defined(called, path) is not None and "check" not in called:
-                yield from follow(called, path, stubs, depth - 1)
-
-
-def behind(found: list[Definition]) -> Behind:
-    """What stands behind these definitions of an op."""
+def behind(op: str) -> Behind:
+    """What stands behind an op, by its name without overload."""
     functions: list[Function] = []
     stubs: list[str] = []
-    for definition in found:
-        stubs += stubs_in(definition.text)
-        for function in definition.functions:
-            functions += follow(function, definition.path, stubs)
+    for each in registrations(op).values():
+        for kernel in each["kernels"]:
+            if kernel["function"] != "fallback":  # which serves every op, and was put on this row to stop it there
+                functions.append(place_of(kernel))
+            stubs += [stub for stub, _ in kernel["stubs"]]
     return Behind(list(dict.fromkeys(functions)), list(dict.fromkeys(stubs)))
 
 
-def kernels(stubs: list[str], device: str = "cpu") -> list[Function]:
+@cache
+def registered() -> dict[str, dict[str, dict[str, Any]]]:
+    """The kernels of each stub that some op names, by the dispatch key of their device."""
+    kernels = (kernel for op in registry()["ops"].values() for kernel in op["kernels"])
+    return {stub: devices for kernel in kernels for stub, devices in kernel["stubs"]}
+
+
+def kernels(stubs: list[str], device: str = "CPU") -> list[Function]:
     """The functions that are registered for these stubs on a device, where they begin."""
-    found = [(path, name) for stub in stubs for path, name in registered()[stub] if path.parent.name == device]
-    return [function for path, name in dict.fromkeys(found) if (function := defined(name, path)) is not None]
+    found = [registered()[stub].get(device) for stub in stubs]
+    return list(dict.fromkeys(place_of(kernel) for kernel in found if kernel is not None))
 
 
 def starts(op: str) -> list[Function]:
     """Where to stop for an op, by its name without overload: at its kernels, or at what it has in their place.
 
     An op that is made of other ops stops where its own function starts, and so does one that only views."""
-    found = definitions(op)
-    alias = next((definition.alias_of for definition in found if definition.alias_of), "")
-    if alias:
-        return starts(alias)
-    functions, stubs = behind(found)
+    if alias_of(op):
+        return starts(alias_of(op))
+    functions, stubs = behind(op)
     own = [stub for stub in stubs if stub not in HELPERS] or stubs
-    if own and not all(definition.is_composite for definition in found):
-        return kernels(own)
-    named = {plain(function) for definition in found for function in definition.functions}
-    return [function for function in functions if function.name in named]
+    return kernels(own) or functions
 
 
 def all_names() -> set[str]:
-    """The names of the ops that are defined by a literal: nearly all."""
-    return {name for path in defining() for name in LITERAL.findall(lines_of(path))}
+    """The names of all ops, without overloads."""
+    return {name.removeprefix("aten::").split(".")[0] for name in registry()["ops"]}

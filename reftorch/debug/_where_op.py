@@ -89,14 +89,10 @@ def where_op(name: str) -> Places:
     if not _op_sources.there():
         raise ValueError(f"where_op shows sources, and {root()} has none. Mend: use it in a checkout of reftorch.")
     base = op_called(name)
-    definitions = _op_sources.definitions(base)
-    alias = next((definition.alias_of for definition in definitions if definition.alias_of), "")
-    if alias:
-        return where_op(alias)
-    found = [Place("schema", str(path), line, text.split("\n")[0]) for path, line, text in definitions]
-    if not found:  # no literal says its name: where its library begins is known all the same
-        found += [Place("schema", s["file"], s["line"], s["schema"]) for s in all_schemas() if is_of(s["name"], base)]
-    functions, stubs = _op_sources.behind(definitions)
+    if _op_sources.alias_of(base):
+        return where_op(_op_sources.alias_of(base))
+    found = [Place("schema", str(each.path), each.line, each.text) for each in _op_sources.definitions(base)]
+    functions, stubs = _op_sources.behind(base)
     found += [Place("function", str(function.path), function.line, function.text) for function in functions]
     found += kernels(stubs)
     found += formulas(base)
@@ -132,7 +128,7 @@ def op_called(name: str) -> str:
 
 
 def kernels(stubs: list[str]) -> Iterator[Place]:
-    for device, part in (("cpu", "kernel"), ("cuda", "twin")):
+    for device, part in (("CPU", "kernel"), ("CUDA", "twin")):
         for kernel in _op_sources.kernels(stubs, device):
             yield Place(part, str(kernel.path), kernel.line, kernel.text)
     if not stubs:

@@ -4,34 +4,75 @@
 #include <ATen/Functions.h>
 #include <ATen/Resize.h>
 
+#include <algorithm>
+
 namespace reftorch::at {
 
-// For "foo.out", or "foo.bar_out", the entry of foo, or foo.bar, if that takes the same arguments.
-static OperatorEntry* functional_of(const FunctionSchema& schema) {
-  std::string overload = schema.overload_name;
-  if (!schema.is_out() || overload.size() < 3 || overload.compare(overload.size() - 3, 3, "out") != 0) {
-    return nullptr;
+// The name of the op that an in-place or out form belongs to: "add.Tensor" for "add_.Tensor" and "add.Tensor_out".
+// Empty for an op that is no form of another.
+static std::string functional_name(const FunctionSchema& schema) {
+  std::string name = schema.name, overload = schema.overload_name;
+  if (schema.is_inplace()) {
+    name.pop_back();
+  } else if (schema.is_out()) { // "out", or "<overload>_out"
+    overload.resize(overload.size() - std::min<size_t>(overload.size(), overload == "out" ? 3 : 4));
+  } else {
+    return "";
   }
-  overload.resize(overload == "out" ? 0 : overload.size() - 4);
-  OperatorEntry* entry =
-      Dispatcher::singleton().findSchema(overload.empty() ? schema.name : schema.name + "." + overload);
-  if (entry == nullptr || entry->schema.arguments.size() + schema.returns.size() != schema.arguments.size()) {
-    return nullptr;
-  }
-  for (size_t i = 0; i < entry->schema.arguments.size(); i++) {
-    if (entry->schema.arguments[i].name != schema.arguments[i].name) {
-      return nullptr;
-    }
-  }
-  return entry;
+  return overload.empty() ? name : name + "." + overload;
 }
 
-AnnotatedKernel Library::annotate(const LocatedText& where, const char* function, KernelFunction kernel) {
+// Whether Python can have one function for both, with out=None: the out form adds its outputs to the same arguments.
+static bool takes_the_same(const FunctionSchema& functional, const FunctionSchema& out) {
+  if (functional.arguments.size() + out.returns.size() != out.arguments.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < functional.arguments.size(); i++) {
+    if (functional.arguments[i].name != out.arguments[i].name) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void link(OperatorEntry* form, OperatorEntry* functional) {
+  form->functional = functional;
+  if (form->schema.is_inplace()) {
+    functional->inplace = form;
+  } else if (functional->out == nullptr && takes_the_same(functional->schema, form->schema)) {
+    functional->out = form;
+  }
+}
+
+// The forms of an op may be defined in several files, which are initialized in any order: whichever op comes last finds
+// the others.
+static void link_forms(OperatorEntry* entry) {
+  Dispatcher& dispatcher = Dispatcher::singleton();
+  const FunctionSchema& schema = entry->schema;
+  const std::string functional = functional_name(schema);
+  if (!functional.empty()) {
+    if (OperatorEntry* found = dispatcher.findSchema(functional)) {
+      link(entry, found);
+    }
+    return;
+  }
+  const std::string suffix = schema.overload_name.empty() ? "" : "." + schema.overload_name;
+  for (const std::string& form :
+       {schema.name + "_" + suffix, schema.name + (suffix.empty() ? ".out" : suffix + "_out")}) {
+    OperatorEntry* found = dispatcher.findSchema(form);
+    if (found != nullptr && functional_name(found->schema) == schema.name + suffix) {
+      link(found, entry);
+    }
+  }
+}
+
+AnnotatedKernel Library::annotate(const LocatedText& where, const char* function, const void* address,
+                                  KernelFunction kernel) {
   std::string name = function;
   if (name.size() > 2 && name.front() == '(') { // TORCH_FN((f<a, b>)): the parentheses hide the comma from the macro
     name = name.substr(1, name.size() - 2);
   }
-  return {kernel, std::move(name), where.file, where.line, {}};
+  return {kernel, std::move(name), where.file, where.line, {}, address};
 }
 
 OperatorEntry* Library::functional_of_schema(const LocatedText& schema) {
@@ -43,12 +84,8 @@ OperatorEntry* Library::define(const LocatedText& schema, const OperatorFacts& f
 }
 
 OperatorEntry* Library::define(FunctionSchema schema, int variants, TagSet tags, const LocatedText& where) {
-  OperatorEntry* functional = functional_of(schema);
   OperatorEntry* entry = Dispatcher::singleton().registerDef(std::move(schema), variants, tags, where.file, where.line);
-  if (functional != nullptr && functional->out == nullptr) { // so that Python has one function with out=None
-    entry->functional = functional;
-    functional->out = entry;
-  }
+  link_forms(entry);
   return entry;
 }
 
@@ -69,7 +106,8 @@ void Library::implement(OperatorEntry* entry, c10::DispatchKey key, AnnotatedKer
 }
 
 void Library::fallback(c10::DispatchKey key, BoxedKernel fn, const char* file, int line) {
-  Dispatcher::singleton().registerFallback(key, {KernelFunction::makeFromBoxed(fn), "fallback", file, line, {}});
+  Dispatcher::singleton().registerFallback(
+      key, {KernelFunction::makeFromBoxed(fn), "fallback", file, line, {}, reinterpret_cast<const void*>(fn)});
 }
 
 // add.Tensor(Tensor self, ...) -> Tensor    becomes    add_.Tensor(Tensor(a!) self, ...) -> Tensor(a!)
@@ -77,10 +115,7 @@ OperatorEntry* Library::define_inplace(const LocatedText& where, OperatorEntry* 
   FunctionSchema schema = functional->schema;
   schema.name += "_";
   schema.arguments[0].alias = schema.returns[0].alias = {'a', true};
-  OperatorEntry* entry = define(std::move(schema), functional->variants & ~variants::LINALG, functional->tags, where);
-  entry->functional = functional;
-  functional->inplace = entry;
-  return entry;
+  return define(std::move(schema), functional->variants & ~variants::LINALG, functional->tags, where);
 }
 
 // max.dim(...) -> (Tensor values, Tensor indices)    becomes    max.dim_out(..., *, Tensor(a!) values, Tensor(b!)
@@ -117,7 +152,8 @@ void Library::def_alias(const LocatedText& name, const std::string& of) {
     OperatorEntry* entry = alias[original] = define(std::move(schema), original->variants, original->tags, name);
     entry->alias_of = original;
     implement(entry, c10::DispatchKey::CompositeImplicitAutograd,
-              annotate(name, "call_original", KernelFunction::makeFromBoxed(&call_original)));
+              annotate(name, "call_original", reinterpret_cast<const void*>(&call_original),
+                       KernelFunction::makeFromBoxed(&call_original)));
   }
   auto alias_or_null = [&](const OperatorEntry* entry) { return entry != nullptr ? alias.at(entry) : nullptr; };
   for (const OperatorEntry* original : originals) {

@@ -93,13 +93,13 @@ class TORCH_API Library final {
   template <auto fn, typename... Facts>
   void def(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
     const OperatorFacts f(facts...);
-    implement(define(schema, f), f, annotate(schema, pointer.name, KernelFunction::makeFromUnboxed<fn>()));
+    implement(define(schema, f), f, annotate(schema, pointer, KernelFunction::makeFromUnboxed<fn>()));
   }
   // An op made of other ops, which are recorded in its place: it needs no formula.
   template <auto fn, typename... Facts>
   void def_composite(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
     implement(define(schema, OperatorFacts(facts...)), c10::DispatchKey::CompositeImplicitAutograd,
-              annotate(schema, pointer.name, KernelFunction::makeFromUnboxed<fn>()));
+              annotate(schema, pointer, KernelFunction::makeFromUnboxed<fn>()));
   }
   // A composite together with `foo.out`, which computes the result and copies it.
   template <auto fn, impl::OutDtype dtype = impl::OutDtype::Same, typename... Facts>
@@ -119,7 +119,7 @@ class TORCH_API Library final {
   void def_out_by_copy(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
     using Out = impl::composite_out<fn, dtype, decltype(fn)>;
     implement(define_out(schema, functional_of_schema(schema)), OperatorFacts(facts...),
-              annotate(schema, pointer.name, KernelFunction::makeFromUnboxed<&Out::out>()));
+              annotate(schema, pointer, KernelFunction::makeFromUnboxed<&Out::out>()));
   }
   // An op written in its out form (ATen/core/boxing/structured.h): `schema` is the functional one; `foo_` and `foo.out`
   // are derived.
@@ -128,16 +128,15 @@ class TORCH_API Library final {
     using S = impl::structured<fn, decltype(fn)>;
     const OperatorFacts f(facts...);
     OperatorEntry* functional = define(schema, f);
-    implement(functional, f,
-              annotate(schema, pointer.name, KernelFunction::makeFromUnboxed<&S::kernels::functional>()));
+    implement(functional, f, annotate(schema, pointer, KernelFunction::makeFromUnboxed<&S::kernels::functional>()));
     if (f.derives(derive::OUT)) {
       implement(define_out(schema, functional), f,
-                annotate(schema, pointer.name, KernelFunction::makeFromUnboxed<&S::kernels::out>()));
+                annotate(schema, pointer, KernelFunction::makeFromUnboxed<&S::kernels::out>()));
     }
     if constexpr (S::has_inplace) {
       if (f.derives(derive::INPLACE)) {
         implement(define_inplace(schema, functional), f,
-                  annotate(schema, pointer.name, KernelFunction::makeFromUnboxed<&S::inplace_kernels::inplace>()));
+                  annotate(schema, pointer, KernelFunction::makeFromUnboxed<&S::inplace_kernels::inplace>()));
       }
     }
   }
@@ -145,7 +144,7 @@ class TORCH_API Library final {
   template <auto fn, typename... Facts>
   void def_out(const LocatedText& functional, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
     implement(define_out(functional, &Dispatcher::singleton().findSchemaOrThrow(functional.text).entry()),
-              OperatorFacts(facts...), annotate(functional, pointer.name, KernelFunction::makeFromUnboxed<fn>()));
+              OperatorFacts(facts...), annotate(functional, pointer, KernelFunction::makeFromUnboxed<fn>()));
   }
   // A second name for every overload of an op defined above, its in-place and out forms included. What is recorded is
   // the op itself.
@@ -154,7 +153,7 @@ class TORCH_API Library final {
   template <auto fn, typename... Facts>
   void impl(const LocatedText& operator_name, c10::DispatchKey key, CompileTimeFunctionPointer<fn> pointer,
             const Facts&... facts) {
-    AnnotatedKernel kernel = annotate(operator_name, pointer.name, KernelFunction::makeFromUnboxed<fn>());
+    AnnotatedKernel kernel = annotate(operator_name, pointer, KernelFunction::makeFromUnboxed<fn>());
     kernel.stubs = OperatorFacts(facts...).stubs;
     implement(&Dispatcher::singleton().findSchemaOrThrow(operator_name.text).entry(), key, std::move(kernel));
   }
@@ -162,7 +161,13 @@ class TORCH_API Library final {
   void fallback(c10::DispatchKey key, BoxedKernel fn, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
  private:
-  static AnnotatedKernel annotate(const LocatedText& where, const char* function, KernelFunction kernel);
+  template <auto fn>
+  static AnnotatedKernel annotate(const LocatedText& where, CompileTimeFunctionPointer<fn> pointer,
+                                  KernelFunction kernel) {
+    return annotate(where, pointer.name, reinterpret_cast<const void*>(fn), kernel);
+  }
+  static AnnotatedKernel annotate(const LocatedText& where, const char* function, const void* address,
+                                  KernelFunction kernel);
   static OperatorEntry* functional_of_schema(const LocatedText& schema);
   OperatorEntry* define(const LocatedText& schema, const OperatorFacts& facts);
   OperatorEntry* define(FunctionSchema schema, int variants, TagSet tags, const LocatedText& where);

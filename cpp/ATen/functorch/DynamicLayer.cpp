@@ -130,18 +130,10 @@ bool any_of(const IValue* values, size_t count, int64_t level) {
   return false;
 }
 
-bool is_random(const FunctionSchema& schema) {
-  for (const Argument& arg : schema.arguments) {
-    if (arg.type == TypeKind::Generator) {
-      return true;
-    }
-  }
-  return false;
-}
-
 void through_vmap(const OperatorHandle& op, const DynamicLayer& layer, Stack* stack) {
   const size_t count = op.schema().arguments.size();
-  const bool is_ours = any_of(last(*stack, count), count, layer.level) || is_random(op.schema());
+  const bool is_ours =
+      any_of(last(*stack, count), count, layer.level) || op.entry().hasTag(Tag::nondeterministic_seeded);
   const DynamicLayer copy = layer; // the layer leaves its place for as long
   const WithoutTop without_top;
   if (is_ours) {

@@ -314,11 +314,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor "
       "info)",
-      TORCH_FN(linalg_lu_factor_ex_out), kernels(fill_stub, lu_factor_stub), OUT, LINALG);
+      TORCH_FN(linalg_lu_factor_ex_out), kernels(lu_factor_stub, fill_stub), OUT, LINALG);
   m.def_composite_with_out("linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
                            TORCH_FN(linalg_lu_factor), LINALG);
   m.def_structured("linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)", TORCH_FN(linalg_lu_out),
-                   kernels(fill_stub, lu_factor_stub), OUT, LINALG);
+                   kernels(lu_factor_stub, fill_stub), OUT, LINALG);
   m.def_structured(
       "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, "
       "Tensor L, Tensor U)",
@@ -330,22 +330,22 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, "
       "Tensor pivots, Tensor info)",
-      TORCH_FN(_linalg_solve_ex_out), kernels(fill_stub, lu_factor_stub, lu_solve_stub), OUT, FUNCTION);
+      TORCH_FN(_linalg_solve_ex_out), kernels(lu_factor_stub, lu_solve_stub, fill_stub), OUT, FUNCTION);
   m.def_composite_with_out(
       "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)",
       TORCH_FN(linalg_solve_ex), LINALG);
   m.def_composite_with_out("linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor", TORCH_FN(linalg_solve),
                            LINALG);
   m.def_structured("linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
-                   TORCH_FN(linalg_inv_ex_out), kernels(fill_stub, lu_factor_stub, lu_solve_stub), OUT, LINALG);
+                   TORCH_FN(linalg_inv_ex_out), kernels(lu_factor_stub, lu_solve_stub, fill_stub), OUT, LINALG);
   m.def_composite_with_out("linalg_inv(Tensor A) -> Tensor", TORCH_FN(linalg_inv), LINALG);
   m.def_composite_with_out("inverse(Tensor self) -> Tensor", TORCH_FN(linalg_inv));
   m.def_structured("_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", TORCH_FN(_linalg_det_out),
-                   kernels(fill_stub, lu_factor_stub), OUT, FUNCTION);
+                   kernels(lu_factor_stub, fill_stub), OUT, FUNCTION);
   m.def_composite_with_out("linalg_det(Tensor A) -> Tensor", TORCH_FN(linalg_det), LINALG);
   m.def_composite("det(Tensor self) -> Tensor", TORCH_FN(linalg_det));
   m.def_structured("_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
-                   TORCH_FN(_linalg_slogdet_out), kernels(fill_stub, lu_factor_stub), OUT, FUNCTION);
+                   TORCH_FN(_linalg_slogdet_out), kernels(lu_factor_stub, fill_stub), OUT, FUNCTION);
   m.def_composite_with_out("linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)", TORCH_FN(linalg_slogdet),
                            LINALG);
   m.def_composite_with_out("slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", TORCH_FN(linalg_slogdet));

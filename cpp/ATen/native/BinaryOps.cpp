@@ -114,22 +114,26 @@ static void tanh_backward_out(const Tensor& grad_output, const Tensor& output, T
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(add_out),
-                   kernels(add_stub));
+                   kernels(add_stub), tags(Tag::numbers_as_tensors));
   m.def_structured("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(sub_out),
-                   kernels(add_stub));
+                   kernels(add_stub), tags(Tag::numbers_as_tensors));
   m.def("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(rsub), kernels(add_stub));
   m.def("rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", TORCH_FN(rsub_scalar), kernels(add_stub));
-  m.def_structured("mul.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(mul_out), kernels(mul_stub));
-  m.def_structured("div.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(div_out), kernels(div_true_stub));
+  m.def_structured("mul.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(mul_out), kernels(mul_stub),
+                   tags(Tag::numbers_as_tensors));
+  m.def_structured("div.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(div_out), kernels(div_true_stub),
+                   tags(Tag::numbers_as_tensors));
   m.def_structured("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
-                   TORCH_FN(div_mode_out), kernels(div_floor_stub, div_true_stub, div_trunc_stub));
-  m.def_composite("true_divide.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(true_divide));
+                   TORCH_FN(div_mode_out), kernels(div_true_stub, div_trunc_stub, div_floor_stub),
+                   tags(Tag::numbers_as_tensors));
+  m.def_composite("true_divide.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(true_divide),
+                  tags(Tag::numbers_as_tensors));
   m.def_composite("true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", TORCH_FN(true_divide_),
-                  variants::METHOD);
+                  tags(Tag::numbers_as_tensors), variants::METHOD);
   m.def_composite("true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-                  TORCH_FN(true_divide_out), variants::FUNCTION);
+                  TORCH_FN(true_divide_out), tags(Tag::numbers_as_tensors), variants::FUNCTION);
   m.def_structured("floor_divide(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<div_floor_stub>),
-                   kernels(div_floor_stub));
+                   kernels(div_floor_stub), tags(Tag::numbers_as_tensors));
   m.def_structured("remainder.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<remainder_stub>),
                    kernels(remainder_stub));
   m.def_structured("remainder.Scalar(Tensor self, Scalar other) -> Tensor",

@@ -96,8 +96,8 @@ static Tensor vdot(const Tensor& self, const Tensor& other) {
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-                   TORCH_FN(addmv_out), kernels(fill_stub, cpublas::gemm_stub));
-  m.def_structured("mv(Tensor self, Tensor vec) -> Tensor", TORCH_FN(mv_out), kernels(fill_stub, cpublas::gemm_stub),
+                   TORCH_FN(addmv_out), kernels(cpublas::gemm_stub, fill_stub));
+  m.def_structured("mv(Tensor self, Tensor vec) -> Tensor", TORCH_FN(mv_out), kernels(cpublas::gemm_stub, fill_stub),
                    derive::OUT);
   m.def("dot(Tensor self, Tensor tensor) -> Tensor", TORCH_FN(dot), kernels(cpublas::reduced_dot_stub));
   m.def("dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(dot_out<native::dot>),

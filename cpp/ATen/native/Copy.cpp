@@ -42,7 +42,7 @@ static Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", TORCH_FN(copy_),
-        kernels(copy_stub), variants::METHOD);
+        kernels(copy_stub), tags(Tag::numbers_as_tensors), variants::METHOD);
 }
 
 } // namespace reftorch::at::native

@@ -60,6 +60,7 @@ template <typename FnPtr>
 struct RegisterDispatch final {
   RegisterDispatch(DispatchStub<FnPtr>& stub, c10::DeviceType device, FnPtr fn, StubKernel kernel) {
     stub.fns[static_cast<int>(device)] = fn;
+    kernel.address = reinterpret_cast<const void*>(fn);
     stub.registerKernel(device, kernel);
   }
 };

@@ -239,36 +239,40 @@ static void normal_Tensor_Tensor_out(const Tensor& mean, const Tensor& std, cons
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int METHOD = variants::METHOD, FUNCTION = variants::FUNCTION;
   m.def("uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)",
-        TORCH_FN(uniform_), kernels(uniform_stub), METHOD);
+        TORCH_FN(uniform_), kernels(uniform_stub), tags(Tag::nondeterministic_seeded), METHOD);
   m.def("normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
-        TORCH_FN(normal_), kernels(normal_stub), METHOD);
+        TORCH_FN(normal_), kernels(normal_stub), tags(Tag::nondeterministic_seeded), METHOD);
   m.def("random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)", TORCH_FN(random_), kernels(random_stub),
-        METHOD);
+        tags(Tag::nondeterministic_seeded), METHOD);
   m.def("random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)", TORCH_FN(random_to_),
-        kernels(random_from_to_stub), METHOD);
+        kernels(random_from_to_stub), tags(Tag::nondeterministic_seeded), METHOD);
   m.def("random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
-        TORCH_FN(random_from_to_), kernels(random_from_to_stub), METHOD);
+        TORCH_FN(random_from_to_), kernels(random_from_to_stub), tags(Tag::nondeterministic_seeded), METHOD);
   m.def("bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
-        TORCH_FN(bernoulli_float_), kernels(bernoulli_scalar_stub), METHOD);
+        TORCH_FN(bernoulli_float_), kernels(bernoulli_scalar_stub), tags(Tag::nondeterministic_seeded), METHOD);
   m.def("bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
-        TORCH_FN(bernoulli_tensor_), kernels(bernoulli_tensor_stub), METHOD);
+        TORCH_FN(bernoulli_tensor_), kernels(bernoulli_tensor_stub), tags(Tag::nondeterministic_seeded), METHOD);
   m.def("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", TORCH_FN(bernoulli),
-        kernels(bernoulli_tensor_stub));
+        kernels(bernoulli_tensor_stub), tags(Tag::nondeterministic_seeded));
   m.def("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", TORCH_FN(bernoulli_p),
-        kernels(bernoulli_scalar_stub));
+        kernels(bernoulli_scalar_stub), tags(Tag::nondeterministic_seeded));
   m.def("bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)",
-        TORCH_FN(bernoulli_out), kernels(bernoulli_tensor_stub), FUNCTION);
+        TORCH_FN(bernoulli_out), kernels(bernoulli_tensor_stub), tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def(
       "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, "
       "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-      TORCH_FN(normal_float_float), kernels(normal_stub), FUNCTION);
-  m.def_out("normal.float_float", TORCH_FN(normal_float_float_out), kernels(normal_stub));
+      TORCH_FN(normal_float_float), kernels(normal_stub), tags(Tag::nondeterministic_seeded), FUNCTION);
+  m.def_out("normal.float_float", TORCH_FN(normal_float_float_out), kernels(normal_stub),
+            tags(Tag::nondeterministic_seeded));
   m.def_structured("normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
-                   TORCH_FN(normal_Tensor_float_out), kernels(normal_stub), derive::OUT, FUNCTION);
+                   TORCH_FN(normal_Tensor_float_out), kernels(normal_stub), tags(Tag::nondeterministic_seeded),
+                   derive::OUT, FUNCTION);
   m.def_structured("normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
-                   TORCH_FN(normal_float_Tensor_out), kernels(normal_stub), derive::OUT, FUNCTION);
+                   TORCH_FN(normal_float_Tensor_out), kernels(normal_stub), tags(Tag::nondeterministic_seeded),
+                   derive::OUT, FUNCTION);
   m.def_structured("normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-                   TORCH_FN(normal_Tensor_Tensor_out), kernels(normal_stub), derive::OUT, FUNCTION);
+                   TORCH_FN(normal_Tensor_Tensor_out), kernels(normal_stub), tags(Tag::nondeterministic_seeded),
+                   derive::OUT, FUNCTION);
 }
 
 } // namespace reftorch::at::native

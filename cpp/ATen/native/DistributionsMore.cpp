@@ -150,23 +150,25 @@ static Tensor& multinomial_out(const Tensor& self, int64_t num_samples, bool rep
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int METHOD = variants::METHOD, FUNCTION = variants::FUNCTION;
   m.def("exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)",
-        TORCH_FN(exponential_), kernels(exponential_stub), METHOD);
+        TORCH_FN(exponential_), kernels(exponential_stub), tags(Tag::nondeterministic_seeded), METHOD);
   m.def("geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)", TORCH_FN(geometric_),
-        kernels(geometric_stub), METHOD);
+        kernels(geometric_stub), tags(Tag::nondeterministic_seeded), METHOD);
   m.def("cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)",
-        TORCH_FN(cauchy_), kernels(cauchy_stub), METHOD);
+        TORCH_FN(cauchy_), kernels(cauchy_stub), tags(Tag::nondeterministic_seeded), METHOD);
   m.def("log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)",
-        TORCH_FN(log_normal_), kernels(log_normal_stub), METHOD);
+        TORCH_FN(log_normal_), kernels(log_normal_stub), tags(Tag::nondeterministic_seeded), METHOD);
   m.def("poisson(Tensor self, Generator? generator=None) -> Tensor", TORCH_FN(poisson), kernels(poisson_stub),
-        FUNCTION);
+        tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", TORCH_FN(binomial),
-        kernels(binomial_stub), FUNCTION);
+        kernels(binomial_stub), tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def("multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
-        TORCH_FN(multinomial), kernels(exponential_stub, multinomial_with_replacement_stub));
+        TORCH_FN(multinomial), kernels(exponential_stub, multinomial_with_replacement_stub),
+        tags(Tag::nondeterministic_seeded));
   m.def(
       "multinomial.out(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor(a!) "
       "out) -> Tensor(a!)",
-      TORCH_FN(multinomial_out), kernels(exponential_stub, multinomial_with_replacement_stub), FUNCTION);
+      TORCH_FN(multinomial_out), kernels(exponential_stub, multinomial_with_replacement_stub),
+      tags(Tag::nondeterministic_seeded), FUNCTION);
 }
 
 } // namespace reftorch::at::native

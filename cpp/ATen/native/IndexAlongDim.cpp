@@ -311,17 +311,17 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("index_select(Tensor self, int dim, Tensor index) -> Tensor", TORCH_FN(index_select_out),
                    kernels(index_rows_stub, index_stub), derive::OUT);
   m.def_structured("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-                   TORCH_FN(index_add_out), kernels(fill_stub, index_put_stub));
+                   TORCH_FN(index_add_out), kernels(index_put_stub, fill_stub));
   m.def_structured(
       "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> "
       "Tensor",
-      TORCH_FN(index_reduce_out), kernels(fill_stub, index_put_stub));
+      TORCH_FN(index_reduce_out), kernels(index_put_stub, fill_stub));
   m.def_structured("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", TORCH_FN(index_copy_out),
                    kernels(index_put_stub));
   m.def_structured("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-                   TORCH_FN(index_fill_out), kernels(fill_stub, index_put_stub), derive::INPLACE);
+                   TORCH_FN(index_fill_out), kernels(index_put_stub, fill_stub), derive::INPLACE);
   m.def_structured("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
-                   TORCH_FN(index_fill_tensor_out), kernels(fill_stub, index_put_stub), derive::INPLACE);
+                   TORCH_FN(index_fill_tensor_out), kernels(index_put_stub, fill_stub), derive::INPLACE);
   m.def_structured("take(Tensor self, Tensor index) -> Tensor", TORCH_FN(take_out), kernels(index_stub), derive::OUT);
   m.def_structured("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", TORCH_FN(put_out),
                    kernels(index_put_stub), derive::INPLACE);

@@ -105,7 +105,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor "
       "pivots, Tensor info)",
-      TORCH_FN(linalg_ldl_factor_ex_out), kernels(fill_stub, ldl_factor_stub), OUT, LINALG);
+      TORCH_FN(linalg_ldl_factor_ex_out), kernels(ldl_factor_stub, fill_stub), OUT, LINALG);
   m.def_composite_with_out("linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
                            TORCH_FN(linalg_ldl_factor), LINALG);
   m.def_structured("linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",

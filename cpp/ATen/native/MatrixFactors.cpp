@@ -359,12 +359,12 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "(Tensor solution, Tensor cloned_coefficient)",
       TORCH_FN(triangular_solve_out), kernels(triangular_solve_stub), OUT);
   m.def_structured("linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)", TORCH_FN(linalg_qr_out),
-                   kernels(fill_stub, geqrf_stub, orgqr_stub), OUT, LINALG);
+                   kernels(geqrf_stub, orgqr_stub, fill_stub), OUT, LINALG);
   m.def_composite_with_out("qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", TORCH_FN(qr));
   m.def_structured(
       "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor "
       "S, Tensor Vh)",
-      TORCH_FN(_linalg_svd_out), kernels(fill_stub, svd_stub), OUT, FUNCTION);
+      TORCH_FN(_linalg_svd_out), kernels(svd_stub, fill_stub), OUT, FUNCTION);
   m.def_composite_with_out(
       "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
       TORCH_FN(linalg_svd), LINALG);
@@ -382,7 +382,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor "
       "residuals, Tensor rank, Tensor singular_values)",
-      TORCH_FN(linalg_lstsq_out), kernels(fill_stub, lstsq_stub), OUT, LINALG);
+      TORCH_FN(linalg_lstsq_out), kernels(lstsq_stub, fill_stub), tags(Tag::dynamic_output_shape), OUT, LINALG);
 }
 
 } // namespace reftorch::at::native

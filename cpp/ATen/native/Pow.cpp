@@ -55,7 +55,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", TORCH_FN(pow_tensor_tensor_out),
                    kernels(pow_tensor_tensor_stub));
   m.def_structured("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", TORCH_FN(pow_tensor_scalar_out),
-                   kernels(copy_stub, pow_tensor_scalar_stub));
+                   kernels(pow_tensor_scalar_stub, copy_stub));
   m.def("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", TORCH_FN(pow_scalar), kernels(pow_tensor_tensor_stub),
         variants::FUNCTION);
   m.def_out("pow.Scalar", TORCH_FN(pow_scalar_out), kernels(pow_tensor_tensor_stub));

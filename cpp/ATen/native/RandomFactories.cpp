@@ -137,30 +137,32 @@ static Tensor randint_like(const Tensor& self, int64_t high, const OptionalGener
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
-  m.def("rand(int[] size, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(rand), FUNCTION);
-  m.def("randn(int[] size, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(randn), FUNCTION);
+  m.def("rand(int[] size, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(rand),
+        tags(Tag::nondeterministic_seeded), FUNCTION);
+  m.def("randn(int[] size, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(randn),
+        tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def("randint(SymInt high, int[] size, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(randint),
-        FUNCTION);
+        tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def("randint.low(SymInt low, SymInt high, int[] size, *, Generator? generator=None, " OPTIONS ") -> Tensor",
-        TORCH_FN(randint_low), FUNCTION);
+        TORCH_FN(randint_low), tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def("randperm(SymInt n, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(randperm),
-        kernels(fill_stub, randperm_stub), FUNCTION);
-  m.def_out("rand", TORCH_FN(rand_out));
-  m.def_out("randn", TORCH_FN(randn_out));
-  m.def_out("randint", TORCH_FN(randint_out));
-  m.def_out("randint.low", TORCH_FN(randint_low_out));
-  m.def_out("randperm", TORCH_FN(randperm_out), kernels(fill_stub, randperm_stub));
+        kernels(randperm_stub, fill_stub), tags(Tag::nondeterministic_seeded), FUNCTION);
+  m.def_out("rand", TORCH_FN(rand_out), tags(Tag::nondeterministic_seeded));
+  m.def_out("randn", TORCH_FN(randn_out), tags(Tag::nondeterministic_seeded));
+  m.def_out("randint", TORCH_FN(randint_out), tags(Tag::nondeterministic_seeded));
+  m.def_out("randint.low", TORCH_FN(randint_low_out), tags(Tag::nondeterministic_seeded));
+  m.def_out("randperm", TORCH_FN(randperm_out), kernels(randperm_stub, fill_stub), tags(Tag::nondeterministic_seeded));
   m.def("rand_like(Tensor self, *, Generator? generator=None, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
-        TORCH_FN(rand_like), FUNCTION);
+        TORCH_FN(rand_like), tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def("randn_like(Tensor self, *, Generator? generator=None, " OPTIONS
         ", MemoryFormat? memory_format=None) -> Tensor",
-        TORCH_FN(randn_like), FUNCTION);
+        TORCH_FN(randn_like), tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def("randint_like(Tensor self, SymInt high, *, Generator? generator=None, " OPTIONS
         ", MemoryFormat? memory_format=None) -> Tensor",
-        TORCH_FN(randint_like), FUNCTION);
+        TORCH_FN(randint_like), tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def("randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator=None, " OPTIONS
         ", MemoryFormat? memory_format=None) -> Tensor",
-        TORCH_FN(randint_like_low), FUNCTION);
+        TORCH_FN(randint_like_low), tags(Tag::nondeterministic_seeded), FUNCTION);
 }
 
 } // namespace reftorch::at::native

@@ -75,7 +75,7 @@ static Tensor repeat_interleave_int(const Tensor& self, int64_t repeats, std::op
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor", TORCH_FN(repeat_interleave),
-        variants::FUNCTION);
+        tags(Tag::dynamic_output_shape), variants::FUNCTION);
   m.def_composite(
       "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> "
       "Tensor",

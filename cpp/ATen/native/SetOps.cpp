@@ -98,7 +98,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "isin.Scalar_Tensor_out(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool "
       "invert=False, Tensor(a!) out) -> Tensor(a!)",
       TORCH_FN(isin_scalar_tensor_out), kernels(fill_stub), FUNCTION);
-  m.def_composite("one_hot(Tensor self, int num_classes=-1) -> Tensor", TORCH_FN(one_hot), variants::NN);
+  m.def_composite("one_hot(Tensor self, int num_classes=-1) -> Tensor", TORCH_FN(one_hot),
+                  tags(Tag::dynamic_output_shape), variants::NN);
 }
 
 } // namespace reftorch::at::native

@@ -174,16 +174,17 @@ static std::vector<Tensor> where_nonzero(const Tensor& condition) {
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", TORCH_FN(index),
-        kernels(index_rows_stub, index_stub, masked_select_stub), FUNCTION);
+        kernels(index_rows_stub, index_stub, masked_select_stub), tags(Tag::dynamic_output_shape), FUNCTION);
   m.def_structured("index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
                    TORCH_FN(index_put_out), kernels(index_put_stub, masked_fill_stub), derive::INPLACE);
-  m.def_structured("nonzero(Tensor self) -> Tensor", TORCH_FN(nonzero_out), kernels(nonzero_stub), derive::OUT);
+  m.def_structured("nonzero(Tensor self) -> Tensor", TORCH_FN(nonzero_out), kernels(nonzero_stub),
+                   tags(Tag::dynamic_output_shape), derive::OUT);
   m.def("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", TORCH_FN(nonzero_static),
         kernels(fill_stub));
   m.def("nonzero_static.out(Tensor self, *, int size, int fill_value=-1, Tensor(a!) out) -> Tensor(a!)",
         TORCH_FN(nonzero_static_out), kernels(fill_stub), FUNCTION);
   m.def_composite("nonzero_numpy(Tensor self) -> Tensor[]", TORCH_FN(nonzero_numpy));
-  m.def_composite("argwhere(Tensor self) -> Tensor", TORCH_FN(argwhere));
+  m.def_composite("argwhere(Tensor self) -> Tensor", TORCH_FN(argwhere), tags(Tag::dynamic_output_shape));
   m.def_composite("where(Tensor condition) -> Tensor[]", TORCH_FN(where_nonzero), FUNCTION);
 }
 

@@ -107,7 +107,7 @@ static void clamp_max_tensor_out(const Tensor& self, const Tensor& max, Tensor& 
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", TORCH_FN(where_out),
-                   kernels(where_kernel), derive::OUT, variants::FUNCTION);
+                   kernels(where_kernel), tags(Tag::numbers_as_operands), derive::OUT, variants::FUNCTION);
   m.def_structured("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", TORCH_FN(clamp_out),
                    kernels(clamp_scalar_stub));
   m.def_structured("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",

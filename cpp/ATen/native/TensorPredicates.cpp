@@ -125,8 +125,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       TORCH_FN(isclose));
   m.def_composite(
       "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
-      TORCH_FN(allclose));
-  m.def_composite("equal(Tensor self, Tensor other) -> bool", TORCH_FN(equal));
+      TORCH_FN(allclose), tags(Tag::data_dependent_output));
+  m.def_composite("equal(Tensor self, Tensor other) -> bool", TORCH_FN(equal), tags(Tag::data_dependent_output));
   m.def_composite("is_nonzero(Tensor self) -> bool", TORCH_FN(is_nonzero));
 }
 

@@ -290,23 +290,30 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("squeeze(Tensor(a) self) -> Tensor(a)", TORCH_FN(squeeze));
   m.def("squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", TORCH_FN(squeeze_dim));
   m.def("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", TORCH_FN(squeeze_dims));
-  m.def("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", TORCH_FN(transpose_), METHOD);
-  m.def("t_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(t_), METHOD);
-  m.def("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", TORCH_FN(unsqueeze_), METHOD);
-  m.def("squeeze_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(squeeze_), METHOD);
-  m.def("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", TORCH_FN(squeeze_dim_), METHOD);
-  m.def("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", TORCH_FN(squeeze_dims_), METHOD);
+  m.def("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", TORCH_FN(transpose_), tags(Tag::inplace_view),
+        METHOD);
+  m.def("t_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(t_), tags(Tag::inplace_view), METHOD);
+  m.def("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", TORCH_FN(unsqueeze_), tags(Tag::inplace_view), METHOD);
+  m.def("squeeze_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(squeeze_), tags(Tag::inplace_view), METHOD);
+  m.def("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", TORCH_FN(squeeze_dim_), tags(Tag::inplace_view),
+        METHOD);
+  m.def("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", TORCH_FN(squeeze_dims_), tags(Tag::inplace_view),
+        METHOD);
   m.def("as_strided_(Tensor(a!) self, int[] size, int[] stride, SymInt? storage_offset=None) -> Tensor(a!)",
-        TORCH_FN(as_strided_));
-  m.def("set_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(set_nothing), METHOD);
-  m.def("set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)", TORCH_FN(set_tensor), METHOD);
+        TORCH_FN(as_strided_), tags(Tag::inplace_view));
+  m.def("set_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(set_nothing), tags(Tag::inplace_view, Tag::new_storage),
+        METHOD);
+  m.def("set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)", TORCH_FN(set_tensor),
+        tags(Tag::inplace_view, Tag::new_storage), METHOD);
   m.def(
       "set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, SymInt storage_offset, int[] size, int[] "
       "stride=[]) -> Tensor(a!)",
-      TORCH_FN(set_source_tensor), METHOD);
+      TORCH_FN(set_source_tensor), tags(Tag::inplace_view, Tag::new_storage), METHOD);
   m.def("is_set_to(Tensor self, Tensor tensor) -> bool", TORCH_FN(is_set_to), METHOD);
-  m.def("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", TORCH_FN(transpose_), METHOD);
-  m.def("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", TORCH_FN(transpose_), METHOD);
+  m.def("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", TORCH_FN(transpose_), tags(Tag::inplace_view),
+        METHOD);
+  m.def("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", TORCH_FN(transpose_), tags(Tag::inplace_view),
+        METHOD);
 }
 
 } // namespace reftorch::at::native

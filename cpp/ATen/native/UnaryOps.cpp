@@ -222,14 +222,14 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                    kernels(rad2deg_stub));
 
   m.def_structured("floor(Tensor self) -> Tensor", TORCH_FN(rounding_op_out<floor_stub>),
-                   kernels(copy_stub, floor_stub));
+                   kernels(floor_stub, copy_stub));
   m.def_structured("ceil(Tensor self) -> Tensor", TORCH_FN(rounding_op_out<ceil_stub>), kernels(ceil_stub, copy_stub));
   m.def_structured("round(Tensor self) -> Tensor", TORCH_FN(rounding_op_out<round_stub>),
-                   kernels(copy_stub, round_stub));
+                   kernels(round_stub, copy_stub));
   m.def_structured("round.decimals(Tensor self, *, int decimals) -> Tensor", TORCH_FN(round_decimals_out),
                    kernels(round_decimals_stub, round_stub));
   m.def_structured("trunc(Tensor self) -> Tensor", TORCH_FN(rounding_op_out<trunc_stub>),
-                   kernels(copy_stub, trunc_stub));
+                   kernels(trunc_stub, copy_stub));
   m.def_structured("frac(Tensor self) -> Tensor", TORCH_FN(unary_op_out<frac_stub>), kernels(frac_stub));
   m.def_structured("frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", TORCH_FN(frexp_out),
                    kernels(frexp_stub), derive::OUT);

@@ -135,23 +135,25 @@ static Unique unique_dim_consecutive(const Tensor& self, int64_t dim, bool /*ret
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def("_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)", TORCH_FN(_unique),
-        kernels(masked_select_stub, run_starts_stub, sort_stub), FUNCTION);
+        kernels(masked_select_stub, run_starts_stub, sort_stub), tags(Tag::dynamic_output_shape), FUNCTION);
   m.def(
       "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, "
       "Tensor, Tensor)",
-      TORCH_FN(_unique2), kernels(masked_select_stub, run_starts_stub, sort_stub), FUNCTION);
+      TORCH_FN(_unique2), kernels(masked_select_stub, run_starts_stub, sort_stub), tags(Tag::dynamic_output_shape),
+      FUNCTION);
   m.def(
       "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> "
       "(Tensor, Tensor, Tensor)",
-      TORCH_FN(unique_dim), kernels(order_rows_stub, run_starts_stub), FUNCTION);
+      TORCH_FN(unique_dim), kernels(order_rows_stub, run_starts_stub), tags(Tag::dynamic_output_shape), FUNCTION);
   m.def(
       "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> "
       "(Tensor, Tensor, Tensor)",
-      TORCH_FN(unique_consecutive), kernels(masked_select_stub, run_starts_stub), FUNCTION);
+      TORCH_FN(unique_consecutive), kernels(masked_select_stub, run_starts_stub), tags(Tag::dynamic_output_shape),
+      FUNCTION);
   m.def(
       "unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> "
       "(Tensor, Tensor, Tensor)",
-      TORCH_FN(unique_dim_consecutive), kernels(run_starts_stub), FUNCTION);
+      TORCH_FN(unique_dim_consecutive), kernels(run_starts_stub), tags(Tag::dynamic_output_shape), FUNCTION);
 }
 
 } // namespace reftorch::at::native

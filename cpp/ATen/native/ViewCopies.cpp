@@ -95,37 +95,43 @@ static std::vector<Tensor> split_with_sizes_copy(const Tensor& self, IntArrayRef
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
-  m.def_composite_with_out("alias_copy(Tensor self) -> Tensor", TORCH_FN(alias_copy), FUNCTION);
-  m.def_composite_with_out("detach_copy(Tensor self) -> Tensor", TORCH_FN(detach_copy), FUNCTION);
+  m.def_composite_with_out("alias_copy(Tensor self) -> Tensor", TORCH_FN(alias_copy), tags(Tag::view_copy), FUNCTION);
+  m.def_composite_with_out("detach_copy(Tensor self) -> Tensor", TORCH_FN(detach_copy), tags(Tag::view_copy), FUNCTION);
   m.def_composite_with_out(
       "as_strided_copy(Tensor self, int[] size, int[] stride, SymInt? storage_offset=None) -> Tensor",
-      TORCH_FN(as_strided_copy), FUNCTION);
+      TORCH_FN(as_strided_copy), tags(Tag::view_copy), FUNCTION);
   m.def_composite_with_out("diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-                           TORCH_FN(diagonal_copy), FUNCTION);
+                           TORCH_FN(diagonal_copy), tags(Tag::view_copy), FUNCTION);
   m.def_composite_with_out("expand_copy(Tensor self, int[] size, *, bool implicit=False) -> Tensor",
-                           TORCH_FN(expand_copy), FUNCTION);
-  m.def_composite_with_out("permute_copy(Tensor self, int[] dims) -> Tensor", TORCH_FN(permute_copy), FUNCTION);
+                           TORCH_FN(expand_copy), tags(Tag::view_copy), FUNCTION);
+  m.def_composite_with_out("permute_copy(Tensor self, int[] dims) -> Tensor", TORCH_FN(permute_copy),
+                           tags(Tag::view_copy), FUNCTION);
   m.def_composite_with_out("select_copy.int(Tensor self, int dim, SymInt index) -> Tensor", TORCH_FN(select_copy),
-                           FUNCTION);
+                           tags(Tag::view_copy), FUNCTION);
   m.def_composite_with_out(
       "slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
-      TORCH_FN(slice_copy), FUNCTION);
-  m.def_composite_with_out("t_copy(Tensor self) -> Tensor", TORCH_FN(t_copy), FUNCTION);
+      TORCH_FN(slice_copy), tags(Tag::view_copy), FUNCTION);
+  m.def_composite_with_out("t_copy(Tensor self) -> Tensor", TORCH_FN(t_copy), tags(Tag::view_copy), FUNCTION);
   m.def_composite_with_out("transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor", TORCH_FN(transpose_copy),
+                           tags(Tag::view_copy), FUNCTION);
+  m.def_composite_with_out("unsqueeze_copy(Tensor self, int dim) -> Tensor", TORCH_FN(unsqueeze_copy),
+                           tags(Tag::view_copy), FUNCTION);
+  m.def_composite_with_out("squeeze_copy(Tensor self) -> Tensor", TORCH_FN(squeeze_copy), tags(Tag::view_copy),
                            FUNCTION);
-  m.def_composite_with_out("unsqueeze_copy(Tensor self, int dim) -> Tensor", TORCH_FN(unsqueeze_copy), FUNCTION);
-  m.def_composite_with_out("squeeze_copy(Tensor self) -> Tensor", TORCH_FN(squeeze_copy), FUNCTION);
-  m.def_composite_with_out("squeeze_copy.dim(Tensor self, int dim) -> Tensor", TORCH_FN(squeeze_dim_copy), FUNCTION);
+  m.def_composite_with_out("squeeze_copy.dim(Tensor self, int dim) -> Tensor", TORCH_FN(squeeze_dim_copy),
+                           tags(Tag::view_copy), FUNCTION);
   m.def_composite_with_out("squeeze_copy.dims(Tensor self, int[] dim) -> Tensor", TORCH_FN(squeeze_dims_copy),
-                           FUNCTION);
+                           tags(Tag::view_copy), FUNCTION);
   m.def_composite_with_out("unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor",
-                           TORCH_FN(unfold_copy), FUNCTION);
-  m.def_composite_with_out("view_copy(Tensor self, int[] size) -> Tensor", TORCH_FN(view_copy), FUNCTION);
-  m.def_composite("unbind_copy.int(Tensor self, int dim=0) -> Tensor[]", TORCH_FN(unbind_copy), FUNCTION);
-  m.def_composite("split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", TORCH_FN(split_copy),
+                           TORCH_FN(unfold_copy), tags(Tag::view_copy), FUNCTION);
+  m.def_composite_with_out("view_copy(Tensor self, int[] size) -> Tensor", TORCH_FN(view_copy), tags(Tag::view_copy),
+                           FUNCTION);
+  m.def_composite("unbind_copy.int(Tensor self, int dim=0) -> Tensor[]", TORCH_FN(unbind_copy), tags(Tag::view_copy),
                   FUNCTION);
+  m.def_composite("split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", TORCH_FN(split_copy),
+                  tags(Tag::view_copy), FUNCTION);
   m.def_composite("split_with_sizes_copy(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
-                  TORCH_FN(split_with_sizes_copy), FUNCTION);
+                  TORCH_FN(split_with_sizes_copy), tags(Tag::view_copy), FUNCTION);
 }
 
 } // namespace reftorch::at::native

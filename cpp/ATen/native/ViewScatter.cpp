@@ -112,7 +112,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> "
       "Tensor",
-      TORCH_FN(slice_scatter_out), derive::OUT);
+      TORCH_FN(slice_scatter_out), tags(Tag::view_copy), derive::OUT);
   m.def_structured("select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
                    TORCH_FN(select_scatter_out), derive::NONE);
   m.def_structured("diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
@@ -120,7 +120,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, SymInt? storage_offset=None) -> Tensor",
       TORCH_FN(as_strided_scatter_out), derive::NONE);
-  m.def_composite("narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", TORCH_FN(narrow_copy));
+  m.def_composite("narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", TORCH_FN(narrow_copy),
+                  tags(Tag::view_copy));
   m.def_composite("narrow_copy.out(Tensor self, int dim, int start, int length, *, Tensor(a!) out) -> Tensor(a!)",
                   TORCH_FN(narrow_copy_out), variants::FUNCTION);
   m.def("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)", TORCH_FN(fill_diagonal_),

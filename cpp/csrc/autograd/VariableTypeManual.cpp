@@ -1,5 +1,6 @@
 // Mirrors: torch/csrc/autograd/VariableTypeManual.cpp
-// The ops whose meaning is a change of the graph itself. Left out: resize_, copy_ and _fw_primal (copy_ has a formula).
+//
+// Holds the ops that change the graph itself. Left out: resize_, copy_ and _fw_primal (copy_ has a formula).
 #include <ATen/core/library.h>
 #include <ATen/functorch/TensorWrapper.h>
 #include <csrc/autograd/forward_grad.h>
@@ -33,9 +34,15 @@ static at::Tensor& detach_(at::Tensor& self) {
   return self;
 }
 
+// Nothing is to be recorded here, so these functions also serve the rows above the backends: Autograd, which would make
+// a node, and that of the function transforms, because the functions go through all levels of a wrapper themselves.
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_composite("detach(Tensor(a) self) -> Tensor(a)", TORCH_FN(detach));
-  m.def_composite("detach_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(detach_));
+  m.def("detach(Tensor(a) self) -> Tensor(a)", TORCH_FN(detach));
+  m.def("detach_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(detach_), at::tags(at::Tag::inplace_view));
+  for (c10::DispatchKey key : {c10::DispatchKey::Autograd, c10::DispatchKey::FuncTorchDynamicLayerFrontMode}) {
+    m.impl("detach", key, TORCH_FN(detach));
+    m.impl("detach_", key, TORCH_FN(detach_));
+  }
 }
 
 } // namespace reftorch::torch::autograd

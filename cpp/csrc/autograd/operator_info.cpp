@@ -7,9 +7,6 @@
 #include <array>
 #include <atomic>
 
-#include <string>
-#include <unordered_set>
-
 namespace reftorch::torch::autograd {
 namespace {
 
@@ -33,27 +30,10 @@ bool holds_tensors(const at::Argument& arg) {
          arg.type == at::TypeKind::OptionalTensorList;
 }
 
-// `add` for `add_` and `add.out`, also where they were defined by hand.
-at::OperatorEntry* functional_form(const at::OperatorEntry& entry) {
-  if (entry.functional != nullptr) {
-    return entry.functional;
-  }
-  const at::FunctionSchema& schema = entry.schema;
-  std::string name = schema.name, overload = schema.overload_name;
-  if (schema.is_inplace()) {
-    name.pop_back();
-  } else if (schema.is_out()) { // "out", or "<overload>_out"
-    overload.resize(overload.size() - std::min<size_t>(overload.size(), overload == "out" ? 3 : 4));
-  } else {
-    return nullptr;
-  }
-  return at::Dispatcher::singleton().findSchema(overload.empty() ? name : name + "." + overload);
-}
-
 const Registration* find_registration(const at::OperatorEntry& entry) {
   auto it = registry().find(entry.index);
   if (it == registry().end()) {
-    const at::OperatorEntry* functional = functional_form(entry);
+    const at::OperatorEntry* functional = entry.functional;
     if (functional == nullptr || (it = registry().find(functional->index)) == registry().end()) {
       return nullptr;
     }
@@ -75,11 +55,10 @@ std::unique_ptr<OperatorInfo> make_info(const at::OperatorEntry& entry) {
   }
   if (!info->written_args.empty()) {
     info->kind = schema.is_out() ? OperatorInfo::Kind::Out : OperatorInfo::Kind::Inplace;
-    static const std::unordered_set<std::string> inplace_views = {"t_",         "transpose_", "swapaxes_",  "swapdims_",
-                                                                  "unsqueeze_", "squeeze_",   "as_strided_"};
-    info->inplace_view = inplace_views.count(schema.name) != 0;
-    info->counts_new_shapes = schema.name == "resize_" || schema.name == "resize_as_";
-    info->new_storage = schema.name == "set_";
+    info->counts_new_shapes = entry.hasTag(at::Tag::resizes);
+    info->new_storage = entry.hasTag(at::Tag::new_storage);
+    // resize_ and set_ change how their tensor is seen too, but not as a view of what it was.
+    info->inplace_view = entry.hasTag(at::Tag::inplace_view) && !info->counts_new_shapes && !info->new_storage;
   } else if (!schema.returns.empty() && schema.returns[0].alias.set != 0) {
     info->kind = OperatorInfo::Kind::View;
     info->multi_output_view = schema.returns[0].type == at::TypeKind::TensorList;
@@ -148,11 +127,11 @@ void register_non_differentiable(at::OperatorEntry& entry) {
 }
 
 DerivativeState derivative_state(const at::OperatorEntry& entry) {
-  if (entry.table[static_cast<int>(c10::DispatchKey::Autograd)].boxed != &autograd_fallback) {
+  if (entry.is_composite || entry.hasKernelForDispatchKey(c10::DispatchKey::Autograd)) {
     return DerivativeState::Composite;
   }
   if (entry.schema.is_out()) { // it is never recorded: what matters is that the functional form can be
-    const at::OperatorEntry* functional = functional_form(entry);
+    const at::OperatorEntry* functional = entry.functional;
     if (functional != nullptr && derivative_state(*functional) == DerivativeState::Composite) {
       return DerivativeState::Composite;
     }

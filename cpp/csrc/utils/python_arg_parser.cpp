@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_set>
 
 namespace reftorch::torch {
 
@@ -17,16 +16,6 @@ using at::IValue;
 using at::TypeKind;
 
 // ---- signatures
-
-// Ops whose tensor parameters take plain numbers, as in PyTorch's should_allow_numbers_as_tensors.
-static bool should_allow_numbers_as_tensors(std::string name) {
-  static const std::unordered_set<std::string> allowed = {
-      "add", "sub", "mul", "div", "subtract", "multiply", "divide", "true_divide", "floor_divide", "where", "copy"};
-  if (!name.empty() && name.back() == '_') {
-    name.pop_back();
-  }
-  return allowed.count(name) > 0;
-}
 
 static PyObject* intern(const char* text) {
   PyObject* str = PyUnicode_InternFromString(text);
@@ -50,15 +39,17 @@ PythonSignature::PythonSignature(at::OperatorEntry* entry, bool is_method) : ent
   const at::FunctionSchema& schema = entry->schema;
   is_factory_ = schema.argument_index("dtype") >= 0 && schema.argument_index("pin_memory") >= 0 &&
                 schema.argument_index("non_blocking") < 0; // a conversion
-  const bool numbers = should_allow_numbers_as_tensors(schema.name);
-  numbers_with_out_ = schema.name != "where"; // whose numbers have overloads of their own in PyTorch, without out=
+  // `where` has overloads of its own for numbers in PyTorch, and these take no out=.
+  const bool operands_only = entry->hasTag(at::Tag::numbers_as_operands);
+  const bool numbers = operands_only || entry->hasTag(at::Tag::numbers_as_tensors);
+  numbers_with_out_ = !operands_only;
   for (size_t i = 0; i < schema.arguments.size(); i++) {
     const at::Argument& arg = schema.arguments[i];
     const bool renamed = arg.name == "self" && !is_method;
     const bool none_is_default = !arg.optional && arg.has_default && arg.type == TypeKind::IntList &&
                                  !arg.default_value.isNone() && arg.default_value.toIntList().empty();
-    const bool takes_number = numbers && arg.type == TypeKind::Tensor && !(arg.alias.is_write) &&
-                              !(i == 0 && is_method) && !(schema.name == "where" && i == 0);
+    const bool takes_number =
+        numbers && arg.type == TypeKind::Tensor && !(arg.alias.is_write) && !(i == 0 && (is_method || operands_only));
     Param param{intern(renamed ? "input" : arg.name.c_str()),
                 {other_name(arg.name)},
                 arg.type,

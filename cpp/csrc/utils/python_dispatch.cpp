@@ -8,7 +8,7 @@
 #include <csrc/Exceptions.h>
 #include <csrc/utils/pybind.h>
 
-#include <sstream>
+#include <dlfcn.h>
 
 namespace py = pybind11;
 
@@ -62,11 +62,17 @@ static std::vector<std::string> registrations_for(const std::string& key) {
   return names;
 }
 
-static py::dict place(const std::string& function, const std::string& file, int line) {
+// `offset` is the function's place in the library that holds it, where debug information knows its file and line.
+static py::dict place(const std::string& function, const std::string& file, int line, const void* address) {
   py::dict found;
   found["function"] = function;
   found["file"] = file;
   found["line"] = line;
+  Dl_info library;
+  if (address != nullptr && dladdr(address, &library) != 0) {
+    found["library"] = library.dli_fname;
+    found["offset"] = static_cast<const char*>(address) - static_cast<const char*>(library.dli_fbase);
+  }
   return found;
 }
 
@@ -75,7 +81,7 @@ static py::list registrations_of(const std::string& name) {
   py::list all;
   for (const auto& [key, registered] : entry_of(name).kernels) {
     for (const at::AnnotatedKernel& kernel : registered) {
-      py::dict found = place(kernel.function, kernel.file, kernel.line);
+      py::dict found = place(kernel.function, kernel.file, kernel.line, kernel.address);
       found["key"] = toString(key);
       py::list stubs;
       for (const at::native::DispatchStubImpl* stub : kernel.stubs) {
@@ -83,7 +89,7 @@ static py::list registrations_of(const std::string& name) {
         for (const at::Backend& backend : at::kBackends) {
           const at::native::StubKernel& below = stub->kernels[static_cast<int>(backend.device)];
           if (below.function != nullptr) {
-            devices[toString(backend.key)] = place(below.function, below.file, below.line);
+            devices[toString(backend.key)] = place(below.function, below.file, below.line, below.address);
           }
         }
         stubs.append(py::make_tuple(stub->name, devices));
@@ -161,6 +167,19 @@ void initDispatchBindings(PyObject* module) {
       py::arg("dispatch_key") = "");
   m.def("_dispatch_get_all_op_names", [] { return registrations_for(""); });
   m.def("_dispatch_registrations", &registrations_of);
+  py::enum_<at::Tag> tags(m, "Tag");
+  for (int t = 0; t < at::kNumTags; t++) {
+    tags.value(toString(static_cast<at::Tag>(t)), static_cast<at::Tag>(t));
+  }
+  m.def("_dispatch_tags", [](const std::string& name) {
+    std::vector<at::Tag> found;
+    for (int t = 0; t < at::kNumTags; t++) {
+      if (entry_of(name).hasTag(static_cast<at::Tag>(t))) {
+        found.push_back(static_cast<at::Tag>(t));
+      }
+    }
+    return found;
+  });
 }
 
 } // namespace reftorch::torch

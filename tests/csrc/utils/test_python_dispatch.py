@@ -77,3 +77,55 @@ def test_keys_of_a_tensor() -> None:
     assert _C._dispatch_key_for_device("cuda:1") == "CUDA"
     assert _C._dispatch_is_alias_key(_C.DispatchKey.CompositeExplicitAutograd)
     assert not _C._dispatch_is_alias_key(_C.DispatchKey.CPU)
+
+
+SHARED_TAGS = (
+    "data_dependent_output",
+    "dynamic_output_shape",
+    "inplace_view",
+    "nondeterministic_seeded",
+    "view_copy",
+)
+
+
+def test_tags_equal_those_of_torch(real_torch: Any) -> None:
+    def tags_of(lib: Any, name: str) -> set[str]:
+        base, _, overload = name.removeprefix("aten::").partition(".")
+        op = getattr(getattr(lib.ops.aten, base), overload or "default")
+        return {str(tag).removeprefix("Tag.") for tag in op.tags} & set(SHARED_TAGS)
+
+    differ = {}
+    for schema in _C._get_all_op_schemas():
+        name = schema["name"]
+        try:
+            theirs = tags_of(real_torch, name)
+        except AttributeError:
+            continue  # an overload that torch does not have
+        if schema["functional"] is None and tags_of(torch, name) != theirs:
+            differ[name] = (tags_of(torch, name), theirs)
+    assert differ == {}
+
+
+def test_forms_know_the_op_that_they_belong_to() -> None:
+    functional = {schema["name"]: schema["functional"] for schema in _C._get_all_op_schemas()}
+    assert functional["aten::add_.Tensor"] == "aten::add.Tensor"
+    assert functional["aten::square_"] == "aten::square"  # written by hand
+    assert functional["aten::square.out"] == "aten::square"
+    assert functional["aten::square"] is None
+
+
+def test_an_op_is_refused_for_a_backend_that_it_has_no_kernel_for() -> None:
+    x = torch.ones(3, device="meta")
+    with pytest.raises(
+        NotImplementedError, match=r"Could not run 'aten::nonzero' with arguments from the 'Meta' backend"
+    ) as error:
+        torch.nonzero(x)
+    assert "'aten::nonzero' is only available for these backends: [CPU, " in str(error.value)
+    assert re.search(r"\nCPU: registered at .+TensorAdvancedIndexing\.cpp:\d+ \[kernel\]\n", str(error.value))
+
+
+@pytest.mark.parametrize("op", ["aten::detach", "aten::detach_"])
+def test_detach_is_no_composite_but_has_a_kernel_for_autograd(op: str) -> None:
+    assert not _C._dispatch_has_kernel_for_dispatch_key(op, "CompositeImplicitAutograd")
+    assert _C._dispatch_has_kernel_for_dispatch_key(op, "CompositeExplicitAutograd")
+    assert _C._dispatch_has_kernel_for_dispatch_key(op, "Autograd")

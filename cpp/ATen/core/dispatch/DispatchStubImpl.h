@@ -29,6 +29,7 @@ struct StubKernel final {
   const char* function = nullptr; // as the registration writes it: "exp_kernel"
   const char* file = "";
   int line = 0;
+  const void* address = nullptr; // of the function, for debuggers
 };
 
 struct TORCH_API DispatchStubImpl {

@@ -49,7 +49,8 @@ struct AnnotatedKernel final {
   std::string function; // as the registration writes it: "unary_float_op_out<exp_stub>"
   std::string file;
   int line = 0;
-  Stubs stubs; // the kernel serves a device only while all of these do
+  Stubs stubs;                   // the kernel serves a device only while all of these do
+  const void* address = nullptr; // of the function, for debuggers; null for a kernel that is written in Python
 };
 
 struct TORCH_API OperatorEntry final {

@@ -43,7 +43,7 @@ def starts(name):
         found = sources().starts(op)
         if found:
             # With the file, for a bare name may be a helper's, too, and costs a search through all that gdb knows.
-            return [f"{each.path.relative_to(sources().ROOT)}:{each.name}" for each in found]
+            return [f"{os.path.relpath(each.path, sources().ROOT)}:{each.name}" for each in found]
     return []
 
 
