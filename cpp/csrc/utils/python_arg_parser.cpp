@@ -344,8 +344,8 @@ PyObject* PythonSignature::describe() const {
     Py_DECREF(item);
   }
   return Py_BuildValue("{sssssssNsNsNsNsNsz}", "operator", schema.operator_name().c_str(), "schema",
-                       schema.str().c_str(), "file", entry_->file, "parameters", parameters, "returns", returns, "out",
-                       PyBool_FromLong(entry_->out != nullptr), "requires_grad", PyBool_FromLong(is_factory_),
+                       schema.str().c_str(), "file", entry_->file.c_str(), "parameters", parameters, "returns", returns,
+                       "out", PyBool_FromLong(entry_->out != nullptr), "requires_grad", PyBool_FromLong(is_factory_),
                        "varargs", PyBool_FromLong(ints_may_stand_alone()), "alias_of",
                        entry_->alias_of != nullptr ? entry_->alias_of->schema.name.c_str() : nullptr);
 }
