@@ -134,7 +134,7 @@ def ask(python: str) -> dict[str, Any]:
 def interpreter() -> str:
     """The Python of the checkout, or of the program that gdb holds."""
     own = ROOT / ".venv" / "bin" / "python"
-    return str(own) if own.exists() else sys.modules["gdb"].current_progspace().filename  # type: ignore[attr-defined]
+    return str(own) if own.exists() else sys.modules["gdb"].current_progspace().filename
 
 
 @cache
