@@ -47,7 +47,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.M)
 # A twin (native/cpu, native/cuda) reaches its other half through DispatchStub in ATen/native, never by an include.
 FLOORS = (
     (r"c10/(?!cuda/)", ("c10/",)),
-    (r"c10/cuda/", ("c10/", "cuda")),
+    (r"c10/cuda/sim/", ("c10/", "cuda", "cblas.h")),  # the simulator's cuBLAS is OpenBLAS
+    (r"c10/cuda/", ("c10/", "cuda", "!c10/cuda/sim/")),
     (r"ATen/native/cpu/", ("c10/", "ATen/", "cblas.h", "omp.h", "!ATen/native/cuda/")),
     (r"ATen/native/cuda/", ("c10/", "ATen/", "cuda", "!ATen/native/cpu/")),
     (r"ATen/native/", ("c10/", "ATen/", "cblas.h", "!ATen/native/cpu/", "!ATen/native/cuda/")),

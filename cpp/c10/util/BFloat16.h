@@ -15,17 +15,17 @@ struct alignas(2) BFloat16 {
     return {};
   }
   BFloat16() = default;
-  constexpr BFloat16(uint16_t bits, from_bits_t) : x(bits) {}
-  BFloat16(float value) : x(round_to_nearest_even(value)) {}
-  operator float() const {
+  C10_HOST_DEVICE constexpr BFloat16(uint16_t bits, from_bits_t) : x(bits) {}
+  C10_HOST_DEVICE BFloat16(float value) : x(round_to_nearest_even(value)) {}
+  C10_HOST_DEVICE operator float() const {
     return detail::fp32_from_bits(uint32_t(x) << 16);
   }
-  BFloat16& operator+=(float other) {
+  C10_HOST_DEVICE BFloat16& operator+=(float other) {
     return *this = BFloat16(float(*this) + other);
   }
 
  private:
-  static uint16_t round_to_nearest_even(float value) {
+  C10_HOST_DEVICE static uint16_t round_to_nearest_even(float value) {
     const uint32_t bits = detail::fp32_to_bits(value);
     if ((bits & 0x7fffffff) > 0x7f800000) {
       return 0x7fc0;

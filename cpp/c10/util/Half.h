@@ -3,6 +3,8 @@
 // nearest, ties to even. Left out: hardware conversion instructions, complex halves.
 #pragma once
 
+#include <c10/macros/Macros.h>
+
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -11,12 +13,12 @@ namespace reftorch::c10 {
 
 namespace detail {
 
-inline uint32_t fp32_to_bits(float f) {
+C10_HOST_DEVICE inline uint32_t fp32_to_bits(float f) {
   uint32_t bits;
   std::memcpy(&bits, &f, sizeof(bits));
   return bits;
 }
-inline float fp32_from_bits(uint32_t bits) {
+C10_HOST_DEVICE inline float fp32_from_bits(uint32_t bits) {
   float f;
   std::memcpy(&f, &bits, sizeof(f));
   return f;
@@ -25,7 +27,7 @@ inline float fp32_from_bits(uint32_t bits) {
 // Both conversions are without a branch, so that loops around them become vector instructions. What two ways may give
 // is computed, and one is chosen.
 
-inline float fp16_to_fp32(uint16_t h) {
+C10_HOST_DEVICE inline float fp16_to_fp32(uint16_t h) {
   const uint32_t bits = uint32_t(h) << 16, sign = bits & 0x80000000, magnitude = bits + bits;
   // Exponent and mantissa where a float has them, the exponent too large by 224 - 112: right for infinity and NaN, too.
   const float normal = fp32_from_bits((magnitude >> 4) + (224u << 23)) * 0x1p-112f;
@@ -34,7 +36,7 @@ inline float fp16_to_fp32(uint16_t h) {
   return fp32_from_bits(sign | fp32_to_bits(magnitude < (1u << 27) ? subnormal : normal));
 }
 
-inline uint16_t fp16_from_fp32(float f) {
+C10_HOST_DEVICE inline uint16_t fp16_from_fp32(float f) {
   const uint32_t bits = fp32_to_bits(f), magnitude = bits + bits, sign = (bits >> 16) & 0x8000;
   // Up and down again: what is too large becomes infinity, the rest is scaled by 4.
   const float scaled = fp32_from_bits(bits & 0x7fffffff) * 0x1p112f * 0x1p-110f;
@@ -56,12 +58,12 @@ struct alignas(2) Half {
     return {};
   }
   Half() = default;
-  constexpr Half(uint16_t bits, from_bits_t) : x(bits) {}
-  Half(float value) : x(detail::fp16_from_fp32(value)) {}
-  operator float() const {
+  C10_HOST_DEVICE constexpr Half(uint16_t bits, from_bits_t) : x(bits) {}
+  C10_HOST_DEVICE Half(float value) : x(detail::fp16_from_fp32(value)) {}
+  C10_HOST_DEVICE operator float() const {
     return detail::fp16_to_fp32(x);
   }
-  Half& operator+=(float other) {
+  C10_HOST_DEVICE Half& operator+=(float other) {
     return *this = Half(float(*this) + other);
   }
 };

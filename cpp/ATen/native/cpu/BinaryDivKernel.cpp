@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp
 // Division: true, rounded toward zero, rounded down, and the remainders of the last two.
+#include <ATen/native/BinaryInternal.h>
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/cpu/TwoRungs.h>
 #include <ATen/native/cpu/VectorMathWide.h>
@@ -36,44 +37,6 @@ void integer_division_kernel(TensorIterator& iter, const char* name, const Op& o
     });
   });
   TORCH_CHECK(!by_zero, "ZeroDivisionError");
-}
-
-// It traps on -1, too, where the quotient does not fit.
-template <typename T>
-T div_trunc_integer(T a, T b) {
-  if (std::is_signed_v<T> && b == T(-1)) {
-    return T(0) - static_cast<std::make_unsigned_t<T>>(a);
-  }
-  return a / b;
-}
-
-template <typename T>
-T div_floor_integer(T a, T b) {
-  const T quotient = div_trunc_integer(a, b);
-  if (b == T(-1)) {
-    return quotient; // exact, and its product with b need not fit
-  }
-  const int inexact = T(quotient * b) != a, below_zero = (a < 0) != (b < 0); // ints: no branch to guess wrong
-  return static_cast<T>(quotient - (inexact & below_zero));
-}
-
-template <typename T>
-T fmod_integer(T a, T b) {
-  return std::is_signed_v<T> && b == T(-1) ? T(0) : T(a % b);
-}
-
-// Python's floor division, by way of mod = fmod(a, b): exact where a / b would round up to a whole number.
-template <typename T>
-T div_floor_floating(T a, T b, T mod) {
-  const T exact = (a - mod) / b, div = (mod != 0) & ((b < 0) != (mod < 0)) ? exact - T(1) : exact;
-  const T floordiv = std::floor(div), nearest = div - floordiv > T(0.5) ? floordiv + T(1) : floordiv;
-  return b == 0 ? a / b : div == 0 ? std::copysign(T(0), a / b) : nearest;
-}
-
-// The remainder with the divisor's sign.
-template <typename T>
-T signed_as_divisor(T mod, T b) {
-  return (mod != 0) & ((b < 0) != (mod < 0)) ? mod + b : mod;
 }
 
 // out = finish(a, b, fmod(a, b)), computed in float for the 16-bit floats.
@@ -121,10 +84,7 @@ void div_floor_kernel(TensorIterator& iter) {
 // The remainder has the divisor's sign, as in Python.
 void remainder_kernel(TensorIterator& iter) {
   if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
-    integer_division_kernel(iter, "remainder_cpu", [](auto a, auto b) {
-      const auto r = fmod_integer(a, b);
-      return r != 0 && ((r < 0) != (b < 0)) ? decltype(a)(r + b) : r;
-    });
+    integer_division_kernel(iter, "remainder_cpu", [](auto a, auto b) { return remainder_integer(a, b); });
     return;
   }
   floating_remainder_kernel(iter, "remainder_cpu", [](auto, auto b, auto mod) { return signed_as_divisor(mod, b); });

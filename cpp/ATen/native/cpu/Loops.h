@@ -14,6 +14,7 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/TensorIterator.h>
+#include <ATen/detail/FunctionTraits.h>
 #include <ATen/native/cpu/VectorConvert.h>
 
 #include <algorithm>
@@ -30,21 +31,7 @@
 
 namespace reftorch::at::native {
 
-template <typename F>
-struct function_traits : function_traits<decltype(&F::operator())> {};
-template <typename C, typename R, typename... Args>
-struct function_traits<R (C::*)(Args...) const> {
-  using result_type = R;
-  using args = std::tuple<std::decay_t<Args>...>;
-  static constexpr int arity = sizeof...(Args);
-};
-
-template <typename Traits, int i>
-using arg_type = std::tuple_element_t<i, typename Traits::args>;
-
-// What lies in memory where op takes or gives a T, and what of it the flat loop is given.
-template <typename scalar_t, typename T>
-using stored_type = std::conditional_t<std::is_same_v<T, opmath_type<scalar_t>>, scalar_t, T>;
+// What of a stored element the flat loop is given.
 template <typename scalar_t, typename T>
 using flat_type = std::conditional_t<std::is_same_v<scalar_t, c10::Half>, T, stored_type<scalar_t, T>>;
 template <typename scalar_t, typename T>

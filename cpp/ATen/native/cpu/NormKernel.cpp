@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/cpu/ReduceOpsKernel.cpp (norm)
 #include <ATen/native/ReduceOps.h>
+#include <ATen/native/SharedReduceOps.h>
 #include <ATen/native/cpu/Reduce.h>
-#include <ATen/native/cpu/SharedReduceOps.h>
 
 namespace reftorch::at::native {
 namespace {

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/PointwiseOpsKernel.cpp, aten/src/ATen/native/cpu/LerpKernel.cpp
+#include <ATen/native/Lerp.h>
 #include <ATen/native/PointwiseOps.h>
 #include <ATen/native/cpu/Loops.h>
 
@@ -21,13 +22,6 @@ void addcdiv_kernel(TensorIterator& iter, const Scalar& value) {
     cpu_kernel<scalar_t>(
         iter, [factor](opmath_t self, opmath_t t1, opmath_t t2) -> opmath_t { return self + factor * t1 / t2; });
   });
-}
-
-// From whichever end is nearer, so that weight 1 gives `end` exactly.
-template <typename T>
-inline T lerp(T self, T end, T weight) {
-  const T difference = end - self;
-  return (weight < 0 ? -weight : weight) < T(0.5) ? self + weight * difference : end - difference * (T(1) - weight);
 }
 
 void lerp_scalar_kernel(TensorIterator& iter, const Scalar& weight) {

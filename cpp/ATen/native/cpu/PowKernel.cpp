@@ -8,23 +8,6 @@
 namespace reftorch::at::native {
 namespace {
 
-// By repeated squaring, modulo the integer's range. A negative exponent gives what the rounded 1 / base^n is: 0, or 1
-// and -1 for those bases.
-template <typename T>
-T powi(T base, T exponent) {
-  if (std::is_signed_v<T> && exponent < 0) {
-    return base == 1 ? 1 : base == T(-1) ? (exponent % 2 != 0 ? -1 : 1) : 0;
-  }
-  uint64_t result = 1, square = static_cast<uint64_t>(base); // unsigned: overflow wraps
-  for (uint64_t n = static_cast<uint64_t>(exponent); n != 0; n >>= 1) {
-    if (n & 1) {
-      result *= square;
-    }
-    square *= square;
-  }
-  return static_cast<T>(result);
-}
-
 void pow_tensor_tensor_kernel(TensorIterator& iter) {
   if (c10::isFloatingType(iter.dtype())) {
     AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "pow", [&] {

@@ -1,8 +1,8 @@
 // Mirrors: aten/src/ATen/native/cpu/ReduceAllOpsKernel.cpp, aten/src/ATen/native/cpu/TensorCompareKernel.cpp
 // The largest and smallest values, alone over any dimensions, or with their positions along one.
 #include <ATen/native/ReduceOps.h>
+#include <ATen/native/SharedReduceOps.h>
 #include <ATen/native/cpu/Reduce.h>
-#include <ATen/native/cpu/SharedReduceOps.h>
 
 namespace reftorch::at::native {
 namespace {

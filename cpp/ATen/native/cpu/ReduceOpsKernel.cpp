@@ -1,8 +1,8 @@
 // Mirrors: aten/src/ATen/native/cpu/ReduceOpsKernel.cpp
 // Products, truth, variance. Norms are in NormKernel.cpp.
 #include <ATen/native/ReduceOps.h>
+#include <ATen/native/SharedReduceOps.h>
 #include <ATen/native/cpu/Reduce.h>
-#include <ATen/native/cpu/SharedReduceOps.h>
 
 namespace reftorch::at::native {
 namespace {

@@ -1,9 +1,9 @@
 // Mirrors: aten/src/ATen/native/cpu/SoftMaxKernel.cpp
 // Rungs: softmax_strided, any dimension, plain; in vector instructions softmax_rows, the last dimension,
 // softmax_short_rows, where a row fills no vector, and softmax_columns, any other.
+#include <ATen/native/SharedReduceOps.h>
 #include <ATen/native/SoftMax.h>
 #include <ATen/native/cpu/Reduce.h>
-#include <ATen/native/cpu/SharedReduceOps.h>
 #include <ATen/native/cpu/VectorMath.h>
 
 #include <cmath>

@@ -1,8 +1,8 @@
 // Mirrors: aten/src/ATen/native/cpu/SumKernel.cpp
 // Sums and means. The 16-bit floats add up in float, integers in int64.
 #include <ATen/native/ReduceOps.h>
+#include <ATen/native/SharedReduceOps.h>
 #include <ATen/native/cpu/Reduce.h>
-#include <ATen/native/cpu/SharedReduceOps.h>
 
 namespace reftorch::at::native {
 namespace {

@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/cpu/TensorCompareKernel.cpp
+#include <ATen/native/SharedReduceOps.h>
 #include <ATen/native/TensorCompare.h>
 #include <ATen/native/cpu/Loops.h>
-#include <ATen/native/cpu/SharedReduceOps.h>
 
 namespace reftorch::at::native {
 namespace {
@@ -22,13 +22,6 @@ void where_kernel_impl(TensorIterator& iter) {
   }
 }
 
-// Written so that NaN in `a` fails both comparisons and stays.
-template <typename T>
-inline T clamp(T a, T min, T max) {
-  const T raised = a < min ? min : a;
-  return max < raised ? max : raised;
-}
-
 // A bound that is not given is out of reach of every value.
 void clamp_scalar_kernel(TensorIterator& iter, const std::optional<Scalar>& min_scalar,
                          const std::optional<Scalar>& max_scalar) {
@@ -40,13 +33,11 @@ void clamp_scalar_kernel(TensorIterator& iter, const std::optional<Scalar>& min_
   });
 }
 
-// A NaN bound gives NaN.
 void clamp_kernel(TensorIterator& iter) {
   AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "clamp_kernel_impl", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t min, opmath_t max) -> opmath_t {
-      return min != min ? min : max != max ? max : clamp(a, min, max);
-    });
+    cpu_kernel<scalar_t>(iter,
+                         [](opmath_t a, opmath_t min, opmath_t max) -> opmath_t { return clamp_nan(a, min, max); });
   });
 }
 

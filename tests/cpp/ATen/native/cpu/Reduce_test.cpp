@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/test/reduce_ops_test.cpp
 // The rungs of Reduce.h against each other: one element at a time, in lanes, and by Note [Cascade].
+#include <ATen/native/SharedReduceOps.h>
 #include <ATen/native/cpu/Reduce.h>
-#include <ATen/native/cpu/SharedReduceOps.h>
 
 #include <doctest/doctest.h>
 

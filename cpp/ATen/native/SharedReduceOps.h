@@ -1,10 +1,11 @@
 // Mirrors: aten/src/ATen/native/SharedReduceOps.h
-// How each reduction takes in an element, joins two partial results and finishes; Reduce.h has the loops.
-// in_t: the elements; acc: what is computed in.
+//
+// How each reduction takes in an element, joins two partial results and finishes. The loops around these are in
+// native/cpu/Reduce.h and native/cuda/Reduce.cuh. in_t is the type of the elements, acc the type that is computed in.
 #pragma once
 
 #include <ATen/Dispatch.h>
-#include <ATen/native/cpu/Loops.h>
+#include <c10/macros/Macros.h>
 
 #include <cmath>
 #include <limits>
@@ -15,24 +16,24 @@ template <typename out_t, typename acc>
 struct SumOps {
   using acc_t = acc;
   static constexpr bool exact = std::is_integral_v<acc>, nan_wins = false, in_order = false;
-  acc_t identity() const {
+  C10_HOST_DEVICE acc_t identity() const {
     return 0;
   }
   template <typename in_t>
-  acc_t reduce(acc_t a, in_t x) const {
+  C10_HOST_DEVICE acc_t reduce(acc_t a, in_t x) const {
     return a + acc_t(x);
   }
-  acc_t combine(acc_t a, acc_t b) const {
+  C10_HOST_DEVICE acc_t combine(acc_t a, acc_t b) const {
     return a + b;
   }
-  out_t project(acc_t a) const {
+  C10_HOST_DEVICE out_t project(acc_t a) const {
     return out_t(a);
   }
 };
 
 template <typename out_t, typename acc>
 struct NanSumOps : SumOps<out_t, acc> {
-  acc reduce(acc a, acc x) const {
+  C10_HOST_DEVICE acc reduce(acc a, acc x) const {
     return x != x ? a : a + x;
   }
 };
@@ -41,7 +42,7 @@ template <typename out_t, typename acc>
 struct MeanOps : SumOps<out_t, acc> {
   acc count;
   explicit MeanOps(acc count) : count(count) {}
-  out_t project(acc a) const {
+  C10_HOST_DEVICE out_t project(acc a) const {
     return out_t(a / count);
   }
 };
@@ -51,46 +52,46 @@ struct MeanOps : SumOps<out_t, acc> {
 template <typename out_t, typename acc>
 struct ProdOps : SumOps<out_t, acc> {
   static constexpr bool in_order = !std::is_integral_v<acc> && sizeof(acc) == 2;
-  acc identity() const {
+  C10_HOST_DEVICE acc identity() const {
     return 1;
   }
   template <typename in_t>
-  acc reduce(acc a, in_t x) const {
+  C10_HOST_DEVICE acc reduce(acc a, in_t x) const {
     return a * acc(x);
   }
-  acc combine(acc a, acc b) const {
+  C10_HOST_DEVICE acc combine(acc a, acc b) const {
     return a * b;
   }
 };
 
 struct AndOps : SumOps<bool, bool> {
-  bool identity() const {
+  C10_HOST_DEVICE bool identity() const {
     return true;
   }
-  bool reduce(bool a, bool x) const {
+  C10_HOST_DEVICE bool reduce(bool a, bool x) const {
     return a & x;
   }
-  bool combine(bool a, bool b) const {
+  C10_HOST_DEVICE bool combine(bool a, bool b) const {
     return a & b;
   }
 };
 
 struct OrOps : SumOps<bool, bool> {
-  bool reduce(bool a, bool x) const {
+  C10_HOST_DEVICE bool reduce(bool a, bool x) const {
     return a | x;
   }
-  bool combine(bool a, bool b) const {
+  C10_HOST_DEVICE bool combine(bool a, bool b) const {
     return a | b;
   }
 };
 
 // The least value of a type, below all others.
 template <typename T>
-constexpr T lower_bound() {
+C10_HOST_DEVICE constexpr T lower_bound() {
   return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
 }
 template <typename T>
-constexpr T upper_bound() {
+C10_HOST_DEVICE constexpr T upper_bound() {
   return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
 }
 
@@ -98,16 +99,16 @@ constexpr T upper_bound() {
 template <typename out_t, typename acc>
 struct MaxOps : SumOps<out_t, acc> {
   static constexpr bool exact = true, nan_wins = std::is_floating_point_v<acc>, in_order = false;
-  acc identity() const {
+  C10_HOST_DEVICE acc identity() const {
     return lower_bound<acc>();
   }
-  acc reduce(acc a, acc x) const {
+  C10_HOST_DEVICE acc reduce(acc a, acc x) const {
     return combine(a, x);
   }
-  acc reduce_number(acc a, acc x) const {
+  C10_HOST_DEVICE acc reduce_number(acc a, acc x) const {
     return x > a ? x : a;
   }
-  acc combine(acc a, acc x) const {
+  C10_HOST_DEVICE acc combine(acc a, acc x) const {
     return (x > a) | (x != x) ? x : a;
   }
 };
@@ -115,38 +116,38 @@ struct MaxOps : SumOps<out_t, acc> {
 template <typename out_t, typename acc>
 struct MinOps : SumOps<out_t, acc> {
   static constexpr bool exact = true, nan_wins = std::is_floating_point_v<acc>, in_order = false;
-  acc identity() const {
+  C10_HOST_DEVICE acc identity() const {
     return upper_bound<acc>();
   }
-  acc reduce(acc a, acc x) const {
+  C10_HOST_DEVICE acc reduce(acc a, acc x) const {
     return combine(a, x);
   }
-  acc reduce_number(acc a, acc x) const {
+  C10_HOST_DEVICE acc reduce_number(acc a, acc x) const {
     return x < a ? x : a;
   }
-  acc combine(acc a, acc x) const {
+  C10_HOST_DEVICE acc combine(acc a, acc x) const {
     return (x < a) | (x != x) ? x : a;
   }
 };
 
 template <typename out_t, typename acc>
 struct NormZeroOps : SumOps<out_t, acc> {
-  acc reduce(acc a, acc x) const {
+  C10_HOST_DEVICE acc reduce(acc a, acc x) const {
     return a + acc(x != 0);
   }
 };
 template <typename out_t, typename acc>
 struct NormOneOps : SumOps<out_t, acc> {
-  acc reduce(acc a, acc x) const {
+  C10_HOST_DEVICE acc reduce(acc a, acc x) const {
     return a + std::abs(x);
   }
 };
 template <typename out_t, typename acc>
 struct NormTwoOps : SumOps<out_t, acc> {
-  acc reduce(acc a, acc x) const {
+  C10_HOST_DEVICE acc reduce(acc a, acc x) const {
     return a + x * x;
   }
-  out_t project(acc a) const {
+  C10_HOST_DEVICE out_t project(acc a) const {
     return out_t(std::sqrt(a));
   }
 };
@@ -154,31 +155,31 @@ template <typename out_t, typename acc>
 struct NormOps : SumOps<out_t, acc> {
   acc p;
   explicit NormOps(acc p) : p(p) {}
-  acc reduce(acc a, acc x) const {
+  C10_HOST_DEVICE acc reduce(acc a, acc x) const {
     return a + std::pow(std::abs(x), p);
   }
-  out_t project(acc a) const {
+  C10_HOST_DEVICE out_t project(acc a) const {
     return out_t(std::pow(a, acc(1) / p));
   }
 };
 template <typename out_t, typename acc>
 struct AbsMaxOps : MaxOps<out_t, acc> {
-  acc identity() const {
+  C10_HOST_DEVICE acc identity() const {
     return 0;
   }
-  acc reduce(acc a, acc x) const {
+  C10_HOST_DEVICE acc reduce(acc a, acc x) const {
     return this->combine(a, std::abs(x));
   }
-  acc reduce_number(acc a, acc x) const {
+  C10_HOST_DEVICE acc reduce_number(acc a, acc x) const {
     return MaxOps<out_t, acc>::reduce_number(a, std::abs(x));
   }
 };
 template <typename out_t, typename acc>
 struct AbsMinOps : MinOps<out_t, acc> {
-  acc reduce(acc a, acc x) const {
+  C10_HOST_DEVICE acc reduce(acc a, acc x) const {
     return this->combine(a, std::abs(x));
   }
-  acc reduce_number(acc a, acc x) const {
+  C10_HOST_DEVICE acc reduce_number(acc a, acc x) const {
     return MinOps<out_t, acc>::reduce_number(a, std::abs(x));
   }
 };
@@ -195,62 +196,25 @@ struct WelfordOps {
   static constexpr bool exact = false, in_order = false;
   double correction;
   bool take_sqrt;
-  acc_t identity() const {
+  C10_HOST_DEVICE acc_t identity() const {
     return {};
   }
-  acc_t reduce(acc_t a, double x) const {
+  C10_HOST_DEVICE acc_t reduce(acc_t a, double x) const {
     const double delta = x - a.mean, mean = a.mean + delta / double(a.n + 1);
     return {mean, a.m2 + delta * (x - mean), a.n + 1};
   }
-  acc_t combine(acc_t a, acc_t b) const {
+  C10_HOST_DEVICE acc_t combine(acc_t a, acc_t b) const {
     if (a.n == 0 || b.n == 0) {
       return a.n == 0 ? b : a;
     }
     const double delta = b.mean - a.mean, share = double(b.n) / double(a.n + b.n);
     return {a.mean + delta * share, a.m2 + b.m2 + delta * delta * double(a.n) * share, a.n + b.n};
   }
-  out_t project(acc_t a) const {
+  C10_HOST_DEVICE out_t project(acc_t a) const {
     const double divisor = double(a.n) > correction ? double(a.n) - correction : 0;
     const double var = a.m2 / divisor;
     return out_t(opmath_type<out_t>(take_sqrt ? std::sqrt(var) : var));
   }
 };
-
-// A block of dense elements has it quicker, and more exactly, with two passes: the mean first, then the deviations from
-// it. Such blocks join as above.
-template <typename in_t, typename out_t>
-TARGET_CLONES static WelfordData reduce_dense(const in_t* data, int64_t n, WelfordOps<out_t> /*ops*/) {
-  constexpr int kLanes = 32;
-  double sums[kLanes] = {}, squares[kLanes] = {};
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int l = 0; l < kLanes; l++) {
-      sums[l] += double(opmath_type<in_t>(data[i + l]));
-    }
-  }
-  double sum = 0, m2 = 0;
-  for (int l = 0; l < kLanes; l++) {
-    sum += sums[l];
-  }
-  const int64_t rest = i;
-  for (; i < n; i++) {
-    sum += double(opmath_type<in_t>(data[i]));
-  }
-  const double mean = sum / double(n);
-  for (i = 0; i < rest; i += kLanes) {
-    for (int l = 0; l < kLanes; l++) {
-      const double delta = double(opmath_type<in_t>(data[i + l])) - mean;
-      squares[l] += delta * delta;
-    }
-  }
-  for (int l = 0; l < kLanes; l++) {
-    m2 += squares[l];
-  }
-  for (i = rest; i < n; i++) {
-    const double delta = double(opmath_type<in_t>(data[i])) - mean;
-    m2 += delta * delta;
-  }
-  return {mean, m2, n};
-}
 
 } // namespace reftorch::at::native

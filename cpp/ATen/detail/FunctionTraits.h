@@ -1,0 +1,28 @@
+// Mirrors: aten/src/ATen/detail/FunctionTraits.h, c10/util/Metaprogramming.h
+//
+// The parameter types and the result type of an op that cpu_kernel or gpu_kernel runs.
+#pragma once
+
+#include <ATen/Dispatch.h>
+
+#include <tuple>
+#include <type_traits>
+
+namespace reftorch::at::native {
+
+template <typename F>
+struct function_traits : function_traits<decltype(&F::operator())> {};
+template <typename C, typename R, typename... Args>
+struct function_traits<R (C::*)(Args...) const> {
+  using result_type = R;
+  using args = std::tuple<std::decay_t<Args>...>;
+  static constexpr int arity = sizeof...(Args);
+};
+
+template <typename Traits, int i>
+using arg_type = std::tuple_element_t<i, typename Traits::args>;
+
+// The type that lies in memory where an op takes or returns a T: an op over 16-bit floats computes in float.
+template <typename scalar_t, typename T>
+using stored_type = std::conditional_t<std::is_same_v<T, opmath_type<scalar_t>>, scalar_t, T>;
+} // namespace reftorch::at::native

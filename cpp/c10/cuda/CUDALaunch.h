@@ -1,0 +1,38 @@
+// Mirrors: nothing in PyTorch, whose launches are written kernel<<<grid, block, shared_bytes, stream>>>(args...)
+//
+// A launch as a function call, which nvcc and an ordinary C++ compiler accept alike. CUDA's own template
+// cudaLaunchKernelEx (CUDA 11.8 and later) converts the arguments and checks their number.
+#pragma once
+
+#include <c10/cuda/CUDAException.h>
+
+#include <cassert>
+#include <utility>
+
+// `T* name` is the block's dynamic shared memory. A macro is needed because nvcc wants one `extern __shared__`
+// variable, and an ordinary compiler would need a definition of that variable.
+#if defined(CUDA_SIM)
+#define CUDA_DYNAMIC_SHARED(T, name) T* const name = static_cast<T*>(cudasim::dynamic_shared())
+#define CUDA_KERNEL_ASSERT(cond) \
+  ((cond) ? void() : cudasim::fail_kernel(cudaErrorAssert, "Assertion `" #cond "` failed.", __FILE__, __LINE__))
+#else
+#define CUDA_DYNAMIC_SHARED(T, name)                                   \
+  extern __shared__ __align__(16) unsigned char cuda_dynamic_shared[]; \
+  T* const name = reinterpret_cast<T*>(cuda_dynamic_shared)
+#define CUDA_KERNEL_ASSERT(cond) assert(cond)
+#endif
+
+namespace reftorch::c10::cuda {
+
+// A grid of no blocks is an error, so the caller leaves out launches without work.
+template <typename... P, typename... A>
+void launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, A&&... args) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  C10_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<A>(args)...));
+}
+
+} // namespace reftorch::c10::cuda

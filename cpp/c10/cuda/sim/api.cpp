@@ -1,0 +1,428 @@
+// Mirrors: nothing in PyTorch: the functions of the simulated CUDA runtime
+// Errors are CUDA's: what goes wrong inside a kernel is seen at the next call, and every call fails from then on.
+#include <c10/cuda/sim/runtime.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace cudasim {
+
+static cudaError_t done(cudaError_t error) {
+  if (error != cudaSuccess) {
+    last_error = error;
+  }
+  return error;
+}
+// The error that forbids every call: of a child process, of a machine without devices, of a device that failed.
+static cudaError_t status() {
+  Runtime& r = runtime();
+  if (r.forked) {
+    return cudaErrorInitializationError;
+  }
+  return r.devices.empty() ? cudaErrorNoDevice : r.devices[current_device].error.load();
+}
+#define RETURN_IF_ERROR(expression)              \
+  if (cudaError_t error_ = (expression); error_) \
+  return done(error_)
+
+cudaError_t with_stream(cudaStream_t handle, const std::function<cudaError_t(const StreamPtr&)>& f) {
+  RETURN_IF_ERROR(status());
+  StreamPtr stream;
+  {
+    std::lock_guard<std::mutex> lock(runtime().mutex);
+    stream = find_stream(handle);
+  }
+  return done(stream == nullptr ? cudaErrorInvalidResourceHandle : f(stream));
+}
+
+void with_open_peers(Device& device, const std::function<void()>& f) {
+  for (Device& peer : runtime().devices) {
+    if (device.peers >> peer.index & 1) {
+      open_memory(peer, true);
+    }
+  }
+  f();
+  for (Device& peer : runtime().devices) {
+    if (device.peers >> peer.index & 1) {
+      open_memory(peer, false);
+    }
+  }
+}
+
+static cudaError_t synchronize(const Mark& mark) {
+  wait_for(mark);
+  return done(status());
+}
+
+static cudaError_t copy(void* to, const void* from, size_t bytes, cudaStream_t handle, bool wait) {
+  return with_stream(handle, [&](const StreamPtr& stream) {
+    Runtime& r = runtime();
+    Device *to_device = device_of(to), *from_device = device_of(from);
+    std::shared_ptr<std::vector<char>> staged;
+    {
+      std::lock_guard<std::mutex> lock(r.mutex);
+      if ((to_device != nullptr && find_allocation(to_device->live, to, bytes).first == nullptr) ||
+          (from_device != nullptr && find_allocation(from_device->live, from, bytes).first == nullptr)) {
+        return cudaErrorInvalidValue;
+      }
+      // An asynchronous copy needs pinned memory. What leaves pageable memory is taken at once, and a copy into
+      // pageable memory is waited for.
+      if (to_device == nullptr && find_allocation(r.pinned, to, bytes).first == nullptr) {
+        wait = true;
+      }
+      if (!wait && from_device == nullptr && find_allocation(r.pinned, from, bytes).first == nullptr) {
+        const char* begin = static_cast<const char*>(from);
+        staged = std::make_shared<std::vector<char>>(begin, begin + bytes);
+        from = staged->data();
+      }
+    }
+    const Mark mark = enqueue(stream, [=] {
+      for (Device* device : {to_device, from_device}) {
+        if (device != nullptr) {
+          open_memory(*device, true);
+        }
+      }
+      std::memmove(to, from, bytes);
+      for (Device* device : {to_device, from_device}) {
+        if (device != nullptr) {
+          open_memory(*device, false);
+        }
+      }
+      (void)staged;
+    });
+    return wait ? synchronize(mark) : cudaSuccess;
+  });
+}
+
+cudaError_t launch(const cudaLaunchConfig_t& config, std::unique_ptr<Kernel> kernel) {
+  return with_stream(config.stream, [&](const StreamPtr& stream) {
+    const dim3 g = config.gridDim, b = config.blockDim;
+    if (stream->device->index != current_device) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    if (g.x == 0 || g.y == 0 || g.z == 0 || b.x == 0 || b.y == 0 || b.z == 0 || g.y > 65535 || g.z > 65535 ||
+        b.z > 64 || uint64_t(b.x) * b.y * b.z > kMaxThreads || config.dynamicSmemBytes > kMaxShared) {
+      return cudaErrorInvalidConfiguration;
+    }
+    enqueue(stream, [config, kernel = std::shared_ptr<Kernel>(std::move(kernel)), device = stream->device] {
+      with_open_peers(*device, [&] { run_grid(config, *kernel, *device); });
+    });
+    return cudaSuccess;
+  });
+}
+
+static bool is_device(int device) {
+  return device >= 0 && device < static_cast<int>(runtime().devices.size());
+}
+
+static cudaError_t synchronize_device(Device& device) {
+  std::unique_lock<std::mutex> lock(runtime().mutex);
+  std::vector<Mark> marks;
+  for (const auto& [stream, owner] : runtime().streams) {
+    if (stream->device == &device) {
+      marks.push_back({owner, stream->submitted, nullptr});
+    }
+  }
+  for (const Mark& mark : marks) { // not while the map is walked: it may change during the wait
+    runtime().progress.wait(lock, [&] { return passed(mark); });
+  }
+  return done(device.error);
+}
+
+static cudaError_t check_kind(const void* to, const void* from, cudaMemcpyKind kind) {
+  const bool to_device = device_of(to) != nullptr, from_device = device_of(from) != nullptr;
+  return kind == cudaMemcpyDefault || kind == from_device * 2 + to_device ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+} // namespace cudasim
+
+using namespace cudasim;
+
+// ---- Errors ----
+cudaError_t cudaGetLastError() {
+  const cudaError_t error = cudaPeekAtLastError();
+  last_error = cudaSuccess;
+  return error;
+}
+cudaError_t cudaPeekAtLastError() {
+  return status() != cudaSuccess ? status() : last_error;
+}
+
+static const struct {
+  cudaError_t error;
+  const char *name, *text;
+} kErrors[] = {
+#define ERROR(name, text) {name, #name, text}
+    ERROR(cudaSuccess, "no error"),
+    ERROR(cudaErrorInvalidValue, "invalid argument"),
+    ERROR(cudaErrorMemoryAllocation, "out of memory"),
+    ERROR(cudaErrorInitializationError, "initialization error"),
+    ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument"),
+    ERROR(cudaErrorNoDevice, "no CUDA-capable device is detected"),
+    ERROR(cudaErrorInvalidDevice, "invalid device ordinal"),
+    ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle"),
+    ERROR(cudaErrorNotReady, "device not ready"),
+    ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
+    ERROR(cudaErrorPeerAccessAlreadyEnabled, "peer access is already enabled"),
+    ERROR(cudaErrorPeerAccessNotEnabled, "peer access has not been enabled"),
+    ERROR(cudaErrorAssert, "device-side assert triggered"),
+    ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
+#undef ERROR
+};
+const char* cudaGetErrorName(cudaError_t error) {
+  auto it = std::find_if(std::begin(kErrors), std::end(kErrors), [&](const auto& e) { return e.error == error; });
+  return it != std::end(kErrors) ? it->name : "unrecognized error code";
+}
+const char* cudaGetErrorString(cudaError_t error) {
+  auto it = std::find_if(std::begin(kErrors), std::end(kErrors), [&](const auto& e) { return e.error == error; });
+  return it != std::end(kErrors) ? it->text : "unrecognized error code";
+}
+
+// ---- Devices ----
+cudaError_t cudaGetDeviceCount(int* count) {
+  if (setting("REFTORCH_CUDA_SIM", "0") == "0") { // Note [The simulator sleeps]
+    *count = 0;
+    return cudaErrorNoDevice;
+  }
+  *count = static_cast<int>(runtime().devices.size());
+  return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
+}
+cudaError_t cudaSetDevice(int device) {
+  if (!is_device(device)) {
+    return done(cudaErrorInvalidDevice);
+  }
+  current_device = device;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = current_device;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (!is_device(device)) {
+    return done(cudaErrorInvalidDevice);
+  }
+  *properties = {"CUDA simulator", runtime().memory_bytes, kMaxShared,         warpSize, int(kMaxThreads),
+                 kMultiProcessors, int(kMaxThreads),       /*major, minor=*/0, 0};
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() {
+  RETURN_IF_ERROR(status());
+  return synchronize_device(runtime().devices[current_device]);
+}
+cudaError_t cudaDeviceReset() {
+  Device& device = runtime().devices[current_device];
+  synchronize_device(device);
+  device.error = last_error = cudaSuccess;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  *can = device != peer && is_device(device) && is_device(peer);
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  if (!is_device(peer) || peer == current_device) {
+    return done(cudaErrorInvalidDevice);
+  }
+  unsigned& peers = runtime().devices[current_device].peers;
+  const bool already = peers >> peer & 1;
+  peers |= 1u << peer;
+  return done(already ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess);
+}
+
+// ---- Memory ----
+cudaError_t cudaMalloc(void** pointer, size_t bytes) {
+  RETURN_IF_ERROR(status());
+  *pointer = nullptr;
+  Device& device = runtime().devices[current_device];
+  bytes = (bytes + 511) / 512 * 512;
+  std::lock_guard<std::mutex> lock(runtime().mutex);
+  char* at = device.base; // moves to the first gap that is large enough
+  for (const auto& [begin, size] : device.live) {
+    if (static_cast<size_t>(begin - at) >= bytes) {
+      break;
+    }
+    at = begin + size;
+  }
+  if (static_cast<size_t>(device.base + runtime().memory_bytes - at) < bytes) {
+    return done(cudaErrorMemoryAllocation);
+  }
+  if (bytes > 0) {
+    device.live[at] = bytes;
+    *pointer = at;
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaFree(void* pointer) {
+  RETURN_IF_ERROR(status());
+  if (pointer == nullptr) {
+    return cudaSuccess;
+  }
+  Device* device = device_of(pointer);
+  if (device == nullptr) {
+    return done(cudaErrorInvalidValue);
+  }
+  const cudaError_t error = synchronize_device(*device); // CUDA's waits, too
+  std::lock_guard<std::mutex> lock(runtime().mutex);
+  return done(device->live.erase(static_cast<char*>(pointer)) == 1 ? error : cudaErrorInvalidValue);
+}
+cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
+  RETURN_IF_ERROR(status());
+  *pointer = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
+  if (*pointer == nullptr) {
+    return done(cudaErrorMemoryAllocation);
+  }
+  std::lock_guard<std::mutex> lock(runtime().mutex);
+  runtime().pinned[static_cast<char*>(*pointer)] = bytes;
+  return cudaSuccess;
+}
+cudaError_t cudaFreeHost(void* pointer) {
+  RETURN_IF_ERROR(status());
+  std::lock_guard<std::mutex> lock(runtime().mutex);
+  if (pointer != nullptr && runtime().pinned.erase(static_cast<char*>(pointer)) == 0) {
+    return done(cudaErrorInvalidValue);
+  }
+  std::free(pointer);
+  return cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
+  RETURN_IF_ERROR(status());
+  std::lock_guard<std::mutex> lock(runtime().mutex);
+  *free_bytes = *total_bytes = runtime().memory_bytes;
+  for (const auto& [begin, bytes] : runtime().devices[current_device].live) {
+    *free_bytes -= bytes;
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  void* p = const_cast<void*>(pointer);
+  std::lock_guard<std::mutex> lock(runtime().mutex);
+  if (Device* device = device_of(p)) {
+    *attributes = {cudaMemoryTypeDevice, device->index, p, nullptr};
+  } else {
+    const bool is_pinned = find_allocation(runtime().pinned, p, 1).first != nullptr;
+    *attributes = {is_pinned ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered, -1, is_pinned ? p : nullptr, p};
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  RETURN_IF_ERROR(status());
+  RETURN_IF_ERROR(check_kind(to, from, kind));
+  return copy(to, from, bytes, nullptr, true);
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  RETURN_IF_ERROR(status());
+  RETURN_IF_ERROR(check_kind(to, from, kind));
+  return copy(to, from, bytes, stream, false);
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t bytes, cudaStream_t stream) {
+  return copy(to, from, bytes, stream, false);
+}
+cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream) {
+  return with_stream(stream, [&](const StreamPtr& s) {
+    if (device_of(pointer) != s->device) {
+      return cudaErrorInvalidValue;
+    }
+    enqueue(s, [=] { std::memset(pointer, value, bytes); });
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaMemset(void* pointer, int value, size_t bytes) {
+  return cudaMemsetAsync(pointer, value, bytes, nullptr);
+}
+
+// ---- Streams ----
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* handle, unsigned flags) {
+  RETURN_IF_ERROR(status());
+  auto stream = std::make_shared<CUstream_st>();
+  stream->device = &runtime().devices[current_device];
+  stream->blocking = flags != cudaStreamNonBlocking;
+  stream->is_default = false;
+  std::lock_guard<std::mutex> lock(runtime().mutex);
+  runtime().streams[stream.get()] = stream;
+  *handle = stream.get();
+  return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t handle) { // the work that the stream was given is still done
+  return with_stream(handle, [&](const StreamPtr& stream) {
+    std::lock_guard<std::mutex> lock(runtime().mutex);
+    stream->destroyed = true;
+    stream->work.notify_one();
+    runtime().streams.erase(handle);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
+  return with_stream(handle, [](const StreamPtr& stream) {
+    if (stream->is_default) { // an empty operation: it waits for the blocking streams
+      return synchronize(enqueue(stream, [] {}));
+    }
+    std::unique_lock<std::mutex> lock(runtime().mutex);
+    const Mark mark{stream, stream->submitted, nullptr};
+    lock.unlock();
+    return synchronize(mark);
+  });
+}
+cudaError_t cudaStreamQuery(cudaStream_t handle) {
+  return with_stream(handle, [](const StreamPtr& stream) {
+    std::lock_guard<std::mutex> lock(runtime().mutex);
+    return stream->finished < stream->submitted ? cudaErrorNotReady : cudaSuccess;
+  });
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t handle, void (*function)(void*), void* data) {
+  return with_stream(handle, [&](const StreamPtr& stream) {
+    enqueue(stream, [=] { function(data); });
+    return cudaSuccess;
+  });
+}
+
+// ---- Events ----
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  RETURN_IF_ERROR(status());
+  *event = new CUevent_st{current_device, {}};
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
+  return with_stream(handle, [&](const StreamPtr& stream) {
+    if (event->device != stream->device->index) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    auto time = std::make_shared<std::chrono::steady_clock::time_point>();
+    event->mark = enqueue(stream, [time] { *time = std::chrono::steady_clock::now(); });
+    event->mark.time = time;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned) {
+  return with_stream(handle, [&](const StreamPtr& stream) {
+    enqueue(stream, [mark = event->mark] { wait_for(mark); });
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  RETURN_IF_ERROR(status());
+  std::lock_guard<std::mutex> lock(runtime().mutex);
+  return passed(event->mark) ? cudaSuccess : done(cudaErrorNotReady);
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  RETURN_IF_ERROR(status());
+  return synchronize(event->mark);
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  if (start->mark.time == nullptr || end->mark.time == nullptr) {
+    return done(cudaErrorInvalidResourceHandle);
+  }
+  RETURN_IF_ERROR(cudaEventQuery(start));
+  RETURN_IF_ERROR(cudaEventQuery(end));
+  *milliseconds = std::chrono::duration<float, std::milli>(*end->mark.time - *start->mark.time).count();
+  return cudaSuccess;
+}

@@ -1,0 +1,451 @@
+// Mirrors: nothing in PyTorch: how the simulator runs the threads of a block
+//
+// Note [Fibers]
+// The threads of a block are calls of the kernel, one after the other, on the host thread's own stack: a plain loop, as
+// long as no thread has to wait. Where one waits (__syncthreads, a shuffle), that stack stays as it is, and the next
+// thread runs on a stack of its own, a fiber. A kernel without barriers therefore uses no fibers, nobody has to mark
+// the others, and a debugger shows who launched the kernel. makecontext gives a fiber its stack. After that sigsetjmp
+// and siglongjmp change fibers, because swapcontext makes a system call each time (240 ns instead of 11).
+//
+// Limits: fibers have 128 KiB of stack; AddressSanitizer knows nothing of them, so that under it only kernels without
+// barriers run; the order of threads is that of one host thread, so that races which no order shows stay hidden.
+#undef _FORTIFY_SOURCE // its siglongjmp refuses to go from one stack to another
+#include <c10/cuda/sim/runtime.h>
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <thread>
+#include <vector>
+
+__thread uint3 threadIdx;
+__thread uint3 blockIdx;
+__thread dim3 blockDim;
+__thread dim3 gridDim;
+
+namespace cudasim {
+
+constexpr size_t kStackBytes = 128 << 10, kSignalStack = 64 << 10;
+
+struct Fiber {
+  sigjmp_buf at; // where the fiber continues
+  ucontext_t start;
+  char* stack = nullptr;
+  size_t stack_bytes = 0;
+  bool started = false;
+};
+
+struct Thread {
+  enum State : uint8_t { Unstarted, Running, AtBarrier, AtWarpOp, Ready, Exited };
+  uint3 index;
+  State state = Unstarted;
+  Fiber* fiber = nullptr; // the fiber on which it waits
+  // The arguments of its warp operation; afterwards `value` is the result.
+  WarpOp op = WarpOp::Sync;
+  unsigned mask = 0;
+  uint64_t value = 0;
+  int from_lane = 0;
+};
+
+// Fresh memory between two pages that nobody may touch.
+static char* map_pages(size_t bytes) {
+  char* p = static_cast<char*>(mmap(nullptr, bytes + 2 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  mprotect(p + kPage, bytes, PROT_READ | PROT_WRITE);
+  return p + kPage;
+}
+static void unmap_pages(char* p, size_t bytes) {
+  munmap(p - kPage, bytes + 2 * kPage);
+}
+
+// Runs blocks, one at a time. Each host thread that runs kernels has one.
+class Block {
+ public:
+  Block() {
+    stack_t old{};
+    sigaltstack(nullptr, &old);
+    if (old.ss_flags & SS_DISABLE) { // a fiber whose stack is full has no room left for a signal
+      signal_stack_ = map_pages(kSignalStack);
+      stack_t own{signal_stack_, 0, kSignalStack};
+      sigaltstack(&own, nullptr);
+    }
+  }
+  ~Block() {
+    if (signal_stack_ != nullptr) {
+      stack_t off{nullptr, SS_DISABLE, 0};
+      sigaltstack(&off, nullptr);
+      unmap_pages(signal_stack_, kSignalStack);
+    }
+    for (Fiber* fiber : fibers_) {
+      unmap_pages(fiber->stack, kStackBytes);
+      delete fiber;
+    }
+    unmap_pages(shared_memory_, kMaxShared);
+  }
+  void prepare(const cudaLaunchConfig_t& config, Kernel* kernel);
+  cudaError_t run(uint64_t block_index);
+
+  void syncthreads();
+  uint64_t warp_exchange(WarpOp op, unsigned mask, uint64_t value, int from_lane);
+  bool in_kernel() const {
+    return running_;
+  }
+  int lane() const {
+    return static_cast<int>(current_ % warpSize);
+  }
+  // The memory ends where a forbidden page begins, so that an index that is too large faults.
+  char* shared() const {
+    return shared_memory_ + kMaxShared - shared_bytes_;
+  }
+  const void* function() const {
+    return kernel_->function;
+  }
+  [[noreturn]] void abandon(cudaError_t error) {
+    siglongjmp(abandoned_, error);
+  }
+  void run_threads(); // the body of every fiber
+
+ private:
+  Fiber* take_fiber();
+  [[noreturn]] void resume(Fiber* fiber);
+  void wait(Thread::State state);
+  void go_on(Fiber* from);
+  void exit_thread();
+  void release_barrier();
+  bool complete_warp_op(unsigned warp);
+  [[noreturn]] void report_deadlock();
+  void make_ready(unsigned thread) {
+    threads_[thread].state = Thread::Ready;
+    ready_.push_back(thread);
+  }
+
+  Kernel* kernel_ = nullptr;
+  size_t shared_bytes_ = 0;
+  char* shared_memory_ = map_pages(kMaxShared);
+  char* signal_stack_ = nullptr;
+  std::vector<Thread> threads_;
+  std::vector<unsigned> order_; // the order in which the threads start
+  struct Warp {
+    unsigned waiting = 0; // how many lanes wait in a warp operation
+    unsigned alive = 0;   // which lanes are in the kernel
+  };
+  std::vector<Warp> warps_;
+  std::deque<unsigned> ready_; // threads that have waited and may continue
+  size_t next_ = 0, alive_ = 0, at_barrier_ = 0;
+  unsigned current_ = 0;
+  Fiber* fiber_ = nullptr;
+  Fiber home_; // the host thread's own stack
+  std::vector<Fiber*> idle_, fibers_;
+  sigjmp_buf abandoned_; // where an error inside the kernel continues
+  bool running_ = false;
+};
+static thread_local std::unique_ptr<Block> this_block;
+
+void Block::prepare(const cudaLaunchConfig_t& config, Kernel* kernel) {
+  static const std::string order = setting("REFTORCH_CUDA_SIM_ORDER", "forward");
+  kernel_ = kernel;
+  gridDim = config.gridDim;
+  shared_bytes_ = (config.dynamicSmemBytes + 15) / 16 * 16;
+  const dim3 d = config.blockDim;
+  if (!threads_.empty() && d.x == blockDim.x && d.y == blockDim.y && d.z == blockDim.z && order != "random") {
+    return;
+  }
+  blockDim = d;
+  threads_.assign(size_t(d.x) * d.y * d.z, Thread());
+  order_.resize(threads_.size());
+  for (unsigned i = 0; i < threads_.size(); i++) {
+    threads_[i].index = {i % d.x, i / d.x % d.y, i / d.x / d.y};
+    order_[i] = order == "reverse" ? static_cast<unsigned>(threads_.size()) - 1 - i : i;
+  }
+  if (order == "random") {
+    static thread_local std::minstd_rand random;
+    std::shuffle(order_.begin(), order_.end(), random);
+  }
+}
+
+cudaError_t Block::run(uint64_t i) {
+  blockIdx = {unsigned(i % gridDim.x), unsigned(i / gridDim.x % gridDim.y), unsigned(i / gridDim.x / gridDim.y)};
+  for (Thread& thread : threads_) {
+    thread.state = Thread::Unstarted;
+  }
+  warps_.assign((threads_.size() + warpSize - 1) / warpSize, {0, ~0u});
+  if (threads_.size() % warpSize != 0) {
+    warps_.back().alive = (1u << threads_.size() % warpSize) - 1;
+  }
+  next_ = at_barrier_ = 0;
+  alive_ = threads_.size();
+  std::memset(shared(), 0xff, shared_bytes_); // memory that no thread wrote reads as NaN
+  running_ = true;
+  const int error = sigsetjmp(abandoned_, 0);
+  if (error == 0) {
+    fiber_ = &home_;
+    home_.started = true;
+    run_threads();
+  } else { // the fibers are where the error left them
+    ready_.clear();
+    idle_ = fibers_;
+    for (Fiber* fiber : fibers_) {
+      fiber->started = false;
+    }
+  }
+  running_ = false;
+  return static_cast<cudaError_t>(error);
+}
+
+Fiber* Block::take_fiber() {
+  if (idle_.empty()) {
+    fibers_.push_back(new Fiber);
+    fibers_.back()->stack = map_pages(kStackBytes);
+    // Stacks that began at one place of a page would compete for the same cache lines.
+    fibers_.back()->stack_bytes = kStackBytes - fibers_.size() * 192 % kPage;
+    return fibers_.back();
+  }
+  Fiber* fiber = idle_.back();
+  idle_.pop_back();
+  return fiber;
+}
+
+static void start_fiber() {
+  this_block->run_threads();
+}
+
+void Block::resume(Fiber* fiber) {
+  fiber_ = fiber;
+  if (fiber->started) {
+    siglongjmp(fiber->at, 1);
+  }
+  fiber->started = true;
+  getcontext(&fiber->start);
+  fiber->start.uc_stack = {fiber->stack, 0, fiber->stack_bytes};
+  makecontext(&fiber->start, start_fiber, 0);
+  setcontext(&fiber->start);
+  std::abort(); // setcontext does not return
+}
+
+void Block::run_threads() {
+  Fiber* const self = fiber_;
+  for (;;) {
+    while (ready_.empty() && next_ < threads_.size()) {
+      current_ = order_[next_++];
+      threads_[current_].state = Thread::Running;
+      threadIdx = threads_[current_].index;
+      (*kernel_)();
+      exit_thread();
+    }
+    if (self != &home_) {
+      idle_.push_back(self);
+    } else if (alive_ == 0) {
+      return;
+    }
+    go_on(self);
+  }
+}
+
+// Leaves the fiber `from`. Returns when another fiber resumes it.
+__attribute__((noinline)) void Block::go_on(Fiber* from) {
+  if (sigsetjmp(from->at, 0) != 0) {
+    return;
+  }
+  if (!ready_.empty()) {
+    const unsigned thread = ready_.front();
+    ready_.pop_front();
+    current_ = thread;
+    resume(threads_[thread].fiber);
+  }
+  if (next_ < threads_.size()) {
+    resume(take_fiber());
+  }
+  if (alive_ == 0) {
+    resume(&home_);
+  }
+  report_deadlock();
+}
+
+void Block::wait(Thread::State state) {
+  const unsigned me = current_;
+  threads_[me].state = state;
+  threads_[me].fiber = fiber_;
+  go_on(fiber_);
+  threads_[me].state = Thread::Running;
+  threadIdx = threads_[me].index;
+}
+
+void Block::syncthreads() {
+  if (++at_barrier_ < alive_) {
+    wait(Thread::AtBarrier);
+  } else {
+    release_barrier(); // the last thread to arrive does not wait
+  }
+}
+
+void Block::release_barrier() {
+  at_barrier_ = 0;
+  for (unsigned thread : order_) {
+    if (threads_[thread].state == Thread::AtBarrier) {
+      make_ready(thread);
+    }
+  }
+}
+
+void Block::exit_thread() {
+  threads_[current_].state = Thread::Exited;
+  alive_--;
+  if (at_barrier_ > 0 &&
+      at_barrier_ == alive_) { // as on a GPU, the barrier does not wait for threads that have returned
+    release_barrier();
+  }
+  Warp& warp = warps_[current_ / warpSize];
+  warp.alive &= ~(1u << current_ % warpSize);
+  if (warp.waiting > 0) {
+    complete_warp_op(current_ / warpSize);
+  }
+}
+
+uint64_t Block::warp_exchange(WarpOp op, unsigned mask, uint64_t value, int from_lane) {
+  const unsigned me = current_, warp = me / warpSize;
+  Thread& thread = threads_[me];
+  thread.op = op;
+  thread.mask = mask;
+  thread.value = value;
+  thread.from_lane = from_lane;
+  thread.state = Thread::AtWarpOp;
+  const bool may_be_last = ++warps_[warp].waiting >= unsigned(__builtin_popcount(mask & warps_[warp].alive));
+  if (!may_be_last || !complete_warp_op(warp)) {
+    wait(Thread::AtWarpOp);
+  }
+  thread.state = Thread::Running;
+  return thread.value;
+}
+
+// If all lanes of some mask have arrived, gives each its value and makes it ready. Returns whether the current thread
+// is among them.
+bool Block::complete_warp_op(unsigned warp) {
+  Thread* const lanes = &threads_[warp * warpSize];
+  const int n = static_cast<int>(std::min<size_t>(warpSize, threads_.size() - warp * warpSize));
+  bool current_goes_on = false;
+  for (int first = 0; first < n; first++) {
+    if (lanes[first].state != Thread::AtWarpOp) {
+      continue;
+    }
+    const unsigned mask = lanes[first].mask, here = mask & warps_[warp].alive;
+    bool complete = true;
+    for (int l = 0; l < n && complete; l++) {
+      if (here >> l & 1) {
+        complete = lanes[l].state == Thread::AtWarpOp && lanes[l].mask == mask && lanes[l].op == lanes[first].op;
+      }
+    }
+    if (!complete) {
+      continue;
+    }
+    uint64_t values[warpSize], ballot = 0;
+    for (int l = 0; l < n; l++) {
+      values[l] = lanes[l].value;
+      ballot |= uint64_t(here >> l & 1 && lanes[l].value != 0) << l;
+    }
+    for (int l = 0; l < n; l++) {
+      if (here >> l & 1) {
+        const int from = lanes[l].from_lane;
+        // A lane that takes no part has no value; the reader gets all ones, a NaN.
+        const uint64_t shuffled = from >= 0 && from < n && here >> from & 1 ? values[from] : ~uint64_t(0);
+        lanes[l].value = lanes[l].op == WarpOp::Ballot ? ballot : shuffled;
+        warps_[warp].waiting--;
+        if (&lanes[l] == &threads_[current_]) {
+          lanes[l].state = Thread::Running;
+          current_goes_on = true;
+        } else {
+          make_ready(warp * warpSize + l);
+        }
+      }
+    }
+  }
+  return current_goes_on;
+}
+
+static std::string kernel_name(const void* function) {
+  Dl_info info{};
+  if (dladdr(function, &info) == 0 || info.dli_sname == nullptr) {
+    char text[32];
+    std::snprintf(text, sizeof text, "at %p", function); // gdb: info symbol
+    return text;
+  }
+  char* readable = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, nullptr);
+  std::string name = readable != nullptr ? readable : info.dli_sname;
+  std::free(readable);
+  return name;
+}
+
+static void report_in_kernel(const char* what) {
+  std::fprintf(stderr, "cudasim: %s\n  in kernel %s, block (%u,%u,%u), thread (%u,%u,%u)\n", what,
+               kernel_name(this_block->function()).c_str(), blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x,
+               threadIdx.y, threadIdx.z);
+}
+
+void Block::report_deadlock() {
+  size_t in_warp_op = std::count_if(threads_.begin(), threads_.end(),
+                                    [](const Thread& thread) { return thread.state == Thread::AtWarpOp; });
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "deadlock: %zu threads wait in __syncthreads, %zu in a warp operation, %zu have left the kernel",
+                at_barrier_, in_warp_op, threads_.size() - alive_);
+  report_in_kernel(text);
+  abandon(cudaErrorLaunchFailure);
+}
+
+void run_grid(const cudaLaunchConfig_t& config, Kernel& kernel, Device& device) {
+  const uint64_t blocks = uint64_t(config.gridDim.x) * config.gridDim.y * config.gridDim.z;
+  std::atomic<uint64_t> next{0};
+  auto some_blocks = [&] {
+    if (this_block == nullptr) {
+      this_block = std::make_unique<Block>();
+    }
+    this_block->prepare(config, &kernel);
+    for (uint64_t i = next++; i < blocks && device.error == cudaSuccess; i = next++) {
+      if (cudaError_t error = this_block->run(i); error != cudaSuccess) {
+        device.error = error;
+      }
+    }
+  };
+  std::vector<std::thread> helpers;
+  for (int i = 0; i < runtime().helpers && blocks > 1; i++) {
+    helpers.emplace_back(some_blocks);
+  }
+  some_blocks();
+  for (std::thread& helper : helpers) {
+    helper.join();
+  }
+}
+
+bool in_kernel() {
+  return this_block != nullptr && this_block->in_kernel();
+}
+void abandon_kernel(cudaError_t error, const char* what) {
+  report_in_kernel(what);
+  this_block->abandon(error);
+}
+
+uint64_t warp_exchange(WarpOp op, unsigned mask, uint64_t value, int from_lane) {
+  return this_block->warp_exchange(op, mask, value, from_lane);
+}
+int lane_id() {
+  return this_block->lane();
+}
+void* dynamic_shared() {
+  return this_block->shared();
+}
+void fail_kernel(cudaError_t error, const char* what, const char* file, int line) {
+  char text[512];
+  std::snprintf(text, sizeof text, "%s:%d: %s", file, line, what);
+  abandon_kernel(error, text);
+}
+
+} // namespace cudasim
+
+void __syncthreads() {
+  cudasim::this_block->syncthreads();
+}

@@ -1,0 +1,278 @@
+// Mirrors: nothing in PyTorch: stands in for the CUDA runtime's <cuda_runtime.h> where there is no GPU and no nvcc
+// The subset of CUDA that reftorch's .cu files use, for a plain C++17 compiler. The other files of this folder run it
+// on host threads. Names, error numbers and rules are CUDA's, so a .cu file that includes <cuda_runtime.h> does not
+// know which of the two it got. Left out: textures, graphs, cooperative groups, dynamic parallelism, symbols,
+// cudaMallocManaged, and processes that share memory.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#define CUDA_SIM 1
+
+// ---- Keywords ----
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __align__(n) alignas(n)
+// Note [Shared memory is thread_local]
+// A block runs from its first to its last statement on one host thread, and that thread runs one block at a time. One
+// copy of a variable for each host thread is therefore one copy for each block. `thread_local` inside a function is
+// static by itself; written `static thread_local`, a declaration `extern __shared__` would not parse.
+#define __shared__ thread_local
+
+// ---- Types ----
+struct uint3 {
+  unsigned x, y, z;
+};
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+
+// The coordinates of the running kernel. `__thread` instead of `thread_local`, because the compiler then looks for no
+// initializer at each use; with initial-exec a shared library reads them by one instruction.
+#define CUDA_SIM_COORDINATE extern __thread __attribute__((tls_model("initial-exec")))
+CUDA_SIM_COORDINATE uint3 threadIdx;
+CUDA_SIM_COORDINATE uint3 blockIdx;
+CUDA_SIM_COORDINATE dim3 blockDim;
+CUDA_SIM_COORDINATE dim3 gridDim;
+constexpr int warpSize = 32;
+
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInitializationError = 3,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorNoDevice = 100,
+  cudaErrorInvalidDevice = 101,
+  cudaErrorInvalidResourceHandle = 400,
+  cudaErrorNotReady = 600,
+  cudaErrorIllegalAddress = 700,
+  cudaErrorPeerAccessAlreadyEnabled = 704,
+  cudaErrorPeerAccessNotEnabled = 705,
+  cudaErrorAssert = 710,
+  cudaErrorLaunchFailure = 719,
+};
+enum cudaMemcpyKind {
+  cudaMemcpyHostToHost,
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+  cudaMemcpyDefault
+};
+enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice };
+enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
+enum { cudaEventDefault = 0, cudaEventDisableTiming = 2 };
+
+using cudaStream_t = struct CUstream_st*; // nullptr: the legacy default stream of the current device
+using cudaEvent_t = struct CUevent_st*;
+
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int device;
+  void* devicePointer;
+  void* hostPointer;
+};
+struct cudaDeviceProp {
+  char name[256];
+  size_t totalGlobalMem, sharedMemPerBlock;
+  int warpSize, maxThreadsPerBlock, multiProcessorCount, maxThreadsPerMultiProcessor, major, minor;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes = 0;
+  cudaStream_t stream = nullptr;
+  void* attrs = nullptr;
+  unsigned numAttrs = 0;
+};
+
+// ---- The runtime's functions ----
+cudaError_t cudaGetLastError();
+cudaError_t cudaPeekAtLastError();
+const char* cudaGetErrorName(cudaError_t error);
+const char* cudaGetErrorString(cudaError_t error);
+
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
+cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaDeviceReset(); // here: forgets the device's error, and nothing else
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+
+cudaError_t cudaMalloc(void** pointer, size_t bytes);
+cudaError_t cudaFree(void* pointer);
+cudaError_t cudaMallocHost(void** pointer, size_t bytes);
+cudaError_t cudaFreeHost(void* pointer);
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                                cudaStream_t stream = nullptr);
+cudaError_t cudaMemset(void* pointer, int value, size_t bytes);
+cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream = nullptr);
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void*), void* data);
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
+cudaError_t cudaEventCreate(cudaEvent_t* event);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end);
+
+template <typename T>
+cudaError_t cudaMalloc(T** pointer, size_t bytes) {
+  return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
+}
+template <typename T>
+cudaError_t cudaMallocHost(T** pointer, size_t bytes) {
+  return cudaMallocHost(reinterpret_cast<void**>(pointer), bytes);
+}
+
+// ---- Launching ----
+namespace cudasim {
+
+// A kernel with its arguments. It is called once for each thread of the grid.
+struct Kernel {
+  virtual ~Kernel() = default;
+  virtual void operator()() = 0;
+  const void* function = nullptr;
+};
+template <typename Indices, typename... P>
+struct KernelOf;
+template <size_t... I, typename... P>
+struct KernelOf<std::index_sequence<I...>, P...> final : Kernel {
+  template <typename... A>
+  explicit KernelOf(void (*kernel)(P...), A&&... args) : kernel(kernel), args(std::forward<A>(args)...) {
+    function = reinterpret_cast<const void*>(kernel);
+  }
+  void operator()() override {
+    kernel(std::get<I>(args)...);
+  }
+  void (*kernel)(P...);
+  std::tuple<P...> args;
+};
+cudaError_t launch(const cudaLaunchConfig_t& config, std::unique_ptr<Kernel> kernel);
+
+enum class WarpOp { Sync, Shuffle, Ballot };
+uint64_t warp_exchange(WarpOp op, unsigned mask, uint64_t value, int from_lane);
+int lane_id();
+void* dynamic_shared(); // the block's dynamic shared memory
+[[noreturn]] void fail_kernel(cudaError_t error, const char* what, const char* file, int line);
+
+template <typename T>
+T shuffle(unsigned mask, T value, int from_lane) {
+  static_assert(sizeof(T) <= sizeof(uint64_t), "a shuffle moves at most 8 bytes");
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  bits = warp_exchange(WarpOp::Shuffle, mask, bits, from_lane);
+  std::memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+template <typename T>
+struct identity {
+  using type = T;
+};
+// Blocks and streams run on several host threads, so an atomic operation has to be a real one.
+template <typename T, typename F>
+T atomic_update(T* p, F f) {
+  T old = *const_cast<volatile T*>(p), desired = f(old);
+  while (!__atomic_compare_exchange(p, &old, &desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    desired = f(old);
+  }
+  return old;
+}
+
+} // namespace cudasim
+
+// A launch without <<<>>>, under the name and with the arguments of CUDA 11.8 and later.
+template <typename... P, typename... A>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...), A&&... args) {
+  using Kernel = cudasim::KernelOf<std::index_sequence_for<P...>, P...>;
+  return cudasim::launch(*config, std::make_unique<Kernel>(kernel, std::forward<A>(args)...));
+}
+
+// ---- What a kernel may call ----
+void __syncthreads();
+inline void __syncwarp(unsigned mask = 0xffffffffu) {
+  cudasim::warp_exchange(cudasim::WarpOp::Sync, mask, 0, 0);
+}
+inline void __threadfence() {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+// `width` cuts a warp into groups of lanes; no lane reads from another group.
+template <typename T>
+T __shfl_sync(unsigned mask, T value, int from, int width = 32) {
+  const int group = cudasim::lane_id() & ~(width - 1);
+  return cudasim::shuffle(mask, value, group + (from & (width - 1)));
+}
+template <typename T>
+T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+  const int lane = cudasim::lane_id(), in_group = lane & (width - 1);
+  return cudasim::shuffle(mask, value,
+                          in_group + static_cast<int>(delta) < width ? lane + static_cast<int>(delta) : lane);
+}
+template <typename T>
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+  const int lane = cudasim::lane_id(), in_group = lane & (width - 1);
+  return cudasim::shuffle(mask, value, in_group >= static_cast<int>(delta) ? lane - static_cast<int>(delta) : lane);
+}
+template <typename T>
+T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
+  const int lane = cudasim::lane_id(), from = lane ^ lane_mask;
+  return cudasim::shuffle(mask, value, from < (lane & ~(width - 1)) + width ? from : lane);
+}
+inline unsigned __ballot_sync(unsigned mask, int predicate) {
+  return static_cast<unsigned>(cudasim::warp_exchange(cudasim::WarpOp::Ballot, mask, predicate != 0, 0));
+}
+inline int __any_sync(unsigned mask, int predicate) {
+  return __ballot_sync(mask, predicate) != 0;
+}
+inline int __all_sync(unsigned mask, int predicate) {
+  return __ballot_sync(mask, !predicate) == 0;
+}
+
+template <typename T>
+T atomicAdd(T* p, typename cudasim::identity<T>::type value) {
+  return cudasim::atomic_update(p, [=](T old) { return static_cast<T>(old + value); });
+}
+template <typename T>
+T atomicMax(T* p, typename cudasim::identity<T>::type value) {
+  return cudasim::atomic_update(p, [=](T old) { return old < value ? value : old; });
+}
+template <typename T>
+T atomicMin(T* p, typename cudasim::identity<T>::type value) {
+  return cudasim::atomic_update(p, [=](T old) { return value < old ? value : old; });
+}
+template <typename T>
+T atomicExch(T* p, typename cudasim::identity<T>::type value) {
+  return cudasim::atomic_update(p, [=](T) { return value; });
+}
+template <typename T>
+T atomicCAS(T* p, typename cudasim::identity<T>::type compare, typename cudasim::identity<T>::type value) {
+  __atomic_compare_exchange(p, &compare, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return compare;
+}
+inline unsigned __umulhi(unsigned a, unsigned b) {
+  return static_cast<unsigned>(static_cast<uint64_t>(a) * b >> 32);
+}

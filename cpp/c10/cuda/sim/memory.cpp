@@ -1,0 +1,77 @@
+// Mirrors: nothing in PyTorch: the memory of the simulator's devices
+//
+// Note [Host code cannot touch device memory]
+// Page permissions belong to the process, not to a thread. The memory of a device is therefore open while its streams
+// have work, and closed as soon as they have none. A host thread that reads closed memory gets SIGSEGV, and the handler
+// says what the pointer was. A read while kernels run goes unnoticed; with CUDA_LAUNCH_BLOCKING=1 no kernel runs then,
+// and the check is exact. Huge pages make opening cheap, because 2 MiB are one entry of the page table.
+#include <c10/cuda/sim/runtime.h>
+
+#include <sys/mman.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace cudasim {
+
+constexpr uintptr_t kFirstAddress = 0x200000000000, kDeviceSpan = uintptr_t(1) << 36;
+
+Device* device_of(const void* pointer) {
+  const uintptr_t at = reinterpret_cast<uintptr_t>(pointer) - kFirstAddress;
+  const size_t i = at / kDeviceSpan;
+  Runtime& r = runtime();
+  return i < r.devices.size() && at % kDeviceSpan < r.memory_bytes ? &r.devices[i] : nullptr;
+}
+
+std::pair<char*, size_t> find_allocation(const std::map<char*, size_t>& live, const void* p, size_t bytes) {
+  auto it = live.upper_bound(static_cast<char*>(const_cast<void*>(p)));
+  if (it != live.begin() && (--it, static_cast<const char*>(p) + bytes <= it->first + it->second)) {
+    return *it;
+  }
+  return {nullptr, 0};
+}
+
+void reserve_memory(Device& device, size_t bytes, bool protect) {
+  void* const at = reinterpret_cast<void*>(kFirstAddress + static_cast<uintptr_t>(device.index) * kDeviceSpan);
+  device.base = static_cast<char*>(mmap(at, bytes, protect ? PROT_NONE : PROT_READ | PROT_WRITE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0));
+  if (device.base == MAP_FAILED) {
+    std::perror("cudasim: the addresses of a simulated device cannot be reserved");
+    std::abort();
+  }
+  madvise(device.base, bytes, MADV_HUGEPAGE);
+}
+
+void open_memory(Device& device, bool open) {
+  Runtime& r = runtime();
+  std::lock_guard<std::mutex> lock(device.gate);
+  device.users += open ? 1 : -1;
+  if (r.protect && device.users == (open ? 1 : 0)) {
+    mprotect(device.base, r.memory_bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+  }
+}
+
+static void on_fault(int, siginfo_t* info, void*) {
+  char text[256];
+  if (in_kernel()) {
+    std::snprintf(text, sizeof text, "illegal memory access: address %p is no memory of this device", info->si_addr);
+    abandon_kernel(cudaErrorIllegalAddress, text);
+  }
+  if (Device* device = device_of(info->si_addr)) {
+    const auto [base, bytes] = find_allocation(device->live, info->si_addr, 1);
+    std::fprintf(stderr,
+                 "cudasim: host code used a device pointer: %p is byte %td of %zu that cudaMalloc gave on device %d.\n"
+                 "  Only kernels can follow it; cudaMemcpy brings its contents to the host.\n",
+                 info->si_addr, base != nullptr ? static_cast<char*>(info->si_addr) - base : 0, bytes, device->index);
+  }
+  sigaction(SIGSEGV, &runtime().previous, nullptr); // the instruction runs again and meets the handler before ours
+}
+
+void install_fault_handler(struct sigaction* previous) {
+  struct sigaction action{};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigaction(SIGSEGV, &action, previous);
+}
+
+} // namespace cudasim

@@ -1,0 +1,141 @@
+// Mirrors: nothing in PyTorch: the simulator's streams
+// A stream is a queue. Its worker thread starts at the first operation and takes one operation after the other.
+#include <c10/cuda/sim/runtime.h>
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+namespace cudasim {
+
+thread_local int current_device = 0;
+thread_local cudaError_t last_error = cudaSuccess;
+
+std::string setting(const char* name, const char* otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr && *text != '\0' ? text : otherwise;
+}
+
+// Never destroyed, because workers may run when the process ends.
+Runtime& runtime() {
+  static Runtime* const it = new Runtime;
+  return *it;
+}
+
+Runtime::Runtime() {
+  memory_bytes = std::strtoull(setting("REFTORCH_CUDA_SIM_MEMORY_MB", "4096").c_str(), nullptr, 10) << 20;
+  protect = setting("REFTORCH_CUDA_SIM_PROTECT", "1") != "0";
+  blocking = setting("CUDA_LAUNCH_BLOCKING", "0") == "1";
+  latency_us = std::atoi(setting("REFTORCH_CUDA_SIM_LATENCY_US", "0").c_str());
+  helpers = std::atoi(setting("REFTORCH_CUDA_SIM_THREADS", "1").c_str()) - 1;
+  const int count = std::clamp(std::atoi(setting("REFTORCH_CUDA_SIM", "0").c_str()), 0, kMaxDevices);
+  for (int i = 0; i < count; i++) {
+    Device& device = devices.emplace_back();
+    device.index = i;
+    reserve_memory(device, memory_bytes, protect);
+    auto stream = std::make_shared<CUstream_st>();
+    stream->device = &device;
+    stream->blocking = stream->is_default = true;
+    device.default_stream = stream.get();
+    streams[stream.get()] = stream;
+  }
+  if (count > 0) {
+    install_fault_handler(&previous);
+    pthread_atfork(nullptr, nullptr, [] { runtime().forked = true; }); // the child has no workers
+  }
+}
+
+bool passed(const Mark& mark) {
+  return mark.stream == nullptr || mark.stream->finished >= mark.ticket;
+}
+void wait_for(const Mark& mark) {
+  std::unique_lock<std::mutex> lock(runtime().mutex);
+  runtime().progress.wait(lock, [&] { return passed(mark); });
+}
+
+static void work(const StreamPtr& stream) {
+  Runtime& r = runtime();
+  Device& device = *stream->device;
+  current_device = device.index;
+  pthread_setname_np(pthread_self(), ("cuda:" + std::to_string(device.index)).c_str());
+  bool is_open = false;
+  std::unique_lock<std::mutex> lock(r.mutex);
+  for (;;) {
+    stream->work.wait(lock, [&] { return !stream->queue.empty() || stream->destroyed; });
+    if (stream->queue.empty()) {
+      return;
+    }
+    std::function<void()> operation = std::move(stream->queue.front());
+    stream->queue.pop_front();
+    lock.unlock();
+    if (!is_open) {
+      open_memory(device, true);
+      is_open = true;
+    }
+    if (r.latency_us > 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(r.latency_us));
+    }
+    operation();
+    operation = nullptr;
+    lock.lock();
+    if (stream->queue.empty()) { // close the memory before anybody can learn that the work is done
+      open_memory(device, false);
+      is_open = false;
+    }
+    stream->finished++;
+    r.progress.notify_all();
+  }
+}
+
+StreamPtr find_stream(cudaStream_t stream) {
+  if (stream == nullptr) {
+    stream = runtime().devices[current_device].default_stream;
+  }
+  auto it = runtime().streams.find(stream);
+  return it != runtime().streams.end() ? it->second : nullptr;
+}
+
+// Note [The default stream]
+// Stream 0 is CUDA's legacy stream. Its work waits for all that the blocking streams of its device were given before,
+// and what they are given later waits for that work. Streams made with cudaStreamNonBlocking, as PyTorch's are, stand
+// apart.
+Mark enqueue(const StreamPtr& stream, std::function<void()> operation) {
+  Runtime& r = runtime();
+  std::unique_lock<std::mutex> lock(r.mutex);
+  std::vector<Mark> before;
+  for (const auto& [other, owner] : r.streams) {
+    if (other != stream.get() && other->device == stream->device && other->blocking && stream->blocking &&
+        other->is_default != stream->is_default && other->finished < other->submitted) {
+      before.push_back({owner, other->submitted, nullptr});
+    }
+  }
+  if (r.blocking) { // CUDA_LAUNCH_BLOCKING=1
+    const Mark mark{stream, ++stream->submitted, nullptr};
+    lock.unlock();
+    open_memory(*stream->device, true);
+    operation();
+    open_memory(*stream->device, false);
+    lock.lock();
+    stream->finished++;
+    return mark;
+  }
+  if (!before.empty()) {
+    operation = [before, operation = std::move(operation)] {
+      std::for_each(before.begin(), before.end(), wait_for);
+      operation();
+    };
+  }
+  stream->queue.push_back(std::move(operation));
+  const Mark mark{stream, ++stream->submitted, nullptr};
+  if (!stream->has_worker) {
+    stream->has_worker = true;
+    std::thread(work, stream).detach();
+  }
+  stream->work.notify_one();
+  return mark;
+}
+
+} // namespace cudasim
