@@ -79,6 +79,7 @@ from reftorch import (
     backends,
     cuda,
     func,
+    library,
     linalg,
     nn,
     optim,

@@ -1,22 +1,40 @@
 """Ops by the names of their schemas: ``torch.ops.aten.add.Tensor`` is the overload ``aten::add.Tensor`` and no other.
 
-``torch.add`` finds the overload that its arguments fit; programs that transform other programs (a tracer, a
-``__torch_dispatch__`` of PyTorch, a test of one overload) name the overload. What is called is the same entry of the
-Dispatcher, so gradients and transforms work as they do through ``torch.add``.
+``torch.add`` finds the overload that its arguments fit. Programs that transform other programs (a tracer, a
+``__torch_dispatch__``, a test of one overload) name the overload. Both call the same entry of the Dispatcher, so
+gradients and transforms work as they do through ``torch.add``. An op that ``torch.library`` defines is found here too.
 
 Mirrors: torch/_ops.py
-Leaves out: namespaces other than aten, higher-order operators, the dispatch cache, the
-    overloads on plain numbers (``aten::add.int``). ``overloads()`` names an out= variant after the overload it belongs
-    to, ``Tensor_out``, where PyTorch's list says ``out``; both names find it. Arguments that do not fit raise the
-    TypeError that ``torch.add`` raises, where PyTorch's overloads raise a RuntimeError.
+Leaves out: higher-order operators, the dispatch cache, the overloads on plain numbers (``aten::add.int``).
+    ``overloads()`` names an out= variant after the overload it belongs to, ``Tensor_out``, where PyTorch's list says
+    ``out``; both names find it. Arguments that do not fit raise the TypeError that ``torch.add`` raises, where
+    PyTorch's overloads raise a RuntimeError.
 """
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
 from reftorch import _C
+
+
+class AliasInfo(NamedTuple):
+    """What a schema says of the memory of an argument or result, such as ``(a!)``.
+
+    Mirrors: aten/src/ATen/core/alias_info.h
+    """
+
+    before_set: frozenset[str]
+    is_write: bool
+
+
+def _alias_info(type: str) -> AliasInfo | None:
+    """Read the part of ``Tensor(a!)?`` in parentheses."""
+    _, parenthesis, rest = type.partition("(")
+    if not parenthesis:
+        return None
+    letter = rest.partition(")")[0]
+    return AliasInfo(frozenset([letter.removesuffix("!")]), letter.endswith("!"))
 
 
 class Argument(NamedTuple):
@@ -27,6 +45,16 @@ class Argument(NamedTuple):
     kwarg_only: bool
     has_default: bool
     default_value: Any
+
+    @property
+    def alias_info(self) -> AliasInfo | None:
+        """What the schema says of the argument's memory; None where it says nothing."""
+        return _alias_info(self.type)
+
+    @property
+    def is_out(self) -> bool:
+        """Whether the op writes its result to the argument."""
+        return self.kwarg_only and self.alias_info is not None and self.alias_info.is_write
 
 
 class FunctionSchema:
@@ -51,26 +79,41 @@ class FunctionSchema:
         self.returns = [Argument(name, type, False, False, None) for name, type in entry["returns"]]
         self._text = entry["schema"]
 
+    @property
+    def is_mutable(self) -> bool:
+        """Whether the op writes to an argument."""
+        return any(a.alias_info is not None and a.alias_info.is_write for a in self.arguments)
+
+    def _is_view_op(self) -> bool:
+        """Whether a result shares the memory of an argument that the op does not write to."""
+        return not self.is_mutable and any(r.alias_info is not None for r in self.returns)
+
     def __str__(self) -> str:
         return self._text
 
     __repr__ = __str__
 
 
-@cache
-def _schemas() -> dict[str, dict[str, FunctionSchema]]:
-    """``{"add": {"Tensor": schema, "Scalar": schema, "out": schema}, ...}``"""
-    by_name: dict[str, dict[str, FunctionSchema]] = {}
-    for entry in _C._get_all_op_schemas():
-        schema = FunctionSchema(entry)
-        by_name.setdefault(schema.name.removeprefix("aten::"), {})[schema.overload_name or "default"] = schema
-    return by_name
+def parse_schema(text: str) -> FunctionSchema:
+    """Read a schema, such as ``mylib::sin(Tensor x) -> Tensor``.
+
+    Raises:
+        RuntimeError: the text is no schema; the message points at the place.
+
+    Example:
+        >>> from reftorch._ops import parse_schema
+        >>> [argument.name for argument in parse_schema("mylib::f(Tensor x, int n=2) -> Tensor").arguments]
+        ['x', 'n']
+
+    Mirrors torch/csrc/jit/frontend/function_schema_parser.cpp, ``parseSchema``.
+    """
+    return FunctionSchema(_C.parse_schema(text))
 
 
-def _is_op(name: str) -> bool:
-    if name not in _schemas():
-        _schemas.cache_clear()  # a library that was loaded meanwhile may have brought it
-    return name in _schemas()
+def _overloads_of(qualified_name: str) -> dict[str, FunctionSchema]:
+    """``{"Tensor": schema, "Scalar": schema, "Tensor_out": schema}`` of ``aten::add``; empty for an unknown name."""
+    found = (FunctionSchema(entry) for entry in _C._get_op_schemas(qualified_name))
+    return {schema.overload_name or "default": schema for schema in found}
 
 
 class OpOverload:
@@ -84,26 +127,77 @@ class OpOverload:
         <OpOverload(op='aten.sum', overload='dim_IntList')>
     """
 
-    namespace = "aten"
-
     def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
-        self.overloadpacket = packet
+        self._overloadpacket = packet
         self._overloadname = overload
-        self._schema = _schemas()[packet.__name__][overload]
-        self._op = _C._get_operation(packet.__name__, "" if overload == "default" else overload)
+        self._schema = packet._schemas[overload]
+        self._op = _C._get_operation(packet._qualified_op_name, "" if overload == "default" else overload)
         self._name = self._schema.name + ("" if overload == "default" else "." + overload)
+        self._namespace, _, self._opname = self._schema.name.partition("::")
+        self._tags: list[Any] = []
         self.__name__ = f"{packet.__name__}.{overload}"
+        self.__qualname__ = self._name
+        self.__module__ = packet.__module__
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._op(*args, **kwargs)
+
+    def redispatch(self, /, keyset: _C.DispatchKeySet, *args: Any, **kwargs: Any) -> Any:
+        """Call the kernel of the highest key of ``keyset``.
+
+        A kernel that was registered with ``with_keyset=True`` goes on to the kernels below it so.
+
+        Args:
+            keyset: the keys that are left.
+            args: the op's arguments.
+            kwargs: the op's arguments by name.
+
+        Raises:
+            NotImplementedError: the op has no kernel for the highest key.
+
+        Example:
+            >>> import reftorch as torch
+            >>> below = torch._C._dispatch_keys(torch.ones(2)) & torch._C._after_autograd_keyset
+            >>> torch.ops.aten.neg.default.redispatch(below, torch.ones(2))
+            tensor([-1., -1.])
+
+        Mirrors torch/_ops.py, ``OpOverload.redispatch``.
+        """
+        return self._op.redispatch(keyset, *args, **kwargs)
+
+    def has_kernel_for_dispatch_key(self, k: Any) -> bool:
+        """Whether a kernel is registered for that very key, a DispatchKey or its name; fallbacks do not count."""
+        return _C._dispatch_has_kernel_for_dispatch_key(self._name, getattr(k, "name", k))
+
+    @property
+    def overloadpacket(self) -> OpOverloadPacket:
+        """All overloads of the name."""
+        return self._overloadpacket
+
+    @property
+    def op(self) -> Any:
+        """The callable of C++."""
+        return self._op
+
+    @property
+    def namespace(self) -> str:
+        """``aten``, or the namespace of the library that defines the op."""
+        return self._namespace
+
+    @property
+    def is_view(self) -> bool:
+        """Whether a result is a view of an argument."""
+        return self._schema._is_view_op()
 
     def name(self) -> str:
         """``aten::add.Tensor``"""
         return self._name
 
     @property
-    def tags(self) -> list[_C.Tag]:
+    def tags(self) -> list[Any]:
         """Facts about the op that its schema does not say, as members of ``torch.Tag``.
+
+        An op that a library of Python has defined has the tags that it was given there.
 
         Example:
             >>> import reftorch as torch
@@ -114,13 +208,20 @@ class OpOverload:
 
         Mirrors torch/_ops.py, ``OpOverload.tags``.
         """
-        return _C._dispatch_tags(self._name)
+        return [*_C._dispatch_tags(self._name), *self._tags]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> OpOverload:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _overload, (self._schema.name, "" if self._overloadname == "default" else self._overloadname)
 
     def __str__(self) -> str:
-        return f"aten.{self.__name__}"
+        return f"{self._namespace}.{self.__name__}"
 
     def __repr__(self) -> str:
-        return f"<OpOverload(op='aten.{self.overloadpacket.__name__}', overload='{self._overloadname}')>"
+        op = f"{self._namespace}.{self._opname}"
+        return f"<OpOverload(op='{op}', overload='{self._overloadname}')>"
 
 
 class OpOverloadPacket:
@@ -134,11 +235,17 @@ class OpOverloadPacket:
         True
     """
 
-    def __init__(self, name: str) -> None:
-        self.__name__ = name
-        self._qualified_op_name = f"aten::{name}"
-        self._op = _C._get_operation(name, None)
-        self._overload_names = list(_schemas()[name])
+    def __init__(self, qualified_name: str) -> None:
+        self._qualified_op_name = qualified_name
+        self._namespace, _, self.__name__ = qualified_name.partition("::")
+        self.__module__ = "torch.ops." + self._namespace
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Read the overloads again, after a library has added one."""
+        self._schemas = _overloads_of(self._qualified_op_name)
+        self._op = _C._get_operation(self._qualified_op_name, None)
+        self._overload_names = list(self._schemas)
         # Where PyTorch has but one out= variant it calls it that, whatever the overload is called that it belongs to.
         self._out = "Tensor_out" if "out" not in self._overload_names else "out"
 
@@ -149,22 +256,34 @@ class OpOverloadPacket:
         """Names of the overloads; one without a name is the ``default``."""
         return list(self._overload_names)
 
+    @property
+    def op(self) -> Any:
+        """The callable of C++, which takes the first overload that fits."""
+        return self._op
+
     def __getattr__(self, overload: str) -> OpOverload:
-        overload = self._out if overload == "out" else overload
-        if overload.startswith("__") or overload not in self._overload_names:
+        if overload.startswith("__") or "_overload_names" not in self.__dict__:
+            raise AttributeError(f"'OpOverloadPacket' object has no attribute '{overload}'")
+        name = self._out if overload == "out" else overload
+        if name not in self._overload_names:
             raise AttributeError(f"The underlying op of '{self}' has no overload name '{overload}'")
-        found = OpOverload(self, overload)
-        setattr(self, overload, found)  # the next time this is an ordinary attribute
+        found = self.__dict__.get(name)
+        if found is None:
+            found = OpOverload(self, name)
+            setattr(self, name, found)  # the next time this is an ordinary attribute
         return found
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._overload_names]
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> OpOverloadPacket:
+        return self
+
     def __str__(self) -> str:
-        return f"aten.{self.__name__}"
+        return f"{self._namespace}.{self.__name__}"
 
     def __repr__(self) -> str:
-        return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
+        return f"<OpOverloadPacket(op='{self}')>"
 
 
 class _OpNamespace:
@@ -173,22 +292,30 @@ class _OpNamespace:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __getattr__(self, name: str) -> OpOverloadPacket:
-        if name.startswith("__") or self.name != "aten" or not _is_op(name):
-            raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
-        packet = OpOverloadPacket(name)
-        setattr(self, name, packet)
+    def __getattr__(self, op_name: str) -> OpOverloadPacket:
+        if op_name.startswith("__"):
+            raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{op_name}'")
+        qualified_name = f"{self.name}::{op_name}"
+        if not _overloads_of(qualified_name):
+            raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{op_name}'")
+        packet = OpOverloadPacket(qualified_name)
+        setattr(self, op_name, packet)
         return packet
 
+    def _op_names(self) -> list[str]:
+        prefix = self.name + "::"
+        names = (name.partition(".")[0] for name in _C._dispatch_get_all_op_names())
+        return sorted({name.removeprefix(prefix) for name in names if name.startswith(prefix)})
+
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(_schemas() if self.name == "aten" else ())]
+        return [*super().__dir__(), *self._op_names()]
 
     def __repr__(self) -> str:
         return f"<namespace 'torch.ops.{self.name}'>"
 
 
 class _Ops:
-    """``torch.ops``: every namespace that is asked for, of which aten alone has ops."""
+    """``torch.ops``: every namespace that is asked for; those that a library has defined, and aten, have ops."""
 
     def __getattr__(self, name: str) -> _OpNamespace:
         if name.startswith("__"):
@@ -202,3 +329,32 @@ class _Ops:
 
 
 ops = _Ops()
+
+
+def _refresh_packet(qualified_name: str) -> None:
+    """Let ``torch.ops`` see that an op has one overload more, or fewer, or is gone.
+
+    Mirrors torch/_ops.py, ``_refresh_packet``, and torch/library.py, ``_clear_torch_ops_cache``.
+    """
+    namespace, _, name = qualified_name.partition("::")
+    space = getattr(ops, namespace)
+    packet = vars(space).get(name)
+    if packet is None:
+        return
+    schemas = _overloads_of(qualified_name)
+    for overload in packet.overloads():
+        if overload not in schemas:
+            vars(packet).pop(overload, None)
+    if schemas:
+        packet._refresh()
+    else:
+        delattr(space, name)
+
+
+def _overload(qualified_name: str, overload_name: str) -> OpOverload:
+    """What C++ asks for where it hands an op to Python."""
+    namespace, _, name = qualified_name.partition("::")
+    return getattr(getattr(getattr(ops, namespace), name), overload_name or "default")
+
+
+_C._set_overload_resolver(_overload)

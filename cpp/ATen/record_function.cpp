@@ -84,7 +84,7 @@ void profiler_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* sta
   }
   const bool may_be_recorded = keys.has(c10::DispatchKey::Autograd) && next_sequence_nr != nullptr;
   const RecordFunction record(
-      "aten::" + op.schema().name, may_be_recorded ? next_sequence_nr() : -1, false,
+      op.schema().qualified_name(), may_be_recorded ? next_sequence_nr() : -1, false,
       RecordFunction::records_shapes() ? shapes_of(op.entry(), *stack) : std::vector<DimVector>());
   op.redispatchBoxed(keys - c10::DispatchKey::Profiler, stack);
 }

@@ -12,9 +12,11 @@
 #include <csrc/python_dtype.h>
 #include <csrc/python_generator.h>
 #include <csrc/python_storage.h>
+#include <csrc/python_torch_dispatch.h>
 #include <csrc/python_torch_function.h>
 #include <csrc/utils/python_arg_parser.h>
 #include <csrc/utils/python_dispatch.h>
+#include <csrc/utils/python_library.h>
 
 #include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
@@ -41,12 +43,14 @@ static py::object dtype_object(c10::ScalarType type) {
 }
 
 // Everything the registry knows of every op: for tests, documentation and debug.where_op.
-static py::list all_op_schemas() {
+// `ns` is a namespace; the empty string stands for all of them.
+static py::list all_op_schemas(const std::string& ns) {
   py::list result;
   for (const auto& entry : at::Dispatcher::singleton().entries()) {
-    py::dict op;
-    op["name"] = entry->schema.operator_name();
-    op["schema"] = entry->schema.str();
+    if (!entry->defined || (!ns.empty() && entry->schema.ns != ns)) {
+      continue;
+    }
+    py::dict op = py::reinterpret_steal<py::dict>(describe_schema(entry->schema));
     op["file"] = entry->file;
     op["line"] = entry->line;
     op["function"] = (entry->variants & at::variants::FUNCTION) != 0;
@@ -57,23 +61,6 @@ static py::list all_op_schemas() {
         entry->alias_of != nullptr ? py::object(py::str(entry->alias_of->schema.operator_name())) : py::none();
     op["functional"] =
         entry->functional != nullptr ? py::object(py::str(entry->functional->schema.operator_name())) : py::none();
-    py::list arguments;
-    for (const at::Argument& arg : entry->schema.arguments) {
-      py::dict a;
-      a["name"] = arg.name;
-      a["type"] = arg.type_str();
-      a["kwarg_only"] = arg.kwarg_only;
-      a["has_default"] = arg.has_default;
-      a["default"] =
-          arg.has_default ? py::reinterpret_steal<py::object>(wrap_ivalue(arg.default_value, arg.type)) : py::none();
-      arguments.append(a);
-    }
-    op["arguments"] = arguments;
-    py::list returns;
-    for (const at::Argument& ret : entry->schema.returns) {
-      returns.append(py::make_tuple(ret.name, ret.type_str()));
-    }
-    op["returns"] = returns;
     result.append(op);
   }
   return result;
@@ -181,7 +168,7 @@ static void init_globals(py::module_& m) {
     };
     return dtype_object(at::result_type(as_tensor(a), as_tensor(b)));
   });
-  m.def("_get_all_op_schemas", &all_op_schemas);
+  m.def("_get_all_op_schemas", &all_op_schemas, py::arg("ns") = "aten");
   m.def("_cpu_memory_stats", &cpu_memory_stats);
   m.def("_cpu_empty_cache", [] { return c10::GetCPUAllocator()->empty_cache(); });
   m.def("_set_tensor_class", [](const py::type& cls) { THPVariableClass = py::object(cls).release().ptr(); });
@@ -232,10 +219,12 @@ PYBIND11_MODULE(_C, m) {
     throw py::error_already_set();
   }
   initOps(m.ptr(), reinterpret_cast<PyObject*>(THPVariableBaseType));
+  initTorchDispatch(m.ptr());
   initOperators();
   initFunctorch(m.ptr());
   init_globals(m);
   init_context(m);
   initDispatchBindings(m.ptr());
+  initLibraries(m.ptr());
   debug::init_debug_bindings(m.ptr());
 }

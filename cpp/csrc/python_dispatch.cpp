@@ -15,6 +15,7 @@
 #include <csrc/python_gil.h>
 #include <csrc/python_torch_function.h>
 #include <csrc/utils/python_arg_parser.h>
+#include <csrc/utils/python_library.h>
 
 #include <structmember.h>
 
@@ -39,6 +40,7 @@ struct OpOverloadPacket {
   PyObject* name;
   PyObject* dict;
   bool is_method;
+  bool gives_lists; // a Tensor[] comes as a list, as the ops of torch.ops give it, and not as a tuple
 };
 
 static PyTypeObject* op_function_type;
@@ -64,9 +66,14 @@ static int64_t largest_numel(const at::Stack& stack) {
   return numel;
 }
 
-static void call_dispatcher(at::OperatorEntry* entry, at::Stack& stack) {
+// Calls the op, or, where `keys` is given, the kernel of the highest of those keys.
+static void call_dispatcher(at::OperatorEntry* entry, at::Stack& stack, const at::DispatchKeySet* keys) {
   const at::OperatorHandle op(entry);
   const GilReleaseWhenLong gil(largest_numel(stack)); // see Note [GIL and kernels]
+  if (__builtin_expect(keys != nullptr, 0)) {
+    op.redispatchBoxed(*keys, &stack);
+    return;
+  }
   op.callBoxed(&stack);
 }
 
@@ -74,7 +81,13 @@ static PyObject* wrap_results(const OpOverloadPacket* packet, size_t which, cons
                               at::Stack& stack) {
   const auto& returns = entry->schema.returns;
   if (stack.size() == 1) {
-    return wrap_ivalue(std::move(stack[0]), returns[0].type);
+    PyObject* result = wrap_ivalue(std::move(stack[0]), returns[0].type);
+    if (__builtin_expect(packet->gives_lists, 0) && result != nullptr && PyTuple_CheckExact(result)) {
+      PyObject* list = PySequence_List(result);
+      Py_DECREF(result);
+      return list;
+    }
+    return result;
   }
   if (stack.empty()) {
     Py_RETURN_NONE;
@@ -125,7 +138,8 @@ static PyObject* wrap_results(const OpOverloadPacket* packet, size_t which, cons
                    describe_arguments(call, first), ", but expected one of:", expected, "\n");
 }
 
-static PyObject* call_packet(const OpOverloadPacket* packet, const PythonArgs& call) {
+static PyObject* call_packet(const OpOverloadPacket* packet, const PythonArgs& call,
+                             const at::DispatchKeySet* keys = nullptr) {
   const auto& signatures = *packet->signatures;
   for (size_t i = 0; i < signatures.size(); i++) {
     at::Stack stack;
@@ -133,7 +147,7 @@ static PyObject* call_packet(const OpOverloadPacket* packet, const PythonArgs& c
       continue;
     }
     at::OperatorEntry* entry = signatures[i].target(call);
-    call_dispatcher(entry, stack);
+    call_dispatcher(entry, stack, keys);
     PyObject* result = wrap_results(packet, i, entry, stack);
     if (result != nullptr && signatures[i].requires_grad(call) &&
         PyObject_SetAttrString(result, "requires_grad", Py_True) < 0) {
@@ -145,7 +159,7 @@ static PyObject* call_packet(const OpOverloadPacket* packet, const PythonArgs& c
   const ModernCall modern(PyUnicode_AsUTF8(packet->name), call);
   if (modern.applies()) {
     modern.warn(signatures);
-    return call_packet(packet, modern.args());
+    return call_packet(packet, modern.args(), keys);
   }
   raise_no_match(packet, call);
 }
@@ -259,6 +273,15 @@ static PyObject* op_signatures(PyObject* self, PyObject*) {
   END_HANDLE_TH_ERRORS
 }
 
+// redispatch(keyset, *args, **kwargs)
+static PyObject* op_redispatch(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK_TYPE(nargs > 0, "redispatch() missing 1 required positional argument: 'keyset'");
+  const at::DispatchKeySet keys = unpack_dispatch_key_set(args[0]);
+  return call_packet(reinterpret_cast<OpOverloadPacket*>(self), PythonArgs{args + 1, nargs - 1, kwnames}, &keys);
+  END_HANDLE_TH_ERRORS
+}
+
 static PyObject* op_reduce(PyObject* self, PyObject*) {
   return Py_NewRef(reinterpret_cast<OpOverloadPacket*>(self)->name);
 }
@@ -281,6 +304,8 @@ static PyGetSetDef op_properties[] = {{"__name__", op_get_name, nullptr, nullptr
 static PyMethodDef op_methods[] = {
     {"overloads", op_overloads, METH_NOARGS, "Names of the overloads, in the order they are tried."},
     {"signatures", op_signatures, METH_NOARGS, "What the argument parser knows of each overload, as dicts."},
+    {"redispatch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(op_redispatch)),
+     METH_FASTCALL | METH_KEYWORDS, "Calls the kernel of the highest key of a DispatchKeySet."},
     {"__reduce__", op_reduce, METH_NOARGS, nullptr},
     {}};
 static PyMemberDef op_members[] = {
@@ -398,7 +423,8 @@ static bool is_out_of_another(const at::OperatorEntry* entry) {
   return entry->functional != nullptr && entry->functional->out == entry;
 }
 
-// One overload as a function, or all those of a name where `overload` is None. None where the registry has none such.
+// One overload of "aten::add" as a function, or all its overloads where `overload` is None. None where the registry has
+// none such.
 static PyObject* get_operation(PyObject*, PyObject* args) {
   HANDLE_TH_ERRORS
   const char *name = nullptr, *overload = nullptr;
@@ -408,7 +434,7 @@ static PyObject* get_operation(PyObject*, PyObject* args) {
   std::vector<at::OperatorEntry*> chosen;
   for (const auto& entry : at::Dispatcher::singleton().entries()) {
     const at::FunctionSchema& schema = entry->schema;
-    if (schema.name == name &&
+    if (entry->defined && schema.qualified_name() == name &&
         (overload != nullptr ? schema.overload_name == overload : !is_out_of_another(entry.get()))) {
       chosen.push_back(entry.get());
     }
@@ -416,7 +442,9 @@ static PyObject* get_operation(PyObject*, PyObject* args) {
   if (chosen.empty()) {
     Py_RETURN_NONE;
   }
-  return make_packet(name, chosen, /*is_method=*/false);
+  PyObject* packet = make_packet(chosen[0]->schema.name, chosen, /*is_method=*/false);
+  reinterpret_cast<OpOverloadPacket*>(packet)->gives_lists = true;
+  return packet;
   END_HANDLE_TH_ERRORS
 }
 

@@ -67,6 +67,9 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
             result = func(*args, **(kwargs or {}))
         return result if cls is Tensor or func in _nowrap_functions() else _convert(result, cls)
 
+    # No class below answers ops unless it says so: see reftorch/utils/_python_dispatch.py.
+    __torch_dispatch__ = _C._disabled_torch_dispatch_impl
+
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         if has_torch_function_unary(self):
             return handle_torch_function(Tensor.__repr__, (self,), self, tensor_contents=tensor_contents)

@@ -129,7 +129,10 @@ def _make_grads(outputs: tuple[Any, ...], grads: tuple[Any, ...]) -> tuple[Any, 
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
             if not known.dtype.is_floating_point:
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {known.dtype}")
-            made.append(_C._VariableFunctions.ones(known.shape, dtype=known.dtype, device=known.device))
+            if known is output:  # a wrapper's gradient is a wrapper too
+                made.append(_C._VariableFunctions.ones_like(output))
+            else:
+                made.append(_C._VariableFunctions.ones(known.shape, dtype=known.dtype, device=known.device))
         else:
             made.append(None)
     return tuple(made)

@@ -205,6 +205,9 @@ def jvp(name: str, args: list[Any], tangents: list[Any], results: list[Any]) -> 
     Raises:
         RuntimeError: nothing is known of the op's derivative.
     """
+    name = name.removeprefix("aten::")
+    if name not in _schemas():
+        raise _refusal(name)  # an op of another library
     call = _Call(_functional(name), args, results)
     if call.name in LINEAR:
         return _linear(call, tangents)

@@ -4,6 +4,9 @@
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <iomanip>
+#include <limits>
+#include <sstream>
 
 namespace reftorch::at {
 namespace {
@@ -36,6 +39,11 @@ class SchemaParser {
   FunctionSchema parse() {
     FunctionSchema schema;
     schema.name = identifier();
+    if (accept(':')) {
+      expect(':');
+      schema.ns = std::move(schema.name);
+      schema.name = identifier();
+    }
     if (accept('.')) {
       schema.overload_name = identifier();
     }
@@ -102,7 +110,7 @@ class SchemaParser {
     arg.type = found->single;
     arg.is_symint = name == "SymInt";
     if (accept('(')) {
-      arg.alias.set = identifier()[0];
+      arg.alias.set = identifier();
       arg.alias.is_write = accept('!');
       expect(')');
     }
@@ -237,8 +245,8 @@ std::string Argument::type_str() const {
     const bool tensors = type == TypeKind::OptionalTensorList && candidate.single == TypeKind::Tensor;
     if (candidate.single == type || list || tensors) {
       text = candidate.name;
-      if (alias.set != 0) {
-        text += std::string("(") + alias.set + (alias.is_write ? "!)" : ")");
+      if (!alias.set.empty()) {
+        text += "(" + alias.set + (alias.is_write ? "!)" : ")");
       }
       if (list || tensors) {
         text += tensors ? "?[" : "[";
@@ -255,10 +263,15 @@ static std::string default_str(const Argument& arg) {
   switch (v.tag()) {
     case IValue::Tag::None: return "None";
     case IValue::Tag::Bool: return v.toBool() ? "True" : "False";
-    case IValue::Tag::Double: return c10::str(v.toDouble());
+    case IValue::Tag::Double: {
+      std::ostringstream text; // with the digits that it takes to read the same number again
+      text << std::setprecision(std::numeric_limits<double>::max_digits10) << v.toDouble();
+      const bool whole = text.str().find_first_not_of("-0123456789") == std::string::npos;
+      return text.str() + (whole ? "." : "");
+    }
     case IValue::Tag::IntList: return c10::str(IntArrayRef(v.toIntList()));
     case IValue::Tag::TensorList: return "[]";
-    case IValue::Tag::String: return "'" + v.toStringRef() + "'";
+    case IValue::Tag::String: return '"' + v.toStringRef() + '"';
     default: break;
   }
   if (arg.type == TypeKind::MemoryFormat) {
@@ -268,7 +281,12 @@ static std::string default_str(const Argument& arg) {
 }
 
 std::string FunctionSchema::operator_name() const {
-  return "aten::" + name + (overload_name.empty() ? "" : "." + overload_name);
+  return qualified_name() + (overload_name.empty() ? "" : "." + overload_name);
+}
+
+// The text of a schema says SymInt, as PyTorch's does; the docs of a function say int.
+static std::string schema_type_str(const Argument& arg) {
+  return (arg.is_symint ? "SymI" + arg.type_str().substr(1) : arg.type_str());
 }
 
 std::string FunctionSchema::str() const {
@@ -281,15 +299,15 @@ std::string FunctionSchema::str() const {
       text += "*, ";
       kwarg_only = true;
     }
-    text += arg.type_str() + " " + arg.name + (arg.has_default ? "=" + default_str(arg) : "");
+    text += schema_type_str(arg) + " " + arg.name + (arg.has_default ? "=" + default_str(arg) : "");
   }
   text += ") -> ";
   if (returns.size() == 1) {
-    return text + returns[0].type_str();
+    return text + schema_type_str(returns[0]) + (returns[0].name.empty() ? "" : " " + returns[0].name);
   }
   text += "(";
   for (size_t i = 0; i < returns.size(); i++) {
-    text += (i == 0 ? "" : ", ") + returns[i].type_str() + (returns[i].name.empty() ? "" : " " + returns[i].name);
+    text += (i == 0 ? "" : ", ") + schema_type_str(returns[i]) + (returns[i].name.empty() ? "" : " " + returns[i].name);
   }
   return text + ")";
 }

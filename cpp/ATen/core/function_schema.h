@@ -32,7 +32,7 @@ enum class TypeKind : uint8_t {
 
 // `Tensor(a)`: the result is a view of the argument with the same letter. `Tensor(a!)`: the op writes to it.
 struct AliasInfo {
-  char set = 0; // 0: no annotation
+  std::string set; // "a"; empty where there is no annotation
   bool is_write = false;
 };
 
@@ -53,15 +53,20 @@ struct Argument {
 
 class TORCH_API FunctionSchema final {
  public:
-  // "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor". RuntimeError that points at the place it
-  // could not read.
+  // Reads "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor". The name may begin with a namespace,
+  // "mylib::add"; without one the op belongs to aten. Throws RuntimeError that points at the place it could not read.
   static FunctionSchema parse(const std::string& text);
 
+  std::string ns = "aten";   // the namespace of the op's library
   std::string name;          // "add"
   std::string overload_name; // "Tensor"
   std::vector<Argument> arguments;
   std::vector<Argument> returns;
 
+  // "aten::add"
+  std::string qualified_name() const {
+    return ns + "::" + name;
+  }
   // "aten::add.Tensor", "aten::relu"
   std::string operator_name() const;
   std::string str() const;

@@ -114,7 +114,7 @@ void Library::fallback(c10::DispatchKey key, BoxedKernel fn, const char* file, i
 OperatorEntry* Library::define_inplace(const LocatedText& where, OperatorEntry* functional) {
   FunctionSchema schema = functional->schema;
   schema.name += "_";
-  schema.arguments[0].alias = schema.returns[0].alias = {'a', true};
+  schema.arguments[0].alias = schema.returns[0].alias = {"a", true};
   return define(std::move(schema), functional->variants & ~variants::LINALG, functional->tags, where);
 }
 
@@ -128,7 +128,7 @@ OperatorEntry* Library::define_out(const LocatedText& where, OperatorEntry* func
     Argument arg;
     arg.name = ret.name.empty() ? "out" : ret.name;
     arg.kwarg_only = true;
-    arg.alias = ret.alias = {letter++, true};
+    arg.alias = ret.alias = {std::string(1, letter++), true};
     schema.arguments.push_back(arg);
   }
   return define(std::move(schema), functional->variants, functional->tags, where);

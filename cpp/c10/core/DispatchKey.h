@@ -17,6 +17,7 @@ enum class DispatchKey : uint8_t {
   CPU, // the native kernels
   CUDA,
   Meta, // shape, strides and dtype only: see Note [Meta device]; above CPU, for calls that mix meta tensors and numbers
+  Python, // calls a mode's or a tensor class's __torch_dispatch__: ATen/core/PythonFallbackKernel.h
   FuncTorchDynamicLayerBackMode,  // takes the wrappers of a function transform off and goes on below it
   Autograd,                       // records the op, then hands it on to the backend
   FuncTorchDynamicLayerFrontMode, // hands the op to the innermost function transform: ATen/functorch/DynamicLayer.h
@@ -42,6 +43,7 @@ inline const char* toString(DispatchKey k) {
     case DispatchKey::CPU: return "CPU";
     case DispatchKey::CUDA: return "CUDA";
     case DispatchKey::Meta: return "Meta";
+    case DispatchKey::Python: return "Python";
     case DispatchKey::FuncTorchDynamicLayerBackMode: return "FuncTorchDynamicLayerBackMode";
     case DispatchKey::Autograd: return "Autograd";
     case DispatchKey::Profiler: return "Profiler";

@@ -26,6 +26,9 @@ class DispatchKeySet final {
   constexpr DispatchKeySet operator-(DispatchKeySet other) const {
     return from_raw(repr_ & ~other.repr_);
   }
+  constexpr uint32_t raw_repr() const {
+    return repr_;
+  }
   constexpr bool operator==(DispatchKeySet other) const {
     return repr_ == other.repr_;
   }
@@ -41,6 +44,15 @@ class DispatchKeySet final {
   }
   uint32_t repr_ = 0;
 };
+
+// Every key below `key`; what a kernel of `key` may redispatch to.
+inline DispatchKeySet keys_below(DispatchKey key) {
+  DispatchKeySet below;
+  for (int k = 1; k < static_cast<int>(key); k++) {
+    below = below | static_cast<DispatchKey>(k);
+  }
+  return below;
+}
 
 constexpr DispatchKeySet autograd_dispatch_keyset = DispatchKeySet(DispatchKey::Autograd);
 

@@ -1,6 +1,7 @@
 // Mirrors: c10/core/TensorImpl.cpp
 #include <c10/core/TensorImpl.h>
 
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 namespace reftorch::c10 {
 
 void (*pyobj_release_hook)(PyObject* obj) = nullptr;
+intrusive_ptr<TensorImpl> (*python_detach_hook)(TensorImpl* self) = nullptr;
 
 TensorImpl::~TensorImpl() {
   if (owns_pyobj_ && pyobj_ != nullptr) {
@@ -78,11 +80,14 @@ bool TensorImpl::is_non_overlapping_and_dense() const {
   return true;
 }
 
-// A wrapper of a function transform: see ATen/functorch/TensorWrapper.h.
-void TensorImpl::report_no_memory() {
-  TORCH_CHECK(false,
-              "Cannot access data pointer of Tensor that doesn't have storage. Hint: under vmap, grad or jvp a "
-              "tensor stands for others; only ops can be called on it.");
+// A wrapper of a function transform (ATen/functorch/TensorWrapper.h) has no memory. A tensor with the Python key has
+// memory unless Tensor._make_wrapper_subclass made it.
+void TensorImpl::check_memory() const {
+  const bool wrapper = key_set_.has(DispatchKey::FuncTorchDynamicLayerFrontMode);
+  const bool has_memory = storage_.mutable_data() != nullptr || numel_ == 0 || key_set_.has(DispatchKey::Meta);
+  TORCH_CHECK(!wrapper && has_memory,
+              "Cannot access data pointer of Tensor that doesn't have storage. Hint: under vmap, grad or jvp, and in a "
+              "class with __torch_dispatch__, a tensor stands for others; only ops can be called on it.");
 }
 
 bool TensorImpl::is_channels_last_contiguous() const {
@@ -102,7 +107,16 @@ bool TensorImpl::is_channels_last_contiguous() const {
 }
 
 intrusive_ptr<TensorImpl> TensorImpl::shallow_copy_and_detach(bool allow_version_sharing) {
-  auto copy = make_intrusive<TensorImpl>(storage_, key_set_, data_type_);
+  const impl::LocalDispatchKeySet& local = impl::tls_local_dispatch_key_set;
+  if (((key_set_ | local.included_) - local.excluded_).has(DispatchKey::Python)) {
+    intrusive_ptr<TensorImpl> copy = python_detach_hook(this); // a mode, or the tensor's class, makes the copy
+    if (allow_version_sharing && !copy->is_inference_) {
+      copy->version_counter_.share_with(version_counter_);
+    }
+    return copy;
+  }
+  // The Python key belongs to the tensor's Python object, of which the copy has none.
+  auto copy = make_intrusive<TensorImpl>(storage_, key_set_ - DispatchKey::Python, data_type_);
   copy->sizes_and_strides_ = sizes_and_strides_;
   copy->storage_offset_ = storage_offset_;
   copy->numel_ = numel_;

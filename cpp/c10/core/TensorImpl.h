@@ -153,8 +153,10 @@ struct C10_API TensorImpl : public intrusive_ptr_target {
 
   // The first element; null for a tensor without elements.
   void* mutable_data() const {
-    if (__builtin_expect(key_set_.has(DispatchKey::FuncTorchDynamicLayerFrontMode), 0)) {
-      report_no_memory();
+    constexpr DispatchKeySet wrappers =
+        DispatchKeySet(DispatchKey::FuncTorchDynamicLayerFrontMode) | DispatchKey::Python;
+    if (__builtin_expect(!(key_set_ & wrappers).empty(), 0)) {
+      check_memory();
     }
     // Integer arithmetic: a meta tensor's storage has a null pointer, to which C++ does not let us add an offset.
     const auto first = reinterpret_cast<uintptr_t>(storage_.mutable_data()) + storage_offset_ * itemsize();
@@ -190,11 +192,16 @@ struct C10_API TensorImpl : public intrusive_ptr_target {
 
  private:
   bool is_channels_last_contiguous() const;
-  [[noreturn]] static void report_no_memory();
+  // Throws RuntimeError for a wrapper, which stands for other tensors.
+  void check_memory() const;
 };
 
 // Called when a TensorImpl that owns its Python object dies; set by csrc/autograd/python_variable.cpp, so that c10
 // knows no Python.
 C10_API extern void (*pyobj_release_hook)(PyObject* obj);
+
+// Returns aten::detach of the tensor as Python answers it; see Note [The Python key]. Set by
+// csrc/python_torch_dispatch.cpp.
+C10_API extern intrusive_ptr<TensorImpl> (*python_detach_hook)(TensorImpl* self);
 
 } // namespace reftorch::c10

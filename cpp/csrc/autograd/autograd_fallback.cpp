@@ -275,10 +275,56 @@ void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::
   }
 }
 
+// Stands at a result that the kernel itself has recorded.
+class WarnHook final : public FunctionPreHook {
+ public:
+  explicit WarnHook(std::string op_name) : op_name_(std::move(op_name)) {}
+  variable_list operator()(const variable_list& grads) override {
+    warn_not_implemented(op_name_);
+    return grads;
+  }
+
+ private:
+  std::string op_name_;
+};
+
+// An op of another library than aten that has no kernel for Autograd. Below it Autograd is not excluded: what the op's
+// kernel calls is recorded. A gradient that comes to a result warns, because the op's author has said nothing of it.
+void call_without_formula(const OperatorInfo& info, const at::OperatorHandle& op, c10::DispatchKeySet keys,
+                          at::Stack* stack) {
+  const size_t base = stack->size() - info.num_arguments;
+  const at::IValue* args = stack->begin() + base;
+  const std::string name = op.schema().qualified_name();
+  const bool recorded = c10::GradMode::is_enabled() && any_requires_grad(info, args);
+  const auto node = std::make_shared<WarnNotImplemented>(name);
+  for (uint8_t i : info.tensor_args) {
+    for_each_tensor(args[i], [&](const Variable& t) {
+      node->add_next_edge(recorded && t.requires_grad() ? impl::gradient_edge(t) : Edge());
+    });
+  }
+  const WrittenTensors written = written_tensors(info, args);
+  before_write(written);
+  op.redispatchBoxed(keys - c10::autograd_dispatch_keyset, stack);
+  bump_versions(written);
+  for (size_t r = base; recorded && written.empty() && r < stack->size(); r++) {
+    for_each_tensor(stack->begin()[r], [&](const Variable& t) {
+      if (t.requires_grad()) {
+        impl::add_hook(t, std::make_unique<WarnHook>(name));
+      } else if (t.is_floating_point()) {
+        set_history(t, node);
+      }
+    });
+  }
+}
+
 } // namespace
 
 void autograd_fallback(const at::OperatorHandle& op, c10::DispatchKeySet keys, at::Stack* stack) {
   const OperatorInfo& info = operator_info(op.entry());
+  if (info.formula == nullptr && op.schema().ns != "aten") {
+    call_without_formula(info, op, keys, stack);
+    return;
+  }
   const size_t base = stack->size() - info.num_arguments;
   const at::IValue* args = stack->begin() + base;
   std::optional<TangentCall> tangents;

@@ -2,7 +2,7 @@
 #include <csrc/autograd/input_buffer.h>
 
 #include <ATen/Functions.h>
-#include <ATen/functorch/TensorWrapper.h>
+#include <ATen/TensorSubclassLikeUtils.h>
 #include <c10/core/GradMode.h>
 
 namespace reftorch::torch::autograd {
@@ -11,7 +11,7 @@ namespace reftorch::torch::autograd {
 // owner.
 static bool can_accumulate_inplace(const Variable& sum, const Variable& var) {
   return !c10::GradMode::is_enabled() && sum.use_count() == 1 && sum.storage().use_count() == 1 &&
-         !at::functorch::is_wrapper(sum) && !at::functorch::is_wrapper(var) && // who owns what is inside?
+         !at::isTensorSubclassLike(sum) && !at::isTensorSubclassLike(var) &&
          sum.unsafeGetTensorImpl()->is_non_overlapping_and_dense() && sum.scalar_type() == var.scalar_type() &&
          sum.sizes() == var.sizes();
 }

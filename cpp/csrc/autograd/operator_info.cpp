@@ -59,7 +59,7 @@ std::unique_ptr<OperatorInfo> make_info(const at::OperatorEntry& entry) {
     info->new_storage = entry.hasTag(at::Tag::new_storage);
     // resize_ and set_ change how their tensor is seen too, but not as a view of what it was.
     info->inplace_view = entry.hasTag(at::Tag::inplace_view) && !info->counts_new_shapes && !info->new_storage;
-  } else if (!schema.returns.empty() && schema.returns[0].alias.set != 0) {
+  } else if (!schema.returns.empty() && !schema.returns[0].alias.set.empty()) {
     info->kind = OperatorInfo::Kind::View;
     info->multi_output_view = schema.returns[0].type == at::TypeKind::TensorList;
     for (size_t i = 0; i < schema.arguments.size(); i++) {

@@ -34,7 +34,7 @@ std::vector<Variable> call_jvp(const at::OperatorHandle& op, const std::vector<a
   const GilAcquire gil;
   TORCH_INTERNAL_ASSERT(jvp_function != nullptr, "forward mode: there is nothing to compute tangents with");
   const py::object found = steal(PyObject_CallFunction(
-      jvp_function, "sOOO", schema.operator_name().c_str() + 6, wrap_all(primals, schema.arguments).ptr(),
+      jvp_function, "sOOO", schema.operator_name().c_str(), wrap_all(primals, schema.arguments).ptr(),
       wrap_all(tangents, schema.arguments).ptr(), wrap_all(results, schema.returns).ptr()));
   std::vector<Variable> list;
   for (py::handle tangent : found) {

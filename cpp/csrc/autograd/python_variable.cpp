@@ -1,5 +1,5 @@
 // Mirrors: torch/csrc/autograd/python_variable.cpp
-// Left out: subclass dispatch (__torch_dispatch__), per-interpreter objects, weak references from C++.
+// Left out: per-interpreter objects, weak references from C++.
 //
 // Note [One PyObject per TensorImpl]
 // Problem: `y.grad_fn`'s saved `x`, a parameter in a hook and the `x` of the program must be one object, attributes
@@ -18,6 +18,7 @@
 #include <csrc/autograd/python_traverse.h>
 #include <csrc/autograd/python_variable_methods.h>
 #include <csrc/python_gil.h>
+#include <csrc/python_torch_dispatch.h>
 #include <csrc/utils/python_finalize.h>
 
 namespace reftorch::torch {
@@ -37,7 +38,11 @@ PyObject* THPVariable_NewWithVar(PyTypeObject* type, at::Tensor var) {
   THPVariable* self = as_variable(obj);
   new (&self->cdata) at::Tensor(std::move(var));
   self->backward_hooks = nullptr;
-  self->cdata.unsafeGetTensorImpl()->pyobj_ = obj;
+  c10::TensorImpl* impl = self->cdata.unsafeGetTensorImpl();
+  impl->pyobj_ = obj;
+  if (reinterpret_cast<PyObject*>(type) != THPVariableClass && check_has_torch_dispatch(type)) {
+    impl->key_set_ = impl->key_set_ | c10::DispatchKey::Python; // see Note [The Python key]
+  }
   return obj;
 }
 

@@ -7,10 +7,12 @@
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_dispatch.h>
 #include <csrc/python_dtype.h>
+#include <csrc/python_torch_dispatch.h>
 #include <csrc/python_torch_function.h>
 #include <csrc/utils/python_arg_parser.h>
 
 #include <ATen/Functions.h>
+#include <ATen/TypePromotion.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/functorch/TensorWrapper.h>
 
@@ -343,12 +345,63 @@ static PyObject* make_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
                    kNoSubclass);
   TORCH_CHECK_TYPE(THPVariable_Check(data), "_make_subclass: data must be a Tensor, not ", Py_TYPE(data)->tp_name);
   const DisableTorchFunction no_overrides; // the object is not whole yet
+  // A subclass's data is copied as it is, whatever mode or class would answer detach.
+  const c10::impl::ExcludeDispatchKeyGuard no_dispatch(c10::DispatchKey::Python);
   at::Tensor detached(
       THPVariable_Unpack(data).unsafeGetTensorImpl()->shallow_copy_and_detach(/*allow_version_sharing=*/true));
   PyObject* result = THPVariable_NewWithVar(reinterpret_cast<PyTypeObject*>(cls), std::move(detached));
   if (result != nullptr && require_grad && PyObject_SetAttrString(result, "requires_grad", Py_True) < 0) {
     Py_DECREF(result);
     return nullptr;
+  }
+  return result;
+  END_HANDLE_TH_ERRORS
+}
+
+// Tensor._make_wrapper_subclass(cls, size, ...): a tensor that has a geometry, a dtype and a device, but no memory. Its
+// class answers every op in __torch_dispatch__.
+static PyObject* make_wrapper_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
+  HANDLE_TH_ERRORS
+  static const char* keywords[] = {"cls",    "size",   "strides",    "storage_offset", "memory_format", "dtype",
+                                   "layout", "device", "pin_memory", "requires_grad",  nullptr};
+  PyObject *cls = nullptr, *size = nullptr, *strides = Py_None, *offset = Py_None, *memory_format = Py_None;
+  PyObject *dtype = Py_None, *layout = Py_None, *device = Py_None;
+  int pin_memory = 0, requires_grad = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$OOOOOOpp:_make_wrapper_subclass", const_cast<char**>(keywords),
+                                   &cls, &size, &strides, &offset, &memory_format, &dtype, &layout, &device,
+                                   &pin_memory, &requires_grad)) {
+    return nullptr;
+  }
+  TORCH_CHECK_TYPE(PyType_Check(cls) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls), THPVariableBaseType),
+                   kNoSubclass, " Make sure your class inherits from Tensor.");
+  auto* type = reinterpret_cast<PyTypeObject*>(cls);
+  TORCH_CHECK_TYPE(check_has_torch_dispatch(type), type->tp_name, " must define __torch_dispatch__");
+  TORCH_CHECK_TYPE(dtype == Py_None || THPDtype_Check(dtype),
+                   "_make_wrapper_subclass(): argument 'dtype' must be torch.dtype, not ", Py_TYPE(dtype)->tp_name);
+  TORCH_CHECK_TYPE(PyTuple_Check(size) || PyList_Check(size),
+                   "_make_wrapper_subclass(): argument 'size' must be tuple of ints, not ", Py_TYPE(size)->tp_name);
+  const auto ints = [](PyObject* obj) {
+    return unpack_ints(PySequence_Fast_ITEMS(obj), PySequence_Fast_GET_SIZE(obj));
+  };
+  const c10::Device where = device == Py_None ? c10::Device(c10::DeviceType::CPU)
+                                              : unpack_argument(at::TypeKind::Device, 0, device).toDevice();
+  auto impl =
+      c10::make_intrusive<c10::TensorImpl>(c10::Storage(0, c10::DataPtr(nullptr, nullptr, nullptr, where)),
+                                           at::impl::keys_of(where) | c10::DispatchKey::Autograd,
+                                           dtype == Py_None ? at::get_default_dtype() : scalar_type_from_python(dtype));
+  impl->set_sizes_contiguous(ints(size));
+  if (strides != Py_None) {
+    impl->set_sizes_and_strides(ints(size), ints(strides), offset == Py_None ? 0 : unpack_int(offset));
+  } else if (offset != Py_None) {
+    impl->storage_offset_ = unpack_int(offset);
+  }
+  PyObject* result = THPVariable_NewWithVar(type, at::Tensor(std::move(impl)));
+  if (result != nullptr && requires_grad) {
+    const DisableTorchFunction no_overrides; // the object is not whole yet
+    if (PyObject_SetAttrString(result, "requires_grad", Py_True) < 0) {
+      Py_DECREF(result);
+      return nullptr;
+    }
   }
   return result;
   END_HANDLE_TH_ERRORS
@@ -411,6 +464,8 @@ static PyMethodDef variable_methods[] = {
      "as_subclass($self, cls)\n--\n\nThis tensor as an object of a subclass of Tensor, on the same memory and with its "
      "history."},
     {"_make_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(make_subclass)),
+     METH_VARARGS | METH_KEYWORDS | METH_STATIC, nullptr},
+    {"_make_wrapper_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(make_wrapper_subclass)),
      METH_VARARGS | METH_KEYWORDS | METH_STATIC, nullptr},
     {}};
 

@@ -33,7 +33,7 @@ py::handle rule_for(const at::OperatorEntry& entry) {
   PyObject*& rule = (*rules)[entry.index];
   if (rule == nullptr) {
     TORCH_INTERNAL_ASSERT(rule_resolver != nullptr, "vmap: there are no batching rules");
-    rule = steal(PyObject_CallFunction(rule_resolver, "s", entry.schema.operator_name().c_str() + 6)).release().ptr();
+    rule = steal(PyObject_CallFunction(rule_resolver, "s", entry.schema.operator_name().c_str())).release().ptr();
   }
   return rule;
 }
@@ -226,6 +226,11 @@ void initFunctorch(PyObject* module) {
   rules = new std::vector<PyObject*>;
   functorch::batch_rule_hook = &call_batch_rule;
   m.def("_set_rule_resolver", [](const py::object& resolver) { rule_resolver = py::object(resolver).release().ptr(); });
+  m.def("_forget_rules", [] { // the resolver is asked again
+    for (PyObject*& rule : *rules) {
+      Py_CLEAR(rule);
+    }
+  });
   m.def("_intercept", &intercept);
   m.def("_call_op", &call_op);
 

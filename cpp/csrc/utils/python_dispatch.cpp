@@ -29,6 +29,9 @@ static std::vector<DispatchKey> all_keys() {
 }
 
 DispatchKey parseDispatchKey(const std::string& name) {
+  if (name == "AutogradCPU" || name == "AutogradCUDA" || name == "AutogradMeta") {
+    return DispatchKey::Autograd; // one key serves every device here
+  }
   for (DispatchKey key : all_keys()) {
     if (name == toString(key)) {
       return key;
@@ -55,7 +58,7 @@ static at::OperatorEntry& entry_of(const std::string& name) {
 static std::vector<std::string> registrations_for(const std::string& key) {
   std::vector<std::string> names;
   for (const auto& entry : at::Dispatcher::singleton().entries()) {
-    if (key.empty() || entry->hasKernelForDispatchKey(parseDispatchKey(key))) {
+    if (entry->defined && (key.empty() || entry->hasKernelForDispatchKey(parseDispatchKey(key)))) {
       names.push_back(entry->schema.operator_name());
     }
   }
@@ -108,6 +111,10 @@ static void init_keys(py::module_& m) {
   }
   py::class_<DispatchKeySet>(m, "DispatchKeySet")
       .def(py::init<DispatchKey>())
+      .def(py::init([](const std::string& name) { return DispatchKeySet(parseDispatchKey(name)); }))
+      .def("raw_repr", &DispatchKeySet::raw_repr)
+      .def("add", [](DispatchKeySet self, DispatchKey key) { return self | key; })
+      .def("remove", [](DispatchKeySet self, DispatchKey key) { return self - key; })
       .def("__or__", &DispatchKeySet::operator|)
       .def("__sub__", &DispatchKeySet::operator-)
       .def("__and__", &DispatchKeySet::operator&)

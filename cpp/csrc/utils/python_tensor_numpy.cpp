@@ -167,6 +167,7 @@ PyObject* THPVariable_numpy(PyObject* self, PyObject* args, PyObject* kwargs) {
   const at::Tensor t = at::functorch::materialize(THPVariable_Unpack(self), "calling .numpy()");
   TORCH_CHECK(force || !(c10::GradMode::is_enabled() && t.requires_grad()),
               "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+  TORCH_CHECK(!t.key_set().has(c10::DispatchKey::Python), ".numpy() is not supported for tensor subclasses.");
   TORCH_CHECK_TYPE(t.device().is_cpu(), "can't convert ", t.device(),
                    " device type tensor to numpy. Use Tensor.cpu() to copy the tensor to "
                    "host memory first.");

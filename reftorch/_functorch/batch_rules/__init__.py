@@ -83,7 +83,7 @@ _VIEWS_IN_PLACE = {
 
 
 def _example_by_example(op: Op) -> Entry:
-    schema = _schemas()[op.name]
+    schema = _schema_of(op.name)
     returns = schema["returns"]
     if any(kind != "Tensor" for _, kind in returns):
         raise RuntimeError(
@@ -109,7 +109,38 @@ def _example_by_example(op: Op) -> Entry:
 
 
 def _op(name: str) -> Op:
-    return Op(name, tuple(argument["name"] for argument in _schemas()[name]["arguments"]))
+    return Op(name, tuple(argument["name"] for argument in _schema_of(name)["arguments"]))
+
+
+def _schema_of(name: str) -> dict[str, Any]:
+    """The schema of an op of aten, or of a library that Python has made meanwhile."""
+    if name in _schemas():
+        return _schemas()[name]
+    base, _, overload = name.partition(".")
+    found = _C._get_op_schemas(base)
+    return next(schema for schema in found if schema["name"].partition(".")[2] == overload)
+
+
+_REGISTERED: dict[str, Entry] = {}
+
+
+def register(name: str, entry: Entry) -> None:
+    """Set the rule of an op: what ``torch.library.register_vmap`` calls.
+
+    Args:
+        name: the op's, with its namespace and overload.
+        entry: the rule.
+
+    Mirrors functorch's registration of a kernel for the key FuncTorchBatched.
+    """
+    _REGISTERED[name] = entry
+    _C._functorch._forget_rules()
+
+
+def unregister(name: str) -> None:
+    """Take back what :func:`register` has set."""
+    _REGISTERED.pop(name, None)
+    _C._functorch._forget_rules()
 
 
 def resolve(name: str) -> Entry:
@@ -123,6 +154,9 @@ def resolve(name: str) -> Entry:
 
     Mirrors aten/src/ATen/functorch/BatchedFallback.cpp
     """
+    if name in _REGISTERED:
+        return _REGISTERED[name]
+    name = name.removeprefix("aten::")
     from_random = random.ENTRIES.get(name)
     if from_random is not None:
         return functools.partial(from_random, _op(name))
@@ -141,7 +175,8 @@ def resolve(name: str) -> Entry:
 
 
 def _writes_self(name: str) -> bool:
-    return "!" in _schemas()[name]["arguments"][0]["type"] if _schemas()[name]["arguments"] else False
+    arguments = _schema_of(name)["arguments"]
+    return bool(arguments) and "!" in arguments[0]["type"]
 
 
 def _intercept_composites() -> None:

@@ -6,6 +6,7 @@
 
 #include <ATen/core/ivalue.h>
 
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +16,12 @@ class OperatorHandle;
 
 using BoxedKernel = void (*)(const OperatorHandle& op, DispatchKeySet keys, Stack* stack);
 
+// A kernel that is an object: it has state of its own, such as the Python function that a Python kernel calls.
+struct OperatorKernel {
+  virtual ~OperatorKernel() = default;
+  virtual void operator()(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) = 0;
+};
+
 // The address identifies a signature, so that typed<Sig>() can refuse a wrong one.
 template <typename Sig>
 inline const char signature_tag = 0;
@@ -23,13 +30,18 @@ struct KernelFunction final {
   BoxedKernel boxed = nullptr;
   void* unboxed = nullptr; // null for a kernel that exists boxed only
   const void* signature = nullptr;
+  std::shared_ptr<OperatorKernel> functor; // null for a kernel that is a plain function
 
   bool valid() const {
     return boxed != nullptr;
   }
   static KernelFunction makeFromBoxed(BoxedKernel fn) {
-    return {fn, nullptr, nullptr};
+    return {fn, nullptr, nullptr, nullptr};
   }
+  // `boxed` of such a kernel finds the object in the row that the call has reached.
+  static TORCH_API KernelFunction makeFromFunctor(std::shared_ptr<OperatorKernel> functor);
+  // A row that hands each call on to the next key below, as if the key were not there.
+  static TORCH_API KernelFunction makeFallthrough();
   template <auto fn>
   static KernelFunction makeFromUnboxed();
 };
@@ -157,7 +169,7 @@ struct make_boxed<fn, Ret (*)(Args...)> {
 template <auto fn>
 KernelFunction KernelFunction::makeFromUnboxed() {
   using Sig = decltype(fn);
-  return {&impl::make_boxed<fn, Sig>::call, reinterpret_cast<void*>(fn), &signature_tag<Sig>};
+  return {&impl::make_boxed<fn, Sig>::call, reinterpret_cast<void*>(fn), &signature_tag<Sig>, nullptr};
 }
 
 } // namespace reftorch::at

@@ -67,7 +67,7 @@ OperatorHandle Dispatcher::findSchemaOrThrow(const std::string& operator_name) {
     const std::string base = wanted.substr(0, wanted.find('.'));
     std::string overloads;
     for (const auto& candidate : entries_) {
-      if (candidate->schema.name == base) {
+      if (candidate->defined && without_namespace(candidate->schema.qualified_name()) == base) {
         overloads += (overloads.empty() ? "" : ", ") + candidate->schema.operator_name();
       }
     }
@@ -103,7 +103,16 @@ OperatorEntry* Dispatcher::registerDef(FunctionSchema schema, int variants, TagS
   return entries_.back().get();
 }
 
-void Dispatcher::registerImpl(OperatorEntry* entry, DispatchKey key, AnnotatedKernel kernel) {
+void Dispatcher::deregisterDef(OperatorEntry* entry) {
+  by_name_.erase(without_namespace(entry->schema.operator_name()));
+  entry->defined = false;
+  entry->kernels.clear();
+  for (KernelFunction& row : entry->table) {
+    row = KernelFunction();
+  }
+}
+
+Dispatcher::KernelHandle Dispatcher::registerImpl(OperatorEntry* entry, DispatchKey key, AnnotatedKernel kernel) {
   for (const native::DispatchStubImpl* stub : kernel.stubs) {
     std::vector<OperatorEntry*>& users = users_[stub];
     if (users.empty() || users.back() != entry) { // the op may name the stub for several rows
@@ -112,12 +121,22 @@ void Dispatcher::registerImpl(OperatorEntry* entry, DispatchKey key, AnnotatedKe
   }
   entry->kernels[key].push_front(std::move(kernel));
   entry->updateDispatchTable(fallbacks_);
+  return entry->kernels[key].begin();
+}
+
+void Dispatcher::deregisterImpl(OperatorEntry* entry, DispatchKey key, KernelHandle kernel) {
+  if (entry->defined) {
+    entry->kernels[key].erase(kernel);
+    entry->updateDispatchTable(fallbacks_);
+  }
 }
 
 void Dispatcher::registerFallback(DispatchKey key, AnnotatedKernel kernel) {
   fallbacks_[static_cast<int>(key)] = std::move(kernel);
   for (auto& entry : entries_) {
-    entry->updateDispatchTable(fallbacks_);
+    if (entry->defined) {
+      entry->updateDispatchTable(fallbacks_);
+    }
   }
 }
 
@@ -125,6 +144,28 @@ void Dispatcher::stubChanged(const native::DispatchStubImpl* stub) {
   for (OperatorEntry* entry : users_[stub]) {
     entry->updateDispatchTable(fallbacks_);
   }
+}
+
+// ---- kernels that are objects
+
+static void call_functor(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  // A copy: the kernel may deregister itself.
+  const std::shared_ptr<OperatorKernel> functor =
+      op.entry().table[static_cast<int>(keys.highestPriorityTypeId())].functor;
+  TORCH_INTERNAL_ASSERT(functor != nullptr, op.schema().operator_name(), ": the kernel is gone");
+  (*functor)(op, keys, stack);
+}
+
+KernelFunction KernelFunction::makeFromFunctor(std::shared_ptr<OperatorKernel> functor) {
+  return {&call_functor, nullptr, nullptr, std::move(functor)};
+}
+
+static void fall_through(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  op.redispatchBoxed(keys - keys.highestPriorityTypeId(), stack);
+}
+
+KernelFunction KernelFunction::makeFallthrough() {
+  return makeFromBoxed(&fall_through);
 }
 
 } // namespace reftorch::at

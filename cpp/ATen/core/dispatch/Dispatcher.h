@@ -2,7 +2,8 @@
 //
 // Every op by name, and for each op a table with one row per DispatchKey. A call takes the union of its tensors' keys,
 // drops what this thread excludes, and goes to the highest row that is left. How a row comes by its kernel is told in
-// OperatorEntry.h. Left out: deregistration, and listeners that are told of new ops.
+// OperatorEntry.h. Left out: listeners that are told of new ops; kernels that outlive the
+// definition of their op.
 #pragma once
 
 #include <ATen/core/dispatch/OperatorEntry.h>
@@ -140,8 +141,15 @@ class TORCH_API Dispatcher final {
   }
 
   OperatorEntry* registerDef(FunctionSchema schema, int variants, TagSet tags, std::string file, int line);
-  // `key` may be an alias, which stands for several rows: see Note [How a row is filled].
-  void registerImpl(OperatorEntry* entry, c10::DispatchKey key, AnnotatedKernel kernel);
+  // Takes the op out of the registry, with all its kernels. Handles to the op stay valid; their calls raise
+  // NotImplementedError.
+  void deregisterDef(OperatorEntry* entry);
+  // `key` may be an alias, which stands for several rows: see Note [How a row is filled]. Returns what deregisterImpl
+  // asks for.
+  using KernelHandle = std::list<AnnotatedKernel>::iterator;
+  KernelHandle registerImpl(OperatorEntry* entry, c10::DispatchKey key, AnnotatedKernel kernel);
+  // Nothing where the op has been taken out meanwhile.
+  void deregisterImpl(OperatorEntry* entry, c10::DispatchKey key, KernelHandle kernel);
   // The kernel of `key` for every op that has no other, present and future.
   void registerFallback(c10::DispatchKey key, AnnotatedKernel kernel);
   // Fills the rows of the ops that named the stub, which has a new kernel.

@@ -58,7 +58,8 @@ struct TORCH_API OperatorEntry final {
   size_t index = 0; // position in registration order: the key of side tables (autograd's formulas)
   int variants = 0;
   TagSet tags;
-  std::string file; // where the op was defined, for the learner and for debug.where_op
+  bool defined = true; // false after Dispatcher::deregisterDef; the entry itself lives as long as the process
+  std::string file;    // where the op was defined, for the learner and for debug.where_op
   int line = 0;
   KernelFunction table[c10::kNumDispatchKeys];
   // What was registered for each key, aliases included, the newest first; see Note [How a row is filled].

@@ -3,7 +3,7 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
-#include <ATen/functorch/TensorWrapper.h>
+#include <ATen/TensorSubclassLikeUtils.h>
 #include <c10/core/GradMode.h>
 
 #include <limits>
@@ -37,7 +37,7 @@ static bool obeys_layout_contract(const Variable& grad, const Variable& variable
 }
 
 static Variable clone_obey_contract(const Variable& grad, const Variable& variable) {
-  if (at::functorch::is_wrapper(grad)) {
+  if (at::isTensorSubclassLike(grad)) {
     return at::clone(grad);
   }
   if (!variable.unsafeGetTensorImpl()->is_non_overlapping_and_dense()) {
@@ -55,7 +55,7 @@ static Variable clone_obey_contract(const Variable& grad, const Variable& variab
 // nobody else holds the base.
 static bool can_steal(const Variable& grad, const Variable& variable, size_t owners) {
   if (c10::GradMode::is_enabled() || grad.use_count() > owners || !obeys_layout_contract(grad, variable) ||
-      at::functorch::is_wrapper(grad)) {
+      at::isTensorSubclassLike(grad)) {
     return false;
   }
   const DifferentiableViewMeta* view = impl::get_view_autograd_meta(grad);

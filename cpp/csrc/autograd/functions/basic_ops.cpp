@@ -12,6 +12,22 @@ variable_list NotImplemented::apply(variable_list&&) {
   TORCH_CHECK(false, "derivative for ", op_name, " is not implemented");
 }
 
+void warn_not_implemented(const std::string& op_name) {
+  TORCH_WARN(
+      op_name,
+      ": an autograd kernel was not registered to the Autograd key(s) but we are trying to backprop through it. "
+      "This may lead to silently incorrect behavior. This behavior is deprecated and will be removed in a future "
+      "version of PyTorch. If your operator is differentiable, please ensure you have registered an autograd "
+      "kernel to the correct Autograd key (e.g. DispatchKey::Autograd, DispatchKey::CompositeImplicitAutograd). "
+      "If your operator is not differentiable, or to squash this warning and use the previous behavior, please "
+      "register torch::CppFunction::makeFallthrough() to DispatchKey::Autograd.");
+}
+
+variable_list WarnNotImplemented::apply(variable_list&&) {
+  warn_not_implemented(op_name);
+  return variable_list(next_edges().size());
+}
+
 variable_list Error::apply(variable_list&&) {
   TORCH_CHECK(false, message);
 }

@@ -18,6 +18,22 @@ struct TORCH_API NotImplemented final : public Node {
   variable_list apply(variable_list&& inputs) override;
 };
 
+// Warns that a gradient came to a result of an op that has no kernel for Autograd.
+TORCH_API void warn_not_implemented(const std::string& op_name);
+
+// Stands behind the results of an op of another library than aten that has no kernel for Autograd: warns when a
+// gradient comes, and lets none pass.
+struct TORCH_API WarnNotImplemented final : public Node {
+  explicit WarnNotImplemented(std::string op_name_) : op_name(std::move(op_name_)) {}
+  std::string name() const override {
+    return "WarnNotImplemented";
+  }
+  std::string op_name; // "mylib::foo"
+
+ protected:
+  variable_list apply(variable_list&& inputs) override;
+};
+
 // Stands behind tensors that are not to be differentiated, and says why when one is. (autograd/function.py)
 struct TORCH_API Error final : public Node {
   explicit Error(std::string message_) : message(std::move(message_)) {}

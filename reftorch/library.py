@@ -1,0 +1,377 @@
+"""Ops from Python: define them, register kernels, gradients and rules for them, and test what was registered.
+
+Start with :func:`custom_op`, which makes an op of one function. :class:`Library` is what lies below: ops from schemas,
+and kernels on single rows of an op's table, also on rows of the ops of ``aten``.
+
+Mirrors: torch/library.py
+Leaves out: ``register_autocast``, ``triton_op``, ``wrap_triton``, ``get_kernel``, effects, and the names that PyTorch
+    has renamed (``impl_abstract``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from reftorch import _C
+from reftorch._library.autograd import make_autograd_impl
+from reftorch._library.custom_ops import CustomOpDef, _maybe_get_opdef, custom_op, register_vmap_rule
+from reftorch._library.fake_impl import fake_impl_of, get_ctx
+from reftorch._library.infer_schema import infer_schema
+from reftorch._library.optests import opcheck
+from reftorch._library.registration import Library, fallthrough_kernel, lookup_op, parse_namespace
+from reftorch._library.registration import _scoped_library as _scoped_library  # PyTorch has the name here too
+from reftorch._ops import OpOverload
+
+__all__ = [
+    "CustomOpDef",
+    "Library",
+    "custom_op",
+    "define",
+    "fallthrough_kernel",
+    "get_ctx",
+    "impl",
+    "infer_schema",
+    "opcheck",
+    "register_autograd",
+    "register_fake",
+    "register_kernel",
+    "register_torch_dispatch",
+    "register_vmap",
+]
+
+_keep_alive: list[Library] = []  # libraries that were made for one registration
+_NAMELESS_SCHEMA = re.compile(r"\(.*\) -> .*")
+
+
+def _library_for(namespace: str, lib: Library | None) -> Library:
+    """``lib``, or a library that lives as long as the process."""
+    if lib is None:
+        lib = Library(namespace, "FRAGMENT")
+        _keep_alive.append(lib)
+    return lib
+
+
+def _qualname_of(op: Any, api_name: str) -> str:
+    if isinstance(op, OpOverload):
+        return op.name()
+    if isinstance(op, CustomOpDef):
+        return op._qualname
+    if not isinstance(op, str):
+        raise ValueError(f"{api_name}({op}): got unexpected type for op: {type(op)}")
+    return op
+
+
+def define(qualname: Any, schema: str, *, lib: Library | None = None, tags: Any = ()) -> Any:
+    """Define an op.
+
+    Args:
+        qualname: ``"mylib::sin"``. In the old form ``define(lib, "sin(Tensor x) -> Tensor")`` the library stands here,
+            and the result is a decorator for the kernel.
+        schema: the op's signature without its name.
+        lib: the op goes when this library goes; by default it stays.
+        tags: what programs may ask of the op.
+
+    Raises:
+        ValueError: the name has no namespace, or the schema begins with a name.
+        RuntimeError: the op is defined already.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.library.define("mylib::cube", "(Tensor x) -> Tensor")
+        >>> @torch.library.impl("mylib::cube", "cpu")
+        ... def cube(x):
+        ...     return x**3
+        >>> torch.ops.mylib.cube(torch.tensor([2.0]))
+        tensor([8.])
+
+    Mirrors torch/library.py, ``define``.
+    """
+    if isinstance(qualname, Library):
+        return _define_with(qualname, schema)
+    if not isinstance(qualname, str):
+        raise ValueError(f"define(qualname, schema): expected qualname to be instance of str, got {type(qualname)}")
+    namespace, name = parse_namespace(qualname)
+    if not _NAMELESS_SCHEMA.fullmatch(schema):
+        raise ValueError(
+            'define(qualname, schema, ...): expected schema to look like e.g. "(Tensor x) -> Tensor" but got '
+            f'"{schema}"'
+        )
+    _library_for(namespace, lib).define(name + schema, tags=tags)
+    return None
+
+
+def _define_with(library: Library, schema: str) -> Callable[..., Any]:
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        library.impl(library.define(schema), function)
+        return function
+
+    return register
+
+
+def impl(qualname: Any, types: Any, func: Callable[..., Any] | None = None, *, lib: Library | None = None) -> Any:
+    """Register a kernel for some devices.
+
+    Args:
+        qualname: ``"mylib::sin"``. In the old form ``impl(lib, name, dispatch_key)`` the library stands here.
+        types: ``"cpu"``, several such names, or ``"default"`` for all devices.
+        func: the kernel; without it, ``impl`` is a decorator.
+        lib: the kernel goes when this library goes; by default it stays.
+
+    Raises:
+        RuntimeError: there is no such op or device.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.library.define("mylib::half", "(Tensor x) -> Tensor")
+        >>> torch.library.impl("mylib::half", "default", lambda x: x / 2)
+        >>> torch.ops.mylib.half(torch.ones(1))
+        tensor([0.5000])
+
+    Mirrors torch/library.py, ``impl``.
+    """
+    if isinstance(qualname, Library):
+        library, name, dispatch_key = qualname, types, "" if func is None else func
+
+        def register_old(function: Callable[..., Any]) -> Callable[..., Any]:
+            library.impl(name, function, dispatch_key)  # type: ignore[arg-type]
+            return function
+
+        return register_old
+    namespace, _ = parse_namespace(qualname)
+    names = (types,) if isinstance(types, str) else types
+    keys = {"CompositeExplicitAutograd" if name == "default" else _C._dispatch_key_for_device(name) for name in names}
+
+    def register(function: Callable[..., Any]) -> None:
+        library = _library_for(namespace, lib)
+        for key in sorted(keys):
+            library.impl(qualname, function, key)
+
+    return register if func is None else register(func)
+
+
+def register_kernel(
+    op: Any,
+    device_types: str | Sequence[str] | None,
+    func: Callable[..., Any] | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+) -> Any:
+    """Register the function that computes an op on some devices.
+
+    Args:
+        op: its name, its OpOverload, or what ``custom_op`` returned.
+        device_types: such as ``"cpu"``; None for all devices.
+        func: the kernel; without it, ``register_kernel`` is a decorator.
+        lib: the kernel goes when this library goes; by default it stays.
+
+    Raises:
+        ValueError: ``op`` is none of these.
+
+    Mirrors torch/library.py, ``register_kernel``.
+    """
+    qualname = _qualname_of(op, "register_kernel")
+    opdef = _maybe_get_opdef(qualname)
+    if opdef is not None:
+        return opdef.register_kernel(device_types, func)
+    return impl(qualname, "default" if device_types is None else device_types, func, lib=lib)
+
+
+def register_fake(
+    op: Any,
+    func: Callable[..., Any] | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+    allow_override: bool = True,
+) -> Any:
+    """Register what an op's results look like: the kernel for tensors without memory (``device="meta"``).
+
+    Args:
+        op: its name, its OpOverload, or what ``custom_op`` returned.
+        func: takes the op's arguments and returns tensors of the right shape, strides and dtype. Without it,
+            ``register_fake`` is a decorator.
+        lib: the kernel goes when this library goes; by default it stays.
+        allow_override: False raises where the op has a fake kernel.
+
+    Raises:
+        RuntimeError: the op has a fake kernel and ``allow_override`` is False.
+
+    Example:
+        >>> import reftorch as torch
+        >>> @torch.library.custom_op("mylib::crop", mutates_args=(), device_types="cpu")
+        ... def crop(pic: torch.Tensor, rows: int) -> torch.Tensor:
+        ...     return pic[:rows].clone()
+        >>> @torch.library.register_fake("mylib::crop")
+        ... def _(pic, rows):
+        ...     return pic.new_empty(rows, *pic.shape[1:])
+        >>> crop(torch.empty(5, 2, device="meta"), 3).shape
+        torch.Size([3, 2])
+
+    Mirrors torch/library.py, ``register_fake``.
+    """
+    qualname = _qualname_of(op, "register_fake")
+    opdef = _maybe_get_opdef(qualname)
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        if opdef is not None:
+            return opdef.register_fake(function)
+        namespace, name = parse_namespace(qualname)
+        library = _library_for(namespace, lib)
+        library._register_fake(name, function, allow_override=allow_override)
+        library.impl(name, fake_impl_of(qualname), "Meta")
+        return function
+
+    return register if func is None else register(func)
+
+
+class _Formula:
+    """A gradient that was registered for an op that ``custom_op`` has not made."""
+
+    def __init__(self, backward: Callable[..., Any], setup_context: Callable[..., Any] | None) -> None:
+        self._backward_fn: Callable[..., Any] | None = backward
+        self._setup_context_fn = setup_context
+
+
+def register_autograd(
+    op: Any,
+    backward: Callable[..., Any],
+    /,
+    *,
+    setup_context: Callable[..., Any] | None = None,
+    lib: Library | None = None,
+) -> None:
+    r"""Register an op's gradient.
+
+    For a loss :math:`L` and :math:`y = f(x)`, ``backward`` gets :math:`\partial L / \partial y` and returns
+    :math:`\partial L / \partial x`.
+
+    Args:
+        op: its name, its OpOverload, or what ``custom_op`` returned.
+        backward: ``backward(ctx, *grads)``: one gradient for each result; returns one gradient for each argument, None
+            where there is none.
+        setup_context: ``setup_context(ctx, inputs, output)``, called after the forward, keeps on ``ctx`` what
+            ``backward`` needs. An op with keyword-only arguments gives ``keyword_only_inputs`` too.
+        lib: the gradient goes when this library goes; by default it stays.
+
+    Raises:
+        RuntimeError: the op changes its arguments.
+        NotImplementedError: the op takes tensors by keyword only.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.library.define("mylib::square", "(Tensor x) -> Tensor")
+        >>> torch.library.impl("mylib::square", "default", lambda x: x * x)
+        >>> torch.library.register_autograd(
+        ...     "mylib::square",
+        ...     lambda ctx, grad: 2 * ctx.saved_tensors[0] * grad,
+        ...     setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs),
+        ... )
+        >>> x = torch.tensor([3.0], requires_grad=True)
+        >>> torch.ops.mylib.square(x).backward()
+        >>> x.grad
+        tensor([6.])
+
+    Mirrors torch/library.py, ``register_autograd``.
+    """
+    qualname = _qualname_of(op, "register_autograd")
+    opdef = _maybe_get_opdef(qualname)
+    if opdef is not None:
+        opdef.register_autograd(backward, setup_context=setup_context)
+        return
+    overload = lookup_op(qualname)
+    schema = overload._schema
+    if schema.is_mutable or not schema.returns:
+        raise RuntimeError(
+            f"Cannot register autograd formula for non-functional operator {overload} with schema {schema}. Please "
+            "create a functional operator and register an autograd formula for that."
+        )
+    if any(a.kwarg_only and a.type.startswith("Tensor") for a in schema.arguments):
+        raise NotImplementedError(
+            f"register_autograd with kwarg-only Tensor args. In the original definition of the op, please make your "
+            f"tensors not kwarg-only. Got: {schema}"
+        )
+    namespace, name = parse_namespace(qualname)
+    kernel = make_autograd_impl(overload, _Formula(backward, setup_context))
+    _library_for(namespace, lib).impl(name, kernel, "Autograd", with_keyset=True)
+
+
+def register_torch_dispatch(
+    op: Any,
+    torch_dispatch_class: type,
+    func: Callable[..., Any] | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+) -> Any:
+    """Register what a mode, or a class with ``__torch_dispatch__``, does with an op.
+
+    Args:
+        op: its name, its OpOverload, or what ``custom_op`` returned.
+        torch_dispatch_class: the class of the mode or tensor.
+        func: takes the mode, or the tensor's class, then what ``__torch_dispatch__`` takes. Without it,
+            ``register_torch_dispatch`` is a decorator.
+        lib: the rule goes when this library goes; by default it stays.
+
+    Raises:
+        RuntimeError: the class has a rule for the op.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.utils._python_dispatch import TorchDispatchMode
+        >>> @torch.library.custom_op("mylib::noise", mutates_args=())
+        ... def noise(x: torch.Tensor) -> torch.Tensor:
+        ...     return torch.randn_like(x)
+        >>> class Quiet(TorchDispatchMode):
+        ...     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        ...         return func(*args, **(kwargs or {}))
+        >>> @torch.library.register_torch_dispatch("mylib::noise", Quiet)
+        ... def _(mode, func, types, args, kwargs):
+        ...     return args[0] * 0
+        >>> with Quiet():
+        ...     y = noise(torch.ones(2))
+        >>> y
+        tensor([0., 0.])
+
+    Mirrors torch/library.py, ``register_torch_dispatch``.
+    """
+    qualname = _qualname_of(op, "register_torch_dispatch")
+    opdef = _maybe_get_opdef(qualname)
+    if opdef is not None:
+        return opdef.register_torch_dispatch(torch_dispatch_class, func)
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        namespace, name = parse_namespace(qualname)
+        _library_for(namespace, lib)._register_torch_dispatch_rule(name, torch_dispatch_class, function)
+        return function
+
+    return register if func is None else register(func)
+
+
+def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None) -> Any:
+    """Register how an op runs on a batch under ``torch.vmap``.
+
+    Args:
+        op: its name, its OpOverload, or what ``custom_op`` returned.
+        func: ``func(info, in_dims, *args)``; see ``CustomOpDef.register_vmap``. Without it, ``register_vmap`` is a
+            decorator.
+        lib: the rule goes when this library goes; by default it stays.
+
+    Raises:
+        ValueError: ``op`` is none of these.
+
+    Mirrors torch/library.py, ``register_vmap``.
+    """
+    qualname = _qualname_of(op, "register_vmap")
+    opdef = _maybe_get_opdef(qualname)
+    if opdef is not None:
+        return opdef.register_vmap(func)
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        namespace, _ = parse_namespace(qualname)
+        register_vmap_rule(_library_for(namespace, lib), lookup_op(qualname), function)
+        return function
+
+    return register if func is None else register(func)

@@ -1,0 +1,416 @@
+"""Modes and tensor classes below autograd.
+
+Mirrors: test/test_python_dispatch.py
+Leaves out: what PyTorch tests of infrastructure modes and of metadata that a class answers (sizes, device).
+
+A program is a function of the library; it runs with ours and with torch, and both must return the same.
+"""
+
+import importlib
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import reftorch
+
+PROGRAMS: list[Callable[..., Any]] = []
+
+
+def program(function: Callable[..., Any]) -> Callable[..., Any]:
+    PROGRAMS.append(function)
+    return function
+
+
+def attempt(function: Callable[[], Any]) -> Any:
+    """What a call returns, or the type and text of what it raises."""
+    try:
+        return function()
+    except Exception as error:
+        return type(error).__name__, str(error).partition("\n\nFor more information")[0].rstrip()
+
+
+def modules(t: Any) -> tuple[Any, Any]:
+    return (
+        importlib.import_module(f"{t.__name__}.utils._python_dispatch"),
+        importlib.import_module(f"{t.__name__}.utils._pytree"),
+    )
+
+
+def logging_mode(t: Any, log: list[str], name: str = "", values: bool = False) -> Any:
+    """The LoggingMode of PyTorch's tests, with a list for a logger."""
+    dispatch, _ = modules(t)
+
+    class LoggingMode(dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            log.append(f"{name}{func}" + (f" {args} {kwargs}" if values else ""))
+            return func(*args, **(kwargs or {}))
+
+    return LoggingMode()
+
+
+def logging_tensor(t: Any, log: list[str]) -> Any:
+    """The LoggingTensor of PyTorch's tests: a wrapper that computes with what it wraps."""
+    _, pytree = modules(t)
+
+    class LoggingTensor(t.Tensor):
+        @staticmethod
+        def __new__(cls, elem, *args, **kwargs):
+            r = t.Tensor._make_wrapper_subclass(
+                cls,
+                elem.size(),
+                strides=elem.stride(),
+                storage_offset=elem.storage_offset(),
+                dtype=elem.dtype,
+                layout=elem.layout,
+                device=elem.device,
+                requires_grad=kwargs.get("requires_grad", False),
+            )
+            r.elem = elem.detach() if r.requires_grad else elem
+            return r
+
+        __torch_function__ = t._C._disabled_torch_function_impl
+
+        def __repr__(self):
+            return f"LoggingTensor({self.elem})"
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            def unwrap(e):
+                return e.elem if isinstance(e, cls) else e
+
+            def wrap(e):
+                return cls(e) if isinstance(e, t.Tensor) else e
+
+            out = pytree.tree_map(wrap, func(*pytree.tree_map(unwrap, args), **pytree.tree_map(unwrap, kwargs or {})))
+            log.append(str(func))
+            return out
+
+    return LoggingTensor
+
+
+@program
+def a_mode_sees_ops(t):
+    log: list[str] = []
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    y = t.tensor([[1.0, 2.0], [3.0, 4.0]])
+    with logging_mode(t, log, values=True):
+        z = x.add(1, alpha=2)
+        y.sum([0], keepdim=True)
+        y.transpose(0, 1)
+        y.add_(1)
+        y.view([4])
+    return log, z.requires_grad, type(z.grad_fn).__name__, z.tolist()
+
+
+@program
+def a_mode_sees_factories(t):
+    log: list[str] = []
+    with logging_mode(t, log):
+        t.ones(2)
+        t.zeros(2, dtype=t.int64)
+    return [entry.partition(" ")[0] for entry in log]
+
+
+@program
+def modes_nest(t):
+    log: list[str] = []
+    dispatch, _ = modules(t)
+    with logging_mode(t, log, "outer ") as outer, logging_mode(t, log, "inner ") as inner:
+        t.ones(1) + 1
+        stack = dispatch._get_current_dispatch_mode_stack()
+        found = stack == [outer, inner], dispatch._get_current_dispatch_mode() is inner
+        with dispatch._disable_current_modes():
+            t.ones(1) + 2
+    return log, found, dispatch._get_current_dispatch_mode()
+
+
+@program
+def a_mode_is_off_while_it_answers(t):
+    dispatch, _ = modules(t)
+    calls = []
+
+    class Recursive(dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            calls.append(str(func))
+            t.ones(1) * 2
+            with self:
+                t.zeros(1) if len(calls) < 3 else None
+            return func(*args, **(kwargs or {}))
+
+    x = t.ones(1)
+    with Recursive():
+        x * 3
+    return calls
+
+
+@program
+def a_mode_answers_itself(t):
+    dispatch, _ = modules(t)
+
+    class Zero(dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if func is t.ops.aten.mul.Tensor:
+                return t.zeros(2)
+            return func(*args, **(kwargs or {}))
+
+    x = t.ones(2, requires_grad=True)
+    with Zero():
+        y = x * 3
+    y.sum().backward()
+    return y.tolist(), x.grad.tolist()
+
+
+@program
+def errors_of_modes(t):
+    dispatch, _ = modules(t)
+
+    class NotMine(dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return NotImplemented
+
+        def __repr__(self):
+            return "NotMine()"
+
+    class Number(dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return 3
+
+    class ClassMethod(dispatch.TorchDispatchMode):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            return None
+
+    class Raises(dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            raise KeyError("mine")
+
+    x = t.ones(2)
+
+    def under(mode, function):
+        def call():
+            with mode:
+                return function()
+
+        return attempt(call)
+
+    return (
+        under(NotMine(), lambda: t.exp(x)),
+        under(Number(), lambda: t.exp(x)),
+        under(ClassMethod(), lambda: t.exp(x)),
+        under(Raises(), lambda: t.exp(x)),
+        under(dispatch.TorchDispatchMode(), lambda: t.exp(x))[0],
+        attempt(lambda: t._C._pop_torch_dispatch_stack(None))[0],
+        t._C._len_torch_dispatch_stack(),
+        t.exp(t.zeros(1)).tolist(),
+    )
+
+
+@program
+def a_mode_over_a_wrapper(t):
+    log: list[str] = []
+    LoggingTensor = logging_tensor(t, log)
+    x = LoggingTensor(t.ones(2))
+    with logging_mode(t, log, "mode "):
+        x + 1
+    return log
+
+
+@program
+def types_and_the_order_of_classes(t):
+    asked = []
+
+    def make(name, base, answer):
+        class Class(base):
+            @classmethod
+            def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+                asked.append((name, [each.__name__ for each in types]))
+                return t.zeros(1) if answer else NotImplemented
+
+        Class.__name__ = name
+        Class.__torch_function__ = t._C._disabled_torch_function_impl
+        return Class
+
+    Base = make("Base", t.Tensor, True)
+    Derived = make("Derived", Base, False)
+    Other = make("Other", t.Tensor, False)
+    x, d, o = (t.ones(1).as_subclass(cls) for cls in (Base, Derived, Other))
+    t.add(x, d)
+    t.stack([o, x])
+    refused = attempt(lambda: t.add(d, o))
+    return asked, refused[0], "Multiple dispatch failed" in refused[1]
+
+
+@program
+def subclasses_on_memory(t):
+    log = []
+
+    class Sub(t.Tensor):
+        __torch_function__ = t._C._disabled_torch_function_impl
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            log.append(str(func))
+            with t._C._DisableTorchDispatch():
+                return func(*args, **(kwargs or {}))
+
+    x = t.Tensor._make_subclass(Sub, t.tensor([1.0, 2.0]))
+    y = x + 1
+    return log, type(y).__name__, y.tolist(), type(x).__name__
+
+
+@program
+def constructors_refuse(t):
+    class Plain(t.Tensor):
+        pass
+
+    make = t.Tensor._make_wrapper_subclass
+    LoggingTensor = logging_tensor(t, [])
+    return (
+        attempt(lambda: make(Plain, (2,))),
+        attempt(lambda: make(int, (2,))),
+        attempt(lambda: make(LoggingTensor, (2,), dtype=3)),
+        make(LoggingTensor, (2, 3), strides=(1, 2), storage_offset=1).stride(),
+        make(LoggingTensor, (2,), dtype=t.float64, requires_grad=True).requires_grad,
+        attempt(lambda: t.Tensor._make_wrapper_subclass(LoggingTensor, (2, 3)).numpy())[0],
+    )
+
+
+@program
+def in_place_ops_return_the_tensor(t):
+    dispatch, pytree = modules(t)
+
+    class Wrapper(t.Tensor):
+        __torch_function__ = t._C._disabled_torch_function_impl
+
+        @staticmethod
+        def __new__(cls, elem):
+            r = t.Tensor._make_wrapper_subclass(cls, elem.shape, dtype=elem.dtype, strides=elem.stride())
+            r.elem = elem
+            return r
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            inner_args, inner_kwargs = pytree.tree_map(lambda x: x.elem if isinstance(x, cls) else x, (args, kwargs))
+            out = pytree.tree_map(lambda x: cls(x) if isinstance(x, t.Tensor) else x, func(*inner_args, **inner_kwargs))
+            return dispatch.return_and_correct_aliasing(func, args, kwargs, out)
+
+    x = Wrapper(t.ones(4))
+    y = x.add_(1)
+    v = x.view(2, 2)
+    before = x._version
+    v.mul_(3)
+    return y is x, x.elem.tolist(), type(v).__name__, v.elem.tolist(), x._version > before, v._base is x
+
+
+@program
+def modes_belong_to_a_thread(t):
+    log: list[str] = []
+    x = t.ones(1)
+
+    def work():
+        x + 1
+
+    with logging_mode(t, log):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    return log
+
+
+@program
+def functions_come_before_dispatch(t):
+    """__torch_function__ sees torch.add, __torch_dispatch__ the overload below autograd."""
+    order = []
+
+    class Both(t.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            order.append("function " + func.__name__)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            order.append("dispatch " + str(func))
+            with t._C._DisableTorchDispatch():
+                return func(*args, **(kwargs or {}))
+
+    y = t.mul(t.ones(1).as_subclass(Both), 2)
+    return [each for each in order if "mul" in each], type(y).__name__
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda function: function.__name__)
+def test_programs_return_what_torch_returns(program: Callable[..., Any], real_torch: Any) -> None:
+    assert program(reftorch) == program(real_torch)
+
+
+def test_a_mode_follows_a_backward_pass_to_its_thread() -> None:
+    """More nested passes than a thread may hold move to another thread, which has the caller's modes."""
+    log: list[str] = []
+
+    class Nested(reftorch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, depth: int) -> Any:
+            ctx.depth = depth
+            return x * 1
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            if ctx.depth > 0:
+                with reftorch.enable_grad():
+                    x = reftorch.ones(1, requires_grad=True)
+                    Nested.apply(x, ctx.depth - 1).backward()
+            else:
+                log.append("bottom")
+                grad.cosh()
+            return grad, None
+
+    x = reftorch.ones(1, requires_grad=True)
+    with logging_mode(reftorch, log):
+        Nested.apply(x, 70).backward()
+    assert log[log.index("bottom") + 1] == "aten.cosh.default"
+
+
+def test_no_mode_is_left_after_an_error() -> None:
+    log: list[str] = []
+    with pytest.raises(ZeroDivisionError), logging_mode(reftorch, log):
+        _ = 1 / 0
+    reftorch.ones(1)
+    assert log == [] and reftorch._C._len_torch_dispatch_stack() == 0
+
+
+def test_a_wrapper_has_no_memory() -> None:
+    x = logging_tensor(reftorch, [])(reftorch.ones(2))
+    with pytest.raises(RuntimeError, match="doesn't have storage"):
+        x.data_ptr()
+    with reftorch._C._DisableTorchDispatch(), pytest.raises(RuntimeError, match="doesn't have storage"):
+        x + 1
+
+
+def test_transform_subclass_makes_a_wrapper_of_the_class() -> None:
+    from reftorch.utils._python_dispatch import is_traceable_wrapper_subclass, transform_subclass
+
+    class Two(reftorch.Tensor):
+        @staticmethod
+        def __new__(cls, a: Any) -> Any:
+            r = reftorch.Tensor._make_wrapper_subclass(cls, a.shape)
+            r.a = a
+            return r
+
+        def __tensor_flatten__(self) -> Any:
+            return ["a"], None
+
+        @staticmethod
+        def __tensor_unflatten__(inner: Any, context: Any, size: Any, stride: Any) -> Any:
+            return Two(inner["a"])
+
+        @classmethod
+        def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return NotImplemented
+
+    x = Two(reftorch.ones(2))
+    assert is_traceable_wrapper_subclass(x) and not is_traceable_wrapper_subclass(reftorch.ones(2))
+    y = transform_subclass(x, lambda name, inner: inner * 2)
+    assert type(y) is Two and y.a.tolist() == [2.0, 2.0]
