@@ -1,4 +1,4 @@
-"""The tensor class of Python: what ``_C.TensorBase`` has, and what is easier said in Python.
+"""The tensor class of Python: ``_C.TensorBase``, and the methods that are easier to write in Python.
 
 Mirrors: torch/_tensor.py
 Leaves out: sparse and quantized methods. Numpy, DLPack and pickle are in reftorch/_tensor/interchange.py.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Tensor"]
 
-_bool = bool  # inside of the class `bool` is a method
+_bool = bool  # inside the class, the name `bool` is a method
 
 
 class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
@@ -48,9 +48,9 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
     def __torch_function__(
         cls, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Run ``func``, and make its results of this class: what a subclass inherits.
+        """Run ``func`` and convert its results to this class. Subclasses inherit this method.
 
-        A subclass that overrides it asks ``super()`` for what it does not answer itself.
+        A subclass that overrides this method calls ``super()`` for the functions that it does not handle.
 
         Example:
             >>> import reftorch as torch
@@ -97,13 +97,14 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         :math:`v` = ``gradient``.
 
         Args:
-            gradient: tensor of this one's shape; not needed for a scalar, where it is 1.
-            retain_graph: keep what the graph saved, so that it can be used again (default: ``create_graph``).
+            gradient: tensor of this tensor's shape; a scalar needs none, because its gradient is 1.
+            retain_graph: keep the tensors that the graph saved, so that the graph can be used again (default:
+                ``create_graph``).
             create_graph: record the backward pass, so that gradients can be differentiated.
             inputs: accumulate into these tensors only.
 
         Raises:
-            RuntimeError: the tensor has no graph, is no scalar and has no ``gradient``, or its graph was freed.
+            RuntimeError: the tensor has no graph, is not a scalar and has no ``gradient``, or its graph was freed.
 
         Example:
             >>> import reftorch as torch
@@ -130,10 +131,10 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         """Call ``hook(grad)`` whenever a gradient with respect to this tensor has been computed.
 
         Args:
-            hook: gets the gradient; a tensor it returns is used in its place.
+            hook: takes the gradient; if the hook returns a tensor, that tensor replaces the gradient.
 
         Returns:
-            A handle whose ``remove()`` takes the hook away.
+            A handle whose ``remove()`` removes the hook.
 
         Raises:
             RuntimeError: the tensor does not require a gradient.
@@ -156,13 +157,13 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         """Call ``hook(tensor)`` after a gradient has been added to the ``grad`` of this leaf.
 
         Args:
-            hook: gets the tensor.
+            hook: takes the tensor.
 
         Returns:
-            A handle whose ``remove()`` takes the hook away.
+            A handle whose ``remove()`` removes the hook.
 
         Raises:
-            RuntimeError: the tensor does not require a gradient or is no leaf.
+            RuntimeError: the tensor does not require a gradient or is not a leaf.
 
         Example:
             >>> import reftorch as torch
@@ -179,13 +180,13 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
         return autograd.graph._register_post_accumulate_grad_hook(self, hook)
 
-    # ---- ops whose method takes its arguments in another order than the function
+    # ---- ops whose method takes its arguments in a different order than the function
 
     def polygamma(self, n: int) -> Tensor:
-        """The ``n``-th derivative of :func:`reftorch.digamma`, as :func:`reftorch.polygamma` gives it."""
+        """The ``n``-th derivative of :func:`reftorch.digamma`; see :func:`reftorch.polygamma`."""
         return _C._VariableFunctions.polygamma(n, self)
 
-    # ---- names that Python's own operators do not need, but programs call
+    # ---- names that programs call although Python's operators do not need them
 
     def __div__(self, other: Any) -> Tensor:
         return self / other
@@ -200,11 +201,11 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         return complex(self.item())
 
     def is_conj(self) -> _bool:
-        """Whether this is a conjugate view: never, without complex numbers."""
+        """Whether this is a conjugate view: always False, because there are no complex numbers."""
         return False
 
     def is_neg(self) -> _bool:
-        """Whether this is a negated view: never, without complex numbers."""
+        """Whether this is a negated view: always False, because there are no complex numbers."""
         return False
 
     def is_same_size(self, other: Tensor) -> _bool:
@@ -213,12 +214,12 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
 
     @property
     def real(self) -> Tensor:
-        """The tensor itself: it has no imaginary part."""
+        """The tensor itself, because its numbers are real."""
         return self
 
     @property
     def imag(self) -> Tensor:
-        """Refused, as PyTorch refuses it for real numbers.
+        """Raise an error, as PyTorch does for real numbers.
 
         Raises:
             RuntimeError: always.
@@ -240,14 +241,14 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
             return _bool((self == element).any().item())
         raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
-    # ---- ops that the schemas cannot say as methods
+    # ---- methods whose arguments a schema cannot describe
 
     def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:  # type: ignore[override]
         """The coordinates of the elements that are not zero; see :func:`reftorch.nonzero`."""
         return _C._VariableFunctions.nonzero_numpy(self) if as_tuple else super().nonzero()
 
     def where(self, condition: Tensor, other: Any) -> Tensor:
-        """This tensor's elements where ``condition`` is true, elsewhere ``other``'s; see :func:`reftorch.where`."""
+        """This tensor's elements where ``condition`` is true, and ``other``'s elsewhere; see :func:`reftorch.where`."""
         return _C._VariableFunctions.where(condition, self, other)
 
     def norm(  # type: ignore[override]
@@ -288,7 +289,7 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         return_counts: builtins.bool = False,
         dim: builtins.int | None = None,
     ) -> Any:
-        """This tensor without repetitions; see :func:`reftorch.unique_consecutive`."""
+        """This tensor without consecutive duplicates; see :func:`reftorch.unique_consecutive`."""
         results = _C._VariableFunctions.unique_consecutive(self, return_inverse, return_counts, dim)
         return _those_asked_for(results, return_inverse, return_counts)
 
@@ -296,9 +297,9 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
 
     @property
     def T(self) -> Tensor:
-        """The tensor with its dimensions reversed: for a matrix the transpose, a view.
+        """A view of the tensor with its dimensions reversed: the transpose of a matrix.
 
-        For other than two dimensions this is deprecated, as in PyTorch: ``mT`` transposes batches of matrices.
+        Tensors with one dimension or with more than two are deprecated here, as in PyTorch: ``mT`` transposes batches.
         """
         if self.dim() == 0:
             warn("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
@@ -312,7 +313,7 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
 
     @property
     def mT(self) -> Tensor:  # type: ignore[override]
-        """The tensor with its last two dimensions swapped, a view.
+        """A view of the tensor with its last two dimensions swapped.
 
         Raises:
             RuntimeError: the tensor has one dimension.
@@ -323,16 +324,16 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
 
     @property
     def H(self) -> Tensor:
-        """The conjugate transpose of a matrix: without complex numbers, its transpose, a view.
+        """A view of the conjugate transpose of a matrix, which is the transpose because there are no complex numbers.
 
         Raises:
-            RuntimeError: the tensor is no matrix.
+            RuntimeError: the tensor is not a matrix.
         """
         return self.matrix_H()
 
     @property
     def mH(self) -> Tensor:  # type: ignore[override]
-        """The tensor with its last two dimensions swapped: the conjugate transpose of real matrices.
+        """A view with the last two dimensions swapped: the conjugate transpose of real matrices.
 
         Raises:
             RuntimeError: the tensor has one dimension.
@@ -342,43 +343,43 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
     # ---- conversions
 
     def float(self, memory_format: Any = _C.preserve_format) -> Tensor:
-        """This tensor as float32; itself where it is that already."""
+        """This tensor as float32; the tensor itself if it is float32."""
         return self.to(_C.float32, memory_format=memory_format)
 
     def double(self, memory_format: Any = _C.preserve_format) -> Tensor:
-        """This tensor as float64; itself where it is that already."""
+        """This tensor as float64; the tensor itself if it is float64."""
         return self.to(_C.float64, memory_format=memory_format)
 
     def half(self, memory_format: Any = _C.preserve_format) -> Tensor:
-        """This tensor as float16; itself where it is that already."""
+        """This tensor as float16; the tensor itself if it is float16."""
         return self.to(_C.float16, memory_format=memory_format)
 
     def bfloat16(self, memory_format: Any = _C.preserve_format) -> Tensor:
-        """This tensor as bfloat16; itself where it is that already."""
+        """This tensor as bfloat16; the tensor itself if it is bfloat16."""
         return self.to(_C.bfloat16, memory_format=memory_format)
 
     def long(self, memory_format: Any = _C.preserve_format) -> Tensor:
-        """This tensor as int64; itself where it is that already."""
+        """This tensor as int64; the tensor itself if it is int64."""
         return self.to(_C.int64, memory_format=memory_format)
 
     def int(self, memory_format: Any = _C.preserve_format) -> Tensor:
-        """This tensor as int32; itself where it is that already."""
+        """This tensor as int32; the tensor itself if it is int32."""
         return self.to(_C.int32, memory_format=memory_format)
 
     def short(self, memory_format: Any = _C.preserve_format) -> Tensor:
-        """This tensor as int16; itself where it is that already."""
+        """This tensor as int16; the tensor itself if it is int16."""
         return self.to(_C.int16, memory_format=memory_format)
 
     def char(self, memory_format: Any = _C.preserve_format) -> Tensor:
-        """This tensor as int8; itself where it is that already."""
+        """This tensor as int8; the tensor itself if it is int8."""
         return self.to(_C.int8, memory_format=memory_format)
 
     def byte(self, memory_format: Any = _C.preserve_format) -> Tensor:
-        """This tensor as uint8; itself where it is that already."""
+        """This tensor as uint8; the tensor itself if it is uint8."""
         return self.to(_C.uint8, memory_format=memory_format)
 
     def bool(self, memory_format: Any = _C.preserve_format) -> Tensor:
-        """This tensor as bool; itself where it is that already."""
+        """This tensor as bool; the tensor itself if it is bool."""
         return self.to(_C.bool, memory_format=memory_format)
 
     def cpu(self) -> Tensor:
@@ -394,15 +395,15 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         return self.to("cuda" if device is None else device)
 
     def type(self, dtype: Any = None, non_blocking: _bool = False) -> Any:
-        """The name of this tensor's type, or this tensor in another one.
+        """The name of this tensor's type, or this tensor converted to another type.
 
         Args:
-            dtype: a dtype, a type such as ``torch.IntTensor``, or the name of one; None asks for the name.
-            non_blocking: accepted for PyTorch's sake.
+            dtype: a dtype, a type such as ``torch.IntTensor``, or the name of a type; None returns the name.
+            non_blocking: has no effect; PyTorch has this argument.
 
         Raises:
             ValueError: there is no type of that name.
-            TypeError: it is none of these.
+            TypeError: ``dtype`` is none of these.
 
         Example:
             >>> import reftorch as torch
@@ -429,7 +430,7 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         return self.to(dtype)
 
     def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: _bool = False) -> Tensor:
-        """A tensor from ``data`` with this one's dtype and device where none is given."""
+        """A tensor from ``data``, with this tensor's dtype and device unless they are given."""
         return _C.tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
 
@@ -440,7 +441,7 @@ def _those_asked_for(results: Any, return_inverse: bool, return_counts: bool) ->
 
 
 def _convert(result: Any, cls: type) -> Any:
-    """Tensors, also those in tuples and lists, as objects of a subclass."""
+    """Convert tensors, also those inside tuples and lists, to a subclass."""
     if isinstance(result, Tensor) and not isinstance(result, cls):
         return result.as_subclass(cls)
     if isinstance(result, (tuple, list)):
@@ -450,7 +451,7 @@ def _convert(result: Any, cls: type) -> Any:
 
 @functools.cache
 def _nowrap_functions() -> set[Callable[..., Any]]:
-    """What gives out a tensor that is kept somewhere: the very object is asked for."""
+    """The getters that return a tensor stored elsewhere: their caller gets that object, not a converted one."""
     return {getattr(Tensor, name).__get__ for name in ("_base", "grad", "_grad")}
 
 

@@ -1,4 +1,4 @@
-"""How a tensor leaves the library and comes back: numpy, DLPack, storages, copies and pickle.
+"""Conversions of tensors from and to numpy, DLPack, storages, copies and pickles.
 
 Mirrors: torch/_tensor.py (__array__, __dlpack__, __deepcopy__, __reduce_ex__, ...)
 Leaves out: other devices and layouts, sharing between processes.
@@ -21,11 +21,11 @@ __all__: list[str] = []
 
 
 class _TensorInterchange:
-    """What :class:`reftorch.Tensor` has from here."""
+    """The methods of :class:`reftorch.Tensor` that this file defines."""
 
     # ---- numpy
 
-    __array_priority__ = 1000  # numpy leaves `array * tensor` to the tensor
+    __array_priority__ = 1000  # makes numpy call the tensor's operator for `array * tensor`
 
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.numpy()
@@ -38,7 +38,7 @@ class _TensorInterchange:
         return array.copy() if copy else array
 
     def __array_wrap__(self: Any, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        """What numpy makes of its result, where a ufunc was called on a tensor."""
+        """Convert the result of a numpy ufunc that was called on a tensor."""
         import numpy
 
         array = numpy.asarray(array)
@@ -57,14 +57,14 @@ class _TensorInterchange:
         """A DLPack capsule on this tensor's memory, for another library's ``from_dlpack``.
 
         Args:
-            stream: None or -1: there are no streams on the CPU.
-            max_version: the newest form that the taker knows: the versioned one from (1, 0) on.
-            dl_device: where the memory shall be.
-            copy: True copies always, False never.
+            stream: None or -1, because the CPU has no streams.
+            max_version: the newest version that the consumer supports; from (1, 0) on, the capsule is versioned.
+            dl_device: the device on which the consumer wants the memory.
+            copy: True always copies, False never copies.
 
         Raises:
             BufferError: the tensor requires a gradient, which would be lost.
-            ValueError: there would have to be a copy, and ``copy`` is False.
+            ValueError: a copy is needed, and ``copy`` is False.
 
         Example:
             >>> import numpy, reftorch as torch
@@ -86,7 +86,7 @@ class _TensorInterchange:
         return export(self, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self: Any) -> tuple[Any, int]:
-        """Where the memory is, as DLPack says it."""
+        """The device of the memory, as DLPack numbers devices."""
         from reftorch.utils.dlpack import DLDeviceType
 
         return DLDeviceType.kDLCPU, 0
@@ -115,7 +115,7 @@ class _TensorInterchange:
         return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
 
     def share_memory_(self: Any) -> Any:
-        """Move this tensor's memory, and with it its views, to where processes forked from now on go on sharing it.
+        """Move the memory of this tensor and its views so that processes which are forked later share it.
 
         Example:
             >>> import reftorch as torch
@@ -143,15 +143,15 @@ class _TensorInterchange:
         return _LEGACY_CLASSES[f"{_utils.typename(self).removeprefix('torch.').removesuffix('Tensor')}Storage"]
 
     def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Any:
-        """Read other memory from now on: a tensor's, a storage's, or none.
+        """Use other memory from now on: the memory of a tensor, of a storage, or none.
 
         Args:
             source: the tensor or the storage.
-            storage_offset, size, stride: which of its elements; all of them by default.
+            storage_offset, size, stride: the part of the source that this tensor views; all of it by default.
 
         Raises:
-            RuntimeError: the memory does not reach so far and cannot grow, or is of another dtype; this tensor is a
-                leaf that requires a gradient.
+            RuntimeError: the memory is too short and cannot grow, or is of another dtype; or this tensor is a leaf that
+                requires a gradient.
 
         Example:
             >>> import reftorch as torch
@@ -213,7 +213,7 @@ class _TensorInterchange:
 
     def __reduce_ex__(self: Any, proto: Any) -> Any:
         state = _utils._get_obj_state(self)
-        if type(self).__bases__[0] is _TensorInterchange and not state:  # exactly a Tensor
+        if type(self).__bases__[0] is _TensorInterchange and not state:  # Tensor itself, not a subclass
             return self._reduce_ex_internal()
         if has_torch_function_unary(self):
             return handle_torch_function(_TensorInterchange.__reduce_ex__, (self,), self, proto)
@@ -221,7 +221,7 @@ class _TensorInterchange:
         return _rebuild_from_type_v2, (func, type(self), args, state)
 
     def _reduce_ex_internal(self: Any) -> Any:
-        """How :func:`_utils._rebuild_tensor_v2` makes this tensor anew. Hooks are not kept."""
+        """The call of :func:`_utils._rebuild_tensor_v2` that rebuilds this tensor. Hooks are not kept."""
         for hook in (self._backward_hooks or {}).values():
             if not hasattr(hook, "__torch_unserializable__") or not hook.__torch_unserializable__:
                 warn(
@@ -243,14 +243,14 @@ class _TensorInterchange:
         if len(state) == 4:  # storage, offset, size, stride
             self.set_(*state)
             return
-        if len(state) == 5:  # of a Parameter or Variable of old
+        if len(state) == 5:  # from an old Parameter or Variable
             self.data = state[0]
             state = (state[3], state[4], state[2])
         self.requires_grad, _, self._backward_hooks = state
 
 
 def _rebuild_from_type_v2(func: Any, new_type: type, args: tuple[Any, ...], state: Any) -> Any:
-    """A tensor of a subclass, or one with attributes, as pickle makes it anew."""
+    """Rebuild a tensor of a subclass, or a tensor with attributes, from a pickle."""
     result = func(*args)
     if type(result) is not new_type:
         result = result.as_subclass(new_type)

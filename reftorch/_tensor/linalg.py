@@ -1,4 +1,5 @@
-"""Methods of a tensor from before ``torch.linalg``: the LU factors, and names that only say what to call instead.
+"""Methods of a tensor that are older than ``torch.linalg``: the LU factors, and removed names whose errors say what
+replaced them.
 
 Mirrors: torch/_tensor.py (lu, solve, lstsq, eig, symeig, reinforce)
 Leaves out: nothing.
@@ -13,7 +14,7 @@ from reftorch._warnings import warn
 
 
 def removed(name: str, instead: str) -> RuntimeError:
-    """The error of a function that PyTorch has removed."""
+    """The error of a function that PyTorch has removed: it names the replacement."""
     return RuntimeError(
         f"This function was deprecated since version 1.9 and is now removed. `torch.{name}` is deprecated in favor of "
         f"`torch.{instead}`."
@@ -21,14 +22,14 @@ def removed(name: str, instead: str) -> RuntimeError:
 
 
 class _TensorLinalg:
-    """What :class:`reftorch.Tensor` has from here."""
+    """The methods of :class:`reftorch.Tensor` that this file defines."""
 
     def lu(self: Any, pivot: bool = True, get_infos: bool = False) -> Any:
-        """The LU factors of matrices and the swaps of their rows. Deprecated: :func:`reftorch.linalg.lu_factor`.
+        """The LU factors of matrices and the swaps of their rows. Deprecated: use :func:`reftorch.linalg.lu_factor`.
 
         Args:
-            pivot: False, without swaps, needs CUDA.
-            get_infos: also return, for each matrix, a number that is 0 where it is not singular.
+            pivot: False (no swaps) needs CUDA.
+            get_infos: also return an error code for each matrix, which is 0 unless the matrix is singular.
 
         Example:
             >>> import warnings, reftorch as torch
@@ -48,7 +49,7 @@ class _TensorLinalg:
         return results if get_infos else results[:2]
 
     def solve(self: Any, other: Any) -> Any:
-        """Refuse, as PyTorch does: use :func:`reftorch.linalg.solve`, which takes its arguments the other way round.
+        """Raise an error: :func:`reftorch.linalg.solve` replaces this method, with its arguments in the other order.
 
         Raises:
             RuntimeError: always.
@@ -56,7 +57,7 @@ class _TensorLinalg:
         raise removed("solve", "linalg.solve")
 
     def lstsq(self: Any, other: Any) -> Any:
-        """Refuse, as PyTorch does: use :func:`reftorch.linalg.lstsq`, which takes its arguments the other way round.
+        """Raise an error: :func:`reftorch.linalg.lstsq` replaces this method, with its arguments in the other order.
 
         Raises:
             RuntimeError: always.
@@ -64,7 +65,7 @@ class _TensorLinalg:
         raise removed("lstsq", "linalg.lstsq")
 
     def eig(self: Any, eigenvectors: bool = False) -> Any:
-        """Refuse, as PyTorch does: use ``linalg.eig``, whose results are complex numbers.
+        """Raise an error: ``linalg.eig`` replaces this method, and its results are complex numbers.
 
         Raises:
             RuntimeError: always.
@@ -72,7 +73,7 @@ class _TensorLinalg:
         raise removed("eig", "linalg.eig")
 
     def symeig(self: Any, eigenvectors: bool = False) -> Any:
-        """Refuse, as PyTorch does: use :func:`reftorch.linalg.eigh`, which reads the lower triangle by default.
+        """Raise an error: :func:`reftorch.linalg.eigh` replaces this method; it reads the lower triangle by default.
 
         Raises:
             RuntimeError: always.
@@ -80,7 +81,7 @@ class _TensorLinalg:
         raise removed("symeig", "linalg.eigh")
 
     def reinforce(self: Any, reward: Any) -> Any:
-        """Refuse, as PyTorch does: the loss is minus the logarithm of an action's probability times its reward.
+        """Raise an error: instead, minimize minus the logarithm of an action's probability times its reward.
 
         Raises:
             RuntimeError: always.

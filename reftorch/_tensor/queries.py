@@ -1,4 +1,4 @@
-"""Methods of a tensor that need no op: Python functions over its elements, and questions of which the answer is fixed.
+"""Methods of a tensor that need no op: Python functions over its elements, and questions with a fixed answer.
 
 Mirrors: torch/_tensor.py (dim_order, resize), torch/csrc/autograd/python_variable.cpp (is_sparse, is_quantized, ...),
 tools/autograd/templates/python_variable_methods.cpp (apply_, map_, map2_, get_device)
@@ -18,33 +18,33 @@ from reftorch._warnings import warn
 
 
 class _TensorQueries:
-    """What :class:`reftorch.Tensor` has from here."""
+    """The methods of :class:`reftorch.Tensor` that this file defines."""
 
     def apply_(self: Any, callable: Callable[[Any], Any]) -> Any:
-        """Replace each element by what ``callable`` makes of it, in Python: slow.
+        """Replace each element x by ``callable(x)``. This runs in Python and is slow.
 
         Raises:
-            RuntimeError: the tensor requires a gradient, of which Python functions have none.
+            RuntimeError: the tensor requires a gradient, and Python functions have no formula for one.
         """
         _refuse_gradient("apply_", self)
         values = [callable(value) for value in self.reshape(-1).tolist()]
         return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))
 
     def map_(self: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
-        """Replace each element by what ``callable`` makes of it and of ``tensor``'s, in Python: slow.
+        """Replace each element x by ``callable(x, y)``, where y is the element of ``tensor``. This is slow.
 
         Raises:
             RuntimeError: a tensor requires a gradient, or ``tensor`` does not broadcast to this one's shape.
-            TypeError: they differ in dtype.
+            TypeError: the dtypes differ.
         """
         return _map("map_", self, {"'other'": tensor}, callable)
 
     def map2_(self: Any, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) -> Any:
-        """Replace each element by what ``callable`` makes of it and of those of ``x`` and ``y``, in Python: slow.
+        """Replace each element by ``callable`` of that element and those of ``x`` and ``y``. This is slow.
 
         Raises:
             RuntimeError: a tensor requires a gradient, or ``x`` or ``y`` does not broadcast to this one's shape.
-            TypeError: they differ in dtype.
+            TypeError: the dtypes differ.
 
         Example:
             >>> import reftorch as torch
@@ -56,11 +56,11 @@ class _TensorQueries:
         return _map("map2_", self, {"argument 'x'": x, "argument 'y'": y}, callable)
 
     def dim_order(self: Any, *, ambiguity_check: bool | Sequence[Any] = False) -> tuple[int, ...]:
-        """The dimensions in the order in which they lie in memory, the slowest first.
+        """The dimensions in their order in memory: the one with the largest stride comes first.
 
         Args:
-            ambiguity_check: refuse a tensor that could be read in several orders, because of dimensions of size 1 or
-                steps of 0; or a list of memory formats, of which just one must fit.
+            ambiguity_check: True refuses a tensor whose order is ambiguous, because of dimensions of size 1 or stride 0;
+                a list of memory formats refuses a tensor unless exactly one of the formats fits.
 
         Raises:
             RuntimeError: the check failed.
@@ -84,7 +84,7 @@ class _TensorQueries:
                     "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
                 )
         order = list(range(self.dim()))
-        for i in range(1, len(order)):  # insertion sort, in which a dimension of size 1 stands where it was
+        for i in range(1, len(order)):  # insertion sort that keeps the place of dimensions of size 1
             at = i
             for before in range(i - 1, -1, -1):
                 slow, fast = order[before], order[at]
@@ -105,104 +105,105 @@ class _TensorQueries:
         return False
 
     def is_shared(self: Any) -> bool:
-        """Whether the memory goes on being shared with processes that are forked: see :meth:`Tensor.share_memory_`."""
+        """Whether processes that are forked later share the memory: see :meth:`Tensor.share_memory_`."""
         return self.untyped_storage().is_shared()
 
     @property
     def is_sparse(self) -> bool:
-        """Whether only elements other than zero are stored: never."""
+        """Whether only nonzero elements are stored: always False."""
         return False
 
     @property
     def is_quantized(self) -> bool:
-        """Whether the elements are quantized: never."""
+        """Whether the elements are quantized: always False."""
         return False
 
     @property
     def is_sparse_csr(self) -> bool:
-        """Whether only elements other than zero are stored, row by row: never."""
+        """Whether only nonzero elements are stored, row by row: always False."""
         return False
 
     @property
     def is_nested(self) -> bool:
-        """Whether this is a list of tensors of several shapes: never."""
+        """Whether this is a list of tensors of different shapes: always False."""
         return False
 
     @property
     def is_mkldnn(self) -> bool:
-        """Whether the memory is laid out for oneDNN: never."""
+        """Whether the memory has a layout of oneDNN: always False."""
         return False
 
     @property
     def is_mps(self) -> bool:
-        """Whether this lies on an Apple GPU: never."""
+        """Whether the tensor is on an Apple GPU: always False."""
         return False
 
     @property
     def is_xpu(self) -> bool:
-        """Whether this lies on an Intel GPU: never."""
+        """Whether the tensor is on an Intel GPU: always False."""
         return False
 
     @property
     def is_xla(self) -> bool:
-        """Whether this belongs to XLA: never."""
+        """Whether the tensor is on an XLA device: always False."""
         return False
 
     @property
     def is_vulkan(self) -> bool:
-        """Whether this lies with Vulkan: never."""
+        """Whether the tensor is on a Vulkan device: always False."""
         return False
 
     @property
     def is_ipu(self) -> bool:
-        """Whether this lies on a Graphcore IPU: never."""
+        """Whether the tensor is on a Graphcore IPU: always False."""
         return False
 
     @property
     def is_maia(self) -> bool:
-        """Whether this lies on a Maia accelerator: never."""
+        """Whether the tensor is on a Maia accelerator: always False."""
         return False
 
     @property
     def is_mtia(self) -> bool:
-        """Whether this lies on an MTIA accelerator: never."""
+        """Whether the tensor is on an MTIA accelerator: always False."""
         return False
 
     @property
     def name(self) -> None:
-        """A name that the tensor was given: none can be."""
+        """The name of the tensor: always None, because no op names a tensor."""
         return None
 
     @property
     def volatile(self) -> bool:
-        """Whether no gradients are recorded, as PyTorch once asked; removed there, and always False."""
+        """Whether no gradients are recorded: always False. PyTorch has removed this attribute too."""
         warn("volatile was removed (Variable.volatile is always False)")
         return False
 
     def is_distributed(self) -> bool:
-        """Whether parts lie with several processes: never."""
+        """Whether the tensor is spread over several processes: always False."""
         return False
 
     def dense_dim(self: Any) -> int:
-        """How many dimensions are stored whole: all."""
+        """The number of dense dimensions: all of them."""
         return self.dim()
 
     def sparse_dim(self) -> int:
-        """How many dimensions are stored by their coordinates: none."""
+        """The number of sparse dimensions: none."""
         return 0
 
     def to_dense(self: Any, dtype: Any = None, *, masked_grad: bool | None = None) -> Any:
-        """This tensor itself, or as ``dtype``: all its elements are stored already."""
+        """This tensor itself, or converted to ``dtype``: tensors here are always dense."""
         return self if dtype is None else self.to(dtype)
 
     # ---- old names
 
     def new(self: Any, *args: Any, device: Any = None) -> Any:
-        """A tensor of this one's dtype: of sizes, without values; or from data. Older than :meth:`new_empty` and
-        :meth:`new_tensor`, which say which of the two is meant.
+        """A tensor of this tensor's dtype: sizes give uninitialized memory, data gives a tensor with that data.
+
+        The methods :meth:`new_empty` and :meth:`new_tensor` are newer and tell the two cases apart.
 
         Raises:
-            TypeError: the argument is neither a sequence nor sizes, or a tensor of another dtype.
+            TypeError: the argument is neither a sequence nor sizes, or is a tensor of another dtype.
 
         Example:
             >>> import reftorch as torch
@@ -223,17 +224,17 @@ class _TensorQueries:
         return _resized(self, sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
 
     def resize_as(self: Any, tensor: Any) -> Any:
-        """This tensor in the shape of another one. Deprecated, as in PyTorch: use :meth:`view_as`.
+        """This tensor in the shape of ``tensor``. Deprecated, as in PyTorch: use :meth:`view_as`.
 
         Raises:
-            RuntimeError: the other has another number of elements.
+            RuntimeError: the tensors have different numbers of elements.
         """
         warn("non-inplace resize_as is deprecated")
         return _resized(self, tensor.shape)
 
 
 def _map(name: str, self: Any, others: dict[str, Any], callable: Callable[..., Any]) -> Any:
-    """Write what ``callable`` makes of the elements at each place."""
+    """Call ``callable`` with the elements at each place, and write its result there."""
     _refuse_gradient(name, self, *others.values())
     for argument, tensor in others.items():
         if tensor.dtype != self.dtype:

@@ -1,7 +1,7 @@
-"""The types that tensors had before dtypes: ``torch.FloatTensor``, ``torch.LongTensor`` and the others.
+"""The tensor types that are older than dtypes: ``torch.FloatTensor``, ``torch.LongTensor`` and the others.
 
-No tensor is an instance of them in Python's sense: each is a name for a dtype that can be called, asked by
-``isinstance``, and handed to ``Tensor.type``.
+No tensor is a Python instance of these types. Each type is a name for a dtype: it can be called, ``isinstance``
+accepts it, and so does ``Tensor.type``.
 
 Mirrors: torch/__init__.py (set_default_tensor_type), torch/csrc/tensor/python_tensor.cpp,
 legacy_tensor_generic_ctor_new of torch/csrc/utils/tensor_new.cpp
@@ -20,10 +20,10 @@ __all__ = ["TYPES", "legacy_new", "set_default_tensor_type", "tensortype"]
 
 
 def legacy_new(dtype: Any, *args: Any, device: Any = None) -> Any:
-    """A tensor of ``dtype`` as the old constructors make it: without values from sizes, from data, or on a tensor.
+    """A tensor of ``dtype``, as the old constructors make it: uninitialized from sizes, from data, or from a tensor.
 
     Raises:
-        TypeError: the argument is neither a sequence nor sizes, or a tensor of another dtype.
+        TypeError: the argument is neither a sequence nor sizes, or is a tensor of another dtype.
     """
     if device is not None and _C.device(device).type != "cpu":
         raise RuntimeError(
@@ -48,7 +48,7 @@ def legacy_new(dtype: Any, *args: Any, device: Any = None) -> Any:
 
 
 class tensortype(type):
-    """The type of the old tensor types."""
+    """The metaclass of the old tensor types."""
 
     dtype: Any
     layout = _C.strided
@@ -100,13 +100,13 @@ TYPES = {
 
 
 def set_default_tensor_type(t: Any, /) -> None:
-    """Set the dtype that floats get where none is given, by the name of a tensor type. Deprecated, as in PyTorch.
+    """Set the dtype of floating-point tensors for which none is given, by a tensor type. Deprecated, as in PyTorch.
 
     Args:
-        t: a type such as ``torch.DoubleTensor``, or its name. :func:`set_default_dtype` takes the dtype itself.
+        t: a type such as ``torch.DoubleTensor``, or its name; :func:`set_default_dtype` takes a dtype.
 
     Raises:
-        TypeError: the type is not one of floating-point numbers, or there is none of that name.
+        TypeError: the type is not a floating-point type, or no type has that name.
 
     Example:
         >>> import warnings, reftorch as torch

@@ -1,9 +1,9 @@
-"""Functions that need Python because they take more than a schema can say.
+"""Functions that Python defines because a schema cannot describe their arguments.
 
 Mirrors: torch/functional.py
 Leaves out: ``stft`` and ``istft``.
 
-Each family of functions has a file of its own here; this file collects them under the names by which PyTorch has them.
+Each family of functions has a file of its own in this package; this file exports them under PyTorch's names.
 """
 
 from __future__ import annotations

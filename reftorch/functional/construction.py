@@ -1,4 +1,4 @@
-"""Tensors made of what other libraries hold.
+"""Tensors made from the data of other libraries.
 
 Mirrors: torch/csrc/utils/tensor_new.cpp, torch/csrc/autograd/python_torch_functions_manual.cpp (range)
 """
@@ -16,10 +16,10 @@ __all__ = ["as_tensor", "asarray", "frombuffer", "range"]
 
 
 def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Return ``data`` as a tensor, sharing its memory where it can.
+    """Return ``data`` as a tensor, and share its memory where that is possible.
 
-    A tensor of the right dtype and device is returned as it is, with its history; an array of numpy keeps its memory;
-    anything else is copied.
+    A tensor of the right dtype and device is returned unchanged, with its history. The tensor made from a numpy array
+    uses the memory of the array. All other data is copied.
 
     Args:
         data: tensor, array, number or nested sequence of numbers.
@@ -49,14 +49,14 @@ def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
 ) -> Tensor:
-    """Return ``obj`` as a tensor, sharing its memory where it can and may.
+    """Return ``obj`` as a tensor, and share its memory where that is possible and allowed.
 
     Args:
         obj: tensor, array, object with the buffer protocol, number or nested sequence of numbers.
-        dtype: the dtype of the result; that of ``obj`` by default. The bytes of a buffer are read as this dtype.
+        dtype: the dtype of the result; the dtype of ``obj`` by default. The bytes of a buffer are read as this dtype.
         device: the device of the result.
-        copy: True copies always, False never; None where there is no other way.
-        requires_grad: whether the result requires a gradient; as ``obj`` does by default.
+        copy: True always copies, False never copies, None copies only where the memory cannot be shared.
+        requires_grad: whether the result requires a gradient; by default it does if ``obj`` does.
 
     Raises:
         ValueError: ``copy`` is False and the memory cannot be shared.
@@ -95,7 +95,7 @@ def asarray(
 
 
 def _on_memory_of(obj: Any, dtype: Any) -> Tensor | None:
-    """``obj`` as a tensor that shares its memory; None where it has none to share."""
+    """Return ``obj`` as a tensor that shares its memory, or None if ``obj`` has no memory to share."""
     if isinstance(obj, Tensor):
         return obj
     if type(obj).__module__ == "numpy":
@@ -113,14 +113,14 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     """Return a one-dimensional tensor on the memory of an object with Python's buffer protocol.
 
     Args:
-        buffer: such as a bytearray or an array.array; it lives as long as the tensor does.
-        dtype: how its bytes are read.
-        count: how many elements; a negative number means all there are.
-        offset: how many bytes to skip.
+        buffer: an object such as a bytearray or an array.array. The tensor keeps the object alive.
+        dtype: the dtype as which the bytes are read.
+        count: the number of elements; a negative number means all elements that the buffer holds.
+        offset: the number of bytes to skip at the start.
         requires_grad: whether the result requires a gradient.
 
     Raises:
-        ValueError: the bytes do not suffice, or are no whole number of elements.
+        ValueError: there are too few bytes, or their number is not a multiple of the size of an element.
 
     Example:
         >>> import reftorch as torch

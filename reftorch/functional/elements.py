@@ -1,4 +1,4 @@
-"""Which elements a tensor has, and where.
+"""The elements of a tensor by their values: which are not zero, which are distinct.
 
 Mirrors: torch/functional.py (unique, unique_consecutive),
 torch/csrc/autograd/python_torch_functions_manual.cpp (nonzero)
@@ -21,8 +21,8 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
 
     Args:
         input: any tensor, of n dimensions.
-        out: where the coordinates go, int64.
-        as_tuple: return n vectors, one for each dimension, which together are an index of ``input``.
+        out: an int64 tensor that receives the coordinates.
+        as_tuple: return n vectors, one for each dimension, which together index ``input``.
 
     Returns:
         A matrix of shape (count, n), or a tuple of n vectors.
@@ -52,13 +52,13 @@ def unique(
 
     Args:
         input: any tensor.
-        sorted: without it the order may be any; here it is the same.
-        return_inverse: also return which of them each element is: of the shape of ``input``, or of its size at ``dim``.
-        return_counts: also return how often each occurs.
+        sorted: has no effect here. PyTorch may return any order without it; this function always sorts.
+        return_inverse: also return, for each element (or slice), its index among the distinct ones.
+        return_counts: also return how often each distinct element (or slice) occurs.
         dim: compare slices along this dimension instead of elements.
 
     Returns:
-        The distinct ones, or a tuple of them, the inverse and the counts, as far as asked for.
+        The distinct elements or slices; a tuple of them, the inverse and the counts if those are requested.
 
     Example:
         >>> import reftorch as torch
@@ -78,12 +78,12 @@ def unique_consecutive(
 
     Args:
         input: any tensor.
-        return_inverse: also return which of the results each element is.
-        return_counts: also return how long each run is.
+        return_inverse: also return, for each element (or slice), the index of its run in the result.
+        return_counts: also return the length of each run.
         dim: compare slices along this dimension instead of elements.
 
     Returns:
-        What is left, or a tuple of it, the inverse and the counts, as far as asked for.
+        The elements or slices that are left; a tuple of them, the inverse and the counts if those are requested.
 
     Example:
         >>> import reftorch as torch

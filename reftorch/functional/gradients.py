@@ -1,4 +1,4 @@
-"""Differences of functions that are known at some points; places in a tensor from places in its memory.
+"""Gradients of functions that are known on a grid; coordinates from flat indices.
 
 Mirrors: aten/src/ATen/native/ReduceOps.cpp (gradient), torch/functional.py (unravel_index)
 Leaves out: complex numbers.
@@ -18,8 +18,11 @@ __all__ = ["gradient", "unravel_index"]
 
 
 def _along(values: Tensor, points: Tensor, dim: int, edge_order: int) -> Tensor:
-    """The slope in dimension ``dim`` of what is known at the coordinates ``points`` (n): of the parabola through three
-    neighbours in the middle, of a line (``edge_order`` 1) or that parabola at both ends."""
+    """Return the slope along ``dim`` of a function with ``values`` at the coordinates ``points`` (n).
+
+    In the middle, the slope is that of the parabola through three neighbours. At both ends, it is the slope of a line
+    (``edge_order`` 1) or of the parabola (``edge_order`` 2).
+    """
     n = values.shape[dim]
     steps = points.diff().reshape([-1 if d == dim else 1 for d in range(values.dim())])
 
@@ -50,13 +53,13 @@ def gradient(
 ) -> tuple[Tensor, ...]:
     r"""Estimate the gradient of a function from its values on a grid, by differences of second order.
 
-    In the middle of a row with equal steps, :math:`(f_{i+1} - f_{i-1}) / 2h`.
+    In the middle of a row with equal steps, the estimate is :math:`(f_{i+1} - f_{i-1}) / 2h`.
 
     Args:
         input: the values.
         spacing: the step, one for each dimension, or a vector of coordinates for each dimension.
-        dim: the dimensions to differentiate in; all of them where it is None.
-        edge_order: 1: a difference of two values at both ends; 2: of three.
+        dim: the dimensions along which to differentiate; None means all of them.
+        edge_order: the estimate at both ends takes two values if this is 1, three values if this is 2.
 
     Returns:
         A tensor of input's shape for each dimension.
@@ -113,17 +116,17 @@ def gradient(
 
 @overridable
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Turn places counted through a flattened tensor into coordinates: the inverse of counting row by row.
+    """Turn flat indices (which count the elements row by row) into coordinates.
 
     Args:
         indices: integers of any shape.
-        shape: that of the tensor; an int means one dimension.
+        shape: the shape of the tensor that is indexed; an int means one dimension.
 
     Returns:
-        A tensor of the shape of ``indices`` for each dimension. What lies past the end goes round.
+        A tensor of the shape of ``indices`` for each dimension. An index past the end wraps around.
 
     Raises:
-        TypeError: the indices or the shape are no integers.
+        TypeError: the indices or the sizes are not integers.
         ValueError: a size is negative.
 
     Example:
@@ -146,5 +149,5 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     if not sizes:
         return ()
     steps = [math.prod(sizes[d + 1 :]) for d in range(len(sizes))]
-    places = indices.unsqueeze(-1).div(_C.tensor(steps), rounding_mode="floor")  # int64, whatever the indices are
+    places = indices.unsqueeze(-1).div(_C.tensor(steps), rounding_mode="floor")  # always int64
     return tuple((places % _C.tensor(sizes)).unbind(-1))

@@ -19,7 +19,7 @@ __all__ = ["histogram", "histogramdd"]
 
 
 def _even_edges(values: Tensor, bins: int, bounds: Sequence[float] | None, d: int) -> Tensor:
-    """``bins`` + 1 edges over the given range, or over that of the data."""
+    """Return ``bins`` + 1 edges with equal steps over the given range, or over the range of the data."""
     if bounds is not None:
         low, high = bounds
     elif values.numel() == 0:
@@ -61,7 +61,7 @@ def _check_edges(points: Tensor, edges: Tensor, d: int) -> None:
 
 
 def _count(points: Tensor, edges: list[Tensor], weight: Tensor | None, density: bool) -> Tensor:
-    """How many of the points (N, D) are in each cell; the last cell of a dimension has its right edge."""
+    """Count the points (N, D) in each cell. The last cell of a dimension includes its right edge."""
     shape = [len(e) - 1 for e in edges]
     cell = _VF.zeros(len(points), dtype=_C.int64)
     inside = _VF.ones(len(points), dtype=_C.bool)
@@ -99,7 +99,7 @@ def _check_weight(points: Tensor, weight: Tensor | None) -> None:
 
 
 def _edges(points: Tensor, bins: Sequence[int | Tensor], range: Sequence[float] | None, weight: Any) -> list[Tensor]:
-    """The edges in each coordinate of the points (*, D), after all checks."""
+    """Return the edges in each coordinate of the points (*, D), after all checks."""
     given = [each for each in bins if isinstance(each, Tensor)]
     for d, each in enumerate(given):
         _check_edges(points, each, d)
@@ -134,22 +134,23 @@ def histogram(
 ) -> Any:
     r"""Count the elements of ``input`` in each bin.
 
-    Bin i holds :math:`e_i \le x < e_{i+1}`, the last one its right edge too; what is outside of all is not counted.
+    Bin i holds :math:`e_i \le x < e_{i+1}`; the last bin includes its right edge. Elements outside all bins are not
+    counted.
 
     Args:
         input: float32 or float64, of any shape.
-        bins: the number of bins of one width; or the edges, a vector that rises.
-        range: the outermost edges; those of the data where it is None.
-        weight: of the shape of ``input``: what each element counts for, instead of 1.
-        density: divide by the sum and the widths, so that the histogram is that of a density.
-        out: two tensors: where counts and edges go.
+        bins: the number of bins of equal width; or a vector of edges in ascending order.
+        range: the outermost edges; None means the smallest and the largest element.
+        weight: a tensor of the shape of ``input``: each element counts with its weight instead of 1.
+        density: divide by the sum and by the widths of the bins, so that the integral of the histogram is 1.
+        out: two tensors, which receive the counts and the edges.
 
     Returns:
         A named tuple (hist, bin_edges).
 
     Raises:
-        RuntimeError: the range is empty or not finite, or dtypes and shapes do not fit.
-        TypeError: both edges and a range are given.
+        RuntimeError: the range is empty or not finite, or dtypes or shapes do not match.
+        TypeError: both a vector of edges and a range are given.
 
     Example:
         >>> import reftorch as torch
@@ -176,7 +177,7 @@ def histogram(
     return return_types.histogram(*out)
 
 
-# A method too. _tensor is below this file, which makes tensors: the method comes from here.
+# histogram is a method too. The package _tensor is imported before this file, so this file adds the method.
 Tensor.histogram = histogram  # type: ignore[attr-defined]
 
 
@@ -192,16 +193,16 @@ def histogramdd(
 
     Args:
         input: points of shape (*, D), float32 or float64.
-        bins: the number of bins of each coordinate, or one number for all; or a list of D vectors of edges.
-        range: the outermost edges, two for each coordinate one after another; those of the data where it is None.
-        weight: of shape (*): what each point counts for.
-        density: divide by the sum and the cells' volumes.
+        bins: the number of bins for each coordinate, or one number for all; or a list of D vectors of edges.
+        range: the outermost edges, two for each coordinate in turn; None means the range of the data.
+        weight: the weight of each point, of shape (*).
+        density: divide by the sum and by the volumes of the cells.
 
     Returns:
         A named tuple (hist, bin_edges): a tensor of D dimensions, and a tuple of D vectors.
 
     Raises:
-        RuntimeError: shapes, dtypes or ranges do not fit.
+        RuntimeError: shapes, dtypes or ranges do not match.
 
     Example:
         >>> import reftorch as torch

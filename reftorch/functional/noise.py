@@ -1,9 +1,9 @@
-r"""Noise in networks, which sets elements or channels to zero, or draws slopes: the functions of ``torch`` itself.
+r"""The ops of ``torch`` that add noise to networks: they set elements or channels to zero, or draw slopes.
 
 Mirrors: aten/src/ATen/native/Dropout.cpp, aten/src/ATen/native/Activation.cpp (rrelu)
 Leaves out: ``native_dropout``.
 
-``torch.nn.functional`` has the same functions with a flag for what is in place.
+``torch.nn.functional`` has functions of these names whose flag ``inplace`` selects the op that works in place.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ __all__ = [
     "feature_dropout", "feature_dropout_", "rrelu", "rrelu_",
 ]  # fmt: skip
 
-_SATURATION = 1.7580993408473766  # selu(x) falls to minus this
+_SATURATION = 1.7580993408473766  # the limit of -selu(x) as x falls
 
 
 def _kept(input: Tensor, p: float, of_channels: bool) -> Tensor:
-    """Ones, and zeros with probability p: for each element, or for each channel (N, C)."""
+    """Return ones, and zeros with probability p: one number for each element, or for each channel (N, C)."""
     if not of_channels:
         shape = list(input.shape)
     elif input.dim() < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     else:
         shape = [*input.shape[:2], *[1] * (input.dim() - 2)]
-    if _C._functorch.maybe_current_level() is not None:  # vmap says whether noise is each example's own
+    if _C._functorch.maybe_current_level() is not None:  # vmap decides whether examples share the noise
         return _VF.bernoulli(_VF.empty(shape, dtype=input.dtype), 1 - p)
     empty = _VF.empty(shape, dtype=input.dtype) if of_channels else _VF.empty_like(input.detach())
     return empty.bernoulli_(1 - p)
@@ -51,7 +51,7 @@ def _dropped(
     if not alpha:
         noise.div_(1 - p)
         return input.mul_(noise) if in_place else input * noise
-    # What is dropped becomes -_SATURATION, and an affine map gives the mean 0 and the variance 1 back.
+    # A dropped element becomes -_SATURATION; an affine map then restores mean 0 and variance 1.
     scale = 1 / math.sqrt((_SATURATION**2 * p + 1) * (1 - p))
     shift = (noise - 1).mul_(_SATURATION * scale).add_(_SATURATION * scale * p)
     noise.mul_(scale)
@@ -65,13 +65,13 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     Args:
         input: tensor of any shape.
         p: :math:`p`, from 0 to 1.
-        train: whether to do anything.
+        train: without training, the function returns its input.
 
     Returns:
         A tensor of the same shape.
 
     Raises:
-        RuntimeError: ``p`` is no probability.
+        RuntimeError: ``p`` is not between 0 and 1.
 
     Example:
         >>> import reftorch as torch
@@ -96,13 +96,13 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     Args:
         input: :math:`(N, C, *)`.
         p: :math:`p`, from 0 to 1.
-        train: whether to do anything.
+        train: without training, the function returns its input.
 
     Returns:
         A tensor of the same shape.
 
     Raises:
-        RuntimeError: ``p`` is no probability, or ``input`` has no channels.
+        RuntimeError: ``p`` is not between 0 and 1, or ``input`` has fewer than two dimensions.
 
     Example:
         >>> import reftorch as torch
@@ -123,21 +123,21 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
 @overridable
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    r"""In training, drop elements so that mean 0 and variance 1 stay: the noise that goes with ``selu``.
+    r"""In training, drop elements and keep mean 0 and variance 1: the dropout for networks with ``selu``.
 
-    With probability :math:`p` an element becomes :math:`-\alpha', \alpha' \approx 1.758`; then all are mapped to
-    :math:`a x + a \alpha' p` with :math:`a = ((1 - p)(1 + p \alpha'^2))^{-1/2}`.
+    With probability :math:`p` an element becomes :math:`-\alpha', \alpha' \approx 1.758`; then every element is mapped
+    to :math:`a x + a \alpha' p` with :math:`a = ((1 - p)(1 + p \alpha'^2))^{-1/2}`.
 
     Args:
         input: tensor of any shape.
         p: :math:`p`, from 0 to 1.
-        train: whether to do anything.
+        train: without training, the function returns its input.
 
     Returns:
         A tensor of the same shape.
 
     Raises:
-        RuntimeError: ``p`` is no probability.
+        RuntimeError: ``p`` is not between 0 and 1.
 
     Example:
         >>> import reftorch as torch
@@ -162,13 +162,13 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     Args:
         input: :math:`(N, C, *)`.
         p: the probability, from 0 to 1.
-        train: whether to do anything.
+        train: without training, the function returns its input.
 
     Returns:
         A tensor of the same shape.
 
     Raises:
-        RuntimeError: ``p`` is no probability, or ``input`` has no channels.
+        RuntimeError: ``p`` is not between 0 and 1, or ``input`` has fewer than two dimensions.
 
     Example:
         >>> import reftorch as torch
@@ -188,7 +188,7 @@ def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
 
 def _slopes(input: Tensor, lower: float, upper: float, training: bool, generator: _C.Generator | None) -> Tensor:
-    """What rrelu multiplies each element by; float32 for 16 bits, so that only the product is rounded to them."""
+    """Return the factors of rrelu. For 16-bit input the factors are float32, so that rounding happens only once."""
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not input.is_floating_point():
@@ -209,13 +209,13 @@ def rrelu(
     training: bool = False,
     generator: _C.Generator | None = None,
 ) -> Tensor:
-    r"""Scale negative elements by slopes that are drawn in training: :math:`\max(0, x) + a \min(0, x)`.
+    r"""Multiply negative elements by a random slope: :math:`\max(0, x) + a \min(0, x)`.
 
     Args:
         input: tensor of any shape.
-        lower, upper: between these :math:`a` is drawn, for each element; not training, it is the number in the middle.
-        training: whether to draw.
-        generator: what draws; the default generator by default.
+        lower, upper: the bounds of :math:`a`, drawn for each element; without training, :math:`a` is their mean.
+        training: whether to draw the slopes.
+        generator: the random number generator; None means the default one.
 
     Returns:
         A tensor of the same shape.

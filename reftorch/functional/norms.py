@@ -1,4 +1,4 @@
-"""Norms under old names, and the distances of all pairs of points.
+"""Norms under their older names, and the distances of all pairs of points.
 
 Mirrors: torch/functional.py (cdist), aten/src/ATen/native/LinearAlgebra.cpp (nuclear_norm, frobenius_norm),
 aten/src/ATen/native/WeightNorm.cpp (norm_except_dim)
@@ -18,12 +18,12 @@ __all__ = ["cdist", "frobenius_norm", "norm", "norm_except_dim", "nuclear_norm"]
 
 @overridable
 def nuclear_norm(input: Tensor, dim: Any = (-2, -1), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Return the sums of the singular values of matrices. Deprecated: :func:`reftorch.linalg.matrix_norm` has "nuc".
+    """Return the sums of the singular values of matrices. Deprecated: use :func:`reftorch.linalg.matrix_norm`.
 
     Args:
         input: floats, of two dimensions or more.
-        dim: the dimensions of the rows and of the columns; without it ``input`` is one matrix.
-        keepdim: keep them, with size 1. It may stand in the place of ``dim``.
+        dim: the dimensions of the rows and of the columns; without them, ``input`` must be one matrix.
+        keepdim: keep the reduced dimensions, with size 1. A bool may also stand in the place of ``dim``.
         out: where to put the result.
 
     Example:
@@ -46,8 +46,8 @@ def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tenso
 
     Args:
         input: floats.
-        dim: one dimension or two; an empty list is all.
-        keepdim: keep them, with size 1.
+        dim: one dimension or two; an empty list means all.
+        keepdim: keep the reduced dimensions, with size 1.
         out: where to put the result.
 
     Raises:
@@ -78,12 +78,12 @@ def _warn_old(name: str, instead: str) -> None:
 
 @overridable
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
-    """Return the norms of the slices along ``dim``, over all other dimensions, which stay with size 1.
+    """Return the norms of the slices along ``dim``. The other dimensions are reduced and keep size 1.
 
     Args:
         v: floats.
         pow: the order of the norm.
-        dim: the dimension that is kept, the first or the last; -1 is the norm of all elements.
+        dim: the dimension that is not reduced, the first or the last; -1 is the norm of all elements.
 
     Example:
         >>> import reftorch as torch
@@ -115,15 +115,15 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         x2: points of shape (*, m, d).
         p: the order of the norm, 0 or more; ``inf`` is the largest difference.
         compute_mode: whether Euclidean distances come from a matrix product, which is faster and less exact:
-            ``"use_mm_for_euclid_dist_if_necessary"`` where either has more than 25 points,
+            ``"use_mm_for_euclid_dist_if_necessary"`` if ``x1`` or ``x2`` has more than 25 points,
             ``"use_mm_for_euclid_dist"`` always, ``"donot_use_mm_for_euclid_dist"`` never.
 
     Returns:
         A tensor of shape (*, n, m).
 
     Raises:
-        ValueError: there is no such mode.
-        RuntimeError: the points have different numbers of coordinates, or are no floats.
+        ValueError: ``compute_mode`` is unknown.
+        RuntimeError: the points have different numbers of coordinates, or are not floats.
 
     Example:
         >>> import reftorch as torch
@@ -150,15 +150,16 @@ def norm(
 
     Args:
         input: floating-point tensor.
-        p: any number, ``inf`` for the largest, ``-inf`` for the smallest, 0 for how many are not zero; ``"fro"`` is 2;
+        p: a number; ``inf`` is the largest absolute value, ``-inf`` the smallest, 0 the number of nonzero elements;
+            ``"fro"`` means 2;
             ``"nuc"`` is the sum of a matrix's singular values.
-        dim: dimension or dimensions that go; all by default.
-        keepdim: keep them, with size 1.
-        out: where the result goes.
-        dtype: what to compute in.
+        dim: the dimension or dimensions to reduce; all by default.
+        keepdim: keep the reduced dimensions, with size 1.
+        out: where to put the result.
+        dtype: the dtype to compute in.
 
     Raises:
-        RuntimeError: ``input`` holds integers, or has no element to take the largest or smallest of.
+        RuntimeError: ``input`` holds integers, or an extremum of no elements is asked for.
 
     Example:
         >>> import reftorch as torch

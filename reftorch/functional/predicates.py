@@ -1,4 +1,4 @@
-"""Questions about tensors, and the dtype that numbers get.
+"""Questions about tensors and their dtypes, and the default dtype.
 
 Mirrors: torch/functional.py, and is_tensor, is_storage, set_default_dtype of torch/__init__.py
 """
@@ -33,7 +33,7 @@ def is_tensor(obj: Any, /) -> bool:
 
 @overridable
 def imag(input: Tensor) -> Tensor:
-    """Refuse: no tensor here is complex, and PyTorch has no imaginary part of a real one.
+    """Raise an error: no tensor here is complex, and in PyTorch too a real tensor has no imaginary part.
 
     Raises:
         RuntimeError: always.
@@ -48,13 +48,13 @@ def is_storage(obj: Any, /) -> bool:
 
 @overridable
 def is_complex(input: Tensor) -> bool:
-    """Return whether the elements are complex numbers: there are none here."""
+    """Return whether the elements are complex numbers: always False here."""
     return input.is_complex()
 
 
 @overridable
 def is_signed(input: Tensor) -> bool:
-    """Return whether the dtype of ``input`` has negative numbers.
+    """Return whether the dtype of ``input`` can hold negative numbers.
 
     Example:
         >>> import reftorch as torch
@@ -66,13 +66,13 @@ def is_signed(input: Tensor) -> bool:
 
 @overridable
 def is_conj(input: Tensor) -> bool:
-    """Return whether ``input`` is a conjugate view: never, without complex numbers."""
+    """Return whether ``input`` is a conjugate view: always False, because there are no complex numbers."""
     return False
 
 
 @overridable
 def is_inference(input: Tensor) -> bool:
-    """Return whether ``input`` is an inference tensor, made in :class:`inference_mode`.
+    """Return whether ``input`` is an inference tensor: one that was made in :class:`inference_mode`.
 
     Example:
         >>> import reftorch as torch
@@ -85,13 +85,13 @@ def is_inference(input: Tensor) -> bool:
 
 @overridable
 def is_neg(input: Tensor) -> bool:
-    """Return whether ``input`` is a negated view: never, without complex numbers."""
+    """Return whether ``input`` is a negated view: always False, because there are no complex numbers."""
     return False
 
 
 @overridable
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Return whether the two have the same shape.
+    """Return whether ``input`` and ``other`` have the same shape.
 
     Example:
         >>> import reftorch as torch
@@ -105,11 +105,11 @@ _RESULT_TYPE_NAMES = (("tensor", "other"), ("scalar", "tensor"), ("scalar1", "sc
 
 
 def result_type(*args: Any, **kwargs: Any) -> Any:
-    """Return the dtype that an arithmetic op on the two would have.
+    """Return the dtype of the result of an arithmetic op on two arguments.
 
     Args:
         args: two tensors or numbers.
-        kwargs: the same by name: ``tensor`` and ``other``, ``scalar`` and ``tensor``, or ``scalar1`` and ``scalar2``.
+        kwargs: the two by name: ``tensor`` and ``other``, ``scalar`` and ``tensor``, or ``scalar1`` and ``scalar2``.
 
     Example:
         >>> import reftorch as torch
@@ -131,10 +131,10 @@ def result_type(*args: Any, **kwargs: Any) -> Any:
 
 
 def set_default_dtype(d: Any, /) -> None:
-    """Set the dtype that floats get where none is given.
+    """Set the dtype of floating-point tensors for which no dtype is given.
 
     Args:
-        d: a floating-point dtype; float32 to begin with.
+        d: a floating-point dtype. The default is float32 until this function is called.
 
     Raises:
         TypeError: ``d`` is not a floating-point dtype.

@@ -1,4 +1,4 @@
-"""Products that need Python: einsum, tensordot, chain_matmul.
+"""Products whose arguments Python has to read first: einsum, tensordot, chain_matmul.
 
 Mirrors: torch/functional.py
 """
@@ -17,7 +17,7 @@ __all__ = ["chain_matmul", "einsum", "tensordot"]
 
 
 def _subscripts(sublist: Sequence[Any]) -> str:
-    """``[0, ..., 27]`` as ``"A...b"``."""
+    """Turn a list of numbers into letters: ``[0, ..., 27]`` becomes ``"A...b"``."""
 
     def letter(number: Any) -> str:
         if number is Ellipsis:
@@ -39,8 +39,8 @@ def einsum(*args: Any) -> Tensor:
 
     Args:
         args: the equation, such as ``"bij,bjk->bik"``, and the operands. ``...`` stands for further dimensions, which
-            broadcast; a letter twice in one operand is its diagonal. Or, in place of the equation, a list of numbers
-            from 0 to 51 after each operand, and one for the output at the end.
+            are broadcast; a letter twice in one operand takes its diagonal. In place of the equation, a list of numbers
+            from 0 to 51 may follow each operand, and one list for the output may follow at the end.
 
     Raises:
         RuntimeError: the equation cannot be read, or does not fit the operands.
@@ -83,15 +83,15 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     Args:
         a: the left tensor.
         b: the right tensor.
-        dims: a number :math:`n`: the last :math:`n` dimensions of ``a`` with the first :math:`n` of ``b``; or two
-            lists, or a tensor of two rows: which dimensions of ``a``, with which of ``b``.
+        dims: a number :math:`n` pairs the last :math:`n` dimensions of ``a`` with the first :math:`n` of ``b``. Two
+            lists, or a tensor of two rows, name the dimensions of ``a`` and of ``b`` that form the pairs.
         out: where to put the result.
 
     Returns:
-        A tensor whose shape is that of ``a`` and then that of ``b``, without the dimensions summed over.
+        A tensor with the dimensions of ``a``, then those of ``b``, without the dimensions that are summed over.
 
     Raises:
-        RuntimeError: the sizes of a pair differ, or the lists are not of one length.
+        RuntimeError: the sizes of a pair differ, or the lists differ in length.
 
     Example:
         >>> import reftorch as torch
@@ -124,14 +124,16 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
 
 @overridable
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
-    """Return the product of matrices, in the order that takes the fewest multiplications. Deprecated, as in PyTorch.
+    """Return the product of matrices, multiplied in the order that needs the fewest multiplications.
+
+    Deprecated, as in PyTorch: :func:`reftorch.linalg.multi_dot` does this.
 
     Args:
-        matrices: each with as many rows as the one before has columns. :func:`reftorch.linalg.multi_dot` takes a list.
+        matrices: each matrix has as many rows as the previous one has columns.
         out: where to put the result.
 
     Raises:
-        RuntimeError: something is no matrix, or two shapes do not fit.
+        RuntimeError: an argument is not a matrix, or two shapes do not match.
 
     Example:
         >>> import warnings, reftorch as torch

@@ -1,8 +1,8 @@
-"""Reductions of consecutive pieces, each of a length of its own.
+"""Reductions of consecutive segments of a tensor.
 
 Mirrors: aten/src/ATen/native/SegmentReduce.cpp
-Leaves out: nothing. ``indices`` is refused, as PyTorch refuses it. Here the pieces are found by index and reduced by
-    ``scatter_reduce``, whose gradient is therefore this one's too.
+Leaves out: nothing. ``indices`` is refused, as PyTorch refuses it. The segment of each element is found first; then
+    ``scatter_reduce`` reduces the segments, and its gradient serves for this function too.
 """
 
 from __future__ import annotations
@@ -78,24 +78,24 @@ def segment_reduce(
     unsafe: bool = False,
     initial: Any = None,
 ) -> Tensor:
-    r"""Return one number for each of the pieces that ``data`` falls into along ``axis``.
+    r"""Reduce each of the consecutive segments of ``data`` along ``axis`` to one number.
 
     .. math:: y_k = \operatorname{reduce}(x_{o_k}, \dots, x_{o_{k+1} - 1})
 
     Args:
         data: of a floating dtype.
         reduce: ``"sum"``, ``"mean"``, ``"prod"``, ``"max"`` or ``"min"``.
-        lengths: how long each piece is, (\*, K), where \* are the dimensions of data before ``axis``.
-        offsets: instead of lengths, where each piece begins and the last one ends, (\*, K + 1).
-        unsafe: lengths may sum to less than the size of ``axis``; what follows the last piece is left out.
-        initial: what each reduction starts from. Without it a sum starts from 0, a product from 1, an extremum from an
-            infinity, and the mean of nothing is NaN.
+        lengths: the length of each segment, (\*, K), where \* are the dimensions of ``data`` before ``axis``.
+        offsets: instead of lengths, the start of each segment and the end of the last one, (\*, K + 1).
+        unsafe: allow the lengths to sum to less than the size of ``axis``; elements after the last segment are ignored.
+        initial: the initial value of each reduction. By default it is 0 for a sum, 1 for a product, and an infinity for
+            an extremum; the mean of an empty segment is NaN.
 
     Shape: (\*, N, rest) -> (\*, K, rest).
 
     Raises:
-        RuntimeError: where the pieces are not those of data.
-        NotImplementedError: for data or lengths of other dtypes.
+        RuntimeError: the lengths or offsets do not fit ``data``.
+        NotImplementedError: ``data`` or the lengths are of another dtype.
 
     Example:
         >>> import reftorch as torch
@@ -110,7 +110,7 @@ def segment_reduce(
         axis = _checked_axis(data, offsets, "offsets", axis)
         first = offsets[..., :1]
         lengths = _checked_lengths(data, offsets.diff(dim=-1), axis, unsafe=True)
-        lengths = _VF.cat([first, lengths], -1)  # a piece in front, which is dropped in the end
+        lengths = _VF.cat([first, lengths], -1)  # a segment in front, which is dropped at the end
         lengths = _checked_lengths(data, lengths, axis, unsafe=True)
     elif lengths is not None:
         axis = _checked_axis(data, lengths, "lengths", axis)
@@ -127,7 +127,8 @@ def _reduce_pieces(data: Tensor, reduce: str, lengths: Tensor, axis: int, initia
     outer, inner, pieces = data.shape[:axis], data.shape[axis + 1 :], lengths.shape[-1]
     places = _VF.arange(data.shape[axis]).expand(*outer, data.shape[axis])
     ends = lengths.cumsum(-1)
-    index = _VF.searchsorted(ends.contiguous(), places.contiguous(), right=True)  # == pieces behind the last one
+    # The index of an element after the last segment is the number of segments.
+    index = _VF.searchsorted(ends.contiguous(), places.contiguous(), right=True)
     index = index.reshape(*index.shape, *[1] * len(inner)).expand(data.shape)
     kind = _REDUCTIONS[reduce]
     start = _IDENTITIES[kind] if initial is None else initial

@@ -1,4 +1,4 @@
-"""Functions on as many tensors as one likes: broadcasting, grids, blocks.
+"""Functions on any number of tensors: broadcasting, grids, blocks.
 
 Mirrors: torch/functional.py
 """
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def _one_list(tensors: tuple[Any, ...]) -> Any:
-    """``f([a, b])`` for ``f(a, b)``."""
+    """Allow ``f(a, b)`` as well as ``f([a, b])``: return the list in both cases."""
     return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
 
 
@@ -35,10 +35,10 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Return views of the tensors, all of the shape they broadcast to.
 
     Args:
-        tensors: of shapes that broadcast together.
+        tensors: tensors whose shapes broadcast together.
 
     Raises:
-        RuntimeError: they do not.
+        RuntimeError: the shapes do not broadcast together.
 
     Example:
         >>> import reftorch as torch
@@ -58,7 +58,7 @@ def broadcast_shapes(*shapes: Sequence[int] | int) -> Any:
         shapes: shapes; an int is a shape of one dimension.
 
     Raises:
-        RuntimeError: they do not broadcast.
+        RuntimeError: the shapes do not broadcast together.
         ValueError: a size is negative.
 
     Example:
@@ -68,7 +68,7 @@ def broadcast_shapes(*shapes: Sequence[int] | int) -> Any:
 
     Mirrors torch/functional.py, ``broadcast_shapes``.
     """
-    result: list[int] = []  # from the last dimension on
+    result: list[int] = []  # in reverse order: the last dimension comes first
     for position, given in enumerate(shapes):
         if not isinstance(given, (int, tuple, list)):
             raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {given}")
@@ -90,7 +90,7 @@ def broadcast_shapes(*shapes: Sequence[int] | int) -> Any:
 
 @overridable
 def atleast_1d(*tensors: Any) -> Any:
-    """Return each tensor with at least one dimension: a 0-dim one as a vector of one element, others as they are.
+    """Return each tensor with at least one dimension: a 0-dim tensor becomes a vector of one element.
 
     Args:
         tensors: one tensor, or several, or a list of them.
@@ -124,7 +124,7 @@ def atleast_2d(*tensors: Any) -> Any:
 
 @overridable
 def atleast_3d(*tensors: Any) -> Any:
-    """Return each tensor with at least three dimensions: ``(n)`` becomes ``(1, n, 1)``, ``(n, m)`` ``(n, m, 1)``.
+    """Return each tensor with at least three dimensions: sizes (n) become (1, n, 1), and (n, m) become (n, m, 1).
 
     Args:
         tensors: one tensor, or several, or a list of them.
@@ -141,15 +141,15 @@ def atleast_3d(*tensors: Any) -> Any:
 
 @overridable
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """Return a grid for each vector: the vector along its own dimension, repeated along those of the others.
+    """Return a grid for each vector: the vector runs along its own dimension and is repeated along the others.
 
     Args:
         tensors: vectors of lengths :math:`n_1, n_2, ...`; numbers count as vectors of one element.
         indexing: ``"ij"``: grids of shape :math:`(n_1, n_2, ...)`; ``"xy"``: the first two dimensions swapped, as in
-            plots. Without it ``"ij"`` is taken, with a warning.
+            plots. Without ``indexing``, ``"ij"`` is taken and a warning is given.
 
     Raises:
-        RuntimeError: no tensors, several dtypes, more than one dimension, another ``indexing``.
+        RuntimeError: there are no tensors, their dtypes differ, one is not a vector, or ``indexing`` is unknown.
 
     Example:
         >>> import reftorch as torch
@@ -169,16 +169,16 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 
 @overridable
 def cartesian_prod(*tensors: Tensor) -> Tensor:
-    """Return every tuple that takes an element from each vector, a row each, as :func:`itertools.product` does.
+    """Return all tuples with one element from each vector, one tuple per row, as :func:`itertools.product` does.
 
     Args:
         tensors: vectors of one dtype, of lengths :math:`n_1, ..., n_k`.
 
     Returns:
-        A tensor of shape :math:`(n_1 \\cdots n_k, k)`; a single vector comes back as it is.
+        A tensor of shape :math:`(n_1 \\cdots n_k, k)`; a single vector is returned unchanged.
 
     Raises:
-        RuntimeError: something is no vector.
+        RuntimeError: an argument is not a vector.
 
     Example:
         >>> import reftorch as torch
@@ -198,7 +198,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
     """Return a matrix with the tensors as blocks along its diagonal, and zeros elsewhere.
 
     Args:
-        tensors: matrices, vectors (which are rows) and numbers.
+        tensors: matrices, vectors (each counts as one row) and numbers.
 
     Raises:
         RuntimeError: a tensor has more than two dimensions.

@@ -1,10 +1,10 @@
-"""Linear algebra on matrices, and on batches of them: the last two dimensions are the matrix, the others the batch.
+"""Linear algebra on matrices and batches of matrices: the last two dimensions are the matrix, the others the batch.
 
 Mirrors: torch/linalg/__init__.py
-Leaves out: eig and eigvals give an error (there are no complex dtypes).
+Leaves out: ``eig`` and ``eigvals`` raise an error, because there are no complex dtypes.
 
-The ops are in C++ and reach Python as ``_C._linalg.linalg_*``; here they get their names, and say what they do. LAPACK
-does the work, in float32 and float64.
+The ops are written in C++ and reach Python as ``_C._linalg.linalg_*``; this package gives them PyTorch's names and
+their docstrings. LAPACK does the work, in float32 and float64.
 """
 
 from reftorch._C import _LinAlgError as LinAlgError

@@ -1,4 +1,4 @@
-"""Matrices as products of simpler ones, and what their factors show.
+"""Factorizations of matrices, and eigenvalues.
 
 Mirrors: torch/linalg/__init__.py (cholesky, eigh, lu, qr, svd, ...)
 """
@@ -21,7 +21,7 @@ def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Te
 
     Raises:
         LinAlgError: a matrix is not positive-definite.
-        RuntimeError: the matrices are not square, or not of float32 or float64.
+        RuntimeError: the matrices are not square, or not float32 or float64.
 
     Example:
         >>> import reftorch as torch
@@ -35,16 +35,16 @@ def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Te
 
 
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
-    """Return the Cholesky factors, and for each matrix a number that is 0 where all went well.
+    """Return the Cholesky factors, and for each matrix an error code that is 0 if there was no error.
 
     Args:
         A: matrices of shape (*, n, n), of which one triangle is read.
         upper: return the upper triangular factor.
         check_errors: raise an error for a matrix that is not positive-definite.
-        out: a tuple: where to put the results.
+        out: a tuple of tensors for the results.
 
     Returns:
-        A named tuple (L, info): info k says that the leading minor of order k is not positive-definite.
+        A named tuple (L, info): an error code k means that the leading minor of order k is not positive-definite.
 
     Example:
         >>> import reftorch as torch
@@ -57,22 +57,22 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, o
 
 
 def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
-    """Return the factors of symmetric matrices, A = L D L^T, in one matrix, and the swaps of their rows.
+    """Return the factors of symmetric matrices, A = L D L^T, packed into one matrix, and the swaps of their rows.
 
-    Unlike :func:`cholesky` this needs no positive-definite matrices. It has no gradient.
+    The matrices need not be positive-definite, unlike those of :func:`cholesky`. This function has no gradient.
 
     Args:
         A: matrices of shape (*, n, n), of which the lower triangle is read.
-        hermitian: of no effect on real numbers.
-        out: a tuple: where to put the results.
+        hermitian: has no effect on real numbers.
+        out: a tuple of tensors for the results.
 
     Returns:
-        A named tuple (LD, pivots), as LAPACK's ``sytrf`` has it: D on the diagonal, L below it (its own diagonal is 1);
-        a negative pivot marks a row of a 2 by 2 block of D. :func:`ldl_solve` takes both.
+        A named tuple (LD, pivots), packed as by LAPACK's ``sytrf``: D is on the diagonal, L below it (the diagonal of L
+        is 1). A negative pivot marks a row of a 2 by 2 block of D. :func:`ldl_solve` takes both tensors.
 
     Raises:
         LinAlgError: a block of D is zero.
-        RuntimeError: the matrices are not square, or not of float32 or float64.
+        RuntimeError: the matrices are not square, or not float32 or float64.
 
     Example:
         >>> import reftorch as torch
@@ -86,16 +86,16 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
 
 
 def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
-    """Return what :func:`ldl_factor` does, and for each matrix a number that is 0 where all went well.
+    """Return the results of :func:`ldl_factor`, and for each matrix an error code that is 0 if there was no error.
 
     Args:
         A: matrices of shape (*, n, n), of which the lower triangle is read.
-        hermitian: of no effect on real numbers.
+        hermitian: has no effect on real numbers.
         check_errors: raise an error where a block of D is zero.
-        out: a tuple: where to put the results.
+        out: a tuple of tensors for the results.
 
     Returns:
-        A named tuple (LD, pivots, info): info k says that block k of D is zero.
+        A named tuple (LD, pivots, info): an error code k means that block k of D is zero.
 
     Example:
         >>> import reftorch as torch
@@ -108,16 +108,16 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
 
 
 def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:
-    """Return the factors L and U of matrices with their rows swapped, in one matrix, and the swaps.
+    """Return the factors L and U of matrices whose rows are swapped, packed into one matrix, and the swaps.
 
     Args:
         A: matrices of shape (*, m, n).
-        pivot: False, without swaps, needs CUDA.
-        out: a tuple: where to put the results.
+        pivot: False (no swaps) needs CUDA.
+        out: a tuple of tensors for the results.
 
     Returns:
-        A named tuple (LU, pivots): U on and above the diagonal, L below it (its own diagonal is 1); step i swapped rows
-        i and pivots[i] - 1.
+        A named tuple (LU, pivots): U is on and above the diagonal, L below it (the diagonal of L is 1); step i swapped
+        rows i and pivots[i] - 1.
 
     Raises:
         RuntimeError: a matrix is singular.
@@ -133,13 +133,13 @@ def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:
 
 
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:
-    """Return what :func:`lu_factor` does, and for each matrix a number that is 0 where it is not singular.
+    """Return the results of :func:`lu_factor`, and for each matrix an error code that is 0 unless it is singular.
 
     Args:
         A: matrices of shape (*, m, n).
-        pivot: False, without swaps, needs CUDA.
+        pivot: False (no swaps) needs CUDA.
         check_errors: raise an error for a singular matrix.
-        out: a tuple: where to put the results.
+        out: a tuple of tensors for the results.
 
     Returns:
         A named tuple (LU, pivots, info).
@@ -159,8 +159,8 @@ def lu(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:
 
     Args:
         A: matrices of shape (*, m, n).
-        pivot: False, without P, needs CUDA.
-        out: a tuple: where to put the results.
+        pivot: False (no permutation) needs CUDA.
+        out: a tuple of tensors for the results.
 
     Returns:
         A named tuple (P, L, U).
@@ -185,14 +185,14 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Any = None) -> Any:
 
     Args:
         A: matrices of shape (*, m, n), with m not less than n.
-        tau: the factors, of shape (*, k), with k not more than n.
+        tau: the factors :math:`\tau_i`, of shape (*, k), with k not more than n.
         out: where to put the result.
 
     Returns:
         A tensor of A's shape.
 
     Raises:
-        RuntimeError: the shapes or dtypes do not fit.
+        RuntimeError: the shapes or dtypes do not match.
 
     Example:
         >>> import reftorch as torch
@@ -211,14 +211,14 @@ def qr(A: Tensor, mode: str = "reduced", *, out: Any = None) -> Any:
 
     Args:
         A: matrices of shape (*, m, n).
-        mode: ``"reduced"``: min(m, n) columns of Q; ``"complete"``: m of them; ``"r"``: R alone, Q is empty.
-        out: a tuple: where to put the results.
+        mode: ``"reduced"``: Q has min(m, n) columns; ``"complete"``: Q has m columns; ``"r"``: only R, and Q is empty.
+        out: a tuple of tensors for the results.
 
     Returns:
         A named tuple (Q, R).
 
     Raises:
-        RuntimeError: there is no such mode, or the elements are not of float32 or float64.
+        RuntimeError: the mode is unknown, or the matrices are not float32 or float64.
 
     Example:
         >>> import reftorch as torch
@@ -232,20 +232,20 @@ def qr(A: Tensor, mode: str = "reduced", *, out: Any = None) -> Any:
 
 
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out: Any = None) -> Any:
-    """Return U, S and Vh with A = U diag(S) Vh: two rotations, and the singular values, the largest first.
+    """Return U, S and Vh with A = U diag(S) Vh: two orthogonal matrices, and the singular values, the largest first.
 
     Args:
         A: matrices of shape (*, m, n).
-        full_matrices: square U and Vh; else the min(m, n) columns and rows that count.
-        driver: for CUDA.
-        out: a tuple: where to put the results.
+        full_matrices: return square U and Vh; otherwise only the first min(m, n) columns of U and rows of Vh.
+        driver: an option for CUDA.
+        out: a tuple of tensors for the results.
 
     Returns:
-        A named tuple (U, S, Vh). The signs of vectors are LAPACK's choice.
+        A named tuple (U, S, Vh). LAPACK chooses the signs of the vectors.
 
     Raises:
-        LinAlgError: an element is no number.
-        RuntimeError: the elements are not of float32 or float64.
+        LinAlgError: an element is NaN or infinite.
+        RuntimeError: the matrices are not float32 or float64.
 
     Example:
         >>> import reftorch as torch
@@ -262,7 +262,7 @@ def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) 
 
     Args:
         A: matrices of shape (*, m, n).
-        driver: for CUDA.
+        driver: an option for CUDA.
         out: where to put the result.
 
     Example:
@@ -281,13 +281,13 @@ def eigh(A: Tensor, UPLO: str = "L", *, out: Any = None) -> Any:
     Args:
         A: matrices of shape (*, n, n).
         UPLO: which triangle is read, ``"L"`` or ``"U"``.
-        out: a tuple: where to put the results.
+        out: a tuple of tensors for the results.
 
     Returns:
-        A named tuple (eigenvalues, eigenvectors). The signs of vectors are LAPACK's choice.
+        A named tuple (eigenvalues, eigenvectors). LAPACK chooses the signs of the vectors.
 
     Raises:
-        RuntimeError: the matrices are not square, or not of float32 or float64.
+        RuntimeError: the matrices are not square, or not float32 or float64.
 
     Example:
         >>> import reftorch as torch

@@ -1,4 +1,4 @@
-"""What one number says about a matrix: norms, condition, rank, determinant.
+"""Numbers that describe a matrix: norms, condition number, rank, determinant.
 
 Mirrors: torch/linalg/__init__.py (cond, det, matrix_norm, matrix_rank, norm, slogdet, vector_norm)
 """
@@ -18,14 +18,14 @@ def vector_norm(
 
     Args:
         x: a tensor of floats.
-        ord: the order: ``inf`` is the largest absolute value, ``-inf`` the smallest, 0 the number of elements not zero.
+        ord: the order: ``inf`` is the largest absolute value, ``-inf`` the smallest, 0 the number of nonzero elements.
         dim: the dimensions of the vectors; all of them by default.
         keepdim: keep those dimensions, with size 1.
         dtype: the dtype to compute in.
         out: where to put the result.
 
     Raises:
-        RuntimeError: the elements are not floats; there are none, and the order has no norm for that.
+        RuntimeError: the elements are not floats, or there are none and the norm of this order is undefined for them.
 
     Example:
         >>> import reftorch as torch
@@ -50,16 +50,16 @@ def matrix_norm(
 
     Args:
         A: a tensor of floats with two dimensions or more.
-        ord: ``"fro"`` (of all elements as one vector), ``"nuc"`` (the sum of the singular values), 1 or ``inf`` (the
-            largest sum of absolute values of a column, or of a row), 2 (the largest singular value); the negative ones
-            are the smallest.
+        ord: ``"fro"`` is the norm of all elements as one vector, ``"nuc"`` the sum of the singular values; 1 and
+            ``inf`` are the largest sum of absolute values of a column and of a row, 2 is the largest singular value;
+            -1, ``-inf`` and -2 are the smallest ones.
         dim: the dimensions of the rows and of the columns.
         keepdim: keep those dimensions, with size 1.
         dtype: the dtype to compute in.
         out: where to put the result.
 
     Raises:
-        RuntimeError: there is no such order, the elements are not floats, or the dimensions are not two.
+        RuntimeError: the order is unknown, the elements are not floats, or ``dim`` does not name two dimensions.
 
     Example:
         >>> import reftorch as torch
@@ -78,14 +78,15 @@ def norm(
 
     Args:
         A: a tensor of floats.
-        ord: None is the norm of all elements as one vector; else as in :func:`vector_norm` and :func:`matrix_norm`.
-        dim: one dimension: of vectors; two: of matrices. Without it, the tensor is one vector, or one matrix.
+        ord: None is the norm of all elements as one vector; for other orders see :func:`vector_norm` and
+            :func:`matrix_norm`.
+        dim: one dimension for norms of vectors, two for norms of matrices; by default, all dimensions.
         keepdim: keep those dimensions, with size 1.
         out: where to put the result.
         dtype: the dtype to compute in.
 
     Raises:
-        RuntimeError: as of the two functions; or ``ord`` without ``dim`` for a tensor of more than two dimensions.
+        RuntimeError: see the two functions; or ``ord`` is given without ``dim`` and there are over two dimensions.
 
     Example:
         >>> import reftorch as torch
@@ -98,15 +99,15 @@ def norm(
 
 
 def cond(A: Tensor, p: Any = None, *, out: Tensor | None = None) -> Tensor:
-    r"""Return the condition numbers of matrices, :math:`\|A\| \|A^{-1}\|`; ``inf`` for a singular one.
+    r"""Return the condition numbers of matrices, :math:`\|A\| \|A^{-1}\|`; a singular matrix has ``inf``.
 
     Args:
         A: matrices of shape (*, m, n); square unless ``p`` is None, 2 or -2.
-        p: the norm, as in :func:`matrix_norm`; None is 2.
+        p: the order of the norm, as in :func:`matrix_norm`; None means 2.
         out: where to put the result.
 
     Raises:
-        RuntimeError: the matrices are not square, or there is no such norm.
+        RuntimeError: the matrices are not square, or the order is unknown.
 
     Example:
         >>> import reftorch as torch
@@ -127,14 +128,15 @@ def matrix_rank(
     rtol: Any = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    r"""Return the ranks of matrices: how many singular values exceed :math:`\max(atol, rtol \cdot \sigma_1)`.
+    r"""Return the ranks of matrices: the number of singular values that exceed :math:`\max(atol, rtol \cdot \sigma_1)`.
 
     Args:
         A: matrices of shape (*, m, n).
-        tol: the older name of ``atol``, with ``rtol`` 0.
-        hermitian: the matrices are symmetric: their eigenvalues serve.
-        atol: a number, or a tensor of one for each matrix; 0 by default.
-        rtol: likewise; by default what rounding may leave, :math:`\max(m, n) \varepsilon`, unless ``atol`` is above 0.
+        tol: the older name of ``atol``; ``rtol`` is then 0.
+        hermitian: promise that the matrices are symmetric, so that their eigenvalues can be used.
+        atol: a number, or a tensor with a number for each matrix; 0 by default.
+        rtol: a number or a tensor like ``atol``. The default bounds rounding errors, :math:`\max(m, n) \varepsilon`, or
+            is 0 if ``atol`` is above 0.
         out: where to put the result.
 
     Example:
@@ -157,7 +159,7 @@ def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
         out: where to put the result.
 
     Raises:
-        RuntimeError: the matrices are not square, or not of float32 or float64.
+        RuntimeError: the matrices are not square, or not float32 or float64.
 
     Example:
         >>> import reftorch as torch
@@ -170,17 +172,17 @@ def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 def slogdet(A: Tensor, *, out: Any = None) -> Any:
-    """Return the sign of the determinants and the logarithm of their absolute values, which does not overflow.
+    """Return the sign of the determinants, and the logarithm of their absolute values, which cannot overflow.
 
     Args:
         A: matrices of shape (*, n, n).
-        out: a tuple: where to put the results.
+        out: a tuple of tensors for the results.
 
     Returns:
-        A named tuple (sign, logabsdet), of 0 and ``-inf`` for a singular matrix.
+        A named tuple (sign, logabsdet); a singular matrix has 0 and ``-inf``.
 
     Raises:
-        RuntimeError: the matrices are not square, or not of float32 or float64.
+        RuntimeError: the matrices are not square, or not float32 or float64.
 
     Example:
         >>> import reftorch as torch

@@ -13,7 +13,7 @@ from reftorch._tensor import Tensor
 
 
 def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
-    r"""Return the cross product of vectors in three dimensions, :math:`x \times y`.
+    r"""Return the cross products of vectors of three elements, :math:`x \times y`.
 
     Args:
         input: vectors along ``dim``, which has size 3.
@@ -22,7 +22,7 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = N
         out: where to put the result.
 
     Raises:
-        RuntimeError: ``dim`` has not size 3.
+        RuntimeError: the size of ``dim`` is not 3.
 
     Example:
         >>> import reftorch as torch
@@ -35,11 +35,11 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = N
 
 
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Return the diagonals of matrices, a view: :func:`reftorch.diagonal` of the last two dimensions.
+    """Return the diagonals of matrices as a view: :func:`reftorch.diagonal` of the last two dimensions.
 
     Args:
         A: matrices of shape (*, m, n).
-        offset: how far above the main diagonal, or below it if negative.
+        offset: the number of places above the main diagonal; a negative number is below.
         dim1: the dimension of the rows.
         dim2: the dimension of the columns.
 
@@ -58,7 +58,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 
     Args:
         input: a vector, a matrix or a batch of matrices.
-        other: likewise.
+        other: a vector, a matrix or a batch of matrices.
         out: where to put the result.
 
     Example:
@@ -78,7 +78,7 @@ def matrix_exp(A: Tensor) -> Tensor:
         A: matrices of shape (*, n, n).
 
     Raises:
-        RuntimeError: the matrices are not square, or not of floats.
+        RuntimeError: the matrices are not square, or not floats.
 
     Example:
         >>> import reftorch as torch
@@ -92,7 +92,7 @@ def matrix_exp(A: Tensor) -> Tensor:
 
 
 def matrix_power(A: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
-    """Return the n-th power of square matrices; for a negative n, that of the inverse.
+    """Return the n-th power of square matrices; a negative n takes the power of the inverse.
 
     Args:
         A: matrices of shape (*, m, m).
@@ -118,12 +118,12 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     """Return the product of several matrices, in the order that takes the fewest multiplications.
 
     Args:
-        tensors: two or more matrices, each with as many rows as the one before has columns. The first may be a vector,
-            which is a row, and the last one too, which is a column.
+        tensors: two or more matrices; each has as many rows as the previous one has columns. The first may be a vector,
+            which counts as a row, and the last may be a vector, which counts as a column.
         out: where to put the result.
 
     Raises:
-        RuntimeError: fewer than two tensors, or shapes that do not fit.
+        RuntimeError: there are fewer than two tensors, or two shapes do not match.
 
     Example:
         >>> import reftorch as torch
@@ -136,14 +136,14 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
 
 
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
-    r"""Return the Vandermonde matrices of vectors: :math:`x_i^j` at :math:`(i, j)`.
+    r"""Return the Vandermonde matrices of vectors: the element at :math:`(i, j)` is :math:`x_i^j`.
 
     Args:
         x: vectors of shape (*, n).
         N: the number of columns; n by default.
 
     Raises:
-        RuntimeError: fewer than two columns.
+        RuntimeError: ``N`` is less than two.
 
     Example:
         >>> import reftorch as torch

@@ -1,4 +1,4 @@
-"""Unknowns from equations: solutions, inverses, least squares.
+"""Systems of linear equations: solutions, inverses, least squares.
 
 Mirrors: torch/linalg/__init__.py (inv, lstsq, lu_solve, pinv, solve, solve_triangular, tensorinv, tensorsolve)
 """
@@ -12,7 +12,9 @@ from reftorch._tensor import Tensor
 
 
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    r"""Return the inverses of square matrices, :math:`A^{-1} A = I`. :func:`solve` is better where they are multiplied.
+    r"""Return the inverses of square matrices, :math:`A^{-1} A = I`.
+
+    :func:`solve` is faster and more exact than a product with the inverse.
 
     Args:
         A: matrices of shape (*, n, n).
@@ -20,7 +22,7 @@ def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     Raises:
         LinAlgError: a matrix is singular.
-        RuntimeError: the matrices are not square, or not of float32 or float64.
+        RuntimeError: the matrices are not square, or not float32 or float64.
 
     Example:
         >>> import reftorch as torch
@@ -34,15 +36,15 @@ def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:
-    """Return the inverses of square matrices, and for each of them a number that is 0 where all went well.
+    """Return the inverses of square matrices, and for each matrix an error code that is 0 if there was no error.
 
     Args:
         A: matrices of shape (*, n, n).
         check_errors: raise an error for a singular matrix.
-        out: a tuple: where to put the results.
+        out: a tuple of tensors for the results.
 
     Returns:
-        A named tuple (inverse, info): info k is a zero at the k-th place of the diagonal, counted from 1.
+        A named tuple (inverse, info): a code k means that element k of the diagonal of U, counted from 1, is 0.
 
     Example:
         >>> import reftorch as torch
@@ -55,17 +57,17 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:
 
 
 def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None) -> Tensor:
-    """Return the X with A X = B.
+    """Return the solution X of A X = B.
 
     Args:
         A: square matrices of shape (*, n, n).
         B: right-hand sides of shape (*, n, k), or vectors (*, n).
-        left: False: the X with X A = B.
+        left: False solves X A = B.
         out: where to put the result.
 
     Raises:
         LinAlgError: a matrix is singular.
-        RuntimeError: the shapes do not fit, or the elements are not of float32 or float64.
+        RuntimeError: the shapes do not match, or the elements are not float32 or float64.
 
     Example:
         >>> import reftorch as torch
@@ -78,14 +80,14 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None)
 
 
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False, out: Any = None) -> Any:
-    """Return the X with A X = B, and for each matrix a number that is 0 where all went well.
+    """Return the solution X of A X = B, and for each matrix an error code that is 0 if there was no error.
 
     Args:
         A: square matrices of shape (*, n, n).
         B: right-hand sides of shape (*, n, k), or vectors (*, n).
-        left: False: the X with X A = B.
+        left: False solves X A = B.
         check_errors: raise an error for a singular matrix.
-        out: a tuple: where to put the results.
+        out: a tuple of tensors for the results.
 
     Returns:
         A named tuple (result, info).
@@ -109,18 +111,18 @@ def solve_triangular(
     unitriangular: bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the X with A X = B for triangular matrices, from the last unknown back, or from the first one on.
+    """Return the solution X of A X = B for triangular matrices, by back substitution or forward substitution.
 
     Args:
         A: square matrices of shape (*, n, n), of which one triangle is read.
         B: right-hand sides of shape (*, n, k).
-        upper: which triangle.
-        left: False: the X with X A = B.
-        unitriangular: take the diagonal as ones, without reading it.
+        upper: whether A is upper triangular (True) or lower triangular (False).
+        left: False solves X A = B.
+        unitriangular: take the diagonal as ones, and do not read it.
         out: where to put the result.
 
     Raises:
-        RuntimeError: the shapes do not fit, or the elements are not of float32 or float64.
+        RuntimeError: the shapes do not match, or the elements are not float32 or float64.
 
     Example:
         >>> import reftorch as torch
@@ -137,18 +139,18 @@ def solve_triangular(
 def lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False, out: Tensor | None = None
 ) -> Tensor:
-    """Return the X with A X = B, from the factors of A that :func:`lu_factor` gave.
+    """Return the solution X of A X = B from the factors of A that :func:`lu_factor` returned.
 
     Args:
         LU: factors of shape (*, n, n).
         pivots: row swaps of shape (*, n).
         B: right-hand sides of shape (*, n, k).
-        left: False: the X with X A = B.
-        adjoint: take the transpose of A.
+        left: False solves X A = B.
+        adjoint: use the transpose of A.
         out: where to put the result.
 
     Raises:
-        RuntimeError: the shapes do not fit, or the elements are not of float32 or float64.
+        RuntimeError: the shapes do not match, or the elements are not float32 or float64.
 
     Example:
         >>> import reftorch as torch
@@ -163,19 +165,19 @@ def lu_solve(
 
 
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
-    r"""Return the X for which :math:`\|A X - B\|` is least.
+    r"""Return the X that minimizes :math:`\|A X - B\|`.
 
     Args:
         A: matrices of shape (*, m, n).
         B: right-hand sides of shape (*, m, k), or vectors (*, m).
-        rcond: singular values below this part of the largest count as zero.
+        rcond: singular values below ``rcond`` times the largest one count as zero.
         driver: LAPACK's routine: ``"gelsy"`` (the default), ``"gels"`` (A has full rank), ``"gelsd"``, ``"gelss"``.
 
     Returns:
-        A named tuple (solution, residuals, rank, singular_values); what a driver does not find is empty.
+        A named tuple (solution, residuals, rank, singular_values); a value that the driver does not compute is empty.
 
     Raises:
-        RuntimeError: the shapes do not fit, or there is no such driver.
+        RuntimeError: the shapes do not match, or the driver is unknown.
 
     Example:
         >>> import reftorch as torch
@@ -191,17 +193,17 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
 
 
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False, out: Tensor | None = None) -> Tensor:
-    """Return the X with A X = B, where the factors of the symmetric A are given. It has no gradient.
+    """Return the solution X of A X = B from the factors of a symmetric A. This function has no gradient.
 
     Args:
         LD: matrices of shape (*, n, n) from :func:`ldl_factor`.
-        pivots: integers of shape (*, n) from there.
+        pivots: the row swaps from :func:`ldl_factor`, integers of shape (*, n).
         B: right-hand sides of shape (*, n, k).
-        hermitian: of no effect on real numbers.
+        hermitian: has no effect on real numbers.
         out: where to put the result.
 
     Raises:
-        RuntimeError: shapes or dtypes do not fit, or the pivots are not those of a factorization.
+        RuntimeError: shapes or dtypes do not match, or the pivots are not those of a factorization.
 
     Example:
         >>> import reftorch as torch
@@ -224,14 +226,14 @@ def pinv(
     rtol: Any = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    r"""Return the pseudoinverses of matrices, :math:`V \Sigma^{-1} U^T` over the singular values that count.
+    r"""Return the pseudoinverses of matrices, :math:`V \Sigma^{-1} U^T` over the nonzero singular values.
 
     Args:
         A: matrices of shape (*, m, n).
         rcond: the older name of ``rtol``.
-        hermitian: the matrices are symmetric.
-        atol: a number, or a tensor of one for each matrix: singular values up to it count as zero.
-        rtol: likewise, as a part of the largest one.
+        hermitian: promise that the matrices are symmetric.
+        atol: a number, or a tensor with a number for each matrix: singular values up to ``atol`` count as zero.
+        rtol: a number or a tensor like ``atol``, relative to the largest singular value.
         out: where to put the result.
 
     Returns:
@@ -254,8 +256,8 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     """Return the inverse of a tensor that stands for a matrix: its first ``ind`` dimensions are the rows.
 
     Args:
-        A: a tensor whose first ``ind`` sizes multiply to what the others do.
-        ind: how many dimensions are rows.
+        A: a tensor; the product of its first ``ind`` sizes equals the product of the others.
+        ind: the number of dimensions that are rows.
         out: where to put the result.
 
     Example:
@@ -274,7 +276,7 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None, *, out: Tensor | None = 
     Args:
         A: a tensor whose first dimensions are those of ``B``; the others are those of X.
         B: the right-hand side.
-        dims: dimensions of A to move to its end first.
+        dims: dimensions of A that are moved to the end first.
         out: where to put the result.
 
     Example:
