@@ -2,7 +2,7 @@
 
 Mirrors: torch/_tensor.py (dim_order, resize), torch/csrc/autograd/python_variable.cpp (is_sparse, is_quantized, ...),
 tools/autograd/templates/python_variable_methods.cpp (apply_, map_, map2_, get_device)
-Leaves out: pinned memory, shared memory: the questions about them say no.
+Leaves out: pinned memory.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class _TensorQueries:
         """The dimensions in their order in memory: the one with the largest stride comes first.
 
         Args:
-            ambiguity_check: True refuses a tensor whose order is ambiguous, because of dimensions of size 1 or stride 0;
-                a list of memory formats refuses a tensor unless exactly one of the formats fits.
+            ambiguity_check: True refuses a tensor whose order is ambiguous, because of dimensions of size 1 or stride
+                0; a list of memory formats refuses a tensor unless exactly one of the formats fits.
 
         Raises:
             RuntimeError: the check failed.

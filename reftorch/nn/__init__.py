@@ -1,7 +1,7 @@
-"""Networks: modules, parameters, losses and how parameters start.
+"""Networks: modules, parameters, losses and the initialization of parameters.
 
 Mirrors: torch/nn/__init__.py
-Leaves out: data parallelism, attention, quantization and the layers that are not there yet.
+Leaves out: data parallelism, multi-head attention, quantization, and the layers that do not exist yet.
 """
 
 from reftorch.nn import functional, init, utils

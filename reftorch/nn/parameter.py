@@ -16,7 +16,7 @@ __all__ = ["Buffer", "Parameter"]
 
 
 class _MarkedMeta(type(Tensor)):  # type: ignore[misc]
-    """Lets a tensor of a class of its own count as a Parameter or Buffer by carrying a mark (see ``__new__`` below)."""
+    """Makes ``isinstance`` accept a marked tensor of another class as Parameter or Buffer (see ``__new__``)."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         mark = cls.__dict__.get("_mark")
@@ -26,12 +26,12 @@ class _MarkedMeta(type(Tensor)):  # type: ignore[misc]
 
 
 class Parameter(Tensor, metaclass=_MarkedMeta):
-    """A tensor that, assigned to an attribute of a module, is one of the module's parameters.
+    """A tensor that becomes a parameter of a module when it is assigned to an attribute of the module.
 
-    It shares the storage of ``data``, not its history: it is a leaf of the graph.
+    A parameter shares the storage of ``data``, but not its history: a parameter is a leaf of the graph.
 
     Args:
-        data: tensor of any shape; None gives an empty one.
+        data: tensor of any shape; None makes an empty one.
         requires_grad: whether gradients accumulate in ``.grad`` (default True).
 
     Raises:
@@ -53,7 +53,7 @@ class Parameter(Tensor, metaclass=_MarkedMeta):
             data = _VF.empty(0)
         if type(data) in (Tensor, Parameter):
             return Tensor._make_subclass(cls, data, requires_grad)
-        # A subclass keeps its own class, and with it its behaviour; the mark makes isinstance(t, Parameter) true.
+        # A subclass keeps its class, and so its behaviour; the mark makes isinstance(t, Parameter) true.
         t = data.detach()
         t.requires_grad = requires_grad
         if type(t) is not type(data):
@@ -82,10 +82,10 @@ class Parameter(Tensor, metaclass=_MarkedMeta):
 
 
 class Buffer(Tensor, metaclass=_MarkedMeta):
-    """A tensor that, assigned to an attribute of a module, is one of the module's buffers: state without a gradient.
+    """A tensor that becomes a buffer of a module when it is assigned to an attribute: state that is not trained.
 
     Args:
-        data: tensor of any shape; None gives an empty one.
+        data: tensor of any shape; None makes an empty one.
         persistent: whether the buffer is part of the module's ``state_dict`` (default True).
 
     Example:

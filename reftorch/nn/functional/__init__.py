@@ -1,14 +1,14 @@
-"""The layers as functions: they have no state, and everything comes in as an argument.
+"""The layers as functions: they have no state, and take parameters as arguments.
 
 Mirrors: torch/nn/functional.py
-Leaves out: convolution, pooling, and what the headers of the families name.
+Leaves out: convolution, pooling, and the functions that the headers of the families list.
 
-The arithmetic is in the C++ ops; ``_C._nn`` holds those that only networks use. A function here checks its arguments,
-fills in defaults and says in its docstring what is computed. Each family of functions has a file of its own; this file
-collects them under the names by which PyTorch has them.
+The C++ ops do the arithmetic; ``_C._nn`` holds the ops that only networks use. A function here checks its arguments,
+fills in defaults and documents the computation. Each family of functions has a file of its own; this file exports them
+under PyTorch's names.
 
-A function can be overridden by ``__torch_function__`` where it is marked ``@overridable``. The shortest functions, such
-as ``relu``, look for an override themselves, because the wrapper would take a third of their time.
+A function that is marked ``@overridable`` can be overridden by ``__torch_function__``. The shortest functions, such
+as ``relu``, check for an override themselves, because the decorator's wrapper would take a third of their time.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-r"""Nonlinearities of every element.
+r"""Nonlinear functions of every element.
 
 Mirrors: torch/nn/functional.py (its activations)
-Leaves out: ``rrelu`` and ``glu``, which are in ``gates``; ``prelu``, which is the op itself.
+Leaves out: ``rrelu`` and ``glu``, which are in ``gates``; ``prelu``, which ``gates`` takes from ``torch``.
 
-Each function has a kernel, except ``softsign`` and ``tanhshrink``, which are made of other ops. The file is over 500
-lines long because there are many activations; each is a few lines with its docstring.
+Each function calls one kernel, except ``softsign`` and ``tanhshrink``, which combine other ops. The file is over 500
+lines long because there are many activations; each takes a few lines and a docstring.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _nn = _C._nn
 
 @overridable
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    r"""Scale negative elements down: :math:`\max(0, x) + a \min(0, x)`.
+    r"""Multiply negative elements by a slope: :math:`\max(0, x) + a \min(0, x)`.
 
     Args:
         input: tensor of any shape.
@@ -67,7 +67,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 @overridable
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    r"""Let negative elements fall off to :math:`-\alpha`: :math:`x` if :math:`x > 0`, else :math:`\alpha (e^x - 1)`.
+    r"""Bend negative elements towards :math:`-\alpha`: :math:`x` if :math:`x > 0`, else :math:`\alpha (e^x - 1)`.
 
     Args:
         input: tensor of any shape.
@@ -114,7 +114,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 @overridable
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    r"""An :func:`elu` that keeps mean 0 and variance 1: :math:`s \, \mathrm{elu}(x, \alpha)` with two constants.
+    r"""An :func:`elu` that preserves mean 0 and variance 1: :math:`s \, \mathrm{elu}(x, \alpha)` with two constants.
 
     Args:
         input: tensor of any shape.
@@ -135,7 +135,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 @overridable
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    r"""Weigh each element by the normal distribution: :math:`x \Phi(x)`.
+    r"""Multiply each element by the distribution function of the normal distribution: :math:`x \Phi(x)`.
 
     Args:
         input: tensor of any shape.
@@ -146,7 +146,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
         A tensor of the same shape.
 
     Raises:
-        RuntimeError: another word for ``approximate``.
+        RuntimeError: ``approximate`` is another string.
 
     Example:
         >>> import reftorch as torch
@@ -160,7 +160,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
 @overridable
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    r"""Weigh each element by its sigmoid: :math:`x \sigma(x)`; also known as swish.
+    r"""Multiply each element by its sigmoid: :math:`x \sigma(x)`; also known as swish.
 
     Args:
         input: tensor of any shape.
@@ -186,7 +186,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     Args:
         input: tensor of any shape.
         beta: :math:`\beta`.
-        threshold: where :math:`\beta x` is larger the result is :math:`x`.
+        threshold: if :math:`\beta x` is larger, the result is :math:`x`.
 
     Returns:
         A tensor of the same shape.
@@ -223,7 +223,7 @@ def logsigmoid(input: Tensor) -> Tensor:
 
 @overridable
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    r"""Weigh each element by a bounded function of it: :math:`x \tanh(\mathrm{softplus}(x))`.
+    r"""Multiply each element by a bounded function of that element: :math:`x \tanh(\mathrm{softplus}(x))`.
 
     Args:
         input: tensor of any shape.
@@ -244,7 +244,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 @overridable
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    r"""Clamp every element between two bounds; at and beyond them the gradient is 0.
+    r"""Clamp every element between two bounds. The gradient is 0 at the bounds and beyond them.
 
     Args:
         input: tensor of any shape.
@@ -253,11 +253,11 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
         inplace: whether to overwrite ``input``.
 
     Returns:
-        A tensor of the same shape; of integers, integers.
+        A tensor of the same shape; integer input gives integers.
 
     Raises:
         ValueError: ``min_val > max_val``.
-        RuntimeError: ``input`` holds truth values, or unsigned integers where a bound is negative.
+        RuntimeError: ``input`` is boolean, or is unsigned while a bound is negative.
 
     Example:
         >>> import reftorch as torch
@@ -275,7 +275,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 
 @overridable
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    r"""A relu that is bounded: :math:`\min(\max(0, x), 6)`.
+    r"""A bounded relu: :math:`\min(\max(0, x), 6)`.
 
     Args:
         input: tensor of any shape.
@@ -317,7 +317,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 
 @overridable
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    r"""Weigh each element by its :func:`hardsigmoid`: :math:`x \min(\max(0, x + 3), 6) / 6`.
+    r"""Multiply each element by its :func:`hardsigmoid`: :math:`x \min(\max(0, x + 3), 6) / 6`.
 
     Args:
         input: tensor of any shape.
@@ -359,7 +359,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 @overridable
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    r"""Bring each element nearer to zero by :math:`\lambda`; those that are nearer become zero.
+    r"""Move each element towards zero by :math:`\lambda`, but not past zero.
 
     Args:
         input: tensor of any shape.
@@ -383,7 +383,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 @overridable
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """Replace each element that is not above a threshold by a value.
+    """Replace each element that is at or below a threshold by a value.
 
     Args:
         input: tensor of any shape.
@@ -408,7 +408,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 @overridable
 def softsign(input: Tensor) -> Tensor:
-    r"""Divide each element by its distance to 0 and one more: :math:`x / (1 + |x|)`.
+    r"""Divide each element by one more than its absolute value: :math:`x / (1 + |x|)`.
 
     Args:
         input: tensor of any shape.
@@ -428,7 +428,7 @@ def softsign(input: Tensor) -> Tensor:
 
 @overridable
 def tanhshrink(input: Tensor) -> Tensor:
-    r"""What the hyperbolic tangent takes away: :math:`x - \tanh(x)`.
+    r"""Subtract the hyperbolic tangent from each element: :math:`x - \tanh(x)`.
 
     Args:
         input: tensor of any shape.

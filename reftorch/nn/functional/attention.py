@@ -1,7 +1,7 @@
-r"""Attention.
+r"""Scaled dot-product attention.
 
 Mirrors: torch/nn/functional.py (``scaled_dot_product_attention``), aten/src/ATen/native/transformers/attention.cpp
-Leaves out: ``multi_head_attention_forward``; the kernels that never hold the whole matrix of weights.
+Leaves out: ``multi_head_attention_forward``; the kernels that never store the whole matrix of weights.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, 
 
 
 def _for_all_heads(heads: Tensor, count: int) -> Tensor:
-    """Keys or values that several heads of queries share, once for each of those."""
+    """Repeat keys or values that several query heads share, so that there is one for each query head."""
     if count % heads.shape[-3] != 0:
         raise RuntimeError("Number of heads in key and value must divide the number of heads in query")
     return heads.repeat_interleave(count // heads.shape[-3], -3)
@@ -61,26 +61,27 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    r"""Give each query a mean of the values, weighed by how well their keys fit it.
+    r"""Give each query a mean of the values, weighted by how well their keys match the query.
 
-    :math:`\mathrm{softmax}(s\, Q K^T + M)\, V`, the softmax along the keys. A query whose keys are all masked gets
-    zeros.
+    The result is :math:`\mathrm{softmax}(s\, Q K^T + M)\, V`; the softmax runs along the keys. If all keys of a query
+    are masked, the query gets zeros.
 
     Args:
         query: :math:`Q`, :math:`(*, L, E)`.
         key: :math:`K`, :math:`(*, S, E)`.
         value: :math:`V`, :math:`(*, S, D)`.
-        attn_mask: :math:`M`, of a shape that broadcasts to :math:`(*, L, S)`; of bools, True keeps a key.
-        dropout_p: the probability with which weights are dropped; 0 where not training.
-        is_causal: whether query :math:`i` sees the keys up to :math:`i` only.
+        attn_mask: :math:`M`, of a shape that broadcasts to :math:`(*, L, S)`; in a boolean mask, True keeps a key.
+        dropout_p: the probability with which weights are dropped; it must be 0 when not training.
+        is_causal: whether query :math:`i` can use only the keys up to :math:`i`.
         scale: :math:`s`, by default :math:`1 / \sqrt{E}`.
-        enable_gqa: whether several heads of queries, the third dimension from the end, share one of keys and values.
+        enable_gqa: whether several query heads share a head of keys and values; the heads are the third dimension from
+            the end.
 
     Returns:
         :math:`(*, L, D)`.
 
     Raises:
-        RuntimeError: shapes or dtypes do not fit, or there is a mask where ``is_causal``.
+        RuntimeError: shapes or dtypes do not match, or ``attn_mask`` is given together with ``is_causal``.
 
     Example:
         >>> import reftorch as torch
@@ -103,7 +104,7 @@ def scaled_dot_product_attention(
     else:
         kept = attn_mask if attn_mask.dtype == _C.bool else attn_mask != -math.inf
         scores = scores.masked_fill(~kept, -math.inf) if attn_mask is kept else scores + attn_mask.to(scores.dtype)
-        nothing_kept = ~kept.any(-1, keepdim=True)  # softmax would make NaN of it
+        nothing_kept = ~kept.any(-1, keepdim=True)  # softmax would return NaN
         weights = scores.masked_fill(nothing_kept, 0).softmax(-1).masked_fill(nothing_kept, 0)
     if dropout_p > 0:
         weights = noise.dropout(weights, dropout_p, True)

@@ -1,4 +1,4 @@
-"""Losses of a classifier: the target is a class, or a probability for each class.
+"""Losses of a classifier: the target is a class, or a probability of each class.
 
 Mirrors: torch/nn/functional.py (nll_loss, cross_entropy)
 """
@@ -34,15 +34,15 @@ def nll_loss(
         target: classes from 0 to C - 1, int64, :math:`()`, :math:`(N)` or :math:`(N, d_1, ...)`.
         weight: weight of each class, :math:`(C)`; None means ones.
         size_average, reduce: deprecated, see ``reduction``.
-        ignore_index: a target that counts neither in the sum nor in the weights.
+        ignore_index: a target that adds neither to the sum nor to the weights.
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of ``target``.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of ``target``.
 
     Raises:
         IndexError: a target is outside 0 to C - 1.
-        RuntimeError, ValueError: shapes or dtypes do not fit.
+        RuntimeError, ValueError: shapes or dtypes do not match.
 
     Example:
         >>> import reftorch as torch
@@ -70,7 +70,7 @@ def _check_batch_size(input: Tensor, target: Tensor) -> None:
 
 
 def _rows_of_classes(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """From scores (N, C, d1, ...) and classes (N, d1, ...) to (N * d1 * ..., C) and (N * d1 * ...)."""
+    """Reshape scores (N, C, d1, ...) and classes (N, d1, ...) to (N * d1 * ..., C) and (N * d1 * ...)."""
     expected = (input.shape[0], *input.shape[2:])
     if tuple(target.shape) != expected:
         raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.shape)}")
@@ -91,27 +91,27 @@ def cross_entropy(
 ) -> Tensor:
     r"""Cross entropy between scores and classes.
 
-    With a class :math:`y_n` as target, the :func:`nll_loss` of :func:`log_softmax`:
+    If the target is a class :math:`y_n`, this is the :func:`nll_loss` of :func:`log_softmax`:
     :math:`\ell_n = -w_{y_n} \log \big(e^{x_{n, y_n}} / \sum_c e^{x_{n, c}}\big)`.
-    With probabilities :math:`p_{n, c}` as target, :math:`\ell_n = -\sum_c w_c\, p_{n, c} \log \mathrm{softmax}(x_n)_c`,
+    If it is probabilities :math:`p_{n, c}`, :math:`\ell_n = -\sum_c w_c\, p_{n, c} \log \mathrm{softmax}(x_n)_c`,
     and the mean divides by :math:`N`.
 
     Args:
-        input: scores, not normalised, :math:`(C)`, :math:`(N, C)` or :math:`(N, C, d_1, ...)`.
-        target: classes from 0 to C - 1, int64, :math:`()`, :math:`(N)` or :math:`(N, d_1, ...)`; or probabilities of
-            the shape and kind of ``input``.
+        input: unnormalized scores, :math:`(C)`, :math:`(N, C)` or :math:`(N, C, d_1, ...)`.
+        target: classes from 0 to C - 1, int64, :math:`()`, :math:`(N)` or :math:`(N, d_1, ...)`; or probabilities
+            with the shape of ``input`` and a floating dtype.
         weight: weight of each class, :math:`(C)`; None means ones.
         size_average, reduce: deprecated, see ``reduction``.
-        ignore_index: a class that counts neither in the sum nor in the weights.
+        ignore_index: a class that adds neither to the sum nor to the weights.
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
-        label_smoothing: share of the target, 0.0 to 1.0, that is spread evenly over the classes.
+        label_smoothing: the part of the target, from 0.0 to 1.0, that is spread evenly over the classes.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of the classes.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of the classes.
 
     Raises:
         IndexError: a target is outside 0 to C - 1.
-        RuntimeError, ValueError: shapes, dtypes or options do not fit.
+        RuntimeError, ValueError: shapes, dtypes or options do not match.
 
     Example:
         >>> import reftorch as torch

@@ -1,4 +1,4 @@
-"""Lengths of vectors, and how far they are from each other.
+"""Norms of vectors, and distances between vectors.
 
 Mirrors: torch/nn/functional.py (``normalize``, ``cosine_similarity``, ``pairwise_distance``, ``pdist``)
 Leaves out: nothing.
@@ -14,7 +14,7 @@ from reftorch._torch_function import overridable
 
 __all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
 
-# The same functions as in torch: their words are those of torch.cosine_similarity and so on.
+# torch has the same functions, so their docstrings are in torch.
 cosine_similarity, pairwise_distance, pdist = _VF.cosine_similarity, _VF.pairwise_distance, _VF.pdist
 
 
@@ -27,16 +27,16 @@ def normalize(
     Args:
         input: tensor of any shape.
         p: :math:`p`, the order of the norm.
-        dim: the dimension of the vectors, or several.
-        eps: :math:`\epsilon`, so that a vector of zeros stays one.
-        out: where to put the result; then no gradient flows.
+        dim: the dimension of the vectors, or several dimensions.
+        eps: :math:`\epsilon`, which avoids a division by zero.
+        out: where to put the result; no gradient is recorded then.
 
     Returns:
         A tensor of the same shape.
 
     Raises:
         IndexError: ``dim`` is out of range.
-        RuntimeError: ``input`` is not of floating-point numbers.
+        RuntimeError: ``input`` is not floating-point.
 
     Example:
         >>> import reftorch as torch

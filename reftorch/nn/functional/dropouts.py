@@ -1,9 +1,9 @@
-"""Noise that sets elements, or whole channels, to zero.
+"""Dropout: noise that sets elements, or whole channels, to zero.
 
 Mirrors: torch/nn/functional.py (``dropout``, ``dropout1d``, ``alpha_dropout``, ...)
 Leaves out: nothing.
 
-The drawing is in reftorch/functional/noise.py; here are the checks of the number of dimensions.
+The noise is drawn in reftorch/functional/noise.py; this file checks the number of dimensions.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     Args:
         input: tensor of any shape.
         p: :math:`p`, from 0 to 1.
-        training: whether to do anything.
+        training: without training, the function returns its input.
         inplace: whether to overwrite ``input``.
 
     Returns:
         A tensor of the same shape.
 
     Raises:
-        ValueError: ``p`` is no probability.
+        ValueError: ``p`` is not between 0 and 1.
 
     Example:
         >>> import reftorch as torch
@@ -52,19 +52,19 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 @overridable
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """In training, drop elements so that mean 0 and variance 1 stay; see ``torch.alpha_dropout``.
+    """In training, drop elements and keep mean 0 and variance 1; see ``torch.alpha_dropout``.
 
     Args:
         input: tensor of any shape.
         p: the probability, from 0 to 1.
-        training: whether to do anything.
+        training: without training, the function returns its input.
         inplace: whether to overwrite ``input``.
 
     Returns:
         A tensor of the same shape.
 
     Raises:
-        ValueError: ``p`` is no probability.
+        ValueError: ``p`` is not between 0 and 1.
 
     Example:
         >>> import reftorch as torch
@@ -84,15 +84,15 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
     Args:
         input: :math:`(N, C, *)`.
         p: the probability, from 0 to 1.
-        training: whether to do anything.
+        training: without training, the function returns its input.
         inplace: whether to overwrite ``input``.
 
     Returns:
         A tensor of the same shape.
 
     Raises:
-        ValueError: ``p`` is no probability.
-        RuntimeError: ``input`` has no channels.
+        ValueError: ``p`` is not between 0 and 1.
+        RuntimeError: ``input`` has fewer than two dimensions.
 
     Example:
         >>> import reftorch as torch
@@ -106,7 +106,7 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
 
 
 def _channels(input: Tensor, p: float, training: bool, inplace: bool, batched: bool) -> Tensor:
-    """Drop channels of a batch, or of one example."""
+    """Drop channels of a batch or of a single example."""
     if not batched:
         input = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
     result = (noise.feature_dropout_ if inplace else noise.feature_dropout)(input, p, training)
@@ -117,19 +117,19 @@ def _channels(input: Tensor, p: float, training: bool, inplace: bool, batched: b
 
 @overridable
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    r"""In training, set whole channels of sequences to zero with probability :math:`p`; scale the others.
+    r"""In training, set whole channels of sequences to zero with probability :math:`p`, and scale the others.
 
     Args:
         input: :math:`(N, C, L)` or :math:`(C, L)`.
-        p: :math:`p`, from 0 to 1; what is kept is scaled by :math:`1 / (1 - p)`.
-        training: whether to do anything.
+        p: :math:`p`, from 0 to 1; the remaining channels are scaled by :math:`1 / (1 - p)`.
+        training: without training, the function returns its input.
         inplace: whether to overwrite ``input``.
 
     Returns:
         A tensor of the same shape.
 
     Raises:
-        ValueError: ``p`` is no probability.
+        ValueError: ``p`` is not between 0 and 1.
         RuntimeError: ``input`` has another number of dimensions.
 
     Example:
@@ -161,19 +161,19 @@ def _warn_of_rank(name: str, ndim: int, spatial: int) -> None:
 
 @overridable
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    r"""In training, set whole channels of images to zero with probability :math:`p`; scale the others.
+    r"""In training, set whole channels of images to zero with probability :math:`p`, and scale the others.
 
     Args:
-        input: :math:`(N, C, H, W)`. Three dimensions are taken for :math:`(N, C, L)`, with a warning.
-        p: :math:`p`, from 0 to 1; what is kept is scaled by :math:`1 / (1 - p)`.
-        training: whether to do anything.
+        input: :math:`(N, C, H, W)`. Three dimensions are read as :math:`(N, C, L)`, with a warning.
+        p: :math:`p`, from 0 to 1; the remaining channels are scaled by :math:`1 / (1 - p)`.
+        training: without training, the function returns its input.
         inplace: whether to overwrite ``input``.
 
     Returns:
         A tensor of the same shape.
 
     Raises:
-        ValueError: ``p`` is no probability.
+        ValueError: ``p`` is not between 0 and 1.
 
     Example:
         >>> import reftorch as torch
@@ -196,19 +196,19 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 @overridable
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    r"""In training, set whole channels of volumes to zero with probability :math:`p`; scale the others.
+    r"""In training, set whole channels of volumes to zero with probability :math:`p`, and scale the others.
 
     Args:
         input: :math:`(N, C, D, H, W)` or :math:`(C, D, H, W)`.
-        p: :math:`p`, from 0 to 1; what is kept is scaled by :math:`1 / (1 - p)`.
-        training: whether to do anything.
+        p: :math:`p`, from 0 to 1; the remaining channels are scaled by :math:`1 / (1 - p)`.
+        training: without training, the function returns its input.
         inplace: whether to overwrite ``input``.
 
     Returns:
         A tensor of the same shape.
 
     Raises:
-        ValueError: ``p`` is no probability.
+        ValueError: ``p`` is not between 0 and 1.
 
     Example:
         >>> import reftorch as torch

@@ -1,4 +1,4 @@
-r"""Activations that look at more than one element, have weights, or are drawn.
+r"""Activations that combine several elements, have weights, or draw random numbers.
 
 Mirrors: torch/nn/functional.py (``glu``, ``gumbel_softmax``, ``prelu``, ``rrelu``)
 Leaves out: nothing.
@@ -15,15 +15,15 @@ from reftorch.functional import noise
 
 __all__ = ["glu", "gumbel_softmax", "prelu", "rrelu", "rrelu_"]
 
-prelu, rrelu_ = _VF.prelu, noise.rrelu_  # the same functions as in torch: their words are those of torch.prelu
+prelu, rrelu_ = _VF.prelu, noise.rrelu_  # torch has the same functions, with their docstrings
 
 
 @overridable
 def glu(input: Tensor, dim: int = -1) -> Tensor:
-    r"""Let one half of a tensor be the gate of the other: :math:`a \, \sigma(b)`.
+    r"""Multiply one half of a tensor by the sigmoid of the other half: :math:`a \, \sigma(b)`.
 
     Args:
-        input: :math:`(*, 2n, *)`, of which :math:`a` and :math:`b` are the halves.
+        input: :math:`(*, 2n, *)`; its halves are :math:`a` and :math:`b`.
         dim: the dimension that is halved.
 
     Returns:
@@ -57,12 +57,12 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
 ) -> Tensor:
-    r"""Scale negative elements by slopes that are drawn in training: :math:`\max(0, x) + a \min(0, x)`.
+    r"""Multiply negative elements by a random slope: :math:`\max(0, x) + a \min(0, x)`.
 
     Args:
         input: tensor of any shape.
-        lower, upper: between these :math:`a` is drawn, for each element; not training, it is the number in the middle.
-        training: whether to draw.
+        lower, upper: the bounds of :math:`a`, drawn for each element; without training, :math:`a` is their mean.
+        training: whether to draw the slopes.
         inplace: whether to overwrite ``input``.
 
     Returns:
@@ -83,16 +83,16 @@ def rrelu(
 
 @overridable
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
-    r"""Draw a class from each row of scores, in a way that a gradient can follow.
+    r"""Draw a class from each row of scores, in a differentiable way.
 
-    :math:`\mathrm{softmax}((x + g) / \tau)` with :math:`g` drawn from Gumbel's distribution, :math:`-\log(-\log U)`:
-    the largest is class :math:`i` with probability :math:`\mathrm{softmax}(x)_i`.
+    The result is :math:`\mathrm{softmax}((x + g) / \tau)`, where :math:`g = -\log(-\log U)` is drawn from Gumbel's
+    distribution: its largest element is class :math:`i` with probability :math:`\mathrm{softmax}(x)_i`.
 
     Args:
         logits: scores of the classes, :math:`(*, C)`.
-        tau: :math:`\tau`, the temperature: the smaller, the closer the result is to zeros and a one.
-        hard: whether to return zeros and a one, with the gradient of the soft result.
-        eps: deprecated, without effect.
+        tau: :math:`\tau`, the temperature: the smaller it is, the closer the result is to a one-hot vector.
+        hard: whether to return one-hot vectors, with the gradient of the soft result.
+        eps: deprecated; it has no effect.
         dim: the dimension of the classes.
 
     Returns:
@@ -112,4 +112,4 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     if not hard:
         return soft
     one = _VF.zeros_like(logits.detach()).scatter_(dim, soft.argmax(dim, keepdim=True), 1.0)
-    return one - soft.detach() + soft  # its value is that of one, its gradient that of soft
+    return one - soft.detach() + soft  # the value of one, with the gradient of soft

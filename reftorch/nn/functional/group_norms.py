@@ -1,9 +1,9 @@
-r"""Normalization of groups of channels, of each channel of an example, and by neighbouring channels.
+r"""Normalization over groups of channels, over each channel of an example, and over neighbouring channels.
 
 Mirrors: torch/nn/functional.py (``group_norm``, ``instance_norm``, ``local_response_norm``)
 Leaves out: nothing.
 
-PyTorch has a kernel for each of the norms. Here they are their formulas, in float32 where the input has 16 bits.
+PyTorch has a kernel for each of the norms. Here each norm is a formula, computed in float32 for 16-bit input.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["group_norm", "instance_norm", "local_response_norm"]
 
 
 def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    """w x + b, with a number for each channel (N, C, *)."""
+    """Return w x + b, where w and b hold a number for each channel of x (N, C, *)."""
     per_channel = [1, -1] + [1] * (x.dim() - 2)
     x = x if weight is None else x * weight.reshape(per_channel)
     return x if bias is None else x + bias.reshape(per_channel)
@@ -32,7 +32,7 @@ def group_norm(
 
     Args:
         input: :math:`(N, C, *)`.
-        num_groups: into how many groups of equal size the channels are divided.
+        num_groups: the number of groups of equal size into which the channels are divided.
         weight: :math:`w`, :math:`(C)`; None means ones.
         bias: :math:`b`, :math:`(C)`; None means zeros.
         eps: :math:`\epsilon`.
@@ -41,8 +41,8 @@ def group_norm(
         A tensor of the shape of ``input``.
 
     Raises:
-        ValueError: a group has one value only.
-        RuntimeError: the number of channels is no multiple of ``num_groups``, or a size does not fit.
+        ValueError: a group has only one value.
+        RuntimeError: the number of channels is not a multiple of ``num_groups``, or the sizes do not match.
 
     Example:
         >>> import reftorch as torch
@@ -100,20 +100,21 @@ def instance_norm(
 
     Args:
         input: :math:`(N, C, d_1, ...)`.
-        running_mean, running_var: :math:`(C)`, used for :math:`\mu` and :math:`\sigma^2` without ``use_input_stats``;
-            with it they move, in place, towards the mean over the batch of its own (the variance unbiased).
+        running_mean, running_var: :math:`(C)`. Without ``use_input_stats`` they are :math:`\mu` and :math:`\sigma^2`.
+            With it, they move in place towards the statistics of the examples, averaged over the batch (the variance is
+            unbiased).
         weight: :math:`w`, :math:`(C)`; None means ones.
         bias: :math:`b`, :math:`(C)`; None means zeros.
         use_input_stats: whether to use the mean and the variance of the input itself.
-        momentum: how far the running ones move.
+        momentum: how far the running statistics move in each step.
         eps: :math:`\epsilon`.
 
     Returns:
         A tensor of the shape of ``input``.
 
     Raises:
-        ValueError: a channel has one value only.
-        RuntimeError: a running one is missing, or a size is not :math:`C`.
+        ValueError: a channel has only one value.
+        RuntimeError: running statistics are needed and missing, or a size is not :math:`C`.
 
     Example:
         >>> import reftorch as torch
@@ -147,11 +148,11 @@ def instance_norm(
 
 @overridable
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    r"""Divide each channel by what it and its neighbours hold: :math:`x_c / (k + \alpha / n \sum_{c'} x_{c'}^2)^\beta`.
+    r"""Divide each channel by a mean over its neighbours: :math:`x_c / (k + \alpha / n \sum_{c'} x_{c'}^2)^\beta`.
 
     Args:
         input: :math:`(N, C, d_1, ...)`.
-        size: :math:`n`, how many channels count, half of them before c.
+        size: :math:`n`, the number of channels in the sum; half of them lie before c.
         alpha: :math:`\alpha`.
         beta: :math:`\beta`.
         k: :math:`k`.

@@ -1,4 +1,4 @@
-"""Maps that are linear in their input, and rearrangements of channels.
+"""Linear maps, and rearrangements of channels.
 
 Mirrors: torch/nn/functional.py (linear, bilinear, channel_shuffle, pixel_shuffle, pixel_unshuffle)
 """
@@ -10,7 +10,7 @@ from reftorch._tensor import Tensor
 
 __all__ = ["bilinear", "channel_shuffle", "linear", "pixel_shuffle", "pixel_unshuffle"]
 
-# These are the functions of the same names in torch, whose docstrings they carry.
+# torch has the same functions, so their docstrings are in torch.
 bilinear, channel_shuffle = _VF.bilinear, _VF.channel_shuffle
 pixel_shuffle, pixel_unshuffle = _VF.pixel_shuffle, _VF.pixel_unshuffle
 

@@ -1,10 +1,9 @@
-r"""Losses.
+r"""Losses of elements.
 
 Mirrors: torch/nn/functional.py (its losses)
-Leaves out: ``ctc_loss``; those of pairs and of margins lie in files of their own.
+Leaves out: ``ctc_loss``; losses of pairs and margin losses, which have files of their own.
 
-PyTorch has a kernel for each of these. Here ``smooth_l1_loss`` and ``huber_loss`` have one; each of the others is its
-formula.
+PyTorch has a kernel for each of these. Here ``smooth_l1_loss`` and ``huber_loss`` have one; the others are formulas.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ __all__ = [
 
 
 def _reduced(loss: Tensor, reduction: str, weight: Tensor | None = None) -> Tensor:
-    """The losses of all elements as one; by their weights where there are any."""
+    """Reduce the losses of all elements; a mean divides by the sum of the weights if there are any."""
     _reduction.get_enum(reduction)
     loss = loss if weight is None else loss * weight
     if reduction == "none":
@@ -55,13 +54,13 @@ def _warn_of_broadcast(input: Tensor, target: Tensor) -> None:
 
 
 def _same_size(input: Tensor, target: Tensor) -> list[Tensor]:
-    """The two, broadcast; with a warning where that is needed."""
+    """Broadcast the two, and warn if their shapes differ."""
     _warn_of_broadcast(input, target)
     return list(broadcast_tensors(input, target))
 
 
 def _written_into(loss: Tensor, like: Tensor) -> Tensor:
-    """The loss in the dtype of a tensor that PyTorch writes it into."""
+    """Cast the loss to the dtype of the tensor into which PyTorch writes it; raise where that is not allowed."""
     if not _C.can_cast(loss.dtype, like.dtype):
         have, want = scalar_type_name(loss.dtype), scalar_type_name(like.dtype)
         raise RuntimeError(f"result type {have} can't be cast to the desired output type {want}")
@@ -86,16 +85,16 @@ def l1_loss(
 
     Args:
         input: tensor of any shape.
-        target: tensor of the same shape; one that only broadcasts to it is warned about.
+        target: tensor of the same shape; another shape is broadcast, with a warning.
         size_average, reduce: deprecated, see ``reduction``.
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
         weight: weight of each element, of the shape of ``input``; None means ones.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of ``input``.
 
     Raises:
-        ValueError: ``reduction`` is none of the three, or ``weight`` has another shape.
+        ValueError: ``reduction`` is unknown, or ``weight`` has another shape.
 
     Example:
         >>> import reftorch as torch
@@ -118,22 +117,22 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    r"""Squared error :math:`d^2 / 2 \beta` where :math:`d = |x - y| < \beta`, elsewhere :math:`d - \beta / 2`.
+    r"""Squared error :math:`d^2 / 2 \beta` where :math:`d = |x - y| < \beta`, else :math:`d - \beta / 2`.
 
     Args:
         input: tensor of any shape.
-        target: tensor of the same shape; one that only broadcasts to it is warned about.
+        target: tensor of the same shape; another shape is broadcast, with a warning.
         size_average, reduce: deprecated, see ``reduction``.
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
-        beta: :math:`\beta`, not negative; 0 makes it :func:`l1_loss`.
+        beta: :math:`\beta`, not negative; with 0, the loss is :func:`l1_loss`.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of ``input``.
 
     Raises:
-        ValueError: ``reduction`` is none of the three.
+        ValueError: ``reduction`` is unknown.
         RuntimeError: ``beta`` is negative.
-        NotImplementedError: both tensors are of integers.
+        NotImplementedError: both tensors hold integers.
 
     Example:
         >>> import reftorch as torch
@@ -153,22 +152,22 @@ def smooth_l1_loss(
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
-    r"""Squared error :math:`d^2 / 2` where :math:`d = |x - y| \le \delta`, elsewhere :math:`\delta (d - \delta / 2)`.
+    r"""Squared error :math:`d^2 / 2` where :math:`d = |x - y| \le \delta`, else :math:`\delta (d - \delta / 2)`.
 
     Args:
         input: tensor of any shape.
-        target: tensor of the same shape; one that only broadcasts to it is warned about.
-        reduction: ``"none"``, ``"mean"`` (over all elements, whatever their weights) or ``"sum"``.
+        target: tensor of the same shape; another shape is broadcast, with a warning.
+        reduction: ``"none"``, ``"mean"`` (over all elements, without regard to weights) or ``"sum"``.
         delta: :math:`\delta`, above 0.
         weight: weight of each element, of the shape of ``input``; None means ones.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of ``input``.
 
     Raises:
-        ValueError: ``reduction`` is none of the three, or ``weight`` has another shape.
-        RuntimeError: ``delta`` is not positive, or ``input`` is of integers and ``target`` is not.
-        NotImplementedError: both tensors are of integers.
+        ValueError: ``reduction`` is unknown, or ``weight`` has another shape.
+        RuntimeError: ``delta`` is not positive, or ``input`` holds integers and ``target`` does not.
+        NotImplementedError: both tensors hold integers.
 
     Example:
         >>> import reftorch as torch
@@ -194,22 +193,22 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    r"""Cross entropy of probabilities: :math:`-w (y \log x + (1 - y) \log(1 - x))`, the logarithms at least -100.
+    r"""Cross entropy of probabilities, :math:`-w (y \log x + (1 - y) \log(1 - x))`; logarithms are at least -100.
 
     Args:
         input: probabilities, of any shape.
         target: probabilities, of the same shape.
-        weight: weight of each element, of a shape that broadcasts to it; None means ones.
+        weight: weight of each element, of a shape that broadcasts to the shape of ``input``; None means ones.
         size_average, reduce: deprecated, see ``reduction``.
-        reduction: ``"none"``, ``"mean"`` (over all elements, whatever their weights) or ``"sum"``.
+        reduction: ``"none"``, ``"mean"`` (over all elements, without regard to weights) or ``"sum"``.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of ``input``.
 
     Raises:
-        ValueError: the shapes differ, or ``reduction`` is none of the three.
+        ValueError: the shapes differ, or ``reduction`` is unknown.
         RuntimeError: an element of ``input`` or ``target`` is not between 0 and 1, or their dtypes differ.
-        NotImplementedError: they are of integers.
+        NotImplementedError: the tensors hold integers.
 
     Example:
         >>> import reftorch as torch
@@ -244,21 +243,21 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    r"""Cross entropy of scores: :func:`binary_cross_entropy` of their sigmoid, computed so that nothing overflows.
+    r"""Cross entropy of scores: :func:`binary_cross_entropy` of their sigmoid, computed without overflow.
 
     Args:
         input: scores, of any shape.
         target: probabilities, of the same shape.
-        weight: weight of each element, of a shape that broadcasts to it; None means ones.
+        weight: weight of each element, of a shape that broadcasts to the shape of ``input``; None means ones.
         size_average, reduce: deprecated, see ``reduction``.
-        reduction: ``"none"``, ``"mean"`` (over all elements, whatever their weights) or ``"sum"``.
+        reduction: ``"none"``, ``"mean"`` (over all elements, without regard to weights) or ``"sum"``.
         pos_weight: weight of the positive examples, of a shape that broadcasts; None means ones.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of ``input``.
 
     Raises:
-        ValueError: the shapes differ, or ``reduction`` is none of the three.
+        ValueError: the shapes differ, or ``reduction`` is unknown.
 
     Example:
         >>> import reftorch as torch
@@ -288,22 +287,22 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    r"""How far a distribution is from its target: :math:`y (\log y - x)`, where :math:`x` is a logarithm.
+    r"""The divergence of a distribution from its target: :math:`y (\log y - x)`, where :math:`x` is a logarithm.
 
     Args:
         input: log-probabilities, of any shape.
-        target: probabilities, of the same shape; where ``log_target``, their logarithms.
+        target: probabilities, of the same shape; with ``log_target``, their logarithms.
         size_average, reduce: deprecated, see ``reduction``.
-        reduction: ``"none"``, ``"sum"``, ``"batchmean"`` (the sum over the first size) or ``"mean"``, which divides by
-            all sizes and is warned about.
+        reduction: ``"none"``, ``"sum"``, ``"batchmean"`` (the sum divided by the first size) or ``"mean"`` (the sum
+            divided by all sizes, with a warning).
         log_target: whether ``target`` holds logarithms.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of ``input``.
 
     Raises:
-        ValueError: ``reduction`` is none of the four.
-        RuntimeError: a tensor is of integers.
+        ValueError: ``reduction`` is unknown.
+        RuntimeError: a tensor holds integers.
 
     Example:
         >>> import reftorch as torch
@@ -342,16 +341,16 @@ def mse_loss(
 
     Args:
         input: tensor of any shape.
-        target: tensor of the same shape; one that only broadcasts to it is warned about.
+        target: tensor of the same shape; another shape is broadcast, with a warning.
         size_average, reduce: deprecated, see ``reduction``.
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
         weight: weight of each element, of the shape of ``input``; None means ones.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of ``input``.
 
     Raises:
-        ValueError: ``reduction`` is none of the three, or ``weight`` has another shape.
+        ValueError: ``reduction`` is unknown, or ``weight`` has another shape.
 
     Example:
         >>> import reftorch as torch

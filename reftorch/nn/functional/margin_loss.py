@@ -1,4 +1,4 @@
-r"""Losses of classes by margins, and of numbers by the likelihood of a distribution.
+r"""Margin losses of classes, and losses that are negative log likelihoods of numbers.
 
 Mirrors: torch/nn/functional.py (``multi_margin_loss``, ``multilabel_margin_loss``, ``soft_margin_loss``,
 ``poisson_nll_loss``, ``gaussian_nll_loss``, ...), aten/src/ATen/native/LossMultiMargin.cpp
@@ -40,7 +40,7 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    r"""Loss of a choice between two: :math:`\log(1 + e^{-y x})`.
+    r"""Loss of a choice between two classes: :math:`\log(1 + e^{-y x})`.
 
     Args:
         input: scores, of any shape.
@@ -49,10 +49,10 @@ def soft_margin_loss(
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of ``input``.
 
     Raises:
-        ValueError: ``reduction`` is none of the three.
+        ValueError: ``reduction`` is unknown.
 
     Example:
         >>> import reftorch as torch
@@ -75,9 +75,9 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    r"""Loss of scores that come too near to that of the right class.
+    r"""Loss of scores that are too close to the score of the right class.
 
-    :math:`\sum_{i \ne y} \max(0, m - x_y + x_i)^p / C`.
+    The loss is :math:`\sum_{i \ne y} \max(0, m - x_y + x_i)^p / C`.
 
     Args:
         input: scores, :math:`(N, C)` or :math:`(C)`.
@@ -89,11 +89,11 @@ def multi_margin_loss(
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of ``target``.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of ``target``.
 
     Raises:
-        ValueError: ``reduction`` is none of the three, or ``p`` none of the two.
-        RuntimeError: a target is no class, or shapes do not fit.
+        ValueError: ``reduction`` is unknown, or ``p`` is neither 1 nor 2.
+        RuntimeError: a target is not a class, or shapes do not match.
 
     Example:
         >>> import reftorch as torch
@@ -134,22 +134,22 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    r"""Loss of scores of wrong classes that come too near to those of the right ones.
+    r"""Loss of wrong classes whose scores are too close to the scores of the right classes.
 
-    :math:`\sum_{j \in Y} \sum_{i \notin Y} \max(0, 1 - x_j + x_i) / C`, where :math:`Y` are the right classes.
+    The loss is :math:`\sum_{j \in Y} \sum_{i \notin Y} \max(0, 1 - x_j + x_i) / C`; :math:`Y` are the right classes.
 
     Args:
         input: scores, :math:`(N, C)` or :math:`(C)`.
-        target: the right classes of each example, int64, of the same shape; -1 ends them.
+        target: the right classes of each example, int64, of the same shape; -1 ends the list.
         size_average, reduce: deprecated, see ``reduction``.
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of shape :math:`(N)` or :math:`()`.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of shape :math:`(N)` or :math:`()`.
 
     Raises:
-        ValueError: ``reduction`` is none of the three.
-        RuntimeError: a target is no class, or shapes do not fit.
+        ValueError: ``reduction`` is unknown.
+        RuntimeError: a target is not a class, or shapes do not match.
 
     Example:
         >>> import reftorch as torch
@@ -166,7 +166,7 @@ def multilabel_margin_loss(
     count = input.shape[-1]
     if not bool(((target >= -1) & (target < count)).all()):
         raise RuntimeError("argument #2 'target' is out of range")
-    counts = (target < 0).cumsum(-1) == 0  # what stands before the first -1
+    counts = (target < 0).cumsum(-1) == 0  # the entries before the first -1
     is_right = _VF.zeros(target.shape).scatter_reduce(-1, target.clamp_min(0), counts.float(), "amax") > 0
     of_right = input.gather(-1, target.clamp_min(0))
     short = (1 - of_right.unsqueeze(-1) + input.unsqueeze(-2)).clamp_min(0)
@@ -183,7 +183,7 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    r"""Mean over the classes of the cross entropy of each: :math:`-y_c \log \sigma(x_c) - (1 - y_c) \log \sigma(-x_c)`.
+    r"""Mean over the classes of each one's cross entropy, :math:`-y_c \log \sigma(x_c) - (1 - y_c) \log \sigma(-x_c)`.
 
     Args:
         input: scores, :math:`(*, C)`.
@@ -193,10 +193,10 @@ def multilabel_soft_margin_loss(
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of shape :math:`(*)`.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of shape :math:`(*)`.
 
     Raises:
-        ValueError: ``reduction`` is none of the three.
+        ValueError: ``reduction`` is unknown.
 
     Example:
         >>> import reftorch as torch
@@ -224,7 +224,7 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    r"""Negative log likelihood of counts in Poisson's distribution: :math:`\lambda - y \log \lambda`.
+    r"""Negative log likelihood of counts under Poisson distributions: :math:`\lambda - y \log \lambda`.
 
     Args:
         input: :math:`\log \lambda`, or :math:`\lambda`, of any shape.
@@ -236,10 +236,10 @@ def poisson_nll_loss(
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of ``input``.
 
     Raises:
-        ValueError: ``reduction`` is none of the three.
+        ValueError: ``reduction`` is unknown.
 
     Example:
         >>> import reftorch as torch
@@ -265,22 +265,22 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Tensor:
-    r"""Negative log likelihood of numbers in normal distributions: :math:`(\log v + (x - y)^2 / v) / 2`.
+    r"""Negative log likelihood of numbers under normal distributions: :math:`(\log v + (x - y)^2 / v) / 2`.
 
     Args:
         input: means :math:`x`, of any shape.
-        target: numbers :math:`y`, of a shape that broadcasts to it.
-        var: variances :math:`v`: a number, or a tensor of the shape of ``input``, but that the last dimension may be
-            missing, or one be of size 1.
+        target: numbers :math:`y`, of a shape that broadcasts to the shape of ``input``.
+        var: variances :math:`v`: a number, or a tensor of the shape of ``input``. Its last dimension may be missing, or
+            one of its dimensions may have size 1.
         full: whether to add the constant :math:`\log(2 \pi) / 2`.
-        eps: the least a variance is taken for; the gradient does not know of it.
+        eps: smaller variances are replaced by ``eps``; the gradient ignores this replacement.
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of ``input``.
 
     Raises:
-        ValueError: ``reduction`` is none of the three, a variance is negative, or their shape does not fit.
+        ValueError: ``reduction`` is unknown, a variance is negative, or the shape of ``var`` does not match.
 
     Example:
         >>> import reftorch as torch
@@ -302,7 +302,7 @@ def gaussian_nll_loss(
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
-    # clamp would keep the gradient from what is below eps
+    # clamp would stop the gradient of variances below eps.
     variance = variance + (variance.detach().clamp_min(eps) - variance.detach())
     loss = 0.5 * (variance.log() + (input - target) ** 2 / variance)
     return _reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)

@@ -1,10 +1,10 @@
-"""Functions of networks as ``torch`` itself has them: no defaults where PyTorch's op has none, reductions as numbers.
+"""The functions of networks with the signatures of ``torch``: few defaults, and numbers for reductions.
 
 Mirrors: aten/src/ATen/native/native_functions.yaml (batch_norm, group_norm, embedding, kl_div, ...)
-Leaves out: ``cudnn_enabled`` means nothing; ``batch_norm`` refuses one value for a channel, as nn.functional's does.
+Leaves out: ``cudnn_enabled`` has no effect; ``batch_norm`` refuses a channel with one value, as nn.functional's does.
 
-Programs call ``torch.nn.functional``; who writes an op's own name, as libraries do, finds it here. By default
-a loss is not reduced: PyTorch's signatures name the mean, but its binding takes that word for 0.
+Most programs call ``torch.nn.functional``; some libraries call the ops by these names. By default a loss is not
+reduced: PyTorch's signatures name the mean as the default, but its binding takes that name for 0.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def batch_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor:
-    """Give each channel mean 0 and variance 1: ``torch.nn.functional.batch_norm`` with its arguments in another order.
+    """Give each channel mean 0 and variance 1: ``torch.nn.functional.batch_norm`` with another order of arguments.
 
     Example:
         >>> import reftorch as torch
@@ -106,7 +106,7 @@ def rms_norm(
 def embedding(
     weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Tensor:
-    """Pick rows of a table: ``torch.nn.functional.embedding`` with the table first; -1 pads no row.
+    """Look up rows of a table: ``torch.nn.functional.embedding`` with the table first; -1 means no padding row.
 
     Example:
         >>> import reftorch as torch
@@ -118,7 +118,7 @@ def embedding(
 
 
 def _name(reduction: int) -> str:
-    """The reduction that a number means (at::Reduction)."""
+    """Return the name of the reduction with this number (at::Reduction)."""
     for name in ("none", "mean", "sum"):
         if _reduction.get_enum(name) == reduction:
             return name
@@ -127,14 +127,14 @@ def _name(reduction: int) -> str:
 
 @overridable
 def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
-    """How far a distribution is from its target: ``torch.nn.functional.kl_div`` with a number for the reduction.
+    """The divergence from a target: ``torch.nn.functional.kl_div`` with a number for the reduction.
 
     Example:
         >>> import reftorch as torch
         >>> torch.kl_div(torch.tensor([0.5, 0.5]).log(), torch.tensor([0.25, 0.75]), 2)
         tensor(0.1308)
     """
-    # Only the function of nn.functional warns of the mean.
+    # PyTorch's warning about the mean comes from nn.functional only, so the reduction is done here.
     return _reduced(F.kl_div(input, target, reduction="none", log_target=log_target), _name(reduction))
 
 
@@ -172,7 +172,7 @@ def cosine_embedding_loss(
 
 @overridable
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
-    """Loss of distances: ``torch.nn.functional.hinge_embedding_loss``.
+    """Loss of distances between pairs: ``torch.nn.functional.hinge_embedding_loss``.
 
     Example:
         >>> import reftorch as torch
@@ -186,7 +186,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, red
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
-    """Loss of an order: ``torch.nn.functional.margin_ranking_loss``.
+    """Loss of a wrong order of two scores: ``torch.nn.functional.margin_ranking_loss``.
 
     Example:
         >>> import reftorch as torch
@@ -219,7 +219,7 @@ def triplet_margin_loss(
     swap: bool = False,
     reduction: int = 0,
 ) -> Tensor:
-    """Loss of vectors that are to be nearer to one than to another: ``torch.nn.functional.triplet_margin_loss``.
+    """Loss of vectors that should be nearer to one vector than to another: ``torch.nn.functional.triplet_margin_loss``.
 
     Example:
         >>> import reftorch as torch

@@ -1,10 +1,10 @@
-r"""Functions that keep numbers in a useful range: normalization.
+r"""Normalization: functions that give mean 0 and variance 1 to parts of a tensor.
 
 Mirrors: torch/nn/functional.py (``layer_norm``, ``batch_norm``, ``rms_norm``)
-Leaves out: those of groups of channels, which lie in a file of their own.
+Leaves out: the norms over groups of channels, which are in ``group_norms``.
 
-PyTorch has a kernel for each of the norms. Here ``layer_norm`` has one; the others are their formulas, in float32 where
-the input has 16 bits.
+PyTorch has a kernel for each of the norms. Here ``layer_norm`` has a kernel; the others are formulas, computed in
+float32 for 16-bit input.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _at_least_float32(input: Tensor) -> Tensor:
 
 
 def _check_dtypes(input: Tensor, *parameters: Tensor | None) -> None:
-    """Parameters have the dtype of the input; those of 16-bit floats may be of float32, all of them."""
+    """Check that parameters have the dtype of the input; for 16-bit input they may all be float32 instead."""
     given = [t for t in parameters if t is not None]
     if given and given[0].dtype != input.dtype:
         if any(t.dtype != _C.float32 for t in given):
@@ -70,17 +70,17 @@ def layer_norm(
 
     Args:
         input: :math:`(*, s_1, ..., s_k)`.
-        normalized_shape: :math:`(s_1, ..., s_k)`, the dimensions over which mean and (biased) variance are taken.
-        weight: :math:`w`, of that shape; None means ones.
-        bias: :math:`b`, of that shape; None means zeros.
+        normalized_shape: :math:`(s_1, ..., s_k)`, the sizes of the dimensions over which mean and variance are taken.
+        weight: :math:`w`, of shape ``normalized_shape``; None means ones.
+        bias: :math:`b`, of shape ``normalized_shape``; None means zeros.
         eps: :math:`\epsilon`.
 
     Returns:
         A tensor of the shape of ``input``.
 
     Raises:
-        RuntimeError: the shapes do not fit, or the dtypes.
-        NotImplementedError: ``input`` is of integers.
+        RuntimeError: shapes or dtypes do not match.
+        NotImplementedError: ``input`` holds integers.
 
     Example:
         >>> import reftorch as torch
@@ -101,15 +101,15 @@ def rms_norm(
     Args:
         input: :math:`(*, s_1, ..., s_k)`.
         normalized_shape: :math:`(s_1, ..., s_k)`, the dimensions over which the mean is taken.
-        weight: :math:`w`, of that shape; None means ones.
-        eps: :math:`\epsilon`; None takes the smallest difference of the dtype in which it is computed.
+        weight: :math:`w`, of shape ``normalized_shape``; None means ones.
+        eps: :math:`\epsilon`; None means the machine epsilon of the dtype in which the function computes.
 
     Returns:
         A tensor of the shape of ``input``.
 
     Raises:
-        RuntimeError: the shapes do not fit, or the dtypes.
-        NotImplementedError: ``input`` is of integers.
+        RuntimeError: shapes or dtypes do not match.
+        NotImplementedError: ``input`` holds integers.
 
     Example:
         >>> import reftorch as torch
@@ -144,21 +144,21 @@ def batch_norm(
 
     Args:
         input: :math:`(N, C)` or :math:`(N, C, d_1, ...)`.
-        running_mean, running_var: :math:`(C)`, used for :math:`\mu` and :math:`\sigma^2` where not training. In
-            training these are the batch's own, and the running ones move towards them (the variance unbiased) in place.
+        running_mean, running_var: :math:`(C)`. Without training they are :math:`\mu` and :math:`\sigma^2`. In training,
+            these are the batch's own, and the running statistics move towards them in place (the variance is unbiased).
         weight: :math:`w`, :math:`(C)`; None means ones.
         bias: :math:`b`, :math:`(C)`; None means zeros.
-        training: whether to use the batch's own mean and variance.
-        momentum: how far the running ones move.
+        training: whether to use the mean and variance of the batch.
+        momentum: how far the running statistics move in each step.
         eps: :math:`\epsilon`.
 
     Returns:
         A tensor of the shape of ``input``.
 
     Raises:
-        ValueError: in training, a channel has one value only, or ``eps`` is not positive.
-        RuntimeError: not in training, and a running one is missing; or a size is not :math:`C`; or the dtypes differ.
-        NotImplementedError: ``input`` is of integers.
+        ValueError: in training, a channel has only one value, or ``eps`` is not positive.
+        RuntimeError: without training, a running statistic is missing; a size is not :math:`C`; or dtypes differ.
+        NotImplementedError: ``input`` holds integers.
 
     Example:
         >>> import reftorch as torch
@@ -214,7 +214,7 @@ def batch_norm(
 
 
 def _batch_norm_of_nothing(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    """No element to normalize: what is left is to be in the graph of the parameters."""
+    """Normalize an empty batch: its result must still be connected to the parameters in the graph."""
     result = input.clone()
     result = result if weight is None else result * weight[0]
     return result if bias is None else result + bias[0]

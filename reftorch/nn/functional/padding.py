@@ -1,10 +1,10 @@
-"""Borders around tensors.
+"""Padding: borders around tensors.
 
 Mirrors: torch/nn/functional.py (``pad``), aten/src/ATen/native/PadNd.cpp, ReflectionPad.cpp, ReplicationPadding.cpp
 Leaves out: nothing.
 
-PyTorch has a kernel for each border and number of dimensions. Here a border that repeats elements is a choice of
-indices along one dimension after the other.
+PyTorch has a kernel for each kind of border and number of dimensions. Here, a border that repeats elements is an
+``index_select`` along one dimension after another.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ __all__ = ["pad"]
 
 
 def _place(mode: str, before: int, size: int, after: int) -> Tensor:
-    """Which element of a dimension stands at each place of the padded one."""
-    if mode == "circular":  # what negative numbers take away is gone before the rest goes round
+    """Return, for each place of the padded dimension, the index of the element that stands there."""
+    if mode == "circular":  # negative padding crops first; the rest wraps around
         first, left = max(-before, 0), size - max(-before, 0) - max(-after, 0)
         return _VF.arange(-max(before, 0), left + max(after, 0)) % left + first
     place = _VF.arange(-before, size + after)
@@ -50,20 +50,21 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     r"""Put a border around a tensor.
 
     Args:
-        input: tensor of any shape for a constant border; for the others two dimensions more than ``pad`` has pairs, or
-            one more.
-        pad: how many elements to put before and after, first for the last dimension, then for the one before it, and so
-            on; a negative number takes elements away.
-        mode: what the border holds. ``"constant"``: ``value``; ``"reflect"``: the elements mirrored at the outermost
-            one, which is not repeated; ``"replicate"``: the outermost element; ``"circular"``: the other end's.
+        input: tensor of any shape for a constant border; the other modes need one or two dimensions more than ``pad``
+            has pairs.
+        pad: the number of elements before and after, first for the last dimension, then for the one before it, and so
+            on; a negative number removes elements.
+        mode: the content of the border. ``"constant"``: ``value``; ``"reflect"``: the elements mirrored at the
+            outermost one, which is not repeated; ``"replicate"``: the outermost element; ``"circular"``: elements of
+            the other end.
         value: the value of a constant border, 0 by default.
 
     Returns:
-        A tensor of the sizes of ``input``, ``pad[0] + pad[1]`` larger in the last dimension, and so on.
+        A tensor with the sizes of ``input``, plus ``pad[0] + pad[1]`` in the last dimension, and so on.
 
     Raises:
         RuntimeError: ``pad`` has an odd length or too many numbers, or does not fit the sizes.
-        NotImplementedError: there is no such mode, or the mode does not take such a number of dimensions.
+        NotImplementedError: ``mode`` is unknown, or does not take this number of dimensions.
 
     Example:
         >>> import reftorch as torch

@@ -1,8 +1,8 @@
-r"""Losses of pairs and triples.
+r"""Losses of pairs and triples of vectors.
 
 Mirrors: torch/nn/functional.py (``cosine_embedding_loss``, ``hinge_embedding_loss``, ``margin_ranking_loss``,
 ``triplet_margin_loss``), aten/src/ATen/native/Loss.cpp
-Leaves out: the same names under ``torch`` itself, whose reductions are numbers.
+Leaves out: the functions of the same names in ``torch``, whose reductions are numbers; they are in ``native``.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    r"""A distance where the target is 1; where it is -1, what the distance lacks to a margin: :math:`\max(0, m - x)`.
+    r"""The distance :math:`x` where the target is 1, and :math:`\max(0, m - x)` where the target is -1.
 
     Args:
         input: distances, of any shape.
-        target: 1 for what is alike, -1 for what is not; of the same shape.
+        target: 1 for similar pairs, -1 for dissimilar pairs; of the same shape.
         margin: :math:`m`.
         size_average, reduce: deprecated, see ``reduction``.
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of ``input``.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of ``input``.
 
     Raises:
-        ValueError: ``reduction`` is none of the three.
+        ValueError: ``reduction`` is unknown.
 
     Example:
         >>> import reftorch as torch
@@ -69,21 +69,21 @@ def cosine_embedding_loss(
 ) -> Tensor:
     r"""Loss of the angle between two vectors.
 
-    :math:`1 - \cos(x_1, x_2)` where the target is 1, :math:`\max(0, \cos(x_1, x_2) - m)` where it is -1.
+    The loss is :math:`1 - \cos(x_1, x_2)` if the target is 1, and :math:`\max(0, \cos(x_1, x_2) - m)` if it is -1.
 
     Args:
         input1, input2: :math:`(N, D)` or :math:`(D)`.
-        target: 1 for what is alike, -1 for what is not; :math:`(N)` or :math:`()`.
+        target: 1 for similar pairs, -1 for dissimilar pairs; :math:`(N)` or :math:`()`.
         margin: :math:`m`.
         size_average, reduce: deprecated, see ``reduction``.
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of ``target``.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of ``target``.
 
     Raises:
-        ValueError: ``reduction`` is none of the three.
-        RuntimeError: the shapes do not fit.
+        ValueError: ``reduction`` is unknown.
+        RuntimeError: the shapes do not match.
 
     Example:
         >>> import reftorch as torch
@@ -119,20 +119,20 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    r"""Loss of an order: :math:`\max(0, -y (x_1 - x_2) + m)`.
+    r"""Loss of a wrong order of two scores: :math:`\max(0, -y (x_1 - x_2) + m)`.
 
     Args:
         input1, input2: scores, of any shape.
-        target: :math:`y`, 1 where the first is to be larger, -1 where the second.
-        margin: :math:`m`, by how much.
+        target: :math:`y`, 1 if the first score should be larger, -1 if the second should be.
+        margin: :math:`m`, the difference that the scores should have.
         size_average, reduce: deprecated, see ``reduction``.
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of the scores.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of the scores.
 
     Raises:
-        ValueError: ``reduction`` is none of the three.
+        ValueError: ``reduction`` is unknown.
         RuntimeError: the numbers of dimensions differ.
 
     Example:
@@ -179,24 +179,24 @@ def triplet_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    r"""Loss of vectors that are to be nearer to one than to another: :math:`\max(0, m + d(a, p) - d(a, n))`.
+    r"""Loss of vectors that should be nearer to one vector than to another: :math:`\max(0, m + d(a, p) - d(a, n))`.
 
     Args:
         anchor: :math:`a`, :math:`(N, D)` or :math:`(D)`.
-        positive: :math:`p`, what is to be near, of the same shape.
-        negative: :math:`n`, what is to be far, of the same shape.
+        positive: :math:`p`, the vectors that should be near, of the same shape.
+        negative: :math:`n`, the vectors that should be far, of the same shape.
         margin: :math:`m`, above 0.
-        p: the order of the norm by which distances are taken.
-        eps: added to differences, so that no distance is 0.
-        swap: whether :math:`d(p, n)` stands for :math:`d(a, n)` where it is smaller.
+        p: the order of the norm of the distances.
+        eps: a number that is added to differences, so that no distance is 0.
+        swap: whether to use :math:`d(p, n)` instead of :math:`d(a, n)` where it is smaller.
         size_average, reduce: deprecated, see ``reduction``.
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of shape :math:`(N)`.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of shape :math:`(N)`.
 
     Raises:
-        ValueError: ``reduction`` is none of the three, or ``margin`` is not positive.
+        ValueError: ``reduction`` is unknown, or ``margin`` is not positive.
         RuntimeError: the numbers of dimensions differ.
 
     Example:
@@ -224,18 +224,18 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """:func:`triplet_margin_loss` with any function for a distance.
+    """The :func:`triplet_margin_loss` with any function as the distance.
 
     Args:
-        anchor, positive, negative: what the function takes, of the same number of dimensions.
-        distance_function: from two tensors to a distance; ``pairwise_distance`` by default.
-        margin, swap, reduction: those of :func:`triplet_margin_loss`.
+        anchor, positive, negative: arguments of the distance function, with equal numbers of dimensions.
+        distance_function: takes two tensors and returns their distance; ``pairwise_distance`` by default.
+        margin, swap, reduction: see :func:`triplet_margin_loss`.
 
     Returns:
-        A 0-dim tensor; where not reduced, one of the shape of the distances.
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of the distances.
 
     Raises:
-        ValueError: ``reduction`` is none of the three, or ``margin`` is not positive.
+        ValueError: ``reduction`` is unknown, or ``margin`` is not positive.
         RuntimeError: the numbers of dimensions differ.
 
     Example:

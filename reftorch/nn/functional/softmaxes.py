@@ -1,4 +1,4 @@
-"""Softmax and its kin: scores along a dimension become probabilities.
+"""Softmax and related functions: scores along a dimension become probabilities.
 
 Mirrors: torch/nn/functional.py (softmax, log_softmax, softmin)
 Leaves out: ``gumbel_softmax``, which is in ``gates``.
@@ -25,8 +25,8 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
     Args:
         input: tensor of any shape.
-        dim: the dimension to sum along; leaving it out is deprecated.
-        dtype: dtype to convert ``input`` to first.
+        dim: the dimension to sum along; omitting ``dim`` is deprecated.
+        dtype: the dtype to which ``input`` is converted first.
 
     Returns:
         A tensor of the same shape.
@@ -50,12 +50,12 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    r"""Logarithm of :func:`softmax`, without leaving the range of floats: :math:`x_i - \log \sum_j e^{x_j}`.
+    r"""Logarithm of :func:`softmax`, computed without overflow: :math:`x_i - \log \sum_j e^{x_j}`.
 
     Args:
         input: tensor of any shape.
-        dim: the dimension to sum along; leaving it out is deprecated.
-        dtype: dtype to convert ``input`` to first.
+        dim: the dimension to sum along; omitting ``dim`` is deprecated.
+        dtype: the dtype to which ``input`` is converted first.
 
     Returns:
         A tensor of the same shape.
@@ -79,12 +79,12 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
 
 @overridable
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    r"""The :func:`softmax` of what is negated: :math:`e^{-x_i} / \sum_j e^{-x_j}`.
+    r"""The :func:`softmax` of the negated input: :math:`e^{-x_i} / \sum_j e^{-x_j}`.
 
     Args:
         input: tensor of any shape.
-        dim: the dimension to sum along; leaving it out is deprecated.
-        dtype: dtype to convert ``input`` to first.
+        dim: the dimension to sum along; omitting ``dim`` is deprecated.
+        dtype: the dtype to which ``input`` is converted first.
 
     Returns:
         A tensor of the same shape.

@@ -1,7 +1,7 @@
-"""Functions that pick rows of a table.
+"""Functions that look up rows of a table.
 
 Mirrors: torch/nn/functional.py (``embedding``)
-Leaves out: bags of rows, sparse gradients, and gradients divided by how often a row was picked.
+Leaves out: bags of rows, sparse gradients, and gradients divided by the frequency of a row.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ def embedding(
     """Look up rows of a table.
 
     Args:
-        input: numbers of rows, int64 or int32, :math:`(*)`.
+        input: row numbers, int64 or int32, :math:`(*)`.
         weight: the table, :math:`(V, D)`.
-        padding_idx: a row to which no gradient flows; negative ones count from the end.
-        max_norm: rows that are picked and have a larger norm are first scaled down to it, in place.
-        norm_type: which norm.
+        padding_idx: a row that gets no gradient; a negative number counts from the end.
+        max_norm: rows that are looked up and have a larger norm are first scaled down to this norm, in place.
+        norm_type: the order of the norm.
         scale_grad_by_freq, sparse: must be False.
 
     Returns:
         :math:`(*, D)`.
 
     Raises:
-        IndexError: a number is no row's.
-        RuntimeError: ``input`` is not of integers.
-        AssertionError: ``padding_idx`` is no row's.
-        NotImplementedError: ``scale_grad_by_freq`` or ``sparse`` is asked for.
+        IndexError: a row number is out of range.
+        RuntimeError: ``input`` does not hold integers.
+        AssertionError: ``padding_idx`` is out of range.
+        NotImplementedError: ``scale_grad_by_freq`` or ``sparse`` is True.
 
     Example:
         >>> import reftorch as torch
@@ -63,7 +63,7 @@ def embedding(
         raise RuntimeError("'weight' must be 2-D")
     rows = weight.shape[0]
     if padding_idx is not None:
-        if padding_idx != 0 and not -rows <= padding_idx < rows:  # row 0 may be said of a table without rows
+        if padding_idx != 0 and not -rows <= padding_idx < rows:  # padding_idx 0 is allowed for an empty table
             raise AssertionError("Padding_idx must be within num_embeddings")
         padding_idx += rows if padding_idx < 0 else 0
     if input.dtype not in (_C.int64, _C.int32):
@@ -82,7 +82,7 @@ def embedding(
 
 @no_grad()
 def _renorm(weight: Tensor, picked: Tensor, max_norm: float, norm_type: float) -> None:
-    """Scale the rows that are picked down to the norm, each once."""
+    """Scale each row that is looked up, once, so that its norm is at most ``max_norm``."""
     rows = picked.unique().long()
     values = weight.detach().index_select(0, rows)
     norms = values.norm(norm_type, 1, keepdim=True)
@@ -91,11 +91,11 @@ def _renorm(weight: Tensor, picked: Tensor, max_norm: float, norm_type: float) -
 
 
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
-    """Make of each class number a row of zeros with a one at that place.
+    """Turn each class number into a row of zeros with a one at that place.
 
     Args:
         input: :math:`(*)`, int64, not negative.
-        num_classes: the rows' length; by default the largest class and one more.
+        num_classes: the length of the rows; by default the largest class plus one.
 
     Returns:
         :math:`(*, num_classes)`, int64.

@@ -1,10 +1,10 @@
-"""Filling parameters with the values that training starts from.
+"""Initialization of parameters.
 
 Mirrors: torch/nn/init.py
-Leaves out: nothing; identity, orthogonal, sparse and truncated fillings lie in ``structured``.
+Leaves out: nothing; the initializations for identity, orthogonal, sparse and truncated values are in ``structured``.
 
-All functions work in place, record nothing in the graph and return their tensor. They draw from the generator just as
-PyTorch does, so that the same seed gives the same network.
+All functions work in place, record nothing in the graph and return their tensor. They use the generator exactly as
+PyTorch does, so that equal seeds give equal networks.
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ _LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_tra
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    r"""Return the factor that keeps the spread of activations through a nonlinearity.
+    r"""Return the factor that preserves the standard deviation of activations through a nonlinearity.
 
-    1 for linear maps and ``"sigmoid"``, :math:`5/3` for ``"tanh"``, :math:`\sqrt 2` for ``"relu"``,
-    :math:`\sqrt{2 / (1 + s^2)}` for ``"leaky_relu"`` of negative slope :math:`s`, :math:`3/4` for ``"selu"``.
+    The factor is 1 for linear maps and ``"sigmoid"``, :math:`5/3` for ``"tanh"``, :math:`\sqrt 2` for ``"relu"``,
+    :math:`\sqrt{2 / (1 + s^2)}` for ``"leaky_relu"`` with negative slope :math:`s`, :math:`3/4` for ``"selu"``.
 
     Args:
-        nonlinearity: its name in :mod:`reftorch.nn.functional`.
+        nonlinearity: the name of the function in :mod:`reftorch.nn.functional`.
         param: the negative slope of ``"leaky_relu"`` (default 0.01).
 
     Raises:
-        ValueError: the name is not known, or the slope is not a number.
+        ValueError: the name is unknown, or the slope is not a number.
 
     Example:
         >>> import reftorch as torch
@@ -94,7 +94,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
     Args:
         tensor: tensor of any shape.
         a, b: lower and upper bound.
-        generator: where the draws come from; None is the default generator.
+        generator: the random number generator; None means the default one.
 
     Example:
         >>> import reftorch as torch
@@ -114,7 +114,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
     Args:
         tensor: tensor of any shape.
         mean, std: mean and standard deviation.
-        generator: where the draws come from; None is the default generator.
+        generator: the random number generator; None means the default one.
 
     Example:
         >>> import reftorch as torch
@@ -173,7 +173,7 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
-    """Inputs to one output, and outputs of one input, for a weight (out, in, *receptive field)."""
+    """Return the number of inputs per output, and of outputs per input, of a weight (out, in, *receptive field)."""
     if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     receptive_field_size = math.prod(tensor.shape[2:])
@@ -203,10 +203,10 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
     Args:
         tensor: weight of shape (out, in, ...), at least two dimensions.
         gain: see :func:`calculate_gain`.
-        generator: where the draws come from; None is the default generator.
+        generator: the random number generator; None means the default one.
 
     Raises:
-        ValueError: fewer than two dimensions.
+        ValueError: ``tensor`` has fewer than two dimensions.
 
     Example:
         >>> import reftorch as torch
@@ -226,10 +226,10 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> 
     Args:
         tensor: weight of shape (out, in, ...), at least two dimensions.
         gain: see :func:`calculate_gain`.
-        generator: where the draws come from; None is the default generator.
+        generator: the random number generator; None means the default one.
 
     Raises:
-        ValueError: fewer than two dimensions.
+        ValueError: ``tensor`` has fewer than two dimensions.
 
     Example:
         >>> import reftorch as torch
@@ -249,12 +249,12 @@ def kaiming_uniform_(
     Args:
         tensor: weight of shape (out, in, ...), at least two dimensions.
         a: negative slope of the rectifier that follows, used with ``"leaky_relu"``.
-        mode: ``"fan_in"`` keeps the variance of the forward pass, ``"fan_out"`` that of the backward pass.
+        mode: ``"fan_in"`` preserves the variance of the forward pass, ``"fan_out"`` that of the backward pass.
         nonlinearity: see :func:`calculate_gain`.
-        generator: where the draws come from; None is the default generator.
+        generator: the random number generator; None means the default one.
 
     Raises:
-        ValueError: fewer than two dimensions, or ``mode`` is neither of the two.
+        ValueError: ``tensor`` has fewer than two dimensions, or ``mode`` is unknown.
 
     Example:
         >>> import reftorch as torch
@@ -279,12 +279,12 @@ def kaiming_normal_(
     Args:
         tensor: weight of shape (out, in, ...), at least two dimensions.
         a: negative slope of the rectifier that follows, used with ``"leaky_relu"``.
-        mode: ``"fan_in"`` keeps the variance of the forward pass, ``"fan_out"`` that of the backward pass.
+        mode: ``"fan_in"`` preserves the variance of the forward pass, ``"fan_out"`` that of the backward pass.
         nonlinearity: see :func:`calculate_gain`.
-        generator: where the draws come from; None is the default generator.
+        generator: the random number generator; None means the default one.
 
     Raises:
-        ValueError: fewer than two dimensions, or ``mode`` is neither of the two.
+        ValueError: ``tensor`` has fewer than two dimensions, or ``mode`` is unknown.
 
     Example:
         >>> import reftorch as torch

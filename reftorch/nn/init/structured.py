@@ -1,10 +1,10 @@
-"""Fillings that look at more than one element: identities, orthogonal and sparse matrices, truncated normal numbers.
+"""Initializations with structure: identities, orthogonal and sparse matrices, truncated normal numbers.
 
 Mirrors: torch/nn/init.py (eye_, dirac_, orthogonal_, sparse_, trunc_normal_)
 Leaves out: nothing.
 
-All functions work in place, record nothing in the graph and return their tensor. They draw from the generator just as
-PyTorch does, so that the same seed gives the same network.
+All functions work in place, record nothing in the graph and return their tensor. They use the generator exactly as
+PyTorch does, so that equal seeds give equal networks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def eye_(tensor: Tensor) -> Tensor:
         tensor: :math:`(m, n)`.
 
     Raises:
-        ValueError: the tensor is no matrix.
+        ValueError: the tensor is not a matrix.
 
     Example:
         >>> import reftorch as torch
@@ -50,14 +50,14 @@ def eye_(tensor: Tensor) -> Tensor:
 
 @no_grad()
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Fill the weight of a convolution so that it passes on as many channels as it can.
+    """Fill the weight of a convolution so that it copies as many channels as possible.
 
     Args:
-        tensor: :math:`(C_{out}, C_{in}, *)` with one to three dimensions of a kernel, whose middle becomes 1.
-        groups: into how many groups the outputs are divided; each passes on the first channels it sees.
+        tensor: :math:`(C_{out}, C_{in}, *)` with a kernel of one to three dimensions, whose middle becomes 1.
+        groups: the number of groups of output channels; each group copies the first input channels.
 
     Raises:
-        ValueError: the number of dimensions is another, or that of outputs no multiple of ``groups``.
+        ValueError: the number of dimensions is not 3 to 5, or the outputs are not a multiple of ``groups``.
 
     Example:
         >>> import reftorch as torch
@@ -86,14 +86,14 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 @no_grad()
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
-    r"""Fill with a matrix whose rows, or columns where they are fewer, are orthogonal and of length ``gain``.
+    r"""Fill with a matrix whose rows (or columns, if there are fewer of them) are orthogonal and have length ``gain``.
 
-    It is the Q of a matrix of normal draws, with the signs by which all such matrices are equally likely.
+    The matrix is the factor Q of a matrix of normal numbers; its signs are chosen so that the distribution is uniform.
 
     Args:
         tensor: :math:`(m, *)`; the dimensions after the first count as one.
-        gain: the length.
-        generator: where the draws come from; None is the default generator.
+        gain: the length of the rows or columns.
+        generator: the random number generator; None means the default one.
 
     Raises:
         ValueError: the tensor has fewer than 2 dimensions.
@@ -123,12 +123,12 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
 
     Args:
         tensor: :math:`(m, n)`.
-        sparsity: which part.
+        sparsity: the part of each column that is zero.
         std: standard deviation.
-        generator: where the draws come from; None is the default generator, from which come the rows in any case.
+        generator: the generator of the numbers; None means the default one, which always chooses the zeros.
 
     Raises:
-        ValueError: the tensor is no matrix.
+        ValueError: the tensor is not a matrix.
 
     Example:
         >>> import reftorch as torch
@@ -150,7 +150,7 @@ def _normal_cdf(x: float) -> float:
 
 
 def _redraw_outside(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any) -> None:
-    """Normal numbers, drawn again where they lie outside."""
+    """Draw normal numbers, and draw those outside the bounds again until all are inside."""
     low, high = tensor.new_tensor(a).item(), tensor.new_tensor(b).item()
     tensor.normal_(mean, std, generator=generator)
     while bool((outside := (tensor < low) | (tensor > high)).any()):
@@ -159,7 +159,10 @@ def _redraw_outside(tensor: Tensor, mean: float, std: float, a: float, b: float,
 
 
 def _accept_by_density(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any) -> None:
-    """Uniform numbers, kept with a probability that goes with the density: few normal ones would fall inside."""
+    """Draw uniform numbers and keep each with a probability proportional to the density; repeat for the others.
+
+    This is for bounds between which few normal numbers would fall.
+    """
     log_peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
     pending = _VF.ones_like(tensor, dtype=_C.bool)
     while bool(pending.any()):
@@ -180,7 +183,7 @@ def trunc_normal_(
         tensor: tensor of any shape.
         mean, std: mean and standard deviation of the whole distribution.
         a, b: the bounds, which do not scale with ``std``.
-        generator: where the draws come from; None is the default generator.
+        generator: the random number generator; None means the default one.
 
     Example:
         >>> import reftorch as torch

@@ -1,7 +1,7 @@
 """The layers.
 
 Mirrors: torch/nn/modules/__init__.py
-Leaves out: the families of layers that are not there yet; one file holds one family.
+Leaves out: the families of layers that do not exist yet. One file holds one family.
 """
 
 from reftorch.nn.modules import activation

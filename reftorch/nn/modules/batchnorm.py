@@ -1,7 +1,7 @@
 """Normalization of channels over a batch.
 
 Mirrors: torch/nn/modules/batchnorm.py
-Leaves out: lazy ones, and ``SyncBatchNorm``.
+Leaves out: the lazy modules, and ``SyncBatchNorm``.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
 
 
 class _NormBase(Module):
-    """Parameters and running statistics."""
+    """The parameters and running statistics of a normalization."""
 
-    _version = 2  # since then the batches are counted
+    _version = 2  # version 2 added num_batches_tracked
 
     def __init__(
         self,
@@ -52,14 +52,14 @@ class _NormBase(Module):
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
-        """Forget the batches seen."""
+        """Reset the running statistics to mean 0 and variance 1."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)
             self.num_batches_tracked.zero_()
 
     def reset_parameters(self) -> None:
-        """Begin again."""
+        """Reset the running statistics and the parameters."""
         self.reset_running_stats()
         if self.weight is not None:
             init.ones_(self.weight)
@@ -106,24 +106,24 @@ class _BatchNorm(_NormBase):
 class BatchNorm1d(_BatchNorm):
     r"""Give each channel mean 0 and variance 1 over the batch: :math:`w (x - \mu) / \sqrt{\sigma^2 + \epsilon} + b`.
 
-    In training :math:`\mu` and :math:`\sigma^2` are the batch's own; in evaluation the running ones, which training
-    moves towards the batch's.
+    In training, :math:`\mu` and :math:`\sigma^2` are the batch's own; in evaluation, they are the running statistics,
+    which each training step moves towards those of the batch.
 
     Args:
-        num_features: how many channels, :math:`C`.
+        num_features: the number of channels, :math:`C`.
         eps: :math:`\epsilon` (default 1e-5).
-        momentum: how far the running ones move (default 0.1); None makes them averages of all batches.
-        affine: whether there are :math:`w`, which starts as ones, and :math:`b` (default True).
-        track_running_stats: whether there are running ones; if not, evaluation uses the batch's own (default True).
-        device: where parameters and buffers live.
-        dtype: their floating point dtype.
-        bias: whether there is :math:`b`, which starts as zeros (default True).
+        momentum: how far the running statistics move in each step (default 0.1); None averages over all batches.
+        affine: whether the module has :math:`w`, which starts as ones, and :math:`b` (default True).
+        track_running_stats: whether to keep running statistics; if not, evaluation uses the batch's own (default True).
+        device: the device of the parameters and buffers.
+        dtype: the floating-point dtype of the parameters and buffers.
+        bias: whether the module has :math:`b`, which starts as zeros (default True).
 
     Shape:
         Input and output :math:`(N, C)` or :math:`(N, C, L)`.
 
     Raises:
-        ValueError: (from a call) another number of dimensions, or in training one value for each channel.
+        ValueError: (from a call) the number of dimensions is wrong, or a channel has only one value in training.
 
     Example:
         >>> import reftorch as torch

@@ -23,7 +23,7 @@ __all__ = ["ModuleDict", "ModuleList", "ParameterList", "Sequential"]
 
 
 def _position(idx: Any, size: int) -> int:
-    """The index counted from the start."""
+    """Return the index counted from the start."""
     idx = operator.index(idx)
     if not -size <= idx < size:
         raise IndexError(f"index {idx} is out of range")
@@ -31,7 +31,7 @@ def _position(idx: Any, size: int) -> int:
 
 
 class _ModuleSequence(Module):
-    """What Sequential and ModuleList share: submodules in order, named by their position."""
+    """The base class of Sequential and ModuleList: submodules in order, named by their positions."""
 
     def _renumber(self, modules: Iterable[Module]) -> None:
         self._replace_registry("_modules", {str(i): module for i, module in enumerate(modules)})
@@ -89,7 +89,7 @@ class _ModuleSequence(Module):
 
 
 class Sequential(_ModuleSequence):
-    """Modules that run one after the other, each on the output of the one before.
+    """Modules that run one after another; each takes the output of the previous one.
 
     Args:
         args: the modules in order, or one ``OrderedDict`` that also names them.
@@ -157,10 +157,10 @@ class Sequential(_ModuleSequence):
 
 
 class ModuleList(_ModuleSequence):
-    """A list of modules whose parameters the owner sees; it has no forward of its own.
+    """A list of modules that registers their parameters; it has no forward of its own.
 
     Args:
-        modules: iterable of modules to begin with.
+        modules: iterable of initial modules.
 
     Example:
         >>> import reftorch as torch
@@ -192,7 +192,7 @@ class ModuleList(_ModuleSequence):
         return ModuleList(chain(self, other))
 
     def __repr__(self) -> str:
-        blocks: list[list] = []  # runs of modules that print alike: [first, last, text]
+        blocks: list[list] = []  # runs of modules with equal text: [first, last, text]
         for i, text in enumerate(map(repr, self)):
             if blocks and blocks[-1][2] == text:
                 blocks[-1][1] = i
@@ -206,10 +206,10 @@ class ModuleList(_ModuleSequence):
 
 
 class ModuleDict(Module):
-    """A dict of modules whose parameters the owner sees; it has no forward of its own.
+    """A dict of modules that registers their parameters; it has no forward of its own.
 
     Args:
-        modules: mapping from names to modules, or iterable of such pairs, to begin with.
+        modules: mapping from names to modules, or iterable of such pairs, with the initial modules.
 
     Example:
         >>> import reftorch as torch
@@ -249,7 +249,7 @@ class ModuleDict(Module):
         self._modules.clear()
 
     def pop(self, key: str) -> Module:
-        """Remove the module of a name and return it."""
+        """Remove the module with a name and return it."""
         return self._modules.pop(key)
 
     def keys(self) -> Iterable[str]:
@@ -265,14 +265,14 @@ class ModuleDict(Module):
         return self._modules.values()
 
     def update(self, modules: Any) -> None:
-        """Add modules, replacing those of the same name.
+        """Add modules, and replace those with the same names.
 
         Args:
             modules: mapping from names to modules, or iterable of such pairs.
 
         Raises:
-            TypeError: ``modules``, or an element of it, is not iterable.
-            ValueError: an element of it is not a pair.
+            TypeError: ``modules``, or an element of ``modules``, is not iterable.
+            ValueError: an element of ``modules`` is not a pair.
         """
         if not isinstance(modules, Iterable):
             raise TypeError(
@@ -295,10 +295,10 @@ class ModuleDict(Module):
 
 
 class ParameterList(Module):
-    """A list of parameters that the owner sees; a plain tensor in it becomes a parameter.
+    """A list of parameters that the list registers; a plain tensor in it becomes a parameter.
 
     Args:
-        values: iterable of parameters, tensors or other things to begin with.
+        values: iterable of initial values: parameters, tensors or other objects.
 
     Example:
         >>> import reftorch as torch

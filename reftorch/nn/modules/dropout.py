@@ -39,7 +39,7 @@ class Dropout(_DropoutNd):
         Input and output :math:`(*)`, any.
 
     Raises:
-        ValueError: ``p`` is no probability.
+        ValueError: ``p`` is not between 0 and 1.
 
     Example:
         >>> import reftorch as torch

@@ -20,7 +20,7 @@ __all__ = ["Identity", "Linear"]
 
 
 class Identity(Module):
-    """Return the input as it is; stands in where a layer is taken out.
+    """Return the input unchanged; this module can take the place of a removed layer.
 
     Args:
         args, kwargs: anything; they are ignored.
@@ -52,7 +52,7 @@ class Linear(Module):
         in_features: size of the last dimension of the input.
         out_features: size of the last dimension of the output.
         bias: whether to add a bias (default True).
-        device: where the parameters live.
+        device: the device of the parameters.
         dtype: floating point dtype of the parameters.
 
     Shape:

@@ -1,7 +1,7 @@
-"""Losses: how far an output is from its target.
+"""Losses: modules that measure how far an output is from its target.
 
 Mirrors: torch/nn/modules/loss.py
-Leaves out: losses of pairs, triples and rankings, ``CTCLoss``, Poisson's and Gauss's.
+Leaves out: losses of pairs, triples and rankings, ``CTCLoss``, ``PoissonNLLLoss`` and ``GaussianNLLLoss``.
 """
 
 from __future__ import annotations
@@ -54,12 +54,13 @@ class NLLLoss(_WeightedLoss):
     Args:
         weight: weight of each class, :math:`(C)`; None means ones.
         size_average, reduce: deprecated, see ``reduction``.
-        ignore_index: a target that counts neither in the sum nor in the weights (default -100).
+        ignore_index: a target that adds neither to the sum nor to the weights (default -100).
         reduction: ``"none"``, ``"mean"`` (divided by the weights of the targets; the default) or ``"sum"``.
 
     Shape:
         Input :math:`(C)`, :math:`(N, C)` or :math:`(N, C, d_1, ...)`, log-probabilities; target :math:`()`,
-        :math:`(N)` or :math:`(N, d_1, ...)`, int64; output :math:`()`, or the shape of the target where not reduced.
+        :math:`(N)` or :math:`(N, d_1, ...)`, int64; output :math:`()`, or the shape of the target with reduction
+        ``"none"``.
 
     Example:
         >>> import reftorch as torch
@@ -95,7 +96,7 @@ class MSELoss(_Loss):
         reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
 
     Shape:
-        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` where not reduced.
+        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
 
     Example:
         >>> import reftorch as torch
@@ -115,14 +116,14 @@ class CrossEntropyLoss(_WeightedLoss):
     Args:
         weight: weight of each class, :math:`(C)`; None means ones.
         size_average, reduce: deprecated, see ``reduction``.
-        ignore_index: a class that counts neither in the sum nor in the weights (default -100).
+        ignore_index: a class that adds neither to the sum nor to the weights (default -100).
         reduction: ``"none"``, ``"mean"`` (divided by the weights of the targets; the default) or ``"sum"``.
-        label_smoothing: share of the target, 0.0 to 1.0, that is spread evenly over the classes (default 0.0).
+        label_smoothing: the part of the target, from 0.0 to 1.0, that is spread evenly over the classes (default 0.0).
 
     Shape:
         Input :math:`(C)`, :math:`(N, C)` or :math:`(N, C, d_1, ...)`, scores; target :math:`()`, :math:`(N)` or
         :math:`(N, d_1, ...)`, int64, or probabilities of the shape of the input; output :math:`()`, or the shape of
-        the classes where not reduced.
+        the classes with reduction ``"none"``.
 
     Example:
         >>> import reftorch as torch
@@ -168,7 +169,7 @@ class L1Loss(_Loss):
         reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
 
     Shape:
-        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` where not reduced.
+        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
 
     Example:
         >>> import reftorch as torch
@@ -188,10 +189,10 @@ class SmoothL1Loss(_Loss):
     Args:
         size_average, reduce: deprecated, see ``reduction``.
         reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
-        beta: how far near is (default 1.0).
+        beta: the error at which the squared error ends (default 1.0).
 
     Shape:
-        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` where not reduced.
+        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
 
     Example:
         >>> import reftorch as torch
@@ -222,10 +223,10 @@ class HuberLoss(_Loss):
 
     Args:
         reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
-        delta: how far near is (default 1.0).
+        delta: the error at which the squared error ends (default 1.0).
 
     Shape:
-        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` where not reduced.
+        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
 
     Example:
         >>> import reftorch as torch
@@ -254,7 +255,7 @@ class BCELoss(_WeightedLoss):
         reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
 
     Shape:
-        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` where not reduced.
+        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
 
     Example:
         >>> import reftorch as torch
@@ -269,7 +270,7 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    r"""Cross entropy of scores: :class:`BCELoss` of their sigmoid, computed so that nothing overflows.
+    r"""Cross entropy of scores: :class:`BCELoss` of their sigmoid, computed without overflow.
 
     Args:
         weight: weight of each element, of a shape that broadcasts; None means ones.
@@ -278,7 +279,7 @@ class BCEWithLogitsLoss(_Loss):
         pos_weight: weight of the positive examples, of a shape that broadcasts; None means ones.
 
     Shape:
-        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` where not reduced.
+        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
 
     Example:
         >>> import reftorch as torch
@@ -307,15 +308,15 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    r"""How far a distribution is from its target: :math:`y (\log y - x)`, where :math:`x` is a logarithm.
+    r"""The divergence of a distribution from its target: :math:`y (\log y - x)`, where :math:`x` is a logarithm.
 
     Args:
         size_average, reduce: deprecated, see ``reduction``.
-        reduction: ``"none"``, ``"mean"`` (the default, which is warned about), ``"batchmean"`` or ``"sum"``.
+        reduction: ``"none"``, ``"mean"`` (the default, with a warning), ``"batchmean"`` or ``"sum"``.
         log_target: whether the target holds logarithms (default False).
 
     Shape:
-        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` where not reduced.
+        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
 
     Example:
         >>> import reftorch as torch

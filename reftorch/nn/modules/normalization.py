@@ -1,4 +1,4 @@
-"""Normalization of single examples.
+"""Normalization of each example by itself.
 
 Mirrors: torch/nn/modules/normalization.py
 Leaves out: ``GroupNorm``, ``LocalResponseNorm`` and ``CrossMapLRN2d``.
@@ -28,12 +28,12 @@ class LayerNorm(Module):
     r"""Give the last dimensions mean 0 and variance 1: :math:`w (x - \mu) / \sqrt{\sigma^2 + \epsilon} + b`.
 
     Args:
-        normalized_shape: the sizes of these dimensions, or of the last one.
+        normalized_shape: the sizes of the last dimensions, or the size of the last one.
         eps: :math:`\epsilon` (default 1e-5).
-        elementwise_affine: whether there are :math:`w`, which starts as ones, and :math:`b` (default True).
-        bias: whether there is :math:`b`, which starts as zeros (default True).
-        device: where the parameters live.
-        dtype: their floating point dtype.
+        elementwise_affine: whether the module has :math:`w`, which starts as ones, and :math:`b` (default True).
+        bias: whether the module has :math:`b`, which starts as zeros (default True).
+        device: the device of the parameters.
+        dtype: the floating-point dtype of the parameters.
 
     Shape:
         Input and output :math:`(*, \text{normalized\_shape})`.
@@ -65,7 +65,7 @@ class LayerNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Begin again with ones and zeros."""
+        """Reset the weight to ones and the bias to zeros."""
         if self.weight is not None:
             init.ones_(self.weight)
         if self.bias is not None:
@@ -85,11 +85,11 @@ class RMSNorm(Module):
     r"""Divide the last dimensions by their root mean square: :math:`w x / \sqrt{\overline{x^2} + \epsilon}`.
 
     Args:
-        normalized_shape: the sizes of these dimensions, or of the last one.
-        eps: :math:`\epsilon`; None (the default) takes the smallest difference of the dtype.
-        elementwise_affine: whether there is :math:`w`, which starts as ones (default True).
-        device: where the parameter lives.
-        dtype: its floating point dtype.
+        normalized_shape: the sizes of the last dimensions, or the size of the last one.
+        eps: :math:`\epsilon`; None (the default) means the machine epsilon of the dtype.
+        elementwise_affine: whether the module has :math:`w`, which starts as ones (default True).
+        device: the device of the parameter.
+        dtype: the floating-point dtype of the parameter.
 
     Shape:
         Input and output :math:`(*, \text{normalized\_shape})`.
@@ -119,7 +119,7 @@ class RMSNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Begin again with ones."""
+        """Reset the weight to ones."""
         if self.weight is not None:
             init.ones_(self.weight)
 

@@ -1,7 +1,7 @@
-"""Tables whose rows are looked up.
+"""Embeddings: tables whose rows are looked up.
 
 Mirrors: torch/nn/modules/sparse.py
-Leaves out: ``EmbeddingBag``, sparse gradients, and gradients divided by how often a row was picked.
+Leaves out: ``EmbeddingBag``, sparse gradients, and gradients divided by the frequency of a row.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ __all__ = ["Embedding"]
 
 
 class Embedding(Module):
-    """A table with a row for each of a number of things, such as words. It starts from a standard normal distribution.
+    """A table with a row for each item, such as a word. The rows start from a standard normal distribution.
 
     Args:
-        num_embeddings: how many rows.
-        embedding_dim: their length.
-        padding_idx: a row that starts as zeros and gets no gradient; negative ones count from the end.
-        max_norm: rows that are picked and have a larger norm are first scaled down to it.
-        norm_type: which norm (default 2).
+        num_embeddings: the number of rows.
+        embedding_dim: the length of a row.
+        padding_idx: a row that starts as zeros and gets no gradient; a negative number counts from the end.
+        max_norm: rows that are looked up and have a larger norm are first scaled down to this norm, in place.
+        norm_type: the order of the norm (default 2).
         scale_grad_by_freq, sparse: must be False.
-        device: where the parameter lives.
-        dtype: its floating point dtype.
+        device: the device of the parameter.
+        dtype: the floating-point dtype of the parameter.
 
     Shape:
         Input :math:`(*)`, int64 or int32; output :math:`(*, D)`; ``weight`` :math:`(V, D)`.
 
     Raises:
-        AssertionError: ``padding_idx`` is no row's.
-        IndexError: (from a call) a number is no row's.
-        NotImplementedError: (from a call) ``scale_grad_by_freq`` or ``sparse`` is asked for.
+        AssertionError: ``padding_idx`` is out of range.
+        IndexError: (from a call) a row number is out of range.
+        NotImplementedError: (from a call) ``scale_grad_by_freq`` or ``sparse`` is True.
 
     Example:
         >>> import reftorch as torch
@@ -87,7 +87,7 @@ class Embedding(Module):
             self.weight = Parameter(_weight, requires_grad=not _freeze)
 
     def reset_parameters(self) -> None:
-        """Draw the table anew."""
+        """Draw new numbers for the table."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
@@ -112,12 +112,12 @@ class Embedding(Module):
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Embedding:
-        """Make one of a table that is there.
+        """Make an embedding from an existing table.
 
         Args:
             embeddings: the table, :math:`(V, D)`.
-            freeze: whether it stays as it is.
-            options: as for the class.
+            freeze: whether to exclude the table from training.
+            options: options of the class.
 
         Example:
             >>> import reftorch as torch

@@ -1,4 +1,4 @@
-"""Keeping gradients small.
+"""Limits for the size of gradients.
 
 Mirrors: torch/nn/utils/clip_grad.py
 Leaves out: the ``foreach`` kernels.
@@ -39,13 +39,13 @@ def clip_grad_norm_(
 ) -> Tensor:
     r"""Scale all gradients in place by one factor, so that their common norm is at most ``max_norm``.
 
-    With :math:`\|g\|` the norm of all gradients as one vector, :math:`g \leftarrow g \min(1, m / (\|g\| + 10^{-6}))`.
+    With the norm :math:`\|g\|` of all gradients together, :math:`g \leftarrow g \min(1, m / (\|g\| + 10^{-6}))`.
 
     Args:
-        parameters: a parameter or an iterable of them; those without a gradient are passed over.
+        parameters: a parameter or an iterable of them; those without a gradient are skipped.
         max_norm: the largest norm allowed, :math:`m`.
         norm_type: order of the norm; may be ``math.inf``.
-        error_if_nonfinite: whether to raise where the norm is infinite or NaN.
+        error_if_nonfinite: whether to raise an error if the norm is infinite or NaN.
 
     Returns:
         The norm before scaling, a 0-dim tensor.
@@ -77,7 +77,7 @@ def clip_grad_norm_(
             "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
             "`error_if_nonfinite=False`"
         )
-    # Multiplying also where the factor is one costs little and asks no value of the tensor.
+    # Multiplying by a factor of one costs little, and so the program need not read the factor's value.
     factor: Any = float(max_norm) / (total_norm + 1e-6)
     factor = factor.clamp(max=1.0)
     for grad in grads:
@@ -90,7 +90,7 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
     r"""Clamp every element of every gradient in place to :math:`[-c, c]`.
 
     Args:
-        parameters: a parameter or an iterable of them; those without a gradient are passed over.
+        parameters: a parameter or an iterable of them; those without a gradient are skipped.
         clip_value: the largest magnitude allowed, :math:`c`.
 
     Example:

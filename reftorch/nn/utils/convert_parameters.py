@@ -1,7 +1,7 @@
 """All parameters as one vector, and back.
 
 Mirrors: torch/nn/utils/convert_parameters.py
-Leaves out: the check that all parameters are on one device; there is one device.
+Leaves out: the check that all parameters are on one device.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """Put the elements of all parameters one after the other.
+    """Concatenate the elements of all parameters.
 
     Args:
         parameters: contiguous tensors of any shapes.
@@ -35,10 +35,10 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Make slices of a vector the data of the parameters, which then share its storage.
+    """Make the parameters views of a vector's slices, so that they share its storage.
 
     Args:
-        vec: tensor of one dimension, as :func:`parameters_to_vector` gives it.
+        vec: tensor of one dimension, as :func:`parameters_to_vector` returns it.
         parameters: the parameters, in the same order.
 
     Raises:

@@ -1,7 +1,7 @@
-"""The former place of :func:`reftorch.func.functional_call`.
+"""The old place of :func:`reftorch.func.functional_call`.
 
 Mirrors: torch/nn/utils/stateless.py, torch/nn/utils/_named_member_accessor.py
-Leaves out: parametrizations; what does the work is in reftorch/_functorch/functional_call.py.
+Leaves out: parametrizations. The work is done in reftorch/_functorch/functional_call.py.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """The former name of :func:`reftorch.func.functional_call`; a FutureWarning says so.
+    """The old name of :func:`reftorch.func.functional_call`; a call gives a FutureWarning.
 
     Args:
-        module, args, kwargs, tie_weights, strict: as there.
+        module, args, kwargs, tie_weights, strict: see the new function.
         parameters_and_buffers: tensors by name, in one dict.
 
     Example:

@@ -1,9 +1,9 @@
-"""Nonlinearities that work element by element or along one dimension.
+"""Modules for nonlinear functions of elements, or along one dimension.
 
 Mirrors: torch/nn/modules/activation.py
 Leaves out: ``PReLU``, ``RReLU``, ``GLU``, and multi-head attention.
 
-The best known are here; the others are in ``formulas`` and ``hard``.
+The most common ones are in this file; the others are in ``formulas`` and ``hard``.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Softmax(Module):
     r"""Exponentials that sum to one along a dimension: :math:`e^{x_i} / \sum_j e^{x_j}`.
 
     Args:
-        dim: the dimension to sum along; leaving it out is deprecated.
+        dim: the dimension to sum along; omitting ``dim`` is deprecated.
 
     Shape:
         Input and output :math:`(*)`, any.
@@ -119,7 +119,7 @@ class LogSoftmax(Module):
     r"""Logarithm of the softmax along a dimension: :math:`x_i - \log \sum_j e^{x_j}`.
 
     Args:
-        dim: the dimension to sum along; leaving it out is deprecated.
+        dim: the dimension to sum along; omitting ``dim`` is deprecated.
 
     Shape:
         Input and output :math:`(*)`, any.

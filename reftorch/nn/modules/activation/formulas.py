@@ -1,7 +1,7 @@
-"""Nonlinearities with a formula of their own, as modules.
+"""Modules for smooth activations, thresholds and clamps.
 
 Mirrors: torch/nn/modules/activation.py
-Leaves out: those with parameters of their own, and those that draw random numbers.
+Leaves out: the modules with parameters, and those that draw random numbers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class _Activation(Module):
-    """A function of every element, with options that it prints."""
+    """The base class of functions of every element; ``repr`` shows their options."""
 
     def extra_repr(self) -> str:
         options = {name: getattr(self, name) for name in type(self).__annotations__}
@@ -39,7 +39,7 @@ class _Activation(Module):
 
 
 class LeakyReLU(_Activation):
-    r"""Scale negative elements down: :math:`\max(0, x) + a \min(0, x)`.
+    r"""Multiply negative elements by a slope: :math:`\max(0, x) + a \min(0, x)`.
 
     Args:
         negative_slope: :math:`a` (default 0.01).
@@ -69,7 +69,7 @@ class LeakyReLU(_Activation):
 
 
 class ELU(_Activation):
-    r"""Let negative elements fall off to :math:`-\alpha`: :math:`x` if :math:`x > 0`, else :math:`\alpha (e^x - 1)`.
+    r"""Bend negative elements towards :math:`-\alpha`: :math:`x` if :math:`x > 0`, else :math:`\alpha (e^x - 1)`.
 
     Args:
         alpha: :math:`\alpha` (default 1.0).
@@ -99,7 +99,7 @@ class ELU(_Activation):
 
 
 class CELU(_Activation):
-    r"""An :class:`ELU` whose slope is continuous: else :math:`\alpha (e^{x / \alpha} - 1)`.
+    r"""An :class:`ELU` whose slope is continuous: negative elements become :math:`\alpha (e^{x / \alpha} - 1)`.
 
     Args:
         alpha: :math:`\alpha`, not 0 (default 1.0).
@@ -129,7 +129,7 @@ class CELU(_Activation):
 
 
 class SELU(_Activation):
-    r"""An :class:`ELU` that keeps mean 0 and variance 1, times a constant.
+    r"""An :class:`ELU` times a constant, which preserves mean 0 and variance 1.
 
     Args:
         inplace: whether to overwrite the input (default False).
@@ -156,7 +156,7 @@ class SELU(_Activation):
 
 
 class GELU(_Activation):
-    r"""Weigh each element by the normal distribution: :math:`x \Phi(x)`.
+    r"""Multiply each element by the distribution function of the normal distribution: :math:`x \Phi(x)`.
 
     Args:
         approximate: ``"none"`` or ``"tanh"`` (default "none").
@@ -183,7 +183,7 @@ class GELU(_Activation):
 
 
 class SiLU(_Activation):
-    r"""Weigh each element by its sigmoid: :math:`x \sigma(x)`.
+    r"""Multiply each element by its sigmoid: :math:`x \sigma(x)`.
 
     Args:
         inplace: whether to overwrite the input (default False).
@@ -210,7 +210,7 @@ class SiLU(_Activation):
 
 
 class Mish(_Activation):
-    r"""Weigh each element by a bounded function of it: :math:`x \tanh(\mathrm{softplus}(x))`.
+    r"""Multiply each element by a bounded function of that element: :math:`x \tanh(\mathrm{softplus}(x))`.
 
     Args:
         inplace: whether to overwrite the input (default False).
@@ -241,7 +241,7 @@ class Softplus(_Activation):
 
     Args:
         beta: :math:`\beta` (default 1.0).
-        threshold: where :math:`\beta x` is larger the result is :math:`x` (default 20.0).
+        threshold: if :math:`\beta x` is larger, the result is :math:`x` (default 20.0).
 
     Shape:
         Input and output :math:`(*)`, any.
@@ -318,7 +318,7 @@ class Hardtanh(_Activation):
 
 
 class Threshold(_Activation):
-    r"""Replace each element that is not above a threshold by a value.
+    r"""Replace each element that is at or below a threshold by a value.
 
     Args:
         threshold: the threshold.
@@ -351,7 +351,7 @@ class Threshold(_Activation):
 
 
 class Softsign(Module):
-    r"""Divide each element by its distance to 0 and one more: :math:`x / (1 + |x|)`.
+    r"""Divide each element by one more than its absolute value: :math:`x / (1 + |x|)`.
 
     Shape:
         Input and output :math:`(*)`, any.
@@ -369,7 +369,7 @@ class Softsign(Module):
 
 
 class Tanhshrink(Module):
-    r"""What the hyperbolic tangent takes away: :math:`x - \tanh(x)`.
+    r"""Subtract the hyperbolic tangent from each element: :math:`x - \tanh(x)`.
 
     Shape:
         Input and output :math:`(*)`, any.
@@ -387,7 +387,7 @@ class Tanhshrink(Module):
 
 
 class ReLU6(Hardtanh):
-    r"""A relu that is bounded: :math:`\min(\max(0, x), 6)`.
+    r"""A bounded relu: :math:`\min(\max(0, x), 6)`.
 
     Args:
         inplace: whether to overwrite the input (default False).

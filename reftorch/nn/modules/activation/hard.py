@@ -1,4 +1,4 @@
-"""Nonlinearities of straight pieces that stand in for smooth ones, and those that shrink, as modules.
+"""Modules for piecewise linear approximations of smooth activations, and for shrinking functions.
 
 Mirrors: torch/nn/modules/activation.py
 Leaves out: ``Hardtanh`` and ``ReLU6``, which are in ``formulas``.
@@ -41,7 +41,7 @@ class Hardsigmoid(Module):
 
 
 class Hardswish(Module):
-    r"""Weigh each element by its :class:`Hardsigmoid`: :math:`x \min(\max(0, x + 3), 6) / 6`.
+    r"""Multiply each element by its :class:`Hardsigmoid`: :math:`x \min(\max(0, x + 3), 6) / 6`.
 
     Args:
         inplace: whether to overwrite the input (default False).
@@ -98,7 +98,7 @@ class Hardshrink(Module):
 
 
 class Softshrink(Module):
-    r"""Bring each element nearer to zero by :math:`\lambda`; those that are nearer become zero.
+    r"""Move each element towards zero by :math:`\lambda`, but not past zero.
 
     Args:
         lambd: :math:`\lambda`, not negative (default 0.5).

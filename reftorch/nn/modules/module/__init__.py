@@ -1,11 +1,11 @@
 """The base class of every layer and network.
 
 Mirrors: torch/nn/modules/module.py
-Leaves out: the deprecated backward hooks, ``compile``, ``share_memory`` and devices other than the CPU.
+Leaves out: the deprecated backward hooks, ``compile``, ``share_memory``, ``cuda`` and similar methods.
 
-PyTorch has it all in one file of three thousand lines. Here the class is put together from several: this one registers
-what it is made of, ``tree`` walks, ``conversion`` converts, ``state_dict`` saves and loads, ``hooks`` runs the
-hooks around ``forward``, ``backward_hooks`` those of backward passes.
+PyTorch has the whole class in one file of three thousand lines. Here several files make up the class: this file
+registers parameters, buffers and submodules, ``tree`` walks through them, ``conversion`` converts them, ``state_dict``
+saves and loads them, ``hooks`` runs the hooks around ``forward``, and ``backward_hooks`` those of backward passes.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
     """A network or a layer: parameters, buffers and submodules, and a ``forward`` that computes with them.
 
     Assigning a :class:`Parameter`, a :class:`Buffer` or a module to an attribute registers it: ``parameters()`` finds
-    it, ``to()`` converts it, ``state_dict()`` saves it. A subclass calls ``super().__init__()`` before it assigns any.
+    it, ``to()`` converts it, ``state_dict()`` saves it. A subclass calls ``super().__init__()`` before any assignment.
 
     Example:
         >>> import reftorch as torch
@@ -119,13 +119,13 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
             super().__init__(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the output; every subclass overrides it. Call the module, not this method, so that hooks run."""
+        """Compute the output; every subclass overrides this method. Call the module itself, so that hooks run."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _closer_look or self._forward_pre_hooks or self._forward_hooks:  # see Note [Calls without hooks]
             return self._call_with_hooks(args, kwargs)
-        return self.forward(*args, **kwargs) if kwargs else self.forward(*args)  # an empty ** still makes a dict
+        return self.forward(*args, **kwargs) if kwargs else self.forward(*args)  # an empty **kwargs builds a dict
 
     # Registration
 
@@ -140,15 +140,15 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
             raise KeyError(f'{kind} name can\'t be empty string ""')
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Add a parameter under a name; it is then also an attribute.
+        """Register a parameter under a name, which also becomes an attribute.
 
         Args:
             name: a new name, without dots.
-            param: the parameter; None registers the name for one that this module does not have.
+            param: the parameter; None registers the name without a value.
 
         Raises:
             AttributeError: ``Module.__init__`` has not run.
-            KeyError: the name is taken, empty or has a dot.
+            KeyError: the name is in use, is empty or has a dot.
             TypeError: ``param`` is not a Parameter.
             ValueError: ``param`` is not a leaf.
 
@@ -179,16 +179,16 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Add a buffer, a tensor that is state but not trained, under a name; it is then also an attribute.
+        """Register a buffer under a name, which also becomes an attribute. A buffer is state that is not trained.
 
         Args:
             name: a new name, without dots.
-            tensor: the buffer; None registers the name for one that this module does not have.
-            persistent: whether it is part of ``state_dict()``.
+            tensor: the buffer; None registers the name without a value.
+            persistent: whether the buffer is part of ``state_dict()``.
 
         Raises:
             AttributeError: ``Module.__init__`` has not run.
-            KeyError: the name is taken, empty or has a dot.
+            KeyError: the name is in use, is empty or has a dot.
             TypeError: ``tensor`` is not a tensor.
 
         Example:
@@ -214,14 +214,14 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
             self._non_persistent_buffers_set.add(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Add a submodule under a name; it is then also an attribute.
+        """Register a submodule under a name, which also becomes an attribute.
 
         Args:
             name: a new name, without dots.
-            module: the submodule; None registers the name for one that this module does not have.
+            module: the submodule; None registers the name without a value.
 
         Raises:
-            KeyError: the name is taken, empty or has a dot.
+            KeyError: the name is in use, is empty or has a dot.
             TypeError: ``module`` is not a module.
 
         Example:
@@ -241,7 +241,7 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
     register_module = add_module
 
     def __getattr__(self, name: str) -> Any:
-        # Only reached where __dict__ has not got it: a class that restored its __dict__ by hand (see Registry).
+        # Python calls this only if __dict__ lacks the name: if a class restored its __dict__ by hand (see Registry).
         for registry in _REGISTRIES:
             entries = self.__dict__.get(registry, ())
             if name in entries:
@@ -288,7 +288,7 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
             super().__setattr__(name, value)
 
     def _forget(self, name: str, keep: Registry) -> None:
-        """Make the name free for an entry of the registry ``keep``, whatever it stood for before."""
+        """Remove the name from everything but the registry ``keep``, so that ``keep`` can use it."""
         for registry in (self._parameters, self._buffers, self._modules):
             if registry is not keep:
                 registry.pop(name, None)
@@ -326,7 +326,7 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
     # Training
 
     def apply(self, fn: Callable[[Module], None]) -> Self:
-        """Call ``fn`` on every submodule, then on the module itself; returns the module.
+        """Call ``fn`` on every submodule, then on the module itself. Return the module.
 
         Example:
             >>> import reftorch as torch
@@ -343,7 +343,7 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
         return self
 
     def train(self, mode: bool = True) -> Self:
-        """Set training mode, here and below, for layers that compute otherwise in evaluation; returns the module.
+        """Set training mode for the module and its submodules: some layers depend on it. Return the module.
 
         Args:
             mode: True for training, False for evaluation.
@@ -370,7 +370,7 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Set ``requires_grad`` of every parameter; returns the module.
+        """Set ``requires_grad`` of every parameter. Return the module.
 
         Example:
             >>> import reftorch as torch
@@ -384,7 +384,7 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drop the gradients of all parameters.
+        """Clear the gradients of all parameters.
 
         Args:
             set_to_none: False fills them with zeros instead.
@@ -408,7 +408,7 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
         return type(self).__name__
 
     def extra_repr(self) -> str:
-        """Override to say in ``repr(module)`` what it was made with."""
+        """Return the options that ``repr(module)`` shows; subclasses override this method."""
         return ""
 
     def __repr__(self) -> str:

@@ -1,16 +1,15 @@
-"""Hooks that see the gradients of a module's outputs and inputs.
+"""Hooks on the gradients of a module's outputs and inputs.
 
 Mirrors: torch/nn/modules/module.py (the backward hooks of ``Module``), torch/utils/hooks.py (``BackwardHook``),
 torch/nn/modules/_functions.py (``BackwardHookFunction``)
 Leaves out: the deprecated ``register_backward_hook`` and ``register_module_backward_hook``.
 
 Note [Two nodes around a module]
-    Problem: a module may be made of any number of nodes; none of them stands for its inputs, or its outputs, as a
-    whole.
+    Problem: a module may consist of any number of nodes; no single node stands for all its inputs or all its outputs.
     Trick: while a module has backward hooks, its tensor arguments pass through one node that does nothing, and its
     results through another. The gradients of the outputs are complete when the second node runs, and those of the
-    inputs when the first does: there the hooks are called. So forward sees views of its arguments and the caller views
-    of the results, and neither may be changed in place.
+    inputs when the first one runs, so these nodes call the hooks. As a consequence, forward gets views of its
+    arguments, the caller gets views of the results, and neither may be changed in place.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ __all__ = ["BackwardHooks", "register_module_full_backward_hook", "register_modu
 _global_backward_pre_hooks: OrderedDict[int, Callable] = OrderedDict()
 _global_backward_hooks: OrderedDict[int, Callable] = OrderedDict()
 
-# Ids of the hooks for which every call of any module looks closer: see Note [Calls without hooks].
+# The ids of the rare hooks; while there are any, every call takes the slow path: see Note [Calls without hooks].
 _closer_look: OrderedDict[int, bool] = OrderedDict()
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, grad_output)`` for every module there is; it runs before the module's own.
+    """Call ``hook(module, grad_output)`` for every module; it runs before the module's own hooks.
 
     Args:
-        hook: as for :meth:`Module.register_full_backward_pre_hook`.
+        hook: see :meth:`Module.register_full_backward_pre_hook`.
 
     Returns:
-        A handle whose ``remove()`` takes the hook away.
+        A handle whose ``remove()`` removes the hook.
 
     Example:
         >>> import reftorch as torch
@@ -60,13 +59,13 @@ def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> Removabl
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, grad_input, grad_output)`` for every module there is; it runs before the module's own.
+    """Call ``hook(module, grad_input, grad_output)`` for every module; it runs before the module's own hooks.
 
     Args:
-        hook: as for :meth:`Module.register_full_backward_hook`.
+        hook: see :meth:`Module.register_full_backward_hook`.
 
     Returns:
-        A handle whose ``remove()`` takes the hook away.
+        A handle whose ``remove()`` removes the hook.
 
     Example:
         >>> import reftorch as torch
@@ -91,21 +90,21 @@ def _add(hooks: OrderedDict[int, Callable], hook: Callable, prepend: bool = Fals
 
 
 class BackwardHooks:
-    """The part of ``Module`` that keeps backward hooks."""
+    """The part of ``Module`` that stores backward hooks."""
 
     _backward_pre_hooks: OrderedDict[int, Callable]
     _backward_hooks: OrderedDict[int, Callable]
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call ``hook(module, grad_output)`` in each backward pass, once the gradients of the outputs are there.
+        """Call ``hook(module, grad_output)`` in each backward pass, once the gradients of the outputs are complete.
 
         Args:
-            hook: gets a tuple, with None for an output that is no tensor; returns None, or the gradients to use
+            hook: takes a tuple, with None for an output that is not a tensor; returns None, or the gradients to use
                 instead.
-            prepend: run before the hooks already there.
+            prepend: run before the hooks that are registered already.
 
         Returns:
-            A handle whose ``remove()`` takes the hook away.
+            A handle whose ``remove()`` removes the hook.
 
         Raises:
             RuntimeError: (in backward) the hook returned another number of gradients.
@@ -125,15 +124,15 @@ class BackwardHooks:
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` in each backward pass, once the inputs have their gradients.
 
-        Where no input requires a gradient it is called when the outputs have theirs, with a warning.
+        If no input requires a gradient, the hook is called when the outputs have theirs, and a warning is given.
 
         Args:
-            hook: gets two tuples, with None for what is no tensor; keyword arguments have no entry. It returns None, or
-                the gradients of the inputs to use instead.
-            prepend: run before the hooks already there.
+            hook: takes two tuples, with None for values that are not tensors; keyword arguments have no entry. The hook
+                returns None, or the gradients of the inputs to use instead.
+            prepend: run before the hooks that are registered already.
 
         Returns:
-            A handle whose ``remove()`` takes the hook away.
+            A handle whose ``remove()`` removes the hook.
 
         Raises:
             RuntimeError: (in backward) the hook returned another number of gradients.
@@ -162,13 +161,13 @@ class BackwardHooks:
 
 
 def _look_closer_at(module: BackwardHooks) -> None:
-    """For a module that came with its hooks, a copy or one that was pickled: no handle will take this entry out."""
+    """Take the slow path for a module that was copied or unpickled with hooks; no handle will remove this entry."""
     if module._backward_pre_hooks or module._backward_hooks:
         _closer_look[-1] = True
 
 
 class BackwardHookFunction(Function):
-    """The node that does nothing.
+    """The node that does nothing, around a module.
 
     Mirrors torch/nn/modules/_functions.py, ``BackwardHookFunction``.
     """
@@ -187,9 +186,9 @@ class BackwardHook:
     """One call of a module with backward hooks; see Note [Two nodes around a module].
 
     Args:
-        module: what hooks get as their first argument.
-        user_hooks: called with the gradients of the inputs and the outputs.
-        user_pre_hooks: called with the gradients of the outputs.
+        module: the first argument of the hooks.
+        user_hooks: the hooks that take the gradients of the inputs and the outputs.
+        user_pre_hooks: the hooks that take the gradients of the outputs.
 
     Mirrors torch/utils/hooks.py, ``BackwardHook``.
     """
@@ -198,19 +197,19 @@ class BackwardHook:
         self.module = module
         self.user_hooks = user_hooks
         self.user_pre_hooks = user_pre_hooks
-        self.grad_outputs: tuple | None = None  # None until a gradient came through the outputs
+        self.grad_outputs: tuple | None = None  # None until a gradient has passed through the outputs
         self.num_inputs = self.num_outputs = 0
-        self.inputs: list[int] | None = None  # which arguments are tensors; None where none requires a gradient
+        self.inputs: list[int] | None = None  # the positions of tensor arguments; None if none requires a gradient
         self.outputs: list[int] | None = None
 
     def setup_input_hook(self, args: tuple) -> tuple:
-        """Lead the arguments through a node; returns what takes their place."""
+        """Pass the arguments through a node; return the new arguments."""
         self.num_inputs = len(args)
         args, self.inputs = self._through_node(args, lambda node: node.register_hook(self._on_inputs))
         return args
 
     def setup_output_hook(self, result: Any) -> Any:
-        """Lead the results through a node; returns what takes their place."""
+        """Pass the results through a node; return the new results."""
         results = result if isinstance(result, tuple) else (result,)
         self.num_outputs = len(results)
         results, self.outputs = self._through_node(results, lambda node: node.register_hook(self._on_outputs))
@@ -226,7 +225,7 @@ class BackwardHook:
         for i, tensor in zip(where, passed, strict=True):
             replaced[i] = tensor
         kind = type(values)
-        return (tuple(replaced) if kind is tuple else kind(*replaced)), where  # a named tuple stays one
+        return (tuple(replaced) if kind is tuple else kind(*replaced)), where  # a named tuple keeps its type
 
     def _on_outputs(self, _: Any, grads: tuple) -> tuple | None:
         assert self.outputs is not None
@@ -247,7 +246,7 @@ class BackwardHook:
         return tuple(grad_outputs[i] for i in self.outputs)
 
     def _on_no_inputs(self) -> None:
-        """No input requires a gradient, so no gradient will come to them."""
+        """Call the hooks although no input requires a gradient, and so none will reach the inputs."""
         if self.user_hooks:
             warn(
                 "Full backward hook is firing when gradients are computed with respect to module outputs since no "
@@ -264,7 +263,7 @@ class BackwardHook:
 
     def _on_inputs(self, grads: tuple, _: Any) -> tuple | None:
         if self.grad_outputs is None:
-            return None  # a gradient that reached the inputs without passing the outputs, as in a second backward pass
+            return None  # the gradient did not pass through the outputs, as in a second backward pass
         assert self.inputs is not None
         grad_inputs: Sequence = _spread(self.inputs, grads, self.num_inputs)
         for hook in self.user_hooks:

@@ -1,7 +1,7 @@
-"""Converting what a module holds to another dtype or device.
+"""Conversion of a module's parameters and buffers to another dtype or device.
 
-Mirrors: torch/nn/modules/module.py, ``_apply``, ``to`` and its kin of ``Module``
-Leaves out: swapping tensors, memory formats and devices other than the CPU.
+Mirrors: torch/nn/modules/module.py, ``_apply``, ``to`` and related methods of ``Module``
+Leaves out: swapping tensors, memory formats, ``cuda`` and similar methods.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ModuleConversion:
     children: Callable[[], Iterator[Any]]
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Replace the data of every parameter, gradient and buffer by what ``fn`` makes of it."""
+        """Replace the data of every parameter, gradient and buffer by ``fn`` of it."""
         if recurse:
             for module in self.children():
                 module._apply(fn)
@@ -37,7 +37,7 @@ class ModuleConversion:
             if param is None:
                 continue
             with no_grad():
-                # The parameter stays the same object, so an optimizer that holds it goes on training it.
+                # The parameter remains the same object, so an optimizer that holds it continues to train it.
                 param.data = fn(param)
                 if param.grad is not None:
                     param.grad.data = fn(param.grad)
@@ -47,13 +47,13 @@ class ModuleConversion:
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Convert the floating point parameters and buffers in place; returns the module.
+        """Convert the floating-point parameters and buffers in place. Return the module.
 
         Args:
-            args, kwargs: ``dtype``, ``device``, or both in the order device, dtype; or a ``tensor`` that has them.
+            args, kwargs: ``dtype``, ``device``, or both in the order device, dtype; or a ``tensor`` that supplies both.
 
         Raises:
-            TypeError: ``dtype`` is not a floating point dtype.
+            TypeError: ``dtype`` is not a floating-point dtype.
 
         Example:
             >>> import reftorch as torch
@@ -74,11 +74,11 @@ class ModuleConversion:
         return self
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
-        """Move parameters and buffers in place to a device, without their values; returns the module.
+        """Move parameters and buffers in place to a device, without their values. Return the module.
 
         Args:
-            device: where they go; None leaves them where they are.
-            recurse: whether those of submodules belong to it.
+            device: the new device; None keeps the present one.
+            recurse: whether to include those of submodules.
 
         Example:
             >>> import reftorch as torch
@@ -90,23 +90,23 @@ class ModuleConversion:
         return self._apply(lambda t: _VF.empty_like(t, device=device), recurse)
 
     def type(self, dst_type: Any) -> Self:
-        """Convert all parameters and buffers, also those that are not floating point, in place to a dtype."""
+        """Convert all parameters and buffers in place to a dtype, integer ones included."""
         return self._apply(lambda t: t.to(dst_type))
 
     def float(self) -> Self:
-        """Convert the floating point parameters and buffers in place to float32."""
+        """Convert the floating-point parameters and buffers in place to float32."""
         return self._apply(lambda t: t.float() if t.is_floating_point() else t)
 
     def double(self) -> Self:
-        """Convert the floating point parameters and buffers in place to float64."""
+        """Convert the floating-point parameters and buffers in place to float64."""
         return self._apply(lambda t: t.double() if t.is_floating_point() else t)
 
     def half(self) -> Self:
-        """Convert the floating point parameters and buffers in place to float16."""
+        """Convert the floating-point parameters and buffers in place to float16."""
         return self._apply(lambda t: t.half() if t.is_floating_point() else t)
 
     def bfloat16(self) -> Self:
-        """Convert the floating point parameters and buffers in place to bfloat16."""
+        """Convert the floating-point parameters and buffers in place to bfloat16."""
         return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
 
     def cpu(self) -> Self:
@@ -117,7 +117,7 @@ class ModuleConversion:
 def _parse_to(
     *args: Any, device: Any = None, dtype: Any = None, tensor: Any = None, non_blocking: bool = False
 ) -> tuple:
-    """The device and the dtype that the arguments of ``Module.to`` ask for."""
+    """Return the device and the dtype that the arguments of ``Module.to`` name."""
     for arg in args:
         if isinstance(arg, Tensor):
             tensor = arg

@@ -1,15 +1,14 @@
 """Hooks before and after a module's forward.
 
 Mirrors: torch/nn/modules/module.py, the forward hooks of ``Module`` and ``_call_impl``
-Leaves out: calls of what a compiler made of the module.
+Leaves out: calls of compiled modules.
 
 Note [Calls without hooks]
-    Problem: most calls of most modules run no hook, yet there are eight dicts of hooks to look into: before and after
-    forward and backward, of this module and of all modules. Looking into all eight would double the cost of a small
-    module's call.
-    Trick: the hooks that are rare, those of all modules and those of backward passes, enter their ids into one more
-    dict, ``_closer_look``, and handles take them out again. A call looks into that one and into the module's two dicts
-    of forward hooks; where all are empty it is ``forward``.
+    Problem: most calls of most modules run no hook, yet eight dicts may hold hooks: those before and after forward and
+    backward, of this module and of all modules. Checking all eight would double the cost of calling a small module.
+    Trick: the rare hooks (those of all modules, and those of backward passes) enter their ids into one more dict,
+    ``_closer_look``, and their handles remove the ids. A call checks that dict and the module's two dicts of forward
+    hooks; if all three are empty, the call goes straight to ``forward``.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ _global_forward_hooks_always_called: OrderedDict[int, bool] = OrderedDict()
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, args)`` before the forward of every module there is; it runs before the module's own.
+    """Call ``hook(module, args)`` before the forward of every module; it runs before the module's own hooks.
 
     Args:
         hook: returns None, or the arguments to use instead: a tuple, or a single value.
 
     Returns:
-        A handle whose ``remove()`` takes the hook away.
+        A handle whose ``remove()`` removes the hook.
 
     Example:
         >>> import reftorch as torch
@@ -60,15 +59,15 @@ def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
 def register_module_forward_hook(
     hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
 ) -> RemovableHandle:
-    """Call ``hook(module, args, output)`` after the forward of every module there is; it runs before the module's own.
+    """Call ``hook(module, args, output)`` after the forward of every module; it runs before the module's own hooks.
 
     Args:
         hook: returns None, or the output to use instead.
         with_kwargs: call ``hook(module, args, kwargs, output)``.
-        always_call: call the hook also where forward raised; its output is then None.
+        always_call: call the hook also if forward raised an error; its ``output`` is then None.
 
     Returns:
-        A handle whose ``remove()`` takes the hook away.
+        A handle whose ``remove()`` removes the hook.
 
     Example:
         >>> import reftorch as torch
@@ -91,7 +90,7 @@ def register_module_forward_hook(
 
 
 class ForwardHooks(BackwardHooks):
-    """The part of ``Module`` that keeps forward hooks, and runs the hooks around forward."""
+    """The part of ``Module`` that stores forward hooks, and runs the hooks around forward."""
 
     forward: Callable[..., Any]
     _forward_hooks: OrderedDict[int, Callable]
@@ -107,11 +106,11 @@ class ForwardHooks(BackwardHooks):
 
         Args:
             hook: returns None, or the arguments to use instead: a tuple, or a single value.
-            prepend: run before the hooks already there.
-            with_kwargs: call ``hook(module, args, kwargs)``; it returns None or a pair ``(args, kwargs)``.
+            prepend: run before the hooks that are registered already.
+            with_kwargs: call ``hook(module, args, kwargs)``; the hook returns None or a pair ``(args, kwargs)``.
 
         Returns:
-            A handle whose ``remove()`` takes the hook away.
+            A handle whose ``remove()`` removes the hook.
 
         Example:
             >>> import reftorch as torch
@@ -142,12 +141,12 @@ class ForwardHooks(BackwardHooks):
 
         Args:
             hook: returns None, or the output to use instead.
-            prepend: run before the hooks already there.
+            prepend: run before the hooks that are registered already.
             with_kwargs: call ``hook(module, args, kwargs, output)``.
-            always_call: call the hook also where forward raised; its output is then None.
+            always_call: call the hook also if forward raised an error; its ``output`` is then None.
 
         Returns:
-            A handle whose ``remove()`` takes the hook away.
+            A handle whose ``remove()`` removes the hook.
 
         Example:
             >>> import reftorch as torch
@@ -219,7 +218,7 @@ class ForwardHooks(BackwardHooks):
         return output
 
     def _run_always_called_hooks(self, called: set[int], args: tuple, kwargs: dict, output: Any) -> None:
-        """After an error, run the hooks that asked for it; the error must come through, whatever they do."""
+        """After an error in forward, run the hooks with ``always_call``; their own errors become warnings."""
         always = {**_global_forward_hooks_always_called, **self._forward_hooks_always_called}
         for hook_id, hook in (*_global_forward_hooks.items(), *self._forward_hooks.items()):
             if hook_id not in always or hook_id in called:

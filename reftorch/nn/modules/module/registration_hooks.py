@@ -1,6 +1,6 @@
-"""Hooks that see a parameter, buffer or submodule being registered, in any module.
+"""Hooks on the registration of a parameter, buffer or submodule in any module.
 
-Mirrors: torch/nn/modules/module.py, ``register_module_parameter_registration_hook`` and its two kin
+Mirrors: torch/nn/modules/module.py, ``register_module_parameter_registration_hook`` and the two similar functions
 Leaves out: nothing.
 """
 
@@ -26,13 +26,13 @@ _global_parameter_registration_hooks: Hooks = OrderedDict()
 
 
 def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, name, buffer)`` before a buffer is registered, in any module.
+    """Call ``hook(module, name, buffer)`` before any module registers a buffer.
 
     Args:
         hook: returns None, or the buffer to register instead.
 
     Returns:
-        A handle whose ``remove()`` takes the hook away.
+        A handle whose ``remove()`` removes the hook.
 
     Example:
         >>> import reftorch as torch
@@ -47,13 +47,13 @@ def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> Remova
 
 
 def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, name, submodule)`` before a submodule is registered, in any module.
+    """Call ``hook(module, name, submodule)`` before any module registers a submodule.
 
     Args:
         hook: returns None, or the submodule to register instead.
 
     Returns:
-        A handle whose ``remove()`` takes the hook away.
+        A handle whose ``remove()`` removes the hook.
 
     Example:
         >>> import reftorch as torch
@@ -68,13 +68,13 @@ def register_module_module_registration_hook(hook: Callable[..., Any]) -> Remova
 
 
 def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, name, param)`` before a parameter is registered, in any module.
+    """Call ``hook(module, name, param)`` before any module registers a parameter.
 
     Args:
         hook: returns None, or the parameter to register instead.
 
     Returns:
-        A handle whose ``remove()`` takes the hook away.
+        A handle whose ``remove()`` removes the hook.
 
     Example:
         >>> import reftorch as torch
@@ -96,7 +96,7 @@ def _add(hooks: Hooks, hook: Callable[..., Any]) -> RemovableHandle:
 
 
 def _run(hooks: Hooks, module: Any, name: str, value: Any) -> Any:
-    """What to register instead of ``value``."""
+    """Run the hooks, and return the value to register."""
     for hook in hooks.values():
         changed = hook(module, name, value)
         if changed is not None:

@@ -1,17 +1,17 @@
 """The dicts in which a module registers its parameters, buffers and submodules.
 
-Mirrors: nothing in PyTorch: there they are plain dicts, read through ``Module.__getattr__``
+Mirrors: nothing in PyTorch, where these are plain dicts that ``Module.__getattr__`` reads
 Leaves out: nothing.
 
 Note [Registries mirror into __dict__]
-    Problem: ``self.weight`` in a forward pass is the most frequent read in a network. Were the parameter only in
+    Problem: ``self.weight`` in a forward pass is the most frequent read in a network. If the parameter were only in
     ``self._parameters``, Python would search the instance and all its classes, fail, and call ``Module.__getattr__``,
-    a Python function: some 250 ns for each read, against 10 ns for an attribute of the instance.
-    Trick: whatever enters or leaves a registry also enters or leaves ``module.__dict__``. The registry stays the
-    truth about what is registered; ``__dict__`` is only where reads find it. The registry does the mirroring itself,
-    so that code that writes ``module._parameters[name] = p`` directly, as PyTorch programs do, is seen as well.
-    The registry holds its module weakly: a strong reference would be a cycle, and a dropped module would keep its
-    parameters until the garbage collector runs.
+    a Python function. Such a read takes some 250 ns; an attribute of the instance takes 10 ns.
+    Trick: every entry of a registry is also an entry of ``module.__dict__``. The registry decides what is registered;
+    ``__dict__`` only makes reads fast. The registry itself updates ``__dict__``, so code that writes
+    ``module._parameters[name] = p`` directly, as PyTorch programs do, works as well.
+    The registry holds its module by a weak reference. A strong reference would be a cycle, and a module that nobody
+    uses would keep its parameters until the garbage collector runs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Registry(dict):
 
     Args:
         owner: weak reference to the module.
-        entries: dict of what to begin with.
+        entries: dict of the initial entries.
     """
 
     __slots__ = ("_owner",)
@@ -77,7 +77,7 @@ class Registry(dict):
             del self[name]
 
     def copy(self) -> dict[str, Any]:
-        """A plain dict: the copy belongs to no module."""
+        """Return a plain dict, because the copy belongs to no module."""
         return dict(self)
 
     def __reduce__(self) -> tuple:

@@ -1,4 +1,4 @@
-"""A module's state as a flat dict, and back.
+"""Saving a module's state as a flat dict, and loading it.
 
 Mirrors: torch/nn/modules/module.py, ``state_dict``, ``load_state_dict`` and their hooks of ``Module``
 Leaves out: loading by swapping tensors, and parameters that are not initialized yet or have no data.
@@ -36,7 +36,7 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
 
 
 class _OldPostHook:
-    """A hook of ``_register_state_dict_hook``: what it returns takes the place of the dict."""
+    """A hook of ``_register_state_dict_hook``: its return value replaces the dict."""
 
     def __init__(self, hook: Callable) -> None:
         self.hook = hook
@@ -46,7 +46,7 @@ class _OldPostHook:
 
 
 class _WrappedHook:
-    """A hook that is called with its module, which it does not keep alive."""
+    """A hook that is called with its module, to which it holds a weak reference."""
 
     def __init__(self, hook: Callable, module: Any) -> None:
         self.hook = hook
@@ -82,7 +82,7 @@ class ModuleState:
     _load_state_dict_post_hooks: OrderedDict[int, Callable]
 
     def get_extra_state(self) -> Any:
-        """Override to add state that is neither a parameter nor a buffer to the ``state_dict``.
+        """Return more state for the ``state_dict`` than parameters and buffers; subclasses override this method.
 
         Example:
             >>> import reftorch as torch
@@ -97,7 +97,7 @@ class ModuleState:
         raise RuntimeError("Module.get_extra_state was called, but the module does not override it.")
 
     def set_extra_state(self, state: Any) -> None:
-        """Override to take back what ``get_extra_state`` gave.
+        """Load the state that ``get_extra_state`` returned; subclasses override this method.
 
         Mirrors torch/nn/modules/module.py, ``Module.set_extra_state``.
         """
@@ -111,7 +111,7 @@ class ModuleState:
         return _register(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
-        """Call ``hook(module, state_dict, prefix, local_metadata)`` once the state is collected; it edits in place.
+        """Call ``hook(module, state_dict, prefix, local_metadata)`` on the collected state, which it edits in place.
 
         Example:
             >>> import reftorch as torch
@@ -125,12 +125,14 @@ class ModuleState:
         return _register(self._state_dict_hooks, hook)
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """As :meth:`register_state_dict_post_hook`; but what the hook returns takes the place of the dict, where the
-        module is the one whose ``state_dict`` was asked for."""
+        """Register a hook like :meth:`register_state_dict_post_hook`, but one that may return another dict.
+
+        That dict replaces the result if ``state_dict`` was called on this module itself.
+        """
         return _register(self._state_dict_hooks, _OldPostHook(hook))
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
-        """Call a hook before the state is loaded; it may edit the dict and the lists of problems.
+        """Call a hook before the state is loaded; the hook may edit the dict and the lists of problems.
 
         Args:
             hook: ``hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
@@ -143,11 +145,11 @@ class ModuleState:
     def _register_load_state_dict_pre_hook(
         self, hook: Callable[..., None], with_module: bool = False
     ) -> RemovableHandle:
-        """As :meth:`register_load_state_dict_pre_hook`; without ``with_module`` the hook does not get the module."""
+        """Register a hook as :meth:`register_load_state_dict_pre_hook` does, by default without ``module``."""
         return _register(self._load_state_dict_pre_hooks, _WrappedHook(hook, self) if with_module else hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
-        """Call ``hook(module, incompatible_keys)`` once the state is loaded; it edits the two lists of keys in place.
+        """Call ``hook(module, incompatible_keys)`` after the state is loaded; it edits the two lists of keys in place.
 
         Example:
             >>> import reftorch as torch
@@ -168,7 +170,7 @@ class ModuleState:
         return state
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
-        """Add the module's own state, without that of its submodules; a subclass may override it."""
+        """Add the module's own state, without its submodules' state; a subclass may override this method."""
         for name, tensor in self._persistent_state().items():
             destination[prefix + name] = tensor if keep_vars else tensor.detach()
         if type(self).get_extra_state is not ModuleState.get_extra_state:
@@ -179,12 +181,12 @@ class ModuleState:
     ) -> dict[str, Any]:
         """Return a dict from dotted names to parameters and persistent buffers.
 
-        The tensors share their storage with the module: a later step of the optimizer changes them too.
+        The tensors share their storage with the module, so a later step of the optimizer changes them too.
 
         Args:
             destination: dict to fill; None makes a new one.
-            prefix: put before every name.
-            keep_vars: give the parameters themselves instead of detached tensors.
+            prefix: a string to put before every name.
+            keep_vars: return the parameters themselves instead of detached tensors.
 
         Example:
             >>> import reftorch as torch
@@ -225,7 +227,7 @@ class ModuleState:
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        """Load the module's own state, without that of its submodules; a subclass may override it."""
+        """Load the module's own state, without its submodules' state; a subclass may override this method."""
         for hook in self._load_state_dict_pre_hooks.values():
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
 
@@ -255,14 +257,14 @@ class ModuleState:
                         unexpected_keys.append(key)
 
     def _load_tensor(self, name: str, param: Tensor, key: str, source: Any, assign: bool | None) -> str | None:
-        """Put one tensor in its place; returns what is wrong with it, if anything is."""
+        """Load one tensor; return an error message, or None if there was no error."""
         if not isinstance(source, Tensor):
             return (
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
                 f"checkpoint but received {type(source)}"
             )
         if param.dim() == 0 and tuple(source.shape) == (1,):
-            source = source[0]  # checkpoints from before there were 0-dim tensors
+            source = source[0]  # checkpoints older than 0-dim tensors
         if source.shape != param.shape:
             return (
                 f"size mismatch for {key}: copying a param with shape {source.shape} from checkpoint, "
@@ -289,16 +291,16 @@ class ModuleState:
         """Copy parameters and buffers from a dict made by :meth:`state_dict`.
 
         Args:
-            state_dict: dict from dotted names to tensors, each of its parameter's shape.
+            state_dict: dict from dotted names to tensors with the shapes of the parameters.
             strict: whether the keys must be exactly those of the module's own ``state_dict``.
-            assign: make the given tensors the module's own, keeping ``requires_grad``, instead of copying their values.
+            assign: use the given tensors themselves (with the old ``requires_grad``), instead of copying their values.
 
         Returns:
             A named tuple of two lists, ``missing_keys`` and ``unexpected_keys``.
 
         Raises:
             TypeError: ``state_dict`` is not a mapping.
-            RuntimeError: a shape differs, a value is no tensor or, where strict, keys are missing or unexpected.
+            RuntimeError: a shape differs, a value is not a tensor, or (if strict) keys are missing or unexpected.
 
         Example:
             >>> import reftorch as torch

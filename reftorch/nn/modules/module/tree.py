@@ -1,6 +1,6 @@
-"""Walking the tree that a module and its submodules form.
+"""Walks through the tree of a module and its submodules.
 
-Mirrors: torch/nn/modules/module.py, ``children`` to ``named_buffers``, ``get_submodule`` and their kin of ``Module``
+Mirrors: torch/nn/modules/module.py, ``children`` to ``named_buffers``, ``get_submodule`` and related methods
 Leaves out: nothing.
 """
 
@@ -19,7 +19,7 @@ __all__ = ["ModuleTree"]
 
 
 class ModuleTree:
-    """The part of ``Module`` that enumerates and looks up what is registered below it."""
+    """The part of ``Module`` that lists and finds parameters, buffers and submodules."""
 
     _parameters: Registry
     _buffers: Registry
@@ -31,13 +31,13 @@ class ModuleTree:
         return getattr(self, name)
 
     def get_submodule(self, target: str) -> Module:
-        """Return the submodule at a dotted path; the empty path is the module itself.
+        """Return the submodule at a dotted path; the empty path names the module itself.
 
         Args:
             target: path such as ``"encoder.0"``.
 
         Raises:
-            AttributeError: the path names nothing, or something that is not a module.
+            AttributeError: nothing has this path, or its value is not a module.
 
         Example:
             >>> import reftorch as torch
@@ -64,7 +64,7 @@ class ModuleTree:
 
         Raises:
             ValueError: ``target`` is empty or ``module`` is not a module.
-            AttributeError: the path names nothing, or something that is not a module.
+            AttributeError: nothing has this path, or its value is not a module.
 
         Example:
             >>> import reftorch as torch
@@ -92,7 +92,7 @@ class ModuleTree:
             target: path such as ``"encoder.0.weight"``.
 
         Raises:
-            AttributeError: the path names nothing, or something that is not a parameter.
+            AttributeError: nothing has this path, or its value is not a parameter.
 
         Example:
             >>> import reftorch as torch
@@ -116,7 +116,7 @@ class ModuleTree:
             target: path such as ``"norm.running_mean"``.
 
         Raises:
-            AttributeError: the path names nothing, or something that is not a buffer.
+            AttributeError: nothing has this path, or its value is not a buffer.
 
         Example:
             >>> import reftorch as torch
@@ -150,7 +150,7 @@ class ModuleTree:
         """Iterate over the parameters, each once.
 
         Args:
-            recurse: whether those of submodules belong to it.
+            recurse: whether to include those of submodules.
 
         Example:
             >>> import reftorch as torch
@@ -168,9 +168,9 @@ class ModuleTree:
         """Iterate over pairs of dotted name and parameter.
 
         Args:
-            prefix: put before every name.
-            recurse: whether those of submodules belong to it.
-            remove_duplicate: whether a parameter that stands at two places comes once.
+            prefix: a string to put before every name.
+            recurse: whether to include those of submodules.
+            remove_duplicate: whether to yield a parameter once that has several names.
 
         Example:
             >>> import reftorch as torch
@@ -186,7 +186,7 @@ class ModuleTree:
         """Iterate over the buffers, each once.
 
         Args:
-            recurse: whether those of submodules belong to it.
+            recurse: whether to include those of submodules.
 
         Example:
             >>> import reftorch as torch
@@ -204,9 +204,9 @@ class ModuleTree:
         """Iterate over pairs of dotted name and buffer.
 
         Args:
-            prefix: put before every name.
-            recurse: whether those of submodules belong to it.
-            remove_duplicate: whether a buffer that stands at two places comes once.
+            prefix: a string to put before every name.
+            recurse: whether to include those of submodules.
+            remove_duplicate: whether to yield a buffer once that has several names.
 
         Example:
             >>> import reftorch as torch
@@ -247,10 +247,10 @@ class ModuleTree:
                 yield name, module
 
     def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
-        """Iterate over the module itself and everything below it.
+        """Iterate over the module itself and all its submodules, direct and indirect.
 
         Args:
-            remove_duplicate: whether a module that stands at two places comes once.
+            remove_duplicate: whether to yield a module once that has several names.
 
         Example:
             >>> import reftorch as torch
@@ -265,12 +265,12 @@ class ModuleTree:
     def named_modules(
         self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
-        """Iterate over pairs of dotted name and module: the module itself and everything below it.
+        """Iterate over pairs of dotted name and module: the module itself and all its submodules, direct and indirect.
 
         Args:
-            memo: modules to leave out because they came already.
-            prefix: put before every name.
-            remove_duplicate: whether a module that stands at two places comes once.
+            memo: the set of modules to leave out; yielded modules are added to it.
+            prefix: a string to put before every name.
+            remove_duplicate: whether to yield a module once that has several names.
 
         Example:
             >>> import reftorch as torch
