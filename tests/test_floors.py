@@ -132,6 +132,23 @@ def test_functions_of_one_native_file_have_their_names_to_themselves() -> None:
     assert not repeated, "\n".join(repeated)
 
 
+READS_MEMORY = re.compile(r"\b(data_ptr|mutable_data|const_data|memcpy|memset|memmove)\b")
+
+
+def test_native_ops_name_no_memory() -> None:
+    """An op above its stubs works for every device, the meta device included, because it never looks at elements.
+
+    CPUBlas.cpp is the CPU's: its functions take pointers from the kernels.
+    """
+    found = [
+        f"{name_of(path)}:{number} {line.strip()}"
+        for path in sorted((CPP / "ATen" / "native").glob("*.cpp"))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if READS_MEMORY.search(line.split("//")[0])
+    ]
+    assert not found, "\n".join(found)
+
+
 # --- Python imports ---------------------------------------------------------------------------------------------------
 
 

@@ -111,12 +111,12 @@ void TensorIterator::mark_resize_outputs(const TensorIteratorConfig& config) {
 }
 
 void TensorIterator::compute_types(const TensorIteratorConfig& config) {
-  // The device: that of the first tensor that is no cpu scalar.
+  // The device is that of the first tensor that is not a cpu scalar.
   const bool any_input = ninputs() > 0;
   bool have_device = false;
   for (const OperandInfo& op : operands_) {
     const Tensor& t = op.original();
-    if (t.defined() && (!have_device || (device_.is_cpu() && t.dim() > 0))) {
+    if (t.defined() && (!have_device || (device_.is_cpu() && (t.dim() > 0 || !t.device().is_cpu())))) {
       device_ = t.device();
       have_device = true;
     }

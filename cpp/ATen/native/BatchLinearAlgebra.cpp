@@ -4,7 +4,6 @@
 #include <ATen/native/BatchLinearAlgebra.h>
 #include <ATen/native/Fill.h>
 
-#include <ATen/Dispatch.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/LinalgFunctions.h>
 #include <ATen/ShapeFunctions.h>
@@ -21,6 +20,8 @@ namespace reftorch::at::native {
 
 DEFINE_DISPATCH(lu_factor_stub)
 DEFINE_DISPATCH(lu_solve_stub)
+DEFINE_DISPATCH(permutation_matrix_stub)
+DEFINE_DISPATCH(det_stub)
 
 // --- the factors, packed: U above, L below the diagonal, whose own diagonal is 1 -------------------------------------
 
@@ -53,45 +54,26 @@ static void linalg_lu_factor_ex_out(const Tensor& A, bool pivot, bool check_erro
 
 static std::tuple<Tensor, Tensor> linalg_lu_factor(const Tensor& A, bool pivot) {
   const auto [factors, pivots, infos] = at::linalg_lu_factor_ex(A, pivot, /*check_errors=*/false);
-  const Tensor info = functorch::innermost(infos).contiguous();
-  const int* found = info.numel() == 0 ? nullptr : info.data_ptr<int>();
-  const int* bad = std::find_if(found, found + info.numel(), [](int i) { return i != 0; });
-  TORCH_CHECK(bad == found + info.numel(), "torch.linalg.lu_factor: ",
-              A.dim() == 2 ? std::string() : c10::str("(Batch element ", bad - found, "): "), "U[", *bad, ",", *bad,
-              "] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the "
-              "factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)");
+  for_first_info(infos, [&](int64_t place, int info) {
+    TORCH_CHECK(false,
+                "torch.linalg.lu_factor: ", A.dim() == 2 ? std::string() : c10::str("(Batch element ", place, "): "),
+                "U[", info, ",", info,
+                "] is zero and using it on lu_solve would result in a division by zero. If you still want to perform "
+                "the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)");
+  });
   return {factors, pivots};
 }
 
 // --- the factors, apart ----------------------------------------------------------------------------------------------
 
-// The matrix P whose column i has its 1 in the row that the swaps brought to place i: A = P L U.
+// The matrix P of A = P L U, made from the swaps of rows.
 static Tensor permutation_matrix(const Tensor& pivots, int64_t m, ScalarType dtype) {
   const Tensor swaps = pivots.contiguous();
-  const int64_t k = swaps.size(-1);
   Tensor P = empty_cpu(with_sizes(swaps.sizes().slice(0, swaps.dim() - 1), {m, m}), dtype, swaps.device());
   zero_impl(P);
-  if (P.numel() == 0) {
-    return P;
+  if (P.numel() > 0) {
+    permutation_matrix_stub(P.device().type(), P, swaps);
   }
-  const int* swap = k == 0 ? nullptr : swaps.data_ptr<int>();
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(dtype, "lu_unpack", [&] {
-    scalar_t* matrix = P.data_ptr<scalar_t>();
-    std::vector<int64_t> row(static_cast<size_t>(m));
-    for (int64_t b = 0; b < P.numel() / (m * m); b++, matrix += m * m) {
-      for (int64_t i = 0; i < m; i++) {
-        row[i] = i;
-      }
-      for (int64_t i = 0; i < k; i++) {
-        const int64_t other = swap[b * k + i] - 1;
-        TORCH_CHECK(0 <= other && other < m, "lu_unpack: LU_pivots must be between 1 and LU.size(-2) inclusive.");
-        std::swap(row[i], row[other]);
-      }
-      for (int64_t i = 0; i < m; i++) {
-        matrix[row[i] * m + i] = static_cast<scalar_t>(1);
-      }
-    }
-  });
   return P;
 }
 
@@ -243,30 +225,13 @@ static Determinants determinants(const Tensor& A) {
   const IntArrayRef batch = batch_sizes(A);
   auto fresh = [&] { return detail::empty_generic(batch, A.scalar_type(), A.device()); };
   Determinants result = {lu_factor(A), fresh(), fresh(), fresh()};
-  const int64_t n = A.size(-1);
   if (A.numel() == 0) { // a product of nothing
     fill_impl(result.sign, 1);
     fill_impl(result.log_abs, 0);
     fill_impl(result.value, 1);
     return result;
   }
-  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "linalg_det", [&] {
-    const scalar_t* factors = result.lu.factors.data_ptr<scalar_t>();
-    const int* swaps = result.lu.pivots.data_ptr<int>();
-    for (int64_t b = 0; b < batchCount(A); b++) {
-      scalar_t sign = 1, log_abs = 0, value = 1;
-      for (int64_t i = 0; i < n; i++) {
-        const scalar_t u = factors[b * n * n + i * (n + 1)];
-        const scalar_t swapped = swaps[b * n + i] == i + 1 ? 1 : -1;
-        value *= swapped * u;
-        sign *= swapped * scalar_t((u > 0) - (u < 0));
-        log_abs += std::log(std::abs(u));
-      }
-      result.sign.data_ptr<scalar_t>()[b] = std::isnan(value) ? value : sign;
-      result.log_abs.data_ptr<scalar_t>()[b] = log_abs;
-      result.value.data_ptr<scalar_t>()[b] = value;
-    }
-  });
+  det_stub(A.device().type(), result.lu.factors, result.lu.pivots, result.sign, result.log_abs, result.value);
   return result;
 }
 
@@ -314,15 +279,15 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor "
       "info)",
-      TORCH_FN(linalg_lu_factor_ex_out), kernels(lu_factor_stub, fill_stub), OUT, LINALG);
+      TORCH_FN(linalg_lu_factor_ex_out), kernels(fill_stub, zero_stub, lu_factor_stub), OUT, LINALG);
   m.def_composite_with_out("linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
                            TORCH_FN(linalg_lu_factor), LINALG);
   m.def_structured("linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)", TORCH_FN(linalg_lu_out),
-                   kernels(lu_factor_stub, fill_stub), OUT, LINALG);
+                   kernels(fill_stub, zero_stub, lu_factor_stub, permutation_matrix_stub), OUT, LINALG);
   m.def_structured(
       "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, "
       "Tensor L, Tensor U)",
-      TORCH_FN(lu_unpack_out), kernels(fill_stub), OUT, FUNCTION);
+      TORCH_FN(lu_unpack_out), kernels(fill_stub, zero_stub, permutation_matrix_stub), OUT, FUNCTION);
   m.def_structured(
       "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
       TORCH_FN(linalg_lu_solve_out), kernels(lu_solve_stub), OUT, LINALG);
@@ -330,22 +295,22 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, "
       "Tensor pivots, Tensor info)",
-      TORCH_FN(_linalg_solve_ex_out), kernels(lu_factor_stub, lu_solve_stub, fill_stub), OUT, FUNCTION);
+      TORCH_FN(_linalg_solve_ex_out), kernels(fill_stub, zero_stub, lu_factor_stub, lu_solve_stub), OUT, FUNCTION);
   m.def_composite_with_out(
       "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)",
       TORCH_FN(linalg_solve_ex), LINALG);
   m.def_composite_with_out("linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor", TORCH_FN(linalg_solve),
                            LINALG);
   m.def_structured("linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
-                   TORCH_FN(linalg_inv_ex_out), kernels(lu_factor_stub, lu_solve_stub, fill_stub), OUT, LINALG);
+                   TORCH_FN(linalg_inv_ex_out), kernels(fill_stub, zero_stub, lu_factor_stub, lu_solve_stub), OUT, LINALG);
   m.def_composite_with_out("linalg_inv(Tensor A) -> Tensor", TORCH_FN(linalg_inv), LINALG);
   m.def_composite_with_out("inverse(Tensor self) -> Tensor", TORCH_FN(linalg_inv));
   m.def_structured("_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", TORCH_FN(_linalg_det_out),
-                   kernels(lu_factor_stub, fill_stub), OUT, FUNCTION);
+                   kernels(fill_stub, zero_stub, lu_factor_stub, det_stub), OUT, FUNCTION);
   m.def_composite_with_out("linalg_det(Tensor A) -> Tensor", TORCH_FN(linalg_det), LINALG);
   m.def_composite("det(Tensor self) -> Tensor", TORCH_FN(linalg_det));
   m.def_structured("_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
-                   TORCH_FN(_linalg_slogdet_out), kernels(lu_factor_stub, fill_stub), OUT, FUNCTION);
+                   TORCH_FN(_linalg_slogdet_out), kernels(fill_stub, zero_stub, lu_factor_stub, det_stub), OUT, FUNCTION);
   m.def_composite_with_out("linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)", TORCH_FN(linalg_slogdet),
                            LINALG);
   m.def_composite_with_out("slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", TORCH_FN(linalg_slogdet));

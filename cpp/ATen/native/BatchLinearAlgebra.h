@@ -14,6 +14,14 @@ namespace reftorch::at::native {
 // LU becomes the factors of itself; pivots (*batch, min(rows, cols)): row i was swapped with row pivots[i], from 1 on.
 using lu_factor_fn = void (*)(const Tensor& LU, const Tensor& pivots, const Tensor& infos);
 DECLARE_DISPATCH(lu_factor_fn, lu_factor_stub)
+// P (*batch, m, m), contiguous and zero, becomes the matrix whose column i has its 1 in the row that the swaps brought
+// to place i. RuntimeError for a pivot that is not in 1 to m. pivots is contiguous.
+using permutation_matrix_fn = void (*)(const Tensor& P, const Tensor& pivots);
+DECLARE_DISPATCH(permutation_matrix_fn, permutation_matrix_stub)
+// The determinant of each matrix A = P L U (value), its sign, and the logarithm of its absolute value (*batch).
+using det_fn = void (*)(const Tensor& LU, const Tensor& pivots, const Tensor& sign, const Tensor& log_abs,
+                        const Tensor& value);
+DECLARE_DISPATCH(det_fn, det_stub)
 // B becomes X with A X = B, or transpose(A) X = B.
 using lu_solve_fn = void (*)(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool transpose);
 DECLARE_DISPATCH(lu_solve_fn, lu_solve_stub)
@@ -21,7 +29,7 @@ DECLARE_DISPATCH(lu_solve_fn, lu_solve_stub)
 // A becomes L below and D on the diagonal of A = L D L^T, its lower triangle being read; pivots (*batch, n).
 using ldl_factor_fn = void (*)(const Tensor& A, const Tensor& pivots, const Tensor& infos);
 DECLARE_DISPATCH(ldl_factor_fn, ldl_factor_stub)
-// B becomes X with A X = B.
+// B becomes X with A X = B. RuntimeError for pivots that no factorization gives.
 using ldl_solve_fn = void (*)(const Tensor& LD, const Tensor& pivots, const Tensor& B);
 DECLARE_DISPATCH(ldl_solve_fn, ldl_solve_stub)
 

@@ -1,15 +1,19 @@
 // Mirrors: aten/src/ATen/native/Blas.cpp
+//
 // Products with vectors. Left out: complex numbers.
+#include <ATen/native/Blas.h>
+
 #include <ATen/Functions.h>
 #include <ATen/LinalgFunctions.h>
 #include <ATen/Resize.h>
 #include <ATen/core/library.h>
-#include <ATen/native/CPUBlas.h>
 #include <ATen/native/Fill.h>
-#include <ATen/native/MatrixLayout.h>
 #include <ATen/native/TensorFactories.h>
 
 namespace reftorch::at::native {
+
+DEFINE_DISPATCH(addmv_stub)
+DEFINE_DISPATCH(dot_stub)
 
 // out (n) = beta * self + alpha * mat (n, m) @ vec (m)
 static void addmv_out(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha,
@@ -45,13 +49,7 @@ static void addmv_out(const Tensor& self, const Tensor& mat, const Tensor& vec, 
   if (out.numel() == 0) {
     return;
   }
-  const MatrixLayout a = matrix_layout(mat);
-  AT_DISPATCH_ALL_NUMBERS(mat.scalar_type(), "addmv_impl_cpu", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    cpublas::gemv<scalar_t>(a.trans, mat.sizes()[0], mat.sizes()[1], alpha.to<opmath_t>(),
-                            a.tensor.data_ptr<scalar_t>(), a.ld, vec.data_ptr<scalar_t>(), vec.strides()[0],
-                            beta.to<opmath_t>(), out.data_ptr<scalar_t>(), out.dim() == 0 ? 1 : out.strides()[0]);
-  });
+  addmv_stub(mat.device().type(), out, mat, vec, beta, alpha);
 }
 
 static void mv_out(const Tensor& self, const Tensor& vec, Tensor& out) {
@@ -74,10 +72,7 @@ static Tensor dot(const Tensor& self, const Tensor& tensor) {
               tensor.sizes(), " to have the same number of elements, but got ", self.numel(), " and ", tensor.numel(),
               " elements respectively");
   Tensor result = detail::empty_generic({}, self.scalar_type(), self.device());
-  AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "dot", [&] {
-    *result.data_ptr<scalar_t>() = cpublas::dot<scalar_t>(self.numel(), self.data_ptr<scalar_t>(), self.strides()[0],
-                                                          tensor.data_ptr<scalar_t>(), tensor.strides()[0]);
-  });
+  dot_stub(self.device().type(), result, self, tensor);
   return result;
 }
 
@@ -96,15 +91,15 @@ static Tensor vdot(const Tensor& self, const Tensor& other) {
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-                   TORCH_FN(addmv_out), kernels(cpublas::gemm_stub, fill_stub));
-  m.def_structured("mv(Tensor self, Tensor vec) -> Tensor", TORCH_FN(mv_out), kernels(cpublas::gemm_stub, fill_stub),
+                   TORCH_FN(addmv_out), kernels(fill_stub, zero_stub, addmv_stub));
+  m.def_structured("mv(Tensor self, Tensor vec) -> Tensor", TORCH_FN(mv_out), kernels(fill_stub, zero_stub, addmv_stub),
                    derive::OUT);
-  m.def("dot(Tensor self, Tensor tensor) -> Tensor", TORCH_FN(dot), kernels(cpublas::reduced_dot_stub));
+  m.def("dot(Tensor self, Tensor tensor) -> Tensor", TORCH_FN(dot), kernels(dot_stub));
   m.def("dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(dot_out<native::dot>),
-        kernels(cpublas::reduced_dot_stub), variants::FUNCTION);
-  m.def("vdot(Tensor self, Tensor other) -> Tensor", TORCH_FN(vdot), kernels(cpublas::reduced_dot_stub));
+        kernels(dot_stub), variants::FUNCTION);
+  m.def("vdot(Tensor self, Tensor other) -> Tensor", TORCH_FN(vdot), kernels(dot_stub));
   m.def("vdot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(dot_out<native::vdot>),
-        kernels(cpublas::reduced_dot_stub), variants::FUNCTION);
+        kernels(dot_stub), variants::FUNCTION);
 }
 
 } // namespace reftorch::at::native

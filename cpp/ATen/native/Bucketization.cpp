@@ -6,6 +6,7 @@
 #include <ATen/Resize.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
+#include <ATen/native/IndexKernel.h>
 #include <ATen/native/TensorFactories.h>
 
 #include <limits>
@@ -38,12 +39,8 @@ static void check_sorter(const Tensor& sorter, const Tensor& boundaries) {
               boundaries.sizes(), "and got sorter tensor ", sorter.sizes());
   TORCH_CHECK(sorter.scalar_type() == kLong,
               "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype ", sorter.scalar_type());
-  const Tensor dense = sorter.contiguous();
-  const int64_t* place = dense.data_ptr<int64_t>();
-  for (int64_t i = 0; i < dense.numel(); i++) {
-    TORCH_CHECK(place[i] >= 0 && place[i] < boundaries.sizes()[boundaries.dim() - 1],
-                "torch.searchsorted(): sorter index out of range");
-  }
+  check_bounds_stub(sorter.device().type(), sorter.contiguous(), boundaries.sizes()[boundaries.dim() - 1],
+                    [](int64_t) { TORCH_CHECK(false, "torch.searchsorted(): sorter index out of range"); });
 }
 
 static void warn_of_copy(const char* what, const Tensor& t) {
@@ -128,17 +125,17 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool "
       "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-      TORCH_FN(searchsorted_out), kernels(searchsorted_stub), derive::OUT, FUNCTION);
+      TORCH_FN(searchsorted_out), kernels(searchsorted_stub, check_bounds_stub), derive::OUT, FUNCTION);
   m.def_structured(
       "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool "
       "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-      TORCH_FN(searchsorted_scalar_out), kernels(searchsorted_stub), derive::OUT, FUNCTION);
+      TORCH_FN(searchsorted_scalar_out), kernels(searchsorted_stub, check_bounds_stub), derive::OUT, FUNCTION);
   m.def_structured(
       "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> "
       "Tensor",
-      TORCH_FN(bucketize_out), kernels(searchsorted_stub), derive::OUT, FUNCTION);
+      TORCH_FN(bucketize_out), kernels(searchsorted_stub, check_bounds_stub), derive::OUT, FUNCTION);
   m.def("bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
-        TORCH_FN(bucketize_scalar), kernels(searchsorted_stub), FUNCTION);
+        TORCH_FN(bucketize_scalar), kernels(searchsorted_stub, check_bounds_stub), FUNCTION);
 }
 
 } // namespace reftorch::at::native

@@ -17,9 +17,6 @@
 
 namespace reftorch::at::native::cpublas {
 
-DEFINE_DISPATCH(gemm_stub)
-DEFINE_DISPATCH(reduced_dot_stub)
-
 void one_blas_thread() {
   static const bool done = (BLAS(openblas_set_num_threads)(1), true);
   (void)done;
@@ -81,7 +78,7 @@ void gemm_serial(TransposeType ta, TransposeType tb, int64_t m, int64_t n, int64
       return;
     }
   }
-  gemm_stub(c10::kCPU, c10::CppTypeToScalarType<scalar_t>::value, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  gemm_kernel(c10::CppTypeToScalarType<scalar_t>::value, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 // Multiply-adds that are worth waking another thread for.
@@ -123,8 +120,8 @@ void gemv(TransposeType trans, int64_t m, int64_t n, opmath_type<scalar_t> alpha
       return;
     }
   }
-  gemm_stub(c10::kCPU, c10::CppTypeToScalarType<scalar_t>::value, trans, TransposeType::NoTranspose, m, 1, n, alpha, a,
-            lda, x, incx, beta, y, incy);
+  gemm_kernel(c10::CppTypeToScalarType<scalar_t>::value, trans, TransposeType::NoTranspose, m, 1, n, alpha, a, lda, x,
+              incx, beta, y, incy);
 }
 
 template <typename scalar_t>
@@ -136,7 +133,7 @@ scalar_t dot(int64_t n, const scalar_t* x, int64_t incx, const scalar_t* y, int6
     }
   }
   if constexpr (!std::is_same_v<scalar_t, opmath_type<scalar_t>>) {
-    return reduced_dot_stub(c10::kCPU, c10::CppTypeToScalarType<scalar_t>::value, n, x, incx, y, incy);
+    return reduced_dot_kernel(c10::CppTypeToScalarType<scalar_t>::value, n, x, incx, y, incy);
   }
   scalar_t sum = 0;
   for (int64_t i = 0; i < n; i++) {

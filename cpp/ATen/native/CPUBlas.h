@@ -5,7 +5,6 @@
 #pragma once
 
 #include <ATen/Dispatch.h>
-#include <ATen/native/DispatchStub.h>
 #include <c10/core/Scalar.h>
 
 namespace reftorch::at::native::cpublas {
@@ -34,15 +33,14 @@ TORCH_API scalar_t dot(int64_t n, const scalar_t* x, int64_t incx, const scalar_
 // every op alike and no second pool competes for the cores. To be called before any of its routines.
 TORCH_API void one_blas_thread();
 
-// gemm on one thread for any dtype of numbers, by our own kernel.
-using gemm_fn = void (*)(c10::ScalarType type, TransposeType transa, TransposeType transb, int64_t m, int64_t n,
-                         int64_t k, const c10::Scalar& alpha, const void* a, int64_t lda, const void* b, int64_t ldb,
-                         const c10::Scalar& beta, void* c, int64_t ldc);
-DECLARE_DISPATCH(gemm_fn, gemm_stub)
+// The two functions below are those of cpu/BlasKernel.cpp.
+
+// gemm on one thread for any dtype of numbers.
+void gemm_kernel(c10::ScalarType type, TransposeType transa, TransposeType transb, int64_t m, int64_t n, int64_t k,
+                 const c10::Scalar& alpha, const void* a, int64_t lda, const void* b, int64_t ldb,
+                 const c10::Scalar& beta, void* c, int64_t ldc);
 
 // dot of 16-bit floats, summed up in wider ones.
-using reduced_dot_fn = float (*)(c10::ScalarType type, int64_t n, const void* x, int64_t incx, const void* y,
-                                 int64_t incy);
-DECLARE_DISPATCH(reduced_dot_fn, reduced_dot_stub)
+float reduced_dot_kernel(c10::ScalarType type, int64_t n, const void* x, int64_t incx, const void* y, int64_t incy);
 
 } // namespace reftorch::at::native::cpublas

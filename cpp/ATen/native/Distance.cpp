@@ -1,5 +1,6 @@
-// Mirrors: aten/src/ATen/native/Distance.cpp, aten/src/ATen/native/Normalization.cpp (renorm), aten/src/ATen/native/
-// Cross.cpp Distances between vectors, and vectors made shorter. Left out: nothing.
+// Mirrors: aten/src/ATen/native/Distance.cpp, aten/src/ATen/native/Normalization.cpp (renorm)
+//
+// Distances between vectors, and vectors made shorter. Left out: nothing.
 #include <ATen/native/Distance.h>
 #include <ATen/native/Fill.h>
 
@@ -8,6 +9,7 @@
 #include <ATen/Resize.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/WrapDimUtils.h>
+#include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 
@@ -115,6 +117,11 @@ static Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim,
   return at::sum(at::mul(unit(x1), unit(x2)), IntArrayRef(dim));
 }
 
+static Tensor call_triu_indices(int64_t rows, int64_t cols, int64_t offset, Device device) {
+  CALL_OP("triu_indices", Tensor(int64_t, int64_t, int64_t, OptionalType, OptionalLayout, OptionalDevice, OptionalBool),
+          rows, cols, offset, std::nullopt, std::nullopt, device, std::nullopt);
+}
+
 // The distances of all pairs of rows of self (n, m), as the triangle above the diagonal of cdist(self, self) row by
 // row.
 static Tensor pdist(const Tensor& self, double p) {
@@ -122,20 +129,15 @@ static Tensor pdist(const Tensor& self, double p) {
   TORCH_CHECK(self.is_floating_point(), "pdist only supports floating-point dtypes");
   TORCH_CHECK(p >= 0, "pdist only supports non-negative p values");
   const int64_t n = self.sizes()[0], pairs = n * (n - 1) / 2;
-  const Tensor first = detail::empty_generic(pairs, kLong), second = detail::empty_generic(pairs, kLong);
-  int64_t *i = first.data_ptr<int64_t>(), *j = second.data_ptr<int64_t>();
-  for (int64_t row = 0; row < n; row++) {
-    for (int64_t other = row + 1; other < n; other++) {
-      *i++ = row;
-      *j++ = other;
-    }
-  }
   if (pairs == 0 || self.sizes()[1] == 0) {
     return at::zeros(pairs, self.scalar_type(), self.device());
   }
   TORCH_CHECK_NOT_IMPLEMENTED(self.scalar_type() == kFloat || self.scalar_type() == kDouble,
                               "\"pdist\" not implemented for '", self.scalar_type(), "'");
-  return at::norm(at::sub(at::index_select(self, 0, first), at::index_select(self, 0, second)), p, IntArrayRef(1));
+  const Tensor places = call_triu_indices(n, n, /*offset=*/1, self.device());
+  const Tensor first = at::index_select(self, 0, at::select(places, 0, 0));
+  const Tensor second = at::index_select(self, 0, at::select(places, 0, 1));
+  return at::norm(at::sub(first, second), p, IntArrayRef(1));
 }
 
 // --- lengths ---------------------------------------------------------------------------------------------------------
@@ -169,7 +171,7 @@ static void renorm_out(const Tensor& self, const Scalar& p, int64_t dim, const S
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", TORCH_FN(_cdist_forward),
-        kernels(cdist_stub, fill_stub), FUNCTION);
+        kernels(cdist_stub, fill_stub, zero_stub), FUNCTION);
   m.def_composite("cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor", TORCH_FN(cdist),
                   FUNCTION);
   m.def_composite("pdist(Tensor self, float p=2) -> Tensor", TORCH_FN(pdist), FUNCTION);

@@ -37,6 +37,10 @@ DECLARE_DISPATCH(log_normal_fn, log_normal_stub)
 DECLARE_DISPATCH(poisson_fn, poisson_stub)
 DECLARE_DISPATCH(binomial_fn, binomial_stub)
 DECLARE_DISPATCH(multinomial_fn, multinomial_with_replacement_stub)
+// Writes to result (rows, n) which n of each row of speed (rows, categories) are the largest, the largest first. Both
+// contiguous; float64 and int64.
+using fastest_fn = void (*)(const Tensor& result, const Tensor& speed);
+DECLARE_DISPATCH(fastest_fn, fastest_stub)
 
 using OptionalGenerator = std::optional<Generator>;
 

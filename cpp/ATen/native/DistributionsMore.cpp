@@ -23,6 +23,7 @@ DEFINE_DISPATCH(log_normal_stub)
 DEFINE_DISPATCH(poisson_stub)
 DEFINE_DISPATCH(binomial_stub)
 DEFINE_DISPATCH(multinomial_with_replacement_stub)
+DEFINE_DISPATCH(fastest_stub)
 
 static Tensor& exponential_(Tensor& self, double lambd, const OptionalGenerator& generator) {
   TORCH_CHECK(lambd > 0.0, "exponential_ expects lambda > 0.0, but found lambda=", lambd);
@@ -85,6 +86,9 @@ static Tensor binomial(const Tensor& count, const Tensor& prob, const OptionalGe
 // ----------------------------------------------------------------------------------------
 
 static void check_weights(const Tensor& self) {
+  if (self.device().is_meta()) {
+    return; // no weight is known
+  }
   const Tensor zero = detail::wrapped_scalar_tensor(0), inf = detail::wrapped_scalar_tensor(INFINITY);
   const Tensor valid = at::logical_and(at::le(zero, self), at::lt(self, inf)); // NaN is neither
   TORCH_CHECK(at::all(valid).item().toBool(), "probability tensor contains either `inf`, `nan` or element < 0");
@@ -99,19 +103,7 @@ static void multinomial_without_replacement(const Tensor& self, const Tensor& re
   Tensor wait = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
   native::exponential_(wait, 1, generator);
   const Tensor speed = at::to(at::div(self, wait), kDouble).contiguous();
-  const int64_t categories = self.sizes()[1], n = result.sizes()[1];
-  std::vector<std::pair<double, int64_t>> order(static_cast<size_t>(categories));
-  const auto faster = [](const auto& a, const auto& b) { return a.first > b.first; };
-  for (int64_t row = 0; row < self.sizes()[0]; row++) {
-    const double* speeds = speed.data_ptr<double>() + row * categories;
-    for (int64_t i = 0; i < categories; i++) {
-      order[i] = {speeds[i], i};
-    }
-    std::partial_sort(order.begin(), order.begin() + n, order.end(), faster);
-    for (int64_t i = 0; i < n; i++) {
-      result.data_ptr<int64_t>()[row * n + i] = order[i].second;
-    }
-  }
+  fastest_stub(self.device().type(), result, speed);
 }
 
 static Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
@@ -162,12 +154,12 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", TORCH_FN(binomial),
         kernels(binomial_stub), tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def("multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
-        TORCH_FN(multinomial), kernels(exponential_stub, multinomial_with_replacement_stub),
+        TORCH_FN(multinomial), kernels(exponential_stub, multinomial_with_replacement_stub, fastest_stub),
         tags(Tag::nondeterministic_seeded));
   m.def(
       "multinomial.out(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor(a!) "
       "out) -> Tensor(a!)",
-      TORCH_FN(multinomial_out), kernels(exponential_stub, multinomial_with_replacement_stub),
+      TORCH_FN(multinomial_out), kernels(exponential_stub, multinomial_with_replacement_stub, fastest_stub),
       tags(Tag::nondeterministic_seeded), FUNCTION);
 }
 

@@ -1,15 +1,14 @@
 // Mirrors: aten/src/ATen/native/Fill.cpp
-// Left out: meta and quantized tensors.
+// Left out: quantized tensors.
 #include <ATen/native/Fill.h>
 
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 
-#include <cstring>
-
 namespace reftorch::at::native {
 
 DEFINE_DISPATCH(fill_stub)
+DEFINE_DISPATCH(zero_stub)
 
 void fill_impl(Tensor& self, const Scalar& value) {
   // An expanded tensor may be filled: every element gets the same value, however often it is written.
@@ -28,9 +27,9 @@ void fill_impl(Tensor& self, const Scalar& value) {
 }
 
 void zero_impl(const Tensor& self) {
-  if (self.device().is_cpu() && self.unsafeGetTensorImpl()->is_non_overlapping_and_dense()) {
+  if (self.unsafeGetTensorImpl()->is_non_overlapping_and_dense()) {
     if (self.numel() > 0) {
-      std::memset(self.data_ptr(), 0, self.numel() * self.itemsize()); // all bits zero is 0 in every dtype
+      zero_stub(self.device().type(), self);
     }
     return;
   }
@@ -72,7 +71,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("fill.Scalar(Tensor self, Scalar value) -> Tensor", TORCH_FN(fill), kernels(fill_stub), variants::FUNCTION);
   m.def("fill.Tensor(Tensor self, Tensor value) -> Tensor", TORCH_FN(fill_tensor), kernels(fill_stub),
         variants::FUNCTION);
-  m.def("zero_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(zero_), kernels(fill_stub));
+  m.def("zero_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(zero_), kernels(fill_stub, zero_stub));
 }
 
 } // namespace reftorch::at::native

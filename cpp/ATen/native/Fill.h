@@ -9,5 +9,8 @@ namespace reftorch::at::native {
 
 using fill_fn = void (*)(TensorIterator& iter, const Scalar& value);
 DECLARE_DISPATCH(fill_fn, fill_stub)
+// Sets all bits of a dense tensor to zero, which is 0 in every dtype.
+using zero_fn = void (*)(const Tensor& self);
+DECLARE_DISPATCH(zero_fn, zero_stub)
 
 } // namespace reftorch::at::native

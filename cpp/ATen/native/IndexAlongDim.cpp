@@ -53,11 +53,9 @@ static void index_select_out(const Tensor& self, int64_t dim, const Tensor& inde
   if (self.dim() > 1 && index.numel() > 0 && (self.numel() == 0 || (dim == 1 && out.is_contiguous()))) {
     const int64_t size = self.sizes()[dim];
     TORCH_CHECK(size > 0, "index_select(): self indexing axis dim should be positive");
-    const Tensor places = at::to(index, kLong).contiguous();
-    for (int64_t i = 0; i < places.numel(); i++) {
-      const int64_t place = places.data_ptr<int64_t>()[i];
-      TORCH_CHECK(0 <= place && place < size, "INDICES element is out of DATA bounds, id=", place, " axis_dim=", size);
-    }
+    check_bounds_stub(index.device().type(), at::to(index, kLong).contiguous(), size, [size](int64_t place) {
+      TORCH_CHECK(false, "INDICES element is out of DATA bounds, id=", place, " axis_dim=", size);
+    });
   }
   if (dim == 0 && self.dim() > 0 && self.is_contiguous() && out.is_contiguous() && index.is_contiguous()) {
     index_rows_stub(self.device().type(), out, self, at::to(index, kLong), IndexRule::Use::Select);
@@ -135,10 +133,9 @@ static void index_reduce_out(const Tensor& self, int64_t dim, const Tensor& inde
   start_writing(self, index, source, out);
   if (source.numel() == 0) {
     const int64_t size = self.dim() == 0 ? 1 : self.size(dim);
-    const Tensor indices = at::to(index, kLong).contiguous();
-    const int64_t* first = indices.data_ptr<int64_t>();
-    TORCH_CHECK_INDEX(std::all_of(first, first + indices.numel(), [&](int64_t i) { return 0 <= i && i < size; }),
-                      "index out of range in self, for a dimension of size ", size);
+    check_bounds_stub(index.device().type(), at::to(index, kLong).contiguous(), size, [size](int64_t) {
+      TORCH_CHECK_INDEX(false, "index out of range in self, for a dimension of size ", size);
+    });
     return;
   }
   TORCH_CHECK_NOT_IMPLEMENTED(!mean || out.scalar_type() != kBool, "\"div_floor_cpu\" not implemented for 'Bool'");
@@ -309,19 +306,19 @@ static Tensor& take_along_dim_out(const Tensor& self, const Tensor& indices, std
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("index_select(Tensor self, int dim, Tensor index) -> Tensor", TORCH_FN(index_select_out),
-                   kernels(index_rows_stub, index_stub), derive::OUT);
+                   kernels(index_rows_stub, index_stub, check_bounds_stub), derive::OUT);
   m.def_structured("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-                   TORCH_FN(index_add_out), kernels(index_put_stub, fill_stub));
+                   TORCH_FN(index_add_out), kernels(fill_stub, zero_stub, index_put_stub));
   m.def_structured(
       "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> "
       "Tensor",
-      TORCH_FN(index_reduce_out), kernels(index_put_stub, fill_stub));
+      TORCH_FN(index_reduce_out), kernels(check_bounds_stub, fill_stub, zero_stub, index_put_stub));
   m.def_structured("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", TORCH_FN(index_copy_out),
                    kernels(index_put_stub));
   m.def_structured("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-                   TORCH_FN(index_fill_out), kernels(index_put_stub, fill_stub), derive::INPLACE);
+                   TORCH_FN(index_fill_out), kernels(fill_stub, zero_stub, index_put_stub), derive::INPLACE);
   m.def_structured("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
-                   TORCH_FN(index_fill_tensor_out), kernels(index_put_stub, fill_stub), derive::INPLACE);
+                   TORCH_FN(index_fill_tensor_out), kernels(fill_stub, zero_stub, index_put_stub), derive::INPLACE);
   m.def_structured("take(Tensor self, Tensor index) -> Tensor", TORCH_FN(take_out), kernels(index_stub), derive::OUT);
   m.def_structured("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", TORCH_FN(put_out),
                    kernels(index_put_stub), derive::INPLACE);

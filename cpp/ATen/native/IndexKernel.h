@@ -32,6 +32,15 @@ using index_put_fn = void (*)(const Tensor& written, const Tensor& read, const T
                               ReductionType reduce);
 DECLARE_DISPATCH(index_put_fn, index_put_stub)
 
+// Calls refuse(index) for the first of the indices (int64, contiguous) that lies outside of [0, size).
+using check_bounds_fn = void (*)(const Tensor& indices, int64_t size, c10::function_ref<void(int64_t index)> refuse);
+DECLARE_DISPATCH(check_bounds_fn, check_bounds_stub)
+// offsets[i] += index[i] * stride_bytes, both contiguous; a negative index counts from the end. IndexError for an index
+// out of range, which names the dimension `number`.
+using add_offsets_fn = void (*)(const Tensor& offsets, const Tensor& index, int64_t number, int64_t size,
+                                int64_t stride_bytes);
+DECLARE_DISPATCH(add_offsets_fn, add_offsets_stub)
+
 // out = mask ? value : self
 using masked_fill_fn = void (*)(TensorIterator& iter, const Scalar& value);
 DECLARE_DISPATCH(masked_fill_fn, masked_fill_stub)

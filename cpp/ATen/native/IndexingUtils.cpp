@@ -76,20 +76,6 @@ static DimVector broadcast_shape(const std::vector<Tensor>& indices) {
   return shape;
 }
 
-// offsets += index * stride, with a negative index counted from the end. The message counts index tensors, as PyTorch's
-// does.
-static void add_offsets(const Tensor& offsets, const Tensor& index, int64_t number, int64_t size,
-                        int64_t stride_bytes) {
-  const Tensor dense = index.contiguous();
-  const int64_t* from = dense.data_ptr<int64_t>();
-  int64_t* to = offsets.data_ptr<int64_t>();
-  for (int64_t i = 0; i < offsets.numel(); i++) {
-    TORCH_CHECK_INDEX(-size <= from[i] && from[i] < size, "index ", from[i], " is out of bounds for dimension ", number,
-                      " with size ", size);
-    to[i] += (from[i] < 0 ? from[i] + size : from[i]) * stride_bytes;
-  }
-}
-
 AdvancedIndex::AdvancedIndex(const Tensor& self, TensorList indices) {
   const std::vector<Tensor> expanded = expand_masks(self, indices);
   const DimVector index_shape = broadcast_shape(expanded);
@@ -147,7 +133,9 @@ Tensor AdvancedIndex::offsets() const {
   Tensor sum = detail::empty_generic(indices_[0].index.sizes(), kLong, view.device());
   zero_impl(sum);
   for (size_t i = 0; i < indices_.size() && view.numel() > 0; i++) {
-    add_offsets(sum, indices_[i].index, static_cast<int64_t>(i), indices_[i].size, indices_[i].stride_bytes);
+    // The message counts index tensors, as PyTorch's does.
+    add_offsets_stub(sum.device().type(), sum, indices_[i].index.contiguous(), static_cast<int64_t>(i),
+                     indices_[i].size, indices_[i].stride_bytes);
   }
   return sum;
 }

@@ -1,5 +1,7 @@
 // Mirrors: aten/src/ATen/native/Itertools.cpp, aten/src/ATen/native/TensorShape.cpp (meshgrid, block_diag)
-// Every pair, every choice: grids and products of vectors, and blocks along a diagonal.
+//
+// Every pair and every choice: grids and products of vectors, and blocks along a diagonal.
+#include <ATen/Functions.h>
 #include <ATen/ShapeFunctions.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
@@ -7,7 +9,7 @@
 #include <ATen/native/TensorFactories.h>
 
 #include <algorithm>
-#include <numeric>
+#include <limits>
 
 namespace reftorch::at::native {
 
@@ -65,19 +67,45 @@ static Tensor cartesian_prod(TensorList tensors) {
   return at::stack(columns, 1);
 }
 
-// The next choice of places in the order of a dictionary; false after the last.
-static bool advance(std::vector<int64_t>& places, int64_t n, bool with_replacement) {
-  const int64_t r = static_cast<int64_t>(places.size());
-  for (int64_t i = r - 1; i >= 0; i--) {
-    if (places[i] < (with_replacement ? n - 1 : n - r + i)) {
-      places[i]++;
-      for (int64_t j = i + 1; j < r; j++) {
-        places[j] = with_replacement ? places[i] : places[j - 1] + 1;
-      }
-      return true;
-    }
+// How many ways there are to choose r of n: n (n - 1) ... (n - r + 1) / r!, and as many as of n + r - 1 with
+// replacement.
+static int64_t number_of_combinations(int64_t n, int64_t r, bool with_replacement) {
+  const __int128 from = with_replacement ? __int128(n) + r - 1 : n;
+  if (n == 0 || from < r) {
+    return 0;
   }
-  return false;
+  __int128 count = 1;
+  for (__int128 i = 1; i <= std::min<__int128>(r, from - r); i++) {
+    count = count * (from - std::min<__int128>(r, from - r) + i) / i; // whole at every step
+    TORCH_CHECK(count * r <= std::numeric_limits<int64_t>::max() / 8, "combinations: there are more ways to choose ", r,
+                " of ", n, " elements than a tensor can hold");
+  }
+  return static_cast<int64_t>(count);
+}
+
+// 0, 1, ..., n - 1
+static Tensor count_up(int64_t n, Device device) {
+  return at::sub(at::cumsum(at::ones_like(at::zeros(n, kLong, device)), 0), number(1));
+}
+
+// All choices of r places of n, in the order of a dictionary: (count, r). Each choice of k places goes on with every
+// place that may come next, so that the choices grow one column at a time.
+static Tensor combinations_of_places(int64_t n, int64_t r, bool with_replacement, Device device) {
+  Tensor chosen = at::unsqueeze(count_up(with_replacement ? n : n - r + 1, device), 1);
+  for (int64_t k = 2; k <= r; k++) {
+    const Tensor last = at::select(chosen, 1, k - 2);
+    const Tensor first = with_replacement ? last : at::add(last, number(1));
+    // Places from `end` on would leave too few for the columns that follow.
+    const int64_t end = with_replacement ? n : n - r + k;
+    const Tensor ways = at::sub(number(end), first);
+    const int64_t total = number_of_combinations(with_replacement ? n : end, k, with_replacement);
+    const Tensor parent = at::repeat_interleave(ways, total);
+    const Tensor start = at::sub(at::cumsum(ways, 0), ways);
+    const Tensor next = at::add(at::sub(count_up(total, device), at::index_select(start, 0, parent)),
+                                at::index_select(first, 0, parent));
+    chosen = at::cat({at::index_select(chosen, 0, parent), at::unsqueeze(next, 1)}, 1);
+  }
+  return chosen;
 }
 
 static Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
@@ -86,22 +114,12 @@ static Tensor combinations(const Tensor& self, int64_t r, bool with_replacement)
   if (r == 0) {
     return at::empty(IntArrayRef(0), self.scalar_type(), self.device());
   }
-  const int64_t n = self.numel();
-  std::vector<int64_t> taken;
-  if (with_replacement ? n > 0 : n >= r) {
-    std::vector<int64_t> places(static_cast<size_t>(r), 0);
-    if (!with_replacement) {
-      std::iota(places.begin(), places.end(), 0);
-    }
-    do {
-      taken.insert(taken.end(), places.begin(), places.end());
-    } while (advance(places, n, with_replacement));
+  const int64_t n = self.numel(), count = number_of_combinations(n, r, with_replacement);
+  if (count == 0) {
+    return at::empty({0, r}, self.scalar_type(), self.device());
   }
-  Tensor index = detail::empty_generic(static_cast<int64_t>(taken.size()), kLong);
-  if (!taken.empty()) {
-    std::copy(taken.begin(), taken.end(), index.data_ptr<int64_t>());
-  }
-  return at::reshape(at::index_select(self, 0, index), {static_cast<int64_t>(taken.size()) / r, r});
+  const Tensor places = combinations_of_places(n, r, with_replacement, self.device());
+  return at::reshape(at::index_select(self, 0, at::reshape(places, {-1})), {count, r});
 }
 
 // --- blocks ----------------------------------------------------------------------------------------------------------
@@ -140,7 +158,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("cartesian_prod(Tensor[] tensors) -> Tensor", TORCH_FN(cartesian_prod), FUNCTION);
   m.def_composite("combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor", TORCH_FN(combinations),
                   FUNCTION);
-  m.def("block_diag(Tensor[] tensors) -> Tensor", TORCH_FN(block_diag), kernels(fill_stub), FUNCTION);
+  m.def("block_diag(Tensor[] tensors) -> Tensor", TORCH_FN(block_diag), kernels(fill_stub, zero_stub), FUNCTION);
 }
 
 } // namespace reftorch::at::native

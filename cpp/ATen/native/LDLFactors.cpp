@@ -9,10 +9,7 @@
 #include <ATen/ShapeFunctions.h>
 #include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
-#include <ATen/functorch/TensorWrapper.h>
 #include <ATen/native/LinearAlgebraUtils.h>
-
-#include <algorithm>
 
 namespace reftorch::at::native {
 
@@ -20,13 +17,11 @@ DEFINE_DISPATCH(ldl_factor_stub)
 DEFINE_DISPATCH(ldl_solve_stub)
 
 static void check_ldl_infos(const Tensor& infos, const char* name, bool is_matrix) {
-  const Tensor plain = functorch::innermost(infos).contiguous();
-  const int* info = plain.numel() == 0 ? nullptr : plain.data_ptr<int>();
-  const int* bad = std::find_if(info, info + plain.numel(), [](int i) { return i != 0; });
-  TORCH_CHECK_LINALG(bad == info + plain.numel(), name, ": ",
-                     is_matrix ? std::string() : c10::str("(Batch element ", bad - info, "): "),
-                     "The factorization has been completed, but the block ", *bad,
-                     " of D is zero: ldl_solve would divide by zero.");
+  for_first_info(infos, [&](int64_t place, int info) {
+    TORCH_CHECK_LINALG(false, name, ": ", is_matrix ? std::string() : c10::str("(Batch element ", place, "): "),
+                       "The factorization has been completed, but the block ", info,
+                       " of D is zero: ldl_solve would divide by zero.");
+  });
 }
 
 static void linalg_ldl_factor_ex_out(const Tensor& self, bool /*hermitian*/, bool check_errors, Tensor& LD,
@@ -57,22 +52,6 @@ static std::tuple<Tensor, Tensor> linalg_ldl_factor(const Tensor& self, bool her
   return {LD, pivots};
 }
 
-// A block of 1 by 1 has a positive number, one of 2 by 2 two negative ones: LAPACK follows them without looking.
-static void check_ldl_pivots(const Tensor& pivots) {
-  const int n = static_cast<int>(pivots.size(-1));
-  const int* pivot = pivots.numel() == 0 ? nullptr : pivots.data_ptr<int>();
-  for (const int* end = pivot + pivots.numel(); pivot < end; pivot += n) {
-    for (int i = 0; i < n; i++) {
-      const bool pair = pivot[i] < 0;
-      const bool fits =
-          pair ? i + 1 < n && pivot[i + 1] < 0 && pivot[i] >= -n && pivot[i + 1] >= -n : pivot[i] >= 1 && pivot[i] <= n;
-      TORCH_CHECK(fits, "torch.linalg.ldl_solve: the pivots are not those of a factorization: there is ", pivot[i],
-                  " at place ", i, " of ", n);
-      i += pair ? 1 : 0;
-    }
-  }
-}
-
 static void linalg_ldl_solve_out(const Tensor& LD, const Tensor& pivots, const Tensor& B, bool /*hermitian*/,
                                  Tensor& out) {
   squareCheckInputs(LD, "torch.linalg.ldl_solve");
@@ -93,7 +72,6 @@ static void linalg_ldl_solve_out(const Tensor& LD, const Tensor& pivots, const T
   if (X.numel() > 0) {
     const IntArrayRef pivot_sizes = IntArrayRef(LD_sizes).slice(0, LD_sizes.size() - 1);
     const Tensor swaps = at::expand(at::to(pivots, kInt), pivot_sizes).contiguous();
-    check_ldl_pivots(swaps);
     ldl_solve_stub(X.device().type(), cloneBatchedColumnMajor(LD, LD_sizes), swaps, X);
   }
   give_result(X, out);
@@ -105,7 +83,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor "
       "pivots, Tensor info)",
-      TORCH_FN(linalg_ldl_factor_ex_out), kernels(ldl_factor_stub, fill_stub), OUT, LINALG);
+      TORCH_FN(linalg_ldl_factor_ex_out), kernels(fill_stub, zero_stub, ldl_factor_stub), OUT, LINALG);
   m.def_composite_with_out("linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
                            TORCH_FN(linalg_ldl_factor), LINALG);
   m.def_structured("linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",

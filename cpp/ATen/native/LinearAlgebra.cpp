@@ -1,18 +1,17 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp
 // Products of matrices and of batches of them. Products made of these are in Matmul.cpp, Tensordot.cpp, Einsum.cpp and
 // MatrixChain.cpp. Left out: sparse operands, an out_dtype of its own.
+#include <ATen/native/LinearAlgebra.h>
+
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
 #include <ATen/LinalgFunctions.h>
 #include <ATen/MemoryOverlap.h>
-#include <ATen/Parallel.h>
 #include <ATen/Resize.h>
 #include <ATen/TensorIterator.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
-#include <ATen/native/CPUBlas.h>
 #include <ATen/native/Fill.h>
-#include <ATen/native/MatrixLayout.h>
 #include <ATen/native/TensorFactories.h>
 #include <ATen/native/TypeMetaName.h>
 
@@ -20,6 +19,9 @@
 #include <vector>
 
 namespace reftorch::at::native {
+
+DEFINE_DISPATCH(addmm_stub)
+DEFINE_DISPATCH(baddbmm_stub)
 
 // Gives `out` the shape, or checks the dtype of the one that is there.
 static void prepare_output(Tensor& out, IntArrayRef sizes, const Tensor& like) {
@@ -44,17 +46,7 @@ static void addmm_impl(const Tensor& result, const Tensor& mat1, const Tensor& m
   }
   assert_no_overlap(result, mat1);
   assert_no_overlap(result, mat2);
-  const MatrixLayout a = matrix_layout(mat1), b = matrix_layout(mat2), c = row_major_layout(result);
-  AT_DISPATCH_ALL_NUMBERS(result.scalar_type(), "addmm_impl_cpu_", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    cpublas::gemm<scalar_t>(a.trans, b.trans, mat1.sizes()[0], mat2.sizes()[1], mat1.sizes()[1], alpha.to<opmath_t>(),
-                            a.tensor.data_ptr<scalar_t>(), a.ld, b.tensor.data_ptr<scalar_t>(), b.ld,
-                            beta.to<opmath_t>(), c.tensor.data_ptr<scalar_t>(), c.ld);
-  });
-  if (!c.tensor.is_same(result)) {
-    Tensor out = result;
-    at::copy_(out, c.tensor);
-  }
+  addmm_stub(result.device().type(), result, mat1, mat2, beta, alpha);
 }
 
 static void check_shapes_multiply(const Tensor& mat1, const Tensor& mat2) {
@@ -120,25 +112,7 @@ static void baddbmm_impl(const char* name, const Tensor& result, const Tensor& b
   }
   assert_no_overlap(result, batch1);
   assert_no_overlap(result, batch2);
-  const Tensor c = result.contiguous();
-  const MatrixLayout a = matrix_layout(batch1), b = matrix_layout(batch2);
-  const int64_t batches = c.sizes()[0], m = c.sizes()[1], n = c.sizes()[2], k = batch1.sizes()[2];
-  AT_DISPATCH_ALL_NUMBERS(batch1.scalar_type(), name, [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    const int64_t grain = std::max<int64_t>((int64_t(1) << 20) / std::max<int64_t>(m * n * k, 1), 1);
-    at::parallel_for(0, batches, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; i++) {
-        cpublas::gemm<scalar_t>(a.trans, b.trans, m, n, k, alpha.to<opmath_t>(),
-                                a.tensor.data_ptr<scalar_t>() + i * a.tensor.strides()[0], a.ld,
-                                b.tensor.data_ptr<scalar_t>() + i * b.tensor.strides()[0], b.ld, beta.to<opmath_t>(),
-                                c.data_ptr<scalar_t>() + i * m * n, n);
-      }
-    });
-  });
-  if (!c.is_same(result)) {
-    Tensor out = result;
-    at::copy_(out, c);
-  }
+  baddbmm_stub(result.device().type(), name, result, batch1, batch2, beta, alpha);
 }
 
 static void bmm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
@@ -253,16 +227,16 @@ static void addr_out(const Tensor& self, const Tensor& vec1, const Tensor& vec2,
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_structured("mm(Tensor self, Tensor mat2) -> Tensor", TORCH_FN(mm_out), kernels(cpublas::gemm_stub, fill_stub),
+  m.def_structured("mm(Tensor self, Tensor mat2) -> Tensor", TORCH_FN(mm_out), kernels(fill_stub, zero_stub, addmm_stub),
                    derive::OUT);
   m.def_structured("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-                   TORCH_FN(addmm_out), kernels(cpublas::gemm_stub, fill_stub));
-  m.def_structured("bmm(Tensor self, Tensor mat2) -> Tensor", TORCH_FN(bmm_out), kernels(cpublas::gemm_stub, fill_stub),
+                   TORCH_FN(addmm_out), kernels(fill_stub, zero_stub, addmm_stub));
+  m.def_structured("bmm(Tensor self, Tensor mat2) -> Tensor", TORCH_FN(bmm_out), kernels(fill_stub, zero_stub, baddbmm_stub),
                    derive::OUT);
   m.def_structured("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-                   TORCH_FN(baddbmm_out), kernels(cpublas::gemm_stub, fill_stub));
+                   TORCH_FN(baddbmm_out), kernels(fill_stub, zero_stub, baddbmm_stub));
   m.def_structured("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-                   TORCH_FN(addbmm_out), kernels(cpublas::gemm_stub, fill_stub));
+                   TORCH_FN(addbmm_out), kernels(fill_stub, zero_stub, addmm_stub, baddbmm_stub));
   m.def_structured("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
                    TORCH_FN(addr_out));
 }

@@ -103,35 +103,43 @@ Tensor zero_infos(const Tensor& A) {
   return infos;
 }
 
-void _linalg_check_errors(const Tensor& infos, const char* name, bool is_matrix) {
-  const Tensor plain = functorch::innermost(infos).contiguous();
-  const int* info = plain.numel() == 0 ? nullptr : plain.data_ptr<int>();
-  const int* bad = std::find_if(info, info + plain.numel(), [](int i) { return i != 0; });
-  if (bad == info + plain.numel()) {
+void for_first_info(const Tensor& infos, c10::function_ref<void(int64_t place, int info)> report) {
+  const Tensor plain = at::reshape(functorch::innermost(infos), {-1});
+  if (plain.device().is_meta()) {
     return;
   }
-  const std::string where = is_matrix ? c10::str(name, ": ") : c10::str(name, ": (Batch element ", bad - info, "): ");
-  const std::string op = name;
-  const bool solving = op.find("solve") != std::string::npos;
-  if (op.find("inv") != std::string::npos) {
-    TORCH_CHECK_LINALG(false, where, "The diagonal element ", *bad,
-                       " is zero, the inversion could not be completed because the input matrix is singular.");
+  const Tensor bad = at::nonzero(plain);
+  if (bad.numel() > 0) {
+    const int64_t place = at::select(bad, 0, 0).item().toLong();
+    report(place, static_cast<int>(at::select(plain, 0, place).item().toLong()));
   }
-  TORCH_CHECK_LINALG(!solving, where, "The solver failed because the input matrix is singular.");
-  if (op.find("cholesky") != std::string::npos) {
+}
+
+void _linalg_check_errors(const Tensor& infos, const char* name, bool is_matrix) {
+  for_first_info(infos, [&](int64_t place, int info) {
+    const std::string where = is_matrix ? c10::str(name, ": ") : c10::str(name, ": (Batch element ", place, "): ");
+    const std::string op = name;
+    const bool solving = op.find("solve") != std::string::npos;
+    if (op.find("inv") != std::string::npos) {
+      TORCH_CHECK_LINALG(false, where, "The diagonal element ", info,
+                         " is zero, the inversion could not be completed because the input matrix is singular.");
+    }
+    TORCH_CHECK_LINALG(!solving, where, "The solver failed because the input matrix is singular.");
+    if (op.find("cholesky") != std::string::npos) {
+      TORCH_CHECK_LINALG(false, where,
+                         "The factorization could not be completed because the input is not positive-definite (the "
+                         "leading minor of order ",
+                         info, " is not positive-definite).");
+    }
+    TORCH_CHECK_LINALG(!(op.find("svd") != std::string::npos && info == -4), where,
+                       "The algorithm failed to converge because the input matrix contained non-finite values.");
+    TORCH_INTERNAL_ASSERT(info > 0, where, "Argument ", -info, " has illegal value.");
     TORCH_CHECK_LINALG(false, where,
-                       "The factorization could not be completed because the input is not positive-definite (the "
-                       "leading minor of order ",
-                       *bad, " is not positive-definite).");
-  }
-  TORCH_CHECK_LINALG(!(op.find("svd") != std::string::npos && *bad == -4), where,
-                     "The algorithm failed to converge because the input matrix contained non-finite values.");
-  TORCH_INTERNAL_ASSERT(*bad > 0, where, "Argument ", -*bad, " has illegal value.");
-  TORCH_CHECK_LINALG(false, where,
-                     "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
-                     "repeated ",
-                     op.find("svd") != std::string::npos ? "singular values" : "eigenvalues", " (error code: ", *bad,
-                     ").");
+                       "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+                       "repeated ",
+                       op.find("svd") != std::string::npos ? "singular values" : "eigenvalues", " (error code: ", info,
+                       ").");
+  });
 }
 
 void give_result(const Tensor& result, Tensor& out) {

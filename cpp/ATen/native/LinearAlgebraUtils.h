@@ -4,6 +4,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/FunctionRef.h>
 
 #include <tuple>
 #include <utility>
@@ -44,6 +45,9 @@ TORCH_API void checkInputsSolver(const Tensor& A, const Tensor& B, bool left, co
 TORCH_API bool is_vector_rhs(const Tensor& A, const Tensor& B);
 // `infos`: one int32 for each matrix, 0 to begin with.
 TORCH_API Tensor zero_infos(const Tensor& A);
+// Calls report(place, info) for the first matrix whose info is not 0. Nothing is known of meta tensors, so there is no
+// report for them.
+void for_first_info(const Tensor& infos, c10::function_ref<void(int64_t place, int info)> report);
 // LinAlgError that names the first matrix whose info is not 0, and says what that means in the op `name`.
 TORCH_API void _linalg_check_errors(const Tensor& infos, const char* name, bool is_matrix);
 

@@ -116,9 +116,9 @@ static void masked_scatter_out(const Tensor& self, const Tensor& mask, const Ten
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", TORCH_FN(masked_fill_out),
-                   kernels(masked_fill_stub, fill_stub), derive::INPLACE);
+                   kernels(fill_stub, zero_stub, masked_fill_stub), derive::INPLACE);
   m.def_structured("masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
-                   TORCH_FN(masked_fill_tensor_out), kernels(masked_fill_stub, fill_stub), derive::INPLACE);
+                   TORCH_FN(masked_fill_tensor_out), kernels(fill_stub, zero_stub, masked_fill_stub), derive::INPLACE);
   m.def_structured("masked_select(Tensor self, Tensor mask) -> Tensor", TORCH_FN(masked_select_out),
                    kernels(masked_select_stub), tags(Tag::dynamic_output_shape), derive::OUT);
   m.def_structured("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", TORCH_FN(masked_scatter_out),

@@ -342,14 +342,14 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr auto OUT = derive::OUT;
   m.def_structured(
       "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
-      TORCH_FN(linalg_cholesky_ex_out), kernels(cholesky_stub, fill_stub), OUT, LINALG);
+      TORCH_FN(linalg_cholesky_ex_out), kernels(cholesky_stub, fill_stub, zero_stub), OUT, LINALG);
   m.def_composite_with_out("linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", TORCH_FN(linalg_cholesky),
                            LINALG);
   m.def_composite_with_out("cholesky(Tensor self, bool upper=False) -> Tensor", TORCH_FN(cholesky));
   m.def_structured("cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
                    TORCH_FN(cholesky_solve_out), kernels(cholesky_solve_stub), OUT);
   m.def_structured("cholesky_inverse(Tensor self, bool upper=False) -> Tensor", TORCH_FN(cholesky_inverse_out),
-                   kernels(cholesky_solve_stub, fill_stub), OUT);
+                   kernels(cholesky_solve_stub, fill_stub, zero_stub), OUT);
   m.def_structured(
       "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> "
       "Tensor",
@@ -359,12 +359,12 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "(Tensor solution, Tensor cloned_coefficient)",
       TORCH_FN(triangular_solve_out), kernels(triangular_solve_stub), OUT);
   m.def_structured("linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)", TORCH_FN(linalg_qr_out),
-                   kernels(geqrf_stub, orgqr_stub, fill_stub), OUT, LINALG);
+                   kernels(fill_stub, zero_stub, geqrf_stub, orgqr_stub), OUT, LINALG);
   m.def_composite_with_out("qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", TORCH_FN(qr));
   m.def_structured(
       "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor "
       "S, Tensor Vh)",
-      TORCH_FN(_linalg_svd_out), kernels(svd_stub, fill_stub), OUT, FUNCTION);
+      TORCH_FN(_linalg_svd_out), kernels(fill_stub, zero_stub, svd_stub), OUT, FUNCTION);
   m.def_composite_with_out(
       "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
       TORCH_FN(linalg_svd), LINALG);
@@ -373,7 +373,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                            TORCH_FN(svd));
   m.def_structured(
       "_linalg_eigh(Tensor A, str UPLO='L', bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)",
-      TORCH_FN(_linalg_eigh_out), kernels(eigh_stub, fill_stub), OUT, FUNCTION);
+      TORCH_FN(_linalg_eigh_out), kernels(eigh_stub, fill_stub, zero_stub), OUT, FUNCTION);
   m.def_composite_with_out("linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)",
                            TORCH_FN(linalg_eigh), LINALG);
   m.def_composite_with_out("linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor", TORCH_FN(linalg_eigvalsh), LINALG);
@@ -382,7 +382,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor "
       "residuals, Tensor rank, Tensor singular_values)",
-      TORCH_FN(linalg_lstsq_out), kernels(lstsq_stub, fill_stub), tags(Tag::dynamic_output_shape), OUT, LINALG);
+      TORCH_FN(linalg_lstsq_out), kernels(fill_stub, zero_stub, lstsq_stub), tags(Tag::dynamic_output_shape), OUT, LINALG);
 }
 
 } // namespace reftorch::at::native

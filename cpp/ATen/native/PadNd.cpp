@@ -44,7 +44,7 @@ static Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar&
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", TORCH_FN(constant_pad_nd),
-        kernels(fill_stub), variants::FUNCTION);
+        kernels(fill_stub, zero_stub), variants::FUNCTION);
 }
 
 } // namespace reftorch::at::native

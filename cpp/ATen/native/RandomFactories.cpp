@@ -146,12 +146,12 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("randint.low(SymInt low, SymInt high, int[] size, *, Generator? generator=None, " OPTIONS ") -> Tensor",
         TORCH_FN(randint_low), tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def("randperm(SymInt n, *, Generator? generator=None, " OPTIONS ") -> Tensor", TORCH_FN(randperm),
-        kernels(randperm_stub, fill_stub), tags(Tag::nondeterministic_seeded), FUNCTION);
+        kernels(fill_stub, zero_stub, randperm_stub), tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def_out("rand", TORCH_FN(rand_out), tags(Tag::nondeterministic_seeded));
   m.def_out("randn", TORCH_FN(randn_out), tags(Tag::nondeterministic_seeded));
   m.def_out("randint", TORCH_FN(randint_out), tags(Tag::nondeterministic_seeded));
   m.def_out("randint.low", TORCH_FN(randint_low_out), tags(Tag::nondeterministic_seeded));
-  m.def_out("randperm", TORCH_FN(randperm_out), kernels(randperm_stub, fill_stub), tags(Tag::nondeterministic_seeded));
+  m.def_out("randperm", TORCH_FN(randperm_out), kernels(fill_stub, zero_stub, randperm_stub), tags(Tag::nondeterministic_seeded));
   m.def("rand_like(Tensor self, *, Generator? generator=None, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
         TORCH_FN(rand_like), tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def("randn_like(Tensor self, *, Generator? generator=None, " OPTIONS

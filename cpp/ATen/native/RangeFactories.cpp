@@ -188,28 +188,28 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("arange.start_step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor",
         TORCH_FN(arange_start_step), kernels(arange_stub), FUNCTION);
   m.def("linspace(Scalar start, Scalar end, int steps, *, " OPTIONS ") -> Tensor", TORCH_FN(linspace),
-        kernels(linspace_stub, fill_stub), FUNCTION);
+        kernels(fill_stub, zero_stub, linspace_stub), FUNCTION);
   m.def("logspace(Scalar start, Scalar end, int steps, float base=10, *, " OPTIONS ") -> Tensor", TORCH_FN(logspace),
-        kernels(logspace_stub, fill_stub), FUNCTION);
+        kernels(fill_stub, zero_stub, logspace_stub), FUNCTION);
   m.def("linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, " OPTIONS ") -> Tensor",
-        TORCH_FN((linspace_tensor<Tensor, Tensor>)), kernels(linspace_stub, fill_stub), FUNCTION);
+        TORCH_FN((linspace_tensor<Tensor, Tensor>)), kernels(fill_stub, zero_stub, linspace_stub), FUNCTION);
   m.def("linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, " OPTIONS ") -> Tensor",
-        TORCH_FN((linspace_tensor<Tensor, Scalar>)), kernels(linspace_stub, fill_stub), FUNCTION);
+        TORCH_FN((linspace_tensor<Tensor, Scalar>)), kernels(fill_stub, zero_stub, linspace_stub), FUNCTION);
   m.def("linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, " OPTIONS ") -> Tensor",
-        TORCH_FN((linspace_tensor<Scalar, Tensor>)), kernels(linspace_stub, fill_stub), FUNCTION);
+        TORCH_FN((linspace_tensor<Scalar, Tensor>)), kernels(fill_stub, zero_stub, linspace_stub), FUNCTION);
   m.def("logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10, *, " OPTIONS ") -> Tensor",
-        TORCH_FN((logspace_tensor<Tensor, Tensor>)), kernels(logspace_stub, fill_stub), FUNCTION);
+        TORCH_FN((logspace_tensor<Tensor, Tensor>)), kernels(fill_stub, zero_stub, logspace_stub), FUNCTION);
   m.def("logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10, *, " OPTIONS ") -> Tensor",
-        TORCH_FN((logspace_tensor<Tensor, Scalar>)), kernels(logspace_stub, fill_stub), FUNCTION);
+        TORCH_FN((logspace_tensor<Tensor, Scalar>)), kernels(fill_stub, zero_stub, logspace_stub), FUNCTION);
   m.def("logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10, *, " OPTIONS ") -> Tensor",
-        TORCH_FN((logspace_tensor<Scalar, Tensor>)), kernels(logspace_stub, fill_stub), FUNCTION);
+        TORCH_FN((logspace_tensor<Scalar, Tensor>)), kernels(fill_stub, zero_stub, logspace_stub), FUNCTION);
   m.def("range.step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", TORCH_FN(range_step),
         kernels(arange_stub), FUNCTION);
   m.def_out("arange", TORCH_FN(arange_out), kernels(arange_stub));
   m.def_out("arange.start", TORCH_FN(arange_start_out), kernels(arange_stub));
   m.def_out("arange.start_step", TORCH_FN(arange_start_step_out), kernels(arange_stub));
-  m.def_out("linspace", TORCH_FN(linspace_out), kernels(linspace_stub, fill_stub));
-  m.def_out("logspace", TORCH_FN(logspace_out), kernels(logspace_stub, fill_stub));
+  m.def_out("linspace", TORCH_FN(linspace_out), kernels(fill_stub, zero_stub, linspace_stub));
+  m.def_out("logspace", TORCH_FN(logspace_out), kernels(fill_stub, zero_stub, logspace_stub));
   m.def_out("range.step", TORCH_FN(range_out), kernels(arange_stub));
 }
 

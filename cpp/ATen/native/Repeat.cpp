@@ -1,44 +1,36 @@
 // Mirrors: aten/src/ATen/native/Repeat.cpp
-// Each element so many times in a row.
-#include <ATen/Dispatch.h>
+//
+// repeat_interleave repeats each element so many times in a row.
+#include <ATen/native/Repeat.h>
+
 #include <ATen/ShapeFunctions.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 
-#include <algorithm>
-
 namespace reftorch::at::native {
 
-// repeats (n): [2, 0, 3] becomes [0, 0, 2, 2, 2], the places to take elements from.
-template <typename index_t>
-static Tensor places_of(const Tensor& repeats, std::optional<int64_t> output_size) {
-  TORCH_CHECK(repeats.dim() == 1, "repeat_interleave only accept 1D vector as repeat");
-  const Tensor dense = repeats.contiguous();
-  const index_t* counts = dense.data_ptr<index_t>();
-  const int64_t n = dense.numel();
-  int64_t total = 0;
-  for (int64_t i = 0; i < n; i++) {
-    TORCH_CHECK(counts[i] >= 0, "repeats can not be negative");
-    TORCH_CHECK(!__builtin_add_overflow(total, static_cast<int64_t>(counts[i]), &total),
-                "repeat_interleave: the sum of repeats is more than a tensor can hold");
-  }
-  TORCH_CHECK(n == 0 || output_size.value_or(total) == total,
-              "allocated size does not match required size: ", output_size.value_or(total), " given, ", total,
-              " required");
-  Tensor result = detail::empty_generic(total, repeats.scalar_type(), repeats.device());
-  index_t* place = result.data_ptr<index_t>();
-  for (int64_t i = 0; i < n; i++) {
-    place = std::fill_n(place, counts[i], static_cast<index_t>(i));
-  }
-  return result;
-}
+DEFINE_DISPATCH(repeat_interleave_size_stub)
+DEFINE_DISPATCH(repeat_interleave_stub)
 
+// repeats (n): [2, 0, 3] becomes [0, 0, 2, 2, 2], the places to take elements from.
 static Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_size) {
   const ScalarType type = repeats.scalar_type();
+  const Device device = repeats.device();
   TORCH_CHECK_NOT_IMPLEMENTED(type == kLong || type == kInt, "\"repeat_interleave_cpu\" not implemented for '", type,
                               "'");
-  return type == kLong ? places_of<int64_t>(repeats, output_size) : places_of<int32_t>(repeats, output_size);
+  TORCH_CHECK(repeats.dim() == 1, "repeat_interleave only accept 1D vector as repeat");
+  TORCH_CHECK(!device.is_meta() || output_size.has_value(),
+              "cannot repeat_interleave a meta tensor without output_size");
+  const Tensor dense = repeats.contiguous();
+  int64_t total = output_size.value_or(0);
+  repeat_interleave_size_stub(device.type(), dense, total);
+  TORCH_CHECK(dense.numel() == 0 || output_size.value_or(total) == total,
+              "allocated size does not match required size: ", output_size.value_or(total), " given, ", total,
+              " required");
+  const Tensor result = detail::empty_generic(total, type, device);
+  repeat_interleave_stub(device.type(), result, dense);
+  return result;
 }
 
 static Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim,
@@ -75,7 +67,7 @@ static Tensor repeat_interleave_int(const Tensor& self, int64_t repeats, std::op
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor", TORCH_FN(repeat_interleave),
-        tags(Tag::dynamic_output_shape), variants::FUNCTION);
+        kernels(repeat_interleave_size_stub, repeat_interleave_stub), tags(Tag::dynamic_output_shape), variants::FUNCTION);
   m.def_composite(
       "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> "
       "Tensor",

@@ -165,17 +165,17 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", TORCH_FN(scatter_src_out),
                    kernels(index_put_stub));
   m.def_structured("scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-                   TORCH_FN(scatter_value_out), kernels(index_put_stub, fill_stub));
+                   TORCH_FN(scatter_value_out), kernels(fill_stub, zero_stub, index_put_stub));
   m.def_structured("scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
                    TORCH_FN(scatter_reduce_src_out), kernels(index_put_stub));
   m.def_structured("scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
-                   TORCH_FN(scatter_reduce_value_out), kernels(index_put_stub, fill_stub));
+                   TORCH_FN(scatter_reduce_value_out), kernels(fill_stub, zero_stub, index_put_stub));
   m.def_structured("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", TORCH_FN(scatter_add_out),
                    kernels(index_put_stub));
   m.def_structured(
       "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> "
       "Tensor",
-      TORCH_FN(scatter_reduce_two_out), kernels(index_put_stub, fill_stub));
+      TORCH_FN(scatter_reduce_two_out), kernels(fill_stub, zero_stub, index_put_stub));
 }
 
 } // namespace reftorch::at::native

@@ -85,19 +85,19 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool "
       "invert=False) -> Tensor",
-      TORCH_FN(isin_out), kernels(fill_stub), derive::OUT, FUNCTION);
+      TORCH_FN(isin_out), kernels(fill_stub, zero_stub), derive::OUT, FUNCTION);
   m.def_structured(
       "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool "
       "invert=False) -> Tensor",
-      TORCH_FN(isin_tensor_scalar_out), kernels(fill_stub), derive::OUT, FUNCTION);
+      TORCH_FN(isin_tensor_scalar_out), kernels(fill_stub, zero_stub), derive::OUT, FUNCTION);
   m.def(
       "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> "
       "Tensor",
-      TORCH_FN(isin_scalar_tensor), kernels(fill_stub), FUNCTION);
+      TORCH_FN(isin_scalar_tensor), kernels(fill_stub, zero_stub), FUNCTION);
   m.def(
       "isin.Scalar_Tensor_out(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool "
       "invert=False, Tensor(a!) out) -> Tensor(a!)",
-      TORCH_FN(isin_scalar_tensor_out), kernels(fill_stub), FUNCTION);
+      TORCH_FN(isin_scalar_tensor_out), kernels(fill_stub, zero_stub), FUNCTION);
   m.def_composite("one_hot(Tensor self, int num_classes=-1) -> Tensor", TORCH_FN(one_hot),
                   tags(Tag::dynamic_output_shape), variants::NN);
 }

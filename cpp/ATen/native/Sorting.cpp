@@ -229,13 +229,13 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, "
       "Tensor indices)",
-      TORCH_FN(topk_out), kernels(topk_stub, fill_stub), derive::OUT);
+      TORCH_FN(topk_out), kernels(fill_stub, zero_stub, topk_stub), derive::OUT);
   m.def_structured("kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-                   TORCH_FN(kthvalue_out), kernels(kthvalue_stub, fill_stub), derive::OUT);
-  m.def("median(Tensor self) -> Tensor", TORCH_FN(median), kernels(median_stub, fill_stub));
+                   TORCH_FN(kthvalue_out), kernels(fill_stub, zero_stub, kthvalue_stub), derive::OUT);
+  m.def("median(Tensor self) -> Tensor", TORCH_FN(median), kernels(fill_stub, zero_stub, median_stub));
   m.def_structured("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
                    TORCH_FN(median_dim_out), kernels(median_stub), derive::OUT);
-  m.def("nanmedian(Tensor self) -> Tensor", TORCH_FN(nanmedian), kernels(median_stub, fill_stub));
+  m.def("nanmedian(Tensor self) -> Tensor", TORCH_FN(nanmedian), kernels(fill_stub, zero_stub, median_stub));
   m.def_structured("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
                    TORCH_FN(nanmedian_dim_out), kernels(median_stub), derive::OUT);
   m.def_structured("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",

@@ -75,7 +75,7 @@ static void histc_out(const Tensor& self, int64_t bins, const Scalar& min, const
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", TORCH_FN(bincount),
-        kernels(bincount_stub, fill_stub), tags(Tag::dynamic_output_shape));
+        kernels(bincount_stub, fill_stub, zero_stub), tags(Tag::dynamic_output_shape));
   m.def_structured("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", TORCH_FN(histc_out),
                    kernels(histc_stub), derive::OUT);
 }

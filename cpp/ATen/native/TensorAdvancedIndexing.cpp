@@ -6,6 +6,7 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/Resize.h>
 #include <ATen/WrapDimUtils.h>
+#include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
 #include <ATen/native/Fill.h>
 #include <ATen/native/IndexKernel.h>
@@ -21,6 +22,8 @@ DEFINE_DISPATCH(index_stub)
 DEFINE_DISPATCH(index_rows_stub)
 DEFINE_DISPATCH(index_put_stub)
 DEFINE_DISPATCH(nonzero_stub)
+DEFINE_DISPATCH(check_bounds_stub)
+DEFINE_DISPATCH(add_offsets_stub)
 
 // --- x[indices], x[indices] = values ---------------------------------------------------------------------------------
 
@@ -36,6 +39,10 @@ static bool has_plain_rows(const Tensor& self) {
   return self.is_contiguous();
 }
 
+static Tensor call_masked_select(const Tensor& self, const Tensor& mask) {
+  CALL_OP("masked_select", Tensor(const Tensor&, const Tensor&), self, mask);
+}
+
 static Tensor index(const Tensor& self, TensorList indices) {
   if (indices.size() == 1 && indices[0].defined() && indices[0].scalar_type() == kLong && self.dim() > 0 &&
       has_plain_rows(self) && indices[0].is_contiguous() && self.numel() > 0) {
@@ -47,7 +54,7 @@ static Tensor index(const Tensor& self, TensorList indices) {
   }
   if (indices.size() == 1 && indices[0].defined() && indices[0].scalar_type() == kBool &&
       indices[0].sizes() == self.sizes() && self.dim() > 0) {
-    return masked_select_stub(self.device().type(), self.contiguous(), indices[0].contiguous());
+    return call_masked_select(self, indices[0]);
   }
   const AdvancedIndex info(self, indices);
   const Tensor result = info.empty_result();
@@ -174,15 +181,15 @@ static std::vector<Tensor> where_nonzero(const Tensor& condition) {
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", TORCH_FN(index),
-        kernels(index_rows_stub, index_stub, masked_select_stub), tags(Tag::dynamic_output_shape), FUNCTION);
+        kernels(index_rows_stub, index_stub, add_offsets_stub, zero_stub), tags(Tag::dynamic_output_shape), FUNCTION);
   m.def_structured("index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-                   TORCH_FN(index_put_out), kernels(index_put_stub, masked_fill_stub), derive::INPLACE);
+                   TORCH_FN(index_put_out), kernels(index_put_stub, masked_fill_stub, add_offsets_stub, zero_stub), derive::INPLACE);
   m.def_structured("nonzero(Tensor self) -> Tensor", TORCH_FN(nonzero_out), kernels(nonzero_stub),
                    tags(Tag::dynamic_output_shape), derive::OUT);
   m.def("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", TORCH_FN(nonzero_static),
-        kernels(fill_stub));
+        kernels(fill_stub, zero_stub));
   m.def("nonzero_static.out(Tensor self, *, int size, int fill_value=-1, Tensor(a!) out) -> Tensor(a!)",
-        TORCH_FN(nonzero_static_out), kernels(fill_stub), FUNCTION);
+        TORCH_FN(nonzero_static_out), kernels(fill_stub, zero_stub), FUNCTION);
   m.def_composite("nonzero_numpy(Tensor self) -> Tensor[]", TORCH_FN(nonzero_numpy));
   m.def_composite("argwhere(Tensor self) -> Tensor", TORCH_FN(argwhere), tags(Tag::dynamic_output_shape));
   m.def_composite("where(Tensor condition) -> Tensor[]", TORCH_FN(where_nonzero), FUNCTION);

@@ -261,35 +261,39 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("empty_strided(int[] size, int[] stride, *, " OPTIONS ") -> Tensor", TORCH_FN(empty_strided), FUNCTION);
   m.def("empty_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", TORCH_FN(empty_like),
         FUNCTION);
-  m.def("zeros(int[] size, *, " OPTIONS ") -> Tensor", TORCH_FN(zeros), kernels(fill_stub), FUNCTION);
-  m.def("ones(int[] size, *, " OPTIONS ") -> Tensor", TORCH_FN(ones), kernels(fill_stub), FUNCTION);
-  m.def("full(int[] size, Scalar fill_value, *, " OPTIONS ") -> Tensor", TORCH_FN(full), kernels(fill_stub), FUNCTION);
-  m.def("scalar_tensor(Scalar s, *, " OPTIONS ") -> Tensor", TORCH_FN(scalar_tensor), kernels(fill_stub), FUNCTION);
+  m.def("zeros(int[] size, *, " OPTIONS ") -> Tensor", TORCH_FN(zeros), kernels(fill_stub, zero_stub), FUNCTION);
+  m.def("ones(int[] size, *, " OPTIONS ") -> Tensor", TORCH_FN(ones), kernels(fill_stub, zero_stub), FUNCTION);
+  m.def("full(int[] size, Scalar fill_value, *, " OPTIONS ") -> Tensor", TORCH_FN(full), kernels(fill_stub, zero_stub),
+        FUNCTION);
+  m.def("scalar_tensor(Scalar s, *, " OPTIONS ") -> Tensor", TORCH_FN(scalar_tensor), kernels(fill_stub, zero_stub),
+        FUNCTION);
   m.def("zeros_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", TORCH_FN(zeros_like),
-        kernels(fill_stub), FUNCTION);
+        kernels(fill_stub, zero_stub), FUNCTION);
   m.def("ones_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", TORCH_FN(ones_like),
-        kernels(fill_stub), FUNCTION);
+        kernels(fill_stub, zero_stub), FUNCTION);
   m.def("full_like(Tensor self, Scalar fill_value, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
-        TORCH_FN(full_like), kernels(fill_stub), FUNCTION);
+        TORCH_FN(full_like), kernels(fill_stub, zero_stub), FUNCTION);
   m.def("new_empty(Tensor self, int[] size, *, " OPTIONS ") -> Tensor", TORCH_FN(new_empty), METHOD);
   m.def("new_empty_strided(Tensor self, int[] size, int[] stride, *, " OPTIONS ") -> Tensor",
         TORCH_FN(new_empty_strided), METHOD);
-  m.def("new_zeros(Tensor self, int[] size, *, " OPTIONS ") -> Tensor", TORCH_FN(new_zeros), kernels(fill_stub),
-        METHOD);
-  m.def("new_ones(Tensor self, int[] size, *, " OPTIONS ") -> Tensor", TORCH_FN(new_ones), kernels(fill_stub), METHOD);
+  m.def("new_zeros(Tensor self, int[] size, *, " OPTIONS ") -> Tensor", TORCH_FN(new_zeros),
+        kernels(fill_stub, zero_stub), METHOD);
+  m.def("new_ones(Tensor self, int[] size, *, " OPTIONS ") -> Tensor", TORCH_FN(new_ones),
+        kernels(fill_stub, zero_stub), METHOD);
   m.def("new_full(Tensor self, int[] size, Scalar fill_value, *, " OPTIONS ") -> Tensor", TORCH_FN(new_full),
-        kernels(fill_stub), METHOD);
-  m.def("eye(SymInt n, *, " OPTIONS ") -> Tensor", TORCH_FN(eye), kernels(fill_stub), FUNCTION);
-  m.def("eye.m(SymInt n, SymInt m, *, " OPTIONS ") -> Tensor", TORCH_FN(eye_m), kernels(fill_stub), FUNCTION);
+        kernels(fill_stub, zero_stub), METHOD);
+  m.def("eye(SymInt n, *, " OPTIONS ") -> Tensor", TORCH_FN(eye), kernels(fill_stub, zero_stub), FUNCTION);
+  m.def("eye.m(SymInt n, SymInt m, *, " OPTIONS ") -> Tensor", TORCH_FN(eye_m), kernels(fill_stub, zero_stub),
+        FUNCTION);
 
   m.def_out("empty", TORCH_FN(empty_out));
   m.def("empty_permuted(int[] size, int[] physical_layout, *, " OPTIONS ") -> Tensor", TORCH_FN(empty_permuted),
         FUNCTION);
-  m.def_out("zeros", TORCH_FN(zeros_out), kernels(fill_stub));
-  m.def_out("ones", TORCH_FN(ones_out), kernels(fill_stub));
-  m.def_out("full", TORCH_FN(full_out), kernels(fill_stub));
-  m.def_out("eye", TORCH_FN(eye_out), kernels(fill_stub));
-  m.def_out("eye.m", TORCH_FN(eye_m_out), kernels(fill_stub));
+  m.def_out("zeros", TORCH_FN(zeros_out), kernels(fill_stub, zero_stub));
+  m.def_out("ones", TORCH_FN(ones_out), kernels(fill_stub, zero_stub));
+  m.def_out("full", TORCH_FN(full_out), kernels(fill_stub, zero_stub));
+  m.def_out("eye", TORCH_FN(eye_out), kernels(fill_stub, zero_stub));
+  m.def_out("eye.m", TORCH_FN(eye_m_out), kernels(fill_stub, zero_stub));
 }
 
 } // namespace reftorch::at::native

@@ -1,5 +1,8 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp (cat, stack, repeat)
-// Fresh tensors made of whole other tensors. Those made of cat are in TensorStack.cpp. Left out: memory formats in cat.
+//
+// These ops make fresh tensors of whole other tensors. Those made of cat are in TensorStack.cpp.
+#include <ATen/native/TensorJoin.h>
+
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/Resize.h>
@@ -11,9 +14,10 @@
 #include <ATen/native/TensorShape.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace reftorch::at::native {
+
+DEFINE_DISPATCH(cat_serial_stub)
 
 // Older programs start a loop of cat with torch.tensor([]): such a tensor fits any shape.
 static bool should_skip(const Tensor& t) {
@@ -30,22 +34,13 @@ static void check_cat_shapes(const Tensor& first, const Tensor& t, int64_t dim, 
   }
 }
 
-// Dense tensors of one dtype, each seen as (outer, length in bytes): a row of the result is the rows of all, one after
-// the other.
 static void cat_dense(TensorList tensors, int64_t dim, const Tensor& out) {
   int64_t outer = 1;
   for (int64_t d = 0; d < dim; d++) {
     outer *= out.sizes()[d];
   }
-  char* to = static_cast<char*>(out.data_ptr());
-  for (int64_t o = 0; o < outer && out.numel() > 0; o++) {
-    for (const Tensor& t : tensors) {
-      if (t.numel() > 0) {
-        const int64_t length = t.numel() * static_cast<int64_t>(t.itemsize()) / outer;
-        std::memcpy(to, static_cast<const char*>(t.data_ptr()) + o * length, length);
-        to += length;
-      }
-    }
+  if (out.numel() > 0) {
+    cat_serial_stub(out.device().type(), out, tensors, outer);
   }
 }
 
@@ -182,10 +177,12 @@ static Tensor repeat(const Tensor& self, IntArrayRef repeats) {
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
-  m.def("cat(Tensor[] tensors, int dim=0) -> Tensor", TORCH_FN(cat), FUNCTION);
-  m.def("cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(cat_out), FUNCTION);
-  m.def("stack(Tensor[] tensors, int dim=0) -> Tensor", TORCH_FN(stack), FUNCTION);
-  m.def("stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(stack_out), FUNCTION);
+  m.def("cat(Tensor[] tensors, int dim=0) -> Tensor", TORCH_FN(cat), kernels(cat_serial_stub), FUNCTION);
+  m.def("cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(cat_out),
+        kernels(cat_serial_stub), FUNCTION);
+  m.def("stack(Tensor[] tensors, int dim=0) -> Tensor", TORCH_FN(stack), kernels(cat_serial_stub), FUNCTION);
+  m.def("stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(stack_out),
+        kernels(cat_serial_stub), FUNCTION);
   m.def("repeat(Tensor self, int[] repeats) -> Tensor", TORCH_FN(repeat), variants::METHOD);
 }
 

@@ -111,7 +111,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                    derive::OUT);
   m.def_structured("isneginf(Tensor self) -> Tensor", TORCH_FN(is_infinity_out<-1>), kernels(eq_stub, ne_stub),
                    derive::OUT);
-  m.def("isreal(Tensor self) -> Tensor", TORCH_FN(isreal), kernels(fill_stub));
+  m.def("isreal(Tensor self) -> Tensor", TORCH_FN(isreal), kernels(fill_stub, zero_stub));
   m.def_composite("real(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself), variants::FUNCTION);
   m.def_composite("conj(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself));
   m.def_composite("conj_physical(Tensor self) -> Tensor", TORCH_FN(itself));

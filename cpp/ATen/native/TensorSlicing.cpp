@@ -196,12 +196,12 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]", TORCH_FN(split_with_sizes));
   m.def_composite("chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]", TORCH_FN(chunk));
   m.def("select_backward(Tensor grad_output, int[] input_sizes, int dim, SymInt index) -> Tensor",
-        TORCH_FN(select_backward), kernels(fill_stub), FUNCTION);
+        TORCH_FN(select_backward), kernels(fill_stub, zero_stub), FUNCTION);
   m.def(
       "slice_backward(Tensor grad_output, int[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor",
-      TORCH_FN(slice_backward), kernels(fill_stub), FUNCTION);
+      TORCH_FN(slice_backward), kernels(fill_stub, zero_stub), FUNCTION);
   m.def("diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
-        TORCH_FN(diagonal_backward), kernels(fill_stub), FUNCTION);
+        TORCH_FN(diagonal_backward), kernels(fill_stub, zero_stub), FUNCTION);
 }
 
 } // namespace reftorch::at::native

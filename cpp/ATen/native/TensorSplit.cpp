@@ -47,6 +47,8 @@ static std::vector<Tensor> tensor_split_tensor(const Tensor& self, const Tensor&
                                                int64_t dim) {
   const Tensor& places = tensor_indices_or_sections;
   TORCH_CHECK(self.dim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
+  TORCH_CHECK(places.device().is_cpu(), "tensor_split expected tensor_indices_or_sections to be on cpu, but it's on ",
+              places.device());
   TORCH_CHECK(places.scalar_type() == kLong,
               "tensor_split expected tensor_indices_or_sections to have dtype of long, but got ", places.scalar_type());
   TORCH_CHECK(
@@ -57,9 +59,12 @@ static std::vector<Tensor> tensor_split_tensor(const Tensor& self, const Tensor&
   if (places.dim() == 0) {
     return tensor_split_sections(self, places.item().toLong(), dim);
   }
-  const Tensor dense = functorch::materialize(places, "calling .item()").contiguous();
-  const int64_t* data = dense.data_ptr<int64_t>();
-  return tensor_split_indices(self, IntArrayRef(data, static_cast<size_t>(dense.numel())), dim);
+  const Tensor dense = functorch::materialize(places, "calling .item()");
+  DimVector indices;
+  for (int64_t i = 0; i < dense.numel(); i++) {
+    indices.push_back(at::select(dense, 0, i).item().toLong());
+  }
+  return tensor_split_indices(self, indices, dim);
 }
 
 // --- numpy's: along a fixed dimension, into parts of one size --------------------------------------------------------

@@ -17,6 +17,7 @@
 namespace reftorch::at::native {
 
 DEFINE_DISPATCH(triu_tril_stub)
+DEFINE_DISPATCH(trace_stub)
 
 static void triu_tril_out(const char* name, const Tensor& self, int64_t k, bool upper, Tensor& out) {
   TORCH_CHECK(self.dim() >= 2, name, ": input tensor must have at least 2 dimensions");
@@ -78,19 +79,14 @@ static Tensor diagflat(const Tensor& self, int64_t offset) {
   return at::diag(at::reshape(self.contiguous(), IntArrayRef(-1)), offset);
 }
 
-// The sum of the diagonal; of integers, an int64.
+// The sum of the diagonal, which is an int64 for integers.
 static Tensor trace(const Tensor& self) {
-  Tensor result;
-  AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "trace", [&] {
-    TORCH_CHECK(self.dim() == 2, "trace: expected a matrix, but got tensor with dim ", self.dim());
-    constexpr ScalarType kResult = std::is_integral_v<scalar_t> ? kLong : c10::CppTypeToScalarType<scalar_t>::value;
-    acc_type<scalar_t> sum = 0;
-    const scalar_t* data = self.data_ptr<scalar_t>();
-    for (int64_t i = 0; i < std::min(self.sizes()[0], self.sizes()[1]); i++) {
-      sum += acc_type<scalar_t>(data[i * (self.strides()[0] + self.strides()[1])]);
-    }
-    result = detail::scalar_tensor(sum, kResult);
-  });
+  const ScalarType type = self.scalar_type();
+  TORCH_CHECK_NOT_IMPLEMENTED(type != kBool, "\"trace\" not implemented for 'Bool'");
+  TORCH_CHECK(self.dim() == 2, "trace: expected a matrix, but got tensor with dim ", self.dim());
+  const bool integers = c10::isIntegralType(type, /*includeBool=*/false);
+  const Tensor result = detail::empty_generic({}, integers ? kLong : type, self.device());
+  trace_stub(self.device().type(), result, self);
   return result;
 }
 
@@ -98,12 +94,12 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("tril(Tensor self, SymInt diagonal=0) -> Tensor", TORCH_FN(tril_out), kernels(triu_tril_stub));
   m.def_structured("triu(Tensor self, SymInt diagonal=0) -> Tensor", TORCH_FN(triu_out), kernels(triu_tril_stub));
   m.def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", TORCH_FN(diag_embed),
-        kernels(fill_stub));
+        kernels(fill_stub, zero_stub));
   m.def_composite("diag(Tensor self, int diagonal=0) -> Tensor", TORCH_FN(diag));
   m.def("diag.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(diag_out),
         variants::FUNCTION);
   m.def_composite("diagflat(Tensor self, int offset=0) -> Tensor", TORCH_FN(diagflat));
-  m.def("trace(Tensor self) -> Tensor", TORCH_FN(trace));
+  m.def("trace(Tensor self) -> Tensor", TORCH_FN(trace), kernels(trace_stub));
 }
 
 } // namespace reftorch::at::native

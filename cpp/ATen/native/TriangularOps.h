@@ -10,5 +10,8 @@ namespace reftorch::at::native {
 // rows, cols).
 using triu_tril_fn = void (*)(const Tensor& self, int64_t k, bool upper);
 DECLARE_DISPATCH(triu_tril_fn, triu_tril_stub)
+// Writes the sum of the diagonal of self (rows, cols) to result, which has no dimensions and is int64 for integers.
+using trace_fn = void (*)(const Tensor& result, const Tensor& self);
+DECLARE_DISPATCH(trace_fn, trace_stub)
 
 } // namespace reftorch::at::native

@@ -53,7 +53,7 @@ static Tensor unfold_backward(const Tensor& grad_in, IntArrayRef input_sizes, in
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", TORCH_FN(unfold), variants::METHOD);
   m.def("unfold_backward(Tensor grad_in, int[] input_sizes, int dim, int size, int step) -> Tensor",
-        TORCH_FN(unfold_backward), kernels(fill_stub), variants::FUNCTION);
+        TORCH_FN(unfold_backward), kernels(fill_stub, zero_stub), variants::FUNCTION);
 }
 
 } // namespace reftorch::at::native

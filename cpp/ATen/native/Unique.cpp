@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/Unique.cpp
-// Distinct elements, or slices: rows are brought in order, and equal neighbours are one. Left out: hashing where no
-// order is asked for (PyTorch sorts there too).
+//
+// These ops find distinct elements, or slices: they bring rows in order and count equal neighbours as one. Left out:
+// hashing where no order is asked for (PyTorch sorts there too).
 #include <ATen/native/Unique.h>
 
 #include <ATen/Functions.h>
@@ -14,47 +15,9 @@ namespace reftorch::at::native {
 
 DEFINE_DISPATCH(order_rows_stub)
 DEFINE_DISPATCH(run_starts_stub)
+DEFINE_DISPATCH(find_runs_stub)
 
 using Unique = std::tuple<Tensor, Tensor, Tensor>;
-
-// Which row stands for each run, the run of each row, and how long each run is.
-struct Runs {
-  Tensor first, inverse, counts;
-};
-
-// rows: (n, width); the i-th in order is rows[order[i]], or without an order rows[i]. places: where in the inverse it
-// is told of, i itself if undefined.
-static Runs find_runs(const Tensor& rows, const Tensor& order, const Tensor& places, bool want_inverse) {
-  const int64_t n = rows.sizes()[0];
-  const Tensor starts = run_starts_stub(rows.device().type(), rows, order);
-  const bool* start = starts.data_ptr<bool>();
-  int64_t count = 0;
-  for (int64_t i = 0; i < n; i++) {
-    count += start[i];
-  }
-  Runs runs;
-  runs.first = detail::empty_generic(count, kLong, rows.device());
-  runs.counts = detail::empty_generic(count, kLong, rows.device());
-  runs.inverse = detail::empty_generic(want_inverse ? n : 0, kLong, rows.device());
-  int64_t *first = runs.first.data_ptr<int64_t>(), *counts = runs.counts.data_ptr<int64_t>(),
-          *inverse = runs.inverse.data_ptr<int64_t>();
-  const int64_t* place = places.defined() ? places.data_ptr<int64_t>() : nullptr;
-  for (int64_t i = 0, found = 0; found < count; i++) {
-    first[found] = i; // the next one writes over it, unless a run begins here
-    found += start[i];
-  }
-  for (int64_t i = 0, run = -1; want_inverse && i < n; i++) {
-    run += start[i];
-    inverse[place != nullptr ? place[i] : i] = run;
-  }
-  for (int64_t run = 0; run < count; run++) {
-    counts[run] = (run + 1 < count ? first[run + 1] : n) - first[run];
-  }
-  if (order.defined()) {
-    runs.first = at::index_select(order, 0, runs.first);
-  }
-  return runs;
-}
 
 static Tensor nothing(const Tensor& self) {
   return detail::empty_generic(int64_t(0), kLong, self.device());
@@ -72,7 +35,7 @@ static Unique unique_elements(const Tensor& self, bool sort, bool return_inverse
     const Tensor starts = run_starts_stub(flat.device().type(), at::view(flat, {-1, 1}), Tensor());
     return {masked_select_stub(flat.device().type(), flat, starts), nothing(self), nothing(self)};
   }
-  const Runs runs = find_runs(at::view(flat, {-1, 1}), Tensor(), places, return_inverse);
+  const Runs runs = find_runs_stub(flat.device().type(), at::view(flat, {-1, 1}), Tensor(), places, return_inverse);
   return {at::index_select(flat, 0, runs.first), return_inverse ? at::view(runs.inverse, self.sizes()) : nothing(self),
           return_counts ? runs.counts : nothing(self)};
 }
@@ -99,7 +62,10 @@ static Unique unique_slices(const Tensor& self, int64_t dim, bool sort) {
   const Tensor slices = (self.dim() == 0 ? at::view(self, {1}) : at::permute(self, order)).contiguous();
   const Tensor rows = at::view(slices, {n, -1});
   const Tensor places = sort ? order_rows_stub(rows.device().type(), rows) : Tensor();
-  const Runs runs = find_runs(rows, places, places, /*want_inverse=*/true);
+  Runs runs = find_runs_stub(rows.device().type(), rows, places, places, /*want_inverse=*/true);
+  if (places.defined()) {
+    runs.first = at::index_select(places, 0, runs.first);
+  }
   return {at::permute(at::index_select(slices, 0, runs.first), self.dim() == 0 ? DimVector(1, 0) : back), runs.inverse,
           runs.counts};
 }
@@ -135,25 +101,25 @@ static Unique unique_dim_consecutive(const Tensor& self, int64_t dim, bool /*ret
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def("_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)", TORCH_FN(_unique),
-        kernels(masked_select_stub, run_starts_stub, sort_stub), tags(Tag::dynamic_output_shape), FUNCTION);
+        kernels(masked_select_stub, run_starts_stub, find_runs_stub, sort_stub), tags(Tag::dynamic_output_shape), FUNCTION);
   m.def(
       "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, "
       "Tensor, Tensor)",
-      TORCH_FN(_unique2), kernels(masked_select_stub, run_starts_stub, sort_stub), tags(Tag::dynamic_output_shape),
+      TORCH_FN(_unique2), kernels(masked_select_stub, run_starts_stub, find_runs_stub, sort_stub), tags(Tag::dynamic_output_shape),
       FUNCTION);
   m.def(
       "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> "
       "(Tensor, Tensor, Tensor)",
-      TORCH_FN(unique_dim), kernels(order_rows_stub, run_starts_stub), tags(Tag::dynamic_output_shape), FUNCTION);
+      TORCH_FN(unique_dim), kernels(order_rows_stub, find_runs_stub), tags(Tag::dynamic_output_shape), FUNCTION);
   m.def(
       "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> "
       "(Tensor, Tensor, Tensor)",
-      TORCH_FN(unique_consecutive), kernels(masked_select_stub, run_starts_stub), tags(Tag::dynamic_output_shape),
+      TORCH_FN(unique_consecutive), kernels(masked_select_stub, run_starts_stub, find_runs_stub), tags(Tag::dynamic_output_shape),
       FUNCTION);
   m.def(
       "unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> "
       "(Tensor, Tensor, Tensor)",
-      TORCH_FN(unique_dim_consecutive), kernels(run_starts_stub), tags(Tag::dynamic_output_shape), FUNCTION);
+      TORCH_FN(unique_dim_consecutive), kernels(find_runs_stub), tags(Tag::dynamic_output_shape), FUNCTION);
 }
 
 } // namespace reftorch::at::native

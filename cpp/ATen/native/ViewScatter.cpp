@@ -125,7 +125,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("narrow_copy.out(Tensor self, int dim, int start, int length, *, Tensor(a!) out) -> Tensor(a!)",
                   TORCH_FN(narrow_copy_out), variants::FUNCTION);
   m.def("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)", TORCH_FN(fill_diagonal_),
-        kernels(fill_stub), variants::METHOD);
+        kernels(fill_stub, zero_stub), variants::METHOD);
 }
 
 } // namespace reftorch::at::native

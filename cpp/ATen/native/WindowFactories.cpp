@@ -1,10 +1,13 @@
 // Mirrors: aten/src/ATen/native/TensorFactories.cpp (bartlett_window, blackman_window, hamming_window, ...)
-// Windows for signals: weights that fall from the middle to both ends. `periodic`: the last point, which would be the
-// first of the next period, is left out. Left out: sparse layouts.
+//
+// Windows for signals: weights that fall from the middle to both ends. A periodic window leaves out the last point,
+// which would be the first of the next period. Left out: sparse layouts.
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
 #include <ATen/native/MathBessel.h>
+#include <ATen/native/RangeFactories.h>
 #include <ATen/native/TensorFactories.h>
+#include <ATen/native/UnaryOps.h>
 
 #include <cmath>
 
@@ -13,7 +16,7 @@ namespace reftorch::at::native {
 #define OPTIONS_PARAMS OptionalType dtype, OptionalLayout, OptionalDevice device, OptionalBool pin_memory
 #define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
-// weight(x), with x from 0 at one end of the window to 1 at the other
+// The weights are weight(x), with x (float64) from 0 at one end of the window to 1 at the other.
 template <typename Weight>
 static Tensor make_window(const char* name, int64_t length, bool periodic, OptionalType dtype, OptionalDevice device,
                           OptionalBool pin_memory, const Weight& weight) {
@@ -21,29 +24,44 @@ static Tensor make_window(const char* name, int64_t length, bool periodic, Optio
   const ScalarType type = dtype_or_default(dtype);
   TORCH_CHECK(c10::isFloatingType(type), name, " expects floating point dtypes, got: ", type);
   TORCH_CHECK(length >= 0, name, " requires non-negative window_length, got window_length=", length);
-  const Tensor window = empty_cpu(length, kDouble, device);
-  double* weights = window.data_ptr<double>();
-  const auto last = static_cast<double>(periodic ? length : length - 1);
-  for (int64_t i = 0; i < length; i++) {
-    weights[i] = length == 1 ? 1 : weight(static_cast<double>(i) / last);
+  Tensor window = empty_cpu(length, kDouble, device);
+  if (length <= 1) {
+    fill_impl(window, 1);
+    return at::to(window, type);
   }
-  return at::to(window, type);
+  arange_stub(window.device().type(), window, 0, 1);
+  const Tensor x = at::div(window, number(static_cast<double>(periodic ? length : length - 1)));
+  return at::to(weight(x), type);
 }
 
-static Tensor bartlett_window(int64_t window_length, bool periodic, OPTIONS_PARAMS) {
-  return make_window("bartlett_window", window_length, periodic, dtype, device, pin_memory,
-                     [](double x) { return 1 - std::fabs(2 * x - 1); });
+static Tensor bartlett_window(int64_t window_length, bool periodic, OPTIONS_PARAMS) { // 1 - |2x - 1|
+  return make_window("bartlett_window", window_length, periodic, dtype, device, pin_memory, [](const Tensor& x) {
+    return at::sub(number(1), at::abs(at::sub(at::mul(x, number(2)), number(1))));
+  });
+}
+
+static Tensor unary_of(const DispatchStub<unary_fn>& stub, const Tensor& x) {
+  Tensor result;
+  auto iter = TensorIterator::unary_op(result, x);
+  stub(iter.device_type(), iter);
+  return result;
+}
+
+static Tensor cosine_of(const Tensor& x, double periods) {
+  return unary_of(cos_stub, at::mul(x, number(2 * M_PI * periods)));
 }
 
 static Tensor blackman_window(int64_t window_length, bool periodic, OPTIONS_PARAMS) {
-  return make_window("blackman_window", window_length, periodic, dtype, device, pin_memory,
-                     [](double x) { return 0.42 - 0.5 * std::cos(2 * M_PI * x) + 0.08 * std::cos(4 * M_PI * x); });
+  return make_window("blackman_window", window_length, periodic, dtype, device, pin_memory, [](const Tensor& x) {
+    const Tensor once = at::mul(cosine_of(x, 1), number(0.5)), twice = at::mul(cosine_of(x, 2), number(0.08));
+    return at::add(at::sub(number(0.42), once), twice);
+  });
 }
 
 static Tensor raised_cosine(const char* name, int64_t length, bool periodic, double alpha, double beta,
                             OptionalType dtype, OptionalDevice device, OptionalBool pin_memory) {
   return make_window(name, length, periodic, dtype, device, pin_memory,
-                     [=](double x) { return alpha - beta * std::cos(2 * M_PI * x); });
+                     [=](const Tensor& x) { return at::sub(number(alpha), at::mul(cosine_of(x, 1), number(beta))); });
 }
 
 static Tensor hann_window(int64_t window_length, bool periodic, OPTIONS_PARAMS) {
@@ -55,9 +73,10 @@ static Tensor hamming_window(int64_t window_length, bool periodic, double alpha,
 }
 
 static Tensor kaiser_window(int64_t window_length, bool periodic, double beta, OPTIONS_PARAMS) {
-  return make_window("kaiser_window", window_length, periodic, dtype, device, pin_memory, [=](double x) {
-    const double side = 2 * x - 1;
-    return calc_i0(beta * std::sqrt(std::fmax(1 - side * side, 0))) / calc_i0(beta);
+  return make_window("kaiser_window", window_length, periodic, dtype, device, pin_memory, [=](const Tensor& x) {
+    const Tensor side = at::sub(at::mul(x, number(2)), number(1));
+    const Tensor height = at::maximum(at::sub(number(1), at::mul(side, side)), number(0));
+    return at::div(unary_of(i0_stub, at::mul(at::sqrt(height), number(beta))), number(calc_i0(beta)));
   });
 }
 

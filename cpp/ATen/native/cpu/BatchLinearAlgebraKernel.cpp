@@ -110,7 +110,24 @@ void ldl_factor_kernel(const Tensor& A, const Tensor& pivots, const Tensor& info
   });
 }
 
+// A block of 1 by 1 has a positive number, one of 2 by 2 two negative ones: LAPACK follows them without looking.
+void check_ldl_pivots(const Tensor& pivots) {
+  const int n = static_cast<int>(pivots.size(-1));
+  const int* pivot = pivots.numel() == 0 ? nullptr : pivots.data_ptr<int>();
+  for (const int* end = pivot + pivots.numel(); pivot < end; pivot += n) {
+    for (int i = 0; i < n; i++) {
+      const bool pair = pivot[i] < 0;
+      const bool fits =
+          pair ? i + 1 < n && pivot[i + 1] < 0 && pivot[i] >= -n && pivot[i + 1] >= -n : pivot[i] >= 1 && pivot[i] <= n;
+      TORCH_CHECK(fits, "torch.linalg.ldl_solve: the pivots are not those of a factorization: there is ", pivot[i],
+                  " at place ", i, " of ", n);
+      i += pair ? 1 : 0;
+    }
+  }
+}
+
 void ldl_solve_kernel(const Tensor& LD, const Tensor& pivots, const Tensor& B) {
+  check_ldl_pivots(pivots);
   AT_DISPATCH_FLOATING_TYPES(LD.scalar_type(), "ldl_solve_kernel_cpu", [&] {
     const Matrices<scalar_t> a(LD), b(B);
     const Vectors<int> ipiv(pivots);
@@ -337,8 +354,56 @@ void lstsq_kernel(const Tensor& A, const Tensor& B, const Tensor& rank, const Te
   });
 }
 
+// --- what the factors of LU say
+
+void permutation_matrix_kernel(const Tensor& P, const Tensor& pivots) {
+  const int64_t m = P.size(-1), k = pivots.size(-1);
+  const int* swap = k == 0 ? nullptr : pivots.data_ptr<int>();
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(P.scalar_type(), "lu_unpack", [&] {
+    scalar_t* matrix = P.data_ptr<scalar_t>();
+    std::vector<int64_t> row(static_cast<size_t>(m));
+    for (int64_t b = 0; b < P.numel() / (m * m); b++, matrix += m * m) {
+      for (int64_t i = 0; i < m; i++) {
+        row[i] = i;
+      }
+      for (int64_t i = 0; i < k; i++) {
+        const int64_t other = swap[b * k + i] - 1;
+        TORCH_CHECK(0 <= other && other < m, "lu_unpack: LU_pivots must be between 1 and LU.size(-2) inclusive.");
+        std::swap(row[i], row[other]);
+      }
+      for (int64_t i = 0; i < m; i++) {
+        matrix[row[i] * m + i] = static_cast<scalar_t>(1);
+      }
+    }
+  });
+}
+
+void det_kernel(const Tensor& LU, const Tensor& pivots, const Tensor& sign_out, const Tensor& log_abs_out,
+                const Tensor& value_out) {
+  const int64_t n = LU.size(-1);
+  AT_DISPATCH_FLOATING_TYPES(LU.scalar_type(), "linalg_det", [&] {
+    const scalar_t* factors = LU.data_ptr<scalar_t>();
+    const int* swaps = pivots.data_ptr<int>();
+    for (int64_t b = 0; b < value_out.numel(); b++) {
+      scalar_t sign = 1, log_abs = 0, value = 1;
+      for (int64_t i = 0; i < n; i++) {
+        const scalar_t u = factors[b * n * n + i * (n + 1)];
+        const scalar_t swapped = swaps[b * n + i] == i + 1 ? 1 : -1;
+        value *= swapped * u;
+        sign *= swapped * scalar_t((u > 0) - (u < 0));
+        log_abs += std::log(std::abs(u));
+      }
+      sign_out.data_ptr<scalar_t>()[b] = std::isnan(value) ? value : sign;
+      log_abs_out.data_ptr<scalar_t>()[b] = log_abs;
+      value_out.data_ptr<scalar_t>()[b] = value;
+    }
+  });
+}
+
 } // namespace
 
+REGISTER_CPU_DISPATCH(permutation_matrix_stub, permutation_matrix_kernel)
+REGISTER_CPU_DISPATCH(det_stub, det_kernel)
 REGISTER_CPU_DISPATCH(lu_factor_stub, lu_factor_kernel)
 REGISTER_CPU_DISPATCH(ldl_factor_stub, ldl_factor_kernel)
 REGISTER_CPU_DISPATCH(ldl_solve_stub, ldl_solve_kernel)

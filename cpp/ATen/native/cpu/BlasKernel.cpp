@@ -6,11 +6,10 @@
 #include <numeric>
 
 namespace reftorch::at::native::cpublas {
-namespace {
 
-void cpublas_gemm_impl(c10::ScalarType type, TransposeType transa, TransposeType transb, int64_t m, int64_t n,
-                       int64_t k, const Scalar& alpha, const void* a, int64_t lda, const void* b, int64_t ldb,
-                       const Scalar& beta, void* c, int64_t ldc) {
+void gemm_kernel(c10::ScalarType type, TransposeType transa, TransposeType transb, int64_t m, int64_t n, int64_t k,
+                 const Scalar& alpha, const void* a, int64_t lda, const void* b, int64_t ldb, const Scalar& beta,
+                 void* c, int64_t ldc) {
   const bool ta = transa == TransposeType::Transpose, tb = transb == TransposeType::Transpose;
   AT_DISPATCH_ALL_NUMBERS(type, "cpublas_gemm_impl", [&] {
     using opmath_t = opmath_type<scalar_t>;
@@ -26,6 +25,8 @@ void cpublas_gemm_impl(c10::ScalarType type, TransposeType transa, TransposeType
     }
   });
 }
+
+namespace {
 
 // total[i % kLanes] += x[i] * y[i]: no product waits for the sum of those before it.
 constexpr int kLanes = 64;
@@ -45,7 +46,9 @@ TARGET_CLONES static void add_products(float* total, const X* x, const Y* y, int
   std::copy_n(lanes, kLanes, total);
 }
 
-float reduced_dot_impl(c10::ScalarType type, int64_t n, const void* x, int64_t incx, const void* y, int64_t incy) {
+} // namespace
+
+float reduced_dot_kernel(c10::ScalarType type, int64_t n, const void* x, int64_t incx, const void* y, int64_t incy) {
   float total[kLanes] = {};
   const auto add_blocks = [&](auto& x_block, auto& y_block, int64_t size) {
     for (int64_t begin = 0; begin < n; begin += kBlockWidth) {
@@ -60,10 +63,5 @@ float reduced_dot_impl(c10::ScalarType type, int64_t n, const void* x, int64_t i
                      }));
   return std::accumulate(total, total + kLanes, 0.f);
 }
-
-} // namespace
-
-REGISTER_CPU_DISPATCH(gemm_stub, cpublas_gemm_impl)
-REGISTER_CPU_DISPATCH(reduced_dot_stub, reduced_dot_impl)
 
 } // namespace reftorch::at::native::cpublas

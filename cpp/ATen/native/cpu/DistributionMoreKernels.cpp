@@ -177,6 +177,22 @@ void multinomial_with_replacement_kernel(const Tensor& result, const Tensor& sel
                                          [&] { multinomial_with_replacement<scalar_t>(result, self, generator); });
 }
 
+void fastest_kernel(const Tensor& result, const Tensor& speed) {
+  const int64_t categories = speed.sizes()[1], n = result.sizes()[1];
+  std::vector<std::pair<double, int64_t>> order(static_cast<size_t>(categories));
+  const auto faster = [](const auto& a, const auto& b) { return a.first > b.first; };
+  for (int64_t row = 0; row < speed.sizes()[0]; row++) {
+    const double* speeds = speed.data_ptr<double>() + row * categories;
+    for (int64_t i = 0; i < categories; i++) {
+      order[i] = {speeds[i], i};
+    }
+    std::partial_sort(order.begin(), order.begin() + n, order.end(), faster);
+    for (int64_t i = 0; i < n; i++) {
+      result.data_ptr<int64_t>()[row * n + i] = order[i].second;
+    }
+  }
+}
+
 } // namespace
 
 REGISTER_CPU_DISPATCH(exponential_stub, exponential_kernel)
@@ -186,5 +202,6 @@ REGISTER_CPU_DISPATCH(log_normal_stub, log_normal_kernel)
 REGISTER_CPU_DISPATCH(poisson_stub, poisson_kernel)
 REGISTER_CPU_DISPATCH(binomial_stub, binomial_kernel)
 REGISTER_CPU_DISPATCH(multinomial_with_replacement_stub, multinomial_with_replacement_kernel)
+REGISTER_CPU_DISPATCH(fastest_stub, fastest_kernel)
 
 } // namespace reftorch::at::native

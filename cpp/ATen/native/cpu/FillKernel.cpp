@@ -2,6 +2,7 @@
 #include <ATen/native/Fill.h>
 #include <ATen/native/cpu/Loops.h>
 
+#include <cstring>
 #include <type_traits>
 
 namespace reftorch::at::native {
@@ -17,8 +18,13 @@ void fill_kernel(TensorIterator& iter, const Scalar& value_scalar) {
   });
 }
 
+void zero_kernel(const Tensor& self) {
+  std::memset(self.data_ptr(), 0, self.numel() * self.itemsize());
+}
+
 } // namespace
 
 REGISTER_CPU_DISPATCH(fill_stub, fill_kernel)
+REGISTER_CPU_DISPATCH(zero_stub, zero_kernel)
 
 } // namespace reftorch::at::native

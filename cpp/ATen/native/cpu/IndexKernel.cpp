@@ -329,6 +329,26 @@ Tensor nonzero_kernel(const Tensor& self) {
   return result;
 }
 
+void check_bounds_kernel(const Tensor& indices, int64_t size, c10::function_ref<void(int64_t index)> refuse) {
+  const int64_t* first = indices.data_ptr<int64_t>();
+  for (int64_t i = 0; i < indices.numel(); i++) {
+    if (first[i] < 0 || first[i] >= size) {
+      refuse(first[i]);
+    }
+  }
+}
+
+void add_offsets_kernel(const Tensor& offsets, const Tensor& index, int64_t number, int64_t size,
+                        int64_t stride_bytes) {
+  const int64_t* from = index.data_ptr<int64_t>();
+  int64_t* to = offsets.data_ptr<int64_t>();
+  for (int64_t i = 0; i < offsets.numel(); i++) {
+    TORCH_CHECK_INDEX(-size <= from[i] && from[i] < size, "index ", from[i], " is out of bounds for dimension ", number,
+                      " with size ", size);
+    to[i] += (from[i] < 0 ? from[i] + size : from[i]) * stride_bytes;
+  }
+}
+
 } // namespace
 
 REGISTER_CPU_DISPATCH(index_stub, index_kernel)
@@ -338,5 +358,7 @@ REGISTER_CPU_DISPATCH(masked_fill_stub, masked_fill_kernel)
 REGISTER_CPU_DISPATCH(masked_select_stub, masked_select_kernel)
 REGISTER_CPU_DISPATCH(masked_scatter_stub, masked_scatter_kernel)
 REGISTER_CPU_DISPATCH(nonzero_stub, nonzero_kernel)
+REGISTER_CPU_DISPATCH(check_bounds_stub, check_bounds_kernel)
+REGISTER_CPU_DISPATCH(add_offsets_stub, add_offsets_kernel)
 
 } // namespace reftorch::at::native

@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace reftorch::at::native {
 namespace {
@@ -37,8 +38,21 @@ void triu_tril_kernel(const Tensor& self, int64_t k, bool upper) {
                                  [&] { zero_triangle<scalar_t>(self, k, upper); });
 }
 
+void trace_kernel(const Tensor& result, const Tensor& self) {
+  AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "trace", [&] {
+    using result_t = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, scalar_t>;
+    const scalar_t* data = self.data_ptr<scalar_t>();
+    acc_type<scalar_t> sum = 0;
+    for (int64_t i = 0; i < std::min(self.sizes()[0], self.sizes()[1]); i++) {
+      sum += acc_type<scalar_t>(data[i * (self.strides()[0] + self.strides()[1])]);
+    }
+    *result.data_ptr<result_t>() = static_cast<result_t>(sum);
+  });
+}
+
 } // namespace
 
 REGISTER_CPU_DISPATCH(triu_tril_stub, triu_tril_kernel)
+REGISTER_CPU_DISPATCH(trace_stub, trace_kernel)
 
 } // namespace reftorch::at::native

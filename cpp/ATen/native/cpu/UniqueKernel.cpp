@@ -56,9 +56,39 @@ Tensor run_starts_kernel(const Tensor& self, const Tensor& order) {
   return starts;
 }
 
+Runs find_runs_kernel(const Tensor& rows, const Tensor& order, const Tensor& places, bool want_inverse) {
+  const int64_t n = rows.sizes()[0];
+  const Tensor starts = run_starts_kernel(rows, order);
+  const bool* start = starts.data_ptr<bool>();
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    count += start[i];
+  }
+  Runs runs;
+  runs.first = detail::empty_generic(count, kLong, rows.device());
+  runs.counts = detail::empty_generic(count, kLong, rows.device());
+  runs.inverse = detail::empty_generic(want_inverse ? n : 0, kLong, rows.device());
+  int64_t *first = runs.first.data_ptr<int64_t>(), *counts = runs.counts.data_ptr<int64_t>(),
+          *inverse = runs.inverse.data_ptr<int64_t>();
+  const int64_t* place = places.defined() ? places.data_ptr<int64_t>() : nullptr;
+  for (int64_t i = 0, found = 0; found < count; i++) {
+    first[found] = i; // the next row overwrites this, unless a run begins here
+    found += start[i];
+  }
+  for (int64_t i = 0, run = -1; want_inverse && i < n; i++) {
+    run += start[i];
+    inverse[place != nullptr ? place[i] : i] = run;
+  }
+  for (int64_t run = 0; run < count; run++) {
+    counts[run] = (run + 1 < count ? first[run + 1] : n) - first[run];
+  }
+  return runs;
+}
+
 } // namespace
 
 REGISTER_CPU_DISPATCH(order_rows_stub, order_rows_kernel)
 REGISTER_CPU_DISPATCH(run_starts_stub, run_starts_kernel)
+REGISTER_CPU_DISPATCH(find_runs_stub, find_runs_kernel)
 
 } // namespace reftorch::at::native
