@@ -36,6 +36,8 @@ Tensor Tensor::contiguous(MemoryFormat format) const {
 }
 
 void Tensor::check_dtype(ScalarType expected) const {
+  TORCH_CHECK(!device().is_meta() || numel() == 0, "Cannot access the data of a meta tensor: there is none. Hint: a ",
+              "meta tensor was given to a kernel of another device.");
   TORCH_CHECK(scalar_type() == expected, "expected scalar type ", expected, " but found ", scalar_type());
 }
 

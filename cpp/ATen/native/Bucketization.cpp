@@ -104,10 +104,16 @@ static void searchsorted_out(const Tensor& sorted_sequence, const Tensor& self, 
                              const std::optional<std::string>& side, const std::optional<Tensor>& sorter, Tensor& out) {
   search(sorted_sequence, self, out_int32, is_right(right, side), sorter.value_or(Tensor()), out);
 }
+// The number as a tensor on the device of the boundaries.
+static Tensor value_beside(const Scalar& value, const Tensor& boundaries) {
+  const Tensor number = detail::wrapped_scalar_tensor(value);
+  return boundaries.device().is_cpu() ? number : at::_to_copy(number, std::nullopt, boundaries.device());
+}
+
 static void searchsorted_scalar_out(const Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right,
                                     const std::optional<std::string>& side, const std::optional<Tensor>& sorter,
                                     Tensor& out) {
-  searchsorted_out(sorted_sequence, detail::wrapped_scalar_tensor(self), out_int32, right, side, sorter, out);
+  searchsorted_out(sorted_sequence, value_beside(self, sorted_sequence), out_int32, right, side, sorter, out);
 }
 
 static void bucketize_out(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right, Tensor& out) {
@@ -116,7 +122,7 @@ static void bucketize_out(const Tensor& self, const Tensor& boundaries, bool out
 }
 static Tensor bucketize_scalar(const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
   Tensor out;
-  bucketize_out(detail::wrapped_scalar_tensor(self), boundaries, out_int32, right, out);
+  bucketize_out(value_beside(self, boundaries), boundaries, out_int32, right, out);
   return out;
 }
 

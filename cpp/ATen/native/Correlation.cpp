@@ -14,8 +14,8 @@ static void check_weights(const char* name, const Tensor& weights, int64_t obser
               weights.dim(), " dimensions");
   TORCH_CHECK(weights.numel() == observations, "cov(): expected ", name, " to have the same numel as there are ",
               "observations in the input but got ", weights.numel(), " != ", observations);
-  TORCH_CHECK(weights.numel() == 0 || at::amin(weights, {}).item().toDouble() >= 0, "cov(): ", name,
-              " cannot be negative");
+  TORCH_CHECK(weights.numel() == 0 || weights.device().is_meta() || at::amin(weights, {}).item().toDouble() >= 0,
+              "cov(): ", name, " cannot be negative");
 }
 
 // sum_k w_k (x_ik - mean_i) (x_jk - mean_j) / (sum w - correction), the weights being frequencies times importances.
@@ -44,7 +44,8 @@ static Tensor cov(const Tensor& self, int64_t correction, const OptionalTensor& 
   }
 
   const Tensor total = weights.defined() ? at::sum(weights, {}) : number(static_cast<double>(observations));
-  TORCH_CHECK(!weights.defined() || total.item().toDouble() != 0, "cov(): weights sum to zero, can't be normalized");
+  TORCH_CHECK(!weights.defined() || total.device().is_meta() || total.item().toDouble() != 0,
+              "cov(): weights sum to zero, can't be normalized");
   const Tensor mean =
       at::div(at::sum(weights.defined() ? at::mul(x, weights) : x, IntArrayRef(int64_t(1)), true), total);
 
@@ -55,7 +56,7 @@ static Tensor cov(const Tensor& self, int64_t correction, const OptionalTensor& 
     const Tensor squares = at::sum(at::mul(weights, *aweights), {});
     divisor = at::sub(total, at::div(at::mul(squares, number(static_cast<double>(correction))), total));
   }
-  if (divisor.item().toDouble() <= 0) {
+  if (!divisor.device().is_meta() && divisor.item().toDouble() <= 0) {
     TORCH_WARN(
         "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.");
   }

@@ -45,7 +45,7 @@ static Tensor& fill_(Tensor& self, const Scalar& value) {
 static Tensor& fill_tensor_(Tensor& self, const Tensor& value) {
   TORCH_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),
               " dimensions.");
-  fill_impl(self, value.item());
+  fill_impl(self, number_for_kernel(value));
   return self;
 }
 

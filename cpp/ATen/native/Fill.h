@@ -13,4 +13,10 @@ DECLARE_DISPATCH(fill_fn, fill_stub)
 using zero_fn = void (*)(const Tensor& self);
 DECLARE_DISPATCH(zero_fn, zero_stub)
 
+// The number that a tensor of one element holds, for a kernel that takes a number. For meta, whose kernels read
+// nothing, it is 0.
+inline Scalar number_for_kernel(const Tensor& value) {
+  return value.device().is_meta() ? Scalar(0) : value.item();
+}
+
 } // namespace reftorch::at::native

@@ -231,7 +231,7 @@ static void index_fill_tensor_out(const Tensor& self, int64_t dim, const Tensor&
                                   Tensor& out) {
   TORCH_CHECK(value.dim() == 0, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
               value.dim(), " dimension(s).");
-  index_fill_out(self, dim, index, value.item(), out);
+  index_fill_out(self, dim, index, number_for_kernel(value), out);
 }
 
 // --- places in the flattened tensor ----------------------------------------------------------------------------------

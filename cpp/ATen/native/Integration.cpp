@@ -109,7 +109,7 @@ static Tensor trapezoid_x(const Tensor& y, const Tensor& x, int64_t dim) {
   if (y.size(dim) == 0) {
     DimVector shape(y.sizes());
     shape.erase(dim);
-    return at::zeros(shape, y.scalar_type());
+    return at::zeros(shape, y.scalar_type(), y.device());
   }
   const Tensor width = widths("trapezoid", y, x, dim);
   return half(at::sum(at::mul(width, heights(y, dim)), IntArrayRef(dim)));
@@ -120,7 +120,7 @@ static Tensor trapezoid_dx(const Tensor& y, const Scalar& dx, int64_t dim) {
   if (y.size(dim) == 0) {
     DimVector shape(y.sizes());
     shape.erase(dim);
-    return at::zeros(shape, y.scalar_type());
+    return at::zeros(shape, y.scalar_type(), y.device());
   }
   TORCH_CHECK(y.scalar_type() != kBool, "trapezoid: received a bool input for `y`, but bool is not supported");
   const Tensor all = at::sum(y, IntArrayRef(dim));

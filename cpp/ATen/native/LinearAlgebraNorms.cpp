@@ -353,7 +353,7 @@ static Tensor linalg_matrix_exp(const Tensor& A) {
     return at::exp(A);
   }
   const Tensor identity = identity_like(A);
-  if (A.numel() == 0) {
+  if (A.numel() == 0 || A.device().is_meta()) {
     return identity;
   }
   const Tensor norms = at::amax(at::sum(at::abs(A), IntArrayRef(-2)), IntArrayRef(-1)); // the 1-norm of each matrix

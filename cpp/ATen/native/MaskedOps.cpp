@@ -66,7 +66,7 @@ static void masked_fill_out(const Tensor& self, const Tensor& mask, const Scalar
 static void masked_fill_tensor_out(const Tensor& self, const Tensor& mask, const Tensor& value, Tensor& out) {
   TORCH_CHECK(value.dim() == 0, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
               value.dim(), " dimension(s).");
-  masked_fill_out(self, mask, value.item(), out);
+  masked_fill_out(self, mask, number_for_kernel(value), out);
 }
 
 static void masked_select_out(const Tensor& self, const Tensor& mask, Tensor& out) {

@@ -282,7 +282,7 @@ static std::string checked_driver(const std::optional<std::string>& driver) {
 // The rows of the solved right-hand side past A's columns hold what is left over, where A has full rank.
 static Tensor leftovers(const Tensor& solved, const Tensor& rank, int64_t m, int64_t n, const std::string& driver) {
   bool known = m > n && driver != "gelsy";
-  if (known && driver != "gels") {
+  if (known && driver != "gels" && !rank.device().is_meta()) { // without data, full rank is taken for granted
     known = at::all(at::eq(rank, detail::wrapped_scalar_tensor(n))).item().toBool();
   }
   if (!known) {
@@ -320,7 +320,7 @@ static void linalg_lstsq_out(const Tensor& self, const Tensor& b, std::optional<
   const double epsilon =
       self.scalar_type() == kFloat ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
   const bool values = name == "gelsd" || name == "gelss";
-  Tensor found_rank = name == "gels" ? detail::empty_generic(int64_t(0), kLong) : detail::empty_generic(batch, kLong);
+  Tensor found_rank = detail::empty_generic(name == "gels" ? IntArrayRef(int64_t(0)) : batch, kLong, self.device());
   Tensor found_values = values ? empty_vectors(A, std::min(m, n)) : nothing_like(A);
   if (A.numel() > 0 && B.numel() > 0) {
     const Tensor infos = zero_infos(A);

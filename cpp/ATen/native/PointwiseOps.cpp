@@ -3,6 +3,7 @@
 #include <ATen/native/PointwiseOps.h>
 
 #include <ATen/core/library.h>
+#include <ATen/native/Fill.h>
 
 namespace reftorch::at::native {
 
@@ -58,7 +59,7 @@ static void lerp_scalar_out(const Tensor& self, const Tensor& end, const Scalar&
 
 static void lerp_tensor_out(const Tensor& self, const Tensor& end, const Tensor& weight, Tensor& out) {
   if (weight.dim() == 0 && weight.scalar_type() != self.scalar_type()) { // one number, of whatever dtype
-    return lerp_scalar_out(self, end, weight.item(), out);
+    return lerp_scalar_out(self, end, number_for_kernel(weight), out);
   }
   lerp_dtype_check(self, end, "end");
   lerp_dtype_check(self, weight, "weight");

@@ -12,6 +12,15 @@
 
 namespace reftorch::at::native {
 
+// The result for meta, where there is no set to look in: as many bools as there are elements.
+static void prepare_bool_result(const Tensor& elements, Tensor& out) {
+  if (out.defined()) {
+    resize_output(out, elements.sizes());
+  } else {
+    out = detail::empty_generic(elements.sizes(), kBool, Device(c10::kMeta));
+  }
+}
+
 // The set is sorted, and each element looked up: O((n + m) log m).
 static void isin_out(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/, bool invert,
                      Tensor& out) {
@@ -20,6 +29,10 @@ static void isin_out(const Tensor& elements, const Tensor& test_elements, bool /
               "Unsupported input type encountered for isin(): Bool");
   TORCH_CHECK(!out.defined() || out.scalar_type() == kBool, "Expected out tensor to have dtype bool, but got ",
               c10::dtypeName(out.defined() ? out.scalar_type() : kBool), " instead");
+  if (elements.device().is_meta() || test_elements.device().is_meta()) {
+    prepare_bool_result(elements, out);
+    return;
+  }
   Tensor set =
       at::reshape(test_elements.scalar_type() == dtype ? test_elements : cast_to_dtype(test_elements, dtype), {-1});
   set = at::index(set, {at::eq(set, set)}); // a NaN equals nothing
@@ -68,6 +81,10 @@ static Tensor one_hot(const Tensor& self, int64_t num_classes) {
   }
   TORCH_CHECK(num_classes > 0 || !functorch::is_batched(self),
               "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument.");
+  if (self.device().is_meta() && num_classes > 0) {
+    shape.push_back(num_classes);
+    return detail::empty_generic(shape, kLong, self.device());
+  }
   const Tensor values = functorch::innermost(self); // of a batch, those of all examples
   TORCH_CHECK(at::amin(values, {}).item().toLong() >= 0, "Class values must be non-negative.");
   const int64_t largest = at::amax(values, {}).item().toLong();
@@ -76,7 +93,7 @@ static Tensor one_hot(const Tensor& self, int64_t num_classes) {
   }
   TORCH_CHECK(largest < num_classes, "Class values must be smaller than num_classes.");
   shape.push_back(num_classes);
-  const Tensor result = at::zeros(shape, kLong);
+  const Tensor result = at::zeros(shape, kLong, self.device());
   return at::scatter(result, -1, at::unsqueeze(self, -1), 1);
 }
 

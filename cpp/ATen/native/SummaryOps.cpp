@@ -22,6 +22,9 @@ static Tensor bincount(const Tensor& self, const std::optional<Tensor>& opt_weig
                               "\"bincount_cpu\" not implemented for '", self.scalar_type(), "'");
   TORCH_CHECK(minlength >= 0, "minlength should be >= 0");
   const Tensor weights = opt_weights.value_or(Tensor());
+  TORCH_CHECK_NOT_IMPLEMENTED(!self.device().is_meta(), "aten::bincount: attempted to run this operator with Meta ",
+                              "tensors, but there was no fake impl or Meta kernel registered. Hint: the shape of the ",
+                              "result depends on the elements.");
   TORCH_CHECK(self.dim() == 1, "bincount only supports 1-d non-negative integral inputs.");
   if (self.numel() == 0) {
     return at::zeros(minlength, kLong, self.device());
@@ -54,7 +57,7 @@ static void histc_out(const Tensor& self, int64_t bins, const Scalar& min, const
   TORCH_CHECK(low <= high, "torch.histc: max must be larger than min");
   TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"histogram_cpu\" not implemented for '", self.scalar_type(),
                               "'");
-  if (low == high && self.numel() > 0) { // the data decides
+  if (low == high && self.numel() > 0 && !self.device().is_meta()) { // the data decides
     low = at::amin(self, {}).item().toDouble();
     high = at::amax(self, {}).item().toDouble();
   }

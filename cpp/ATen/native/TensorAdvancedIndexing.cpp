@@ -106,7 +106,7 @@ static void index_put_out(const Tensor& self, TensorList indices, const Tensor& 
   const bool by_mask = !accumulate && !expanded;
   if (const Tensor mask = by_mask ? mask_to_fill(out, indices, values) : Tensor(); mask.defined()) {
     auto iter = TensorIteratorConfig().add_output(out, out.scalar_type()).add_input(out).add_input(mask).build();
-    return masked_fill_stub(iter.device_type(), iter, values.item());
+    return masked_fill_stub(iter.device_type(), iter, number_for_kernel(values));
   }
   const AdvancedIndex info(out, indices);
   TORCH_CHECK(is_expandable_to(values.sizes(), info.shape), "shape mismatch: value tensor of shape ", values.sizes(),
@@ -146,6 +146,9 @@ static Tensor nonzero_static(const Tensor& self, int64_t size, int64_t fill_valu
   TORCH_CHECK(size >= 0, "nonzero_static: 'size' must be an non-negative integer");
   Tensor result = detail::empty_generic({size, self.dim()}, kLong, self.device());
   fill_impl(result, fill_value);
+  if (self.device().is_meta()) {
+    return result;
+  }
   const Tensor coordinates = at::nonzero(self);
   const int64_t found = std::min(size, coordinates.sizes()[0]);
   Tensor head = at::narrow(result, 0, 0, found);

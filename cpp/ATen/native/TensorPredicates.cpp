@@ -94,6 +94,9 @@ static bool allclose(const Tensor& self, const Tensor& other, double rtol, doubl
 
 // The same shape and the same elements; NaN equals nothing.
 static bool equal(const Tensor& self, const Tensor& other) {
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      !self.device().is_meta(), "aten::equal: attempted to run this operator with Meta ",
+      "tensors, but there was no fake impl or Meta kernel registered. Hint: the answer depends ", "on the elements.");
   return self.sizes() == other.sizes() && at::all(at::eq(self, other)).item().toBool();
 }
 

@@ -4,6 +4,7 @@
 // which would be the first of the next period. Left out: sparse layouts.
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
+#include <ATen/native/Fill.h>
 #include <ATen/native/MathBessel.h>
 #include <ATen/native/RangeFactories.h>
 #include <ATen/native/TensorFactories.h>
@@ -83,16 +84,16 @@ static Tensor kaiser_window(int64_t window_length, bool periodic, double beta, O
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def("bartlett_window(int window_length, bool periodic=True, *, " OPTIONS ") -> Tensor", TORCH_FN(bartlett_window),
-        FUNCTION);
+        kernels(arange_stub, fill_stub), FUNCTION);
   m.def("blackman_window(int window_length, bool periodic=True, *, " OPTIONS ") -> Tensor", TORCH_FN(blackman_window),
-        FUNCTION);
+        kernels(arange_stub, fill_stub, cos_stub), FUNCTION);
   m.def("hann_window(int window_length, bool periodic=True, *, " OPTIONS ") -> Tensor", TORCH_FN(hann_window),
-        FUNCTION);
+        kernels(arange_stub, fill_stub, cos_stub), FUNCTION);
   m.def("hamming_window(int window_length, bool periodic=True, float alpha=0.54, float beta=0.46, *, " OPTIONS
         ") -> Tensor",
-        TORCH_FN(hamming_window), FUNCTION);
+        TORCH_FN(hamming_window), kernels(arange_stub, fill_stub, cos_stub), FUNCTION);
   m.def("kaiser_window(int window_length, bool periodic=True, float beta=12.0, *, " OPTIONS ") -> Tensor",
-        TORCH_FN(kaiser_window), FUNCTION);
+        TORCH_FN(kaiser_window), kernels(arange_stub, fill_stub, i0_stub), FUNCTION);
 }
 
 } // namespace reftorch::at::native
