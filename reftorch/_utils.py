@@ -143,6 +143,11 @@ def _rebuild_tensor_v2(
     return tensor
 
 
+def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: bool) -> Any:
+    tensor: Any = _C._VariableFunctions.empty_strided(size, stride, dtype=dtype, device="meta")
+    return tensor.requires_grad_(requires_grad)
+
+
 def _get_obj_state(obj: Any) -> Any:
     """The attributes of an object, as ``object.__getstate__`` gives them from Python 3.11 on."""
     if hasattr(obj, "__getstate__"):

@@ -87,7 +87,10 @@ _SAFE_TORCH = {
         "ByteStorage BoolStorage"
     ),
     "torch.storage": "UntypedStorage TypedStorage",
-    "torch._utils": "_rebuild_tensor _rebuild_tensor_v2 _rebuild_parameter _rebuild_parameter_with_state",
+    "torch._utils": (
+        "_rebuild_tensor _rebuild_tensor_v2 _rebuild_parameter _rebuild_parameter_with_state "
+        "_rebuild_meta_tensor_no_storage"
+    ),
     "torch._tensor": "_rebuild_from_type_v2",
     "torch.nn.parameter": "Parameter",
 }

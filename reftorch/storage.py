@@ -61,12 +61,18 @@ class UntypedStorage:
     def __hash__(self) -> int:
         return hash(self._cdata)
 
+    def _check_memory(self) -> None:
+        if self.device.type == "meta":
+            raise NotImplementedError("Not available for 'meta' device type")
+
     def _bytes(self) -> Any:
         """All of the memory as a tensor."""
+        self._check_memory()
         return self._storage.tensor(_C.uint8)
 
     def _memory(self) -> memoryview:
         """All of the memory, to be read or written in place."""
+        self._check_memory()
         if self.nbytes() == 0:
             return memoryview(bytearray())
         return memoryview((ctypes.c_char * self.nbytes()).from_address(self.data_ptr())).cast("B")
@@ -89,7 +95,7 @@ class UntypedStorage:
     @property
     def device(self) -> _C.device:
         """Where the memory is."""
-        return _C.device("cpu")
+        return self._storage.device()
 
     @property
     def is_cuda(self) -> bool:
@@ -206,8 +212,9 @@ class UntypedStorage:
         return UntypedStorage, (bytes(self._memory()),)
 
     def __str__(self) -> str:
-        text = "\n ".join(map(str, self.tolist()))
-        return f" {text}\n[torch.storage.UntypedStorage(device=cpu) of size {len(self)}]"
+        has_memory = self.device.type != "meta"
+        text = " " + "\n ".join(map(str, self.tolist())) if has_memory else "..."
+        return f"{text}\n[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]"
 
     def __repr__(self) -> str:
         return str(self)

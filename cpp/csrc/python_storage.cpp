@@ -92,7 +92,7 @@ py::object as_tensor(const StorageBase& self, const py::object& dtype_object) {
   TORCH_CHECK_TYPE(dtype != c10::ScalarType::Undefined, "expected a torch.dtype, got ",
                    Py_TYPE(dtype_object.ptr())->tp_name);
   const auto numel = static_cast<int64_t>(self.storage.nbytes() / c10::elementSize(dtype));
-  const auto keys = c10::DispatchKeySet(c10::DispatchKey::CPU) | c10::autograd_dispatch_keyset;
+  const auto keys = c10::autograd_dispatch_keyset | c10::computeDispatchKey(self.storage.device().type());
   at::Tensor t(c10::make_intrusive<c10::TensorImpl>(self.storage, keys, dtype));
   t.unsafeGetTensorImpl()->set_sizes_contiguous(numel);
   return steal(THPVariable_Wrap(t));
@@ -106,6 +106,7 @@ void initStorage(PyObject* module) {
       .def(py::init(&new_storage), py::arg("nbytes"))
       .def_static("_of", &storage_of)
       .def("nbytes", [](const StorageBase& self) { return self.storage.nbytes(); })
+      .def("device", [](const StorageBase& self) { return steal(THPDevice_New(self.storage.device())); })
       .def("data_ptr", [](const StorageBase& self) { return reinterpret_cast<uintptr_t>(self.storage.mutable_data()); })
       .def("resizable", [](const StorageBase& self) { return self.storage.resizable(); })
       .def("use_count", [](const StorageBase& self) { return self.storage.use_count() - 1; })

@@ -228,6 +228,9 @@ class _TensorInterchange:
                     f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate "
                     "the function with @torch.utils.hooks.unserializable_hook to suppress this warning",
                 )
+        if self.is_meta:  # there are no bytes to keep
+            geometry = (self.dtype, tuple(self.size()), self.stride(), self.requires_grad)
+            return _utils._rebuild_meta_tensor_no_storage, geometry
         return _utils._rebuild_tensor_v2, (
             self._typed_storage(),
             self.storage_offset(),

@@ -10,6 +10,7 @@ from typing import Any
 from reftorch import _C, _utils
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
+from reftorch.utils._device import device_or_default
 from reftorch.utils.dlpack import from_dlpack
 
 __all__ = ["as_tensor", "asarray", "frombuffer", "range"]
@@ -35,6 +36,7 @@ def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
 
     Mirrors torch/csrc/utils/tensor_new.cpp, ``as_tensor``.
     """
+    device = device_or_default(device)
     if isinstance(data, Tensor):
         result = data
     elif type(data).__module__ == "numpy" and type(data).__name__ == "ndarray":
@@ -74,6 +76,7 @@ def asarray(
 
     Mirrors torch/csrc/utils/tensor_new.cpp, ``asarray``.
     """
+    device = device_or_default(device)
     source = _on_memory_of(obj, dtype)
     if source is None:
         if copy is False:

@@ -1,32 +1,87 @@
 """The device on which factories make tensors where none is given.
 
 Mirrors: torch/utils/_device.py, get_default_device and set_default_device of torch/__init__.py
-Leaves out: every device but the CPU, which is the only one that factories know: another is refused when it is set.
+Leaves out: what torch.compile needs, and factories of sparse, quantized and nested tensors.
 """
 
 from __future__ import annotations
 
+import functools
+import threading
+from collections.abc import Callable
 from typing import Any
 
 from reftorch import _C
-from reftorch._thread_local import ThreadLocal
+from reftorch._torch_function import TorchFunctionMode, _get_current_function_mode_stack
+
+_CONSTRUCTORS = """
+    empty empty_permuted empty_strided ones arange bartlett_window blackman_window eye full hamming_window hann_window
+    kaiser_window linspace logspace rand randn randint randperm tril_indices triu_indices zeros scalar_tensor
+"""
 
 
-class _Defaults(ThreadLocal):
-    """Of each thread: what ``set_default_device`` set, and the devices that ``with`` statements have entered."""
+@functools.lru_cache(1)
+def _device_constructors() -> set[Callable[..., Any]]:
+    """The functions of C++ that take a device and make a tensor out of nothing; those of Python are made of them."""
+    return {_C.tensor, *(getattr(_C._VariableFunctions, name) for name in _CONSTRUCTORS.split())}
+
+
+class DeviceContext(TorchFunctionMode):
+    """The mode behind ``with torch.device(...)``: factories get its device unless the caller names one.
+
+    The mode stands at the bottom of the stack of modes, below all modes that programs enter, and replaces the
+    DeviceContext that stood there until it is left.
+
+    Mirrors torch/utils/_device.py, ``DeviceContext``.
+    """
+
+    def __init__(self, device: Any) -> None:
+        self.device = device if isinstance(device, _C.device) else _C.device(device)
+        self.prev_mode: DeviceContext | None = None
+        if self.device.type == "cuda":
+            _C._VariableFunctions.empty(0, device=self.device)  # raises where there is no such device
+
+    def __enter__(self) -> DeviceContext:
+        modes = _pop_all_modes()
+        _C._push_on_torch_function_stack(self)
+        for mode in modes:
+            if isinstance(mode, DeviceContext):
+                self.prev_mode = mode
+            else:
+                _C._push_on_torch_function_stack(mode)
+        return self
+
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
+        modes = _pop_all_modes()
+        if self.prev_mode is not None:
+            _C._push_on_torch_function_stack(self.prev_mode)
+        for mode in modes:
+            if not isinstance(mode, DeviceContext):
+                _C._push_on_torch_function_stack(mode)
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func in _device_constructors() and kwargs.get("device") is None:
+            kwargs = {**kwargs, "device": self.device}
+        return func(*args, **kwargs)
+
+
+def _pop_all_modes() -> list[Any]:
+    """Take all modes off the stack; the outermost comes first."""
+    return [_C._pop_torch_function_stack() for _ in range(_C._len_torch_function_stack())][::-1]
+
+
+class _State(threading.local):
+    """What each thread keeps: the context that ``set_default_device`` entered, and those of ``with`` statements."""
 
     def __init__(self) -> None:
-        self.device: Any = None
-        self.entered: list[Any] = []
+        self.default: DeviceContext | None = None
+        self.entered: list[DeviceContext] = []
 
 
-_defaults = _Defaults()
-
-
-def _checked(device: Any) -> Any:
-    device = device if isinstance(device, _C.device) else _C.device(device)
-    _C._VariableFunctions.empty(0, device=device)  # where there is no such device, this says so
-    return device
+_state = _State()
 
 
 def set_default_device(device: Any) -> None:
@@ -40,13 +95,21 @@ def set_default_device(device: Any) -> None:
 
     Example:
         >>> import reftorch as torch
-        >>> torch.set_default_device("cpu")
-        >>> torch.get_default_device()
-        device(type='cpu')
+        >>> torch.set_default_device("meta")
+        >>> torch.ones(2)
+        tensor(..., device='meta', size=(2,))
+        >>> torch.set_default_device(None)
+        >>> torch.ones(2)
+        tensor([1., 1.])
 
     Mirrors torch/__init__.py, ``set_default_device``.
     """
-    _defaults.device = None if device is None else _checked(device)
+    context = None if device is None else DeviceContext(device)
+    if _state.default is not None:
+        _state.default.__exit__(None, None, None)
+    _state.default = context
+    if context is not None:
+        context.__enter__()
 
 
 def get_default_device() -> Any:
@@ -54,24 +117,32 @@ def get_default_device() -> Any:
 
     Example:
         >>> import reftorch as torch
-        >>> with torch.device("cpu:0"):
+        >>> with torch.device("meta"):
         ...     torch.get_default_device()
-        device(type='cpu', index=0)
+        device(type='meta')
 
     Mirrors torch/__init__.py, ``get_default_device``.
     """
-    if _defaults.entered:
-        return _defaults.entered[-1]
-    return _C.device("cpu") if _defaults.device is None else _defaults.device
+    for mode in _get_current_function_mode_stack():
+        if isinstance(mode, DeviceContext):
+            return mode.device
+    return _C.device("cpu")
+
+
+def device_or_default(device: Any) -> Any:
+    """The given device, or that of the context that is open; None where neither is there."""
+    return get_default_device() if device is None and _C._is_torch_function_mode_enabled() else device
 
 
 # --- what the C++ of torch.device calls, for `with device:` -----------------------------------------------------------
 
 
 def enter(device: Any) -> Any:
-    _defaults.entered.append(_checked(device))
+    context = DeviceContext(device)
+    context.__enter__()
+    _state.entered.append(context)
     return device
 
 
 def leave(device: Any) -> None:
-    _defaults.entered.pop()
+    _state.entered.pop().__exit__(None, None, None)

@@ -83,9 +83,13 @@ static int64_t number_of_combinations(int64_t n, int64_t r, bool with_replacemen
   return static_cast<int64_t>(count);
 }
 
+static Tensor integer(int64_t value) {
+  return detail::wrapped_scalar_tensor(value);
+}
+
 // 0, 1, ..., n - 1
 static Tensor count_up(int64_t n, Device device) {
-  return at::sub(at::cumsum(at::ones_like(at::zeros(n, kLong, device)), 0), number(1));
+  return at::sub(at::cumsum(at::ones_like(at::zeros(n, kLong, device)), 0), integer(1));
 }
 
 // All choices of r places of n, in the order of a dictionary: (count, r). Each choice of k places goes on with every
@@ -94,10 +98,10 @@ static Tensor combinations_of_places(int64_t n, int64_t r, bool with_replacement
   Tensor chosen = at::unsqueeze(count_up(with_replacement ? n : n - r + 1, device), 1);
   for (int64_t k = 2; k <= r; k++) {
     const Tensor last = at::select(chosen, 1, k - 2);
-    const Tensor first = with_replacement ? last : at::add(last, number(1));
+    const Tensor first = with_replacement ? last : at::add(last, integer(1));
     // Places from `end` on would leave too few for the columns that follow.
     const int64_t end = with_replacement ? n : n - r + k;
-    const Tensor ways = at::sub(number(end), first);
+    const Tensor ways = at::sub(integer(end), first);
     const int64_t total = number_of_combinations(with_replacement ? n : end, k, with_replacement);
     const Tensor parent = at::repeat_interleave(ways, total);
     const Tensor start = at::sub(at::cumsum(ways, 0), ways);
