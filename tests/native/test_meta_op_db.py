@@ -112,8 +112,13 @@ def test_meta_answers_as_the_cpu(op: OpInfo) -> None:
     check_meta(op)
 
 
-@pytest.mark.parametrize("call", ["rand(3)", "randn(3)", "randperm(4)", "randint(3, (2,))", "empty(3).uniform_()",
-                                  "ones(4).multinomial(2)", "ones(3).bernoulli()", "empty(3).exponential_()"])  # fmt: skip
+RANDOM_CALLS = (
+    "rand(3)", "randn(3)", "randperm(4)", "randint(3, (2,))", "empty(3).uniform_()", "ones(4).multinomial(2)",
+    "ones(3).bernoulli()", "empty(3).exponential_()",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("call", RANDOM_CALLS)
 def test_random_ops_draw_nothing_for_meta(call: str) -> None:
     before = reftorch.get_rng_state()
     with reftorch.device("meta"):
