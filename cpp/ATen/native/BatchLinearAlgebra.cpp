@@ -302,7 +302,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite_with_out("linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor", TORCH_FN(linalg_solve),
                            LINALG);
   m.def_structured("linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
-                   TORCH_FN(linalg_inv_ex_out), kernels(fill_stub, zero_stub, lu_factor_stub, lu_solve_stub), OUT, LINALG);
+                   TORCH_FN(linalg_inv_ex_out), kernels(fill_stub, zero_stub, lu_factor_stub, lu_solve_stub), OUT,
+                   LINALG);
   m.def_composite_with_out("linalg_inv(Tensor A) -> Tensor", TORCH_FN(linalg_inv), LINALG);
   m.def_composite_with_out("inverse(Tensor self) -> Tensor", TORCH_FN(linalg_inv));
   m.def_structured("_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", TORCH_FN(_linalg_det_out),
@@ -310,7 +311,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite_with_out("linalg_det(Tensor A) -> Tensor", TORCH_FN(linalg_det), LINALG);
   m.def_composite("det(Tensor self) -> Tensor", TORCH_FN(linalg_det));
   m.def_structured("_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
-                   TORCH_FN(_linalg_slogdet_out), kernels(fill_stub, zero_stub, lu_factor_stub, det_stub), OUT, FUNCTION);
+                   TORCH_FN(_linalg_slogdet_out), kernels(fill_stub, zero_stub, lu_factor_stub, det_stub), OUT,
+                   FUNCTION);
   m.def_composite_with_out("linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)", TORCH_FN(linalg_slogdet),
                            LINALG);
   m.def_composite_with_out("slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", TORCH_FN(linalg_slogdet));

@@ -227,12 +227,12 @@ static void addr_out(const Tensor& self, const Tensor& vec1, const Tensor& vec2,
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_structured("mm(Tensor self, Tensor mat2) -> Tensor", TORCH_FN(mm_out), kernels(fill_stub, zero_stub, addmm_stub),
-                   derive::OUT);
+  m.def_structured("mm(Tensor self, Tensor mat2) -> Tensor", TORCH_FN(mm_out),
+                   kernels(fill_stub, zero_stub, addmm_stub), derive::OUT);
   m.def_structured("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
                    TORCH_FN(addmm_out), kernels(fill_stub, zero_stub, addmm_stub));
-  m.def_structured("bmm(Tensor self, Tensor mat2) -> Tensor", TORCH_FN(bmm_out), kernels(fill_stub, zero_stub, baddbmm_stub),
-                   derive::OUT);
+  m.def_structured("bmm(Tensor self, Tensor mat2) -> Tensor", TORCH_FN(bmm_out),
+                   kernels(fill_stub, zero_stub, baddbmm_stub), derive::OUT);
   m.def_structured("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
                    TORCH_FN(baddbmm_out), kernels(fill_stub, zero_stub, baddbmm_stub));
   m.def_structured("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",

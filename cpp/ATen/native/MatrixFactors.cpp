@@ -382,7 +382,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured(
       "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor "
       "residuals, Tensor rank, Tensor singular_values)",
-      TORCH_FN(linalg_lstsq_out), kernels(fill_stub, zero_stub, lstsq_stub), tags(Tag::dynamic_output_shape), OUT, LINALG);
+      TORCH_FN(linalg_lstsq_out), kernels(fill_stub, zero_stub, lstsq_stub), tags(Tag::dynamic_output_shape), OUT,
+      LINALG);
 }
 
 } // namespace reftorch::at::native

@@ -151,7 +151,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_out("randn", TORCH_FN(randn_out), tags(Tag::nondeterministic_seeded));
   m.def_out("randint", TORCH_FN(randint_out), tags(Tag::nondeterministic_seeded));
   m.def_out("randint.low", TORCH_FN(randint_low_out), tags(Tag::nondeterministic_seeded));
-  m.def_out("randperm", TORCH_FN(randperm_out), kernels(fill_stub, zero_stub, randperm_stub), tags(Tag::nondeterministic_seeded));
+  m.def_out("randperm", TORCH_FN(randperm_out), kernels(fill_stub, zero_stub, randperm_stub),
+            tags(Tag::nondeterministic_seeded));
   m.def("rand_like(Tensor self, *, Generator? generator=None, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
         TORCH_FN(rand_like), tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def("randn_like(Tensor self, *, Generator? generator=None, " OPTIONS

@@ -67,7 +67,8 @@ static Tensor repeat_interleave_int(const Tensor& self, int64_t repeats, std::op
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor", TORCH_FN(repeat_interleave),
-        kernels(repeat_interleave_size_stub, repeat_interleave_stub), tags(Tag::dynamic_output_shape), variants::FUNCTION);
+        kernels(repeat_interleave_size_stub, repeat_interleave_stub), tags(Tag::dynamic_output_shape),
+        variants::FUNCTION);
   m.def_composite(
       "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> "
       "Tensor",

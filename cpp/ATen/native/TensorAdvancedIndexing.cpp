@@ -186,7 +186,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", TORCH_FN(index),
         kernels(index_rows_stub, index_stub, add_offsets_stub, zero_stub), tags(Tag::dynamic_output_shape), FUNCTION);
   m.def_structured("index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-                   TORCH_FN(index_put_out), kernels(index_put_stub, masked_fill_stub, add_offsets_stub, zero_stub), derive::INPLACE);
+                   TORCH_FN(index_put_out), kernels(index_put_stub, masked_fill_stub, add_offsets_stub, zero_stub),
+                   derive::INPLACE);
   m.def_structured("nonzero(Tensor self) -> Tensor", TORCH_FN(nonzero_out), kernels(nonzero_stub),
                    tags(Tag::dynamic_output_shape), derive::OUT);
   m.def("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", TORCH_FN(nonzero_static),

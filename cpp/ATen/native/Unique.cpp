@@ -101,12 +101,13 @@ static Unique unique_dim_consecutive(const Tensor& self, int64_t dim, bool /*ret
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def("_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)", TORCH_FN(_unique),
-        kernels(masked_select_stub, run_starts_stub, find_runs_stub, sort_stub), tags(Tag::dynamic_output_shape), FUNCTION);
+        kernels(masked_select_stub, run_starts_stub, find_runs_stub, sort_stub), tags(Tag::dynamic_output_shape),
+        FUNCTION);
   m.def(
       "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, "
       "Tensor, Tensor)",
-      TORCH_FN(_unique2), kernels(masked_select_stub, run_starts_stub, find_runs_stub, sort_stub), tags(Tag::dynamic_output_shape),
-      FUNCTION);
+      TORCH_FN(_unique2), kernels(masked_select_stub, run_starts_stub, find_runs_stub, sort_stub),
+      tags(Tag::dynamic_output_shape), FUNCTION);
   m.def(
       "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> "
       "(Tensor, Tensor, Tensor)",
@@ -114,8 +115,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def(
       "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> "
       "(Tensor, Tensor, Tensor)",
-      TORCH_FN(unique_consecutive), kernels(masked_select_stub, run_starts_stub, find_runs_stub), tags(Tag::dynamic_output_shape),
-      FUNCTION);
+      TORCH_FN(unique_consecutive), kernels(masked_select_stub, run_starts_stub, find_runs_stub),
+      tags(Tag::dynamic_output_shape), FUNCTION);
   m.def(
       "unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> "
       "(Tensor, Tensor, Tensor)",
