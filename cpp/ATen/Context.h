@@ -1,10 +1,13 @@
 // Mirrors: aten/src/ATen/Context.h
+//
 // Settings of the whole process. Left out: backends, their libraries and their precision, vmap and quantization.
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/detail/AcceleratorHooksInterface.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace reftorch::at {
 
@@ -35,6 +38,9 @@ class TORCH_API Context {
   }
   // Denormal floats become zero on this thread; false where the processor cannot.
   bool setFlushDenormal(bool on);
+  // Of that type of device, or of the accelerator that is there. RuntimeError where there is none.
+  const AcceleratorHooksInterface& getAcceleratorHooksInterface(
+      std::optional<c10::DeviceType> type = std::nullopt) const;
 
  private:
   void alert(const char* caller) const;

@@ -5,8 +5,6 @@
 #include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
 
-#include <cstring>
-
 namespace reftorch::at {
 
 void maybe_resize_storage(c10::StorageImpl* storage, size_t new_size_bytes) {
@@ -17,8 +15,8 @@ void maybe_resize_storage(c10::StorageImpl* storage, size_t new_size_bytes) {
               "Trying to resize storage that is not resizable: the memory belongs to another library (numpy). ",
               "Hint: clone() the tensor first.");
   c10::DataPtr fresh = storage->allocator_->allocate(new_size_bytes);
-  if (fresh.get() != nullptr && storage->size_bytes_ > 0) { // the meta device has no memory
-    std::memcpy(fresh.get(), storage->data_ptr_.get(), storage->size_bytes_);
+  if (storage->size_bytes_ > 0) {
+    storage->allocator_->copy_data(fresh.get(), storage->data_ptr_.get(), storage->size_bytes_);
   }
   storage->data_ptr_ = std::move(fresh);
   storage->size_bytes_ = new_size_bytes;

@@ -1,18 +1,17 @@
 // Mirrors: torch/csrc/Generator.cpp
-// Left out: generators of other devices, graph-safe state.
+// Left out: graph-safe state.
 #include <csrc/python_generator.h>
 
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_dtype.h>
 
-#include <ATen/EmptyTensor.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
 
 #include <pybind11/pybind11.h>
 
-#include <algorithm>
-#include <cstring>
-#include <iterator>
+#include <string>
 
 namespace reftorch::torch {
 
@@ -50,81 +49,29 @@ static uint64_t unpack_seed(const py::object& number) {
   return unsigned_value;
 }
 
-// The state as bytes, laid out as PyTorch's: a state saved there is one here, and the other way round.
-struct GeneratorState {
-  uint64_t seed;
-  int32_t left;
-  int32_t seeded; // always 1
-  uint64_t next;
-  uint64_t engine[at::mt19937::kStateSize];
-  double unused;
-  double normal_double; // the second of two normal numbers, kept for the next draw
-  double unused_too;
-  int32_t has_double;
-  float normal_float;
-  bool has_float;
-};
-constexpr int64_t kStateBytes = 5056;
-static_assert(sizeof(GeneratorState) == kStateBytes, "PyTorch's states have another size");
-
-static GeneratorState read_state(const at::Generator& g) {
-  const at::GeneratorImpl& impl = *g.impl_;
-  GeneratorState state;
-  std::memset(&state, 0, sizeof(state));
-  state.seed = impl.engine_.seed_;
-  state.left = impl.engine_.left_;
-  state.seeded = 1;
-  state.next = impl.engine_.next_;
-  std::copy(impl.engine_.state_.begin(), impl.engine_.state_.end(), state.engine);
-  state.has_double = impl.next_double_normal_sample_.has_value();
-  state.has_float = impl.next_float_normal_sample_.has_value();
-  state.normal_double = impl.next_double_normal_sample_.value_or(0);
-  state.normal_float = impl.next_float_normal_sample_.value_or(0);
-  return state;
-}
-
 static py::object get_state(const at::Generator& g) {
-  const GeneratorState state = read_state(g);
-  at::Tensor bytes = at::detail::empty_generic(kStateBytes, c10::kByte);
-  std::memcpy(bytes.data_ptr(), &state, sizeof(state));
-  return py::reinterpret_steal<py::object>(THPVariable_Wrap(bytes));
+  return py::reinterpret_steal<py::object>(THPVariable_Wrap(at::Tensor(g.impl_->get_state())));
 }
 
-static void write_state(at::Generator& g, const void* data, int64_t nbytes) {
-  TORCH_CHECK(nbytes == kStateBytes, "Expected a CPUGeneratorImplState of size ", kStateBytes,
-              " but found the input RNG state size to be ", nbytes);
-  GeneratorState state;
-  std::memcpy(&state, data, sizeof(state));
-  // The draws left and those made fill the array at most: otherwise drawing would run past its end.
-  TORCH_CHECK(state.seeded == 1 && state.left > 0 && state.next <= at::mt19937::kStateSize &&
-                  state.left + static_cast<int64_t>(state.next) <= at::mt19937::kStateSize + 1,
-              "Invalid mt19937 state");
-  at::GeneratorImpl& impl = *g.impl_;
-  impl.engine_.seed_ = state.seed;
-  impl.engine_.left_ = state.left;
-  impl.engine_.next_ = static_cast<uint32_t>(state.next);
-  std::transform(std::begin(state.engine), std::end(state.engine), impl.engine_.state_.begin(),
-                 [](uint64_t word) { return static_cast<uint32_t>(word); });
-  impl.next_double_normal_sample_ = state.has_double ? std::optional<double>(state.normal_double) : std::nullopt;
-  impl.next_float_normal_sample_ = state.has_float ? std::optional<float>(state.normal_float) : std::nullopt;
-}
-
-static void set_state(at::Generator& g, const py::object& obj) {
+static void set_state(const at::Generator& g, const py::object& obj) {
   TORCH_CHECK_TYPE(THPVariable_Check(obj.ptr()), "expected a torch.ByteTensor, but got ", Py_TYPE(obj.ptr())->tp_name);
   const at::Tensor& bytes = THPVariable_Unpack(obj.ptr());
   TORCH_CHECK_TYPE(bytes.scalar_type() == c10::kByte && bytes.is_contiguous(), "RNG state must be a torch.ByteTensor");
-  write_state(g, bytes.data_ptr(), bytes.numel());
+  g.impl_->set_state(*bytes.unsafeGetTensorImpl());
 }
 
-// Only generators that count their draws have a place in the sequence; in PyTorch too.
-constexpr const char* kNoOffset = "CPU Generator does not use offset";
+static at::Generator new_generator(c10::Device device) {
+  if (device.is_cpu()) {
+    return at::Generator{c10::make_intrusive<at::CPUGeneratorImpl>()};
+  }
+  return at::globalContext().getAcceleratorHooksInterface(device.type()).getNewGenerator(device.index());
+}
 
-static at::Generator clone_state(const at::Generator& g) {
-  at::Generator clone{c10::make_intrusive<at::GeneratorImpl>()};
-  clone.impl_->engine_ = g.impl_->engine_;
-  clone.impl_->next_double_normal_sample_ = g.impl_->next_double_normal_sample_;
-  clone.impl_->next_float_normal_sample_ = g.impl_->next_float_normal_sample_;
-  return clone;
+// A pickle holds the device and the state. PyTorch also keeps seed and offset, which are parts of the state here.
+static py::tuple reduce(const py::object& self) {
+  const auto& g = self.cast<const at::Generator&>();
+  const py::object rebuild = py::module_::import("reftorch._C").attr("_rebuild_generator");
+  return py::make_tuple(rebuild, py::make_tuple(self.attr("device"), get_state(g)));
 }
 
 void initGenerator(PyObject* module) {
@@ -132,14 +79,12 @@ void initGenerator(PyObject* module) {
   py::class_<at::Generator> cls(
       m, "Generator",
       "A source of random numbers (mt19937).\n\n"
-      "Args:\n    device: where it draws; only 'cpu'.\n\n"
+      "Args:\n    device: where the numbers are drawn.\n\n"
       "Example::\n\n    >>> import reftorch as torch\n    >>> g = torch.Generator().manual_seed(0)\n"
       "    >>> torch.rand(1, generator=g)\n    tensor([0.4963])\n\nMirrors torch/csrc/Generator.cpp.");
   cls.def(py::init([](const py::object& device) {
             const std::string text = py::str(device);
-            TORCH_CHECK(c10::Device(text).is_cpu(), "Device type ", text,
-                        " is not supported for torch.Generator() api.");
-            return at::Generator{c10::make_intrusive<at::GeneratorImpl>()};
+            return new_generator(c10::Device(text));
           }),
           py::arg("device") = "cpu")
       .def(
@@ -159,24 +104,25 @@ void initGenerator(PyObject* module) {
             return self;
           },
           py::arg("new_state"))
-      .def("clone_state", &clone_state)
-      .def("get_offset", [](const at::Generator&) -> int64_t { TORCH_CHECK(false, kNoOffset); })
+      .def("clone_state", [](const at::Generator& g) { return at::Generator{g.impl_->clone()}; })
+      .def("get_offset", [](const at::Generator& g) { return g.impl_->get_offset(); })
       .def(
-          "set_offset", [](const at::Generator&, uint64_t) { TORCH_CHECK(false, kNoOffset); }, py::arg("offset"))
-      .def(py::pickle(
-          [](const at::Generator& g) {
-            const GeneratorState state = read_state(g);
-            return py::bytes(reinterpret_cast<const char*>(&state), sizeof(state));
+          "set_offset",
+          [](py::object self, uint64_t offset) {
+            self.cast<at::Generator&>().impl_->set_offset(offset);
+            return self;
           },
-          [](const py::bytes& state) {
-            const std::string bytes = state;
-            at::Generator g{c10::make_intrusive<at::GeneratorImpl>()};
-            write_state(g, bytes.data(), static_cast<int64_t>(bytes.size()));
-            return g;
-          }))
-      .def_property_readonly("device", [](at::Generator&) {
-        return py::reinterpret_steal<py::object>(THPDevice_New(c10::Device(c10::DeviceType::CPU)));
+          py::arg("offset"))
+      .def("__reduce__", &reduce)
+      .def_property_readonly("device", [](at::Generator& g) {
+        return py::reinterpret_steal<py::object>(THPDevice_New(g.impl_->device()));
       });
+  m.def("_rebuild_generator", [](const py::object& device, const py::object& state) {
+    const std::string text = py::str(device);
+    const at::Generator g = new_generator(c10::Device(text));
+    set_state(g, state);
+    return g;
+  });
   generator_type = reinterpret_cast<PyTypeObject*>(cls.ptr());
   m.attr("default_generator") = py::cast(at::default_cpu_generator());
 }

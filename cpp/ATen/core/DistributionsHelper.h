@@ -4,8 +4,8 @@
 // drawn in native/cpu/DistributionMoreKernels.cpp. Left out: binomial, gamma and Dirichlet.
 #pragma once
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Dispatch.h>
-#include <ATen/core/Generator.h>
 
 #include <cmath>
 #include <limits>
@@ -18,7 +18,7 @@ template <typename T>
 struct uniform_real_distribution {
   using acc_t = opmath_type<T>;
   acc_t from, to;
-  acc_t operator()(GeneratorImpl* generator) const {
+  acc_t operator()(CPUGeneratorImpl* generator) const {
     constexpr uint64_t kGrid = uint64_t(1) << std::numeric_limits<acc_t>::digits;
     const uint64_t bits = std::is_same_v<T, double> ? generator->random64() : generator->random();
     const acc_t x = static_cast<acc_t>(bits & (kGrid - 1)) * (acc_t(1) / static_cast<acc_t>(kGrid));
@@ -35,7 +35,7 @@ struct uniform_real_distribution {
 // Box and Muller: two uniform numbers give two normal ones; the second waits in the generator for the next draw.
 struct normal_distribution {
   double mean, stdv;
-  double operator()(GeneratorImpl* generator) const {
+  double operator()(CPUGeneratorImpl* generator) const {
     if (generator->next_double_normal_sample_.has_value()) {
       const double sample = *generator->next_double_normal_sample_;
       generator->next_double_normal_sample_.reset();
@@ -52,7 +52,7 @@ struct normal_distribution {
 // The others turn one uniform number, drawn as double, into their own.
 struct exponential_distribution {
   double lambda;
-  double operator()(GeneratorImpl* generator) const {
+  double operator()(CPUGeneratorImpl* generator) const {
     return -1.0 / lambda * std::log1p(-uniform_real_distribution<double>{0, 1}(generator));
   }
 };
@@ -60,14 +60,14 @@ struct exponential_distribution {
 // How many trials until the first success.
 struct geometric_distribution {
   double p;
-  double operator()(GeneratorImpl* generator) const {
+  double operator()(CPUGeneratorImpl* generator) const {
     return std::ceil(std::log(uniform_real_distribution<double>{0, 1}(generator)) / std::log1p(-p));
   }
 };
 
 struct cauchy_distribution {
   double median, sigma;
-  double operator()(GeneratorImpl* generator) const {
+  double operator()(CPUGeneratorImpl* generator) const {
     const double u = uniform_real_distribution<double>{0, 1}(generator);
     return median + sigma * std::tan(M_PI * (u - 0.5));
   }
@@ -75,7 +75,7 @@ struct cauchy_distribution {
 
 struct lognormal_distribution {
   double mean, stdv;
-  double operator()(GeneratorImpl* generator) const {
+  double operator()(CPUGeneratorImpl* generator) const {
     return std::exp(normal_distribution{mean, stdv}(generator));
   }
 };
@@ -83,7 +83,7 @@ struct lognormal_distribution {
 template <typename T>
 struct bernoulli_distribution {
   T p;
-  bool operator()(GeneratorImpl* generator) const {
+  bool operator()(CPUGeneratorImpl* generator) const {
     return uniform_real_distribution<T>{0, 1}(generator) < p;
   }
 };
@@ -92,7 +92,7 @@ struct bernoulli_distribution {
 struct uniform_int_from_to_distribution {
   uint64_t range;
   int64_t base;
-  int64_t operator()(GeneratorImpl* generator) const {
+  int64_t operator()(CPUGeneratorImpl* generator) const {
     if (range == 0) {
       return static_cast<int64_t>(generator->random64());
     }
@@ -104,7 +104,7 @@ struct uniform_int_from_to_distribution {
 // The whole range of an integer type above zero; for a float type the integers that it holds exactly.
 template <typename T>
 struct uniform_int_distribution {
-  T operator()(GeneratorImpl* generator) const {
+  T operator()(CPUGeneratorImpl* generator) const {
     if constexpr (std::is_same_v<T, bool>) {
       return generator->random() & 1;
     } else if constexpr (std::is_same_v<T, int64_t>) {

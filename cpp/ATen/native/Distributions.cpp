@@ -40,7 +40,7 @@ static Tensor& uniform_(Tensor& self, double from, double to, const OptionalGene
                               self.scalar_type(), "'");
   check_uniform_bounds(self.scalar_type(), from, to);
   auto iter = TensorIterator::nullary_op(self);
-  uniform_stub(iter.device_type(), iter, from, to, get_generator_or_default(generator));
+  uniform_stub(iter.device_type(), iter, from, to, generator);
   return self;
 }
 
@@ -49,13 +49,13 @@ static Tensor& normal_(Tensor& self, double mean, double std, const OptionalGene
   if (self.numel() == 0) { // of any dtype
     return self;
   }
-  normal_stub(self.device().type(), self, mean, std, get_generator_or_default(generator));
+  normal_stub(self.device().type(), self, mean, std, generator);
   return self;
 }
 
 static Tensor& random_(Tensor& self, const OptionalGenerator& generator) {
   auto iter = TensorIterator::nullary_op(self);
-  random_stub(iter.device_type(), iter, get_generator_or_default(generator));
+  random_stub(iter.device_type(), iter, generator);
   return self;
 }
 
@@ -137,7 +137,7 @@ static Tensor& random_from_to_(Tensor& self, int64_t from, std::optional<int64_t
     range = static_cast<uint64_t>(largest) - static_cast<uint64_t>(from) + 1;
   }
   auto iter = TensorIterator::nullary_op(self);
-  random_from_to_stub(iter.device_type(), iter, range, from, get_generator_or_default(generator));
+  random_from_to_stub(iter.device_type(), iter, range, from, generator);
   return self;
 }
 
@@ -148,7 +148,7 @@ static Tensor& random_to_(Tensor& self, int64_t to, const OptionalGenerator& gen
 static Tensor& bernoulli_float_(Tensor& self, double p, const OptionalGenerator& generator) {
   TORCH_CHECK(0 <= p && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
   auto iter = TensorIterator::nullary_op(self);
-  bernoulli_scalar_stub(iter.device_type(), iter, p, get_generator_or_default(generator));
+  bernoulli_scalar_stub(iter.device_type(), iter, p, generator);
   return self;
 }
 
@@ -161,7 +161,7 @@ static Tensor& bernoulli_tensor_(Tensor& self, const Tensor& p, const OptionalGe
   const Tensor p_float = at::expand(p.scalar_type() == kDouble ? p : at::to(p, kFloat), self.sizes());
   auto iter =
       TensorIteratorConfig().add_output(self, self.scalar_type()).add_input(p_float).no_resize_outputs(true).build();
-  bernoulli_tensor_stub(iter.device_type(), iter, get_generator_or_default(generator));
+  bernoulli_tensor_stub(iter.device_type(), iter, generator);
   return self;
 }
 

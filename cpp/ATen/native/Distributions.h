@@ -1,4 +1,6 @@
 // Mirrors: aten/src/ATen/native/Distributions.h, aten/src/ATen/native/UnaryOps.h (the stubs of random ops)
+//
+// The kernels that fill a tensor with random numbers.
 #pragma once
 
 #include <ATen/TensorIterator.h>
@@ -7,22 +9,26 @@
 
 namespace reftorch::at::native {
 
-// Elements are drawn in the order of memory, on one thread, under the generator's lock.
-using uniform_fn = void (*)(TensorIterator& iter, double from, double to, GeneratorImpl* generator);
-using normal_fn = void (*)(Tensor& self, double mean, double std, GeneratorImpl* generator);
-using random_fn = void (*)(TensorIterator& iter, GeneratorImpl* generator);
-using random_from_to_fn = void (*)(TensorIterator& iter, uint64_t range, int64_t base, GeneratorImpl* generator);
-using bernoulli_scalar_fn = void (*)(TensorIterator& iter, double p, GeneratorImpl* generator);
-using bernoulli_tensor_fn = void (*)(TensorIterator& iter, GeneratorImpl* generator); // operands: result, p
-using randperm_fn = void (*)(const Tensor& result, int64_t n, GeneratorImpl* generator);
-using exponential_fn = void (*)(TensorIterator& iter, double lambda, GeneratorImpl* generator);
-using geometric_fn = void (*)(TensorIterator& iter, double p, GeneratorImpl* generator);
-using cauchy_fn = void (*)(TensorIterator& iter, double median, double sigma, GeneratorImpl* generator);
-using log_normal_fn = void (*)(TensorIterator& iter, double mean, double std, GeneratorImpl* generator);
-using poisson_fn = void (*)(TensorIterator& iter, GeneratorImpl* generator);  // operands: result, rate
-using binomial_fn = void (*)(TensorIterator& iter, GeneratorImpl* generator); // operands: result, count, prob
+using OptionalGenerator = std::optional<Generator>;
+
+// A kernel draws from its device's default generator where none is given. The CPU's kernels draw in the order of
+// memory, on one thread, under the generator's lock.
+using uniform_fn = void (*)(TensorIterator& iter, double from, double to, const OptionalGenerator& generator);
+using normal_fn = void (*)(Tensor& self, double mean, double std, const OptionalGenerator& generator);
+using random_fn = void (*)(TensorIterator& iter, const OptionalGenerator& generator);
+using random_from_to_fn = void (*)(TensorIterator& iter, uint64_t range, int64_t base,
+                                   const OptionalGenerator& generator);
+using bernoulli_scalar_fn = void (*)(TensorIterator& iter, double p, const OptionalGenerator& generator);
+using bernoulli_tensor_fn = void (*)(TensorIterator& iter, const OptionalGenerator& generator); // operands: result, p
+using randperm_fn = void (*)(const Tensor& result, int64_t n, const OptionalGenerator& generator);
+using exponential_fn = void (*)(TensorIterator& iter, double lambda, const OptionalGenerator& generator);
+using geometric_fn = void (*)(TensorIterator& iter, double p, const OptionalGenerator& generator);
+using cauchy_fn = void (*)(TensorIterator& iter, double median, double sigma, const OptionalGenerator& generator);
+using log_normal_fn = void (*)(TensorIterator& iter, double mean, double std, const OptionalGenerator& generator);
+using poisson_fn = void (*)(TensorIterator& iter, const OptionalGenerator& generator);  // operands: result, rate
+using binomial_fn = void (*)(TensorIterator& iter, const OptionalGenerator& generator); // operands: result, count, prob
 // self (rows, categories) -> result (rows, samples), both contiguous
-using multinomial_fn = void (*)(const Tensor& result, const Tensor& self, GeneratorImpl* generator);
+using multinomial_fn = void (*)(const Tensor& result, const Tensor& self, const OptionalGenerator& generator);
 DECLARE_DISPATCH(uniform_fn, uniform_stub)
 DECLARE_DISPATCH(normal_fn, normal_stub)
 DECLARE_DISPATCH(random_fn, random_stub)
@@ -41,7 +47,5 @@ DECLARE_DISPATCH(multinomial_fn, multinomial_with_replacement_stub)
 // contiguous; float64 and int64.
 using fastest_fn = void (*)(const Tensor& result, const Tensor& speed);
 DECLARE_DISPATCH(fastest_fn, fastest_stub)
-
-using OptionalGenerator = std::optional<Generator>;
 
 } // namespace reftorch::at::native

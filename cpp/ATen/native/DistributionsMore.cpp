@@ -30,14 +30,14 @@ static Tensor& exponential_(Tensor& self, double lambd, const OptionalGenerator&
   TORCH_CHECK(self.is_floating_point(), "Exponential distribution is a continuous probability distribution. ",
               "dtype must be a floating point but you specified ", self.scalar_type());
   auto iter = TensorIterator::nullary_op(self);
-  exponential_stub(iter.device_type(), iter, lambd, get_generator_or_default(generator));
+  exponential_stub(iter.device_type(), iter, lambd, generator);
   return self;
 }
 
 static Tensor& geometric_(Tensor& self, double p, const OptionalGenerator& generator) {
   TORCH_CHECK(0 < p && p < 1, "geometric_ expects p to be in (0, 1), but got p=", p);
   auto iter = TensorIterator::nullary_op(self);
-  geometric_stub(iter.device_type(), iter, p, get_generator_or_default(generator));
+  geometric_stub(iter.device_type(), iter, p, generator);
   return self;
 }
 
@@ -46,14 +46,14 @@ static Tensor& cauchy_(Tensor& self, double median, double sigma, const Optional
   TORCH_CHECK(self.is_floating_point(), "Cauchy distribution is a continuous probability distribution. ",
               "dtype must be a floating point but you specified ", type_meta_name(self.scalar_type()));
   auto iter = TensorIterator::nullary_op(self);
-  cauchy_stub(iter.device_type(), iter, median, sigma, get_generator_or_default(generator));
+  cauchy_stub(iter.device_type(), iter, median, sigma, generator);
   return self;
 }
 
 static Tensor& log_normal_(Tensor& self, double mean, double std, const OptionalGenerator& generator) {
   TORCH_CHECK(std > 0.0, "log_normal_ expects std > 0.0, but found std=", std);
   auto iter = TensorIterator::nullary_op(self);
-  log_normal_stub(iter.device_type(), iter, mean, std, get_generator_or_default(generator));
+  log_normal_stub(iter.device_type(), iter, mean, std, generator);
   return self;
 }
 
@@ -61,7 +61,7 @@ static Tensor& log_normal_(Tensor& self, double mean, double std, const Optional
 static Tensor poisson(const Tensor& self, const OptionalGenerator& generator) {
   Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
   auto iter = TensorIteratorConfig().add_output(result, self.scalar_type()).add_input(self).build();
-  poisson_stub(iter.device_type(), iter, get_generator_or_default(generator));
+  poisson_stub(iter.device_type(), iter, generator);
   return result;
 }
 
@@ -78,7 +78,7 @@ static Tensor binomial(const Tensor& count, const Tensor& prob, const OptionalGe
   }
   auto iter =
       TensorIteratorConfig().add_output(result).add_input(count).add_input(prob).check_all_same_dtype(true).build();
-  binomial_stub(iter.device_type(), iter, get_generator_or_default(generator));
+  binomial_stub(iter.device_type(), iter, generator);
   return result;
 }
 
@@ -121,8 +121,7 @@ static Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacem
   const Tensor result = detail::empty_generic({rows.sizes()[0], num_samples}, kLong, self.device());
   if (result.numel() > 0) {
     if (replacement && num_samples > 1) {
-      multinomial_with_replacement_stub(self.device().type(), result, rows.contiguous(),
-                                        get_generator_or_default(generator));
+      multinomial_with_replacement_stub(self.device().type(), result, rows.contiguous(), generator);
     } else {
       check_weights(rows);
       multinomial_without_replacement(rows, result, generator);

@@ -90,11 +90,11 @@ static Tensor& randperm_out(int64_t n, const OptionalGenerator& generator, Optio
   check_fits(n, out.scalar_type());
   resize_output(out, n);
   if (out.is_contiguous()) {
-    randperm_stub(out.device().type(), out, n, get_generator_or_default(generator));
+    randperm_stub(out.device().type(), out, n, generator);
     return out;
   }
   Tensor dense = detail::empty_generic(n, out.scalar_type(), out.device());
-  randperm_stub(out.device().type(), dense, n, get_generator_or_default(generator));
+  randperm_stub(out.device().type(), dense, n, generator);
   return at::copy_(out, dense);
 }
 

@@ -1,7 +1,8 @@
-// Mirrors: c10/core/Allocator.cpp
+// Mirrors: c10/core/Allocator.cpp, c10/core/CachingDeviceAllocator.cpp
 #include <c10/core/Allocator.h>
 
 #include <c10/core/CPUAllocator.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/util/Exception.h>
 
 namespace reftorch::c10 {
@@ -11,6 +12,7 @@ struct MetaAllocator final : Allocator {
   DataPtr allocate(size_t) override {
     return {nullptr, nullptr, nullptr, Device(DeviceType::Meta)};
   }
+  void copy_data(void*, const void*, size_t) const override {}
 };
 
 static Allocator*& slot(DeviceType t) {
@@ -27,6 +29,12 @@ Allocator* GetAllocator(DeviceType t) {
 
 void SetAllocator(DeviceType t, Allocator* allocator) {
   slot(t) = allocator;
+}
+
+DeviceAllocator* getDeviceAllocator(DeviceType type) {
+  auto* const allocator = dynamic_cast<DeviceAllocator*>(GetAllocator(type));
+  TORCH_CHECK(allocator != nullptr, "Allocator for ", DeviceTypeName(type), " is not a DeviceAllocator.");
+  return allocator;
 }
 
 } // namespace reftorch::c10

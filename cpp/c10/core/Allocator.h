@@ -1,4 +1,5 @@
 // Mirrors: c10/core/Allocator.h
+//
 // The contract of an allocator, and a pointer that knows how to give its memory back.
 #pragma once
 
@@ -13,8 +14,8 @@ namespace reftorch::c10 {
 
 using DeleterFnPtr = void (*)(void* context);
 
-// Owns memory: `deleter(context)` runs once, when the last holder is gone. `context` need not be `data` (numpy's array,
-// say).
+// A DataPtr owns memory: `deleter(context)` runs once, when the DataPtr is destroyed. `context` need not be `data`: it
+// may be the array of numpy that owns the memory.
 class DataPtr final {
  public:
   DataPtr() = default;
@@ -56,15 +57,20 @@ class DataPtr final {
 class C10_API Allocator {
  public:
   virtual ~Allocator() = default;
-  // At least n bytes, 64-byte aligned, contents undefined; n == 0 gives a null pointer. Any thread may call it, and any
-  // thread may free what it returned. Throws OutOfMemoryError naming the size.
+  // Returns at least n bytes, 64-byte aligned, on the current device of the allocator's type; contents undefined. n ==
+  // 0 gives a null pointer. Any thread may call it, and any thread may free the memory. Throws OutOfMemoryError naming
+  // the size.
   virtual DataPtr allocate(size_t n) = 0;
-  // Gives what is cached back to the system; returns the bytes given back.
+  // Copies between two blocks of this allocator's memory that do not overlap. On a device with streams the copy is
+  // enqueued on the current stream.
+  virtual void copy_data(void* dest, const void* src, size_t count) const = 0;
+  // Gives cached memory back to the system; returns how many bytes.
   virtual size_t empty_cache() {
     return 0;
   }
 };
 
+// RuntimeError where no allocator for such devices was set.
 C10_API Allocator* GetAllocator(DeviceType t);
 C10_API void SetAllocator(DeviceType t, Allocator* allocator);
 

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -222,6 +223,10 @@ class CachingCPUAllocator final : public Allocator {
       block = allocate_from_system(n, size_class, capacity);
     }
     return DataPtr(block + 1, block, free_block, Device(kCPU));
+  }
+
+  void copy_data(void* dest, const void* src, size_t count) const override {
+    std::memcpy(dest, src, count);
   }
 
   size_t empty_cache() override {

@@ -28,7 +28,7 @@ TARGET_CLONES static void bits_to_uniform(const uint32_t* bits, double* out, int
 }
 
 template <typename T>
-void fill_uniform(T* out, int64_t n, T from, T to, GeneratorImpl* generator) {
+void fill_uniform(T* out, int64_t n, T from, T to, CPUGeneratorImpl* generator) {
   constexpr int64_t words = sizeof(T) / sizeof(uint32_t);
   uint32_t bits[kBlock * words];
   for (int64_t i = 0; i < n; i += kBlock) {
@@ -39,12 +39,13 @@ void fill_uniform(T* out, int64_t n, T from, T to, GeneratorImpl* generator) {
 }
 
 template <typename T>
-void fill_uniform_dense(TensorIterator& iter, double from, double to, GeneratorImpl* generator) {
+void fill_uniform_dense(TensorIterator& iter, double from, double to, CPUGeneratorImpl* generator) {
   std::lock_guard<c10::Mutex> lock(generator->mutex_);
   fill_uniform<T>(static_cast<T*>(iter.data_ptr(0)), iter.numel(), from, to, generator);
 }
 
-void uniform_kernel(TensorIterator& iter, double from, double to, GeneratorImpl* generator) {
+void uniform_kernel(TensorIterator& iter, double from, double to, const OptionalGenerator& gen) {
+  CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
   if (iter.is_contiguous() && iter.dtype() == kFloat) {
     return fill_uniform_dense<float>(iter, from, to, generator);
   }
@@ -64,7 +65,7 @@ void uniform_kernel(TensorIterator& iter, double from, double to, GeneratorImpl*
 // into normal ones, element j paired with j + 8; a last block that is not full is drawn anew with its predecessors.
 // Small: one Box-Muller draw in double after the other.
 template <typename T>
-void normal_fill(T* data, int64_t size, T mean, T std, GeneratorImpl* generator) {
+void normal_fill(T* data, int64_t size, T mean, T std, CPUGeneratorImpl* generator) {
   std::lock_guard<c10::Mutex> lock(generator->mutex_);
   fill_uniform<T>(data, size, 0, 1, generator);
   normal_fill_blocks(data, size / 16 * 16, mean, std);
@@ -76,7 +77,7 @@ void normal_fill(T* data, int64_t size, T mean, T std, GeneratorImpl* generator)
 }
 
 template <typename scalar_t>
-void normal_fill_dense(const Tensor& self, double mean, double std, GeneratorImpl* generator) {
+void normal_fill_dense(const Tensor& self, double mean, double std, CPUGeneratorImpl* generator) {
   using opmath_t = opmath_type<scalar_t>;
   scalar_t* data = self.data_ptr<scalar_t>();
   if constexpr (std::is_same_v<scalar_t, opmath_t>) {
@@ -92,7 +93,8 @@ void normal_fill_dense(const Tensor& self, double mean, double std, GeneratorImp
   }
 }
 
-void normal_kernel(Tensor& self, double mean, double std, GeneratorImpl* generator) {
+void normal_kernel(Tensor& self, double mean, double std, const OptionalGenerator& gen) {
+  CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "normal_kernel_cpu", [&] {
     if (self.numel() >= 16 && self.is_contiguous()) {
       normal_fill_dense<scalar_t>(self, mean, std, generator);
@@ -105,14 +107,16 @@ void normal_kernel(Tensor& self, double mean, double std, GeneratorImpl* generat
   });
 }
 
-void random_kernel(TensorIterator& iter, GeneratorImpl* generator) {
+void random_kernel(TensorIterator& iter, const OptionalGenerator& gen) {
+  CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "random_kernel_cpu", [&] {
     const uniform_int_distribution<scalar_t> random;
     cpu_serial_kernel<scalar_t>(iter, generator, [&] { return random(generator); });
   });
 }
 
-void random_from_to_kernel(TensorIterator& iter, uint64_t range, int64_t base, GeneratorImpl* generator) {
+void random_from_to_kernel(TensorIterator& iter, uint64_t range, int64_t base, const OptionalGenerator& gen) {
+  CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "random_from_to_kernel_cpu", [&] {
     const uniform_int_from_to_distribution random{range, base};
     cpu_serial_kernel<scalar_t>(iter, generator, [&] { return static_cast<opmath_type<scalar_t>>(random(generator)); });
@@ -120,7 +124,7 @@ void random_from_to_kernel(TensorIterator& iter, uint64_t range, int64_t base, G
 }
 
 template <typename scalar_t>
-void bernoulli_dense(TensorIterator& iter, double p, GeneratorImpl* generator) {
+void bernoulli_dense(TensorIterator& iter, double p, CPUGeneratorImpl* generator) {
   std::lock_guard<c10::Mutex> lock(generator->mutex_);
   scalar_t* out = static_cast<scalar_t*>(iter.data_ptr(0));
   double drawn[kBlock];
@@ -133,7 +137,8 @@ void bernoulli_dense(TensorIterator& iter, double p, GeneratorImpl* generator) {
   }
 }
 
-void bernoulli_scalar_kernel(TensorIterator& iter, double p, GeneratorImpl* generator) {
+void bernoulli_scalar_kernel(TensorIterator& iter, double p, const OptionalGenerator& gen) {
+  CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "bernoulli_scalar_cpu_", [&] {
     if (iter.is_contiguous()) {
       return bernoulli_dense<scalar_t>(iter, p, generator);
@@ -145,14 +150,15 @@ void bernoulli_scalar_kernel(TensorIterator& iter, double p, GeneratorImpl* gene
 }
 
 template <typename self_t, typename p_t>
-void bernoulli_tensor_loop(TensorIterator& iter, GeneratorImpl* generator) {
+void bernoulli_tensor_loop(TensorIterator& iter, CPUGeneratorImpl* generator) {
   cpu_serial_unary_kernel<self_t, p_t>(iter, generator, [&](p_t p) {
     TORCH_CHECK(p_t(0) <= p && p <= p_t(1), "bernoulli_ expects p to be in [0, 1], but got p=", p);
     return static_cast<opmath_type<self_t>>(bernoulli_distribution<p_t>{p}(generator));
   });
 }
 
-void bernoulli_tensor_kernel(TensorIterator& iter, GeneratorImpl* generator) {
+void bernoulli_tensor_kernel(TensorIterator& iter, const OptionalGenerator& gen) {
+  CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "bernoulli_tensor_cpu_self_", [&] {
     using self_t = scalar_t;
     AT_DISPATCH_FLOATING_TYPES(iter.input_dtype(), "bernoulli_tensor_cpu_p_",
@@ -162,7 +168,7 @@ void bernoulli_tensor_kernel(TensorIterator& iter, GeneratorImpl* generator) {
 
 // Fisher and Yates: each place gets one of those not yet placed.
 template <typename scalar_t>
-void randperm_cpu(const Tensor& result, int64_t n, GeneratorImpl* generator) {
+void randperm_cpu(const Tensor& result, int64_t n, CPUGeneratorImpl* generator) {
   scalar_t* data = result.data_ptr<scalar_t>();
   std::lock_guard<c10::Mutex> lock(generator->mutex_);
   for (int64_t i = 0; i < n; i++) {
@@ -175,7 +181,8 @@ void randperm_cpu(const Tensor& result, int64_t n, GeneratorImpl* generator) {
   }
 }
 
-void randperm_kernel(const Tensor& result, int64_t n, GeneratorImpl* generator) {
+void randperm_kernel(const Tensor& result, int64_t n, const OptionalGenerator& gen) {
+  CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
   AT_DISPATCH_ALL_NUMBERS(result.scalar_type(), "randperm", [&] { randperm_cpu<scalar_t>(result, n, generator); });
 }
 

@@ -14,23 +14,27 @@ namespace reftorch::at::native {
 namespace {
 
 template <typename Distribution>
-void draw_floating(TensorIterator& iter, const char* name, GeneratorImpl* generator, const Distribution& draw) {
+void draw_floating(TensorIterator& iter, const char* name, CPUGeneratorImpl* generator, const Distribution& draw) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
     cpu_serial_kernel<scalar_t>(iter, generator, [&] { return static_cast<opmath_type<scalar_t>>(draw(generator)); });
   });
 }
 
-void exponential_kernel(TensorIterator& iter, double lambda, GeneratorImpl* generator) {
+void exponential_kernel(TensorIterator& iter, double lambda, const OptionalGenerator& gen) {
+  CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
   draw_floating(iter, "exponential_cpu", generator, exponential_distribution{lambda});
 }
-void cauchy_kernel(TensorIterator& iter, double median, double sigma, GeneratorImpl* generator) {
+void cauchy_kernel(TensorIterator& iter, double median, double sigma, const OptionalGenerator& gen) {
+  CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
   draw_floating(iter, "cauchy_cpu", generator, cauchy_distribution{median, sigma});
 }
-void log_normal_kernel(TensorIterator& iter, double mean, double std, GeneratorImpl* generator) {
+void log_normal_kernel(TensorIterator& iter, double mean, double std, const OptionalGenerator& gen) {
+  CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
   draw_floating(iter, "log_normal_cpu", generator, lognormal_distribution{mean, std});
 }
 
-void geometric_kernel(TensorIterator& iter, double p, GeneratorImpl* generator) {
+void geometric_kernel(TensorIterator& iter, double p, const OptionalGenerator& gen) {
+  CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
   AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "geometric_cpu", [&] {
     const geometric_distribution draw{p};
     cpu_serial_kernel<scalar_t>(iter, generator, [&] { return static_cast<opmath_type<scalar_t>>(draw(generator)); });
@@ -39,7 +43,7 @@ void geometric_kernel(TensorIterator& iter, double p, GeneratorImpl* generator) 
 
 // Below a rate of 10: how many uniform numbers can be multiplied before the product falls under e^-rate. Above: W.
 // Hoermann's transformed rejection (PTRS, 1993), which takes a fixed number of draws on average.
-int64_t sample_poisson(double rate, GeneratorImpl* generator) {
+int64_t sample_poisson(double rate, CPUGeneratorImpl* generator) {
   TORCH_CHECK(rate >= 0, "invalid Poisson rate, expected rate to be non-negative");
   const uniform_real_distribution<double> uniform{0, 1};
   if (rate == 0) {
@@ -71,7 +75,8 @@ int64_t sample_poisson(double rate, GeneratorImpl* generator) {
   }
 }
 
-void poisson_kernel(TensorIterator& iter, GeneratorImpl* generator) {
+void poisson_kernel(TensorIterator& iter, const OptionalGenerator& gen) {
+  CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "poisson_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
     cpu_serial_unary_kernel<scalar_t, scalar_t>(iter, generator, [&](opmath_t rate) {
@@ -87,7 +92,7 @@ double stirling_approx_tail(double k) {
 
 // With prob <= 1/2. Few successes: the tries until each are drawn, and counted until all tries are used. Many: W.
 // Hoermann's transformed rejection (BTRS, 1993).
-int64_t sample_binomial_of_half(double count, double prob, GeneratorImpl* generator) {
+int64_t sample_binomial_of_half(double count, double prob, CPUGeneratorImpl* generator) {
   const uniform_real_distribution<double> uniform{0, 1};
   if (count * prob < 10) {
     int64_t successes = 0;
@@ -121,7 +126,7 @@ int64_t sample_binomial_of_half(double count, double prob, GeneratorImpl* genera
   }
 }
 
-double sample_binomial(double count, double prob, GeneratorImpl* generator) {
+double sample_binomial(double count, double prob, CPUGeneratorImpl* generator) {
   if (count <= 0 || prob <= 0) {
     return 0;
   }
@@ -135,7 +140,8 @@ double sample_binomial(double count, double prob, GeneratorImpl* generator) {
                      : count - static_cast<double>(sample_binomial_of_half(count, 1 - prob, generator));
 }
 
-void binomial_kernel(TensorIterator& iter, GeneratorImpl* generator) {
+void binomial_kernel(TensorIterator& iter, const OptionalGenerator& gen) {
+  CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
   AT_DISPATCH_FLOATING_TYPES(iter.dtype(), "binomial_cpu", [&] {
     cpu_serial_binary_kernel<scalar_t>(
         iter, generator, [&](scalar_t count, scalar_t prob) { return sample_binomial(count, prob, generator); });
@@ -144,7 +150,7 @@ void binomial_kernel(TensorIterator& iter, GeneratorImpl* generator) {
 
 // self (rows, categories), result (rows, samples): each draw falls into one step of the summed weights.
 template <typename scalar_t>
-void multinomial_with_replacement(const Tensor& result, const Tensor& self, GeneratorImpl* generator) {
+void multinomial_with_replacement(const Tensor& result, const Tensor& self, CPUGeneratorImpl* generator) {
   using opmath_t = opmath_type<scalar_t>;
   const int64_t categories = self.sizes()[1], samples = result.sizes()[1];
   const uniform_real_distribution<double> uniform{0, 1};
@@ -172,7 +178,8 @@ void multinomial_with_replacement(const Tensor& result, const Tensor& self, Gene
   }
 }
 
-void multinomial_with_replacement_kernel(const Tensor& result, const Tensor& self, GeneratorImpl* generator) {
+void multinomial_with_replacement_kernel(const Tensor& result, const Tensor& self, const OptionalGenerator& gen) {
+  CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "multinomial",
                                          [&] { multinomial_with_replacement<scalar_t>(result, self, generator); });
 }

@@ -3,14 +3,14 @@
 // order is part of the result.
 #pragma once
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/TensorIterator.h>
-#include <ATen/core/Generator.h>
 
 namespace reftorch::at::native {
 
 // Every element is one draw.
 template <typename scalar_t, typename F>
-void cpu_serial_kernel(TensorIterator& iter, GeneratorImpl* generator, const F& draw) {
+void cpu_serial_kernel(TensorIterator& iter, CPUGeneratorImpl* generator, const F& draw) {
   std::lock_guard<c10::Mutex> lock(generator->mutex_);
   iter.serial_for_each(
       [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
@@ -26,7 +26,7 @@ void cpu_serial_kernel(TensorIterator& iter, GeneratorImpl* generator, const F& 
 
 // Every element is one draw, with a parameter of its own from the input.
 template <typename out_t, typename in_t, typename F>
-void cpu_serial_unary_kernel(TensorIterator& iter, GeneratorImpl* generator, const F& draw) {
+void cpu_serial_unary_kernel(TensorIterator& iter, CPUGeneratorImpl* generator, const F& draw) {
   std::lock_guard<c10::Mutex> lock(generator->mutex_);
   iter.serial_for_each(
       [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
@@ -42,7 +42,7 @@ void cpu_serial_unary_kernel(TensorIterator& iter, GeneratorImpl* generator, con
 
 // The same with two parameters, of the result's dtype.
 template <typename scalar_t, typename F>
-void cpu_serial_binary_kernel(TensorIterator& iter, GeneratorImpl* generator, const F& draw) {
+void cpu_serial_binary_kernel(TensorIterator& iter, CPUGeneratorImpl* generator, const F& draw) {
   std::lock_guard<c10::Mutex> lock(generator->mutex_);
   iter.serial_for_each(
       [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {

@@ -18,6 +18,7 @@ DeviceGuardImplRegistrar::DeviceGuardImplRegistrar(DeviceType type, const Device
 }
 
 C10_REGISTER_GUARD_IMPL(CPU, NoOpDeviceGuardImpl<DeviceType::CPU>)
+C10_REGISTER_GUARD_IMPL(Meta, NoOpDeviceGuardImpl<DeviceType::Meta>)
 
 Stream DeviceGuardImplInterface::getStreamFromGlobalPool(Device, bool) const {
   TORCH_CHECK(false, "Backend doesn't support acquiring a stream from pool.");

@@ -1,8 +1,7 @@
-// Mirrors: aten/src/ATen/CPUGeneratorImpl.cpp, aten/src/ATen/core/MT19937RNGEngine.h
-#include <ATen/core/Generator.h>
+// Mirrors: aten/src/ATen/core/MT19937RNGEngine.h
+#include <ATen/core/MT19937RNGEngine.h>
 
 #include <algorithm>
-#include <random>
 
 namespace reftorch::at {
 
@@ -20,8 +19,9 @@ static uint32_t twist(uint32_t u, uint32_t v) {
   return (((u & kUpperMask) | (v & kLowerMask)) >> 1) ^ (-(v & 1) & kMatrixA);
 }
 
-// Each number is made of three old ones: its neighbour, and the one kShift further on, around the end of the array.
-// Three loops instead of one modulo: they become vector instructions.
+// Each new number is computed from three old ones: the number itself, its neighbour, and the one kShift places further
+// on, where the array wraps around. Three loops stand in place of one with a modulo, because the compiler turns them
+// into vector instructions.
 void mt19937::next_state() {
   left_ = kStateSize;
   next_ = 0;
@@ -50,26 +50,6 @@ void mt19937::fill(uint32_t* out, int64_t n) {
       n--;
     }
   }
-}
-
-GeneratorImpl::GeneratorImpl(uint64_t seed) : engine_(seed) {}
-
-void GeneratorImpl::set_current_seed(uint64_t seed) {
-  next_float_normal_sample_.reset();
-  next_double_normal_sample_.reset();
-  engine_ = mt19937(seed);
-}
-
-uint64_t GeneratorImpl::seed() {
-  std::random_device device;
-  const uint64_t value = ((uint64_t(device()) << 32) | device()) & 0x1fffffffffffff;
-  set_current_seed(value);
-  return value;
-}
-
-const Generator& default_cpu_generator() {
-  static const Generator generator{c10::make_intrusive<GeneratorImpl>()};
-  return generator;
 }
 
 } // namespace reftorch::at
