@@ -1,12 +1,20 @@
 // Mirrors: torch/csrc/autograd/engine.cpp
+//
+// This file is more than 500 lines long because a backward pass is one subject: which node runs next, on which thread
+// and stream, and where its gradients go.
 #include <csrc/autograd/engine.h>
 
+#include <ATen/DeviceAccelerator.h>
 #include <ATen/Functions.h>
 #include <ATen/ThreadLocalState.h>
 #include <ATen/functorch/TensorWrapper.h>
 #include <ATen/record_function.h>
+#include <c10/core/Event.h>
 #include <c10/core/GradMode.h>
+#include <c10/core/StreamGuard.h>
 #include <csrc/autograd/functions/basic_ops.h>
+
+#include <pthread.h>
 
 #include <exception>
 #include <optional>
@@ -30,16 +38,37 @@ namespace reftorch::torch::autograd {
 // or swaps tensors under it, and drops them after; AccumulateGrad, which may drop a tensor under its mutex_, locks it
 // only where the GIL is not held.
 
+// Note [Device threads]
+// Problem: a graph may lie on several devices. If one thread ran it all, a node that waits for one device would keep
+// the others idle. Trick: as in PyTorch, every device of the accelerator has a thread and a ready queue, both shared by
+// all passes. A node on that device is pushed into its queue; nodes of the CPU stay with the thread that started the
+// pass. That thread waits, and runs what comes into its queue, until no node of the pass is in a queue or running. An
+// error does not end the pass at once: its nodes that are still in queues are taken out without being run, so that the
+// pass, which lives on its caller's stack, outlives them. A node on a device's thread may start a pass, too. The thread
+// then waits inside the node and goes on running what comes into its queue, also nodes of other passes: two devices may
+// each wait for the other. A pass that reaches no accelerator has one thread, one queue and no lock.
+
 static bool runs_later(const NodeTask& a, const NodeTask& b) {
+  if (a.fn_ == nullptr || b.fn_ == nullptr) {
+    return a.fn_ != nullptr; // what only wakes the thread comes first
+  }
   return a.fn_->sequence_nr() < b.fn_->sequence_nr();
 }
 
 void ReadyQueue::push(NodeTask item) {
+  const auto guard = lock();
   heap_.push_back(std::move(item));
   std::push_heap(heap_.begin(), heap_.end(), runs_later);
+  if (shared_) {
+    not_empty_.notify_one();
+  }
 }
 
 NodeTask ReadyQueue::pop() {
+  auto guard = lock();
+  if (shared_) {
+    not_empty_.wait(guard, [this] { return !heap_.empty(); });
+  }
   std::pop_heap(heap_.begin(), heap_.end(), runs_later);
   NodeTask item = std::move(heap_.back());
   heap_.pop_back();
@@ -47,8 +76,8 @@ NodeTask ReadyQueue::pop() {
 }
 
 Engine& Engine::get_default_engine() {
-  static Engine engine;
-  return engine;
+  static Engine* const engine = new Engine; // never destroyed: device threads use it to the program's end
+  return *engine;
 }
 
 static void validate_output(const Edge& edge, Variable& grad, size_t index,
@@ -84,6 +113,8 @@ void validate_outputs(const edge_list& edges, variable_list& grads, const std::f
 namespace {
 
 thread_local int nested_passes = 0;
+// The queue of this thread's device; null on a thread that belongs to none.
+thread_local ReadyQueue* device_thread_queue = nullptr;
 
 class GraphTaskGuard final {
  public:
@@ -110,7 +141,7 @@ class CurrentNodeGuard final {
   const std::shared_ptr<Node>* former_;
 };
 
-// What hooks on saved tensors a node adds or takes away, it does for itself: after the pass they are as before.
+// A node may add or remove default hooks on saved tensors. After the pass they are as before.
 class SavedTensorHooksGuard final {
  public:
   SavedTensorHooksGuard() {
@@ -132,16 +163,53 @@ class SavedTensorHooksGuard final {
   std::optional<SavedTensorDefaultHooks::State> former_;
 };
 
-// Runs `work` on a new thread, with all that this thread has set, and waits. An exception of `work` is thrown here.
+// The current device and streams of a thread, for the accelerator that is there.
+class CurrentStreams final {
+ public:
+  explicit CurrentStreams(const c10::impl::DeviceGuardImplInterface* device)
+      : impl_(device), device_(device->getDevice()) {
+    for (c10::DeviceIndex i = 0; i < device->deviceCount(); i++) {
+      streams_.push_back(device->getStream(c10::Device(device->type(), i)));
+    }
+  }
+  // Makes them the calling thread's.
+  void set() const {
+    for (const c10::Stream& stream : streams_) {
+      impl_->exchangeStream(stream);
+    }
+    impl_->setDevice(device_);
+  }
+
+ private:
+  const c10::impl::DeviceGuardImplInterface* impl_;
+  c10::Device device_;
+  std::vector<c10::Stream> streams_;
+};
+
+const c10::impl::DeviceGuardImplInterface* accelerator() {
+  return c10::impl::getDeviceGuardImpl(*at::getAccelerator(/*checked=*/true));
+}
+
+// Runs `work` on a new thread in the place of this one, with all that this thread has set, and waits. An exception of
+// `work` is thrown here.
 template <typename Work>
-void run_on_fresh_stack(Work&& work) {
+void run_on_fresh_stack(const GraphTask& task, Work&& work) {
   const at::ThreadLocalState state;
   const std::shared_ptr<Node> node = GraphTask::current_node();
+  ReadyQueue* const device_queue = device_thread_queue;
+  std::optional<CurrentStreams> streams;
+  if (task.uses_accelerator_) {
+    streams.emplace(accelerator());
+  }
   std::exception_ptr error;
   std::thread thread([&] {
     try {
       const at::ThreadLocalStateGuard state_guard(state);
       const CurrentNodeGuard node_guard(&node);
+      device_thread_queue = device_queue;
+      if (streams.has_value()) {
+        streams->set();
+      }
       work();
     } catch (...) {
       error = std::current_exception();
@@ -164,7 +232,7 @@ variable_list Engine::execute(const edge_list& roots, variable_list inputs, bool
   if (roots.size() == 1) {
     root = roots[0].function;
     root_inputs = InputBuffer(root->num_inputs());
-    root_inputs.add(roots[0].input_nr, std::move(inputs[0]));
+    root_inputs.add(roots[0].input_nr, std::move(inputs[0]), root->stream());
   } else {
     root = std::make_shared<GraphRoot>(roots, std::move(inputs));
   }
@@ -180,11 +248,11 @@ variable_list Engine::execute(const edge_list& roots, variable_list inputs, bool
     task.init_to_execute(*root, outputs, accumulate_grad, min_topo_nr);
   }
 
-  NodeTask first{std::move(root), std::move(root_inputs)};
+  NodeTask first{&task, std::move(root), std::move(root_inputs)};
   if (nested_passes < kMaxReentrantDepth) {
     run(task, std::move(first));
   } else {
-    run_on_fresh_stack([&] { run(task, std::move(first)); });
+    run_on_fresh_stack(task, [&] { run(task, std::move(first)); });
   }
   return std::move(task.captured_vars_);
 }
@@ -193,16 +261,138 @@ void Engine::run(GraphTask& task, NodeTask root) {
   const GraphTaskGuard guard(&task);
   const SavedTensorHooksGuard hooks_guard;
   const c10::AutoGradMode grad_mode(task.create_graph_);
-  ReadyQueue ready;
-  ready.push(std::move(root));
-  while (!ready.empty()) {
-    NodeTask next = ready.pop();
-    evaluate_function(task, next.fn_, next.inputs_, ready);
+  if (task.uses_accelerator_) {
+    run_with_devices(task, std::move(root));
+  } else {
+    run_here(task, std::move(root));
   }
   TORCH_INTERNAL_ASSERT(task.not_ready_.empty(), "could not compute gradients for some functions");
 
   for (size_t i = 0; i < task.final_callbacks_.size(); i++) { // a callback may queue another
     task.final_callbacks_[i]();
+  }
+}
+
+void Engine::run_here(GraphTask& task, NodeTask root) {
+  ReadyQueue ready(/*shared=*/false);
+  task.owner_queue_ = &ready;
+  ready.push(std::move(root));
+  while (!ready.empty()) {
+    NodeTask next = ready.pop();
+    evaluate_function(task, next.fn_, next.inputs_);
+  }
+}
+
+void Engine::enqueue(NodeTask item) {
+  GraphTask& task = *item.base_;
+  if (task.uses_accelerator_) {
+    task.outstanding_tasks_++;
+    ready_queue(task, *item.fn_).push(std::move(item));
+  } else {
+    task.owner_queue_->push(std::move(item));
+  }
+}
+
+// ---- accelerators: see Note [Device threads]
+
+static std::atomic<bool> device_threads_run{false}, in_bad_fork{false};
+
+void Engine::start_device_threads() {
+  TORCH_CHECK(!in_bad_fork,
+              "Unable to handle autograd's threading in combination with fork-based multiprocessing. See "
+              "https://github.com/pytorch/pytorch/wiki/Autograd-and-Fork");
+  static std::once_flag once;
+  std::call_once(once, [this] {
+    const c10::impl::DeviceGuardImplInterface* const device = accelerator();
+    const c10::DeviceIndex count = device->deviceCount();
+    for (c10::DeviceIndex i = 0; i < count; i++) {
+      device_ready_queues_.push_back(std::make_unique<ReadyQueue>(/*shared=*/true));
+    }
+    for (c10::DeviceIndex i = 0; i < count; i++) {
+      std::thread([this, device, i] {
+        device->uncheckedSetDevice(c10::Device(device->type(), i));
+        device_thread(*device_ready_queues_[i]);
+      }).detach();
+    }
+    device_threads_run = true;
+    pthread_atfork(nullptr, nullptr, [] { in_bad_fork = device_threads_run.load(); });
+  });
+}
+
+void Engine::device_thread(ReadyQueue& queue) {
+  device_thread_queue = &queue;
+  while (true) {
+    run_task(queue.pop());
+  }
+}
+
+ReadyQueue& Engine::ready_queue(const GraphTask& task, const Node& fn) {
+  const c10::Device device = fn.device();
+  return at::isAccelerator(device.type()) ? *device_ready_queues_.at(device.index()) : *task.owner_queue_;
+}
+
+void Engine::run_with_devices(GraphTask& task, NodeTask root) {
+  start_device_threads();
+  const at::ThreadLocalState state;
+  task.thread_locals_ = &state;
+  ReadyQueue own(/*shared=*/true);
+  ReadyQueue& queue = device_thread_queue != nullptr ? *device_thread_queue : own;
+  task.owner_queue_ = &queue;
+  {
+    const auto guard = task.lock();
+    enqueue(std::move(root));
+  }
+  const auto is_done = [&task] {
+    const auto guard = task.lock();
+    return task.outstanding_tasks_ == 0;
+  };
+  while (!is_done()) {
+    run_task(queue.pop());
+  }
+  if (task.error_ != nullptr) {
+    std::rethrow_exception(task.error_);
+  }
+  for (const c10::Stream& leaf_stream : task.leaf_streams_) {
+    const c10::Stream current = accelerator()->getStream(leaf_stream.device());
+    if (current != leaf_stream) {
+      c10::Event event(leaf_stream.device_type());
+      event.record(leaf_stream);
+      current.wait(event);
+    }
+  }
+}
+
+// One node of any pass, on the thread that the node belongs to.
+void Engine::run_task(NodeTask item) {
+  if (item.fn_ == nullptr) {
+    return;
+  }
+  GraphTask& task = *item.base_;
+  const auto failed = [&task] {
+    const auto guard = task.lock();
+    return task.error_ != nullptr;
+  };
+  try {
+    if (!failed()) {
+      const at::ThreadLocalStateGuard state(*task.thread_locals_);
+      const GraphTaskGuard guard(&task);
+      const SavedTensorHooksGuard hooks_guard;
+      const c10::AutoGradMode grad_mode(task.create_graph_);
+      const c10::OptionalStreamGuard stream(item.fn_->stream());
+      evaluate_function(task, item.fn_, item.inputs_);
+    }
+  } catch (...) {
+    const auto guard = task.lock();
+    if (task.error_ == nullptr) {
+      task.error_ = std::current_exception();
+    }
+  }
+  // Before the count: once it is 0, `task` may be gone, and what a node drops may still need the pass.
+  item.fn_.reset();
+  item.inputs_.buffer.clear();
+  const auto guard = task.lock();
+  if (--task.outstanding_tasks_ == 0) {
+    task.owner_queue_->push(NodeTask{nullptr, nullptr, InputBuffer(0)}); // wakes the owner
   }
 }
 
@@ -212,6 +402,7 @@ void Engine::compute_dependencies(Node& root, GraphTask& task, uint64_t min_topo
   while (!pending.empty()) {
     Node* fn = pending.back();
     pending.pop_back();
+    task.uses_accelerator_ |= at::isAccelerator(fn->device().type());
     if (fn->topological_nr() < min_topo_nr) {
       continue;
     }
@@ -277,8 +468,7 @@ static variable_list call_function_watched(const GraphTask& task, Node& fn, Inpu
   }
 }
 
-void Engine::evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn, InputBuffer& inputs,
-                               ReadyQueue& ready) {
+void Engine::evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn, InputBuffer& inputs) {
   const CurrentNodeGuard current_node(&fn);
   std::optional<at::RecordFunction> record;
   if (at::RecordFunction::is_enabled()) {
@@ -292,8 +482,12 @@ void Engine::evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn,
       return; // a root from which no wanted input can be reached
     }
     const GraphTask::ExecInfo& info = found->second;
-    for (const auto& capture : info.captures_) {
-      task.captured_vars_[capture.output_idx] = inputs.buffer[capture.input_idx];
+    if (!info.captures_.empty()) {
+      const auto guard = task.lock();
+      for (const auto& capture : info.captures_) {
+        task.captured_vars_[capture.output_idx] = inputs.buffer[capture.input_idx];
+      }
+      task.note_leaf_stream(*fn);
     }
     if (!info.needed_) {
       return;
@@ -303,6 +497,13 @@ void Engine::evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn,
   variable_list outputs = __builtin_expect(AnomalyMode::is_enabled(), 0) ? call_function_watched(task, *fn, inputs)
                                                                          : call_function(task, *fn, inputs);
 
+  const auto stream_of = [&task](const Node& node) { // without an accelerator nobody needs to look for one
+    return task.uses_accelerator_ ? node.stream() : std::nullopt;
+  };
+  const auto guard = task.lock();
+  if (outputs.empty()) {
+    task.note_leaf_stream(*fn);
+  }
   for (size_t i = 0; i < outputs.size(); i++) {
     const Edge& next = fn->next_edge(i);
     Node* const next_fn = next.function.get();
@@ -321,16 +522,16 @@ void Engine::evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn,
     auto waiting = task.not_ready_.find(next_fn);
     if (waiting == task.not_ready_.end()) {
       InputBuffer buffer(next_fn->num_inputs());
-      buffer.add(next.input_nr, std::move(outputs[i]));
+      buffer.add(next.input_nr, std::move(outputs[i]), stream_of(*next_fn));
       if (is_ready) {
-        ready.push({next.function, std::move(buffer)});
+        enqueue({&task, next.function, std::move(buffer)});
       } else {
         task.not_ready_.emplace(next_fn, std::move(buffer));
       }
     } else {
-      waiting->second.add(next.input_nr, std::move(outputs[i]));
+      waiting->second.add(next.input_nr, std::move(outputs[i]), stream_of(*next_fn));
       if (is_ready) {
-        ready.push({next.function, std::move(waiting->second)});
+        enqueue({&task, next.function, std::move(waiting->second)});
         task.not_ready_.erase(waiting);
       }
     }
@@ -340,6 +541,7 @@ void Engine::evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn,
 void Engine::queue_callback(std::function<void()> callback) {
   GraphTask* task = GraphTask::current();
   TORCH_CHECK(task != nullptr, "Final callbacks can only be installed during backward pass.");
+  std::lock_guard<std::mutex> guard(task->final_callbacks_mutex_);
   task->final_callbacks_.push_back(std::move(callback));
 }
 

@@ -126,4 +126,18 @@ void Node::call_post_hooks(variable_list& outputs, const variable_list& inputs) 
   }
 }
 
+static bool on_accelerator(const InputMetadata& metadata) {
+  return at::isAccelerator(metadata.device().type());
+}
+
+at::Device Node::device() const {
+  const auto found = std::find_if(input_metadata_.begin(), input_metadata_.end(), on_accelerator);
+  return found == input_metadata_.end() ? at::Device() : found->device();
+}
+
+std::optional<c10::Stream> Node::stream() const {
+  const auto found = std::find_if(input_metadata_.begin(), input_metadata_.end(), on_accelerator);
+  return found == input_metadata_.end() ? std::nullopt : std::make_optional(found->stream());
+}
+
 } // namespace reftorch::torch::autograd

@@ -1,7 +1,6 @@
 // Mirrors: torch/csrc/autograd/node.h, torch/csrc/autograd/function.h
 // Node: one step of the backward graph. It receives a gradient for each output of the op that made it, and returns one
-// for each differentiable input; its edges say where those go. Left out: forward-mode grads, profiling, tracing,
-// streams.
+// for each differentiable input; its edges say where those go. Left out: forward-mode grads, profiling, tracing.
 #pragma once
 
 #include <csrc/autograd/anomaly_mode.h>
@@ -13,6 +12,7 @@
 #include <c10/util/Mutex.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -92,6 +92,11 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   const InputMetadata& input_metadata(size_t index) const {
     return input_metadata_[index];
   }
+  // Where the op ran in forward, and so where this node runs: the first accelerator among the devices of its outputs,
+  // else the CPU.
+  at::Device device() const;
+  // The stream on which the op ran in forward; none on the CPU.
+  std::optional<c10::Stream> stream() const;
   void set_input_grad_dtype(size_t index, at::ScalarType dtype) {
     input_metadata_[index].set_grad_dtype(dtype);
   }

@@ -1,17 +1,22 @@
 // Mirrors: torch/csrc/autograd/graph_task.h
-// The state of one backward pass. Left out: futures, worker threads and streams: one thread runs a pass from start to
-// end.
+//
+// The state of one backward pass. Left out: futures.
 #pragma once
 
+#include <ATen/ThreadLocalState.h>
 #include <csrc/autograd/input_buffer.h>
 #include <csrc/autograd/variable.h>
 
 #include <atomic>
+#include <exception>
 #include <functional>
+#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
 namespace reftorch::torch::autograd {
+
+class ReadyQueue;
 
 struct TORCH_API GraphTask final {
   // With `inputs=` (or autograd.grad) only some nodes run, and gradients are caught on their way into others.
@@ -49,6 +54,15 @@ struct TORCH_API GraphTask final {
   // The nodes that are still to run, in the order in which they will, as far as it does not depend on what they return.
   std::vector<Node*> execution_order() const;
 
+  // A gradient came to its end at `fn`: at the end of the pass the caller's stream waits for the stream of `fn`.
+  void note_leaf_stream(const Node& fn) {
+    if (uses_accelerator_) {
+      if (const auto stream = fn.stream()) {
+        leaf_streams_.insert(*stream);
+      }
+    }
+  }
+
   // The pass this thread is inside of; null outside of backward.
   static GraphTask* current();
   static GraphTask* set_current(GraphTask* task); // returns the former
@@ -70,6 +84,24 @@ struct TORCH_API GraphTask final {
   variable_list captured_vars_;
   // Run once, when everything else is done (`queue_callback`).
   std::vector<std::function<void()>> final_callbacks_;
+
+  // --- a pass that reaches an accelerator: see Note [Device threads]
+  bool uses_accelerator_ = false;
+  // Guards all that changes during the pass. Without an accelerator one thread runs the pass, and takes no lock.
+  std::mutex mutex_;
+  std::unique_lock<std::mutex> lock() {
+    return uses_accelerator_ ? std::unique_lock<std::mutex>(mutex_) : std::unique_lock<std::mutex>();
+  }
+  // Guards final_callbacks_. A hook takes it with the GIL held, under which mutex_ must not be waited for.
+  std::mutex final_callbacks_mutex_;
+  // The queue of the thread that started the pass.
+  ReadyQueue* owner_queue_ = nullptr;
+  // What the caller had set for its ops.
+  const at::ThreadLocalState* thread_locals_ = nullptr;
+  // Nodes that are in a queue or running. The pass is over when there are none.
+  int64_t outstanding_tasks_ = 0;
+  std::exception_ptr error_;                     // the first one: what is still in the queues is then dropped
+  std::unordered_set<c10::Stream> leaf_streams_; // streams on which a gradient came to its end
 
  private:
   static std::atomic<int64_t> next_id_;

@@ -1,14 +1,30 @@
 // Mirrors: torch/csrc/autograd/input_buffer.cpp
 #include <csrc/autograd/input_buffer.h>
 
+#include <ATen/DeviceAccelerator.h>
 #include <ATen/Functions.h>
 #include <ATen/TensorSubclassLikeUtils.h>
+#include <ATen/functorch/TensorWrapper.h>
+#include <c10/core/Event.h>
 #include <c10/core/GradMode.h>
+#include <c10/core/StreamGuard.h>
 
 namespace reftorch::torch::autograd {
 
-// In place only where nobody can see it: no graph is being recorded, and neither the tensor nor its storage has another
-// owner.
+// Note [Streaming backwards]
+// Problem: on an accelerator a gradient exists as soon as its kernel is enqueued, long before its values do. The node
+// that made the gradient and the node that receives it may run on two streams, and work on two streams is in no order.
+// Trick: as PyTorch, a node runs on the stream on which its op ran in forward. A gradient that goes from one stream to
+// another takes an event with it: the receiving stream waits for the event, and the allocator is told that the stream
+// uses the memory. The sum of several gradients is made on the receiver's stream, too. At the end of the pass the
+// caller's current streams wait for every stream on which a leaf was reached, so that after backward() the caller needs
+// no synchronization.
+// The stream that made a gradient is the current one of its device on this thread, because the engine runs the node,
+// and this function, under the node's StreamGuard. A gradient on another device than the receiver's goes on on its own
+// device's default stream, which is current there on the thread that runs the receiver.
+
+// The sum is made in place only where nobody can see it: no graph is being recorded, and neither the tensor nor its
+// storage has another owner.
 static bool can_accumulate_inplace(const Variable& sum, const Variable& var) {
   return !c10::GradMode::is_enabled() && sum.use_count() == 1 && sum.storage().use_count() == 1 &&
          !at::isTensorSubclassLike(sum) && !at::isTensorSubclassLike(var) &&
@@ -16,11 +32,7 @@ static bool can_accumulate_inplace(const Variable& sum, const Variable& var) {
          sum.sizes() == var.sizes();
 }
 
-void InputBuffer::add(size_t pos, Variable var) {
-  if (!var.defined()) {
-    return;
-  }
-  Variable& sum = buffer[pos];
+static void accumulate(Variable& sum, Variable var) {
   if (!sum.defined()) {
     sum = std::move(var);
   } else if (can_accumulate_inplace(sum, var)) {
@@ -30,6 +42,33 @@ void InputBuffer::add(size_t pos, Variable var) {
   } else {
     sum = at::add(sum, var);
   }
+}
+
+// The stream on which `var` goes on: later work on that stream finds the values of `var` there.
+static c10::Stream hand_over(const Variable& var, const std::optional<c10::Stream>& consumer) {
+  const auto* const device = c10::impl::getDeviceGuardImpl(var.device().type());
+  const c10::Stream from = device->getStream(var.device());
+  const bool same_device = consumer.has_value() && consumer->device() == var.device();
+  const c10::Stream to = same_device ? *consumer : device->getDefaultStream(var.device());
+  if (from != to) {
+    c10::Event event(from.device_type());
+    event.record(from);
+    to.wait(event);
+    const Variable inner = at::functorch::innermost(var);
+    device->recordDataPtrOnStream(inner.storage().storage_impl_->data_ptr_, to);
+  }
+  return to;
+}
+
+void InputBuffer::add(size_t pos, Variable var, const std::optional<c10::Stream>& consumer) {
+  if (!var.defined()) {
+    return;
+  }
+  c10::OptionalStreamGuard guard;
+  if (__builtin_expect(at::isAccelerator(var.device().type()), 0)) {
+    guard.reset_stream(hand_over(var, consumer));
+  }
+  accumulate(buffer[pos], std::move(var));
 }
 
 } // namespace reftorch::torch::autograd

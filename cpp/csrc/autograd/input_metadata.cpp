@@ -2,8 +2,13 @@
 #include <csrc/autograd/input_metadata.h>
 
 #include <ATen/Functions.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 
 namespace reftorch::torch::autograd {
+
+void InputMetadata::note_stream() {
+  stream_id_ = c10::impl::getDeviceGuardImpl(device_.type())->getStream(device_).id();
+}
 
 at::Tensor InputMetadata::zeros_like() const {
   return at::zeros(shape_, dtype_, device_);

@@ -1,16 +1,24 @@
 // Mirrors: torch/csrc/autograd/input_metadata.h
-// What a node knows of the tensor it made: enough to check and reduce the gradient that comes back for it.
-// Left out: nested and symbolic shapes, streams, tensor subclasses.
+//
+// What a node knows of the tensor it made: enough to check and reduce the gradient that comes back for it, and the
+// stream on which the tensor was made, where the gradient is to be computed.
+// Left out: nested and symbolic shapes, tensor subclasses.
 #pragma once
 
+#include <ATen/DeviceAccelerator.h>
 #include <ATen/core/Tensor.h>
+#include <c10/core/Stream.h>
 
 namespace reftorch::torch::autograd {
 
 struct InputMetadata final {
   InputMetadata() = default;
   explicit InputMetadata(const at::Tensor& t)
-      : shape_(t.sizes()), dtype_(t.scalar_type()), grad_dtype_(dtype_), device_(t.device()), defined_(true) {}
+      : shape_(t.sizes()), dtype_(t.scalar_type()), grad_dtype_(dtype_), device_(t.device()), defined_(true) {
+    if (__builtin_expect(at::isAccelerator(device_.type()), 0)) {
+      note_stream();
+    }
+  }
 
   at::IntArrayRef shape() const {
     return shape_;
@@ -18,7 +26,7 @@ struct InputMetadata final {
   at::ScalarType dtype() const {
     return dtype_;
   }
-  // Of a gradient for it; Undefined where any will do (Tensor.grad_dtype).
+  // The dtype of a gradient for this tensor; Undefined where any dtype will do (Tensor.grad_dtype).
   at::ScalarType grad_dtype() const {
     return grad_dtype_;
   }
@@ -27,6 +35,10 @@ struct InputMetadata final {
   }
   at::Device device() const {
     return device_;
+  }
+  // The stream that was current when the tensor was made.
+  c10::Stream stream() const {
+    return c10::Stream(c10::Stream::UNSAFE, device_, stream_id_);
   }
   // false for an output that the op left undefined.
   bool defined() const {
@@ -42,11 +54,14 @@ struct InputMetadata final {
   at::Tensor reduce_grad(const at::Tensor& grad) const;
 
  private:
+  void note_stream();
+
   at::DimVector shape_;
   at::ScalarType dtype_ = at::ScalarType::Undefined;
   at::ScalarType grad_dtype_ = at::ScalarType::Undefined;
   at::Device device_{c10::DeviceType::CPU};
   bool defined_ = false;
+  c10::StreamId stream_id_ = 0;
 };
 
 } // namespace reftorch::torch::autograd
