@@ -21,8 +21,10 @@ _load.load()
 
 from reftorch import _C
 from reftorch._C import (
+    Event,
     Generator,
     Size,
+    Stream,
     Tag,
     bfloat16,
     bool,

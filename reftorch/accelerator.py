@@ -1,51 +1,155 @@
-"""What a program asks before it uses an accelerator of any kind; the answer is that there is none.
+"""The accelerator that is there, of whatever kind: its devices and their streams.
 
-Mirrors: torch/accelerator/__init__.py
-Leaves out: accelerators: their streams, memory and indices.
+Mirrors: torch/accelerator/__init__.py, torch/accelerator/_utils.py
+Leaves out: memory, capabilities.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["current_accelerator", "device_count", "is_available", "synchronize"]
+from reftorch import _C
+
+__all__ = [
+    "current_accelerator",
+    "current_device_index",
+    "current_stream",
+    "device_count",
+    "device_index",
+    "is_available",
+    "set_device_index",
+    "set_stream",
+    "synchronize",
+]
+
+
+def _index_of(device: Any, *, optional: bool = False) -> int:
+    """The index that ``device`` names; -1 is the current device."""
+    if isinstance(device, int):
+        return device
+    if isinstance(device, str):
+        device = _C.device(device)
+    if device is not None:
+        here = current_accelerator()
+        if here is None:
+            raise RuntimeError("Accelerator expected")
+        if device.type != here.type:
+            raise ValueError(f"{device} doesn't match the current accelerator {here}.")
+        if device.index is not None:
+            return int(device.index)
+    if not optional:
+        raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
+    return -1
 
 
 def is_available() -> bool:
-    """Return whether there is an accelerator: no.
+    """Return whether there is an accelerator.
 
     Example:
         >>> import reftorch as torch
-        >>> torch.accelerator.is_available(), torch.accelerator.current_accelerator()
-        (False, None)
+        >>> torch.accelerator.is_available() == (torch.accelerator.device_count() > 0)
+        True
 
     Mirrors torch/accelerator/__init__.py, ``is_available``.
     """
-    return False
+    return device_count() > 0
 
 
 def device_count() -> int:
-    """Return how many accelerators there are: 0.
+    """Return how many devices the accelerator has: 0 where there is none.
 
     Mirrors torch/accelerator/__init__.py, ``device_count``.
     """
-    return 0
+    return int(_C._accelerator_deviceCount())
 
 
-def current_accelerator(check_available: bool = False) -> None:
-    """Return the device of the kind of accelerator that there is: None.
+def current_accelerator(check_available: bool = False) -> _C.device | None:
+    """Return the device, without an index, of the kind of accelerator that there is; None where there is none.
+
+    Args:
+        check_available: accepted for PyTorch's sake; an accelerator without devices is none.
 
     Mirrors torch/accelerator/__init__.py, ``current_accelerator``.
     """
-    return None
+    device: _C.device | None = _C._accelerator_getAccelerator()
+    return device
+
+
+def current_device_index() -> int:
+    """Return the index of the current device.
+
+    Raises:
+        RuntimeError: there is no accelerator.
+
+    Mirrors torch/accelerator/__init__.py, ``current_device_index``.
+    """
+    return int(_C._accelerator_getDeviceIndex())
+
+
+def set_device_index(device: Any, /) -> None:
+    """Make a device of the accelerator current; a negative index changes nothing.
+
+    Args:
+        device: an index, or a device with one.
+
+    Raises:
+        RuntimeError: there is no accelerator, or no such device.
+        ValueError: ``device`` has no index, or is of another kind.
+
+    Mirrors torch/accelerator/__init__.py, ``set_device_index``.
+    """
+    _C._accelerator_setDeviceIndex(_index_of(device))
+
+
+def current_stream(device: Any = None, /) -> _C.Stream:
+    """Return the current stream of a device, by default of the current one.
+
+    Raises:
+        RuntimeError: there is no accelerator.
+
+    Mirrors torch/accelerator/__init__.py, ``current_stream``.
+    """
+    stream: _C.Stream = _C._accelerator_getStream(_index_of(device, optional=True))
+    return stream
+
+
+def set_stream(stream: _C.Stream) -> None:
+    """Make ``stream`` and its device current.
+
+    Raises:
+        RuntimeError: there is no accelerator, or the stream is of a device of another kind.
+
+    Mirrors torch/accelerator/__init__.py, ``set_stream``.
+    """
+    _C._accelerator_setStream(stream)
 
 
 def synchronize(device: Any = None, /) -> None:
-    """Wait until an accelerator has done what it was told.
+    """Wait until a device, by default the current one, has done all its work.
 
     Raises:
-        RuntimeError: always: there is none.
+        RuntimeError: there is no accelerator.
 
     Mirrors torch/accelerator/__init__.py, ``synchronize``.
     """
-    raise RuntimeError("Cannot access accelerator device when none is available.")
+    _C._accelerator_synchronizeDevice(_index_of(device, optional=True))
+
+
+class device_index:
+    """A block in which a device of the accelerator is the current one; None changes nothing.
+
+    Mirrors torch/accelerator/__init__.py, ``device_index``.
+    """
+
+    def __init__(self, device: int | None, /) -> None:
+        self.idx = device
+        self.prev_idx = -1
+
+    def __enter__(self) -> None:
+        if self.idx is not None:
+            self.prev_idx = current_device_index()
+            set_device_index(self.idx)
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self.idx is not None:
+            set_device_index(self.prev_idx)

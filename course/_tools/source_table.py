@@ -61,13 +61,13 @@ ROWS = (
     Row("cpp/ATen/native/cpu/Loops.h", "cpu_kernel", "at::native::cpu_kernel", "vector registers by hand"),
     # --- autograd (chapters 05 and 06)
     Row("cpp/csrc/autograd/variable.h", "AutogradMeta", "torch::autograd::AutogradMeta", "hooks that retain gradients"),
-    Row("cpp/csrc/autograd/function.h", "Node", "torch::autograd::Node", "compiled autograd; streams",
+    Row("cpp/csrc/autograd/function.h", "Node", "torch::autograd::Node", "compiled autograd",
         "torch/csrc/autograd/node.h"),
     Row("cpp/csrc/autograd/edge.h", "Edge", "torch::autograd::Edge", "the same"),
     Row("cpp/csrc/autograd/saved_variable.h", "SavedVariable", "torch::autograd::SavedVariable", "the same"),
-    Row("cpp/csrc/autograd/engine.cpp", "Engine::execute", "torch::autograd::Engine::execute", "a thread per device"),
-    Row("cpp/csrc/autograd/graph_task.h", "GraphTask", "torch::autograd::GraphTask", "streams, futures, local threads"),
-    Row("cpp/csrc/autograd/input_buffer.h", "InputBuffer", "torch::autograd::InputBuffer", "sums across streams"),
+    Row("cpp/csrc/autograd/engine.cpp", "Engine::execute", "torch::autograd::Engine::execute", "compiled autograd"),
+    Row("cpp/csrc/autograd/graph_task.h", "GraphTask", "torch::autograd::GraphTask", "futures, local threads"),
+    Row("cpp/csrc/autograd/input_buffer.h", "InputBuffer", "torch::autograd::InputBuffer", "sparse gradients"),
 )  # fmt: skip
 
 TABLE = {row.name: row for row in ROWS}

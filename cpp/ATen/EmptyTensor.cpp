@@ -2,6 +2,7 @@
 #include <ATen/EmptyTensor.h>
 
 #include <ATen/Dispatch.h>
+#include <c10/core/DeviceGuard.h>
 
 namespace reftorch::at::detail {
 
@@ -12,6 +13,7 @@ static void check_sizes_nonnegative(IntArrayRef sizes) {
 }
 
 static Tensor make_tensor(size_t nbytes, ScalarType dtype, Device device) {
+  const c10::OptionalDeviceGuard guard(device); // an allocator allocates on the current device
   Storage storage(nbytes, c10::GetAllocator(device.type()));
   const DispatchKeySet keys = c10::autograd_dispatch_keyset | c10::computeDispatchKey(device.type());
   return Tensor(c10::make_intrusive<TensorImpl>(std::move(storage), keys, dtype));

@@ -110,17 +110,30 @@ void TensorIterator::mark_resize_outputs(const TensorIteratorConfig& config) {
   }
 }
 
-void TensorIterator::compute_types(const TensorIteratorConfig& config) {
-  // The device is that of the first tensor that is not a cpu scalar.
-  const bool any_input = ninputs() > 0;
-  bool have_device = false;
+// The op runs on the device of the first tensor that is not on the CPU, or on the CPU.
+void TensorIterator::compute_device(const TensorIteratorConfig& config) {
+  device_ = Device();
   for (const OperandInfo& op : operands_) {
     const Tensor& t = op.original();
-    if (t.defined() && (!have_device || (device_.is_cpu() && (t.dim() > 0 || !t.device().is_cpu())))) {
+    if (t.defined() && device_.is_cpu() && !t.device().is_cpu()) {
       device_ = t.device();
-      have_device = true;
     }
   }
+  if (device_.is_cpu() || config.allow_several_devices_) {
+    return;
+  }
+  for (const OperandInfo& op : operands_) {
+    const Tensor& t = op.original();
+    const bool cpu_scalar = config.allow_cpu_scalars_ && !op.is_output() && t.dim() == 0 && t.device().is_cpu();
+    TORCH_CHECK(!t.defined() || t.device() == device_ || cpu_scalar,
+                "Expected all tensors to be on the same device, but found at least two devices, ", device_, " and ",
+                t.device(), "!");
+  }
+}
+
+void TensorIterator::compute_types(const TensorIteratorConfig& config) {
+  const bool any_input = ninputs() > 0;
+  compute_device(config);
   common_dtype_ = operands_[any_input ? num_outputs_ : 0].original().scalar_type();
   int of_another_dtype = -1; // the first such input
   for (int i = num_outputs_; i < ntensors(); i++) {
@@ -128,10 +141,6 @@ void TensorIterator::compute_types(const TensorIteratorConfig& config) {
     if (of_another_dtype < 0 && t.scalar_type() != common_dtype_) {
       of_another_dtype = i;
     }
-    const bool cpu_scalar = config.allow_cpu_scalars_ && t.dim() == 0 && t.device().is_cpu();
-    TORCH_CHECK(t.device() == device_ || cpu_scalar,
-                "Expected all tensors to be on the same device, but found at least two devices, ", device_, " and ",
-                t.device(), "!");
   }
   if (of_another_dtype >= 0) {
     TORCH_CHECK(!config.check_all_same_dtype_, "Found dtype ", operands_[of_another_dtype].original().scalar_type(),

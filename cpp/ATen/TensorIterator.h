@@ -117,6 +117,7 @@ class TORCH_API TensorIterator final {
   void check_mem_overlaps() const;
   void compute_shape(const TensorIteratorConfig& config);
   void mark_resize_outputs(const TensorIteratorConfig& config);
+  void compute_device(const TensorIteratorConfig& config);
   void compute_types(const TensorIteratorConfig& config);
   bool fast_set_up(const TensorIteratorConfig& config);
   bool fast_set_up_in_order();
@@ -154,6 +155,7 @@ class TORCH_API TensorIteratorConfig final {
   ITERATOR_OPTION(promote_integer_inputs_to_float) // and integers to the default float first
   ITERATOR_OPTION(check_all_same_dtype)            // RuntimeError where inputs differ
   ITERATOR_OPTION(allow_cpu_scalars)               // a 0-dim cpu tensor beside cuda tensors
+  ITERATOR_OPTION(allow_several_devices)           // a copy: its kernel knows what to do
   ITERATOR_OPTION(is_reduction) // outputs are given expanded over the reduced dimensions: no resize, no overlap check
   ITERATOR_OPTION(no_resize_outputs) // a defined output must have the broadcast shape
 #undef ITERATOR_OPTION

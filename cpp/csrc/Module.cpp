@@ -12,6 +12,7 @@
 #include <csrc/python_dtype.h>
 #include <csrc/python_generator.h>
 #include <csrc/python_storage.h>
+#include <csrc/python_stream.h>
 #include <csrc/python_torch_dispatch.h>
 #include <csrc/python_torch_function.h>
 #include <csrc/utils/python_arg_parser.h>
@@ -212,6 +213,7 @@ PYBIND11_MODULE(_C, m) {
   initTensorBase(m.ptr());
   initTorchFunction(m.ptr());
   initGenerator(m.ptr());
+  initStream(m.ptr());
   initStorage(m.ptr());
   initDLPack(m.ptr());
   initAutogradBindings(m.ptr());

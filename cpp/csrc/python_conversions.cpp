@@ -7,6 +7,7 @@
 #include <csrc/python_dtype.h>
 #include <csrc/python_generator.h>
 
+#include <ATen/DeviceAccelerator.h>
 #include <ATen/EmptyTensor.h>
 
 #include <cstring>
@@ -196,7 +197,9 @@ static c10::Device parse_device(PyObject* obj) {
   if (PyUnicode_Check(obj)) {
     return c10::Device(unpack_string(obj));
   }
-  return c10::Device(c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(unpack_int(obj)));
+  const int64_t index = unpack_int(obj);
+  TORCH_CHECK(index >= 0 && index < 128, "Device index must not be negative");
+  return c10::Device(*at::getAccelerator(/*checked=*/true), static_cast<c10::DeviceIndex>(index));
 }
 
 // A call that names a GPU starts CUDA first, in Python; a build without it raises its AssertionError there. Mirrors

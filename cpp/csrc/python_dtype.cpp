@@ -1,8 +1,13 @@
 // Mirrors: torch/csrc/Dtype.cpp, torch/csrc/Device.cpp, torch/csrc/Layout.cpp, torch/csrc/MemoryFormat.cpp,
-// torch/csrc/Size.cpp Left out: complex counterparts of dtypes (to_real, to_complex), symbolic sizes.
+// torch/csrc/Size.cpp
+//
+// The small types of Python that describe a tensor. Left out: complex counterparts of dtypes (to_real, to_complex),
+// symbolic sizes.
 #include <csrc/python_dtype.h>
 
 #include <csrc/Exceptions.h>
+
+#include <ATen/DeviceAccelerator.h>
 
 #include <string>
 #include <vector>
@@ -160,9 +165,9 @@ static PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
     return Py_NewRef(type);
   }
   if (PyLong_Check(type)) {
-    TORCH_CHECK(PyLong_AsLong(type) >= 0, "Device index must not be negative");
-    TORCH_CHECK(false, "Cannot access accelerator device when none is available. Hint: device(\"cuda\", ",
-                PyLong_AsLong(type), ") names one.");
+    const long i = PyLong_AsLong(type);
+    TORCH_CHECK(i >= 0 && i < 128, "Device index must not be negative");
+    return THPDevice_New(c10::Device(*at::getAccelerator(/*checked=*/true), static_cast<c10::DeviceIndex>(i)));
   }
   const char* text = PyUnicode_Check(type) ? PyUnicode_AsUTF8(type) : nullptr;
   TORCH_CHECK_TYPE(text != nullptr, "device(): argument 'type' (position 1) must be str, not ", Py_TYPE(type)->tp_name);

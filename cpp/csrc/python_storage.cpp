@@ -47,7 +47,7 @@ void resize(const StorageBase& self, int64_t nbytes) {
   const auto size = static_cast<size_t>(nbytes);
   c10::DataPtr fresh = impl.allocator_->allocate(size);
   if (std::min(size, impl.size_bytes_) > 0) {
-    std::memcpy(fresh.get(), impl.data_ptr_.get(), std::min(size, impl.size_bytes_));
+    impl.allocator_->copy_data(fresh.get(), impl.data_ptr_.get(), std::min(size, impl.size_bytes_));
   }
   impl.data_ptr_ = std::move(fresh);
   impl.size_bytes_ = size;

@@ -386,13 +386,17 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         """This tensor in the host's memory; itself where it is there already."""
         return self.to("cpu")
 
-    def cuda(self, device: Any = None) -> Tensor:
-        """This tensor in the memory of a GPU.
+    def cuda(self, device: Any = None, non_blocking: _bool = False) -> Tensor:
+        """This tensor in the memory of a GPU; itself where it is there already.
+
+        Args:
+            device: which GPU; None is the current one.
+            non_blocking: whether to return before the copy from pinned memory is done.
 
         Raises:
             AssertionError: the build has no CUDA.
         """
-        return self.to("cuda" if device is None else device)
+        return self.to("cuda" if device is None else device, non_blocking=non_blocking)
 
     def type(self, dtype: Any = None, non_blocking: _bool = False) -> Any:
         """The name of this tensor's type, or this tensor converted to another type.

@@ -128,15 +128,35 @@ class _TensorInterchange:
         return self
 
     def pin_memory(self: Any, device: Any = None) -> Any:
-        """Pinned memory is for copies to an accelerator, and there is none.
+        """Return a copy of this tensor in pinned memory; itself where it is there already.
+
+        An accelerator reads pinned memory by itself, so ``x.pin_memory().to(device, non_blocking=True)`` returns before
+        the copy is done.
+
+        Args:
+            device: accepted for PyTorch's sake; memory is pinned for the accelerator that is there.
 
         Raises:
-            RuntimeError: always.
+            RuntimeError: there is no accelerator, or this tensor is not on the CPU.
+
+        Mirrors aten/src/ATen/native/Memory.cpp.
         """
-        raise RuntimeError(
-            "Cannot access accelerator device when none is available. Hint: pinned memory speeds up copies to an "
-            "accelerator; on the CPU there is nothing to pin for."
-        )
+        return self if self.is_pinned() else _C._pin_memory(self)
+
+    def record_stream(self: Any, stream: Any) -> None:
+        """Tell the allocator that work on ``stream`` uses this tensor.
+
+        The memory goes to no other tensor before the work that is on ``stream`` when the tensor is freed is done.
+
+        Args:
+            stream: a stream of this tensor's device.
+
+        Raises:
+            TypeError: ``stream`` is no stream.
+
+        Mirrors aten/src/ATen/native/cuda/RecordStream.cu.
+        """
+        _C._record_stream(self, stream)
 
     def storage_type(self: Any) -> Any:
         """The class of this tensor's storage."""

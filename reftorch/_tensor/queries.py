@@ -97,12 +97,12 @@ class _TensorQueries:
         return tuple(order)
 
     def get_device(self: Any) -> int:
-        """The number of the CUDA device, -1 on the CPU."""
+        """The index of the device that this tensor is on; -1 on the CPU and on meta."""
         return -1 if self.device.index is None else self.device.index
 
-    def is_pinned(self) -> bool:
-        """Whether the memory is pinned: never."""
-        return False
+    def is_pinned(self: Any, device: Any = None) -> bool:
+        """Whether the memory is pinned: see :meth:`Tensor.pin_memory`."""
+        return _C._is_pinned(self)
 
     def is_shared(self: Any) -> bool:
         """Whether processes that are forked later share the memory: see :meth:`Tensor.share_memory_`."""

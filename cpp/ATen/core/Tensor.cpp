@@ -1,10 +1,10 @@
-// Mirrors: aten/src/ATen/core/Tensor.cpp, aten/src/ATen/native/Scalar.cpp
+// Mirrors: aten/src/ATen/core/Tensor.cpp
+//
+// Tensor::item() is in ATen/native/Scalar.cpp, because a device's kernel reads the value.
 #include <ATen/core/Tensor.h>
 
-#include <ATen/Dispatch.h>
 #include <ATen/Functions.h>
 #include <ATen/WrapDimUtils.h>
-#include <ATen/functorch/TensorWrapper.h>
 
 namespace reftorch::at {
 
@@ -14,21 +14,6 @@ int64_t Tensor::size(int64_t dim) const {
 
 int64_t Tensor::stride(int64_t dim) const {
   return strides()[maybe_wrap_dim(dim, this->dim(), /*wrap_scalar=*/false)];
-}
-
-Scalar Tensor::item() const {
-  TORCH_CHECK(numel() == 1, "a Tensor with ", numel(), " elements cannot be converted to Scalar");
-  if (functorch::is_wrapper(*this)) {
-    return functorch::materialize(*this, "calling .item()").item();
-  }
-  TORCH_CHECK(!device().is_meta(), "Tensor.item() cannot be called on meta tensors");
-  if (scalar_type() == c10::kUInt64) {
-    return Scalar(*static_cast<const uint64_t*>(data_ptr()));
-  }
-  Scalar value;
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(scalar_type(), "_local_scalar_dense_cpu",
-                                 [&] { value = Scalar(*data_ptr<scalar_t>()); });
-  return value;
 }
 
 Tensor Tensor::contiguous(MemoryFormat format) const {

@@ -1,5 +1,7 @@
 // Mirrors: aten/src/ATen/native/Copy.cpp
-// Left out: copies between devices, quantized and complex copies.
+//
+// A copy may change the dtype, broadcast the source and go from one device to another. This file decides what is
+// copied; the kernel of the device does it, also from and to the CPU. Left out: quantized and complex copies.
 #include <ATen/native/Copy.h>
 
 #include <ATen/ExpandUtils.h>
@@ -30,8 +32,12 @@ static void copy_impl(Tensor& self, const Tensor& src, bool non_blocking) {
     return;
   }
   const Tensor source = src.sizes() == self.sizes() ? src : at::expand(src, self.sizes());
-  auto iter =
-      TensorIteratorConfig().add_output(self, self.scalar_type()).add_input(source).no_resize_outputs(true).build();
+  auto iter = TensorIteratorConfig()
+                  .add_output(self, self.scalar_type())
+                  .add_input(source)
+                  .no_resize_outputs(true)
+                  .allow_several_devices(true)
+                  .build();
   copy_stub(iter.device_type(), iter, non_blocking);
 }
 

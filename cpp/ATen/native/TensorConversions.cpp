@@ -1,10 +1,13 @@
 // Mirrors: aten/src/ATen/native/TensorConversions.cpp, aten/src/ATen/native/TensorProperties.cpp (contiguous)
-// Another dtype, device or memory order. `to` is composite: it returns self where nothing changes, else it calls
-// _to_copy, which autograd records. Left out: layouts other than strided, to_dense and its kin.
+//
+// Ops that give a tensor another dtype, device or memory order. `to` is composite: it returns self where nothing
+// changes, and calls _to_copy, which autograd records, where something does. Left out: layouts other than strided,
+// to_dense and its kin.
 #include <ATen/Functions.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
+#include <c10/core/DeviceGuard.h>
 
 namespace reftorch::at::native {
 
@@ -33,6 +36,9 @@ static Tensor contiguous(const Tensor& self, MemoryFormat format) {
 static Tensor to_impl(const Tensor& self, OptionalType dtype, OptionalDevice device, bool non_blocking, bool copy,
                       OptionalFormat format) {
   const MemoryFormat order = format.value_or(MemoryFormat::Preserve);
+  if (device.has_value()) {
+    device = c10::ensure_has_index(*device); // "cuda" is the current CUDA device, on which self may lie already
+  }
   const bool same = dtype.value_or(self.scalar_type()) == self.scalar_type() &&
                     device.value_or(self.device()) == self.device() &&
                     (order == MemoryFormat::Preserve || order == detail::suggest_memory_format(self));

@@ -36,10 +36,10 @@ void Event::synchronize() const {
 double Event::elapsedTime(const Event& other) const {
   TORCH_CHECK(device_type() == other.device_type(), "Event device type ", DeviceTypeName(device_type()),
               " does not match other's device type ", DeviceTypeName(other.device_type()), ".");
-  TORCH_CHECK(flag_ == EventFlag::BACKEND_DEFAULT && other.flag_ == EventFlag::BACKEND_DEFAULT,
-              "Both events must be created with argument 'enable_timing=True'.");
-  TORCH_CHECK(was_marked_for_recording_ && other.was_marked_for_recording_,
-              "Both events must be recorded before calculating elapsed time.");
+  TORCH_CHECK_VALUE(flag_ == EventFlag::BACKEND_DEFAULT && other.flag_ == EventFlag::BACKEND_DEFAULT,
+                    "Both events must be created with argument 'enable_timing=True'.");
+  TORCH_CHECK_VALUE(was_marked_for_recording_ && other.was_marked_for_recording_,
+                    "Both events must be recorded before calculating elapsed time.");
   TORCH_CHECK(query() && other.query(), "Both events must be completed before calculating elapsed time.");
   return impl_->elapsedTime(event_, other.event_, device_index_);
 }

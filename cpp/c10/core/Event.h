@@ -66,7 +66,8 @@ class C10_API Event final {
   bool query() const;
   // The caller waits for the event.
   void synchronize() const;
-  // Milliseconds from this event to `other`. RuntimeError unless both were recorded and keep the time.
+  // Milliseconds from this event to `other`. ValueError unless both were recorded and keep the time; RuntimeError where
+  // the work before one of them is not done.
   double elapsedTime(const Event& other) const;
 
  private:

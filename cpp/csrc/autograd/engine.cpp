@@ -275,21 +275,19 @@ void Engine::run(GraphTask& task, NodeTask root) {
 
 void Engine::run_here(GraphTask& task, NodeTask root) {
   ReadyQueue ready(/*shared=*/false);
-  task.owner_queue_ = &ready;
   ready.push(std::move(root));
   while (!ready.empty()) {
     NodeTask next = ready.pop();
-    evaluate_function(task, next.fn_, next.inputs_);
+    evaluate_function(task, next.fn_, next.inputs_, ready);
   }
 }
 
-void Engine::enqueue(NodeTask item) {
-  GraphTask& task = *item.base_;
-  if (task.uses_accelerator_) {
-    task.outstanding_tasks_++;
-    ready_queue(task, *item.fn_).push(std::move(item));
+void Engine::enqueue(NodeTask item, ReadyQueue& ready) {
+  if (item.base_->uses_accelerator_) {
+    item.base_->outstanding_tasks_++;
+    ready_queue(ready, item.fn_->device()).push(std::move(item));
   } else {
-    task.owner_queue_->push(std::move(item));
+    ready.push(std::move(item));
   }
 }
 
@@ -326,9 +324,8 @@ void Engine::device_thread(ReadyQueue& queue) {
   }
 }
 
-ReadyQueue& Engine::ready_queue(const GraphTask& task, const Node& fn) {
-  const c10::Device device = fn.device();
-  return at::isAccelerator(device.type()) ? *device_ready_queues_.at(device.index()) : *task.owner_queue_;
+ReadyQueue& Engine::ready_queue(ReadyQueue& cpu_ready_queue, c10::Device device) {
+  return at::isAccelerator(device.type()) ? *device_ready_queues_.at(device.index()) : cpu_ready_queue;
 }
 
 void Engine::run_with_devices(GraphTask& task, NodeTask root) {
@@ -340,7 +337,7 @@ void Engine::run_with_devices(GraphTask& task, NodeTask root) {
   task.owner_queue_ = &queue;
   {
     const auto guard = task.lock();
-    enqueue(std::move(root));
+    enqueue(std::move(root), queue);
   }
   const auto is_done = [&task] {
     const auto guard = task.lock();
@@ -379,7 +376,7 @@ void Engine::run_task(NodeTask item) {
       const SavedTensorHooksGuard hooks_guard;
       const c10::AutoGradMode grad_mode(task.create_graph_);
       const c10::OptionalStreamGuard stream(item.fn_->stream());
-      evaluate_function(task, item.fn_, item.inputs_);
+      evaluate_function(task, item.fn_, item.inputs_, *task.owner_queue_);
     }
   } catch (...) {
     const auto guard = task.lock();
@@ -468,7 +465,8 @@ static variable_list call_function_watched(const GraphTask& task, Node& fn, Inpu
   }
 }
 
-void Engine::evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn, InputBuffer& inputs) {
+void Engine::evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn, InputBuffer& inputs,
+                               ReadyQueue& ready) {
   const CurrentNodeGuard current_node(&fn);
   std::optional<at::RecordFunction> record;
   if (at::RecordFunction::is_enabled()) {
@@ -524,14 +522,14 @@ void Engine::evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn,
       InputBuffer buffer(next_fn->num_inputs());
       buffer.add(next.input_nr, std::move(outputs[i]), stream_of(*next_fn));
       if (is_ready) {
-        enqueue({&task, next.function, std::move(buffer)});
+        enqueue({&task, next.function, std::move(buffer)}, ready);
       } else {
         task.not_ready_.emplace(next_fn, std::move(buffer));
       }
     } else {
       waiting->second.add(next.input_nr, std::move(outputs[i]), stream_of(*next_fn));
       if (is_ready) {
-        enqueue({&task, next.function, std::move(waiting->second)});
+        enqueue({&task, next.function, std::move(waiting->second)}, ready);
         task.not_ready_.erase(waiting);
       }
     }

@@ -66,13 +66,14 @@ class TORCH_API Engine final {
   static void compute_dependencies(Node& root, GraphTask& task, uint64_t min_topo_nr);
   void run(GraphTask& task, NodeTask root);
   void run_here(GraphTask& task, NodeTask root);
-  void evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn, InputBuffer& inputs);
-  void enqueue(NodeTask item);
+  // `ready` is the queue of the thread that started the pass: the nodes of the CPU go there.
+  void evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn, InputBuffer& inputs, ReadyQueue& ready);
+  void enqueue(NodeTask item, ReadyQueue& ready);
 
   // --- accelerators
   void start_device_threads();
   [[noreturn]] void device_thread(ReadyQueue& queue);
-  ReadyQueue& ready_queue(const GraphTask& task, const Node& fn);
+  ReadyQueue& ready_queue(ReadyQueue& cpu_ready_queue, c10::Device device);
   void run_with_devices(GraphTask& task, NodeTask root);
   void run_task(NodeTask item);
 

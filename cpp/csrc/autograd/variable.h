@@ -1,7 +1,8 @@
 // Mirrors: torch/csrc/autograd/variable.h
-// A tensor's place in the graph. A Variable is a Tensor: the word says "mind the graph". A tensor that never met
-// autograd has no AutogradMeta at all; reads treat that as "leaf, no gradient wanted". Left out: names, several
-// forward levels at once, inference tensors.
+//
+// A tensor's place in the graph. A Variable is a Tensor; the word says that the graph matters where it is used. A
+// tensor that no graph has recorded has no AutogradMeta at all, and reads as a leaf that wants no gradient.
+// Left out: names, several forward levels at once.
 #pragma once
 
 #include <csrc/autograd/function.h>

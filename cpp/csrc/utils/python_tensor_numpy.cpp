@@ -9,6 +9,7 @@
 #include <csrc/utils/python_arg_parser.h>
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/Functions.h>
 #include <ATen/functorch/TensorWrapper.h>
 #include <c10/core/GradMode.h>
 
@@ -165,6 +166,12 @@ PyObject* THPVariable_numpy(PyObject* self, PyObject* args, PyObject* kwargs) {
     return nullptr;
   }
   const at::Tensor t = at::functorch::materialize(THPVariable_Unpack(self), "calling .numpy()");
+  if (force && !t.device().is_cpu()) {
+    const at::Tensor copy =
+        at::_to_copy(t, std::nullopt, at::Device(), /*non_blocking=*/false, at::MemoryFormat::Preserve);
+    const auto object = py::reinterpret_steal<py::object>(THPVariable_Wrap(copy));
+    return THPVariable_numpy(object.ptr(), args, kwargs);
+  }
   TORCH_CHECK(force || !(c10::GradMode::is_enabled() && t.requires_grad()),
               "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
   TORCH_CHECK(!t.key_set().has(c10::DispatchKey::Python), ".numpy() is not supported for tensor subclasses.");

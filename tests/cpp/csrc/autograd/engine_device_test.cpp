@@ -1,6 +1,7 @@
 // Mirrors: test/cpp/api/autograd.cpp, test/test_cuda.py (the tests of streams in backward)
 // The engine on a device that notes what it is told: which thread, device and stream a node runs on, and who waits for
 // whom. The tensors say that they lie on that device; their memory and their kernel are the CPU's.
+#include "../../ATen/FakeTensor.h"
 #include "../../c10/core/impl/FakeGuardImpl.h"
 
 #include <csrc/autograd/engine.h>
@@ -18,39 +19,28 @@
 
 using namespace reftorch;
 using namespace reftorch::torch::autograd;
+using at::on_device;
 using c10::impl::FakeGuardImpl;
 using Log = std::vector<std::string>;
 
 namespace {
 
-// The device has the CPU's kernel of add, which notes the stream it was called under.
+// The kernel of add for the device: the CPU's, which notes the stream it was called on.
 struct FakeDevice {
   FakeDevice() {
-    auto& stub = at::native::add_stub;
-    stub.fns[static_cast<int>(c10::kCUDA)] = [](at::TensorIterator& iter, const c10::Scalar& alpha) {
-      FakeGuardImpl::note("add on " + here());
-      at::native::add_stub.fns[static_cast<int>(c10::kCPU)](iter, alpha);
-    };
-  }
-  ~FakeDevice() {
-    at::native::add_stub.fns[static_cast<int>(c10::kCUDA)] = nullptr;
+    static const at::native::RegisterDispatch<at::native::structured_binary_fn_alpha> registration(
+        at::native::add_stub, c10::kCUDA,
+        [](at::TensorIterator& iter, const c10::Scalar& alpha) {
+          FakeGuardImpl::note("add on " + here());
+          at::native::add_stub.fns[static_cast<int>(c10::kCPU)](iter, alpha);
+        },
+        {"fake_add_kernel", __FILE__, __LINE__});
   }
   static std::string here() {
     return FakeGuardImpl::name(FakeGuardImpl().getStream(c10::Device(c10::kCUDA)));
   }
   const FakeGuardImpl::Scope scope;
 };
-
-at::Tensor on_device(c10::DeviceIndex index, float value) {
-  auto* memory = new float[2]{value, value};
-  c10::DataPtr data(
-      memory, memory, [](void* context) { delete[] static_cast<float*>(context); }, c10::Device(c10::kCUDA, index));
-  const c10::DispatchKeySet keys = c10::autograd_dispatch_keyset | c10::DispatchKey::CUDA;
-  at::Tensor t(
-      c10::make_intrusive<c10::TensorImpl>(c10::Storage(2 * sizeof(float), std::move(data)), keys, at::kFloat));
-  t.unsafeGetTensorImpl()->set_sizes_contiguous({2});
-  return t;
-}
 
 at::Tensor leaf(c10::DeviceIndex index) {
   at::Tensor x = on_device(index, 1);

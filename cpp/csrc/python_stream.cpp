@@ -1,0 +1,264 @@
+// Mirrors: torch/csrc/Stream.cpp, torch/csrc/Event.cpp, torch/csrc/DeviceAccelerator.cpp
+//
+// torch.Stream and torch.Event for any type of device, and what torch.accelerator and pinned memory ask of the
+// accelerator that is there. Calls that wait for a device release the GIL.
+// Left out: handles for other processes, native handles.
+#include <csrc/python_stream.h>
+
+#include <csrc/autograd/python_variable.h>
+#include <csrc/python_dtype.h>
+
+#include <ATen/Context.h>
+#include <ATen/DeviceAccelerator.h>
+#include <ATen/EmptyTensor.h>
+#include <ATen/Functions.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/Event.h>
+#include <c10/core/StreamGuard.h>
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace reftorch::torch {
+
+namespace py = pybind11;
+
+namespace {
+
+using ReleaseGil = py::call_guard<py::gil_scoped_release>;
+
+const c10::impl::DeviceGuardImplInterface& guard_impl(c10::DeviceType type) {
+  return *c10::impl::getDeviceGuardImpl(type);
+}
+const c10::impl::DeviceGuardImplInterface& accelerator_impl() {
+  return guard_impl(*at::getAccelerator(/*checked=*/true));
+}
+
+// None is the accelerator that is there, or the CPU; an int is that device of the accelerator.
+c10::Device unpack_stream_device(const py::object& device) {
+  if (device.is_none()) {
+    return c10::Device(at::getAccelerator().value_or(c10::kCPU));
+  }
+  if (py::isinstance<py::int_>(device)) {
+    return c10::Device(*at::getAccelerator(/*checked=*/true), device.cast<c10::DeviceIndex>());
+  }
+  return c10::Device(std::string(py::str(device)));
+}
+
+py::object wrap_device(c10::Device device) {
+  return py::reinterpret_steal<py::object>(THPDevice_New(device));
+}
+
+struct PyStream {
+  c10::Stream stream;
+  std::vector<std::unique_ptr<c10::StreamGuard>> entered; // one for each `with` block that is open
+
+  explicit PyStream(c10::Stream stream_) : stream(stream_) {}
+};
+
+c10::Stream current_stream(c10::DeviceType type) {
+  const auto& device = guard_impl(type);
+  return device.getStream(device.getDevice());
+}
+
+std::unique_ptr<PyStream> new_stream(const py::object& device, int priority) {
+  const c10::Device where = c10::ensure_has_index(unpack_stream_device(device));
+  const c10::OptionalDeviceGuard guard(where);
+  return std::make_unique<PyStream>(guard_impl(where.type()).getNewStream(where, priority));
+}
+
+std::string stream_repr(const PyStream& self) {
+  return c10::str("torch.Stream device_type=", c10::DeviceTypeName(self.stream.device_type()),
+                  ", device_index=", static_cast<int>(self.stream.device_index()), ", stream_id=", self.stream.id());
+}
+
+c10::Stream stream_or_current(const py::object& stream, c10::DeviceType type) {
+  return stream.is_none() ? current_stream(type) : stream.cast<const PyStream&>().stream;
+}
+
+// Records a new event, or the given one.
+py::object record_event(const PyStream& self, py::object event) {
+  if (event.is_none()) {
+    event = py::cast(c10::Event(self.stream.device_type()));
+  }
+  event.cast<c10::Event&>().record(self.stream);
+  return event;
+}
+
+void wait_stream(const PyStream& self, const PyStream& other) {
+  c10::Event event(other.stream.device_type());
+  event.record(other.stream);
+  self.stream.wait(event);
+}
+
+void init_stream_class(py::module_& m) {
+  py::class_<PyStream>(m, "Stream",
+                       "Stream(device=None, *, priority=0)\n--\n\n"
+                       "A queue of work on a device: work on one stream runs in order, work on two may run at once.\n\n"
+                       "A ``with`` block makes the stream and its device current.\n\n"
+                       "Args:\n    device: None is the accelerator that is there, or the CPU.\n"
+                       "    priority: of the stream among those of the device, lower is sooner.\n\n"
+                       "Raises:\n    RuntimeError: there is no such device.\n\n"
+                       "Example:\n    >>> import reftorch as torch\n    >>> torch.Stream(\"cpu\").query()\n    True\n\n"
+                       "Mirrors torch/csrc/Stream.cpp.",
+                       py::dynamic_attr())
+      .def(py::init(&new_stream), py::arg("device") = py::none(), py::kw_only(), py::arg("priority") = 0)
+      .def_property_readonly("device", [](const PyStream& self) { return wrap_device(self.stream.device()); })
+      .def_property_readonly("device_type",
+                             [](const PyStream& self) { return static_cast<int>(self.stream.device_type()); })
+      .def_property_readonly("device_index",
+                             [](const PyStream& self) { return static_cast<int>(self.stream.device_index()); })
+      .def_property_readonly("stream_id", [](const PyStream& self) { return self.stream.id(); })
+      .def(
+          "query", [](const PyStream& self) { return self.stream.query(); }, ReleaseGil())
+      .def(
+          "synchronize", [](const PyStream& self) { self.stream.synchronize(); }, ReleaseGil())
+      .def(
+          "wait_event", [](const PyStream& self, const c10::Event& event) { event.block(self.stream); },
+          py::arg("event"))
+      .def("wait_stream", &wait_stream, py::arg("stream"))
+      .def("record_event", &record_event, py::arg("event") = py::none())
+      .def("__enter__",
+           [](py::object self) {
+             auto& stream = self.cast<PyStream&>();
+             stream.entered.push_back(std::make_unique<c10::StreamGuard>(stream.stream));
+             return self;
+           })
+      .def("__exit__", [](PyStream& self, const py::args&) { self.entered.pop_back(); })
+      .def("__eq__",
+           [](const PyStream& self, const py::object& other) {
+             return py::isinstance<PyStream>(other) && self.stream == other.cast<const PyStream&>().stream;
+           })
+      .def("__hash__", [](const PyStream& self) { return std::hash<c10::Stream>()(self.stream); })
+      .def("__repr__", &stream_repr);
+}
+
+std::string event_repr(const c10::Event& self) {
+  return c10::str("torch.Event device_type=", c10::DeviceTypeName(self.device_type()),
+                  ", device_index=", static_cast<int>(self.device_index()),
+                  ", event_flag=", static_cast<int>(self.flag()),
+                  ", event_id=", reinterpret_cast<uintptr_t>(self.eventId()));
+}
+
+void init_event_class(py::module_& m) {
+  py::class_<c10::Event>(
+      m, "Event",
+      "Event(device=None, *, enable_timing=False)\n--\n\n"
+      "A place in a stream, which other streams and the program can wait for.\n\n"
+      "Args:\n    device: None is the accelerator that is there, or the CPU.\n"
+      "    enable_timing: whether the event keeps the time, for :meth:`elapsed_time`.\n\n"
+      "Raises:\n    RuntimeError: there is no such device.\n\n"
+      "Example:\n    >>> import reftorch as torch\n    >>> torch.Event(\"cpu\").query()\n    True\n\n"
+      "Mirrors torch/csrc/Event.cpp.")
+      .def(py::init([](const py::object& device, bool enable_timing, bool) {
+             return c10::Event(unpack_stream_device(device).type(),
+                               enable_timing ? c10::EventFlag::BACKEND_DEFAULT : c10::EventFlag::PYTORCH_DEFAULT);
+           }),
+           py::arg("device") = py::none(), py::kw_only(), py::arg("enable_timing") = false, py::arg("blocking") = false)
+      .def_property_readonly("device", [](const c10::Event& self) { return wrap_device(self.device()); })
+      .def_property_readonly("event_id",
+                             [](const c10::Event& self) { return reinterpret_cast<uintptr_t>(self.eventId()); })
+      .def(
+          "record",
+          [](c10::Event& self, const py::object& stream) {
+            self.record(stream_or_current(stream, self.device_type()));
+          },
+          py::arg("stream") = py::none())
+      .def(
+          "wait",
+          [](const c10::Event& self, const py::object& stream) {
+            self.block(stream_or_current(stream, self.device_type()));
+          },
+          py::arg("stream") = py::none())
+      .def("query", &c10::Event::query, ReleaseGil())
+      .def("synchronize", &c10::Event::synchronize, ReleaseGil())
+      .def("elapsed_time", &c10::Event::elapsedTime, py::arg("end_event"), ReleaseGil())
+      .def("__repr__", &event_repr);
+}
+
+void init_accelerator(py::module_& m) {
+  m.def("_accelerator_getAccelerator", []() -> py::object {
+    const auto type = at::getAccelerator();
+    return type.has_value() ? wrap_device(c10::Device(*type)) : py::none();
+  });
+  m.def("_accelerator_deviceCount", [] {
+    const auto type = at::getAccelerator();
+    return type.has_value() ? static_cast<int>(guard_impl(*type).deviceCount()) : 0;
+  });
+  m.def("_accelerator_setDeviceIndex", [](int index) {
+    const auto& device = accelerator_impl();
+    TORCH_CHECK(index < device.deviceCount(), "invalid device ordinal ", index, ": there are ",
+                static_cast<int>(device.deviceCount()), " devices");
+    if (index >= 0) {
+      device.setDevice(c10::Device(device.type(), static_cast<c10::DeviceIndex>(index)));
+    }
+  });
+  m.def("_accelerator_getDeviceIndex", [] { return static_cast<int>(accelerator_impl().getDevice().index()); });
+  m.def("_accelerator_setStream", [](const PyStream& self) {
+    const auto& device = accelerator_impl();
+    TORCH_CHECK(self.stream.device_type() == device.type(), "stream's device type ",
+                c10::DeviceTypeName(self.stream.device_type()), " doesn't match the current accelerator ",
+                c10::DeviceTypeName(device.type()));
+    device.setDevice(self.stream.device());
+    device.exchangeStream(self.stream);
+  });
+  m.def("_accelerator_getStream", [](int index) {
+    const auto& device = accelerator_impl();
+    return std::make_unique<PyStream>(
+        device.getStream(c10::ensure_has_index(c10::Device(device.type(), static_cast<c10::DeviceIndex>(index)))));
+  });
+  m.def(
+      "_accelerator_synchronizeDevice",
+      [](int index) {
+        const auto& device = accelerator_impl();
+        const auto wanted = c10::ensure_has_index(c10::Device(device.type(), static_cast<c10::DeviceIndex>(index)));
+        device.synchronizeDevice(wanted.index());
+      },
+      ReleaseGil());
+}
+
+const at::Tensor& unpack_tensor(const py::object& tensor) {
+  TORCH_CHECK_TYPE(THPVariable_Check(tensor.ptr()), "expected a Tensor, got ", Py_TYPE(tensor.ptr())->tp_name);
+  return THPVariable_Unpack(tensor.ptr());
+}
+
+bool is_pinned(const py::object& tensor) {
+  const at::Tensor& t = unpack_tensor(tensor);
+  const auto type = at::getAccelerator();
+  return type.has_value() && t.device().is_cpu() &&
+         at::globalContext().getAcceleratorHooksInterface(type).isPinnedPtr(t.storage().mutable_data());
+}
+
+py::object pin_memory(const py::object& tensor) {
+  const at::Tensor& t = unpack_tensor(tensor);
+  TORCH_CHECK(t.device().is_cpu(), "cannot pin a tensor on ", t.device(), ": only dense CPU tensors can be pinned");
+  c10::Allocator* const allocator = at::globalContext().getAcceleratorHooksInterface().getPinnedMemoryAllocator();
+  const size_t nbytes = at::detail::computeStorageNbytes(t.sizes(), t.strides(), t.itemsize());
+  at::Tensor pinned(
+      c10::make_intrusive<c10::TensorImpl>(c10::Storage(nbytes, allocator), t.key_set(), t.scalar_type()));
+  pinned.unsafeGetTensorImpl()->set_sizes_and_strides(t.sizes(), t.strides(), 0);
+  at::copy_(pinned, t);
+  return py::reinterpret_steal<py::object>(THPVariable_Wrap(pinned));
+}
+
+void record_stream(const py::object& tensor, const PyStream& self) {
+  const c10::Storage& storage = unpack_tensor(tensor).storage();
+  guard_impl(self.stream.device_type()).recordDataPtrOnStream(storage.storage_impl_->data_ptr_, self.stream);
+}
+
+} // namespace
+
+void initStream(PyObject* module) {
+  py::module_ m = py::reinterpret_borrow<py::module_>(module);
+  init_event_class(m);
+  init_stream_class(m);
+  init_accelerator(m);
+  m.def("_pin_memory", &pin_memory);
+  m.def("_is_pinned", &is_pinned);
+  m.def("_record_stream", &record_stream);
+}
+
+} // namespace reftorch::torch
