@@ -40,6 +40,7 @@ STAYS_BEHIND = {
     "graph_task.cpp: current_graph_task": "the pass this thread is inside of: Engine::run sets it",
     "graph_task.cpp: current_evaluating_node": "the engine takes it along itself",
     "function.cpp: nodes_to_delete": "points into the stack of a destructor of this thread",
+    "engine.cpp: device_thread_queue": "of the device that the thread belongs to; the engine takes it along itself",
     "engine.cpp: nested_passes": "counts the passes on one stack, and a new thread has a new one",
     "python_thread_local_state.cpp: thread": "keeps Python's state of a thread alive until the thread ends",
 }

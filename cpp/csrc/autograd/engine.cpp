@@ -12,9 +12,8 @@
 #include <c10/core/Event.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/StreamGuard.h>
+#include <c10/util/Mutex.h>
 #include <csrc/autograd/functions/basic_ops.h>
-
-#include <pthread.h>
 
 #include <exception>
 #include <optional>
@@ -293,13 +292,9 @@ void Engine::enqueue(NodeTask item, ReadyQueue& ready) {
 
 // ---- accelerators: see Note [Device threads]
 
-static std::atomic<bool> device_threads_run{false}, in_bad_fork{false};
-
 void Engine::start_device_threads() {
-  TORCH_CHECK(!in_bad_fork,
-              "Unable to handle autograd's threading in combination with fork-based multiprocessing. See "
-              "https://github.com/pytorch/pytorch/wiki/Autograd-and-Fork");
   static std::once_flag once;
+  static uint32_t generation = 0; // of the process that has the threads
   std::call_once(once, [this] {
     const c10::impl::DeviceGuardImplInterface* const device = accelerator();
     const c10::DeviceIndex count = device->deviceCount();
@@ -312,9 +307,11 @@ void Engine::start_device_threads() {
         device_thread(*device_ready_queues_[i]);
       }).detach();
     }
-    device_threads_run = true;
-    pthread_atfork(nullptr, nullptr, [] { in_bad_fork = device_threads_run.load(); });
+    generation = c10::fork_generation();
   });
+  TORCH_CHECK(generation == c10::fork_generation(),
+              "Unable to handle autograd's threading in combination with fork-based multiprocessing. See "
+              "https://github.com/pytorch/pytorch/wiki/Autograd-and-Fork");
 }
 
 void Engine::device_thread(ReadyQueue& queue) {
