@@ -114,5 +114,5 @@ def test_generators_of_the_cpu_have_no_offset(real_torch_or_none: ModuleType | N
 def test_a_generator_of_an_accelerator_that_is_not_there(real_torch_or_none: ModuleType | None) -> None:
     for t in filter(None, (reftorch, real_torch_or_none)):
         if not t.cuda.is_available():
-            with pytest.raises(RuntimeError, match="(?i)cuda"):
+            with pytest.raises(RuntimeError, match=r"(?i)cuda"):
                 t.Generator("cuda")

@@ -17,7 +17,12 @@ Scalar Tensor::item() const {
     return functorch::materialize(*this, "calling .item()").item();
   }
   TORCH_CHECK(!device().is_meta(), "Tensor.item() cannot be called on meta tensors");
-  return native::local_scalar_dense_stub(device().type(), *this);
+  // The kernel is called past its stub, which reports calls to the op that runs: an op that asks for a value need not
+  // name this stub as one of its own.
+  const auto kernel = native::local_scalar_dense_stub.fns[static_cast<int>(device().type())];
+  TORCH_CHECK_NOT_IMPLEMENTED(kernel != nullptr, "Could not run 'aten::_local_scalar_dense' with arguments from the '",
+                              c10::computeDispatchKey(device().type()), "' backend.");
+  return kernel(*this);
 }
 
 } // namespace reftorch::at
