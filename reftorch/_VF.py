@@ -1,9 +1,9 @@
-"""The functions that the binding makes from the schemas, for the parts of the package that stand below ``reftorch``.
+"""The functions that the binding makes from the schemas, for the modules that ``reftorch`` itself imports.
 
 Mirrors: torch/_VF.py
 Leaves out: nothing.
 
-``reftorch.stack`` is ``_VF.stack``. A module of the package cannot ask ``reftorch`` itself, which imports that module.
+``reftorch.stack`` is ``_VF.stack``. Those modules cannot import ``reftorch``, because it is not complete yet.
 """
 
 from typing import TYPE_CHECKING, Any

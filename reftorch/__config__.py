@@ -1,14 +1,14 @@
-"""What the loaded extension was built with.
+"""The build options of the loaded extension.
 
 Mirrors: torch/__config__.py
-Left out: the list of third-party libraries' own build settings.
+Left out: the build settings of third-party libraries.
 """
 
 from reftorch import _C
 
 
 def show() -> str:
-    """Return which build is loaded, its compiler, flags, BLAS, OpenMP and CUDA, a line each.
+    """Return a line for each of: the loaded build, its compiler, flags, BLAS, OpenMP and CUDA.
 
     Example::
 

@@ -1,7 +1,7 @@
-"""Asking for the same result each time, and an error where an op cannot promise it.
+"""Deterministic mode: ops give the same result each time, or raise an error if they cannot.
 
 Mirrors: torch/__init__.py (use_deterministic_algorithms, set_deterministic_debug_mode, set_float32_matmul_precision)
-Leaves out: what concerns CUDA and the compiler.
+Leaves out: settings of CUDA and of the compiler.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _matmul_precision = "highest"
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Say whether ops have to give the same result each time for the same input, on the same machine.
+    """Choose whether ops must give the same result each time for the same input, on the same machine.
 
-    Most ops of the CPU do so anyway. While the mode is on, one that does not raises; and memory that nobody has
-    written, such as that of :func:`empty`, holds NaN or the largest integer, unless
+    Most ops on the CPU do so anyway. While the mode is on, the others raise an error. Uninitialized memory, such as
+    that of :func:`empty`, is then filled with NaN or the largest integer, unless
     ``torch.utils.deterministic.fill_uninitialized_memory`` is False.
 
     Args:
-        mode: on or off.
-        warn_only: warn instead of raising.
+        mode: whether the mode is on.
+        warn_only: warn instead of raising an error.
 
     Raises:
-        RuntimeError: later, from an op that is not deterministic: ``put_`` without ``accumulate``.
+        RuntimeError: (later) an op is not deterministic, such as ``put_`` without ``accumulate``.
 
     Example:
         >>> import reftorch as torch
@@ -51,7 +51,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """Return what :func:`use_deterministic_algorithms` was last told.
+    """Return the ``mode`` of the last call of :func:`use_deterministic_algorithms`.
 
     Example:
         >>> import reftorch as torch
@@ -64,7 +64,7 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Return whether an op that is not deterministic warns instead of raising.
+    """Return whether a nondeterministic op warns instead of raising an error.
 
     Example:
         >>> import reftorch as torch
@@ -77,14 +77,14 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """Say by one word or number what happens where an op is not deterministic.
+    """Choose by a word or a number what a nondeterministic op does.
 
     Args:
         debug_mode: "default" or 0, nothing; "warn" or 1, a warning; "error" or 2, an error.
 
     Raises:
-        TypeError: it is neither a string nor an int.
-        RuntimeError: it is none of these.
+        TypeError: ``debug_mode`` is neither a string nor an int.
+        RuntimeError: ``debug_mode`` is none of these.
 
     Example:
         >>> import reftorch as torch
@@ -109,7 +109,7 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_deterministic_debug_mode() -> int:
-    """Return 0, 1 or 2: nothing, a warning or an error where an op is not deterministic.
+    """Return 0, 1 or 2: a nondeterministic op does nothing special, warns, or raises an error.
 
     Example:
         >>> import reftorch as torch
@@ -124,14 +124,14 @@ def get_deterministic_debug_mode() -> int:
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Say how exact a product of float32 matrices must be; here each is computed in float32, the "highest".
+    """Choose how exact products of float32 matrices must be. Here they are always computed in float32, the "highest".
 
     Args:
-        precision: "highest", or "high" or "medium", which allow an accelerator to use fewer bits. Another word is
-            warned of and changes nothing.
+        precision: "highest"; or "high" or "medium", which allow an accelerator to use fewer bits. Another word gives a
+            warning and changes nothing.
 
     Raises:
-        RuntimeError: it is no string.
+        RuntimeError: ``precision`` is not a string.
 
     Example:
         >>> import reftorch as torch
@@ -153,7 +153,7 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """Return what :func:`set_float32_matmul_precision` was last told.
+    """Return the ``precision`` of the last call of :func:`set_float32_matmul_precision`.
 
     Example:
         >>> import reftorch as torch

@@ -1,4 +1,4 @@
-"""Functions that PyTorch has removed, whose names say what to call in their place, and the old name of the LU factors.
+"""Functions that PyTorch has removed, whose errors name their replacements; and the deprecated ``lu``.
 
 Mirrors: torch/_linalg_utils.py, lu of torch/functional.py
 Leaves out: the helpers of lobpcg.
@@ -15,7 +15,7 @@ from reftorch._torch_function import overridable
 
 @overridable
 def matrix_rank(input: Tensor, tol: Any = None, symmetric: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Refuse, as PyTorch does: use :func:`reftorch.linalg.matrix_rank`.
+    """Raise an error: :func:`reftorch.linalg.matrix_rank` replaces this function.
 
     Raises:
         RuntimeError: always.
@@ -25,7 +25,7 @@ def matrix_rank(input: Tensor, tol: Any = None, symmetric: bool = False, *, out:
 
 @overridable
 def solve(input: Tensor, A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """Refuse, as PyTorch does: use :func:`reftorch.linalg.solve`, which takes its arguments the other way round.
+    """Raise an error: :func:`reftorch.linalg.solve` replaces this function, with its arguments in the other order.
 
     Raises:
         RuntimeError: always.
@@ -35,7 +35,7 @@ def solve(input: Tensor, A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]
 
 @overridable
 def lstsq(input: Tensor, A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """Refuse, as PyTorch does: use :func:`reftorch.linalg.lstsq`, which takes its arguments the other way round.
+    """Raise an error: :func:`reftorch.linalg.lstsq` replaces this function, with its arguments in the other order.
 
     Raises:
         RuntimeError: always.
@@ -45,7 +45,7 @@ def lstsq(input: Tensor, A: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]
 
 @overridable
 def eig(self: Tensor, eigenvectors: bool = False, *, e: Any = None, v: Any = None) -> tuple[Tensor, Tensor]:
-    """Refuse, as PyTorch does: use ``linalg.eig``, whose results are complex numbers.
+    """Raise an error: ``linalg.eig`` replaces this function, and its results are complex numbers.
 
     Raises:
         RuntimeError: always.
@@ -55,7 +55,7 @@ def eig(self: Tensor, eigenvectors: bool = False, *, e: Any = None, v: Any = Non
 
 @overridable
 def symeig(input: Tensor, eigenvectors: bool = False, upper: bool = True, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """Refuse, as PyTorch does: use :func:`reftorch.linalg.eigh`, which reads the lower triangle by default.
+    """Raise an error: :func:`reftorch.linalg.eigh` replaces this function; it reads the lower triangle by default.
 
     Raises:
         RuntimeError: always.
@@ -65,13 +65,15 @@ def symeig(input: Tensor, eigenvectors: bool = False, upper: bool = True, *, out
 
 @overridable
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
-    """Return the LU factors of matrices and the swaps of their rows. Deprecated, as in PyTorch.
+    """Return the LU factors of matrices and the swaps of their rows.
+
+    Deprecated, as in PyTorch: use :func:`reftorch.linalg.lu_factor`.
 
     Args:
         A: matrices of shape (*, m, n).
-        pivot: False, without swaps, needs CUDA.
-        get_infos: also return, for each matrix, a number that is 0 where it is not singular.
-        out: a tuple: where to put the results. :func:`reftorch.linalg.lu_factor` does the same.
+        pivot: False (no swaps) needs CUDA.
+        get_infos: also return an error code for each matrix, which is 0 unless the matrix is singular.
+        out: a tuple of tensors for the results.
 
     Example:
         >>> import warnings, reftorch as torch

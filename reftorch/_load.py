@@ -1,10 +1,10 @@
 """Find the extension of the chosen build and install it as ``reftorch._C``.
 
-Mirrors: nothing in PyTorch: it has one build at a time, in torch/_C.
-Left out: anything but Linux.
+Mirrors: nothing in PyTorch, which has one build at a time, in torch/_C.
+Left out: operating systems other than Linux.
 
-``REFTORCH_BUILD`` = ``debug``, ``release``, ``sanitize`` or ``tsan`` chooses; without it the Debug build is loaded, or
-what there is.
+The environment variable ``REFTORCH_BUILD`` chooses ``debug``, ``release``, ``sanitize`` or ``tsan``. Without it, the
+Debug build is loaded, or another build if there is no Debug build.
 """
 
 import ctypes
@@ -20,16 +20,16 @@ LIBRARY_DIR = Path(__file__).resolve().parent / "lib"
 
 
 def extension_path(build_type: str) -> Path:
-    """Where the extension of ``build_type`` lies for this interpreter, whether it exists or not."""
+    """Return the path of the extension of ``build_type`` for this interpreter, whether the file exists or not."""
     return LIBRARY_DIR / build_type / f"_C{sysconfig.get_config_var('EXT_SUFFIX')}"
 
 
 def chosen_extension() -> Path:
-    """The extension that ``import reftorch`` loads.
+    """Return the path of the extension that ``import reftorch`` loads.
 
     Raises:
-        ValueError: where ``REFTORCH_BUILD`` names no build type.
-        ImportError: where the build does not exist; the message says how to make it.
+        ValueError: ``REFTORCH_BUILD`` names no build type.
+        ImportError: the build does not exist; the message says how to make it.
     """
     asked = os.environ.get("REFTORCH_BUILD", "")
     if asked and asked.capitalize() not in BUILD_TYPES:
@@ -48,7 +48,7 @@ def chosen_extension() -> Path:
 
 
 def _load_blas() -> None:
-    """Load OpenBLAS from the environment at hand; a library that needs it by its soname then finds this one."""
+    """Load OpenBLAS from the present environment; a library that needs it by its soname then finds this one."""
     spec = importlib.util.find_spec("scipy_openblas32")
     if spec is None or spec.origin is None:
         raise ImportError("The wheel scipy-openblas32 is missing. Run: make debug", name="reftorch._C")
@@ -56,7 +56,7 @@ def _load_blas() -> None:
 
 
 def load() -> ModuleType:
-    """Load the chosen extension, once, as ``reftorch._C``."""
+    """Load the chosen extension as ``reftorch._C``, once per process."""
     if "reftorch._C" in sys.modules:
         return sys.modules["reftorch._C"]
     path = chosen_extension()
@@ -65,7 +65,7 @@ def load() -> ModuleType:
     try:
         module = importlib.util.module_from_spec(spec)
     except ImportError as error:
-        # The path to the wheel stands in the library; it is wrong once the environment was moved.
+        # The library contains the path of the wheel with OpenBLAS; the path is wrong if the environment was moved.
         if "libscipy_openblas" not in str(error):
             raise
         _load_blas()

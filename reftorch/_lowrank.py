@@ -15,16 +15,16 @@ __all__ = ["get_approximate_basis", "pca_lowrank", "svd_lowrank"]
 
 @overridable
 def get_approximate_basis(A: Tensor, q: int, niter: int = 2, M: Tensor | None = None) -> Tensor:
-    """Return Q (*, m, q) with orthonormal columns that span about what the first q left singular vectors do.
+    """Return Q (*, m, q) with orthonormal columns, which approximately span the first q left singular vectors.
 
-    A times random vectors leans to those of the largest singular values; each iteration by A and its transpose squares
-    how much.
+    The product of A with random vectors is dominated by the vectors with the largest singular values. Each iteration
+    multiplies by A and its transpose, which makes them dominate more strongly.
 
     Args:
         A: matrices of shape (*, m, n).
-        q: how many columns.
-        niter: how many iterations.
-        M: what is taken from A first, or None.
+        q: the number of columns.
+        niter: the number of iterations.
+        M: a matrix that is subtracted from A first, or None.
 
     Mirrors torch/_lowrank.py, ``get_approximate_basis``, which is algorithm 4.4 of Halko, Martinsson and Tropp (2009).
     """
@@ -41,13 +41,13 @@ def get_approximate_basis(A: Tensor, q: int, niter: int = 2, M: Tensor | None = 
 def svd_lowrank(
     A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    r"""Return U, S, V with :math:`A \approx U \operatorname{diag}(S) V^\top`, of ``q`` singular values.
+    r"""Return U, S, V with :math:`A \approx U \operatorname{diag}(S) V^\top`, with the ``q`` largest singular values.
 
     Args:
         A: matrices of shape (*, m, n).
-        q: a little more than the rank that is expected; 6 by default.
-        niter: how many iterations; 2 by default.
-        M: matrices that broadcast to those of A, which are taken from A first.
+        q: slightly more than the expected rank; 6 by default.
+        niter: the number of iterations; 2 by default.
+        M: matrices that are subtracted from A first; they broadcast to the shape of A.
 
     Returns:
         U (*, m, q), S (*, q), V (*, n, q).
@@ -62,7 +62,7 @@ def svd_lowrank(
     q, niter = 6 if q is None else q, 2 if niter is None else niter
     m, n = A.shape[-2:]
     A = A if M is None else A - M.expand(A.shape)
-    if m < n:  # the shorter way round
+    if m < n:  # the transpose is cheaper
         A = A.mT
     basis = get_approximate_basis(A, q, niter)
     U, S, Vh = linalg.svd(basis.mT @ A, full_matrices=False)
@@ -72,19 +72,19 @@ def svd_lowrank(
 
 @overridable
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:
-    """Return U, S, V of the rows of A, less their mean: V's columns are the principal directions.
+    """Return U, S, V of A minus the mean of its rows: the columns of V are the principal directions.
 
     Args:
         A: matrices of shape (*, m, n): m samples of n features.
-        q: how many directions; 6 by default, or as many as there are.
-        center: take the mean of the rows away first.
-        niter: how many iterations.
+        q: the number of directions; the default is 6, or fewer for a small matrix.
+        center: subtract the mean of the rows first.
+        niter: the number of iterations.
 
     Returns:
         U (*, m, q), S (*, q), V (*, n, q).
 
     Raises:
-        ValueError: there are not so many directions, or ``niter`` is negative.
+        ValueError: ``q`` is out of range, or ``niter`` is negative.
 
     Example:
         >>> import reftorch as torch

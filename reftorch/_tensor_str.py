@@ -1,12 +1,12 @@
-"""How a tensor prints.
+"""The text of a tensor.
 
 Mirrors: torch/_tensor_str.py
 Leaves out: complex, sparse, quantized and nested tensors.
 
-Two passes, as in PyTorch: a :class:`_Formatter` looks at every element that will be shown and settles one width and
-one notation; then the text is laid out. What differs is where the arithmetic happens. PyTorch formats 0-dim tensors;
-here the shown elements leave the tensor once, by ``tolist``, and the rest is plain Python, so that printing costs a
-handful of ops even for a tensor of many dimensions.
+The work takes two passes, as in PyTorch: a :class:`_Formatter` looks at every element that will be shown and chooses
+one width and one notation; then the text is laid out. The arithmetic differs. PyTorch formats 0-dim tensors. Here the
+shown elements leave the tensor once, by ``tolist``, and the rest is plain Python, so that printing needs only a few ops
+even for a tensor of many dimensions.
 """
 
 from __future__ import annotations
@@ -52,15 +52,17 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Set how tensors print; what is left None stays as it is, except ``sci_mode``.
+    """Set how tensors print. Options that are None keep their values, except ``sci_mode``.
 
     Args:
-        precision: digits after the point (default 4).
-        threshold: number of elements above which a tensor is summarised (default 1000).
-        edgeitems: elements shown at each end of a summarised dimension (default 3).
-        linewidth: characters a line may have (default 80).
-        profile: ``"default"``, ``"short"`` or ``"full"``: a set of the four above, which they then override.
-        sci_mode: True or False to force or forbid scientific notation. None, also by omission, lets the values decide.
+        precision: the number of digits after the point (default 4).
+        threshold: the number of elements above which a tensor is summarized (default 1000).
+        edgeitems: the number of elements at each end of a summarized dimension (default 3).
+        linewidth: the maximal number of characters in a line (default 80).
+        profile: ``"default"``, ``"short"`` or ``"full"``: values for these four options; the given options override
+            them.
+        sci_mode: True forces and False forbids scientific notation; None, which is also the default, lets the values
+            decide.
 
     Example:
         >>> import reftorch as torch
@@ -96,10 +98,10 @@ def get_printoptions() -> dict[str, Any]:
 
 @contextlib.contextmanager
 def printoptions(**kwargs: Any) -> Iterator[None]:
-    """Set print options for the length of a ``with`` block.
+    """Set print options inside a ``with`` block.
 
     Args:
-        kwargs: what :func:`set_printoptions` takes.
+        kwargs: the keyword arguments of :func:`set_printoptions`.
 
     Example:
         >>> import reftorch as torch
@@ -120,7 +122,7 @@ def printoptions(**kwargs: Any) -> Iterator[None]:
 
 
 class _Formatter:
-    """One width and one notation for all shown elements, so that columns line up."""
+    """Chooses one width and one notation for all shown elements, so that columns line up."""
 
     def __init__(self, values: list, floating: bool) -> None:
         self.floating_dtype = floating
@@ -142,7 +144,7 @@ class _Formatter:
         else:
             self.sci_mode = largest / smallest > 1000.0 or largest > 1.0e8 or smallest < 1.0e-4
 
-        # Integers print as "1." and the point counts here; infinities and NaNs fill the column without one.
+        # Floats that are whole numbers print as "1.", and the point counts here; infinities and NaNs have no point.
         point = 1 if self.int_mode and not self.sci_mode else 0
         self.max_width = max(1, max(len(self._number(value)) for value in finite) + point)
 
@@ -182,7 +184,7 @@ def _tensor_str_with_formatter(values: Any, indent: int, cuts: list[bool], forma
 
 
 def get_summarized_data(self: Tensor) -> list:
-    """The elements at the edges of every dimension, as nested lists."""
+    """Return the elements at the edges of every dimension, as nested lists."""
     if self.dim() == 0:
         return self.tolist()
     size, edge = self.shape[0], PRINT_OPTS.edgeitems
@@ -213,7 +215,7 @@ def _tensor_str(self: Tensor, indent: int) -> str:
 
 def _add_suffixes(tensor_str: str, suffixes: list[str], indent: int) -> str:
     parts = [tensor_str]
-    # The text opens with the class name and a bracket, so its last line ends where the next suffix would begin.
+    # The text begins with the class name and a bracket, so its last line ends where the next suffix would begin.
     last_line_len = len(tensor_str) - tensor_str.rfind("\n") + 1
     for suffix in suffixes:
         if last_line_len + len(suffix) + 2 > PRINT_OPTS.linewidth:
@@ -229,7 +231,8 @@ def _grad_suffix(inp: Tensor) -> str | None:
     try:
         grad_fn = inp.grad_fn
     except RuntimeError:
-        # A view made under no_grad and then written in place has no right grad_fn, and asking for it raises.
+        # A view that was made under no_grad and then written in place has no valid grad_fn; reading the attribute
+        # raises.
         return "grad_fn=<Invalid>"
     if grad_fn is not None:
         return f"grad_fn=<{grad_fn.name().rsplit('::', 1)[-1]}>"
@@ -237,7 +240,7 @@ def _grad_suffix(inp: Tensor) -> str | None:
 
 
 def _functorch_wrapper_str(wrapper: tuple[int, int | None, Tensor]) -> str:
-    """What a function under a transform sees, and the tensor inside."""
+    """Return the text of a transform's wrapper, with the tensor inside."""
     level, bdim, value = wrapper
     inside = textwrap.indent(repr(value), "    ")
     if bdim is None:
@@ -246,10 +249,10 @@ def _functorch_wrapper_str(wrapper: tuple[int, int | None, Tensor]) -> str:
 
 
 def _str(inp: Tensor, *, tensor_contents: str | None = None) -> str:
-    """The text of ``repr(inp)``; ``tensor_contents`` replaces the elements."""
+    """Return the text of ``repr(inp)``; ``tensor_contents`` replaces the elements."""
     if (wrapper := _C._functorch._describe(inp)) is not None:
         return _functorch_wrapper_str(wrapper)
-    # By name, since this module lies below the classes; a subclass says its own name.
+    # Classes are compared by name, because this module cannot import them; a subclass shows its own name.
     plain = type(inp).__name__ in ("Tensor", "Parameter")
     prefix = "tensor(" if plain else f"{type(inp).__name__}("
     indent = len(prefix)
@@ -259,7 +262,7 @@ def _str(inp: Tensor, *, tensor_contents: str | None = None) -> str:
     suffixes = []
     if self.device.type != "cpu":
         suffixes.append(f"device='{self.device}'")
-    # Neither a meta tensor nor an empty one has elements that would show the shape, or that the numbers are integers.
+    # Meta tensors and empty tensors show no elements, from which a reader could tell the shape and the dtype.
     if self.is_meta or (empty and self.dim() != 1) or (not empty and not PRINT_OPTS.edgeitems):
         suffixes.append("size=" + str(tuple(self.shape)))
     shown = not empty and not self.is_meta

@@ -1,6 +1,6 @@
-"""Values that each thread has its own of, and that go along where work moves to another thread.
+"""Values that each thread has for itself, and that follow work which moves to another thread.
 
-Mirrors: nothing in PyTorch, whose engine takes along only what its C++ keeps.
+Mirrors: nothing in PyTorch, whose engine moves only the state of its C++ code.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ _objects: weakref.WeakSet[ThreadLocal] = weakref.WeakSet()
 
 
 class ThreadLocal(threading.local):
-    """A :class:`threading.local` whose values a backward pass takes along when it goes on on a thread of its own.
+    """A :class:`threading.local` whose values follow a backward pass that continues on another thread.
 
-    Note [Thread-local state] in ``cpp/ATen/ThreadLocalState.h`` says why.
+    Note [Thread-local state] in ``cpp/ATen/ThreadLocalState.h`` gives the reason.
 
     Example:
         >>> from reftorch._thread_local import ThreadLocal
@@ -36,12 +36,12 @@ class ThreadLocal(threading.local):
 
 
 def capture() -> list[tuple[ThreadLocal, dict[str, Any]]]:
-    """Return the values that this thread has; the engine calls this before it starts a thread."""
+    """Return the values of this thread; the engine calls this function before it starts a thread."""
     return [(each, dict(each.__dict__)) for each in list(_objects)]
 
 
 def restore(values: list[tuple[ThreadLocal, dict[str, Any]]]) -> None:
-    """Give this thread the values that :func:`capture` returned on another; the engine calls this there."""
+    """Give this thread the values that :func:`capture` returned; the engine calls this function on the new thread."""
     for each, attributes in values:
         each.__dict__.clear()
         each.__dict__.update(attributes)

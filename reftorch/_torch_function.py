@@ -2,7 +2,7 @@
 cpp/csrc/python_torch_function.h.
 
 Mirrors: torch/overrides.py (has_torch_function, handle_torch_function, TorchFunctionMode)
-Leaves out: nothing; what lists the functions is in reftorch/overrides.py, which lies above all of them.
+Leaves out: nothing; the lists of functions are in reftorch/overrides.py, which imports all of them.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 def handle_torch_function(
     public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
 ) -> Any:
-    """Let a mode, or the class of an argument, answer for a function.
+    """Call the ``__torch_function__`` of a mode or of the arguments' classes for a function.
 
     Args:
-        public_api: the function that was called; it is what ``__torch_function__`` gets as ``func``.
+        public_api: the function that was called; ``__torch_function__`` gets it as ``func``.
         relevant_args: the arguments whose classes are asked.
-        args, kwargs: what it was called with.
+        args, kwargs: all arguments of the call.
 
     Returns:
-        The first answer that is not NotImplemented.
+        The first result that is not NotImplemented.
 
     Raises:
-        TypeError: there was no answer.
+        TypeError: all results are NotImplemented.
 
     Example:
         >>> import reftorch as torch
@@ -106,9 +106,9 @@ def _relevant(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
 
 
 def overridable(function: _F) -> _F:
-    """Make a function of Python's ask the classes of its arguments, and what its lists hold, before it runs.
+    """Make a Python function check its arguments, and the elements of list arguments, for overrides before it runs.
 
-    Mirrors torch/overrides.py, ``wrap_torch_function``, which wants to be told the arguments.
+    Mirrors torch/overrides.py, ``wrap_torch_function``, which needs a function that selects the arguments.
     """
 
     @functools.wraps(function)
@@ -121,7 +121,7 @@ def overridable(function: _F) -> _F:
 
 
 class overridable_property(property):
-    """A property of tensors that asks their class before it answers, as those in C do."""
+    """A property of tensors that checks the class of the tensor for an override, as the properties in C do."""
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is not None and has_torch_function_unary(instance):
@@ -129,7 +129,7 @@ class overridable_property(property):
         return super().__get__(instance, owner)
 
 
-# What asks for itself whether it is overridden, and what leads to a method that does.
+# Methods that check for an override themselves, and methods that call one which does.
 _NOT_WRAPPED = {
     "__torch_function__", "__repr__", "backward", "__iter__", "__hash__", "__new__", "__reduce_ex__", "float", "double",
     "half", "bfloat16", "long", "int", "short", "char", "byte", "bool", "cpu",
@@ -137,7 +137,7 @@ _NOT_WRAPPED = {
 
 
 def make_overridable(cls: type) -> None:
-    """Make the methods and properties that a class of tensors has in Python overridable."""
+    """Make the Python methods and properties of a tensor class overridable."""
     for name, value in list(vars(cls).items()):
         if isinstance(value, property):
             setattr(cls, name, overridable_property(value.fget, value.fset, value.fdel, value.__doc__))
@@ -146,7 +146,7 @@ def make_overridable(cls: type) -> None:
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[_F], _F]:
-    """Make a function overridable; ``dispatcher``, called with its arguments, says which of them are asked.
+    """Make a function overridable; ``dispatcher`` takes its arguments and returns those that are checked for overrides.
 
     Example:
         >>> import reftorch as torch
@@ -173,7 +173,7 @@ def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[_
 
 
 def is_tensor_like(inp: Any) -> bool:
-    """Whether ``inp`` is a tensor, or of a class that overrides ops.
+    """Return whether ``inp`` is a tensor, or of a class that overrides ops.
 
     Example:
         >>> import reftorch as torch
@@ -186,9 +186,9 @@ def is_tensor_like(inp: Any) -> bool:
 
 
 class TorchFunctionMode:
-    """Answers for every op that is called within a ``with`` block, whatever its arguments.
+    """Handles every op that is called inside a ``with`` block, whatever its arguments are.
 
-    While a mode answers it is off, so that it may call ops itself.
+    The mode is off while it handles an op, so that it may call ops itself.
 
     Example:
         >>> import reftorch as torch
@@ -220,13 +220,13 @@ class TorchFunctionMode:
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:
-        """Make a mode: an old name for the constructor."""
+        """Make a mode; this is an old name of the constructor."""
         warn("`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`")
         return cls(*args, **kwargs)
 
 
 class BaseTorchFunctionMode(TorchFunctionMode):
-    """A mode that calls the function.
+    """A mode that calls each function unchanged.
 
     Mirrors torch/overrides.py, ``BaseTorchFunctionMode``.
     """

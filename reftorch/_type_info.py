@@ -12,7 +12,7 @@ from reftorch import _C
 
 __all__ = ["finfo", "iinfo"]
 
-# mantissa bits (without the hidden one), exponent bits, decimal digits that survive
+# the number of mantissa bits (without the hidden one), the number of exponent bits, the decimal resolution
 _FLOAT_LAYOUT = {
     "float16": (10, 5, 1e-3),
     "bfloat16": (7, 8, 1e-2),
@@ -26,7 +26,7 @@ def _name(dtype: Any) -> str:
 
 
 class _TypeInfo:
-    """What is equal for equal dtypes, and cannot be changed."""
+    """The base class of finfo and iinfo: its objects are immutable, and equal for equal dtypes."""
 
     dtype: str
     bits: int

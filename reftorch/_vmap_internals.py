@@ -1,7 +1,7 @@
-"""vmap for the library's own use: over backward passes, and over functions whose gradients are being checked.
+"""vmap for internal use: over backward passes, and over functions whose gradients are checked.
 
-An autograd.Function that runs under it does what it says for tensors, and its ops see the batch; under
-:func:`reftorch.vmap` it must say what it does with one (``setup_context`` and ``vmap``).
+Under this vmap, the methods of an autograd.Function run as they are, and their ops see the batch. Under
+:func:`reftorch.vmap`, a Function must define its behaviour on batches (``setup_context`` and ``vmap``).
 
 Mirrors: torch/_vmap_internals.py
 Leaves out: nothing.
@@ -22,7 +22,7 @@ __all__ = ["vmap"]
 def _vmap(
     func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, allow_none_pass_through: bool = False
 ) -> Callable[..., Any]:
-    """As :func:`reftorch.vmap`; with ``allow_none_pass_through`` a result of a tuple may be None, for all rows."""
+    """Run :func:`reftorch.vmap`; ``allow_none_pass_through`` permits Nones in a returned tuple, for all rows."""
 
     def wrapped(*args: Any) -> Any:
         is_there: list[bool] = []
@@ -52,10 +52,10 @@ def _vmap(
 
 
 def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0) -> Callable[..., Any]:
-    """Use :func:`reftorch.vmap`; a FutureWarning says so.
+    """The old name of :func:`reftorch.vmap`; a call gives a FutureWarning.
 
     Args:
-        func, in_dims, out_dims: as there.
+        func, in_dims, out_dims: see the new function.
 
     Example:
         >>> import reftorch as torch

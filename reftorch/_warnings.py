@@ -1,6 +1,6 @@
-"""Warnings, at the line of the user's program that led to them.
+"""Warnings at the line of the user's program that caused them.
 
-Mirrors: nothing in PyTorch: there each call counts, by ``stacklevel``, how many of PyTorch's own frames stand above it.
+Mirrors: nothing in PyTorch, where each call passes a ``stacklevel``, the number of PyTorch's own frames above it.
 """
 
 import os
@@ -11,10 +11,10 @@ _PACKAGE = os.path.dirname(__file__) + os.sep
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """``warnings.warn``, placed at the innermost frame that is not of this package. C++ warns through it too.
+    """Call ``warnings.warn`` for the innermost frame outside this package. C++ code calls this function too.
 
     Args:
-        message: the text.
+        message: the text of the warning.
         category: the class of the warning.
 
     Example:

@@ -1,7 +1,7 @@
-"""Which functions a class may override by ``__torch_function__``, and what is needed to do it.
+"""The functions that a class can override by ``__torch_function__``, and tools for classes that do.
 
 Mirrors: torch/overrides.py
-Leaves out: reentrant dispatch. PyTorch writes the signatures for tests down; here they are those of the functions.
+Leaves out: reentrant dispatch. PyTorch lists the signatures for tests; here they are read from the functions.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = [
     "wrap_torch_function",
 ]
 
-# Functions of torch that take no tensor, or whose answer must not depend on a class.
+# Functions of torch that take no tensor, or whose result must not depend on a class.
 _IGNORED_FUNCTIONS = """
     typename is_tensor is_storage set_default_dtype get_default_dtype set_default_device get_default_device
     is_warn_always_enabled set_warn_always get_num_threads set_num_threads
@@ -69,7 +69,7 @@ _IGNORED_METHODS = """
 
 @functools.cache
 def get_ignored_functions() -> set[Callable[..., Any]]:
-    """The public functions that no class can override.
+    """Return the public functions that no class can override.
 
     Example:
         >>> import reftorch as torch
@@ -87,7 +87,7 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
 
 @functools.cache
 def get_default_nowrap_functions() -> set[Callable[..., Any]]:
-    """The functions whose result stays what it is when the default ``__torch_function__`` makes it a subclass's.
+    """Return the functions whose results the default ``__torch_function__`` does not convert to the subclass.
 
     Mirrors torch/overrides.py, ``get_default_nowrap_functions``.
     """
@@ -107,7 +107,7 @@ def _namespaces() -> list[tuple[str, Any, list[str]]]:
     return [(name, namespace, dir(namespace)) for name, namespace in of]
 
 
-_NOT_PUBLIC = ("reftorch._C", "reftorch._torch_function", "reftorch._warnings")  # modules that others import from
+_NOT_PUBLIC = ("reftorch._C", "reftorch._torch_function", "reftorch._warnings")  # other modules import from these
 _NO_FUNCTIONS = ("__weakref__", "__dict__", "__class__", "__del__")
 
 
@@ -152,7 +152,7 @@ def _is_ours(value: Any) -> bool:
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
-    """The functions that a class may override, by the namespace they are in.
+    """Return the functions that a class can override, by namespace.
 
     Example:
         >>> import reftorch as torch
@@ -166,7 +166,7 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
 
 @functools.cache
 def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """For every overridable function one of the same signature that returns -1.
+    """Return, for each overridable function, a function with its signature that returns -1.
 
     Example:
         >>> import inspect, reftorch as torch
@@ -188,7 +188,7 @@ def _override_for(function: Callable[..., Any]) -> Callable[..., Any]:
         return -1
 
     try:
-        if hasattr(function, "signatures"):  # an op: of its first overload
+        if hasattr(function, "signatures"):  # an op: its first overload is used
             needed = [p for p in function.signatures()[0]["parameters"] if not p["has_default"]]
             kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
             signature = inspect.Signature([inspect.Parameter(p["name"], kinds[p["kwarg_only"]]) for p in needed])
@@ -202,7 +202,7 @@ def _override_for(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def resolve_name(f: Callable[..., Any]) -> str | None:
-    """The name under which a function that ``__torch_function__`` got is found; None where it is not known.
+    """Return the name of a function that ``__torch_function__`` received, or None if it is unknown.
 
     Example:
         >>> import reftorch as torch
@@ -215,7 +215,7 @@ def resolve_name(f: Callable[..., Any]) -> str | None:
 
 
 def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
-    """Whether a function that ``__torch_function__`` got is a method of Tensor, or a property's ``__get__``.
+    """Return whether a function that ``__torch_function__`` received is a method of Tensor or a property's ``__get__``.
 
     Example:
         >>> import reftorch as torch
@@ -231,12 +231,12 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
 def redispatch_function(
     func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
 ) -> Any:
-    """Call ``func`` without asking its arguments' classes, while the functions that it calls do ask them.
+    """Call ``func`` without checking its arguments for overrides; the functions that ``func`` calls do check theirs.
 
     Mirrors torch/overrides.py, ``redispatch_function``.
     """
     inner = getattr(func, "__wrapped__", None)
-    if inner is not None:  # one in Python, without what asks
+    if inner is not None:  # a Python function: call it without the wrapper that checks
         return inner(*args, **(kwargs or {}))
     with _C.DisableTorchFunctionSubclass():
         return func(*args, **(kwargs or {}))

@@ -1,10 +1,10 @@
 """The named tuples that ops return, such as ``torch.return_types.max``.
 
-Those of the ops come from the extension, which makes one for each op whose results have names, and another for the call
-with ``out=``; the two of the histograms, which are written in Python, stand here.
+Those of C++ ops come from the extension, which makes one for each op whose results have names, and another one for the
+call with ``out=``. Those of the two histograms, which are Python functions, are defined here.
 
 Mirrors: torch/return_types.py
-Leaves out: nothing: trees of containers take any named tuple apart (reftorch/utils/_pytree.py).
+Leaves out: nothing: reftorch/utils/_pytree.py takes any named tuple as a container.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _show(result: Any) -> str:
 
 
 class histogram(NamedTuple):
-    """What :func:`reftorch.histogram` returns."""
+    """The result of :func:`reftorch.histogram`."""
 
     hist: Tensor
     bin_edges: Tensor
@@ -34,7 +34,7 @@ class histogram(NamedTuple):
 
 
 class histogramdd(NamedTuple):
-    """What :func:`reftorch.histogramdd` returns."""
+    """The result of :func:`reftorch.histogramdd`."""
 
     hist: Tensor
     bin_edges: tuple[Tensor, ...]

@@ -1,17 +1,17 @@
-"""Saving objects that hold tensors to files, and loading them, in PyTorch's formats.
+"""Saving objects with tensors to files, and loading them, in PyTorch's formats.
 
 Mirrors: torch/serialization.py
-Leaves out: other devices than the CPU, big-endian files, the tar format of before 2017.
+Leaves out: devices other than the CPU, big-endian files, the tar format from before 2017.
 The file is so many lines long because it mirrors one file of PyTorch: two file formats, each written and read.
 
 Note [File format]
-Problem: tensors share memory and are large. A pickle must neither copy memory twice nor give each view its own.
-Trick: in place of a storage the pickle holds a persistent id ("storage", class, key, location, numel), and the bytes
-lie beside the pickle. A file is an uncompressed zip archive: data.pkl is the pickle, data/<key> are the bytes of a
-storage at a multiple of 64 (so that they can be mapped into memory), version and byteorder say how to read the file.
-The older format is a sequence of pickles: a magic number, a version, facts about the system, the object, the keys; then
-the length and the bytes of each storage. In both formats the pickle names PyTorch's modules, whichever library wrote
-the file.
+Problem: tensors share memory and are large. A file must contain shared memory only once, and give no view its own copy.
+Trick: in place of a storage, the pickle holds a persistent id ("storage", class, key, location, numel), and the bytes
+are stored beside the pickle. A file is an uncompressed zip archive: data.pkl is the pickle; data/<key> holds the bytes
+of a storage, at a multiple of 64 so that they can be mapped into memory; version and byteorder describe the file. The
+older format is a sequence of pickles: a magic number, a version, facts about the system, the object, the keys; then
+come the length and the bytes of each storage. In both formats the pickle names PyTorch's modules, whichever library
+wrote the file.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ PROTOCOL_VERSION = 1001
 _ALIGNMENT = 64
 
 
-# --- what a pickle may name ------------------------------------------------------------------------------------------
+# --- names that a pickle may contain ---------------------------------------------------------------------------------
 
 
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
-    """The names in a file that :func:`load` with ``weights_only=True`` would refuse.
+    """Return the names in a file that :func:`load` with ``weights_only=True`` would refuse.
 
     Example:
         >>> import io, decimal, reftorch as torch
@@ -88,7 +88,7 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
 
 
 class _Storages:
-    """The storages that a pickle refers to, and their persistent ids."""
+    """The storages to which a pickle refers, and their persistent ids."""
 
     def __init__(self, legacy: bool) -> None:
         self.legacy = legacy
@@ -112,17 +112,17 @@ class _Storages:
 
 
 class _Global:
-    """A name of PyTorch's, to be written into a pickle."""
+    """A name of PyTorch that is written into a pickle."""
 
     def __init__(self, module: str, name: str) -> None:
         self.module, self.name = module, name
 
 
-_PythonPickler: Any = pickle._Pickler  # the one in C has no say in names
+_PythonPickler: Any = pickle._Pickler  # the pickler in C does not let a subclass choose names
 
 
 class _Pickler(_PythonPickler):
-    """Writes PyTorch's names for what is ours."""
+    """Writes PyTorch's names for the classes and functions of this library."""
 
     dispatch = dict(_PythonPickler.dispatch)
 
@@ -179,13 +179,13 @@ def save(
 ) -> None:
     """Write an object, and the tensors in it, to a file. PyTorch can read it.
 
-    Views of one memory share it again when they are read. Hooks and graphs are not kept.
+    Views that share memory share it again after loading. Hooks and graphs are not saved.
 
     Args:
-        obj: anything that can be pickled.
-        f: a path, or a file open for writing bytes.
-        pickle_module: what pickles.
-        pickle_protocol: the version of the pickle.
+        obj: any object that can be pickled.
+        f: a path, or a file that is open for writing bytes.
+        pickle_module: the module that pickles.
+        pickle_protocol: the version of the pickle format.
 
     Raises:
         RuntimeError: two tensors read the same memory as different dtypes.
@@ -227,7 +227,7 @@ def _save_zip(obj: Any, file: Any, name: str, pickle_module: Any, protocol: int,
 def _write_record(archive: zipfile.ZipFile, name: str, data: bytes | memoryview) -> None:
     info = zipfile.ZipInfo(name)
     assert archive.fp is not None
-    header = 30 + len(name.encode()) + 4  # the record's header, its name, and the head of the padding
+    header = 30 + len(name.encode()) + 4  # the record's header, its name, and the start of the padding
     padding = -(archive.fp.tell() + header) % _ALIGNMENT
     info.extra = b"FB" + struct.pack("<H", padding) + b"Z" * padding
     archive.writestr(info, data)
@@ -262,20 +262,20 @@ def load(
     mmap: bool | None = None,
     **pickle_load_args: Any,
 ) -> Any:
-    """Read what :func:`save` wrote, here or in PyTorch.
+    """Load an object that :func:`save` wrote, in this library or in PyTorch.
 
     Args:
-        f: a path, or a file open for reading bytes, in which one can seek.
-        map_location: where storages go: a device, a dict of locations, or a function of a storage and a location that
-            returns a storage. A file from a GPU needs ``"cpu"``.
-        pickle_module: what unpickles, with ``weights_only=False``.
-        weights_only: True, the default, reads tensors and plain containers and refuses everything else: an unknown
-            pickle can run any code.
+        f: a path, or a seekable file that is open for reading bytes.
+        map_location: the new place of storages: a device, a dict of locations, or a function that takes a storage and a
+            location and returns a storage. A file from a GPU needs ``"cpu"``.
+        pickle_module: the module that unpickles, with ``weights_only=False``.
+        weights_only: True, the default, loads tensors and plain containers and refuses everything else, because a
+            pickle from an unknown source can run any code.
         mmap: leave the storages on the disk until they are read; ``f`` must be a path.
 
     Raises:
-        pickle.UnpicklingError: the file holds what ``weights_only`` refuses.
-        RuntimeError: the file is damaged, or of a device that is not there.
+        pickle.UnpicklingError: the file contains something that ``weights_only`` refuses.
+        RuntimeError: the file is damaged, or needs a device that does not exist here.
 
     Example:
         >>> import io, reftorch as torch
@@ -326,7 +326,7 @@ def load(
 
 
 class _Unpicklers:
-    """Makes the unpickler that the caller of load asked for."""
+    """Makes the unpickler that the options of load require."""
 
     def __init__(self, weights_only: bool, module: Any, options: dict[str, Any]) -> None:
         self.weights_only, self.module, self.options = weights_only, module or pickle, options
@@ -360,10 +360,10 @@ def _with_storages(unpickler: Any, persistent_load: Callable[[Any], Any]) -> Any
 
 
 def _storage_facts(saved_id: Any) -> tuple[Any, str, str, int, tuple[Any, ...]]:
-    """The parts of a persistent id: dtype, key, location, number of elements, and what follows.
+    """Return the parts of a persistent id: dtype, key, location, number of elements, and the rest.
 
     Raises:
-        RuntimeError: the id is not that of a storage. It comes from the file, so each part of it can be anything.
+        RuntimeError: the id does not describe a storage. It comes from the file, so its parts can be anything.
     """
     if type(saved_id) is tuple and len(saved_id) >= 5 and saved_id[0] == "storage":
         _, storage_type, key, location, numel, *rest = saved_id
@@ -390,10 +390,10 @@ def _restore_location(map_location: Any) -> Callable[[UntypedStorage, str], Unty
 
 
 def to_cpu(storage: UntypedStorage, location: str) -> UntypedStorage:
-    """The storage, if it belongs on the CPU.
+    """Return the storage if its location is the CPU.
 
     Raises:
-        RuntimeError: it belongs elsewhere.
+        RuntimeError: the location is another device.
     """
     if location == "cpu":
         return storage
@@ -466,7 +466,7 @@ def _load_legacy(file: Any, unpicklers: _Unpicklers, restore: Callable[..., Unty
     version = part()
     if version != PROTOCOL_VERSION:
         raise RuntimeError(f"Invalid protocol version: {version}")
-    part()  # facts of the system
+    part()  # facts about the system
     result = part()
     for key in part():
         storage = storages[key]
@@ -509,5 +509,5 @@ def _is_zipfile(file: Any) -> bool:
 
 
 def _prefix(archive: zipfile.ZipFile) -> str:
-    """The folder that the records are in: the archive's name."""
+    """Return the folder of the records, which is the archive's name."""
     return archive.namelist()[0].partition("/")[0] + "/"

@@ -1,4 +1,4 @@
-"""Names for the types that ops take, for annotations; ``_int`` and the like where ``int`` is a dtype or a method.
+"""Names for the types of ops' arguments, for annotations; ``_int`` and others serve where ``int`` is a dtype or method.
 
 Mirrors: torch/types.py
 Leaves out: symbolic ints, floats and bools; storages.
@@ -23,7 +23,7 @@ _memory_format: TypeAlias = _C.memory_format
 
 Number: TypeAlias = _int | _float | _bool
 _Number = (_int, _float, _bool)  # for isinstance
-# What says where a tensor lies; None is the default.
+# A description of a device; None means the default one.
 Device: TypeAlias = _device | str | _int | None
 FileLike: TypeAlias = str | os.PathLike[str] | IO[bytes]
 

@@ -1,4 +1,4 @@
-"""Function transforms: vmap, and derivatives as functions of functions. :mod:`reftorch.func` is their public face.
+"""Function transforms: vmap, and derivatives as functions of functions. :mod:`reftorch.func` is their public module.
 
 Mirrors: torch/_functorch/__init__.py
 """

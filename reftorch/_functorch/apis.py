@@ -1,4 +1,4 @@
-"""``grad`` and ``grad_and_value``, of functions whose result is a single number, and ``vmap`` in pieces.
+"""``grad`` and ``grad_and_value`` of functions that return a single number, and ``vmap`` in chunks.
 
 Mirrors: torch/_functorch/apis.py
 Leaves out: nothing; ``vmap`` itself is in vmap.py.
@@ -20,18 +20,18 @@ _WHERE = "grad_and_value(f)(*args)"
 
 
 def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
-    r"""Return a function that returns the gradient of ``func`` by its argument ``argnums``, and the value.
+    r"""Return a function that returns the gradient of ``func`` by its argument ``argnums``, and the value of ``func``.
 
     Args:
         func: returns a tensor of one element.
-        argnums: by which positional argument, or arguments, to differentiate.
-        has_aux: ``func`` returns a pair, whose second half is handed on with the value.
+        argnums: the position of the argument by which to differentiate, or a tuple of positions.
+        has_aux: ``func`` returns a pair, whose second half is returned along with the value.
 
     Returns:
-        A function of the same arguments: ``(gradient, value)``, or ``(gradient, (value, aux))``.
+        A function with the arguments of ``func`` that returns ``(gradient, value)``, or ``(gradient, (value, aux))``.
 
     Raises:
-        RuntimeError: (when called) the output is no single number, or there is no such argument.
+        RuntimeError: (when called) the output is not a single number, or there is no such argument.
 
     Example:
         >>> import reftorch as torch
@@ -67,19 +67,19 @@ def _scalar_output(func: Function, has_aux: bool) -> Function:
 
 
 def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
-    r"""Return the function :math:`\partial f / \partial x`, for ``func`` with a single number as result.
+    r"""Return the function :math:`\partial f / \partial x` of a ``func`` that returns a single number.
 
     Args:
         func: returns a tensor of one element.
-        argnums: by which positional argument, or arguments, to differentiate.
-        has_aux: ``func`` returns a pair, whose second half is handed on.
+        argnums: the position of the argument by which to differentiate, or a tuple of positions.
+        has_aux: ``func`` returns a pair, whose second half is returned along with the gradient.
 
     Returns:
-        A function of the same arguments: a gradient in the structure of the argument, a tuple of them for a tuple of
-        ``argnums``; with ``has_aux``, a pair of that and the auxiliary half.
+        A function with the arguments of ``func``. It returns a gradient with the structure of the argument, or a tuple
+        of gradients for a tuple of ``argnums``; with ``has_aux``, a pair of that and the second half.
 
     Raises:
-        RuntimeError: (when called) the output is no single number, or there is no such argument.
+        RuntimeError: (when called) the output is not a single number, or there is no such argument.
 
     Example:
         >>> import reftorch as torch
@@ -104,17 +104,17 @@ def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Functio
 def chunk_vmap(
     func: Function, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", chunks: int = 2
 ) -> Function:
-    """Return ``vmap(func)`` that runs the batch in so many pieces, one after the other.
+    """Return ``vmap(func)``, computed for ``chunks`` parts of the batch in turn, which needs less memory.
 
     Args:
-        func, in_dims, out_dims, randomness: as for :func:`vmap`.
-        chunks: how many pieces; the last may be smaller than the others.
+        func, in_dims, out_dims, randomness: see :func:`vmap`.
+        chunks: the number of parts; the last may be smaller than the others.
 
     Returns:
         A function with the arguments of ``func``, each with one dimension more.
 
     Raises:
-        ValueError: as :func:`vmap`.
+        ValueError: see :func:`vmap`.
 
     Example:
         >>> import reftorch as torch

@@ -1,8 +1,8 @@
-"""A custom Function under transforms: at each level it is a Function of that level's tensors.
+"""A custom Function under transforms: at each level, it becomes a Function of that level's tensors.
 
-A Function runs its ``forward`` unrecorded, so a transform outside of the innermost would not see what it does. Under
-grad and jvp it is therefore wrapped in a Function of the level, whose ``forward`` calls it one level down; under vmap
-it says itself what it does with a batch, or is run and differentiated by vmap.
+``forward`` of a Function runs without recording, so a transform outside the innermost one would not see its ops. Under
+grad and jvp, the Function is therefore wrapped in a Function of the level, whose ``forward`` calls it one level below.
+Under vmap, the Function's own ``vmap`` handles the batch, or vmap runs and differentiates the Function.
 
 Mirrors: torch/_functorch/autograd_function.py
 Leaves out: a second implementation for compilers.
@@ -26,7 +26,7 @@ _functorch = _C._functorch
 
 
 class VmapInfo(NamedTuple):
-    """What a Function's ``vmap`` is told of the batch.
+    """What a Function's ``vmap`` gets to know about the batch.
 
     Mirrors torch/_functorch/autograd_function.py, ``VmapInfo``.
     """
@@ -36,7 +36,7 @@ class VmapInfo(NamedTuple):
 
 
 class _Context(FunctionCtx):
-    """A ``ctx`` that no node stands behind, for ``jvp`` and for ``backward`` under vmap."""
+    """A ``ctx`` without a node, for ``jvp`` and for ``backward`` under vmap."""
 
     to_save: tuple[Any, ...] = ()
     needs_input_grad: tuple[bool, ...] = ()
@@ -47,7 +47,7 @@ class _Context(FunctionCtx):
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What was kept last."""
+        """The tensors that were saved last."""
         return self.to_save
 
 
@@ -64,10 +64,10 @@ def _like(values: Sequence[Any], original: Any) -> Any:
 
 
 def custom_function_call(function: Any, args: tuple[Any, ...]) -> Any:
-    """What ``function.apply(*args)`` does under transforms, and on dual numbers.
+    """Run ``function.apply(*args)`` under transforms, and on dual numbers.
 
     Raises:
-        RuntimeError: the Function has no ``setup_context``, no ``vmap`` or no ``jvp`` where it needs one.
+        RuntimeError: the Function lacks a ``setup_context``, ``vmap`` or ``jvp`` that the transform needs.
 
     Mirrors torch/_functorch/autograd_function.py, ``CustomFunctionHigherOrderOperator``.
     """
@@ -91,7 +91,7 @@ def _plain_apply(function: Any, args: tuple[Any, ...]) -> Any:
     return super(Function, function).apply(*args)
 
 
-# --- grad and jvp ----------------------------------------------------------------------------------------------------
+# --- grad and jvp -----------------------------------------------------------------------------------------------------
 
 
 def _lifted(value: Any, level: int) -> Any:
@@ -100,7 +100,7 @@ def _lifted(value: Any, level: int) -> Any:
 
 
 def _of_level(function: Any, level: int) -> Any:
-    """A Function of the level's wrappers that calls ``function`` on what is inside."""
+    """Make a Function of the level's wrappers that calls ``function`` on the wrapped values."""
     record = _C.is_grad_enabled()
 
     def forward(*operands: Any) -> Any:
@@ -128,7 +128,7 @@ def _of_level(function: Any, level: int) -> Any:
 
 
 def _with_tangents(function: Any, args: tuple[Any, ...]) -> Any:
-    """The Function on numbers; where some are dual numbers, its ``jvp`` gives the tangents."""
+    """Run the Function; if some arguments are dual numbers, its ``jvp`` computes the tangents."""
     if not _C._is_forward_ad_active():
         return _plain_apply(function, args)
     tangents = [unpack_dual(arg).tangent if _is_tensor(arg) else None for arg in args]
@@ -137,7 +137,7 @@ def _with_tangents(function: Any, args: tuple[Any, ...]) -> Any:
     versions = [None if t is None or t.is_inference() else t._version for t in tangents]
     with _set_fwd_grad_enabled(False):
         ctx, outputs = super(Function, function)._apply_with_context(*args)
-        ctx.to_save = ctx.saved_for_forward or ()  # what ctx.saved_tensors shows, until it is deleted
+        ctx.to_save = ctx.saved_for_forward or ()  # ctx.saved_tensors returns these until they are deleted
         del ctx.saved_for_forward
         try:
             returned = function.jvp(ctx, *_incoming(ctx, args, tangents))
@@ -148,7 +148,7 @@ def _with_tangents(function: Any, args: tuple[Any, ...]) -> Any:
 
 
 def _incoming(ctx: Any, args: tuple[Any, ...], tangents: list[Any]) -> list[Any]:
-    """What ``jvp`` gets: zeros for a tensor without a tangent, unless the Function has asked for None."""
+    """Return the arguments of ``jvp``: a missing tangent is zeros, unless the Function asked for None."""
     return [
         _C._VariableFunctions.zeros_like(arg)
         if tangent is None and ctx.materialize_grads and _is_tensor(arg) and arg.is_floating_point()
@@ -158,7 +158,7 @@ def _incoming(ctx: Any, args: tuple[Any, ...], tangents: list[Any]) -> list[Any]
 
 
 def _set_tangents(ctx: Any, outputs: tuple[Any, ...], returned: tuple[Any, ...], given: list[Any]) -> list[Any]:
-    """The outputs, as dual numbers; under vmap those are others than the ones that came."""
+    """Return the outputs as dual numbers. Under vmap they are new tensors."""
     if len(returned) != len(outputs):
         raise RuntimeError(
             f"Function's jvp returned an invalid number of forward gradients (expected {len(outputs)} but got "
@@ -190,12 +190,12 @@ def _base(tensor: Any) -> Any:
 
 
 def _check_aliasing(output: Any, tangent: Any, given: list[Any]) -> None:
-    """Where an output shares memory with an argument, its tangent shares memory with that argument's tangent.
+    """Check that an output that aliases an argument has a tangent that aliases that argument's tangent.
 
     Args:
-        output: what ``forward`` returned.
-        tangent: what ``jvp`` returned for it.
-        given: of each argument, itself, its tangent and that tangent's version before ``jvp``.
+        output: an output of ``forward``.
+        tangent: the tangent of ``output`` that ``jvp`` returned.
+        given: for each argument, the argument, its tangent and the version of that tangent before ``jvp``.
     """
     for arg, former, version in given:
         if former is None:
@@ -223,7 +223,7 @@ def _overridden(function: Any, name: str) -> bool:
     return getattr(function, name).__code__ is not getattr(Function, name).__code__
 
 
-# --- vmap -----------------------------------------------------------------------------------------------------------
+# --- vmap -------------------------------------------------------------------------------------------------------------
 
 
 def _under_vmap(function: Any, args: tuple[Any, ...], level: int, info: VmapInfo) -> Any:
@@ -283,7 +283,7 @@ def _two_returns(result: Any) -> tuple[Any, Any]:
 
 
 def _of_batch(function: Any, dims: tuple[int | None, ...], info: VmapInfo) -> Any:
-    """A Function of whole batches: ``forward``, and ``backward`` with its own ``ctx``, by vmap."""
+    """Make a Function of whole batches: vmap runs its ``forward``, and its ``backward`` with a ``ctx`` per example."""
 
     def forward(*values: Any) -> Any:
         return vmap(function.forward, dims, randomness=info.randomness)(*values)
@@ -325,7 +325,7 @@ def _of_batch(function: Any, dims: tuple[int | None, ...], info: VmapInfo) -> An
 
 
 def _keeping_nones(function: Callable[..., Any], in_dims: Any, randomness: str, values: tuple[Any, ...]) -> list[Any]:
-    """vmap of what returns a tuple of tensors and Nones."""
+    """Run vmap over a function that returns a tuple of tensors and Nones."""
     is_there: list[bool] = []
 
     def without_nones(*args: Any) -> Any:

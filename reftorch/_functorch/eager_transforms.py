@@ -1,10 +1,10 @@
-r"""Derivatives as functions of functions: vjp and jvp, of which the others are made, and what is made of one alone.
+r"""Derivatives as functions of functions: vjp and jvp, from which the other transforms are built, and some small ones.
 
-Each transform wraps what it differentiates by, so that transforms nest in any order; see
+Each transform wraps the tensors by which it differentiates, so that transforms nest in any order; see
 ``ATen/functorch/DynamicLayer.h``.
 
 Mirrors: torch/_functorch/eager_transforms.py, whose Jacobians are in jacobians.py
-Leaves out: a tracer: ``functionalize`` checks and calls, ``linearize`` keeps a graph of nodes instead of code.
+Leaves out: a tracer. So ``functionalize`` only checks and calls, and ``linearize`` keeps a graph of nodes, not code.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ def _unwrapped_aux(aux: Any, level: int) -> Any:
 
 
 def _differentiable(tree: Any) -> Any:
-    """Wrapped tensors as leaves of the level's own graph."""
+    """Wrap tensors, and make the wrappers leaves of the level's own graph."""
 
     def make(x: Any) -> Any:
         if not _is_tensor(x):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         wrapped = _functorch._wrap(x)
-        wrapped.requires_grad = True  # not requires_grad_(), which is refused to functions under a transform
+        wrapped.requires_grad = True  # requires_grad_() is refused under a transform
         return wrapped
 
     return tree_map(make, tree)
@@ -130,7 +130,7 @@ _NO_HOOKS = (
 def _vjp(
     func: Function, args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Argnums | None, has_aux: bool, name: str
 ) -> tuple[Any, Function, Any]:
-    """The outputs, what pulls gradients back to the chosen arguments (by all, in a tuple, for None), and the rest."""
+    """Return the outputs, the pullback to the chosen arguments (None: all, as a tuple), and the auxiliary half."""
     chosen = tuple(range(len(args))) if argnums is None else _normalized(argnums, len(args))
     with disable_saved_tensors_hooks(_NO_HOOKS), _level(_functorch._grad_increment_nesting) as level, enable_grad():
         inputs = _differentiable(_chosen(args, chosen))
@@ -140,9 +140,8 @@ def _vjp(
         results, aux = _unwrapped(outputs, level), _unwrapped_aux(aux, level)
         flat_outputs, outputs_spec = tree_flatten(outputs)
         for output in flat_outputs:
-            _ = (
-                output.grad_fn
-            )  # of a view whose base has changed, it is made when it is asked for: as long as we are here
+            # The grad_fn of a view whose base has changed is made when it is read, which must be at this level.
+            _ = output.grad_fn
     flat_inputs, inputs_spec = tree_flatten(inputs)
     for output in flat_outputs:
         if not output.is_floating_point():
@@ -168,7 +167,7 @@ def _vjp(
 def _grads(
     outputs: list[Any], inputs: list[Any], cotangents: list[Any], retain_graph: bool, create_graph: bool
 ) -> list[Any]:
-    """The engine's gradients; zeros for inputs on which the outputs do not depend."""
+    """Return the engine's gradients, and zeros for inputs on which the outputs do not depend."""
     recorded = [(out, g) for out, g in zip(outputs, cotangents, strict=True) if out.requires_grad]
     for out, g in recorded:
         if out.shape != g.shape:
@@ -189,15 +188,15 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
 
     Args:
         func: takes the primals; returns tensors in any structure.
-        primals: where to differentiate: tensors in any structure.
-        has_aux: ``func`` returns a pair, whose second half is handed on and not differentiated.
+        primals: the point at which to differentiate: tensors in any structure.
+        has_aux: ``func`` returns a pair, whose second half is returned without being differentiated.
 
     Returns:
-        The outputs and the function, which takes a tree like the outputs and returns a tuple, a tree for each primal;
-        with ``has_aux``, the auxiliary half as third.
+        The outputs and the function. The function takes a tree like the outputs, and returns a tuple with a tree for
+        each primal. With ``has_aux``, the second half of the pair comes third.
 
     Raises:
-        RuntimeError: ``func`` returns something else than tensors, or a cotangent does not fit.
+        RuntimeError: ``func`` returns something other than tensors, or a cotangent does not match the output.
 
     Example:
         >>> import reftorch as torch
@@ -216,7 +215,7 @@ _open_jvps = 0
 
 @contextmanager
 def _dual_level() -> Iterator[None]:
-    """One level of dual numbers for all nested jvps: their wrappers keep them apart."""
+    """Enter one level of dual numbers for all nested jvps; their wrappers keep the jvps apart."""
     global _open_jvps
     if _open_jvps == 0:
         forward_ad.enter_dual_level()
@@ -252,7 +251,7 @@ def _check_tangents(primals: Any, tangents: Any) -> None:
 def _jvp(
     func: Function, args: tuple[Any, ...], tangents: Any, argnums: Argnums | None, strict: bool, has_aux: bool
 ) -> Any:
-    """:func:`jvp` by the chosen arguments; by all of them, in a tuple, for None."""
+    """Compute :func:`jvp` by the chosen arguments (None: all, as a tuple)."""
     chosen = tuple(range(len(args))) if argnums is None else _normalized(argnums, len(args))
     primals = _chosen(args, chosen)
     _check_tangents(primals, tangents)
@@ -284,17 +283,17 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
 
     Args:
         func: takes the primals; returns tensors in any structure.
-        primals: a tuple: where to differentiate.
-        tangents: a tuple of the same structure: in what direction.
-        strict: raise where an output does not depend on the primals, instead of giving zeros.
-        has_aux: ``func`` returns a pair, whose second half is handed on and not differentiated.
+        primals: a tuple, the point at which to differentiate.
+        tangents: a tuple of the same structure, the direction.
+        strict: raise an error if an output does not depend on the primals, instead of returning zeros.
+        has_aux: ``func`` returns a pair, whose second half is returned without being differentiated.
 
     Returns:
-        The outputs and their tangents; with ``has_aux``, the auxiliary half as third.
+        The outputs and their tangents; with ``has_aux``, the second half of the pair comes third.
 
     Raises:
-        RuntimeError: the structures differ, ``func`` returns something else than tensors, or ``strict`` forbids what
-            it returns.
+        RuntimeError: the structures differ, ``func`` returns something other than tensors, or an output does not depend
+            on the primals although ``strict`` is set.
         NotImplementedError: an op of ``func`` has no derivative formula.
 
     Example:
@@ -310,20 +309,21 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
 
 
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
-    r"""Return ``func(*primals)`` and the function :math:`t \mapsto J t`, for many tangents at one place.
+    r"""Return ``func(*primals)`` and the function :math:`t \mapsto J t`, for many tangents at one point.
 
-    It transposes twice: :math:`v \mapsto v^\top J` is linear in v, so its own pullback, wherever it is taken, is
-    :math:`t \mapsto J t`. ``func`` runs once; each tangent costs a walk through the graph.
+    The method transposes twice: :math:`v \mapsto v^\top J` is linear in v, so its own pullback, at any point, is
+    :math:`t \mapsto J t`. ``func`` runs once; each tangent costs one walk through the graph.
 
     Args:
         func: takes the primals; returns tensors in any structure.
-        primals: where to differentiate: tensors in any structure.
+        primals: the point at which to differentiate: tensors in any structure.
 
     Returns:
-        The outputs, and a function that takes a tangent for each primal and returns those of the outputs.
+        The outputs, and a function that takes a tangent for each primal and returns the tangents of the outputs.
 
     Raises:
-        RuntimeError: ``func`` returns something else than tensors, or (when called) a tangent does not fit.
+        RuntimeError: ``func`` returns something other than tensors, or (when called) a tangent does not match its
+            primal.
 
     Example:
         >>> import reftorch as torch
@@ -354,16 +354,17 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
 
 
 def functionalize(func: Function, *, remove: str = "mutations") -> Function:
-    """Return ``func``: PyTorch's replaces its in-place ops and views by others, for a tracer, which is not there.
+    """Return ``func``, unchanged except for a check of ``remove``.
 
-    The results are those of PyTorch's: it, too, brings changes of the arguments back to them.
+    PyTorch replaces in-place ops and views by other ops for the sake of a tracer, which does not exist here. The
+    results are the same: PyTorch, too, writes changes of the arguments back to them.
 
     Args:
         func: any function of tensors.
         remove: ``"mutations"`` or ``"mutations_and_views"``.
 
     Raises:
-        RuntimeError: ``remove`` is something else.
+        RuntimeError: ``remove`` is something other than these.
 
     Example:
         >>> import reftorch as torch
@@ -386,11 +387,11 @@ def functionalize(func: Function, *, remove: str = "mutations") -> Function:
 
 
 def debug_unwrap(tensor: Any, *, recurse: bool = True) -> Any:
-    """Return what a tensor under a transform wraps, to be looked at: a batch in one, a primal.
+    """Return the tensor that a transform has wrapped, for inspection: the batch of an example, the value of a primal.
 
     Args:
         tensor: any tensor.
-        recurse: take off the wrappers of all transforms, not of the innermost only.
+        recurse: remove the wrappers of all transforms, not only of the innermost one.
 
     Example:
         >>> import reftorch as torch

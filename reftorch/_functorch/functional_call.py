@@ -1,4 +1,4 @@
-"""A module called with other parameters than its own, and the parameters of several modules as one batch.
+"""Calls of a module with other parameters than its own, and the parameters of several modules as one batch.
 
 Mirrors: torch/_functorch/functional_call.py, torch/nn/utils/stateless.py
 Leaves out: parametrizations.
@@ -27,7 +27,7 @@ def _named_tensors(module: Module) -> dict[str, Tensor]:
 
 
 def _with_tied_names(module: Module, given: dict[str, Tensor]) -> dict[str, Tensor]:
-    """A tensor that the module has under several names is replaced under all of them."""
+    """Replace a tensor that the module has under several names under all of these names."""
     names: dict[int, set[str]] = {}
     for name, tensor in _named_tensors(module).items():
         names.setdefault(id(tensor), set()).add(name)
@@ -73,7 +73,7 @@ def _check_tensor(value: Any, what: str = "") -> None:
 
 
 def _swap(module: Module, name: str, value: Any) -> Any:
-    """Put a tensor into the module past all checks, or take the name out; returns what was there, if anything."""
+    """Put a tensor into the module without checks, or remove the name; return the former value, if there was one."""
     *path, last = name.split(".")
     owner = _owner(module, path)
     _check_tensor(value)
@@ -94,7 +94,7 @@ def _swap(module: Module, name: str, value: Any) -> Any:
 
 @contextmanager
 def _replaced(module: Module, values: dict[str, Tensor], given: dict[str, Tensor]) -> Iterator[None]:
-    """The module with other tensors; what it assigned to their names meanwhile is in ``given`` afterwards."""
+    """Give the module other tensors inside the block; afterwards ``given`` holds what the module assigned meanwhile."""
     former: dict[str, Any] = {}
     try:
         for name, value in values.items():
@@ -116,25 +116,25 @@ def functional_call(
 ) -> Any:
     """Call a module with the given tensors in place of its parameters and buffers.
 
-    So a module becomes a function of its parameters, which transforms can work on.
+    In this way a module becomes a function of its parameters, to which transforms can be applied.
 
     Args:
-        module: what to call; it is as before afterwards.
-        parameter_and_buffer_dicts: tensors by name, or several such dicts; a name may be any attribute's. What the
-            module assigns to one stands in the dict afterwards.
-        args: the positional arguments: a tuple, or a single one.
+        module: the module to call; it is unchanged afterwards.
+        parameter_and_buffer_dicts: a dict from names to tensors, or several such dicts; a name may be that of any
+            attribute. A tensor that the module assigns to a name replaces the entry in the dict.
+        args: the positional arguments: a tuple, or a single argument.
         kwargs: the keyword arguments.
-        tie_weights: a parameter that the module has under two names is replaced under both.
-        strict: raise unless exactly the module's parameters and buffers are given.
+        tie_weights: whether to replace a parameter with several names under all of them.
+        strict: raise an error unless exactly the module's parameters and buffers are given.
 
     Returns:
-        What the module returns.
+        The output of the module.
 
     Raises:
-        RuntimeError: ``strict``, and names are missing or too many.
+        RuntimeError: ``strict`` is set, and names are missing or unexpected.
         ValueError: a name is given twice, or tied names get different tensors.
         AttributeError: a name leads to no module.
-        TypeError: what is given, or replaced, is no tensor.
+        TypeError: a given value, or the value that it replaces, is not a tensor.
 
     Example:
         >>> import reftorch as torch
@@ -170,16 +170,16 @@ def functional_call(
 
 
 def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the parameters and the buffers of modules of one kind, each stacked: an ensemble for :func:`vmap`.
+    """Stack the parameters, and the buffers, of modules of one class: an ensemble for :func:`vmap`.
 
     Args:
         models: modules of the same class, all in training mode or none.
 
     Returns:
-        Two dicts by name; the parameters require a gradient as the models' do.
+        Two dicts by name; a stacked parameter requires a gradient if those of the models do.
 
     Raises:
-        RuntimeError: there are no models, they are of different classes, or not of one mode.
+        RuntimeError: there are no models, or their classes or modes differ.
 
     Example:
         >>> import reftorch as torch

@@ -1,4 +1,4 @@
-r"""Jacobians and Hessians: vjp of every row, or jvp of every column, of the identity, under vmap.
+r"""Jacobians and Hessians: vjp of each row, or jvp of each column, of the identity matrix, under vmap.
 
 Mirrors: torch/_functorch/eager_transforms.py (jacrev, jacfwd, hessian)
 Leaves out: nothing.
@@ -29,21 +29,21 @@ def jacrev(
     chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
 ) -> Function:
-    r"""Return the function that gives the Jacobian of ``func``, by rows: one batched backward pass.
+    r"""Return the function that computes the Jacobian of ``func`` row by row, in one batched backward pass.
 
     Args:
         func: returns tensors in any structure.
-        argnums: by which positional argument, or arguments, to differentiate.
-        has_aux: ``func`` returns a pair, whose second half is handed on and not differentiated.
-        chunk_size: so many rows a pass, to need less memory; 1 for passes without vmap.
-        _preallocate_and_copy: write the rows of each pass into one result, instead of joining them.
+        argnums: the position of the argument by which to differentiate, or a tuple of positions.
+        has_aux: ``func`` returns a pair, whose second half is returned without being differentiated.
+        chunk_size: the number of rows in a pass; fewer rows need less memory, and 1 avoids vmap.
+        _preallocate_and_copy: write the rows of each pass into one result, instead of concatenating them.
 
     Returns:
-        A function of the same arguments. For an output of size A and an argument of size B a tensor of size A + B, in
-        the structure of the outputs, each in the structure of the arguments.
+        A function with the arguments of ``func``. For an output of shape A and an argument of shape B it returns a
+        tensor of shape A + B; the results have the structure of the outputs, and each has that of the arguments.
 
     Raises:
-        RuntimeError: (when called) ``func`` returns something else than tensors, or there is no such argument.
+        RuntimeError: (when called) ``func`` returns something other than tensors, or there is no such argument.
         ValueError: ``chunk_size`` is not positive.
 
     Example:
@@ -81,7 +81,7 @@ def jacrev(
 
 
 def _in_chunks(vjp_fn: Function, basis: Any, chunk_size: int | None, preallocate: bool) -> Any:
-    """``vjp_fn`` of each row of a tree of rows, so many at a time; the results have the rows in front, too."""
+    """Call ``vjp_fn`` on the rows of a tree, ``chunk_size`` rows at a time; stack the results as rows."""
     if chunk_size is None:
         return vmap(vjp_fn)(basis)
     count = tree_leaves(basis)[0].size(0)
@@ -107,19 +107,19 @@ def _in_chunks(vjp_fn: Function, basis: Any, chunk_size: int | None, preallocate
 
 
 def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error") -> Function:
-    r"""Return the function that gives the Jacobian of ``func``, by columns: one batched forward pass.
+    r"""Return the function that computes the Jacobian of ``func`` column by column, in one batched forward pass.
 
     Args:
         func: returns tensors in any structure.
-        argnums: by which positional argument, or arguments, to differentiate.
-        has_aux: ``func`` returns a pair, whose second half is handed on and not differentiated.
-        randomness: as for :func:`vmap`.
+        argnums: the position of the argument by which to differentiate, or a tuple of positions.
+        has_aux: ``func`` returns a pair, whose second half is returned without being differentiated.
+        randomness: see :func:`vmap`.
 
     Returns:
-        As :func:`jacrev`.
+        See :func:`jacrev`.
 
     Raises:
-        RuntimeError: (when called) ``func`` returns something else than tensors, or there is no such argument.
+        RuntimeError: (when called) ``func`` returns something other than tensors, or there is no such argument.
         NotImplementedError: (when called) an op of ``func`` has no derivative formula.
 
     Example:
@@ -165,14 +165,14 @@ def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, rando
 
 
 def hessian(func: Function, argnums: Argnums = 0) -> Function:
-    r"""Return the function that gives the Hessian of ``func``: forward mode over reverse mode.
+    r"""Return the function that computes the Hessian of ``func``, by forward mode over reverse mode.
 
     Args:
-        func: returns tensors, as a rule of one element.
-        argnums: by which positional argument, or arguments, to differentiate, twice.
+        func: returns tensors, usually one of one element.
+        argnums: the position of the argument by which to differentiate twice, or a tuple of positions.
 
     Returns:
-        A function of the same arguments, as :func:`jacfwd` of :func:`jacrev`.
+        A function with the arguments of ``func``, whose results are those of :func:`jacfwd` of :func:`jacrev`.
 
     Example:
         >>> import reftorch as torch

@@ -1,7 +1,7 @@
-"""Dimensions split, reordered and merged as a pattern of names says.
+"""Splitting, reordering and merging dimensions by a pattern of names.
 
 Mirrors: torch/_functorch/einops.py (rearrange)
-Leaves out: first-class dimensions, of which PyTorch makes it: here it is a reshape, a permute and a reshape.
+Leaves out: first-class dimensions, which PyTorch uses for this; here it is a reshape, a permute and a reshape.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["rearrange"]
 _fn = _C._VariableFunctions
 _ELLIPSIS = "…"
 
-# The names that make up each dimension; none: a dimension of one. An ellipsis outside of parentheses is no list.
+# The names in each dimension; no names for a dimension of size 1. An ellipsis outside parentheses is not a list.
 Groups = list[Sequence[str]]
 
 
@@ -34,7 +34,7 @@ def _checked_name(name: str) -> str:
 
 
 def _parsed(side: str) -> Groups:
-    """``"a (b c) 1 ..."``: ``[["a"], ["b", "c"], [], "…"]``"""
+    """Parse one side of a pattern: ``"a (b c) 1 ..."`` becomes ``[["a"], ["b", "c"], [], "…"]``."""
     side = side.replace("...", _ELLIPSIS)
     if side.count(_ELLIPSIS) > 1 or "." in side:
         raise ValueError("Expression may contain dots only inside ellipsis (...); only one ellipsis is allowed")
@@ -80,7 +80,7 @@ def _check_sides(left: Groups, right: Groups, lengths: dict[str, int], pattern: 
 
 
 def _spelled_out(groups: Groups, names: list[str]) -> Groups:
-    """The groups with names for the dimensions that the ellipsis stands for."""
+    """Replace the ellipsis in the groups by names for its dimensions."""
     spelled: Groups = []
     for group in groups:
         if group == _ELLIPSIS:
@@ -91,7 +91,7 @@ def _spelled_out(groups: Groups, names: list[str]) -> Groups:
 
 
 def _sizes(group: Sequence[str], size: int, lengths: dict[str, int], pattern: str) -> dict[str, int]:
-    """The size of each part of a dimension; of one that is not given: what the others leave."""
+    """Return the size of each part of a dimension; a part of unknown size gets the rest."""
     unknown = [name for name in group if name not in lengths]
     if len(unknown) > 1:
         raise ValueError(f"rearrange {pattern}: only one of {group} may have a length that is not given, as in a=2")
@@ -103,22 +103,22 @@ def _sizes(group: Sequence[str], size: int, lengths: dict[str, int], pattern: st
 
 
 def rearrange(tensor: Tensor | Sequence[Tensor], pattern: str, **axes_lengths: int) -> Tensor:
-    """Split, reorder and merge dimensions as ``pattern`` says: ``"what they are -> what they become"``.
+    """Split, reorder and merge dimensions by ``pattern``: ``"dimensions of the tensor -> dimensions of the result"``.
 
-    A name stands for a dimension, names in parentheses for one that is made of them, the last varying fastest;
-    ``1`` for one of size 1, and ``...`` for any others.
+    A name stands for a dimension. Names in parentheses stand for one dimension that is made of several; the last varies
+    fastest. ``1`` stands for a dimension of size 1, and ``...`` for any number of dimensions.
 
     Args:
-        tensor: of as many dimensions as the left side has; several tensors are stacked first.
-        pattern: each name stands once on each side.
-        axes_lengths: the sizes that the tensor does not tell: in parentheses on the left, all but one.
+        tensor: a tensor with as many dimensions as the left side; several tensors are stacked first.
+        pattern: the pattern; each name must occur once on each side.
+        axes_lengths: the sizes of names in parentheses on the left; one name in each parenthesis may be left out.
 
     Returns:
         A view where that is possible.
 
     Raises:
-        ValueError: the pattern is none, or does not fit the tensor.
-        TypeError: a length is no int.
+        ValueError: the pattern is malformed, or does not match the tensor.
+        TypeError: a length is not an int.
 
     Example:
         >>> import reftorch as torch

@@ -1,6 +1,6 @@
-"""vmap: a function written for one example, run on a batch in one go.
+"""vmap: run a function that is written for one example on a whole batch at once.
 
-Each argument is wrapped so that its batch dimension is out of sight; every op under the function runs once, on the
+Each argument is wrapped, and the wrapper hides its batch dimension. Each op that the function calls runs once, on the
 whole batch, by its batching rule (:mod:`reftorch._functorch.batch_rules`). See ``ATen/functorch/TensorWrapper.h``.
 
 Mirrors: torch/_functorch/vmap.py, torch/_functorch/apis.py
@@ -34,7 +34,7 @@ _functions = _Functions()
 
 @contextlib.contextmanager
 def functions_run_as_they_are() -> Iterator[None]:
-    """Let an autograd.Function that vmap meets inside run like any function: see :mod:`reftorch._vmap_internals`."""
+    """Let vmap run an autograd.Function inside the block like any function: see :mod:`reftorch._vmap_internals`."""
     former, _functions.run_as_they_are = _functions.run_as_they_are, True
     try:
         yield
@@ -43,7 +43,7 @@ def functions_run_as_they_are() -> Iterator[None]:
 
 
 def do_functions_run_as_they_are() -> bool:
-    """Whether :func:`functions_run_as_they_are` is entered on this thread."""
+    """Return whether this thread is inside :func:`functions_run_as_they_are`."""
     return _functions.run_as_they_are
 
 
@@ -56,7 +56,7 @@ def _name(func: Callable[..., Any]) -> str:
 
 
 def _checked_in_dim(dim: Any, arg: Any, where: str) -> int | None:
-    """The dimension from the front; ValueError where the argument has none such."""
+    """Return the dimension counted from the front; raise ValueError if it is out of range."""
     if dim is None:
         return None
     if not isinstance(dim, int):
@@ -114,7 +114,7 @@ def _process_inputs(
 
 
 def batch_size(in_dims: Any, args: tuple[Any, ...], func: Callable[..., Any]) -> int:
-    """How many examples the arguments of ``vmap(func, in_dims)`` hold."""
+    """Return the number of examples in the arguments of ``vmap(func, in_dims)``."""
     return _process_inputs(in_dims, args, _name(func))[0]
 
 
@@ -143,7 +143,7 @@ def _flat_out_dims(outputs: Any, out_dims: Any, spec: TreeSpec, name: str) -> li
 
 
 def _unwrap(output: Any, out_dim: int | None, level: int, batch_size: int, name: str) -> Any:
-    """An output without its wrapper, its batch dimension at ``out_dim``; what is the same for all is repeated."""
+    """Remove the wrapper of an output, and move its batch dimension to ``out_dim``; expand an unbatched output."""
     if not isinstance(output, _C.TensorBase):
         if out_dim is None:
             return output
@@ -202,7 +202,7 @@ def _run_in_chunks(chunk_size: int, func: Callable[..., Any], name: str, batch_s
     for start in range(0, batch_size, chunk_size):
         size = min(chunk_size, batch_size - start)
         part = [arg if dim is None else arg.narrow(dim, start, size) for arg, dim in zip(flat_args, dims, strict=True)]
-        if randomness == "same":  # for all examples, in whatever piece
+        if randomness == "same":  # every chunk draws the same numbers
             _C.default_generator.set_state(state)
         results.append(_run(func, name, size, dims, part, spec, out_dims, randomness, kwargs))
     flat = [tree_leaves(result) for result in results]
@@ -227,25 +227,26 @@ def vmap(
 ) -> Callable[..., Any]:
     """Return a function that runs ``func`` on every slice of its arguments at once, and stacks the results.
 
-    ``vmap(func)(x)`` has the value of ``torch.stack([func(row) for row in x])``, but each op in ``func`` is called
-    once, on the whole batch.
+    ``vmap(func)(x)`` equals ``torch.stack([func(row) for row in x])``, but ``func`` runs once, and so each op in it is
+    called once, on the whole batch.
 
     Args:
-        func: takes tensors, in any structure of tuples, lists and dicts, and returns such.
-        in_dims: which dimension of each input is the batch: an int for all, or a structure of ints like the inputs';
-            None for what is the same for all examples.
-        out_dims: where the batch goes in the outputs, likewise.
-        randomness: what a random op does: ``"error"`` raises, ``"same"`` draws once for all examples, ``"different"``
-            draws for each.
-        chunk_size: run so many examples at a time, to need less memory.
+        func: takes tensors in any structure of tuples, lists and dicts, and returns tensors in such a structure.
+        in_dims: the batch dimension of each input: an int for all inputs, or a structure of ints like that of the
+            inputs. None marks an input that all examples share.
+        out_dims: the batch dimension of each output, in the same form.
+        randomness: the behaviour of random ops: ``"error"`` raises, ``"same"`` draws once for all examples,
+            ``"different"`` draws for each example.
+        chunk_size: the number of examples that run at a time; fewer examples need less memory.
 
     Returns:
         A function with the arguments of ``func``, each with one dimension more.
 
     Raises:
-        ValueError: ``in_dims`` or ``out_dims`` do not fit, or the batches are not of one size.
-        RuntimeError: (when called) ``func`` does what has no meaning for a batch: it asks for a Python number, changes
-            a tensor without batch by one that has it, or draws random numbers while ``randomness`` is ``"error"``.
+        ValueError: ``in_dims`` or ``out_dims`` do not match, or the batches differ in size.
+        RuntimeError: (when called) ``func`` does something that is undefined for a batch: it asks for a Python number,
+            writes a batched value into an unbatched tensor, or draws random numbers while ``randomness`` is
+            ``"error"``.
 
     Example:
         >>> import reftorch as torch

@@ -1,4 +1,4 @@
-"""CUDA's matrix products: there are none; the switch is kept for the programs that set it.
+"""Switches of matrix products on CUDA; they have no effect, but programs set them.
 
 Mirrors: torch/backends/cuda/__init__.py
 Leaves out: the other switches.
@@ -10,7 +10,7 @@ matmul = SimpleNamespace(allow_tf32=False)
 
 
 def is_built() -> bool:
-    """Return whether the library was built for CUDA: no.
+    """Return whether the library was built for CUDA: always False.
 
     Example:
         >>> import reftorch as torch

@@ -1,4 +1,4 @@
-"""cuDNN: there is none; the switches are kept for the programs that set them.
+"""Switches of cuDNN; they have no effect, but programs set them.
 
 Mirrors: torch/backends/cudnn/__init__.py
 Leaves out: ``flags``, and the library itself.
@@ -11,7 +11,7 @@ allow_tf32 = True
 
 
 def is_available() -> bool:
-    """Return whether there is cuDNN: no.
+    """Return whether cuDNN is available: always False.
 
     Example:
         >>> import reftorch as torch
@@ -26,7 +26,7 @@ def is_available() -> bool:
 
 
 def version() -> None:
-    """Return the number of cuDNN's version: None.
+    """Return the version of cuDNN: always None.
 
     Mirrors torch/backends/cudnn/__init__.py, ``version``.
     """

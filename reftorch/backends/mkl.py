@@ -1,4 +1,4 @@
-"""Intel's MKL: matrix products are OpenBLAS's here.
+"""Intel's MKL, which is not used: OpenBLAS computes matrix products here.
 
 Mirrors: torch/backends/mkl/__init__.py
 Leaves out: its switches.
@@ -6,7 +6,7 @@ Leaves out: its switches.
 
 
 def is_available() -> bool:
-    """Return whether products are MKL's: no.
+    """Return whether MKL computes products: always False.
 
     Mirrors torch/backends/mkl/__init__.py, ``is_available``.
     """

@@ -6,7 +6,7 @@ Leaves out: its switches.
 
 
 def is_available() -> bool:
-    """Return whether ops can be oneDNN's: no.
+    """Return whether ops can use oneDNN: always False.
 
     Mirrors torch/backends/mkldnn/__init__.py, ``is_available``.
     """

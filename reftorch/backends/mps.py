@@ -1,4 +1,4 @@
-"""Apple's GPUs: there is none.
+"""Apple's GPUs, which are not supported.
 
 Mirrors: torch/backends/mps/__init__.py
 Leaves out: Metal.
@@ -6,7 +6,7 @@ Leaves out: Metal.
 
 
 def is_built() -> bool:
-    """Return whether the library was built for Metal: no.
+    """Return whether the library was built for Metal: always False.
 
     Mirrors torch/backends/mps/__init__.py, ``is_built``.
     """
@@ -14,7 +14,7 @@ def is_built() -> bool:
 
 
 def is_available() -> bool:
-    """Return whether there is a GPU of Apple's: no.
+    """Return whether an Apple GPU is available: always False.
 
     Example:
         >>> import reftorch as torch

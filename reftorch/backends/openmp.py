@@ -1,4 +1,4 @@
-"""OpenMP: the threads that large kernels run on.
+"""OpenMP, which provides the threads of large kernels.
 
 Mirrors: torch/backends/openmp/__init__.py
 Leaves out: nothing.

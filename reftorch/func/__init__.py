@@ -1,7 +1,7 @@
-r"""Transforms of functions: they take a function and return one, and nest in any order.
+r"""Transforms of functions: each takes a function and returns a function, and transforms nest in any order.
 
-The Frobenius norm of a Jacobian, :math:`\|J\|_F^2 = \sum_i \|e_i^\top J\|^2`, in three ways. By rows, a backward pass
-for each:
+The example computes the squared Frobenius norm of a Jacobian, :math:`\|J\|_F^2 = \sum_i \|e_i^\top J\|^2`, in three
+ways. The first takes a backward pass for each row:
 
     >>> import reftorch as torch
     >>> from reftorch.func import vjp, vmap
@@ -11,14 +11,14 @@ for each:
     >>> output, pull_back = vjp(f, torch.tensor([0.5, -1.0, 2.0]))
     >>> by_rows = sum(pull_back(row)[0].square().sum() for row in torch.eye(4))
 
-All rows in one batched pass:
+The second takes all rows in one batched pass:
 
     >>> (rows,) = vmap(pull_back)(torch.eye(4))
     >>> torch.allclose(rows.square().sum(), by_rows)
     True
 
-And as a mean: for random signs :math:`v`, :math:`E \|v^\top J\|^2 = \|J\|_F^2`, which takes few passes however many
-rows there are:
+The third is a mean over random signs :math:`v`, because :math:`E \|v^\top J\|^2 = \|J\|_F^2`; the number of passes does
+not depend on the number of rows:
 
     >>> _ = torch.manual_seed(0)
     >>> signs = torch.randint(0, 2, (20000, 4)) * 2.0 - 1.0
@@ -27,7 +27,7 @@ rows there are:
     True
 
 Mirrors: torch/func/__init__.py
-Leaves out: ``replace_all_batch_norm_modules_``, there being no such modules.
+Leaves out: ``replace_all_batch_norm_modules_``.
 """
 
 from reftorch._functorch import autograd_function  # noqa: F401  it says what a custom Function does

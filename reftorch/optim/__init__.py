@@ -1,7 +1,7 @@
-"""Rules that change parameters by their gradients.
+"""Optimizers: they update parameters by their gradients.
 
 Mirrors: torch/optim/__init__.py
-Leaves out: the rules that are not there yet, learning rate schedules and averaging of weights.
+Leaves out: the optimizers that do not exist yet, learning rate schedules and averaging of weights.
 """
 
 from reftorch.optim.adam import Adam

@@ -1,4 +1,4 @@
-"""Adam.
+"""The optimizer Adam.
 
 Mirrors: torch/optim/adam.py
 Leaves out: the ``foreach``, ``fused``, ``capturable`` and ``differentiable`` variants, and the functional form
@@ -23,7 +23,7 @@ def _to_scalar(value: float | Tensor) -> float:
 
 
 class Adam(Optimizer):
-    r"""Descent along the mean of the gradients, divided by the root of the mean of their squares.
+    r"""Move along the mean of the gradients, divided by the root of the mean of their squares.
 
     With parameter :math:`p`, gradient :math:`g`, step number :math:`t`, learning rate :math:`\gamma`, decay rates
     :math:`\beta_1, \beta_2` and weight decay :math:`\lambda`, one step is
@@ -34,7 +34,7 @@ class Adam(Optimizer):
         v &\leftarrow \beta_2 v + (1 - \beta_2) g^2 \\
         p &\leftarrow p - \gamma \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \epsilon}
 
-    The means start from 0; the divisions by :math:`1 - \beta^t` make up for that.
+    Both means start from 0; the divisions by :math:`1 - \beta^t` correct for this start.
 
     Args:
         params: iterable of parameters, of pairs (name, parameter), or of dicts that are groups.
@@ -42,13 +42,13 @@ class Adam(Optimizer):
         betas: :math:`\beta_1, \beta_2` (default 0.9, 0.999).
         eps: :math:`\epsilon` (default 1e-8).
         weight_decay: :math:`\lambda` (default 0).
-        amsgrad: whether to divide by the root of the largest :math:`v` there was (default False).
-        maximize: whether to climb instead of to descend (default False).
-        decoupled_weight_decay: whether the first line is :math:`p \leftarrow p - \gamma \lambda p` instead, which makes
-            it :class:`AdamW` (default False).
+        amsgrad: whether to divide by the root of the largest :math:`v` so far (default False).
+        maximize: whether to maximize the objective instead of minimizing it (default False).
+        decoupled_weight_decay: whether the first line is :math:`p \leftarrow p - \gamma \lambda p` instead, as in
+            :class:`AdamW` (default False).
 
     Raises:
-        ValueError: a negative option, a :math:`\beta` that is not in :math:`[0, 1)`, or one that is a tensor alone.
+        ValueError: an option is negative, a :math:`\beta` is not in :math:`[0, 1)`, or only one of them is a tensor.
 
     Example:
         >>> import reftorch as torch

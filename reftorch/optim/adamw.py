@@ -1,4 +1,4 @@
-"""Adam with weight decay of its own.
+"""The optimizer AdamW: Adam with decoupled weight decay.
 
 Mirrors: torch/optim/adamw.py
 Leaves out: the ``foreach``, ``fused``, ``capturable`` and ``differentiable`` variants, and the functional form
@@ -17,19 +17,19 @@ __all__ = ["AdamW"]
 
 
 class AdamW(Adam):
-    r"""Adam whose weight decay does not pass through the means: :math:`p \leftarrow p - \gamma \lambda p` at each step.
+    r"""Adam whose weight decay bypasses the means: each step begins with :math:`p \leftarrow p - \gamma \lambda p`.
 
     Args:
         params: iterable of parameters, of pairs (name, parameter), or of dicts that are groups.
         lr: learning rate :math:`\gamma` (default 1e-3).
         betas: decay rates of the two means (default 0.9, 0.999).
-        eps: what is added to the divisor (default 1e-8).
+        eps: the number that is added to the divisor (default 1e-8).
         weight_decay: :math:`\lambda` (default 1e-2).
-        amsgrad: whether to divide by the root of the largest mean square there was (default False).
-        maximize: whether to climb instead of to descend (default False).
+        amsgrad: whether to divide by the root of the largest mean square so far (default False).
+        maximize: whether to maximize the objective instead of minimizing it (default False).
 
     Raises:
-        ValueError: as for :class:`Adam`.
+        ValueError: see :class:`Adam`.
 
     Example:
         >>> import reftorch as torch

@@ -1,4 +1,4 @@
-"""The base class of every optimizer: groups of parameters, their options, and the state kept for each parameter.
+"""The base class of every optimizer: groups of parameters, their options, and a state for each parameter.
 
 Mirrors: torch/optim/optimizer.py
 Leaves out: the ``foreach``, ``fused``, ``capturable`` and ``differentiable`` variants of a step, and profiling.
@@ -34,7 +34,7 @@ _HOOKS = (
 
 
 class _RequiredParameter:
-    """Stands as the default of an option that every parameter group has to give."""
+    """The default of an option that every parameter group has to give."""
 
     def __repr__(self) -> str:
         return "<required parameter>"
@@ -55,7 +55,7 @@ def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
     """Call ``hook(optimizer, args, kwargs)`` before the step of every optimizer.
 
     Args:
-        hook: returns None, or a pair of the ``args`` (the optimizer among them) and ``kwargs`` to use instead.
+        hook: returns None, or a pair of ``args`` (which includes the optimizer) and ``kwargs`` to use instead.
 
     Example:
         >>> import reftorch as torch
@@ -85,16 +85,16 @@ def register_optimizer_step_post_hook(hook: Callable[..., None]) -> RemovableHan
 
 
 class Optimizer:
-    """Holds parameters in groups and changes them by their gradients; a subclass says how, in ``step``.
+    """Holds parameters in groups and updates them by their gradients; a subclass defines the update in ``step``.
 
     Args:
-        params: iterable of parameters, of pairs (name, parameter), or of dicts: a group each, with its parameters under
-            ``"params"`` and its own options beside.
-        defaults: dict of the options, for groups that do not give their own.
+        params: iterable of parameters, of pairs (name, parameter), or of dicts. Each dict is a group: its parameters
+            are under ``"params"``, and its options under their names.
+        defaults: dict of the options for groups that do not give their own.
 
     Raises:
         TypeError: ``params`` is a tensor or a set, or holds something other than tensors.
-        ValueError: there are no parameters, one is not a leaf or stands in two groups, or an option is missing.
+        ValueError: there are no parameters, one is not a leaf or is in two groups, or an option is missing.
 
     Example:
         >>> import reftorch as torch
@@ -160,7 +160,7 @@ class Optimizer:
 
     @staticmethod
     def profile_hook_step(func: Callable[..., Any]) -> Callable[..., Any]:
-        """Make ``step`` run the hooks before and after it."""
+        """Wrap ``step`` so that the hooks run before and after it."""
 
         @functools.wraps(func)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -182,7 +182,7 @@ class Optimizer:
         return wrapper
 
     def _patch_step_function(self) -> None:
-        # The class is patched, once, so that a step which a subclass defines runs the hooks without knowing of them.
+        # The class is patched once, so that the hooks run around any ``step`` that a subclass defines.
         cls = type(self)
         if not getattr(cls.step, "hooked", False):
             cls.step = self.profile_hook_step(cls.step)  # type: ignore[method-assign]
@@ -192,7 +192,7 @@ class Optimizer:
         """Call ``hook(optimizer, args, kwargs)`` before every step.
 
         Args:
-            hook: returns None, or a pair of the ``args`` (the optimizer among them) and ``kwargs`` to use instead.
+            hook: returns None, or a pair of ``args`` (which includes the optimizer) and ``kwargs`` to use instead.
 
         Mirrors torch/optim/optimizer.py, ``Optimizer.register_step_pre_hook``.
         """
@@ -220,7 +220,7 @@ class Optimizer:
         return _register(self._optimizer_state_dict_pre_hooks, hook, prepend)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call ``hook(optimizer, state_dict)`` once the state is collected; what it returns, if not None, replaces it.
+        """Call ``hook(optimizer, state_dict)`` on the collected state; a return value other than None replaces it.
 
         Example:
             >>> import reftorch as torch
@@ -234,23 +234,23 @@ class Optimizer:
         return _register(self._optimizer_state_dict_post_hooks, hook, prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call ``hook(optimizer, state_dict)`` before it is loaded; what it returns, if not None, is loaded instead.
+        """Call ``hook(optimizer, state_dict)`` before the state is loaded; a return value other than None replaces it.
 
         Mirrors torch/optim/optimizer.py, ``Optimizer.register_load_state_dict_pre_hook``.
         """
         return _register(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., None], prepend: bool = False) -> RemovableHandle:
-        """Call ``hook(optimizer)`` once a state is loaded.
+        """Call ``hook(optimizer)`` after a state is loaded.
 
         Mirrors torch/optim/optimizer.py, ``Optimizer.register_load_state_dict_post_hook``.
         """
         return _register(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state and the options as plain dicts, in which parameters are numbered in order.
+        """Return the state and the options as plain dicts, in which numbers stand for the parameters, in order.
 
-        The tensors in it are the optimizer's own: a later step changes them too.
+        The tensors in the dicts are the optimizer's own, so a later step changes them too.
 
         Returns:
             ``{"state": {number: state}, "param_groups": [{"params": [number, ...], option: value, ...}, ...]}``
@@ -282,12 +282,12 @@ class Optimizer:
         return state_dict
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over the state and the options of a dict made by :meth:`state_dict`.
+        """Load the state and the options from a dict that :meth:`state_dict` returned.
 
-        Parameters are matched by their order. Tensors of the state take the dtype of their parameter.
+        Parameters are matched by their order. Tensors of the state are cast to the dtype of their parameter.
 
         Args:
-            state_dict: the dict; its groups must be as many, and each as long, as the optimizer's.
+            state_dict: the dict; it must have as many groups as the optimizer, with as many parameters in each.
 
         Raises:
             ValueError: the number or the lengths of the groups differ.
@@ -335,10 +335,11 @@ class Optimizer:
             post_hook(self)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drop the gradients of all parameters.
+        """Clear the gradients of all parameters.
 
         Args:
-            set_to_none: False fills them with zeros instead: a parameter that then gets no gradient is still stepped.
+            set_to_none: False fills them with zeros instead; ``step`` then still updates a parameter without new
+                gradient.
 
         Example:
             >>> import reftorch as torch
@@ -362,13 +363,13 @@ class Optimizer:
                     p.grad.zero_()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change the parameters once by their gradients.
+        """Update the parameters once.
 
         Args:
-            closure: computes the loss anew, gradients included, and returns it.
+            closure: computes the loss and its gradients again, and returns the loss.
 
         Returns:
-            What the closure returned, or None.
+            The return value of the closure, or None.
 
         Mirrors torch/optim/optimizer.py, ``Optimizer.step``.
         """
@@ -381,8 +382,8 @@ class Optimizer:
             param_group: dict with the parameters under ``"params"``, and options that differ from the defaults.
 
         Raises:
-            TypeError: the group is no dict, its parameters are a set or hold something other than tensors.
-            ValueError: a parameter is not a leaf or stands in another group, or an option is missing.
+            TypeError: the group is not a dict, or its parameters are a set or hold something other than tensors.
+            ValueError: a parameter is not a leaf or is in another group, or an option is missing.
 
         Example:
             >>> import reftorch as torch
@@ -438,7 +439,7 @@ class Optimizer:
 
 
 def _cast(param: Tensor, value: Any, key: str | None = None) -> Any:
-    """A loaded value of the state in the dtype of its parameter; ``step`` is a count and stays as it is."""
+    """Cast a loaded value of the state to the dtype of its parameter; ``step`` is a count and is not cast."""
     if isinstance(value, Tensor):
         if key == "step":
             return value

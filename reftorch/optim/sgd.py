@@ -17,7 +17,7 @@ __all__ = ["SGD"]
 
 
 class SGD(Optimizer):
-    r"""Stochastic gradient descent, with momentum where asked for.
+    r"""Stochastic gradient descent, optionally with momentum.
 
     With parameter :math:`p`, gradient :math:`g`, learning rate :math:`\gamma`, weight decay :math:`\lambda`,
     momentum :math:`\mu` and dampening :math:`\tau`, one step is
@@ -27,8 +27,9 @@ class SGD(Optimizer):
         b &\leftarrow \mu b + (1 - \tau) g \quad (b \leftarrow g \text{ in the first step}) \\
         p &\leftarrow p - \gamma b
 
-    Without momentum :math:`b` is :math:`g`; Nesterov's form puts :math:`g + \mu b` for :math:`b` in the last line. The
-    learning rate is not in :math:`b`, unlike in the papers: a change of it counts at once and in full.
+    Without momentum, :math:`b` is :math:`g`. Nesterov's form has :math:`g + \mu b` for :math:`b` in the last line.
+    Unlike in the papers, the learning rate is not a factor in :math:`b`, so a new learning rate takes full effect at
+    once.
 
     Args:
         params: iterable of parameters, of pairs (name, parameter), or of dicts that are groups.
@@ -37,10 +38,10 @@ class SGD(Optimizer):
         dampening: :math:`\tau` (default 0).
         weight_decay: :math:`\lambda` (default 0).
         nesterov: whether to use Nesterov's form (default False).
-        maximize: whether to climb instead of to descend (default False).
+        maximize: whether to maximize the objective instead of minimizing it (default False).
 
     Raises:
-        ValueError: a negative option, or ``nesterov`` without momentum or with dampening.
+        ValueError: an option is negative, or ``nesterov`` is set without momentum or with dampening.
 
     Example:
         >>> import reftorch as torch

@@ -1,4 +1,4 @@
-"""The profiler of a training loop: which steps to measure, and what to do with each trace.
+"""The profiler of a training loop: it measures chosen steps, and hands over each trace.
 
 Mirrors: torch/profiler/__init__.py
 Leaves out: ``ExecutionTraceObserver``, ``itt``.

@@ -29,7 +29,7 @@ __all__ = [
 
 
 class ProfilerActivity(enum.Enum):
-    """Whose work is measured.
+    """The devices whose work can be measured.
 
     Mirrors torch/csrc/profiler/orchestration/observer.h, ``ActivityType``.
     """
@@ -43,7 +43,7 @@ class ProfilerActivity(enum.Enum):
 
 
 class ProfilerAction(enum.Enum):
-    """What to do in a step: nothing, get ready, record, or record and then hand the trace on.
+    """The action in a step: nothing, warm up, record, or record and then hand over the trace.
 
     Mirrors torch/profiler/profiler.py, ``ProfilerAction``.
     """
@@ -58,7 +58,7 @@ _RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """Return the activities that can be measured here: those of the CPU.
+    """Return the activities that can be measured here: only those of the CPU.
 
     Mirrors torch/profiler/profiler.py, ``supported_activities``.
     """
@@ -68,16 +68,16 @@ def supported_activities() -> set[ProfilerActivity]:
 def schedule(
     *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
 ) -> Callable[[int], ProfilerAction]:
-    """Return a function that says for the number of a step what :class:`profile` does in it.
+    """Return a function from the number of a step to the action of :class:`profile` in that step.
 
-    After ``skip_first`` steps a cycle begins: ``wait`` steps of nothing, ``warmup`` steps, ``active`` steps that are
-    recorded, the last of which hands the trace on.
+    After ``skip_first`` steps a cycle begins: ``wait`` steps without action, ``warmup`` steps, and ``active`` steps
+    that are recorded; the last of them hands over the trace.
 
     Args:
         wait, warmup, active: the parts of a cycle.
-        repeat: how many cycles; 0 for no end.
-        skip_first: steps before the first cycle.
-        skip_first_wait: not 0 to leave out the first cycle's ``wait``.
+        repeat: the number of cycles; 0 means no end.
+        skip_first: the number of steps before the first cycle.
+        skip_first_wait: a nonzero number omits the ``wait`` of the first cycle.
 
     Raises:
         AssertionError: a number is negative, or ``active`` is 0.
@@ -117,16 +117,16 @@ def schedule(
 def tensorboard_trace_handler(
     dir_name: str, worker_name: str | None = None, use_gzip: bool = False
 ) -> Callable[[profile], None]:
-    """Return an ``on_trace_ready`` that writes each trace to a file of its own, where TensorBoard looks for it.
+    """Return an ``on_trace_ready`` that writes each trace to a file of its own, in the place that TensorBoard reads.
 
     Args:
-        dir_name: the folder; it is made if need be.
-        worker_name: how the files' names begin; the machine and process if not given.
-        use_gzip: compressed files are not there.
+        dir_name: the folder; it is created if it does not exist.
+        worker_name: the beginning of the files' names; by default the names of the machine and the process.
+        use_gzip: must be False, because compressed files are not supported.
 
     Raises:
         NotImplementedError: ``use_gzip`` is true.
-        RuntimeError: (when called) the folder can not be made.
+        RuntimeError: (when called) the folder cannot be created.
 
     Example:
         >>> import os, tempfile, reftorch as torch
@@ -154,22 +154,22 @@ def tensorboard_trace_handler(
 
 
 class profile:
-    """Measure the ops of a loop, or of chosen steps of it.
+    """Measure the ops of a loop, or of chosen steps of the loop.
 
     Args:
-        activities: what to measure; only ``ProfilerActivity.CPU`` is there, and is the default.
-        schedule: says for each step what to do, as :func:`schedule` makes it; if not given, everything inside is
-            recorded.
-        on_trace_ready: is called with this object whenever a trace is complete.
-        record_shapes: note the shapes of tensor arguments.
-        profile_memory: note how many bytes each call allocated, less those it freed.
-        acc_events: keep the events of former cycles.
+        activities: the activities to measure; only ``ProfilerActivity.CPU`` is supported, and it is the default.
+        schedule: a function that returns the action of each step, such as :func:`schedule` makes; without it,
+            everything inside the block is recorded.
+        on_trace_ready: a function that is called with this object whenever a trace is complete.
+        record_shapes: record the shapes of tensor arguments.
+        profile_memory: record the number of bytes that each call allocated, minus those that it freed.
+        acc_events: keep the events of previous cycles.
 
     Raises:
-        NotImplementedError: something is asked for that is not there, such as ``with_stack``.
-        ValueError: an activity is named twice.
-        TypeError: an activity is no ProfilerActivity.
-        AssertionError: (of the methods) there is no trace yet.
+        NotImplementedError: an option is not supported, such as ``with_stack``.
+        ValueError: an activity is given twice.
+        TypeError: an activity is not a ProfilerActivity.
+        AssertionError: (from the methods) there is no trace yet.
 
     Example:
         >>> import reftorch as torch
@@ -220,17 +220,17 @@ class profile:
         self.stop()
 
     def start(self) -> None:
-        """Begin with step 0."""
+        """Start with step 0."""
         self._enter(None)
 
     def stop(self) -> None:
-        """End; a trace that is being recorded is handed on."""
+        """Stop; a trace that is being recorded is handed over."""
         self._leave()
         if self.current_action in _RECORDING:
             self._finish(hand_on=True)
 
     def step(self) -> None:
-        """Say that the next step of the loop begins."""
+        """Mark the beginning of the next step of the loop."""
         former = self.current_action
         self._leave()
         self.step_num += 1
@@ -277,19 +277,19 @@ class profile:
         return EventList([*self._former, *self.profiler.function_events], self.profile_memory, self.record_shapes)
 
     def key_averages(self, group_by_input_shape: bool = False) -> EventList:
-        """Sum the events up by name; see ``EventList.key_averages``."""
+        """Sum the events by name; see ``EventList.key_averages``."""
         return self.events().key_averages(group_by_input_shape)
 
     def add_metadata(self, key: str, value: str) -> None:
-        """Note a text, to be written with the trace."""
+        """Store a text that is written with the trace."""
         self._metadata[key] = value
 
     def add_metadata_json(self, key: str, value: str) -> None:
-        """Note a value, given as JSON."""
+        """Store a value, given as JSON, that is written with the trace."""
         self._metadata[key] = json.loads(value)
 
     def export_chrome_trace(self, path: str) -> None:
-        """Write the events, and what :meth:`add_metadata` noted, for ``chrome://tracing``."""
+        """Write the events, and the metadata of :meth:`add_metadata`, for ``chrome://tracing``."""
         events = self.events()
         events.export_chrome_trace(path)
         if self._metadata:

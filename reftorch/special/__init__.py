@@ -1,4 +1,4 @@
-"""Special functions, under the names that scipy.special gives them.
+"""Special functions, with the names that scipy.special uses.
 
 Mirrors: torch/special/__init__.py
 Leaves out: nothing.
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from reftorch import _VF
 
-# The name here, and the op's own.
+# The keys are the names here; the values are the names of the ops.
 _OPS = {
     "airy_ai": "special_airy_ai",
     "bessel_j0": "special_bessel_j0",
@@ -76,7 +76,7 @@ _OPS = {
 __all__ = list(_OPS)
 
 
-if TYPE_CHECKING:  # the same for type checkers and editors
+if TYPE_CHECKING:  # the names for type checkers and editors
     airy_ai = _VF.special_airy_ai
     bessel_j0 = _VF.special_bessel_j0
     bessel_j1 = _VF.special_bessel_j1

@@ -1,7 +1,7 @@
-"""Making and comparing tensors in tests.
+"""Functions that make and compare tensors in tests.
 
 Mirrors: torch/testing/__init__.py
-Leaves out: FileCheck, which reads the compiler's graphs.
+Leaves out: ``FileCheck``, which reads the graphs of the compiler.
 """
 
 from reftorch.testing._comparison import assert_allclose, assert_close

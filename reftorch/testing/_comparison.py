@@ -1,9 +1,9 @@
-"""Whether two tensors, or two structures of tensors and numbers, are close; and if not, where and by how much.
+"""Comparison of two tensors, or of two structures of tensors and numbers; the error says where and how they differ.
 
 Mirrors: torch/testing/_comparison.py
 Leaves out: sparse and quantized tensors, and pairs of types that the caller adds.
 
-The values are compared as Python numbers. A comparison by tensor ops would trust the very ops that tests are to check.
+The values are compared as Python numbers, because tensor ops are what the tests check.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from reftorch.functional import as_tensor
 
 __all__ = ["assert_allclose", "assert_close"]
 
-# By name of the dtype; integers and bools must be equal.
+# The keys are names of dtypes; integers and bools must be equal.
 _TOLERANCES = {
     "float16": (1e-3, 1e-5),
     "bfloat16": (1.6e-2, 1e-5),
@@ -30,12 +30,12 @@ _TOLERANCES = {
     "float64": (1e-7, 1e-7),
 }
 _NUMBER_DTYPES = {int: "int64", float: "float64", complex: "float64"}
-# What assert_allclose has of its own.
+# assert_allclose has its own tolerances.
 _LOOSE_TOLERANCES = {**_TOLERANCES, "float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
 
 
 class _Mismatch(Exception):
-    """What differs, and at which item of the structures it does."""
+    """Describes what differs, and the item of the structures in which it differs."""
 
     def __init__(self, message: str, path: tuple, error: type[Exception] = AssertionError) -> None:
         if path:
@@ -58,7 +58,7 @@ class _Comparison:
         self.rtol = rtol
         self.atol = atol
         self.equal_nan = equal_nan
-        self.checked = checked  # the attributes of tensors that must be equal, in the order they are looked at
+        self.checked = checked  # the attributes of tensors that must be equal, in the order of the checks
         self.allow_subclasses = allow_subclasses
 
     def tolerances(self, *dtypes: str) -> tuple[float, float]:
@@ -108,7 +108,7 @@ class _Comparison:
                 path,
             )
         keys = list(expected)
-        with suppress(TypeError):  # keys without an order are taken as they come
+        with suppress(TypeError):  # keys that cannot be sorted keep their order
             keys.sort()
         for key in keys:
             self.compare(actual[key], expected[key], (*path, key))
@@ -182,7 +182,7 @@ def _scalars_message(actual: complex, expected: complex, rtol: float, atol: floa
 
 def _tensors_message(pairs: list, wrong: list[int], dtype: str, shape: tuple, rtol: float, atol: float) -> str:
     def greatest(name: str, difference: Callable[[float, float], float], dtype: str) -> str:
-        # A NaN compares with nothing; it counts as the greatest difference there is.
+        # A difference with a NaN cannot be ordered, so it counts as the greatest difference.
         key = [math.inf if math.isnan(difference(*pairs[i])) else difference(*pairs[i]) for i in wrong]
         flat = wrong[key.index(max(key))]
         value = difference(*pairs[flat])
@@ -191,7 +191,7 @@ def _tensors_message(pairs: list, wrong: list[int], dtype: str, shape: tuple, rt
         return f"Greatest {name} difference: {value} at index {_unravel(flat, shape)}"
 
     absolute = greatest("absolute", lambda a, e: abs(a - e), dtype)
-    floating = dtype if dtype.startswith(("float", "bfloat")) else "float32"  # what a quotient of integers is
+    floating = dtype if dtype.startswith(("float", "bfloat")) else "float32"  # the dtype of a quotient of integers
     relative = greatest("relative", lambda a, e: math.nan if math.isnan(a) else _relative(a, e), floating)
     extra = f"Mismatched elements: {len(wrong)} / {len(pairs)} ({len(wrong) / len(pairs):.1%})"
     return _message("Tensor-likes", extra, [absolute, relative], rtol, atol)
@@ -219,24 +219,25 @@ def assert_close(
     check_stride: bool = False,
     msg: str | Callable[[str], str] | None = None,
 ) -> None:
-    r"""Raise where ``actual`` is not close to ``expected``: :math:`|a - e| \le \text{atol} + \text{rtol} |e|`.
+    r"""Raise an error unless ``actual`` is close to ``expected``: :math:`|a - e| \le \text{atol} + \text{rtol} |e|`.
 
-    Sequences and mappings are compared item by item; shapes must be equal. Equal values are close, infinite ones too.
+    Sequences and mappings are compared item by item; shapes must be equal. Equal infinities are close.
 
     Args:
         actual: tensor, number, numpy array, None, or sequence or mapping of these.
         expected: the same structure.
-        allow_subclasses: whether the one may be of a subclass of the other's type.
+        allow_subclasses: whether the type of one value may be a subclass of the other's type.
         rtol, atol: relative and absolute tolerance, both or neither; by default (1.3e-6, 1e-5) for float32,
             (1e-7, 1e-7) for float64, (1e-3, 1e-5) for float16, (1.6e-2, 1e-5) for bfloat16, zero for the rest.
         equal_nan: whether two NaNs are close.
-        check_device, check_dtype, check_layout, check_stride: whether these must be equal; of numbers their types.
-        msg: the message to raise with, or a function from the message there would be to another.
+        check_device, check_dtype, check_layout, check_stride: whether these must be equal; ``check_dtype`` compares the
+            types of Python numbers.
+        msg: the message of the error, or a function that takes the generated message and returns another.
 
     Raises:
-        AssertionError: something is not close.
+        AssertionError: a value is not close.
         ValueError: only one of ``rtol`` and ``atol`` is given.
-        TypeError: inputs that cannot be compared.
+        TypeError: the inputs cannot be compared.
 
     Example:
         >>> import reftorch as torch
@@ -277,13 +278,13 @@ def assert_allclose(
     """The old form of :func:`assert_close`: numbers and lists become tensors, dtypes may differ, NaN equals NaN.
 
     Args:
-        actual, expected: tensors, or what tensors are made of.
+        actual, expected: tensors, or data from which tensors can be made.
         rtol, atol: by default (1e-4, 1e-5) for float32, (1e-5, 1e-8) for float64, (1e-3, 1e-3) for float16.
         equal_nan: whether two NaNs are close.
-        msg: the message to raise with.
+        msg: the message of the error.
 
     Raises:
-        AssertionError: something is not close.
+        AssertionError: a value is not close.
 
     Example:
         >>> import warnings

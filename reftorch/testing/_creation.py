@@ -22,7 +22,7 @@ __all__ = ["make_tensor"]
 def _bounds(
     dtype: _C.dtype, low: float | None, high: float | None, default: tuple[float, float], limits: tuple[float, float]
 ) -> tuple[float, float]:
-    """The interval to draw from, inside of what the dtype holds."""
+    """Return the interval to draw from, within the range of the dtype."""
     low = default[0] if low is None else low
     high = default[1] if high is None else high
     if math.isnan(low) or math.isnan(high):
@@ -48,7 +48,7 @@ def _random_floats(
     kind = finfo(dtype)
     low, high = _bounds(dtype, low, high, (-9, 9), (kind.min, kind.max))
     result = _VF.empty(shape, device=device, dtype=dtype)
-    if high - low >= kind.max:  # uniform_ takes no interval wider than the largest number
+    if high - low >= kind.max:  # uniform_ refuses intervals wider than the largest number
         return result.uniform_(low / 2, high / 2).mul_(2)
     return result.uniform_(low, high)
 
@@ -60,7 +60,7 @@ def _random_integers(
         low, high = _bounds(dtype, low, high, (0, 2), (0, 2))
     else:
         kind = iinfo(dtype)
-        last = kind.max + (dtype != _C.int64)  # the end of the interval has to be an int64 itself
+        last = kind.max + (dtype != _C.int64)  # the end of the interval must be an int64
         low, high = _bounds(dtype, low, high, (-9, 10), (kind.min, last))
     return _VF.randint(math.ceil(low), math.ceil(high), shape, device=device, dtype=dtype)
 
@@ -76,22 +76,22 @@ def make_tensor(
     exclude_zero: bool = False,
     memory_format: _C.memory_format | None = None,
 ) -> Tensor:
-    """Return a tensor of numbers drawn evenly from ``[low, high)``: the same as torch's for the same seed.
+    """Return a tensor of uniform random numbers in ``[low, high)``; equal seeds give the same numbers as torch.
 
     Args:
-        shape: the sizes, as one sequence or one by one.
-        dtype: of the result.
-        device: where it lies.
-        low: the least number; 0 for bool and uint8, -9 for others, where none is given.
-        high: the end; 2 for bool, 9 for floats, 10 for integers, where none is given.
-        requires_grad: record what is done with it.
-        noncontiguous: make every other element of a tensor that is twice as long.
-        exclude_zero: replace each 0, by 1 or by the smallest normal float.
-        memory_format: the order in memory.
+        shape: the sizes, as one sequence or as several arguments.
+        dtype: the dtype of the result.
+        device: the device of the result.
+        low: the lower bound; by default 0 for bool and uint8, -9 for other dtypes.
+        high: the upper bound, which is excluded; by default 2 for bool, 9 for floats, 10 for integers.
+        requires_grad: whether the result requires a gradient.
+        noncontiguous: return every other element of a tensor that is twice as long.
+        exclude_zero: replace each 0 by 1 or by the smallest normal float.
+        memory_format: the memory format of the result.
 
     Raises:
-        ValueError: ``low`` is not below ``high``, or is NaN, or the dtype holds nothing in between; integers are to
-            require a gradient; both ``noncontiguous`` and ``memory_format`` are given.
+        ValueError: ``low`` is not below ``high``, or is NaN, or the dtype has no number between them; an integer dtype
+            comes with ``requires_grad``; or both ``noncontiguous`` and ``memory_format`` are given.
 
     Example:
         >>> import reftorch as torch
@@ -115,7 +115,7 @@ def make_tensor(
     make = _random_floats if dtype.is_floating_point else _random_integers
     result = make(drawn, dtype, device, low, high)
     if noncontiguous:
-        result = result[..., 1::2]  # not from 0 on: a forgotten offset shows
+        result = result[..., 1::2]  # a nonzero offset reveals code that forgets the offset
     elif memory_format is not None:
         result = result.clone(memory_format=memory_format)
     if exclude_zero:

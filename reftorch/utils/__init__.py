@@ -1,4 +1,4 @@
-"""What is of use beside tensors: hook handles here, datasets and loaders in :mod:`reftorch.utils.data`.
+"""Utilities beside tensors: hook handles in this package, datasets and loaders in :mod:`reftorch.utils.data`.
 
 Mirrors: torch/utils/__init__.py
 Leaves out: C++ extensions, the bottleneck profiler and the device context.

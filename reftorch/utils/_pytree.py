@@ -1,7 +1,7 @@
-"""Trees of Python containers: taken apart into their leaves and a description, and put together again.
+"""Trees of Python containers: they can be flattened into leaves and a description, and be rebuilt from both.
 
-A container is a node, anything else a leaf; None is a leaf. Function transforms use it for arguments and results of any
-structure.
+A container is a node; any other object, None included, is a leaf. Function transforms use trees for arguments and
+results of any structure.
 
 Mirrors: torch/utils/_pytree.py
 Leaves out: key paths, serialization, the C++ version, ``is_leaf``.
@@ -25,18 +25,18 @@ __all__ = [
 
 
 class TreeSpec(NamedTuple):
-    """What is left of a tree without its leaves.
+    """The description of a tree without its leaves.
 
     Mirrors torch/utils/_pytree.py, ``TreeSpec``.
     """
 
-    type: Any  # of the container; None for a leaf
-    context: Any  # what the container needs beside its children: the keys of a dict, say
+    type: Any  # the type of the container; None for a leaf
+    context: Any  # other data that the container needs, such as the keys of a dict
     children: tuple[TreeSpec, ...]
 
     @property
     def num_leaves(self) -> int:
-        """How many leaves the tree has."""
+        """Return the number of leaves of the tree."""
         return 1 if self.type is None else sum(child.num_leaves for child in self.children)
 
     def __repr__(self) -> str:
@@ -62,15 +62,15 @@ def register_pytree_node(
     flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]],
     unflatten_fn: Callable[[list[Any], Any], Any],
 ) -> None:
-    """Make instances of a class nodes.
+    """Make the instances of a class nodes.
 
     Args:
         cls: the class.
-        flatten_fn: gives an instance's children, and what else is needed to make one.
-        unflatten_fn: makes an instance from the two.
+        flatten_fn: takes an instance; returns its children, and other data that is needed to rebuild it.
+        unflatten_fn: takes the children and that data; returns an instance.
 
     Raises:
-        ValueError: the class is a node already.
+        ValueError: instances of the class are nodes already.
 
     Mirrors torch/utils/_pytree.py, ``register_pytree_node``.
     """
@@ -105,13 +105,13 @@ def _node_def(tree: Any) -> _NodeDef | None:
         return _NODES[cls]
     if hasattr(cls, "_fields") and _is_namedtuple(cls):
         return _NodeDef(lambda t: (t, None), lambda children, _: cls(*children))
-    if _is_namedtuple(cls):  # torch.return_types
+    if _is_namedtuple(cls):  # for example those of torch.return_types
         return _NodeDef(lambda t: (t, None), lambda children, _: cls(children))
     return None
 
 
 def tree_flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
-    """Return the leaves of a tree, and its description.
+    """Return the leaves of a tree, and the description of the tree.
 
     Example:
         >>> from reftorch.utils._pytree import tree_flatten, tree_unflatten
@@ -137,14 +137,14 @@ def tree_flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
-    """Put a tree together again.
+    """Rebuild a tree from its leaves and its description.
 
     Args:
-        leaves: as many as the description has.
+        leaves: the leaves, as many as the description requires.
         treespec: the description.
 
     Raises:
-        ValueError: there are more leaves, or fewer.
+        ValueError: the number of leaves is wrong.
 
     Mirrors torch/utils/_pytree.py, ``tree_unflatten``.
     """
@@ -180,7 +180,7 @@ def tree_leaves(tree: Any) -> list[Any]:
 
 
 def tree_map(func: Callable[..., Any], tree: Any, *rests: Any) -> Any:
-    """Return a tree of the same structure with ``func`` of each leaf, and of the leaves of ``rests`` at its place.
+    """Return a tree of the same structure with ``func`` of each leaf and of the leaves of ``rests`` at the same place.
 
     Example:
         >>> from reftorch.utils._pytree import tree_map
@@ -195,7 +195,9 @@ def tree_map(func: Callable[..., Any], tree: Any, *rests: Any) -> Any:
 
 
 def broadcast_to_and_flatten(tree: Any, treespec: TreeSpec) -> list[Any] | None:
-    """The leaves of ``tree`` where a leaf stands for a whole branch of ``treespec``; None where they do not fit.
+    """Return the leaves of ``tree``; a leaf in the place of a branch of ``treespec`` is repeated for all its leaves.
+
+    The result is None if the trees do not match.
 
     Mirrors torch/utils/_pytree.py, ``_broadcast_to_and_flatten``.
     """

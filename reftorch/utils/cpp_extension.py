@@ -1,4 +1,4 @@
-"""Compile C++ next to a running reftorch: from a string in a notebook, or from files.
+"""Compile C++ for a running reftorch: from a string in a notebook, or from files.
 
 Mirrors: torch/utils/cpp_extension.py
 Leaves out: setuptools builds, CUDA and SYCL sources, ninja, Windows; one compiler call makes one extension.
@@ -24,19 +24,19 @@ from reftorch import _C
 ROOT = Path(__file__).resolve().parents[2]
 CORE = Path(str(_C.__file__))
 
-# The flags of the build that the extension is loaded into; cpp/CMakeLists.txt has their reasons.
+# The flags of reftorch's own builds, because an extension must match its build; cpp/CMakeLists.txt gives the reasons.
 BUILD_FLAGS = {
     "Debug": ["-O0", "-g3", "-fno-omit-frame-pointer"],
     "Release": ["-O3", "-DNDEBUG", "-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros"],
     "Sanitize": ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined"],
     "Tsan": ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=thread"],
 }
-_registered: dict[str, str] = {}  # the extensions that have registered ops, each with its key
+_registered: dict[str, str] = {}  # the key of each extension that has registered ops
 FUNCTION = '  ::reftorch::torch::python_function<&{0}>::def("{0}")'
 
 
 def include_paths() -> list[str]:
-    """The folders that C++ against reftorch is compiled with.
+    """Return the folders of the headers that C++ code for reftorch needs.
 
     Mirrors torch/utils/cpp_extension.py, ``include_paths``.
     """
@@ -59,24 +59,24 @@ def load_inline(
 ) -> ModuleType:
     """Compile C++ text and import it.
 
-    ``#include <torch/all.h>`` stands before the text: tensors, ops, the iterator and its loops. The same text is
-    compiled once for one build of reftorch; later calls load what is there.
+    ``#include <torch/all.h>`` is put before the text: tensors, ops, the iterator and its loops. Equal texts are
+    compiled once for each build of reftorch; later calls load the existing library.
 
     Args:
         name: the module's name, an identifier.
         cpp_sources: C++ text, or several texts that are joined.
-        functions: names of functions in the text that Python shall call, with positional arguments of the types Tensor,
-            bool, int64_t, double and vectors of them. The text may instead bind them itself: it includes
+        functions: names of functions in the text that Python can call, with positional arguments of the types Tensor,
+            bool, int64_t, double and vectors of these. The text may instead bind them itself: then it includes
             ``torch/extension.h`` and has a ``PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)``.
-        extra_cflags, extra_ldflags, extra_include_paths: added to the compiler's call.
-        build_directory: where the source and the library go; default a folder in ``build/extensions`` of the checkout,
-            or in ``REFTORCH_EXTENSIONS_DIR``.
-        verbose: print the compiler's call.
+        extra_cflags, extra_ldflags, extra_include_paths: options that are added to the compiler's command.
+        build_directory: the folder of the source and the library; by default a folder in ``build/extensions`` of the
+            checkout, or in ``REFTORCH_EXTENSIONS_DIR``.
+        verbose: print the compiler's command.
 
     Raises:
-        ValueError: the name is no identifier.
-        RuntimeError: the text does not compile (the message holds what the compiler says), there is no compiler, or
-            another text of this name has registered ops, which is done once in the life of a process.
+        ValueError: the name is not an identifier.
+        RuntimeError: the text does not compile (the message contains the compiler's errors), there is no compiler, or a
+            different text of this name has registered ops, which a process can do only once.
 
     Example::
 
@@ -111,10 +111,10 @@ def load(
 
     Args:
         sources: the files. They bind their functions with ``PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)``.
-        name, extra_cflags, extra_ldflags, extra_include_paths, build_directory, verbose: as for :func:`load_inline`.
+        name, extra_cflags, extra_ldflags, extra_include_paths, build_directory, verbose: see :func:`load_inline`.
 
     Raises:
-        RuntimeError: as for :func:`load_inline`.
+        RuntimeError: see :func:`load_inline`.
 
     Mirrors torch/utils/cpp_extension.py, ``load``.
     """
@@ -127,14 +127,14 @@ def load(
 def _flags(extra_cflags: Sequence[str], extra_include_paths: Sequence[str]) -> list[str]:
     build = CORE.parent.name
     includes = [word for path in [*extra_include_paths, *include_paths()] for word in ("-I", path)]
-    # A function that forgets its `return` compiles, hands back whatever lies on the stack, and ends the process later.
+    # A function without `return` compiles, returns whatever lies on the stack, and makes the process crash later.
     warnings = ["-Wall", "-Werror=return-type"]
     return ["-std=c++17", "-fPIC", "-fvisibility=hidden", *warnings, *BUILD_FLAGS[build], *includes, *extra_cflags]
 
 
 @dataclass
 class _Extension:
-    """One module to be: its texts by file name, and the compiler's words."""
+    """One module to compile: its texts by file name, and the options of the compiler."""
 
     name: str
     texts: list[tuple[str, str]]
@@ -146,7 +146,7 @@ class _Extension:
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
             raise ValueError(f"load: name must be an identifier, got {self.name!r}")
-        # Python and the dynamic linker know a module by its file: another text, or another core, needs another one.
+        # Python and the dynamic linker identify a module by its file, so a new text or a new core needs a new file.
         depends_on = (self.texts, self.flags, self.ldflags, str(CORE), CORE.stat().st_mtime_ns)
         self.key = f"{self.name}_{hashlib.sha256(repr(depends_on).encode()).hexdigest()[:12]}"
 
@@ -161,7 +161,7 @@ class _Extension:
         return self.folder / f"{self.key}.so"
 
     def imported(self, verbose: bool) -> ModuleType:
-        """The module, compiled where it is not yet."""
+        """Return the module; compile it first if it does not exist."""
         if self.key in sys.modules:
             return sys.modules[self.key]
         if not self.library.exists():
@@ -176,7 +176,7 @@ class _Extension:
         return module
 
     def _register_once(self) -> None:
-        """Refuse what would end the process: ops register while the library is loaded, where no error can leave."""
+        """Refuse ops that are registered already: an error while a library is loaded would end the process."""
         if _registered.setdefault(self.name, self.key) != self.key:
             raise RuntimeError(
                 f"load: the extension '{self.name}' was loaded with another text, and an op cannot be registered twice "
@@ -202,13 +202,13 @@ class _Extension:
             raise RuntimeError(f"Error building extension '{self.name}': no compiler {compiler[0]!r}; {mend}") from None
         if done.returncode != 0:
             raise RuntimeError(f"Error building extension '{self.name}':\n{_complaints(done.stderr, self.folder)}")
-        unfinished.rename(self.library)  # whole or not at all, whoever else compiles the same
+        unfinished.rename(self.library)  # atomic: other processes may compile the same text
 
 
 def _complaints(text: str, folder: Path) -> str:
-    """The compiler's errors with their lines of source; all it said where there is no such thing.
+    """Return the compiler's errors with their lines of source, or its whole output if there are none.
 
-    An error in the body of a dispatch macro comes once for each dtype; it is told once.
+    An error in the body of a dispatch macro occurs once for each dtype; it is shown once.
     """
     text = text.replace(f"{folder}/", "")
     errors = re.findall(r"^\S+?:\d+:\d+: (?:fatal )?error:.*(?:\n +(?:\d+ )?\|.*)*", text, re.M)

@@ -1,6 +1,6 @@
-"""Whether deterministic mode fills memory that nobody has written.
+"""A switch: whether deterministic mode fills uninitialized memory.
 
-``torch.utils.deterministic.fill_uninitialized_memory`` is True unless it is set to False; it counts while
+``torch.utils.deterministic.fill_uninitialized_memory`` is True by default. It has an effect only while
 :func:`reftorch.use_deterministic_algorithms` is on.
 
 Mirrors: torch/utils/deterministic.py
@@ -16,7 +16,7 @@ from reftorch import _C
 class _Deterministic(types.ModuleType):
     @property
     def fill_uninitialized_memory(self) -> bool:
-        """Whether ``empty`` and ``resize_`` write NaN, or the largest integer, while deterministic mode is on."""
+        """Whether ``empty`` and ``resize_`` fill memory (NaN, largest integer) while deterministic mode is on."""
         return _C._get_deterministic_fill_uninitialized_memory()
 
     @fill_uninitialized_memory.setter

@@ -1,7 +1,7 @@
-"""Tensors shared with other array libraries, by DLPack.
+"""Sharing tensors with other array libraries by DLPack.
 
 Mirrors: torch/utils/dlpack.py
-Leaves out: streams: there are none on the CPU.
+Leaves out: streams, because the CPU has none.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]
 
 
 class DLDeviceType(enum.IntEnum):
-    """The kinds of memory that DLPack knows.
+    """The kinds of devices that DLPack defines.
 
     Mirrors torch/utils/dlpack.py, ``DLDeviceType``.
     """
@@ -39,16 +39,16 @@ class DLDeviceType(enum.IntEnum):
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
-    """Return a tensor on the memory of another library's array: a change of one is seen in the other.
+    """Return a tensor that shares the memory of another library's array, so that each sees changes of the other.
 
     Args:
-        ext_tensor: an array with the method ``__dlpack__``, or a capsule that such a method gave.
-        device: where the result shall be; only the CPU.
-        copy: True copies always, False never.
+        ext_tensor: an array with the method ``__dlpack__``, or a capsule that such a method returned.
+        device: the device of the result; it must be the CPU.
+        copy: True always copies, False never copies.
 
     Raises:
-        BufferError: the other library refuses, or its array cannot be a tensor.
-        RuntimeError: ``ext_tensor`` is neither, or a capsule that was taken before.
+        BufferError: the other library refuses, or its array cannot become a tensor.
+        RuntimeError: ``ext_tensor`` is neither of these, or is a capsule that was used before.
 
     Example:
         >>> import numpy, reftorch as torch
@@ -73,7 +73,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
             raise AssertionError(f"Torch not compiled with CUDA enabled: from_dlpack cannot bring {source} to {wanted}")
         if source[0] == DLDeviceType.kDLCPU:
             kwargs["dl_device"] = (DLDeviceType.kDLCPU, 0)
-    # Libraries that know an older DLPack take fewer arguments: those they refuse are left out, one after the other.
+    # Libraries with an older DLPack accept fewer arguments; those that they refuse are left out, one after another.
     for unknown in ("max_version", "copy", "dl_device", None):
         try:
             capsule = ext_tensor.__dlpack__(**kwargs)

@@ -1,7 +1,7 @@
-"""The handle that takes a hook away again.
+"""The handle that removes a hook.
 
 Mirrors: torch/utils/hooks.py
-Leaves out: ``BackwardHook``, on which the backward hooks of a module rest, and marks for hooks that cannot be pickled.
+Leaves out: ``BackwardHook``, which is beside ``Module``, and the marks for hooks that cannot be pickled.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ __all__ = ["RemovableHandle"]
 
 
 class RemovableHandle:
-    """Knows one hook in a dict of hooks, and removes it on request.
+    """Refers to one hook in a dict of hooks, and removes the hook on request.
 
-    The dicts are held weakly: a handle keeps neither a module nor its hooks alive.
+    The handle holds the dicts weakly, so it keeps neither a module nor its hooks alive.
 
     Args:
-        hooks_dict: the ``OrderedDict`` from ids to hooks; the caller stores the hook in it under ``handle.id``.
-        extra_dict: one more such dict, or a sequence of them, that hold what is said about the hook under the same id.
+        hooks_dict: the ``OrderedDict`` from ids to hooks; the caller stores the hook there under ``handle.id``.
+        extra_dict: another dict, or a sequence of dicts, with options of the hook under the same id.
 
     Example:
         >>> from collections import OrderedDict

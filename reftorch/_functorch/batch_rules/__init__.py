@@ -1,7 +1,7 @@
-"""How each op runs on a batch, when it was called for one example.
+"""Batching rules: how each op runs on a whole batch when a function calls it for one example.
 
-An op made of others needs no rule: each of those comes here by itself. An in-place op goes by the rule of its
-functional form. Any other op without a rule runs example by example, and says so.
+A composite op needs no rule, because each op that it calls finds its own rule. An in-place op uses the rule of its
+functional form. Any other op without a rule runs example by example, with a warning.
 
 Mirrors: aten/src/ATen/functorch/BatchRules*.cpp, aten/src/ATen/functorch/BatchedFallback.cpp
 Leaves out: rules in C++; ``_C._debug_only_display_vmap_fallback_warnings``.
@@ -20,7 +20,7 @@ from reftorch._warnings import warn
 
 __all__ = ["indexing", "linalg", "pointwise", "random", "reduce", "resolve", "views"]
 
-# What C++ calls: the arguments, their batch dimensions, the batch's size, how to be random, and the level.
+# C++ calls an entry with the arguments, their batch dimensions, the size of the batch, the randomness and the level.
 Entry = Callable[[list[Any], list[Any], int, str, int], tuple[Any, Any]]
 
 
@@ -58,7 +58,7 @@ def _inplace(name: str, functional: Op, rule: Rule) -> Entry:
         refuse_unbatched_self(name, dims, level)
         values = _in_front(args, dims)
         self = values[0]
-        if _C.is_grad_enabled():  # a formula below may keep what is about to change
+        if _C.is_grad_enabled():  # a formula below may save the old value
             values[0] = self.clone()
         self.copy_(rule(functional, values, _flags(dims), size))
         return None, None
@@ -67,7 +67,7 @@ def _inplace(name: str, functional: Op, rule: Rule) -> Entry:
 
 
 def _inplace_view(functional: Op, rule: Rule) -> Entry:
-    """What changes a tensor's geometry in place takes another view of the value."""
+    """Make the entry of an op that changes a tensor's geometry in place: it takes a new view of the value."""
 
     def entry(args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
         return rule(functional, _in_front(args, dims), _flags(dims), size), 0
@@ -144,10 +144,10 @@ def unregister(name: str) -> None:
 
 
 def resolve(name: str) -> Entry:
-    """The way from an op to its rule.
+    """Return the entry that runs an op on a batch.
 
     Args:
-        name: the op's, with its overload.
+        name: the name of the op, with its overload.
 
     Raises:
         RuntimeError: the op cannot run under vmap.
@@ -180,7 +180,7 @@ def _writes_self(name: str) -> bool:
 
 
 def _intercept_composites() -> None:
-    """An op that is made of others, but has a rule, must come to its rule whole."""
+    """Make composite ops that have a rule run that rule, instead of the ops of which they consist."""
     for name in RULES:
         if name in _schemas() and _schemas()[name]["composite"]:
             _C._functorch._intercept(name)

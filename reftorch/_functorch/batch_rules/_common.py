@@ -1,8 +1,8 @@
-"""What batching rules are made of.
+"""The helpers of batching rules.
 
-A rule gets the arguments of an op in the order of its schema, each batched tensor with its batch dimension moved to the
-front, and a flag beside each argument that says which those are (a list of flags beside a list of tensors). It returns
-what the op returns, the batch dimension in front.
+A rule gets the arguments of an op in the order of its schema; the batch dimension of each batched tensor has been moved
+to the front. Beside each argument, the rule gets a flag that is true for batched tensors (a list of flags beside a list
+of tensors). The rule returns the results of the op with the batch dimension in front.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesHelper.h
 Leaves out: rules in C++.
@@ -34,16 +34,16 @@ call = _C._functorch._call_op
 
 
 class Op(NamedTuple):
-    """An op as its rule sees it."""
+    """An op, as its rule uses it."""
 
-    name: str  # "sum.dim_IntList"
+    name: str  # for example "sum.dim_IntList"
     parameters: tuple[str, ...]
 
     def __call__(self, args: Sequence[Any]) -> Any:
         return call(self.name, list(args))
 
     def position(self, parameter: str) -> int:
-        """Where an argument is."""
+        """Return the position of a parameter."""
         return self.parameters.index(parameter)
 
 
@@ -52,7 +52,7 @@ RULES: dict[str, Rule] = {}
 
 
 def batch_rule(*names: str) -> Callable[[Rule], Rule]:
-    """Decorate the rule of some ops, named with their overloads."""
+    """Register the decorated rule for ops, which are named with their overloads."""
 
     def register(rule: Rule) -> Rule:
         for name in names:
@@ -63,22 +63,22 @@ def batch_rule(*names: str) -> Callable[[Rule], Rule]:
 
 
 def front(value: Any, dim: int | None) -> Any:
-    """``value`` with its batch dimension in front; as it is where it has none."""
+    """Move the batch dimension of ``value`` to the front; return an unbatched value unchanged."""
     return value if dim is None or dim == 0 else value.movedim(dim, 0)
 
 
 def spread(value: Any, batched: bool, size: int) -> Any:
-    """``value`` with a batch dimension in front: one and the same for all examples where it had none."""
+    """Return ``value`` with a batch dimension in front; an unbatched value is expanded."""
     return value if batched or value is None else value.expand(size, *value.shape)
 
 
 def logical_rank(value: Any, batched: bool) -> int:
-    """How many dimensions one example has."""
+    """Return the number of dimensions of one example."""
     return int(value.dim()) - batched
 
 
 def refuse_unbatched_self(name: str, dims: list[Any], level: int) -> None:
-    """RuntimeError where an op would write what differs by example into what does not."""
+    """Raise RuntimeError if an op would write a batched value into an unbatched tensor."""
     if dims[0] is None:
         op = "inplace arithmetic" if name == "copy_" else name.split(".")[0]
         raise RuntimeError(
@@ -90,7 +90,7 @@ def refuse_unbatched_self(name: str, dims: list[Any], level: int) -> None:
 
 
 def check_ranks(op: Op, args: list[Any], batched: list[Any], ranks: Sequence[int]) -> None:
-    """RuntimeError unless each example has so many dimensions, for an op that would take a batch for one of them."""
+    """Raise RuntimeError unless each example has the given ranks: the op would misread the batch as a dimension."""
     count = len(ranks)
     found = [logical_rank(v, b) for v, b in zip(args[:count], batched[:count], strict=True)]
     if found != list(ranks):
@@ -102,7 +102,7 @@ def check_ranks(op: Op, args: list[Any], batched: list[Any], ranks: Sequence[int
 
 
 def shifted(dim: int, rank: int) -> int:
-    """A dimension of one example, counted in the whole batch; IndexError where there is none such."""
+    """Turn a dimension of one example into a dimension of the batch; raise IndexError if it is out of range."""
     bound = max(rank, 1)
     if not -bound <= dim < bound:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})")
@@ -110,5 +110,5 @@ def shifted(dim: int, rank: int) -> int:
 
 
 def tensor_or_none(values: Iterable[Any]) -> Iterable[Any]:
-    """The tensors among arguments, and Nones for the rest."""
+    """Return the arguments that are tensors, and None for each other argument."""
     return (value if isinstance(value, _C.TensorBase) else None for value in values)

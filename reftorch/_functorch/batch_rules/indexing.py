@@ -1,4 +1,4 @@
-"""Elements chosen by index: an index per example counts within its example.
+"""Batching rules of indexing: an example's indices refer to that example.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesScatterOps.cpp
 Leaves out: nothing.
@@ -14,7 +14,7 @@ from reftorch._functorch.batch_rules.pointwise import aligned
 
 _fn = _C._VariableFunctions
 
-# --- gather and scatter: the index has the shape of what is taken -----------------------------------------------------
+# --- gather and scatter: each value has an index of its own -----------------------------------------------------------
 
 
 @batch_rule("gather", "scatter.src", "scatter.value", "scatter.reduce", "scatter.value_reduce", "scatter_add",
@@ -33,7 +33,7 @@ def gather(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
 
 
 def _with_offsets(index: Any, size: int, length: int) -> Any:
-    """Indices within each example as indices into all examples in a row."""
+    """Turn indices within each example into indices into the concatenation of all examples."""
     starts = _fn.arange(size, dtype=index.dtype).unsqueeze(1) * length
     return (index.remainder(length) + starts).reshape(-1) if length else index.reshape(-1)
 
@@ -58,7 +58,7 @@ def index_add(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     rank, dim = self.dim() - 1, shifted(args[1], self.dim() - 1)
     has_source = isinstance(args[3], _C.TensorBase)
     fills = op.name.startswith("index_fill")
-    if fills and batched[3]:  # a number for each example
+    if fills and batched[3]:  # one number per example
         mask = (
             call("index_fill.int_Scalar", [_fn.zeros_like(self, dtype=_C.bool), dim, index, True])
             if not batched[2]
@@ -73,7 +73,7 @@ def index_add(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     rest = list(args[3:])
     if has_source and not fills:
         rest[0] = spread(rest[0], batched[3], size)
-        if rest[0].dim() == 1:  # a number for each example
+        if rest[0].dim() == 1:  # one number per example
             rest[0] = rest[0].reshape(size, *[1] * rank)
     if rank == 0:
         self = self.unsqueeze(1)
@@ -110,7 +110,7 @@ def put(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
 
 
 def _without_masks(indices: list[Any], batched: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Masks as the indices they stand for; one per example would take another number of elements from each."""
+    """Replace masks by equivalent indices; a batched mask is refused, because it could select different numbers."""
     found: list[Any] = []
     flags: list[Any] = []
     for index, is_batched in zip(indices, batched, strict=True):
@@ -130,7 +130,7 @@ def _without_masks(indices: list[Any], batched: list[Any]) -> tuple[list[Any], l
 
 
 class _Places:
-    """Where an index leads, in the whole batch: one index for each example, and how the result lies."""
+    """The indices into the whole batch, with an index for the examples, and the layout of the result."""
 
     def __init__(self, self_rank: int, indices: list[Any], batched: list[Any], size: int) -> None:
         indices, batched = _without_masks(indices, batched)
@@ -141,9 +141,9 @@ class _Places:
         self.indices: list[Any] = [examples, *indices]
         for i, value in zip(places, given, strict=True):
             self.indices[i + 1] = value
-        self.rank = self.index_rank + self_rank - len(places)  # of a result
+        self.rank = self.index_rank + self_rank - len(places)  # the rank of one result
         adjacent = places == list(range(places[0], places[-1] + 1))
-        # The dimensions of the index come where it stood if it stood in one place, else in front.
+        # The dimensions of the index replace the indexed ones if those are adjacent; otherwise they come first.
         self.start = places[0] if adjacent else 0
 
     def _moved(self) -> tuple[list[int], list[int]]:
@@ -207,11 +207,11 @@ def searchsorted(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     return op([sequence, values.reshape(size, -1), *args[2:5], sorter]).reshape(values.shape)
 
 
-# --- a class chosen for each row --------------------------------------------------------------------------------------
+# --- one class for each row -------------------------------------------------------------------------------------------
 
 
 def _chosen(self: Any, target: Any, weight: Any, ignore_index: int, size: int) -> tuple[Any, Any, Any]:
-    """The class of each row as an index into ``self``, the dimension of the classes, and the weight of each row."""
+    """Return the class of each row as an index into ``self``, the dimension of the classes, and each row's weight."""
     dim = 1 if self.dim() == 2 else 2
     target = target.to(_C.int64).unsqueeze(dim)
     kept = target != ignore_index

@@ -1,4 +1,4 @@
-"""Products of matrices, and what takes batches of matrices anyhow.
+"""Batching rules of matrix products, and of the ops that accept batches of matrices.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesLinearAlgebra.cpp
 Leaves out: nothing.
@@ -45,7 +45,7 @@ def dot(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
 
 
 def _plus(args: list[Any], batched: list[Any], product: Any) -> Any:
-    """beta self + alpha product; with beta 0, whatever ``self`` is does not matter."""
+    """Return beta self + alpha product; if beta is 0, ``self`` is ignored, even NaN."""
     beta, alpha = args[3:5]
     product = product if alpha == 1 else product * alpha
     if beta == 0:
@@ -96,7 +96,7 @@ _OPERANDS = ("A", "B", "b", "self", "input2", "LU", "LU_data", "LD", "pivots", "
 
 
 def _is_vector(op: Op, values: list[Any], i: int) -> bool:
-    """Whether a right-hand side has one dimension less than a matrix: then it is to keep it so."""
+    """Return whether a right-hand side is a vector, with one dimension less than a matrix, and must remain one."""
     if op.parameters[i] in ("pivots", "LU_pivots"):
         return True
     takes_vectors = op.name in ("_linalg_solve_ex", "linalg_lstsq")
@@ -108,13 +108,13 @@ def _matrices(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     vectors = [isinstance(v, _C.TensorBase) and _is_vector(op, values, i) for i, v in enumerate(values)]
     operands = [i for i, name in enumerate(op.parameters) if name in _OPERANDS]
     if values[0].dim() < 3 and size > 0:
-        op([v[0] if isinstance(v, _C.TensorBase) else v for v in values])  # one example is no matrix: the op says so
+        op([v[0] if isinstance(v, _C.TensorBase) else v for v in values])  # raises the op's own error: no matrix
     rank = max(values[i].dim() + vectors[i] for i in operands)
-    for i in operands:  # their batches broadcast
+    for i in operands:  # give the operands batches that broadcast
         missing = rank - vectors[i] - values[i].dim()
         values[i] = values[i].reshape(size, *[1] * missing, *values[i].shape[1:]) if missing else values[i]
     results = op(values)
-    if op.name == "linalg_lstsq":  # no residuals, or no singular values, are of no example
+    if op.name == "linalg_lstsq":  # empty residuals or singular values need a batch dimension
         return tuple(r.reshape(size, 0) if r.shape == (0,) else r for r in results)
     return results
 

@@ -1,4 +1,4 @@
-"""Ops that take each element by itself, broadcasting what they are given.
+"""Batching rules of ops that compute each element by itself, with broadcasting.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesUnaryOps.cpp, aten/src/ATen/functorch/BatchRulesBinaryOps.cpp
 Leaves out: nothing.
@@ -40,7 +40,7 @@ _SEVERAL = """
     elu_backward gelu_backward hardshrink_backward hardsigmoid_backward hardswish_backward hardtanh_backward
     leaky_relu_backward mish_backward silu_backward softplus_backward softshrink_backward
 """
-# Each with a degree for each element, with one for all, and of one number at several degrees.
+# Each name has three overloads: a degree per element, one degree for all, and one number at several degrees.
 _POLYNOMIALS = """
     chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w hermite_polynomial_h
     hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p shifted_chebyshev_polynomial_t
@@ -49,7 +49,7 @@ _POLYNOMIALS = """
 
 
 def aligned(values: list[Any], batched: list[Any]) -> list[Any]:
-    """Batched tensors with ones behind the batch dimension, so that the rest broadcasts as it does for one example."""
+    """Insert dimensions of size 1 after the batch dimension, so that the others broadcast as for one example."""
     tensors = [(v, b) for v, b in zip(values, batched, strict=True) if isinstance(v, _C.TensorBase)]
     rank = max(logical_rank(v, b) for v, b in tensors)
 
@@ -62,7 +62,7 @@ def aligned(values: list[Any], batched: list[Any]) -> list[Any]:
 
 
 def _promoted(values: list[Any], batched: list[Any]) -> list[Any]:
-    """A number per example has one dimension here, and would count for more in type promotion than the number does."""
+    """Cast 0-dim examples to the right dtype: in the batch they have a dimension, which changes type promotion."""
     tensors = [(v, b) for v, b in zip(values, batched, strict=True) if isinstance(v, _C.TensorBase)]
     numbers = [v for v, b in tensors if b and v.dim() == 1]
     if not numbers or len({v.dtype for v, _ in tensors}) == 1 or all(logical_rank(v, b) == 0 for v, b in tensors):
@@ -112,7 +112,7 @@ def copy_(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
 
 @batch_rule("clone")
 def clone(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
-    if args[1] not in (None, _C.preserve_format, _C.contiguous_format):  # of the batch it would be another order
+    if args[1] not in (None, _C.preserve_format, _C.contiguous_format):  # it would apply to the whole batch
         raise RuntimeError(
             "NYI: Tensor.clone(memory_format) inside vmap is only supported with memory_format torch.preserve_format "
             f"or torch.contiguous_format (got {args[1]})"

@@ -1,7 +1,7 @@
-"""Random ops under vmap: as ``randomness`` says.
+"""Batching rules of random ops, which follow the ``randomness`` of vmap.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesRandomness.cpp
-Leaves out: dropout and rrelu, which are not there.
+Leaves out: dropout and rrelu, which are Python functions and draw by the ops here.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _permutation(op: Op, args: list[Any], dims: list[Any], size: int, randomness
 
 
 def _like(op: Op, args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
-    """Drawn in the shape of a tensor, whose values do not matter."""
+    """Draw in the shape of a tensor; its values are not used."""
     _checked(randomness)
     value = front(args[0], dims[0])
     if randomness == "same":
@@ -58,7 +58,7 @@ def _like(op: Op, args: list[Any], dims: list[Any], size: int, randomness: str, 
 
 
 def _of_tensors(op: Op, args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
-    """Drawn from distributions that tensors describe."""
+    """Draw from distributions whose parameters are tensors."""
     _checked(randomness)
     batched = [dim is not None for dim in dims]
     if randomness == "same":
@@ -76,7 +76,7 @@ def _of_tensors(op: Op, args: list[Any], dims: list[Any], size: int, randomness:
 
 
 def _rows(op: Op, args: list[Any], dims: list[Any], size: int, randomness: str, level: int) -> tuple[Any, Any]:
-    """Drawn for each row of a matrix, which the rows of all examples make up."""
+    """Draw for each row of a matrix; the rows of all examples form one matrix."""
     if randomness != "different":
         return _of_tensors(op, args, dims, size, randomness, level)
     value = spread(front(args[0], dims[0]), dims[0] is not None, size)

@@ -1,4 +1,4 @@
-"""Ops that make one number of many.
+"""Batching rules of reductions.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesReduceOps.cpp
 Leaves out: nothing.
@@ -58,7 +58,7 @@ def _one(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
         return op(args)
     args[0] = args[0].unsqueeze(1)
     if op.name == "topk":
-        args[1] = 1  # whatever was asked for, a number has itself to give
+        args[1] = 1  # a single number has only itself to return, whatever k is
     return _reshaped(op(args), size)
 
 
@@ -86,7 +86,7 @@ def flat_without_dim(op: Op, args: list[Any], batched: list[Any], size: int) -> 
 
 
 def _everything(name: str) -> Any:
-    """The rule of an op without ``dim``, by the overload that has it."""
+    """Make the rule of an overload without ``dim`` from the overload with ``dim``."""
 
     def rule(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
         if "median" in name and args[0].numel() == 0:
@@ -130,7 +130,7 @@ def trace(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     return args[0].diagonal(0, 1, 2).sum(1)
 
 
-# --- losses: a mean or sum over each example alone --------------------------------------------------------------------
+# --- losses: a mean or sum over each example --------------------------------------------------------------------------
 
 
 def _reduced(loss: Any, reduction: int) -> Any:
@@ -202,7 +202,7 @@ def native_layer_norm_backward(op: Op, args: list[Any], batched: list[Any], size
     return tuple(results)
 
 
-# --- along a dimension, nothing lost ----------------------------------------------------------------------------------
+# --- along a dimension that is kept -----------------------------------------------------------------------------------
 
 _ALONG = """
     cumsum cumprod logcumsumexp cummax cummin sort sort.stable topk _softmax _log_softmax

@@ -1,4 +1,4 @@
-"""Views, rearranged copies, and tensors joined.
+"""Batching rules of views, rearranged copies, and concatenations.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesViews.cpp, aten/src/ATen/functorch/BatchRulesDecompositions.cpp
 Leaves out: nothing.
@@ -19,7 +19,7 @@ _fn = _C._VariableFunctions
 @batch_rule("view", "_unsafe_view")
 def view(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     shape = list(args[1])
-    if size == 0 and -1 in shape:  # an example would say what -1 stands for, but there is none
+    if size == 0 and -1 in shape:  # -1 is ambiguous without an example
         known = 1
         for n in shape:
             known *= n if n != -1 else 1
@@ -86,7 +86,7 @@ def squeeze_dims(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
 @batch_rule("constant_pad_nd")
 def constant_pad_nd(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     self, pad = args[0], args[1]
-    if len(pad) > 2 * (self.dim() - 1):  # it would pad the batch
+    if len(pad) > 2 * (self.dim() - 1):  # the padding would reach the batch dimension
         raise RuntimeError(
             "Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
             f"{len(pad)} while the input has {self.dim() - 1} dimensions."
@@ -95,7 +95,7 @@ def constant_pad_nd(op: Op, args: list[Any], batched: list[Any], size: int) -> A
 
 
 def _reach(shape: list[int], stride: list[int], offset: int) -> range:
-    """From the first to the last place in memory."""
+    """Return the range from the first to the last place in memory."""
     return range(offset, offset + 1 + sum((n - 1) * s for n, s in zip(shape, stride, strict=True)))
 
 
@@ -157,7 +157,7 @@ def unfold(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     return op([self, shifted(dim, rank), length, step]) if rank else op([self.unsqueeze(1), 1, length, step]).squeeze(1)
 
 
-# --- the way back: a part in a tensor of zeros ------------------------------------------------------------------------
+# --- the reverse: a part in a tensor of zeros -------------------------------------------------------------------------
 
 
 @batch_rule("select_backward", "slice_backward", "unfold_backward")
@@ -234,7 +234,7 @@ def diag_embed(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
 def cat(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     tensors = [spread(t, b, size) for t, b in zip(args[0], batched[0], strict=True)]
     rank = max(t.dim() for t in tensors) - 1
-    kept = [t for t in tensors if t.dim() == rank + 1 or t.numel() or t.dim() != 2]  # an empty vector fits anything
+    kept = [t for t in tensors if t.dim() == rank + 1 or t.numel() or t.dim() != 2]  # an empty vector fits any tensor
     return op([kept, shifted(args[1], rank)])
 
 
@@ -262,7 +262,7 @@ def block_diag(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     return result
 
 
-# --- new tensors of an example's kind ---------------------------------------------------------------------------------
+# --- new tensors with the dtype and device of an example --------------------------------------------------------------
 
 
 @batch_rule("new_empty", "new_zeros", "new_ones", "new_full")

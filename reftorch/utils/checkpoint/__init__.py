@@ -1,12 +1,13 @@
-"""Less memory for more time: what a part of a program saves for backward is dropped, and computed again when needed.
+"""Checkpointing saves memory at the cost of time: tensors for the backward pass are dropped and recomputed.
 
-Two ways. The first, ``use_reentrant=True``, runs the part unrecorded inside of an autograd.Function, and records it in
-that Function's ``backward``, which then runs a backward pass of its own. The second, ``use_reentrant=False``, records
-as always, but with hooks that keep an empty holder for each saved tensor; the first holder that backward
-unpacks has the whole part run again, and the hooks of that run fill all of them: Note [Checkpoints in checkpoints].
+There are two implementations. The first, ``use_reentrant=True``, runs the function without recording inside an
+autograd.Function. The ``backward`` of that Function runs the function again with recording, and then runs a backward
+pass of its own. The second, ``use_reentrant=False``, records as usual, but with hooks that save an empty holder in
+place of each tensor. When backward unpacks the first holder, the whole function runs again, and the hooks of that run
+fill all holders: see Note [Checkpoints in checkpoints].
 
 Mirrors: torch/utils/checkpoint.py
-Leaves out: selective checkpointing, which rests on dispatch modes; autocast; the random numbers of other devices.
+Leaves out: selective checkpointing, which needs dispatch modes; autocast; the random numbers of other devices.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
 
 class _Settings:
-    """What context managers set for all checkpoints under them; None leaves it to each call."""
+    """The settings that context managers make for all checkpoints inside; None means that each call decides."""
 
     early_stop: bool | None = None
     debug: bool | None = None
@@ -59,10 +60,12 @@ def _setting(name: str, value: bool | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """Say whether recomputation stops when all that is needed is there, for the checkpoints whose forward runs inside.
+    """Choose whether recomputation stops early, for the checkpoints whose forward runs inside the block.
+
+    An early stop ends the recomputation as soon as all the needed tensors exist.
 
     Args:
-        enable: it overrides the ``early_stop`` of each call.
+        enable: overrides the ``early_stop`` of each call.
 
     Example:
         >>> import reftorch as torch
@@ -79,10 +82,10 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
-    """Say whether errors show the ops of both runs, for the checkpoints whose forward runs inside.
+    """Choose whether errors list the ops of both runs, for the checkpoints whose forward runs inside the block.
 
     Args:
-        enabled: it overrides the ``debug`` of each call; None leaves it to them.
+        enabled: overrides the ``debug`` of each call; None leaves the choice to each call.
 
     Example:
         >>> import reftorch as torch
@@ -102,13 +105,13 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the inputs without their histories, tensors that require a gradient as leaves that do.
+    """Return the inputs without their histories; tensors that require a gradient become leaves that require one.
 
     Args:
-        inputs: a tuple of whatever.
+        inputs: a tuple of any values.
 
     Raises:
-        RuntimeError: no tuple.
+        RuntimeError: ``inputs`` is not a tuple.
 
     Example:
         >>> import reftorch as torch
@@ -125,7 +128,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:
-    """Warn where no input requires a gradient: the reentrant way then gives none to the parameters either.
+    """Warn if no input requires a gradient, because the reentrant implementation then gives parameters none either.
 
     Mirrors torch/utils/checkpoint.py, ``check_backward_validity``.
     """
@@ -134,14 +137,14 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
 
 
 def noop_context_fn() -> Contexts:
-    """Two contexts that do nothing: one for the forward call, one for the recomputation.
+    """Return two contexts that do nothing: one for the forward call, one for the recomputation.
 
     Mirrors torch/utils/checkpoint.py, ``noop_context_fn``.
     """
     return nullcontext(), nullcontext()
 
 
-# ---- the reentrant way
+# ---- the reentrant implementation
 
 
 def _is_recorded(value: Any) -> bool:
@@ -149,14 +152,14 @@ def _is_recorded(value: Any) -> bool:
 
 
 class CheckpointFunction(Function):
-    """Runs a function unrecorded, and again, recorded, in backward.
+    """Runs a function without recording, and runs it again with recording in backward.
 
     Mirrors torch/utils/checkpoint.py, ``CheckpointFunction``.
     """
 
     @staticmethod
     def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
-        """Run it, and keep its inputs."""
+        """Run the function, and save its inputs."""
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.rng_state = random.get_rng_state() if preserve_rng_state else None
@@ -167,7 +170,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        """Run it again, and backward through that."""
+        """Run the function again, and run a backward pass through its graph."""
         if not _is_checkpoint_valid():
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
@@ -188,7 +191,7 @@ class CheckpointFunction(Function):
         return None, None, *(x.grad if isinstance(x, _C.TensorBase) else None for x in detached)
 
 
-# ---- the other way
+# ---- the other implementation
 
 
 def _recompute(function: Callable[..., Any], preserve: bool, context: Any, kwargs: dict[str, Any]) -> Any:
@@ -242,7 +245,7 @@ def _checkpoint_without_reentrant(
     return outputs
 
 
-# ---- the doors
+# ---- the public functions
 
 
 def _warn_of_default(where: str) -> None:
@@ -263,31 +266,32 @@ def checkpoint(
     early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """Call ``function(*args)``, and call it again in backward instead of keeping what its ops save.
+    """Call ``function(*args)``, and call it again in backward instead of saving the tensors of its ops.
 
-    The second call must do what the first did: it draws the same random numbers, but a global that has changed would
-    make gradients silently wrong, or, where it shows in the tensors that are saved, an error.
+    The second call must repeat the first. It draws the same random numbers, but a changed global makes the gradients
+    wrong without notice; an error is raised only if the saved tensors differ visibly.
 
     Args:
-        function: what to call.
-        args: its arguments. They are kept.
-        use_reentrant: which of the two ways; it should be said. False has no restrictions. True is the older one: it
-            takes no keyword arguments, needs an input that requires a gradient, sees tensors among ``args`` only, and
-            allows only ``backward()`` without ``inputs``. None warns, and is True.
-        context_fn: gives two contexts, in which the call and the recomputation run; not with ``use_reentrant=True``.
-        determinism_check: ``"default"`` compares shapes, dtypes and devices of what the two calls save; ``"none"``
-            compares nothing.
-        debug: show the ops of both calls where they differ; not with ``use_reentrant=True``.
-        early_stop: stop the recomputation when all that is needed is there.
-        kwargs: ``preserve_rng_state`` (default True): draw the same random numbers again. With
-            ``use_reentrant=False``, all others go to ``function``.
+        function: the function to call.
+        args: its arguments. They are kept until backward.
+        use_reentrant: which implementation to use; it should be given. False has no restrictions. True is the older
+            one: it takes no keyword arguments, needs an input that requires a gradient, finds only tensors that are
+            direct elements of ``args``, and allows only ``backward()`` without ``inputs``. None means True, with a
+            warning.
+        context_fn: returns two contexts, in which the call and the recomputation run; not with ``use_reentrant=True``.
+        determinism_check: ``"default"`` compares the shapes, dtypes and devices of the tensors that the two calls save;
+            ``"none"`` compares nothing.
+        debug: show the ops of both calls if they differ; not with ``use_reentrant=True``.
+        early_stop: stop the recomputation as soon as all the needed tensors exist.
+        kwargs: ``preserve_rng_state`` (default True) makes the second call draw the same random numbers. With
+            ``use_reentrant=False``, all other keyword arguments go to ``function``.
 
     Returns:
-        What ``function`` returns.
+        The return value of ``function``.
 
     Raises:
-        ValueError: an argument that the chosen way does not take.
-        CheckpointError: (in backward) the two calls differed, or a saved tensor was asked for twice in a pass.
+        ValueError: the implementation does not take one of the arguments.
+        CheckpointError: (in backward) the two calls differed, or a saved tensor was unpacked twice in one pass.
 
     Example:
         >>> import reftorch as torch
@@ -336,13 +340,13 @@ def checkpoint_sequential(
 
     Args:
         functions: a ``Sequential``, or a list of functions of one tensor.
-        segments: how many.
-        input: what the first is called with.
-        use_reentrant: as for :func:`checkpoint`.
-        kwargs: ``preserve_rng_state``.
+        segments: the number of segments.
+        input: the argument of the first function.
+        use_reentrant: see :func:`checkpoint`.
+        kwargs: ``preserve_rng_state``; see :func:`checkpoint`.
 
     Raises:
-        ValueError: another keyword argument.
+        ValueError: there is another keyword argument.
 
     Example:
         >>> import reftorch as torch

@@ -1,4 +1,4 @@
-"""One checkpointed call, recorded with empty holders for what it saves, and how they are filled.
+"""A checkpointed call: it is recorded with empty holders for the saved tensors, and a recomputation fills the holders.
 
 Mirrors: torch/utils/checkpoint.py, ``_CheckpointFrame``, ``GraphExecGroup``
 Leaves out: nothing.
@@ -39,12 +39,12 @@ class _Group(ThreadLocal):
 
 
 class GraphExecGroup:
-    """Let several backward passes over different parts of a graph share one recomputation.
+    """A context in which several backward passes over different parts of a graph share one recomputation.
 
-    The passes inside must not need the same saved tensor, even where the graph is retained.
+    Two passes inside the context must not need the same saved tensor, even if the graph is retained.
 
     Raises:
-        RuntimeError: (on entering) another one is entered.
+        RuntimeError: (on entering) another group has been entered.
 
     Example:
         >>> import reftorch as torch
@@ -77,31 +77,32 @@ class GraphExecGroup:
 
 
 # Note [Checkpoints in checkpoints]
-# Problem: a checkpointed function may call checkpoint, or backward, itself. Trick: three rules. (1) A saved tensor is
-# the innermost checkpoint's: those outside do not see it. (2) The inputs of an inner checkpoint are saved as any op
-# saves its own, so they are the next outer one's: to recompute the inner, unpacking them recomputes the outer first.
-# (3) What a recomputation found is for one backward pass, and each tensor of it for one unpacking: a holder is emptied
-# as it is read, so memory does not grow, even where the graph is retained. A pass is told apart by its number; outside
-# of passes each unpacking is a pass of its own.
+# Problem: a checkpointed function may itself call checkpoint or backward.
+# Trick: three rules. (1) A saved tensor belongs to the innermost checkpoint; the checkpoints outside do not see it.
+# (2) The inputs of an inner checkpoint are saved as the inputs of an op are, so they belong to the next outer
+# checkpoint: before the inner one can be recomputed, unpacking its inputs recomputes the outer one. (3) The result of a
+# recomputation serves one backward pass, and each tensor in it is unpacked once. A holder is emptied when it is read,
+# so memory does not grow, even if the graph is retained. Each pass has a number; an unpacking outside of passes counts
+# as one pass.
 
 
 class _Handle:
-    """Stands for one recomputed tensor in one pass; the tensor lives as long as it does."""
+    """Represents one recomputed tensor in one pass. The handle keeps the tensor alive."""
 
 
 class _Holder:
-    """What is kept in the place of a saved tensor: by pass, its recomputed self's handle; None once it was read."""
+    """Stands in place of a saved tensor: holds for each pass the recomputed tensor's handle, or None once read."""
 
     def __init__(self) -> None:
         self.handles: dict[Any, _Handle | None] = {}
 
 
 class _StopRecomputationError(Exception):
-    """Ends a recomputation that has found everything."""
+    """Ends a recomputation as soon as all the needed tensors exist."""
 
 
 class CheckpointFrame:
-    """One call of checkpoint: what it takes to run it again, and what each pass has found by that."""
+    """One call of checkpoint: the data for running it again, and the tensors that each pass has recomputed."""
 
     def __init__(
         self,
@@ -181,12 +182,12 @@ class CheckpointFrame:
     # --- in the recomputation
 
     def find(self, tensor: Any, task: Any) -> Any:
-        """Fill the next holder; the graph of the recomputation keeps the tensor itself, for a backward pass inside."""
+        """Fill the next holder. The graph of the recomputation gets the tensor itself, for a backward pass inside."""
         tensor = tensor.detach() if tensor.requires_grad else tensor
         index = self.counts[task]
         self.counts[task] += 1
         if index >= len(self.holders):
-            if not self.forward_completed:  # a backward pass inside of the forward call: the rest is yet to be saved
+            if not self.forward_completed:  # a backward pass inside the forward call: more tensors will be saved later
                 self.ignore_mismatch = True
                 return tensor
             raise CheckpointError(
@@ -194,7 +195,7 @@ class CheckpointFrame:
                 f"forward pass.{_TIP}"
             )
         holder = self.holders[index]()
-        if holder is not None:  # None: a backward pass inside of the forward call has freed that part of the graph
+        if holder is not None:  # None: a backward pass inside the forward call has freed that part of the graph
             handle = _Handle()
             holder.handles[task] = handle
             self.recomputed[task][handle] = tensor
@@ -240,7 +241,7 @@ _TIP = (
 
 
 def _recomputation_hooks(frame_ref: weakref.ref[CheckpointFrame], task: Any) -> saved_tensors_hooks:
-    """They know the frame weakly: the recomputed graph keeps them, and what the program keeps of it."""
+    """Make the hooks of a recomputation. They hold the frame weakly, because the recomputed graph holds them."""
 
     def pack(tensor: Any) -> Any:
         frame = frame_ref()

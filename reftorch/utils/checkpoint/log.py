@@ -1,4 +1,4 @@
-"""What ran under a checkpoint, for an error to show: each op, with the line of the program that called it.
+"""The ops that ran under a checkpoint, for error messages: each op, with the line of the program that called it.
 
 Mirrors: torch/utils/checkpoint.py, ``_get_debug_context_and_cb``, torch/testing/_internal/logging_tensor.py
 Leaves out: stacks of C++.
@@ -19,7 +19,7 @@ _LIBRARY = str(Path(__file__).resolve().parents[1])
 
 
 def _caller(frame: FrameType | None) -> str:
-    """The innermost line that is not the library's."""
+    """Return the innermost line that is not in the library."""
     while frame is not None and frame.f_code.co_filename.startswith(_LIBRARY):
         frame = frame.f_back
     return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}:{frame.f_code.co_name}"
@@ -34,9 +34,9 @@ def _shown(value: Any) -> str:
 
 
 class OpLog:
-    """The ops called inside of its ``with``, innermost ones too, in the order of their calls; of several, the last's.
+    """Records all ops called inside its ``with`` block in order, nested ones included.
 
-    Entering it is a RuntimeError where something else observes ops already.
+    Entering a log raises a RuntimeError while another tool observes ops, such as another log or the profiler.
     """
 
     def __init__(self) -> None:
@@ -56,14 +56,14 @@ class OpLog:
         _C._debug.clear_op_observer()
 
     def with_places(self, label: str) -> str:
-        """Each op and where it was called from."""
+        """Return a text with each op and the line that called it."""
         count = len(self.ops)
         entries = zip(self.ops, self.places, strict=True)
         return "\n".join(f"{op}   ({i} of {count} in {label})\n{place}\n" for i, (op, place) in enumerate(entries, 1))
 
 
 def error_text(forward: OpLog, recompute: OpLog) -> str:
-    """What is said of a recomputation that did not save what the forward call saved."""
+    """Return the message for a recomputation that did not save the tensors of the forward call."""
     return (
         "An error happened while unpacking tensors; these are the ops of the latest computation, because you passed "
         "`debug=True` to `torch.utils.checkpoint.checkpoint()`.\n\n"

@@ -1,4 +1,4 @@
-"""From a dataset to batches.
+"""Datasets, samplers and the loader that makes batches from them.
 
 Mirrors: torch/utils/data/__init__.py
 Leaves out: worker processes, pinned memory, weighted and distributed sampling, and data pipes.

@@ -1,7 +1,7 @@
-"""The loader: sampler, dataset and collate function put together into an iterable of batches.
+"""The loader: it joins a sampler, a dataset and a collate function into an iterable of batches.
 
 Mirrors: torch/utils/data/dataloader.py
-Leaves out: worker processes and all that belongs to them, pinning memory and data pipes. What remains is the part that
+Leaves out: worker processes and everything that belongs to them, pinned memory and data pipes. This is the part that
 runs in one process; ``num_workers`` must be 0.
 """
 
@@ -24,7 +24,7 @@ _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset")
 
 
 class _InfiniteConstantSampler(Sampler):
-    """Stands in as the sampler of an iterable dataset, which gives its samples whatever the index."""
+    """The sampler of an iterable dataset, which ignores indices."""
 
     def __iter__(self) -> Iterator[None]:
         while True:
@@ -35,20 +35,21 @@ class DataLoader(Generic[T_co]):
     """Iterates over a dataset in batches.
 
     Args:
-        dataset: what to load from: has ``__getitem__`` and ``__len__``, or is an :class:`IterableDataset`.
-        batch_size: samples to a batch (default 1); None turns batching off, and samples come as they are.
-        shuffle: whether to take the samples in a new random order at every pass.
-        sampler: the order, as an iterable of indices; excludes ``shuffle``.
-        batch_sampler: the batches, as an iterable of lists of indices; excludes the four above and ``drop_last``.
-        num_workers: 0; loading happens in this process.
-        collate_fn: makes a batch of a list of samples (default :func:`default_collate`; without batching
+        dataset: the dataset: it has ``__getitem__`` and ``__len__``, or is an :class:`IterableDataset`.
+        batch_size: the number of samples in a batch (default 1); None disables batching and returns single samples.
+        shuffle: whether to take the samples in a new random order in every pass.
+        sampler: the order, as an iterable of indices; it excludes ``shuffle``.
+        batch_sampler: the batches, as an iterable of lists of indices; it excludes ``batch_size``, ``shuffle``,
+            ``sampler`` and ``drop_last``.
+        num_workers: must be 0; loading happens in this process.
+        collate_fn: makes a batch from a list of samples (default :func:`default_collate`; without batching
             :func:`default_convert`, on one sample).
-        pin_memory: whether to put batches where an accelerator reads them quicker; without one, a warning says so.
-        drop_last: whether to leave out a last batch that would be smaller.
-        generator: where random orders come from; None is the default generator.
+        pin_memory: whether to pin the memory of batches for an accelerator; without an accelerator, a warning is given.
+        drop_last: whether to leave out an incomplete last batch.
+        generator: the generator of random orders; None means the default one.
 
     Raises:
-        ValueError: options that exclude each other, or ``num_workers`` other than 0.
+        ValueError: options exclude each other, or ``num_workers`` is not 0.
 
     Example:
         >>> import reftorch as torch
@@ -154,7 +155,7 @@ class DataLoader(Generic[T_co]):
 
 
 class _SingleProcessDataLoaderIter:
-    """One pass over the data, in this process."""
+    """One pass over the data in this process."""
 
     def __init__(self, loader: DataLoader) -> None:
         if loader.pin_memory:
@@ -166,8 +167,8 @@ class _SingleProcessDataLoaderIter:
         self._length = loader._IterableDataset_len_called
         self._num_yielded = 0
         self._sampler_iter = iter(loader._index_sampler)
-        # Workers would be seeded from it. Drawn here too, so that the default generator, and with it the order of a
-        # shuffled pass, goes on alike with and without workers.
+        # PyTorch seeds workers from this number. It is drawn here too, so that the default generator, and with it the
+        # order of a shuffled pass, does not depend on workers.
         self._base_seed = _random_seed(loader.generator)
         fetcher = _IterableDatasetFetcher if isinstance(self._dataset, IterableDataset) else _MapDatasetFetcher
         self._dataset_fetcher = fetcher(self._dataset, loader._auto_collation, loader.collate_fn, loader.drop_last)

@@ -1,4 +1,4 @@
-"""Datasets: what gives a sample for an index, or one sample after the other.
+"""Datasets: they return a sample for an index, or one sample after another.
 
 Mirrors: torch/utils/data/dataset.py
 Leaves out: ``StackDataset``.
@@ -22,10 +22,10 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Dataset(Generic[T_co]):
-    """Samples by index: a subclass has ``__getitem__``, and ``__len__`` where a loader is to know how many there are.
+    """Samples by index. A subclass has ``__getitem__``, and ``__len__`` if a loader needs the number of samples.
 
-    A subclass may also have ``__getitems__``, which takes a list of indices and returns a list of samples, where many
-    are quicker to get at once.
+    A subclass may also have ``__getitems__``, which takes a list of indices and returns a list of samples. This is
+    useful where many samples can be fetched faster together.
 
     Example:
         >>> from reftorch.utils.data import Dataset
@@ -48,7 +48,7 @@ class Dataset(Generic[T_co]):
 
 
 class IterableDataset(Dataset[T_co], Iterable[T_co]):
-    """Samples one after the other, for a stream that has no order to choose: a subclass has ``__iter__``.
+    """Samples one after another, for a stream with a fixed order. A subclass has ``__iter__``.
 
     Example:
         >>> from reftorch.utils.data import DataLoader, IterableDataset
@@ -69,7 +69,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """Samples that are slices of tensors along the first dimension.
 
     Args:
-        tensors: tensors of one size in their first dimension.
+        tensors: tensors whose first dimensions have equal sizes.
 
     Raises:
         AssertionError: the sizes differ.
@@ -91,20 +91,20 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         self.tensors = tensors
 
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
-        return tuple([tensor[index] for tensor in self.tensors])  # a list: a generator takes half as long again
+        return tuple([tensor[index] for tensor in self.tensors])  # a list: a generator would take 50 % more time
 
     def __len__(self) -> int:
         return self.tensors[0].size(0)
 
 
 class ConcatDataset(Dataset[T_co]):
-    """Several datasets as one, the second after the first.
+    """Several datasets in sequence as one.
 
     Args:
-        datasets: datasets that have a length.
+        datasets: datasets with a length.
 
     Raises:
-        AssertionError: there are none, or one is iterable.
+        AssertionError: there are no datasets, or one is iterable.
 
     Example:
         >>> from reftorch.utils.data import ConcatDataset
@@ -137,7 +137,7 @@ class ConcatDataset(Dataset[T_co]):
 
 
 class ChainDataset(IterableDataset):
-    """Several iterable datasets as one, the second after the first.
+    """Several iterable datasets in sequence as one.
 
     Args:
         datasets: iterable datasets.
@@ -171,11 +171,11 @@ class ChainDataset(IterableDataset):
 
 
 class Subset(Dataset[T_co]):
-    """Some samples of a dataset.
+    """A part of a dataset.
 
     Args:
-        dataset: the whole.
-        indices: which of its samples, in which order.
+        dataset: the whole dataset.
+        indices: the indices of the samples, in the order of the subset.
 
     Raises:
         NotImplementedError: a subclass overrides ``__getitem__`` but not ``__getitems__``, which a loader would call.
@@ -219,13 +219,13 @@ def random_split(dataset: Any, lengths: Sequence[int | float], generator: Any = 
     """Divide a dataset at random into subsets that do not overlap.
 
     Args:
-        dataset: dataset that has a length.
-        lengths: how many samples each subset gets; or shares that sum to 1: each is rounded down, and what is left over
-            goes one each to the first subsets.
-        generator: where the permutation comes from; None is the default generator.
+        dataset: dataset with a length.
+        lengths: the number of samples of each subset; or fractions that sum to 1. Numbers from fractions are rounded
+            down, and the samples that are left go to the first subsets, one each.
+        generator: the generator of the permutation; None means the default one.
 
     Raises:
-        ValueError: the lengths do not sum to the length of the dataset, or a share is outside 0 to 1.
+        ValueError: the lengths do not sum to the length of the dataset, or a fraction is outside 0 to 1.
 
     Example:
         >>> import reftorch as torch

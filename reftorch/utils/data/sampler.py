@@ -1,9 +1,9 @@
-"""Samplers: in which order the samples of a dataset are taken.
+"""Samplers: they choose the order in which the samples of a dataset are taken.
 
 Mirrors: torch/utils/data/sampler.py
 Leaves out: ``WeightedRandomSampler``.
 
-Random orders are drawn from the generator just as PyTorch draws them: the same seed gives the same order.
+The samplers use the generator exactly as PyTorch does: equal seeds give equal orders.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 def _random_seed(generator: Any = None) -> int:
-    """A fresh seed, 63 bits, drawn from a generator."""
+    """Draw a new seed of 63 bits from a generator."""
     return int(_VF.empty((), dtype=_C.int64).random_(generator=generator).item())
 
 
 class Sampler(Generic[T_co]):
-    """Iterates over the indices of a dataset: a subclass has ``__iter__``, and ``__len__`` where the count is known.
+    """Iterates over the indices of a dataset. A subclass has ``__iter__``, and ``__len__`` if the number is known.
 
     Example:
         >>> from reftorch.utils.data import Sampler
@@ -48,7 +48,7 @@ class SequentialSampler(Sampler[int]):
     """The indices in order.
 
     Args:
-        data_source: dataset that has a length.
+        data_source: dataset with a length.
 
     Example:
         >>> from reftorch.utils.data import SequentialSampler
@@ -72,10 +72,10 @@ class RandomSampler(Sampler[int]):
     """The indices in random order.
 
     Args:
-        data_source: dataset that has a length.
-        replacement: whether an index may come again before all have come (default False).
-        num_samples: how many indices to give; None gives as many as there are.
-        generator: where the order comes from; None seeds a new one from the default generator at every pass.
+        data_source: dataset with a length.
+        replacement: whether an index may occur again before all have occurred (default False).
+        num_samples: the number of indices in a pass; None means the length of the dataset.
+        generator: the generator of the order; None seeds a new generator from the default one in every pass.
 
     Raises:
         TypeError: ``replacement`` is not a bool.
@@ -104,7 +104,7 @@ class RandomSampler(Sampler[int]):
 
     @property
     def num_samples(self) -> int:
-        """How many indices one pass gives; a dataset may have grown since the last."""
+        """The number of indices in one pass. A dataset may have grown since the last pass."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
@@ -127,11 +127,11 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """Given indices in random order.
+    """The given indices in random order.
 
     Args:
         indices: the indices.
-        generator: where the order comes from; None is the default generator.
+        generator: the generator of the order; None means the default one.
 
     Example:
         >>> from reftorch.utils.data import SubsetRandomSampler
@@ -154,12 +154,12 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """The indices of another sampler in lists of one length.
+    """The indices of another sampler, in lists of equal length.
 
     Args:
         sampler: any iterable of indices.
-        batch_size: how many to a list.
-        drop_last: whether to leave out a last list that would be shorter.
+        batch_size: the number of indices in a list.
+        drop_last: whether to leave out an incomplete last list.
 
     Raises:
         ValueError: ``batch_size`` is not a positive int or ``drop_last`` is not a bool.

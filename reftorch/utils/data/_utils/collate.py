@@ -1,9 +1,9 @@
-"""From a list of samples to a batch.
+"""Collation: a list of samples becomes a batch.
 
 Mirrors: torch/utils/data/_utils/collate.py
 Leaves out: batches made in shared memory, which worker processes need.
 
-numpy is never imported here: who has numpy samples has imported it, and their types say so.
+This file never imports numpy: a program with numpy samples has imported numpy, and the types show that.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NUMPY_STRING_OR_OBJECT = re.compile(r"[SaUO]")
 
 
 def _is_numpy(data: Any, *names: str) -> bool:
-    """Whether the type of ``data`` is, or derives from, one of the named types of numpy."""
+    """Return whether the type of ``data`` is one of the named types of numpy, or derives from one."""
     return any(cls.__module__ == "numpy" and cls.__name__ in names for cls in type(data).__mro__)
 
 
@@ -33,7 +33,7 @@ class _NumpyMeta(type):
 
 
 class _NumpyData(metaclass=_NumpyMeta):
-    """Stands in for the numpy types that become tensors."""
+    """Stands for the numpy types that become tensors."""
 
 
 def _not_collatable(kind: Any) -> TypeError:
@@ -43,10 +43,10 @@ def _not_collatable(kind: Any) -> TypeError:
 
 
 def _like_mapping(elem: Mapping, values: dict) -> Any:
-    """The values in a mapping of the type of ``elem``, or in a dict where that type takes none."""
+    """Put the values into a mapping of the type of ``elem``, or into a dict if that type cannot be filled."""
     try:
         if isinstance(elem, MutableMapping):
-            clone = copy.copy(elem)  # its type may need more than the values to be made
+            clone = copy.copy(elem)  # copied, because the constructor may need more than the values
             clone.update(values)
             return clone
         return type(elem)(values)  # type: ignore[call-arg]
@@ -55,7 +55,7 @@ def _like_mapping(elem: Mapping, values: dict) -> Any:
 
 
 def _like_sequence(elem: Sequence, values: list) -> Any:
-    """The values in a sequence of the type of ``elem``, or in a list where that type takes none."""
+    """Put the values into a sequence of the type of ``elem``, or into a list if that type cannot be built."""
     try:
         if isinstance(elem, MutableSequence):
             clone = copy.copy(elem)
@@ -68,9 +68,9 @@ def _like_sequence(elem: Sequence, values: list) -> Any:
 
 
 def default_convert(data: Any) -> Any:
-    """Turn numpy arrays and scalars into tensors, inside of dicts, tuples and lists too, and leave the rest.
+    """Turn numpy arrays and scalars into tensors, also inside dicts, tuples and lists; leave other values unchanged.
 
-    A tuple comes back as a list, a named tuple as itself.
+    A tuple becomes a list; a named tuple keeps its type.
 
     Args:
         data: one sample.
@@ -100,16 +100,16 @@ def default_convert(data: Any) -> Any:
 
 
 def collate(batch: Sequence, *, collate_fn_map: dict[type | tuple[type, ...], Callable] | None = None) -> Any:
-    """Make a batch of samples; dicts, tuples and lists are gone through, so that their leaves become batches.
+    """Make a batch from samples. The leaves of dicts, tuples and lists become batches.
 
     Args:
-        batch: the samples, all of one structure.
-        collate_fn_map: functions ``fn(batch, *, collate_fn_map)`` for types of leaves; an exact type is preferred to a
-            base class.
+        batch: the samples, which all have the same structure.
+        collate_fn_map: functions ``fn(batch, *, collate_fn_map)`` for the types of leaves; the exact type takes
+            precedence over a base class.
 
     Raises:
-        RuntimeError: sequences of unequal length.
-        TypeError: no function for the type of a leaf.
+        RuntimeError: sequences differ in length.
+        TypeError: there is no function for the type of a leaf.
 
     Example:
         >>> from reftorch.utils.data._utils.collate import collate
@@ -166,7 +166,7 @@ def _collate_str(batch: Sequence, *, collate_fn_map: Any = None) -> Sequence:
 
 default_collate_fn_map: dict[type | tuple[type, ...], Callable] = {
     Tensor: _collate_tensor,
-    _NumpyData: _collate_numpy,  # before float, of which numpy.float64 is a subclass
+    _NumpyData: _collate_numpy,  # before float, because numpy.float64 is a subclass of float
     float: _collate_float,
     int: _collate_int,
     str: _collate_str,
@@ -175,17 +175,17 @@ default_collate_fn_map: dict[type | tuple[type, ...], Callable] = {
 
 
 def default_collate(batch: Sequence) -> Any:
-    """Make a batch of samples: tensors, arrays and numbers are stacked along a new first dimension.
+    """Make a batch from samples: tensors, arrays and numbers are stacked along a new first dimension.
 
     Tensors of shape :math:`(*)` become one of shape :math:`(N, *)`, Python floats a float64 tensor, ints an int64
-    tensor; strings stay a list; dicts, named tuples, tuples (as lists) and lists are gone through.
+    tensor. Strings stay a list. The same is done inside dicts, named tuples, tuples (which become lists) and lists.
 
     Args:
-        batch: N samples of one structure.
+        batch: N samples of the same structure.
 
     Raises:
-        RuntimeError: sequences, or tensors, of unequal size.
-        TypeError: a leaf that is none of these.
+        RuntimeError: sequences or tensors differ in size.
+        TypeError: the type of a leaf is none of these.
 
     Example:
         >>> from reftorch.utils.data import default_collate

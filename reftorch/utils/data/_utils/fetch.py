@@ -1,4 +1,4 @@
-"""Fetching what belongs to one index, or to one list of indices, from a dataset.
+"""Fetching the samples for an index, or for a list of indices, from a dataset.
 
 Mirrors: torch/utils/data/_utils/fetch.py
 Leaves out: nothing.
@@ -35,7 +35,7 @@ class _MapDatasetFetcher(_BaseDatasetFetcher):
 
 
 class _IterableDatasetFetcher(_BaseDatasetFetcher):
-    """Takes the next samples; of the indices, which mean nothing to a stream, only the number counts."""
+    """Takes the next samples of a stream. Only the number of indices counts, because a stream has no indices."""
 
     def __init__(self, dataset: Any, auto_collation: bool, collate_fn: Callable, drop_last: bool) -> None:
         super().__init__(dataset, auto_collation, collate_fn, drop_last)
