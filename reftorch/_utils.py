@@ -31,26 +31,26 @@ _TENSOR_NAMES = {
 
 
 def scalar_type_name(dtype: Any) -> str:
-    """What C++ calls a dtype: ``Float``, ``Long``."""
+    """Return the name of a dtype in C++: ``Float``, ``Long``."""
     return _TENSOR_NAMES[str(dtype).removeprefix("torch.")]
 
 
 def not_implemented(kernel: str, input: Any) -> NotImplementedError:
-    """The error of a kernel that has no code for the dtype of ``input``."""
+    """Return the error of a kernel that has no code for the dtype of ``input``."""
     return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_type_name(input.dtype)}'")
 
 
 def refuse_integers(input: Any, kernel: str) -> None:
-    """A formula would promote integers; PyTorch's kernel, whose name its error says, takes none."""
+    """Raise the error of PyTorch's kernel, which takes no integers; a formula in Python would promote them instead."""
     if not input.is_floating_point():
         raise not_implemented(kernel, input)
 
 
 def typename(obj: Any, /) -> str:
-    """Return the name by which an error message calls the type of ``obj``.
+    """Return the name of an object's type, as error messages show it.
 
     Args:
-        obj: anything; a class or a function stands for itself, anything else for its type.
+        obj: any object; a class or a function stands for itself, any other object for its type.
 
     Example:
         >>> import reftorch as torch
@@ -71,8 +71,9 @@ def typename(obj: Any, /) -> str:
 def adopt(module: str, names: Iterable[str], namespace: dict[str, Any]) -> None:
     """Make the functions and classes ``names`` of ``namespace`` members of ``module``, whichever file defines them.
 
-    A package that collects them from several files calls this, so that error messages, pickles and traced programs use
-    PyTorch's names: ``torch.nn.functional.relu`` and not the name of the file in which ``relu`` stands.
+    A package that collects functions from several files calls this one, so that error messages, pickles and traced
+    programs show PyTorch's names: ``torch.nn.functional.relu``, and not the name of the file in which ``relu`` is
+    defined.
     """
     for name in names:
         if isinstance(namespace[name], FunctionType | type):
@@ -84,10 +85,10 @@ _warned: set[str] = set()
 
 
 def set_warn_always(b: bool, /) -> None:
-    """Say whether warnings that appear once in a program appear each time.
+    """Choose whether warnings that normally appear once per program appear each time.
 
     Args:
-        b: whether they do.
+        b: whether they appear each time.
 
     Example:
         >>> import reftorch as torch
@@ -103,7 +104,7 @@ def set_warn_always(b: bool, /) -> None:
 
 
 def is_warn_always_enabled() -> bool:
-    """Return what :func:`set_warn_always` has set.
+    """Return the ``b`` of the last call of :func:`set_warn_always`.
 
     Mirrors torch/__init__.py, ``is_warn_always_enabled``.
     """
@@ -111,7 +112,7 @@ def is_warn_always_enabled() -> bool:
 
 
 def _warn_once(message: str, category: type[Warning] = UserWarning) -> None:
-    """``warnings.warn``, but once in a program for each text, whoever calls."""
+    """Call ``warnings.warn`` once per program for each text, whichever line of the program causes it."""
     if not _warn_always:
         if message in _warned:
             return
@@ -119,7 +120,7 @@ def _warn_once(message: str, category: type[Warning] = UserWarning) -> None:
     warn(message, category)
 
 
-# --- what pickled tensors name; the names and arguments are those of PyTorch's files ----------------------------------
+# --- the functions that pickled tensors name; names and arguments are those of PyTorch --------------------------------
 
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Any:
@@ -138,7 +139,7 @@ def _rebuild_tensor_v2(
 ) -> Any:
     tensor = _rebuild_tensor(storage, storage_offset, size, stride)
     tensor.requires_grad = requires_grad
-    if backward_hooks:  # of files from long ago; today's hold none
+    if backward_hooks:  # only old files contain hooks
         tensor._backward_hooks = backward_hooks
     return tensor
 
@@ -149,7 +150,7 @@ def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires
 
 
 def _get_obj_state(obj: Any) -> Any:
-    """The attributes of an object, as ``object.__getstate__`` gives them from Python 3.11 on."""
+    """Return the attributes of an object, as ``object.__getstate__`` does from Python 3.11 on."""
     if hasattr(obj, "__getstate__"):
         return obj.__getstate__()
     slots = copyreg._slotnames(type(obj))  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
-"""Ops from Python: define them, register kernels, gradients and rules for them, and test what was registered.
+"""Ops from Python: define ops, register kernels, gradients and batching rules for them, and test the registrations.
 
-Start with :func:`custom_op`, which makes an op of one function. :class:`Library` is what lies below: ops from schemas,
-and kernels on single rows of an op's table, also on rows of the ops of ``aten``.
+Start with :func:`custom_op`, which makes an op from one function. :class:`Library` is the layer below: ops from
+schemas, and kernels on single rows of an op's table, also on rows of the ops of ``aten``.
 
 Mirrors: torch/library.py
 Leaves out: ``register_autocast``, ``triton_op``, ``wrap_triton``, ``get_kernel``, effects, and the names that PyTorch
@@ -21,7 +21,7 @@ from reftorch._library.fake_impl import fake_impl_of, get_ctx
 from reftorch._library.infer_schema import infer_schema
 from reftorch._library.optests import opcheck
 from reftorch._library.registration import Library, fallthrough_kernel, lookup_op, parse_namespace
-from reftorch._library.registration import _scoped_library as _scoped_library  # PyTorch has the name here too
+from reftorch._library.registration import _scoped_library as _scoped_library  # PyTorch has this name here too
 from reftorch._ops import OpOverload
 
 __all__ = [
@@ -46,7 +46,7 @@ _NAMELESS_SCHEMA = re.compile(r"\(.*\) -> .*")
 
 
 def _library_for(namespace: str, lib: Library | None) -> Library:
-    """``lib``, or a library that lives as long as the process."""
+    """Return ``lib``, or a library that lives as long as the process."""
     if lib is None:
         lib = Library(namespace, "FRAGMENT")
         _keep_alive.append(lib)
@@ -67,11 +67,11 @@ def define(qualname: Any, schema: str, *, lib: Library | None = None, tags: Any 
     """Define an op.
 
     Args:
-        qualname: ``"mylib::sin"``. In the old form ``define(lib, "sin(Tensor x) -> Tensor")`` the library stands here,
-            and the result is a decorator for the kernel.
+        qualname: ``"mylib::sin"``. The old form ``define(lib, "sin(Tensor x) -> Tensor")`` has the library here, and
+            returns a decorator for the kernel.
         schema: the op's signature without its name.
-        lib: the op goes when this library goes; by default it stays.
-        tags: what programs may ask of the op.
+        lib: the library that owns the op; by default the op stays until the process ends.
+        tags: properties of the op that programs can ask for.
 
     Raises:
         ValueError: the name has no namespace, or the schema begins with a name.
@@ -114,10 +114,10 @@ def impl(qualname: Any, types: Any, func: Callable[..., Any] | None = None, *, l
     """Register a kernel for some devices.
 
     Args:
-        qualname: ``"mylib::sin"``. In the old form ``impl(lib, name, dispatch_key)`` the library stands here.
+        qualname: ``"mylib::sin"``. The old form ``impl(lib, name, dispatch_key)`` has the library here.
         types: ``"cpu"``, several such names, or ``"default"`` for all devices.
         func: the kernel; without it, ``impl`` is a decorator.
-        lib: the kernel goes when this library goes; by default it stays.
+        lib: the library that owns the kernel; by default the kernel stays until the process ends.
 
     Raises:
         RuntimeError: there is no such op or device.
@@ -162,10 +162,10 @@ def register_kernel(
     """Register the function that computes an op on some devices.
 
     Args:
-        op: its name, its OpOverload, or what ``custom_op`` returned.
-        device_types: such as ``"cpu"``; None for all devices.
+        op: the name of the op, its OpOverload, or the result of ``custom_op``.
+        device_types: a name such as ``"cpu"``, or several; None means all devices.
         func: the kernel; without it, ``register_kernel`` is a decorator.
-        lib: the kernel goes when this library goes; by default it stays.
+        lib: the library that owns the kernel; by default the kernel stays until the process ends.
 
     Raises:
         ValueError: ``op`` is none of these.
@@ -187,14 +187,14 @@ def register_fake(
     lib: Library | None = None,
     allow_override: bool = True,
 ) -> Any:
-    """Register what an op's results look like: the kernel for tensors without memory (``device="meta"``).
+    """Register the kernel for ``device="meta"``: it returns tensors of the right shape and dtype, without data.
 
     Args:
-        op: its name, its OpOverload, or what ``custom_op`` returned.
+        op: the name of the op, its OpOverload, or the result of ``custom_op``.
         func: takes the op's arguments and returns tensors of the right shape, strides and dtype. Without it,
             ``register_fake`` is a decorator.
-        lib: the kernel goes when this library goes; by default it stays.
-        allow_override: False raises where the op has a fake kernel.
+        lib: the library that owns the kernel; by default the kernel stays until the process ends.
+        allow_override: False raises an error if the op has a fake kernel.
 
     Raises:
         RuntimeError: the op has a fake kernel and ``allow_override`` is False.
@@ -228,7 +228,7 @@ def register_fake(
 
 
 class _Formula:
-    """A gradient that was registered for an op that ``custom_op`` has not made."""
+    """The gradient of an op that was not made by ``custom_op``."""
 
     def __init__(self, backward: Callable[..., Any], setup_context: Callable[..., Any] | None) -> None:
         self._backward_fn: Callable[..., Any] | None = backward
@@ -243,22 +243,22 @@ def register_autograd(
     setup_context: Callable[..., Any] | None = None,
     lib: Library | None = None,
 ) -> None:
-    r"""Register an op's gradient.
+    r"""Register the gradient of an op.
 
-    For a loss :math:`L` and :math:`y = f(x)`, ``backward`` gets :math:`\partial L / \partial y` and returns
+    For a loss :math:`L` and :math:`y = f(x)`, ``backward`` takes :math:`\partial L / \partial y` and returns
     :math:`\partial L / \partial x`.
 
     Args:
-        op: its name, its OpOverload, or what ``custom_op`` returned.
-        backward: ``backward(ctx, *grads)``: one gradient for each result; returns one gradient for each argument, None
-            where there is none.
-        setup_context: ``setup_context(ctx, inputs, output)``, called after the forward, keeps on ``ctx`` what
-            ``backward`` needs. An op with keyword-only arguments gives ``keyword_only_inputs`` too.
-        lib: the gradient goes when this library goes; by default it stays.
+        op: the name of the op, its OpOverload, or the result of ``custom_op``.
+        backward: ``backward(ctx, *grads)`` takes a gradient for each result, and returns a gradient, or None, for each
+            argument.
+        setup_context: ``setup_context(ctx, inputs, output)`` is called after the forward; it stores on ``ctx`` what
+            ``backward`` needs. If the op has keyword-only arguments, it also takes ``keyword_only_inputs``.
+        lib: the library that owns the gradient; by default the gradient stays until the process ends.
 
     Raises:
-        RuntimeError: the op changes its arguments.
-        NotImplementedError: the op takes tensors by keyword only.
+        RuntimeError: the op writes to its arguments.
+        NotImplementedError: the op has keyword-only tensors.
 
     Example:
         >>> import reftorch as torch
@@ -306,17 +306,17 @@ def register_torch_dispatch(
     *,
     lib: Library | None = None,
 ) -> Any:
-    """Register what a mode, or a class with ``__torch_dispatch__``, does with an op.
+    """Register what a mode, or a class with ``__torch_dispatch__``, does for an op.
 
     Args:
-        op: its name, its OpOverload, or what ``custom_op`` returned.
+        op: the name of the op, its OpOverload, or the result of ``custom_op``.
         torch_dispatch_class: the class of the mode or tensor.
-        func: takes the mode, or the tensor's class, then what ``__torch_dispatch__`` takes. Without it,
+        func: takes the mode, or the tensor's class, and then the arguments of ``__torch_dispatch__``. Without it,
             ``register_torch_dispatch`` is a decorator.
-        lib: the rule goes when this library goes; by default it stays.
+        lib: the library that owns the rule; by default the rule stays until the process ends.
 
     Raises:
-        RuntimeError: the class has a rule for the op.
+        RuntimeError: the class already has a rule for the op.
 
     Example:
         >>> import reftorch as torch
@@ -351,13 +351,13 @@ def register_torch_dispatch(
 
 
 def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None) -> Any:
-    """Register how an op runs on a batch under ``torch.vmap``.
+    """Register the batching rule of an op for ``torch.vmap``.
 
     Args:
-        op: its name, its OpOverload, or what ``custom_op`` returned.
+        op: the name of the op, its OpOverload, or the result of ``custom_op``.
         func: ``func(info, in_dims, *args)``; see ``CustomOpDef.register_vmap``. Without it, ``register_vmap`` is a
             decorator.
-        lib: the rule goes when this library goes; by default it stays.
+        lib: the library that owns the rule; by default the rule stays until the process ends.
 
     Raises:
         ValueError: ``op`` is none of these.

@@ -140,7 +140,9 @@ def tensorboard_trace_handler(
     Mirrors torch/profiler/profiler.py, ``tensorboard_trace_handler``.
     """
     if use_gzip:
-        raise NotImplementedError("tensorboard_trace_handler(): use_gzip=True is not there; compress the file after")
+        raise NotImplementedError(
+            "tensorboard_trace_handler(): use_gzip=True is not supported; compress the file afterwards"
+        )
 
     def handle(prof: profile) -> None:
         try:
@@ -196,7 +198,7 @@ class profile:
         _check_activities(activities)
         asked_for = [name for name, value in left_out.items() if value]
         if asked_for:
-            raise NotImplementedError(f"profile(): {', '.join(asked_for)} is not there")
+            raise NotImplementedError(f"profile(): {', '.join(asked_for)} is not supported")
         self.schedule = schedule
         self.on_trace_ready = on_trace_ready
         self.record_shapes = record_shapes

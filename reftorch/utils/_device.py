@@ -1,7 +1,7 @@
-"""The device on which factories make tensors where none is given.
+"""The device on which factories make tensors if the caller gives none.
 
 Mirrors: torch/utils/_device.py, get_default_device and set_default_device of torch/__init__.py
-Leaves out: what torch.compile needs, and factories of sparse, quantized and nested tensors.
+Leaves out: the parts for torch.compile, and factories of sparse, quantized and nested tensors.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ _CONSTRUCTORS = """
 
 @functools.lru_cache(1)
 def _device_constructors() -> set[Callable[..., Any]]:
-    """The functions of C++ that take a device and make a tensor out of nothing; those of Python are made of them."""
+    """Return the C++ factories that take a device; the factories in Python call these."""
     return {_C.tensor, *(getattr(_C._VariableFunctions, name) for name in _CONSTRUCTORS.split())}
 
 
 class DeviceContext(TorchFunctionMode):
-    """The mode behind ``with torch.device(...)``: factories get its device unless the caller names one.
+    """The mode behind ``with torch.device(...)``: factories use its device unless the caller gives one.
 
-    The mode stands at the bottom of the stack of modes, below all modes that programs enter, and replaces the
-    DeviceContext that stood there until it is left.
+    The mode is at the bottom of the stack of modes, below all modes that programs enter. It replaces the previous
+    DeviceContext there until its block is left.
 
     Mirrors torch/utils/_device.py, ``DeviceContext``.
     """
@@ -39,7 +39,7 @@ class DeviceContext(TorchFunctionMode):
         self.device = device if isinstance(device, _C.device) else _C.device(device)
         self.prev_mode: DeviceContext | None = None
         if self.device.type == "cuda":
-            _C._VariableFunctions.empty(0, device=self.device)  # raises where there is no such device
+            _C._VariableFunctions.empty(0, device=self.device)  # raises if there is no such device
 
     def __enter__(self) -> DeviceContext:
         modes = _pop_all_modes()
@@ -69,12 +69,12 @@ class DeviceContext(TorchFunctionMode):
 
 
 def _pop_all_modes() -> list[Any]:
-    """Take all modes off the stack; the outermost comes first."""
+    """Remove all modes from the stack; the outermost comes first in the result."""
     return [_C._pop_torch_function_stack() for _ in range(_C._len_torch_function_stack())][::-1]
 
 
 class _State(threading.local):
-    """What each thread keeps: the context that ``set_default_device`` entered, and those of ``with`` statements."""
+    """The state of each thread: the context that ``set_default_device`` entered, and those of ``with`` statements."""
 
     def __init__(self) -> None:
         self.default: DeviceContext | None = None
@@ -85,13 +85,13 @@ _state = _State()
 
 
 def set_default_device(device: Any) -> None:
-    """Set the device on which factories make tensors where none is given, for the thread that calls.
+    """Set the device on which factories make tensors if the caller gives none, for the calling thread.
 
     Args:
-        device: a device or its name; None is the CPU, as it was to begin with.
+        device: a device or its name; None restores the initial default, the CPU.
 
     Raises:
-        RuntimeError: there is no such device here.
+        RuntimeError: there is no such device.
 
     Example:
         >>> import reftorch as torch
@@ -113,7 +113,7 @@ def set_default_device(device: Any) -> None:
 
 
 def get_default_device() -> Any:
-    """Return the device on which factories make tensors where none is given.
+    """Return the device on which factories make tensors if the caller gives none.
 
     Example:
         >>> import reftorch as torch
@@ -130,11 +130,11 @@ def get_default_device() -> Any:
 
 
 def device_or_default(device: Any) -> Any:
-    """The given device, or that of the context that is open; None where neither is there."""
+    """Return the given device, or else the device of the open context, or None if there is neither."""
     return get_default_device() if device is None and _C._is_torch_function_mode_enabled() else device
 
 
-# --- what the C++ of torch.device calls, for `with device:` -----------------------------------------------------------
+# --- the functions that the C++ of torch.device calls for `with device:` ----------------------------------------------
 
 
 def enter(device: Any) -> Any:

@@ -1,9 +1,9 @@
-"""Modes and tensor classes that see, or answer, every op below autograd.
+"""Modes and tensor classes that see, or handle, every op below autograd.
 
-``torch.add(x, y)`` goes through the Dispatcher: Autograd records the call, then the kernel of the device computes. In
-between stands the Python key. Inside a ``TorchDispatchMode`` each op of the thread calls the mode's
-``__torch_dispatch__`` there; an op on a tensor of a class with a ``__torch_dispatch__`` calls the class's. Either gets
-the overload, such as ``torch.ops.aten.add.Tensor``, and the arguments, and returns the results.
+``torch.add(x, y)`` goes through the Dispatcher: first Autograd records the call, then the kernel of the device
+computes. The Python key lies between the two. Inside a ``TorchDispatchMode``, each op of the thread calls the mode's
+``__torch_dispatch__`` there; an op on a tensor whose class has a ``__torch_dispatch__`` calls that of the class. Both
+get the overload, such as ``torch.ops.aten.add.Tensor``, and the arguments, and both return the results.
 
 Mirrors: torch/utils/_python_dispatch.py
 Leaves out: gradients through wrappers (a formula gets a plain tensor in place of a wrapper that only the engine holds);
@@ -25,11 +25,11 @@ __all__ = ["BaseTorchDispatchMode", "TorchDispatchMode", "_disable_current_modes
 
 
 class TorchDispatchMode:
-    """Inside ``with mode:``, the ops of this thread that reach the kernels are answered by the mode.
+    """Handles, inside ``with mode:``, the ops of this thread that reach the kernels.
 
-    Factories are seen too, and so are the ops of a backward pass. The mode is off while it answers: ops that
-    ``__torch_dispatch__`` calls go to the mode outside of this one, and at last to the kernels. A mode that returns
-    NotImplemented leaves the op to the classes of the arguments.
+    Factories and the ops of a backward pass are included. The mode is off while it handles an op: the ops that its
+    ``__torch_dispatch__`` calls go to the next mode outside, and finally to the kernels. If a mode returns
+    NotImplemented, the classes of the arguments handle the op.
 
     Example:
         >>> import reftorch as torch
@@ -52,16 +52,16 @@ class TorchDispatchMode:
     def __torch_dispatch__(
         self, func: OpOverload, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Answer one op.
+        """Handle one op.
 
         Args:
             func: the overload that was called.
             types: the classes among the arguments that have a ``__torch_dispatch__`` of their own.
-            args: the positional arguments; trailing ones that are equal to their defaults are left out.
-            kwargs: the keyword-only arguments that are not equal to their defaults.
+            args: the positional arguments, without trailing ones that equal their defaults.
+            kwargs: the keyword-only arguments that differ from their defaults.
 
         Raises:
-            NotImplementedError: the subclass does not say what to do.
+            NotImplementedError: the subclass does not override this method.
 
         Mirrors torch/utils/_python_dispatch.py, ``TorchDispatchMode.__torch_dispatch__``.
         """
@@ -76,12 +76,12 @@ class TorchDispatchMode:
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> Any:
-        """Make a mode: an old spelling of ``cls(*args, **kwargs)``."""
+        """Make a mode; this is an old spelling of ``cls(*args, **kwargs)``."""
         return cls(*args, **kwargs)
 
 
 class BaseTorchDispatchMode(TorchDispatchMode):
-    """A mode that calls each op as it is: a base class for modes that look at some ops only.
+    """A mode that calls each op unchanged: a base class for modes that handle only some ops.
 
     Mirrors torch/utils/_python_dispatch.py, ``BaseTorchDispatchMode``.
     """
@@ -117,7 +117,7 @@ def _get_current_dispatch_mode_stack() -> list[Any]:
 
 @contextlib.contextmanager
 def _pop_mode_temporarily() -> Iterator[Any]:
-    """Take the innermost mode off inside of the block; yields the mode.
+    """Disable the innermost mode inside the block, and yield this mode.
 
     Mirrors torch/utils/_python_dispatch.py, ``_pop_mode_temporarily``.
     """
@@ -130,7 +130,7 @@ def _pop_mode_temporarily() -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _disable_current_modes() -> Iterator[list[Any]]:
-    """Take all modes off inside of the block; yields them.
+    """Disable all modes inside the block, and yield them.
 
     Mirrors torch/utils/_python_dispatch.py, ``_disable_current_modes``.
     """
@@ -143,7 +143,7 @@ def _disable_current_modes() -> Iterator[list[Any]]:
 
 
 def _aliases(schema: Any) -> Iterator[tuple[int, bool, int | None]]:
-    """For each result with an alias annotation: its position, whether it is written, and the argument's position."""
+    """Yield, for each result with an alias annotation: its position, whether it is written, the argument's position."""
     for r, ret in enumerate(schema.returns):
         if ret.alias_info is None:
             continue
@@ -161,8 +161,8 @@ def _aliases(schema: Any) -> Iterator[tuple[int, bool, int | None]]:
 def return_and_correct_aliasing(func: OpOverload, args: Any, kwargs: Any, out: Any) -> Any:
     """Let the results of a wrapper class's ``__torch_dispatch__`` alias the arguments as the op's schema says.
 
-    A wrapper makes a new wrapper for each result. Autograd expects that an in-place op returns the very tensor that it
-    was given, and that a view shares its base's storage; this function sees to both.
+    A wrapper class makes a new wrapper for each result. But Autograd expects that an in-place op returns the same
+    tensor object that it was given, and that a view shares the storage of its base; this function ensures both.
 
     Args:
         func: the op that was called.
@@ -171,10 +171,10 @@ def return_and_correct_aliasing(func: OpOverload, args: Any, kwargs: Any, out: A
         out: the results, wrapped.
 
     Returns:
-        ``out``, where the tensors that the op has written to stand for new ones.
+        ``out``, in which the tensors that the op has written replace new ones.
 
     Raises:
-        AssertionError: ``args`` or ``kwargs`` are not a tuple and a dict.
+        AssertionError: ``args`` is not a tuple, or ``kwargs`` is not a dict.
 
     Example:
         >>> import reftorch as torch
@@ -208,7 +208,7 @@ def return_and_correct_aliasing(func: OpOverload, args: Any, kwargs: Any, out: A
 
 
 def is_traceable_wrapper_subclass(t: object) -> bool:
-    """Whether a tensor's class says which tensors it wraps: it has ``__tensor_flatten__`` and ``__tensor_unflatten__``.
+    """Return whether a tensor's class lists the tensors that it wraps, by ``__tensor_flatten__`` and its inverse.
 
     Mirrors torch/utils/_python_dispatch.py, ``is_traceable_wrapper_subclass``.
     """
@@ -217,17 +217,17 @@ def is_traceable_wrapper_subclass(t: object) -> bool:
 
 
 def transform_subclass(t: Any, callback: Callable[[str, Any], Any]) -> Any:
-    """Make a wrapper of the same class whose inner tensors are ``callback(name, tensor)``.
+    """Make a wrapper of the same class, whose inner tensors are ``callback(name, tensor)``.
 
     Args:
         t: a tensor of a class with ``__tensor_flatten__`` and ``__tensor_unflatten__``.
-        callback: gets the name of an attribute and the tensor there.
+        callback: takes the name of an attribute and the tensor there.
 
     Returns:
         The new wrapper.
 
     Raises:
-        AssertionError: the class does not say which tensors it wraps.
+        AssertionError: the class does not list the tensors that it wraps.
 
     Mirrors torch/utils/_python_dispatch.py, ``transform_subclass``.
     """

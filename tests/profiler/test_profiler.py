@@ -112,7 +112,7 @@ ERRORS = {
     "twice": (lambda: profile(activities=[ProfilerActivity.CPU] * 2), ValueError, "specified more than once"),
     "no activity": (lambda: profile(activities=["CPU"]), TypeError, "Expected ProfilerActivity"),
     "no GPU": (lambda: profile(activities=[ProfilerActivity.CUDA]), NotImplementedError, "there is no CUDA"),
-    "no stacks": (lambda: profile(with_stack=True), NotImplementedError, "with_stack is not there"),
+    "no stacks": (lambda: profile(with_stack=True), NotImplementedError, "with_stack is not supported"),
     "no trace": (lambda: profile().key_averages(), AssertionError, "Profiler must be initialized"),
     "schedule": (lambda: schedule(wait=0, warmup=1, active=0), AssertionError, "Invalid profiler schedule"),
     "step": (lambda: schedule(wait=0, warmup=1, active=1)(-1), AssertionError, "Step must be non-negative"),

@@ -1,7 +1,7 @@
 """The functions of networks with the signatures of ``torch``: few defaults, and numbers for reductions.
 
 Mirrors: aten/src/ATen/native/native_functions.yaml (batch_norm, group_norm, embedding, kl_div, ...)
-Leaves out: ``cudnn_enabled`` has no effect; ``batch_norm`` refuses a channel with one value, as nn.functional's does.
+Leaves out: ``cudnn_enabled`` has no effect; ``batch_norm`` refuses a channel with one value, as nn.functional does.
 
 Most programs call ``torch.nn.functional``; some libraries call the ops by these names. By default a loss is not
 reduced: PyTorch's signatures name the mean as the default, but its binding takes that name for 0.

@@ -1,4 +1,4 @@
-r"""Normalization: functions that give mean 0 and variance 1 to parts of a tensor.
+r"""Normalization: functions that rescale parts of a tensor by their mean and variance.
 
 Mirrors: torch/nn/functional.py (``layer_norm``, ``batch_norm``, ``rms_norm``)
 Leaves out: the norms over groups of channels, which are in ``group_norms``.

@@ -58,7 +58,7 @@ def embedding(
     """
     if scale_grad_by_freq or sparse:
         option = "sparse" if sparse else "scale_grad_by_freq"
-        raise NotImplementedError(f"embedding(): {option}=True is not there: gradients are dense, and sums.")
+        raise NotImplementedError(f"embedding(): {option}=True is not supported: gradients are dense sums.")
     if weight.dim() != 2:
         raise RuntimeError("'weight' must be 2-D")
     rows = weight.shape[0]

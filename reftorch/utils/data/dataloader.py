@@ -87,7 +87,7 @@ class DataLoader(Generic[T_co]):
         if num_workers > 0:
             raise ValueError(
                 f"DataLoader loads in the calling process only, but got num_workers={num_workers}; "
-                "worker processes are not there yet: use num_workers=0."
+                "worker processes are not supported yet: use num_workers=0."
             )
         iterable = isinstance(dataset, IterableDataset)
         if iterable:
