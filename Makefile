@@ -200,9 +200,21 @@ bench-build: $(STAMPS)/build-tools ## measure the build: clean to importable, an
 
 # --- looks and checks ---------------------------------------------------------------------------------------------------
 
-CXX_FILES = $(shell find cpp tests/cpp -path '*/third_party' -prune -o \( -name '*.h' -o -name '*.cpp' \) -print)
+CXX_FILES = $(shell find cpp tests/cpp -path '*/third_party' -prune -o \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print)
 
 .PHONY: lint format docs doctor clean
+# nvcc comes from the wheels nvidia-cuda-nvcc and nvidia-cuda-cccl, in an environment of their own, or is named: NVCC=...
+NVCC ?= $(firstword $(wildcard build/cuda-venv/lib/python3*/site-packages/nvidia/cu13/bin/nvcc) nvcc)
+# The products of matrices need cuBLAS's headers, which those wheels have not: CUDA_INCLUDE=... names their folder.
+CUDA_CHECKS = $(patsubst cpp/ATen/native/cuda/%.cu,build/cuda-check/%.o,\
+    $(filter-out $(if $(CUDA_INCLUDE),,%/LinearAlgebraKernel.cu),$(wildcard cpp/ATen/native/cuda/*.cu)))
+build/cuda-check/%.o: cpp/ATen/native/cuda/%.cu $(wildcard cpp/ATen/native/cuda/*.cuh cpp/c10/cuda/*.h)
+	@mkdir -p $(@D)
+	@echo "$<"
+	@$(NVCC) -std=c++17 --extended-lambda --expt-relaxed-constexpr -arch=sm_75 -Icpp $(addprefix -I,$(CUDA_INCLUDE)) -c $< -o $@
+.PHONY: cuda-check
+cuda-check: $(CUDA_CHECKS) ## compile the CUDA kernels with nvcc, which needs no GPU: NVCC=... names the compiler
+
 lint: stubs $(STAMPS)/everything ## ruff, clang-format, mypy
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .

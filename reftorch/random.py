@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from reftorch import cuda
 from reftorch._C import Generator, default_generator, device
 from reftorch._tensor import Tensor
 
@@ -17,7 +18,9 @@ __all__ = ["fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "
 
 
 def manual_seed(seed: int) -> Generator:
-    """Set the seed of the default generator: the same seed gives the same numbers, here and in PyTorch on CPU.
+    """Set the seed of the default generators of all devices.
+
+    On the CPU the same seed gives the same numbers here and in PyTorch.
 
     Args:
         seed: any 64-bit integer; negative ones count modulo 2**64.
@@ -30,7 +33,9 @@ def manual_seed(seed: int) -> Generator:
 
     Mirrors torch/random.py, ``manual_seed``.
     """
-    return default_generator.manual_seed(int(seed))
+    seed = int(seed)
+    cuda.manual_seed_all(seed)
+    return default_generator.manual_seed(seed)
 
 
 def seed() -> int:

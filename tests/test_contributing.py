@@ -120,8 +120,8 @@ def test_the_words_stand_where_the_walk_through_says() -> None:
 
 def test_the_walk_through_adds_an_op(tmp_path: Path) -> None:
     steps = list(STEP.finditer((ROOT / "CONTRIBUTING.md").read_text()))
-    assert len(steps) == 6, [step["file"] for step in steps]
-    sources = sorted({step["file"] for step in steps if step["file"].endswith(".cpp")})
+    assert len(steps) == 7, [step["file"] for step in steps]
+    sources = sorted({step["file"] for step in steps if step["file"].endswith((".cpp", ".cu"))})
     shutil.copytree(ROOT / "cpp", tmp_path / "cpp")
     shutil.copytree(ROOT / "reftorch", tmp_path / "reftorch", ignore=shutil.ignore_patterns("lib", "__pycache__"))
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "REFTORCH_BUILD": "debug"}

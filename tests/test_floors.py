@@ -51,7 +51,9 @@ FLOORS = (
     (r"c10/cuda/", ("c10/", "cuda", "!c10/cuda/sim/")),
     (r"ATen/native/cpu/", ("c10/", "ATen/", "cblas.h", "omp.h", "!ATen/native/cuda/")),
     (r"ATen/native/cuda/", ("c10/", "ATen/", "cuda", "!ATen/native/cpu/")),
-    (r"ATen/native/", ("c10/", "ATen/", "cblas.h", "!ATen/native/cpu/", "!ATen/native/cuda/")),
+    (r"ATen/native/", ("c10/", "ATen/", "cblas.h", "!ATen/native/cpu/", "!ATen/native/cuda/", "!ATen/cuda/",
+                       "!c10/cuda/")),
+    (r"ATen/cuda/", ("c10/", "ATen/", "cuda", "!ATen/native/")),
     (r"ATen/", ("c10/", "ATen/", "cblas.h", "omp.h", "!ATen/native/")),
     (r"csrc/api/", ("c10/", "ATen/", "csrc/", "!ATen/native/cuda/")),  # the door for extensions opens on every floor
     (r"csrc/(.*/)?(python_[^/]*|pybind|object_ptr|Module|Exceptions)\.(h|cpp)$",

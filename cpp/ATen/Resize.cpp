@@ -4,6 +4,7 @@
 
 #include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
+#include <c10/core/DeviceGuard.h>
 
 namespace reftorch::at {
 
@@ -14,6 +15,7 @@ void maybe_resize_storage(c10::StorageImpl* storage, size_t new_size_bytes) {
   TORCH_CHECK(storage->resizable_,
               "Trying to resize storage that is not resizable: the memory belongs to another library (numpy). ",
               "Hint: clone() the tensor first.");
+  const c10::OptionalDeviceGuard guard(storage->data_ptr_.device()); // an allocator allocates on the current device
   c10::DataPtr fresh = storage->allocator_->allocate(new_size_bytes);
   if (storage->size_bytes_ > 0) {
     storage->allocator_->copy_data(fresh.get(), storage->data_ptr_.get(), storage->size_bytes_);

@@ -55,6 +55,7 @@ void throw_python_error() {
 }
 
 static PyObject* THPException_LinAlgError;
+static PyObject* THPException_OutOfMemoryError;
 
 static void warn_in_python(const std::string& msg) {
   GilAcquire gil;
@@ -77,6 +78,12 @@ void initExceptions(PyObject* module) {
       PyObject_SetAttrString(module, "_LinAlgError", THPException_LinAlgError) < 0) {
     throw_python_error();
   }
+  THPException_OutOfMemoryError = PyErr_NewExceptionWithDoc(
+      "reftorch.OutOfMemoryError", "A device has no room for a tensor.", PyExc_RuntimeError, nullptr);
+  if (THPException_OutOfMemoryError == nullptr ||
+      PyObject_SetAttrString(module, "OutOfMemoryError", THPException_OutOfMemoryError) < 0) {
+    throw_python_error();
+  }
 }
 
 void translate_current_exception() {
@@ -96,6 +103,8 @@ void translate_current_exception() {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const c10::LinAlgError& e) {
     PyErr_SetString(THPException_LinAlgError, e.what());
+  } catch (const c10::OutOfMemoryError& e) {
+    PyErr_SetString(THPException_OutOfMemoryError, e.what());
   } catch (const c10::NotImplementedError& e) {
     PyErr_SetString(PyExc_NotImplementedError, e.what());
   } catch (const std::bad_alloc& e) {

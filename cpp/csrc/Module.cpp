@@ -5,6 +5,7 @@
 #include <csrc/autograd/python_autograd.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_methods.h>
+#include <csrc/cuda/python_cuda.h>
 #include <csrc/debug/python_debug.h>
 #include <csrc/functorch/python_functorch.h>
 #include <csrc/python_dispatch.h>
@@ -216,6 +217,9 @@ PYBIND11_MODULE(_C, m) {
   initStream(m.ptr());
   initStorage(m.ptr());
   initDLPack(m.ptr());
+#if REFTORCH_USE_CUDA
+  initCuda(m.ptr());
+#endif
   initAutogradBindings(m.ptr());
   if (PyModule_AddFunctions(m.ptr(), tensor_functions) < 0) {
     throw py::error_already_set();

@@ -106,6 +106,12 @@ void init_stream_class(py::module_& m) {
                        "Mirrors torch/csrc/Stream.cpp.",
                        py::dynamic_attr())
       .def(py::init(&new_stream), py::arg("device") = py::none(), py::kw_only(), py::arg("priority") = 0)
+      .def(py::init([](int64_t stream_id, int device_index, int device_type) { // the stream that has this name
+             const c10::Device device(static_cast<c10::DeviceType>(device_type),
+                                      static_cast<c10::DeviceIndex>(device_index));
+             return std::make_unique<PyStream>(c10::Stream(c10::Stream::UNSAFE, device, stream_id));
+           }),
+           py::kw_only(), py::arg("stream_id"), py::arg("device_index"), py::arg("device_type"))
       .def_property_readonly("device", [](const PyStream& self) { return wrap_device(self.stream.device()); })
       .def_property_readonly("device_type",
                              [](const PyStream& self) { return static_cast<int>(self.stream.device_type()); })

@@ -26,6 +26,7 @@ _PROPERTIES: dict[str, Callable[[Any], Any]] = {
     "_strides": lambda t: t.stride(),
     "_storage_offset": lambda t: t.storage_offset(),
     "_scalar_type": lambda t: t.dtype,
+    "_device": lambda t: t.device,
 }
 
 

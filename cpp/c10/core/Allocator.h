@@ -40,6 +40,9 @@ class DataPtr final {
   void* get() const {
     return data_;
   }
+  void* get_context() const {
+    return context_;
+  }
   Device device() const {
     return device_;
   }

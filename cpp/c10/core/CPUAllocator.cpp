@@ -211,8 +211,8 @@ class CachingCPUAllocator final : public Allocator {
     if (n == 0) {
       return DataPtr(nullptr, nullptr, nullptr, Device(kCPU));
     }
-    TORCH_CHECK_WITH(OutOfMemoryError, n <= (size_t(1) << 46),
-                     "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", n, " bytes.");
+    TORCH_CHECK(n <= (size_t(1) << 46), "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", n,
+                " bytes.");
     if (n > LongWork::kBytes) {
       LongWork::begin(); // whoever asked is going to write so many bytes
     }
@@ -244,8 +244,7 @@ class CachingCPUAllocator final : public Allocator {
     if (posix_memalign(&memory, alignment, sizeof(BlockHeader) + capacity) != 0) {
       empty_cache();
       const int err = posix_memalign(&memory, alignment, sizeof(BlockHeader) + capacity);
-      TORCH_CHECK_WITH(OutOfMemoryError, err == 0, "DefaultCPUAllocator: can't allocate memory: you tried to allocate ",
-                       n, " bytes.");
+      TORCH_CHECK(err == 0, "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", n, " bytes.");
     }
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (capacity >= kHugePage) {

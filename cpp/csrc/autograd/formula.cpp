@@ -34,7 +34,7 @@ int result_index(const at::FunctionSchema& schema, const std::string& name) {
   }
   TORCH_CHECK(false, "derivative of ", schema.operator_name(), ": a parameter is called '", name,
               "', which names nothing to save. It may be one of: ", known,
-              "; <argument>_sizes, _strides, _storage_offset, _scalar_type; or a return's name.");
+              "; <argument>_sizes, _strides, _storage_offset, _scalar_type, _device; or a return's name.");
 }
 
 SavedField resolve(const at::FunctionSchema& schema, const std::string& name) {
@@ -54,7 +54,8 @@ SavedField resolve(const at::FunctionSchema& schema, const std::string& name) {
   constexpr std::pair<const char*, Kind> kProperties[] = {{"_sizes", Kind::Sizes},
                                                           {"_strides", Kind::Strides},
                                                           {"_storage_offset", Kind::StorageOffset},
-                                                          {"_scalar_type", Kind::ScalarType}};
+                                                          {"_scalar_type", Kind::ScalarType},
+                                                          {"_device", Kind::Device}};
   for (const auto& [suffix, kind] : kProperties) {
     std::string base = name;
     index = strip_suffix(base, suffix) ? schema.argument_index(base) : -1;
@@ -73,6 +74,7 @@ at::IValue property_of(const Variable& t, SavedField::Kind kind) {
     case SavedField::Kind::Sizes: return t.sizes();
     case SavedField::Kind::Strides: return t.strides();
     case SavedField::Kind::StorageOffset: return t.storage_offset();
+    case SavedField::Kind::Device: return t.device();
     default: return t.scalar_type();
   }
 }

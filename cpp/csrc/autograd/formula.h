@@ -20,6 +20,7 @@ struct SavedField {
     Strides,
     StorageOffset,
     ScalarType,
+    Device,
     SizesList, // shapes of a Tensor[] argument
   };
   Kind kind;

@@ -365,6 +365,7 @@ PyObject* wrap_saved_field(FormulaNode& node, const SavedField& field) {
     case SavedField::Kind::Strides: return wrap_ivalue(node.saved_values()[field.slot], at::TypeKind::IntList);
     case SavedField::Kind::StorageOffset: return wrap_ivalue(node.saved_values()[field.slot], at::TypeKind::Int);
     case SavedField::Kind::ScalarType: return wrap_ivalue(node.saved_values()[field.slot], at::TypeKind::ScalarType);
+    case SavedField::Kind::Device: return wrap_ivalue(node.saved_values()[field.slot], at::TypeKind::Device);
     default:
       return wrap_ivalue(node.saved_values()[field.slot],
                          static_cast<const PythonFormula&>(node.formula).argument_types[field.index]);

@@ -13,8 +13,8 @@ What a parameter may be called:
 ``grad``               the gradient of the first output
 ``grads``              a list, one gradient per differentiable output; zeros where none arrived
 an argument's name     that argument as it was: a tensor, number, list, dtype; ``other`` above
-``<name>_sizes``       its shape (also ``_strides``, ``_storage_offset``, ``_scalar_type``), which keeps no
-                       tensor alive; of a ``Tensor[]`` argument, a list of shapes
+``<name>_sizes``       its shape (also ``_strides``, ``_storage_offset``, ``_scalar_type``, ``_device``), which
+                       keeps no tensor alive; of a ``Tensor[]`` argument, a list of shapes
 ``result``             the first output; ``result1`` the second; or a return's name, such as ``indices``
 ``needs_input_grad``   (joint form) a tuple of bools, one per differentiable input; a list for a ``Tensor[]`` argument
 =====================  ==============================================================================================

@@ -1,7 +1,7 @@
 """Copies and fills: what was overwritten has no influence left.
 
 Mirrors: tools/autograd/derivatives.yaml (clone, copy_, fill_, zero_, _to_copy)
-Leaves out: copies between devices.
+Leaves out: layouts other than strided.
 """
 
 from reftorch import _C
@@ -10,8 +10,9 @@ from reftorch.autograd.derivatives import derivative, non_differentiable
 _zeros_like = _C._VariableFunctions.zeros_like
 
 derivative("clone", self=lambda grad: grad)
-derivative("_to_copy", self=lambda grad: grad)  # the engine casts it back
-derivative("copy_", self=lambda grad: _zeros_like(grad), src=lambda grad: grad)
+# The gradient goes back to the device of the source; the engine casts it back to the dtype.
+derivative("_to_copy", self=lambda grad, self_device: grad.to(self_device))
+derivative("copy_", self=lambda grad: _zeros_like(grad), src=lambda grad, src_device: grad.to(src_device))
 derivative("fill.Scalar", self=lambda grad: _zeros_like(grad))
 derivative("fill.Tensor", self=lambda grad: _zeros_like(grad), value=lambda grad: grad.sum())
 derivative("fill_.Scalar", self=lambda grad: _zeros_like(grad))

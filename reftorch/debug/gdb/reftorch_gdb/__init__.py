@@ -8,7 +8,7 @@ documented Python API is used.
 import gdb
 
 # python_lines: its commands register themselves
-from reftorch_gdb import commands, dap, engine, printers, python_lines, settings  # noqa: F401
+from reftorch_gdb import commands, cuda, dap, engine, printers, python_lines, settings  # noqa: F401
 
 
 def load():
@@ -20,4 +20,5 @@ def load():
     printers.register()
     engine.register()
     commands.register()
+    cuda.register()
     dap.register()

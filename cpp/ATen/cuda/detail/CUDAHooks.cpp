@@ -1,0 +1,34 @@
+// Mirrors: aten/src/ATen/cuda/detail/CUDAHooks.cpp
+//
+// What ATen asks of CUDA without linking it: generators and pinned memory.
+#include <ATen/cuda/CUDAGeneratorImpl.h>
+#include <ATen/detail/AcceleratorHooksInterface.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CachingHostAllocator.h>
+
+namespace reftorch::at::cuda::detail {
+
+struct CUDAHooks final : AcceleratorHooksInterface {
+  const Generator& getDefaultGenerator(c10::DeviceIndex index) const override {
+    return getDefaultCUDAGenerator(index);
+  }
+  Generator getNewGenerator(c10::DeviceIndex index) const override {
+    return createCUDAGenerator(index);
+  }
+  c10::Allocator* getPinnedMemoryAllocator() const override {
+    return c10::cuda::getPinnedMemoryAllocator();
+  }
+  bool isPinnedPtr(const void* data) const override {
+    if (c10::cuda::device_count() == 0) {
+      return false;
+    }
+    cudaPointerAttributes attributes;
+    C10_CUDA_CHECK(cudaPointerGetAttributes(&attributes, data));
+    return attributes.type == cudaMemoryTypeHost;
+  }
+};
+
+static const RegisterAcceleratorHooks register_hooks(c10::kCUDA, new CUDAHooks);
+
+} // namespace reftorch::at::cuda::detail

@@ -1,0 +1,154 @@
+// Mirrors: aten/src/ATen/native/cuda/Copy.cu, aten/src/ATen/cuda/PeerToPeerAccess.cpp
+//
+// Copies that CUDA takes part in: on one device, between two devices, and between a device and the host.
+//
+// Note [Copies between devices]
+// CUDA copies bytes without gaps. A copy that also changes dtype or order is therefore done in steps: the source is
+// made dense in the destination's dtype where it lies, the bytes cross, and a strided destination is filled from a
+// dense copy of itself. On one device a kernel does all of it at once. A copy from device to device runs on the
+// source's current stream. It waits for the work that the destination's current stream was given before, and later work
+// on that stream waits for the copy: both as if the copy were theirs. A copy between a device and the host runs on the
+// device's current stream. The host waits for the copy, unless non_blocking is asked for and the host's memory is
+// pinned.
+#include <ATen/EmptyTensor.h>
+#include <ATen/Functions.h>
+#include <ATen/TypePromotion.h>
+#include <ATen/native/Copy.h>
+#include <c10/core/Event.h>
+#include <c10/cuda/CachingHostAllocator.h>
+#include <ATen/native/cuda/Loops.cuh>
+
+#include <mutex>
+
+namespace reftorch::at::native {
+namespace {
+
+// One conversion for every pair of dtypes. The small integers take the low bits of a large one, as on the CPU.
+template <typename To, typename From>
+C10_HOST_DEVICE To convert(From value) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return value != From(0.f);
+  } else if constexpr (std::is_integral_v<To> && sizeof(To) < 4 && !std::is_integral_v<From>) {
+    return static_cast<To>(static_cast<int64_t>(static_cast<opmath_type<From>>(value)));
+  } else {
+    return static_cast<To>(static_cast<opmath_type<From>>(value));
+  }
+}
+
+template <typename To>
+C10_HOST_DEVICE To load_as(ScalarType dtype, const char* data) {
+  switch (dtype) {
+    case ScalarType::Byte: return convert<To>(*reinterpret_cast<const uint8_t*>(data));
+    case ScalarType::Char: return convert<To>(*reinterpret_cast<const int8_t*>(data));
+    case ScalarType::Short: return convert<To>(*reinterpret_cast<const int16_t*>(data));
+    case ScalarType::Int: return convert<To>(*reinterpret_cast<const int32_t*>(data));
+    case ScalarType::Long: return convert<To>(*reinterpret_cast<const int64_t*>(data));
+    case ScalarType::Half: return convert<To>(*reinterpret_cast<const c10::Half*>(data));
+    case ScalarType::BFloat16: return convert<To>(*reinterpret_cast<const c10::BFloat16*>(data));
+    case ScalarType::Float: return convert<To>(*reinterpret_cast<const float*>(data));
+    case ScalarType::Double: return convert<To>(*reinterpret_cast<const double*>(data));
+    default: return convert<To>(*reinterpret_cast<const bool*>(data));
+  }
+}
+
+// The source's dtype is looked at for each element, so that there is one kernel for each dtype of the destination and
+// not one for each pair.
+template <typename To>
+__global__ void convert_kernel(Operands<2> operands, int64_t n, ScalarType from) {
+  const int64_t step = int64_t(gridDim.x) * blockDim.x;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
+    int64_t offsets[2];
+    operands.offsets(i, offsets);
+    *reinterpret_cast<To*>(operands.data[0] + offsets[0]) = load_as<To>(from, operands.at(1, offsets[1]));
+  }
+}
+
+template <typename word_t>
+void copy_words(TensorIterator& iter) {
+  gpu_kernel(iter, [] GPU_LAMBDA(word_t x) -> word_t { return x; });
+}
+
+void copy_on_one_device(TensorIterator& iter) {
+  const int64_t n = iter.numel();
+  const c10::cuda::CUDAGuard guard(iter.tensor(0).device().index());
+  const auto stream = c10::cuda::getCurrentCUDAStream();
+  if (iter.dtype() != iter.input_dtype()) {
+    AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "copy_", [&] {
+      c10::cuda::launch(convert_kernel<scalar_t>, cuda::grid_size(n, kThreads), kThreads, 0, stream, Operands<2>(iter),
+                        n, iter.input_dtype());
+    });
+  } else if (iter.is_contiguous()) {
+    C10_CUDA_CHECK(cudaMemcpyAsync(iter.data_ptr(0), iter.data_ptr(1), n * c10::elementSize(iter.dtype()),
+                                   cudaMemcpyDeviceToDevice, stream));
+  } else {
+    switch (c10::elementSize(iter.dtype())) {
+      case 1: return copy_words<uint8_t>(iter);
+      case 2: return copy_words<uint16_t>(iter);
+      case 4: return copy_words<uint32_t>(iter);
+      default: return copy_words<uint64_t>(iter);
+    }
+  }
+}
+
+// Both dense and of one dtype, on two devices.
+void copy_peer(const Tensor& dst, const Tensor& src) {
+  const c10::DeviceIndex to = dst.device().index(), from = src.device().index();
+  const c10::cuda::CUDAGuard guard(from);
+  const auto copy_stream = c10::cuda::getCurrentCUDAStream(from), dst_stream = c10::cuda::getCurrentCUDAStream(to);
+  c10::Event dst_ready(c10::kCUDA), copied(c10::kCUDA);
+  dst_ready.record(dst_stream);
+  dst_ready.block(copy_stream);
+  C10_CUDA_CHECK(
+      cudaMemcpyPeerAsync(dst.data_ptr(), to, src.data_ptr(), from, dst.numel() * dst.itemsize(), copy_stream));
+  copied.record(copy_stream);
+  copied.block(dst_stream);
+}
+
+// Both dense and of one dtype, one of them on the host.
+void copy_host(const Tensor& dst, const Tensor& src, bool non_blocking) {
+  const bool to_device = dst.device().is_cuda();
+  const c10::cuda::CUDAGuard guard((to_device ? dst : src).device().index());
+  const auto stream = c10::cuda::getCurrentCUDAStream();
+  C10_CUDA_CHECK(cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), dst.numel() * dst.itemsize(),
+                                 to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
+  if (non_blocking) { // pinned memory may be freed before the copy has been done
+    const Tensor& host = to_device ? src : dst;
+    c10::cuda::CachingHostAllocator_recordEvent(host.storage().storage_impl_->data_ptr_, stream);
+  } else {
+    stream.synchronize();
+  }
+}
+
+void copy_kernel_cuda(TensorIterator& iter, bool non_blocking) {
+  if (iter.numel() == 0) {
+    return;
+  }
+  const Tensor &dst = iter.tensor(0), &src = iter.tensor(1);
+  if (dst.device() == src.device()) {
+    copy_on_one_device(iter);
+    return;
+  }
+  if (dst.scalar_type() == src.scalar_type() && iter.is_contiguous()) { // maybe in another order that both share
+    if (dst.device().is_cuda() && src.device().is_cuda()) {
+      copy_peer(dst, src);
+    } else {
+      copy_host(dst, src, non_blocking);
+    }
+    return;
+  }
+  const Tensor dense_src = cast_to_dtype(src, dst.scalar_type()).contiguous();
+  Tensor result = dst;
+  if (dst.is_contiguous()) {
+    at::copy_(result, dense_src, non_blocking);
+  } else {
+    Tensor dense_dst = detail::empty_generic(dst.sizes(), dst.scalar_type(), dst.device());
+    at::copy_(dense_dst, dense_src, non_blocking && dst.device().is_cuda()); // the host is to read dense_dst next
+    at::copy_(result, dense_dst);
+  }
+}
+
+} // namespace
+
+REGISTER_CUDA_DISPATCH(copy_stub, copy_kernel_cuda)
+
+} // namespace reftorch::at::native

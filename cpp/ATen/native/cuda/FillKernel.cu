@@ -1,0 +1,29 @@
+// Mirrors: aten/src/ATen/native/cuda/FillKernel.cu
+#include <ATen/native/Fill.h>
+#include <ATen/native/cuda/Loops.cuh>
+
+namespace reftorch::at::native {
+namespace {
+
+void fill_kernel_cuda(TensorIterator& iter, const Scalar& value_scalar) {
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "fill_cuda", [&] {
+    // As on the CPU: one 16-bit float takes infinity for a number that is too large, several refuse that number.
+    constexpr bool is_reduced = !std::is_same_v<scalar_t, opmath_type<scalar_t>>;
+    const bool rounds = is_reduced && iter.numel() == 1;
+    const auto value = rounds ? value_scalar.wrapped_to<scalar_t>() : value_scalar.to<scalar_t>();
+    gpu_kernel(iter, [value] GPU_LAMBDA() -> scalar_t { return value; });
+  });
+}
+
+void zero_kernel_cuda(const Tensor& self) {
+  const c10::cuda::CUDAGuard guard(self.device().index());
+  C10_CUDA_CHECK(
+      cudaMemsetAsync(self.data_ptr(), 0, self.numel() * self.itemsize(), c10::cuda::getCurrentCUDAStream()));
+}
+
+} // namespace
+
+REGISTER_CUDA_DISPATCH(fill_stub, fill_kernel_cuda)
+REGISTER_CUDA_DISPATCH(zero_stub, zero_kernel_cuda)
+
+} // namespace reftorch::at::native

@@ -1,0 +1,112 @@
+// Mirrors: aten/src/ATen/native/cuda/Blas.cpp, aten/src/ATen/cuda/CUDABlas.cpp
+//
+// The products of matrices, batches and vectors as calls of cuBLAS, one function of it for all of them. cuBLAS counts
+// columns first, so that the product of row-major matrices is asked for as c^T = b^T a^T. Left out: integers, as in
+// PyTorch; cuBLASLt.
+#include <ATen/native/LinearAlgebra.h>
+
+#include <ATen/Dispatch.h>
+#include <ATen/Functions.h>
+#include <ATen/cuda/CUDAContext.h>
+#include <ATen/native/Blas.h>
+#include <ATen/native/MatrixLayout.h>
+
+#include <cublas_v2.h>
+
+#include <limits>
+#include <mutex>
+
+namespace reftorch::at::native {
+namespace {
+
+#define CUBLAS_CHECK(EXPR)                                                                                            \
+  do {                                                                                                                \
+    const cublasStatus_t status = (EXPR);                                                                             \
+    TORCH_CHECK(status == CUBLAS_STATUS_SUCCESS, "CUDA error: cuBLAS status ", int(status), " when calling `", #EXPR, \
+                "`");                                                                                                 \
+  } while (0)
+
+// One handle for each device, made at the first product. Never destroyed, like the devices.
+cublasHandle_t current_handle() {
+  static std::mutex mutex;
+  static cublasHandle_t handles[64] = {};
+  std::lock_guard<std::mutex> lock(mutex);
+  cublasHandle_t& handle = handles[c10::cuda::current_device()];
+  if (handle == nullptr) {
+    CUBLAS_CHECK(cublasCreate(&handle));
+  }
+  CUBLAS_CHECK(cublasSetStream(handle, c10::cuda::getCurrentCUDAStream()));
+  return handle;
+}
+
+template <typename scalar_t>
+constexpr cudaDataType_t cuda_type = std::is_same_v<scalar_t, double>      ? CUDA_R_64F
+                                     : std::is_same_v<scalar_t, float>     ? CUDA_R_32F
+                                     : std::is_same_v<scalar_t, c10::Half> ? CUDA_R_16F
+                                                                           : CUDA_R_16BF;
+
+// cuBLAS counts in 32 bits.
+int to_int(int64_t value) {
+  TORCH_CHECK(value <= std::numeric_limits<int>::max(), "cublas: a matrix dimension of ", value, " is too large");
+  return static_cast<int>(value);
+}
+
+int64_t batch_stride(const Tensor& t) {
+  return t.dim() == 3 ? t.strides()[0] : 0;
+}
+
+// c (batch, m, n) = beta * c + alpha * a (batch, m, k) @ b (batch, k, n), all row-major with `ld` from row to row.
+void gemm(const char* name, const Tensor& result, const Tensor& mat1, const Tensor& mat2, const Scalar& beta_number,
+          const Scalar& alpha_number) {
+  const c10::cuda::CUDAGuard guard(result.device().index());
+  const MatrixLayout a = matrix_layout(mat1), b = matrix_layout(mat2), c = row_major_layout(result);
+  const int64_t m = result.size(-2), n = result.size(-1), k = mat1.size(-1);
+  const int batch = result.dim() == 3 ? to_int(result.sizes()[0]) : 1;
+  auto transpose = [](const MatrixLayout& l) {
+    return l.trans == cpublas::TransposeType::Transpose ? CUBLAS_OP_T : CUBLAS_OP_N;
+  };
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(result.scalar_type(), name, [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    const auto alpha = alpha_number.to<opmath_t>(), beta = beta_number.to<opmath_t>();
+    const auto compute = std::is_same_v<scalar_t, double> ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
+    CUBLAS_CHECK(cublasGemmStridedBatchedEx(
+        current_handle(), transpose(b), transpose(a), to_int(n), to_int(m), to_int(k), &alpha, b.tensor.data_ptr(),
+        cuda_type<scalar_t>, to_int(b.ld), batch_stride(b.tensor), a.tensor.data_ptr(), cuda_type<scalar_t>,
+        to_int(a.ld), batch_stride(a.tensor), &beta, c.tensor.data_ptr(), cuda_type<scalar_t>, to_int(c.ld),
+        batch_stride(c.tensor), batch, compute, CUBLAS_GEMM_DEFAULT));
+  });
+  if (!c.tensor.is_same(result)) {
+    Tensor out = result;
+    at::copy_(out, c.tensor);
+  }
+}
+
+void addmm_kernel_cuda(const Tensor& result, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+                       const Scalar& alpha) {
+  gemm("addmm_cuda", result, mat1, mat2, beta, alpha);
+}
+
+void baddbmm_kernel_cuda(const char* /*name*/, const Tensor& result, const Tensor& batch1, const Tensor& batch2,
+                         const Scalar& beta, const Scalar& alpha) {
+  gemm("baddbmm_cuda", result, batch1, batch2, beta, alpha);
+}
+
+// A vector is a matrix of one column.
+void addmv_kernel_cuda(const Tensor& out, const Tensor& mat, const Tensor& vec, const Scalar& beta,
+                       const Scalar& alpha) {
+  gemm("addmv_impl_cuda", at::unsqueeze(out.dim() == 0 ? at::unsqueeze(out, 0) : out, 1), mat, at::unsqueeze(vec, 1),
+       beta, alpha);
+}
+
+void dot_kernel_cuda(const Tensor& result, const Tensor& x, const Tensor& y) {
+  gemm("dot", at::unsqueeze(at::unsqueeze(result, 0), 0), at::unsqueeze(x, 0), at::unsqueeze(y, 1), 0, 1);
+}
+
+} // namespace
+
+REGISTER_CUDA_DISPATCH(addmm_stub, addmm_kernel_cuda)
+REGISTER_CUDA_DISPATCH(baddbmm_stub, baddbmm_kernel_cuda)
+REGISTER_CUDA_DISPATCH(addmv_stub, addmv_kernel_cuda)
+REGISTER_CUDA_DISPATCH(dot_stub, dot_kernel_cuda)
+
+} // namespace reftorch::at::native

@@ -1,0 +1,101 @@
+// Mirrors: aten/src/ATen/native/cuda/Loops.cuh, aten/src/ATen/native/cuda/CUDALoops.cuh
+//
+// gpu_kernel(iter, op) is to CUDA what cpu_kernel(iter, op) of native/cpu/Loops.h is to the CPU: `op` maps one element
+// of each input to one element of the output, and this file makes the kernel around it. gpu_kernel<scalar_t>(iter, op):
+// the elements are scalar_t, and `op` computes in opmath_type<scalar_t>. Left out: several outputs, elements that are
+// loaded four at a time.
+#pragma once
+
+#include <ATen/TensorIterator.h>
+#include <ATen/cuda/CUDAContext.h>
+#include <ATen/detail/FunctionTraits.h>
+#include <c10/cuda/CUDALaunch.h>
+#include <ATen/native/cuda/OffsetCalculator.cuh>
+
+#include <cstring>
+
+// Marks the lambdas that are given to gpu_kernel. nvcc accepts such a lambda inside the lambda of AT_DISPATCH, but not
+// one with `auto` parameters.
+#define GPU_LAMBDA __host__ __device__
+
+namespace reftorch::at::native {
+
+constexpr int kThreads = 128; // of a block
+
+// What a kernel knows of the operands, the output first. N: how many there are.
+template <int N>
+struct Operands {
+  char* data[N];
+  // A 0-dim CPU tensor takes part as a number: its bytes travel with the kernel's arguments.
+  uint64_t numbers[N] = {};
+  bool is_number[N] = {};
+  bool dense = true; // every operand but the numbers lies without gaps, in one order: no calculator is needed
+  int64_t itemsizes[N];
+  OffsetCalculator<N> calculator;
+
+  explicit Operands(const TensorIterator& iter) {
+    dense = iter.ndim() <= 1;
+    for (int k = 0; k < N; k++) {
+      const Tensor& t = iter.tensor(k);
+      data[k] = static_cast<char*>(iter.data_ptr(k));
+      itemsizes[k] = static_cast<int64_t>(t.itemsize());
+      is_number[k] = t.device().is_cpu();
+      if (is_number[k]) {
+        std::memcpy(&numbers[k], data[k], t.itemsize());
+        itemsizes[k] = 0;
+      } else if (iter.ndim() == 1 && iter.shape()[0] != 1) {
+        dense = dense && iter.strides(k)[0] == itemsizes[k];
+      }
+    }
+    for (int d = 0; d < iter.ndim() && !dense; d++) {
+      calculator.add_dim(iter.shape()[d], [&](int k) { return is_number[k] ? 0 : iter.strides(k)[d]; });
+    }
+  }
+
+  C10_HOST_DEVICE void offsets(int64_t i, int64_t* result) const {
+    if (!dense) {
+      return calculator.get(i, result);
+    }
+    for (int k = 0; k < N; k++) {
+      result[k] = i * itemsizes[k];
+    }
+  }
+  C10_HOST_DEVICE const char* at(int k, int64_t offset) const {
+    return is_number[k] ? reinterpret_cast<const char*>(&numbers[k]) : data[k] + offset;
+  }
+};
+
+template <typename scalar_t, typename F, int N, size_t... I>
+C10_HOST_DEVICE void apply_at(const Operands<N>& operands, const int64_t* offsets, const F& op,
+                              std::index_sequence<I...>) {
+  using traits = function_traits<F>;
+  *reinterpret_cast<stored_type<scalar_t, typename traits::result_type>*>(operands.data[0] + offsets[0]) =
+      op(*reinterpret_cast<const stored_type<scalar_t, arg_type<traits, I>>*>(operands.at(I + 1, offsets[I + 1]))...);
+}
+
+// A grid-stride loop, which is right for any grid.
+template <typename scalar_t, typename F, int N>
+__global__ void elementwise_kernel(Operands<N> operands, int64_t n, F op) {
+  const int64_t step = int64_t(gridDim.x) * blockDim.x;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
+    int64_t offsets[N];
+    operands.offsets(i, offsets);
+    apply_at<scalar_t>(operands, offsets, op, std::make_index_sequence<N - 1>());
+  }
+}
+
+template <typename scalar_t = void, typename F>
+void gpu_kernel(TensorIterator& iter, const F& op) {
+  constexpr int N = function_traits<F>::arity + 1;
+  TORCH_INTERNAL_ASSERT(iter.ntensors() == N, "gpu_kernel: the op takes ", N - 1, " inputs, the iterator has ",
+                        iter.ninputs());
+  const int64_t n = iter.numel();
+  if (n == 0) {
+    return; // a grid of no blocks is an error
+  }
+  const c10::cuda::CUDAGuard guard(iter.tensor(0).device().index());
+  c10::cuda::launch(elementwise_kernel<scalar_t, F, N>, cuda::grid_size(n, kThreads), kThreads, 0,
+                    c10::cuda::getCurrentCUDAStream(), Operands<N>(iter), n, op);
+}
+
+} // namespace reftorch::at::native

@@ -1,0 +1,60 @@
+// Mirrors: aten/src/ATen/native/cuda/RangeFactories.cu
+//
+// Each element is computed from its index, never from its neighbour, so that rounding does not add up.
+#include <ATen/native/RangeFactories.h>
+#include <ATen/native/cuda/Loops.cuh>
+
+#include <cmath>
+
+namespace reftorch::at::native {
+namespace {
+
+// out[i] = f(i), out contiguous
+template <typename scalar_t, typename F>
+__global__ void index_kernel(scalar_t* out, int64_t n, F f) {
+  const int64_t step = int64_t(gridDim.x) * blockDim.x;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
+    out[i] = f(i);
+  }
+}
+
+template <typename scalar_t, typename F>
+void gpu_kernel_with_index(const Tensor& out, const F& f) {
+  if (out.numel() == 0) {
+    return;
+  }
+  const c10::cuda::CUDAGuard guard(out.device().index());
+  c10::cuda::launch(index_kernel<scalar_t, F>, cuda::grid_size(out.numel(), kThreads), kThreads, 0,
+                    c10::cuda::getCurrentCUDAStream(), out.data_ptr<scalar_t>(), out.numel(), f);
+}
+
+void arange_kernel_cuda(const Tensor& out, const Scalar& start_scalar, const Scalar& step_scalar) {
+  AT_DISPATCH_ALL_NUMBERS(out.scalar_type(), "arange_cuda", [&] {
+    using acc_t = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, double>;
+    const auto start = start_scalar.to<acc_t>(), step = step_scalar.to<acc_t>();
+    gpu_kernel_with_index<scalar_t>(out, [start, step] GPU_LAMBDA(int64_t i) -> scalar_t {
+      return static_cast<scalar_t>(static_cast<opmath_type<scalar_t>>(start + step * static_cast<acc_t>(i)));
+    });
+  });
+}
+
+// Two elements at least. The second half counts back from `end`, so that both ends are exact.
+void linspace_kernel_cuda(const Tensor& out, const Scalar& start_scalar, const Scalar& end_scalar) {
+  AT_DISPATCH_ALL_NUMBERS(out.scalar_type(), "linspace_cuda", [&] {
+    using step_t = std::conditional_t<std::is_integral_v<scalar_t>, double, opmath_type<scalar_t>>;
+    const step_t start = start_scalar.to<scalar_t>(), end = end_scalar.to<scalar_t>();
+    const int64_t steps = out.numel();
+    const step_t step = (end - start) / static_cast<step_t>(steps - 1);
+    gpu_kernel_with_index<scalar_t>(out, [start, end, steps, step] GPU_LAMBDA(int64_t i) -> scalar_t {
+      return static_cast<scalar_t>(i < steps / 2 ? std::fma(step, static_cast<step_t>(i), start)
+                                                 : std::fma(-step, static_cast<step_t>(steps - i - 1), end));
+    });
+  });
+}
+
+} // namespace
+
+REGISTER_CUDA_DISPATCH(arange_stub, arange_kernel_cuda)
+REGISTER_CUDA_DISPATCH(linspace_stub, linspace_kernel_cuda)
+
+} // namespace reftorch::at::native

@@ -1,0 +1,48 @@
+// Mirrors: aten/src/ATen/native/cuda/ReduceSumProdKernel.cu, aten/src/ATen/native/cuda/ReduceMomentKernel.cu
+//
+// Sums and means. The 16-bit floats add up in float, integers in int64.
+#include <ATen/native/ReduceOps.h>
+#include <ATen/native/cuda/Reduce.cuh>
+
+namespace reftorch::at::native {
+namespace {
+
+void sum_kernel_cuda(TensorIterator& iter) {
+  if (iter.dtype() == kBool) {
+    gpu_reduce_kernel<bool, bool>(iter, OrOps());
+    return;
+  }
+  if (iter.dtype() == kLong) { // of integers of any width, without a wider copy of them
+    AT_DISPATCH_INTEGRAL_TYPES_AND_BOOL(iter.input_dtype(), "sum_cuda", [&] {
+      gpu_reduce_kernel<int64_t, scalar_t>(iter, SumOps<int64_t, int64_t>());
+    });
+    return;
+  }
+  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "sum_cuda",
+                          [&] { gpu_reduce_kernel<scalar_t, scalar_t>(iter, SumOps<scalar_t, acc_type<scalar_t>>()); });
+}
+
+void nansum_kernel_cuda(TensorIterator& iter) {
+  if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
+    return sum_kernel_cuda(iter); // integers have no NaN
+  }
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "nansum_cuda", [&] {
+    gpu_reduce_kernel<scalar_t, scalar_t>(iter, NanSumOps<scalar_t, acc_type<scalar_t>>());
+  });
+}
+
+void mean_kernel_cuda(TensorIterator& iter) {
+  const int64_t count = ReduceConfig(iter).num_reduced;
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "mean_cuda", [&] {
+    using acc_t = acc_type<scalar_t>;
+    gpu_reduce_kernel<scalar_t, scalar_t>(iter, MeanOps<scalar_t, acc_t>(static_cast<acc_t>(count)));
+  });
+}
+
+} // namespace
+
+REGISTER_CUDA_DISPATCH(sum_stub, sum_kernel_cuda)
+REGISTER_CUDA_DISPATCH(nansum_stub, nansum_kernel_cuda)
+REGISTER_CUDA_DISPATCH(mean_stub, mean_kernel_cuda)
+
+} // namespace reftorch::at::native

@@ -1,0 +1,25 @@
+// Mirrors: c10/cuda/CUDAGuard.h
+//
+// A guard makes a CUDA device current until the end of its scope. It is DeviceGuard without the table: code below the
+// seam knows which device it serves. Left out: the guards of streams, for which c10::StreamGuard serves.
+#pragma once
+
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAFunctions.h>
+
+namespace reftorch::c10::cuda {
+
+class CUDAGuard final {
+ public:
+  explicit CUDAGuard(DeviceIndex device) : former_(device == -1 ? current_device() : exchange_device(device)) {}
+  ~CUDAGuard() {
+    C10_CUDA_IGNORE_ERROR(cudaSetDevice(former_));
+  }
+  CUDAGuard(const CUDAGuard&) = delete;
+  CUDAGuard& operator=(const CUDAGuard&) = delete;
+
+ private:
+  DeviceIndex former_;
+};
+
+} // namespace reftorch::c10::cuda

@@ -1,0 +1,109 @@
+// Mirrors: c10/cuda/CUDAStream.cpp
+#include <c10/cuda/CUDAStream.h>
+
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace reftorch::c10::cuda {
+
+namespace {
+
+constexpr StreamId kStreamsPerPool = 32;
+
+struct Pool {
+  cudaStream_t streams[kStreamsPerPool] = {};
+  StreamId handed_out = 0;
+};
+
+struct Pools {
+  std::mutex mutex;
+  std::vector<Pool> of_device{static_cast<size_t>(device_count())};
+};
+Pools& pools() {
+  static Pools* const it = new Pools; // never destroyed: tensors may be freed while the program ends
+  return *it;
+}
+
+// The ids of this thread's current streams, one for each device. A pointer, because the room for thread_local variables
+// is small; null means that every current stream is the default one.
+thread_local std::unique_ptr<StreamId[]> current_streams;
+
+DeviceIndex or_current(DeviceIndex device_index) {
+  return device_index == -1 ? current_device() : device_index;
+}
+
+void check_index(DeviceIndex device_index) {
+  TORCH_CHECK(device_index >= 0 && device_index < device_count(), "Device index value ", static_cast<int>(device_index),
+              " is out of index range [0, ", static_cast<int>(device_count()), ")");
+}
+
+} // namespace
+
+cudaStream_t CUDAStream::stream() const {
+  if (id() == 0) {
+    return nullptr;
+  }
+  Pools& p = pools();
+  std::lock_guard<std::mutex> lock(p.mutex);
+  const cudaStream_t handle = p.of_device.at(device_index()).streams[id() - 1];
+  TORCH_INTERNAL_ASSERT(handle != nullptr, "no such stream: ", stream_);
+  return handle;
+}
+
+// The default stream's handle means the current device, so a guard makes that the stream's own.
+bool CUDAStream::query() const {
+  const CUDAGuard guard(device_index());
+  const cudaError_t error = cudaStreamQuery(stream());
+  if (error == cudaErrorNotReady) {
+    (void)cudaGetLastError(); // not ready is no mistake
+    return false;
+  }
+  C10_CUDA_CHECK(error);
+  return true;
+}
+
+void CUDAStream::synchronize() const {
+  const CUDAGuard guard(device_index());
+  C10_CUDA_CHECK(cudaStreamSynchronize(stream()));
+}
+
+CUDAStream getStreamFromPool(DeviceIndex device_index) {
+  device_count_ensure_non_zero();
+  device_index = or_current(device_index);
+  check_index(device_index);
+  const CUDAGuard guard(device_index);
+  Pools& p = pools();
+  std::lock_guard<std::mutex> lock(p.mutex);
+  Pool& pool = p.of_device[device_index];
+  const StreamId place = pool.handed_out++ % kStreamsPerPool;
+  if (pool.streams[place] == nullptr) {
+    C10_CUDA_CHECK(cudaStreamCreateWithFlags(&pool.streams[place], cudaStreamNonBlocking));
+  }
+  return CUDAStream(Stream(Stream::UNSAFE, Device(DeviceType::CUDA, device_index), place + 1));
+}
+
+CUDAStream getDefaultCUDAStream(DeviceIndex device_index) {
+  device_index = or_current(device_index);
+  check_index(device_index);
+  return CUDAStream(Stream(Stream::DEFAULT, Device(DeviceType::CUDA, device_index)));
+}
+
+CUDAStream getCurrentCUDAStream(DeviceIndex device_index) {
+  device_index = or_current(device_index);
+  check_index(device_index);
+  const StreamId id = current_streams == nullptr ? 0 : current_streams[device_index];
+  return CUDAStream(Stream(Stream::UNSAFE, Device(DeviceType::CUDA, device_index), id));
+}
+
+void setCurrentCUDAStream(CUDAStream stream) {
+  if (current_streams == nullptr) {
+    current_streams = std::make_unique<StreamId[]>(device_count());
+  }
+  current_streams[stream.device_index()] = stream.id();
+}
+
+} // namespace reftorch::c10::cuda

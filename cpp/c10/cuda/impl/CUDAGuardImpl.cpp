@@ -1,0 +1,86 @@
+// Mirrors: c10/cuda/impl/CUDAGuardImpl.cpp
+#include <c10/cuda/impl/CUDAGuardImpl.h>
+
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAGuard.h>
+
+namespace reftorch::c10::cuda::impl {
+
+void CUDAGuardImpl::synchronizeDevice(DeviceIndex index) const {
+  const CUDAGuard guard(index);
+  device_synchronize();
+}
+
+void CUDAGuardImpl::destroyEvent(void* event, DeviceIndex index) const noexcept {
+  (void)index;
+  C10_CUDA_IGNORE_ERROR(cudaEventDestroy(static_cast<cudaEvent_t>(event)));
+}
+
+void CUDAGuardImpl::record(void** event, const Stream& stream, DeviceIndex index, EventFlag flag) const {
+  TORCH_CHECK(index == -1 || index == stream.device_index(), "Event device index ", static_cast<int>(index),
+              " does not match recording stream's device index ", static_cast<int>(stream.device_index()), ".");
+  const CUDAGuard guard(stream.device_index());
+  cudaEvent_t handle = static_cast<cudaEvent_t>(*event);
+  if (handle == nullptr) {
+    const unsigned flags = flag == EventFlag::BACKEND_DEFAULT ? cudaEventDefault : cudaEventDisableTiming;
+    C10_CUDA_CHECK(cudaEventCreateWithFlags(&handle, flags));
+    *event = handle;
+  }
+  C10_CUDA_CHECK(cudaEventRecord(handle, CUDAStream(stream)));
+}
+
+void CUDAGuardImpl::block(void* event, const Stream& stream) const {
+  if (event == nullptr) {
+    return;
+  }
+  const CUDAGuard guard(stream.device_index());
+  C10_CUDA_CHECK(cudaStreamWaitEvent(CUDAStream(stream), static_cast<cudaEvent_t>(event), 0));
+}
+
+bool CUDAGuardImpl::queryEvent(void* event) const {
+  if (event == nullptr) {
+    return true;
+  }
+  const cudaError_t error = cudaEventQuery(static_cast<cudaEvent_t>(event));
+  if (error == cudaErrorNotReady) {
+    (void)cudaGetLastError(); // not ready is no mistake
+    return false;
+  }
+  C10_CUDA_CHECK(error);
+  return true;
+}
+
+void CUDAGuardImpl::synchronizeEvent(void* event) const {
+  if (event != nullptr) {
+    C10_CUDA_CHECK(cudaEventSynchronize(static_cast<cudaEvent_t>(event)));
+  }
+}
+
+double CUDAGuardImpl::elapsedTime(void* event1, void* event2, DeviceIndex index) const {
+  const CUDAGuard guard(index);
+  float milliseconds = 0;
+  C10_CUDA_CHECK(
+      cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(event1), static_cast<cudaEvent_t>(event2)));
+  return milliseconds;
+}
+
+void CUDAGuardImpl::recordDataPtrOnStream(const DataPtr& data_ptr, const Stream& stream) const {
+  CUDACachingAllocator::get()->recordStream(data_ptr, stream);
+}
+
+} // namespace reftorch::c10::cuda::impl
+
+namespace reftorch::c10::cuda {
+
+// A simulator that sleeps is no device: the process is one without CUDA, with that process's error messages.
+static const bool registered = [] {
+#if defined(CUDA_SIM)
+  if (device_count() == 0) {
+    return false;
+  }
+#endif
+  c10::impl::DeviceGuardImplRegistrar(DeviceType::CUDA, new impl::CUDAGuardImpl());
+  return true;
+}();
+
+} // namespace reftorch::c10::cuda

@@ -1,0 +1,244 @@
+"""CUDA devices: which there are, how CUDA is started, which device is current, and what each can do.
+
+Mirrors: torch/cuda/__init__.py, the part about devices
+Leaves out: devices in other processes, NVML.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from reftorch import _C
+from reftorch.cuda._utils import _get_device_index
+
+__all__ = [
+    "can_device_access_peer",
+    "current_device",
+    "device",
+    "device_count",
+    "device_of",
+    "get_arch_list",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "init",
+    "is_available",
+    "is_bf16_supported",
+    "is_initialized",
+    "set_device",
+    "synchronize",
+]
+
+_initialized = False
+
+
+def _is_compiled() -> bool:
+    """Whether the build has CUDA, or a simulator that is awake."""
+    return hasattr(_C, "_cuda_getDeviceCount") and (not _C._cuda_is_simulated or _C._cuda_getDeviceCount() > 0)
+
+
+def is_available() -> bool:
+    """Return whether there is a CUDA device.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        device(type='cpu')
+
+    Mirrors torch/cuda/__init__.py, ``is_available``.
+    """
+    return device_count() > 0
+
+
+def device_count() -> int:
+    """Return how many CUDA devices there are.
+
+    Mirrors torch/cuda/__init__.py, ``device_count``.
+    """
+    return _C._cuda_getDeviceCount() if _is_compiled() else 0
+
+
+def is_initialized() -> bool:
+    """Return whether CUDA has been started in this process.
+
+    Mirrors torch/cuda/__init__.py, ``is_initialized``.
+    """
+    return _initialized and not _C._cuda_isInBadFork()
+
+
+def init() -> None:
+    """Start CUDA. What needs a device calls this, so that programs need not.
+
+    Raises:
+        AssertionError: the build has no CUDA, and no simulator is awake.
+        RuntimeError: there is no device, or the process was forked from one that has used CUDA.
+
+    Mirrors torch/cuda/__init__.py, ``init``.
+    """
+    global _initialized
+    if is_initialized():
+        return
+    if hasattr(_C, "_cuda_isInBadFork") and _C._cuda_isInBadFork():
+        raise RuntimeError(
+            "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the "
+            "'spawn' start method"
+        )
+    if not _is_compiled():
+        hint = "use device='cpu' where torch.cuda.is_available() is False."
+        if hasattr(_C, "_cuda_getDeviceCount"):
+            hint += " With REFTORCH_CUDA_SIM=2 in the environment Python starts with two simulated devices."
+        raise AssertionError(f"Torch not compiled with CUDA enabled. Hint: {hint}")
+    _C._cuda_init()
+    _initialized = True
+
+
+def _device_index(device: Any) -> int:
+    """The number of a device, of the current one for None."""
+    init()
+    return _get_device_index(device, optional=True)
+
+
+def current_device() -> int:
+    """Return the number of the current device, on which tensors of ``device="cuda"`` are made.
+
+    Raises:
+        AssertionError: there is no CUDA.
+
+    Mirrors torch/cuda/__init__.py, ``current_device``.
+    """
+    init()
+    return _C._cuda_getDevice()
+
+
+def set_device(device: Any) -> None:
+    """Make a device the current one of this thread. ``with torch.cuda.device(...)`` is better: it ends.
+
+    Mirrors torch/cuda/__init__.py, ``set_device``.
+    """
+    index = _device_index(device)
+    if index >= 0:
+        _C._cuda_setDevice(index)
+
+
+class device:
+    """A context in which another device is the current one.
+
+    Args:
+        device: a device, or its number; None, or a negative number, changes nothing.
+
+    Mirrors torch/cuda/__init__.py, ``device``.
+    """
+
+    def __init__(self, device: Any) -> None:
+        self.idx = device if isinstance(device, int) else -1 if device is None else _device_index(device)
+        self.prev_idx = -1
+
+    def __enter__(self) -> None:
+        init()
+        self.prev_idx = _C._cuda_getDevice()
+        if self.idx >= 0:
+            _C._cuda_setDevice(self.idx)
+
+    def __exit__(self, *exception: Any) -> None:
+        _C._cuda_setDevice(self.prev_idx)
+
+
+class device_of(device):
+    """A context in which a tensor's device is the current one; nothing changes for a tensor on the CPU.
+
+    Mirrors torch/cuda/__init__.py, ``device_of``.
+    """
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(obj.device.index if obj.is_cuda else -1)
+
+
+def synchronize(device: Any = None) -> None:
+    """Wait until a device has done all the work that its streams were given.
+
+    Raises:
+        AssertionError: there is no CUDA.
+
+    Mirrors torch/cuda/__init__.py, ``synchronize``.
+    """
+    former = _C._cuda_exchangeDevice(_device_index(device))
+    try:
+        _C._cuda_synchronize()
+    finally:
+        _C._cuda_setDevice(former)
+
+
+class _CudaDeviceProperties(NamedTuple):
+    """What a device can do. Mirrors torch/csrc/cuda/Module.cpp, ``_CudaDeviceProperties``."""
+
+    name: str
+    major: int
+    minor: int
+    total_memory: int
+    multi_processor_count: int
+    warp_size: int
+    max_threads_per_multi_processor: int
+
+
+def get_device_properties(device: Any = None) -> _CudaDeviceProperties:
+    """Return what a device can do.
+
+    Raises:
+        AssertionError: there is no CUDA, or no such device.
+
+    Mirrors torch/cuda/__init__.py, ``get_device_properties``.
+    """
+    index = _device_index(device)
+    if index < 0 or index >= device_count():
+        raise AssertionError("Invalid device id")
+    return _CudaDeviceProperties(**_C._cuda_getDeviceProperties(index))
+
+
+def get_device_name(device: Any = None) -> str:
+    """Return the name of a device. The simulator says that it is one.
+
+    Raises:
+        AssertionError: there is no CUDA, or no such device.
+
+    Mirrors torch/cuda/__init__.py, ``get_device_name``.
+    """
+    return get_device_properties(device).name
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """Return the compute capability of a device, major and minor; (0, 0) is the simulator's.
+
+    Raises:
+        AssertionError: there is no CUDA, or no such device.
+
+    Mirrors torch/cuda/__init__.py, ``get_device_capability``.
+    """
+    properties = get_device_properties(device)
+    return properties.major, properties.minor
+
+
+def can_device_access_peer(device: Any, peer_device: Any) -> bool:
+    """Return whether a device's copies reach another device without the host in between.
+
+    Mirrors torch/cuda/__init__.py, ``can_device_access_peer``.
+    """
+    indices = [_device_index(device), _device_index(peer_device)]
+    if not all(0 <= i < device_count() for i in indices):
+        raise AssertionError("Invalid device id")
+    return indices[0] != indices[1]
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Return whether the devices compute in bfloat16; kernels compute in float32 where the hardware does not.
+
+    Mirrors torch/cuda/__init__.py, ``is_bf16_supported``.
+    """
+    return is_available() and including_emulation
+
+
+def get_arch_list() -> list[str]:
+    """Return the GPUs that the library was built for: none, also with the simulator.
+
+    Mirrors torch/cuda/__init__.py, ``get_arch_list``.
+    """
+    return []

@@ -1,0 +1,67 @@
+"""gdb inside a CUDA kernel of the library, on the simulator: at a chosen thread, with its stack and those that wait.
+
+Mirrors: nothing in PyTorch: cuda-gdb shows these of a GPU.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import reftorch
+from tests.debug.test_printers import GDBS, Gdb
+
+pytestmark = pytest.mark.skipif(not hasattr(reftorch._C, "_cuda_getDeviceCount"), reason="this build has no simulator")
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "cpp" / "ATen" / "native" / "cuda" / "Loops.cuh"
+LINE = 1 + next(i for i, text in enumerate(SOURCE.read_text().splitlines()) if "apply_at<scalar_t>(operands" in text)
+PROGRAM = """
+import reftorch as torch
+x = torch.arange(512.0, device="cuda")
+y = x + x
+z = torch.arange(2000.0, device="cuda").sum()
+torch.cuda.synchronize()
+"""
+SUM = "reftorch::at::native::CombineWith<reftorch::at::native::SumOps<float, float> >"
+COMMANDS = [
+    "set breakpoint pending on", "set environment REFTORCH_CUDA_SIM 2", "set environment CUDA_LAUNCH_BLOCKING 1",
+    f"break Loops.cuh:{LINE} if threadIdx.x == 3 && blockIdx.x == 1", "run", "print threadIdx.x",
+    "print i", "backtrace 12", "cuda threads", "cuda bt 0", "delete",
+    f"break reftorch::at::native::group_reduce<float, {SUM} > if threadIdx.x == 5", "continue", "next", "next", "next",
+    "print threadIdx.x ", "cuda threads ", "cuda bt 2",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=GDBS[:1])
+def stopped(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Gdb:
+    """In the addition of element 131, which is thread 3 of block 1."""
+    return Gdb(request.param, tmp_path_factory.mktemp("gdb"), PROGRAM, COMMANDS)
+
+
+def test_a_chosen_thread_of_the_add_kernel(stopped: Gdb) -> None:
+    assert "CUDA thread (1,0,0)/(3,0,0)" in stopped["run"], stopped.all
+    assert stopped["print threadIdx.x"].endswith("= 3")
+    assert stopped["print i"].endswith("= 131")
+    assert "add_kernel_cuda" in stopped["run"]
+
+
+def test_the_stack_goes_from_the_kernel_to_its_launch(stopped: Gdb) -> None:
+    stack = stopped["backtrace 12"]
+    assert re.search(r"elementwise_kernel<.*launch<<<\(4,1,1\), \(128,1,1\)>>>.*gpu_kernel<", stack, re.S), stack
+    assert "block (1,0,0), thread (3,0,0)" in stack
+    assert "cudasim::" not in stack.partition("gpu_kernel<")[0].rpartition("launch<<<")[2]
+
+
+def test_the_other_threads(stopped: Gdb) -> None:
+    assert stopped["cuda threads"].splitlines() == [
+        "threads 0-2: left the kernel", "threads 3-3: running", "threads 4-127: not started",
+    ]  # fmt: skip
+    assert "does not wait" in stopped["cuda bt 0"]
+
+
+def test_threads_that_wait_at_a_barrier(stopped: Gdb) -> None:
+    assert "threads 0-4: at __syncthreads" in stopped["cuda threads "], stopped.all
+    assert re.search(r"reduce_kernel<|group_reduce<", stopped["cuda bt 2"]), stopped["cuda bt 2"]
