@@ -2,9 +2,9 @@
 
 The names are PyTorch's: ``import reftorch as torch``.
 
-What this file does, in order: load the extension (whose static objects have registered the ops by then), take over the
-value types and the ops from ``_C``, and import the Python layers from the bottom up. The formulas of autograd register
-when ``reftorch.autograd`` is imported.
+This file does its work in this order: it loads the extension, whose static objects register the ops; it takes the value
+types and the ops from ``_C``; and it imports the Python layers from the bottom up. The import of ``reftorch.autograd``
+registers the formulas of autograd.
 
 Mirrors: torch/__init__.py
 Leaves out: everything that is not eager mode (jit, compile, export), complex and quantized types.
@@ -66,10 +66,10 @@ from reftorch._C import (
 )
 
 for _name in dir(_C._VariableFunctions):
-    if not _name.startswith(("__", "unique_dim")):  # torch.unique(x, dim=...) is what calls unique_dim
+    if not _name.startswith(("__", "unique_dim")):  # torch.unique(x, dim=...) calls unique_dim
         globals()[_name] = getattr(_C._VariableFunctions, _name)
 del _name
-if TYPE_CHECKING:  # what the loop takes over, from the stubs (.ci/gen_pyi.py)
+if TYPE_CHECKING:  # the names that the loop defines, from the stubs (.ci/gen_pyi.py)
     from reftorch._C._VariableFunctions import *
 
 import reftorch.utils.data
@@ -204,7 +204,7 @@ from reftorch.utils._device import get_default_device, set_default_device
 from reftorch.utils.dlpack import from_dlpack, to_dlpack
 from reftorch.version import __version__
 
-globals().update(_LEGACY_CLASSES)  # FloatStorage and the like
+globals().update(_LEGACY_CLASSES)  # FloatStorage and others
 
 inf = _math.inf
 nan = _math.nan
@@ -224,7 +224,7 @@ def _check_tensor(function: str, input: Any) -> None:
 
 @overridable
 def get_device(input: Tensor) -> Any:
-    """Return the number of the GPU that holds ``input``, -1 where it lies in the host's memory.
+    """Return the index of the GPU that holds ``input``, or -1 if ``input`` is not on a GPU.
 
     Example:
         >>> import reftorch as torch
@@ -269,10 +269,10 @@ def numel(input: Tensor) -> Any:
 
 if TYPE_CHECKING:
     from reftorch import debug, overrides
-else:  # hidden from type checkers, to whom any name would then do
+else:  # type checkers would accept any name if they saw this function
 
     def __getattr__(name: str) -> Any:
-        """``reftorch.debug`` and ``overrides`` are imported when first used: nothing in the library needs them."""
+        """Import ``reftorch.debug`` and ``overrides`` at their first use, because the library does not need them."""
         if name in ("debug", "overrides"):
             import importlib
 
@@ -281,8 +281,10 @@ else:  # hidden from type checkers, to whom any name would then do
 
 
 def __dir__() -> list[str]:
-    """What completion offers: not the helpers of this file, not the ops that are a matter between formulas and kernels,
-    and in-place ops as methods only, though ``torch.add_(x, y)`` works.
+    """Return the names for completion.
+
+    The list lacks the helpers of this file, the ops that only formulas and kernels use, and the in-place ops: those are
+    offered as methods only, although ``torch.add_(x, y)`` works.
     """
     hidden = {
         "Any",
@@ -294,7 +296,7 @@ def __dir__() -> list[str]:
         "slice",
         "nonzero_numpy",
     }
-    return [  # what begins with special_ is in reftorch.special, under the rest of its name
+    return [  # an op special_NAME is reftorch.special.NAME
         name
         for name in globals()
         if name not in hidden

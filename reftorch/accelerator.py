@@ -1,4 +1,4 @@
-"""The accelerator that is there, of whatever kind: its devices and their streams.
+"""The accelerator, of whatever kind: its devices and their streams.
 
 Mirrors: torch/accelerator/__init__.py, torch/accelerator/_utils.py
 Leaves out: memory, capabilities.
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def _index_of(device: Any, *, optional: bool = False) -> int:
-    """The index that ``device`` names; -1 is the current device."""
+    """Return the index that ``device`` names; -1 means the current device."""
     if isinstance(device, int):
         return device
     if isinstance(device, str):
@@ -56,7 +56,7 @@ def is_available() -> bool:
 
 
 def device_count() -> int:
-    """Return how many devices the accelerator has: 0 where there is none.
+    """Return the number of devices of the accelerator, or 0 if there is none.
 
     Mirrors torch/accelerator/__init__.py, ``device_count``.
     """
@@ -64,10 +64,10 @@ def device_count() -> int:
 
 
 def current_accelerator(check_available: bool = False) -> _C.device | None:
-    """Return the device, without an index, of the kind of accelerator that there is; None where there is none.
+    """Return a device, without an index, of the accelerator's kind, or None if there is no accelerator.
 
     Args:
-        check_available: accepted for PyTorch's sake; an accelerator without devices is none.
+        check_available: has no effect, because an accelerator without devices is not reported here.
 
     Mirrors torch/accelerator/__init__.py, ``current_accelerator``.
     """
@@ -94,7 +94,7 @@ def set_device_index(device: Any, /) -> None:
 
     Raises:
         RuntimeError: there is no accelerator, or no such device.
-        ValueError: ``device`` has no index, or is of another kind.
+        ValueError: ``device`` has no index, or is of another kind than the accelerator.
 
     Mirrors torch/accelerator/__init__.py, ``set_device_index``.
     """
@@ -102,7 +102,7 @@ def set_device_index(device: Any, /) -> None:
 
 
 def current_stream(device: Any = None, /) -> _C.Stream:
-    """Return the current stream of a device, by default of the current one.
+    """Return the current stream of a device, by default that of the current device.
 
     Raises:
         RuntimeError: there is no accelerator.
@@ -117,7 +117,7 @@ def set_stream(stream: _C.Stream) -> None:
     """Make ``stream`` and its device current.
 
     Raises:
-        RuntimeError: there is no accelerator, or the stream is of a device of another kind.
+        RuntimeError: there is no accelerator, or the stream belongs to a device of another kind.
 
     Mirrors torch/accelerator/__init__.py, ``set_stream``.
     """
@@ -125,7 +125,7 @@ def set_stream(stream: _C.Stream) -> None:
 
 
 def synchronize(device: Any = None, /) -> None:
-    """Wait until a device, by default the current one, has done all its work.
+    """Wait until a device, by default the current one, has finished all its work.
 
     Raises:
         RuntimeError: there is no accelerator.
@@ -136,7 +136,7 @@ def synchronize(device: Any = None, /) -> None:
 
 
 class device_index:
-    """A block in which a device of the accelerator is the current one; None changes nothing.
+    """A context in which a device of the accelerator is the current one; None changes nothing.
 
     Mirrors torch/accelerator/__init__.py, ``device_index``.
     """

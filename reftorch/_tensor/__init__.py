@@ -67,7 +67,7 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
             result = func(*args, **(kwargs or {}))
         return result if cls is Tensor or func in _nowrap_functions() else _convert(result, cls)
 
-    # No class below answers ops unless it says so: see reftorch/utils/_python_dispatch.py.
+    # Subclasses inherit that they do not handle ops; see reftorch/utils/_python_dispatch.py.
     __torch_dispatch__ = _C._disabled_torch_dispatch_impl
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
@@ -299,7 +299,7 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
     def T(self) -> Tensor:
         """A view of the tensor with its dimensions reversed: the transpose of a matrix.
 
-        Tensors with one dimension or with more than two are deprecated here, as in PyTorch: ``mT`` transposes batches.
+        For a tensor that is not a matrix, ``T`` is deprecated, as in PyTorch: ``mT`` transposes batches of matrices.
         """
         if self.dim() == 0:
             warn("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
@@ -383,15 +383,15 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         return self.to(_C.bool, memory_format=memory_format)
 
     def cpu(self) -> Tensor:
-        """This tensor in the host's memory; itself where it is there already."""
+        """This tensor in the memory of the host; the tensor itself if it is there."""
         return self.to("cpu")
 
     def cuda(self, device: Any = None, non_blocking: _bool = False) -> Tensor:
-        """This tensor in the memory of a GPU; itself where it is there already.
+        """This tensor in the memory of a GPU; the tensor itself if it is there.
 
         Args:
-            device: which GPU; None is the current one.
-            non_blocking: whether to return before the copy from pinned memory is done.
+            device: the GPU; None means the current one.
+            non_blocking: whether to return before the copy from pinned memory is finished.
 
         Raises:
             AssertionError: the build has no CUDA.

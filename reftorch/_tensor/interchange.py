@@ -1,7 +1,7 @@
 """Conversions of tensors from and to numpy, DLPack, storages, copies and pickles.
 
 Mirrors: torch/_tensor.py (__array__, __dlpack__, __deepcopy__, __reduce_ex__, ...)
-Leaves out: other devices and layouts, sharing between processes.
+Leaves out: other layouts, and memory that is shared with processes other than forked ones.
 """
 
 from __future__ import annotations
@@ -128,13 +128,13 @@ class _TensorInterchange:
         return self
 
     def pin_memory(self: Any, device: Any = None) -> Any:
-        """Return a copy of this tensor in pinned memory; itself where it is there already.
+        """Return a copy of this tensor in pinned memory, or the tensor itself if its memory is pinned.
 
-        An accelerator reads pinned memory by itself, so ``x.pin_memory().to(device, non_blocking=True)`` returns before
-        the copy is done.
+        An accelerator can read pinned memory directly, so ``x.pin_memory().to(device, non_blocking=True)`` returns
+        before the copy is finished.
 
         Args:
-            device: accepted for PyTorch's sake; memory is pinned for the accelerator that is there.
+            device: has no effect, because memory is pinned for the accelerator that exists; PyTorch has this argument.
 
         Raises:
             RuntimeError: there is no accelerator, or this tensor is not on the CPU.
@@ -146,13 +146,13 @@ class _TensorInterchange:
     def record_stream(self: Any, stream: Any) -> None:
         """Tell the allocator that work on ``stream`` uses this tensor.
 
-        The memory goes to no other tensor before the work that is on ``stream`` when the tensor is freed is done.
+        When the tensor is freed, its memory is not reused until the work that is then on ``stream`` is finished.
 
         Args:
             stream: a stream of this tensor's device.
 
         Raises:
-            TypeError: ``stream`` is no stream.
+            TypeError: ``stream`` is not a stream.
 
         Mirrors aten/src/ATen/native/cuda/RecordStream.cu.
         """
@@ -248,7 +248,7 @@ class _TensorInterchange:
                     f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate "
                     "the function with @torch.utils.hooks.unserializable_hook to suppress this warning",
                 )
-        if self.is_meta:  # there are no bytes to keep
+        if self.is_meta:  # a meta tensor has no bytes to save
             geometry = (self.dtype, tuple(self.size()), self.stride(), self.requires_grad)
             return _utils._rebuild_meta_tensor_no_storage, geometry
         return _utils._rebuild_tensor_v2, (
