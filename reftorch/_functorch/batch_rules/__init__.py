@@ -113,7 +113,7 @@ def _op(name: str) -> Op:
 
 
 def _schema_of(name: str) -> dict[str, Any]:
-    """The schema of an op of aten, or of a library that Python has made meanwhile."""
+    """Return the schema of an op of aten, or of an op that Python has defined since."""
     if name in _schemas():
         return _schemas()[name]
     base, _, overload = name.partition(".")
@@ -125,10 +125,10 @@ _REGISTERED: dict[str, Entry] = {}
 
 
 def register(name: str, entry: Entry) -> None:
-    """Set the rule of an op: what ``torch.library.register_vmap`` calls.
+    """Set the rule of an op; ``torch.library.register_vmap`` calls this function.
 
     Args:
-        name: the op's, with its namespace and overload.
+        name: the name of the op, with its namespace and overload.
         entry: the rule.
 
     Mirrors functorch's registration of a kernel for the key FuncTorchBatched.
@@ -138,7 +138,7 @@ def register(name: str, entry: Entry) -> None:
 
 
 def unregister(name: str) -> None:
-    """Take back what :func:`register` has set."""
+    """Remove a rule that :func:`register` has set."""
     _REGISTERED.pop(name, None)
     _C._functorch._forget_rules()
 
