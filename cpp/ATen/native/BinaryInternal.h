@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/cuda/BinaryInternal.h
 //
-// Division of two numbers, shared by the kernels of the CPU and of CUDA: rounded toward zero, rounded down, and the
-// remainders of both. The divisor of an integer must not be 0.
+// Division of two numbers, shared by the kernels of the CPU and of CUDA: the quotient rounded toward zero, the quotient
+// rounded down, and the remainder of each. The divisor of an integer division must not be 0.
 #pragma once
 
 #include <c10/macros/Macros.h>
@@ -11,7 +11,8 @@
 
 namespace reftorch::at::native {
 
-// A processor traps on the divisor -1 where the quotient does not fit.
+// -1 has a branch of its own: the processor traps where the smallest integer is divided by -1, because the quotient
+// does not fit into the type.
 template <typename T>
 C10_HOST_DEVICE T div_trunc_integer(T a, T b) {
   if (std::is_signed_v<T> && b == T(-1)) {
@@ -24,9 +25,10 @@ template <typename T>
 C10_HOST_DEVICE T div_floor_integer(T a, T b) {
   const T quotient = div_trunc_integer(a, b);
   if (b == T(-1)) {
-    return quotient; // exact, and its product with b need not fit
+    return quotient; // the quotient is exact, and its product with b may not fit
   }
-  const int inexact = T(quotient * b) != a, below_zero = (a < 0) != (b < 0); // ints: no branch to guess wrong
+  // combined as ints, without a branch to mispredict
+  const int inexact = T(quotient * b) != a, below_zero = (a < 0) != (b < 0);
   return static_cast<T>(quotient - (inexact & below_zero));
 }
 
@@ -35,8 +37,7 @@ C10_HOST_DEVICE T fmod_integer(T a, T b) {
   return std::is_signed_v<T> && b == T(-1) ? T(0) : T(a % b);
 }
 
-// Python's floor division. mod is fmod(a, b), which makes the quotient exact where a / b would round up to a whole
-// number.
+// Python's floor division. `mod` is fmod(a, b): (a - mod) / b is exact, where a / b may round up to a whole number.
 template <typename T>
 C10_HOST_DEVICE T div_floor_floating(T a, T b, T mod) {
   const T exact = (a - mod) / b, div = (mod != 0) & ((b < 0) != (mod < 0)) ? exact - T(1) : exact;
@@ -44,7 +45,7 @@ C10_HOST_DEVICE T div_floor_floating(T a, T b, T mod) {
   return b == 0 ? a / b : div == 0 ? std::copysign(T(0), a / b) : nearest;
 }
 
-// The remainder with the divisor's sign, as in Python.
+// The remainder has the sign of the divisor, as in Python.
 template <typename T>
 C10_HOST_DEVICE T remainder_integer(T a, T b) {
   const T r = fmod_integer(a, b);

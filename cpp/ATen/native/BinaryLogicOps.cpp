@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/BinaryOps.cpp
-// Two tensors compared, combined as truth values, or bit by bit.
+// Compares two tensors, combines them as truth values, or combines them bit by bit.
 #include <ATen/native/BinaryOps.h>
 
 #include <ATen/ExpandUtils.h>
@@ -23,7 +23,7 @@ DEFINE_DISPATCH(le_stub)
 DEFINE_DISPATCH(gt_stub)
 DEFINE_DISPATCH(ge_stub)
 
-// Compared in the promoted dtype; the result is bool.
+// Compares in the promoted dtype; the result is bool.
 template <auto& stub>
 static void comparison_op_out(const Tensor& self, const Tensor& other, Tensor& out) {
   auto iter = TensorIterator::comparison_op(out, self, other);
@@ -35,7 +35,7 @@ static Tensor as_bool(const Tensor& t) {
   return t.scalar_type() == kBool ? t : cast_to_dtype(t, kBool);
 }
 
-// Every number but zero counts as true, so the kernels see bool only.
+// Casts the operands to bool first (every number but zero is true), so that the kernels work on bool alone.
 template <auto& stub>
 static void logical_op_out(const Tensor& self, const Tensor& other, Tensor& out) {
   const Tensor a = as_bool(self), b = as_bool(other);
@@ -45,7 +45,8 @@ static void logical_op_out(const Tensor& self, const Tensor& other, Tensor& out)
                 IntArrayRef(infer_size_dimvector(self.sizes(), other.sizes())));
   }
   if (!out.defined() && !(self.is_contiguous() && other.is_contiguous())) {
-    TensorIterator::comparison_op(out, self, other); // allocates the result as the operands lie, not as their copies do
+    // allocates the result with the strides that the operands give, not those of their copies
+    TensorIterator::comparison_op(out, self, other);
   }
   auto iter = TensorIterator::comparison_op(out, a, b);
   stub(iter.device_type(), iter);
@@ -63,7 +64,7 @@ static void def_comparison(Library& m, const std::string& name, const std::strin
   }
 }
 
-// `scalar`: how PyTorch calls the overload whose second operand is a number.
+// `scalar` is PyTorch's name of the overload whose second operand is a number.
 template <auto& stub>
 static void def_bitwise(Library& m, const std::string& name, const std::string& scalar) {
   m.def_structured(name + ".Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<stub>), kernels(stub));

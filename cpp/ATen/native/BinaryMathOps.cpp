@@ -21,7 +21,7 @@ DEFINE_DISPATCH(ldexp_stub)
 DEFINE_DISPATCH(gcd_stub)
 DEFINE_DISPATCH(lcm_stub)
 
-// The result of integers is of the default float dtype.
+// Integers give a result of the default float dtype.
 template <auto& stub>
 static void binary_float_op_out(const Tensor& self, const Tensor& other, Tensor& out) {
   auto iter = TensorIterator::binary_float_op(out, self, other);
@@ -29,13 +29,14 @@ static void binary_float_op_out(const Tensor& self, const Tensor& other, Tensor&
   iter.cast_outputs();
 }
 
-// out = self * 2^other. By whole numbers a float is shifted, which is exact; otherwise the power is taken first.
+// out = self * 2^other. If self is floating and other is an integer, the kernel adds `other` to the exponent, which is
+// exact. Otherwise the power of two is computed first and multiplied.
 static void ldexp_out(const Tensor& self, const Tensor& other, Tensor& out) {
   if (!self.is_floating_point()) {
     binary_op_out<mul_stub>(self, at::pow(Scalar(2.), other), out);
     return;
   }
-  if (other.is_floating_point()) { // two numbers meet in the wider dtype
+  if (other.is_floating_point()) { // the product has the promoted dtype
     binary_op_out<mul_stub>(self, at::pow(detail::scalar_tensor(2., self.scalar_type()), other), out);
     return;
   }
@@ -44,15 +45,14 @@ static void ldexp_out(const Tensor& self, const Tensor& other, Tensor& out) {
   binary_float_op_out<ldexp_stub>(self, other, out);
 }
 
-// 0 below zero, 1 above it, `values` at zero
+// 0 where self is below zero, 1 where self is above zero, `values` where self is zero.
 static void heaviside_out(const Tensor& self, const Tensor& values, Tensor& out) {
   TORCH_CHECK(self.scalar_type() == values.scalar_type() && (!out.defined() || out.scalar_type() == self.scalar_type()),
               "heaviside is not yet implemented for tensors with different dtypes.");
   binary_op_out<heaviside_stub>(self, values, out);
 }
 
-// --- powers, always in double
-// ------------------------------------------------------------------------------------------
+// --- powers, always computed in double -------------------------------------------------------------------------------
 
 static void check_double(const Tensor& t, const char* what, const char* name) {
   TORCH_CHECK(t.scalar_type() == kDouble, "the ", what, " given to ", name, " has dtype ", t.scalar_type(),

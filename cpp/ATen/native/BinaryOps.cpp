@@ -1,8 +1,8 @@
 // Mirrors: aten/src/ATen/native/BinaryOps.cpp
 // Arithmetic of two tensors: schema, checks and shape; the kernels are in cpu/BinaryOpsKernel.cpp. Comparisons, logic
-// and bits: BinaryLogicOps.cpp; mathematical functions: BinaryMathOps.cpp. Left out: the Scalar overloads of add, sub,
-// mul and div (Python never reaches them, in PyTorch neither: its binding makes a 0-dim tensor of a number), complex
-// numbers.
+// and bits are in BinaryLogicOps.cpp, mathematical functions in BinaryMathOps.cpp. Left out: complex numbers, and the
+// Scalar overloads of add, sub, mul and div. Python never reaches those overloads, in PyTorch neither, because the
+// binding makes a 0-dim tensor of a number.
 #include <ATen/native/BinaryOps.h>
 
 #include <ATen/Functions.h>
@@ -22,7 +22,7 @@ DEFINE_DISPATCH(minimum_stub)
 DEFINE_DISPATCH(sigmoid_backward_stub)
 DEFINE_DISPATCH(tanh_backward_stub)
 
-// alpha must fit the dtype it multiplies: no float factor for integers, no bool for numbers.
+// alpha must fit the dtype that alpha multiplies: a float alpha is an error for integers, a bool alpha for numbers.
 static void alpha_check(ScalarType dtype, const Scalar& alpha) {
   TORCH_CHECK(!alpha.isBoolean() || dtype == kBool, "Boolean alpha only supported for Boolean results.");
   TORCH_CHECK(c10::isFloatingType(dtype) || alpha.isIntegral(/*includeBool=*/true),
@@ -55,7 +55,7 @@ static void sub_out(const Tensor& self, const Tensor& other, const Scalar& alpha
   iter.cast_outputs();
 }
 
-// other - alpha * self: what Python calls where the left operand is a number
+// other - alpha * self: Python calls rsub where the left operand is a number.
 static Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   Tensor out;
   sub_out(other, self, alpha, out);
@@ -71,7 +71,7 @@ static void mul_out(const Tensor& self, const Tensor& other, Tensor& out) {
   binary_op_out<mul_stub>(self, other, out);
 }
 
-// out = self / other; the quotient of integers is of the default float dtype.
+// out = self / other; integers give a quotient of the default float dtype.
 static void div_out(const Tensor& self, const Tensor& other, Tensor& out) {
   auto iter = TensorIterator::binary_float_op(out, self, other);
   div_true_stub(iter.device_type(), iter);

@@ -29,7 +29,7 @@ DECLARE_DISPATCH(structured_binary_fn, logaddexp2_stub)
 DECLARE_DISPATCH(structured_binary_fn, copysign_stub)
 DECLARE_DISPATCH(structured_binary_fn, nextafter_stub)
 DECLARE_DISPATCH(structured_binary_fn, heaviside_stub)
-DECLARE_DISPATCH(structured_binary_fn, ldexp_stub) // whole exponents
+DECLARE_DISPATCH(structured_binary_fn, ldexp_stub) // for integer exponents
 DECLARE_DISPATCH(structured_binary_fn, gcd_stub)
 DECLARE_DISPATCH(structured_binary_fn, lcm_stub)
 DECLARE_DISPATCH(structured_binary_fn, igamma_stub)
@@ -56,7 +56,7 @@ DECLARE_DISPATCH(structured_binary_fn, mse_stub)
 // inputs: self, target, grad
 DECLARE_DISPATCH(structured_binary_fn_alpha, mse_backward_stub)
 
-// out = f(self, other) in the promoted dtype
+// out = f(self, other), computed in the promoted dtype.
 template <auto& stub>
 void binary_op_out(const Tensor& self, const Tensor& other, Tensor& out) {
   auto iter = TensorIterator::binary_op(out, self, other);
@@ -64,7 +64,7 @@ void binary_op_out(const Tensor& self, const Tensor& other, Tensor& out) {
   iter.cast_outputs();
 }
 
-// The overloads that take a number: it counts as a Python number does in type promotion.
+// The overload that takes a number as its second operand. In type promotion the number counts as a Python number does.
 using binary_out_fn = void (*)(const Tensor& self, const Tensor& other, Tensor& out);
 template <binary_out_fn fn>
 void tensor_scalar_out(const Tensor& self, const Scalar& other, Tensor& out) {

@@ -12,7 +12,7 @@ DEFINE_DISPATCH(igammac_stub)
 DEFINE_DISPATCH(special_zeta_stub)
 DEFINE_DISPATCH(special_xlog1py_stub)
 
-// The result of integers is of the default float dtype.
+// Integers give a result of the default float dtype.
 template <auto& stub>
 static void special_binary_op_out(const Tensor& self, const Tensor& other, Tensor& out) {
   auto iter = TensorIterator::binary_float_op(out, self, other);

@@ -14,7 +14,7 @@ namespace reftorch::at::native {
 
 DEFINE_DISPATCH(copy_stub)
 
-// A broadcast source is allowed; the destination keeps its dtype, shape and strides.
+// The source may be broadcast; the destination keeps its dtype, shape and strides.
 static void copy_impl(Tensor& self, const Tensor& src, bool non_blocking) {
   if (self.is_same(src)) {
     return;
@@ -24,7 +24,7 @@ static void copy_impl(Tensor& self, const Tensor& src, bool non_blocking) {
     TORCH_CHECK(false, "output with shape ", self.sizes(), " doesn't match the broadcast shape ", IntArrayRef(shape));
   }
   if (self.device().is_meta()) {
-    return; // there is nothing to write to
+    return; // there is no element to write
   }
   TORCH_CHECK_NOT_IMPLEMENTED(!src.device().is_meta(), "Cannot copy out of meta tensor; no data!");
   if (src.scalar_type() == c10::kUInt64) {

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Copy.h
 //
-// The kernel that moves elements between tensors, with a change of dtype where they differ.
+// The kernel that copies elements between tensors, and converts the elements where the dtypes differ.
 #pragma once
 
 #include <ATen/TensorIterator.h>
@@ -8,8 +8,8 @@
 
 namespace reftorch::at::native {
 
-// The iterator's device is the one of its two tensors that is not on the CPU. With `non_blocking` the kernel need not
-// wait for the copy where the CPU's memory is pinned.
+// If one of the two tensors is on the CPU, the device of the iterator is that of the other one. With `non_blocking` the
+// kernel need not wait for the copy where the CPU's memory is pinned.
 using copy_fn = void (*)(TensorIterator& iter, bool non_blocking);
 DECLARE_DISPATCH(copy_fn, copy_stub)
 

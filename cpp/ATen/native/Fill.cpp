@@ -11,7 +11,7 @@ DEFINE_DISPATCH(fill_stub)
 DEFINE_DISPATCH(zero_stub)
 
 void fill_impl(Tensor& self, const Scalar& value) {
-  // An expanded tensor may be filled: every element gets the same value, however often it is written.
+  // A broadcast tensor may be filled although its elements share memory: every write stores the same value.
   Tensor dense = self;
   DimVector sizes(self.sizes());
   for (int64_t d = 0; d < self.dim(); d++) {

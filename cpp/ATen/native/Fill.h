@@ -13,8 +13,8 @@ DECLARE_DISPATCH(fill_fn, fill_stub)
 using zero_fn = void (*)(const Tensor& self);
 DECLARE_DISPATCH(zero_fn, zero_stub)
 
-// The number that a tensor of one element holds, for a kernel that takes a number. For meta, whose kernels read
-// nothing, it is 0.
+// Returns the value of a tensor with one element, for a kernel that takes a number. Kernels of the meta device read
+// nothing, so they get 0.
 inline Scalar number_for_kernel(const Tensor& value) {
   return value.device().is_meta() ? Scalar(0) : value.item();
 }

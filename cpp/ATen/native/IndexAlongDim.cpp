@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/native/TensorAdvancedIndexing.cpp (index_select, index_add, index_copy, index_fill, take, put)
-// A vector of indices for one dimension, which names whole slices; and places counted through the flattened tensor.
+// Ops with a vector of indices for one dimension, which selects whole slices, and ops whose indices count through the
+// flattened tensor.
 #include <ATen/Context.h>
 #include <ATen/Dispatch.h>
 #include <ATen/ExpandUtils.h>
@@ -18,7 +19,8 @@
 
 namespace reftorch::at::native {
 
-// A vector of indices takes whole slices of `dim`: the same move, with the index broadcast along the other dimensions.
+// A vector of indices selects whole slices of `dim`. The index is broadcast along the other dimensions, so that the
+// kernels for single elements can be used.
 static Tensor index_along(const Tensor& index, int64_t dim, int64_t ndim) {
   DimVector sizes(static_cast<size_t>(ndim), 1), strides(static_cast<size_t>(ndim), 0);
   if (ndim > 0) {
@@ -48,8 +50,8 @@ static void index_select_out(const Tensor& self, int64_t dim, const Tensor& inde
     assert_no_overlap(out, index);
   }
   prepare_out(out, sizes, self, "index_select");
-  // Where nothing is read the indices are looked at all the same; along dimension 1 PyTorch looks first, in these
-  // words.
+  // The indices are checked even where no element is read. Along dimension 1 PyTorch checks them first as well, with
+  // this message.
   if (self.dim() > 1 && index.numel() > 0 && (self.numel() == 0 || (dim == 1 && out.is_contiguous()))) {
     const int64_t size = self.sizes()[dim];
     TORCH_CHECK(size > 0, "index_select(): self indexing axis dim should be positive");
@@ -65,7 +67,7 @@ static void index_select_out(const Tensor& self, int64_t dim, const Tensor& inde
   }
 }
 
-// index_add and index_reduce: out.select(dim, index[i]) and source.select(dim, i) become one.
+// Checks for index_add and index_reduce, which combine source.select(dim, i) into out.select(dim, index[i]).
 static void check_index_reduce(const char* name, const Tensor& self, int64_t dim, const Tensor& index,
                                const Tensor& source, DimVector& expected) {
   TORCH_CHECK_INDEX(index.dim() <= 1, name, "(): Index is supposed to be a vector, but got dim: ", index.dim(),
@@ -92,7 +94,7 @@ static void put_slices(const Tensor& out, int64_t dim, const Tensor& index, cons
                  index_along(at::to(index, kLong), dim, out.dim()), rule_for(out, dim, use), reduce);
 }
 
-// out = self, to be written to at `index` from `source`, neither of which may lie in it.
+// out = self. Prepares out for writes at `index` from `source`; neither of the two may overlap with out.
 static void start_writing(const Tensor& self, const Tensor& index, const Tensor& source, Tensor& out,
                           MemoryFormat format = MemoryFormat::Contiguous) {
   start_from(self, out, format);
@@ -111,11 +113,11 @@ static void index_add_out(const Tensor& self, int64_t dim, const Tensor& index, 
   if (source.numel() == 0 || (self.dim() > 1 && self.numel() == 0)) {
     return;
   }
-  // alpha is a number of source's dtype: of 1.5 an integer takes 1
+  // alpha is cast to the dtype of source: 1.5 becomes 1 for integers.
   Tensor factor = detail::empty_generic({}, source.scalar_type(), source.device());
   fill_impl(factor, alpha);
   const Tensor read = alpha.equal(1) ? source : at::mul(source, factor);
-  // An index out of range is PyTorch's scatter_add's to report, where PyTorch calls that: an error of another type.
+  // PyTorch calls scatter_add in these cases, whose error for an index out of range has another type.
   const bool as_scatter =
       self.dim() > 1 && alpha.equal(1) && index.scalar_type() == kLong && (dim == 0 || dim == self.dim() - 1);
   put_slices(out, dim, index, read, expected, as_scatter ? IndexRule::Use::Gather : IndexRule::Use::Select,
@@ -198,7 +200,7 @@ static void index_copy_out(const Tensor& self, int64_t dim, const Tensor& index,
   if (self.dim() > 0) {
     shape[dim] = length;
     read = at::reshape(source, shape);
-  } else { // of several values for one number the last one stays
+  } else { // if self is a number, the last of the values is kept
     places = at::reshape(at::slice(at::reshape(index, {-1}), 0, length - 1, length), {});
     read = at::reshape(at::slice(at::reshape(source, {-1}), 0, length - 1, length), {});
   }
@@ -213,15 +215,18 @@ static void index_fill_out(const Tensor& self, int64_t dim, const Tensor& index,
   start_from(self, out, MemoryFormat::Preserve);
   warn_of_internal_overlap(out, "index_fill_", "tensor[mask] = scalar");
   assert_no_overlap(out, index);
-  const Tensor rows = self.dim() == 0 ? as_view(out, int64_t(1), int64_t(1)) : out; // a number is a row of one
+  // a number counts as a vector of one element
+  const Tensor rows = self.dim() == 0 ? as_view(out, int64_t(1), int64_t(1)) : out;
   DimVector shape(rows.sizes());
   shape[dim] = index.numel();
   AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "index_fill_",
-                                 [&] { (void)value.to<scalar_t>(); }); // or overflows
+                                 // only raises where the value overflows the dtype
+                                 [&] { (void)value.to<scalar_t>(); });
   if (index.numel() > 0 && self.numel() > 0) {
     DimVector slice(shape);
     slice[dim] = 1;
-    Tensor filled = detail::empty_generic(slice, self.scalar_type(), self.device()); // dense, as slices move fastest
+    // dense: a copy of whole slices is the fastest
+    Tensor filled = detail::empty_generic(slice, self.scalar_type(), self.device());
     fill_impl(filled, value);
     put_slices(rows, dim, index, at::expand(filled, shape), shape, IndexRule::Use::Fill, ReductionType::REPLACE);
   }
@@ -248,10 +253,10 @@ static void take_out(const Tensor& self, const Tensor& index, Tensor& out) {
   }
 }
 
-// out = self, then out.view(-1)[index[i]] = source[i], or += with `accumulate`
+// out = self, then out.view(-1)[index[i]] = source[i]; with `accumulate`, out.view(-1)[index[i]] += source[i].
 static void put_out(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate, Tensor& out) {
   if (!accumulate) {
-    globalContext().alertNotDeterministic("put_"); // of two values for one place either may be the last
+    globalContext().alertNotDeterministic("put_"); // if two values go to one place, either may remain
   }
   TORCH_CHECK(index.scalar_type() == kLong, "put_(): Expected a long tensor for index, but got ", index.scalar_type());
   TORCH_CHECK(self.scalar_type() == source.scalar_type(),
@@ -265,7 +270,7 @@ static void put_out(const Tensor& self, const Tensor& index, const Tensor& sourc
   if (index.numel() == 0) {
     return;
   }
-  Tensor flat = at::reshape(out, {-1}); // a copy where out is not dense
+  Tensor flat = at::reshape(out, {-1}); // a copy if out is not dense
   const Tensor places = at::reshape(index, {-1}), values = at::reshape(source, {-1});
   index_put_stub(out.device().type(), as_view(flat, places.sizes(), int64_t(0)), values, places,
                  rule_for(flat, 0, IndexRule::Use::Take), accumulate ? ReductionType::SUM : ReductionType::REPLACE);
@@ -274,7 +279,7 @@ static void put_out(const Tensor& self, const Tensor& index, const Tensor& sourc
   }
 }
 
-// Broadcasts, then gathers. Along a dimension any number is an index: those outside of it go round.
+// Broadcasts self and indices, then gathers. With a dim, an index out of range wraps around (index modulo size).
 static Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
   if (!dim.has_value()) {
     return at::gather(at::reshape(self, {-1}), 0, at::reshape(indices, {-1}));

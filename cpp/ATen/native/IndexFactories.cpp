@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/TensorFactories.cpp (tril_indices, triu_indices)
 //
-// These factories say where the triangles of a matrix lie: a row of row numbers over a row of column numbers.
+// These factories return the coordinates of the elements in a triangle of a matrix: a row of row numbers over a row of
+// column numbers.
 #include <ATen/native/IndexFactories.h>
 
 #include <ATen/Functions.h>
@@ -14,11 +15,12 @@ namespace reftorch::at::native {
 
 DEFINE_DISPATCH(triangle_indices_stub)
 
-// How many elements lie on and below a diagonal: row i has i + offset + 1 of them, but none below 0 and none above
-// cols. Wider than the answer may be: a count that no tensor holds is for the allocation to refuse.
+// How many elements lie on and below a diagonal. Row i has i + offset + 1 of them, clamped to [0, cols]. The type is
+// wider than int64, so that a huge count does not overflow here and the allocation can raise the error.
 static __int128 tril_size(int64_t rows, int64_t cols, int64_t offset) {
-  const int64_t first = std::clamp<int64_t>(-offset, 0, rows);              // the first row that has some
-  const int64_t full = std::clamp<int64_t>(cols - offset - 1, first, rows); // the first row that has all
+  const int64_t first = std::clamp<int64_t>(-offset, 0, rows); // the first row that has such elements
+  // the first row whose elements are all below the diagonal or on it
+  const int64_t full = std::clamp<int64_t>(cols - offset - 1, first, rows);
   const __int128 ramp = __int128(full - first) * (first + full + 2 * __int128(offset) + 1) / 2;
   return ramp + __int128(rows - full) * (first < rows ? cols : 0);
 }

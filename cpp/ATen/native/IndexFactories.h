@@ -6,8 +6,9 @@
 
 namespace reftorch::at::native {
 
-// Writes the places of a triangle of a (rows, cols) matrix, row by row, to places (2, n), contiguous, int64: the row
-// numbers, then the column numbers. The triangle is that on and above (upper), or on and below, the diagonal `offset`.
+// Writes the coordinates of the elements in a triangle of a (rows, cols) matrix, row by row. `places` is (2, n),
+// contiguous, int64: first the row numbers, then the column numbers. The triangle is the part on and above the diagonal
+// `offset` if `upper`, else the part on and below the diagonal.
 using triangle_indices_fn = void (*)(const Tensor& places, int64_t rows, int64_t cols, int64_t offset, bool upper);
 DECLARE_DISPATCH(triangle_indices_fn, triangle_indices_stub)
 

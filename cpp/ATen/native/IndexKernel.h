@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/IndexKernel.h, aten/src/ATen/native/ScatterGatherChecks.h
-// The seam of all ops that move elements to or from places named by a tensor of indices.
+// The stubs of all ops that read or write elements at places given by a tensor of indices.
 #pragma once
 
 #include <ATen/TensorIterator.h>
@@ -7,36 +7,37 @@
 
 namespace reftorch::at::native {
 
-// How an index becomes a distance in memory: index * stride bytes, after a check against `size`.
+// How an index becomes a distance in memory: index * stride bytes, after a check that the index is within `size`.
 struct IndexRule {
-  // Who asks. Subscript, Fill and Take may count from the end; the others may not. It also decides the error's words.
+  // The kind of op that uses the indices. Subscript, Fill and Take accept negative indices, which count from the end;
+  // the others raise. The kind also decides the message of the error.
   enum class Use { Subscript, Gather, Select, Copy, Fill, Take };
   Use use = Use::Subscript;
-  int64_t size = -1; // -1: these are distances in bytes already, checked
+  int64_t size = -1; // -1: the indices are checked distances in bytes already
   int64_t stride_bytes = 1;
-  int64_t dim = 0; // for the message
+  int64_t dim = 0; // for the message of the error
 };
 
-// Three tensors of one shape (by broadcasting); `indices` is int64.
+// The three tensors broadcast to one shape; `indices` is int64.
 // index: `read` has stride 0 along the indexed dimensions, and written[i] = read[i + offset(indices[i])].
 using index_fn = void (*)(const Tensor& written, const Tensor& read, const Tensor& indices, const IndexRule& rule);
 DECLARE_DISPATCH(index_fn, index_stub)
-// The plainest and most frequent index: written[i] = read[indices[i]], whole rows of the first dimension. All
-// contiguous; indices of any shape, written of that shape and the rest of read's.
+// The simplest and most frequent case of index: written[i] = read[indices[i]] copies whole rows of the first dimension.
+// All three are contiguous. The shape of written is the shape of indices, followed by the other dimensions of read.
 using index_rows_fn = void (*)(const Tensor& written, const Tensor& read, const Tensor& indices, IndexRule::Use use);
 DECLARE_DISPATCH(index_rows_fn, index_rows_stub)
-// index_put: `written` has the stride 0, and written[i + offset(indices[i])] becomes read[i], or what the reduction
-// makes of both. Where indices repeat, REPLACE keeps the last one.
+// index_put: `written` has stride 0 along the indexed dimensions, and written[i + offset(indices[i])] becomes read[i],
+// or the reduction of the old value and read[i]. Where indices repeat, REPLACE keeps the last value.
 enum class ReductionType { REPLACE, SUM, PROD, MAX, MIN };
 using index_put_fn = void (*)(const Tensor& written, const Tensor& read, const Tensor& indices, const IndexRule& rule,
                               ReductionType reduce);
 DECLARE_DISPATCH(index_put_fn, index_put_stub)
 
-// Calls refuse(index) for the first of the indices (int64, contiguous) that lies outside of [0, size).
+// Calls refuse(index) for the first index (int64, contiguous) that is outside of [0, size).
 using check_bounds_fn = void (*)(const Tensor& indices, int64_t size, c10::function_ref<void(int64_t index)> refuse);
 DECLARE_DISPATCH(check_bounds_fn, check_bounds_stub)
-// offsets[i] += index[i] * stride_bytes, both contiguous; a negative index counts from the end. IndexError for an index
-// out of range, which names the dimension `number`.
+// offsets[i] += index[i] * stride_bytes, both contiguous; a negative index counts from the end. Raises IndexError for
+// an index out of range; the message names `number` as the dimension.
 using add_offsets_fn = void (*)(const Tensor& offsets, const Tensor& index, int64_t number, int64_t size,
                                 int64_t stride_bytes);
 DECLARE_DISPATCH(add_offsets_fn, add_offsets_stub)
@@ -45,15 +46,16 @@ DECLARE_DISPATCH(add_offsets_fn, add_offsets_stub)
 using masked_fill_fn = void (*)(TensorIterator& iter, const Scalar& value);
 DECLARE_DISPATCH(masked_fill_fn, masked_fill_stub)
 
-// The elements of self where mask (of the same shape, bool) is true; both contiguous.
+// Returns the elements of self where mask (bool, same shape as self) is true; both are contiguous.
 using masked_select_fn = Tensor (*)(const Tensor& self, const Tensor& mask);
 DECLARE_DISPATCH(masked_select_fn, masked_select_stub)
 
-// The elements of source, in order, go to where mask is true; all contiguous, out and mask of one shape.
+// Copies the elements of source, in order, to the places of out where mask is true. All are contiguous; out and mask
+// have one shape.
 using masked_scatter_fn = void (*)(const Tensor& out, const Tensor& mask, const Tensor& source);
 DECLARE_DISPATCH(masked_scatter_fn, masked_scatter_stub)
 
-// The coordinates of the nonzero elements of self (contiguous), in order: (dim, count), int64.
+// Returns the coordinates of the nonzero elements of self (contiguous), in order: (dim, count), int64.
 using nonzero_fn = Tensor (*)(const Tensor& self);
 DECLARE_DISPATCH(nonzero_fn, nonzero_stub)
 

@@ -15,7 +15,7 @@
 
 namespace reftorch::at::native {
 
-// A mask stands for the coordinates of its true elements: one index tensor for each of its dimensions.
+// A mask means the coordinates of its true elements: one index tensor for each dimension of the mask.
 static void append_mask(const Tensor& self, const Tensor& mask, std::vector<Tensor>& expanded) {
   const int64_t first = static_cast<int64_t>(expanded.size());
   for (int64_t d = 0; d < mask.dim(); d++) {
@@ -114,7 +114,7 @@ AdvancedIndex::AdvancedIndex(const Tensor& self, TensorList indices) {
   for (int64_t d = 0; d < self.dim(); d++) {
     if (expanded[d].defined()) {
       const Tensor full = at::expand(expanded[d], index_shape);
-      DimVector index_strides(offset_shape.size(), 0); // none where a dimension is taken whole
+      DimVector index_strides(offset_shape.size(), 0); // stride 0 in a dimension without an index
       std::copy(full.strides().begin(), full.strides().end(), index_strides.begin() + place);
       indices_.push_back({as_view(full, offset_shape, index_strides), self.sizes()[d],
                           self.strides()[d] * static_cast<int64_t>(self.itemsize())});
@@ -133,7 +133,7 @@ Tensor AdvancedIndex::offsets() const {
   Tensor sum = detail::empty_generic(indices_[0].index.sizes(), kLong, view.device());
   zero_impl(sum);
   for (size_t i = 0; i < indices_.size() && view.numel() > 0; i++) {
-    // The message counts index tensors, as PyTorch's does.
+    // The message gives the number of the index tensor, as PyTorch's does.
     add_offsets_stub(sum.device().type(), sum, indices_[i].index.contiguous(), static_cast<int64_t>(i),
                      indices_[i].size, indices_[i].stride_bytes);
   }
@@ -147,7 +147,7 @@ Tensor AdvancedIndex::empty_result() const {
   for (const Index& index : indices_) {
     config.add_input(index.index);
   }
-  config.build(); // which allocates it
+  config.build(); // build() allocates the result
   return result;
 }
 

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/IndexingUtils.h, aten/src/ATen/native/TensorAdvancedIndexing.h (struct AdvancedIndex)
-// x[i, :, mask]: what the indices of x mean for its memory.
+// Translates the indices of x[i, :, mask] into places in the memory of x.
 #pragma once
 
 #include <ATen/native/IndexKernel.h>
@@ -9,21 +9,23 @@
 
 namespace reftorch::at::native {
 
-// Turns a list of indices (undefined: the whole dimension) into one tensor, which `rule` reads as places in memory.
+// Turns a list of indices into one tensor, which `rule` reads as places in memory. An undefined index takes the whole
+// dimension.
 //
-// Result shape, as in numpy: the index tensors are broadcast together; their shape takes the place of the indexed
-// dimensions if those stand side by side, and goes to the front otherwise.
+// Result shape, as in numpy: the index tensors are broadcast together. Their shape replaces the indexed dimensions if
+// those are adjacent; otherwise their shape comes first.
 struct AdvancedIndex {
-  // IndexError for too many indices, a mask of another shape, or indices that do not broadcast.
+  // Raises IndexError for too many indices, for a mask of another shape, or for indices that do not broadcast.
   AdvancedIndex(const Tensor& self, TensorList indices);
 
   DimVector shape; // of the result
-  Tensor view;     // self with `shape`, stride 0 in the dimensions that are indexed
+  Tensor view;     // self with `shape`, and stride 0 in the indexed dimensions
   IndexRule rule;
-  // int64, broadcasts to `shape`: the index itself where there is one, else distances in bytes. IndexError for an index
-  // out of range, unless the result has no elements.
+  // Returns an int64 tensor that broadcasts to `shape`: the index itself if there is one index, else distances in
+  // bytes. Raises IndexError for an index out of range, unless the result has no elements.
   Tensor offsets() const;
-  // Memory for the result, laid out as self and the indices are: where those lie in another order, so does the result.
+  // Allocates the result. If self and the indices have their dimensions in another order in memory, the result has the
+  // same order.
   Tensor empty_result() const;
 
  private:
@@ -35,24 +37,24 @@ struct AdvancedIndex {
   std::vector<Index> indices_;
 };
 
-// An undefined `out` becomes a copy of self; another tensor than self is overwritten with it.
+// If `out` is undefined, it becomes a copy of self; if `out` is another tensor than self, self is copied into it.
 void start_from(const Tensor& self, Tensor& out, MemoryFormat format = MemoryFormat::Contiguous);
 
-// The given `out`, made to fit (RuntimeError where it has another dtype), or a fresh one.
+// Returns the given `out`, resized to `shape` (RuntimeError where its dtype differs), or a fresh tensor.
 Tensor& prepare_out(Tensor& out, IntArrayRef shape, const Tensor& self, const char* name);
 
-// RuntimeError unless int64 or int32.
+// Raises RuntimeError unless the index is int64 or int32.
 void check_index_dtype(const char* name, const Tensor& index);
 
-// self as the other operand of a gather sees it: the index's shape, standing still along `dim`.
+// Returns self as the second operand of a gather: a view with the shape of the index and with stride 0 along `dim`.
 Tensor restride_dim(const Tensor& self, int64_t dim, IntArrayRef shape);
 IndexRule rule_for(const Tensor& self, int64_t dim, IndexRule::Use use);
 
-// "sum", "mean" (a sum, to be divided), "prod", "amax", "amin".
+// Parses "sum", "mean" (a sum that the caller divides), "prod", "amax" or "amin".
 ReductionType reduction_type(const std::string& reduce);
-// What changes nothing.
+// The value that the reduction leaves unchanged: 0 for a sum, 1 for a product.
 Scalar reduction_identity(ReductionType type, ScalarType dtype);
-// sum /= count, where count is not 0; integers round down.
+// sum /= count, where count is not 0; integer quotients are rounded down.
 void divide_by_count(Tensor& sum, Tensor& count);
 
 } // namespace reftorch::at::native

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp (matmul, outer), aten/src/ATen/native/Linear.cpp
-// Products for tensors of any rank, made of mm, mv, dot and bmm. Left out: bilinear.
+// Products of tensors with any number of dimensions, composed of mm, mv, dot and bmm. Left out: bilinear.
 #include <ATen/ExpandUtils.h>
 #include <ATen/LinalgFunctions.h>
 #include <ATen/Resize.h>
@@ -11,8 +11,8 @@
 
 namespace reftorch::at::native {
 
-// Whether a batch times one matrix is done as a single larger product: the batch, seen as a matrix with more rows.
-// Without the fold the matrix would be expanded to the batch, and its gradient be as large as that.
+// Whether a batch times one matrix is computed as one larger product, where the batch is seen as a matrix with more
+// rows. Without this fold the matrix would be expanded to the size of the batch, and so would its gradient.
 static bool should_fold(const Tensor& tensor1, const Tensor& tensor2) {
   const bool tensor1_larger = tensor1.dim() >= tensor2.dim();
   const Tensor& larger = tensor1_larger ? tensor1 : tensor2;
@@ -23,7 +23,7 @@ static bool should_fold(const Tensor& tensor1, const Tensor& tensor2) {
   if (smaller.requires_grad()) {
     return true;
   }
-  if (tensor1.dim() == 2) { // the result would come out transposed and need a copy
+  if (tensor1.dim() == 2) { // a folded result would be transposed and need a copy
     return false;
   }
   const Tensor t1 = tensor1_larger ? tensor1 : at::transpose(tensor2, -2, -1);
@@ -71,12 +71,12 @@ static Tensor matmul(const Tensor& tensor1, const Tensor& tensor2) {
   if (should_fold(tensor1, tensor2)) {
     return matmul_folded(tensor1, tensor2);
   }
-  // (*batch1, n, m1) @ (*batch2, m2, p): the batch dimensions broadcast, then become one.
+  // (*batch1, n, m1) @ (*batch2, m2, p): the batch dimensions are broadcast, then merged into one.
   const int64_t n = dim1 > 1 ? tensor1.size(-2) : 1, m1 = tensor1.size(-1);
   const int64_t m2 = dim2 > 1 ? tensor2.size(-2) : tensor2.size(-1), p = dim2 > 1 ? tensor2.size(-1) : 1;
   const IntArrayRef batch1 = tensor1.sizes().slice(0, std::max<int64_t>(dim1 - 2, 0));
   const IntArrayRef batch2 = tensor2.sizes().slice(0, std::max<int64_t>(dim2 - 2, 0));
-  if (dim1 == 3 && dim2 == 3 && batch1[0] != batch2[0]) { // let the fold serve a gradient that would be expanded
+  if (dim1 == 3 && dim2 == 3 && batch1[0] != batch2[0]) { // folded, so that no gradient is as large as the batch
     if (batch1[0] == 1 && tensor1.requires_grad()) {
       return native::matmul(at::squeeze(tensor1, 0), tensor2);
     }
@@ -113,7 +113,7 @@ static Tensor outer(const Tensor& self, const Tensor& vec2) {
   return at::mul(at::reshape(self, {self.sizes()[0], 1}), vec2);
 }
 
-// A product of matrices goes straight into `out`; the others are folded into one first, and copied.
+// A product of two matrices is written directly to `out`; other products are computed first and then copied to `out`.
 static Tensor& matmul_out(const Tensor& tensor1, const Tensor& tensor2, Tensor& out) {
   if (tensor1.dim() == 2 && tensor2.dim() == 2) {
     return at::mm_out(out, tensor1, tensor2);
@@ -139,7 +139,7 @@ static Tensor linear(const Tensor& input, const Tensor& weight, const std::optio
   if (has_bias && input.dim() == 2) {
     return at::addmm(*bias, input, at::t(weight));
   }
-  // One product of matrices, where the rows of input are those of a matrix and bias is a row.
+  // One addmm suffices where input is contiguous, so that its rows are the rows of one matrix, and bias is one row.
   if (has_bias && input.is_contiguous() && bias->is_contiguous() &&
       (bias->dim() <= 1 || bias->numel() == weight.sizes()[0])) {
     DimVector shape(input.sizes());

@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/ReduceAllOps.cpp, aten/src/ATen/native/ReduceOps.cpp,
-// aten/src/ATen/native/TensorCompare.cpp The largest and smallest elements and where they are. NaN counts as the most
-// extreme of all; of equals the first is taken. mode and median are in Sorting.cpp.
+// aten/src/ATen/native/TensorCompare.cpp
+// The largest and smallest elements and their positions. NaN counts as more extreme than any number; among equal
+// elements the first one is taken. mode and median are in Sorting.cpp.
 #include <ATen/native/ReduceOps.h>
 
 #include <ATen/Functions.h>
@@ -46,7 +47,7 @@ static void amin_out(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& 
   extremum_values<min_values_stub>(self, dim, keepdim, "amin", out);
 }
 
-// `out` itself if a kernel can write it front to back, else a buffer that is copied over.
+// Returns `out` itself if a kernel can write to it as contiguous memory, else a buffer that the caller copies to `out`.
 static Tensor output_buffer(Tensor& out, IntArrayRef shape, ScalarType dtype, Device device) {
   if (!out.defined()) {
     out = detail::empty_generic(shape, dtype, device);
@@ -86,7 +87,7 @@ static void min_dim_out(const Tensor& self, int64_t dim, bool keepdim, Tensor& v
   dim_extremum(min_stub, "min", self, dim, keepdim, values, indices);
 }
 
-// Without a dim: the position in the flattened tensor.
+// Without a dim, the result is the position in the flattened tensor.
 static void arg_extremum(DispatchStub<dim_extremum_fn>& stub, const char* name, const Tensor& self,
                          std::optional<int64_t> dim, bool keepdim, Tensor& out) {
   TORCH_CHECK(self.scalar_type() != kBool, name, "(): does not support bool input");

@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/ReduceOps.cpp
-// Sums, means, products, truth, norms. The largest and smallest are in ReduceExtremaOps.cpp, the spread in
-// ReduceStdOps.cpp. Left out: complex numbers, linalg's vector_norm.
+// Sums, means, products, truth values (all, any) and norms. The largest and smallest elements are in
+// ReduceExtremaOps.cpp, variance and standard deviation in ReduceStdOps.cpp. Left out: complex numbers, the vector_norm
+// of linalg.
 #include <ATen/native/ReduceOps.h>
 
 #include <ATen/Functions.h>
@@ -24,7 +25,7 @@ DEFINE_DISPATCH(norm_stub)
 
 using OptionalType = std::optional<ScalarType>;
 
-// Runs the kernel; where there is nothing to reduce the result is `identity`.
+// Runs the kernel; if there is nothing to reduce, the result is `identity`.
 template <auto& stub>
 static void reduce(Tensor& out, const Tensor& self, OptionalIntArrayRef dims, bool keepdim, ScalarType in_dtype,
                    ScalarType out_dtype, const Scalar& identity) {
@@ -50,7 +51,7 @@ static void sum_out(const Tensor& self, OptionalType dtype, Tensor& out) {
 
 static void nansum_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, OptionalType opt_dtype, Tensor& out) {
   const ScalarType dtype = infer_dtype_from_optional(self, opt_dtype, out, "nansum");
-  if (self.is_floating_point() && !c10::isFloatingType(dtype)) { // a NaN is no number that an integer could be made of
+  if (self.is_floating_point() && !c10::isFloatingType(dtype)) { // an integer cannot hold a NaN, so NaN becomes 0 first
     TORCH_CHECK_NOT_IMPLEMENTED(opt_dtype.has_value() || self.numel() == 0, "\"nansum_cpu\" not implemented for '",
                                 dtype, "'");
     const Tensor numbers = at::where(at::eq(self, self), self, detail::wrapped_scalar_tensor(0.0));
@@ -112,7 +113,8 @@ static void prod_out(const Tensor& self, OptionalType dtype, Tensor& out) {
   prod_dims(self, std::nullopt, /*keepdim=*/false, dtype, out);
 }
 
-// The result is bool, but uint8 for uint8, as it was before there was bool. The kernels see bool.
+// The result is bool; for uint8 it is uint8, as in PyTorch, where all and any are older than bool tensors. The kernels
+// see bool only.
 template <auto& stub, bool identity>
 static void all_any(const Tensor& self, OptionalIntArrayRef dims, bool keepdim, const char* name, Tensor& out) {
   const ScalarType dtype = self.scalar_type() == kByte ? kByte : kBool;
@@ -138,7 +140,7 @@ static void any_dim_out(const Tensor& self, int64_t dim, bool keepdim, Tensor& o
   all_any<or_stub, false>(self, IntArrayRef(dim), keepdim, "any", out);
 }
 
-// An empty list of dims means none here: each element for itself.
+// Here an empty list of dims means no dimension: nothing is reduced, and each element is cast to bool by itself.
 template <auto& stub, bool identity>
 static void all_any_dims(const Tensor& self, OptionalIntArrayRef dims, bool keepdim, const char* name, Tensor& out) {
   if (!dims.has_value() || !dims->empty() || self.dim() == 0) {
@@ -169,7 +171,8 @@ static Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim) {
   return count_nonzero_dims(self, dim.has_value() ? IntArrayRef(*dim) : IntArrayRef());
 }
 
-// (sum |x|^p)^(1/p); the largest |x| for p = inf, the smallest for -inf, how many are not zero for 0.
+// (sum |x|^p)^(1/p). For p = inf the norm is the largest |x|, for -inf the smallest |x|, for 0 the count of nonzero
+// elements.
 static void norm_dim_out(const Tensor& self, const std::optional<Scalar>& opt_p, IntArrayRef dim, bool keepdim,
                          Tensor& out) {
   const ScalarType dtype = self.scalar_type();
@@ -200,8 +203,8 @@ static void norm_out(const Tensor& self, const Scalar& p, Tensor& out) {
   norm_dim_out(self, p, {}, /*keepdim=*/false, out);
 }
 
-// log sum e^x; the largest is taken out first, so that no power overflows. The sum is one of out's dtype where that is
-// the wider one.
+// log(sum(e^x)). The largest element is subtracted first, so that no exponential overflows. The sum is computed in the
+// dtype of out if that dtype is wider.
 static void logsumexp_out(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
   TORCH_CHECK(!out.defined() || out.is_floating_point(),
               "logsumexp(): Expected floating point type for result tensor, but got: ",
@@ -228,7 +231,7 @@ static void logsumexp_out(const Tensor& self, IntArrayRef dim, bool keepdim, Ten
   at::copy_(out, result);
 }
 
-// The norm, computed in another dtype.
+// The norm, computed in the given dtype.
 static void norm_dim_dtype_out(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
                                ScalarType dtype, Tensor& out) {
   TORCH_CHECK(!out.defined() || out.scalar_type() == dtype, "Expected out tensor to have dtype ", c10::dtypeName(dtype),

@@ -7,8 +7,8 @@
 
 namespace reftorch::at::native {
 
-// Kernels over a TensorIterator with one output (stride 0 along the reduced dimensions) and one input; see
-// ReduceOpsUtils.h.
+// Kernels over a TensorIterator with one input and one output; the output has stride 0 along the reduced dimensions.
+// See ReduceOpsUtils.h.
 using reduce_fn = void (*)(TensorIterator&);
 DECLARE_DISPATCH(reduce_fn, sum_stub)
 DECLARE_DISPATCH(reduce_fn, nansum_stub)
@@ -21,7 +21,8 @@ DECLARE_DISPATCH(reduce_fn, min_values_stub)
 DECLARE_DISPATCH(void (*)(TensorIterator&, double p), norm_stub)
 DECLARE_DISPATCH(void (*)(TensorIterator&, double correction, bool take_sqrt), std_var_stub)
 
-// Kernels along one dimension. All tensors are contiguous; outer * n * inner is self's shape around that dimension.
+// Kernels that reduce along one dimension. All tensors are contiguous; (outer, n, inner) is the shape of self around
+// that dimension.
 struct DimShape {
   int64_t outer = 1, n = 1, inner = 1;
 };

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/ReduceOpsUtils.h
-// What reductions have in common: which dimensions go, the result's shape, and the iterator a kernel runs over. Left
-// out: named dimensions.
+// What reductions have in common: which dimensions are reduced, the shape of the result, and the iterator that a kernel
+// runs over. Left out: named dimensions.
 #pragma once
 
 #include <ATen/TensorIterator.h>
@@ -13,18 +13,20 @@ namespace reftorch::at::native {
 using DimMask = std::bitset<dim_bitset_size>;
 using OptionalIntArrayRef = std::optional<IntArrayRef>;
 
-// No dims, or an empty list: all of them.
+// No dims, or an empty list of dims, means all dimensions.
 TORCH_API DimMask make_dim_mask(OptionalIntArrayRef dims, int64_t ndim);
-// Reduced dimensions become 1 if `keepdim`, else they go.
+// Reduced dimensions get size 1 if `keepdim`; otherwise they are removed.
 TORCH_API DimVector shape_from_dim_mask(const Tensor& self, DimMask mask, bool keepdim);
-// RuntimeError where a reduction without identity meets no element: `max(): Expected reduction dim ...`.
+// Raises RuntimeError where a reduction without an identity has no element to reduce: `max(): Expected reduction dim
+// ...`.
 TORCH_API void zero_numel_check_dims(const Tensor& self, IntArrayRef dims, const char* fn_name);
-// The dtype to compute in: the one asked for, or out's, or int64 for integers, or self's.
+// The dtype to compute in: the requested dtype; else the dtype of `out`; else int64 for integers; else the dtype of
+// self.
 TORCH_API ScalarType infer_dtype_from_optional(const Tensor& self, std::optional<ScalarType> dtype, const Tensor& out,
                                                const char* fn_name);
 
-// One reduction from self to out. It owns what its iterator refers to. The input is cast to `in_dtype`; the kernel
-// writes `out_dtype`, which finish() casts into a given `out` of another dtype.
+// One reduction from self to out. The plan owns the tensors that its iterator refers to. The input is cast to
+// `in_dtype`; the kernel writes `out_dtype`, and finish() casts the result into a given `out` of another dtype.
 class TORCH_API ReductionPlan final {
  public:
   ReductionPlan(Tensor& out, const Tensor& self, OptionalIntArrayRef dims, bool keepdim, ScalarType in_dtype,
@@ -32,15 +34,15 @@ class TORCH_API ReductionPlan final {
   ReductionPlan(const ReductionPlan&) = delete;
   ReductionPlan& operator=(const ReductionPlan&) = delete;
 
-  // No elements to reduce: the kernel is not to run, `out` is to be filled.
+  // There are no elements to reduce: the caller must fill `out` instead of running the kernel.
   bool empty() const {
     return source_.numel() == 0;
   }
-  // RuntimeError where empty().
+  // Raises RuntimeError if empty().
   TensorIterator& iter() {
     return *iter_;
   }
-  // Where the kernel writes.
+  // The tensor that the kernel writes to.
   const Tensor& result() const {
     return result_;
   }

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/ReduceOps.cpp
-// Variance and standard deviation. `correction` is what the divisor falls short of the number of elements by: 1 for a
-// sample, 0 for a whole population. Left out: complex numbers.
+// Variance and standard deviation. The divisor is the number of elements minus `correction`: 1 for a sample, 0 for a
+// whole population. Left out: complex numbers.
 #include <ATen/native/ReduceOps.h>
 
 #include <ATen/Functions.h>
@@ -51,7 +51,7 @@ static void std_correction_out(const Tensor& self, OptionalIntArrayRef dim, cons
   std_var_out("std", self, dim, correction, keepdim, /*take_sqrt=*/true, out);
 }
 
-// The older spelling: unbiased=True is correction=1.
+// The older overload: unbiased=True means correction=1.
 static Tensor var(const Tensor& self, bool unbiased) {
   return at::var(self, std::nullopt, unbiased, /*keepdim=*/false);
 }
@@ -72,7 +72,7 @@ static Tensor& std_out(const Tensor& self, OptionalIntArrayRef dim, bool unbiase
   return at::std_out(out, self, dim, unbiased, keepdim);
 }
 
-// The spread and the mean.
+// Returns the variance or standard deviation, and the mean.
 template <bool take_sqrt>
 static std::tuple<Tensor, Tensor> std_var_mean(const Tensor& self, OptionalIntArrayRef dim,
                                                const OptionalScalar& correction, bool keepdim) {

@@ -8,7 +8,7 @@
 
 namespace reftorch::at::native {
 
-// Elements keep their place in the storage; new ones are undefined.
+// Elements keep their place in the storage; new elements are undefined.
 static Tensor& resize_op(Tensor& self, IntArrayRef size, std::optional<MemoryFormat> memory_format) {
   TORCH_CHECK(!self.requires_grad() || self.is_inference(), "cannot resize variables that require grad");
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);

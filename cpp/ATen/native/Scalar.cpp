@@ -17,8 +17,8 @@ Scalar Tensor::item() const {
     return functorch::materialize(*this, "calling .item()").item();
   }
   TORCH_CHECK(!device().is_meta(), "Tensor.item() cannot be called on meta tensors");
-  // The kernel is called past its stub, which reports calls to the op that runs: an op that asks for a value need not
-  // name this stub as one of its own.
+  // The kernel is called without its stub, because a stub reports each call to the op that runs: an op that asks for a
+  // value would otherwise have to name this stub as one of its own.
   const auto kernel = native::local_scalar_dense_stub.fns[static_cast<int>(device().type())];
   TORCH_CHECK_NOT_IMPLEMENTED(kernel != nullptr, "Could not run 'aten::_local_scalar_dense' with arguments from the '",
                               c10::computeDispatchKey(device().type()), "' backend.");

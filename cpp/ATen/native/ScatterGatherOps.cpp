@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/TensorAdvancedIndexing.cpp (gather, scatter),
-// aten/src/ATen/native/ScatterGatherChecks.h One index for each element: out[i][j] = self[index[i][j]][j], and the
-// other way round. Left out: sparse gradients.
+// aten/src/ATen/native/ScatterGatherChecks.h
+// Ops with one index for each element: gather reads out[i][j] = self[index[i][j]][j], and scatter writes the other way
+// round. Left out: sparse gradients.
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
@@ -18,8 +19,8 @@
 
 namespace reftorch::at::native {
 
-// Whether `index` fits into `other` in every dimension (but `dim`, unless it is -1). A 0-dim tensor counts as one of
-// shape (1).
+// Whether `index` is at most as large as `other` in every dimension except `dim` (-1 excepts none). A 0-dim tensor
+// counts as a tensor of shape (1).
 static bool fits_into(const Tensor& index, const Tensor& other, int64_t dim) {
   auto size = [](const Tensor& t, int64_t d) { return t.dim() == 0 ? 1 : t.size(d); };
   for (int64_t d = 0; d < std::max<int64_t>(index.dim(), 1); d++) {
@@ -80,7 +81,7 @@ static int64_t check_scatter(const char* name, const Tensor& self, int64_t dim, 
   return dim;
 }
 
-// self[index[i][j]][j] = src[i][j] for dim 0, or what `reduce` makes of both
+// For dim 0, self[index[i][j]][j] = src[i][j], or the reduction of both.
 static void scatter_impl(const char* name, Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                          ReductionType reduce) {
   dim = check_scatter(name, self, dim, index, src);
@@ -91,13 +92,13 @@ static void scatter_impl(const char* name, Tensor& self, int64_t dim, const Tens
   }
   assert_no_overlap(self, src);
   DimVector strides(src.strides());
-  strides.resize(index.dim(), 1); // one of the two may have no dimensions
+  strides.resize(index.dim(), 1); // index or self may be 0-dim
   const Tensor read = detail::alias_with_sizes_and_strides(src, index.sizes(), strides, src.storage_offset());
   index_put_stub(self.device().type(), restride_dim(self, dim, index.sizes()), read, at::to(index, kLong),
                  rule_for(self, dim, IndexRule::Use::Gather), reduce);
 }
 
-// The number, seen as a source of the index's shape.
+// The number as a source with the shape of the index, all strides 0.
 static Tensor number_for(const Tensor& self, const Tensor& index, const Scalar& value) {
   Tensor number = detail::empty_generic({}, self.scalar_type(), self.device());
   fill_impl(number, value);
@@ -116,7 +117,7 @@ static void scatter_add_out(const Tensor& self, int64_t dim, const Tensor& index
   scatter_impl("scatter_add", out, dim, index, src, ReductionType::SUM);
 }
 
-// The older spelling of scatter_reduce; without a gradient.
+// The older form of scatter_reduce; it has no gradient.
 static void scatter_reduce_src_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                                    const std::string& reduce, Tensor& out) {
   check_scatter("scatter", self, dim, index, src);
@@ -129,13 +130,14 @@ static void scatter_reduce_value_out(const Tensor& self, int64_t dim, const Tens
   scatter_reduce_src_out(self, dim, index, number_for(self, index, value), reduce, out);
 }
 
-// Where the source arrives, out starts from the reduction's identity: self itself does not count.
+// Without `include_self`, the places that receive source elements start from the identity of the reduction instead of
+// self.
 static void scatter_reduce_two_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                                    const std::string& reduce, bool include_self, Tensor& out) {
   check_scatter("scatter_reduce", self, dim, index, src);
   const bool mean = reduce == "mean";
   TORCH_CHECK(mean || reduce == "sum" || reduce == "prod" || reduce == "amax" || reduce == "amin" || reduce == "max" ||
-                  reduce == "min", // these two are undocumented
+                  reduce == "min", // these two are not documented
 
               "reduce argument must be either sum, prod, mean, amax or amin, got ", reduce);
   start_from(self, out);
@@ -144,7 +146,7 @@ static void scatter_reduce_two_out(const Tensor& self, int64_t dim, const Tensor
     scatter_impl("scatter_reduce", out, dim, index, number_for(out, index, reduction_identity(type, out.scalar_type())),
                  ReductionType::REPLACE);
   }
-  // Only now, as in PyTorch: a bad index was found before that.
+  // This check comes after the check of the indices, as in PyTorch.
   TORCH_CHECK_NOT_IMPLEMENTED(!mean || self.scalar_type() != kBool,
                               "\"scatter_gather_tensor_cpu_reduce_mean\" not implemented for 'Bool'");
   if (index.numel() == 0) {

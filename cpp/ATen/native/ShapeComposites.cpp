@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp (flatten, unflatten, movedim, swapaxes, numpy_T, mT, ...)
-// Shape ops made of other shape ops.
+// Shape ops composed of other shape ops.
 #include <ATen/ExpandUtils.h>
 #include <ATen/ShapeFunctions.h>
 #include <ATen/WrapDimUtils.h>
@@ -30,7 +30,7 @@ static Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
   return at::reshape(self, shape);
 }
 
-// infer_size, with errors that speak of unflatten.
+// infer_size, with error messages for unflatten.
 static DimVector inferred_part(IntArrayRef sizes, int64_t dim, int64_t size) {
   try {
     return infer_size(sizes, size);
@@ -82,11 +82,11 @@ static Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destin
   const DimVector from = wrapped_dims(source, self.dim()), to = wrapped_dims(destination, self.dim());
   check_no_repeats(from, source, "source");
   check_no_repeats(to, destination, "destination");
-  DimVector order(static_cast<size_t>(self.dim()), -1); // order[i]: the old dimension that stands at i
+  DimVector order(static_cast<size_t>(self.dim()), -1); // order[i] is the old dimension that moves to position i
   for (size_t i = 0; i < from.size(); i++) {
     order[to[i]] = from[i];
   }
-  int64_t next = 0; // the dimensions that were not named keep their order in the places left
+  int64_t next = 0; // dimensions without a name in the list keep their order
   for (int64_t& dim : order) {
     if (dim == -1) {
       while (std::count(from.begin(), from.end(), next) > 0) {
@@ -118,7 +118,7 @@ static Tensor numpy_T(const Tensor& self) {
   return at::permute(self, order);
 }
 
-// A 0-dim tensor is its own transpose; PyTorch says that asking for it is deprecated.
+// A 0-dim tensor is its own transpose; PyTorch warns that this use is deprecated.
 static Tensor matrix_transpose(const Tensor& self, const char* name) {
   TORCH_CHECK(self.dim() != 1, "tensor.", name,
               " is only supported on matrices or batches of matrices. Got 1-D tensor.");
@@ -129,7 +129,7 @@ static Tensor mT(const Tensor& self) {
   return matrix_transpose(self, "mT");
 }
 
-// The conjugate transposes: without complex numbers, transposes.
+// The conjugate transpose; without complex numbers this is the transpose.
 static Tensor mH(const Tensor& self) {
   return matrix_transpose(self, "mH");
 }
@@ -154,7 +154,7 @@ static Tensor atleast_2d(const Tensor& self) {
   return self.dim() == 0 ? at::reshape(self, {1, 1}) : self.dim() == 1 ? at::unsqueeze(self, 0) : self;
 }
 
-// (n) becomes (1, n, 1) and (n, m) becomes (n, m, 1), as a picture of one row, or of one channel.
+// (n) becomes (1, n, 1), and (n, m) becomes (n, m, 1).
 static Tensor atleast_3d(const Tensor& self) {
   switch (self.dim()) {
     case 0: return at::reshape(self, {1, 1, 1});
@@ -185,12 +185,12 @@ static std::vector<Tensor> broadcast_tensors(TensorList tensors) {
   return results;
 }
 
-// --- fewer -----------------------------------------------------------------------------------------------------------
+// --- fewer dimensions ------------------------------------------------------------------------------------------------
 
 static Tensor sum_to_size(const Tensor& self, IntArrayRef size) {
   TORCH_CHECK(is_expandable_to(size, self.sizes()), "size {", size, "} is not expandable to size {", self.sizes(),
               "}.");
-  return size.empty() ? at::sum(self, {}) : sum_to(self, size); // to a number: a sum, of int64 for integers
+  return size.empty() ? at::sum(self, {}) : sum_to(self, size); // size () is a sum of all elements, int64 for integers
 }
 
 static bool is_same_size(const Tensor& self, const Tensor& other) {

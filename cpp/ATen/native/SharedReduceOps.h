@@ -1,7 +1,8 @@
 // Mirrors: aten/src/ATen/native/SharedReduceOps.h
 //
-// How each reduction takes in an element, joins two partial results and finishes. The loops around these are in
-// native/cpu/Reduce.h and native/cuda/Reduce.cuh. in_t is the type of the elements, acc the type that is computed in.
+// For each reduction: how it takes in an element, joins two partial results and finishes. The loops around these steps
+// are in native/cpu/Reduce.h and native/cuda/Reduce.cuh. in_t is the type of the elements; acc is the type of the
+// accumulator.
 #pragma once
 
 #include <ATen/Dispatch.h>
@@ -47,8 +48,8 @@ struct MeanOps : SumOps<out_t, acc> {
   }
 };
 
-// 16-bit floats are rounded at each step, as PyTorch's are: a product may overflow that a later factor would bring
-// back. One after the other, so that each element's place does not matter to the digits.
+// 16-bit floats are rounded at each step, as in PyTorch: a product may overflow although a later factor would make it
+// finite again. The elements are multiplied strictly in order, so that the digits do not depend on the strides.
 template <typename out_t, typename acc>
 struct ProdOps : SumOps<out_t, acc> {
   static constexpr bool in_order = !std::is_integral_v<acc> && sizeof(acc) == 2;
@@ -85,7 +86,7 @@ struct OrOps : SumOps<bool, bool> {
   }
 };
 
-// The least value of a type, below all others.
+// The smallest value of a type, -inf for floats.
 template <typename T>
 C10_HOST_DEVICE constexpr T lower_bound() {
   return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
@@ -95,7 +96,7 @@ C10_HOST_DEVICE constexpr T upper_bound() {
   return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
 }
 
-// NaN wins: it is not equal to itself, and no comparison turns it out again.
+// Once NaN is reached, the result stays NaN: every comparison with NaN is false.
 template <typename out_t, typename acc>
 struct MaxOps : SumOps<out_t, acc> {
   static constexpr bool exact = true, nan_wins = std::is_floating_point_v<acc>, in_order = false;
@@ -184,8 +185,9 @@ struct AbsMinOps : MinOps<out_t, acc> {
   }
 };
 
-// Welford: mean and sum of squared deviations of what was seen, updated element by element; two such join without a
-// second pass. The textbook formula E[x^2] - E[x]^2 subtracts two large numbers and may end below zero.
+// Welford's algorithm: the mean and the sum of squared deviations of the elements so far, updated with each element.
+// Two partial results can be joined without a second pass. The textbook formula E[x^2] - E[x]^2 subtracts two large
+// numbers, and rounding may make its result negative.
 struct WelfordData {
   double mean = 0, m2 = 0;
   int64_t n = 0;

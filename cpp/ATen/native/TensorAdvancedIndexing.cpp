@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/TensorAdvancedIndexing.cpp
-// x[indices] and x[indices] = values; the coordinates of what is not zero. One index tensor for one dimension is in
-// ScatterGatherOps.cpp and IndexAlongDim.cpp, masks in MaskedOps.cpp. Left out: sparse gradients.
+// x[indices], x[indices] = values, and the coordinates of nonzero elements. Ops with one index tensor for one dimension
+// are in ScatterGatherOps.cpp and IndexAlongDim.cpp, masks in MaskedOps.cpp. Left out: sparse gradients.
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
@@ -27,7 +27,7 @@ DEFINE_DISPATCH(add_offsets_stub)
 
 // --- x[indices], x[indices] = values ---------------------------------------------------------------------------------
 
-// Whether each row is laid out as a fresh tensor's would be, dimensions of size 1 too: the result takes over the
+// Whether each row has the strides of a fresh tensor, also in dimensions of size 1: the result takes over these
 // strides.
 static bool has_plain_rows(const Tensor& self) {
   int64_t expected = 1;
@@ -62,7 +62,8 @@ static Tensor index(const Tensor& self, TensorList indices) {
   return result;
 }
 
-// One value for one mask is masked_fill_ in PyTorch, which refuses the masks of bytes that indexing still takes.
+// Whether the assignment is one value for one mask. PyTorch calls masked_fill_ for that, which raises for the uint8
+// masks that indexing otherwise still accepts.
 static bool is_masked_fill(TensorList indices, const Tensor& values) {
   const auto is_given = [](const Tensor& index) { return index.defined(); };
   const auto mask = std::find_if(indices.begin(), indices.end(), is_given);
@@ -72,8 +73,9 @@ static bool is_masked_fill(TensorList indices, const Tensor& values) {
   return fills && mask->scalar_type() == kBool;
 }
 
-// The mask of x[mask] = number, where that is all there is: it says itself which elements are meant, and their places
-// need not be known. Undefined otherwise, and where an error is to be raised.
+// Returns the mask of x[mask] = number, given the dimensions of self, if nothing else is indexed: masked_fill can then
+// use the mask itself, and no coordinates have to be computed. Returns an undefined tensor otherwise, and where an
+// error has to be raised.
 static Tensor mask_to_fill(const Tensor& self, TensorList indices, const Tensor& values) {
   if (indices.size() != 1 || values.numel() != 1 || values.scalar_type() != self.scalar_type()) {
     return Tensor();
@@ -90,7 +92,7 @@ static Tensor mask_to_fill(const Tensor& self, TensorList indices, const Tensor&
   return mask;
 }
 
-// out = self, then out[indices] = values, or += with `accumulate`
+// out = self, then out[indices] = values; with `accumulate`, out[indices] += values.
 static void index_put_out(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate, Tensor& out) {
   const bool fills = !accumulate && is_masked_fill(indices, values);
   start_from(self, out, MemoryFormat::Preserve);
@@ -121,7 +123,7 @@ static void index_put_out(const Tensor& self, TensorList indices, const Tensor& 
 
 // --- where elements are not zero -------------------------------------------------------------------------------------
 
-// (count, dim), column by column in memory
+// The result has the shape (count, dim) and lies in memory column by column.
 static void nonzero_out(const Tensor& self, Tensor& out) {
   TORCH_CHECK(!out.defined() || out.scalar_type() == kLong,
               "nonzero: Expected out tensor to have scalar type Long but got scalar type", out.scalar_type());
@@ -141,7 +143,7 @@ static void nonzero_out(const Tensor& self, Tensor& out) {
   at::copy_(out, result);
 }
 
-// The same with a fixed number of rows: what is too much is cut off, what is missing is filled.
+// nonzero with a fixed number of rows: surplus rows are cut off, missing rows are filled with `fill_value`.
 static Tensor nonzero_static(const Tensor& self, int64_t size, int64_t fill_value) {
   TORCH_CHECK(size >= 0, "nonzero_static: 'size' must be an non-negative integer");
   Tensor result = detail::empty_generic({size, self.dim()}, kLong, self.device());
@@ -163,7 +165,7 @@ static Tensor& nonzero_static_out(const Tensor& self, int64_t size, int64_t fill
   return at::copy_(out, result);
 }
 
-// One vector for each dimension; a number counts as a vector of one.
+// Returns one vector of coordinates for each dimension; a 0-dim tensor counts as a vector of one element.
 static std::vector<Tensor> nonzero_numpy(const Tensor& self) {
   const Tensor coordinates = at::nonzero(self.dim() == 0 ? at::reshape(self, {1}) : self);
   std::vector<Tensor> result;

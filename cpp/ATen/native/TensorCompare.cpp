@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/TensorCompare.cpp
-// Choosing and clamping elements. Which elements are special, and whether tensors are close: TensorPredicates.cpp. Left
-// out: mode, isin.
+// Ops that choose or clamp elements. Which elements are special, and whether tensors are close, is in
+// TensorPredicates.cpp. Left out: mode, isin.
 #include <ATen/native/TensorCompare.h>
 
 #include <ATen/Functions.h>
@@ -45,7 +45,7 @@ static void bounds_check(bool has_min, bool has_max) {
   TORCH_CHECK(has_min || has_max, "torch.clamp: At least one of 'min' or 'max' must not be None");
 }
 
-// out = min(max(self, min), max); where min > max the result is max. NaN stays NaN.
+// out = min(max(self, min), max); if min > max, the result is max. NaN stays NaN.
 static void clamp_out(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max,
                       Tensor& out) {
   bounds_check(min.has_value(), max.has_value());

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/TensorCompare.h
 //
-// Choosing between elements: the stubs, and the clamp that the kernels of every device use.
+// The stubs of the ops that choose between elements, and the clamp that the kernels of every device use.
 #pragma once
 
 #include <ATen/TensorIterator.h>
@@ -10,14 +10,14 @@
 
 namespace reftorch::at::native {
 
-// NaN in `a` fails both comparisons and stays.
+// If `a` is NaN, both comparisons are false and the result is NaN.
 template <typename T>
 C10_HOST_DEVICE T clamp(T a, T min, T max) {
   const T raised = a < min ? min : a;
   return max < raised ? max : raised;
 }
 
-// The same for bounds that may be NaN: the result is NaN, too.
+// clamp for bounds that may be NaN: if any of the three is NaN, the result is NaN.
 template <typename T>
 C10_HOST_DEVICE T clamp_nan(T a, T min, T max) {
   return min != min ? min : max != max ? max : clamp(a, min, max);

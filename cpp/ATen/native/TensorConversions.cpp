@@ -1,8 +1,8 @@
 // Mirrors: aten/src/ATen/native/TensorConversions.cpp, aten/src/ATen/native/TensorProperties.cpp (contiguous)
 //
-// Ops that give a tensor another dtype, device or memory order. `to` is composite: it returns self where nothing
-// changes, and calls _to_copy, which autograd records, where something does. Left out: layouts other than strided,
-// to_dense and its kin.
+// Ops that change the dtype, the device or the memory order of a tensor. `to` is composite: it returns self where
+// nothing changes, and otherwise calls _to_copy, which autograd records. Left out: layouts other than strided, to_dense
+// and the like.
 #include <ATen/Functions.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/core/library.h>
@@ -37,7 +37,7 @@ static Tensor to_impl(const Tensor& self, OptionalType dtype, OptionalDevice dev
                       OptionalFormat format) {
   const MemoryFormat order = format.value_or(MemoryFormat::Preserve);
   if (device.has_value()) {
-    device = c10::ensure_has_index(*device); // "cuda" is the current CUDA device, on which self may lie already
+    device = c10::ensure_has_index(*device); // "cuda" means the current CUDA device, which self may already be on
   }
   const bool same = dtype.value_or(self.scalar_type()) == self.scalar_type() &&
                     device.value_or(self.device()) == self.device() &&

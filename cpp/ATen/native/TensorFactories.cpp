@@ -1,7 +1,6 @@
 // Mirrors: aten/src/ATen/native/TensorFactories.cpp
-// Tensors out of nothing, or of another tensor's shape. Left out: names, window functions, from_file; random ones are
-// in Distributions.cpp, arange and linspace in RangeFactories.cpp,
-// index grids in IndexFactories.cpp.
+// Makes tensors from nothing, or with the shape of another tensor. Left out: names, window functions, from_file. Random
+// factories are in Distributions.cpp, arange and linspace in RangeFactories.cpp, index grids in IndexFactories.cpp.
 #include <ATen/native/Fill.h>
 #include <ATen/native/TensorFactories.h>
 
@@ -47,7 +46,7 @@ Tensor empty_like_impl(const Tensor& self, OptionalType dtype, OptionalDevice de
                                        where);
 }
 
-// What a user gets whose contents are undefined: in deterministic mode they are not.
+// Every uninitialized tensor that a user gets goes through here: in deterministic mode it is filled.
 static Tensor uninitialized(Tensor t) {
   detail::fill_uninitialized(t);
   return t;
@@ -66,7 +65,7 @@ static Tensor& empty_out(IntArrayRef size, OptionalType dtype, OptionalLayout, O
   return out;
 }
 
-// The dimensions lie in memory in the order of `physical_layout`, the outermost first.
+// `physical_layout` gives the order of the dimensions in memory, the outermost first.
 static Tensor empty_permuted(IntArrayRef size, IntArrayRef physical_layout, OptionalType dtype, OptionalLayout,
                              OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
@@ -94,7 +93,8 @@ static Tensor empty_strided(IntArrayRef size, IntArrayRef stride, OptionalType d
   check_not_pinned(pin_memory);
   TORCH_CHECK(size.size() == stride.size(), "dimensionality of sizes (", size.size(),
               ") must match dimensionality of strides (", stride.size(), ")");
-  // A negative stride is allowed where nobody takes the step; then it is that of a contiguous tensor.
+  // A negative stride is allowed where the stride is never used: in an empty tensor or in a dimension of size 1. Such a
+  // stride is replaced by the stride of a contiguous tensor.
   const bool none = std::find(size.begin(), size.end(), 0) != size.end();
   DimVector steps(stride);
   for (size_t d = steps.size(); d-- > 0;) {
@@ -143,7 +143,7 @@ static Tensor ones(IntArrayRef size, OptionalType dtype, OptionalLayout, Optiona
 static Tensor& full_out(IntArrayRef size, const Scalar& fill_value, OptionalType dtype, OptionalLayout, OptionalDevice,
                         OptionalBool, Tensor& out) {
   check_out_dtype(dtype, out);
-  at::resize_(out, size); // without the warning that others give where out has elements
+  at::resize_(out, size); // other ops warn where they resize an `out` that has elements; this one does not
   fill_impl(out, fill_value);
   return out;
 }
@@ -158,7 +158,7 @@ static Tensor& ones_out(IntArrayRef size, OptionalType dtype, OptionalLayout lay
   return full_out(size, 1, dtype, layout, device, pin_memory, out);
 }
 
-// The dtype follows the number's kind where none is given: bool, int64, or the default float.
+// Without a dtype, the kind of the number decides: bool, int64, or the default float dtype.
 static Tensor full(IntArrayRef size, const Scalar& fill_value, OptionalType dtype, OptionalLayout,
                    OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/TensorFactories.h, c10/core/TensorOptions.h
-// What the factories share. PyTorch bundles dtype, layout, device and pin_memory in a TensorOptions; here they stay the
-// four arguments the schema names.
+// What the factories share. PyTorch bundles dtype, layout, device and pin_memory in a TensorOptions; here they stay
+// four arguments, as in the schema.
 #pragma once
 
 #include <ATen/EmptyTensor.h>
@@ -20,19 +20,20 @@ inline ScalarType dtype_or_default(const OptionalType& dtype) {
   return dtype.value_or(ScalarType::Undefined) == ScalarType::Undefined ? get_default_dtype() : *dtype;
 }
 
-// RuntimeError: no build has pinned memory yet.
+// Raises RuntimeError where pin_memory is true: no build has pinned memory yet.
 TORCH_API void check_not_pinned(const OptionalBool& pin_memory);
 
-// RuntimeError where a dtype is asked for and `out` has another.
+// Raises RuntimeError where `dtype` is given and `out` has another dtype.
 TORCH_API void check_out_dtype(const OptionalType& dtype, const Tensor& out);
 
-// Contents undefined.
+// The elements are undefined.
 TORCH_API Tensor empty_cpu(IntArrayRef size, OptionalType dtype, OptionalDevice device,
                            OptionalFormat format = std::nullopt);
-// Of self's shape; dense, with the dimensions in self's order unless `format` says otherwise.
+// A tensor of the shape of self, dense, with undefined elements. The order of its dimensions in memory is that of self,
+// unless `format` is given.
 TORCH_API Tensor empty_like_impl(const Tensor& self, OptionalType dtype, OptionalDevice device, OptionalFormat format);
 
-// Set every element, below the Dispatcher.
+// Sets every element. The call does not go through the Dispatcher.
 TORCH_API void fill_impl(Tensor& self, const Scalar& value);
 TORCH_API void zero_impl(const Tensor& self);
 

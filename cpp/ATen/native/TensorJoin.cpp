@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp (cat, stack, repeat)
 //
-// These ops make fresh tensors of whole other tensors. Those made of cat are in TensorStack.cpp.
+// These ops make a fresh tensor of whole other tensors. Ops composed of cat are in TensorStack.cpp.
 #include <ATen/native/TensorJoin.h>
 
 #include <ATen/Functions.h>
@@ -19,7 +19,8 @@ namespace reftorch::at::native {
 
 DEFINE_DISPATCH(cat_serial_stub)
 
-// Older programs start a loop of cat with torch.tensor([]): such a tensor fits any shape.
+// Whether cat ignores a tensor. An empty vector fits any shape, because older programs start a loop of cat with
+// torch.tensor([]).
 static bool should_skip(const Tensor& t) {
   return t.numel() == 0 && t.dim() == 1;
 }
@@ -44,7 +45,8 @@ static void cat_dense(TensorList tensors, int64_t dim, const Tensor& out) {
   }
 }
 
-// The order in memory that all inputs have, if they have one: channels_last stays so.
+// Returns the memory format that all inputs have, so that channels_last inputs give a channels_last result; contiguous
+// if the formats differ.
 static MemoryFormat cat_memory_format(TensorList tensors) {
   std::optional<MemoryFormat> format;
   for (const Tensor& t : tensors) {
@@ -91,7 +93,7 @@ static Tensor& cat_out(TensorList tensors, int64_t dim, Tensor& out) {
   if (first == nullptr) {
     return out;
   }
-  // Rows of one element are moved sooner by a copy with strides, tensor by tensor: stack(..., dim=-1).
+  // If the rows have one element, as in stack(..., dim=-1), a strided copy of each tensor is faster.
   const bool dense = out.is_contiguous() && std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
                        return t.is_contiguous() && t.scalar_type() == out.scalar_type() &&
                               (should_skip(t) || dim == 0 || t.sizes()[dim] * t.strides()[dim] > 1);
@@ -116,15 +118,15 @@ static Tensor cat(TensorList tensors, int64_t dim) {
   return cat_out(tensors, dim, out);
 }
 
-// Whether the result, of so many dimensions, is made of the tensors' bytes as they lie in memory. With four dimensions
-// it may be channels_last.
+// Whether stack can copy the bytes of the tensors as they lie in memory. `ndim` is the number of dimensions of the
+// result; a result with four dimensions may have to be channels_last, so it takes the general path.
 static bool stacks_as_bytes(TensorList tensors, int64_t ndim, const Tensor& out) {
   return !out.defined() && ndim != 4 && std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
     return t.is_contiguous() && t.scalar_type() == tensors[0].scalar_type();
   });
 }
 
-// The tensors, each with one dimension more, side by side.
+// Gives each tensor a new dimension, and joins the tensors along this dimension.
 static Tensor& stack_out(TensorList tensors, int64_t dim, Tensor& out) {
   TORCH_CHECK(!tensors.empty(), "stack expects a non-empty TensorList");
   const int64_t ndim = tensors[0].dim() + 1;
@@ -152,7 +154,7 @@ static Tensor stack(TensorList tensors, int64_t dim) {
   return stack_out(tensors, dim, out);
 }
 
-// The result, seen with every dimension split in (repeat, size), is one broadcast copy.
+// Views the result with every dimension split into (repeat, size), and then fills this view with one broadcast copy.
 static Tensor repeat(const Tensor& self, IntArrayRef repeats) {
   const int64_t ndim = static_cast<int64_t>(repeats.size()), leading = ndim - self.dim();
   TORCH_CHECK(leading >= 0,

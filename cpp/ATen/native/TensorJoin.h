@@ -6,8 +6,8 @@
 
 namespace reftorch::at::native {
 
-// Copies dense tensors of one dtype, each seen as (outer, length in bytes), to out, which is dense too: a row of out is
-// the rows of all tensors, one after another.
+// Joins dense tensors of one dtype into out, which is dense too. Each tensor is seen as a matrix (outer, length in
+// bytes); row i of out is row i of the first tensor, then row i of the second, and so on.
 using cat_serial_fn = void (*)(const Tensor& out, TensorList tensors, int64_t outer);
 DECLARE_DISPATCH(cat_serial_fn, cat_serial_stub)
 

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorCompare.cpp, aten/src/ATen/native/ReduceOps.cpp
-// Questions about tensors, made of other ops: which elements are special, are two tensors equal or close.
+// Predicates composed of other ops: which elements are special, and whether two tensors are equal or close.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
@@ -19,7 +19,7 @@ static Tensor isnan(const Tensor& self) {
 
 static Tensor isinf(const Tensor& self) {
   if (!self.is_floating_point()) {
-    return cast_to_dtype(at::zeros_like(self), kBool); // no integer is
+    return cast_to_dtype(at::zeros_like(self), kBool); // integers have no such values
   }
   return at::eq(at::abs(self), number(std::numeric_limits<double>::infinity()));
 }
@@ -35,8 +35,9 @@ template <int sign>
 static void is_infinity_out(const Tensor& self, Tensor& out) {
   TORCH_CHECK(!out.defined() || out.scalar_type() == kBool, sign > 0 ? "isposinf" : "isneginf",
               " does not support non-boolean outputs.");
-  const bool floating = self.is_floating_point(); // no integer is infinite, and none differs from itself
-  TensorIteratorConfig().add_output(out, kBool).add_input(self).build(); // laid out as of self alone
+  const bool floating = self.is_floating_point(); // no integer is infinite or differs from itself
+  // allocates `out` with the strides that self alone gives
+  TensorIteratorConfig().add_output(out, kBool).add_input(self).build();
   const Tensor other = floating ? number(sign * std::numeric_limits<double>::infinity()) : self;
   auto iter = TensorIterator::comparison_op(out, self, other);
   const auto& stub = floating ? eq_stub : ne_stub;
@@ -44,7 +45,7 @@ static void is_infinity_out(const Tensor& self, Tensor& out) {
   iter.cast_outputs();
 }
 
-// No tensor here is complex.
+// Every element is real: complex tensors are left out.
 static Tensor isreal(const Tensor& self) {
   Tensor result = empty_like_impl(self, kBool, std::nullopt, std::nullopt);
   fill_impl(result, true);
@@ -67,7 +68,7 @@ static Tensor& conj_physical_out(const Tensor& self, Tensor& out) {
   return out;
 }
 
-// |self - other| <= atol + rtol * |other|, or equal (which infinities may be)
+// |self - other| <= atol + rtol * |other|, or self == other, which holds for equal infinities.
 static Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
   TORCH_CHECK(self.scalar_type() == other.scalar_type(), self.scalar_type(), " did not match ", other.scalar_type());
   TORCH_CHECK(rtol >= 0, "rtol must be greater than or equal to zero, but got ", rtol);
@@ -84,7 +85,7 @@ static Tensor isclose(const Tensor& self, const Tensor& other, double rtol, doub
   const Tensor a = floating ? self : at::to(self, wide), b = floating ? other : at::to(other, wide);
   const Tensor allowed = at::add(at::abs(at::mul(b, number(rtol))), number(atol));
   const Tensor actual = at::abs(at::sub(a, b));
-  // Into the first comparison, whose strides are those that the inputs give.
+  // The result is written into the first comparison, because its strides follow from the inputs.
   return at::copy_(close, at::logical_or(close, at::logical_and(isfinite(actual), at::le(actual, allowed))));
 }
 
@@ -92,7 +93,7 @@ static bool allclose(const Tensor& self, const Tensor& other, double rtol, doubl
   return at::all(isclose(self, other, rtol, atol, equal_nan)).item().toBool();
 }
 
-// The same shape and the same elements; NaN equals nothing.
+// Whether shapes and elements are equal; a NaN equals nothing, not even itself.
 static bool equal(const Tensor& self, const Tensor& other) {
   TORCH_CHECK_NOT_IMPLEMENTED(
       !self.device().is_meta(), "aten::equal: attempted to run this operator with Meta ",

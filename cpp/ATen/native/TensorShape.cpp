@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp
-// Views that rearrange dimensions: another geometry on the same storage, no element moves. Those that take a part of a
-// tensor are in TensorSlicing.cpp, those that join tensors in TensorJoin.cpp. Left out: layouts other than strided,
-// names, nested tensors.
+// Views that rearrange dimensions: they give the same storage another geometry, and no element moves. Views of a part
+// of a tensor are in TensorSlicing.cpp; ops that join tensors are in TensorJoin.cpp. Left out: layouts other than
+// strided, names, nested tensors.
 #include <ATen/native/TensorShape.h>
 
 #include <ATen/ExpandUtils.h>
@@ -26,7 +26,7 @@ static Tensor view(const Tensor& self, IntArrayRef size) {
   return as_view(self, sizes, *strides);
 }
 
-// The same bytes read as another dtype: the last dimension shrinks or grows where the element sizes differ.
+// Reads the same bytes as another dtype: the last dimension becomes smaller or larger where the element sizes differ.
 static Tensor view_dtype(const Tensor& self, ScalarType dtype) {
   const int64_t from = static_cast<int64_t>(self.itemsize()), to = static_cast<int64_t>(c10::elementSize(dtype));
   DimVector sizes(self.sizes()), strides(self.strides());
@@ -49,17 +49,18 @@ static Tensor view_dtype(const Tensor& self, ScalarType dtype) {
   auto impl = c10::make_intrusive<TensorImpl>(self.storage(), self.key_set(), dtype);
   impl->is_inference_ = self.is_inference();
   impl->set_sizes_and_strides(sizes, strides, offset);
-  // No view to autograd, which could not bring a gradient back; but a change through one is seen through the other.
+  // The result is no view for autograd, because a gradient cannot flow back through a change of dtype. The two tensors
+  // share a version counter, because a write to one changes the other.
   impl->version_counter_.share_with(self.unsafeGetTensorImpl()->version_counter_);
   return Tensor(std::move(impl));
 }
 
-// A view of a tensor that nobody else holds (a fresh result): autograd need not treat it as one.
+// A view of a tensor that nobody else uses (a fresh result), so autograd need not record a view.
 static Tensor _unsafe_view(const Tensor& self, IntArrayRef size) {
   return native::view(self, size);
 }
 
-// A view where the memory allows one, else a view of a copy.
+// Returns a view if the strides allow one, else a view of a copy.
 static Tensor reshape(const Tensor& self, IntArrayRef shape) {
   const DimVector sizes = infer_size(shape, self.numel());
   if (self.is_contiguous() || detail::computeStride(self.sizes(), self.strides(), sizes).has_value()) {
@@ -87,7 +88,7 @@ static Tensor alias(const Tensor& self) {
   return as_view(self, self.sizes(), self.strides());
 }
 
-// Trailing dimensions match; size 1 stretches with stride 0; -1 keeps the size.
+// Aligns the shapes at the last dimension: a dimension of size 1 is broadcast with stride 0, and -1 keeps the size.
 static Tensor expand(const Tensor& self, IntArrayRef size, bool /*implicit*/) {
   const int64_t ndim = static_cast<int64_t>(size.size()), leading = ndim - self.dim();
   TORCH_CHECK(leading >= 0, "expand(torch.", self.scalar_type(), "Tensor{", self.sizes(), "}, size=", size,
@@ -182,7 +183,7 @@ static Tensor unsqueeze(const Tensor& self, int64_t dim) {
   return as_view(self, sizes, strides);
 }
 
-// Drops those of the marked dimensions that have size 1.
+// Removes each marked dimension that has size 1.
 static Tensor squeeze_marked(const Tensor& self, std::bitset<dim_bitset_size> marked) {
   DimVector sizes, strides;
   for (int64_t d = 0; d < self.dim(); d++) {
@@ -233,7 +234,7 @@ static Tensor& squeeze_dims_(Tensor& self, IntArrayRef dims) {
   return take_geometry(self, squeeze_dims(self, dims));
 }
 
-// The tensor reads another's memory, or none at all.
+// Makes self use the storage of another tensor, or an empty storage.
 static Tensor& set_source_tensor(Tensor& self, const Tensor& source, int64_t storage_offset, IntArrayRef size,
                                  IntArrayRef stride) {
   TORCH_CHECK(self.scalar_type() == source.scalar_type(), "Could not set tensor of type ",

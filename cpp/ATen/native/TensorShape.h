@@ -5,7 +5,7 @@
 
 namespace reftorch::at::native {
 
-// A view of `self` with this geometry; the offset is self's own unless given.
+// Returns a view of `self` with these sizes and strides; without an offset the view has the offset of self.
 inline Tensor as_view(const Tensor& self, IntArrayRef sizes, IntArrayRef strides) {
   return detail::alias_with_sizes_and_strides(self, sizes, strides, self.storage_offset());
 }

@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp (select, slice, narrow, diagonal, unbind, split, chunk),
 // aten/src/ATen/TensorIndexing.h
-// Views of a part of a tensor; see also TensorSplit.cpp and Unfold.cpp. Left out: the copy forms (slice_copy and its
-// kin).
+// Views of a part of a tensor; more are in TensorSplit.cpp and Unfold.cpp. The copy forms (slice_copy and the like) are
+// in ViewCopies.cpp.
 #include <ATen/native/Fill.h>
 #include <ATen/native/TensorShape.h>
 
@@ -28,7 +28,7 @@ static Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   return as_view(self, sizes, strides, offset);
 }
 
-// start:end:step as Python reads it, except that step must be positive.
+// The slice start:end:step, with Python's rules for start and end; step must be positive.
 static Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
                     int64_t step) {
   TORCH_CHECK_INDEX(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
@@ -40,8 +40,10 @@ static Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> star
   const int64_t last = std::max(first, clamped(end.value_or(size)));
   DimVector sizes(self.sizes()), strides(self.strides());
   const int64_t offset = self.storage_offset() + first * strides[dim];
-  sizes[dim] = (last - first) / step + ((last - first) % step != 0); // rounded up, where adding step - 1 could overflow
-  // A step past the end is never taken: its length says nothing, and may be too long for a number.
+  // rounds up; (last - first + step - 1) could overflow
+  sizes[dim] = (last - first) / step + ((last - first) % step != 0);
+  // If the stride of the slice overflows, the slice has at most one element along this dimension, and its stride is
+  // never used. The old stride then stays.
   int64_t stride = 0;
   strides[dim] = __builtin_mul_overflow(strides[dim], step, &stride) ? strides[dim] : stride;
   return as_view(self, sizes, strides, offset);
@@ -108,7 +110,7 @@ static std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t
   TORCH_CHECK(split_size > 0 || size == 0,
               "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
   std::vector<Tensor> splits;
-  split_size = std::min(split_size, size); // past the end it would only overflow
+  split_size = std::min(split_size, size); // a larger split_size would only overflow
   for (int64_t start = 0; start < std::max<int64_t>(size, 1); start += std::max<int64_t>(split_size, 1)) {
     splits.push_back(native::slice(self, dim, start, std::min(start + split_size, size), 1));
   }
@@ -142,7 +144,7 @@ static std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim
   TORCH_CHECK(self.dim() > 0, "chunk expects at least a 1-dimensional tensor");
   TORCH_CHECK(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
   const int64_t size = self.size(dim), split_size = size / chunks + (size % chunks != 0);
-  if (split_size == 0 && size == 0) { // an empty dimension still gives as many pieces as were asked for
+  if (split_size == 0 && size == 0) { // an empty dimension still gives the requested number of pieces
     return at::split_with_sizes(self, std::vector<int64_t>(static_cast<size_t>(chunks), 0), dim);
   }
   return at::split(self, split_size, dim);

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp (tensor_split, hsplit, vsplit, dsplit, unsafe_split, ...)
-// Taking a tensor apart: what numpy calls array_split and its kin, and splits that are no views to autograd.
+// Splits that numpy has (array_split, hsplit and the like), and splits that autograd does not treat as views.
 #include <ATen/ShapeFunctions.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
@@ -15,13 +15,13 @@ static int64_t checked_split_dim(const Tensor& self, int64_t dim) {
   return maybe_wrap_dim(dim, self.dim());
 }
 
-// Sections of nearly one size: the first ones take what does not divide.
+// Sections whose sizes differ by at most one: the first sections are the larger ones.
 static std::vector<Tensor> tensor_split_sections(const Tensor& self, int64_t sections, int64_t dim) {
   dim = checked_split_dim(self, dim);
   TORCH_CHECK(sections > 0, "number of sections must be larger than 0, got ", sections);
   const int64_t size = self.sizes()[dim], least = size / sections, with_one_more = size % sections;
   std::vector<Tensor> splits;
-  splits.reserve(static_cast<size_t>(sections)); // an error at once where there is no memory for so many
+  splits.reserve(static_cast<size_t>(sections)); // raises at once where there is no memory for so many sections
   int64_t start = 0;
   for (int64_t i = 0; i < sections; i++) {
     const int64_t length = least + (i < with_one_more);
@@ -76,7 +76,7 @@ struct NumpySplit {
 };
 constexpr NumpySplit kHsplit = {"hsplit", 1, 1}, kVsplit = {"vsplit", 2, 0}, kDsplit = {"dsplit", 3, 2};
 
-// hsplit of a vector takes its one dimension.
+// The dimension to split; hsplit splits a vector along its only dimension.
 static int64_t dim_of(const NumpySplit& kind, const Tensor& self) {
   TORCH_CHECK(self.dim() >= kind.min_dims, "torch.", kind.name, " requires a tensor with at least ", kind.min_dims,
               " dimension, but got a tensor with ", self.dim(), " dimensions!");

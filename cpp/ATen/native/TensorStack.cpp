@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp (hstack, vstack, dstack, column_stack, concat, tile, ...)
-// Joins made of cat and repeat.
+// Ops that join tensors, composed of cat and repeat.
 #include <ATen/ShapeFunctions.h>
 #include <ATen/core/library.h>
 
@@ -15,7 +15,8 @@ static Tensor& concat_out(TensorList tensors, int64_t dim, Tensor& out) {
   return at::cat_out(out, tensors, dim);
 }
 
-// Each tensor with as many dimensions, then side by side. A vector is a row; in dstack, and column_stack, a column.
+// Adds dimensions of size 1 until each tensor has `ndim`: a number and a vector become a row first, and a matrix gets a
+// new last dimension.
 static std::vector<Tensor> at_least(TensorList tensors, int64_t ndim) {
   std::vector<Tensor> result;
   for (Tensor t : tensors) {
@@ -27,7 +28,7 @@ static std::vector<Tensor> at_least(TensorList tensors, int64_t ndim) {
   return result;
 }
 
-// What to join, and along which dimension.
+// The tensors to join, and the dimension to join them along.
 struct Join {
   std::vector<Tensor> tensors;
   int64_t dim;
@@ -72,7 +73,7 @@ static Tensor& joined_out(TensorList tensors, Tensor& out) {
   return at::cat_out(out, join.tensors, join.dim);
 }
 
-// repeat, with ones for the dimensions that `dims` does not name.
+// repeat, where each leading dimension that `dims` does not name is repeated once.
 static Tensor tile(const Tensor& self, IntArrayRef dims) {
   DimVector repeats(static_cast<size_t>(std::max<int64_t>(self.dim() - static_cast<int64_t>(dims.size()), 0)), 1);
   repeats.append(dims.begin(), dims.end());

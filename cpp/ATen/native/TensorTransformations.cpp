@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorTransformations.cpp
-// Elements in another order: reversed, rolled, turned.
+// Ops that reorder elements: flip, roll, rotate.
 #include <ATen/native/TensorTransformations.h>
 
 #include <ATen/ShapeFunctions.h>
@@ -16,8 +16,8 @@ DEFINE_DISPATCH(flip_stub)
 
 // --- reversal --------------------------------------------------------------------------------------------------------
 
-// The dimensions that are walked backwards, in the order of memory; neighbours of which all are flipped are one, so
-// that a matrix flipped both ways is one long row.
+// Groups the flipped dimensions into runs, in the order of memory: flipped dimensions that are neighbours in memory are
+// merged into one. A matrix flipped in both dimensions is thus reversed as one long row.
 static SmallVector<DimShape, 4> flipped_runs(const Tensor& dense, const std::bitset<dim_bitset_size>& flipped) {
   DimVector order;
   for (int64_t d = 0; d < dense.dim(); d++) {
@@ -45,7 +45,7 @@ static SmallVector<DimShape, 4> flipped_runs(const Tensor& dense, const std::bit
   return runs;
 }
 
-// One pass for each run, the last into the result.
+// Each run takes one pass over the elements; the last pass writes the result.
 static Tensor flip(const Tensor& self, IntArrayRef dims) {
   const auto flipped = dims.empty() ? std::bitset<dim_bitset_size>() : dim_list_to_bitset(dims, self.dim());
   Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
@@ -74,11 +74,11 @@ static Tensor flipud(const Tensor& self) {
   return at::flip(self, IntArrayRef(0));
 }
 
-// --- roll: what leaves at one end comes in at the other --------------------------------------------------------------
+// --- roll: elements that leave at one end enter at the other end -----------------------------------------------------
 
 static Tensor roll_dim(const Tensor& self, int64_t shift, int64_t dim) {
   Tensor result = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
-  if (self.numel() == 0) { // along any dimension, one that is not there included, as in PyTorch
+  if (self.numel() == 0) { // an empty tensor is rolled along any dim, even one out of range, as in PyTorch
     return result;
   }
   dim = maybe_wrap_dim(dim, self.dim(), /*wrap_scalar=*/false);
@@ -93,7 +93,7 @@ static Tensor roll_dim(const Tensor& self, int64_t shift, int64_t dim) {
 
 static Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   TORCH_CHECK(!shifts.empty(), "`shifts` required");
-  if (dims.empty() && shifts.size() == 1) { // as one long vector
+  if (dims.empty() && shifts.size() == 1) { // rolls the flattened tensor
     const Tensor flat = at::reshape(self, IntArrayRef(-1));
     return at::reshape(roll_dim(flat, shifts[0], 0), self.sizes());
   }
@@ -106,7 +106,7 @@ static Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   return result;
 }
 
-// A quarter turn reverses one dimension and swaps the two.
+// A quarter turn reverses one of the two dimensions and swaps them.
 static Tensor rot90(const Tensor& self, int64_t k, IntArrayRef dims) {
   TORCH_CHECK(dims.size() == 2, "expected total rotation dims == 2, but got dims = ", dims.size());
   TORCH_CHECK(self.dim() >= 2, "expected total dims >= 2, but got total dims = ", self.dim());

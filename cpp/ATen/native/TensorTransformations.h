@@ -7,7 +7,7 @@
 
 namespace reftorch::at::native {
 
-// out, in: dense memory seen as (outer, n, inner), of which n is walked backwards.
+// out, in: dense memory seen as (outer, n, inner); dimension n is read backwards.
 using flip_fn = void (*)(const Tensor& out, const Tensor& in, DimShape shape);
 DECLARE_DISPATCH(flip_fn, flip_stub)
 

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Linear.cpp (tensordot), aten/src/ATen/native/LinearAlgebra.cpp (inner, kron, vander,
-// ...), aten/src/ATen/native/Cross.cpp Products of tensors that are products of matrices, or of numbers, in another
-// shape.
+// ...), aten/src/ATen/native/Cross.cpp
+// Products of tensors that become products of matrices, or of single elements, after a change of shape.
 #include <ATen/ExpandUtils.h>
 #include <ATen/LinalgFunctions.h>
 #include <ATen/Resize.h>
@@ -15,8 +15,8 @@
 
 namespace reftorch::at::native {
 
-// The dimensions of self that dims_self names are summed with those of other that dims_other names: with the others
-// moved out of the way and each group made one dimension, that is a product of matrices.
+// Sums over pairs of dimensions: dims_self[i] of self with dims_other[i] of other. The summed dimensions of each tensor
+// are merged into one and the other dimensions into another; the result is then a product of two matrices.
 static Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self, IntArrayRef dims_other) {
   TORCH_CHECK(dims_self.size() == dims_other.size(), "both dimension lists should have same length");
   TORCH_CHECK(self.scalar_type() == other.scalar_type(), "both inputs should have same dtype");
@@ -24,10 +24,10 @@ static Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dim
   int64_t inner = 1;
   for (size_t i = 0; i < dims_self.size(); i++) {
     const int64_t l = left.size(dims_self[i]), r = right.size(dims_other[i]);
-    auto summed = [](const Tensor& t, int64_t dim) { // of integers an int64, which is no matter of a product
+    auto summed = [](const Tensor& t, int64_t dim) { // cast back: the sum of integers is int64
       return cast_to_dtype(at::sum(t, dim, /*keepdim=*/true), t.scalar_type());
     };
-    if (r == 1) { // broadcast: sum it away at once
+    if (r == 1) { // broadcast: the other tensor is summed along this dimension right away
       left = summed(left, dims_self[i]);
     } else if (l == 1) {
       right = summed(right, dims_other[i]);
@@ -37,7 +37,7 @@ static Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dim
       inner *= l;
     }
   }
-  auto no_dims = [](IntArrayRef dims) { return dims.empty(); }; // dim_list_to_bitset takes that as all of them
+  auto no_dims = [](IntArrayRef dims) { return dims.empty(); }; // for dim_list_to_bitset an empty list means all dims
   const auto summed_left = no_dims(dims_self) ? 0 : dim_list_to_bitset(dims_self, self.dim());
   const auto summed_right = no_dims(dims_other) ? 0 : dim_list_to_bitset(dims_other, other.dim());
   DimVector order_left, order_right, result_sizes;
@@ -76,7 +76,7 @@ static Tensor& tensordot_out(const Tensor& self, const Tensor& other, IntArrayRe
   return out;
 }
 
-// The last dimensions summed.
+// Sums over the last dimension of both tensors.
 static Tensor inner(const Tensor& self, const Tensor& other) {
   if (self.dim() == 0 || other.dim() == 0) {
     return at::mul(self, other);
@@ -100,7 +100,8 @@ static Tensor& inner_out(const Tensor& self, const Tensor& other, Tensor& out) {
   return tensordot_out(self, other, IntArrayRef(-1), IntArrayRef(-1), out);
 }
 
-// Each element of self times the whole of other, as blocks: (a, b) and (c, d) give (a * c, b * d).
+// Multiplies each element of self with the whole of other, which gives blocks: shapes (a, b) and (c, d) give (a * c, b
+// * d).
 static Tensor kron(const Tensor& self, const Tensor& other) {
   const int64_t ndim = std::max(self.dim(), other.dim());
   auto size_of = [ndim](const Tensor& t, int64_t d) {
@@ -114,7 +115,8 @@ static Tensor kron(const Tensor& self, const Tensor& other) {
     left.push_back(1);
     right.push_back(1);
     right.push_back(b);
-    result.push_back(static_cast<int64_t>(uint64_t(a) * uint64_t(b))); // too large: mul says so
+    // wraps around where the size is too large; mul raises then
+    result.push_back(static_cast<int64_t>(uint64_t(a) * uint64_t(b)));
   }
   return at::_unsafe_view(at::mul(at::reshape(self, left), at::reshape(other, right)), result);
 }
@@ -156,7 +158,7 @@ static void linalg_cross_out(const Tensor& self, const Tensor& other, int64_t di
   give_result(result, out);
 }
 
-// Where torch.cross works when it is not told.
+// The dimension that torch.cross uses if none is given.
 static Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
   if (dim.has_value()) {
     return at::linalg_cross(self, other, *dim);
@@ -185,7 +187,7 @@ static Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N) {
   const int64_t n = N.value_or(x.dim() == 0 ? 1 : x.size(-1));
   TORCH_CHECK(n > 1, "N must be greater than 1.");
   const Tensor wide = c10::isIntegralType(dtype, /*includeBool=*/true) ? at::to(x, kLong) : x;
-  const Tensor base = x.dim() == 0 ? at::unsqueeze(wide, 0) : wide; // a number is a vector of one
+  const Tensor base = x.dim() == 0 ? at::unsqueeze(wide, 0) : wide; // a number counts as a vector of one element
   std::vector<Tensor> powers = {at::ones_like(base)};
   for (int64_t i = 1; i < n; i++) {
     powers.push_back(at::mul(powers.back(), base));
@@ -193,7 +195,7 @@ static Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N) {
   return at::stack(powers, -1);
 }
 
-// numpy's: of one vector, the highest power first unless `increasing`.
+// vander of numpy, for one vector: the highest power comes first unless `increasing`.
 static Tensor vander(const Tensor& x, std::optional<int64_t> N, bool increasing) {
   TORCH_CHECK(x.dim() == 1, "x must be a one-dimensional tensor.");
   const int64_t n = N.value_or(x.sizes()[0]);

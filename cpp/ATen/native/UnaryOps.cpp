@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/UnaryOps.cpp
-// Functions of one tensor, element by element; the special functions are in UnarySpecialOps.cpp. Left out: complex
+// Functions of one tensor, applied to each element; the special functions are in UnarySpecialOps.cpp. Left out: complex
 // numbers.
 #include <ATen/native/UnaryOps.h>
 
@@ -60,7 +60,7 @@ static void unary_op_out(const Tensor& self, Tensor& out) {
   iter.cast_outputs();
 }
 
-// The result of integers is of the default float dtype.
+// Integers give a result of the default float dtype.
 template <auto& stub>
 static void unary_float_op_out(const Tensor& self, Tensor& out) {
   auto iter = TensorIterator::unary_float_op(out, self);
@@ -68,7 +68,7 @@ static void unary_float_op_out(const Tensor& self, Tensor& out) {
   iter.cast_outputs();
 }
 
-// A new result gets self's very strides, those of dimensions of size 1 too.
+// A new result gets exactly the strides of self, also in dimensions of size 1.
 template <auto& stub>
 static void unary_float_op_like_out(const Tensor& self, Tensor& out) {
   if (!out.defined()) {
@@ -78,7 +78,7 @@ static void unary_float_op_like_out(const Tensor& self, Tensor& out) {
   unary_float_op_out<stub>(self, out);
 }
 
-// Integers are whole already: they are copied.
+// Integers are whole already, so they are copied.
 template <auto& stub>
 static void rounding_op_out(const Tensor& self, Tensor& out) {
   check_same_dtype(self, out);
@@ -91,10 +91,10 @@ static void rounding_op_out(const Tensor& self, Tensor& out) {
   iter.cast_outputs();
 }
 
-// To `decimals` digits after the point, before it where negative.
+// Rounds to `decimals` digits after the decimal point; a negative `decimals` counts digits before the point.
 static void round_decimals_out(const Tensor& self, int64_t decimals, Tensor& out) {
   if (decimals == 0) {
-    unary_op_out<round_stub>(self, out); // integers are refused, as with other decimals
+    unary_op_out<round_stub>(self, out); // raises for integers, as other values of `decimals` do
     return;
   }
   check_same_dtype(self, out);
@@ -103,7 +103,8 @@ static void round_decimals_out(const Tensor& self, int64_t decimals, Tensor& out
   iter.cast_outputs();
 }
 
-// NaN and the infinities become numbers: by default 0 and the largest there are. Integers have neither.
+// Replaces NaN and the infinities by numbers: by default NaN by 0, and an infinity by the largest or the smallest
+// number of the dtype. Integers have neither and are copied.
 static void nan_to_num_out(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                            std::optional<double> neginf, Tensor& out) {
   TORCH_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(),
@@ -134,7 +135,7 @@ static void logical_not_out(const Tensor& self, Tensor& out) {
   iter.cast_outputs();
 }
 
-// The sign's bit alone: true of -0.0 too.
+// Reads the sign bit alone, so signbit(-0.0) is true.
 static void signbit_out(const Tensor& self, Tensor& out) {
   TORCH_CHECK(!out.defined() || out.scalar_type() == kBool, "signbit does not support non-boolean outputs.");
   auto iter = TensorIteratorConfig().add_output(out, kBool).add_input(self).build();
@@ -142,7 +143,7 @@ static void signbit_out(const Tensor& self, Tensor& out) {
   iter.cast_outputs();
 }
 
-// self = mantissa * 2^exponent, with the mantissa in [0.5, 1) or 0
+// self = mantissa * 2^exponent; the absolute value of the mantissa is in [0.5, 1), or 0.
 static void frexp_out(const Tensor& self, Tensor& mantissa, Tensor& exponent) {
   TORCH_CHECK(self.is_floating_point(), "torch.frexp() only supports floating-point dtypes");
   TORCH_CHECK(!mantissa.defined() || mantissa.scalar_type() == self.scalar_type(),
@@ -184,7 +185,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("abs(Tensor self) -> Tensor", TORCH_FN(unary_op_out<abs_stub>), kernels(abs_stub));
   m.def_structured("sign(Tensor self) -> Tensor", TORCH_FN(unary_op_out<sign_stub>), kernels(sign_stub));
   m.def_structured("sgn(Tensor self) -> Tensor", TORCH_FN(unary_op_out<sign_stub>),
-                   kernels(sign_stub)); // differs for complex numbers only
+                   kernels(sign_stub)); // the two ops differ for complex numbers only
   m.def_structured("signbit(Tensor self) -> Tensor", TORCH_FN(signbit_out), kernels(signbit_stub), derive::OUT);
   m.def_structured("bitwise_not(Tensor self) -> Tensor", TORCH_FN(unary_op_out<bitwise_not_stub>),
                    kernels(bitwise_not_stub));

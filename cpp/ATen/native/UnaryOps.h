@@ -6,7 +6,7 @@
 
 namespace reftorch::at::native {
 
-// For ops whose result has self's dtype: a given one must have it too.
+// For ops whose result has the dtype of self: raises where a given `out` has another dtype.
 inline void check_same_dtype(const Tensor& self, const Tensor& out) {
   TORCH_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(), "Found dtype ", out.scalar_type(),
               " but expected ", self.scalar_type());
@@ -14,7 +14,7 @@ inline void check_same_dtype(const Tensor& self, const Tensor& out) {
 
 using unary_fn = void (*)(TensorIterator&);
 using unary_fn_decimals = void (*)(TensorIterator&, int64_t decimals);
-// Without a bound (nullopt, or below zero) the argument is taken as it is.
+// If eps is nullopt or negative, the argument is not clamped.
 using unary_fn_logit = void (*)(TensorIterator&, std::optional<double> eps);
 using unary_fn_nan_to_num = void (*)(TensorIterator&, std::optional<double> nan, std::optional<double> posinf,
                                      std::optional<double> neginf);

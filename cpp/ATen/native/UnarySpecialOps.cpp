@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/UnaryOps.cpp
-// Special functions: erf and its kin, the gamma function's logarithm and the derivatives of that, Bessel functions, the
-// logit. Those of torch.special that models do not use (airy_ai, bessel_j0, ...) are in BesselOps.cpp.
+// Special functions: erf and its relatives, the logarithm of the gamma function and the derivatives of that logarithm,
+// Bessel functions, the logit. The functions of torch.special that models do not use (airy_ai, bessel_j0, ...) are in
+// BesselOps.cpp.
 #include <ATen/native/UnaryOps.h>
 
 #include <ATen/Functions.h>
@@ -37,7 +38,7 @@ static void special_op_out(const Tensor& self, Tensor& out) {
   iter.cast_outputs();
 }
 
-// out = log(x / (1 - x)), with x = self kept within [eps, 1 - eps]
+// out = log(x / (1 - x)), where x is self clamped to [eps, 1 - eps].
 static void logit_out(const Tensor& self, std::optional<double> eps, Tensor& out) {
   auto iter = TensorIterator::unary_float_op(out, self);
   logit_stub(iter.device_type(), iter, eps);
@@ -57,11 +58,11 @@ static Tensor& polygamma_(Tensor& self, int64_t n) {
   return self;
 }
 
-// The logarithm of the gamma function of p-by-p matrices.
+// The logarithm of the multivariate gamma function, which is the gamma function of p-by-p matrices.
 static void mvlgamma_out(const Tensor& self, int64_t p, Tensor& out) {
   TORCH_CHECK(self.scalar_type() != kBool, "The input tensor may not be a boolean tensor.");
   TORCH_CHECK(p >= 1, "p has to be greater than or equal to 1");
-  if (!out.defined()) { // contiguous, as of a sum
+  if (!out.defined()) { // contiguous, as PyTorch's result is, which comes from a sum
     const bool integral = c10::isIntegralType(self.scalar_type(), /*includeBool=*/true);
     out = detail::empty_generic(self.sizes(), integral ? get_default_dtype() : self.scalar_type(), self.device());
   }
@@ -77,7 +78,8 @@ static Tensor call_erfc(const Tensor& self) {
   CALL_OP("erfc", Tensor(const Tensor&), self);
 }
 
-// The normal distribution function, (1 + erf(x / sqrt 2)) / 2: by erfc where that has more digits.
+// The distribution function of the normal distribution, (1 + erf(x / sqrt 2)) / 2; computed with erfc where erfc keeps
+// more digits.
 static Tensor special_ndtr(const Tensor& self) {
   auto number = [](double value) { return detail::wrapped_scalar_tensor(value); };
   const Tensor x = at::mul(self, number(M_SQRT1_2));

@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp (unfold), aten/src/ATen/native/UnfoldBackward.cpp
-// A window of `size` that moves along a dimension by `step`: its positions take the dimension's place, its contents
-// become a new last dimension. A view: windows may overlap.
+// A window of length `size` moves along a dimension in steps of `step`. The number of window positions replaces the
+// size of the dimension, and the elements of a window become a new last dimension. The result is a view, and windows
+// may overlap.
 #include <ATen/Functions.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
@@ -22,15 +23,15 @@ static Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_
   strides.push_back(self.dim() == 0 ? 1 : self.strides()[dimension]);
   if (self.dim() > 0) {
     sizes[dimension] = (max_size - size) / step + 1;
-    // A step past the end is never taken: its length says nothing, and may be too long for a number.
+    // If the new stride overflows, there is at most one window and the stride is never used. The old stride then stays.
     int64_t stride = 0;
     strides[dimension] = __builtin_mul_overflow(strides[dimension], step, &stride) ? strides[dimension] : stride;
   }
   return as_view(self, sizes, strides);
 }
 
-// grad_in (..., positions, ..., size): an element of the input gets the sum over the windows it was in. One strided
-// addition for each place in the window.
+// grad_in (..., positions, ..., size). The gradient of an input element is the sum over the windows that contain the
+// element: one strided addition for each position within the window.
 static Tensor unfold_backward(const Tensor& grad_in, IntArrayRef input_sizes, int64_t dim, int64_t size, int64_t step) {
   Tensor grad_input = empty_cpu(input_sizes, grad_in.scalar_type(), grad_in.device());
   zero_impl(grad_input);

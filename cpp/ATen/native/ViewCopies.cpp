@@ -1,5 +1,5 @@
 // Mirrors: torchgen/gen_functionalization_type.py (which makes PyTorch's view_copy ops)
-// For each view op one that copies: its result shares no memory with the input.
+// For each view op an op that copies: the result shares no memory with the input.
 #include <ATen/ShapeFunctions.h>
 #include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
@@ -59,7 +59,7 @@ static Tensor squeeze_dim_copy(const Tensor& self, int64_t dim) {
   return copied(at::squeeze(self, dim));
 }
 static Tensor view_copy(const Tensor& self, IntArrayRef size) {
-  return at::view(copied(self), size); // no view of self needs to exist
+  return at::view(copied(self), size); // works also where the strides of self allow no view
 }
 
 static Tensor call_squeeze(const Tensor& self) {

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp (slice_scatter, select_scatter, diagonal_scatter, as_strided_scatter,
 // narrow_copy), aten/src/ATen/native/Fill.cpp (fill_diagonal_)
-// A copy of a tensor in which the part that a view would show is replaced: assignment through a view, without in-place.
+// Copies a tensor and replaces the part that a view would show: an assignment through a view, but not in place.
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/Resize.h>
@@ -14,7 +14,7 @@
 
 namespace reftorch::at::native {
 
-// A copy with self's strides: of all its memory, unless elements of self share some.
+// Copies self with its strides and all its memory; a tensor whose elements share memory is cloned as usual.
 static Tensor clone_preserve_strides(const Tensor& self) {
   if (has_internal_overlap(self)) {
     return at::clone(self, MemoryFormat::Preserve);
@@ -24,7 +24,7 @@ static Tensor clone_preserve_strides(const Tensor& self) {
   return as_view(at::clone(memory), self.sizes(), self.strides(), self.storage_offset());
 }
 
-// The copy, and its part seen by `view`.
+// Copies self, and copies src to the part of the copy that `view` returns.
 template <typename View>
 static Tensor scatter_into(const Tensor& self, const Tensor& src, const View& view) {
   const Tensor result = clone_preserve_strides(self);
@@ -49,7 +49,7 @@ static void write_out(const Tensor& result, Tensor& out) {
 
 static void slice_scatter_out(const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start,
                               std::optional<int64_t> end, int64_t step, Tensor& out) {
-  dim = maybe_wrap_dim(dim, self.dim()); // refused before a step that is none
+  dim = maybe_wrap_dim(dim, self.dim()); // raises first, before a bad step does
   write_out(scatter_into(self, src, [&](const Tensor& t) { return at::slice(t, dim, start, end, step); }), out);
 }
 
@@ -81,8 +81,8 @@ static Tensor& narrow_copy_out(const Tensor& self, int64_t dim, int64_t start, i
   return out;
 }
 
-// The diagonal of a matrix, or self[i, i, ..., i] of a cube. `wrap`: a tall matrix gets another diagonal after each
-// square, with one row between.
+// Fills the diagonal of a matrix, or the elements self[i, i, ..., i] of a cube. With `wrap`, a tall matrix gets another
+// diagonal below each square, after a gap of one row.
 static Tensor& fill_diagonal_(Tensor& self, const Scalar& fill_value, bool wrap) {
   TORCH_CHECK(self.dim() >= 2, "dimensions must larger than 1");
   const int64_t height = self.sizes()[0], width = self.sizes()[1];
@@ -98,7 +98,7 @@ static Tensor& fill_diagonal_(Tensor& self, const Scalar& fill_value, bool wrap)
   Tensor diagonal = as_view(self, length, stride);
   fill_impl(diagonal, fill_value);
   if (wrap && self.dim() == 2 && height > width + 1) {
-    const int64_t step = width + 1, rows = height - step; // below the first square and its gap
+    const int64_t step = width + 1, rows = height - step; // the rows below the first square and its gap
     for (int64_t first = 0; first < rows; first += step) {
       Tensor next = as_view(self, std::min(width, rows - first), stride,
                             self.storage_offset() + (step + first) * self.strides()[0]);

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp
-// Comparisons.
+// Comparisons of two numbers.
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/cpu/Loops.h>
 
@@ -8,7 +8,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// `Compare` is one of std::equal_to<>, std::less<> and their kin. The inputs share a dtype; the output is bool.
+// `Compare` is std::equal_to<>, std::less<> or one of the like. The inputs have one dtype; the output is bool.
 template <typename Compare>
 void comparison_kernel(TensorIterator& iter, const char* name) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.input_dtype(), name, [&] {

@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp
-// Division: true, rounded toward zero, rounded down, and the remainders of the last two.
+// Division: the true quotient, the quotient rounded toward zero or rounded down, and the remainders of the two
+// roundings.
 #include <ATen/native/BinaryInternal.h>
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/cpu/TwoRungs.h>
@@ -22,8 +23,8 @@ void div_true_kernel(TensorIterator& iter) {
   });
 }
 
-// The processor traps on a zero divisor, which the loop notes and refuses when it is over: no exception finds its way
-// out of a loop that gcc has cloned (TARGET_CLONES).
+// The processor traps on a zero divisor. The loop therefore only notes the zero, and the error is raised after the
+// loop: an exception cannot leave a function that GCC has cloned (TARGET_CLONES).
 template <typename Op>
 void integer_division_kernel(TensorIterator& iter, const char* name, const Op& op) {
   std::atomic<bool> by_zero = false;
@@ -39,7 +40,7 @@ void integer_division_kernel(TensorIterator& iter, const char* name, const Op& o
   TORCH_CHECK(!by_zero, "ZeroDivisionError");
 }
 
-// out = finish(a, b, fmod(a, b)), computed in float for the 16-bit floats.
+// out = finish(a, b, fmod(a, b)); the 16-bit floats are computed in float.
 template <typename Finish>
 void floating_remainder_kernel(TensorIterator& iter, const char* name, const Finish& finish) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
@@ -62,7 +63,7 @@ void div_trunc_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "div_trunc_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
     cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t b) -> opmath_t {
-      const scalar_t quotient = a / b; // rounded to 16 bits first, as PyTorch does: 17.98 is 18
+      const scalar_t quotient = a / b; // rounded to 16 bits first, as PyTorch does: 17.98 becomes 18
       return std::trunc(opmath_t(quotient));
     });
   });
@@ -81,7 +82,7 @@ void div_floor_kernel(TensorIterator& iter) {
                             [](auto a, auto b, auto mod) { return div_floor_floating(a, b, mod); });
 }
 
-// The remainder has the divisor's sign, as in Python.
+// The remainder has the sign of the divisor, as in Python.
 void remainder_kernel(TensorIterator& iter) {
   if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
     integer_division_kernel(iter, "remainder_cpu", [](auto a, auto b) { return remainder_integer(a, b); });
@@ -90,7 +91,7 @@ void remainder_kernel(TensorIterator& iter) {
   floating_remainder_kernel(iter, "remainder_cpu", [](auto, auto b, auto mod) { return signed_as_divisor(mod, b); });
 }
 
-// The remainder has the dividend's sign, as in C.
+// The remainder has the sign of the dividend, as in C.
 void fmod_kernel(TensorIterator& iter) {
   if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
     integer_division_kernel(iter, "fmod_cpu", [](auto a, auto b) { return fmod_integer(a, b); });

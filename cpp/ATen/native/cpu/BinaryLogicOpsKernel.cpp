@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp
-// Truth values and bits.
+// Operations on truth values and on bits.
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/cpu/Loops.h>
 
@@ -34,8 +34,8 @@ void bitwise_xor_kernel(TensorIterator& iter) {
   });
 }
 
-// A shift by the type's width or more, or by a negative number, moves every bit out: to the left 0 remains, to the
-// right what the sign says.
+// A shift by the width of the type or more, or by a negative number, moves every bit out. A left shift then gives 0; a
+// right shift gives 0 for a number that is not negative, and -1 for a negative one.
 void lshift_kernel(TensorIterator& iter) {
   AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "lshift_cpu", [&] {
     cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
@@ -47,7 +47,7 @@ void lshift_kernel(TensorIterator& iter) {
 void rshift_kernel(TensorIterator& iter) {
   AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "rshift_cpu", [&] {
     cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
-      constexpr int digits = std::numeric_limits<scalar_t>::digits; // the sign's bit is none
+      constexpr int digits = std::numeric_limits<scalar_t>::digits; // `digits` does not count the sign bit
       return b < 0 || b >= digits ? static_cast<scalar_t>(a < 0 ? -1 : 0) : static_cast<scalar_t>(a >> b);
     });
   });

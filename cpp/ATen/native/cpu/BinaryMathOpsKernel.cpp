@@ -12,7 +12,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// A number wins over NaN. Integers have none.
+// If one operand is NaN, the result is the other operand. Integers have no NaN.
 void fmax_kernel(TensorIterator& iter) {
   if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
     maximum_stub(iter.device_type(), iter);
@@ -38,13 +38,13 @@ void copysign_kernel(TensorIterator& iter) {
   binary_float_kernel(iter, "copysign_cpu", [](auto a, auto b) { return std::copysign(a, b); });
 }
 
-// a log(b), where zero times anything but NaN is zero
+// a log(b); where a is zero and b is not NaN, the result is zero.
 void xlogy_kernel(TensorIterator& iter) {
   binary_float_kernel(iter, "xlogy_cpu", [](auto a, auto b) { return (a == 0) & (b == b) ? 0 : a * vec_log(b); });
 }
 
-// log(e^a + e^b) = max + log(1 + e^-|a - b|): the larger exponential is taken out, so that neither overflows. Two equal
-// infinities have no difference.
+// log(e^a + e^b) = max + log(1 + e^-|a - b|). The larger exponential is factored out, so that no exponential overflows.
+// Two equal infinities are a case of their own, because their difference is NaN.
 void logaddexp_kernel(TensorIterator& iter) {
   binary_float_kernel(iter, "logaddexp_cpu", [](auto a, auto b) {
     return std::isinf(a) & (a == b) ? a : std::max(a, b) + vec_log1p(vec_exp(-std::abs(a - b)));
@@ -57,12 +57,12 @@ void logaddexp2_kernel(TensorIterator& iter) {
   });
 }
 
-// Exact even where 2^b itself would overflow.
+// The result is exact even where 2^b itself would overflow.
 void ldexp_kernel(TensorIterator& iter) {
   binary_float_kernel(iter, "ldexp_cpu", [](auto a, auto b) { return vec_ldexp(a, b); });
 }
 
-// One step in the bits: their order is that of the numbers, sign apart.
+// Adds or subtracts one in the bit pattern: apart from the sign, bit patterns have the same order as their numbers.
 template <typename T>
 T next_after(T a, T b) {
   using bits_t = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
@@ -96,12 +96,12 @@ void gcd_kernel(TensorIterator& iter) {
   });
 }
 
-// The least common multiple, never negative; 0 where one of them is.
+// The least common multiple, never negative; 0 where an operand is 0.
 void lcm_kernel(TensorIterator& iter) {
   AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "lcm_cpu", [&] {
     cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
       using wide = std::common_type_t<scalar_t, int>;
-      using unsigned_wide = std::make_unsigned_t<wide>; // wraps where a signed product would overflow
+      using unsigned_wide = std::make_unsigned_t<wide>; // wraps around, where a signed product would overflow
       const scalar_t divisor = calc_gcd(a, b);
       if (divisor == 0) {
         return 0;

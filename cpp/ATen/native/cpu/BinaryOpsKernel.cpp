@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp
-// Sums, products, the larger and the smaller. Division is in BinaryDivKernel.cpp, comparisons in
+// Sum, difference, product, maximum and minimum of two numbers. Division is in BinaryDivKernel.cpp, comparisons in
 // BinaryCompareKernel.cpp, bits in BinaryLogicOpsKernel.cpp.
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/cpu/Loops.h>
@@ -11,7 +11,7 @@ namespace {
 void add_kernel(TensorIterator& iter, const Scalar& alpha_scalar) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "add_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
-    const opmath_t alpha = alpha_scalar.to<scalar_t>(); // one of 16 bits, as in PyTorch
+    const opmath_t alpha = alpha_scalar.to<scalar_t>(); // rounded to scalar_t first, as in PyTorch
     cpu_kernel<scalar_t>(iter, [alpha](opmath_t a, opmath_t b) -> opmath_t { return a + alpha * b; });
   });
 }
@@ -30,7 +30,7 @@ void mul_kernel(TensorIterator& iter) {
   });
 }
 
-// NaN wins over any number: it is the one value that differs from itself.
+// If an operand is NaN, the result is NaN. NaN is the one value that differs from itself.
 void maximum_kernel(TensorIterator& iter) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "maximum_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;

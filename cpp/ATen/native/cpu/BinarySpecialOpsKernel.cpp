@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp
-// Special functions of two numbers, in double for every dtype: the formulas are in native/Math.h and MathGamma.h.
+// Special functions of two numbers, computed in double for every dtype: the formulas are in native/Math.h and
+// MathGamma.h.
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/Math.h>
 #include <ATen/native/MathGamma.h>
@@ -27,14 +28,14 @@ void igammac_kernel(TensorIterator& iter) {
   in_double(iter, "igammac", [](double a, double x) { return calc_igamma(a, x, /*upper=*/true); });
 }
 
-// Of the widest dtypes only, as in PyTorch.
+// Only for float and double, as in PyTorch.
 void zeta_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES(iter.dtype(), "zeta", [&] {
     cpu_kernel(iter, [](scalar_t s, scalar_t q) { return static_cast<scalar_t>(zeta(s, q)); });
   });
 }
 
-// a log(1 + b), where zero times anything but NaN is zero
+// a log(1 + b); where a is zero and b is not NaN, the result is zero.
 void xlog1py_kernel(TensorIterator& iter) {
   in_double(iter, "xlog1py_cpu", [](double a, double b) { return a == 0 && b == b ? 0 : a * std::log1p(b); });
 }

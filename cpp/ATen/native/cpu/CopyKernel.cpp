@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/CopyKernel.cpp
-// Where the dtypes agree a copy only moves bytes, by three rungs: copy_strided, one element at a time; copy_row; and
-// copy_transposed.
+// If the dtypes are equal, a copy only moves bytes, on one of three rungs: copy_strided (one element at a time),
+// copy_row (dense rows) and copy_transposed (tile by tile).
 #include <ATen/native/Copy.h>
 #include <ATen/native/cpu/Loops.h>
 
@@ -10,8 +10,8 @@
 namespace reftorch::at::native {
 namespace {
 
-// One conversion for every pair of dtypes. A float outside an integer's range has no C++ value; the small integers
-// take the low bits of a large one, as PyTorch's do.
+// Converts between any two dtypes. C++ leaves a float outside the range of an integer type undefined; conversion to a
+// small integer keeps the low bits of a large one, as in PyTorch.
 template <typename To, typename From>
 inline To convert(From value) {
   if constexpr (std::is_same_v<To, bool>) {
@@ -23,9 +23,10 @@ inline To convert(From value) {
   }
 }
 
-// out: `rows` rows, `out_step` bytes apart, of `width` dense elements; in: its transpose, columns dense, so that
-// neighbours in a row of out are `in_step` apart. One of the two must be walked with long steps: tile by tile the
-// lines of memory that are touched are still in the cache when the next of their elements is wanted.
+// out: `rows` dense rows of `width` elements, `out_step` bytes apart. in: the transposed matrix, whose columns are
+// dense, so that neighbours in a row of out are `in_step` bytes apart. One of the two has to be walked with long steps.
+// The copy goes tile by tile, so that the cache lines of a tile are still in the cache when their next element is
+// needed.
 template <typename T>
 void copy_transposed(char* out, int64_t out_step, const char* in, int64_t in_step, int64_t width, int64_t rows) {
   constexpr int64_t kTile = 8;
@@ -45,14 +46,14 @@ void copy_transposed(char* out, int64_t out_step, const char* in, int64_t in_ste
       }
     }
   }
-  for (int64_t j = 0; j < rows; j++) { // what is left at the two edges
+  for (int64_t j = 0; j < rows; j++) { // the elements at the two edges, outside of all tiles
     for (int64_t i = j < whole_rows ? whole_width : 0; i < width; i++) {
       out_row(j)[i] = in_column(i)[j];
     }
   }
 }
 
-// Short rows piece by piece: a call of memcpy costs as much as a piece.
+// Copies a short row in pieces of fixed size, because a call of memcpy costs as much as such a piece.
 inline void copy_row(char* out, const char* in, int64_t bytes) {
   constexpr int64_t kPiece = 64, kShort = 512;
   if (bytes <= kShort) {
@@ -72,17 +73,17 @@ void copy_strided(char* out, int64_t out_stride, const char* in, int64_t in_stri
   }
 }
 
-// T: any type of the element's size.
+// T may be any type of the size of an element.
 template <typename T>
 void copy_bytes_kernel(TensorIterator& iter) {
-  constexpr int64_t size = sizeof(T), kShort = 8; // a row of fewer is no row worth a call
+  constexpr int64_t size = sizeof(T), kShort = 8; // a shorter row is not worth a call
   iter.for_each([](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
     const bool to_rows = strides[0] == size && size0 >= kShort;
     if (to_rows && strides[3] == size && size1 >= kShort && strides[1] != size && strides[1] != 0) {
       copy_transposed<T>(data[0], strides[2], data[1], strides[1], size0, size1);
       return;
     }
-    if (size0 < kShort && size0 < size1) { // few long columns instead of many short rows
+    if (size0 < kShort && size0 < size1) { // a few long columns, instead of many short rows
       for (int64_t i = 0; i < size0; i++) {
         copy_strided<T>(data[0] + i * strides[0], strides[2], data[1] + i * strides[1], strides[3], size1);
       }
@@ -110,7 +111,8 @@ void direct_copy_kernel(TensorIterator& iter) {
   }
 }
 
-// A row of halves as floats, and back, a block at a time: floats that lie apart are brought together for it.
+// Converts a row of halves to floats, or floats to halves, one block at a time; strided floats go through a dense
+// buffer.
 void convert_row(char* out, int64_t out_stride, const c10::Half* in, int64_t in_stride, int64_t n) {
   constexpr int64_t itemsize = sizeof(float);
   float room[kBlockWidth];
@@ -150,7 +152,7 @@ void convert_halves_kernel(TensorIterator& iter) {
   });
 }
 
-// A bool is read as the byte 0 or 1 that it is: of loops over bool the compiler makes no vector instructions.
+// A bool is read as the byte 0 or 1, because GCC does not vectorize loops over bool.
 template <typename To>
 void convert_kernel(TensorIterator& iter) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.input_dtype(), "copy_", [&] {
@@ -167,7 +169,7 @@ void convert_kernel(TensorIterator& iter) {
 
 void copy_kernel(TensorIterator& iter, bool /*non_blocking*/) {
   if (iter.numel() == 0) {
-    return; // there is no memory to name
+    return; // an empty tensor may have no memory
   }
   if (iter.dtype() != iter.input_dtype()) {
     AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "copy_", [&] { convert_kernel<scalar_t>(iter); });

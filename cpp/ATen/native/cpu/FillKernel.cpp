@@ -10,7 +10,8 @@ namespace {
 
 void fill_kernel(TensorIterator& iter, const Scalar& value_scalar) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "fill_cpu", [&] {
-    // As in PyTorch a single 16-bit float rounds to infinity what more than one of them refuse.
+    // A value too large for a 16-bit float becomes infinity in a tensor of one element, and raises in larger tensors,
+    // as in PyTorch.
     constexpr bool is_reduced = !std::is_same_v<scalar_t, opmath_type<scalar_t>>;
     const bool rounds = is_reduced && iter.numel() == 1;
     const auto value = rounds ? value_scalar.wrapped_to<scalar_t>() : value_scalar.to<scalar_t>();

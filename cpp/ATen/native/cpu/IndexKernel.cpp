@@ -23,7 +23,7 @@ namespace {
   __builtin_unreachable();
 }
 
-// The rule, ready for a loop.
+// An IndexRule, prepared for use in a loop.
 class Offset final {
  public:
   explicit Offset(const IndexRule& rule) : rule_(rule), stride_(rule.stride_bytes) {
@@ -57,7 +57,7 @@ void index_row(char* written, char* read, const char* index, const int64_t* stri
   }
 }
 
-// Calls row(written, read, index) for each row of a 2-d piece.
+// Calls row(written, read, index) for each row of a two-dimensional piece.
 template <typename F>
 void for_each_row(char** data, const int64_t* strides, int64_t rows, const F& row) {
   for (int64_t j = 0; j < rows; j++) {
@@ -65,13 +65,14 @@ void for_each_row(char** data, const int64_t* strides, int64_t rows, const F& ro
   }
 }
 
-// Neither the overlap checks nor the type rules of ordinary ops apply, so all operands are inputs.
+// All operands are inputs, because neither the overlap checks nor the dtype rules of ordinary ops apply.
 TensorIterator make_index_iterator(const Tensor& written, const Tensor& read, const Tensor& indices) {
   return TensorIteratorConfig().add_input(written).add_input(read).add_input(indices).build();
 }
 
-// out[i] = base[indices[i]], elements `step` apart, if all indices lie in [0, size); else false, and nothing is said of
-// out. First the check, then the moves: two loops without a branch, a block at a time so that the indices stay at hand.
+// out[i] = base[indices[i]], for elements `step` apart. Returns false if an index is not in [0, size); the contents of
+// out are then undefined. The check and the moves are two loops without branches, one block at a time, so that the
+// indices stay in the cache.
 template <typename T>
 TARGET_CLONES static bool gather_row(T* out, const T* base, const int64_t* indices, int64_t n, uint64_t size,
                                      int64_t step) {
@@ -92,7 +93,7 @@ TARGET_CLONES static bool gather_row(T* out, const T* base, const int64_t* indic
   return true;
 }
 
-// The index often stands still along a row: x[idx] of a matrix takes whole rows, which are copied as such.
+// The index is often constant along a row: x[idx] of a matrix takes whole rows. Such rows are copied whole.
 template <typename T>
 void index_impl(const TensorIterator& iter, const IndexRule& rule) {
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
@@ -109,7 +110,7 @@ void index_impl(const TensorIterator& iter, const IndexRule& rule) {
                        reinterpret_cast<const int64_t*>(index), size0, uint64_t(rule.size), rule.stride_bytes / size)) {
           return;
         }
-        const Offset local = offset; // in registers: a store through T* might change what a reference refers to
+        const Offset local = offset; // a local copy stays in registers, because no store through T* can change it
         const auto* indices = reinterpret_cast<const int64_t*>(index);
         auto* out = reinterpret_cast<T*>(written);
         for (int64_t i = 0; i < size0; i++) {
@@ -124,7 +125,7 @@ void index_impl(const TensorIterator& iter, const IndexRule& rule) {
   });
 }
 
-// Runs f with an unsigned type of the element's size: to a move nothing else matters.
+// Runs f with an unsigned type of the size of an element: a move depends on nothing else.
 template <typename F>
 void dispatch_size(size_t itemsize, const F& f) {
   switch (itemsize) {
@@ -167,8 +168,8 @@ void index_rows_kernel(const Tensor& written, const Tensor& read, const Tensor& 
   });
 }
 
-// store(place, value) for each element, or store_row(places, values, n) where the index stands still along a row. On
-// one thread: two indices may name one place.
+// Calls store(place, value) for each element, or store_row(places, values, n) where the index is constant along a row.
+// Runs on one thread, because two indices may name one place.
 template <typename T, typename F, typename G>
 void index_put_impl(const TensorIterator& iter, const IndexRule& rule, const F& store, const G& store_row) {
   iter.serial_for_each(
@@ -227,7 +228,7 @@ void index_put_kernel(const Tensor& written, const Tensor& read, const Tensor& i
     switch (reduce) {
       case ReductionType::PROD:
         return put([](opmath_t a, opmath_t b) -> opmath_t {
-          const auto product = a * b; // of bools an int
+          const auto product = a * b; // the product of two bools is an int
           return static_cast<opmath_t>(product);
         });
       case ReductionType::MAX:
@@ -243,17 +244,18 @@ void masked_fill_kernel(TensorIterator& iter, const Scalar& value_scalar) {
   uint64_t bits = 0;
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "masked_fill", [&] {
     const auto value = value_scalar.to<scalar_t>();
-    std::memcpy(&bits, &value, sizeof(value)); // little endian: the lower bytes
+    std::memcpy(&bits, &value, sizeof(value)); // little endian: the value is in the lower bytes
   });
   dispatch_size(c10::elementSize(iter.dtype()), [&](auto element) {
     using T = decltype(element);
     const T value = static_cast<T>(bits);
-    // The mask as bytes: of bool no vector instructions are made.
+    // The mask is read as bytes, because GCC does not vectorize loops over bool.
     cpu_kernel(iter, [value](T self, uint8_t mask) -> T { return mask != 0 ? value : self; });
   });
 }
 
-// Each element is written to the next place, which moves on only if the mask is true: no branch to guess wrong.
+// Writes every element to the next place of out, but moves on to the place after only if the mask is true. The loop has
+// no branch that could be mispredicted.
 template <typename T>
 void compact(const T* self, const bool* mask, T* out, int64_t count) {
   for (int64_t i = 0, found = 0; found < count; i++) {
@@ -297,7 +299,7 @@ bool is_nonzero(scalar_t value) {
   return static_cast<opmath_type<scalar_t>>(value) != opmath_type<scalar_t>(0);
 }
 
-// Row by row: within a row only the last coordinate changes.
+// Walks row by row, because within a row only the last coordinate changes.
 template <typename scalar_t>
 Tensor nonzero_impl(const Tensor& self) {
   const scalar_t* data = self.data_ptr<scalar_t>();

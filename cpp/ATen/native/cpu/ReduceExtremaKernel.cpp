@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/ReduceAllOpsKernel.cpp, aten/src/ATen/native/cpu/TensorCompareKernel.cpp
-// The largest and smallest values, alone over any dimensions, or with their positions along one.
+// The largest and smallest values: alone over any dimensions, or with their positions along one dimension.
 #include <ATen/native/ReduceOps.h>
 #include <ATen/native/SharedReduceOps.h>
 #include <ATen/native/cpu/Reduce.h>
@@ -19,8 +19,9 @@ void min_values_kernel(TensorIterator& iter) {
   });
 }
 
-// The first position of a value that is there; a NaN is every NaN. Block by block, as vector instructions see whether
-// any of many elements is equal, but not which; then within the block.
+// The first position of `value`, which the row contains; NaN matches any NaN. The search goes block by block first,
+// because vector instructions can report that some element of a block matches, but not which one; then within the
+// block.
 template <typename scalar_t, typename acc_t>
 TARGET_CLONES static int64_t first_position(const scalar_t* data, int64_t n, acc_t value) {
   constexpr int64_t kSearch = 64;
@@ -45,8 +46,8 @@ TARGET_CLONES static int64_t first_position(const scalar_t* data, int64_t n, acc
   return i;
 }
 
-// values, indices: (outer, inner); self: (outer, n, inner). Rows where inner is 1: one pass for the value, one for its
-// place.
+// values, indices: (outer, inner); self: (outer, n, inner). For inner = 1, each row is read twice: once for the value,
+// once for its position.
 template <typename scalar_t, typename Ops>
 void extremum_rows(scalar_t* values, int64_t* indices, const scalar_t* self, DimShape shape, const Ops& ops) {
   for (int64_t o = 0; o < shape.outer; o++) {
@@ -57,7 +58,8 @@ void extremum_rows(scalar_t* values, int64_t* indices, const scalar_t* self, Dim
   }
 }
 
-// Otherwise kStrip columns at a time, row after row: `better` is a strict improvement, so the first of equals stays.
+// For inner > 1, kStrip columns are processed at a time, row after row. `better` is a strict comparison, so the first
+// of equal elements stays.
 template <typename scalar_t, typename Ops>
 TARGET_CLONES static void extremum_columns(scalar_t* values, int64_t* indices, const scalar_t* self, int64_t n,
                                            int64_t inner, int64_t width, Ops ops) {

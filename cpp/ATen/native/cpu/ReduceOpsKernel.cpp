@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/ReduceOpsKernel.cpp
-// Products, truth, variance. Norms are in NormKernel.cpp.
+// Products, truth values (all, any) and variance. Norms are in NormKernel.cpp.
 #include <ATen/native/ReduceOps.h>
 #include <ATen/native/SharedReduceOps.h>
 #include <ATen/native/cpu/Reduce.h>

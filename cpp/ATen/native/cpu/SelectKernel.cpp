@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Sorting.cpp (quick_select_template, median_impl),
 //          aten/src/ATen/native/cpu/TensorCompareKernel.cpp (mode_kernel_impl)
-// One element of each row, by its rank or how often it is there.
+// Ops that select one element of each row: by rank (kthvalue, median), or by count (mode).
 #include <ATen/Dispatch.h>
 #include <ATen/native/Sorting.h>
 #include <ATen/native/cpu/DimApply.h>
@@ -14,7 +14,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// The row's elements, each with its place.
+// The elements of a row, each with its position.
 template <typename scalar_t>
 using Placed = std::vector<std::pair<scalar_t, int64_t>>;
 template <typename scalar_t>
@@ -26,8 +26,8 @@ Placed<scalar_t> with_places(Row<const scalar_t> in) {
   return row;
 }
 
-// Moves elements around until the k-th in order stands at k (Hoare's quickselect; the pivot is the middle of three). Of
-// equal elements PyTorch's takes whichever this order of exchanges brings there.
+// Exchanges elements until the k-th smallest stands at position k (Hoare's quickselect, with the median of three as
+// pivot). Among equal elements the result is the one that this order of exchanges brings to k, as in PyTorch.
 template <typename scalar_t>
 void quick_select(Placed<scalar_t>& row, int64_t k) {
   auto after = [&](int64_t i, int64_t j) { return greater_nan_first(row[i].first, row[j].first); };
@@ -94,9 +94,9 @@ void kthvalue_kernel(const Tensor& values, const Tensor& indices, const Tensor& 
   });
 }
 
-// The lower one of the two in the middle; of equals the one that a stable sort would bring there. A NaN is the median,
-// unless it is ignored. The numbers alone are partitioned, without their places: then the row is searched for the right
-// one of those that equal the one in the middle.
+// Returns the position of the median: the lower one of the two middle elements, and among equal elements the one that a
+// stable sort would bring there. A NaN is the median, unless NaN is ignored. Only the numbers are partitioned, without
+// their positions; the row is then searched for the right one of the elements equal to the median.
 template <typename scalar_t>
 int64_t median_place(Row<const scalar_t> in, bool ignore_nan) {
   Scratch<opmath_type<scalar_t>> numbers(in.size);
@@ -128,7 +128,8 @@ void median_kernel(const Tensor& values, const Tensor& indices, const Tensor& se
   });
 }
 
-// The end of the longest run in the sorted row; of equal runs the first. NaN stands first, each a run of its own.
+// Returns the end of the longest run of equal elements in the sorted row; among equally long runs the first. NaN
+// elements come first, each as a run of its own.
 template <typename scalar_t>
 int64_t mode_place(Row<const scalar_t> in) {
   auto row = with_places(in);

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/SumKernel.cpp
-// Sums and means. The 16-bit floats add up in float, integers in int64.
+// Sums and means. 16-bit floats are summed in float, integers in int64.
 #include <ATen/native/ReduceOps.h>
 #include <ATen/native/SharedReduceOps.h>
 #include <ATen/native/cpu/Reduce.h>
@@ -7,7 +7,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// Of integers of any width, without a wider copy of them. A bool is read as the byte 0 or 1 that it is.
+// Sums integers of any width, without a copy in int64. A bool is read as the byte 0 or 1.
 void sum_integers(TensorIterator& iter) {
   AT_DISPATCH_INTEGRAL_TYPES_AND_BOOL(iter.input_dtype(), "sum_cpu", [&] {
     using in_t = std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;

@@ -6,8 +6,8 @@
 namespace reftorch::at::native {
 namespace {
 
-// Elements are moved, never computed with: their width is all that matters. The condition as a byte: of bool no vector
-// instructions are made.
+// Elements are only moved, so only their width matters. The condition is read as bytes, because GCC does not vectorize
+// loops over bool.
 template <typename word_t>
 void where_kernel_width(TensorIterator& iter) {
   cpu_kernel(iter, [](uint8_t condition, word_t self, word_t other) { return condition != 0 ? self : other; });
@@ -22,7 +22,7 @@ void where_kernel_impl(TensorIterator& iter) {
   }
 }
 
-// A bound that is not given is out of reach of every value.
+// A missing bound becomes a value that no element exceeds.
 void clamp_scalar_kernel(TensorIterator& iter, const std::optional<Scalar>& min_scalar,
                          const std::optional<Scalar>& max_scalar) {
   AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "clamp_scalar_kernel_impl", [&] {

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/UnaryOpsKernel.cpp
-// Functions of real numbers that models are full of; the rest is in UnaryMathKernel.cpp. The iterator has made floats
-// of integers. The 16-bit floats compute in float.
+// Functions of real numbers that models use most; the rest is in UnaryMathKernel.cpp. The iterator has converted
+// integers to floats. The 16-bit floats are computed in float.
 #include <ATen/native/UnaryOps.h>
 #include <ATen/native/cpu/TwoRungs.h>
 #include <ATen/native/cpu/VectorMathWide.h>
@@ -59,7 +59,7 @@ void log1p_kernel(TensorIterator& iter) {
   });
 }
 
-// The fast rung takes no angle past kLargestAngle.
+// The fast version is valid for angles up to kLargestAngle; larger angles take the exact version.
 template <typename Fast, typename Exact>
 void angle_function_kernel(TensorIterator& iter, const char* name, const Fast& fast, const Exact& exact) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/UnaryOpsKernel.cpp
-// Functions of real numbers that the C library has: powers and logarithms of other bases, angles, hyperbolas, erf.
-// Those with a fast rung have it in VectorMathWide.h.
+// Functions of real numbers from the C library: powers and logarithms of other bases, angles, hyperbolic functions,
+// erf. The functions that have a fast version have it in VectorMathWide.h.
 #include <ATen/native/UnaryOps.h>
 #include <ATen/native/cpu/UnaryFloat.h>
 #include <ATen/native/cpu/VectorMathWide.h>
@@ -60,7 +60,7 @@ void rad2deg_kernel(TensorIterator& iter) {
   unary_float_kernel(iter, "rad2deg_cpu", [](auto a) { return a * static_cast<decltype(a)>(kDegreesPerRadian); });
 }
 
-// Of a number on the real line: 0, or pi to the left of zero.
+// The angle of a real number: 0, or pi if the number is negative.
 void angle_kernel(TensorIterator& iter) {
   unary_float_kernel(iter, "angle_cpu", [](auto a) { return a != a ? a : static_cast<decltype(a)>(a < 0 ? M_PI : 0); });
 }

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/UnaryOpsKernel.cpp
-// Functions that stay in the dtype they are given; those of real numbers are in UnaryFloatOpsKernel.cpp.
+// Functions whose result has the dtype of the argument; functions of real numbers are in UnaryFloatOpsKernel.cpp.
 #include <ATen/native/UnaryOps.h>
 #include <ATen/native/cpu/Loops.h>
 
@@ -10,7 +10,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// A 16-bit float's sign is one bit, which needs no float to change.
+// Whether T is a 16-bit float. The sign of such a float is one bit, which can change without a conversion to float.
 template <typename T>
 constexpr bool is_reduced = !std::is_same_v<T, opmath_type<T>>;
 
@@ -44,7 +44,7 @@ void abs_kernel(TensorIterator& iter) {
                           [&] { cpu_kernel(iter, [](scalar_t a) -> scalar_t { return magnitude(a); }); });
 }
 
-// -1, 0 or 1; NaN gives 0.
+// The result is -1, 0 or 1; NaN gives 0.
 void sign_kernel(TensorIterator& iter) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "sign_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
@@ -54,7 +54,8 @@ void sign_kernel(TensorIterator& iter) {
 
 void bitwise_not_kernel(TensorIterator& iter) {
   if (iter.dtype() == kBool) {
-    cpu_kernel(iter, [](uint8_t a) -> uint8_t { return a ^ 1; }); // as bytes: of bool no vector instructions are made
+    // as bytes, because GCC does not vectorize loops over bool
+    cpu_kernel(iter, [](uint8_t a) -> uint8_t { return a ^ 1; });
     return;
   }
   AT_DISPATCH_INTEGRAL_TYPES(iter.dtype(), "bitwise_not_cpu",
@@ -85,7 +86,7 @@ void ceil_kernel(TensorIterator& iter) {
   });
 }
 
-// Halves go to the even neighbour.
+// A number halfway between two integers is rounded to the even one.
 void round_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "round_vml_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;
@@ -119,7 +120,7 @@ void round_decimals_kernel(TensorIterator& iter, int64_t decimals) {
   });
 }
 
-// The bit itself, which zeros and NaN have as well.
+// Reads the sign bit itself, which zeros and NaN have as well.
 template <typename scalar_t>
 bool has_sign(scalar_t a) {
   if constexpr (std::is_unsigned_v<scalar_t>) {
@@ -151,7 +152,7 @@ void nan_to_num_kernel(TensorIterator& iter, std::optional<double> nan, std::opt
   });
 }
 
-// Two outputs: cpu_kernel's op has one.
+// frexp has a loop of its own, because it has two outputs and the op of cpu_kernel has one.
 void frexp_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "frexp_cpu", [&] {
     iter.for_each([](char** data, const int64_t* strides, int64_t size0, int64_t size1) {

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/UnaryOpsKernel.cpp
-// Special functions: the formulas are in native/Math.h and native/MathBessel.h, in double for every dtype but where a
-// pole is told by rounding alone.
+// Special functions. The formulas are in native/Math.h and native/MathBessel.h and are computed in double for every
+// dtype, except where only the rounding of the dtype itself decides whether a pole is reached.
 #include <ATen/native/Math.h>
 #include <ATen/native/MathBessel.h>
 #include <ATen/native/MathNormal.h>
@@ -14,7 +14,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// The odds of x. In 16 bits 1 - x and the quotient are rounded, as PyTorch's are.
+// The logarithm of x / (1 - x). For a 16-bit float, 1 - x and the quotient are each rounded to 16 bits, as in PyTorch.
 template <typename scalar_t>
 VECTOR_MATH opmath_type<scalar_t> log_odds(scalar_t x) {
   using opmath_t = opmath_type<scalar_t>;
@@ -71,7 +71,7 @@ void polygamma_kernel(TensorIterator& iter, int64_t n) {
   }
 }
 
-// log of pi^(p (p - 1) / 4) times the product of Gamma(a - j / 2), j = 0 ... p - 1
+// The logarithm of pi^(p (p - 1) / 4) times the product of Gamma(a - j / 2) for j = 0 ... p - 1.
 void mvlgamma_kernel(TensorIterator& iter, int64_t p) {
   const double constant = 0.25 * static_cast<double>(p * (p - 1)) * std::log(M_PI);
   unary_float_kernel(iter, "mvlgamma_cpu", [p, constant](auto a) {
@@ -102,7 +102,7 @@ void special_entr_kernel(TensorIterator& iter) {
     return a > 0 ? -a * std::log(a) : a == 0 ? a : a < 0 ? -std::numeric_limits<decltype(a)>::infinity() : a;
   });
 }
-// Of the widest dtypes only, as in PyTorch.
+// Only for float and double, as in PyTorch.
 template <double (*f)(double)>
 void wide_float_kernel(TensorIterator& iter, const char* name) {
   AT_DISPATCH_FLOATING_TYPES(iter.dtype(), name,
