@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Activation.cpp
-// The nonlinearities of networks, and the backward of each (tanh and sigmoid are in UnaryOps.cpp).
-// Left out: rrelu and glu, which are Python (nn/functional/gates.py); a kernel for prelu.
+// The activation functions of networks, and the backward of each; tanh and sigmoid are in UnaryOps.cpp. Left out: rrelu
+// and glu, which are Python (nn/functional/gates.py); a kernel for prelu.
 #include <ATen/native/Activation.h>
 
 #include <ATen/Dispatch.h>
@@ -40,7 +40,7 @@ DEFINE_DISPATCH(softplus_backward_stub)
 DEFINE_DISPATCH(log_sigmoid_stub)
 DEFINE_DISPATCH(log_sigmoid_backward_stub)
 
-// --- what most of them share: one pass, with the op's options handed on to the kernel --------------------------------
+// --- shared by most of them: one pass, with the options of the op passed on to the kernel ----------------------------
 
 template <auto& stub, typename... Options>
 static void activation_out(const Tensor& self, Options... options, Tensor& out) {
@@ -58,16 +58,16 @@ static void activation_backward_out(const Tensor& grad_output, const Tensor& sel
   iter.cast_outputs();
 }
 
-// Of the input's dtype, where the slope that comes is of another.
+// The result has the dtype of self, even if grad_output has another dtype.
 static Tensor mish_backward(const Tensor& grad_output, const Tensor& self) {
   Tensor grad_input = detail::empty_generic(int64_t(0), self.scalar_type(), self.device());
   activation_backward_out<mish_backward_stub>(grad_output, self, grad_input);
   return grad_input;
 }
 
-// --- relu and its kin ------------------------------------------------------------------------------------------------
+// --- relu and its variants -------------------------------------------------------------------------------------------
 
-// out = max(self, 0); NaN stays.
+// out = max(self, 0); NaN stays NaN.
 static void relu_out(const Tensor& self, Tensor& out) {
   TORCH_CHECK(self.scalar_type() != kBool, "Boolean inputs not supported for relu");
   auto iter = TensorIterator::unary_op(out, self);
@@ -75,14 +75,14 @@ static void relu_out(const Tensor& self, Tensor& out) {
   iter.cast_outputs();
 }
 
-// out = self where self > threshold, else value; NaN stays.
+// out = self where self > threshold, else value; NaN stays NaN.
 static void threshold_out(const Tensor& self, const Scalar& threshold, const Scalar& value, Tensor& out) {
   auto iter = TensorIterator::binary_op(out, self, self);
   threshold_stub(iter.device_type(), iter, threshold, value);
   iter.cast_outputs();
 }
 
-// `self` is relu's input, or its output: both are positive in the same places.
+// `self` is either the input or the output of relu: both are positive in the same places.
 static void threshold_backward_out(const Tensor& grad_output, const Tensor& self, const Scalar& threshold,
                                    Tensor& grad_input) {
   auto iter = TensorIterator::binary_op(grad_input, self, grad_output);
@@ -90,7 +90,8 @@ static void threshold_backward_out(const Tensor& grad_output, const Tensor& self
   iter.cast_outputs();
 }
 
-// The sign of the result is that of the input, unless the slope is negative.
+// The gradient depends on the sign of the input. The result has the same sign and can stand in for the input, unless
+// the slope is negative.
 static void leaky_relu_backward_out(const Tensor& grad_output, const Tensor& self, const Scalar& negative_slope,
                                     bool self_is_result, Tensor& grad_input) {
   TORCH_CHECK(!self_is_result || negative_slope.toDouble() >= 0.0,
@@ -102,7 +103,7 @@ static void leaky_relu_backward_out(const Tensor& grad_output, const Tensor& sel
   iter.cast_outputs();
 }
 
-// x where x > 0, elsewhere w x, with one w for all or one for each channel.
+// x where x > 0, else w x; there is one w for all channels or one for each channel.
 static Tensor prelu(const Tensor& self, const Tensor& weight) {
   TORCH_CHECK(self.scalar_type() == weight.scalar_type(), "prelu: Type promoting not supported. Got ",
               self.scalar_type(), " and ", weight.scalar_type());
@@ -122,7 +123,8 @@ static Tensor prelu(const Tensor& self, const Tensor& weight) {
   }
   const Tensor zero = at::zeros({}, self.scalar_type(), self.device());
   const Tensor positive = at::lt(zero, self);
-  // The part that w scales is 0 elsewhere: an infinite x there would make w's gradient 0 * inf.
+  // Where x is positive, the operand of w is replaced by 0: an infinite x would otherwise make the gradient of w 0 *
+  // inf.
   const Tensor scaled = at::mul(at::where(positive, zero, self), at::reshape(weight, per_channel));
   return at::where(positive, self, scaled);
 }
@@ -139,7 +141,7 @@ static void hardtanh_out(const Tensor& self, const Scalar& min_val, const Scalar
                 "cannot do hardtanh on an unsigned type with negative limits");
   }
   check_same_dtype(self, out);
-  if (!out.defined()) { // with self's very strides, those of dimensions of size 1 too
+  if (!out.defined()) { // with exactly the strides of self, also in dimensions of size 1
     out = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
   }
   auto iter = TensorIterator::unary_op(out, self);
@@ -183,7 +185,7 @@ static void celu_out(const Tensor& self, const Scalar& alpha, Tensor& out) {
   activation_out<elu_stub, Option, Option, Option>(self, alpha, 1, 1. / alpha.toDouble(), out);
 }
 
-// With these two, a standard normal input keeps mean 0 and variance 1.
+// With these constants, selu keeps mean 0 and variance 1 for a standard normal input.
 constexpr double kSeluAlpha = 1.6732632423543772848170429916717, kSeluScale = 1.0507009873554804934193349852946;
 
 static Tensor selu(const Tensor& self) {
@@ -211,7 +213,7 @@ static void gelu_backward_out(const Tensor& grad_output, const Tensor& self, con
 
 // --- log_sigmoid -----------------------------------------------------------------------------------------------------
 
-// output = log(1 / (1 + e^-self)); buffer = e^-|self|, which the backward needs again.
+// output = log(1 / (1 + e^-self)); buffer = e^-|self|, which the backward uses again.
 static std::tuple<Tensor, Tensor> log_sigmoid_forward(const Tensor& self) {
   Tensor output = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
   Tensor buffer = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());

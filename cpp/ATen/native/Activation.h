@@ -9,8 +9,9 @@ namespace reftorch::at::native {
 
 enum class GeluType { None, Tanh };
 
-// One input: self. For a backward kernel two: grad, and self (or the result, where it says so); for leaky_relu in the
-// order self, grad, as PyTorch has it: the first decides how the result lies in memory.
+// Forward kernels have one input: self. Backward kernels have two: grad, and self (or the result, where the comment of
+// the stub says so). For leaky_relu_backward the order is self, grad, as in PyTorch, because the strides of the result
+// follow the first input.
 using activation_fn = void (*)(TensorIterator&);
 using activation_gelu_fn = void (*)(TensorIterator&, GeluType approximate);
 using activation_slope_fn = void (*)(TensorIterator&, const Scalar& negative_slope);
@@ -23,7 +24,7 @@ using activation_elu_backward_fn = void (*)(TensorIterator&, const Scalar& alpha
                                             const Scalar& input_scale, bool is_result);
 
 DECLARE_DISPATCH(activation_fn, relu_stub)
-// inputs: self, other. other where self > threshold, else value
+// inputs: self, other. The result is other where self > threshold, else value.
 DECLARE_DISPATCH(void (*)(TensorIterator&, const Scalar& threshold, const Scalar& value), threshold_stub)
 DECLARE_DISPATCH(activation_slope_fn, leaky_relu_stub)
 DECLARE_DISPATCH(activation_slope_fn, leaky_relu_backward_stub)
@@ -46,7 +47,7 @@ DECLARE_DISPATCH(activation_fn, mish_stub)
 DECLARE_DISPATCH(activation_fn, mish_backward_stub)
 DECLARE_DISPATCH(activation_softplus_fn, softplus_stub)
 DECLARE_DISPATCH(activation_softplus_fn, softplus_backward_stub)
-// All three are dense and of one shape.
+// All three tensors are dense and have one shape.
 DECLARE_DISPATCH(void (*)(const Tensor& output, const Tensor& buffer, const Tensor& self), log_sigmoid_stub)
 // inputs: self, buffer, grad
 DECLARE_DISPATCH(activation_fn, log_sigmoid_backward_stub)

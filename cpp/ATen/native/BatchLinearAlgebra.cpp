@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/BatchLinearAlgebra.cpp, aten/src/ATen/native/LinearAlgebra.cpp (det, slogdet)
-// Everything that rests on A = P L U: factors, solutions, inverses, determinants. The ops check and shape; the kernels
-// call LAPACK (cpu/BatchLinearAlgebraKernel.cpp). Other factors are in MatrixFactors.cpp.
+// Ops based on the factors A = P L U: the factors, solutions, inverses, determinants. The ops check arguments and make
+// the outputs; the kernels call LAPACK (cpu/BatchLinearAlgebraKernel.cpp). Other factorizations are in
+// MatrixFactors.cpp.
 #include <ATen/native/BatchLinearAlgebra.h>
 #include <ATen/native/Fill.h>
 
@@ -23,7 +24,7 @@ DEFINE_DISPATCH(lu_solve_stub)
 DEFINE_DISPATCH(permutation_matrix_stub)
 DEFINE_DISPATCH(det_stub)
 
-// --- the factors, packed: U above, L below the diagonal, whose own diagonal is 1 -------------------------------------
+// --- the factors in one matrix: U on and above the diagonal, L below; the diagonal of L is 1 and is not stored -------
 
 struct LU {
   Tensor factors, pivots, infos;
@@ -64,9 +65,9 @@ static std::tuple<Tensor, Tensor> linalg_lu_factor(const Tensor& A, bool pivot) 
   return {factors, pivots};
 }
 
-// --- the factors, apart ----------------------------------------------------------------------------------------------
+// --- the factors as separate matrices --------------------------------------------------------------------------------
 
-// The matrix P of A = P L U, made from the swaps of rows.
+// The matrix P of A = P L U, computed from the row swaps.
 static Tensor permutation_matrix(const Tensor& pivots, int64_t m, ScalarType dtype) {
   const Tensor swaps = pivots.contiguous();
   Tensor P = empty_cpu(with_sizes(swaps.sizes().slice(0, swaps.dim() - 1), {m, m}), dtype, swaps.device());
@@ -119,8 +120,8 @@ static void linalg_lu_out(const Tensor& A, bool pivot, Tensor& P, Tensor& L, Ten
 
 // --- solutions -------------------------------------------------------------------------------------------------------
 
-// X with A X = B, or A^T X = B if `adjoint`; with X A = B if not `left`, which is A^T X^T = B^T. All of B's shape, to
-// which A's batch broadcasts.
+// Returns X with A X = B, or A^T X = B if `adjoint`. If not `left`, X A = B, which is solved as A^T X^T = B^T. X has
+// the shape of B; the batch dimensions of A are broadcast to those of B.
 static Tensor solve_with(const Tensor& factors, const Tensor& pivots, const Tensor& B, bool left, bool adjoint) {
   const auto [A_sizes, B_sizes] = broadcast_batches(factors, B);
   const Tensor rhs = at::expand(B, B_sizes);
@@ -169,7 +170,7 @@ static void _linalg_solve_ex_out(const Tensor& A, const Tensor& B, bool left, bo
   Tensor X = solve_with(lu.factors, lu.pivots, rhs, left, /*adjoint=*/false);
   if (vector_case) {
     X = at::squeeze(X, -1);
-    X = X.dim() < 2 ? X : cloneBatchedColumnMajor(X); // as PyTorch lays it out
+    X = X.dim() < 2 ? X : cloneBatchedColumnMajor(X); // in the memory order of PyTorch's result
   }
   give_result(X, result);
   give_result(lu.factors, LU_out);
@@ -214,7 +215,7 @@ static Tensor linalg_inv(const Tensor& A) {
   return inverse;
 }
 
-// --- determinants: the product of U's diagonal, with a change of sign for each swap ----------------------------------
+// --- determinants: the product of U's diagonal, whose sign changes with each swap ------------------------------------
 
 struct Determinants {
   LU lu;
@@ -225,7 +226,7 @@ static Determinants determinants(const Tensor& A) {
   const IntArrayRef batch = batch_sizes(A);
   auto fresh = [&] { return detail::empty_generic(batch, A.scalar_type(), A.device()); };
   Determinants result = {lu_factor(A), fresh(), fresh(), fresh()};
-  if (A.numel() == 0) { // a product of nothing
+  if (A.numel() == 0) { // an empty product is 1
     fill_impl(result.sign, 1);
     fill_impl(result.log_abs, 0);
     fill_impl(result.value, 1);
@@ -263,7 +264,7 @@ static std::tuple<Tensor, Tensor> linalg_slogdet(const Tensor& A) {
   return {sign, logabsdet};
 }
 
-// NaN where the determinant is negative.
+// The result is NaN where the determinant is negative.
 static Tensor logdet(const Tensor& A) {
   squareCheckInputs(A, "logdet");
   checkFloatingOrComplex(A, "logdet", /*allow_low_precision=*/false);

@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/native/UnaryOps.cpp (special_airy_ai, special_bessel_j0, ...)
-// Bessel functions and Airy's, under PyTorch's names in torch.special. None has a derivative, as in PyTorch.
+// Bessel functions and Airy functions, under the names they have in torch.special. None has a derivative, as in
+// PyTorch.
 #include <ATen/native/BesselOps.h>
 
 #include <ATen/core/library.h>

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/Linear.cpp (bilinear)
-// Composite: products of two inputs with a weight each. Left out: PyTorch's _trilinear.
+// Composite ops: the product of two inputs and a weight. Left out: PyTorch's _trilinear.
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
 
@@ -14,7 +14,7 @@ static Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor&
     TORCH_CHECK(input1.size(d) == input2.size(d), "bilinear(): input batch dimensions do not match at dim ", d,
                 ": got ", input1.size(d), " and ", input2.size(d));
   }
-  const int64_t features = input1.size(-1); // an IndexError where there is no dimension
+  const int64_t features = input1.size(-1); // raises IndexError if input1 has no dimension
   TORCH_CHECK(weight.dim() == 3, "bilinear(): expected a weight of 3 dimensions, but got ", weight.dim());
   const int64_t outputs = weight.size(0), size1 = weight.size(1), size2 = weight.size(2);
   TORCH_CHECK(features == size1, "bilinear(): input1 size does not match weight size: got ", features, " but expected ",
@@ -27,7 +27,7 @@ static Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor&
   half.push_back(outputs);
   half.push_back(size2);
   shape.push_back(outputs);
-  // x1^T W for all outputs as one product of matrices, then each row of it with its x2
+  // Computes x1^T W for all outputs as one product of matrices, then multiplies each row of the result with its x2.
   const Tensor by_input1 = at::reshape(at::permute(weight, {1, 0, 2}), {size1, outputs * size2});
   const Tensor left = at::reshape(at::matmul(input1, by_input1), half);
   const Tensor result = at::reshape(at::matmul(left, at::unsqueeze(input2, -1)), shape);

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Blas.cpp
 //
-// Products with vectors. Left out: complex numbers.
+// Products of a matrix and a vector, or of two vectors. Left out: complex numbers.
 #include <ATen/native/Blas.h>
 
 #include <ATen/Functions.h>
@@ -38,7 +38,7 @@ static void addmv_out(const Tensor& self, const Tensor& mat, const Tensor& vec, 
       at::copy_(out, self);
     }
   }
-  if (mat.numel() == 0) { // nothing to add to self: PyTorch leaves its one number one number
+  if (mat.numel() == 0) { // only beta * self remains; a self of one element is not broadcast, as in PyTorch
     if (beta.equal(0)) {
       zero_impl(out);
     } else {
@@ -54,7 +54,7 @@ static void addmv_out(const Tensor& self, const Tensor& mat, const Tensor& vec, 
 
 static void mv_out(const Tensor& self, const Tensor& vec, Tensor& out) {
   const int64_t n = self.dim() == 0 ? 1 : self.sizes()[0];
-  if (!out.defined()) { // beta is 0: only the shape of the addend matters
+  if (!out.defined()) { // beta is 0, so only the shape of self matters
     out = detail::empty_generic(n, vec.scalar_type(), self.device());
   } else {
     resize_output(out, n);
@@ -84,7 +84,7 @@ static Tensor& dot_out(const Tensor& self, const Tensor& other, Tensor& out) {
   return at::copy_(out, product(self, other));
 }
 
-// The conjugate of self times other: for real numbers, dot.
+// The dot product of the conjugate of self with other; for real numbers this is dot.
 static Tensor vdot(const Tensor& self, const Tensor& other) {
   return native::dot(self, other);
 }

@@ -7,11 +7,11 @@
 
 namespace reftorch::at::native {
 
-// out (n) = beta * out + alpha * mat (n, m) @ vec (m). With beta 0 out is not read.
+// out (n) = beta * out + alpha * mat (n, m) @ vec (m). If beta is 0, out is not read.
 using addmv_fn = void (*)(const Tensor& out, const Tensor& mat, const Tensor& vec, const Scalar& beta,
                           const Scalar& alpha);
 DECLARE_DISPATCH(addmv_fn, addmv_stub)
-// result () = the sum of x[i] * y[i]
+// result () = sum of x[i] * y[i]
 using dot_fn = void (*)(const Tensor& result, const Tensor& x, const Tensor& y);
 DECLARE_DISPATCH(dot_fn, dot_stub)
 

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/Bucketization.cpp
-// Where numbers belong in a sorted sequence.
+// Finds the positions at which numbers would be inserted into a sorted sequence.
 #include <ATen/native/Bucketization.h>
 
 #include <ATen/Functions.h>
@@ -104,7 +104,7 @@ static void searchsorted_out(const Tensor& sorted_sequence, const Tensor& self, 
                              const std::optional<std::string>& side, const std::optional<Tensor>& sorter, Tensor& out) {
   search(sorted_sequence, self, out_int32, is_right(right, side), sorter.value_or(Tensor()), out);
 }
-// The number as a tensor on the device of the boundaries.
+// Returns the number as a tensor on the device of the boundaries.
 static Tensor value_beside(const Scalar& value, const Tensor& boundaries) {
   const Tensor number = detail::wrapped_scalar_tensor(value);
   return boundaries.device().is_cpu() ? number : at::_to_copy(number, std::nullopt, boundaries.device());

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <limits>
 
-// The wheel's OpenBLAS has a prefix before every name; the build says which.
+// The OpenBLAS of the wheel has a prefix before every name; the build defines the prefix.
 #define BLAS_CONCAT_(a, b) a##b
 #define BLAS_CONCAT(a, b) BLAS_CONCAT_(a, b)
 #define BLAS(name) BLAS_CONCAT(BLAS_SYMBOL_PREFIX, name)
@@ -32,7 +32,7 @@ CBLAS_TRANSPOSE to_blas(TransposeType t) {
   return is_transposed(t) ? CblasTrans : CblasNoTrans;
 }
 
-// The BLAS counts in 32 bits.
+// Whether all sizes fit into the 32-bit integers of the BLAS.
 template <typename... Ints>
 bool fits_blas(Ints... values) {
   return ((values <= std::numeric_limits<blasint>::max()) && ...);
@@ -64,7 +64,7 @@ double blas_dot(int64_t n, const double* x, int64_t incx, const double* y, int64
 template <typename scalar_t>
 constexpr bool has_blas = std::is_same_v<scalar_t, float> || std::is_same_v<scalar_t, double>;
 
-// One thread's share.
+// Computes the share of one thread.
 template <typename scalar_t, typename acc_t>
 void gemm_serial(TransposeType ta, TransposeType tb, int64_t m, int64_t n, int64_t k, acc_t alpha, const scalar_t* a,
                  int64_t lda, const scalar_t* b, int64_t ldb, acc_t beta, scalar_t* c, int64_t ldc) {
@@ -81,7 +81,7 @@ void gemm_serial(TransposeType ta, TransposeType tb, int64_t m, int64_t n, int64
   gemm_kernel(c10::CppTypeToScalarType<scalar_t>::value, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-// Multiply-adds that are worth waking another thread for.
+// The number of multiply-adds that is worth the cost of waking another thread.
 constexpr int64_t kParallelWork = int64_t(1) << 20;
 
 } // namespace
@@ -96,12 +96,12 @@ void gemm(TransposeType transa, TransposeType transb, int64_t m, int64_t n, int6
   const int64_t work = m * n * std::max<int64_t>(k, 1);
   if (work < 2 * kParallelWork || get_num_threads() == 1) {
     gemm_serial(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-  } else if (m >= n) { // a share of the rows each
+  } else if (m >= n) { // each thread computes a share of the rows
     parallel_for(0, m, std::max<int64_t>(kParallelWork * m / work, 1), [&](int64_t lo, int64_t hi) {
       gemm_serial(transa, transb, hi - lo, n, k, alpha, a + (is_transposed(transa) ? lo : lo * lda), lda, b, ldb, beta,
                   c + lo * ldc, ldc);
     });
-  } else { // a share of the columns each
+  } else { // each thread computes a share of the columns
     parallel_for(0, n, std::max<int64_t>(kParallelWork * n / work, 1), [&](int64_t lo, int64_t hi) {
       gemm_serial(transa, transb, m, hi - lo, k, alpha, a, lda, b + (is_transposed(transb) ? lo * ldb : lo), ldb, beta,
                   c + lo, ldc);
@@ -115,7 +115,7 @@ void gemv(TransposeType trans, int64_t m, int64_t n, opmath_type<scalar_t> alpha
   if constexpr (has_blas<scalar_t>) {
     if (m > 0 && n > 0 && incx > 0 && fits_blas(m, n, lda, incx, incy)) {
       one_blas_thread();
-      const bool t = is_transposed(trans); // the BLAS takes the shape that lies in memory
+      const bool t = is_transposed(trans); // the BLAS expects the shape as stored in memory
       blas_gemv(trans, t ? n : m, t ? m : n, alpha, a, lda, x, incx, beta, y, incy);
       return;
     }

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/Correlation.cpp
-// Composites: how variables vary together. A row is a variable, a column an observation.
+// Composite ops: how variables vary together. A row is a variable, and a column is an observation.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/core/dispatch/CallOp.h>
@@ -18,7 +18,7 @@ static void check_weights(const char* name, const Tensor& weights, int64_t obser
               "cov(): ", name, " cannot be negative");
 }
 
-// sum_k w_k (x_ik - mean_i) (x_jk - mean_j) / (sum w - correction), the weights being frequencies times importances.
+// sum_k w_k (x_ik - mean_i) (x_jk - mean_j) / (sum w - correction), where a weight is a frequency times an importance.
 static Tensor cov(const Tensor& self, int64_t correction, const OptionalTensor& fweights,
                   const OptionalTensor& aweights) {
   TORCH_CHECK(self.dim() <= 2, "cov(): expected input to have two or fewer dimensions but got an input with ",
@@ -49,7 +49,7 @@ static Tensor cov(const Tensor& self, int64_t correction, const OptionalTensor& 
   const Tensor mean =
       at::div(at::sum(weights.defined() ? at::mul(x, weights) : x, IntArrayRef(int64_t(1)), true), total);
 
-  Tensor divisor; // of the sum
+  Tensor divisor; // the divisor of the sum
   if (!weights.defined() || correction == 0 || !(aweights.has_value() && aweights->defined())) {
     divisor = at::sub(total, number(static_cast<double>(correction)));
   } else {
@@ -72,7 +72,7 @@ static Tensor clamp(const Tensor& self, const Scalar& min, const Scalar& max) {
   CALL_OP("clamp", Tensor(const Tensor&, const std::optional<Scalar>&, const std::optional<Scalar>&), self, min, max);
 }
 
-// cov_ij / sqrt(cov_ii cov_jj), kept in [-1, 1] where rounding would leave it
+// cov_ij / sqrt(cov_ii cov_jj), clamped to [-1, 1], because rounding may give a value outside.
 static Tensor corrcoef(const Tensor& self) {
   TORCH_CHECK(self.dim() <= 2, "corrcoef(): expected input to have two or fewer dimensions but got an input with ",
               self.dim(), " dimensions");

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/ReduceOps.cpp (cumsum, cumprod, cummax, cummin, logcumsumexp)
-// Scans: out[i] is what a reduction of self[0 ... i] gives.
+// Scans: out[i] is the reduction of self[0 ... i].
 #include <ATen/native/ReduceOps.h>
 
 #include <ATen/Functions.h>
@@ -18,7 +18,7 @@ DEFINE_DISPATCH(logcumsumexp_stub)
 DEFINE_DISPATCH(cummax_stub)
 DEFINE_DISPATCH(cummin_stub)
 
-// Kernels read and write front to back; other tensors get a buffer.
+// Kernels read and write contiguous tensors only; other tensors are copied to a buffer and back.
 static void scan(DispatchStub<cum_fn>& stub, const Tensor& self, int64_t dim, ScalarType dtype, Tensor& out) {
   const Tensor source = (self.scalar_type() == dtype ? self : cast_to_dtype(self, dtype)).contiguous();
   if (!out.defined()) {
@@ -42,7 +42,7 @@ static void sum_or_product(DispatchStub<cum_fn>& stub, const char* name, const T
   if (out.defined()) {
     assert_no_partial_overlap(out, self);
   }
-  if (self.dim() == 0) { // of one number, a bool too
+  if (self.dim() == 0) { // the scan of one number is that number, also for a bool
     if (!out.defined()) {
       out = detail::empty_generic({}, dtype, self.device());
     }
@@ -70,7 +70,8 @@ static void logcumsumexp_out(const Tensor& self, int64_t dim, Tensor& out) {
   scan(logcumsumexp_stub, self, dim, self.scalar_type(), out);
 }
 
-// The largest so far and its place; of equals the last, and NaN is larger than all.
+// The largest element so far and its position. Among equal elements the last one is taken, and NaN counts as the
+// largest.
 static void extremum_so_far(DispatchStub<dim_extremum_fn>& stub, const char* name, const Tensor& self, int64_t dim,
                             Tensor& values, Tensor& indices) {
   TORCH_CHECK_INDEX(self.dim() > 0 || dim == 0 || dim == -1, name,

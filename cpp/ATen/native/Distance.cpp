@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Distance.cpp, aten/src/ATen/native/Normalization.cpp (renorm)
 //
-// Distances between vectors, and vectors made shorter. Left out: nothing.
+// Distances between vectors, and renorm, which shortens vectors.
 #include <ATen/native/Distance.h>
 #include <ATen/native/Fill.h>
 
@@ -19,8 +19,8 @@ DEFINE_DISPATCH(cdist_stub)
 
 // --- all pairs -------------------------------------------------------------------------------------------------------
 
-// |a - b|^2 = |a|^2 - 2 a.b + |b|^2 for all pairs, as one matrix product: of (-2 a, |a|^2, 1) with (b, 1, |b|^2).
-// Faster than pair by pair, and less exact where a and b are close.
+// Computes |a - b|^2 = |a|^2 - 2 a.b + |b|^2 for all pairs as one matrix product: of (-2 a, |a|^2, 1) with (b, 1,
+// |b|^2). This is faster than pair by pair, but less exact where a and b are close.
 static Tensor _euclidean_dist(const Tensor& x1, const Tensor& x2) {
   auto squares = [](const Tensor& x) { return at::sum(at::mul(x, x), IntArrayRef(-1), /*keepdim=*/true); };
   const Tensor norm1 = squares(x1), norm2 = squares(x2);
@@ -30,7 +30,8 @@ static Tensor _euclidean_dist(const Tensor& x1, const Tensor& x2) {
   return at::sqrt(at::maximum(squared, detail::wrapped_scalar_tensor(0)));
 }
 
-// How Euclidean distances are computed: by the matrix product if either side has more than 25 points, always, or never.
+// The ways to compute Euclidean distances: by the matrix product if either side has more than 25 points, always by the
+// product, or never.
 namespace cdist_mode {
 constexpr int64_t IF_LARGE = 0, BY_PRODUCT = 1, PAIR_BY_PAIR = 2, LARGE = 25;
 }
@@ -98,13 +99,14 @@ static void dist_out(const Tensor& self, const Tensor& other, const Scalar& p, T
   at::copy_(out, result);
 }
 
-// eps keeps the distance of a point to itself away from zero, where the norm has no derivative
+// eps is added to each difference, so that the distance of a point to itself is not 0, where the norm has no
+// derivative.
 static Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
   const int64_t last = std::max(x1.dim(), x2.dim()) - 1;
   return at::norm(at::add(at::sub(x1, x2), detail::wrapped_scalar_tensor(eps)), p, IntArrayRef(last), keepdim);
 }
 
-// x1 . x2 / (|x1| |x2|), where a norm is taken as at least eps
+// x1 . x2 / (|x1| |x2|), where a norm below eps is replaced by eps.
 static Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
   const ScalarType common = result_type(x1, x2);
   TORCH_CHECK(c10::isFloatingType(common), "expected common dtype to be floating point, yet common dtype is ", common);
@@ -122,7 +124,7 @@ static Tensor call_triu_indices(int64_t rows, int64_t cols, int64_t offset, Devi
           rows, cols, offset, std::nullopt, std::nullopt, device, std::nullopt);
 }
 
-// The distances of all pairs of rows of self (n, m), as the triangle above the diagonal of cdist(self, self) row by
+// The distances between all pairs of rows of self (n, m): the triangle of cdist(self, self) above the diagonal, row by
 // row.
 static Tensor pdist(const Tensor& self, double p) {
   TORCH_CHECK(self.dim() == 2, "pdist only supports 2D tensors, got: ", self.dim(), "D");
@@ -142,7 +144,7 @@ static Tensor pdist(const Tensor& self, double p) {
 
 // --- lengths ---------------------------------------------------------------------------------------------------------
 
-// Each slice along dim whose norm is larger than maxnorm is scaled down to it.
+// Scales down each slice along dim whose norm is larger than maxnorm, so that its norm becomes maxnorm.
 static void renorm_out(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm, Tensor& out) {
   TORCH_CHECK(p.toDouble() > 0, "renorm: non-positive-norm not supported");
   TORCH_CHECK(self.dim() > 1, "renorm: input needs at least 2 dimensions, got ", self.dim(), " dimensions");

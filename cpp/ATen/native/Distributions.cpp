@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Distributions.cpp, aten/src/ATen/native/DistributionTemplates.h
-// Random numbers in place: uniform, normal, integers, Bernoulli; the other distributions are in DistributionsMore.cpp.
-// Left out: gradients through samples.
+// Fills tensors with random numbers in place: uniform, normal, integers, Bernoulli. The other distributions are in
+// DistributionsMore.cpp. Left out: gradients through samples.
 #include <ATen/native/Distributions.h>
 
 #include <ATen/Dispatch.h>
@@ -23,7 +23,7 @@ DEFINE_DISPATCH(bernoulli_scalar_stub)
 DEFINE_DISPATCH(bernoulli_tensor_stub)
 DEFINE_DISPATCH(randperm_stub)
 
-// Both ends of the interval, and its width, have to be numbers of the dtype.
+// Both ends of the interval and its width must be finite in the dtype.
 static void check_uniform_bounds(ScalarType dtype, double from, double to) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(dtype, "check_uniform_bounds", [&] {
     const auto max = static_cast<double>(std::numeric_limits<scalar_t>::max());
@@ -46,7 +46,7 @@ static Tensor& uniform_(Tensor& self, double from, double to, const OptionalGene
 
 static Tensor& normal_(Tensor& self, double mean, double std, const OptionalGenerator& generator) {
   TORCH_CHECK(std >= 0.0, "normal expects std >= 0.0, but found std ", std);
-  if (self.numel() == 0) { // of any dtype
+  if (self.numel() == 0) { // an empty tensor may have any dtype
     return self;
   }
   normal_stub(self.device().type(), self, mean, std, generator);
@@ -59,7 +59,7 @@ static Tensor& random_(Tensor& self, const OptionalGenerator& generator) {
   return self;
 }
 
-// The largest value of an integer dtype; of a float dtype the largest up to which every integer is exact.
+// The largest value of an integer dtype. For a float dtype, the largest integer up to which every integer is exact.
 static int64_t max_integer(ScalarType dtype) {
   switch (dtype) {
     case kByte: return std::numeric_limits<uint8_t>::max();
@@ -75,8 +75,8 @@ static int64_t max_integer(ScalarType dtype) {
   }
 }
 
-// A float dtype with `digits` bits rounds a bound that has more of them. It moves in to the next number that stays
-// within, as PyTorch moves it.
+// A float dtype with `digits` bits rounds a bound that has more bits. Such a bound is moved inward to the next number
+// of the dtype, as in PyTorch; the step is the distance of two such numbers.
 static int64_t step_of(int64_t bound, int digits) {
   int bits = 0;
   for (uint64_t rest = static_cast<uint64_t>(bound < 0 ? -bound : bound); rest >>= 1;) {
@@ -126,7 +126,8 @@ static Tensor& random_from_to_(Tensor& self, int64_t from, std::optional<int64_t
       });
     }
     range = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
-  } else if (from == std::numeric_limits<int64_t>::min()) { // every number of 64 bits: a range of 2^64, which is 0 here
+    // all 64-bit integers: the range is 2^64, which wraps around to 0
+  } else if (from == std::numeric_limits<int64_t>::min()) {
     TORCH_CHECK_NOT_IMPLEMENTED(self.scalar_type() != kHalf && self.scalar_type() != kBool,
                                 "\"random_full_64_bits_range_kernel_cpu\" not implemented for '", self.scalar_type(),
                                 "'");
@@ -153,7 +154,7 @@ static Tensor& bernoulli_float_(Tensor& self, double p, const OptionalGenerator&
 }
 
 static Tensor& bernoulli_tensor_(Tensor& self, const Tensor& p, const OptionalGenerator& generator) {
-  if (self.numel() == 0) { // of any dtype
+  if (self.numel() == 0) { // an empty tensor may have any dtype
     return self;
   }
   TORCH_CHECK_NOT_IMPLEMENTED(p.is_floating_point(), "\"bernoulli_tensor_cpu_p_\" not implemented for '",
@@ -180,7 +181,7 @@ static Tensor& bernoulli_out(const Tensor& self, const OptionalGenerator& genera
   return bernoulli_tensor_(out, self, generator);
 }
 
-// --- normal numbers with a mean and a deviation for each element -----------------------------------------------------
+// --- normal numbers, with a mean and a standard deviation for each element -------------------------------------------
 
 static Tensor normal_float_float(double mean, double std, IntArrayRef size, const OptionalGenerator& generator,
                                  OptionalType dtype, OptionalLayout, OptionalDevice device, OptionalBool pin_memory) {
@@ -196,7 +197,7 @@ static Tensor& normal_float_float_out(double mean, double std, IntArrayRef size,
   return native::normal_(out, mean, std, generator);
 }
 
-// out = mean + std * a standard normal number
+// out = mean + std * z, where z is a standard normal number.
 static void normal_Tensor_float_out(const Tensor& mean, double std, const OptionalGenerator& generator, Tensor& out) {
   if (!out.defined()) {
     out = empty_like_impl(mean, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
@@ -220,7 +221,8 @@ static void normal_float_Tensor_out(double mean, const Tensor& std, const Option
   resize_output(out, std.sizes());
   native::normal_(out, 0, 1, generator);
   at::mul_(out, std);
-  Tensor shift = at::zeros({}, out.scalar_type(), out.device()); // a float would not go into empty integers
+  // of out's dtype, because a float cannot be added to an empty integer tensor in place
+  Tensor shift = at::zeros({}, out.scalar_type(), out.device());
   at::add_(out, at::fill_(shift, mean));
 }
 

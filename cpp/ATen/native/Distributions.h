@@ -11,8 +11,8 @@ namespace reftorch::at::native {
 
 using OptionalGenerator = std::optional<Generator>;
 
-// A kernel draws from its device's default generator where none is given. The CPU's kernels draw in the order of
-// memory, on one thread, under the generator's lock.
+// A kernel draws from the default generator of its device if none is given. The CPU kernels draw in the order of
+// memory, on one thread, and hold the lock of the generator.
 using uniform_fn = void (*)(TensorIterator& iter, double from, double to, const OptionalGenerator& generator);
 using normal_fn = void (*)(Tensor& self, double mean, double std, const OptionalGenerator& generator);
 using random_fn = void (*)(TensorIterator& iter, const OptionalGenerator& generator);
@@ -43,8 +43,8 @@ DECLARE_DISPATCH(log_normal_fn, log_normal_stub)
 DECLARE_DISPATCH(poisson_fn, poisson_stub)
 DECLARE_DISPATCH(binomial_fn, binomial_stub)
 DECLARE_DISPATCH(multinomial_fn, multinomial_with_replacement_stub)
-// Writes to result (rows, n) which n of each row of speed (rows, categories) are the largest, the largest first. Both
-// contiguous; float64 and int64.
+// Writes to result (rows, n) the positions of the n largest elements in each row of speed (rows, categories), the
+// largest first. Both are contiguous; speed is float64 and result is int64.
 using fastest_fn = void (*)(const Tensor& result, const Tensor& speed);
 DECLARE_DISPATCH(fastest_fn, fastest_stub)
 

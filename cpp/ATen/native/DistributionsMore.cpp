@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Distributions.cpp, aten/src/ATen/native/DistributionTemplates.h
-// The rarer distributions: exponential, geometric, Cauchy, log-normal, Poisson, binomial, multinomial. Left out: gamma,
-// Dirichlet.
+// The less common distributions: exponential, geometric, Cauchy, log-normal, Poisson, binomial, multinomial. Left out:
+// gamma, Dirichlet.
 #include <ATen/native/Distributions.h>
 
 #include <ATen/ExpandUtils.h>
@@ -57,7 +57,7 @@ static Tensor& log_normal_(Tensor& self, double mean, double std, const Optional
   return self;
 }
 
-// A number of events for each rate in self.
+// Draws a number of events for each rate in self.
 static Tensor poisson(const Tensor& self, const OptionalGenerator& generator) {
   Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
   auto iter = TensorIteratorConfig().add_output(result, self.scalar_type()).add_input(self).build();
@@ -65,13 +65,13 @@ static Tensor poisson(const Tensor& self, const OptionalGenerator& generator) {
   return result;
 }
 
-// How many of `count` tries succeed, each with probability `prob`.
+// Draws how many of `count` trials succeed, where each succeeds with probability `prob`.
 static Tensor binomial(const Tensor& count, const Tensor& prob, const OptionalGenerator& generator) {
   TORCH_CHECK_VALUE(count.is_floating_point(),
                     "binomial only supports floating-point dtypes for count, got: ", count.scalar_type());
   TORCH_CHECK_VALUE(prob.is_floating_point(),
                     "binomial only supports floating-point dtypes for prob, got: ", prob.scalar_type());
-  // Contiguous, unless prob is of the larger shape: then as the operands lie.
+  // The result is contiguous if it has the shape of count; otherwise its strides follow those of the operands.
   Tensor result;
   if (IntArrayRef(infer_size_dimvector(count.sizes(), prob.sizes())) == count.sizes()) {
     result = detail::empty_generic(count.sizes(), count.scalar_type(), count.device());
@@ -82,22 +82,22 @@ static Tensor binomial(const Tensor& count, const Tensor& prob, const OptionalGe
   return result;
 }
 
-// --- categories drawn by weight
-// ----------------------------------------------------------------------------------------
+// --- categories, drawn by weight -------------------------------------------------------------------------------------
 
 static void check_weights(const Tensor& self) {
   if (self.device().is_meta()) {
-    return; // no weight is known
+    return; // a meta tensor has no weights to check
   }
   const Tensor zero = detail::wrapped_scalar_tensor(0), inf = detail::wrapped_scalar_tensor(INFINITY);
-  const Tensor valid = at::logical_and(at::le(zero, self), at::lt(self, inf)); // NaN is neither
+  const Tensor valid = at::logical_and(at::le(zero, self), at::lt(self, inf)); // NaN fails both comparisons
   TORCH_CHECK(at::all(valid).item().toBool(), "probability tensor contains either `inf`, `nan` or element < 0");
   const Tensor some = at::ne(at::sum(self, -1), zero);
   TORCH_CHECK(at::all(some).item().toBool(), "invalid multinomial distribution (sum of probabilities <= 0)");
 }
 
-// Each category waits an exponential time, the shorter the larger its weight; the first ones to come are the sample.
-// self (rows, categories), result (rows, n). The times are drawn in the order in which self lies in memory.
+// Each category waits an exponentially distributed time, which is shorter for a larger weight; the first n categories
+// are the sample. self (rows, categories), result (rows, n). The times are drawn in the order in which self lies in
+// memory.
 static void multinomial_without_replacement(const Tensor& self, const Tensor& result,
                                             const OptionalGenerator& generator) {
   Tensor wait = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
@@ -115,7 +115,8 @@ static Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacem
   const int64_t categories = self.sizes()[self.dim() - 1];
   TORCH_CHECK(replacement || num_samples <= categories,
               "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
-  TORCH_CHECK(categories <= (int64_t(1) << 24), "number of categories cannot exceed 2^24"); // the digits of a float
+  // a float counts exactly up to 2^24
+  TORCH_CHECK(categories <= (int64_t(1) << 24), "number of categories cannot exceed 2^24");
 
   const Tensor rows = self.dim() == 1 ? at::unsqueeze(self, 0) : self;
   const Tensor result = detail::empty_generic({rows.sizes()[0], num_samples}, kLong, self.device());

@@ -1,7 +1,8 @@
 // Mirrors: aten/src/ATen/native/Linear.cpp (einsum, sumproduct_pair)
-// Sums of products over named dimensions: "ij,jk->ik" is a product of matrices. Each operand is brought to one order of
-// dimensions, those of the result first; then the operands are contracted pair by pair, each pair as one bmm. Left out:
-// a search for the best order of pairs (PyTorch asks the package opt_einsum); `path` takes one.
+// Sums of products over named dimensions: "ij,jk->ik" is a product of matrices. Each operand is first brought to one
+// common order of dimensions, in which the dimensions of the result come first. Then the operands are contracted pair
+// by pair, each pair by one bmm. Left out: a search for the best order of pairs (PyTorch asks the package opt_einsum);
+// the argument `path` gives an order.
 #include <ATen/LinalgFunctions.h>
 #include <ATen/ShapeFunctions.h>
 #include <ATen/WrapDimUtils.h>
@@ -17,7 +18,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// A subscript as a number: A-Z, a-z, then the dimensions of an ellipsis.
+// A subscript is stored as a number: A-Z, a-z, then one number for all dimensions of an ellipsis.
 constexpr int kEllipsis = 52, kLabels = 53;
 using Labels = std::vector<int>;
 
@@ -28,7 +29,8 @@ char subscript_of(int label) {
   return static_cast<char>(label < 26 ? 'A' + label : 'a' + label - 26);
 }
 
-// Reads a subscript at `place`, which moves behind it; `seen_ellipsis` is of this operand or of the output.
+// Reads the subscript at `place` and moves `place` behind it. `seen_ellipsis` belongs to the operand, or to the output,
+// that is being read.
 int read_label(const std::string& equation, size_t& place, bool& seen_ellipsis, const std::string& where) {
   const char c = equation[place];
   if (c != '.') {
@@ -52,7 +54,7 @@ struct Equation {
   Labels output;
 };
 
-// Without an arrow the result has the subscripts that occur once, in order, after the ellipsis.
+// Without an arrow, the result has the ellipsis first and then, in order, the subscripts that occur once.
 Labels implied_output(const std::vector<Labels>& operands) {
   std::array<int, kLabels> count = {};
   for (const Labels& labels : operands) {
@@ -119,7 +121,7 @@ Equation parse(const std::string& equation, size_t num_operands) {
   return parsed;
 }
 
-// The number of dimensions that an operand's ellipsis stands for; 0 without one.
+// The number of dimensions that the ellipsis of an operand stands for; 0 without an ellipsis.
 int64_t ellipsis_dims(const Labels& labels, const Tensor& operand, size_t position) {
   const bool ellipsis = std::count(labels.begin(), labels.end(), kEllipsis) > 0;
   const int64_t named = static_cast<int64_t>(labels.size()) - ellipsis;
@@ -130,11 +132,11 @@ int64_t ellipsis_dims(const Labels& labels, const Tensor& operand, size_t positi
   return ellipsis ? operand.dim() - named : 0;
 }
 
-// The order of dimensions that all operands are brought to.
+// The common order of dimensions that all operands are brought to.
 struct Order {
-  std::array<int64_t, kLabels> place; // of each label; of the ellipsis, the first of its dimensions
+  std::array<int64_t, kLabels> place; // of each label; for the ellipsis, of its first dimension
   int64_t num_ellipsis = 0;
-  int64_t num_output = 0; // these come first
+  int64_t num_output = 0; // the dimensions of the result, which come first
   int64_t num_dims = 0;
 };
 
@@ -163,16 +165,18 @@ Order order_of(const Equation& equation, int64_t num_ellipsis) {
   return order;
 }
 
-// What is known of each dimension once the operands have been looked at.
+// What the operands together say about one dimension.
 struct Dimension {
   int64_t size = 1;
-  int users = 0; // operands in which it is not of size 1
+  int users = 0; // the number of operands in which the size is not 1
 };
 
-// Brings an operand to the order: a repeated subscript becomes a diagonal, a missing one a dimension of size 1.
+// Brings an operand to the common order: a repeated subscript becomes a diagonal, and a missing subscript becomes a
+// dimension of size 1.
 Tensor arranged(Tensor operand, const Labels& labels, const Order& order, std::vector<Dimension>& dims,
                 size_t position) {
-  DimVector permutation(static_cast<size_t>(order.num_dims), -1); // where each dimension of the order is now
+  // the position that each dimension of the order has now
+  DimVector permutation(static_cast<size_t>(order.num_dims), -1);
   const int64_t covered = ellipsis_dims(labels, operand, position);
   int64_t dim = 0;
   auto note = [&](int64_t target, auto&&... what) {
@@ -212,8 +216,9 @@ Tensor arranged(Tensor operand, const Labels& labels, const Order& order, std::v
   return at::permute(operand, permutation);
 }
 
-// The product of two tensors of one order of dimensions, summed over `sum_dims`, which stay with size 1. Dimensions in
-// both and in the result are the batch of a bmm, those of one side only its rows or columns, the summed its inner one.
+// The product of two tensors in the common order, summed over `sum_dims`, which keep size 1. A dimension that is in
+// both tensors and in the result becomes part of the batch of a bmm. A dimension of one tensor only becomes part of the
+// rows or columns, and a summed dimension becomes part of the inner dimension.
 Tensor sumproduct_pair(Tensor left, Tensor right, const DimVector& sum_dims) {
   if (sum_dims.empty()) {
     return at::mul(left, right);
@@ -238,8 +243,8 @@ Tensor sumproduct_pair(Tensor left, Tensor right, const DimVector& sum_dims) {
   }
   const auto column = std::find_if(only_right.begin(), only_right.end(), [&](int64_t d) { return right.size(d) != 1; });
   if (!only_left.empty() && column != only_right.end() && *column < only_left[0]) {
-    // The product comes out with the rows of its left operand before the columns of its right one: let that be the
-    // order that was asked for.
+    // The result of bmm has the rows of the left operand before the columns of the right one. The operands are swapped
+    // if this gives the requested order.
     std::swap(left, right);
     std::swap(only_left, only_right);
     std::swap(left_size, right_size);
@@ -264,7 +269,7 @@ Tensor sumproduct_pair(Tensor left, Tensor right, const DimVector& sum_dims) {
   return at::permute(at::view(at::bmm(left, right), sizes), back);
 }
 
-// Contracts two operands: a dimension nobody else needs any more is summed.
+// Contracts two operands, and sums each dimension that no other operand still needs.
 Tensor contract(Tensor a, Tensor b, const Order& order, std::vector<Dimension>& dims) {
   DimVector sum_dims, of_a, of_b;
   for (int64_t d = order.num_output; d < order.num_dims; d++) {
@@ -320,7 +325,7 @@ Tensor einsum(std::string equation, TensorList tensors, std::optional<IntArrayRe
   if (order.num_dims == order.num_output) {
     return result;
   }
-  if (tensors.size() > 1) { // all of them are of size 1 by now
+  if (tensors.size() > 1) { // the summed dimensions all have size 1 by now
     return at::view(result, result.sizes().slice(0, order.num_output));
   }
   DimVector rest(static_cast<size_t>(order.num_dims - order.num_output));

@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/BatchLinearAlgebra.cpp (geqrf, linalg_householder_product, ormqr)
-// Products of reflections H_i = I - tau_i v_i v_i^T, where column i of A holds v_i below its diagonal and the 1 on it
-// is not stored: the orthogonal factor as LAPACK packs it. Composites of other ops, so that their gradients follow.
+// Products of reflections H_i = I - tau_i v_i v_i^T: the orthogonal factor in the form in which LAPACK stores it.
+// Column i of A holds v_i below the diagonal; the element of v_i on the diagonal is 1 and is not stored. The ops are
+// composites of other ops, so their gradients need no formula.
 #include <ATen/native/BatchLinearAlgebra.h>
 
 #include <ATen/LinalgFunctions.h>
@@ -41,7 +42,7 @@ static void check_reflectors(const char* name, const Tensor& A, const Tensor& ta
   checkLapackDtype(A, "orgqr_cpu");
 }
 
-// The first n columns of the identity, once for each matrix of A.
+// The first n columns of the identity matrix, once for each matrix of A.
 static Tensor identity_columns(const Tensor& A, int64_t n) {
   Tensor result = at::zeros(with_sizes(batch_sizes(A), {A.size(-2), n}), A.scalar_type(), A.device());
   Tensor diagonal = at::diagonal(result, 0, -2, -1);
@@ -49,7 +50,7 @@ static Tensor identity_columns(const Tensor& A, int64_t n) {
   return result;
 }
 
-// H_1 H_2 ... H_k X, or H_k ... H_1 X if `transpose`
+// Returns H_1 H_2 ... H_k X, or H_k ... H_1 X if `transpose`.
 static Tensor reflected(const Tensor& A, const Tensor& tau, Tensor X, bool transpose) {
   const int64_t k = tau.size(-1);
   const Tensor vectors = at::add(at::tril(at::narrow(A, -1, 0, k), -1), identity_columns(A, k));
@@ -61,7 +62,8 @@ static Tensor reflected(const Tensor& A, const Tensor& tau, Tensor X, bool trans
   return X;
 }
 
-// The matrices column by column in memory, made by ops, so that a batch of examples and a gradient pass through.
+// Copies the matrices to column-major memory. The copy is made of ops, so that it works under vmap and gradients flow
+// through it.
 static Tensor column_major(const Tensor& matrices) {
   return at::transpose(at::clone(at::transpose(matrices, -2, -1), MemoryFormat::Contiguous), -2, -1);
 }
@@ -80,7 +82,7 @@ static Tensor orgqr(const Tensor& self, const Tensor& input2) {
   return linalg_householder_product(self, input2);
 }
 
-// Q C, C Q, or the same with Q^T, where Q is the whole product and C is input3.
+// Returns Q C, or C Q if not `left`; with `transpose`, Q^T replaces Q. Q is the whole product, and C is input3.
 static Tensor ormqr(const Tensor& self, const Tensor& input2, const Tensor& input3, bool left, bool transpose) {
   TORCH_CHECK(self.dim() >= 2, "torch.ormqr: input must have at least 2 dimensions.");
   TORCH_CHECK(input3.dim() >= 2, "torch.ormqr: other must have at least 2 dimensions.");

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/Integration.cpp, aten/src/ATen/native/ReduceOps.cpp (diff)
-// Composites: differences of neighbours, and areas under a curve by the trapezoidal rule.
+// Composite ops: differences of neighbours, and areas under a curve by the trapezoidal rule.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/Resize.h>
@@ -10,7 +10,7 @@
 
 namespace reftorch::at::native {
 
-// All but the first, and all but the last, along dim.
+// `after` is all elements but the first along dim; `before` is all but the last.
 static Tensor after(const Tensor& t, int64_t dim) {
   return at::slice(t, dim, 1, std::nullopt);
 }
@@ -31,7 +31,7 @@ static Tensor diff(const Tensor& self, int64_t n, int64_t dim, const OptionalTen
   TORCH_CHECK(self.dim() >= 1, "diff expects input to be at least one-dimensional");
   TORCH_CHECK(n >= 0, "order must be non-negative but got ", n);
   if (n == 0 && !given(prepend) && !given(append)) {
-    return at::clone(self); // whatever dim is
+    return at::clone(self); // dim is not even checked, as in PyTorch
   }
   dim = maybe_wrap_dim(dim, self.dim());
   std::vector<Tensor> parts;
@@ -47,7 +47,7 @@ static Tensor diff(const Tensor& self, int64_t n, int64_t dim, const OptionalTen
       parts.push_back(*part);
     }
   }
-  if (n == 0) { // as PyTorch: what is prepended and appended has no part in it
+  if (n == 0) { // prepend and append are ignored, as in PyTorch
     return at::clone(self);
   }
   Tensor result = parts.size() == 1 ? self : at::cat(parts, dim);
@@ -69,7 +69,7 @@ static Tensor& diff_out(const Tensor& self, int64_t n, int64_t dim, const Option
               " but found ", out.scalar_type());
   TORCH_CHECK(c10::canCast(result.scalar_type(), out.scalar_type()), "result type ", result.scalar_type(),
               " can't be cast to the desired output type ", out.scalar_type());
-  if (resize_output(out, result.sizes()) && n > 0) { // it lies in memory as the result does
+  if (resize_output(out, result.sizes()) && n > 0) { // a resized out gets the strides of the result
     out.unsafeGetTensorImpl()->set_sizes_and_strides(result.sizes(), result.strides(), out.storage_offset());
   }
   return at::copy_(out, result);
@@ -77,12 +77,13 @@ static Tensor& diff_out(const Tensor& self, int64_t n, int64_t dim, const Option
 
 // --- areas -----------------------------------------------------------------------------------------------------------
 
-// Twice the mean height of each piece.
+// Twice the mean height of each trapezoid.
 static Tensor heights(const Tensor& y, int64_t dim) {
   return at::add(before(y, dim), after(y, dim));
 }
 
-// The width of each piece, of a shape that broadcasts with the heights. x: a vector, or as many dimensions as y.
+// The width of each trapezoid, in a shape that broadcasts with the heights. x is a vector, or has as many dimensions as
+// y.
 static Tensor widths(const char* name, const Tensor& y, const Tensor& x, int64_t dim) {
   TORCH_CHECK(y.scalar_type() != kBool && x.scalar_type() != kBool, name,
               ": received a bool input for `x` or `y`, but bool is not supported");

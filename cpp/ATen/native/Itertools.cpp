@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Itertools.cpp, aten/src/ATen/native/TensorShape.cpp (meshgrid, block_diag)
 //
-// Every pair and every choice: grids and products of vectors, and blocks along a diagonal.
+// Pairs and combinations: grids and products of vectors, and blocks along a diagonal.
 #include <ATen/Functions.h>
 #include <ATen/ShapeFunctions.h>
 #include <ATen/TypePromotion.h>
@@ -13,7 +13,8 @@
 
 namespace reftorch::at::native {
 
-// tensors[i] (n_i), seen along dimension i of the shape (n_0, n_1, ...): 'ij'. 'xy' swaps the first two, as plots do.
+// Returns each tensors[i] (n_i) broadcast to the shape (n_0, n_1, ...) along dimension i: 'ij'. 'xy' swaps the first
+// two dimensions, as plots do.
 static std::vector<Tensor> meshgrid_indexing(TensorList tensors, std::string indexing) {
   TORCH_CHECK(!tensors.empty(), "meshgrid expects a non-empty TensorList");
   for (const Tensor& t : tensors) {
@@ -67,8 +68,8 @@ static Tensor cartesian_prod(TensorList tensors) {
   return at::stack(columns, 1);
 }
 
-// How many ways there are to choose r of n: n (n - 1) ... (n - r + 1) / r!, and as many as of n + r - 1 with
-// replacement.
+// The number of ways to choose r of n: n (n - 1) ... (n - r + 1) / r!. With replacement there are as many ways as to
+// choose r of n + r - 1.
 static int64_t number_of_combinations(int64_t n, int64_t r, bool with_replacement) {
   const __int128 from = with_replacement ? __int128(n) + r - 1 : n;
   if (n == 0 || from < r) {
@@ -76,7 +77,7 @@ static int64_t number_of_combinations(int64_t n, int64_t r, bool with_replacemen
   }
   __int128 count = 1;
   for (__int128 i = 1; i <= std::min<__int128>(r, from - r); i++) {
-    count = count * (from - std::min<__int128>(r, from - r) + i) / i; // whole at every step
+    count = count * (from - std::min<__int128>(r, from - r) + i) / i; // the division is exact at every step
     TORCH_CHECK(count * r <= std::numeric_limits<int64_t>::max() / 8, "combinations: there are more ways to choose ", r,
                 " of ", n, " elements than a tensor can hold");
   }
@@ -92,14 +93,14 @@ static Tensor count_up(int64_t n, Device device) {
   return at::sub(at::cumsum(at::ones_like(at::zeros(n, kLong, device)), 0), integer(1));
 }
 
-// All choices of r places of n, in the order of a dictionary: (count, r). Each choice of k places goes on with every
-// place that may come next, so that the choices grow one column at a time.
+// All choices of r positions out of n in lexicographic order: (count, r). The choices grow one column at a time: each
+// choice of k positions is continued with every position that may come next.
 static Tensor combinations_of_places(int64_t n, int64_t r, bool with_replacement, Device device) {
   Tensor chosen = at::unsqueeze(count_up(with_replacement ? n : n - r + 1, device), 1);
   for (int64_t k = 2; k <= r; k++) {
     const Tensor last = at::select(chosen, 1, k - 2);
     const Tensor first = with_replacement ? last : at::add(last, integer(1));
-    // Places from `end` on would leave too few for the columns that follow.
+    // The new position is below `end`; otherwise too few positions would remain for the columns that follow.
     const int64_t end = with_replacement ? n : n - r + k;
     const Tensor ways = at::sub(integer(end), first);
     const int64_t total = number_of_combinations(with_replacement ? n : end, k, with_replacement);
@@ -128,7 +129,7 @@ static Tensor combinations(const Tensor& self, int64_t r, bool with_replacement)
 
 // --- blocks ----------------------------------------------------------------------------------------------------------
 
-// A vector is a row, a number a 1 x 1 block.
+// A vector counts as a matrix of one row, and a number as a 1 x 1 block.
 static Tensor block_diag(TensorList tensors) {
   if (tensors.empty()) {
     return empty_cpu({1, 0}, std::nullopt, std::nullopt);

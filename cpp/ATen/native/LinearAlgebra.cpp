@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp
-// Products of matrices and of batches of them. Products made of these are in Matmul.cpp, Tensordot.cpp, Einsum.cpp and
-// MatrixChain.cpp. Left out: sparse operands, an out_dtype of its own.
+// Products of two matrices and of two batches of matrices. Ops composed of these products are in Matmul.cpp,
+// Tensordot.cpp, Einsum.cpp and MatrixChain.cpp. Left out: sparse operands, the argument out_dtype.
 #include <ATen/native/LinearAlgebra.h>
 
 #include <ATen/ExpandUtils.h>
@@ -23,7 +23,7 @@ namespace reftorch::at::native {
 DEFINE_DISPATCH(addmm_stub)
 DEFINE_DISPATCH(baddbmm_stub)
 
-// Gives `out` the shape, or checks the dtype of the one that is there.
+// Allocates or resizes `out`; raises if a given `out` has another dtype.
 static void prepare_output(Tensor& out, IntArrayRef sizes, const Tensor& like) {
   if (!out.defined()) {
     out = detail::empty_generic(sizes, like.scalar_type(), like.device());
@@ -65,7 +65,7 @@ static void mm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
   addmm_impl(out, self, mat2, /*beta=*/0, /*alpha=*/1);
 }
 
-// out = beta * self + alpha * mat1 @ mat2; self broadcasts
+// out = beta * self + alpha * mat1 @ mat2; self is broadcast.
 static void addmm_out(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
                       const Scalar& alpha, Tensor& out) {
   TORCH_CHECK(mat1.dim() == 2, "mat1 must be a matrix, got ", mat1.dim(), "-D tensor");
@@ -81,7 +81,7 @@ static void addmm_out(const Tensor& self, const Tensor& mat1, const Tensor& mat2
     TORCH_CHECK(self.sizes() == IntArrayRef(sizes), "Bad in-place call: input tensor size ", self.sizes(),
                 " and output tensor size ", IntArrayRef(sizes), " should match");
   } else {
-    const Tensor addend = at::expand(self, sizes); // before `out` exists: it reports a shape that does not fit
+    const Tensor addend = at::expand(self, sizes); // before `out` is allocated: raises for a shape that does not fit
     prepare_output(out, sizes, mat1);
     if (!beta.equal(0)) {
       at::copy_(out, addend);
@@ -117,7 +117,8 @@ static void baddbmm_impl(const char* name, const Tensor& result, const Tensor& b
 
 static void bmm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
   check_bmm(self, mat2);
-  // Of nothing there is a product whatever the dtypes are; of bools there is none, which the kernel says.
+  // An empty product is allowed for operands of different dtypes. There is no product of bools, and the kernel reports
+  // this.
   const bool nothing = self.numel() == 0 || mat2.numel() == 0;
   TORCH_CHECK(nothing || self.scalar_type() == kBool || self.scalar_type() == mat2.scalar_type(),
               "expected scalar type ", self.scalar_type(), " but found ", mat2.scalar_type());
@@ -129,7 +130,7 @@ static void baddbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& 
                         const Scalar& alpha, Tensor& out) {
   const bool inplace = out.defined() && out.is_same(self);
   Tensor addend = self;
-  if (!inplace) { // reports a shape that does not fit, before anything else is looked at
+  if (!inplace) { // raises for a shape that does not fit, before any other check
     addend = at::expand(self, {batch1.size(0), batch1.size(1), batch2.size(2)});
   }
   check_bmm(batch1, batch2);
@@ -149,11 +150,12 @@ static void baddbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& 
   baddbmm_impl("baddbmm", out, batch1, batch2, beta, alpha);
 }
 
-// out (m, n) = beta * self + alpha * sum over b of batch1[b] @ batch2[b]. The batch and the inner dimension are summed
-// alike, so they are made one: (m, b * k) @ (b * k, n). In 16 bits the sum is rounded after each b, as PyTorch's is.
+// out (m, n) = beta * self + alpha * sum over b of batch1[b] @ batch2[b]. The batch dimension and the inner dimension
+// are both summed, so they are merged into one: (m, b * k) @ (b * k, n). 16-bit floats round the sum after each b, as
+// in PyTorch.
 static void addbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
                        const Scalar& alpha, Tensor& out) {
-  at::expand(self, {batch1.size(1), batch2.size(2)}); // reports a shape that does not fit
+  at::expand(self, {batch1.size(1), batch2.size(2)}); // raises for a shape that does not fit
   TORCH_CHECK(batch1.dim() == 3, "batch1 must be a 3D tensor");
   TORCH_CHECK(batch2.dim() == 3, "batch2 must be a 3D tensor");
   const IntArrayRef size1 = batch1.sizes(), size2 = batch2.sizes();
@@ -161,7 +163,7 @@ static void addbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& b
               size2[0]);
   TORCH_CHECK(size1[2] == size2[1], "Incompatible matrix sizes for bmm (", size1[1], "x", size1[2], " and ", size2[1],
               "x", size2[2], ")");
-  if (size1[0] == 0) { // nothing is added, of whatever dtype
+  if (size1[0] == 0) { // an empty batch adds nothing, whatever its dtype is
     const DimVector sizes = {size1[1], size2[2]};
     prepare_output(out, sizes, self);
     if (beta.equal(0)) {
@@ -198,11 +200,11 @@ static void addr_out(const Tensor& self, const Tensor& vec1, const Tensor& vec2,
   const DimVector sizes = {vec1.sizes()[0], vec2.sizes()[0]};
   const bool inplace = out.defined() && out.is_same(self);
   TORCH_CHECK(!inplace || self.dim() == 2, "2D tensor expected, got ", self.dim(), "D tensor for input");
-  const Tensor addend = at::expand(self, sizes); // it reports a shape that does not fit
+  const Tensor addend = at::expand(self, sizes); // raises for a shape that does not fit
   const ScalarType dtype = result_type(std::vector<Tensor>{self, vec1, vec2});
   check_addr_scalar("beta", beta, dtype);
   check_addr_scalar("alpha", alpha, dtype);
-  auto number = [dtype](const Scalar& value) { // a factor does not change the dtype
+  auto number = [dtype](const Scalar& value) { // alpha and beta do not change the dtype
     return detail::scalar_tensor(value, dtype);
   };
   Tensor sum = at::mul(at::mul(number(alpha), at::to(at::unsqueeze(vec1, 1), dtype)), vec2);
@@ -211,7 +213,7 @@ static void addr_out(const Tensor& self, const Tensor& vec1, const Tensor& vec2,
   }
   TORCH_CHECK(!inplace || self.sizes() == IntArrayRef(sizes), "Bad in-place call: input tensor size ", self.sizes(),
               " and output tensor size ", IntArrayRef(sizes), " should match");
-  if (!inplace) { // the iterator that all four would take part in checks `out`, or lays it out
+  if (!inplace) { // an iterator over all operands checks `out` or chooses its strides
     TensorIteratorConfig()
         .add_output(out)
         .add_input(addend)

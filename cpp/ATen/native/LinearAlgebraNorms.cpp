@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp (norm, matrix_norm, cond, matrix_rank, pinv, matrix_power, ...)
-// What is made of factors and sums: norms, rank, the pseudoinverse, powers, the exponential.
+// Ops composed of factorizations and sums: norms, rank, the pseudoinverse, powers, the exponential.
 #include <ATen/EmptyTensor.h>
 #include <ATen/LinalgFunctions.h>
 #include <ATen/Resize.h>
@@ -34,13 +34,13 @@ static void check_norm_dtype(std::optional<ScalarType> dtype, ScalarType self_dt
   }
 }
 
-// (sum |x|^ord)^(1 / ord), over the dimensions, or over all elements.
+// (sum |x|^ord)^(1 / ord), over the given dimensions or over all elements.
 static void linalg_vector_norm_out(const Tensor& self, const Scalar& ord, std::optional<IntArrayRef> dim, bool keepdim,
                                    std::optional<ScalarType> dtype, Tensor& out) {
   checkFloatingOrComplex(self, "linalg.vector_norm");
   check_norm_dtype(dtype, self.scalar_type(), "linalg.vector_norm");
   const double p = ord.toDouble();
-  if (self.numel() == 0 && (p < 0 || p == kInf)) { // no largest, no smallest element
+  if (self.numel() == 0 && (p < 0 || p == kInf)) { // an empty tensor has no largest or smallest element
     const std::string why = c10::str("linalg.vector_norm cannot compute the ", ord, " norm on an empty ");
     TORCH_CHECK(dim.has_value() && !dim->empty(), why, "tensor because the operation does not have an identity");
     for (int64_t d : *dim) {
@@ -80,7 +80,7 @@ static Tensor prepared_matrix(const Tensor& A, IntArrayRef dim, std::optional<Sc
   return dtype.has_value() ? at::to(A, *dtype) : A;
 }
 
-// f of the singular values; with `keepdim` the two dimensions come back with size 1.
+// Applies f to the singular values; with `keepdim` the result has both dimensions with size 1.
 template <typename F>
 static Tensor of_singular_values(const Tensor& A, int64_t row_dim, int64_t col_dim, bool keepdim, const F& f) {
   DimVector order;
@@ -102,7 +102,8 @@ static Tensor of_singular_values(const Tensor& A, int64_t row_dim, int64_t col_d
   return at::permute(at::unsqueeze(at::unsqueeze(result, -1), -1), back);
 }
 
-// 1: the largest sum of a column; inf: of a row; 2: the largest singular value. Negative: the smallest.
+// For ord 1 the largest sum of a column, for inf the largest sum of a row, for 2 the largest singular value; for a
+// negative ord the smallest one.
 static Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim, bool keepdim,
                                  std::optional<ScalarType> dtype) {
   const double order = ord.toDouble(), abs_order = std::abs(order);
@@ -111,7 +112,7 @@ static Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArray
   const Tensor A = prepared_matrix(self, dim, dtype, abs_order == 2);
   const int64_t rows = maybe_wrap_dim(dim[0], A.dim()), cols = maybe_wrap_dim(dim[1], A.dim());
   auto extreme = [order](const Tensor& t, int64_t d, bool keep) {
-    if (order > 0 && t.size(d) == 0) { // no norm is negative: the largest of none is 0, a constant
+    if (order > 0 && t.size(d) == 0) { // norms are not negative, so the maximum of no elements is 0, a constant
       return at::zeros_like(at::sum(t, IntArrayRef(d), keep));
     }
     return order > 0 ? at::amax(t, d, keep) : at::amin(t, d, keep);
@@ -124,7 +125,7 @@ static Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArray
   return extreme(sums, !keepdim && summed < other ? other - 1 : other, keepdim);
 }
 
-// "fro": the norm of all elements as one vector; "nuc": the sum of the singular values.
+// "fro" is the norm of all elements as one vector; "nuc" is the sum of the singular values.
 static Tensor linalg_matrix_norm_str(const Tensor& self, std::string ord, IntArrayRef dim, bool keepdim,
                                      std::optional<ScalarType> dtype) {
   TORCH_CHECK(ord == "fro" || ord == "nuc", "linalg.matrix_norm: Order ", ord, " not supported.");
@@ -172,7 +173,7 @@ static Tensor norm_times_norm_of_inverse(const Tensor& self, const F& norm) {
   return at::where(singular, number(kInf), at::mul(norm(self), norm(inverse)));
 }
 
-// numpy has none; PyTorch says 0.
+// The condition number of an empty matrix is 0, as in PyTorch; numpy defines none.
 static Tensor condition_of_nothing(const Tensor& self) {
   return at::zeros(batch_sizes(self), self.scalar_type(), self.device());
 }
@@ -200,7 +201,7 @@ static Tensor linalg_cond_str(const Tensor& self, std::string p) {
   if (self.numel() == 0) {
     return condition_of_nothing(self);
   }
-  if (p == "nuc") { // an infinite inverse has no singular values, but their reciprocals have a sum
+  if (p == "nuc") { // an infinite inverse has no singular values; the reciprocals of S give the sum
     const Tensor S = at::linalg_svdvals(self);
     return at::mul(at::sum(S, IntArrayRef(-1)), at::sum(at::div(number(1), S), IntArrayRef(-1)));
   }
@@ -210,7 +211,8 @@ static Tensor linalg_cond_str(const Tensor& self, std::string p) {
 
 // --- rank and pseudoinverse: singular values below a tolerance count as zero -----------------------------------------
 
-// max(atol, rtol * the largest), a column for each matrix. Without either, rtol is what rounding may leave.
+// max(atol, rtol * the largest singular value), a column for each matrix. If neither is given, rtol is an estimate of
+// the rounding error.
 static Tensor tolerance_of(const Tensor& A, const Tensor& largest, const std::optional<Tensor>& atol,
                            const std::optional<Tensor>& rtol) {
   const double epsilon =
@@ -220,7 +222,7 @@ static Tensor tolerance_of(const Tensor& A, const Tensor& largest, const std::op
   const Tensor zero = number(0);
   const Tensor absolute = atol.has_value() ? column(*atol) : zero;
   Tensor relative = rtol.has_value() ? column(*rtol) : number(default_rtol);
-  if (!rtol.has_value() && atol.has_value()) { // an absolute tolerance above zero is enough
+  if (!rtol.has_value() && atol.has_value()) { // an absolute tolerance above zero replaces rtol
     relative = at::where(at::eq(absolute, zero), number(default_rtol), zero);
   }
   return at::maximum(at::to(absolute, A.scalar_type()), at::to(at::mul(relative, largest), A.scalar_type()));
@@ -258,7 +260,7 @@ static Tensor linalg_matrix_rank_tol_tensor(const Tensor& input, const Tensor& t
   return matrix_rank_impl(input, tol, number(0), hermitian);
 }
 
-// V diag(1 / s) U^T over the singular values that count.
+// V diag(1 / s) U^T, over the singular values above the tolerance.
 static Tensor pinv_impl(const Tensor& A, const std::optional<Tensor>& atol, const std::optional<Tensor>& rtol,
                         bool hermitian) {
   checkFloatingOrComplex(A, "linalg.pinv", /*allow_low_precision=*/false);
@@ -283,7 +285,7 @@ static Tensor linalg_pinv_tensor(const Tensor& self, const std::optional<Tensor>
                                  const std::optional<Tensor>& rtol, bool hermitian) {
   return pinv_impl(self, atol, rtol, hermitian);
 }
-// Composite: the pseudoinverse has one formula, at the overload above.
+// Composite: the gradient of the pseudoinverse stands at the overload above.
 static Tensor linalg_pinv_float(const Tensor& self, std::optional<double> atol, std::optional<double> rtol,
                                 bool hermitian) {
   return at::linalg_pinv(self, as_tolerance(atol), as_tolerance(rtol), hermitian);
@@ -307,11 +309,11 @@ static Tensor identity_like(const Tensor& A) {
   return identity;
 }
 
-// By squaring: n in binary says which of A, A^2, A^4, ... to multiply.
+// Computes the power by repeated squaring: the binary digits of n say which of A, A^2, A^4, ... to multiply.
 static Tensor linalg_matrix_power(const Tensor& A, int64_t n) {
   squareCheckInputs(A, "linalg.matrix_power");
   if (n == 0) {
-    Tensor result = at::clone(A, MemoryFormat::Contiguous); // so that it has a place in the graph
+    Tensor result = at::clone(A, MemoryFormat::Contiguous); // a clone of A, so that the result is in the graph
     return at::copy_(result, identity_like(A));
   }
   if (n == 1) {
@@ -321,7 +323,7 @@ static Tensor linalg_matrix_power(const Tensor& A, int64_t n) {
   if (n == -1) {
     return square;
   }
-  if (n == 3 || n == -3) { // as PyTorch multiplies: the order decides the strides
+  if (n == 3 || n == -3) { // the same order as in PyTorch, because the order decides the strides
     return at::matmul(at::matmul(square, square), square);
   }
   for (uint64_t rest = n < 0 ? 0 - static_cast<uint64_t>(n) : static_cast<uint64_t>(n);;) {
@@ -336,19 +338,20 @@ static Tensor linalg_matrix_power(const Tensor& A, int64_t n) {
   }
 }
 
-// What is copied may be cast; a product has the dtype of its factors.
+// The powers 0 and 1 are copies, which may be cast to the dtype of out; other powers are products and must have the
+// dtype of out.
 static Tensor& linalg_matrix_power_out(const Tensor& A, int64_t n, Tensor& out) {
   const bool copied = n == 0 || n == 1;
-  resize_output(out, A.sizes()); // contiguous, where the result may not be
+  resize_output(out, A.sizes()); // out becomes contiguous, though the result may not be
   impl::copy_to_out(linalg_matrix_power(A, n), out, copied ? impl::OutDtype::Castable : impl::OutDtype::Same);
   return out;
 }
 
-// exp(A) = exp(A / 2^s)^(2^s), with s such that the Taylor series of the small matrix ends soon.
+// exp(A) = exp(A / 2^s)^(2^s), where s is so large that a short Taylor series of the small matrix suffices.
 static Tensor linalg_matrix_exp(const Tensor& A) {
   squareCheckInputs(A, "linalg.matrix_exp");
   checkFloatingOrComplex(A, "linalg.matrix_exp");
-  constexpr int kTerms = 18; // 1 / 19! is below what a double holds
+  constexpr int kTerms = 18; // 1 / 19! is below the precision of a double
   if (A.size(-1) == 1) {
     return at::exp(A);
   }
@@ -377,7 +380,7 @@ static Tensor matrix_exp(const Tensor& self) {
   return call_matrix_exp(self);
 }
 
-// --- systems whose unknowns are tensors: reshaped to matrices --------------------------------------------------------
+// --- linear systems whose unknowns are tensors: they are reshaped to matrices ----------------------------------------
 
 static Tensor linalg_tensorinv(const Tensor& self, int64_t ind) {
   TORCH_CHECK(ind > 0, "Expected a strictly positive integer for 'ind', but got ", ind);

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Loss.cpp
-// Losses of pairs of numbers: the squared error, and two that are it for small errors and straight for large ones.
-// Left out: every other loss; Python makes most of them of other ops.
+// Losses that compare numbers pair by pair: the squared error, and two losses that are quadratic for small errors and
+// linear for large ones. Left out: every other loss; Python composes most of them of other ops.
 #include <ATen/native/Loss.h>
 
 #include <ATen/Functions.h>
@@ -25,7 +25,7 @@ static Tensor apply_loss_reduction(const Tensor& loss, int64_t reduction) {
   return reduction == Reduction::Mean ? at::mean(loss) : at::sum(loss, {});
 }
 
-// loss = (self - target)^2, as it is or averaged or summed
+// loss = (self - target)^2; `reduction` says whether it is averaged, summed or returned for each element.
 static Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   Tensor loss;
   auto iter = TensorIterator::binary_op(loss, self, target);
@@ -33,7 +33,7 @@ static Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reducti
   return apply_loss_reduction(loss, reduction);
 }
 
-// With d = |self - target|: loss = d^2 / 2 beta where d < beta, else d - beta / 2
+// With d = |self - target|: loss = d^2 / (2 beta) where d < beta, else d - beta / 2.
 static Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
   TORCH_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
   Tensor loss;
@@ -42,7 +42,7 @@ static Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t r
   return apply_loss_reduction(loss, reduction);
 }
 
-// loss = d^2 / 2 where d <= delta, else delta (d - delta / 2); of self's dtype, as PyTorch has it.
+// loss = d^2 / 2 where d <= delta, else delta (d - delta / 2); the result has the dtype of self, as in PyTorch.
 static Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
   TORCH_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
   Tensor loss = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
@@ -52,7 +52,7 @@ static Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduc
   return apply_loss_reduction(loss, reduction);
 }
 
-// --- backward: the slope of the loss times grad_output, divided by the number of elements for the mean ---------------
+// --- backward: the derivative of the loss times grad_output, divided by the number of elements for the mean ----------
 
 static TensorIteratorConfig backward_config(Tensor& grad_input, const Tensor& grad_output, const Tensor& self,
                                             const Tensor& target) {
@@ -91,7 +91,7 @@ static Tensor smooth_l1_loss_backward(const Tensor& grad_output, const Tensor& s
   return grad_input;
 }
 
-// The one of the three that takes no mixed dtypes, as in PyTorch.
+// Of the three, only this one raises for mixed dtypes, as in PyTorch.
 static Tensor huber_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
                                   int64_t reduction, double delta) {
   Tensor grad_input = empty_gradient(self);

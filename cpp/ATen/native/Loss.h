@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/core/Reduction.h
-// What a loss function returns: each sample's loss, their mean, or their sum.
+// The values of `reduction`: a loss function returns the loss of each sample, their mean, or their sum.
 #pragma once
 
 #include <cstdint>

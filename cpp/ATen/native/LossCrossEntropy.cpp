@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/LossNLL.cpp (cross_entropy_loss)
-// log_softmax and nll_loss in one, made of other ops. Left out: targets of images (nn.functional flattens them to
-// rows).
+// log_softmax and nll_loss in one op, composed of other ops. Left out: targets of images (nn.functional flattens them
+// to rows).
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
@@ -16,7 +16,7 @@ static bool is_given(const OptionalTensor& t) {
   return t.has_value() && t->defined();
 }
 
-// loss = -sum_c weight_c target_c log_softmax(self)_c; the mean is over the samples.
+// loss = -sum_c weight_c target_c log_softmax(self)_c; the mean is the mean over samples.
 static Tensor cross_entropy_loss_prob_target(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
                                              int64_t reduction, double label_smoothing) {
   TORCH_CHECK(target.is_floating_point(), "Expected floating point type for target with class probabilities, got ",
@@ -45,13 +45,13 @@ static Tensor cross_entropy_loss_prob_target(const Tensor& self, const Tensor& t
   if (reduction == Reduction::Sum) {
     return at::neg(sum);
   }
-  if (self.numel() == 0) { // NaN whatever the inputs are: nothing flows back
+  if (self.numel() == 0) { // NaN, which does not depend on the inputs: no gradient flows
     return at::neg(at::fill_(sum, NAN));
   }
   return at::div(at::neg(sum), number(static_cast<double>(self.numel() / n_classes)));
 }
 
-// The share `label_smoothing` of each target goes to all classes alike.
+// The share `label_smoothing` of each target is spread evenly over all classes.
 static Tensor cross_entropy_loss_label_smoothing(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
                                                  int64_t reduction, int64_t ignore_index, double label_smoothing) {
   const int64_t class_dim = self.dim() == 1 ? 0 : 1, n_classes = self.size(class_dim);
@@ -70,7 +70,7 @@ static Tensor cross_entropy_loss_label_smoothing(const Tensor& self, const Tenso
                  at::mul(smooth, number(label_smoothing / static_cast<double>(n_classes))));
 }
 
-// self: scores (N, C) or (C). target: classes (N) or (), or probabilities of self's shape.
+// self: scores (N, C) or (C). target: classes (N) or (), or probabilities with the shape of self.
 static Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
                                  int64_t reduction, int64_t ignore_index, double label_smoothing) {
   TORCH_CHECK(label_smoothing >= 0 && label_smoothing <= 1,

@@ -6,11 +6,12 @@
 
 namespace reftorch::at::native {
 
-// input (N, C) and target (N) contiguous, weight (C) contiguous or undefined; output (N) or 0-dim, total_weight 0-dim.
+// input (N, C) and target (N) are contiguous, weight (C) is contiguous or undefined; output is (N) or 0-dim,
+// total_weight is 0-dim.
 DECLARE_DISPATCH(void (*)(const Tensor& output, const Tensor& total_weight, const Tensor& input, const Tensor& target,
                           const Tensor& weight, int64_t reduction, int64_t ignore_index),
                  nll_loss_stub)
-// grad_input (N, C) comes filled with zeros.
+// The caller has filled grad_input (N, C) with zeros.
 DECLARE_DISPATCH(void (*)(const Tensor& grad_input, const Tensor& grad_output, const Tensor& target,
                           const Tensor& weight, const Tensor& total_weight, int64_t reduction, int64_t ignore_index),
                  nll_loss_backward_stub)

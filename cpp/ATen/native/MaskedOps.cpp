@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorAdvancedIndexing.cpp (masked_fill, masked_select, masked_scatter)
-// A mask of bools says which elements are meant.
+// Ops on the elements of a tensor that a bool mask selects.
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
@@ -25,7 +25,8 @@ static Tensor call_any(const Tensor& self, OptionalIntArrayRef dim, bool keepdim
   CALL_OP("any.dims", Tensor(const Tensor&, OptionalIntArrayRef, bool), self, dim, keepdim);
 }
 
-// Of an expanded tensor each number in memory is filled where the mask is true for any of the elements it stands for.
+// Fills an expanded tensor. An element in memory that stands for several elements of the tensor is filled if the mask
+// is true for any of them.
 static void masked_fill_expanded(const Tensor& out, const Tensor& mask, const Scalar& value) {
   DimVector repeated, sizes(out.sizes());
   for (int64_t d = 0; d < out.dim(); d++) {
@@ -44,9 +45,10 @@ static void masked_fill_out(const Tensor& self, const Tensor& mask, const Scalar
   TORCH_CHECK(mask.scalar_type() == kBool, "masked_fill_ only supports boolean masks, but got mask with dtype ",
               type_meta_name(mask.scalar_type()));
   if (!is_expandable_to(mask.sizes(), self.sizes())) {
-    infer_size_dimvector(mask.sizes(), self.sizes()); // reports shapes that do not broadcast, the mask first
+    infer_size_dimvector(mask.sizes(), self.sizes()); // raises and names both shapes, that of the mask first
   }
-  if (out.defined() && out.is_same(self) && has_internal_overlap(out)) { // too much for the loop below
+  // the loop below cannot write overlapping elements
+  if (out.defined() && out.is_same(self) && has_internal_overlap(out)) {
     Tensor number = detail::empty_generic({}, self.scalar_type(), self.device());
     fill_impl(number, value);
     at::index_put_(out, {at::expand(mask, self.sizes())}, number);
@@ -89,7 +91,7 @@ static void masked_select_out(const Tensor& self, const Tensor& mask, Tensor& ou
   }
 }
 
-// out = self, where the mask is true overwritten with the elements of source, one after the other
+// out = self; then the elements where the mask is true are overwritten with the elements of source, in order.
 static void masked_scatter_out(const Tensor& self, const Tensor& mask, const Tensor& source, Tensor& out) {
   TORCH_CHECK(self.scalar_type() == source.scalar_type(),
               "masked_scatter: expected self and source to have same dtypes but got", self.scalar_type(), " and ",
@@ -103,7 +105,7 @@ static void masked_scatter_out(const Tensor& self, const Tensor& mask, const Ten
                 " doesn't match the broadcast shape ", IntArrayRef(shape));
     assert_no_internal_overlap(out);
   }
-  // written where it lies, or in a dense copy
+  // The kernel writes to `out` itself if `out` is contiguous, else to a dense copy.
   Tensor dense =
       out.defined() && out.is_contiguous() ? out : at::clone(at::expand(self, shape), MemoryFormat::Contiguous);
   masked_scatter_stub(self.device().type(), dense, at::expand(mask, shape).contiguous(), source.contiguous());

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp (linalg_multi_dot, chain_matmul, linalg_matrix_power)
-// Products of many matrices, in the order that takes the fewest multiplications.
+// Products of several matrices, in the order that needs the fewest multiplications.
 #include <ATen/LinalgFunctions.h>
 #include <ATen/core/library.h>
 #include <ATen/native/LinearAlgebraUtils.h>
@@ -10,8 +10,9 @@
 
 namespace reftorch::at::native {
 
-// Where to part the chain i..j is a question that its parts have answered: dynamic programming over shorter chains.
-// sizes: matrix i is (sizes[i], sizes[i + 1]). best[i][j] is the last product of the chain i..j: (i..k) @ (k + 1..j).
+// Finds where to split each chain of matrices by dynamic programming: the cost of a chain i..j follows from the costs
+// of shorter chains. Matrix i is (sizes[i], sizes[i + 1]). best[i][j] is the k at which the last product of the chain
+// i..j splits it: (i..k) @ (k + 1..j).
 static std::vector<std::vector<int64_t>> matrix_chain_order(const std::vector<int64_t>& sizes) {
   const int64_t n = static_cast<int64_t>(sizes.size()) - 1;
   std::vector<std::vector<double>> cost(n, std::vector<double>(n, 0));
@@ -41,7 +42,7 @@ static Tensor chain_product(const std::vector<Tensor>& matrices, const std::vect
   return at::mm(chain_product(matrices, best, i, best[i][j]), chain_product(matrices, best, best[i][j] + 1, j));
 }
 
-// The first tensor may be a vector, which is a row, and the last one too, which is a column.
+// The first tensor may be a vector, which counts as a row, and the last one too, which counts as a column.
 static Tensor multi_dot(TensorList tensors) {
   const size_t n = tensors.size();
   TORCH_CHECK(n >= 2, "multi_dot(): expected at least 2 tensors but got ", n);

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/BatchLinearAlgebra.cpp
-// Cholesky, QR, singular values, eigenvalues of symmetric matrices, triangular systems, least squares. What rests on LU
-// is in BatchLinearAlgebra.cpp, LDL in LDLFactors.cpp. Left out: eig (its eigenvalues are complex numbers).
+// Cholesky, QR, singular values, eigenvalues of symmetric matrices, triangular systems, least squares. Ops based on LU
+// are in BatchLinearAlgebra.cpp, LDL is in LDLFactors.cpp. Left out: eig (its eigenvalues are complex numbers).
 #include <ATen/native/BatchLinearAlgebra.h>
 #include <ATen/native/Fill.h>
 
@@ -33,7 +33,7 @@ static Tensor empty_vectors(const Tensor& A, int64_t n) {
   return detail::empty_generic(with_sizes(batch_sizes(A), {n}), A.scalar_type(), A.device());
 }
 
-// In place, the triangle that is not part of the result becomes zero.
+// Sets the other triangle to zero, in place.
 static void keep_triangle(const Tensor& t, bool upper) {
   Tensor result = t;
   at::copy_(result, upper ? at::triu(t) : at::tril(t));
@@ -81,7 +81,7 @@ static void warn_deprecated(const char* name, const char* instead) {
 
 static Tensor cholesky(const Tensor& A, bool upper) {
   warn_deprecated("cholesky", "cholesky");
-  if (A.numel() > 0) { // of nothing any dtype will do
+  if (A.numel() > 0) { // an empty matrix may have any dtype
     checkLapackDtype(A, "cholesky_cpu");
   } else if (!A.is_floating_point()) {
     squareCheckInputs(A, "cholesky");
@@ -104,7 +104,7 @@ static void cholesky_solve_out(const Tensor& self, const Tensor& input2, bool up
   give_result(X, out);
 }
 
-// The inverse of A, from its factor.
+// The inverse of A, computed from the Cholesky factor of A.
 static void cholesky_inverse_out(const Tensor& self, bool upper, Tensor& out) {
   squareCheckInputs(self, "cholesky_inverse");
   checkLapackDtype(self, "cholesky_inverse_out_cpu");
@@ -113,7 +113,7 @@ static void cholesky_inverse_out(const Tensor& self, bool upper, Tensor& out) {
   give_castable_result(inverse, out);
 }
 
-// --- triangles -------------------------------------------------------------------------------------------------------
+// --- triangular systems ----------------------------------------------------------------------------------------------
 
 static Tensor solve_triangular(const Tensor& A, const Tensor& B, bool left, bool upper, bool transpose,
                                bool unitriangular) {
@@ -128,14 +128,14 @@ static Tensor solve_triangular(const Tensor& A, const Tensor& B, bool left, bool
 static void linalg_solve_triangular_out(const Tensor& A, const Tensor& B, bool upper, bool left, bool unitriangular,
                                         Tensor& out) {
   checkInputsSolver(A, B, left, "linalg.solve_triangular");
-  broadcast_batches(A, B); // shapes that do not fit are refused before a dtype that does not
+  broadcast_batches(A, B); // raises for shapes that do not fit, before the check of the dtypes
   checkLapackDtype(A, "triangular_solve_cpu");
-  // Of two dtypes PyTorch takes A's.
+  // If the dtypes differ, B is cast to the dtype of A, as in PyTorch.
   const Tensor right = B.scalar_type() == A.scalar_type() ? B : cast_to_dtype(B, A.scalar_type());
   give_result(solve_triangular(A, right, left, upper, /*transpose=*/false, unitriangular), out);
 }
 
-// Deprecated, as in PyTorch: linalg.solve_triangular takes its place.
+// Deprecated, as in PyTorch: linalg.solve_triangular replaces it.
 static void triangular_solve_out(const Tensor& self, const Tensor& A, bool upper, bool transpose, bool unitriangular,
                                  Tensor& solution, Tensor& cloned_coefficient) {
   warn_deprecated("triangular_solve", "solve_triangular");
@@ -150,7 +150,7 @@ static void triangular_solve_out(const Tensor& self, const Tensor& A, bool upper
   give_result(cloneBatchedColumnMajor(A, broadcast_batches(A, self).first), cloned_coefficient);
 }
 
-// --- QR: orthogonal columns times a triangle -------------------------------------------------------------------------
+// --- QR: a matrix with orthogonal columns times a triangular matrix --------------------------------------------------
 
 static void linalg_qr_out(const Tensor& A, std::string mode, Tensor& Q, Tensor& R) {
   checkIsMatrix(A, "linalg.qr");
@@ -168,7 +168,8 @@ static void linalg_qr_out(const Tensor& A, std::string mode, Tensor& Q, Tensor& 
     give_result(nothing_like(A), Q);
     return;
   }
-  // Q's columns are made where the reflectors lie; those past A's columns start from nothing.
+  // Starts from columns of the identity and overwrites the first ones with the reflectors, in whose place orgqr
+  // computes the columns of Q.
   Tensor vectors = identities(A, m);
   vectors = cloneBatchedColumnMajor(at::narrow(vectors, -1, 0, q));
   if (A.numel() > 0) {
@@ -214,16 +215,16 @@ static std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& A, bool full_
   return at::_linalg_svd(A, full_matrices, /*compute_uv=*/true, driver);
 }
 
-// The vectors are needed for the gradient only.
+// The singular vectors are computed only if a gradient needs them.
 static Tensor linalg_svdvals(const Tensor& A, std::optional<std::string> driver) {
   const bool compute_uv = (A.requires_grad() && c10::GradMode::is_enabled()) || c10::ForwardAD::is_active();
   return std::get<1>(at::_linalg_svd(A, /*full_matrices=*/false, compute_uv, driver));
 }
 
-// The older form, which returns V and not its transpose.
+// The older form, which returns V instead of Vh.
 static std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some, bool compute_uv) {
   checkIsMatrix(self, "linalg.svd");
-  if (!compute_uv) { // zeros in the place of the vectors
+  if (!compute_uv) { // the vectors are replaced by zeros
     const int64_t m = self.size(-2), n = self.size(-1);
     auto zeros = [&](int64_t size) {
       return at::zeros(with_sizes(batch_sizes(self), {size, size}), self.scalar_type(), self.device());
@@ -270,7 +271,7 @@ static Tensor linalg_eigvals(const Tensor& self) {
   return std::get<0>(linalg_eig(self));
 }
 
-// --- least squares: the X that makes |A X - B| least -----------------------------------------------------------------
+// --- least squares: the X that minimizes |A X - B| -------------------------------------------------------------------
 
 static std::string checked_driver(const std::optional<std::string>& driver) {
   const std::string name = driver.value_or("gelsy");
@@ -279,10 +280,11 @@ static std::string checked_driver(const std::optional<std::string>& driver) {
   return name;
 }
 
-// The rows of the solved right-hand side past A's columns hold what is left over, where A has full rank.
+// The squared residuals |A X - B|^2 of each column. If A has full rank, the rows of `solved` below the solution hold
+// the residuals; otherwise the result has no elements.
 static Tensor leftovers(const Tensor& solved, const Tensor& rank, int64_t m, int64_t n, const std::string& driver) {
   bool known = m > n && driver != "gelsy";
-  if (known && driver != "gels" && !rank.device().is_meta()) { // without data, full rank is taken for granted
+  if (known && driver != "gels" && !rank.device().is_meta()) { // without data, full rank is assumed
     known = at::all(at::eq(rank, detail::wrapped_scalar_tensor(n))).item().toBool();
   }
   if (!known) {

@@ -7,7 +7,7 @@
 
 namespace reftorch::at::native {
 
-// All tensors are contiguous and of one shape; `shape` is that shape around the softmax dimension.
+// All tensors are contiguous and have one shape; `shape` is this shape around the softmax dimension.
 using softmax_fn = void (*)(const Tensor& output, const Tensor& input, DimShape shape);
 using softmax_backward_fn = void (*)(const Tensor& grad_input, const Tensor& grad, const Tensor& output,
                                      DimShape shape);

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/layer_norm.cpp
-// The last dimensions of a tensor brought to mean 0 and variance 1: y = (x - mean) rstd weight + bias, where rstd is
-// 1 / sqrt(variance + eps). Left out: rms_norm, which Python makes of other ops.
+// Normalizes the last dimensions of a tensor to mean 0 and variance 1: y = (x - mean) rstd weight + bias, where rstd is
+// 1 / sqrt(variance + eps). Left out: rms_norm, which Python composes of other ops.
 #include <ATen/native/layer_norm.h>
 
 #include <ATen/Dispatch.h>
@@ -21,7 +21,7 @@ static Tensor or_undefined(const OptionalTensor& t) {
   return t.has_value() ? *t : Tensor();
 }
 
-// How many rows of how many elements: `normalized_shape` are the last dimensions.
+// M rows of N elements each: `normalized_shape` gives the last dimensions, which form a row.
 struct Rows {
   int64_t M, N;
 };
@@ -55,7 +55,8 @@ static ScalarType computing_dtype(ScalarType dtype) {
   return dtype == kHalf || dtype == kBFloat16 ? kFloat : dtype;
 }
 
-// Weight and bias are of the input's dtype, or both of float32 beside an input of 16 bits; mean and rstd are then, too.
+// Returns the dtype of mean and rstd. Weight and bias have the dtype of the input, or float32 for an input of 16 bits;
+// mean and rstd then have the dtype of weight and bias.
 static ScalarType statistics_dtype(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   const Tensor& first = weight.defined() ? weight : bias;
   const ScalarType dtype = first.defined() ? first.scalar_type() : input.scalar_type();
@@ -65,7 +66,7 @@ static ScalarType statistics_dtype(const Tensor& input, const Tensor& weight, co
   }
   TORCH_CHECK(dtype == input.scalar_type() || computing_dtype(input.scalar_type()) != input.scalar_type(),
               "mixed dtype (CPU): all inputs must share same datatype.");
-  const bool known = input.is_floating_point(); // else the kernel refuses it, once the shapes have been looked at
+  const bool known = input.is_floating_point(); // for other dtypes the kernel raises, after the checks of the shapes
   TORCH_CHECK(!known || !bias.defined() || bias.scalar_type() == dtype, "expected scalar type ", c10::toString(dtype),
               " but found ", c10::toString(bias.scalar_type()));
   return dtype;
@@ -83,7 +84,7 @@ static Tensor empty_of(const Tensor& like, IntArrayRef sizes, ScalarType dtype) 
   return detail::empty_generic(sizes, dtype, like.device());
 }
 
-// The shape of mean and rstd: 1 in the dimensions that they are taken over.
+// The shape of mean and rstd: the normalized dimensions have size 1.
 static DimVector statistics_shape(const Tensor& input, IntArrayRef normalized_shape) {
   DimVector shape(input.sizes());
   std::fill(shape.end() - static_cast<ptrdiff_t>(normalized_shape.size()), shape.end(), 1);
