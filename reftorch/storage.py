@@ -143,8 +143,11 @@ class UntypedStorage:
     def resize_(self, size: int) -> UntypedStorage:
         """Give the storage ``size`` bytes; what it held stays, as far as there is room.
 
+        A tensor on this storage keeps its shape. If its elements no longer fit, every access to them raises a
+        RuntimeError until the storage is large enough again.
+
         Raises:
-            RuntimeError: the memory is somebody else's, numpy's for instance.
+            RuntimeError: the memory belongs to another library, or another library looks at it (numpy, DLPack).
         """
         self._storage.resize_(size)
         return self

@@ -146,10 +146,12 @@ HOSTILE: dict[str, bytes] = {
     "a location that is a list": pid(text("storage"), glob("torch.FloatStorage"), text("0"), b"]", b"K\x02"),
     "a location elsewhere": pid(text("storage"), glob("torch.FloatStorage"), text("0"), text("cuda:0"), b"K\x02"),
     # geometries
+    "a negative stride": rebuilt(b"K\x00", one(2), one(-1)),
     "a negative size": rebuilt(b"K\x00", one(-2), one(1)),
     "a negative offset": rebuilt(long(-1), one(2), one(1)),
     "a huge offset": rebuilt(long(2**62), one(2), one(1)),
     "a huge stride": rebuilt(b"K\x00", one(2), one(2**62)),
+    "an offset and a stride that cancel": rebuilt(long(10**8), one(2), one(-(10**8))),
     "sizes that overflow": rebuilt(b"K\x00", long(2**40) + long(2**40) + b"\x86", b"K\x00K\x00\x86"),
     "more strides than sizes": rebuilt(b"K\x00", one(2), b"K\x01K\x01\x86"),
     "a tensor on no storage": rebuilt(b"K\x00", one(2), one(1), NUMBER),

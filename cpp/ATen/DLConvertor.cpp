@@ -2,8 +2,8 @@
 // Left out: other devices than the CPU, conversions of dtypes.
 #include <ATen/DLConvertor.h>
 
-#include <ATen/EmptyTensor.h>
 #include <ATen/TensorUtils.h>
+#include <c10/core/Geometry.h>
 
 #include <iterator>
 #include <memory>
@@ -38,7 +38,7 @@ static c10::ScalarType toScalarType(const DLDataType& dtype) {
   return c10::ScalarType::Undefined;
 }
 
-// What the managed tensor points into, and what keeps the memory.
+// The managed tensor, the arrays that it points to, and the tensor that keeps the memory alive.
 template <typename Managed>
 struct ATenDLMTensor {
   Tensor handle;
@@ -49,6 +49,7 @@ struct ATenDLMTensor {
 template <typename Managed>
 static Managed* manage(const Tensor& src) {
   auto holder = std::make_unique<ATenDLMTensor<Managed>>();
+  src.storage().storage_impl_->resizable_ = false; // the consumer keeps the address, so the memory must not move
   holder->handle = src;
   holder->shape = c10::DimVector(src.sizes());
   holder->strides = c10::DimVector(src.strides());
@@ -83,6 +84,8 @@ static Tensor from_managed(Managed* src) {
               "Unsupported device_type: ", std::to_string(dl_tensor.device.device_type),
               ". Hint: bring the array to the CPU first.");
   const c10::ScalarType dtype = toScalarType(dl_tensor.dtype);
+  TORCH_CHECK(dl_tensor.ndim >= 0, "from_dlpack: expected at least 0 dimensions, got ", dl_tensor.ndim);
+  TORCH_CHECK(dl_tensor.ndim == 0 || dl_tensor.shape != nullptr, "from_dlpack: the capsule has no shape");
   const c10::IntArrayRef sizes(dl_tensor.shape, static_cast<size_t>(dl_tensor.ndim));
   const c10::DimVector strides =
       dl_tensor.strides == nullptr
@@ -93,6 +96,9 @@ static Tensor from_managed(Managed* src) {
                 "from_dlpack: a stride is negative, and tensors with negative strides are not supported. Hint: "
                 "make a copy of the array first.");
   }
+  const size_t nbytes = c10::check_geometry(sizes, strides, 0, c10::elementSize(dtype));
+  TORCH_CHECK(nbytes == 0 || dl_tensor.data != nullptr, "from_dlpack: the capsule has elements but no memory");
+  // From here on nothing raises: the caller still owns `src` after an error, and `data_ptr` would free it.
   c10::DataPtr data_ptr(
       static_cast<char*>(dl_tensor.data) + dl_tensor.byte_offset, src,
       [](void* context) {
@@ -102,7 +108,7 @@ static Tensor from_managed(Managed* src) {
         }
       },
       c10::Device(c10::DeviceType::CPU));
-  c10::Storage storage(detail::computeStorageNbytes(sizes, strides, c10::elementSize(dtype)), std::move(data_ptr));
+  c10::Storage storage(nbytes, std::move(data_ptr));
   const auto keys = c10::DispatchKeySet(c10::DispatchKey::CPU) | c10::autograd_dispatch_keyset;
   Tensor result(c10::make_intrusive<c10::TensorImpl>(std::move(storage), keys, dtype));
   result.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides, 0);

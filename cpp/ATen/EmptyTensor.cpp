@@ -3,6 +3,7 @@
 
 #include <ATen/Dispatch.h>
 #include <c10/core/DeviceGuard.h>
+#include <c10/core/Geometry.h>
 
 namespace reftorch::at::detail {
 
@@ -64,23 +65,7 @@ Tensor alias_with_sizes_and_strides(const Tensor& self, IntArrayRef sizes, IntAr
 }
 
 size_t computeStorageNbytes(IntArrayRef sizes, IntArrayRef strides, size_t itemsize, int64_t storage_offset) {
-  TORCH_CHECK(sizes.size() == strides.size(), "dimensionality of sizes (", sizes.size(),
-              ") must match dimensionality of strides (", strides.size(), ")");
-  int64_t last = storage_offset;
-  for (size_t i = 0; i < sizes.size(); i++) {
-    if (sizes[i] == 0) {
-      return 0;
-    }
-    int64_t reach = 0;
-    const bool overflow = sizes[i] < 0 || __builtin_mul_overflow(sizes[i] - 1, strides[i], &reach) ||
-                          __builtin_add_overflow(last, reach, &last);
-    TORCH_CHECK(!overflow, "Storage size calculation overflowed with sizes=", sizes, " and strides=", strides);
-  }
-  int64_t nbytes = 0;
-  TORCH_CHECK(
-      !__builtin_add_overflow(last, 1, &last) && !__builtin_mul_overflow(last, static_cast<int64_t>(itemsize), &nbytes),
-      "Storage size calculation overflowed with sizes=", sizes, " and strides=", strides);
-  return static_cast<size_t>(nbytes);
+  return c10::check_geometry(sizes, strides, storage_offset, itemsize);
 }
 
 } // namespace reftorch::at::detail

@@ -18,7 +18,7 @@ TORCH_API Tensor wrapped_scalar_tensor(const Scalar& value);
 // Another TensorImpl on the same storage with a geometry of its own; no autograd history.
 TORCH_API Tensor alias_with_sizes_and_strides(const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
                                               int64_t storage_offset);
-// Bytes that a tensor of this geometry spans in its storage.
+// The bytes that a storage must have for a tensor of this geometry; see c10::check_geometry, which it calls.
 TORCH_API size_t computeStorageNbytes(IntArrayRef sizes, IntArrayRef strides, size_t itemsize,
                                       int64_t storage_offset = 0);
 

@@ -5,6 +5,8 @@
 #include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
 #include <c10/core/DeviceGuard.h>
+#include <ATen/TensorUtils.h>
+#include <c10/core/Geometry.h>
 
 namespace reftorch::at {
 
@@ -32,12 +34,13 @@ const Tensor& resize_(const Tensor& self, IntArrayRef size) {
   for (int64_t s : size) {
     TORCH_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", size);
   }
+  // The memory comes first: a tensor must not have a geometry that its storage could not be grown to.
+  const DimVector strides = detail::contiguous_strides(size);
   const int64_t offset = impl->storage_offset_;
-  impl->set_sizes_contiguous(size);
-  impl->storage_offset_ = offset;
   const auto old_bytes = static_cast<int64_t>(impl->storage_.storage_impl_->size_bytes_);
   maybe_resize_storage(impl->storage_.storage_impl_.get(),
-                       detail::computeStorageNbytes(size, impl->strides(), impl->itemsize(), offset));
+                       c10::check_geometry(size, strides, offset, impl->itemsize()));
+  impl->set_sizes_and_strides(size, strides, offset);
   detail::fill_uninitialized(self, old_bytes);
   return self;
 }

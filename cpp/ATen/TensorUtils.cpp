@@ -10,11 +10,8 @@ namespace reftorch::at::detail {
 // Old dimensions that follow each other without a gap form one run of memory; the new dimensions, taken from the last
 // one on, must fill run after run exactly.
 std::optional<DimVector> computeStride(IntArrayRef oldshape, IntArrayRef oldstride, IntArrayRef newshape) {
-  if (oldshape == newshape) {
-    return DimVector(oldstride);
-  }
   if (c10::multiply_integers(oldshape) == 0) {
-    return contiguous_strides(newshape);
+    return oldshape == newshape ? DimVector(oldstride) : contiguous_strides(newshape);
   }
   DimVector newstride(newshape.size(), 1);
   int64_t view_d = static_cast<int64_t>(newshape.size()) - 1;
@@ -85,7 +82,8 @@ DimVector infer_dense_strides(IntArrayRef sizes, IntArrayRef strides) {
 DimVector contiguous_strides(IntArrayRef sizes) {
   DimVector strides(sizes.size(), 1);
   for (size_t i = sizes.size(); i-- > 1;) {
-    strides[i - 1] = strides[i] * std::max<int64_t>(sizes[i], 1);
+    TORCH_CHECK(!__builtin_mul_overflow(strides[i], std::max<int64_t>(sizes[i], 1), &strides[i - 1]),
+                "Stride calculation overflowed with sizes=", sizes);
   }
   return strides;
 }

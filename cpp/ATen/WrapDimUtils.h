@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/WrapDimUtils.h, c10/core/WrapDimMinimal.h
-// Negative dims count from the end; IndexError where there is no such dimension.
+// Negative dims count from the end; a dim that does not exist is an IndexError.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,7 +10,7 @@ namespace reftorch::at {
 
 constexpr size_t dim_bitset_size = 64;
 
-// A 0-dim tensor is taken as one-dimensional for this purpose, as PyTorch does, unless `wrap_scalar` is false.
+// A 0-dim tensor counts as one-dimensional here, as in PyTorch, unless `wrap_scalar` is false.
 inline int64_t maybe_wrap_dim(int64_t dim, int64_t dim_post_expr, bool wrap_scalar = true) {
   if (dim_post_expr <= 0) {
     TORCH_CHECK_INDEX(wrap_scalar, "Dimension specified as ", dim, " but tensor has no dimensions");
@@ -22,19 +22,39 @@ inline int64_t maybe_wrap_dim(int64_t dim, int64_t dim_post_expr, bool wrap_scal
   return dim < 0 ? dim + dim_post_expr : dim;
 }
 
-// The set of dims to reduce over; an empty list means all of them. RuntimeError for a dim given twice.
-inline std::bitset<dim_bitset_size> dim_list_to_bitset(IntArrayRef dims, int64_t ndims) {
+// Note [More than 64 dimensions]
+// Problem: a tensor may have any number of dimensions, but a set of dimensions is kept in 64 bits. Trick: a set comes
+// from one place, dim_list_to_bitset, which refuses tensors with more dimensions, as PyTorch does. So sum(dim=(0, 64)),
+// flip and tensordot refuse them, while views, pointwise ops and ops along a single dimension do not care. The set of
+// all dimensions is a flag, not bits: reductions over everything work for any number of dimensions.
+class DimSet {
+ public:
+  static DimSet all() {
+    DimSet set;
+    set.all_ = true;
+    return set;
+  }
+  bool operator[](int64_t dim) const {
+    return all_ || bits_.test(static_cast<size_t>(dim));
+  }
+  void insert(int64_t dim) {
+    bits_.set(static_cast<size_t>(dim));
+  }
+
+ private:
+  std::bitset<dim_bitset_size> bits_;
+  bool all_ = false;
+};
+
+// The set of the dims in a list. IndexError for a dim out of range, RuntimeError for a dim given twice and for a tensor
+// with more than 64 dimensions.
+inline DimSet dim_list_to_bitset(IntArrayRef dims, int64_t ndims) {
   TORCH_CHECK(ndims <= int64_t(dim_bitset_size), "only tensors with up to ", dim_bitset_size, " dims are supported");
-  std::bitset<dim_bitset_size> seen;
+  DimSet seen;
   for (int64_t d : dims) {
     const int64_t dim = maybe_wrap_dim(d, ndims);
     TORCH_CHECK(!seen[dim], "dim ", dim, " appears multiple times in the list of dims");
-    seen[dim] = true;
-  }
-  if (dims.empty()) {
-    for (int64_t d = 0; d < ndims; d++) {
-      seen[d] = true;
-    }
+    seen.insert(dim);
   }
   return seen;
 }

@@ -1,7 +1,8 @@
 // Mirrors: torch/csrc/Module.cpp (DLPack_Common, THPModule_fromDLPack), torch/csrc/utils/tensor_new.cpp
 // (tensor_fromDLPack)
-// DLPack's managed tensors travel in capsules. Who takes one renames the capsule, so that it is taken once; a capsule
-// that nobody took frees its tensor. Left out: streams, the C exchange API.
+// DLPack's managed tensors travel in capsules. The consumer of a capsule renames it, so that it is consumed once. A
+// capsule that was not consumed, or that was refused, still owns its tensor and frees it. Left out: streams, the C
+// exchange API.
 #include <csrc/python_dlpack.h>
 
 #include <csrc/Exceptions.h>
@@ -46,13 +47,15 @@ struct Versioned {
 template <typename Form>
 static void destroy_capsule(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, Form::name) == 0) {
-    return; // taken: the memory is the taker's
+    return; // the capsule was consumed: its consumer owns the memory
   }
   auto* managed = static_cast<typename Form::Managed*>(PyCapsule_GetPointer(capsule, Form::name));
-  managed->deleter(managed);
+  if (managed->deleter != nullptr) {
+    managed->deleter(managed);
+  }
 }
 
-// Whether a copy is asked for; False where a copy would be needed throws.
+// Returns whether a copy is asked for. Raises if copy=False and a copy would be needed.
 static bool wants_copy(const at::Tensor& t, const py::object& dl_device, const py::object& copy) {
   TORCH_CHECK_TYPE(copy.is_none() || py::isinstance<py::bool_>(copy),
                    "_to_dlpack(): argument 'copy' must be bool, not ", Py_TYPE(copy.ptr())->tp_name);
@@ -108,7 +111,7 @@ static py::object from_dlpack(const py::object& capsule) {
     if (PyCapsule_IsValid(capsule.ptr(), Unversioned::name) != 0) {
       return take_capsule<Unversioned>(capsule.ptr());
     }
-  } catch (const c10::Error& error) { // what another library hands over is not what it should be
+  } catch (const c10::Error& error) { // the capsule of another library does not hold what it should
     PyErr_SetString(PyExc_BufferError, error.what());
     throw_python_error();
   }

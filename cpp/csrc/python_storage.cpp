@@ -1,7 +1,7 @@
 // Mirrors: torch/csrc/Storage.cpp, torch/csrc/StorageMethods.cpp
-// A storage as an object of Python. What reads and writes its bytes is said with a tensor of bytes upon it
-// (reftorch/storage.py). Left out: shared memory that has a name, by which a process that is no child could find it;
-// pinned memory, files, one Python object per storage.
+// A storage as a Python object. reftorch/storage.py reads and writes its bytes through a tensor of bytes on it. Left
+// out: named shared memory, which processes other than children could open; pinned memory, files, one Python object per
+// storage.
 #include <csrc/python_storage.h>
 
 #include <csrc/Exceptions.h>
@@ -49,11 +49,13 @@ void resize(const StorageBase& self, int64_t nbytes) {
   if (std::min(size, impl.size_bytes_) > 0) {
     impl.allocator_->copy_data(fresh.get(), impl.data_ptr_.get(), std::min(size, impl.size_bytes_));
   }
+  // Tensors that lie past the new end raise at their next access: see Note [Geometry is checked before memory].
+  impl.shrunk_ = impl.shrunk_ || size < impl.size_bytes_;
   impl.data_ptr_ = std::move(fresh);
   impl.size_bytes_ = size;
 }
 
-// Pages that a forked child works on too, not on a copy of them.
+// Pages that a forked child shares instead of getting a copy.
 struct SharedMapping {
   void* data;
   size_t size;
@@ -69,7 +71,7 @@ bool is_shared(const StorageBase& self) {
   return self.storage.storage_impl_->data_ptr_.get_deleter() == &unmap;
 }
 
-// Moves the bytes into shared memory, under all tensors that lie on them.
+// Moves the bytes into shared memory; all tensors on this storage move with them.
 void share_memory(const StorageBase& self) {
   if (is_shared(self)) {
     return;
@@ -86,7 +88,7 @@ void share_memory(const StorageBase& self) {
   impl.resizable_ = false; // growing would leave the children behind
 }
 
-// All of the memory as a vector.
+// The whole memory as a 1-dimensional tensor.
 py::object as_tensor(const StorageBase& self, const py::object& dtype_object) {
   const c10::ScalarType dtype = scalar_type_from_python(dtype_object.ptr());
   TORCH_CHECK_TYPE(dtype != c10::ScalarType::Undefined, "expected a torch.dtype, got ",

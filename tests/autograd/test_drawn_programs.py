@@ -2,13 +2,16 @@
 
 A program is a list of steps; each takes tensors made before and adds one, changes one, or fails. After every step both
 libraries must have the same values, versions and flags, or the same type of error; at the end the gradients of the
-leaves, or the same type of error again.
+leaves, or the same type of error again. ``python -m tests.autograd.test_drawn_programs 50000 7`` runs 50,000 programs
+drawn with the seed 7, and ``--alone`` before the number runs them without torch, for the sanitizer build.
 
 Mirrors: nothing in PyTorch: it has no second implementation to compare with.
 """
 
 from __future__ import annotations
 
+import random
+import sys
 import warnings
 from typing import Any
 
@@ -37,7 +40,8 @@ def set_slice(lib, a, b, n):
 
 
 def set_number(lib, a, b, n):
-    a[..., n] = 0.5
+    if 0 not in a.stride():  # torch refuses to write one number to one place several times, this library fills
+        a[..., n] = 0.5
 
 
 def set_mask(lib, a, b, n):
@@ -47,6 +51,27 @@ def set_mask(lib, a, b, n):
 
 def double(lib, a, b, n):
     a *= 2
+
+
+def set_part_of_itself(lib, a, b, n):
+    a[: a.shape[0] - n] = a[n:]
+
+
+def set_by_indices(lib, a, b, n):
+    a[lib.tensor([n, 0, -1])] = b
+
+
+def take_other_memory(lib, a, b, n):
+    a.set_(b.detach(), n, (2,), (n,))
+
+
+def apart(a, b):
+    """Whether two tensors lie in different storages: torch gives `out` its new shape before it refuses an overlap."""
+    return a.untyped_storage().data_ptr() != b.untyped_storage().data_ptr()
+
+
+def first_column(lib, a):
+    return lib.zeros(a.shape[:1] + (1,) * (a.dim() - 1), dtype=lib.int64)
 
 
 VIEWS = {
@@ -67,6 +92,13 @@ VIEWS = {
     "the same": lambda lib, a, b, n: a.view_as(a),
     "detached": lambda lib, a, b, n: a.detach(),
     "unrecorded": without_grad(lambda lib, a, b, n: a[n:]),
+    "strided past the end": lambda lib, a, b, n: a.as_strided((2, 2), (100, 1 - n), 1 - 2 * n),
+    # Copies: what a change of elements that share a place gives depends on the order in which they are visited.
+    "windows": lambda lib, a, b, n: a.unfold(-1, 2, 1).clone(),
+    "overlapping": without_grad(lambda lib, a, b, n: a.as_strided((2, 2), (1, 1), n).clone()),
+    "by indices": lambda lib, a, b, n: a[lib.tensor([n, -1])],
+    "by a mask": lambda lib, a, b, n: a[a.detach() > 0],
+    "part of the flat": lambda lib, a, b, n: a.view(-1)[n : n + 3],
     "strided": lambda lib, a, b, n: a.as_strided((2,), (1,), n) if 0 not in a.stride() else None,
 }
 NEW = {
@@ -91,6 +123,25 @@ CHANGES = {
     "copy_": lambda lib, a, b, n: a.copy_(b),
     "clamp_": lambda lib, a, b, n: a.clamp_(min=0.1),
     "unrecorded add_": without_grad(lambda lib, a, b, n: a.add_(1)),
+    "set part of itself": set_part_of_itself,
+    "set by indices": set_by_indices,
+    "take other memory": without_grad(take_other_memory),
+    "copy_ of a part": lambda lib, a, b, n: a.copy_(a.view(-1)[n : n + 3]),
+    "add_ of a part": lambda lib, a, b, n: a.add_(a[n:]),
+    "addcmul_": lambda lib, a, b, n: a.addcmul_(a, b),
+    "lerp_": lambda lib, a, b, n: a.lerp_(b, 0.5),
+    "cumsum_": lambda lib, a, b, n: a.cumsum_(0) if a.is_contiguous() else None,  # windows overlap: any order is right
+    "masked_fill_": lambda lib, a, b, n: a.masked_fill_(b.detach() > 0, 0.5),
+    "index_add_": lambda lib, a, b, n: a.index_add_(0, lib.tensor([n, 0]), b.clone()),
+    "index_fill_": lambda lib, a, b, n: a.index_fill_(0, lib.tensor([n]), 0.5),
+    "index_copy_": lambda lib, a, b, n: a.index_copy_(0, lib.tensor([n]), b[:1].clone()),
+    # torch saves the source of these, of which it needs the shape alone, and then refuses that the source changed.
+    "scatter_": lambda lib, a, b, n: a.scatter_(0, first_column(lib, a) + n, b.clone()),
+    "put_": lambda lib, a, b, n: a.put_(lib.tensor([n]), b.reshape(-1)[:1].clone()),
+    "add out": without_grad(lambda lib, a, b, n: lib.add(a, b, out=b)),
+    "exp out": without_grad(lambda lib, a, b, n: lib.tanh(a, out=b)),
+    "cat out": without_grad(lambda lib, a, b, n: lib.cat([a, a], out=b) if apart(a, b) else None),
+    "where out": without_grad(lambda lib, a, b, n: lib.where(a > 0, a, b, out=b)),
     "requires_grad_": lambda lib, a, b, n: a.requires_grad_(),
     "detach_": lambda lib, a, b, n: a.detach_(),
     "retain_grad": lambda lib, a, b, n: a.retain_grad(),
@@ -106,11 +157,13 @@ STEPS: dict[str, Any] = {**VIEWS, **NEW, **CHANGES}
 NUMBERS = st.integers(0, 1)
 STEP = st.tuples(st.sampled_from(sorted(STEPS)), st.integers(0, 7), st.integers(0, 7), NUMBERS)
 PROGRAMS = st.lists(STEP, max_size=9)
+Program = list[tuple[str, int, int, int]]
 
 
 QUESTIONS = [
     lambda t: tuple(t.shape),
     lambda t: t.stride(),
+    lambda t: t.storage_offset(),
     lambda t: t._version,
     lambda t: t.requires_grad,
     lambda t: t.is_leaf,
@@ -164,6 +217,11 @@ class Run:
     def look(self) -> list[Any]:
         return [[ask(question, t) for question in QUESTIONS] for t in self.tensors]
 
+    def aliases(self) -> list[int]:
+        """For each tensor the first tensor that lies in the same storage."""
+        places = [t.untyped_storage().data_ptr() for t in self.tensors]
+        return [places.index(place) for place in places]
+
     def numbers(self) -> list[list[float]]:
         return [t.detach().reshape(-1).tolist() for t in self.tensors]
 
@@ -186,15 +244,49 @@ def test_drawn_programs(real_torch):
         max_examples=120, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
     @hypothesis.given(program=PROGRAMS)
-    def compare(program: list[tuple[str, int, int, int]]) -> None:
-        ours, theirs = Run(reftorch), Run(real_torch)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for step in program:
-                assert ours.step(*step) == theirs.step(*step), step
-                assert ours.look() == theirs.look(), step
-                close(ours.numbers(), theirs.numbers())
-            assert ours.backward() == theirs.backward()
-            close(ours.grads(), theirs.grads())
+    def drawn(program: Program) -> None:
+        compare(program, real_torch)
 
-    compare()
+    drawn()
+
+
+def compare(program: Program, torch: Any) -> None:
+    ours, theirs = Run(reftorch), Run(torch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for step in program:
+            assert ours.step(*step) == theirs.step(*step), step
+            assert ours.look() == theirs.look(), step
+            assert ours.aliases() == theirs.aliases(), step
+            close(ours.numbers(), theirs.numbers())
+        assert ours.backward() == theirs.backward()
+        close(ours.grads(), theirs.grads())
+
+
+def main() -> None:
+    """Run many programs; print each that differs, and how many did."""
+    alone = "--alone" in sys.argv
+    count, seed = (int(word) for word in sys.argv[-2:])
+    differ = 0
+    for i in range(count):
+        draw = random.Random(seed * 1_000_003 + i)
+        names = sorted(STEPS)
+        program = [
+            (draw.choice(names), draw.randrange(8), draw.randrange(8), draw.randrange(2))
+            for _ in range(draw.randrange(1, 10))
+        ]
+        try:
+            if alone:
+                compare(program, reftorch)
+            else:
+                import torch
+
+                compare(program, torch)
+        except AssertionError as error:
+            differ += 1
+            print(i, program, str(error).splitlines()[:1], flush=True)
+    print(f"{count} programs, {differ} differ")
+
+
+if __name__ == "__main__":
+    main()

@@ -316,8 +316,34 @@ def test_ldl_of_a_matrix_with_pairs_of_pivots() -> None:
 
 @pytest.mark.parametrize("pivots", [[4, 1, 1], [0, 1, 1], [1, 1, -1], [-1, 2, 3], [-1, -4, 1]])
 def test_pivots_of_no_factorization_are_refused(pivots: list[int]) -> None:
-    with pytest.raises(RuntimeError, match="the pivots are not those of a factorization"):
+    with pytest.raises(RuntimeError, match=r"Pivots given to ldl_solve must all satisfy|expected two negative pivots"):
         reftorch.linalg.ldl_solve(reftorch.eye(3), reftorch.tensor(pivots, dtype=reftorch.int32), reftorch.ones(3, 1))
+
+
+@pytest.mark.parametrize("pivot", [0, -1, 3, 2**31 - 1, -(2**31)])
+@pytest.mark.parametrize("solve", ["lu_solve", "lu_unpack", "linalg.lu_solve"])
+def test_pivots_past_the_matrix_are_refused(pivot: int, solve: str, real_torch: ModuleType) -> None:
+    messages = []
+    for lib in (reftorch, real_torch):
+        A, B = lib.eye(2), lib.ones(2, 1)
+        pivots = lib.tensor([1, pivot], dtype=lib.int32)
+        calls = {
+            "lu_unpack": lambda: lib.lu_unpack(A, pivots),  # noqa: B023
+            "lu_solve": lambda: lib.lu_solve(B, A, pivots),  # noqa: B023
+            "linalg.lu_solve": lambda: lib.linalg.lu_solve(A, pivots, B),  # noqa: B023
+        }
+        with pytest.raises(RuntimeError) as error:
+            calls[solve]()
+        messages.append(str(error.value)[:60])
+    assert messages[0] == messages[1]
+
+
+def test_a_vander_that_no_memory_holds_is_refused_at_once() -> None:
+    x = reftorch.arange(3.0)
+    for make in (lambda: reftorch.vander(x, N=2**60), lambda: reftorch.linalg.vander(x, N=2**60)):
+        with pytest.raises(RuntimeError, match="overflow"):
+            make()
+    assert reftorch.vander(reftorch.tensor([2, 3]), N=3).tolist() == [[4, 2, 1], [9, 3, 1]]
 
 
 def test_ldl_of_what_is_singular() -> None:

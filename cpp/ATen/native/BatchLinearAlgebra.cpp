@@ -67,7 +67,7 @@ static std::tuple<Tensor, Tensor> linalg_lu_factor(const Tensor& A, bool pivot) 
 
 // --- the factors as separate matrices --------------------------------------------------------------------------------
 
-// The matrix P of A = P L U, computed from the row swaps.
+// The matrix P with A = P L U: column i has its 1 in the row that the swaps brought to place i.
 static Tensor permutation_matrix(const Tensor& pivots, int64_t m, ScalarType dtype) {
   const Tensor swaps = pivots.contiguous();
   Tensor P = empty_cpu(with_sizes(swaps.sizes().slice(0, swaps.dim() - 1), {m, m}), dtype, swaps.device());

@@ -3,6 +3,7 @@
 #include <ATen/native/BinaryOps.h>
 
 #include <ATen/ExpandUtils.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
 
@@ -38,6 +39,11 @@ static Tensor as_bool(const Tensor& t) {
 // Casts the operands to bool first (every number but zero is true), so that the kernels work on bool alone.
 template <auto& stub>
 static void logical_op_out(const Tensor& self, const Tensor& other, Tensor& out) {
+  if (out.defined()) { // before the operands are cast: a cast copy overlaps nothing
+    assert_no_internal_overlap(out);
+    assert_no_partial_overlap(out, self);
+    assert_no_partial_overlap(out, other);
+  }
   const Tensor a = as_bool(self), b = as_bool(other);
   if (out.defined() && out.is_same(self)) { // in place, but the iterator sees a copy of self
     TORCH_CHECK(IntArrayRef(infer_size_dimvector(self.sizes(), other.sizes())) == self.sizes(), "output with shape ",

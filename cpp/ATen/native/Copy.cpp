@@ -31,7 +31,14 @@ static void copy_impl(Tensor& self, const Tensor& src, bool non_blocking) {
     copy_impl(self, cast_to_dtype(src, self.scalar_type()), non_blocking);
     return;
   }
-  const Tensor source = src.sizes() == self.sizes() ? src : at::expand(src, self.sizes());
+  Tensor source = src;
+  if (src.sizes() != self.sizes()) {
+    // The overlap is looked at before the source is expanded: an expanded source is not dense, and assert_no_overlap
+    // gives no answer for memory that is not dense.
+    assert_no_internal_overlap(self);
+    assert_no_partial_overlap(self, src);
+    source = at::expand(src, self.sizes());
+  }
   auto iter = TensorIteratorConfig()
                   .add_output(self, self.scalar_type())
                   .add_input(source)

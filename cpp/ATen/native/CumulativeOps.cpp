@@ -67,6 +67,9 @@ static void logcumsumexp_out(const Tensor& self, int64_t dim, Tensor& out) {
                               self.scalar_type(), "'");
   TORCH_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(), "expected scalar type ", self.scalar_type(),
               " but found ", out.defined() ? out.scalar_type() : self.scalar_type());
+  if (out.defined()) {
+    assert_no_partial_overlap(out, self);
+  }
   scan(logcumsumexp_stub, self, dim, self.scalar_type(), out);
 }
 

@@ -2,6 +2,7 @@
 // Left out: quantized tensors.
 #include <ATen/native/Fill.h>
 
+#include <ATen/MemoryOverlap.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 
@@ -45,6 +46,7 @@ static Tensor& fill_(Tensor& self, const Scalar& value) {
 static Tensor& fill_tensor_(Tensor& self, const Tensor& value) {
   TORCH_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),
               " dimensions.");
+  assert_no_internal_overlap(self); // PyTorch copies the tensor, and a copy refuses what fill_ with a number takes
   fill_impl(self, number_for_kernel(value));
   return self;
 }

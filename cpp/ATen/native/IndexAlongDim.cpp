@@ -245,7 +245,9 @@ static void take_out(const Tensor& self, const Tensor& index, Tensor& out) {
   TORCH_CHECK(index.scalar_type() == kLong, "take(): Expected a long tensor for index, but got ", index.scalar_type());
   TORCH_CHECK_INDEX(self.numel() != 0 || index.numel() == 0, "take(): tried to take from an empty tensor");
   prepare_out(out, index.sizes(), self, "take");
+  assert_no_internal_overlap(out);
   assert_no_overlap(out, index);
+  assert_no_overlap(out, self);
   if (index.numel() > 0) {
     const Tensor flat = at::reshape(self, {-1});
     index_stub(self.device().type(), out, as_view(flat, index.sizes(), DimVector(index.sizes().size(), 0)), index,

@@ -5,6 +5,7 @@
 #include <ATen/native/ReduceOps.h>
 
 #include <ATen/Functions.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/Resize.h>
 #include <ATen/core/library.h>
 #include <ATen/native/ReduceOpsUtils.h>
@@ -70,6 +71,8 @@ static void dim_extremum(DispatchStub<dim_extremum_fn>& stub, const char* name, 
               " instead");
   const Tensor value_buffer = output_buffer(values, shape, self.scalar_type(), self.device());
   const Tensor index_buffer = output_buffer(indices, shape, kLong, self.device());
+  assert_no_overlap(values, self); // after the results were resized onto the memory that they have now
+  assert_no_overlap(indices, self);
   const Tensor source = self.contiguous();
   stub(self.device().type(), value_buffer, index_buffer, source, shape_around(source, dim));
   if (!value_buffer.is_same(values)) {

@@ -10,10 +10,11 @@
 namespace reftorch::at::native {
 
 DimMask make_dim_mask(OptionalIntArrayRef dims, int64_t ndim) {
-  return dim_list_to_bitset(dims.value_or(IntArrayRef()), ndim);
+  const IntArrayRef given = dims.value_or(IntArrayRef());
+  return given.empty() ? DimSet::all() : dim_list_to_bitset(given, ndim);
 }
 
-DimVector shape_from_dim_mask(const Tensor& self, DimMask mask, bool keepdim) {
+DimVector shape_from_dim_mask(const Tensor& self, const DimMask& mask, bool keepdim) {
   DimVector shape;
   for (int64_t d = 0; d < self.dim(); d++) {
     if (!mask[d]) {

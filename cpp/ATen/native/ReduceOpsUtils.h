@@ -10,13 +10,13 @@
 
 namespace reftorch::at::native {
 
-using DimMask = std::bitset<dim_bitset_size>;
+using DimMask = DimSet;
 using OptionalIntArrayRef = std::optional<IntArrayRef>;
 
 // No dims, or an empty list of dims, means all dimensions.
 TORCH_API DimMask make_dim_mask(OptionalIntArrayRef dims, int64_t ndim);
 // Reduced dimensions get size 1 if `keepdim`; otherwise they are removed.
-TORCH_API DimVector shape_from_dim_mask(const Tensor& self, DimMask mask, bool keepdim);
+TORCH_API DimVector shape_from_dim_mask(const Tensor& self, const DimMask& mask, bool keepdim);
 // Raises RuntimeError where a reduction without an identity has no element to reduce: `max(): Expected reduction dim
 // ...`.
 TORCH_API void zero_numel_check_dims(const Tensor& self, IntArrayRef dims, const char* fn_name);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace reftorch::at::native {
 
@@ -31,14 +32,17 @@ static Tensor bincount(const Tensor& self, const std::optional<Tensor>& opt_weig
   }
   TORCH_CHECK(!weights.defined() || (weights.dim() == 1 && weights.sizes()[0] == self.sizes()[0]),
               "weights should be 1-d and have the same length as input");
-  // empty weights count as none
+  // Empty weights count as no weights.
   const bool weighted = weights.defined() && weights.numel() > 0;
   const ScalarType dtype = !weighted ? kLong : weights.scalar_type() == kFloat ? kFloat : kDouble;
   const Tensor places = (self.scalar_type() == kLong ? self : cast_to_dtype(self, kLong)).contiguous();
   int64_t length = minlength;
   if (places.numel() > 0) {
     TORCH_CHECK(at::amin(places, {}).item().toLong() >= 0, "bincount only supports 1-d non-negative integral inputs.");
-    length = std::max(length, at::amax(places, {}).item().toLong() + 1);
+    const int64_t largest = at::amax(places, {}).item().toLong();
+    TORCH_CHECK(largest < std::numeric_limits<int64_t>::max(), "maximum value of input overflowed, it should be < ",
+                std::numeric_limits<int64_t>::max(), " but got ", largest);
+    length = std::max(length, largest + 1);
   }
   const Tensor result = detail::empty_generic(length, dtype, self.device());
   zero_impl(result);

@@ -4,6 +4,7 @@
 #include <ATen/native/TensorCompare.h>
 
 #include <ATen/Functions.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
 #include <ATen/native/BinaryOps.h>
@@ -29,6 +30,12 @@ static void where_out(const Tensor& condition, const Tensor& self, const Tensor&
   const ScalarType dtype = result_type(self, other);
   TORCH_CHECK(!out.defined() || out.scalar_type() == dtype, "Expected out type to be ", dtype, " but got ",
               out.scalar_type());
+  if (out.defined()) { // before the operands are cast: a cast copy overlaps nothing
+    assert_no_internal_overlap(out);
+    for (const Tensor* operand : {&condition, &self, &other}) {
+      assert_no_partial_overlap(out, *operand);
+    }
+  }
   const Tensor mask = as_dtype(condition, kBool), a = as_dtype(self, dtype), b = as_dtype(other, dtype);
   auto iter = TensorIteratorConfig()
                   .add_output(out, dtype)

@@ -86,7 +86,11 @@ static Tensor& cat_out(TensorList tensors, int64_t dim, Tensor& out) {
                        "torch.cat(): input types can't be cast to the desired output type ", out.scalar_type());
       assert_no_overlap(out, t);
     }
-    resize_output(out, sizes);
+    if (resize_output(out, sizes)) { // a larger result may reach into the memory of a source
+      for (const Tensor& t : tensors) {
+        assert_no_overlap(out, t);
+      }
+    }
   } else {
     out = empty_cpu(sizes, dtype, tensors[0].device(), cat_memory_format(tensors));
   }

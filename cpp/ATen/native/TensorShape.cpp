@@ -11,6 +11,7 @@
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TypeMetaName.h>
+#include <c10/core/Geometry.h>
 
 #include <algorithm>
 #include <string>
@@ -76,11 +77,7 @@ static Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef strid
   for (int64_t step : stride) {
     TORCH_CHECK(step >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
   }
-  TORCH_CHECK(offset >= 0, "Tensor: invalid storage offset ", offset);
-  const size_t needed = detail::computeStorageNbytes(size, stride, self.itemsize(), offset);
-  TORCH_CHECK(needed <= self.storage().nbytes(), "setStorage: sizes ", size, ", strides ", stride, ", storage offset ",
-              offset, ", and itemsize ", self.itemsize(), " requiring a storage size of ", needed,
-              " are out of bounds for storage of size ", self.storage().nbytes());
+  c10::check_geometry(size, stride, offset, self.itemsize(), self.storage());
   return as_view(self, size, stride, offset);
 }
 
@@ -141,7 +138,7 @@ static Tensor permute(const Tensor& self, IntArrayRef dims) {
               "match the length of the desired ordering of dimensions i.e. input.dim() = ", self.dim(),
               " is not equal to len(dims) = ", dims.size());
   DimVector sizes(dims.size()), strides(dims.size());
-  std::bitset<dim_bitset_size> seen;
+  SmallVector<bool, 8> seen(dims.size(), false);
   for (size_t i = 0; i < dims.size(); i++) {
     const int64_t d = maybe_wrap_dim(dims[i], self.dim());
     TORCH_CHECK(!seen[d], "permute(): duplicate dims are not allowed.");
@@ -184,7 +181,7 @@ static Tensor unsqueeze(const Tensor& self, int64_t dim) {
 }
 
 // Removes each marked dimension that has size 1.
-static Tensor squeeze_marked(const Tensor& self, std::bitset<dim_bitset_size> marked) {
+static Tensor squeeze_marked(const Tensor& self, DimSet marked) {
   DimVector sizes, strides;
   for (int64_t d = 0; d < self.dim(); d++) {
     if (!marked[d] || self.sizes()[d] != 1) {
@@ -196,15 +193,21 @@ static Tensor squeeze_marked(const Tensor& self, std::bitset<dim_bitset_size> ma
 }
 
 static Tensor squeeze(const Tensor& self) {
-  return squeeze_marked(self, std::bitset<dim_bitset_size>().set());
+  return squeeze_marked(self, DimSet::all());
 }
 
 static Tensor squeeze_dim(const Tensor& self, int64_t dim) {
-  return squeeze_marked(self, std::bitset<dim_bitset_size>().set(maybe_wrap_dim(dim, self.dim())));
+  dim = maybe_wrap_dim(dim, self.dim());
+  DimVector sizes(self.sizes()), strides(self.strides());
+  if (self.dim() > 0 && sizes[dim] == 1) {
+    sizes.erase(dim);
+    strides.erase(dim);
+  }
+  return as_view(self, sizes, strides);
 }
 
 static Tensor squeeze_dims(const Tensor& self, IntArrayRef dims) {
-  return squeeze_marked(self, dims.empty() ? std::bitset<dim_bitset_size>() : dim_list_to_bitset(dims, self.dim()));
+  return squeeze_marked(self, dim_list_to_bitset(dims, self.dim()));
 }
 
 // --- in place: the tensor itself takes the geometry of the view ------------------------------------------------------
@@ -234,7 +237,7 @@ static Tensor& squeeze_dims_(Tensor& self, IntArrayRef dims) {
   return take_geometry(self, squeeze_dims(self, dims));
 }
 
-// Makes self use the storage of another tensor, or an empty storage.
+// Makes self use the storage of another tensor, or an empty storage. The storage grows if it is too small.
 static Tensor& set_source_tensor(Tensor& self, const Tensor& source, int64_t storage_offset, IntArrayRef size,
                                  IntArrayRef stride) {
   TORCH_CHECK(self.scalar_type() == source.scalar_type(), "Could not set tensor of type ",
@@ -244,11 +247,20 @@ static Tensor& set_source_tensor(Tensor& self, const Tensor& source, int64_t sto
   TORCH_CHECK(storage_offset >= 0, "Tensor: invalid storage offset ", storage_offset);
   TORCH_CHECK(stride.empty() || stride.size() == size.size(), "mismatch in length of strides and shape");
   const DimVector strides = stride.empty() ? detail::contiguous_strides(size) : DimVector(stride);
-  const size_t needed = detail::computeStorageNbytes(size, strides, self.itemsize(), storage_offset);
+  const size_t needed = c10::check_geometry(size, strides, storage_offset, self.itemsize());
   maybe_resize_storage(source.storage().storage_impl_.get(), needed);
   self.unsafeGetTensorImpl()->storage_ = source.storage();
   self.unsafeGetTensorImpl()->set_sizes_and_strides(size, strides, storage_offset);
   return self;
+}
+
+// The offset counts from the source's first element, not from the start of its storage.
+static Tensor& set_source_tensor_offset(Tensor& self, const Tensor& source, int64_t storage_offset, IntArrayRef size,
+                                        IntArrayRef stride) {
+  TORCH_CHECK(source.is_contiguous(), "passed in tensor to be used as storage must be contiguous");
+  TORCH_CHECK(storage_offset >= 0 && !__builtin_add_overflow(storage_offset, source.storage_offset(), &storage_offset),
+              "Tensor: invalid storage offset ", storage_offset);
+  return set_source_tensor(self, source, storage_offset, size, stride);
 }
 
 static Tensor& set_tensor(Tensor& self, const Tensor& source) {
@@ -309,7 +321,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def(
       "set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, SymInt storage_offset, int[] size, int[] "
       "stride=[]) -> Tensor(a!)",
-      TORCH_FN(set_source_tensor), tags(Tag::inplace_view, Tag::new_storage), METHOD);
+      TORCH_FN(set_source_tensor_offset), tags(Tag::inplace_view, Tag::new_storage), METHOD);
   m.def("is_set_to(Tensor self, Tensor tensor) -> bool", TORCH_FN(is_set_to), METHOD);
   m.def("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", TORCH_FN(transpose_), tags(Tag::inplace_view),
         METHOD);

@@ -18,7 +18,7 @@ DEFINE_DISPATCH(flip_stub)
 
 // Groups the flipped dimensions into runs, in the order of memory: flipped dimensions that are neighbours in memory are
 // merged into one. A matrix flipped in both dimensions is thus reversed as one long row.
-static SmallVector<DimShape, 4> flipped_runs(const Tensor& dense, const std::bitset<dim_bitset_size>& flipped) {
+static SmallVector<DimShape, 4> flipped_runs(const Tensor& dense, const DimSet& flipped) {
   DimVector order;
   for (int64_t d = 0; d < dense.dim(); d++) {
     if (dense.sizes()[d] > 1) {
@@ -47,7 +47,7 @@ static SmallVector<DimShape, 4> flipped_runs(const Tensor& dense, const std::bit
 
 // Each run takes one pass over the elements; the last pass writes the result.
 static Tensor flip(const Tensor& self, IntArrayRef dims) {
-  const auto flipped = dims.empty() ? std::bitset<dim_bitset_size>() : dim_list_to_bitset(dims, self.dim());
+  const auto flipped = dim_list_to_bitset(dims, self.dim());
   Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
   const auto runs = self.numel() > 0 ? flipped_runs(result, flipped) : SmallVector<DimShape, 4>();
   Tensor current = self;

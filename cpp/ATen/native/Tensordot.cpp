@@ -7,6 +7,7 @@
 #include <ATen/ShapeFunctions.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/WrapDimUtils.h>
+#include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
 #include <ATen/native/LinearAlgebraUtils.h>
 
@@ -37,9 +38,8 @@ static Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dim
       inner *= l;
     }
   }
-  auto no_dims = [](IntArrayRef dims) { return dims.empty(); }; // for dim_list_to_bitset an empty list means all dims
-  const auto summed_left = no_dims(dims_self) ? 0 : dim_list_to_bitset(dims_self, self.dim());
-  const auto summed_right = no_dims(dims_other) ? 0 : dim_list_to_bitset(dims_other, other.dim());
+  const DimSet summed_left = dim_list_to_bitset(dims_self, self.dim());
+  const DimSet summed_right = dim_list_to_bitset(dims_other, other.dim());
   DimVector order_left, order_right, result_sizes;
   int64_t rows = 1, cols = 1;
   for (int64_t d = 0; d < self.dim(); d++) {
@@ -179,7 +179,19 @@ static Tensor& cross_out(const Tensor& self, const Tensor& other, std::optional<
   return out;
 }
 
-// The powers 0 .. n - 1 of each element, in a new last dimension.
+static Tensor call_cumprod(const Tensor& self, int64_t dim) {
+  CALL_OP("cumprod", Tensor(const Tensor&, int64_t, std::optional<ScalarType>), self, dim, std::nullopt);
+}
+
+// The powers 0 .. n - 1 of each element, in a new last dimension. All powers are allocated at once, so that an n that
+// no memory could hold is an error and not an endless loop.
+static Tensor powers(const Tensor& base, int64_t n) {
+  DimVector sizes(base.sizes());
+  sizes.push_back(n - 1);
+  const Tensor higher = call_cumprod(at::expand(at::unsqueeze(base, -1), sizes), -1);
+  return at::cat({at::unsqueeze(at::ones_like(base), -1), higher}, -1);
+}
+
 static Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N) {
   const ScalarType dtype = x.scalar_type();
   TORCH_CHECK(dtype == kFloat || dtype == kDouble || c10::isIntegralType(dtype, /*includeBool=*/false),
@@ -187,12 +199,7 @@ static Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N) {
   const int64_t n = N.value_or(x.dim() == 0 ? 1 : x.size(-1));
   TORCH_CHECK(n > 1, "N must be greater than 1.");
   const Tensor wide = c10::isIntegralType(dtype, /*includeBool=*/true) ? at::to(x, kLong) : x;
-  const Tensor base = x.dim() == 0 ? at::unsqueeze(wide, 0) : wide; // a number counts as a vector of one element
-  std::vector<Tensor> powers = {at::ones_like(base)};
-  for (int64_t i = 1; i < n; i++) {
-    powers.push_back(at::mul(powers.back(), base));
-  }
-  return at::stack(powers, -1);
+  return powers(x.dim() == 0 ? at::unsqueeze(wide, 0) : wide, n); // a number counts as a vector of one element
 }
 
 // vander of numpy, for one vector: the highest power comes first unless `increasing`.
@@ -204,14 +211,8 @@ static Tensor vander(const Tensor& x, std::optional<int64_t> N, bool increasing)
   if (n == 0) {
     return at::empty({x.sizes()[0], 0}, dtype, x.device());
   }
-  std::vector<Tensor> powers = {at::ones_like(at::to(x, dtype))};
-  for (int64_t i = 1; i < n; i++) {
-    powers.push_back(at::mul(powers.back(), x));
-  }
-  if (!increasing) {
-    std::reverse(powers.begin(), powers.end());
-  }
-  return at::stack(powers, 1);
+  const Tensor result = powers(at::to(x, dtype), n);
+  return increasing ? result : at::flip(result, 1);
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {

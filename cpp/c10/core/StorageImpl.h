@@ -15,7 +15,8 @@ struct C10_API StorageImpl final : public intrusive_ptr_target {
 
   DataPtr data_ptr_;
   size_t size_bytes_;
-  bool resizable_; // false where the memory is somebody else's (numpy)
+  bool resizable_;      // false if the memory belongs to another library, or if another library borrows it (numpy)
+  bool shrunk_ = false; // tensors may lie past the end: see Note [Geometry is checked before memory]
   Allocator* allocator_;
 };
 

@@ -1,6 +1,7 @@
 // Mirrors: c10/core/TensorImpl.cpp
 #include <c10/core/TensorImpl.h>
 
+#include <c10/core/Geometry.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>
 
@@ -53,6 +54,12 @@ void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides, i
 }
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
+  // A size of 0 makes the number of elements 0, but the strides of the dimensions before it are products of the others.
+  int64_t largest_stride = 1;
+  for (int64_t size : sizes) {
+    TORCH_CHECK(!__builtin_mul_overflow(largest_stride, std::max<int64_t>(size, 1), &largest_stride),
+                "numel: integer multiplication overflow for a tensor of sizes ", sizes);
+  }
   numel_ = checked_numel(sizes);
   sizes_and_strides_.set_contiguous(sizes);
   storage_offset_ = 0;
@@ -88,6 +95,10 @@ void TensorImpl::check_memory() const {
   TORCH_CHECK(!wrapper && has_memory,
               "Cannot access data pointer of Tensor that doesn't have storage. Hint: under vmap, grad or jvp, and in a "
               "class with __torch_dispatch__, a tensor stands for others; only ops can be called on it.");
+}
+
+void TensorImpl::check_elements_in_storage() const {
+  check_geometry(sizes(), strides(), storage_offset_, itemsize(), storage_);
 }
 
 bool TensorImpl::is_channels_last_contiguous() const {

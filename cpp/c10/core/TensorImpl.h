@@ -158,6 +158,9 @@ struct C10_API TensorImpl : public intrusive_ptr_target {
     if (__builtin_expect(!(key_set_ & wrappers).empty(), 0)) {
       check_memory();
     }
+    if (__builtin_expect(storage_.storage_impl_->shrunk_, 0)) {
+      check_elements_in_storage();
+    }
     // Integer arithmetic: a meta tensor's storage has a null pointer, to which C++ does not let us add an offset.
     const auto first = reinterpret_cast<uintptr_t>(storage_.mutable_data()) + storage_offset_ * itemsize();
     return numel_ == 0 ? nullptr : reinterpret_cast<void*>(first);
@@ -194,6 +197,8 @@ struct C10_API TensorImpl : public intrusive_ptr_target {
   bool is_channels_last_contiguous() const;
   // Throws RuntimeError for a wrapper, which stands for other tensors.
   void check_memory() const;
+  // Throws RuntimeError if the storage was made smaller and no longer holds all elements.
+  void check_elements_in_storage() const;
 };
 
 // Called when a TensorImpl that owns its Python object dies; set by csrc/autograd/python_variable.cpp, so that c10

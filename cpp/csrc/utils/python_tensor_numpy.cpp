@@ -1,7 +1,7 @@
 // Mirrors: torch/csrc/utils/tensor_numpy.cpp
-// One memory, two libraries: no element is copied either way, and each side keeps the other alive. pybind11 knows how
-// an array lies in memory and asks numpy for the rest when it is first needed, so nothing of numpy is needed to compile
-// or import this. Left out: complex.
+// Tensors and numpy arrays that share memory: no element is copied either way, and each side keeps the other alive.
+// pybind11 knows the memory layout of an array and imports numpy when it is first needed, so numpy is needed neither to
+// compile nor to import this file. Left out: complex numbers.
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_methods.h>
@@ -11,6 +11,7 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/functorch/TensorWrapper.h>
+#include <c10/core/Geometry.h>
 #include <c10/core/GradMode.h>
 
 #include <pybind11/numpy.h>
@@ -64,6 +65,7 @@ static c10::ScalarType numpy_dtype_to_aten(const py::dtype& dtype) {
 // A tensor on memory that `owner` keeps alive.
 static PyObject* tensor_on(void* address, PyObject* owner, c10::IntArrayRef sizes, c10::IntArrayRef strides,
                            c10::ScalarType dtype) {
+  const size_t nbytes = c10::check_geometry(sizes, strides, 0, c10::elementSize(dtype));
   Py_INCREF(owner);
   c10::DataPtr data_ptr(
       address, owner,
@@ -74,7 +76,7 @@ static PyObject* tensor_on(void* address, PyObject* owner, c10::IntArrayRef size
         }
       },
       c10::Device(c10::DeviceType::CPU));
-  c10::Storage storage(at::detail::computeStorageNbytes(sizes, strides, c10::elementSize(dtype)), std::move(data_ptr));
+  c10::Storage storage(nbytes, std::move(data_ptr));
   const auto keys = c10::DispatchKeySet(c10::DispatchKey::CPU) | c10::autograd_dispatch_keyset;
   at::Tensor t(c10::make_intrusive<c10::TensorImpl>(std::move(storage), keys, dtype));
   t.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides, 0);
@@ -103,7 +105,7 @@ PyObject* tensor_from_numpy(PyObject* module, PyObject* obj) {
                       "reallocate the memory.");
     strides.push_back(step / itemsize);
   }
-  // Without a module (for torch.tensor) the elements are copied at once: then it matters to nobody.
+  // torch.tensor passes no module and copies the elements at once, so that it needs no warning.
   const bool writeable = (array->flags & numpy::NPY_ARRAY_WRITEABLE_) != 0;
   if (module != nullptr && !writeable) {
     TORCH_WARN("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. ",
@@ -151,7 +153,7 @@ PyObject* tensor_frombuffer(PyObject*, PyObject* args) {
   }
   void* address = static_cast<char*>(view.buf) + offset;
   const int64_t length = view.len;
-  PyBuffer_Release(&view); // the object itself is what keeps the memory
+  PyBuffer_Release(&view); // the tensor keeps the object alive, and the object keeps the memory
   const int64_t n =
       checked_buffer_count(length, static_cast<int64_t>(c10::elementSize(dtype)), count, static_cast<int64_t>(offset));
   return tensor_on(address, buffer, n, int64_t(1), dtype);
@@ -187,7 +189,8 @@ PyObject* THPVariable_numpy(PyObject* self, PyObject* args, PyObject* kwargs) {
     strides.push_back(stride * itemsize);
   }
   const void* data = t.storage().mutable_data() == nullptr ? nullptr : t.data_ptr();
-  // The array's base is the tensor, which keeps the memory alive.
+  // The array's base is the tensor, which keeps the storage alive. The storage must not move its memory from now on.
+  t.storage().storage_impl_->resizable_ = false;
   return py::array(py::dtype(type->number), std::move(shape), std::move(strides), data, py::handle(self))
       .release()
       .ptr();

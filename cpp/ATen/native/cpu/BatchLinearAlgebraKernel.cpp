@@ -74,7 +74,21 @@ void lu_factor_kernel(const Tensor& LU, const Tensor& pivots, const Tensor& info
   });
 }
 
+// LAPACK swaps the rows that the pivots name without a check.
+void check_lu_solve_pivots(const Tensor& pivots, int64_t rows) {
+  const int* pivot = pivots.numel() == 0 ? nullptr : pivots.data_ptr<int>();
+  for (int64_t i = 0; i < pivots.numel(); i++) {
+    TORCH_CHECK(pivot[i] >= 1,
+                "Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass the result of "
+                "lu_factor?");
+    TORCH_CHECK(pivot[i] <= rows,
+                "Pivots given to lu_solve must all be smaller or equal to LU.size(-2). Did you properly pass the "
+                "result of lu_factor?");
+  }
+}
+
 void lu_solve_kernel(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool transpose) {
+  check_lu_solve_pivots(pivots, LU.size(-2));
   AT_DISPATCH_FLOATING_TYPES(LU.scalar_type(), "linalg.lu_solve_cpu", [&] {
     const Matrices<scalar_t> a(LU), b(B);
     const Vectors<int> ipiv(pivots);
@@ -110,17 +124,23 @@ void ldl_factor_kernel(const Tensor& A, const Tensor& pivots, const Tensor& info
   });
 }
 
-// A block of 1 by 1 has a positive number, one of 2 by 2 two negative ones: LAPACK follows them without looking.
+// A 1 by 1 block has one positive pivot, and a 2 by 2 block has two negative ones. LAPACK follows the pivots without a
+// check.
 void check_ldl_pivots(const Tensor& pivots) {
   const int n = static_cast<int>(pivots.size(-1));
   const int* pivot = pivots.numel() == 0 ? nullptr : pivots.data_ptr<int>();
   for (const int* end = pivot + pivots.numel(); pivot < end; pivot += n) {
     for (int i = 0; i < n; i++) {
+      TORCH_CHECK(pivot[i] != 0,
+                  "Pivots given to ldl_solve must all satisfy |pivot| >= 1. Did you properly pass the result of "
+                  "ldl_factor?");
+      TORCH_CHECK(pivot[i] >= -n && pivot[i] <= n,
+                  "Pivots given to ldl_solve must all satisfy |pivot| <= LD.size(-2). Did you properly pass the result "
+                  "of ldl_factor?");
       const bool pair = pivot[i] < 0;
-      const bool fits =
-          pair ? i + 1 < n && pivot[i + 1] < 0 && pivot[i] >= -n && pivot[i + 1] >= -n : pivot[i] >= 1 && pivot[i] <= n;
-      TORCH_CHECK(fits, "torch.linalg.ldl_solve: the pivots are not those of a factorization: there is ", pivot[i],
-                  " at place ", i, " of ", n);
+      const bool fits = !pair || (i + 1 < n && pivot[i + 1] < 0 && pivot[i + 1] >= -n);
+      TORCH_CHECK(fits, "torch.linalg.ldl_solve: expected two negative pivots for each 2 by 2 block, but the one at ",
+                  i, " of ", n, ", which is ", pivot[i], ", stands alone");
       i += pair ? 1 : 0;
     }
   }
@@ -368,7 +388,9 @@ void permutation_matrix_kernel(const Tensor& P, const Tensor& pivots) {
       }
       for (int64_t i = 0; i < k; i++) {
         const int64_t other = swap[b * k + i] - 1;
-        TORCH_CHECK(0 <= other && other < m, "lu_unpack: LU_pivots must be between 1 and LU.size(-2) inclusive.");
+        TORCH_CHECK(0 <= other && other < m,
+                    "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive. Did you properly pass the "
+                    "result of lu_factor?");
         std::swap(row[i], row[other]);
       }
       for (int64_t i = 0; i < m; i++) {
