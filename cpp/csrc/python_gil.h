@@ -95,4 +95,28 @@ class GilYield final {
   uint32_t steps_ = 0;
 };
 
+// Whether this thread holds the GIL. False once Python has ended.
+inline bool holds_gil() {
+  return PyGILState_GetThisThreadState() != nullptr && PyGILState_Check() != 0;
+}
+
+// A reference more or less, on any thread. Both leave the object alone where Python has ended, or is ending and this
+// thread does not hold the GIL: such a thread would wait for the GIL for ever.
+inline void incref_anywhere(PyObject* obj) {
+  if (holds_gil()) {
+    Py_INCREF(obj);
+  } else if (Py_IsInitialized()) {
+    const GilAcquire gil;
+    Py_INCREF(obj);
+  }
+}
+inline void decref_anywhere(PyObject* obj) {
+  if (holds_gil()) {
+    Py_DECREF(obj);
+  } else if (Py_IsInitialized()) {
+    const GilAcquire gil;
+    Py_DECREF(obj);
+  }
+}
+
 } // namespace reftorch::torch

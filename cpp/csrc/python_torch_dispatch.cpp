@@ -171,7 +171,7 @@ PyObject* overload_object(const at::OperatorEntry& entry) {
 using Overloaded = std::vector<PyObject*>;
 
 static void append_dispatching(Overloaded& overloaded, const at::Tensor& tensor) {
-  PyObject* obj = tensor.defined() ? tensor.unsafeGetTensorImpl()->pyobj_ : nullptr;
+  PyObject* obj = tensor.defined() ? tensor.unsafeGetTensorImpl()->pyobj() : nullptr;
   if (obj == nullptr || !tensor.key_set().has(c10::DispatchKey::Python)) {
     return;
   }

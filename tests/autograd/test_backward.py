@@ -343,3 +343,20 @@ def test_materialized_zeros_require_what_the_pass_records():
     for record in (False, True):
         _, zeros = torch.autograd.grad((x * x).sum(), (x, y), create_graph=record, materialize_grads=True)
         assert zeros.requires_grad == record
+
+
+def test_an_input_that_no_graph_can_lead_to(real_torch_or_none):
+    """A view requires a gradient because its base does, but nothing was recorded for it."""
+    for lib in (torch, real_torch_or_none):
+        if lib is None:
+            continue
+        base = lib.ones(2)
+        view = base.view(-1)
+        base.requires_grad_()
+        assert view.requires_grad and view.grad_fn is None
+        y = (base * 2).sum()
+        with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
+            lib.autograd.grad(y, view, retain_graph=True)
+        assert lib.autograd.grad(y, view, retain_graph=True, allow_unused=True) == (None,)
+        y.backward(inputs=[view])
+        assert view.grad is None

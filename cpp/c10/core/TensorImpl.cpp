@@ -9,13 +9,28 @@
 
 namespace reftorch::c10 {
 
-void (*pyobj_release_hook)(PyObject* obj) = nullptr;
+PyObjectHooks pyobject_hooks;
 intrusive_ptr<TensorImpl> (*python_detach_hook)(TensorImpl* self) = nullptr;
 
-TensorImpl::~TensorImpl() {
-  if (owns_pyobj_ && pyobj_ != nullptr) {
-    pyobj_release_hook(pyobj_);
+void TensorImpl::set_pyobj(PyObject* obj) {
+  pyobj_ = obj;
+  if (add_pyobject() > 1) {
+    incref_pyobject();
   }
+}
+
+size_t TensorImpl::clear_pyobj() {
+  const size_t count = remove_pyobject();
+  pyobj_ = nullptr;
+  return count;
+}
+
+void TensorImpl::incref_pyobject() const noexcept {
+  pyobject_hooks.incref(pyobj_);
+}
+
+void TensorImpl::decref_pyobject() const noexcept {
+  pyobject_hooks.decref(pyobj_);
 }
 
 static bool compute_contiguous(IntArrayRef sizes, IntArrayRef strides, int64_t numel) {

@@ -128,7 +128,6 @@ struct C10_API TensorImpl : public intrusive_ptr_target {
         device_(storage_.device()),
         key_set_(key_set),
         is_inference_(InferenceMode::is_enabled()) {}
-  ~TensorImpl() override;
 
   IntArrayRef sizes() const {
     return sizes_and_strides_.sizes();
@@ -181,7 +180,6 @@ struct C10_API TensorImpl : public intrusive_ptr_target {
   Storage storage_;
   LazyPtr<AutogradMetaInterface> autograd_meta_;
   VariableVersion version_counter_;
-  PyObject* pyobj_ = nullptr; // see Note [One PyObject per TensorImpl]
   SizesAndStrides sizes_and_strides_;
   int64_t storage_offset_ = 0; // in elements
   int64_t numel_ = 1;
@@ -190,20 +188,38 @@ struct C10_API TensorImpl : public intrusive_ptr_target {
   DispatchKeySet key_set_;
   bool is_contiguous_ = true;
   bool is_wrapped_number_ = false; // came from a Python number: takes part in type promotion with low priority
-  bool owns_pyobj_ = false;        // the Python object lives only because this tensor does
   bool is_inference_;              // see Note [Inference tensors]
 
+  // The Python object that stands for this tensor; null while there is none. Needs the GIL. See Note [One PyObject per
+  // TensorImpl].
+  PyObject* pyobj() const {
+    return pyobj_;
+  }
+  // Makes `obj` the Python object of this tensor. The caller's count is the object's from now on.
+  void set_pyobj(PyObject* obj);
+  // Parts the tensor from its Python object. Returns the number of counts: if there are several, C++ owned a reference
+  // to the object, which is the caller's now.
+  size_t clear_pyobj();
+
  private:
+  void incref_pyobject() const noexcept override;
+  void decref_pyobject() const noexcept override;
   bool is_channels_last_contiguous() const;
   // Throws RuntimeError for a wrapper, which stands for other tensors.
   void check_memory() const;
   // Throws RuntimeError if the storage was made smaller and no longer holds all elements.
   void check_elements_in_storage() const;
+
+  PyObject* pyobj_ = nullptr;
 };
 
-// Called when a TensorImpl that owns its Python object dies; set by csrc/autograd/python_variable.cpp, so that c10
-// knows no Python.
-C10_API extern void (*pyobj_release_hook)(PyObject* obj);
+// How to count the references of a Python object, on a thread that may not hold the GIL. csrc/autograd/
+// python_variable.cpp sets both, so that c10 needs no Python.
+struct PyObjectHooks {
+  void (*incref)(PyObject* obj) = nullptr;
+  void (*decref)(PyObject* obj) = nullptr;
+};
+C10_API extern PyObjectHooks pyobject_hooks;
 
 // Returns aten::detach of the tensor as Python answers it; see Note [The Python key]. Set by
 // csrc/python_torch_dispatch.cpp.

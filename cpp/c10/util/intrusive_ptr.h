@@ -1,6 +1,10 @@
 // Mirrors: c10/util/intrusive_ptr.h
 // A pointer whose count lives in the object it points to: one allocation, one word, and the count can be read from the
 // object. Left out: weak pointers (the graph uses std::weak_ptr<Node> where it must not own).
+//
+// The highest bit of the count says that a Python object stands for the target. The pointers then tell the target when
+// they begin and when they cease to be more than the one that the Python object holds. See Note [One PyObject per
+// TensorImpl].
 #pragma once
 
 #include <c10/util/small_objects.h>
@@ -21,10 +25,34 @@ class intrusive_ptr_target : public SmallObject {
   virtual ~intrusive_ptr_target() = default;
 
   size_t use_count() const {
-    return refcount_.load(std::memory_order_acquire);
+    return refcount_.load(std::memory_order_acquire) & ~kHasPyObject;
   }
 
+ protected:
+  // Sets the bit. The caller holds a count, which from now on is the Python object's. Returns the number of counts.
+  size_t add_pyobject() noexcept {
+    if (refcount_.load(std::memory_order_acquire) == 1) { // nobody else can be counting
+      refcount_.store(1 | kHasPyObject, std::memory_order_release);
+      return 1;
+    }
+    return refcount_.fetch_or(kHasPyObject, std::memory_order_acq_rel);
+  }
+  // Clears the bit. Returns the number of counts.
+  size_t remove_pyobject() noexcept {
+    if (refcount_.load(std::memory_order_acquire) == (1 | kHasPyObject)) {
+      refcount_.store(1, std::memory_order_release);
+      return 1;
+    }
+    return refcount_.fetch_and(~kHasPyObject, std::memory_order_acq_rel) & ~kHasPyObject;
+  }
+  // Called where the bit is set: after the count has gone from 1 to 2, and after it has gone from 2 to 1. The second
+  // may delete the target.
+  virtual void incref_pyobject() const noexcept {}
+  virtual void decref_pyobject() const noexcept {}
+
  private:
+  static constexpr size_t kHasPyObject = size_t(1) << (8 * sizeof(size_t) - 1);
+
   template <typename T>
   friend class intrusive_ptr;
   mutable std::atomic<size_t> refcount_{0};
@@ -74,13 +102,19 @@ class intrusive_ptr final {
     return std::exchange(target_, nullptr);
   }
   void reset() noexcept {
-    // The only owner needs no locked instruction: nobody else can be counting.
-    if (target_ != nullptr &&
-        (target_->use_count() == 1 || target_->refcount_.fetch_sub(1, std::memory_order_acq_rel) == 1)) {
-      target_->refcount_.store(0, std::memory_order_relaxed);
-      delete target_;
+    T* target = release();
+    if (target == nullptr) {
+      return;
     }
-    target_ = nullptr;
+    // The only owner needs no locked instruction: nobody else can be counting.
+    const bool is_only = target->refcount_.load(std::memory_order_acquire) == 1;
+    const size_t before = is_only ? 1 : target->refcount_.fetch_sub(1, std::memory_order_acq_rel);
+    if (before == 1) {
+      target->refcount_.store(0, std::memory_order_relaxed);
+      delete target;
+    } else if (before == (2 | intrusive_ptr_target::kHasPyObject)) {
+      static_cast<const intrusive_ptr_target*>(target)->decref_pyobject();
+    }
   }
 
   T* get() const noexcept {
@@ -107,8 +141,9 @@ class intrusive_ptr final {
 
  private:
   void retain() noexcept {
-    if (target_ != nullptr) {
-      target_->refcount_.fetch_add(1, std::memory_order_relaxed);
+    if (target_ != nullptr &&
+        target_->refcount_.fetch_add(1, std::memory_order_acquire) == (1 | intrusive_ptr_target::kHasPyObject)) {
+      static_cast<const intrusive_ptr_target*>(target_)->incref_pyobject();
     }
   }
 

@@ -20,10 +20,11 @@ namespace reftorch::torch::autograd {
 
 using edge_list = c10::SmallVector<Edge, 2>;
 
-// Is shown what a node, a tensor or a hook owns, and by that keeps alive: see Note [Cycles through the graph].
+// Receives what a node, a tensor or a hook owns. See Note [Cycles through the graph].
 struct OwnedVisitor {
   virtual void node(const std::shared_ptr<Node>& owned) = 0;
-  virtual void variable(const Variable& owned) = 0;
+  // Returns whether the walk has met every owner of the tensor and of its Python object.
+  virtual bool variable(const Variable& owned) = 0;
   virtual void py_object(PyObject* owned) = 0;
 
  protected:

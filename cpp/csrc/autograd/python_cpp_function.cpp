@@ -129,7 +129,8 @@ PyObject* THPCppFunction_call(PyObject* self, PyObject* args, PyObject* kwargs) 
   }
   variable_list outputs;
   {
-    GilRelease no_gil;
+    const RunsNodes runs_nodes;
+    const GilRelease no_gil;
     outputs = (*node)(std::move(inputs));
   }
   return outputs.size() == 1 ? THPVariable_Wrap(outputs[0]) : wrap_variables(outputs);
@@ -181,7 +182,7 @@ PyObject* functionToPyObject(const std::shared_ptr<Node>& cdata) {
     Py_RETURN_NONE;
   }
   if (auto* py_node = dynamic_cast<PyNode*>(cdata.get())) {
-    return py_node->to_python();
+    return Py_NewRef(py_node->obj);
   }
   if (cdata->pyobj() != nullptr) {
     return Py_NewRef(cdata->pyobj());
@@ -332,7 +333,7 @@ static PyObject* register_hook_dict(PyObject* self, PyObject* tensor) {
   TORCH_CHECK(dict != nullptr, "the tensor has no hooks");
   unpack_node(self, "_register_hook_dict")
       ->add_tensor_pre_hook(
-          std::make_unique<PyFunctionTensorPreHook>(dict, impl::output_nr(THPVariable_Unpack(tensor)), /*owned=*/true));
+          std::make_unique<PyFunctionTensorPreHook>(dict, impl::output_nr(THPVariable_Unpack(tensor))));
   Py_RETURN_NONE;
   END_HANDLE_TH_ERRORS
 }

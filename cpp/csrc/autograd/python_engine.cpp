@@ -5,8 +5,10 @@
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/engine.h>
 #include <csrc/autograd/functions/accumulate_grad.h>
+#include <csrc/autograd/functions/basic_ops.h>
 #include <csrc/autograd/python_cpp_function.h>
 #include <csrc/autograd/python_hook.h>
+#include <csrc/autograd/python_traverse.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_gil.h>
 #include <csrc/utils/pybind.h>
@@ -57,7 +59,13 @@ static Edge output_edge(py::handle obj, bool accumulate_grad) {
   if (accumulate_grad) {
     impl::retain_grad(tensor);
   }
-  return impl::gradient_edge(tensor);
+  Edge edge = impl::gradient_edge(tensor);
+  if (!edge.is_valid()) {
+    // A view that requires a gradient only because its base does has no node yet. So no graph leads to the view, and a
+    // node of its own stands for that.
+    edge = Edge(std::make_shared<UndefinedGradBackward>(), 0);
+  }
+  return edge;
 }
 
 static py::object run_backward(const py::tuple& tensors, const py::tuple& grad_tensors, bool keep_graph,
@@ -78,6 +86,7 @@ static py::object run_backward(const py::tuple& tensors, const py::tuple& grad_t
 
   variable_list captured;
   {
+    const RunsNodes runs_nodes;
     const GilRelease no_gil;
     captured = Engine::get_default_engine().execute(roots, std::move(grads), keep_graph, create_graph, accumulate_grad,
                                                     outputs);

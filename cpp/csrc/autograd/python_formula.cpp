@@ -61,17 +61,10 @@ PyObject* checked(PyObject* obj) {
 }
 
 // Note [Passing tensors]
-// A gradient is handed to Python for the length of one call. If the tensor then keeps its Python object, the engine
-// pays for it again when it drops the tensor, without the GIL. So an object that nobody else refers to is parted from
-// its tensor at once.
-bool is_unshared(PyObject* obj) {
-  return Py_REFCNT(obj) == 1;
-}
-void part(PyObject* obj) {
-  at::Tensor& cdata = reinterpret_cast<THPVariable*>(obj)->cdata;
-  cdata.unsafeGetTensorImpl()->pyobj_ = nullptr;
-  cdata.reset();
-}
+// Problem: a formula sees a gradient for the length of one call. If the gradient keeps its Python object after that,
+// the engine pays for the object again when it drops the gradient, because it then needs the GIL. Trick: an object that
+// nobody else refers to is parted from its tensor as soon as the call is over: THPVariable_Return for an argument,
+// THPVariable_Take for a result.
 
 // The Python values that one run of a node passes to its formulas. Each is made once, when first asked for.
 class Arguments final {
@@ -79,10 +72,11 @@ class Arguments final {
   Arguments(PythonFormulaNode& node, const variable_list& grads)
       : node_(node), grads_(grads), saved_(node.formula.fields.size(), nullptr) {}
   ~Arguments() {
-    if (grad_ != nullptr && fresh_grad_ && is_unshared(grad_)) {
-      part(grad_);
+    if (grad_ != nullptr && fresh_grad_) {
+      THPVariable_Return(grad_);
+    } else {
+      Py_XDECREF(grad_);
     }
-    Py_XDECREF(grad_);
     Py_XDECREF(grad_list_);
     Py_XDECREF(needs_input_grad_);
     for (PyObject* obj : saved_) {
@@ -106,9 +100,9 @@ class Arguments final {
   }
   PyObject* grad() {
     if (grad_ == nullptr) {
-      const Variable g = defined_grad(0);
-      fresh_grad_ = g.unsafeGetTensorImpl()->pyobj_ == nullptr;
-      grad_ = checked(THPVariable_Wrap(g));
+      Variable g = defined_grad(0);
+      fresh_grad_ = g.unsafeGetTensorImpl()->pyobj() == nullptr;
+      grad_ = checked(THPVariable_Wrap(std::move(g)));
     }
     return grad_;
   }
@@ -167,12 +161,7 @@ Variable unwrap_gradient(PyObject* obj, const Formula& formula) {
     Py_DECREF(obj);
     TORCH_CHECK_TYPE(false, "derivative formula ", formula_name(formula), ": expected a Tensor or None, but got ", got);
   }
-  Variable grad = THPVariable_Unpack(obj);
-  if (is_unshared(obj) && grad.use_count() == 2) { // ours and the object's
-    part(obj);
-  }
-  Py_DECREF(obj);
-  return grad;
+  return THPVariable_Take(obj);
 }
 
 // The gradients of a Tensor[] argument: takes the reference.

@@ -7,12 +7,8 @@
 #include <csrc/autograd/python_traverse.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_gil.h>
+#include <csrc/utils/object_ptr.h>
 #include <csrc/utils/pybind.h>
-#include <csrc/utils/python_finalize.h>
-
-#include <structmember.h>
-
-#include <cstddef>
 
 namespace py = pybind11;
 
@@ -20,108 +16,37 @@ namespace reftorch::torch::autograd {
 
 PyTypeObject* THPFunctionType = nullptr;
 
-// ---- who owns whom: see Note [One context per PyNode]
-
-static THPFunction* holders = nullptr; // the contexts that hold a count on their node; guarded by the GIL
-
-static void hold_node(THPFunction* self, std::shared_ptr<Node> node) {
-  self->cdata = std::move(node);
-  self->previous = nullptr;
-  self->next = holders;
-  if (holders != nullptr) {
-    holders->previous = self;
-  }
-  holders = self;
-}
-
-// The count, for the caller.
-static std::shared_ptr<Node> let_go_of_node(THPFunction* self) {
-  (self->previous != nullptr ? self->previous->next : holders) = self->next;
-  if (self->next != nullptr) {
-    self->next->previous = self->previous;
-  }
-  return std::move(self->cdata);
-}
-
-static bool holds_node(const THPFunction* self) {
-  return self->cdata.use_count() != 0;
-}
-
-static std::vector<PyObject*>& pinned() {
-  static auto* contexts = new std::vector<PyObject*>;
-  return *contexts;
-}
-
-void pin_contexts() {
-  for (THPFunction* self = holders; self != nullptr; self = self->next) {
-    if (self->cdata.use_count() > 1) {
-      static_cast<PyNode*>(self->cdata.get())->is_pinned = true;
-      pinned().push_back(Py_NewRef(reinterpret_cast<PyObject*>(self)));
-    }
-  }
-}
-
-void unpin_contexts() {
-  std::vector<PyObject*> contexts;
-  contexts.swap(pinned());
-  for (PyObject* obj : contexts) {
-    if (auto* node = static_cast<PyNode*>(as_function(obj)->cdata.get())) {
-      node->is_pinned = false;
-    }
-    Py_DECREF(obj);
-  }
-}
-
 // ---- the node
 
-// The places stay: a SavedTensor may refer to one.
+// The places stay, because a SavedTensor may refer to one.
 static void release_saved(THPFunction* self) {
   for (SavedVariable& saved : self->saved_variables) {
     saved.release();
   }
 }
 
-PyNode::~PyNode() {
-  if (owns_obj && Py_IsInitialized()) {
-    const GilAcquire gil;
-    // Somebody may still hold it: by way of a weak reference, or the garbage collector, which takes a cycle apart.
-    release_saved(as_function(obj));
-    as_function(obj)->has_freed_buffers = true;
-    as_function(obj)->cdata.reset();
-    Py_DECREF(obj);
-  }
-}
-
 std::string PyNode::name() const {
   const GilAcquire gil;
-  return obj != nullptr ? Py_TYPE(obj)->tp_name : "PyNode";
+  return Py_TYPE(obj)->tp_name;
 }
 
 void PyNode::release_variables() {
   const GilAcquire gil;
-  if (obj != nullptr) {
-    release_saved(as_function(obj));
-    as_function(obj)->has_freed_buffers = true;
-  }
-}
-
-PyObject* PyNode::to_python() {
-  TORCH_CHECK(obj != nullptr, "the autograd.Function's context has been taken apart by the garbage collector");
-  if (!owns_obj) {
-    return Py_NewRef(obj);
-  }
-  // The node's reference becomes the caller's, and the context holds a count on the node again.
-  owns_obj = false;
-  hold_node(as_function(obj), shared_from_this());
-  clear_finalized_bit(obj);
-  return obj;
+  release_saved(as_function(obj));
+  as_function(obj)->has_freed_buffers = true;
 }
 
 std::shared_ptr<Node> PyNode::from_context(PyObject* obj) {
   if (!PyObject_TypeCheck(obj, THPFunctionType) || as_function(obj)->cdata == nullptr) {
     return nullptr;
   }
-  return as_function(obj)->cdata->weak_from_this().lock();
+  PyNode* node = as_function(obj)->cdata.get();
+  if (std::shared_ptr<Node> held = node->weak_from_this().lock()) {
+    return held;
+  }
+  // The last of the pointers drops the reference, on any thread. That may delete the node.
+  Py_INCREF(obj);
+  return std::shared_ptr<Node>(node, [obj](Node*) { decref_anywhere(obj); });
 }
 
 static py::object call_backward(PyObject* ctx, const PyNode& node, const variable_list& grads) {
@@ -146,7 +71,7 @@ static py::object call_backward(PyObject* ctx, const PyNode& node, const variabl
 // What backward returned, one per argument of forward, becomes one gradient per tensor argument.
 variable_list PyNode::apply(variable_list&& grads) {
   const GilAcquire gil;
-  const py::object ctx = py::reinterpret_steal<py::object>(to_python());
+  const auto ctx = py::reinterpret_borrow<py::object>(obj);
   const THPFunction* self = as_function(obj);
   py::object returned;
   try {
@@ -184,55 +109,21 @@ variable_list PyNode::apply(variable_list&& grads) {
 
 static PyObject* THPFunction_new(PyTypeObject* type, PyObject*, PyObject*) {
   HANDLE_TH_ERRORS
-  PyObject* obj = type->tp_alloc(type, 0);
-  if (obj != nullptr) {
-    THPFunction* self = as_function(obj);
-    self->materialize_grads = true;
-    self->materialize_non_diff_grads = true;
-    new (&self->saved_variables) std::vector<SavedVariable>;
-    new (&self->is_variable_input) std::vector<bool>;
-    new (&self->cdata) std::shared_ptr<Node>;
-    const py::object keep_alive = py::reinterpret_steal<py::object>(obj); // anomaly mode may fail to note the node
-    hold_node(self, std::make_shared<PyNode>(obj));
-    return Py_NewRef(obj);
-  }
-  return obj;
+  const py::object ctx = steal(type->tp_alloc(type, 0));
+  THPFunction* self = as_function(ctx.ptr());
+  self->materialize_grads = true;
+  self->materialize_non_diff_grads = true;
+  new (&self->saved_variables) std::vector<SavedVariable>;
+  new (&self->is_variable_input) std::vector<bool>;
+  new (&self->cdata) std::unique_ptr<PyNode>;
+  self->cdata = std::make_unique<PyNode>(ctx.ptr()); // may throw in anomaly mode, which notes where nodes are made
+  return Py_NewRef(ctx.ptr());
   END_HANDLE_TH_ERRORS
-}
-
-// See Note [One context per PyNode].
-static void THPFunction_finalize(PyObject* obj) {
-  clear_finalized_bit(obj); // the garbage collector also asks a context that then lives on
-  THPFunction* self = as_function(obj);
-  if (holds_node(self) && static_cast<PyNode*>(self->cdata.get())->is_pinned) {
-    return; // its turn comes when the collection is over
-  }
-  if (self->cdata.use_count() <= 1) {
-    return; // nobody else has the node; or it owns the context already, and no count is held here
-  }
-  // If C++ let go in the meantime, `node` is the last count, and ~PyNode undoes it all.
-  const std::shared_ptr<Node> node = let_go_of_node(self);
-  self->cdata = std::shared_ptr<Node>(std::shared_ptr<Node>(), node.get());
-  static_cast<PyNode*>(node.get())->owns_obj = true;
-  Py_INCREF(obj);
-}
-
-static void drop_node(THPFunction* self) {
-  if (holds_node(self)) {
-    const std::shared_ptr<Node> node = let_go_of_node(self);
-    static_cast<PyNode*>(node.get())->obj = nullptr;
-    static_cast<PyNode*>(node.get())->is_pinned = false;
-  }
 }
 
 static int THPFunction_traverse(PyObject* obj, visitproc visit, void* arg) {
   const THPFunction* self = as_function(obj);
   Py_VISIT(Py_TYPE(obj));
-  const bool is_pinned = holds_node(self) && static_cast<PyNode*>(self->cdata.get())->is_pinned;
-  if (self->cdata.use_count() > 1 && !is_pinned) {
-    return 0; // the graph holds it, which is not to be seen
-  }
-  Py_VISIT(self->dict);
   Py_VISIT(self->needs_input_grad);
   Py_VISIT(self->to_save);
   Py_VISIT(self->saved_for_forward);
@@ -242,24 +133,23 @@ static int THPFunction_traverse(PyObject* obj, visitproc visit, void* arg) {
   for (const SavedVariable& saved : self->saved_variables) {
     saved.visit_owned(traversal);
   }
-  if (is_pinned) {
-    self->cdata->visit_owned(traversal);
-  } else if (holds_node(self)) {
-    traversal.node(self->cdata);
+  if (self->cdata != nullptr && (self->cdata->weak_from_this().expired() || !RunsNodes::any())) {
+    self->cdata->Node::visit_owned(traversal);
   }
   return traversal.run();
 }
 
 static int THPFunction_clear(PyObject* obj) {
   THPFunction* self = as_function(obj);
-  Py_CLEAR(self->dict);
   Py_CLEAR(self->needs_input_grad);
   Py_CLEAR(self->to_save);
   Py_CLEAR(self->saved_for_forward);
   Py_CLEAR(self->non_differentiable);
   Py_CLEAR(self->dirty_tensors);
   release_saved(self);
-  drop_node(self);
+  if (self->cdata != nullptr && self->cdata->weak_from_this().expired()) {
+    const std::unique_ptr<PyNode> node = std::move(self->cdata);
+  }
   return 0;
 }
 
@@ -267,9 +157,9 @@ static void THPFunction_dealloc(PyObject* obj) {
   PyObject_GC_UnTrack(obj);
   THPFunction_clear(obj);
   THPFunction* self = as_function(obj);
+  self->cdata.~unique_ptr();
   self->saved_variables.~vector();
   self->is_variable_input.~vector();
-  self->cdata.~shared_ptr();
   PyTypeObject* type = Py_TYPE(obj);
   type->tp_free(obj);
   Py_DECREF(type);
@@ -374,11 +264,6 @@ void initFunction(PyObject* module) {
        METH_FASTCALL | METH_CLASS, "The same; returns (ctx, outputs)."},
       {"_release_saved_tensors", release_saved_tensors, METH_NOARGS, nullptr},
   };
-  properties.push_back({"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr});
-  static PyMemberDef members[] = {
-      {"__dictoffset__", T_PYSSIZET, offsetof(THPFunction, dict), READONLY, nullptr},
-      {nullptr, 0, 0, 0, nullptr},
-  };
   for (PyGetSetDef* def = node_properties; def->name != nullptr; def++) {
     properties.push_back(*def);
   }
@@ -390,11 +275,9 @@ void initFunction(PyObject* module) {
 
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(THPFunction_new)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(THPFunction_dealloc)},
-                         {Py_tp_finalize, reinterpret_cast<void*>(THPFunction_finalize)},
                          {Py_tp_traverse, reinterpret_cast<void*>(THPFunction_traverse)},
                          {Py_tp_clear, reinterpret_cast<void*>(THPFunction_clear)},
                          {Py_tp_call, reinterpret_cast<void*>(THPCppFunction_call)},
-                         {Py_tp_members, members},
                          {Py_tp_getset, properties.data()},
                          {Py_tp_methods, methods.data()},
                          {0, nullptr}};

@@ -37,7 +37,7 @@ struct Call {
       : cls(cls_), inputs(inputs_), num_inputs(num_inputs_) {
     static PyObject* const backward_cls = interned("_backward_cls");
     ctx = steal(PyObject_CallNoArgs(get_attribute(cls, backward_cls).ptr()));
-    node = self()->cdata;
+    node = PyNode::from_context(ctx.ptr());
   }
   THPFunction* self() const {
     return as_function(ctx.ptr());
@@ -127,7 +127,7 @@ TensorSet marked(PyObject* tuple, const char* rule) {
 }
 
 bool has_torch_function(const Variable& tensor) {
-  PyObject* obj = tensor.unsafeGetTensorImpl()->pyobj_;
+  PyObject* obj = tensor.unsafeGetTensorImpl()->pyobj();
   return obj != nullptr && check_has_torch_function(obj);
 }
 

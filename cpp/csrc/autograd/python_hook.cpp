@@ -12,24 +12,11 @@ namespace py = pybind11;
 
 namespace reftorch::torch::autograd {
 
-static PyObject* hold(PyObject* dict) {
-  Py_INCREF(dict);
-  return dict;
-}
-
-// Hooks die with nodes, on any thread, also after the interpreter.
-static void let_go(PyObject* dict) {
-  if (Py_IsInitialized()) {
-    GilAcquire gil;
-    Py_DECREF(dict);
-  }
-}
-
 static std::string hook_name(py::handle hook) {
   return py::hasattr(hook, "__name__") ? std::string(py::str(hook.attr("__name__"))) : std::string(py::repr(hook));
 }
 
-// The hooks as they are now: one may remove itself.
+// The hooks as a list of its own, because a hook may remove itself from the dict.
 static py::list hooks_of(PyObject* dict) {
   return py::reinterpret_steal<py::list>(PyDict_CheckExact(dict) ? PyDict_Values(dict) : PyMapping_Values(dict));
 }
@@ -48,7 +35,7 @@ static void check_is_variable(py::handle hook, py::handle value) {
                    Py_TYPE(value.ptr())->tp_name, "' (hook '", hook_name(hook), "')");
 }
 
-// What a hook returned instead of `before`.
+// The gradient that a hook returned in place of `before`.
 static Variable unwrap(py::handle hook, py::handle value, const Variable& before) {
   if (value.is_none()) {
     return Variable();
@@ -65,7 +52,7 @@ static Variable unwrap(py::handle hook, py::handle value, const Variable& before
   return after;
 }
 
-// What a node's hook returned instead of `before`: a tuple of as many.
+// The gradients that a node's hook returned in place of `before`: a tuple of the same length.
 static variable_list unwrap_all(py::handle hook, py::handle value, const variable_list& before) {
   TORCH_CHECK_TYPE(PyTuple_Check(value.ptr()), "expected tuple, but hook returned '", Py_TYPE(value.ptr())->tp_name,
                    "' (hook '", hook_name(hook), "')");
@@ -96,20 +83,19 @@ PyObject* wrap_variables(const variable_list& variables) {
   return tuple.release().ptr();
 }
 
-PyFunctionTensorPreHook::PyFunctionTensorPreHook(PyObject* dict, uint32_t value_idx, bool owned)
-    : dict_(owned ? hold(dict) : dict), value_idx_(value_idx), owned_(owned) {}
+// A hook dies with its node, on any thread, and perhaps after Python has ended.
 
+PyFunctionTensorPreHook::PyFunctionTensorPreHook(PyObject* dict, uint32_t value_idx)
+    : dict_(Py_NewRef(dict)), value_idx_(value_idx) {}
 PyFunctionTensorPreHook::~PyFunctionTensorPreHook() {
-  if (owned_) {
-    let_go(dict_);
-  }
+  decref_anywhere(dict_);
 }
 
 variable_list PyFunctionTensorPreHook::operator()(const variable_list& grads) {
   variable_list results = grads;
   GilAcquire gil;
   for (py::handle hook : hooks_of(dict_)) {
-    const py::object replaced = call_hook(hook, wrap(results[value_idx_])); // of None where none arrived
+    const py::object replaced = call_hook(hook, wrap(results[value_idx_])); // None if no gradient arrived
     if (!replaced.is_none()) {
       results[value_idx_] = unwrap(hook, replaced, results[value_idx_]);
     }
@@ -117,9 +103,9 @@ variable_list PyFunctionTensorPreHook::operator()(const variable_list& grads) {
   return results;
 }
 
-PyFunctionPreHook::PyFunctionPreHook(PyObject* dict) : dict_(hold(dict)) {}
+PyFunctionPreHook::PyFunctionPreHook(PyObject* dict) : dict_(Py_NewRef(dict)) {}
 PyFunctionPreHook::~PyFunctionPreHook() {
-  let_go(dict_);
+  decref_anywhere(dict_);
 }
 
 variable_list PyFunctionPreHook::operator()(const variable_list& grads) {
@@ -134,9 +120,9 @@ variable_list PyFunctionPreHook::operator()(const variable_list& grads) {
   return results;
 }
 
-PyFunctionPostHook::PyFunctionPostHook(PyObject* dict) : dict_(hold(dict)) {}
+PyFunctionPostHook::PyFunctionPostHook(PyObject* dict) : dict_(Py_NewRef(dict)) {}
 PyFunctionPostHook::~PyFunctionPostHook() {
-  let_go(dict_);
+  decref_anywhere(dict_);
 }
 
 variable_list PyFunctionPostHook::operator()(const variable_list& outputs, const variable_list& inputs) {
@@ -153,9 +139,9 @@ variable_list PyFunctionPostHook::operator()(const variable_list& outputs, const
   return results;
 }
 
-PyFunctionTensorPostAccGradHooks::PyFunctionTensorPostAccGradHooks(PyObject* dict) : dict_(hold(dict)) {}
+PyFunctionTensorPostAccGradHooks::PyFunctionTensorPostAccGradHooks(PyObject* dict) : dict_(Py_NewRef(dict)) {}
 PyFunctionTensorPostAccGradHooks::~PyFunctionTensorPostAccGradHooks() {
-  let_go(dict_);
+  decref_anywhere(dict_);
 }
 
 void PyFunctionTensorPostAccGradHooks::operator()(const Variable& tensor) {
@@ -173,9 +159,7 @@ void PyFunctionTensorPostAccGradHooks::operator()(const Variable& tensor) {
 }
 
 void PyFunctionTensorPreHook::visit_owned(OwnedVisitor& visitor) const {
-  if (owned_) {
-    visitor.py_object(dict_);
-  }
+  visitor.py_object(dict_);
 }
 void PyFunctionPreHook::visit_owned(OwnedVisitor& visitor) const {
   visitor.py_object(dict_);

@@ -1,6 +1,7 @@
 // Mirrors: torch/csrc/autograd/python_hook.h
-// Hooks written in Python. Each holds a dict of callables (an OrderedDict from ids), so that a RemovableHandle can take
-// one out.
+//
+// Hooks written in Python. A C++ hook owns a dict of callables, an OrderedDict from ids, so that a RemovableHandle can
+// take one callable out.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -10,11 +11,11 @@
 
 namespace reftorch::torch::autograd {
 
-// Tensor.register_hook: hook(grad) for gradient `value_idx`. A leaf's dict belongs to its Python object, which lives as
-// long as the leaf does; holding it once more would be a cycle that the garbage collector cannot see (`owned` false).
+// Tensor.register_hook: hook(grad) for gradient `value_idx`. The tensor's Python object owns the same dict, for
+// `_backward_hooks`.
 class PyFunctionTensorPreHook final : public FunctionPreHook {
  public:
-  PyFunctionTensorPreHook(PyObject* dict, uint32_t value_idx, bool owned);
+  PyFunctionTensorPreHook(PyObject* dict, uint32_t value_idx);
   ~PyFunctionTensorPreHook() override;
   variable_list operator()(const variable_list& grads) override;
   void visit_owned(OwnedVisitor& visitor) const override;
@@ -25,7 +26,6 @@ class PyFunctionTensorPreHook final : public FunctionPreHook {
  private:
   PyObject* dict_;
   uint32_t value_idx_;
-  bool owned_;
 };
 
 // Node.register_prehook: hook(grad_outputs)

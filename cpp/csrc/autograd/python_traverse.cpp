@@ -2,7 +2,6 @@
 #include <csrc/autograd/python_traverse.h>
 
 #include <csrc/Exceptions.h>
-#include <csrc/autograd/python_function.h>
 
 #include <cstring>
 
@@ -17,13 +16,7 @@ static PyObject* on_collection(PyObject* /*self*/, PyObject* args) {
     return nullptr;
   }
   PyObject* generation = PyDict_GetItemString(info, "generation"); // borrowed
-  const bool is_full = generation != nullptr && PyLong_AsLong(generation) == 2;
-  in_full_collection = is_full && std::strcmp(phase, "start") == 0;
-  if (in_full_collection) {
-    pin_contexts();
-  } else if (is_full) {
-    unpin_contexts();
-  }
+  in_full_collection = generation != nullptr && PyLong_AsLong(generation) == 2 && std::strcmp(phase, "start") == 0;
   Py_RETURN_NONE;
 }
 
@@ -46,23 +39,26 @@ bool GraphTraversal::found_all_owners(const void* object, size_t owners) {
 }
 
 void GraphTraversal::node(const std::shared_ptr<Node>& owned) {
-  const auto* with_context = in_full_collection ? dynamic_cast<const PyNode*>(owned.get()) : nullptr;
-  const bool is_pinned = with_context != nullptr && with_context->is_pinned;
-  const auto owners = static_cast<size_t>(owned.use_count()) - (is_pinned ? 1 : 0); // the context is not met here
-  if (found_all_owners(owned.get(), owners)) {
-    if (is_pinned) {
-      py_object(with_context->obj); // which shows what the node owns
-    } else {
-      nodes_.push_back(owned.get());
-    }
+  if (found_all_owners(owned.get(), static_cast<size_t>(owned.use_count()))) {
+    nodes_.push_back(owned.get());
   }
 }
 
-// A tensor whose Python object owns it has an owner that is never met here, so it is not entered.
-void GraphTraversal::variable(const Variable& owned) {
-  if (found_all_owners(owned.unsafeGetTensorImpl(), owned.use_count())) {
-    variables_.push_back(&owned);
+// The object's own count on the tensor is not an owner that the walk could meet. The walk enters the tensor only if C++
+// alone holds the object: whoever else holds it can reach the tensor too.
+bool GraphTraversal::variable(const Variable& owned) {
+  PyObject* obj = owned.unsafeGetTensorImpl()->pyobj();
+  if (!found_all_owners(owned.unsafeGetTensorImpl(), owned.use_count() - (obj != nullptr ? 1 : 0))) {
+    return false;
   }
+  if (obj != nullptr) {
+    py_object(obj);
+    if (Py_REFCNT(obj) != 1) {
+      return false;
+    }
+  }
+  variables_.push_back(&owned);
+  return true;
 }
 
 void GraphTraversal::py_object(PyObject* owned) {
@@ -81,10 +77,6 @@ int GraphTraversal::run() {
     }
     const Variable& variable = *variables_.back();
     variables_.pop_back();
-    const c10::TensorImpl* impl = variable.unsafeGetTensorImpl();
-    if (impl->pyobj_ != nullptr && impl->owns_pyobj_) {
-      py_object(impl->pyobj_);
-    }
     impl::visit_owned(variable, *this);
   }
   return result_;

@@ -1,17 +1,25 @@
 // Mirrors: torch/csrc/autograd/python_variable.cpp (THPVariable_traverse), torch/csrc/autograd/python_cpp_function.cpp
 // (traverse)
-// The garbage collector's way through C++. Left out: nothing; PyTorch's stops at the first node.
+//
+// Shows the garbage collector what Python objects own by way of C++. Left out: nothing; PyTorch's walk stops at the
+// first node.
 //
 // Note [Cycles through the graph]
-// Problem: `y.register_hook(lambda grad: y)`: the tensor y owns its node, which owns the hook, which owns y. Two of
-// these links are C++, which Python's collector can not see, so it would take y for held from outside. Trick:
-// tp_traverse of an object walks on through what C++ alone keeps alive, and shows every Python object at the end of
-// such a way. It may only pass what belongs to nobody else: a node or tensor is entered when the walk has met as many
-// references to it as it has owners. What is shared (with another tensor of the program, or with a pass that runs on
-// another thread right now) is not entered: then a cycle may stay, but nothing that is in use is ever cleared. Since
-// nobody else can reach what is entered, it does not change under the walk, though other threads run without the GIL.
-// A way may be as long as the graph, and Python collects its young objects after some hundred new ones: so only a full
-// collection walks on, and the others look at what an object owns itself.
+// Problem: `y.register_hook(lambda grad: y)`. The tensor y owns its node, the node owns the hook, and the hook owns y.
+// The first two links are C++. Python's collector does not see them, so it would believe that somebody outside holds y.
+// Trick: tp_traverse of an object walks on through the nodes and tensors that C++ alone keeps alive, and shows the
+// collector every Python object that the walk reaches.
+//   - The walk enters a node or a tensor only if the walk has met all its owners. Then nobody else can reach the node
+//   or
+//     tensor, and no other thread can change it, although other threads run without the GIL.
+//   - A tensor may have a Python object, and a custom Function's node always has one. When the walk has met all owners
+//   in
+//     C++, it has found the one reference that they own together (Note [One PyObject per TensorImpl]), and shows it.
+//   - What is shared with another walk is not shown. Then a cycle may stay, but nothing that is in use is ever cleared.
+//   - The context of a custom Function shows what its node owns even if a graph holds the node too, because the context
+//     may own a part of that graph. So it must not do that while a backward pass may be running over the node.
+// Limits: a walk may be as long as the graph, and Python collects its young objects after some hundred new ones. So
+// only a full collection walks on. The other collections see what an object owns itself.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -28,9 +36,9 @@ class GraphTraversal final : public OwnedVisitor {
   GraphTraversal(visitproc visit, void* arg) : visit_(visit), arg_(arg) {}
 
   void node(const std::shared_ptr<Node>& owned) override;
-  void variable(const Variable& owned) override;
+  bool variable(const Variable& owned) override;
   void py_object(PyObject* owned) override;
-  // Walks on from what was shown so far; returns what tp_traverse must.
+  // Walks on from what was shown so far. Returns what tp_traverse has to return.
   int run();
 
  private:
@@ -39,12 +47,31 @@ class GraphTraversal final : public OwnedVisitor {
   visitproc visit_;
   void* arg_;
   int result_ = 0;
-  std::unordered_map<const void*, size_t> found_; // of those with several owners: how many were met
-  std::vector<const Node*> nodes_;                // to be entered
+  std::unordered_map<const void*, size_t> found_; // how many owners were met, for each object that has several
+  std::vector<const Node*> nodes_;                // the nodes and tensors to enter
   std::vector<const Variable*> variables_;
 };
 
-// Has Python tell which collections are full ones.
+// Lives as long as a thread runs nodes without the GIL. Made and destroyed with the GIL held.
+class RunsNodes final {
+ public:
+  RunsNodes() {
+    threads_++;
+  }
+  ~RunsNodes() {
+    threads_--;
+  }
+  RunsNodes(const RunsNodes&) = delete;
+  RunsNodes& operator=(const RunsNodes&) = delete;
+  static bool any() {
+    return threads_ != 0;
+  }
+
+ private:
+  static inline int threads_ = 0;
+};
+
+// Asks Python to report when a full collection begins and ends.
 void init_traversal();
 
 } // namespace reftorch::torch::autograd

@@ -2,15 +2,19 @@
 // Left out: per-interpreter objects, weak references from C++.
 //
 // Note [One PyObject per TensorImpl]
-// Problem: `y.grad_fn`'s saved `x`, a parameter in a hook and the `x` of the program must be one object, attributes
-// included, even when the program has dropped its `x` and only the graph still holds the tensor. Trick: the TensorImpl
-// keeps a pointer to its Python object, and one of the two owns the other.
-//   Python owns: the object's `cdata` holds a count on the impl (the usual state).
-//   C++ owns: when Python drops its last reference while C++ still holds the impl, tp_finalize turns the ownership
-//   around: the impl now owns one reference to the object, and `cdata` is a borrowed pointer. When C++ hands the tensor
-//   to Python again, THPVariable_Wrap turns it back; when the last C++ holder lets go, ~TensorImpl releases the object.
-// What the impl owns is shown to the garbage collector by the impl's owner: by the object in the first state, by the
-// graph in the second. See Note [Cycles through the graph].
+// Problem: a program drops its tensor `x`, but the graph still holds the tensor. When a hook or a saved variable hands
+// the tensor back, the program expects the same Python object, with its attributes, its class and its hooks. So the
+// Python object must live for as long as the program or C++ needs the tensor, and no longer.
+// Trick: two rules, which hold at any time.
+//   1. The Python object owns one count on its TensorImpl. So the object never loses its tensor.
+//   2. While other counts exist, all of them together own one reference to the Python object. So the object never dies
+//      before C++ has let go of the tensor. The intrusive_ptr that makes the count 2 takes the reference, and the one
+//      that makes the count 1 again drops it.
+// So a tensor's object dies, and its __del__ runs, when Python and C++ have both let go. Nothing is brought back to
+// life. PyTorch does the same (Note [PyObject preservation for Tensor and Storages]). The context of a custom Function
+// and its node follow the same two rules; see python_function.h. Limits: the count may change on a thread without the
+// GIL, which then takes the GIL; see Note [Locks and the GIL]. What the garbage collector is shown follows from the two
+// rules; see Note [Cycles through the graph].
 #include <csrc/autograd/python_variable.h>
 
 #include <ATen/EmptyTensor.h>
@@ -19,7 +23,6 @@
 #include <csrc/autograd/python_variable_methods.h>
 #include <csrc/python_gil.h>
 #include <csrc/python_torch_dispatch.h>
-#include <csrc/utils/python_finalize.h>
 
 namespace reftorch::torch {
 
@@ -39,7 +42,7 @@ PyObject* THPVariable_NewWithVar(PyTypeObject* type, at::Tensor var) {
   new (&self->cdata) at::Tensor(std::move(var));
   self->backward_hooks = nullptr;
   c10::TensorImpl* impl = self->cdata.unsafeGetTensorImpl();
-  impl->pyobj_ = obj;
+  impl->set_pyobj(obj);
   if (reinterpret_cast<PyObject*>(type) != THPVariableClass && check_has_torch_dispatch(type)) {
     impl->key_set_ = impl->key_set_ | c10::DispatchKey::Python; // see Note [The Python key]
   }
@@ -50,54 +53,34 @@ PyObject* THPVariable_Wrap(at::Tensor var) {
   if (!var.defined()) {
     return Py_NewRef(Py_None);
   }
-  c10::TensorImpl* impl = var.unsafeGetTensorImpl();
-  PyObject* obj = impl->pyobj_;
-  if (obj == nullptr) {
-    if (var.scalar_type() == c10::kUInt64) { // a number past int64 that a graph keeps: no dtype of Python's
-      var = at::detail::wrapped_scalar_tensor(var.item().toDouble());
-    }
-    return THPVariable_NewWithVar(reinterpret_cast<PyTypeObject*>(THPVariableClass), std::move(var));
+  if (PyObject* obj = var.unsafeGetTensorImpl()->pyobj()) {
+    return Py_NewRef(obj);
   }
-  if (impl->owns_pyobj_) {
-    // The impl's reference becomes the caller's, and the object holds a count on the impl again.
-    impl->owns_pyobj_ = false;
-    var.unsafeReleaseTensorImpl();
-    clear_finalized_bit(obj);
-    return obj;
+  if (var.scalar_type() == c10::kUInt64) { // a number past int64 that a graph keeps: Python has no such dtype
+    var = at::detail::wrapped_scalar_tensor(var.item().toDouble());
   }
-  return Py_NewRef(obj);
+  return THPVariable_NewWithVar(reinterpret_cast<PyTypeObject*>(THPVariableClass), std::move(var));
 }
 
-static void THPVariable_finalize(PyObject* obj) {
-  THPVariable* self = as_variable(obj);
-  if (!self->cdata.defined() || self->cdata.use_count() <= 1) {
-    return;
+at::Tensor THPVariable_Take(PyObject* obj) {
+  at::Tensor& cdata = as_variable(obj)->cdata;
+  at::Tensor var;
+  if (Py_REFCNT(obj) == 1 && cdata.use_count() == 1 && reinterpret_cast<PyObject*>(Py_TYPE(obj)) == THPVariableClass) {
+    cdata.unsafeGetTensorImpl()->clear_pyobj();
+    var = std::move(cdata);
+  } else {
+    var = cdata;
   }
-  c10::TensorImpl* impl = self->cdata.unsafeGetTensorImpl();
-  if (impl->owns_pyobj_) {
-    return; // asked by the garbage collector, which found the tensor's graph unreachable too
-  }
-  impl->owns_pyobj_ = true;
-  Py_INCREF(obj);
-  // Drops the count but keeps the pointer. If C++ let go in the meantime this is the last count, and the hook below
-  // undoes it all.
-  c10::intrusive_ptr<c10::TensorImpl>::reclaim(impl);
+  Py_DECREF(obj);
+  return var;
 }
 
-// ~TensorImpl of a tensor that owns its Python object, on whatever thread.
-static void release_pyobj(PyObject* obj) {
-  if (!Py_IsInitialized()) {
-    // Python is ending: the object stays where it is, but the last collection must not follow it here.
-    as_variable(obj)->cdata.unsafeReleaseTensorImpl();
-    return;
-  }
-  GilAcquire gil;
-  as_variable(obj)->cdata.unsafeReleaseTensorImpl();
-  if (Py_REFCNT(obj) > 1) {
-    // The garbage collector is taking a cycle apart that still refers to the object: no crash for who meets it now.
-    at::Tensor empty = at::detail::empty_generic({0}, c10::kFloat, c10::Device(c10::DeviceType::CPU));
-    empty.unsafeGetTensorImpl()->pyobj_ = obj;
-    as_variable(obj)->cdata = std::move(empty);
+void THPVariable_Return(PyObject* obj) {
+  at::Tensor& cdata = as_variable(obj)->cdata;
+  if (Py_REFCNT(obj) == 2 && cdata.use_count() > 1) { // the caller's reference and that of C++
+    cdata.unsafeGetTensorImpl()->clear_pyobj();
+    cdata.reset();
+    Py_DECREF(obj);
   }
   Py_DECREF(obj);
 }
@@ -107,7 +90,7 @@ static void THPVariable_dealloc(PyObject* obj) {
   PyObject_GC_UnTrack(obj);
   Py_CLEAR(self->backward_hooks);
   if (self->cdata.defined()) {
-    self->cdata.unsafeGetTensorImpl()->pyobj_ = nullptr;
+    self->cdata.unsafeGetTensorImpl()->clear_pyobj();
   }
   self->cdata.~Tensor();
   PyTypeObject* type = Py_TYPE(obj);
@@ -117,14 +100,10 @@ static void THPVariable_dealloc(PyObject* obj) {
 
 static int THPVariable_traverse(PyObject* obj, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(obj));
-  const at::Tensor& cdata = as_variable(obj)->cdata;
-  const bool cpp_owns = cdata.defined() && cdata.unsafeGetTensorImpl()->owns_pyobj_;
-  if (!cpp_owns && cdata.use_count() > 1) {
-    return 0; // while C++ holds the tensor too, its hooks are needed whatever Python thinks
-  }
   Py_VISIT(as_variable(obj)->backward_hooks);
-  if (cpp_owns || !cdata.defined()) {
-    return 0;
+  const at::Tensor& cdata = as_variable(obj)->cdata;
+  if (cdata.use_count() != 1) {
+    return 0; // C++ holds the tensor too, and may be changing it on another thread
   }
   autograd::GraphTraversal traversal(visit, arg);
   autograd::impl::visit_owned(cdata, traversal);
@@ -132,11 +111,10 @@ static int THPVariable_traverse(PyObject* obj, visitproc visit, void* arg) {
 }
 
 static int THPVariable_clear(PyObject* obj) {
-  if (as_variable(obj)->cdata.defined()) {
-    const at::Tensor keep_alive = as_variable(obj)->cdata; // also where the object only borrows it
-    autograd::impl::clear_owned(keep_alive);
-  }
   Py_CLEAR(as_variable(obj)->backward_hooks);
+  if (as_variable(obj)->cdata.defined()) {
+    autograd::impl::clear_owned(as_variable(obj)->cdata);
+  }
   return 0;
 }
 
@@ -148,7 +126,6 @@ static Py_hash_t THPVariable_hash(PyObject* obj) {
 void initTensorBase(PyObject* module) {
   std::vector<PyType_Slot> slots = {
       {Py_tp_dealloc, reinterpret_cast<void*>(THPVariable_dealloc)},
-      {Py_tp_finalize, reinterpret_cast<void*>(THPVariable_finalize)},
       {Py_tp_traverse, reinterpret_cast<void*>(THPVariable_traverse)},
       {Py_tp_clear, reinterpret_cast<void*>(THPVariable_clear)},
       {Py_tp_new, reinterpret_cast<void*>(THPVariable_pynew)},
@@ -164,7 +141,7 @@ void initTensorBase(PyObject* module) {
   }
   THPVariableBaseType = reinterpret_cast<PyTypeObject*>(type);
   THPVariableClass = type;
-  c10::pyobj_release_hook = release_pyobj;
+  c10::pyobject_hooks = {incref_anywhere, decref_anywhere};
   autograd::init_traversal();
   Py_INCREF(type);
   PyModule_AddObject(module, "TensorBase", type);

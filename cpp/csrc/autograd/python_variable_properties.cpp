@@ -191,7 +191,7 @@ static int set_backward_hooks(PyObject* self, PyObject* value, void*) {
   impl::clear_hooks(var);
   Py_XSETREF(reinterpret_cast<THPVariable*>(self)->backward_hooks, value == Py_None ? nullptr : Py_NewRef(value));
   if (value != Py_None) {
-    impl::add_hook(var, std::make_unique<autograd::PyFunctionTensorPreHook>(value, 0, /*owned=*/false));
+    impl::add_hook(var, std::make_unique<autograd::PyFunctionTensorPreHook>(value, 0));
   }
   return 0;
   END_HANDLE_TH_ERRORS_RET(-1)

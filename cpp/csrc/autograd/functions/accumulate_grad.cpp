@@ -15,10 +15,10 @@ AccumulateGrad::AccumulateGrad(Variable leaf) : Node(std::numeric_limits<uint64_
   set_input_grad_dtype(0, impl::grad_dtype(variable));
 }
 
-// While anybody else holds the leaf, he can come here through it: then what is here is not the graph's alone.
+// Another owner of the leaf can reach this node through the leaf. Then this node's hooks do not belong to the graph
+// alone.
 void AccumulateGrad::visit_owned(OwnedVisitor& visitor) const {
-  if (variable.use_count() == 1) {
-    visitor.variable(variable);
+  if (visitor.variable(variable)) {
     Node::visit_owned(visitor);
   }
 }

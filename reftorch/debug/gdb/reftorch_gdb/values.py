@@ -28,6 +28,7 @@ DTYPES = {
 }
 MAX_DIM = 64
 MAX_COUNT = 1 << 32
+HAS_PYOBJECT = 1 << 63  # the bit of a count that says that a Python object stands for the target
 
 
 class Garbage(Exception):
@@ -60,7 +61,7 @@ def small_vector(value, limit=MAX_DIM):
 
 def use_count(target):
     """The references to a c10::intrusive_ptr_target."""
-    count = int(target["refcount_"]["_M_i"])
+    count = int(target["refcount_"]["_M_i"]) & ~HAS_PYOBJECT
     if not 0 < count < MAX_COUNT:
         raise Garbage(f"use count {count}")
     return count

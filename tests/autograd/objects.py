@@ -1,0 +1,507 @@
+"""Drawn programs about the life of Python objects: what is kept, what is freed, when ``__del__`` runs.
+
+``python -m tests.autograd.objects --examples 20000`` runs many programs beside torch, and with ``--alone`` without it,
+which is what the sanitizer build needs. A program is a list of steps. A step makes a tensor, or an object of a subclass
+with a ``__del__``, gives it attributes, hooks or weak references, drops it, runs a backward pass, or collects garbage.
+Each step writes what it saw into a log. Both libraries must write the same log.
+
+Some programs make reference cycles through the graph. There the logs are not compared, because our collector frees
+cycles that PyTorch's does not see. Such a program must still not crash, and no object may lose what belongs to it. The
+same goes for programs that change tensors in place, which test_drawn_programs.py compares.
+
+Mirrors: nothing in PyTorch: it has no second implementation to compare with.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import gc
+import pickle
+import random
+import sys
+import threading
+import warnings
+import weakref
+from typing import Any
+
+import reftorch
+
+STEPS = 24
+SLOTS = 8
+
+
+class Hooked(Exception):
+    """The error that a raising hook raises."""
+
+
+class Classes:
+    """The classes that programs use, made once for each library."""
+
+    def __init__(self, lib: Any) -> None:
+        self.lib = lib
+
+        class Tracked(lib.Tensor):
+            def __del__(self) -> None:
+                world = World.current
+                if world is not None and self.__dict__.get("label") is not None:
+                    world.on_del(self)
+
+        class Slotted(lib.Tensor):
+            __slots__ = ("extra",)
+
+        class Scaled(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any, mode: int) -> Any:
+                ctx.save_for_backward(x)
+                ctx.mode = mode
+                if mode & 1:
+                    ctx.x = x
+                if mode & 2:
+                    ctx.me = ctx
+                return x * 2
+
+            @staticmethod
+            def backward(ctx: Any, grad: Any) -> Any:
+                (x,) = ctx.saved_tensors
+                if World.current is not None:
+                    World.current.log.append(("backward", ctx.mode, total(x), getattr(ctx, "note", None)))
+                return grad * 2, None
+
+        self.Tracked, self.Slotted, self.Scaled = Tracked, Slotted, Scaled
+
+
+class Saver:
+    """An object in a cycle of its own, which puts a tensor back into the world when it is collected."""
+
+    def __init__(self, world: World, tensor: Any) -> None:
+        self.world, self.tensor, self.me = world, tensor, self
+
+    def __del__(self) -> None:
+        self.world.log.append(("saver", self.world.describe(self.tensor)))
+        self.world.put(self.tensor)
+
+
+class World:
+    """What one run of a program has: its tensors, its weak references, and its log."""
+
+    current: World | None = None
+
+    def __init__(self, classes: Classes) -> None:
+        self.lib, self.classes = classes.lib, classes
+        self.slots: list[Any] = []
+        self.weak: list[weakref.ref] = []
+        self.handles: list[Any] = []
+        self.nodes: list[Any] = []
+        self.log: list[Any] = []
+        self.names = 0
+        self.notes: dict[str, int] = {}
+        self.stay: set[str] = set()  # names of those whose __del__ brings them back, once
+        self.uncompared = False
+
+    def put(self, tensor: Any) -> None:
+        self.slots.append(tensor)
+        if len(self.slots) > SLOTS:
+            del self.slots[0]
+
+    def describe(self, tensor: Any) -> Any:
+        name = tensor.__dict__.get("label")
+        if name is not None and self.notes.get(name) != tensor.__dict__.get("note"):
+            raise AssertionError(f"{name} lost its note")
+        return (name, type(tensor).__name__, tuple(tensor.shape), tensor.requires_grad)
+
+    def on_del(self, tensor: Any) -> None:
+        self.log.append(("del", self.describe(tensor)))
+        if tensor.label in self.stay:
+            self.stay.remove(tensor.label)
+            self.put(tensor)
+
+    def pick(self, n: int) -> Any:
+        return self.slots[n % len(self.slots)]
+
+
+def total(tensor: Any) -> float:
+    """A number for the log, without the last digits: those are for other tests to compare."""
+    return round(tensor.sum().item(), 6)
+
+
+# ---- steps: each takes the world and three drawn numbers
+
+
+def new_leaf(world: World, a: int, b: int, c: int) -> None:
+    lib = world.lib
+    x = lib.arange(1.0, 3.0, dtype=lib.float64)
+    if a % 3 == 1:
+        x = x.as_subclass(world.classes.Tracked)
+    elif a % 3 == 2:
+        x = x.as_subclass(world.classes.Slotted)
+        x.extra = b
+    x = x.requires_grad_(b % 4 != 0)
+    x.label = f"x{world.names}"
+    world.notes[x.label] = x.note = c
+    world.names += 1
+    if c % 5 == 0:
+        world.stay.add(x.label)
+    world.put(x)
+
+
+def apply_op(world: World, a: int, b: int, c: int) -> None:
+    x, y = world.pick(a), world.pick(b)
+    ops = [
+        lambda: x * 2,
+        lambda: x * y,
+        lambda: x.sigmoid(),
+        lambda: x.view(-1),
+        lambda: (x + y).tanh(),
+        lambda: x[:1],
+        lambda: x.detach(),
+        lambda: x * x,
+    ]
+    result = ops[c % len(ops)]()
+    world.log.append(("op", c % len(ops), total(result)))
+    world.put(result)
+
+
+def apply_function(world: World, a: int, b: int, c: int) -> None:
+    mode = max(c % 8 - 4, 0)
+    world.uncompared = world.uncompared or mode > 0
+    world.put(world.classes.Scaled.apply(world.pick(a), mode))
+
+
+def change(world: World, a: int, b: int, c: int) -> None:
+    world.uncompared = True
+    x = world.pick(a)
+    with world.lib.no_grad():
+        x.mul_(0.5)
+
+
+def change_recorded(world: World, a: int, b: int, c: int) -> None:
+    world.uncompared = True
+    world.pick(a).mul_(0.5)
+
+
+def set_note(world: World, a: int, b: int, c: int) -> None:
+    x = world.pick(a)
+    x.note = c
+    if "label" in x.__dict__:
+        world.notes[x.label] = c
+
+
+def refer(world: World, a: int, b: int, c: int) -> None:
+    world.uncompared = True
+    world.pick(a).__dict__[f"ref{c % 3}"] = world.pick(b)
+
+
+def watch(world: World, a: int, b: int, c: int) -> None:
+    world.weak.append(weakref.ref(world.pick(a)))
+
+
+def look(world: World, a: int, b: int, c: int) -> None:
+    if world.weak:
+        found = world.weak[a % len(world.weak)]()
+        world.log.append(("look", None if found is None else world.describe(found)))
+        if found is not None and b % 3 == 0:
+            world.put(found)
+
+
+def hook(world: World, a: int, b: int, c: int) -> None:
+    x, other = world.pick(a), world.pick(b)
+    kind = c % 8
+    handle: Any = None
+    number = len(world.log)
+
+    def log(grad: Any) -> None:
+        world.log.append(("hook", number, total(grad), grad is None))
+
+    def scale(grad: Any) -> Any:
+        log(grad)
+        return grad * 3
+
+    def fail(grad: Any) -> None:
+        raise Hooked
+
+    def remove(grad: Any) -> None:
+        log(grad)
+        handle.remove()
+
+    def collect(grad: Any) -> None:
+        log(grad)
+        gc.collect(c % 3)
+
+    def drop(grad: Any) -> None:
+        log(grad)
+        if world.slots:
+            world.slots.pop(c % len(world.slots))
+
+    def keep(grad: Any) -> None:
+        log(grad)
+        world.put(grad)
+
+    def hold(grad: Any) -> Any:
+        log(grad)
+        return grad + other.detach().sum() * 0
+
+    world.uncompared = world.uncompared or kind in (3, 7)
+    handle = x.register_hook([log, scale, fail, remove, collect, drop, keep, hold][kind])
+    if kind != 3 and b % 2:
+        world.handles.append(handle)
+
+
+def hook_after(world: World, a: int, b: int, c: int) -> None:
+    x = world.pick(a)
+    if c % 3 == 0:
+        world.uncompared = True
+        x.register_post_accumulate_grad_hook(lambda p: world.log.append(("after", p is x)))
+    else:
+        x.register_post_accumulate_grad_hook(lambda p: world.log.append(("after", world.describe(p))))
+
+
+def hook_node(world: World, a: int, b: int, c: int) -> None:
+    node = world.pick(a).grad_fn
+    if node is None:
+        return
+    number = len(world.log)
+    if c % 3 == 0:
+        node.register_prehook(lambda grads: world.log.append(("prehook", number)))
+    elif c % 3 == 1:
+        node.register_hook(lambda inputs, outputs: world.log.append(("node hook", number, len(outputs))))
+    else:
+        world.uncompared = True
+        node.register_hook(lambda inputs, outputs: world.log.append(("node hook", number, node.name())))
+
+
+def note_on_node(world: World, a: int, b: int, c: int) -> None:
+    node = world.pick(a).grad_fn
+    if node is None:
+        return
+    node.metadata["note"] = c
+    world.log.append(("node", world.pick(a).grad_fn is node, node.metadata["note"]))
+    if "Scaled" in node.name():
+        node.note = c
+    if b % 4 == 0:
+        world.uncompared = True
+        node.metadata["tensor"] = world.pick(b)
+
+
+def hold_node(world: World, a: int, b: int, c: int) -> None:
+    node = world.pick(a).grad_fn
+    if node is not None:
+        world.uncompared = world.uncompared or "Scaled" in node.name()
+        world.nodes.append(node)
+        del world.nodes[:-3]
+
+
+def walk(world: World, a: int, b: int, c: int) -> None:
+    node = world.pick(a).grad_fn
+    for _ in range(4):
+        if node is None:
+            break
+        world.log.append(("walk", node.name()))
+        following = [fn for fn, _ in node.next_functions if fn is not None]
+        node = following[c % len(following)] if following else None
+
+
+def saved(world: World, a: int, b: int, c: int) -> None:
+    node = world.pick(a).grad_fn
+    found = getattr(node, "_saved_self", None) if node is not None else None
+    if found is not None:
+        world.log.append(("saved", world.describe(found), any(found is x for x in world.slots)))
+        world.log.append(("same", found is node._saved_self))
+        if b % 2:
+            world.put(found)
+
+
+def read_grad(world: World, a: int, b: int, c: int) -> None:
+    x = world.pick(a)
+    if x.is_leaf or x.retains_grad:
+        grad = x.grad
+        world.log.append(("grad", None if grad is None else total(grad), x.grad is grad))
+        if grad is not None and b % 3 == 0:
+            grad.note = c
+            world.log.append(("note", x.grad.note))
+        if grad is not None and b % 5 == 0:
+            world.put(grad)
+        if c % 6 == 0:
+            x.grad = None
+
+
+def retain(world: World, a: int, b: int, c: int) -> None:
+    world.pick(a).retain_grad()
+
+
+def remove(world: World, a: int, b: int, c: int) -> None:
+    if world.handles:
+        world.handles.pop(a % len(world.handles)).remove()
+
+
+def drop(world: World, a: int, b: int, c: int) -> None:
+    del world.slots[a % len(world.slots)]
+
+
+def backward(world: World, a: int, b: int, c: int) -> None:
+    world.uncompared = world.uncompared or c % 20 == 0  # a leaf owns its .grad, whose graph owns the leaf
+    world.pick(a).sum().backward(retain_graph=b % 3 != 0, create_graph=c % 20 == 0)
+
+
+def grad_of(world: World, a: int, b: int, c: int) -> None:
+    (grad,) = world.lib.autograd.grad(world.pick(a).sum(), world.pick(b), retain_graph=True)
+    world.log.append(("grad of", total(grad)))
+    world.put(grad)
+
+
+def backward_on_a_thread(world: World, a: int, b: int, c: int) -> None:
+    loss = world.pick(a).sum()
+    failures = []
+
+    def work() -> None:
+        try:
+            loss.backward(retain_graph=True)
+        except (RuntimeError, Hooked) as error:
+            failures.append(type(error).__name__)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    world.log.append(("thread", failures))
+
+
+def collect(world: World, a: int, b: int, c: int) -> None:
+    gc.collect(a % 3)
+
+
+def save(world: World, a: int, b: int, c: int) -> None:
+    Saver(world, world.pick(a))
+    if b % 2:
+        del world.slots[a % len(world.slots)]
+    if c % 2:
+        gc.collect()
+
+
+def duplicate(world: World, a: int, b: int, c: int) -> None:
+    x = world.pick(a)
+    if b % 2:
+        y = copy.deepcopy(x)
+    elif type(x) is world.lib.Tensor:  # a class inside of a function can not be pickled
+        y = pickle.loads(pickle.dumps(x))
+    else:
+        y = copy.copy(x) if type(x).__name__ == "Tracked" else x.clone()
+    y.__dict__.pop("label", None)
+    world.log.append(("copy", world.describe(y), y.__dict__.get("note")))
+    world.put(y)
+
+
+def set_data(world: World, a: int, b: int, c: int) -> None:
+    world.uncompared = True
+    x, y = world.pick(a), world.pick(b)
+    if x.shape == y.shape:
+        x.data = y.data
+
+
+PROGRAM_STEPS = [
+    new_leaf, new_leaf, apply_op, apply_op, apply_op, apply_function, change, change_recorded, set_note, refer, watch,
+    look, look, hook, hook, hook_after, hook_node, note_on_node, hold_node, walk, saved, read_grad, retain, remove,
+    drop, drop, drop, backward, backward, backward_on_a_thread, grad_of, collect, collect, save, duplicate, set_data,
+]  # fmt: skip
+UNCOMPARED = (refer, save, change, change_recorded, set_data)
+ERRORS = (RuntimeError, TypeError, ValueError, AttributeError, pickle.PicklingError, Hooked)
+
+
+def draw(seed: int) -> list[tuple[Any, int, int, int]]:
+    rng = random.Random(seed)
+    # Most of the programs have no steps that make cycles or change values, so that their logs can be compared.
+    steps = (
+        PROGRAM_STEPS
+        if seed % 2
+        else [s for s in PROGRAM_STEPS if s not in (refer, save, change, change_recorded, set_data)]
+    )
+    return [(rng.choice(steps), *(rng.randrange(60) for _ in range(3))) for _ in range(STEPS)]
+
+
+def run(program: list[tuple[Any, int, int, int]], classes: Classes) -> World:
+    """The world that the program leaves, after it has dropped everything and the collector has run."""
+    world = World.current = World(classes)
+    new_leaf(world, 1, 1, 1)
+    for step, a, b, c in program:
+        if not world.slots:
+            new_leaf(world, a, b, c)
+        try:
+            step(world, a, b, c)
+        except ERRORS as error:
+            world.log.append((step.__name__, type(error).__name__))
+            del error
+        world.log.append((step.__name__, len(world.slots)))
+    world.stay.clear()
+    for name in ("slots", "handles", "nodes"):
+        getattr(world, name).clear()
+        world.log.append((name, [ref() is not None for ref in world.weak]))
+    for _ in range(3):
+        gc.collect()
+        world.slots.clear()
+    alive = [ref() is not None for ref in world.weak]
+    world.log.append(("end", alive))
+    World.current = None
+    return world
+
+
+def check(seed: int, ours: Classes, theirs: Classes | None) -> bool:
+    """Runs one program. Returns whether its log was compared."""
+    program = draw(seed)
+    found = run(program, ours)
+    if found.uncompared:
+        return False
+    assert not any(found.log[-1][1]), f"program {seed}: a tensor without cycles is still alive"
+    if theirs is None:
+        return False
+    wanted = run(program, theirs)
+    for i, (one, other) in enumerate(zip(found.log, wanted.log, strict=False)):
+        if one != other:
+            before = found.log[max(i - 6, 0) : i]
+            raise AssertionError(f"program {seed}: entry {i} is {one}, torch's is {other}; before: {before}")
+    assert len(found.log) == len(wanted.log), f"program {seed}: {len(found.log)} and {len(wanted.log)} entries"
+    return True
+
+
+def run_programs(first: int, count: int, torch: Any | None) -> int:
+    """Runs programs ``first``, ``first + 1`` and so on. Returns how many logs were compared."""
+    ours, theirs = Classes(reftorch), Classes(torch) if torch is not None else None
+    was_enabled = gc.isenabled()
+    gc.disable()  # the programs say when the collector runs
+    gc.collect()
+    gc.freeze()  # and the collector looks only at what the programs make
+    hook, sys.unraisablehook = sys.unraisablehook, fail_on_unraisable
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compared = sum(check(seed, ours, theirs) for seed in range(first, first + count))
+    finally:
+        sys.unraisablehook = hook
+        gc.unfreeze()
+        if was_enabled:
+            gc.enable()
+    assert not UNRAISABLE, UNRAISABLE
+    return compared
+
+
+UNRAISABLE: list[str] = []
+
+
+def fail_on_unraisable(unraisable: Any) -> None:
+    """A ``__del__`` that fails is an error of its program."""
+    UNRAISABLE.append(f"{unraisable.exc_value!r} in {unraisable.object!r}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--examples", type=int, default=2000, help="how many programs")
+    parser.add_argument("--seed", type=int, default=0, help="the number of the first program")
+    parser.add_argument("--alone", action="store_true", help="without torch: look for crashes only")
+    args = parser.parse_args()
+    torch = None
+    if not args.alone:
+        import torch
+    compared = run_programs(args.seed, args.examples, torch)
+    print(f"{args.examples} programs from {args.seed} on, {compared} of them compared with torch")
+
+
+if __name__ == "__main__":
+    main()
