@@ -7,7 +7,8 @@ Each step writes what it saw into a log. Both libraries must write the same log.
 
 Some programs make reference cycles through the graph. There the logs are not compared, because our collector frees
 cycles that PyTorch's does not see. Such a program must still not crash, and no object may lose what belongs to it. The
-same goes for programs that change tensors in place, which test_drawn_programs.py compares.
+same goes for programs that change tensors in place, which test_drawn_programs.py compares. The file is more than 500
+lines long, because each kind of step is a function of its own.
 
 Mirrors: nothing in PyTorch: it has no second implementation to compare with.
 """

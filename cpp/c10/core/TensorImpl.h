@@ -190,8 +190,8 @@ struct C10_API TensorImpl : public intrusive_ptr_target {
   bool is_wrapped_number_ = false; // came from a Python number: takes part in type promotion with low priority
   bool is_inference_;              // see Note [Inference tensors]
 
-  // The Python object that stands for this tensor; null while there is none. Needs the GIL. See Note [One PyObject per
-  // TensorImpl].
+  // The Python object that stands for this tensor; null while there is none. Needs the GIL.
+  // See Note [One PyObject per TensorImpl].
   PyObject* pyobj() const {
     return pyobj_;
   }

@@ -3,8 +3,8 @@
 // object. Left out: weak pointers (the graph uses std::weak_ptr<Node> where it must not own).
 //
 // The highest bit of the count says that a Python object stands for the target. The pointers then tell the target when
-// they begin and when they cease to be more than the one that the Python object holds. See Note [One PyObject per
-// TensorImpl].
+// they begin and when they cease to be more than the one that the Python object holds.
+// See Note [One PyObject per TensorImpl].
 #pragma once
 
 #include <c10/util/small_objects.h>

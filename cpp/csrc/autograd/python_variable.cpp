@@ -11,7 +11,7 @@
 //      before C++ has let go of the tensor. The intrusive_ptr that makes the count 2 takes the reference, and the one
 //      that makes the count 1 again drops it.
 // So a tensor's object dies, and its __del__ runs, when Python and C++ have both let go. Nothing is brought back to
-// life. PyTorch does the same (Note [PyObject preservation for Tensor and Storages]). The context of a custom Function
+// life. PyTorch does the same. The context of a custom Function
 // and its node follow the same two rules; see python_function.h. Limits: the count may change on a thread without the
 // GIL, which then takes the GIL; see Note [Locks and the GIL]. What the garbage collector is shown follows from the two
 // rules; see Note [Cycles through the graph].
