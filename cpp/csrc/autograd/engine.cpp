@@ -14,6 +14,7 @@
 #include <c10/core/StreamGuard.h>
 #include <c10/util/Mutex.h>
 #include <csrc/autograd/functions/basic_ops.h>
+#include <csrc/autograd/saved_variable_hooks.h>
 
 #include <exception>
 #include <optional>
