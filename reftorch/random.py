@@ -1,7 +1,7 @@
-"""Seeds and states of the default generator.
+"""Seeds of all default generators, and the state of the CPU's default generator.
 
 Mirrors: torch/random.py
-Leaves out: the generators of other devices.
+Leaves out: the states of the generators of other devices.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ __all__ = ["fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "
 def manual_seed(seed: int) -> Generator:
     """Set the seed of the default generators of all devices.
 
-    On the CPU the same seed gives the same numbers here and in PyTorch.
+    On the CPU, equal seeds give equal numbers here and in PyTorch.
 
     Args:
-        seed: any 64-bit integer; negative ones count modulo 2**64.
+        seed: any 64-bit integer; a negative one is taken modulo 2**64.
 
     Example:
         >>> import reftorch as torch
@@ -39,7 +39,7 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Seed the default generator from the operating system and return the seed.
+    """Seed the default generator of the CPU with a number from the operating system, and return that seed.
 
     Mirrors torch/random.py, ``seed``.
     """
@@ -47,7 +47,7 @@ def seed() -> int:
 
 
 def initial_seed() -> int:
-    """Return the seed the default generator was last given.
+    """Return the last seed of the default generator of the CPU.
 
     Example:
         >>> import reftorch as torch
@@ -61,7 +61,7 @@ def initial_seed() -> int:
 
 
 def get_rng_state() -> Tensor:
-    """Return the state of the default generator as a ByteTensor.
+    """Return the state of the default generator of the CPU as a ByteTensor.
 
     Example:
         >>> import reftorch as torch
@@ -77,7 +77,7 @@ def get_rng_state() -> Tensor:
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Restore a state that ``get_rng_state`` returned.
+    """Set the default generator of the CPU to a state that ``get_rng_state`` returned.
 
     Example:
         >>> import reftorch as torch
@@ -100,12 +100,12 @@ def fork_rng(
     _devices_kw: str = "devices",
     device_type: str | None = None,
 ) -> Iterator[None]:
-    """Restore the state of the default generator when the block is left.
+    """Restore the state of the default generator of the CPU at the end of the block.
 
     Args:
-        devices: accepted for PyTorch's sake; only the CPU has a generator.
+        devices: has no effect, because only the generator of the CPU is restored; PyTorch has this argument.
         enabled: False makes the block do nothing.
-        device_type: the name of one, accepted for PyTorch's sake like ``devices``.
+        device_type: the name of a device type; it is checked, and otherwise has no effect.
 
     Raises:
         RuntimeError: there is no such ``device_type``.
@@ -121,7 +121,7 @@ def fork_rng(
     Mirrors torch/random.py, ``fork_rng``.
     """
     if device_type is not None:
-        device(device_type)  # raises where there is no such one
+        device(device_type)  # raises if there is no such type
     if not enabled:
         yield
         return
