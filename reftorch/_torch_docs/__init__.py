@@ -1,9 +1,9 @@
-"""What each op does, in words: the texts behind ``help(torch.add)``, Shift-Tab and hover.
+"""The docs of the ops: the texts that ``help(torch.add)``, Shift-Tab and hover show.
 
 Mirrors: torch/_torch_docs.py, torch/_tensor_docs.py
-Leaves out: texts for ``foo_`` and ``out=``, which follow from those of ``foo``.
+Leaves out: texts for ``foo_`` and ``out=``, which are made from the text of ``foo``.
 
-One file for each family of ops; ``_describe`` reads them all when a docstring is first asked for, so that
-``import reftorch`` does not pay for them. This package itself is imported with reftorch and is empty: a walk over the
-names of ``reftorch`` that asks for docstrings must not add a name to what it walks over.
+Each family of ops has a file. ``_describe`` imports all of these files when a program first asks for a docstring, so
+that ``import reftorch`` does not have to. This package itself is imported with reftorch and stays empty: a loop over
+the names of ``reftorch`` that reads docstrings must not add a name to the dictionary that it iterates over.
 """

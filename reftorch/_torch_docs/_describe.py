@@ -1,4 +1,4 @@
-"""An op's docstring and signature, made when they are asked for: the registry's half and the words, put together.
+"""The docstring and the signature of an op, made on demand from the registry's schemas and the texts of this package.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: nothing: PyTorch writes signatures into its texts by hand, and has none for ``inspect``.
@@ -25,17 +25,17 @@ for _module in pkgutil.iter_modules(_torch_docs.__path__):
 
 _ROOT = Path(__file__).resolve().parents[2]
 
-# What means the same in every op that takes it; an op of which more is to be said says it in its own text.
+# Arguments that have one meaning in all ops. An op whose argument needs more explanation has it in its own text.
 _COMMON_ARGS = {
-    "generator": "what draws; the default one by default.",
+    "generator": "the generator of the random numbers; the default generator by default.",
     "dtype": "the dtype of the result.",
-    "device": "where the result lies; only the CPU.",
-    "requires_grad": "record what is done with the result.",
+    "device": "the device of the result.",
+    "requires_grad": "whether autograd records the operations on the result.",
 }
 
 
 def text_of(name: str, alias_of: str | None = None) -> str | None:
-    """The words for op ``name``; those of ``foo_`` and of a second name are made from the op's own.
+    """Return the text of op ``name``. The texts of ``foo_`` and of aliases are made from the text of ``foo``.
 
     Example:
         >>> from reftorch._torch_docs._describe import text_of
@@ -51,12 +51,12 @@ def text_of(name: str, alias_of: str | None = None) -> str | None:
         head = f"In-place version of :func:`torch.{name[:-1]}`: the result is written to the tensor, which is returned."
         return f"{head}\n\n{functional.partition('Example:')[0].rstrip()}\n"
     if name.startswith("linalg_"):
-        return f"What ``torch.linalg.{name[7:]}`` calls, whose docstring says what it does.\n"
+        return f"The op that ``torch.linalg.{name[7:]}`` calls; see the docstring of that function.\n"
     return None
 
 
 def _place(file: str) -> str:
-    """Where an op is registered, and what that file mirrors, where the source is at hand to say it."""
+    """Return the file that registers an op, and the file of PyTorch that it mirrors, if the source is there to read."""
     here = "cpp/" + file.replace("\\", "/").rpartition("cpp/")[2]
     source = _ROOT / here
     header = re.match(r"// Mirrors: ([^\s,]+)", source.read_text()) if source.exists() else None
@@ -64,7 +64,7 @@ def _place(file: str) -> str:
 
 
 def _with_common_args(text: str, forms: list[dict[str, Any]]) -> str:
-    """The text, whose Args end with those that ops have in common."""
+    """Return the text with the common arguments that it does not describe added to its Args."""
     taken = {parameter["name"] for form in forms for parameter in form["parameters"]}
     if any(form["requires_grad"] for form in forms):
         taken.add("requires_grad")
@@ -78,7 +78,7 @@ def _with_common_args(text: str, forms: list[dict[str, Any]]) -> str:
 
 
 def words(packet: Any) -> str:
-    """What an op does and where it is, without its signatures.
+    """Return the text of an op and the files that register the op, without its signatures.
 
     Example:
         >>> import reftorch as torch
@@ -98,7 +98,7 @@ def words(packet: Any) -> str:
 
 
 def describe(packet: Any) -> str:
-    """The docstring of an op: how to call it, what it does, where it is, its schemas.
+    """Return the docstring of an op: its signatures, its text, the files that register the op, and its schemas.
 
     Example:
         >>> import reftorch as torch
@@ -113,17 +113,17 @@ def describe(packet: Any) -> str:
 
 
 def signature(packet: Any) -> inspect.Signature:
-    """What ``inspect.signature`` returns for an op that can be called in one way.
+    """Return the signature that ``inspect.signature`` shows for an op that has only one.
 
     Raises:
-        AttributeError: there are several ways, as with ``torch.max``; the docstring shows them.
+        AttributeError: the op has several signatures, as ``torch.max`` has; the docstring shows them.
 
     Example:
         >>> import inspect, reftorch as torch
         >>> str(inspect.signature(torch.add))
         '(input, other, *, alpha=1, out=None)'
 
-    Mirrors torch/csrc/autograd/python_torch_functions_manual.cpp: there is no signature there.
+    Mirrors torch/csrc/autograd/python_torch_functions_manual.cpp, which has no signature.
     """
     forms = packet.signatures()
     if len(forms) > 1:

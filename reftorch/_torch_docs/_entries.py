@@ -1,21 +1,21 @@
-"""Where the texts are kept, by the op's name.
+"""The table of the texts, by the name of the op.
 
 Mirrors: torch/csrc/Module.cpp (``_add_docstr``)
-Leaves out: docstrings of anything but ops: classes and Python functions carry their own.
+Leaves out: docstrings of classes and of Python functions, which have their own.
 """
 
 ENTRIES: dict[str, str] = {}
 
 
 def add_docstr(name: str, text: str) -> None:
-    """Keep what op ``name`` does, in words: a line of meaning, Args, Shape, Raises and an Example.
+    """Store the text of op ``name``: a sentence about the op, Args, Shape, Raises and an Example.
 
     Args:
-        name: the op's, as ``torch`` or ``Tensor`` has it; ``foo_`` and ``out=`` need no text of their own.
-        text: its first line stands in lists and in completion; the example says ``torch`` and needs no import.
+        name: the name of the op in ``torch`` or ``Tensor``; ``foo_`` and ``out=`` need no text of their own.
+        text: lists and completion show its first line; the example uses ``torch`` without importing it.
 
     Raises:
-        ValueError: the op has a text.
+        ValueError: the op has a text already.
 
     Example:
         >>> from reftorch._torch_docs._describe import ENTRIES

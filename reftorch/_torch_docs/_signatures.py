@@ -1,7 +1,7 @@
-"""An op's signature in Python's terms, from what its argument parser says of itself.
+"""The Python signature of an op, made from the description that its argument parser returns.
 
 Mirrors: torchgen/api/python.py (PythonSignature), tools/pyi/gen_pyi.py
-Leaves out: numpy's names of parameters (axis, keepdims), which the parser takes too.
+Leaves out: numpy's names of parameters (axis, keepdims), which the parser accepts too.
 
 The docstrings, ``inspect.signature`` and the stubs (.ci/gen_pyi.py) are all written from here.
 """
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-# The stubs say `_int` where a class has a method `int`; see reftorch/types.py.
+# The stubs write `_int`, because the name `int` is a method inside the class; see reftorch/types.py.
 _TYPES = {
     "Tensor": "Tensor",
     "Scalar": "Number",
@@ -51,7 +51,7 @@ def annotation(schema_type: str, takes_number: bool = False, returned: bool = Fa
 
 @dataclass
 class Parameter:
-    """One parameter; ``default`` is a Python expression, or None where a value must be given."""
+    """One parameter; ``default`` is a Python expression, or None if the parameter is required."""
 
     name: str
     annotation: str
@@ -72,7 +72,7 @@ class Signature:
     name: str
     parameters: list[Parameter]
     returns: str
-    fields: tuple[str, ...] = ()  # the names of the results, where they are a named tuple
+    fields: tuple[str, ...] = ()  # the names of the results, if they are a named tuple
 
     def __str__(self) -> str:
         parts = []
@@ -86,7 +86,7 @@ class Signature:
         return f"{self.name}({', '.join(parts)}) -> {self.returns}"
 
     def readable(self) -> str:
-        """As a docstring shows it: without ``self``, and the types by their plain names."""
+        """Return the signature as a docstring shows it: without ``self``, and with plain names of types."""
         shown = [parameter for parameter in self.parameters if parameter.name != "self"]
         returns = f"({', '.join(self.fields)})" if self.fields else self.returns
         text = str(Signature(self.name, shown, returns)).replace("_size", "Sequence[int]")
@@ -94,7 +94,7 @@ class Signature:
 
 
 def _returns(form: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """The type of the results, and their names where it is a named tuple such as ``return_types.max``."""
+    """Return the type of the results, and their names if the type is a named tuple such as ``return_types.max``."""
     types = [annotation(type, returned=True) for _, type in form["returns"]]
     if len(types) < 2:
         return (types[0] if types else "None"), ()
@@ -119,7 +119,7 @@ def _parameters(form: dict[str, Any]) -> Iterator[Parameter]:
 
 
 def signatures(packet: Any) -> list[Signature]:
-    """All ways to call an op, in the order in which they are tried."""
+    """Return all signatures of an op, in the order in which the argument parser tries them."""
     found = []
     for form in packet.signatures():
         parameters = list(_parameters(form))

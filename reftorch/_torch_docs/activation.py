@@ -1,21 +1,21 @@
-"""The nonlinearities of networks, and their derivatives that have a kernel of their own.
+"""The nonlinear functions of networks, and the derivatives that have their own kernel.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
 
-Their public names are in ``torch.nn.functional``, whose docstrings say more.
+Their public names are in ``torch.nn.functional``, whose docstrings give details.
 """
 
 from reftorch._torch_docs._entries import add_docstr
 
 _FUNCTIONS = {
     "leaky_relu": (
-        r"Scale negative elements down: :math:`\max(0, x) + a \min(0, x)`.",
+        r"Multiply negative elements by a slope: :math:`\max(0, x) + a \min(0, x)`.",
         {"negative_slope": ":math:`a`."},
         ">>> torch._C._nn.leaky_relu(torch.tensor([-1.0, 2.0]), 0.1)\n    tensor([-0.1000,  2.0000])",
     ),
     "hardtanh": (
-        "Clamp each element between two bounds; at and beyond them the gradient is 0.",
+        "Clamp each element between two bounds. The gradient is 0 at the bounds and beyond them.",
         {"min_val": "lower bound.", "max_val": "upper bound."},
         ">>> torch._C._nn.hardtanh(torch.tensor([-3.0, 0.5]))\n    tensor([-1.0000,  0.5000])",
     ),
@@ -25,12 +25,12 @@ _FUNCTIONS = {
         ">>> torch._C._nn.relu6(torch.tensor([-1.0, 2.0, 8.0]))\n    tensor([0., 2., 6.])",
     ),
     "hardsigmoid": (
-        r"Approximate the sigmoid by three straight pieces: :math:`\min(\max(0, x + 3), 6) / 6`.",
+        r"Approximate the sigmoid by three straight lines: :math:`\min(\max(0, x + 3), 6) / 6`.",
         {},
         ">>> torch._C._nn.hardsigmoid(torch.tensor([-4.0, 0.0, 1.5]))\n    tensor([0.0000, 0.5000, 0.7500])",
     ),
     "hardswish": (
-        r"Weigh each element by its hardsigmoid: :math:`x \min(\max(0, x + 3), 6) / 6`.",
+        r"Multiply each element by its hardsigmoid: :math:`x \min(\max(0, x + 3), 6) / 6`.",
         {},
         ">>> torch._C._nn.hardswish(torch.tensor([-1.0, 2.0]))\n    tensor([-0.3333,  1.6667])",
     ),
@@ -40,13 +40,13 @@ _FUNCTIONS = {
         ">>> torch.hardshrink(torch.tensor([-1.0, 0.25, 2.0]))\n    tensor([-1.,  0.,  2.])",
     ),
     "softshrink": (
-        r"Bring each element nearer to zero by :math:`\lambda`; those that are nearer become zero.",
+        r"Move each element towards zero by :math:`\lambda`, but not past zero.",
         {"lambd": r":math:`\lambda`, not negative."},
         ">>> torch._C._nn.softshrink(torch.tensor([-1.0, 0.25, 2.0]))\n    tensor([-0.5000,  0.0000,  1.5000])",
     ),
     "gelu": (
-        r"Weigh each element by the normal distribution: :math:`x \Phi(x)`.",
-        {"approximate": "'none', or 'tanh' for an approximation by that function."},
+        r"Multiply each element by the distribution function of the normal distribution: :math:`x \Phi(x)`.",
+        {"approximate": "'none', or 'tanh' for an approximation with the hyperbolic tangent."},
         ">>> torch._C._nn.gelu(torch.tensor([-1.0, 2.0]))\n    tensor([-0.1587,  1.9545])",
     ),
     "elu": (
@@ -60,23 +60,23 @@ _FUNCTIONS = {
         ">>> torch.celu(torch.tensor([-1.0, 2.0]), alpha=2.0)\n    tensor([-0.7869,  2.0000])",
     ),
     "selu": (
-        "Apply an elu that keeps mean 0 and variance 1.",
+        "Apply an elu that preserves mean 0 and variance 1.",
         {},
         ">>> torch.selu(torch.tensor([-1.0, 2.0]))\n    tensor([-1.1113,  2.1014])",
     ),
     "silu": (
-        r"Weigh each element by its sigmoid: :math:`x \sigma(x)`.",
+        r"Multiply each element by its sigmoid: :math:`x \sigma(x)`.",
         {},
         ">>> torch._C._nn.silu(torch.tensor([-1.0, 2.0]))\n    tensor([-0.2689,  1.7616])",
     ),
     "mish": (
-        r"Weigh each element by a bounded function of it: :math:`x \tanh(\mathrm{softplus}(x))`.",
+        r"Multiply each element by a bounded function of that element: :math:`x \tanh(\mathrm{softplus}(x))`.",
         {},
         ">>> torch._C._nn.mish(torch.tensor([-1.0, 2.0]))\n    tensor([-0.3034,  1.9440])",
     ),
     "softplus": (
         r"Return a smooth relu: :math:`\log(1 + e^{\beta x}) / \beta`.",
-        {"beta": r":math:`\beta`.", "threshold": r"where :math:`\beta x` is larger the result is :math:`x`."},
+        {"beta": r":math:`\beta`.", "threshold": r"if :math:`\beta x` is larger, the result is :math:`x`."},
         ">>> torch._C._nn.softplus(torch.tensor([-1.0, 2.0]))\n    tensor([0.3133, 2.1269])",
     ),
     "log_sigmoid": (
@@ -109,7 +109,7 @@ _BACKWARDS = {
 for _name, (_meaning, _args, _example) in _FUNCTIONS.items():
     _lines = "".join(f"    {arg}: {what}\n" for arg, what in _args.items())
     _section = f"Args:\n{_lines}\n" if _lines else ""
-    add_docstr(_name, f"\n{_meaning}\n\n{_section}Shape: that of ``input``.\n\nExample:\n    {_example}\n")
+    add_docstr(_name, f"\n{_meaning}\n\n{_section}Shape: the shape of ``input``.\n\nExample:\n    {_example}\n")
 
 for _name, _example in _BACKWARDS.items():
     add_docstr(

@@ -1,4 +1,4 @@
-"""Arithmetic of two tensors, or of a tensor and a number; bits; fused multiply-adds.
+"""Arithmetic and bit operations of two tensors, or of a tensor and a number; fused multiply-adds.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -13,9 +13,9 @@ Add ``other``, multiplied by ``alpha``: :math:`input + alpha \cdot other`.
 
 Args:
     other: a tensor, or a number.
-    alpha: the factor of ``other``; an integer where the result holds integers.
+    alpha: the factor of ``other``; an integer if the result has an integer dtype.
 
-Shape: broadcast(``input``, ``other``); the dtype is the promoted one.
+Shape: broadcast(``input``, ``other``); the dtype is promoted from both.
 
 Raises:
     RuntimeError: the shapes do not broadcast.
@@ -41,7 +41,7 @@ Args:
 Shape: broadcast(``input``, ``other``).
 
 Raises:
-    RuntimeError: either holds bools: use ``^`` or :func:`logical_xor`.
+    RuntimeError: a tensor is boolean; use ``^`` or :func:`logical_xor` instead.
 
 Example:
     >>> torch.sub(torch.tensor([5, 6]), torch.tensor([1, 2]), alpha=2)
@@ -52,7 +52,7 @@ Example:
 add_docstr(
     "rsub",
     r"""
-Subtract the other way round: :math:`other - alpha \cdot input`.
+Subtract in reverse order: :math:`other - alpha \cdot input`.
 
 Args:
     other: a tensor, or a number.
@@ -90,12 +90,13 @@ Divide element by element; integers are divided as floats.
 
 Args:
     other: a tensor, or a number.
-    rounding_mode: None; "trunc" rounds the quotient towards 0, "floor" down: then integers stay integers.
+    rounding_mode: None does not round. "trunc" rounds the quotient towards 0, "floor" rounds it down; with both,
+        integers stay integers.
 
 Shape: broadcast(``input``, ``other``).
 
 Raises:
-    RuntimeError: there is no such mode; an integer is divided by 0 with a rounding mode.
+    RuntimeError: the rounding mode is unknown, or an integer is divided by 0 with a rounding mode.
 
 Example:
     >>> torch.div(torch.tensor([7, -7]), 2)
@@ -108,7 +109,7 @@ Example:
 add_docstr(
     "true_divide",
     """
-Divide element by element, integers as floats: :func:`div` without a rounding mode.
+Divide element by element; integers are divided as floats. The op is :func:`div` without a rounding mode.
 
 Shape: broadcast(``input``, ``other``).
 
@@ -137,7 +138,7 @@ Example:
 add_docstr(
     "remainder",
     """
-Return the rest of the division that rounds down, Python's ``%``: it has the sign of ``other``.
+Return the remainder of the division that rounds down, as Python's ``%`` does. The remainder has the sign of ``other``.
 
 Shape: broadcast(``input``, ``other``).
 
@@ -153,7 +154,8 @@ Example:
 add_docstr(
     "fmod",
     """
-Return the rest of the division that rounds towards 0, C's ``fmod``: it has the sign of ``input``.
+Return the remainder of the division that rounds towards 0, as C's ``fmod`` does. The remainder has the sign of
+``input``.
 
 Shape: broadcast(``input``, ``other``).
 
@@ -169,7 +171,7 @@ Example:
 add_docstr(
     "maximum",
     """
-Return the larger of the two, element by element; nan where either is nan.
+Return the larger of the two elements; nan if either is nan.
 
 Shape: broadcast(``input``, ``other``).
 
@@ -182,7 +184,7 @@ Example:
 add_docstr(
     "minimum",
     """
-Return the smaller of the two, element by element; nan where either is nan.
+Return the smaller of the two elements; nan if either is nan.
 
 Shape: broadcast(``input``, ``other``).
 
@@ -195,10 +197,10 @@ Example:
 add_docstr(
     "pow",
     """
-Raise ``input`` to a power: :math:`input^{exponent}`. Either may be a number.
+Raise ``input`` to a power: :math:`input^{exponent}`. Either argument may be a number.
 
 Args:
-    exponent: a tensor, or a number; not negative where both are integers.
+    exponent: a tensor, or a number; not negative if both are integers.
 
 Shape: broadcast(``input``, ``exponent``).
 
@@ -216,7 +218,7 @@ Example:
 add_docstr(
     "float_power",
     """
-Raise ``input`` to a power in float64, whatever the dtypes.
+Raise ``input`` to a power. The computation is in float64, whatever the dtypes are.
 
 Args:
     exponent: a tensor, or a number.
@@ -232,12 +234,12 @@ Example:
 add_docstr(
     "bitwise_and",
     """
-Return the bits that are set in both.
+Return the bits that are set in both elements.
 
 Shape: broadcast(``input``, ``other``).
 
 Raises:
-    RuntimeError: either holds floats.
+    RuntimeError: a tensor has a floating-point dtype.
 
 Example:
     >>> torch.bitwise_and(torch.tensor([6, 5]), 3)
@@ -248,12 +250,12 @@ Example:
 add_docstr(
     "bitwise_or",
     """
-Return the bits that are set in either.
+Return the bits that are set in at least one of the two elements.
 
 Shape: broadcast(``input``, ``other``).
 
 Raises:
-    RuntimeError: either holds floats.
+    RuntimeError: a tensor has a floating-point dtype.
 
 Example:
     >>> torch.bitwise_or(torch.tensor([6, 5]), 3)
@@ -264,12 +266,12 @@ Example:
 add_docstr(
     "bitwise_xor",
     """
-Return the bits that are set in one of the two only.
+Return the bits that are set in exactly one of the two elements.
 
 Shape: broadcast(``input``, ``other``).
 
 Raises:
-    RuntimeError: either holds floats.
+    RuntimeError: a tensor has a floating-point dtype.
 
 Example:
     >>> torch.bitwise_xor(torch.tensor([6, 5]), 3)
@@ -293,7 +295,7 @@ Example:
 add_docstr(
     "bitwise_right_shift",
     """
-Shift the bits of ``input`` right by ``other`` places; the sign stays.
+Shift the bits of ``input`` right by ``other`` places, and keep the sign.
 
 Shape: broadcast(``input``, ``other``).
 
@@ -330,7 +332,7 @@ Args:
 Shape: broadcast(``input``, ``tensor1``, ``tensor2``).
 
 Raises:
-    RuntimeError: ``tensor1`` and ``tensor2`` hold integers.
+    RuntimeError: ``tensor1`` and ``tensor2`` have integer dtypes.
 
 Example:
     >>> torch.addcdiv(torch.zeros(2), torch.tensor([1.0, 6.0]), torch.tensor([2.0, 4.0]), value=10)
@@ -341,10 +343,10 @@ Example:
 add_docstr(
     "lerp",
     r"""
-Go from ``input`` to ``end`` by the share ``weight``: :math:`input + weight \cdot (end - input)`.
+Interpolate linearly between ``input`` and ``end``: :math:`input + weight \cdot (end - input)`.
 
 Args:
-    weight: a tensor, or a number; 0 is ``input``, 1 is ``end``.
+    weight: a tensor, or a number; 0 gives ``input``, 1 gives ``end``.
 
 Shape: broadcast(``input``, ``end``, ``weight``).
 

@@ -1,4 +1,4 @@
-"""Functions of two numbers beyond arithmetic: angles, logarithms of sums, divisors, neighbours.
+"""Functions of two numbers: angles, logarithms of sums, divisors, neighbouring numbers.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -9,7 +9,7 @@ from reftorch._torch_docs._entries import add_docstr
 add_docstr(
     "fmax",
     """
-Return the larger of the two, element by element; where one is nan, the other.
+Return the larger of the two elements; if one is nan, return the other.
 
 Shape: broadcast(``input``, ``other``).
 
@@ -22,7 +22,7 @@ Example:
 add_docstr(
     "fmin",
     """
-Return the smaller of the two, element by element; where one is nan, the other.
+Return the smaller of the two elements; if one is nan, return the other.
 
 Shape: broadcast(``input``, ``other``).
 
@@ -35,8 +35,8 @@ Example:
 add_docstr(
     "atan2",
     r"""
-Return the angle of the point (``other``, ``input``) in :math:`[-\pi, \pi]`: the arc tangent of the quotient that
-knows the quadrant.
+Return the angle of the point (``other``, ``input``), in :math:`[-\pi, \pi]`: the arc tangent of ``input / other``, in
+the quadrant of the point.
 
 Shape: broadcast(``input``, ``other``).
 
@@ -49,7 +49,7 @@ Example:
 add_docstr(
     "hypot",
     r"""
-Return :math:`\sqrt{input^2 + other^2}` without overflow in between.
+Return :math:`\sqrt{input^2 + other^2}` without overflow of the squares.
 
 Shape: broadcast(``input``, ``other``).
 
@@ -88,7 +88,7 @@ Example:
 add_docstr(
     "copysign",
     """
-Return the size of ``input`` with the sign of ``other``.
+Return the absolute value of ``input`` with the sign of ``other``.
 
 Shape: broadcast(``input``, ``other``).
 
@@ -106,7 +106,7 @@ Return the next floating-point number from ``input`` towards ``other``.
 Shape: broadcast(``input``, ``other``).
 
 Raises:
-    RuntimeError: the dtypes differ, or are integers.
+    RuntimeError: the dtypes differ, or are integer dtypes.
 
 Example:
     >>> torch.nextafter(torch.tensor([1.0]), torch.tensor([2.0])) - 1
@@ -117,7 +117,7 @@ Example:
 add_docstr(
     "heaviside",
     """
-Return the step function: 0 below 0, 1 above, and ``values`` at 0.
+Return the step function of each element: 0 for negative elements, 1 for positive ones, and ``values`` at 0.
 
 Args:
     values: a tensor of the same dtype.
@@ -154,7 +154,7 @@ Return the greatest common divisor, element by element.
 Shape: broadcast(``input``, ``other``).
 
 Raises:
-    RuntimeError: the elements are not integers.
+    RuntimeError: a tensor does not have an integer dtype.
 
 Example:
     >>> torch.gcd(torch.tensor([12, 10]), torch.tensor([18, 4]))
@@ -170,7 +170,7 @@ Return the least common multiple, element by element.
 Shape: broadcast(``input``, ``other``).
 
 Raises:
-    RuntimeError: the elements are not integers.
+    RuntimeError: a tensor does not have an integer dtype.
 
 Example:
     >>> torch.lcm(torch.tensor([4, 10]), torch.tensor([6, 4]))

@@ -1,4 +1,4 @@
-"""Comparisons, logic, and the choice between values.
+"""Comparisons, logical ops, and the choice between values.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -9,7 +9,7 @@ from reftorch._torch_docs._entries import add_docstr
 add_docstr(
     "eq",
     """
-Tell where the two are equal, element by element.
+Return whether the two elements are equal.
 
 Args:
     other: a tensor, or a number.
@@ -25,7 +25,7 @@ Example:
 add_docstr(
     "ne",
     """
-Tell where the two differ, element by element.
+Return whether the two elements differ.
 
 Args:
     other: a tensor, or a number.
@@ -41,7 +41,7 @@ Example:
 add_docstr(
     "not_equal",
     """
-Tell where the two differ: :func:`ne`.
+Return whether the two elements differ: another name of :func:`ne`.
 
 Shape: broadcast(``input``, ``other``), of bools.
 
@@ -54,7 +54,7 @@ Example:
 add_docstr(
     "lt",
     """
-Tell where ``input`` is less than ``other``.
+Return whether each element of ``input`` is less than that of ``other``.
 
 Args:
     other: a tensor, or a number.
@@ -70,7 +70,7 @@ Example:
 add_docstr(
     "less",
     """
-Tell where ``input`` is less than ``other``: :func:`lt`.
+Return whether each element of ``input`` is less than that of ``other``: another name of :func:`lt`.
 
 Shape: broadcast(``input``, ``other``), of bools.
 
@@ -83,7 +83,7 @@ Example:
 add_docstr(
     "le",
     """
-Tell where ``input`` is less than or equal to ``other``.
+Return whether each element of ``input`` is less than or equal to that of ``other``.
 
 Args:
     other: a tensor, or a number.
@@ -99,7 +99,7 @@ Example:
 add_docstr(
     "less_equal",
     """
-Tell where ``input`` is less than or equal to ``other``: :func:`le`.
+Return whether each element of ``input`` is less than or equal to that of ``other``: another name of :func:`le`.
 
 Shape: broadcast(``input``, ``other``), of bools.
 
@@ -112,7 +112,7 @@ Example:
 add_docstr(
     "gt",
     """
-Tell where ``input`` is greater than ``other``.
+Return whether each element of ``input`` is greater than that of ``other``.
 
 Args:
     other: a tensor, or a number.
@@ -128,7 +128,7 @@ Example:
 add_docstr(
     "greater",
     """
-Tell where ``input`` is greater than ``other``: :func:`gt`.
+Return whether each element of ``input`` is greater than that of ``other``: another name of :func:`gt`.
 
 Shape: broadcast(``input``, ``other``), of bools.
 
@@ -141,7 +141,7 @@ Example:
 add_docstr(
     "ge",
     """
-Tell where ``input`` is greater than or equal to ``other``.
+Return whether each element of ``input`` is greater than or equal to that of ``other``.
 
 Args:
     other: a tensor, or a number.
@@ -157,7 +157,7 @@ Example:
 add_docstr(
     "greater_equal",
     """
-Tell where ``input`` is greater than or equal to ``other``: :func:`ge`.
+Return whether each element of ``input`` is greater than or equal to that of ``other``: another name of :func:`ge`.
 
 Shape: broadcast(``input``, ``other``), of bools.
 
@@ -170,7 +170,7 @@ Example:
 add_docstr(
     "logical_and",
     """
-Tell where both are true (not zero).
+Return whether both elements are true (not zero).
 
 Shape: broadcast(``input``, ``other``), of bools.
 
@@ -183,7 +183,7 @@ Example:
 add_docstr(
     "logical_or",
     """
-Tell where either is true (not zero).
+Return whether at least one of the two elements is true (not zero).
 
 Shape: broadcast(``input``, ``other``), of bools.
 
@@ -196,7 +196,7 @@ Example:
 add_docstr(
     "logical_xor",
     """
-Tell where exactly one of the two is true (not zero).
+Return whether exactly one of the two elements is true (not zero).
 
 Shape: broadcast(``input``, ``other``), of bools.
 
@@ -209,7 +209,7 @@ Example:
 add_docstr(
     "isclose",
     r"""
-Tell where the two are nearly equal: :math:`|input - other| \le atol + rtol \cdot |other|`.
+Return whether the two elements are nearly equal: :math:`|input - other| \le atol + rtol \cdot |other|`.
 
 Args:
     equal_nan: count two nans as equal.
@@ -217,7 +217,7 @@ Args:
 Shape: broadcast(``input``, ``other``), of bools.
 
 Raises:
-    RuntimeError: the dtypes differ; a tolerance is negative.
+    RuntimeError: the dtypes differ, or a tolerance is negative.
 
 Example:
     >>> torch.isclose(torch.tensor([1.0, 2.0]), torch.tensor([1.0 + 1e-9, 2.1]))
@@ -228,7 +228,7 @@ Example:
 add_docstr(
     "allclose",
     """
-Tell whether all elements are nearly equal, as :func:`isclose` measures it.
+Return whether all elements are nearly equal, in the sense of :func:`isclose`.
 
 Shape: broadcastable -> a Python bool.
 
@@ -241,7 +241,7 @@ Example:
 add_docstr(
     "equal",
     """
-Tell whether both have the same shape and the same elements.
+Return whether both tensors have the same shape and the same elements.
 
 Shape: any -> a Python bool.
 
@@ -254,7 +254,7 @@ Example:
 add_docstr(
     "is_same_size",
     """
-Tell whether both have the same shape.
+Return whether both tensors have the same shape.
 
 Shape: any -> a Python bool.
 
@@ -267,13 +267,13 @@ Example:
 add_docstr(
     "isin",
     """
-Tell which elements occur among the test elements. Either may be a number.
+Return whether each element occurs among the test elements. Either argument may be a number.
 
 Args:
-    assume_unique: promise that neither has an element twice.
-    invert: tell which do not occur.
+    assume_unique: promise that neither argument contains duplicates.
+    invert: return whether each element does not occur.
 
-Shape: ``elements``, any -> that of ``elements``, of bools.
+Shape: ``elements``, any -> the shape of ``elements``, of bools.
 
 Example:
     >>> torch.isin(torch.tensor([1, 2, 3, 4]), torch.tensor([2, 4]))
@@ -284,8 +284,8 @@ Example:
 add_docstr(
     "where",
     """
-Take from ``input`` where ``condition`` holds, from ``other`` elsewhere. With ``condition`` alone: the coordinates
-where it holds, as :func:`nonzero` with ``as_tuple=True``.
+Return the elements of ``input`` where ``condition`` is true, and those of ``other`` elsewhere. With ``condition``
+alone, return the coordinates where it is true, as :func:`nonzero` with ``as_tuple=True`` does.
 
 Args:
     condition: a tensor of bools.
@@ -306,11 +306,11 @@ Example:
 add_docstr(
     "clamp",
     """
-Bring each element into [``min``, ``max``].
+Clamp each element to the interval [``min``, ``max``].
 
 Args:
-    min: a number, or a tensor; None: no lower bound.
-    max: a number, or a tensor; None: no upper bound. It wins where ``min`` is above it.
+    min: a number, or a tensor; None means no lower bound.
+    max: a number, or a tensor; None means no upper bound. If ``min`` is above ``max``, the result is ``max``.
 
 Shape: broadcast(``input``, ``min``, ``max``).
 
@@ -326,7 +326,7 @@ Example:
 add_docstr(
     "clamp_min",
     """
-Raise each element to ``min`` at least.
+Replace each element below ``min`` by ``min``.
 
 Args:
     min: a number, or a tensor.
@@ -342,7 +342,7 @@ Example:
 add_docstr(
     "clamp_max",
     """
-Lower each element to ``max`` at most.
+Replace each element above ``max`` by ``max``.
 
 Args:
     max: a number, or a tensor.

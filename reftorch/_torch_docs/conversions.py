@@ -1,4 +1,4 @@
-"""Filling, copying and converting; memory that is taken over or resized.
+"""Filling, copying and converting; sharing and resizing memory.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -12,9 +12,9 @@ add_docstr(
 Return a tensor like ``input`` whose elements are all ``value``.
 
 Args:
-    value: a number, or a tensor of no dimensions.
+    value: a number, or a tensor without dimensions.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Raises:
     RuntimeError: ``value`` has dimensions.
@@ -31,9 +31,9 @@ add_docstr(
 Set all elements to ``value``.
 
 Args:
-    value: a number, or a tensor of no dimensions.
+    value: a number, or a tensor without dimensions.
 
-Shape: that of the tensor, which is returned.
+Shape: the shape of the tensor, which is returned.
 
 Example:
     >>> torch.zeros(2).fill_(7)
@@ -46,7 +46,7 @@ add_docstr(
     """
 Set all elements to 0.
 
-Shape: that of the tensor, which is returned.
+Shape: the shape of the tensor, which is returned.
 
 Example:
     >>> torch.ones(2).zero_()
@@ -60,9 +60,9 @@ add_docstr(
 Set the elements of the main diagonal to ``fill_value``.
 
 Args:
-    wrap: begin anew below, where a matrix is taller than wide.
+    wrap: in a matrix with more rows than columns, start the diagonal again below its end.
 
-Shape: that of the tensor, which is returned; two dimensions, or more that are equal.
+Shape: the shape of the tensor, which is returned; two dimensions, or more dimensions of equal size.
 
 Example:
     >>> torch.zeros(2, 2).fill_diagonal_(1)
@@ -74,13 +74,13 @@ Example:
 add_docstr(
     "copy_",
     """
-Copy the elements of ``src`` here, converted to this dtype.
+Copy the elements of ``src`` into this tensor, and convert them to this tensor's dtype.
 
 Args:
-    src: a tensor whose shape broadcasts to this one's.
+    src: a tensor whose shape broadcasts to this tensor's shape.
     non_blocking: has no effect on the CPU.
 
-Shape: that of the tensor, which is returned.
+Shape: the shape of the tensor, which is returned.
 
 Example:
     >>> torch.zeros(2, 2).copy_(torch.tensor([1, 2]))
@@ -92,12 +92,12 @@ Example:
 add_docstr(
     "clone",
     """
-Return a copy, in memory of its own; gradients flow through.
+Return a copy that has its own memory. Gradients flow through the copy.
 
 Args:
     memory_format: the order in memory: ``torch.preserve_format`` by default.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> x = torch.tensor([1, 2])
@@ -109,12 +109,12 @@ Example:
 add_docstr(
     "contiguous",
     """
-Return the tensor with its elements in order in memory: itself where they are, else a copy.
+Return the tensor if it is contiguous, else a contiguous copy.
 
 Args:
     memory_format: ``torch.contiguous_format`` by default.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.ones(2, 3).t().contiguous().stride()
@@ -125,9 +125,9 @@ Example:
 add_docstr(
     "detach",
     """
-Return a view that is not recorded: no gradient flows through it.
+Return a view that autograd does not track: no gradient flows through the view.
 
-Shape: that of ``input``; the result is a view of it.
+Shape: the shape of ``input``; the result is a view of ``input``.
 
 Example:
     >>> torch.ones(2, requires_grad=True).detach().requires_grad
@@ -138,16 +138,16 @@ Example:
 add_docstr(
     "to",
     """
-Return the tensor in another dtype or on another device: itself where nothing changes, else a copy.
+Return the tensor with another dtype or on another device: the tensor itself if nothing changes, else a copy.
 
 Args:
     dtype: the dtype to convert to.
     device: the device to move to.
-    other: a tensor that has both.
+    other: a tensor that has the dtype and the device.
     non_blocking: has no effect on the CPU.
-    copy: copy even where nothing changes.
+    copy: copy even if nothing changes.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.tensor([1.7, 2.2]).to(torch.int64)
@@ -158,9 +158,9 @@ Example:
 add_docstr(
     "type_as",
     """
-Return the tensor in the dtype of ``other``.
+Return the tensor with the dtype of ``other``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.tensor([1, 2]).type_as(torch.ones(1))
@@ -171,7 +171,7 @@ Example:
 add_docstr(
     "resize_",
     """
-Give the tensor another shape; its memory grows where it must, and new elements are not set.
+Change the shape of the tensor in place. Its memory grows if necessary; new elements are uninitialized.
 
 Args:
     size: the shape, as ints or as one tuple.
@@ -190,9 +190,9 @@ Example:
 add_docstr(
     "resize_as_",
     """
-Give ``input`` the shape of another tensor, as ``resize_`` does.
+Change the shape of ``input`` in place to the shape of another tensor, as ``resize_`` does.
 
-Shape: that of ``the_template``; returns ``input``.
+Shape: the shape of ``the_template``; returns ``input``.
 
 Example:
     >>> torch.arange(4).resize_as_(torch.ones(2))
@@ -203,15 +203,15 @@ Example:
 add_docstr(
     "set_",
     """
-Let the tensor share the memory of ``source``; without it, have no elements.
+Make the tensor share the memory of ``source``. Without ``source`` the tensor becomes empty.
 
 Args:
     source: a tensor.
-    storage_offset: where in its memory to begin.
+    storage_offset: the index of the first element in the memory.
     size: the shape.
-    stride: how many elements lie between neighbours.
+    stride: for each dimension, the distance in memory between neighbours, in elements.
 
-Shape: that of ``source``, or ``size``; returns the tensor.
+Shape: the shape of ``source``, or ``size``; returns the tensor.
 
 Example:
     >>> torch.empty(0).set_(torch.tensor([1.0, 2.0]))
@@ -222,7 +222,7 @@ Example:
 add_docstr(
     "is_set_to",
     """
-Tell whether both share memory, shape and strides.
+Return whether both tensors have the same memory, shape and strides.
 
 Shape: any -> a Python bool.
 

@@ -1,4 +1,4 @@
-"""Determinants, inverses and factors, under the names that torch itself has.
+"""Determinants, inverses and factorizations, under their names in ``torch``.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -22,7 +22,7 @@ Example:
 add_docstr(
     "logdet",
     """
-Return the logarithms of the determinants of square matrices; nan where one is negative.
+Return the logarithms of the determinants of square matrices; nan for a negative determinant.
 
 Shape: (*, N, N) -> (*).
 
@@ -68,7 +68,7 @@ add_docstr(
 Return the pseudo-inverses of matrices: ``torch.linalg.pinv``.
 
 Args:
-    rcond: singular values below this share of the largest count as 0.
+    rcond: singular values below this fraction of the largest one count as 0.
 
 Shape: (*, M, N) -> (*, N, M).
 
@@ -85,7 +85,7 @@ add_docstr(
 Return powers of square matrices: ``torch.linalg.matrix_power``.
 
 Args:
-    n: negative powers are those of the inverse.
+    n: the exponent; a negative one gives a power of the inverse.
 
 Shape: (*, N, N) -> (*, N, N).
 
@@ -99,7 +99,7 @@ Example:
 add_docstr(
     "cholesky",
     """
-Return the Cholesky factors of positive-definite matrices. Deprecated: ``torch.linalg.cholesky``.
+Return the Cholesky factors of positive-definite matrices. Deprecated; use ``torch.linalg.cholesky``.
 
 Args:
     upper: return the upper factor, :math:`U^T U`, instead of the lower one, :math:`L L^T`.
@@ -119,11 +119,11 @@ Example:
 add_docstr(
     "cholesky_solve",
     """
-Solve :math:`A X = B` for ``input`` = B, where the Cholesky factor of A is given.
+Solve :math:`A X = B`, where ``input`` is B, from the Cholesky factor of A.
 
 Args:
-    input2: the factor.
-    upper: it is the upper one.
+    input2: the Cholesky factor.
+    upper: the factor is upper triangular.
 
 Shape: (*, N, K), (*, N, N) -> (*, N, K).
 
@@ -137,10 +137,10 @@ Example:
 add_docstr(
     "cholesky_inverse",
     """
-Return the inverse of a matrix whose Cholesky factor is given.
+Return the inverse of a matrix from its Cholesky factor.
 
 Args:
-    upper: it is the upper one.
+    upper: the factor is upper triangular.
 
 Shape: (*, N, N) -> (*, N, N).
 
@@ -154,12 +154,12 @@ Example:
 add_docstr(
     "triangular_solve",
     """
-Solve :math:`A X = B` for ``input`` = B and a triangular A. Deprecated: ``torch.linalg.solve_triangular``.
+Solve :math:`A X = B`, where ``input`` is B and A is triangular. Deprecated; use ``torch.linalg.solve_triangular``.
 
 Args:
     upper: A is upper triangular.
-    transpose: solve for the transpose of A.
-    unitriangular: the diagonal of A counts as ones.
+    transpose: use the transpose of A in place of A.
+    unitriangular: assume that the diagonal of A is 1, and do not read it.
 
 Shape: (*, N, K), (*, N, N) -> (solution, a copy of A).
 
@@ -173,10 +173,10 @@ Example:
 add_docstr(
     "qr",
     """
-Return the factors Q, orthogonal, and R, upper triangular. Deprecated: ``torch.linalg.qr``.
+Return the factors of :math:`A = Q R`: Q is orthogonal, R is upper triangular. Deprecated; use ``torch.linalg.qr``.
 
 Args:
-    some: the reduced factors.
+    some: return the reduced factors.
 
 Shape: (*, M, N) -> (*, M, K), (*, K, N) with K = min(M, N).
 
@@ -190,12 +190,12 @@ Example:
 add_docstr(
     "svd",
     """
-Return the singular value decomposition :math:`U S V^T`. Deprecated: ``torch.linalg.svd``, which returns
+Return the singular value decomposition :math:`U S V^T`: U, S and V. Deprecated; use ``torch.linalg.svd``, which returns
 :math:`V^T`.
 
 Args:
-    some: the reduced factors.
-    compute_uv: without it, U and V are zeros.
+    some: return the reduced factors.
+    compute_uv: if False, U and V are zeros.
 
 Shape: (*, M, N) -> (*, M, K), (*, K), (*, N, K) with K = min(M, N).
 
@@ -208,7 +208,7 @@ Example:
 add_docstr(
     "lu_solve",
     """
-Solve :math:`A X = B` for ``input`` = B, where the LU factors of A are given. Deprecated: ``torch.linalg.lu_solve``.
+Solve :math:`A X = B`, where ``input`` is B, from the LU factors of A. Deprecated; use ``torch.linalg.lu_solve``.
 
 Shape: (*, N, K), (*, N, N), (*, N) -> (*, N, K).
 
@@ -223,11 +223,11 @@ Example:
 add_docstr(
     "lu_unpack",
     """
-Return P, L and U of what ``torch.linalg.lu_factor`` returned.
+Return the matrices P, L and U from the results of ``torch.linalg.lu_factor``.
 
 Args:
-    unpack_data: without it, L and U are empty.
-    unpack_pivots: without it, P is empty.
+    unpack_data: if False, L and U are empty.
+    unpack_pivots: if False, P is empty.
 
 Shape: (*, M, N), (*, K) -> (*, M, M), (*, M, K), (*, K, N) with K = min(M, N).
 
@@ -256,7 +256,7 @@ Example:
 add_docstr(
     "geqrf",
     """
-Return the QR factors as LAPACK keeps them: R above, the vectors of the reflections below, and their factors tau.
+Return the QR factors in LAPACK's format: R above, the vectors of the reflections below, and their factors tau.
 
 Shape: (*, M, N) -> (*, M, N), (*, K) with K = min(M, N).
 
@@ -271,7 +271,7 @@ Example:
 add_docstr(
     "orgqr",
     r"""
-Return the first columns of a product of reflections, :math:`H_1 H_2 \cdots H_K`: Q from what :func:`geqrf` returned.
+Return the first columns of a product of reflections, :math:`H_1 H_2 \cdots H_K`: Q from the results of :func:`geqrf`.
 
 Args:
     input2: the factors tau.
@@ -288,15 +288,15 @@ Example:
 add_docstr(
     "ormqr",
     """
-Multiply a matrix by the Q of what :func:`geqrf` returned, all its columns, without writing Q down.
+Multiply a matrix by all columns of Q, without computing Q. The results of :func:`geqrf` describe Q.
 
 Args:
     input2: the factors tau.
     input3: the matrix.
-    left: Q stands on its left; else on its right.
-    transpose: take the transpose of Q.
+    left: multiply by Q from the left; if False, from the right.
+    transpose: multiply by the transpose of Q.
 
-Shape: (*, M, N), (*, K), (*, M, L) -> (*, M, L); the matrix is (*, L, M) where Q stands on the right.
+Shape: (*, M, N), (*, K), (*, M, L) -> (*, M, L); the matrix is (*, L, M) if ``left`` is False.
 
 Example:
     >>> a, tau = torch.geqrf(torch.tensor([[3.0], [4.0]]))

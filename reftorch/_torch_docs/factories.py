@@ -1,4 +1,4 @@
-"""Tensors out of nothing: filled ones and ranges.
+"""New tensors: filled ones and ranges.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -9,7 +9,7 @@ from reftorch._torch_docs._entries import add_docstr
 add_docstr(
     "empty",
     """
-Make a tensor whose elements are not set: whatever the memory held.
+Make a tensor whose elements are uninitialized: they hold whatever the memory held.
 
 Args:
     size: the shape, as ints or as one tuple.
@@ -25,11 +25,11 @@ Example:
 add_docstr(
     "empty_strided",
     """
-Make a tensor of given strides, whose elements are not set.
+Make a tensor of given strides, whose elements are uninitialized.
 
 Args:
     size: the shape.
-    stride: how many elements lie between neighbours, for each dimension.
+    stride: for each dimension, the distance in memory between neighbours, in elements.
 
 Shape: ``size``.
 
@@ -42,7 +42,7 @@ Example:
 add_docstr(
     "empty_permuted",
     """
-Make a dense tensor whose dimensions lie in memory in a given order; its elements are not set.
+Make a dense tensor whose dimensions have a given order in memory; its elements are uninitialized.
 
 Args:
     size: the shape.
@@ -59,9 +59,9 @@ Example:
 add_docstr(
     "empty_like",
     """
-Make a tensor of the shape and dtype of ``input``, whose elements are not set.
+Make a tensor of the shape and dtype of ``input``, whose elements are uninitialized.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.empty_like(torch.ones(2, 3, dtype=torch.int64)).dtype
@@ -91,7 +91,7 @@ add_docstr(
     """
 Make a tensor of zeros, of the shape and dtype of ``input``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.zeros_like(torch.tensor([1, 2]))
@@ -120,7 +120,7 @@ add_docstr(
     """
 Make a tensor of ones, of the shape and dtype of ``input``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.ones_like(torch.tensor([1.5, 2.5]))
@@ -135,7 +135,7 @@ Make a tensor whose elements are all ``fill_value``.
 
 Args:
     size: the shape, as a tuple.
-    fill_value: a number; the dtype follows from it where none is given.
+    fill_value: a number; without ``dtype``, the dtype of the result follows from the number.
 
 Shape: ``size``.
 
@@ -151,7 +151,7 @@ add_docstr(
     """
 Make a tensor of the shape and dtype of ``input`` whose elements are all ``fill_value``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.full_like(torch.tensor([1.5, 2.5]), 7)
@@ -162,7 +162,7 @@ Example:
 add_docstr(
     "scalar_tensor",
     """
-Make a tensor of no dimensions from a number; of the default dtype where none is given.
+Make a tensor without dimensions from a number. Without ``dtype``, the result has the default dtype.
 
 Shape: ().
 
@@ -175,7 +175,7 @@ Example:
 add_docstr(
     "new_empty",
     """
-Make a tensor of the dtype of this one, whose elements are not set.
+Make a tensor of this tensor's dtype, whose elements are uninitialized.
 
 Args:
     size: the shape, as ints or as one tuple.
@@ -191,11 +191,11 @@ Example:
 add_docstr(
     "new_empty_strided",
     """
-Make a tensor of the dtype of this one and of given strides, whose elements are not set.
+Make a tensor of this tensor's dtype and of given strides, whose elements are uninitialized.
 
 Args:
     size: the shape.
-    stride: how many elements lie between neighbours, for each dimension.
+    stride: for each dimension, the distance in memory between neighbours, in elements.
 
 Shape: ``size``.
 
@@ -208,7 +208,7 @@ Example:
 add_docstr(
     "new_zeros",
     """
-Make a tensor of zeros of the dtype of this one.
+Make a tensor of zeros of this tensor's dtype.
 
 Args:
     size: the shape, as ints or as one tuple.
@@ -224,7 +224,7 @@ Example:
 add_docstr(
     "new_ones",
     """
-Make a tensor of ones of the dtype of this one.
+Make a tensor of ones of this tensor's dtype.
 
 Args:
     size: the shape, as ints or as one tuple.
@@ -240,7 +240,7 @@ Example:
 add_docstr(
     "new_full",
     """
-Make a tensor of the dtype of this one whose elements are all ``fill_value``.
+Make a tensor of this tensor's dtype whose elements are all ``fill_value``.
 
 Args:
     size: the shape, as a tuple.
@@ -259,8 +259,8 @@ add_docstr(
 Make a matrix with ones on the diagonal and zeros elsewhere.
 
 Args:
-    n: how many rows.
-    m: how many columns; as many as rows by default.
+    n: the number of rows.
+    m: the number of columns; by default the number of rows.
 
 Shape: (``n``, ``m``).
 
@@ -274,17 +274,17 @@ Example:
 add_docstr(
     "arange",
     """
-Make a vector of numbers from ``start`` up to ``end``, without it.
+Make a vector of numbers from ``start`` up to ``end``, ``end`` excluded.
 
 Args:
     start: the first number; 0 by default.
-    end: where to stop.
-    step: how far apart they are; may be negative.
+    end: the bound of the numbers, excluded.
+    step: the difference of neighbours; may be negative.
 
 Shape: (ceil((``end`` - ``start``) / ``step``),).
 
 Raises:
-    RuntimeError: ``step`` is 0, or leads away from ``end``.
+    RuntimeError: ``step`` is 0, or has the wrong sign.
 
 Example:
     >>> torch.arange(5)
@@ -310,7 +310,7 @@ Example:
 add_docstr(
     "logspace",
     """
-Make a vector of ``steps`` powers of ``base``, whose exponents go evenly from ``start`` to ``end``.
+Make a vector of ``steps`` powers of ``base``. The exponents go from ``start`` to ``end``, evenly spaced.
 
 Shape: (``steps``,).
 
@@ -323,11 +323,11 @@ Example:
 add_docstr(
     "range",
     """
-Make a vector of numbers from ``start`` to ``end``, both included. Deprecated: :func:`arange` is what Python's range
-does.
+Make a vector of numbers from ``start`` to ``end``, both included. Deprecated; use :func:`arange`, which excludes
+``end`` as Python's range does.
 
 Args:
-    step: how far apart they are.
+    step: the difference of neighbours.
 
 Shape: (floor((``end`` - ``start``) / ``step``) + 1,).
 
@@ -343,9 +343,9 @@ add_docstr(
 Return the coordinates of the elements on and below a diagonal, row by row.
 
 Args:
-    row: how many rows the matrix has.
-    col: how many columns.
-    offset: which diagonal: 0 is the main one, above it is positive.
+    row: the number of rows of the matrix.
+    col: the number of columns of the matrix.
+    offset: the diagonal: 0 is the main diagonal, positive numbers are above it, negative ones below it.
 
 Shape: (2, count), of int64.
 
@@ -362,9 +362,9 @@ add_docstr(
 Return the coordinates of the elements on and above a diagonal, row by row.
 
 Args:
-    row: how many rows the matrix has.
-    col: how many columns.
-    offset: which diagonal: 0 is the main one, above it is positive.
+    row: the number of rows of the matrix.
+    col: the number of columns of the matrix.
+    offset: the diagonal: 0 is the main diagonal, positive numbers are above it, negative ones below it.
 
 Shape: (2, count), of int64.
 

@@ -1,4 +1,4 @@
-"""Reading and writing by index: gather and scatter, masks.
+"""Reading and writing by index or by mask: gather, scatter and their relatives.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -9,12 +9,12 @@ from reftorch._torch_docs._entries import add_docstr
 add_docstr(
     "index_select",
     """
-Take the slices of ``input`` at ``dim`` that ``index`` names.
+Return the slices of ``input`` along ``dim`` at the positions in ``index``.
 
 Args:
     index: a vector of integers.
 
-Shape: that of ``input`` with the length of ``index`` at ``dim``.
+Shape: the shape of ``input`` but the size at ``dim`` is the length of ``index``.
 
 Raises:
     IndexError: an index is out of range.
@@ -29,14 +29,15 @@ Example:
 add_docstr(
     "index_add",
     """
-Add slices of ``source`` to those of ``input`` that ``index`` names; slices named twice get both.
+Add slices of ``source`` to the slices of ``input`` at the positions in ``index``. A position that occurs twice receives
+both slices.
 
 Args:
     index: a vector of integers.
     source: its size at ``dim`` is the length of ``index``.
     alpha: the factor of ``source``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.index_add(torch.zeros(3), 0, torch.tensor([0, 0]), torch.tensor([1.0, 2.0]))
@@ -47,14 +48,14 @@ Example:
 add_docstr(
     "index_reduce",
     """
-Reduce slices of ``source`` into those of ``input`` that ``index`` names.
+Reduce slices of ``source`` into the slices of ``input`` at the positions in ``index``.
 
 Args:
     index: a vector of integers.
     reduce: "prod", "mean", "amax" or "amin".
-    include_self: what ``input`` held counts too.
+    include_self: include the elements of ``input`` in the reduction.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.index_reduce(torch.ones(3), 0, torch.tensor([0, 0]), torch.tensor([3.0, 2.0]), "amax")
@@ -65,12 +66,12 @@ Example:
 add_docstr(
     "index_copy",
     """
-Put slices of ``source`` in the place of those of ``input`` that ``index`` names.
+Replace the slices of ``input`` at the positions in ``index`` by slices of ``source``.
 
 Args:
     index: a vector of integers.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.index_copy(torch.zeros(3), 0, torch.tensor([2, 0]), torch.tensor([1.0, 2.0]))
@@ -81,13 +82,13 @@ Example:
 add_docstr(
     "index_fill",
     """
-Set the slices of ``input`` that ``index`` names to ``value``.
+Set the slices of ``input`` at the positions in ``index`` to ``value``.
 
 Args:
     index: a vector of integers.
-    value: a number, or a tensor of no dimensions.
+    value: a number, or a tensor without dimensions.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.index_fill(torch.zeros(3), 0, torch.tensor([2, 0]), 7)
@@ -98,12 +99,12 @@ Example:
 add_docstr(
     "take",
     """
-Take elements by their position among all elements, in order.
+Return elements by their position in the flattened tensor.
 
 Args:
     index: integers; negative ones count from the end.
 
-Shape: that of ``index``.
+Shape: the shape of ``index``.
 
 Raises:
     IndexError: an index is out of range.
@@ -117,14 +118,14 @@ Example:
 add_docstr(
     "put",
     """
-Set elements by their position among all elements, in order.
+Set elements by their position in the flattened tensor.
 
 Args:
     index: integers.
-    source: as many elements as ``index``.
-    accumulate: add instead of setting.
+    source: a tensor with as many elements as ``index``.
+    accumulate: add ``source`` to the elements instead of replacing them.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.put(torch.zeros(2, 2), torch.tensor([0, 3]), torch.tensor([1.0, 2.0]))
@@ -136,13 +137,13 @@ Example:
 add_docstr(
     "take_along_dim",
     """
-Take elements along ``dim`` by index, as :func:`gather` does, but broadcast first.
+Return elements along ``dim`` by index, as :func:`gather` does, but broadcast the arguments first.
 
 Args:
-    indices: what :func:`argmax` or :func:`argsort` return.
-    dim: without it, elements are counted in order.
+    indices: integers, for example the result of :func:`argmax` or :func:`argsort`.
+    dim: the dimension; without ``dim``, both tensors are flattened.
 
-Shape: broadcast(``input``, ``indices``) but at ``dim``.
+Shape: broadcast(``input``, ``indices``), but the size at ``dim`` is that of ``indices``.
 
 Example:
     >>> x = torch.tensor([[10, 30, 20]])
@@ -154,13 +155,13 @@ Example:
 add_docstr(
     "gather",
     """
-Take elements along ``dim``: ``out[i][j] = input[index[i][j]][j]`` for ``dim`` = 0.
+Return elements along ``dim`` by index: ``out[i][j] = input[index[i][j]][j]`` for ``dim`` = 0.
 
 Args:
     index: integers, of as many dimensions as ``input``.
-    sparse_grad: has no effect: there are no sparse tensors.
+    sparse_grad: has no effect, because there are no sparse tensors.
 
-Shape: that of ``index``.
+Shape: the shape of ``index``.
 
 Raises:
     RuntimeError: an index is out of range.
@@ -175,14 +176,14 @@ Example:
 add_docstr(
     "scatter",
     """
-Put elements along ``dim``: ``out[index[i][j]][j] = src[i][j]`` for ``dim`` = 0.
+Write elements along ``dim`` by index: ``out[index[i][j]][j] = src[i][j]`` for ``dim`` = 0.
 
 Args:
     index: integers, of as many dimensions as ``input``.
-    src: a tensor, or with ``value`` a number.
-    reduce: "add" or "multiply" combine instead of setting.
+    src: a tensor; use ``value`` for a number.
+    reduce: "add" or "multiply" combines the elements instead of replacing them.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Raises:
     RuntimeError: an index is out of range.
@@ -197,12 +198,12 @@ Example:
 add_docstr(
     "scatter_add",
     """
-Add elements along ``dim``: ``out[index[i][j]][j] += src[i][j]`` for ``dim`` = 0.
+Add elements along ``dim`` by index: ``out[index[i][j]][j] += src[i][j]`` for ``dim`` = 0.
 
 Args:
     index: integers, of as many dimensions as ``input``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.scatter_add(torch.zeros(3), 0, torch.tensor([0, 0, 2]), torch.tensor([1.0, 2.0, 3.0]))
@@ -213,14 +214,14 @@ Example:
 add_docstr(
     "scatter_reduce",
     """
-Reduce elements along ``dim`` into the places that ``index`` names.
+Reduce elements along ``dim`` into the positions in ``index``.
 
 Args:
     index: integers, of as many dimensions as ``input``.
     reduce: "sum", "prod", "mean", "amax" or "amin".
-    include_self: what ``input`` held counts too.
+    include_self: include the elements of ``input`` in the reduction.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.scatter_reduce(torch.zeros(3), 0, torch.tensor([0, 0, 2]), torch.tensor([1.0, 2.0, 3.0]), "amax")
@@ -231,11 +232,11 @@ Example:
 add_docstr(
     "masked_fill",
     """
-Set the elements to ``value`` where ``mask`` holds.
+Set the elements to ``value`` where ``mask`` is true.
 
 Args:
     mask: a tensor of bools, whose shape broadcasts with that of ``input``.
-    value: a number, or a tensor of no dimensions.
+    value: a number, or a tensor without dimensions.
 
 Shape: broadcast(``input``, ``mask``).
 
@@ -248,7 +249,7 @@ Example:
 add_docstr(
     "masked_select",
     """
-Take the elements where ``mask`` holds, in order.
+Return the elements where ``mask`` is true, in order.
 
 Args:
     mask: a tensor of bools.
@@ -264,11 +265,11 @@ Example:
 add_docstr(
     "masked_scatter",
     """
-Put the elements of ``source``, in order, where ``mask`` holds.
+Copy the elements of ``source``, in order, to the positions where ``mask`` is true.
 
 Args:
     mask: a tensor of bools.
-    source: at least as many elements as there are places.
+    source: a tensor with at least as many elements as ``mask`` has true ones.
 
 Shape: broadcast(``input``, ``mask``).
 
@@ -284,12 +285,12 @@ Example:
 add_docstr(
     "index",
     """
-Read by a list of index tensors: what ``x[i, j]`` calls where the subscripts are tensors.
+Read by a list of index tensors. The expression ``x[i, j]`` calls this op if the subscripts are tensors.
 
 Args:
     indices: a tensor of integers or bools for each dimension, or None.
 
-Shape: the broadcast shape of the indices, in the place of their dimensions.
+Shape: the shape of ``input``, with the broadcast shape of the indices in place of the indexed dimensions.
 
 Raises:
     IndexError: an index is out of range.
@@ -303,14 +304,14 @@ Example:
 add_docstr(
     "index_put",
     """
-Write by a list of index tensors: a copy of ``input`` after ``x[i, j] = values``.
+Write by a list of index tensors: return a copy of ``input`` after ``x[i, j] = values``.
 
 Args:
     indices: a tensor of integers or bools for each dimension.
-    values: broadcast to the places.
-    accumulate: add instead of setting.
+    values: a tensor that is broadcast to the shape of the indexed elements.
+    accumulate: add ``values`` to the elements instead of replacing them.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.index_put(torch.zeros(3), (torch.tensor([2, 0]),), torch.tensor(7.0))
@@ -348,11 +349,11 @@ Example:
 add_docstr(
     "nonzero_static",
     """
-Return the coordinates of the elements that are not zero, in a number of rows that is known beforehand.
+Return the coordinates of the elements that are not zero, in a given number of rows.
 
 Args:
-    size: how many rows; further coordinates are left out.
-    fill_value: what stands in the rows that are left over.
+    size: the number of rows; further coordinates are dropped.
+    fill_value: the value of the unused rows.
 
 Shape: any of n dimensions -> (``size``, n), of int64.
 

@@ -1,4 +1,4 @@
-"""Splitting, joining, repeating.
+"""Splitting, joining and repeating tensors.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -11,7 +11,7 @@ add_docstr(
     """
 Return views of all slices along ``dim``, as a tuple.
 
-Shape: that of ``input`` without ``dim``, for each.
+Shape: the shape of ``input`` without ``dim``, for each.
 
 Example:
     >>> torch.unbind(torch.tensor([[1, 2], [3, 4]]))
@@ -22,7 +22,7 @@ Example:
 add_docstr(
     "split",
     """
-Cut along ``dim`` into parts of ``split_size`` (the last may be smaller), or of given sizes.
+Split along ``dim`` into parts of ``split_size`` (the last may be smaller), or of given sizes.
 
 Args:
     split_size: an int, or a list of sizes that add up to the size of ``dim``.
@@ -38,10 +38,10 @@ Example:
 add_docstr(
     "split_with_sizes",
     """
-Cut along ``dim`` into parts of given sizes.
+Split along ``dim`` into parts of given sizes.
 
 Args:
-    split_sizes: they add up to the size of ``dim``.
+    split_sizes: the sizes of the parts, which add up to the size of ``dim``.
 
 Shape: views of ``input``.
 
@@ -54,7 +54,7 @@ Example:
 add_docstr(
     "chunk",
     """
-Cut along ``dim`` into at most ``chunks`` parts of equal size (the last may be smaller).
+Split along ``dim`` into at most ``chunks`` parts of equal size (the last may be smaller).
 
 Shape: views of ``input``.
 
@@ -67,7 +67,7 @@ Example:
 add_docstr(
     "unsafe_split",
     """
-Cut as :func:`split` does, for a caller who promises not to write to more than one of the parts.
+Split as :func:`split` does, for a caller who promises to write to at most one of the parts.
 
 Shape: parts of ``input``.
 
@@ -80,7 +80,7 @@ Example:
 add_docstr(
     "unsafe_split_with_sizes",
     """
-Cut as :func:`split_with_sizes` does, for a caller who promises not to write to more than one of the parts.
+Split as :func:`split_with_sizes` does, for a caller who promises to write to at most one of the parts.
 
 Shape: parts of ``input``.
 
@@ -93,7 +93,7 @@ Example:
 add_docstr(
     "unsafe_chunk",
     """
-Cut as :func:`chunk` does, for a caller who promises not to write to more than one of the parts.
+Split as :func:`chunk` does, for a caller who promises to write to at most one of the parts.
 
 Shape: parts of ``input``.
 
@@ -106,11 +106,11 @@ Example:
 add_docstr(
     "tensor_split",
     """
-Cut along ``dim`` into parts as equal as can be, or before given indices.
+Split along ``dim`` into parts of nearly equal size, or before given indices.
 
 Args:
-    sections: how many parts.
-    indices: where to cut, as a list or a tensor of int64.
+    sections: the number of parts.
+    indices: the indices to split at: a list, or a tensor of int64.
 
 Shape: views of ``input``.
 
@@ -125,11 +125,11 @@ Example:
 add_docstr(
     "hsplit",
     """
-Cut into parts side by side: along the second dimension, of a vector along the first.
+Split into parts side by side: along the second dimension, or along the first dimension of a vector.
 
 Args:
-    sections: how many parts.
-    indices: where to cut.
+    sections: the number of parts.
+    indices: the indices to split at.
 
 Shape: views of ``input``.
 
@@ -144,11 +144,11 @@ Example:
 add_docstr(
     "vsplit",
     """
-Cut into parts one above the other: along the first dimension.
+Split into parts one above the other: along the first dimension.
 
 Args:
-    sections: how many parts.
-    indices: where to cut.
+    sections: the number of parts.
+    indices: the indices to split at.
 
 Shape: views of ``input``.
 
@@ -164,11 +164,11 @@ Example:
 add_docstr(
     "dsplit",
     """
-Cut along the third dimension.
+Split along the third dimension.
 
 Args:
-    sections: how many parts.
-    indices: where to cut.
+    sections: the number of parts.
+    indices: the indices to split at.
 
 Shape: views of ``input``.
 
@@ -184,15 +184,15 @@ Example:
 add_docstr(
     "cat",
     """
-Join tensors along a dimension that they have.
+Join tensors along an existing dimension.
 
 Args:
-    tensors: their shapes are equal but at ``dim``; empty vectors are passed over.
+    tensors: the tensors; their shapes are equal except at ``dim``. Empty vectors are ignored.
 
 Shape: the sizes at ``dim`` added up.
 
 Raises:
-    RuntimeError: the shapes do not fit; there is no tensor.
+    RuntimeError: the shapes do not match, or the list is empty.
 
 Example:
     >>> torch.cat((torch.tensor([1, 2]), torch.tensor([3])))
@@ -203,7 +203,7 @@ Example:
 add_docstr(
     "concat",
     """
-Join tensors along a dimension that they have: :func:`cat`.
+Join tensors along an existing dimension: another name of :func:`cat`.
 
 Shape: the sizes at ``dim`` added up.
 
@@ -216,7 +216,7 @@ Example:
 add_docstr(
     "concatenate",
     """
-Join tensors along a dimension that they have: :func:`cat`, by numpy's name.
+Join tensors along an existing dimension: numpy's name of :func:`cat`.
 
 Shape: the sizes at ``dim`` added up.
 
@@ -231,7 +231,7 @@ add_docstr(
     """
 Join tensors of one shape along a new dimension.
 
-Shape: that of each with their number inserted at ``dim``.
+Shape: the shape of each tensor, with the number of tensors inserted at ``dim``.
 
 Raises:
     RuntimeError: the shapes differ.
@@ -246,9 +246,9 @@ Example:
 add_docstr(
     "hstack",
     """
-Join tensors side by side: along the second dimension, vectors along the first.
+Join tensors side by side: along the second dimension; vectors are joined along the first.
 
-Shape: the sizes there added up.
+Shape: the sizes of that dimension added up.
 
 Example:
     >>> torch.hstack((torch.tensor([[1], [2]]), torch.tensor([[3], [4]])))
@@ -260,7 +260,7 @@ Example:
 add_docstr(
     "vstack",
     """
-Join tensors one above the other; vectors are rows.
+Join tensors one above the other; vectors become rows.
 
 Shape: the sizes of the first dimension added up.
 
@@ -274,7 +274,7 @@ Example:
 add_docstr(
     "row_stack",
     """
-Join tensors one above the other: :func:`vstack`.
+Join tensors one above the other: another name of :func:`vstack`.
 
 Shape: the sizes of the first dimension added up.
 
@@ -301,7 +301,7 @@ Example:
 add_docstr(
     "column_stack",
     """
-Join tensors side by side; vectors are columns.
+Join tensors side by side; vectors become columns.
 
 Shape: the sizes of the second dimension added up.
 
@@ -318,7 +318,7 @@ add_docstr(
 Copy the tensor several times along each dimension.
 
 Args:
-    repeats: how often, as ints or as one tuple; new dimensions come first.
+    repeats: the number of copies along each dimension, as ints or as one tuple; new dimensions are in front.
 
 Shape: the sizes times ``repeats``.
 
@@ -332,10 +332,11 @@ Example:
 add_docstr(
     "tile",
     """
-Copy the tensor several times along each dimension; dimensions not named are taken once.
+Copy the tensor several times along each dimension. If ``dims`` is shorter than the shape, the leading dimensions are
+copied once.
 
 Args:
-    dims: how often.
+    dims: the number of copies along each dimension.
 
 Shape: the sizes times ``dims``.
 
@@ -351,9 +352,10 @@ add_docstr(
 Repeat each element, one after the other.
 
 Args:
-    repeats: an int, or a number for each element; alone: return each index as often as it says.
-    dim: repeat slices of this dimension; without it, elements in order.
-    output_size: the length of the result, where it is known.
+    repeats: an int, or a number for each element. If ``repeats`` is the only argument, each index is returned as often
+        as its number says.
+    dim: repeat slices along this dimension; without ``dim``, repeat the elements of the flattened tensor.
+    output_size: the length of the result, if the caller knows it.
 
 Shape: the repeats added up at ``dim``.
 

@@ -1,4 +1,4 @@
-"""What torch.nn.functional shows under the same name: borders, channels and pixels, weights of an op's own.
+"""Ops that torch.nn.functional has under the same name: padding, shuffling channels and pixels, prelu and bilinear.
 
 Mirrors: torch/nn/functional.py (its calls of _add_docstr)
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -9,14 +9,15 @@ from reftorch._torch_docs._entries import add_docstr
 add_docstr(
     "constant_pad_nd",
     """
-Put a border of one value around a tensor; ``torch.nn.functional.pad`` has other borders too.
+Pad a tensor with one value; ``torch.nn.functional.pad`` has other modes too.
 
 Args:
-    pad: how many elements to put before and after, first for the last dimension, then for the one before it, and so on;
-        a negative number takes elements away.
-    value: the value of the border.
+    pad: the numbers of elements to add before and after: first of the last dimension, then of the dimension before it,
+        and so on. A negative number removes elements.
+    value: the value of the padding.
 
-Shape: that of ``input``, with ``pad[0] + pad[1]`` added to the last size, ``pad[2] + pad[3]`` to the one before.
+Shape: the shape of ``input``, with ``pad[0] + pad[1]`` added to the last size, ``pad[2] + pad[3]`` to the size before
+it.
 
 Raises:
     RuntimeError: ``pad`` has an odd length, or more than two numbers for each dimension; or a size would be negative.
@@ -31,14 +32,14 @@ Example:
 add_docstr(
     "pixel_shuffle",
     r"""
-Make an image of ``upscale_factor`` times the height and width out of its channels.
+Rearrange channels into pixels: the image becomes ``upscale_factor`` times as high and wide.
 
 With a factor r, :math:`y_{c,\, h r + i,\, w r + j} = x_{c r^2 + i r + j,\, h,\, w}`.
 
 Shape: (*, C r r, H, W) -> (*, C, H r, W r).
 
 Raises:
-    RuntimeError: the number of channels is no multiple of :math:`r^2`, or ``input`` has fewer than 3 dimensions.
+    RuntimeError: the number of channels is not a multiple of :math:`r^2`, or ``input`` has fewer than 3 dimensions.
 
 Example:
     >>> torch.pixel_shuffle(torch.arange(4).reshape(4, 1, 1), 2)
@@ -50,12 +51,12 @@ Example:
 add_docstr(
     "pixel_unshuffle",
     r"""
-Make channels out of an image's pixels: the inverse of :func:`pixel_shuffle`.
+Rearrange the pixels of an image into channels: the inverse of :func:`pixel_shuffle`.
 
 Shape: (*, C, H r, W r) -> (*, C r r, H, W), for r = ``downscale_factor``.
 
 Raises:
-    RuntimeError: height or width is no multiple of r, or ``input`` has fewer than 3 dimensions.
+    RuntimeError: height or width is not a multiple of r, or ``input`` has fewer than 3 dimensions.
 
 Example:
     >>> torch.pixel_unshuffle(torch.tensor([[[0, 1], [2, 3]]]), 2).flatten()
@@ -69,12 +70,12 @@ add_docstr(
 Mix the channels of groups: the first channel of each group, then the second of each, and so on.
 
 Args:
-    groups: into how many groups of equal size the channels are divided.
+    groups: the number of groups of equal size into which the channels are divided.
 
-Shape: that of ``input``, (N, C, *).
+Shape: the shape of ``input``, (N, C, *).
 
 Raises:
-    RuntimeError: the number of channels is no multiple of ``groups``.
+    RuntimeError: the number of channels is not a multiple of ``groups``.
 
 Example:
     >>> torch.channel_shuffle(torch.arange(4).reshape(1, 4, 1), 2).flatten()
@@ -85,15 +86,15 @@ Example:
 add_docstr(
     "prelu",
     r"""
-Scale negative elements by a weight that can be learned: :math:`\max(0, x) + w \min(0, x)`.
+Multiply negative elements by a weight that can be learned: :math:`\max(0, x) + w \min(0, x)`.
 
 Args:
-    weight: one number for all elements, or one for each channel, the second dimension.
+    weight: one number for all elements, or one number for each channel. The channels are the second dimension.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Raises:
-    RuntimeError: there are neither one weight nor as many as channels, or the dtypes differ.
+    RuntimeError: the number of weights is neither 1 nor the number of channels, or the dtypes differ.
 
 Example:
     >>> torch.prelu(torch.tensor([-2.0, 3.0]), torch.tensor([0.1]))
@@ -107,14 +108,14 @@ add_docstr(
 Apply a bilinear map: :math:`y_o = x_1^T W_o x_2 + b_o`.
 
 Args:
-    input1, input2: vectors in their last dimension; the other dimensions are the same.
+    input1, input2: vectors in their last dimension; their other dimensions are equal.
     weight: a matrix for each output.
     bias: a number for each output.
 
 Shape: (*, I), (*, J), (O, I, J), (O,) -> (*, O).
 
 Raises:
-    RuntimeError: the sizes do not fit.
+    RuntimeError: the sizes do not match.
 
 Example:
     >>> x, y = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])

@@ -1,4 +1,4 @@
-"""What torch.nn.functional calls, and the derivatives that have a kernel of their own.
+"""The ops that torch.nn.functional calls, and the derivatives that have their own kernel.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -13,7 +13,7 @@ Apply a linear map: :math:`x W^T + b`. Its public name is ``torch.nn.functional.
 
 Args:
     weight: a row for each output.
-    bias: what is added to each output.
+    bias: the number that is added to each output.
 
 Shape: (*, in), (out, in), (out,) -> (*, out).
 
@@ -29,7 +29,7 @@ add_docstr(
 Return a vector with a single 1 for each class index. Its public name is ``torch.nn.functional.one_hot``.
 
 Args:
-    num_classes: how many classes; -1: one more than the largest index.
+    num_classes: the number of classes; -1 means one more than the largest index.
 
 Shape: (*) -> (*, ``num_classes``), of int64.
 
@@ -46,7 +46,7 @@ add_docstr(
 Return the squared error, :math:`(x - y)^2`. Its public name is ``torch.nn.functional.mse_loss``.
 
 Args:
-    reduction: 0: none, 1: the mean, 2: the sum.
+    reduction: 0 does not reduce, 1 takes the mean, 2 takes the sum.
 
 Shape: (*), (*) -> (), or (*) without a reduction.
 
@@ -61,7 +61,7 @@ add_docstr(
     """
 Return the gradient of :func:`mse_loss` for ``input``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch._C._nn.mse_loss_backward(torch.tensor(1.0), torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]), 1)
@@ -72,11 +72,12 @@ Example:
 add_docstr(
     "smooth_l1_loss",
     r"""
-Return a squared error that is straight for large ones: with :math:`d = |x - y|`, :math:`d^2 / 2 \beta` where
-:math:`d < \beta`, elsewhere :math:`d - \beta / 2`. Its public name is ``torch.nn.functional.smooth_l1_loss``.
+Return an error that is quadratic for small differences and linear for large ones. With :math:`d = |x - y|`, it is
+:math:`d^2 / 2 \beta` where :math:`d < \beta`, and elsewhere :math:`d - \beta / 2`. Its public name is
+``torch.nn.functional.smooth_l1_loss``.
 
 Args:
-    reduction: 0: none, 1: the mean, 2: the sum.
+    reduction: 0 does not reduce, 1 takes the mean, 2 takes the sum.
     beta: :math:`\beta`, not negative.
 
 Shape: (*), (*) -> (), or (*) without a reduction.
@@ -92,7 +93,7 @@ add_docstr(
     """
 Return the gradient of :func:`smooth_l1_loss` for ``input``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch._C._nn.smooth_l1_loss_backward(torch.tensor(1.0), torch.tensor([0.5, 3.0]), torch.zeros(2), 2, 1.0)
@@ -103,11 +104,12 @@ Example:
 add_docstr(
     "huber_loss",
     r"""
-Return a squared error that is straight for large ones: with :math:`d = |x - y|`, :math:`d^2 / 2` where
-:math:`d \le \delta`, elsewhere :math:`\delta (d - \delta / 2)`. Its public name is ``torch.nn.functional.huber_loss``.
+Return an error that is quadratic for small differences and linear for large ones. With :math:`d = |x - y|`, it is
+:math:`d^2 / 2` where :math:`d \le \delta`, and elsewhere :math:`\delta (d - \delta / 2)`. Its public name is
+``torch.nn.functional.huber_loss``.
 
 Args:
-    reduction: 0: none, 1: the mean, 2: the sum.
+    reduction: 0 does not reduce, 1 takes the mean, 2 takes the sum.
     delta: :math:`\delta`, above 0.
 
 Shape: (*), (*) -> (), or (*) without a reduction.
@@ -123,7 +125,7 @@ add_docstr(
     """
 Return the gradient of :func:`huber_loss` for ``input``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch._C._nn.huber_loss_backward(torch.tensor(1.0), torch.tensor([0.5, 3.0]), torch.zeros(2), 2, 2.0)
@@ -134,13 +136,13 @@ Example:
 add_docstr(
     "nll_loss",
     """
-Return the negative of the log-probability of the right class. Its public name is ``torch.nn.functional.nll_loss``.
+Return the negative log-probability of the right class. Its public name is ``torch.nn.functional.nll_loss``.
 
 Args:
     target: class indices.
     weight: the weight of each class.
-    reduction: 0: none, 1: the mean, 2: the sum.
-    ignore_index: targets of this value do not count.
+    reduction: 0 does not reduce, 1 takes the mean, 2 takes the sum.
+    ignore_index: targets of this value are ignored.
 
 Shape: (N, C), (N,) -> (), or (N,) without a reduction.
 
@@ -153,7 +155,7 @@ Example:
 add_docstr(
     "nll_loss_forward",
     """
-Return the loss of :func:`nll_loss`, and the sum of the weights of the targets, which its gradient needs.
+Return the loss of :func:`nll_loss`, and the sum of the weights of the targets, which the gradient needs.
 
 Shape: (N, C), (N,) -> (), or (N,) without a reduction; and ().
 
@@ -185,9 +187,9 @@ Return the cross entropy of class scores. Its public name is ``torch.nn.function
 Args:
     target: class indices, or probabilities of the shape of ``input``.
     weight: the weight of each class.
-    reduction: 0: none, 1: the mean, 2: the sum.
-    ignore_index: targets of this value do not count.
-    label_smoothing: the share of the target that is spread over all classes.
+    reduction: 0 does not reduce, 1 takes the mean, 2 takes the sum.
+    ignore_index: targets of this value are ignored.
+    label_smoothing: the fraction of the target that is spread over all classes.
 
 Shape: (N, C), (N,) -> (), or (N,) without a reduction.
 

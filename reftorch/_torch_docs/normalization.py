@@ -1,4 +1,4 @@
-"""What brings numbers to mean 0 and variance 1.
+"""Normalization to mean 0 and variance 1.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the notes on devices.
@@ -9,17 +9,17 @@ from reftorch._torch_docs._entries import add_docstr
 add_docstr(
     "layer_norm",
     r"""
-Give the last dimensions mean 0 and variance 1: :math:`w (x - \mu) / \sqrt{\sigma^2 + \epsilon} + b`. Its public name
-is ``torch.nn.functional.layer_norm``.
+Normalize the last dimensions to mean 0 and variance 1: :math:`w (x - \mu) / \sqrt{\sigma^2 + \epsilon} + b`. Its public
+name is ``torch.nn.functional.layer_norm``.
 
 Args:
-    normalized_shape: the sizes of these dimensions.
-    weight: :math:`w`, of that shape; ones by default.
-    bias: :math:`b`, of that shape; zeros by default.
+    normalized_shape: the sizes of the normalized dimensions.
+    weight: :math:`w`, of shape ``normalized_shape``; ones by default.
+    bias: :math:`b`, of shape ``normalized_shape``; zeros by default.
     eps: :math:`\epsilon`.
-    cudnn_enable: means nothing on a CPU.
+    cudnn_enable: has no effect on the CPU.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.layer_norm(torch.tensor([[1.0, 2.0, 3.0]]), (3,))
@@ -33,12 +33,12 @@ add_docstr(
 Return the result of :func:`layer_norm`, the means :math:`\mu`, and :math:`1 / \sqrt{\sigma^2 + \epsilon}`.
 
 Args:
-    normalized_shape: the sizes of the last dimensions, which are brought to mean 0 and variance 1.
-    weight: what the result is multiplied with, of that shape.
-    bias: what is added to it, of that shape.
+    normalized_shape: the sizes of the last dimensions, which are normalized.
+    weight: the factor of the normalized numbers, of shape ``normalized_shape``.
+    bias: the number that is added, of shape ``normalized_shape``.
     eps: :math:`\epsilon`.
 
-Shape: that of ``input``; and twice that with 1 in the last dimensions.
+Shape: the shape of ``input``; and twice the shape of ``input`` with 1 in the last dimensions.
 
 Example:
     >>> torch.native_layer_norm(torch.tensor([[1.0, 2.0, 3.0]]), (3,), None, None, 1e-5)[1]
@@ -52,12 +52,12 @@ add_docstr(
 Return the gradients of :func:`layer_norm` for ``input``, ``weight`` and ``bias``.
 
 Args:
-    normalized_shape: as in the call.
-    mean: its second result.
-    rstd: its third result.
-    output_mask: which of the three are wanted.
+    normalized_shape: the argument of the forward call.
+    mean: the second result of :func:`native_layer_norm`.
+    rstd: the third result of :func:`native_layer_norm`.
+    output_mask: three bools: which of the gradients to compute.
 
-Shape: those of ``input``, ``weight`` and ``bias``.
+Shape: the shapes of ``input``, ``weight`` and ``bias``.
 
 Example:
     >>> x, one = torch.tensor([[1.0, 3.0]]), torch.ones(1, 1)

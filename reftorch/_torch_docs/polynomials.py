@@ -8,7 +8,7 @@ from reftorch._torch_docs._entries import add_docstr
 
 
 def _polynomial(name: str, what: str, formula: str, values: str) -> str:
-    """The text of one family; ``values`` are those of degree 2 at 0.5 and 2."""
+    """Return the text of one family; ``values`` are the values of degree 2 at 0.5 and 2."""
     return f"""
 Return the {what} of degree n at each point
 (``torch.special.{name}``). It has no derivative.
@@ -17,9 +17,9 @@ Return the {what} of degree n at each point
 
 Args:
     x: the points; a number or a tensor.
-    n: the degree, of which a fraction is cut off; a number or a tensor. Below 0 the answer is 0.
+    n: the degree, a number or a tensor; it is rounded towards 0. For a negative degree the result is 0.
 
-Shape: that to which ``x`` and ``n`` broadcast.
+Shape: broadcast(``x``, ``n``).
 
 Example:
     >>> torch.special.{name}(torch.tensor([0.5, 2.0]), 2)

@@ -14,7 +14,7 @@ Multiply two matrices.
 Shape: (N, M), (M, P) -> (N, P).
 
 Raises:
-    RuntimeError: the shapes do not fit, or the dtypes differ.
+    RuntimeError: the shapes do not match, or the dtypes differ.
 
 Example:
     >>> torch.mm(torch.tensor([[1, 2], [3, 4]]), torch.tensor([[1], [1]]))
@@ -31,7 +31,7 @@ Multiply two batches of matrices.
 Shape: (B, N, M), (B, M, P) -> (B, N, P).
 
 Raises:
-    RuntimeError: the shapes do not fit, or the dtypes differ.
+    RuntimeError: the shapes do not match, or the dtypes differ.
 
 Example:
     >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).flatten()
@@ -60,7 +60,7 @@ Return the dot product of two vectors, :math:`\sum x_i y_i`.
 Shape: (N,), (N,) -> ().
 
 Raises:
-    RuntimeError: they are no vectors, or differ in length or dtype.
+    RuntimeError: the arguments are not vectors, or differ in length or dtype.
 
 Example:
     >>> torch.dot(torch.tensor([1, 2]), torch.tensor([3, 4]))
@@ -71,7 +71,7 @@ Example:
 add_docstr(
     "vdot",
     """
-Return the dot product of two vectors, the first conjugated, were it complex.
+Return the dot product of two vectors. For complex numbers, which do not exist here, the first would be conjugated.
 
 Shape: (N,), (N,) -> ().
 
@@ -84,12 +84,12 @@ Example:
 add_docstr(
     "matmul",
     """
-Multiply as ``@`` does: vectors, matrices, or batches of matrices, whose other dimensions are broadcast.
+Multiply vectors, matrices or batches of matrices, as ``@`` does. The batch dimensions are broadcast.
 
 Shape: (N,), (N,) -> (); (N, M), (M,) -> (N,); (*, N, M), (*, M, P) -> (*, N, P).
 
 Raises:
-    RuntimeError: the shapes do not fit, the dtypes differ, or one has no dimensions.
+    RuntimeError: the shapes do not match, the dtypes differ, or an argument has no dimensions.
 
 Example:
     >>> torch.matmul(torch.tensor([[1, 2], [3, 4]]), torch.tensor([1, 1]))
@@ -103,7 +103,7 @@ add_docstr(
 Add a product of matrices: :math:`beta \cdot input + alpha \cdot (mat1 @ mat2)`.
 
 Args:
-    beta: the factor of ``input``; where it is 0, ``input`` is not read.
+    beta: the factor of ``input``; if it is 0, ``input`` is not read.
     alpha: the factor of the product.
 
 Shape: broadcastable to (N, P), (N, M), (M, P) -> (N, P).
@@ -121,7 +121,7 @@ add_docstr(
 Add a product of matrix and vector: :math:`beta \cdot input + alpha \cdot (mat @ vec)`.
 
 Args:
-    beta: the factor of ``input``; where it is 0, ``input`` is not read.
+    beta: the factor of ``input``; if it is 0, ``input`` is not read.
     alpha: the factor of the product.
 
 Shape: broadcastable to (N,), (N, M), (M,) -> (N,).
@@ -138,7 +138,7 @@ add_docstr(
 Add an outer product: :math:`beta \cdot input + alpha \cdot (vec1 \otimes vec2)`.
 
 Args:
-    beta: the factor of ``input``; where it is 0, ``input`` is not read.
+    beta: the factor of ``input``; if it is 0, ``input`` is not read.
     alpha: the factor of the product.
 
 Shape: broadcastable to (N, M), (N,), (M,) -> (N, M).
@@ -156,7 +156,7 @@ add_docstr(
 Add a product of batches of matrices: :math:`beta \cdot input + alpha \cdot (batch1 @ batch2)`.
 
 Args:
-    beta: the factor of ``input``; where it is 0, ``input`` is not read.
+    beta: the factor of ``input``; if it is 0, ``input`` is not read.
     alpha: the factor of the product.
 
 Shape: broadcastable to (B, N, P), (B, N, M), (B, M, P) -> (B, N, P).
@@ -173,7 +173,7 @@ add_docstr(
 Add the sum of a batch of products: :math:`beta \cdot input + alpha \cdot \sum_b (batch1_b @ batch2_b)`.
 
 Args:
-    beta: the factor of ``input``; where it is 0, ``input`` is not read.
+    beta: the factor of ``input``; if it is 0, ``input`` is not read.
     alpha: the factor of the sum.
 
 Shape: broadcastable to (N, P), (B, N, M), (B, M, P) -> (N, P).
@@ -201,7 +201,7 @@ Example:
 add_docstr(
     "ger",
     """
-Return the outer product of two vectors: :func:`outer`, by its older name.
+Return the outer product of two vectors: the older name of :func:`outer`.
 
 Shape: (N,), (M,) -> (N, M).
 
@@ -241,11 +241,11 @@ Example:
 add_docstr(
     "tensordot",
     """
-Add up products over several dimensions: what the function of ``torch`` calls.
+Sum products over several dimensions. The Python function ``torch.tensordot`` calls this op.
 
 Args:
-    dims_self: dimensions of ``input`` that go.
-    dims_other: those of ``other`` they meet.
+    dims_self: the dimensions of ``input`` to sum over.
+    dims_other: the matching dimensions of ``other``.
 
 Shape: the other dimensions of ``input``, then those of ``other``.
 
@@ -258,13 +258,13 @@ Example:
 add_docstr(
     "einsum",
     """
-Add up products as a formula says: what the function of ``torch`` calls.
+Sum products as a formula says. The Python function ``torch.einsum`` calls this op.
 
 Args:
-    equation: a letter for each dimension; letters that the result lacks are added up.
-    path: in which order to multiply.
+    equation: a letter for each dimension; the op sums over the letters that the result does not have.
+    path: the order of the multiplications.
 
-Shape: as the equation says.
+Shape: the sizes of the letters of the result.
 
 Example:
     >>> torch.einsum("ij,j->i", torch.tensor([[1, 2], [3, 4]]), torch.tensor([1, 1]))
@@ -275,7 +275,7 @@ Example:
 add_docstr(
     "chain_matmul",
     """
-Multiply several matrices, in the order that needs the fewest operations: what the function of ``torch`` calls.
+Multiply several matrices, in the order that needs the fewest operations. ``torch.chain_matmul`` calls this op.
 
 Shape: (N0, N1), (N1, N2), ... -> (N0, Nk).
 
@@ -292,7 +292,7 @@ add_docstr(
 Return the vector product of vectors of three numbers.
 
 Args:
-    dim: their dimension; the first of size 3 by default.
+    dim: the dimension of the vectors; by default the first dimension of size 3.
 
 Shape: broadcast(``input``, ``other``).
 
@@ -311,8 +311,8 @@ add_docstr(
 Return the powers of each number of a vector, as rows.
 
 Args:
-    N: how many columns; as many as rows by default.
-    increasing: from power 0 up, instead of down to it.
+    N: the number of columns; by default the number of rows.
+    increasing: begin with power 0, instead of ending with it.
 
 Shape: (M,) -> (M, ``N``).
 

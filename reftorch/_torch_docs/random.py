@@ -1,4 +1,4 @@
-"""Random numbers: new tensors of them, and tensors filled with them.
+"""Random numbers: new random tensors, and ops that fill a tensor in place.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -9,7 +9,7 @@ from reftorch._torch_docs._entries import add_docstr
 add_docstr(
     "rand",
     """
-Draw numbers evenly from [0, 1).
+Draw numbers from the uniform distribution on [0, 1).
 
 Args:
     size: the shape, as ints or as one tuple.
@@ -43,11 +43,11 @@ Example:
 add_docstr(
     "randint",
     """
-Draw integers evenly from [``low``, ``high``).
+Draw integers from the uniform distribution on [``low``, ``high``).
 
 Args:
-    low: the least; 0 by default.
-    high: one above the largest.
+    low: the smallest integer; 0 by default.
+    high: one more than the largest integer.
     size: the shape, as a tuple.
 
 Shape: ``size``, of int64.
@@ -76,9 +76,9 @@ Example:
 add_docstr(
     "rand_like",
     """
-Draw numbers evenly from [0, 1), as many as ``input`` has, in its shape and dtype.
+Draw numbers from the uniform distribution on [0, 1), in the shape and dtype of ``input``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> _ = torch.manual_seed(0)
@@ -92,7 +92,7 @@ add_docstr(
     """
 Draw numbers from the normal distribution of mean 0 and variance 1, in the shape and dtype of ``input``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> _ = torch.manual_seed(0)
@@ -104,9 +104,9 @@ Example:
 add_docstr(
     "randint_like",
     """
-Draw integers evenly from [``low``, ``high``), in the shape and dtype of ``input``.
+Draw integers from the uniform distribution on [``low``, ``high``), in the shape and dtype of ``input``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> _ = torch.manual_seed(0)
@@ -123,12 +123,12 @@ Draw numbers from normal distributions of given means and standard deviations.
 Args:
     mean: a tensor, or a number.
     std: a tensor, or a number; not negative.
-    size: the shape, where both are numbers.
+    size: the shape, if both are numbers.
 
 Shape: broadcast(``mean``, ``std``), or ``size``.
 
 Raises:
-    RuntimeError: some ``std`` is negative.
+    RuntimeError: an element of ``std`` is negative.
 
 Example:
     >>> _ = torch.manual_seed(0)
@@ -140,15 +140,15 @@ Example:
 add_docstr(
     "bernoulli",
     """
-Draw 0 or 1: 1 with the probability that the element states, or with ``p``.
+Draw 0 or 1. The probability of 1 is the element, or ``p``.
 
 Args:
-    p: one probability for all.
+    p: one probability for all elements.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Raises:
-    RuntimeError: a probability is outside of [0, 1].
+    RuntimeError: a probability is outside [0, 1].
 
 Example:
     >>> torch.bernoulli(torch.tensor([0.0, 1.0]))
@@ -159,9 +159,9 @@ Example:
 add_docstr(
     "poisson",
     """
-Draw counts from Poisson distributions whose rates the elements are.
+Draw counts from Poisson distributions. The elements are the rates.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Raises:
     RuntimeError: a rate is negative.
@@ -178,12 +178,12 @@ add_docstr(
 Draw ``num_samples`` indices, each with a probability proportional to its element.
 
 Args:
-    replacement: an index may be drawn again.
+    replacement: an index may be drawn more than once.
 
 Shape: (*, N) -> (*, ``num_samples``), of int64.
 
 Raises:
-    RuntimeError: there are too few indices to draw from; a weight is negative, or all are 0.
+    RuntimeError: there are too few indices to draw from, an element is negative, or all elements are 0.
 
 Example:
     >>> torch.multinomial(torch.tensor([0.0, 1.0, 0.0]), 1)
@@ -194,9 +194,9 @@ Example:
 add_docstr(
     "uniform_",
     """
-Fill with numbers drawn evenly from [``from``, ``to``).
+Fill with numbers from the uniform distribution on [``from``, ``to``).
 
-Shape: that of the tensor, which is returned.
+Shape: the shape of the tensor, which is returned.
 
 Raises:
     RuntimeError: ``from`` is above ``to``.
@@ -214,10 +214,10 @@ add_docstr(
 Fill with numbers drawn from a normal distribution.
 
 Args:
-    mean: its mean.
-    std: its standard deviation; not negative.
+    mean: the mean of the distribution.
+    std: the standard deviation of the distribution; not negative.
 
-Shape: that of the tensor, which is returned.
+Shape: the shape of the tensor, which is returned.
 
 Raises:
     RuntimeError: ``std`` is negative.
@@ -232,15 +232,15 @@ Example:
 add_docstr(
     "bernoulli_",
     """
-Fill with 0 and 1: 1 with probability ``p``.
+Fill with 0 and 1. The probability of 1 is ``p``.
 
 Args:
     p: a number, or a tensor of probabilities; 0.5 by default.
 
-Shape: that of the tensor, which is returned.
+Shape: the shape of the tensor, which is returned.
 
 Raises:
-    RuntimeError: a probability is outside of [0, 1].
+    RuntimeError: a probability is outside [0, 1].
 
 Example:
     >>> torch.zeros(2).bernoulli_(1.0)
@@ -251,9 +251,10 @@ Example:
 add_docstr(
     "random_",
     """
-Fill with integers drawn evenly from [``from``, ``to``); without bounds, from all that the dtype can count.
+Fill with integers from the uniform distribution on [``from``, ``to``); without bounds, from all integers that the dtype
+represents exactly.
 
-Shape: that of the tensor, which is returned.
+Shape: the shape of the tensor, which is returned.
 
 Example:
     >>> torch.zeros(2).random_(1)
@@ -266,7 +267,7 @@ add_docstr(
     """
 Fill with numbers drawn from the exponential distribution of rate ``lambd``.
 
-Shape: that of the tensor, which is returned.
+Shape: the shape of the tensor, which is returned.
 
 Example:
     >>> torch.zeros(2).exponential_() >= 0
@@ -277,9 +278,9 @@ Example:
 add_docstr(
     "geometric_",
     """
-Fill with the number of trials up to the first success, each of probability ``p``.
+Fill with numbers of trials up to the first success, where each trial succeeds with probability ``p``.
 
-Shape: that of the tensor, which is returned.
+Shape: the shape of the tensor, which is returned.
 
 Example:
     >>> torch.zeros(2).geometric_(0.5) >= 1
@@ -293,10 +294,10 @@ add_docstr(
 Fill with numbers drawn from a Cauchy distribution.
 
 Args:
-    median: its median.
-    sigma: half of the distance between its quartiles.
+    median: the median of the distribution.
+    sigma: half of the distance between the quartiles of the distribution.
 
-Shape: that of the tensor, which is returned.
+Shape: the shape of the tensor, which is returned.
 
 Example:
     >>> torch.zeros(2).cauchy_().isfinite()
@@ -311,9 +312,9 @@ Fill with numbers whose logarithms are drawn from a normal distribution.
 
 Args:
     mean: the mean of the logarithms.
-    std: their standard deviation.
+    std: the standard deviation of the logarithms.
 
-Shape: that of the tensor, which is returned.
+Shape: the shape of the tensor, which is returned.
 
 Example:
     >>> torch.zeros(2).log_normal_() > 0
@@ -324,11 +325,11 @@ Example:
 add_docstr(
     "binomial",
     """
-Return how many of ``count`` trials succeed, each with the chance ``prob``: an element drawn for each pair of elements.
+Draw the number of successes among ``count`` trials that each succeed with probability ``prob``.
 
 Args:
-    count: the numbers of trials; of a floating-point dtype, as the result is.
-    prob: the chances, in [0, 1].
+    count: the numbers of trials, of a floating-point dtype, which is the dtype of the result.
+    prob: the probabilities, in [0, 1].
 
 Shape: broadcastable -> their common shape.
 

@@ -11,7 +11,7 @@ add_docstr(
     """
 Reverse the order along ``dims``; always a copy.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.flip(torch.tensor([[1, 2], [3, 4]]), (0,))
@@ -25,7 +25,7 @@ add_docstr(
     """
 Reverse the order of the columns.
 
-Shape: that of ``input``, of two dimensions at least.
+Shape: the shape of ``input``, of two dimensions at least.
 
 Example:
     >>> torch.fliplr(torch.tensor([[1, 2], [3, 4]]))
@@ -39,7 +39,7 @@ add_docstr(
     """
 Reverse the order of the rows.
 
-Shape: that of ``input``, of one dimension at least.
+Shape: the shape of ``input``, of one dimension at least.
 
 Example:
     >>> torch.flipud(torch.tensor([[1, 2], [3, 4]]))
@@ -51,13 +51,13 @@ Example:
 add_docstr(
     "roll",
     """
-Shift along ``dims``; what leaves at the end comes in at the start.
+Shift along ``dims``. Elements that are shifted past the end return at the start.
 
 Args:
-    shifts: by how much, for each dimension.
-    dims: without it, elements are counted in order.
+    shifts: the distance for each dimension.
+    dims: the dimensions; without ``dims``, the flattened tensor is shifted.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.roll(torch.tensor([1, 2, 3]), 1)
@@ -68,12 +68,12 @@ Example:
 add_docstr(
     "rot90",
     """
-Turn by ``k`` times 90 degrees, from the first of ``dims`` to the second.
+Rotate by ``k`` times 90 degrees, from the first of ``dims`` towards the second.
 
 Args:
     dims: two dimensions.
 
-Shape: that of ``input``, with the two sizes exchanged where ``k`` is odd.
+Shape: the shape of ``input``, with the two sizes exchanged if ``k`` is odd.
 
 Example:
     >>> torch.rot90(torch.tensor([[1, 2], [3, 4]]))
@@ -88,9 +88,9 @@ add_docstr(
 Return the lower triangle of each matrix, with zeros above.
 
 Args:
-    diagonal: the highest diagonal to keep: 0 is the main one.
+    diagonal: the highest diagonal to keep: 0 is the main diagonal.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.tril(torch.ones(2, 2))
@@ -105,9 +105,9 @@ add_docstr(
 Return the upper triangle of each matrix, with zeros below.
 
 Args:
-    diagonal: the lowest diagonal to keep: 0 is the main one.
+    diagonal: the lowest diagonal to keep: 0 is the main diagonal.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.triu(torch.ones(2, 2))
@@ -122,7 +122,7 @@ add_docstr(
 Return the diagonal of a matrix, or the matrix that has a vector on its diagonal.
 
 Args:
-    diagonal: which: 0 is the main one, above it is positive.
+    diagonal: the diagonal: 0 is the main diagonal, positive numbers are above it, negative ones below it.
 
 Shape: (N,) -> (N, N); (M, N) -> (length,).
 
@@ -139,7 +139,7 @@ add_docstr(
 Return matrices that have the vectors of the last dimension on a diagonal.
 
 Args:
-    offset: which diagonal.
+    offset: the diagonal: 0 is the main diagonal, positive numbers are above it, negative ones below it.
     dim1: the dimension of the rows.
     dim2: the dimension of the columns.
 
@@ -158,7 +158,7 @@ add_docstr(
 Return the matrix that has all elements, in order, on a diagonal.
 
 Args:
-    offset: which diagonal.
+    offset: the diagonal: 0 is the main diagonal, positive numbers are above it, negative ones below it.
 
 Shape: any -> (numel, numel).
 
@@ -190,7 +190,7 @@ Example:
 add_docstr(
     "cartesian_prod",
     """
-Return all tuples that have one element of each vector, as rows.
+Return all tuples of one element from each vector, as rows.
 
 Shape: (N1,), (N2,), ... -> (N1 * N2 * ..., count).
 
@@ -209,7 +209,7 @@ add_docstr(
 Return all choices of ``r`` elements of a vector, as rows.
 
 Args:
-    with_replacement: an element may be chosen again.
+    with_replacement: an element may be chosen more than once.
 
 Shape: (N,) -> (count, ``r``).
 

@@ -1,4 +1,4 @@
-"""Reductions: sums, means, variances, extrema, norms.
+"""Reductions: sums, means, variances, extrema and norms.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -12,11 +12,11 @@ add_docstr(
 Add up all elements, or those along ``dim``.
 
 Args:
-    dim: dimension or dimensions that go; all by default.
-    keepdim: keep them, with size 1.
-    dtype: what to compute in; small integers and bools are added up as int64 by default.
+    dim: the dimension or dimensions to reduce; all dimensions by default.
+    keepdim: keep the reduced dimensions, with size 1.
+    dtype: the dtype of the computation and of the result; by default, integers and bools are summed as int64.
 
-Shape: that of ``input`` without ``dim``.
+Shape: the shape of ``input`` without ``dim``.
 
 Example:
     >>> x = torch.tensor([[1, 2], [3, 4]])
@@ -31,10 +31,10 @@ add_docstr(
 Add up all elements, or those along ``dim``; nan counts as 0.
 
 Args:
-    dim: dimension or dimensions that go; all by default.
-    keepdim: keep them, with size 1.
+    dim: the dimension or dimensions to reduce; all dimensions by default.
+    keepdim: keep the reduced dimensions, with size 1.
 
-Shape: that of ``input`` without ``dim``.
+Shape: the shape of ``input`` without ``dim``.
 
 Example:
     >>> torch.nansum(torch.tensor([1.0, torch.nan, 2.0]))
@@ -48,14 +48,14 @@ add_docstr(
 Return the mean of all elements, or of those along ``dim``.
 
 Args:
-    dim: dimension or dimensions that go; all by default.
-    keepdim: keep them, with size 1.
-    dtype: what to compute in.
+    dim: the dimension or dimensions to reduce; all dimensions by default.
+    keepdim: keep the reduced dimensions, with size 1.
+    dtype: the dtype of the computation and of the result.
 
-Shape: that of ``input`` without ``dim``.
+Shape: the shape of ``input`` without ``dim``.
 
 Raises:
-    RuntimeError: the elements are not floats, and ``dtype`` is no float dtype.
+    RuntimeError: neither the dtype of ``input`` nor ``dtype`` is a floating-point dtype.
 
 Example:
     >>> x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -71,10 +71,10 @@ add_docstr(
 Return the mean of the elements that are not nan.
 
 Args:
-    dim: dimension or dimensions that go; all by default.
-    keepdim: keep them, with size 1.
+    dim: the dimension or dimensions to reduce; all dimensions by default.
+    keepdim: keep the reduced dimensions, with size 1.
 
-Shape: that of ``input`` without ``dim``.
+Shape: the shape of ``input`` without ``dim``.
 
 Example:
     >>> torch.nanmean(torch.tensor([1.0, torch.nan, 2.0]))
@@ -88,10 +88,10 @@ add_docstr(
 Multiply all elements, or those along ``dim``.
 
 Args:
-    dim: the dimension that goes; all by default.
-    keepdim: keep it, with size 1.
+    dim: the dimension to reduce; all dimensions by default.
+    keepdim: keep the reduced dimension, with size 1.
 
-Shape: that of ``input`` without ``dim``.
+Shape: the shape of ``input`` without ``dim``.
 
 Example:
     >>> torch.prod(torch.tensor([[1, 2], [3, 4]]), dim=0)
@@ -102,13 +102,13 @@ Example:
 add_docstr(
     "all",
     """
-Tell whether all elements are true (not zero), or all along ``dim``.
+Return whether all elements, or all elements along ``dim``, are true (not zero).
 
 Args:
-    dim: dimension or dimensions that go; all by default.
-    keepdim: keep them, with size 1.
+    dim: the dimension or dimensions to reduce; all dimensions by default.
+    keepdim: keep the reduced dimensions, with size 1.
 
-Shape: that of ``input`` without ``dim``, of bools (uint8 for uint8).
+Shape: the shape of ``input`` without ``dim``, of bools (uint8 for uint8).
 
 Example:
     >>> torch.all(torch.tensor([[True, True], [True, False]]), dim=1)
@@ -119,13 +119,13 @@ Example:
 add_docstr(
     "any",
     """
-Tell whether some element is true (not zero), or some along ``dim``.
+Return whether at least one element, or one along ``dim``, is true (not zero).
 
 Args:
-    dim: dimension or dimensions that go; all by default.
-    keepdim: keep them, with size 1.
+    dim: the dimension or dimensions to reduce; all dimensions by default.
+    keepdim: keep the reduced dimensions, with size 1.
 
-Shape: that of ``input`` without ``dim``, of bools (uint8 for uint8).
+Shape: the shape of ``input`` without ``dim``, of bools (uint8 for uint8).
 
 Example:
     >>> torch.any(torch.tensor([[False, False], [True, False]]), dim=1)
@@ -139,9 +139,9 @@ add_docstr(
 Count the elements that are not zero.
 
 Args:
-    dim: dimension or dimensions that go; all by default.
+    dim: the dimension or dimensions to reduce; all dimensions by default.
 
-Shape: that of ``input`` without ``dim``, of int64.
+Shape: the shape of ``input`` without ``dim``, of int64.
 
 Example:
     >>> torch.count_nonzero(torch.tensor([[0, 1], [2, 3]]), dim=0)
@@ -156,14 +156,14 @@ Return the norm :math:`(\sum |x|^p)^{1/p}` of all elements, or along ``dim``.
 
 Args:
     p: any number, or inf, or -inf; 2 by default.
-    dim: dimension or dimensions that go; all by default.
-    keepdim: keep them, with size 1.
-    dtype: what to compute in.
+    dim: the dimension or dimensions to reduce; all dimensions by default.
+    keepdim: keep the reduced dimensions, with size 1.
+    dtype: the dtype of the computation and of the result.
 
-Shape: that of ``input`` without ``dim``.
+Shape: the shape of ``input`` without ``dim``.
 
 Raises:
-    RuntimeError: the elements are not floats.
+    RuntimeError: the dtype is not a floating-point dtype.
 
 Example:
     >>> torch.norm(torch.tensor([3.0, 4.0]), 2)
@@ -177,10 +177,10 @@ add_docstr(
 Return :math:`\ln \sum e^x` along ``dim``, without overflow.
 
 Args:
-    dim: dimension or dimensions that go.
-    keepdim: keep them, with size 1.
+    dim: the dimension or dimensions to reduce.
+    keepdim: keep the reduced dimensions, with size 1.
 
-Shape: that of ``input`` without ``dim``.
+Shape: the shape of ``input`` without ``dim``.
 
 Example:
     >>> torch.logsumexp(torch.tensor([[1000.0, 1000.0], [0.0, 1.0]]), dim=1)
@@ -194,15 +194,15 @@ add_docstr(
 Return the variance, :math:`\sum (x - \bar x)^2 / (N - correction)`.
 
 Args:
-    dim: dimension or dimensions that go; all by default.
-    correction: 1 by default (Bessel's); 0 divides by the number of elements. ``unbiased`` is its older name, a
-        bool.
-    keepdim: keep them, with size 1.
+    dim: the dimension or dimensions to reduce; all dimensions by default.
+    correction: 1 by default (Bessel's correction); 0 divides by the number of elements. ``unbiased`` is the older form
+        of this argument, a bool.
+    keepdim: keep the reduced dimensions, with size 1.
 
-Shape: that of ``input`` without ``dim``.
+Shape: the shape of ``input`` without ``dim``.
 
 Raises:
-    RuntimeError: the elements are not floats.
+    RuntimeError: the dtype is not a floating-point dtype.
 
 Example:
     >>> x = torch.tensor([1.0, 2.0, 3.0, 4.0])
@@ -217,14 +217,14 @@ add_docstr(
 Return the standard deviation: the square root of :func:`var`.
 
 Args:
-    dim: dimension or dimensions that go; all by default.
-    correction: 1 by default (Bessel's); 0 divides by the number of elements.
-    keepdim: keep them, with size 1.
+    dim: the dimension or dimensions to reduce; all dimensions by default.
+    correction: 1 by default (Bessel's correction); 0 divides by the number of elements.
+    keepdim: keep the reduced dimensions, with size 1.
 
-Shape: that of ``input`` without ``dim``.
+Shape: the shape of ``input`` without ``dim``.
 
 Raises:
-    RuntimeError: the elements are not floats.
+    RuntimeError: the dtype is not a floating-point dtype.
 
 Example:
     >>> torch.std(torch.tensor([[1.0, 3.0], [2.0, 6.0]]), dim=1)
@@ -238,11 +238,11 @@ add_docstr(
 Return the variance and the mean in one pass.
 
 Args:
-    dim: dimension or dimensions that go; all by default.
-    correction: as of :func:`var`.
-    keepdim: keep them, with size 1.
+    dim: the dimension or dimensions to reduce; all dimensions by default.
+    correction: see :func:`var`.
+    keepdim: keep the reduced dimensions, with size 1.
 
-Shape: that of ``input`` without ``dim``, twice.
+Shape: the shape of ``input`` without ``dim``, twice.
 
 Example:
     >>> torch.var_mean(torch.tensor([1.0, 2.0, 3.0]))
@@ -256,11 +256,11 @@ add_docstr(
 Return the standard deviation and the mean in one pass.
 
 Args:
-    dim: dimension or dimensions that go; all by default.
-    correction: as of :func:`var`.
-    keepdim: keep them, with size 1.
+    dim: the dimension or dimensions to reduce; all dimensions by default.
+    correction: see :func:`var`.
+    keepdim: keep the reduced dimensions, with size 1.
 
-Shape: that of ``input`` without ``dim``, twice.
+Shape: the shape of ``input`` without ``dim``, twice.
 
 Example:
     >>> torch.std_mean(torch.tensor([1.0, 2.0, 3.0]))
@@ -271,18 +271,18 @@ Example:
 add_docstr(
     "max",
     """
-Return the largest element; or with ``dim`` the largest along it and where it is; or with ``other`` the larger of
-the two.
+Return the largest element. With ``dim``, return the largest element along ``dim`` and its index. With ``other``, return
+the larger of the two elements.
 
 Args:
-    dim: the dimension that goes.
-    keepdim: keep it, with size 1.
-    other: a tensor: then this is :func:`maximum`.
+    dim: the dimension that is removed.
+    keepdim: keep the reduced dimension, with size 1.
+    other: a tensor; the op is :func:`maximum` then.
 
-Shape: -> (); with ``dim``: that of ``input`` without it, for (values, indices).
+Shape: -> (); with ``dim``, the shape of ``input`` without ``dim``, for both values and indices.
 
 Raises:
-    RuntimeError: there are no elements to choose from.
+    RuntimeError: there are no elements.
 
 Example:
     >>> x = torch.tensor([[1, 5], [7, 2]])
@@ -296,18 +296,18 @@ Example:
 add_docstr(
     "min",
     """
-Return the smallest element; or with ``dim`` the smallest along it and where it is; or with ``other`` the smaller of
-the two.
+Return the smallest element. With ``dim``, return the smallest element along ``dim`` and its index. With ``other``,
+return the smaller of the two elements.
 
 Args:
-    dim: the dimension that goes.
-    keepdim: keep it, with size 1.
-    other: a tensor: then this is :func:`minimum`.
+    dim: the dimension that is removed.
+    keepdim: keep the reduced dimension, with size 1.
+    other: a tensor; the op is :func:`minimum` then.
 
-Shape: -> (); with ``dim``: that of ``input`` without it, for (values, indices).
+Shape: -> (); with ``dim``, the shape of ``input`` without ``dim``, for both values and indices.
 
 Raises:
-    RuntimeError: there are no elements to choose from.
+    RuntimeError: there are no elements.
 
 Example:
     >>> x = torch.tensor([[1, 5], [7, 2]])
@@ -321,13 +321,13 @@ Example:
 add_docstr(
     "amax",
     """
-Return the largest element along ``dim``. Where several are largest, they share the gradient.
+Return the largest element along ``dim``. If several elements are largest, they share the gradient.
 
 Args:
-    dim: dimension or dimensions that go; all by default.
-    keepdim: keep them, with size 1.
+    dim: the dimension or dimensions to reduce; all dimensions by default.
+    keepdim: keep the reduced dimensions, with size 1.
 
-Shape: that of ``input`` without ``dim``.
+Shape: the shape of ``input`` without ``dim``.
 
 Example:
     >>> torch.amax(torch.tensor([[1, 5], [7, 2]]), dim=(0, 1))
@@ -338,13 +338,13 @@ Example:
 add_docstr(
     "amin",
     """
-Return the smallest element along ``dim``. Where several are smallest, they share the gradient.
+Return the smallest element along ``dim``. If several elements are smallest, they share the gradient.
 
 Args:
-    dim: dimension or dimensions that go; all by default.
-    keepdim: keep them, with size 1.
+    dim: the dimension or dimensions to reduce; all dimensions by default.
+    keepdim: keep the reduced dimensions, with size 1.
 
-Shape: that of ``input`` without ``dim``.
+Shape: the shape of ``input`` without ``dim``.
 
 Example:
     >>> torch.amin(torch.tensor([[1, 5], [7, 2]]), dim=0)
@@ -358,10 +358,10 @@ add_docstr(
 Return the smallest and the largest element in one pass, as a named tuple (min, max).
 
 Args:
-    dim: the dimension that goes; all by default.
-    keepdim: keep it, with size 1.
+    dim: the dimension to reduce; all dimensions by default.
+    keepdim: keep the reduced dimension, with size 1.
 
-Shape: that of ``input`` without ``dim``, twice.
+Shape: the shape of ``input`` without ``dim``, twice.
 
 Example:
     >>> low, high = torch.aminmax(torch.tensor([[1, 5], [7, 2]]), dim=0)
@@ -373,13 +373,14 @@ Example:
 add_docstr(
     "argmax",
     """
-Return where the largest element is: the first such index, among all elements in order, or along ``dim``.
+Return the index of the largest element along ``dim``, or in the flattened tensor. If several elements are largest,
+return the first index.
 
 Args:
-    dim: the dimension that goes; all by default.
-    keepdim: keep it, with size 1.
+    dim: the dimension to reduce; all dimensions by default.
+    keepdim: keep the reduced dimension, with size 1.
 
-Shape: that of ``input`` without ``dim``, of int64.
+Shape: the shape of ``input`` without ``dim``, of int64.
 
 Example:
     >>> torch.argmax(torch.tensor([[1, 5], [7, 2]]), dim=1)
@@ -390,13 +391,14 @@ Example:
 add_docstr(
     "argmin",
     """
-Return where the smallest element is: the first such index, among all elements in order, or along ``dim``.
+Return the index of the smallest element along ``dim``, or in the flattened tensor. If several elements are smallest,
+return the first index.
 
 Args:
-    dim: the dimension that goes; all by default.
-    keepdim: keep it, with size 1.
+    dim: the dimension to reduce; all dimensions by default.
+    keepdim: keep the reduced dimension, with size 1.
 
-Shape: that of ``input`` without ``dim``, of int64.
+Shape: the shape of ``input`` without ``dim``, of int64.
 
 Example:
     >>> torch.argmin(torch.tensor([[1, 5], [7, 2]]))

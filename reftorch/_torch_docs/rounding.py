@@ -1,4 +1,4 @@
-"""Rounding, parts of numbers, and what kind of number one is.
+"""Rounding, parts of numbers, and tests for nan, infinite and real numbers.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -11,7 +11,7 @@ add_docstr(
     """
 Return the largest integer not above each element.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.floor(torch.tensor([-1.5, 1.5]))
@@ -24,7 +24,7 @@ add_docstr(
     """
 Return the smallest integer not below each element.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.ceil(torch.tensor([-1.5, 1.5]))
@@ -35,15 +35,15 @@ Example:
 add_docstr(
     "round",
     """
-Return the integer nearest to each element; halves go to the even one.
+Return the integer nearest to each element; a half is rounded to the even integer.
 
 Args:
-    decimals: how many places after the point to keep; a negative number rounds before the point.
+    decimals: the number of decimal places to keep; a negative number rounds before the point.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Raises:
-    RuntimeError: ``decimals`` is given for integers.
+    RuntimeError: ``decimals`` is given and the dtype is an integer dtype.
 
 Example:
     >>> torch.round(torch.tensor([0.5, 1.5, -1.7]))
@@ -58,7 +58,7 @@ add_docstr(
     """
 Return each element without its fraction.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.trunc(torch.tensor([-1.5, 1.5]))
@@ -71,7 +71,7 @@ add_docstr(
     """
 Return the fraction of each element, with its sign: :math:`x - trunc(x)`.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.frac(torch.tensor([-1.5, 2.25]))
@@ -84,7 +84,7 @@ add_docstr(
     r"""
 Split each element in a mantissa in [0.5, 1) and a power of two: :math:`x = mantissa \cdot 2^{exponent}`.
 
-Shape: that of ``input``, twice; the exponents are int32.
+Shape: the shape of ``input``, twice; the exponents are int32.
 
 Raises:
     RuntimeError: the elements are not floats.
@@ -102,11 +102,11 @@ add_docstr(
 Replace nan and the infinities by numbers.
 
 Args:
-    nan: what nan becomes; 0 by default.
-    posinf: what inf becomes; the largest number of the dtype by default.
-    neginf: what -inf becomes; the lowest number of the dtype by default.
+    nan: the replacement of nan; 0 by default.
+    posinf: the replacement of inf; the largest number of the dtype by default.
+    neginf: the replacement of -inf; the lowest number of the dtype by default.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.nan_to_num(torch.tensor([torch.nan, torch.inf, 1.0]), nan=-1.0, posinf=9.0)
@@ -119,7 +119,7 @@ add_docstr(
     """
 Return :math:`x^2` of each element.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.square(torch.tensor([-3, 2]))
@@ -130,9 +130,9 @@ Example:
 add_docstr(
     "isnan",
     """
-Tell which elements are nan.
+Return whether each element is nan.
 
-Shape: that of ``input``, of bools.
+Shape: the shape of ``input``, of bools.
 
 Example:
     >>> torch.isnan(torch.tensor([1.0, torch.nan]))
@@ -143,9 +143,9 @@ Example:
 add_docstr(
     "isinf",
     """
-Tell which elements are inf or -inf.
+Return whether each element is inf or -inf.
 
-Shape: that of ``input``, of bools.
+Shape: the shape of ``input``, of bools.
 
 Example:
     >>> torch.isinf(torch.tensor([1.0, -torch.inf]))
@@ -156,9 +156,9 @@ Example:
 add_docstr(
     "isfinite",
     """
-Tell which elements are neither infinite nor nan.
+Return whether each element is neither infinite nor nan.
 
-Shape: that of ``input``, of bools.
+Shape: the shape of ``input``, of bools.
 
 Example:
     >>> torch.isfinite(torch.tensor([1.0, torch.inf, torch.nan]))
@@ -169,9 +169,9 @@ Example:
 add_docstr(
     "isposinf",
     """
-Tell which elements are inf.
+Return whether each element is inf.
 
-Shape: that of ``input``, of bools.
+Shape: the shape of ``input``, of bools.
 
 Example:
     >>> torch.isposinf(torch.tensor([torch.inf, -torch.inf]))
@@ -182,9 +182,9 @@ Example:
 add_docstr(
     "isneginf",
     """
-Tell which elements are -inf.
+Return whether each element is -inf.
 
-Shape: that of ``input``, of bools.
+Shape: the shape of ``input``, of bools.
 
 Example:
     >>> torch.isneginf(torch.tensor([torch.inf, -torch.inf]))
@@ -195,9 +195,9 @@ Example:
 add_docstr(
     "isreal",
     """
-Tell which elements are real numbers: here all of them.
+Return whether each element is a real number: always True, because there are no complex dtypes.
 
-Shape: that of ``input``, of bools.
+Shape: the shape of ``input``, of bools.
 
 Example:
     >>> torch.isreal(torch.tensor([1.0, 2.0]))
@@ -208,9 +208,9 @@ Example:
 add_docstr(
     "real",
     """
-Return the real part of each element: ``input`` itself, as there are no complex dtypes.
+Return the real part of each element: ``input`` itself, because there are no complex dtypes.
 
-Shape: that of ``input``; the result is a view of it.
+Shape: the shape of ``input``; the result is a view of ``input``.
 
 Example:
     >>> torch.real(torch.tensor([1.0, 2.0]))
@@ -221,9 +221,9 @@ Example:
 add_docstr(
     "conj",
     """
-Return the complex conjugate of each element: ``input`` itself, as there are no complex dtypes.
+Return the complex conjugate of each element: ``input`` itself, because there are no complex dtypes.
 
-Shape: that of ``input``; the result is a view of it.
+Shape: the shape of ``input``; the result is a view of ``input``.
 
 Example:
     >>> torch.conj(torch.tensor([1.0, 2.0]))
@@ -234,9 +234,10 @@ Example:
 add_docstr(
     "conj_physical",
     """
-Return the complex conjugate of each element, in memory of its own where that differs from the element.
+Return the complex conjugate of each element. The conjugate of a real number is the number itself, so the result is
+``input``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.conj_physical(torch.tensor([1.0, 2.0]))
@@ -247,9 +248,9 @@ Example:
 add_docstr(
     "resolve_conj",
     """
-Carry a pending conjugation out: there is none, so this is ``input``.
+Carry out a pending conjugation. There is never one, so the result is ``input``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.resolve_conj(torch.tensor([1.0, 2.0]))
@@ -260,9 +261,9 @@ Example:
 add_docstr(
     "resolve_neg",
     """
-Carry a pending negation out: there is none, so this is ``input``.
+Carry out a pending negation. There is never one, so the result is ``input``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.resolve_neg(torch.tensor([1.0, 2.0]))
@@ -273,12 +274,12 @@ Example:
 add_docstr(
     "is_nonzero",
     """
-Tell whether the one element of ``input`` is not zero.
+Return whether the only element of ``input`` is not zero.
 
 Shape: one element -> a Python bool.
 
 Raises:
-    RuntimeError: there is not exactly one element.
+    RuntimeError: the number of elements is not 1.
 
 Example:
     >>> torch.is_nonzero(torch.tensor([2.0]))

@@ -1,4 +1,4 @@
-"""What runs along one dimension: cumulative sums, softmax, differences, integrals.
+"""Ops along one dimension: cumulative sums, softmax, differences, integrals.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -12,9 +12,9 @@ add_docstr(
 Return the running sum along ``dim``.
 
 Args:
-    dtype: what to compute in; small integers are added up as int64 by default.
+    dtype: the dtype of the computation and of the result; by default, integers are summed as int64.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.cumsum(torch.tensor([1, 2, 3]), dim=0)
@@ -28,9 +28,9 @@ add_docstr(
 Return the running product along ``dim``.
 
 Args:
-    dtype: what to compute in.
+    dtype: the dtype of the computation and of the result.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.cumprod(torch.tensor([1, 2, 3]), dim=0)
@@ -43,7 +43,7 @@ add_docstr(
     r"""
 Return :math:`\ln \sum e^x` of the elements so far, along ``dim``, without overflow.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.logcumsumexp(torch.tensor([0.0, 0.0, 0.0]), dim=0)
@@ -54,9 +54,9 @@ Example:
 add_docstr(
     "cummax",
     """
-Return the largest element so far along ``dim``, and where it is: (values, indices).
+Return the largest element so far along ``dim``, and its index: (values, indices).
 
-Shape: that of ``input``, twice.
+Shape: the shape of ``input``, twice.
 
 Example:
     >>> torch.cummax(torch.tensor([1, 3, 2]), dim=0).values
@@ -67,9 +67,9 @@ Example:
 add_docstr(
     "cummin",
     """
-Return the smallest element so far along ``dim``, and where it is: (values, indices).
+Return the smallest element so far along ``dim``, and its index: (values, indices).
 
-Shape: that of ``input``, twice.
+Shape: the shape of ``input``, twice.
 
 Example:
     >>> torch.cummin(torch.tensor([3, 1, 2]), dim=0).values
@@ -83,12 +83,12 @@ add_docstr(
 Return :math:`e^{x_i} / \sum_j e^{x_j}` along ``dim``: positive numbers that add up to 1.
 
 Args:
-    dtype: what to compute in.
+    dtype: the dtype of the computation and of the result.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Raises:
-    RuntimeError: the elements are integers, and ``dtype`` is not given.
+    RuntimeError: the dtype is an integer dtype, and ``dtype`` is not given.
 
 Example:
     >>> torch.softmax(torch.tensor([0.0, 0.0, 1.0]), dim=0)
@@ -99,12 +99,12 @@ Example:
 add_docstr(
     "log_softmax",
     """
-Return the logarithm of :func:`softmax`, exact where that is small.
+Return the logarithm of :func:`softmax`, accurate where the softmax is small.
 
 Args:
-    dtype: what to compute in.
+    dtype: the dtype of the computation and of the result.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.log_softmax(torch.tensor([0.0, 0.0, 1.0]), dim=0)
@@ -118,11 +118,11 @@ add_docstr(
 Return the differences of neighbours along ``dim``.
 
 Args:
-    n: how many times to do so.
-    prepend: what to put before ``input`` first.
-    append: what to put behind it first.
+    n: the number of times that differences are taken.
+    prepend: a tensor to put before ``input``.
+    append: a tensor to put after ``input``.
 
-Shape: that of ``input``, ``n`` less at ``dim``.
+Shape: the shape of ``input``, with ``n`` subtracted from the size at ``dim``.
 
 Example:
     >>> torch.diff(torch.tensor([1, 4, 9, 16]))
@@ -136,9 +136,9 @@ add_docstr(
 Integrate along ``dim`` by the trapezoidal rule: :math:`\sum (y_i + y_{i-1}) / 2 \cdot \Delta x`.
 
 Args:
-    x: where the values of ``y`` lie; or ``dx``, a number, how far apart they are.
+    x: the points at which ``y`` has its values; or ``dx``, a number, the distance between the points.
 
-Shape: that of ``y`` without ``dim``.
+Shape: the shape of ``y`` without ``dim``.
 
 Example:
     >>> torch.trapezoid(torch.tensor([0.0, 1.0, 2.0]), dx=2)
@@ -151,7 +151,7 @@ add_docstr(
     """
 Integrate along ``dim`` by the trapezoidal rule: the older name of :func:`trapezoid`.
 
-Shape: that of ``y`` without ``dim``.
+Shape: the shape of ``y`` without ``dim``.
 
 Example:
     >>> torch.trapz(torch.tensor([0.0, 1.0, 2.0]), torch.tensor([0.0, 1.0, 3.0]))
@@ -162,12 +162,12 @@ Example:
 add_docstr(
     "cumulative_trapezoid",
     """
-Integrate along ``dim`` by the trapezoidal rule, and return the integral so far.
+Integrate along ``dim`` by the trapezoidal rule, and return the integral up to each point.
 
 Args:
-    x: where the values of ``y`` lie; or ``dx``, a number, how far apart they are.
+    x: the points at which ``y`` has its values; or ``dx``, a number, the distance between the points.
 
-Shape: that of ``y``, one less at ``dim``.
+Shape: the shape of ``y``, with 1 subtracted from the size at ``dim``.
 
 Example:
     >>> torch.cumulative_trapezoid(torch.tensor([0.0, 1.0, 2.0]))

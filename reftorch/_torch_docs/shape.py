@@ -1,4 +1,4 @@
-"""Shapes: views, permutations, new and joined dimensions, windows.
+"""Shapes: views, permutations, added, removed and merged dimensions, windows.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -9,16 +9,16 @@ from reftorch._torch_docs._entries import add_docstr
 add_docstr(
     "view",
     """
-Return the same memory in another shape, or with its bytes read as another dtype.
+Return a view of the memory with a different shape, or with its bytes read as a different dtype.
 
 Args:
-    size: the shape, as ints or as one tuple; one of them may be -1 and follows from the rest.
-    dtype: read the bytes as this dtype.
+    size: the shape, as ints or as one tuple; one size may be -1 and is computed from the others.
+    dtype: the dtype as which the bytes are read.
 
 Shape: ``size``; the result is a view.
 
 Raises:
-    RuntimeError: the number of elements differs, or the strides do not allow it: use :func:`reshape`.
+    RuntimeError: the number of elements differs, or the strides do not allow a view; use :func:`reshape` then.
 
 Example:
     >>> torch.arange(6).view(2, -1)
@@ -30,10 +30,10 @@ Example:
 add_docstr(
     "reshape",
     """
-Return the elements in another shape: a view where the strides allow it, else a copy.
+Return the elements in another shape: a view if the strides allow one, else a copy.
 
 Args:
-    shape: as a tuple; one size may be -1 and follows from the rest.
+    shape: the shape, as a tuple; one size may be -1 and is computed from the others.
 
 Shape: ``shape``.
 
@@ -50,17 +50,17 @@ Example:
 add_docstr(
     "as_strided",
     """
-Return a view of the memory with the given shape and strides, whatever those of ``input`` are.
+Return a view of the memory with the given shape and strides. The shape and the strides of ``input`` are ignored.
 
 Args:
     size: the shape.
-    stride: how many elements lie between neighbours, for each dimension.
-    storage_offset: where in the memory to begin; where ``input`` begins by default.
+    stride: for each dimension, the distance in memory between neighbours, in elements.
+    storage_offset: the index of the first element in the memory; by default that of ``input``.
 
 Shape: ``size``.
 
 Raises:
-    RuntimeError: it reaches beyond the memory.
+    RuntimeError: the view would reach beyond the memory.
 
 Example:
     >>> torch.as_strided(torch.arange(6), (2, 2), (1, 2))
@@ -72,9 +72,9 @@ Example:
 add_docstr(
     "alias",
     """
-Return a view of ``input`` that is the same in all.
+Return a view of ``input`` with the same shape and strides.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.alias(torch.tensor([1, 2]))
@@ -88,7 +88,7 @@ add_docstr(
 Return a view in which dimensions of size 1 are repeated, without a copy.
 
 Args:
-    size: the shape, as ints or as one tuple; -1 leaves a size as it is. New dimensions come first.
+    size: the shape, as ints or as one tuple; -1 keeps a size. New dimensions are in front.
     implicit: has no effect on the result.
 
 Shape: ``size``.
@@ -108,7 +108,7 @@ add_docstr(
     """
 Return a view expanded to the shape of ``other``.
 
-Shape: that of ``other``.
+Shape: the shape of ``other``.
 
 Example:
     >>> torch.tensor([[1], [2]]).expand_as(torch.ones(2, 3))
@@ -125,7 +125,7 @@ Return a view of ``input`` expanded to ``size``.
 Shape: ``size``.
 
 Raises:
-    RuntimeError: ``input`` does not broadcast to it.
+    RuntimeError: ``input`` does not broadcast to ``size``.
 
 Example:
     >>> torch.broadcast_to(torch.tensor([1, 2]), (2, 2))
@@ -142,7 +142,7 @@ Return views of all tensors, expanded to their common shape.
 Shape: broadcast(*``tensors``), for each.
 
 Raises:
-    RuntimeError: they have no common shape.
+    RuntimeError: the tensors do not broadcast to a common shape.
 
 Example:
     >>> torch.broadcast_tensors(torch.tensor([1, 2]), torch.tensor([[3], [4]]))[1]
@@ -154,9 +154,9 @@ Example:
 add_docstr(
     "view_as",
     """
-Return the same memory in the shape of ``other``.
+Return a view of the memory with the shape of ``other``.
 
-Shape: that of ``other``; the result is a view.
+Shape: the shape of ``other``; the result is a view.
 
 Example:
     >>> torch.arange(4).view_as(torch.ones(2, 2))
@@ -168,9 +168,9 @@ Example:
 add_docstr(
     "reshape_as",
     """
-Return the elements in the shape of ``other``.
+Return the elements in the shape of ``other``: a view if the strides allow one, else a copy.
 
-Shape: that of ``other``.
+Shape: the shape of ``other``.
 
 Example:
     >>> torch.arange(4).reshape_as(torch.ones(2, 2))
@@ -185,9 +185,9 @@ add_docstr(
 Return a view with the dimensions in another order.
 
 Args:
-    dims: which dimension comes first, second, ...
+    dims: all dimensions, in the new order.
 
-Shape: the sizes in that order.
+Shape: the sizes of ``input`` in the new order of the dimensions.
 
 Example:
     >>> torch.permute(torch.ones(2, 3, 5), (2, 0, 1)).shape
@@ -200,7 +200,7 @@ add_docstr(
     """
 Return a view with two dimensions exchanged.
 
-Shape: that of ``input`` with ``dim0`` and ``dim1`` exchanged.
+Shape: the shape of ``input`` with ``dim0`` and ``dim1`` exchanged.
 
 Example:
     >>> torch.transpose(torch.tensor([[1, 2], [3, 4]]), 0, 1)
@@ -212,9 +212,9 @@ Example:
 add_docstr(
     "swapaxes",
     """
-Return a view with two dimensions exchanged: :func:`transpose`, by numpy's name.
+Return a view with two dimensions exchanged: numpy's name of :func:`transpose`.
 
-Shape: that of ``input`` with both exchanged.
+Shape: the shape of ``input`` with the two sizes exchanged.
 
 Example:
     >>> torch.swapaxes(torch.ones(2, 3), 0, 1).shape
@@ -225,9 +225,9 @@ Example:
 add_docstr(
     "swapdims",
     """
-Return a view with two dimensions exchanged: :func:`transpose`.
+Return a view with two dimensions exchanged: another name of :func:`transpose`.
 
-Shape: that of ``input`` with both exchanged.
+Shape: the shape of ``input`` with the two sizes exchanged.
 
 Example:
     >>> torch.swapdims(torch.ones(2, 3), 0, 1).shape
@@ -238,7 +238,7 @@ Example:
 add_docstr(
     "t",
     """
-Return the transpose of a matrix; vectors and numbers as they are.
+Return the transpose of a matrix. A vector or a number is returned unchanged.
 
 Shape: (M, N) -> (N, M); the result is a view.
 
@@ -255,7 +255,7 @@ Example:
 add_docstr(
     "adjoint",
     """
-Return each matrix transposed (and conjugated, were it complex).
+Return the transpose of each matrix. Complex matrices, which do not exist here, would be conjugated as well.
 
 Shape: (*, M, N) -> (*, N, M); the result is a view.
 
@@ -268,9 +268,9 @@ Example:
 add_docstr(
     "numpy_T",
     """
-Return the tensor with its dimensions in reverse: what the attribute ``T`` calls.
+Return the tensor with its dimensions in reverse order. The attribute ``T`` calls this op.
 
-Shape: the sizes in reverse; the result is a view.
+Shape: the sizes in reverse order; the result is a view.
 
 Example:
     >>> torch.ones(2, 3).T.shape
@@ -281,7 +281,7 @@ Example:
 add_docstr(
     "mT",
     """
-Return each matrix transposed: what the attribute ``mT`` calls.
+Return the transpose of each matrix. The attribute ``mT`` calls this op.
 
 Shape: (*, M, N) -> (*, N, M); the result is a view.
 
@@ -294,7 +294,7 @@ Example:
 add_docstr(
     "mH",
     """
-Return each matrix transposed: what the attribute ``mH`` calls.
+Return the transpose of each matrix. The attribute ``mH`` calls this op.
 
 Shape: (*, M, N) -> (*, N, M); the result is a view.
 
@@ -307,7 +307,7 @@ Example:
 add_docstr(
     "matrix_H",
     """
-Return the matrix transposed: what the attribute ``H`` calls.
+Return the transpose of a matrix. The attribute ``H`` calls this op.
 
 Shape: (M, N) -> (N, M); the result is a view.
 
@@ -322,7 +322,7 @@ add_docstr(
     """
 Return a view with a new dimension of size 1 at ``dim``.
 
-Shape: that of ``input`` with 1 inserted.
+Shape: the shape of ``input`` with 1 inserted.
 
 Example:
     >>> torch.unsqueeze(torch.tensor([1, 2]), 1)
@@ -334,12 +334,12 @@ Example:
 add_docstr(
     "squeeze",
     """
-Return a view without dimensions of size 1: without all of them, or without those of ``dim`` that are.
+Return a view without dimensions of size 1: without all of them, or without those that ``dim`` lists.
 
 Args:
-    dim: dimension or dimensions to look at.
+    dim: the dimension or dimensions to remove if their size is 1.
 
-Shape: that of ``input`` without them.
+Shape: the shape of ``input`` without these dimensions.
 
 Example:
     >>> torch.squeeze(torch.ones(1, 2, 1)).shape, torch.squeeze(torch.ones(1, 2, 1), 0).shape
@@ -350,9 +350,9 @@ Example:
 add_docstr(
     "flatten",
     """
-Join the dimensions from ``start_dim`` to ``end_dim`` to one: a view where the strides allow it.
+Merge the dimensions from ``start_dim`` to ``end_dim`` into one. The result is a view if the strides allow one.
 
-Shape: that of ``input`` with the product of their sizes in their place.
+Shape: the shape of ``input`` with these sizes replaced by their product.
 
 Example:
     >>> torch.flatten(torch.ones(2, 3, 5), 1).shape
@@ -366,9 +366,9 @@ add_docstr(
 Split a dimension into several.
 
 Args:
-    sizes: their sizes; one may be -1.
+    sizes: the sizes of the new dimensions; one size may be -1.
 
-Shape: that of ``input`` with ``sizes`` in the place of ``dim``.
+Shape: the shape of ``input`` with ``sizes`` in place of ``dim``.
 
 Raises:
     RuntimeError: the product of ``sizes`` is not the size of ``dim``.
@@ -383,7 +383,7 @@ Example:
 add_docstr(
     "ravel",
     """
-Return the elements as one vector: a view where the strides allow it.
+Return the elements as a vector: a view if the strides allow one.
 
 Shape: any -> (numel,).
 
@@ -396,13 +396,13 @@ Example:
 add_docstr(
     "movedim",
     """
-Return a view in which dimensions are moved to other places; the others keep their order.
+Return a view in which dimensions are moved to other positions; the other dimensions keep their order.
 
 Args:
-    source: dimension or dimensions to move.
-    destination: where they go.
+    source: the dimension or dimensions to move.
+    destination: the new position of each dimension in ``source``.
 
-Shape: the sizes in that order.
+Shape: the sizes of ``input`` in the new order of the dimensions.
 
 Example:
     >>> torch.movedim(torch.ones(2, 3, 5), 0, -1).shape
@@ -413,9 +413,9 @@ Example:
 add_docstr(
     "moveaxis",
     """
-Return a view in which dimensions are moved to other places: :func:`movedim`, by numpy's name.
+Return a view in which dimensions are moved to other positions: numpy's name of :func:`movedim`.
 
-Shape: the sizes in that order.
+Shape: the sizes of ``input`` in the new order of the dimensions.
 
 Example:
     >>> torch.moveaxis(torch.ones(2, 3, 5), 0, -1).shape
@@ -426,9 +426,9 @@ Example:
 add_docstr(
     "atleast_1d",
     """
-Return ``input`` with one dimension at least; of several tensors, each.
+Return ``input`` with one dimension at least. Several tensors are converted one by one.
 
-Shape: () -> (1,); others as they are.
+Shape: () -> (1,); other shapes are unchanged.
 
 Example:
     >>> torch.atleast_1d(torch.tensor(5))
@@ -439,9 +439,9 @@ Example:
 add_docstr(
     "atleast_2d",
     """
-Return ``input`` with two dimensions at least; of several tensors, each.
+Return ``input`` with two dimensions at least. Several tensors are converted one by one.
 
-Shape: () -> (1, 1); (N,) -> (1, N); others as they are.
+Shape: () -> (1, 1); (N,) -> (1, N); other shapes are unchanged.
 
 Example:
     >>> torch.atleast_2d(torch.tensor([1, 2]))
@@ -452,9 +452,9 @@ Example:
 add_docstr(
     "atleast_3d",
     """
-Return ``input`` with three dimensions at least; of several tensors, each.
+Return ``input`` with three dimensions at least. Several tensors are converted one by one.
 
-Shape: () -> (1, 1, 1); (N,) -> (1, N, 1); (M, N) -> (M, N, 1); others as they are.
+Shape: () -> (1, 1, 1); (N,) -> (1, N, 1); (M, N) -> (M, N, 1); other shapes are unchanged.
 
 Example:
     >>> torch.atleast_3d(torch.tensor([1, 2])).shape

@@ -1,4 +1,4 @@
-"""Slices and diagonals: taken, replaced, and their gradients.
+"""Slices and diagonals: reading them, replacing them, and their gradients.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -9,9 +9,9 @@ from reftorch._torch_docs._entries import add_docstr
 add_docstr(
     "select",
     """
-Return the slice at ``index``, without the dimension: ``x[index]`` for ``dim`` = 0.
+Return the slice at ``index``, without the dimension ``dim``: ``x[index]`` for ``dim`` = 0.
 
-Shape: that of ``input`` without ``dim``; the result is a view of it.
+Shape: the shape of ``input`` without ``dim``; the result is a view of it.
 
 Raises:
     IndexError: the index is out of range.
@@ -25,12 +25,12 @@ Example:
 add_docstr(
     "slice",
     """
-Return the part from ``start`` to ``end``: what ``x[start:end:step]`` calls.
+Return the part from ``start`` to ``end`` along ``dim``. The expression ``x[start:end:step]`` calls this op.
 
 Args:
-    step: take every ``step``-th; positive.
+    step: the distance between the elements that are taken; positive.
 
-Shape: the length of the slice at ``dim``; the result is a view of ``input``.
+Shape: the shape of ``input``, with the length of the slice at ``dim``; the result is a view of ``input``.
 
 Example:
     >>> torch.slice(torch.tensor([0, 1, 2, 3]), 0, 1, 3)
@@ -44,12 +44,12 @@ add_docstr(
 Return ``length`` slices from ``start`` on.
 
 Args:
-    start: an index, or a tensor of no dimensions that holds one.
+    start: an index, or a tensor without dimensions that holds an index.
 
-Shape: that of ``input`` with ``length`` at ``dim``; the result is a view of it.
+Shape: the shape of ``input`` with ``length`` at ``dim``; the result is a view of it.
 
 Raises:
-    RuntimeError: the part goes beyond the end.
+    RuntimeError: the part reaches past the end of the dimension.
 
 Example:
     >>> torch.narrow(torch.tensor([0, 1, 2, 3]), 0, 1, 2)
@@ -62,7 +62,7 @@ add_docstr(
     """
 Return a copy of ``length`` slices from ``start`` on.
 
-Shape: that of ``input`` with ``length`` at ``dim``.
+Shape: the shape of ``input`` with ``length`` at ``dim``.
 
 Example:
     >>> torch.narrow_copy(torch.tensor([0, 1, 2, 3]), 0, 1, 2)
@@ -76,9 +76,9 @@ add_docstr(
 Return a diagonal of each matrix that ``dim1`` and ``dim2`` span, as the last dimension.
 
 Args:
-    offset: which diagonal: 0 is the main one, above it is positive.
+    offset: the diagonal: 0 is the main diagonal, positive numbers are above it, negative ones below it.
 
-Shape: that of ``input`` without both, then the length; the result is a view of it.
+Shape: the shape of ``input`` without both dimensions, then the length of the diagonal; the result is a view of it.
 
 Example:
     >>> torch.diagonal(torch.tensor([[1, 2], [3, 4]]))
@@ -89,12 +89,12 @@ Example:
 add_docstr(
     "slice_scatter",
     """
-Return a copy of ``input`` in which ``src`` stands in the place of a slice.
+Return a copy of ``input`` in which ``src`` replaces a slice.
 
 Args:
-    src: of the slice's shape.
+    src: a tensor of the shape of the slice.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.slice_scatter(torch.zeros(4), torch.ones(2), start=1, end=3)
@@ -105,12 +105,12 @@ Example:
 add_docstr(
     "select_scatter",
     """
-Return a copy of ``input`` in which ``src`` stands at ``index`` of ``dim``.
+Return a copy of ``input`` in which ``src`` replaces the slice at ``index`` of ``dim``.
 
 Args:
-    src: of the shape of ``input`` without ``dim``.
+    src: a tensor of the shape of ``input`` without ``dim``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.select_scatter(torch.zeros(2, 2), torch.ones(2), 0, 1)
@@ -122,13 +122,13 @@ Example:
 add_docstr(
     "diagonal_scatter",
     """
-Return a copy of ``input`` in which ``src`` stands on a diagonal.
+Return a copy of ``input`` in which ``src`` replaces a diagonal.
 
 Args:
-    src: of the diagonal's shape.
-    offset: which diagonal: 0 is the main one, above it is positive.
+    src: a tensor of the shape of the diagonal.
+    offset: the diagonal: 0 is the main diagonal, positive numbers are above it, negative ones below it.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.diagonal_scatter(torch.zeros(2, 2), torch.ones(2))
@@ -140,12 +140,12 @@ Example:
 add_docstr(
     "as_strided_scatter",
     """
-Return a copy of ``input`` in which ``src`` stands where :func:`as_strided` looks.
+Return a copy of ``input`` in which ``src`` replaces the elements that :func:`as_strided` views.
 
 Args:
-    src: of the shape ``size``.
+    src: a tensor of the shape ``size``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.as_strided_scatter(torch.zeros(4), torch.ones(2), (2,), (2,))
@@ -156,7 +156,7 @@ Example:
 add_docstr(
     "select_backward",
     """
-Return the gradient of :func:`select`: zeros of ``input_sizes`` with ``grad_output`` at ``index``.
+Return the gradient of :func:`select`: zeros of shape ``input_sizes``, with ``grad_output`` at ``index``.
 
 Shape: ``input_sizes``.
 
@@ -170,7 +170,7 @@ Example:
 add_docstr(
     "slice_backward",
     """
-Return the gradient of a slice: zeros of ``input_sizes`` with ``grad_output`` in the slice.
+Return the gradient of a slice: zeros of shape ``input_sizes``, with ``grad_output`` in the slice.
 
 Shape: ``input_sizes``.
 
@@ -183,7 +183,7 @@ Example:
 add_docstr(
     "diagonal_backward",
     """
-Return the gradient of :func:`diagonal`: zeros of ``input_sizes`` with ``grad_output`` on the diagonal.
+Return the gradient of :func:`diagonal`: zeros of shape ``input_sizes``, with ``grad_output`` on the diagonal.
 
 Shape: ``input_sizes``.
 
@@ -197,7 +197,7 @@ Example:
 add_docstr(
     "unfold_backward",
     """
-Return the gradient of ``unfold``: each element gets the sum over the windows that it lies in.
+Return the gradient of ``unfold``: each element receives the sum over the windows that contain the element.
 
 Shape: ``input_sizes``.
 

@@ -1,4 +1,4 @@
-"""Order: sorting, ranks, distinct elements, places in an order.
+"""Sorting, order statistics, distinct elements, and searching in sorted sequences.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -9,13 +9,13 @@ from reftorch._torch_docs._entries import add_docstr
 add_docstr(
     "sort",
     """
-Sort along ``dim``; return the sorted elements and where they were: (values, indices).
+Sort along ``dim``; return the sorted elements and their former indices: (values, indices).
 
 Args:
-    descending: the largest first.
-    stable: equal elements keep their order; here they always do.
+    descending: sort from the largest to the smallest.
+    stable: keep the order of equal elements; here, sorting always does.
 
-Shape: that of ``input``, twice.
+Shape: the shape of ``input``, twice.
 
 Example:
     >>> values, indices = torch.sort(torch.tensor([3, 1, 2]))
@@ -30,10 +30,10 @@ add_docstr(
 Return the indices that sort ``input`` along ``dim``.
 
 Args:
-    descending: the largest first.
-    stable: equal elements keep their order.
+    descending: sort from the largest to the smallest.
+    stable: keep the order of equal elements.
 
-Shape: that of ``input``, of int64.
+Shape: the shape of ``input``, of int64.
 
 Example:
     >>> torch.argsort(torch.tensor([3, 1, 2]))
@@ -46,7 +46,7 @@ add_docstr(
     """
 Sort along the first dimension.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.msort(torch.tensor([[3, 1], [1, 2]]))
@@ -58,16 +58,16 @@ Example:
 add_docstr(
     "topk",
     """
-Return the ``k`` largest elements along ``dim`` and where they are: (values, indices).
+Return the ``k`` largest elements along ``dim`` and their indices: (values, indices).
 
 Args:
-    largest: False asks for the smallest.
-    sorted: in order.
+    largest: if False, return the smallest elements.
+    sorted: return the elements in order.
 
-Shape: that of ``input`` with size ``k`` at ``dim``, twice.
+Shape: the shape of ``input`` with size ``k`` at ``dim``, twice.
 
 Raises:
-    RuntimeError: there are not ``k`` elements.
+    RuntimeError: there are fewer than ``k`` elements.
 
 Example:
     >>> torch.topk(torch.tensor([3, 1, 5, 2]), 2).values
@@ -78,13 +78,13 @@ Example:
 add_docstr(
     "kthvalue",
     """
-Return the ``k``-th smallest element along ``dim`` and where it is: (values, indices).
+Return the ``k``-th smallest element along ``dim`` and its index: (values, indices).
 
 Args:
-    k: 1 is the smallest.
-    keepdim: keep the dimension, with size 1.
+    k: the rank; 1 is the smallest element.
+    keepdim: keep the reduced dimension, with size 1.
 
-Shape: that of ``input`` without ``dim``, twice.
+Shape: the shape of ``input`` without ``dim``, twice.
 
 Example:
     >>> torch.kthvalue(torch.tensor([30, 10, 20]), 2).values
@@ -95,13 +95,14 @@ Example:
 add_docstr(
     "median",
     """
-Return the middle element, the lower one of two; with ``dim`` also where it is: (values, indices).
+Return the median: of an even number of elements, the lower of the two in the middle. With ``dim``, return the median
+and its index: (values, indices).
 
 Args:
-    dim: the dimension that goes; all by default.
-    keepdim: keep it, with size 1.
+    dim: the dimension to reduce; all dimensions by default.
+    keepdim: keep the reduced dimension, with size 1.
 
-Shape: that of ``input`` without ``dim``.
+Shape: the shape of ``input`` without ``dim``.
 
 Example:
     >>> torch.median(torch.tensor([3, 1, 2, 4]))
@@ -112,13 +113,13 @@ Example:
 add_docstr(
     "nanmedian",
     """
-Return the middle one of the elements that are not nan; with ``dim`` also where it is: (values, indices).
+Return the median of the elements that are not nan. With ``dim``, return the median and its index: (values, indices).
 
 Args:
-    dim: the dimension that goes; all by default.
-    keepdim: keep it, with size 1.
+    dim: the dimension to reduce; all dimensions by default.
+    keepdim: keep the reduced dimension, with size 1.
 
-Shape: that of ``input`` without ``dim``.
+Shape: the shape of ``input`` without ``dim``.
 
 Example:
     >>> torch.nanmedian(torch.tensor([3.0, torch.nan, 2.0]))
@@ -129,12 +130,13 @@ Example:
 add_docstr(
     "mode",
     """
-Return the most frequent element along ``dim`` (the smallest of several) and where it is last: (values, indices).
+Return the most frequent element along ``dim`` and the last of its indices: (values, indices). If several elements are
+most frequent, return the smallest.
 
 Args:
-    keepdim: keep the dimension, with size 1.
+    keepdim: keep the reduced dimension, with size 1.
 
-Shape: that of ``input`` without ``dim``, twice.
+Shape: the shape of ``input`` without ``dim``, twice.
 
 Example:
     >>> torch.mode(torch.tensor([1, 3, 3, 2])).values
@@ -145,14 +147,15 @@ Example:
 add_docstr(
     "searchsorted",
     """
-Return where to put elements into a sorted sequence so that it stays sorted.
+Return the indices at which elements can be inserted into a sorted sequence, so that the sequence stays sorted.
 
 Args:
-    sorted_sequence: sorted along its last dimension.
+    sorted_sequence: a tensor that is sorted along its last dimension.
     input: the elements, or a number.
-    right: behind equal ones instead of before them; ``side`` = "left" or "right" says the same.
+    right: insert after equal elements instead of before them; ``side`` = "right" has the same meaning, "left" the
+        opposite.
     out_int32: return int32 instead of int64.
-    sorter: the indices that sort ``sorted_sequence``, where it is not sorted.
+    sorter: the indices that sort ``sorted_sequence``, if the sequence is not sorted.
 
 Shape: (*, N), (*, M) -> (*, M), of int64.
 
@@ -165,14 +168,14 @@ Example:
 add_docstr(
     "bucketize",
     """
-Return in which of the ranges between ``boundaries`` each element lies.
+Return, for each element, the index of its range between ``boundaries``.
 
 Args:
     boundaries: a sorted vector.
-    right: an element equal to a boundary belongs to the next range.
+    right: if True, an element that equals a boundary belongs to the next range.
     out_int32: return int32 instead of int64.
 
-Shape: any, (N,) -> that of ``input``, of int64.
+Shape: any, (N,) -> the shape of ``input``, of int64.
 
 Example:
     >>> torch.bucketize(torch.tensor([[3, 6], [1, 9]]), torch.tensor([1, 3, 5]))
@@ -184,11 +187,11 @@ Example:
 add_docstr(
     "unique_dim",
     """
-Return the distinct slices along ``dim``, in order: what :func:`unique` calls.
+Return the distinct slices along ``dim``, in order. :func:`unique` calls this op.
 
 Args:
-    return_inverse: also which of them each slice is.
-    return_counts: also how often each occurs.
+    return_inverse: return also, for each slice, its index in the result.
+    return_counts: return also the number of times that each occurs.
 
 Shape: -> (distinct, inverse, counts).
 
@@ -201,14 +204,15 @@ Example:
 add_docstr(
     "unique_consecutive",
     """
-Return ``input`` without the elements that equal the one before them: what the function of ``torch`` calls.
+Return ``input`` without each element that equals its predecessor. The Python function ``torch.unique_consecutive``
+calls this op.
 
 Args:
-    return_inverse: also which of the results each element is.
-    return_counts: also how long each run is.
+    return_inverse: return also, for each element, its index in the result.
+    return_counts: return also the length of each run.
     dim: compare slices along this dimension instead of elements.
 
-Shape: -> the results; as far as asked for, with the inverse and the counts.
+Shape: -> the result; with the inverse and the counts, if the caller asks for them.
 
 Example:
     >>> torch.unique_consecutive(torch.tensor([3, 3, 1, 3]))
@@ -219,11 +223,12 @@ Example:
 add_docstr(
     "unique_dim_consecutive",
     """
-Return the slices along ``dim`` without those that equal the one before them: what :func:`unique_consecutive` calls.
+Return the slices along ``dim`` without each slice that equals its predecessor. :func:`unique_consecutive` calls this
+op.
 
 Args:
-    return_inverse: also which of the results each slice is.
-    return_counts: also how long each run is.
+    return_inverse: return also, for each slice, its index in the result.
+    return_counts: return also the length of each run.
 
 Shape: -> (results, inverse, counts).
 

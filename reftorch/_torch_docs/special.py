@@ -12,9 +12,9 @@ add_docstr(
 Return :math:`\ln(x / (1 - x))` of each element: the inverse of :func:`sigmoid`.
 
 Args:
-    eps: clamp the elements to [eps, 1 - eps] first; without it, what is outside of [0, 1] gives nan.
+    eps: clamp the elements to [eps, 1 - eps] first; without ``eps``, elements outside [0, 1] give nan.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.logit(torch.tensor([0.5, 0.9]))
@@ -27,7 +27,7 @@ add_docstr(
     r"""
 Return :math:`\sin(\pi x) / (\pi x)` of each element; 1 at 0.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.sinc(torch.tensor([0.0, 0.5, 2.5]))
@@ -40,7 +40,7 @@ add_docstr(
     r"""
 Return the error function of each element, :math:`\frac{2}{\sqrt\pi} \int_0^x e^{-t^2} dt`.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.erf(torch.tensor([0.0, 1.0]))
@@ -51,9 +51,9 @@ Example:
 add_docstr(
     "erfc",
     """
-Return :math:`1 - erf(x)` of each element, exact where that is small.
+Return :math:`1 - erf(x)` of each element, accurate where the result is small.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.erfc(torch.tensor([0.0, 1.0]))
@@ -64,9 +64,9 @@ Example:
 add_docstr(
     "erfinv",
     """
-Return the number whose error function each element is; infinite at -1 and 1, nan beyond.
+Return the inverse of the error function at each element: infinite at -1 and 1, nan outside [-1, 1].
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.erfinv(torch.tensor([0.0, 0.5]))
@@ -79,7 +79,7 @@ add_docstr(
     r"""
 Return the logarithm of the absolute value of the gamma function, :math:`\ln |\Gamma(x)|`.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.lgamma(torch.tensor([1.0, 5.0]))
@@ -92,7 +92,7 @@ add_docstr(
     r"""
 Return the derivative of :math:`\ln \Gamma(x)` at each element.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.digamma(torch.tensor([1.0, 2.0]))
@@ -106,9 +106,9 @@ add_docstr(
 Return the n-th derivative of :func:`digamma` at each element. The method is ``x.polygamma(n)``.
 
 Args:
-    n: an order of 0 or more.
+    n: the order, 0 or more.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Raises:
     RuntimeError: ``n`` is negative.
@@ -126,9 +126,9 @@ Return the logarithm of the multivariate gamma function of dimension ``p``: :mat
 \sum_{i=0}^{p-1} \ln \Gamma(x - i/2)`.
 
 Args:
-    p: how many dimensions, 1 or more.
+    p: the number of dimensions, 1 or more.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Raises:
     RuntimeError: ``p`` is not positive.
@@ -144,7 +144,7 @@ add_docstr(
     """
 Return the modified Bessel function of the first kind, of order 0.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.i0(torch.tensor([0.0, 1.0]))
@@ -157,7 +157,7 @@ add_docstr(
     """
 Return :math:`e^{-|x|} I_0(x)`, which does not overflow; its public name is ``torch.special.i0e``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.special.i0e(torch.tensor([0.0, 1.0]))
@@ -170,7 +170,7 @@ add_docstr(
     """
 Return the modified Bessel function of the first kind, of order 1; its public name is ``torch.special.i1``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.special.i1(torch.tensor([0.0, 1.0]))
@@ -183,7 +183,7 @@ add_docstr(
     """
 Return :math:`e^{-|x|} I_1(x)`, which does not overflow; its public name is ``torch.special.i1e``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.special.i1e(torch.tensor([0.0, 1.0]))
@@ -194,7 +194,7 @@ Example:
 add_docstr(
     "xlogy",
     r"""
-Return :math:`x \ln y`, and 0 where x is 0 (even if y is 0).
+Return :math:`x \ln y`, and 0 if x is 0 (even if y is 0).
 
 Shape: broadcast(``input``, ``other``).
 
@@ -211,7 +211,7 @@ Return the regularized lower incomplete gamma function, :math:`\frac{1}{\Gamma(a
 a = ``input`` and x = ``other``.
 
 Args:
-    other: the upper limit; nan where it or ``input`` is negative.
+    other: the upper limit; nan if ``other`` or ``input`` is negative.
 
 Shape: broadcastable -> their common shape.
 
@@ -224,10 +224,10 @@ Example:
 add_docstr(
     "igammac",
     """
-Return the regularized upper incomplete gamma function, 1 - :func:`igamma`, exact where that is small.
+Return the regularized upper incomplete gamma function, 1 - :func:`igamma`, accurate where the result is small.
 
 Args:
-    other: the lower limit; nan where it or ``input`` is negative.
+    other: the lower limit; nan if ``other`` or ``input`` is negative.
 
 Shape: broadcastable -> their common shape.
 
@@ -240,9 +240,9 @@ Example:
 add_docstr(
     "special_entr",
     r"""
-Return :math:`-x \ln x` of each element; 0 at 0, -inf where negative: ``torch.special.entr``.
+Return :math:`-x \ln x` of each element; 0 at 0, -inf for negative elements: ``torch.special.entr``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.special.entr(torch.tensor([0.0, 0.5, 1.0]))
@@ -253,9 +253,9 @@ Example:
 add_docstr(
     "special_erfcx",
     """
-Return :math:`e^{x^2} erfc(x)` of each element, which does not vanish: ``torch.special.erfcx``.
+Return :math:`e^{x^2} erfc(x)` of each element, which does not underflow for large elements: ``torch.special.erfcx``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.special.erfcx(torch.tensor([0.0, 1.0]))
@@ -266,9 +266,9 @@ Example:
 add_docstr(
     "special_ndtr",
     """
-Return the chance that a standard normal variable is below each element: ``torch.special.ndtr``.
+Return the probability that a standard normal variable is below each element: ``torch.special.ndtr``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.special.ndtr(torch.tensor([0.0, 1.0]))
@@ -279,9 +279,9 @@ Example:
 add_docstr(
     "special_log_ndtr",
     """
-Return the logarithm of :func:`special_ndtr`, exact far out: ``torch.special.log_ndtr``.
+Return the logarithm of :func:`special_ndtr`, accurate for elements far below 0: ``torch.special.log_ndtr``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.special.log_ndtr(torch.tensor([0.0, -20.0]))
@@ -292,9 +292,9 @@ Example:
 add_docstr(
     "special_ndtri",
     """
-Return the number whose :func:`special_ndtr` each element is; nan outside [0, 1]: ``torch.special.ndtri``.
+Return the inverse of :func:`special_ndtr` at each element; nan outside [0, 1]: ``torch.special.ndtri``.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.special.ndtri(torch.tensor([0.5, 0.8413]))
@@ -305,7 +305,7 @@ Example:
 add_docstr(
     "special_xlog1py",
     r"""
-Return :math:`x \ln(1 + y)`; 0 where x is 0 and y is not nan: ``torch.special.xlog1py``.
+Return :math:`x \ln(1 + y)`; 0 if x is 0 and y is not nan: ``torch.special.xlog1py``.
 
 Args:
     other: y.

@@ -1,4 +1,4 @@
-"""Quantiles, distances, covariances, counts.
+"""Quantiles, distances, covariances and counts.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -9,18 +9,18 @@ from reftorch._torch_docs._entries import add_docstr
 add_docstr(
     "quantile",
     """
-Return the values below which the share ``q`` of the elements lies.
+Return the quantiles: the values below which the fraction ``q`` of the elements lies.
 
 Args:
     q: a number in [0, 1], or a vector of them.
-    dim: the dimension that goes; all by default.
-    keepdim: keep it, with size 1.
-    interpolation: "linear", "lower", "higher", "midpoint" or "nearest": what lies between two elements.
+    dim: the dimension to reduce; all dimensions by default.
+    keepdim: keep the reduced dimension, with size 1.
+    interpolation: "linear", "lower", "higher", "midpoint" or "nearest": the value between two elements.
 
-Shape: the shape of ``q``, then that of ``input`` without ``dim``.
+Shape: the shape of ``q``, then the shape of ``input`` without ``dim``.
 
 Raises:
-    RuntimeError: ``q`` is outside of [0, 1]; the dtypes differ.
+    RuntimeError: ``q`` is outside [0, 1], or the dtypes differ.
 
 Example:
     >>> torch.quantile(torch.tensor([1.0, 2.0, 3.0, 4.0]), torch.tensor([0.0, 0.5]))
@@ -31,14 +31,14 @@ Example:
 add_docstr(
     "nanquantile",
     """
-Return the values below which the share ``q`` of the elements that are not nan lies.
+Return the quantiles of the elements that are not nan; see :func:`quantile`.
 
 Args:
     q: a number in [0, 1], or a vector of them.
-    dim: the dimension that goes; all by default.
-    interpolation: as of :func:`quantile`.
+    dim: the dimension to reduce; all dimensions by default.
+    interpolation: see :func:`quantile`.
 
-Shape: the shape of ``q``, then that of ``input`` without ``dim``.
+Shape: the shape of ``q``, then the shape of ``input`` without ``dim``.
 
 Example:
     >>> torch.nanquantile(torch.tensor([1.0, torch.nan, 3.0]), 0.5)
@@ -65,16 +65,16 @@ Example:
 add_docstr(
     "cdist",
     """
-Return the distance of every row of ``x1`` from every row of ``x2``.
+Return the distance between every row of ``x1`` and every row of ``x2``.
 
 Args:
     p: the order of the norm of the difference.
-    compute_mode: how to compute it; the modes differ in rounding only.
+    compute_mode: the method of computation; the methods differ only in rounding.
 
 Shape: (*, P, M), (*, R, M) -> (*, P, R).
 
 Raises:
-    RuntimeError: the rows differ in length.
+    RuntimeError: the rows of ``x1`` and ``x2`` differ in length.
 
 Example:
     >>> torch.cdist(torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0], [0.0, 1.0]]))
@@ -85,7 +85,7 @@ Example:
 add_docstr(
     "pairwise_distance",
     r"""
-Return the distances of the rows, one by one: :math:`\|x1 - x2 + eps\|_p`.
+Return the distance between each row of ``x1`` and the same row of ``x2``: :math:`\|x1 - x2 + eps\|_p`.
 
 Args:
     p: the order of the norm.
@@ -107,7 +107,7 @@ Return the cosine of the angle between vectors: :math:`x1 \cdot x2 / (\|x1\| \|x
 
 Args:
     dim: the dimension of the vectors.
-    eps: the least that a norm counts as.
+    eps: the smallest norm; smaller norms are replaced by ``eps``.
 
 Shape: broadcast(``x1``, ``x2``) without ``dim``.
 
@@ -120,14 +120,14 @@ Example:
 add_docstr(
     "renorm",
     """
-Scale the slices at ``dim`` down whose norm is above ``maxnorm``.
+Scale down the slices along ``dim`` whose norm is above ``maxnorm``.
 
 Args:
     p: the order of the norm.
-    dim: the dimension whose slices are looked at.
-    maxnorm: the largest norm to leave.
+    dim: the dimension of the slices.
+    maxnorm: the largest norm in the result.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.renorm(torch.tensor([[3.0, 4.0], [0.3, 0.4]]), p=2, dim=0, maxnorm=1)
@@ -143,8 +143,8 @@ Return the covariances of variables: each row is a variable, each column an obse
 
 Args:
     correction: 1 by default; 0 divides by the number of observations.
-    fweights: how often each observation counts.
-    aweights: how much each observation counts.
+    fweights: the number of times that each observation counts.
+    aweights: the weight of each observation.
 
 Shape: (V, N) -> (V, V).
 
@@ -175,13 +175,13 @@ add_docstr(
 Count how often each integer occurs, from 0 to the largest.
 
 Args:
-    weights: what each occurrence adds; 1 by default.
-    minlength: the least length of the result.
+    weights: the number that each occurrence adds; 1 by default.
+    minlength: the smallest length of the result.
 
 Shape: (N,) -> (max + 1,).
 
 Raises:
-    RuntimeError: an element is negative, or ``input`` is no vector of integers.
+    RuntimeError: an element is negative, or ``input`` is not a vector of integers.
 
 Example:
     >>> torch.bincount(torch.tensor([0, 2, 2]))
@@ -195,8 +195,8 @@ add_docstr(
 Count the elements in ``bins`` ranges of equal width.
 
 Args:
-    min: where the first range begins.
-    max: where the last one ends; where both are 0, the least and the largest element are taken.
+    min: the beginning of the first range.
+    max: the end of the last range. If both are 0, the smallest and the largest element are used.
 
 Shape: any -> (``bins``,).
 
@@ -214,7 +214,7 @@ Return the sum of the diagonal.
 Shape: (M, N) -> ().
 
 Raises:
-    RuntimeError: ``input`` is no matrix.
+    RuntimeError: ``input`` is not a matrix.
 
 Example:
     >>> torch.trace(torch.tensor([[1, 2], [3, 4]]))
@@ -225,7 +225,7 @@ Example:
 add_docstr(
     "sum_to_size",
     """
-Add up the dimensions by which ``input`` was broadcast from ``size``.
+Sum over the dimensions along which ``input`` was broadcast from ``size``.
 
 Args:
     size: a shape that broadcasts to that of ``input``.
@@ -252,7 +252,7 @@ Args:
 Shape: (N, M) -> (N (N - 1) / 2,).
 
 Raises:
-    RuntimeError: ``input`` is no matrix; ``p`` is negative.
+    RuntimeError: ``input`` is not a matrix, or ``p`` is negative.
 
 Example:
     >>> torch.pdist(torch.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]]))

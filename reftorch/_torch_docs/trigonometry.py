@@ -1,4 +1,4 @@
-"""Trigonometric and hyperbolic functions, angles, and what squeezes the real line.
+"""Trigonometric and hyperbolic functions, conversions of angles, sigmoid, relu and threshold.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -11,7 +11,7 @@ add_docstr(
     """
 Return the sine of each element, an angle in radians.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.sin(torch.tensor([0.0, 1.0]))
@@ -24,7 +24,7 @@ add_docstr(
     """
 Return the cosine of each element, an angle in radians.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.cos(torch.tensor([0.0, 1.0]))
@@ -37,7 +37,7 @@ add_docstr(
     """
 Return the tangent of each element, an angle in radians.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.tan(torch.tensor([0.0, 1.0]))
@@ -48,9 +48,9 @@ Example:
 add_docstr(
     "asin",
     r"""
-Return the angle in :math:`[-\pi/2, \pi/2]` whose sine each element is; nan outside of [-1, 1].
+Return the angle in :math:`[-\pi/2, \pi/2]` whose sine is the element; nan outside [-1, 1].
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.asin(torch.tensor([0.0, 1.0]))
@@ -61,9 +61,9 @@ Example:
 add_docstr(
     "acos",
     r"""
-Return the angle in :math:`[0, \pi]` whose cosine each element is; nan outside of [-1, 1].
+Return the angle in :math:`[0, \pi]` whose cosine is the element; nan outside [-1, 1].
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.acos(torch.tensor([0.0, 1.0]))
@@ -74,9 +74,9 @@ Example:
 add_docstr(
     "atan",
     r"""
-Return the angle in :math:`(-\pi/2, \pi/2)` whose tangent each element is.
+Return the angle in :math:`(-\pi/2, \pi/2)` whose tangent is the element.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.atan(torch.tensor([0.0, 1.0]))
@@ -89,7 +89,7 @@ add_docstr(
     """
 Return the hyperbolic sine of each element, :math:`(e^x - e^{-x}) / 2`.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.sinh(torch.tensor([0.0, 1.0]))
@@ -102,7 +102,7 @@ add_docstr(
     """
 Return the hyperbolic cosine of each element, :math:`(e^x + e^{-x}) / 2`.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.cosh(torch.tensor([0.0, 1.0]))
@@ -115,7 +115,7 @@ add_docstr(
     r"""
 Return the hyperbolic tangent of each element, :math:`\sinh x / \cosh x`, which lies in (-1, 1).
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.tanh(torch.tensor([0.0, 1.0]))
@@ -126,9 +126,9 @@ Example:
 add_docstr(
     "asinh",
     """
-Return the number whose hyperbolic sine each element is.
+Return the number whose hyperbolic sine is the element.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.asinh(torch.tensor([0.0, 1.0]))
@@ -139,9 +139,9 @@ Example:
 add_docstr(
     "acosh",
     """
-Return the number whose hyperbolic cosine each element is; nan below 1.
+Return the number whose hyperbolic cosine is the element; nan below 1.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.acosh(torch.tensor([1.0, 2.0]))
@@ -152,9 +152,9 @@ Example:
 add_docstr(
     "atanh",
     """
-Return the number whose hyperbolic tangent each element is; nan outside of [-1, 1].
+Return the number whose hyperbolic tangent is the element; nan outside [-1, 1].
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.atanh(torch.tensor([0.0, 0.5]))
@@ -167,7 +167,7 @@ add_docstr(
     """
 Return :math:`1 / (1 + e^{-x})` of each element, which lies in (0, 1).
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.sigmoid(torch.tensor([0.0, 2.0]))
@@ -178,9 +178,9 @@ Example:
 add_docstr(
     "relu",
     r"""
-Return each element where it is positive, and 0 elsewhere: :math:`\max(x, 0)`.
+Return each positive element, and 0 in place of the others: :math:`\max(x, 0)`.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.relu(torch.tensor([-1.0, 2.0]))
@@ -191,13 +191,13 @@ Example:
 add_docstr(
     "threshold",
     """
-Return each element that is above a threshold as it is, and ``value`` in place of each other one.
+Return each element that is above a threshold, and ``value`` in place of the others.
 
 Args:
     threshold: a number.
     value: a number.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.threshold(torch.tensor([0.1, 2.0]), 0.5, 9.0)
@@ -223,7 +223,7 @@ add_docstr(
     r"""
 Return the angle of each element in the complex plane: 0, or :math:`\pi` for negative numbers.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.angle(torch.tensor([-1.0, 2.0]))
@@ -236,7 +236,7 @@ add_docstr(
     """
 Return each angle, given in degrees, in radians.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.deg2rad(torch.tensor([180.0, 90.0]))
@@ -249,7 +249,7 @@ add_docstr(
     """
 Return each angle, given in radians, in degrees.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.rad2deg(torch.tensor([0.0, 1.0]))

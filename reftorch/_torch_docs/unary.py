@@ -11,10 +11,10 @@ add_docstr(
     """
 Return the negative of each element.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Raises:
-    RuntimeError: the elements are bools: use ``~`` or :func:`logical_not`.
+    RuntimeError: the tensor is boolean: use ``~`` or :func:`logical_not`.
 
 Example:
     >>> torch.neg(torch.tensor([1.0, -2.0]))
@@ -27,10 +27,10 @@ add_docstr(
     """
 Return ``input`` itself, as ``+x`` does.
 
-Shape: that of ``input``; the result is a view of it.
+Shape: the shape of ``input``; the result is a view of it.
 
 Raises:
-    RuntimeError: the elements are bools.
+    RuntimeError: the tensor is boolean.
 
 Example:
     >>> torch.positive(torch.tensor([1.0, -2.0]))
@@ -43,7 +43,7 @@ add_docstr(
     """
 Return the absolute value of each element.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.abs(torch.tensor([-1.5, 2.0]))
@@ -54,9 +54,9 @@ Example:
 add_docstr(
     "sign",
     """
-Return -1, 0 or 1: the sign of each element; of nan, 0.
+Return the sign of each element: -1, 0 or 1. The sign of nan is 0.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.sign(torch.tensor([-1.5, 0.0, 2.0]))
@@ -69,7 +69,7 @@ add_docstr(
     """
 Return the sign of each element; for real numbers the same as :func:`sign`.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.sgn(torch.tensor([-1.5, 0.0, 2.0]))
@@ -80,9 +80,9 @@ Example:
 add_docstr(
     "signbit",
     """
-Tell where the sign bit is set: in negative numbers, and in -0.0.
+Return whether the sign bit of each element is set, as in negative numbers and in -0.0.
 
-Shape: that of ``input``, of bools.
+Shape: the shape of ``input``, of bools.
 
 Example:
     >>> torch.signbit(torch.tensor([-1.0, -0.0, 0.0]))
@@ -93,12 +93,12 @@ Example:
 add_docstr(
     "bitwise_not",
     """
-Turn every bit of each element around; of bools this is the logical not.
+Invert every bit of each element. For booleans this is the logical not.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Raises:
-    RuntimeError: the elements are floats.
+    RuntimeError: the dtype is a floating-point dtype.
 
 Example:
     >>> torch.bitwise_not(torch.tensor([0, 1, -5]))
@@ -109,9 +109,9 @@ Example:
 add_docstr(
     "logical_not",
     """
-Tell which elements are zero (or False).
+Return whether each element is zero (or False).
 
-Shape: that of ``input``, of bools.
+Shape: the shape of ``input``, of bools.
 
 Example:
     >>> torch.logical_not(torch.tensor([0.0, 2.0]))
@@ -124,7 +124,7 @@ add_docstr(
     """
 Return the square root of each element; nan for negative ones.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.sqrt(torch.tensor([4.0, 2.0, -1.0]))
@@ -137,7 +137,7 @@ add_docstr(
     r"""
 Return :math:`1 / \sqrt{x}` of each element.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.rsqrt(torch.tensor([4.0, 0.25]))
@@ -150,7 +150,7 @@ add_docstr(
     """
 Return :math:`1 / x` of each element.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.reciprocal(torch.tensor([4.0, 0.0]))
@@ -163,7 +163,7 @@ add_docstr(
     """
 Return :math:`e^x` of each element.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.exp(torch.tensor([0.0, 1.0]))
@@ -174,9 +174,9 @@ Example:
 add_docstr(
     "expm1",
     """
-Return :math:`e^x - 1` of each element, exact where x is near 0.
+Return :math:`e^x - 1` of each element, accurate where x is near 0.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.expm1(torch.tensor([1e-10, 1.0]))
@@ -189,7 +189,7 @@ add_docstr(
     """
 Return :math:`2^x` of each element.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.exp2(torch.tensor([0.0, 3.0]))
@@ -202,7 +202,7 @@ add_docstr(
     """
 Return the natural logarithm of each element.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.log(torch.tensor([1.0, 10.0, 0.0]))
@@ -213,9 +213,9 @@ Example:
 add_docstr(
     "log1p",
     r"""
-Return :math:`\ln(1 + x)` of each element, exact where x is near 0.
+Return :math:`\ln(1 + x)` of each element, accurate where x is near 0.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.log1p(torch.tensor([1e-10, 1.0]))
@@ -228,7 +228,7 @@ add_docstr(
     """
 Return the logarithm to base 2 of each element.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.log2(torch.tensor([1.0, 8.0]))
@@ -241,7 +241,7 @@ add_docstr(
     """
 Return the logarithm to base 10 of each element.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.log10(torch.tensor([1.0, 1000.0]))

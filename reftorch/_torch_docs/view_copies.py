@@ -1,4 +1,4 @@
-"""What a view shows, copied: results that share no memory with ``input``.
+"""Copies of views: their results share no memory with ``input``.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: nothing.
@@ -9,9 +9,9 @@ from reftorch._torch_docs._entries import add_docstr
 add_docstr(
     "alias_copy",
     """
-Return a copy, with the strides of a new tensor.
+Return a copy that has the strides of a new tensor.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> x = torch.ones(2)
@@ -23,9 +23,9 @@ Example:
 add_docstr(
     "detach_copy",
     """
-Return a copy of what :func:`detach` shows.
+Return a copy of the result of :func:`detach`.
 
-Shape: that of ``input``.
+Shape: the shape of ``input``.
 
 Example:
     >>> torch.detach_copy(torch.tensor([1, 2]))
@@ -36,12 +36,12 @@ Example:
 add_docstr(
     "as_strided_copy",
     """
-Return a copy of what :func:`as_strided` shows of the memory.
+Return a copy of the result of :func:`as_strided`.
 
 Args:
     size: the shape of the result.
-    stride: how far apart in memory the elements along each dimension are.
-    storage_offset: where in memory the first one is; that of ``input`` by default.
+    stride: for each dimension, the distance in memory between neighbours, in elements.
+    storage_offset: the index of the first element in the memory; by default that of ``input``.
 
 Shape: ``size``.
 
@@ -55,14 +55,14 @@ Example:
 add_docstr(
     "diagonal_copy",
     """
-Return a copy of what :func:`diagonal` shows.
+Return a copy of the result of :func:`diagonal`.
 
 Args:
-    offset: which diagonal: above the main one, or below it where negative.
+    offset: the diagonal: 0 is the main diagonal, positive numbers are above it, negative ones below it.
     dim1: the first dimension of the matrices.
-    dim2: the second one.
+    dim2: the second dimension of the matrices.
 
-Shape: that of ``input`` without the two dimensions, then the length of the diagonal.
+Shape: the shape of ``input`` without the two dimensions, then the length of the diagonal.
 
 Example:
     >>> torch.diagonal_copy(torch.tensor([[1, 2], [3, 4]]))
@@ -73,7 +73,7 @@ Example:
 add_docstr(
     "expand_copy",
     """
-Return ``input`` broadcast to a shape, each element in memory of its own.
+Return ``input`` broadcast to a shape. Each element has its own memory.
 
 Args:
     size: the new shape; -1 keeps the size of a dimension.
@@ -90,7 +90,7 @@ Example:
 add_docstr(
     "permute_copy",
     """
-Return a copy of what :func:`permute` shows.
+Return a copy of the result of :func:`permute`.
 
 Args:
     dims: every dimension, in the new order.
@@ -107,13 +107,13 @@ Example:
 add_docstr(
     "select_copy",
     """
-Return a copy of what :func:`select` shows.
+Return a copy of the result of :func:`select`.
 
 Args:
-    dim: the dimension that goes.
-    index: the place in it.
+    dim: the dimension that is removed.
+    index: the index along this dimension.
 
-Shape: that of ``input`` without ``dim``.
+Shape: the shape of ``input`` without ``dim``.
 
 Example:
     >>> torch.select_copy(torch.tensor([[1, 2], [3, 4]]), 0, 1)
@@ -128,11 +128,11 @@ Return a copy of ``input[start:end:step]``, along one dimension.
 
 Args:
     dim: the dimension that is sliced.
-    start: the first place; 0 by default.
-    end: the place after the last; the size by default.
-    step: how far apart the places are.
+    start: the first index; 0 by default.
+    end: the index after the last one; the size by default.
+    step: the distance between the indices.
 
-Shape: that of ``input``, but for ``dim``.
+Shape: the shape of ``input``, except at ``dim``.
 
 Example:
     >>> torch.slice_copy(torch.arange(6), 0, 1, 6, 2)
@@ -143,13 +143,13 @@ Example:
 add_docstr(
     "split_copy",
     """
-Return copies of the parts that :func:`split` shows.
+Return copies of the results of :func:`split`.
 
 Args:
     split_size: the size of each part; the last may be smaller.
     dim: the dimension that is split.
 
-Shape: each that of ``input``, but for ``dim``.
+Shape: for each, the shape of ``input``, except at ``dim``.
 
 Example:
     >>> torch.split_copy(torch.arange(3), 2)
@@ -160,13 +160,13 @@ Example:
 add_docstr(
     "split_with_sizes_copy",
     """
-Return copies of the parts that :func:`split_with_sizes` shows.
+Return copies of the results of :func:`split_with_sizes`.
 
 Args:
-    split_sizes: the size of each part; they add up to that of ``dim``.
+    split_sizes: the size of each part; they add up to the size of ``dim``.
     dim: the dimension that is split.
 
-Shape: each that of ``input``, but for ``dim``.
+Shape: for each, the shape of ``input``, except at ``dim``.
 
 Example:
     >>> torch.split_with_sizes_copy(torch.arange(3), (1, 2))
@@ -180,9 +180,9 @@ add_docstr(
 Return a copy without the dimensions of size 1.
 
 Args:
-    dim: look at this dimension only, or at these.
+    dim: remove only this dimension, or these dimensions.
 
-Shape: that of ``input`` without those dimensions.
+Shape: the shape of ``input`` without those dimensions.
 
 Example:
     >>> torch.squeeze_copy(torch.ones(1, 2, 1)).shape
@@ -193,7 +193,7 @@ Example:
 add_docstr(
     "t_copy",
     """
-Return a copy of what :func:`t` shows: the transpose of a matrix.
+Return a copy of the result of :func:`t`: the transpose of a matrix.
 
 Shape: (M, N) -> (N, M); a vector keeps its shape.
 
@@ -207,13 +207,13 @@ Example:
 add_docstr(
     "transpose_copy",
     """
-Return a copy of what :func:`transpose` shows.
+Return a copy of the result of :func:`transpose`.
 
 Args:
-    dim0: one of the dimensions that change places.
-    dim1: the other.
+    dim0: the first of the dimensions to exchange.
+    dim1: the second of the dimensions to exchange.
 
-Shape: that of ``input``, with two sizes exchanged.
+Shape: the shape of ``input``, with two sizes exchanged.
 
 Example:
     >>> torch.transpose_copy(torch.tensor([[1, 2], [3, 4]]), 0, 1)
@@ -225,12 +225,12 @@ Example:
 add_docstr(
     "unbind_copy",
     """
-Return copies of the slices that :func:`unbind` shows.
+Return copies of the results of :func:`unbind`.
 
 Args:
-    dim: the dimension that goes.
+    dim: the dimension that is removed.
 
-Shape: each that of ``input`` without ``dim``.
+Shape: for each, the shape of ``input`` without ``dim``.
 
 Example:
     >>> torch.unbind_copy(torch.tensor([[1, 2], [3, 4]]))
@@ -241,12 +241,12 @@ Example:
 add_docstr(
     "unfold_copy",
     """
-Return a copy of the windows that :meth:`Tensor.unfold` shows.
+Return a copy of the result of :meth:`Tensor.unfold`.
 
 Args:
-    dimension: the dimension that the windows lie along.
+    dimension: the dimension of the windows.
     size: the size of a window.
-    step: how far apart they begin.
+    step: the distance between the beginnings of neighbouring windows.
 
 Shape: the number of windows in place of ``dimension``, and ``size`` at the end.
 
@@ -261,12 +261,12 @@ Example:
 add_docstr(
     "unsqueeze_copy",
     """
-Return a copy with one dimension of size 1 more.
+Return a copy with one more dimension, of size 1.
 
 Args:
-    dim: where the dimension goes.
+    dim: the position of the new dimension.
 
-Shape: that of ``input``, with 1 at ``dim``.
+Shape: the shape of ``input``, with 1 at ``dim``.
 
 Example:
     >>> torch.unsqueeze_copy(torch.tensor([1, 2]), 0)
@@ -280,7 +280,7 @@ add_docstr(
 Return a copy of the elements in another shape.
 
 Args:
-    size: the new shape; one size may be -1: what is left.
+    size: the new shape; one size may be -1 and is computed from the others.
 
 Shape: ``size``.
 

@@ -1,4 +1,4 @@
-"""Windows: weights of a signal's samples, from the edge over the middle to the edge.
+"""Window functions: weights for the samples of a signal.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -9,16 +9,17 @@ from reftorch._torch_docs._entries import add_docstr
 add_docstr(
     "bartlett_window",
     """
-Return a triangle: weights that rise from 0 to 1 and fall again in a straight line, :math:`1 - |2n / (N - 1) - 1|`.
+Return a triangle: weights that rise linearly from 0 to 1 and fall to 0 again, :math:`1 - |2n / (N - 1) - 1|`.
 
 Args:
     window_length: the number of weights.
-    periodic: leave out the last of one weight more, so that the window can be repeated; else it is symmetric.
+    periodic: compute a window with one more weight and drop the last, so that the window can be repeated. If False, the
+        window is symmetric.
 
 Shape: (window_length,).
 
 Raises:
-    RuntimeError: the length is negative; the dtype is no floating-point one.
+    RuntimeError: the length is negative; the dtype is not a floating-point dtype.
 
 Example:
     >>> torch.bartlett_window(4)
@@ -35,12 +36,13 @@ Return one period of a raised cosine, :math:`\frac{1}{2} (1 - \cos(2 \pi n / (N 
 
 Args:
     window_length: the number of weights.
-    periodic: leave out the last of one weight more, so that the window can be repeated; else it is symmetric.
+    periodic: compute a window with one more weight and drop the last, so that the window can be repeated. If False, the
+        window is symmetric.
 
 Shape: (window_length,).
 
 Raises:
-    RuntimeError: the length is negative; the dtype is no floating-point one.
+    RuntimeError: the length is negative; the dtype is not a floating-point dtype.
 
 Example:
     >>> torch.hann_window(4)
@@ -55,14 +57,15 @@ Return a raised cosine that does not begin at 0, :math:`\alpha - \beta \cos(2 \p
 
 Args:
     window_length: the number of weights.
-    periodic: leave out the last of one weight more, so that the window can be repeated; else it is symmetric.
-    alpha: what the cosine is taken from.
-    beta: what it is multiplied by.
+    periodic: compute a window with one more weight and drop the last, so that the window can be repeated. If False, the
+        window is symmetric.
+    alpha: the number from which the cosine is subtracted.
+    beta: the factor of the cosine.
 
 Shape: (window_length,).
 
 Raises:
-    RuntimeError: the length is negative; the dtype is no floating-point one.
+    RuntimeError: the length is negative; the dtype is not a floating-point dtype.
 
 Example:
     >>> torch.hamming_window(4)
@@ -77,12 +80,13 @@ Return a sum of two cosines, :math:`0.42 - 0.5 \cos(2 \pi n / (N - 1)) + 0.08 \c
 
 Args:
     window_length: the number of weights.
-    periodic: leave out the last of one weight more, so that the window can be repeated; else it is symmetric.
+    periodic: compute a window with one more weight and drop the last, so that the window can be repeated. If False, the
+        window is symmetric.
 
 Shape: (window_length,).
 
 Raises:
-    RuntimeError: the length is negative; the dtype is no floating-point one.
+    RuntimeError: the length is negative; the dtype is not a floating-point dtype.
 
 Example:
     >>> torch.blackman_window(4).clamp(min=0)
@@ -97,13 +101,14 @@ Return a ratio of Bessel functions, :math:`I_0(\beta \sqrt{1 - (2n / (N - 1) - 1
 
 Args:
     window_length: the number of weights.
-    periodic: leave out the last of one weight more, so that the window can be repeated; else it is symmetric.
-    beta: how narrow it is: 0 gives ones.
+    periodic: compute a window with one more weight and drop the last, so that the window can be repeated. If False, the
+        window is symmetric.
+    beta: the narrowness of the window: 0 gives a window of ones.
 
 Shape: (window_length,).
 
 Raises:
-    RuntimeError: the length is negative; the dtype is no floating-point one.
+    RuntimeError: the length is negative; the dtype is not a floating-point dtype.
 
 Example:
     >>> torch.kaiser_window(3, periodic=False, beta=0.0)

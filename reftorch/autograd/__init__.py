@@ -1,7 +1,8 @@
-"""Differentiation of programs made of tensor ops.
+"""Automatic differentiation of programs that consist of tensor ops.
 
 Ops on a tensor that requires a gradient are recorded as a graph of nodes (``csrc/autograd/function.h``); ``backward``
-sends gradients through it (``csrc/autograd/engine.h``); each node asks its op's formula (``autograd/derivatives``).
+sends gradients through this graph (``csrc/autograd/engine.h``), and each node calls the formula of its op
+(``autograd/derivatives``).
 
 Mirrors: torch/autograd/__init__.py
 Leaves out: sparse gradients, custom accelerators.
@@ -72,7 +73,7 @@ is_view_replay_enabled = _C._is_view_replay_enabled
 
 
 def kineto_available() -> bool:
-    """Return False: PyTorch's library for profiling GPUs is not there.
+    """Return False, because PyTorch's library for profiling GPUs does not exist here.
 
     Mirrors torch/csrc/autograd/init.cpp, ``kineto_available``.
     """
@@ -93,7 +94,7 @@ def _as_tuple(value: Any, length: int | None = None) -> tuple[Any, ...]:
 
 
 def _inputs_tuple(inputs: Any, where: str) -> tuple[Any, ...]:
-    """What to differentiate by, as a tuple; of a dict, its values."""
+    """Return the inputs as a tuple; for a dict, the tuple of its values."""
     if isinstance(inputs, Mapping) and type(inputs) is not dict:
         raise TypeError(
             f"`inputs` argument to `{where}()` must be a dict, not {type(inputs).__name__}. "
@@ -106,12 +107,12 @@ def _inputs_tuple(inputs: Any, where: str) -> tuple[Any, ...]:
 
 
 def _root_metadata(output: Any) -> Any:
-    """Where a root's shape, dtype and device are said: the tensor; or, for a GradientEdge, its node's metadata."""
+    """Return the object that has a root's shape, dtype and device: the tensor, or the metadata of an edge's node."""
     return output if isinstance(output, _C.TensorBase) else output.node._input_metadata[output.output_nr]
 
 
 def _make_grads(outputs: tuple[Any, ...], grads: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The gradient to start from at each output: the given one, or 1 for a scalar."""
+    """Return the gradient with which the pass starts at each output: the given gradient, or 1 for a scalar."""
     made: list[Any] = []
     for i, (output, grad) in enumerate(zip(outputs, grads, strict=False)):
         known = _root_metadata(output)
@@ -129,7 +130,7 @@ def _make_grads(outputs: tuple[Any, ...], grads: tuple[Any, ...]) -> tuple[Any, 
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
             if not known.dtype.is_floating_point:
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {known.dtype}")
-            if known is output:  # a wrapper's gradient is a wrapper too
+            if known is output:  # the gradient of a wrapper subclass is a wrapper too
                 made.append(_C._VariableFunctions.ones_like(output))
             else:
                 made.append(_C._VariableFunctions.ones(known.shape, dtype=known.dtype, device=known.device))
@@ -183,18 +184,19 @@ def backward(
     :math:`\sum_i v_i^\top \partial y_i / \partial x`.
 
     Args:
-        tensors: what to differentiate.
-        grad_tensors: for each, a tensor of its shape; None for a scalar stands for 1.
-        retain_graph: keep what the graph saved, so that it can be used again (default: ``create_graph``).
-        create_graph: record the backward pass, so that gradients can be differentiated. It makes a cycle of each leaf
-            and its ``grad``, of which a warning speaks once: :func:`grad` makes none.
-        grad_variables: the former name of ``grad_tensors``; a FutureWarning says so.
-        inputs: accumulate into these tensors only, leaves or not; of a dict, into its values.
+        tensors: the tensors to differentiate.
+        grad_tensors: for each tensor, a gradient of its shape; None stands for 1 if the tensor is a scalar.
+        retain_graph: keep the tensors that the graph saved, so that the graph can be used again (default:
+            ``create_graph``).
+        create_graph: record the backward pass, so that gradients can be differentiated. Then each leaf and its ``grad``
+            form a reference cycle, about which a warning is issued once; :func:`grad` makes no cycle.
+        grad_variables: the former name of ``grad_tensors``; its use issues a FutureWarning.
+        inputs: accumulate only into these tensors, which need not be leaves; a dict stands for its values.
 
     Raises:
-        RuntimeError: a tensor has no graph, its graph was freed, or a gradient is missing for a non-scalar; it is
-            called inside a function that vmap or another transform runs.
-        TypeError: a gradient is no tensor, or ``inputs`` is a mapping other than a dict.
+        RuntimeError: a tensor has no graph, its graph was freed, or the gradient of a non-scalar is missing; or the
+            call is inside a function that vmap or another transform runs.
+        TypeError: a gradient is not a tensor, or ``inputs`` is a mapping other than a dict.
 
     Example:
         >>> import reftorch as torch
@@ -232,26 +234,27 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> Any:
-    r"""Return the gradients of the sum of ``outputs`` with respect to ``inputs``; no ``grad`` is touched.
+    r"""Return the gradients of the sum of ``outputs`` with respect to ``inputs``. No ``grad`` is changed.
 
     Args:
-        outputs: what to differentiate.
-        inputs: with respect to what: any tensors of the graph; a dict of them gives a dict of gradients.
-        grad_outputs: for each output, a tensor of its shape; None for a scalar stands for 1.
-        retain_graph: keep what the graph saved, so that it can be used again (default: ``create_graph``).
+        outputs: the tensors to differentiate.
+        inputs: any tensors of the graph; a dict of tensors gives a dict of gradients.
+        grad_outputs: for each output, a gradient of its shape; None stands for 1 if the output is a scalar.
+        retain_graph: keep the tensors that the graph saved, so that the graph can be used again (default:
+            ``create_graph``).
         create_graph: record the pass, so that the result can be differentiated.
-        only_inputs: taken for old programs' sake; a FutureWarning says of False that it does nothing.
-        allow_unused: give None for an input that the outputs do not depend on (default: ``materialize_grads``).
-        is_grads_batched: the gradients given have a batch dimension in front, and so have those returned: one pass
-            for all rows, by :func:`vmap <reftorch.vmap>`.
-        materialize_grads: give zeros instead of None.
+        only_inputs: accepted for old programs; False has no effect and issues a FutureWarning.
+        allow_unused: return None for an input on which the outputs do not depend (default: ``materialize_grads``).
+        is_grads_batched: the first dimension of ``grad_outputs`` is a batch dimension, and so is that of the results.
+            One pass computes all rows, by :func:`vmap <reftorch.vmap>`.
+        materialize_grads: return zeros instead of None.
 
     Returns:
         A tuple, one gradient for each input; for a dict of inputs, a dict with its keys.
 
     Raises:
-        RuntimeError: as :func:`backward`; or an input was not used and ``allow_unused`` is False.
-        TypeError: as :func:`backward`.
+        RuntimeError: as for :func:`backward`; or an input was not used and ``allow_unused`` is False.
+        TypeError: as for :func:`backward`.
         ValueError: ``materialize_grads`` with ``allow_unused=False``.
 
     Example:

@@ -1,7 +1,7 @@
-r"""The tangents of an op's results, from the formula that its gradient has.
+r"""The tangents of an op's results, computed from the formula of its gradient.
 
-With :math:`J` the Jacobian of an op and :math:`t` the tangents of its arguments, what is wanted is :math:`J t`, and
-what is there is the formula :math:`u \mapsto J^\top u`. See Note [Forward mode].
+Let :math:`J` be the Jacobian of an op and :math:`t` the tangents of its arguments. Forward mode needs :math:`J t`, but
+the op has only the formula :math:`u \mapsto J^\top u`. See Note [Forward mode].
 
 Mirrors: torch/csrc/autograd/FunctionsManual.cpp, tools/autograd/gen_variable_type.py (forward derivatives)
 Leaves out: ``jvp`` formulas of single ops.
@@ -36,7 +36,7 @@ def _schemas() -> dict[str, Any]:
 
 
 def _functional(name: str) -> str:
-    """``add.Tensor`` for ``add_.Tensor``, unless the in-place op has a formula of its own."""
+    """Return ``add.Tensor`` for ``add_.Tensor``, unless the in-place op has its own formula."""
     base, _, overload = name.partition(".")
     if name in FORMULAS or name in LINEAR or not base.endswith("_"):
         return name
@@ -44,7 +44,7 @@ def _functional(name: str) -> str:
 
 
 class _Call:
-    """One call of an op: what a formula's parameters stand for."""
+    """One call of an op, which gives the parameters of a formula their values."""
 
     def __init__(self, name: str, args: list[Any], results: list[Any]) -> None:
         schema = _schemas()[name]
@@ -55,7 +55,7 @@ class _Call:
         self.result_names = [ret_name for ret_name, _ in schema["returns"]]
 
     def value(self, parameter: str, special: dict[str, Any]) -> Any:
-        """What a formula's parameter is to be given."""
+        """Return the value of a formula's parameter."""
         if parameter in special:
             return special[parameter]
         if parameter in self.names:
@@ -74,7 +74,7 @@ class _Call:
         return formula(*(self.value(parameter, special) for parameter in parameters(formula)))
 
     def inputs(self, formula: Formula) -> list[int]:
-        """Where the differentiable arguments are."""
+        """Return the positions of the differentiable arguments."""
         if formula.inputs is not None:
             return [self.names.index(name) for name in formula.inputs]
         return [i for i, argument in enumerate(_schemas()[self.name]["arguments"]) if "Tensor" in argument["type"]]
@@ -85,7 +85,7 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _laid_out_like(tangent: Any, arg: Any) -> Any:
-    """``tangent`` at the places in memory where ``arg`` has its numbers, for an op that names places."""
+    """Return ``tangent`` with the memory layout of ``arg``, for an op that depends on positions in memory."""
     if tangent.stride() == arg.stride() and tangent.storage_offset() == arg.storage_offset():
         return tangent
     reach = arg.storage_offset() + 1 + sum((n - 1) * s for n, s in zip(arg.shape, arg.stride(), strict=True))
@@ -136,7 +136,7 @@ def _flat(values: list[Any]) -> Iterator[Any]:
 
 
 def _gradients(call: _Call, formula: Formula, grads: list[Any], tangents: list[Any]) -> Iterator[tuple[Any, Any]]:
-    """For each tensor with a tangent, the gradient that the formula gives it, and that tangent."""
+    """Yield, for each tensor with a tangent, the gradient that the formula computes, and the tangent."""
     positions = call.inputs(formula)
     special: dict[str, Any] = {"grad": grads[0], "grads": grads}
     if formula.is_joint:
@@ -157,7 +157,11 @@ def _gradients(call: _Call, formula: Formula, grads: list[Any], tangents: list[A
 
 
 def _tangent_like(gradient: Any, tangent: Any) -> Any:
-    """The tangent beside a gradient that is not yet summed, or, from a source larger than its index, cut short."""
+    """Return the tangent in the shape of the gradient.
+
+    The gradient may not be summed over broadcast dimensions yet, or may be smaller than the source, if the source is
+    larger than its index.
+    """
     if tangent.dim() == gradient.dim():
         for d, n in enumerate(gradient.shape):
             tangent = tangent.narrow(d, 0, n) if tangent.size(d) > n else tangent
@@ -165,7 +169,9 @@ def _tangent_like(gradient: Any, tangent: Any) -> Any:
 
 
 def _transposed_twice(call: _Call, formula: Formula, tangents: list[Any]) -> list[Any]:
-    """See Note [Double backward trick]: the formula is linear in the incoming gradient, whose value is of no matter."""
+    """See Note [Double backward trick]: the formula is linear in the incoming gradient, so its value does not
+    matter.
+    """
     record = _C.is_grad_enabled()
     results = list(_flat(call.results))
     flags = formula.output_differentiability
@@ -175,7 +181,7 @@ def _transposed_twice(call: _Call, formula: Formula, tangents: list[Any]) -> lis
     with enable_grad():
         grads = [_fn.ones_like(r) for r, h in zip(results, has_grad, strict=True) if h]
         for grad in grads:
-            grad.requires_grad = True  # not requires_grad_(), which function transforms refuse
+            grad.requires_grad = True  # not requires_grad_(), which raises inside function transforms
         pairs = [
             (gradient, _tangent_like(gradient, tangent))
             for gradient, tangent in _gradients(call, formula, grads, tangents)
@@ -192,23 +198,23 @@ def _transposed_twice(call: _Call, formula: Formula, tangents: list[Any]) -> lis
 
 
 def jvp(name: str, args: list[Any], tangents: list[Any], results: list[Any]) -> list[Any]:
-    """The tangents of an op's results.
+    """Return the tangents of an op's results.
 
     Args:
-        name: the op's, with its overload.
-        args: what it was called with, tensors without their tangents.
-        tangents: beside each argument its tangent, or None; a list beside a list of tensors.
-        results: what it returned.
+        name: the name of the op, with its overload.
+        args: the arguments of the call; its tensors have no tangents.
+        tangents: for each argument its tangent, or None; for a list of tensors, a list.
+        results: the results of the call.
 
     Returns:
-        For each tensor among the results its tangent; None where that is zero.
+        For each tensor among the results its tangent; None stands for a tangent of zeros.
 
     Raises:
-        RuntimeError: nothing is known of the op's derivative.
+        RuntimeError: the op has no derivative formula.
     """
     name = name.removeprefix("aten::")
     if name not in _schemas():
-        raise _refusal(name)  # an op of another library
+        raise _refusal(name)  # an op that another library registered
     call = _Call(_functional(name), args, results)
     if call.name in LINEAR:
         return _linear(call, tangents)

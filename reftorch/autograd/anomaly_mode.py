@@ -1,4 +1,4 @@
-"""Finding the call of the forward to which an error of the backward pass goes back.
+"""Finding the forward call that causes an error in the backward pass.
 
 Mirrors: torch/autograd/anomaly_mode.py
 Leaves out: nothing.
@@ -13,16 +13,17 @@ __all__ = ["detect_anomaly", "set_detect_anomaly"]
 
 
 class detect_anomaly:
-    """Note for each recorded op the stack that called it, and stop at the first NaN of a backward pass.
+    """Record the stack of each op's call, and stop a backward pass at the first NaN.
 
-    When a node fails, a warning shows the stack of the forward call that made it; a gradient that is NaN counts as a
-    failure and names the node. All threads are watched. It slows a program down many times: it is for debugging.
+    When a node fails, a warning shows the stack of the forward call that made it; a gradient with a NaN counts as a
+    failure, and the error names the node. The mode holds for all threads. A program becomes many times slower, so use
+    the mode for debugging only.
 
     Args:
-        check_nan: look for NaN in what each node computes.
+        check_nan: search the gradients that each node computes for NaN.
 
     Raises:
-        RuntimeError: (from ``backward``) a node made a NaN.
+        RuntimeError: (from ``backward``) a node returned a NaN.
 
     Example:
         >>> import warnings
@@ -55,11 +56,11 @@ class detect_anomaly:
 
 
 class set_detect_anomaly:
-    """Turn anomaly detection on or off: at once, as a call, or until the end of a ``with`` block.
+    """Turn anomaly detection on or off: immediately, as a call, or until the end of a ``with`` block.
 
     Args:
-        mode: True for on.
-        check_nan: look for NaN in what each node computes.
+        mode: True turns the detection on.
+        check_nan: search the gradients that each node computes for NaN.
 
     Example:
         >>> import reftorch as torch

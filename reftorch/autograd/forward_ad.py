@@ -1,10 +1,10 @@
 r"""Forward mode: derivatives in the direction of a tangent, computed along with the values.
 
-A dual number is a tensor :math:`x` with a tangent :math:`t`. An op :math:`f` on it gives :math:`f(x)` with the tangent
-:math:`J t`, so that one forward pass gives a Jacobian-vector product, where the engine gives vector-Jacobian products.
+A dual number is a tensor :math:`x` with a tangent :math:`t`. An op :math:`f` of a dual number gives :math:`f(x)` with
+the tangent :math:`J t`, so one forward pass gives a Jacobian-vector product. The engine gives vector-Jacobian products.
 
 Mirrors: torch/autograd/forward_ad.py
-Leaves out: several levels at once, as in PyTorch; :func:`reftorch.func.jvp` nests.
+Leaves out: several levels at once, which PyTorch does not have either; :func:`reftorch.func.jvp` can be nested.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reftorch import _C
-from reftorch.autograd import _jvp  # noqa: F401  it says how tangents are computed
+from reftorch.autograd import _jvp  # noqa: F401  the import registers the function that computes tangents
 from reftorch.autograd.grad_mode import _GradMode
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ _is_fwd_grad_enabled = _C._is_fwd_grad_enabled
 
 
 def enter_dual_level() -> int:
-    """Open a level: from here on there may be dual numbers.
+    """Open a level. Dual numbers can be made while a level is open.
 
     Returns:
-        The level's number, 0.
+        The number of the level, 0.
 
     Raises:
-        RuntimeError: one is open already.
+        RuntimeError: a level is open already.
 
     Mirrors torch/autograd/forward_ad.py, ``enter_dual_level``.
     """
@@ -42,13 +42,13 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Close the level: the dual numbers made since it was opened lose their tangents.
+    """Close the level. The dual numbers that were made in the level lose their tangents.
 
     Args:
-        level: which; the open one if not given.
+        level: the number of the level; by default the open level.
 
     Raises:
-        RuntimeError: that level is not the open one.
+        RuntimeError: that level is not open.
 
     Mirrors torch/autograd/forward_ad.py, ``exit_dual_level``.
     """
@@ -62,16 +62,16 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """Return a dual number: ``tensor``'s data and history, with a tangent.
+    """Return a dual number: the data and the history of ``tensor``, with a tangent.
 
     Args:
-        tensor: the number, of any shape.
-        tangent: of the same shape and dtype.
-        level: the open level if not given.
+        tensor: a tensor of any shape.
+        tangent: a tensor of the same shape and dtype.
+        level: the number of the level; by default the open level.
 
     Raises:
-        RuntimeError: no level is open, or the tangent does not fit.
-        ValueError: one of the two is not of floating point.
+        RuntimeError: no level is open, or the shape or dtype of the tangent differs.
+        ValueError: one of the tensors is not of a floating-point dtype.
 
     Example:
         >>> import reftorch as torch
@@ -95,7 +95,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 class UnpackedDualTensor(NamedTuple):
-    """The two halves of a dual number; the tangent is None where there is none.
+    """The primal value and the tangent of a dual number; the tangent of an ordinary tensor is None.
 
     Mirrors torch/autograd/forward_ad.py, ``UnpackedDualTensor``.
     """
@@ -105,11 +105,11 @@ class UnpackedDualTensor(NamedTuple):
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """Return a dual number's halves.
+    """Return the primal value and the tangent of a dual number.
 
     Args:
         tensor: a dual number, or any tensor.
-        level: the open level if not given.
+        level: the number of the level; by default the open level.
 
     Example:
         >>> import reftorch as torch
@@ -128,7 +128,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
 
 class dual_level(_GradMode):
-    """Open a level for the length of a ``with`` block, or of a decorated function.
+    """Open a level for a ``with`` block, or for each call of a decorated function.
 
     Example:
         >>> import reftorch as torch
@@ -149,7 +149,7 @@ class dual_level(_GradMode):
 
 
 class _set_fwd_grad_enabled(_GradMode):
-    """Whether this thread computes tangents."""
+    """Return whether this thread computes tangents."""
 
     def __init__(self, mode: bool) -> None:
         self.mode = mode

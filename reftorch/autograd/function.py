@@ -1,7 +1,7 @@
 """Ops whose forward and backward are written in Python.
 
 Mirrors: torch/autograd/function.py
-Leaves out: gradients in one list (``boxed_grads_call``), saved tensors that go when they are read, nested inputs.
+Leaves out: gradients in one list (``boxed_grads_call``), nested inputs.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ __all__ = [
 
 
 class FunctionCtx:
-    """The methods of ``ctx``, which goes from ``forward`` (or ``setup_context``) to ``backward``.
+    """The methods of ``ctx``, the object that ``forward`` (or ``setup_context``) passes to ``backward``.
 
     Mirrors torch/autograd/function.py, ``FunctionCtx``.
     """
 
     def save_for_backward(self, *tensors: Any) -> None:
-        """Keep tensors for ``backward``, which finds them in ``ctx.saved_tensors``.
+        """Save tensors for ``backward``, which reads them from ``ctx.saved_tensors``.
 
-        Kept this way they are checked for in-place changes, are freed with the graph, and make no reference cycle.
+        Saved tensors are checked for in-place changes, are freed with the graph, and make no reference cycle.
 
         Args:
             tensors: inputs or outputs; None is allowed.
 
         Raises:
-            TypeError: (when ``forward`` is done) one of them is no tensor.
+            TypeError: (after ``forward``) an argument is not a tensor.
 
         Example:
             >>> import reftorch as torch
@@ -64,7 +64,7 @@ class FunctionCtx:
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
-        """Keep tensors for ``jvp``, which finds them in ``ctx.saved_tensors``; of no effect on ``backward``.
+        """Save tensors for ``jvp``, which reads them from ``ctx.saved_tensors``. ``backward`` is not affected.
 
         Args:
             tensors: inputs or outputs; None is allowed.
@@ -74,13 +74,13 @@ class FunctionCtx:
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Any) -> None:
-        """Say which inputs ``forward`` changed in place; each must be returned.
+        """Declare the inputs that ``forward`` changed in place; ``forward`` must return each of them.
 
         Args:
-            args: those tensors.
+            args: these tensors.
 
         Raises:
-            RuntimeError: (when ``forward`` is done) one is not returned, or is a leaf that requires a gradient.
+            RuntimeError: (after ``forward``) a tensor is not returned, or is a leaf that requires a gradient.
 
         Example:
             >>> import reftorch as torch
@@ -101,10 +101,10 @@ class FunctionCtx:
         self.dirty_tensors = args
 
     def mark_non_differentiable(self, *args: Any) -> None:
-        """Say which outputs have no gradient, though their dtype would allow one.
+        """Declare the outputs that have no gradient although their dtype allows one.
 
         Args:
-            args: those tensors.
+            args: these tensors.
 
         Example:
             >>> import reftorch as torch
@@ -125,7 +125,7 @@ class FunctionCtx:
         self.non_differentiable = args
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Say whether ``backward`` gets zeros (the default) or None for an output that took no part.
+        """Set whether ``backward`` receives zeros (the default) or None for an output that has no gradient.
 
         Args:
             value: True for zeros.
@@ -151,7 +151,7 @@ class FunctionCtx:
 
 
 class BackwardCFunction(_C._FunctionBase, FunctionCtx):
-    """The base of every ``ctx``: it is also the ``grad_fn`` of the outputs.
+    """The base class of every ``ctx``. The ``ctx`` is also the ``grad_fn`` of the outputs.
 
     Mirrors torch/autograd/function.py, ``BackwardCFunction``.
     """
@@ -160,20 +160,20 @@ class BackwardCFunction(_C._FunctionBase, FunctionCtx):
 
     @property
     def saved_variables(self) -> Any:
-        """The former name of ``saved_tensors``; a DeprecationWarning says so."""
+        """The former name of ``saved_tensors``; its use issues a DeprecationWarning."""
         warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self.saved_tensors
 
 
 class _ClearingCFunction(BackwardCFunction):
-    """The ``ctx`` of a Function with ``clear_saved_tensors_on_access``: it gives away what it keeps."""
+    """The ``ctx`` of a Function with ``clear_saved_tensors_on_access``: reading its saved tensors drops them."""
 
     _gave_away = False
 
     @property
     def saved_tensors(self) -> Any:
-        """What ``save_for_backward`` kept, once."""
-        if self.to_save is not None:  # still inside forward
+        """Return the saved tensors and drop them. A second access raises an error."""
+        if self.to_save is not None:  # the access is inside forward
             return self.to_save
         if self._gave_away:
             raise RuntimeError(
@@ -194,7 +194,7 @@ def _both_backward_and_vjp(*args: Any) -> Any:
 
 
 class FunctionMeta(type):
-    """Gives each Function a class for its ``ctx``, named ``<Function>Backward``.
+    """The metaclass of Functions: gives each Function a class for its ``ctx``, named ``<Function>Backward``.
 
     Mirrors torch/autograd/function.py, ``FunctionMeta``.
     """
@@ -202,7 +202,7 @@ class FunctionMeta(type):
     def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
         is_root = not isinstance(bases[0], FunctionMeta)
         if "vjp" in attrs and not is_root:
-            both = "backward" in attrs  # an error when backward comes to it, as in PyTorch
+            both = "backward" in attrs  # backward raises the error when it reaches this node, as in PyTorch
             cls.backward = staticmethod(_both_backward_and_vjp) if both else attrs["vjp"]
         ctx_base = _ClearingCFunction if getattr(cls, "clear_saved_tensors_on_access", False) else BackwardCFunction
         cls._backward_cls = type(name + "Backward", (ctx_base,), {"_forward_cls": cls})
@@ -215,16 +215,16 @@ class FunctionMeta(type):
 
 
 class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
-    r"""An op of one's own: subclass it, and write ``forward`` and ``backward`` as static methods.
+    r"""The base class of ops in Python. A subclass defines ``forward`` and ``backward`` as static methods.
 
-    ``forward(ctx, *args)`` computes the result, unrecorded. ``backward(ctx, *grads)`` gets one gradient for each output
-    and returns one for each argument of ``forward``: for :math:`y = f(x)` and :math:`g`, it is
-    :math:`g^\top \partial f / \partial x`. Instead of taking ``ctx`` in ``forward``, a Function may define
-    ``setup_context(ctx, inputs, output)``. Use it by ``apply``.
+    ``forward(ctx, *args)`` computes the result; its ops are not recorded. ``backward(ctx, *grads)`` takes one gradient
+    for each output and returns one gradient for each argument of ``forward``: for :math:`y = f(x)` and the gradient
+    :math:`g` of :math:`y`, it returns :math:`g^\top \partial f / \partial x`. Instead of taking ``ctx`` in ``forward``,
+    a Function may define ``setup_context(ctx, inputs, output)``. Programs call the Function by ``apply``.
 
     Raises:
         NotImplementedError: ``forward`` or ``backward`` is missing.
-        RuntimeError: ``backward`` and ``vjp`` are both there, or ``backward`` returns the wrong number of gradients.
+        RuntimeError: ``backward`` and ``vjp`` are both defined, or ``backward`` returns the wrong number of gradients.
 
     Example:
         >>> import reftorch as torch
@@ -248,7 +248,7 @@ class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
 
     _backward_cls: type[BackwardCFunction]
     _has_setup_context: bool
-    _has_defaults: bool  # forward's parameters have defaults, which setup_context is to see
+    _has_defaults: bool  # setup_context must see the defaults of forward's parameters
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warn(
@@ -265,17 +265,17 @@ class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Compute the result; see the class."""
+        """Compute the result; see the docstring of the class."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Keep what ``backward`` needs, where ``forward`` takes no ``ctx``; see the class."""
+        """Save the tensors that ``backward`` needs, if ``forward`` takes no ``ctx``; see the docstring of the class."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """Return the gradient for each argument of ``forward``; see the class."""
+        """Return the gradient for each argument of ``forward``; see the docstring of the class."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
             "backward mode AD."
@@ -283,20 +283,22 @@ class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
 
     vjp = backward
 
-    # Whether ctx.saved_tensors can be read once only, so that each tensor is freed as soon as backward is done with it.
+    # Whether ctx.saved_tensors can be read only once, so that each tensor is freed as soon as backward no longer uses
+    # it.
     clear_saved_tensors_on_access = False
 
-    # Whether vmap may run forward and backward on each example of a batch, which they must be written for: no .item().
+    # Whether vmap may run forward and backward on batched tensors. Then both must consist of ops that vmap supports: no
+    # .item().
     generate_vmap_rule = False
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
-        """Run on a batch: return the outputs, and where the batch dimension of each is.
+        """Run the Function on a batch. Return the outputs, and the batch dimension of each output.
 
         Args:
-            info: has ``batch_size`` and ``randomness``.
-            in_dims: for each argument of ``forward``, its batch dimension; None where it has none.
-            args: the arguments, batches and all.
+            info: an object with ``batch_size`` and ``randomness``.
+            in_dims: for each argument of ``forward``, its batch dimension; None if the argument has none.
+            args: the arguments, with their batch dimensions.
         """
         raise NotImplementedError(
             "To use autograd.Function with vmap, you must either override the vmap static method or set "
@@ -305,21 +307,21 @@ class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """Return the tangents of the outputs, from those of the arguments; None for an argument without."""
+        """Return the tangents of the outputs from those of the arguments; None stands for no tangent."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Call the Function: ``forward``, recorded as one step.
+        """Call the Function: run ``forward`` and record the call as one node.
 
         Args:
-            args: those of ``forward``.
-            kwargs: likewise, where ``setup_context`` is defined.
+            args: the arguments of ``forward``.
+            kwargs: keyword arguments of ``forward``, which are allowed if ``setup_context`` is defined.
 
         Raises:
-            TypeError: there are keyword arguments, and no ``setup_context``; or ``forward`` takes them by name only.
+            TypeError: there are keyword arguments but no ``setup_context``, or ``forward`` has keyword-only parameters.
         """
         if kwargs or cls._has_defaults:
             args = _bind(cls, args, kwargs)
@@ -329,7 +331,7 @@ class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
 
 
 def _bind(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """All arguments of ``forward`` by position, with the defaults of those that are not given."""
+    """Return all arguments of ``forward`` by position, with defaults for the arguments that are not given."""
     if not cls._has_setup_context:
         raise TypeError(f"{cls.__name__}.apply() takes no keyword arguments: its forward takes ctx, not setup_context")
     bound = inspect.signature(cls.forward).bind(*args, **kwargs)
@@ -340,7 +342,7 @@ def _bind(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 class InplaceFunction(Function):
-    """The base of old Functions that work in place; it holds the flag ``inplace``, and :class:`Function` does all else.
+    """The base class of old Functions that work in place. The class adds the flag ``inplace`` to :class:`Function`.
 
     Mirrors torch/autograd/function.py, ``InplaceFunction``.
     """
@@ -351,17 +353,18 @@ class InplaceFunction(Function):
 
 
 class NestedIOFunction(Function):
-    """The base of old Functions whose inputs and outputs were nested. It can be named, not called: as in PyTorch.
+    """The base class of old Functions whose inputs and outputs were nested. As in PyTorch, the name exists but calls
+    raise.
 
     Mirrors torch/autograd/function.py, ``NestedIOFunction``.
     """
 
     def forward_extended(self, *input: Any) -> Any:
-        """Compute the result, in an old subclass."""
+        """Compute the result; old subclasses override this method."""
         raise NotImplementedError
 
     def backward_extended(self, *grad_output: Any) -> Any:
-        """Return the gradients, in an old subclass."""
+        """Return the gradients; old subclasses override this method."""
         raise NotImplementedError
 
 
@@ -369,16 +372,17 @@ _transformed_apply: Callable[[Any, tuple[Any, ...]], Any]
 
 
 def set_transformed_apply(apply: Callable[[Any, tuple[Any, ...]], Any]) -> None:
-    """Say what ``apply`` does under function transforms, which stand above this module."""
+    """Set the function that ``apply`` calls under function transforms, because this module must not import them."""
     global _transformed_apply
     _transformed_apply = apply
 
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a ``backward`` that cannot itself be differentiated: a second one says so instead of being wrong.
+    """Decorate a ``backward`` that cannot be differentiated itself: differentiating it raises an error instead of
+    giving wrong gradients.
 
     Args:
-        fn: the ``backward``; it runs unrecorded.
+        fn: the ``backward``; its ops are not recorded.
 
     Example:
         >>> import reftorch as torch
@@ -415,9 +419,9 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _as_leaf(tensor: Any) -> Any:
-    """The tensor without its history, as one that requires a gradient."""
+    """Return the tensor without its history, as a leaf that requires a gradient."""
     if tensor is None:
         return None
     detached = tensor.detach()
-    detached.requires_grad = True  # not requires_grad_(), which function transforms refuse
+    detached.requires_grad = True  # not requires_grad_(), which raises inside function transforms
     return detached

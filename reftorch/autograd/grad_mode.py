@@ -1,4 +1,4 @@
-"""Whether ops are recorded: as context managers, decorators and calls.
+"""Gradient modes, which set whether ops are recorded: context managers, decorators and calls.
 
 Mirrors: torch/autograd/grad_mode.py, torch/utils/_contextlib.py
 Leaves out: ``enforce_grad_layout_policy``.
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def _wrap_generator(make_context: Callable[[], Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """The mode holds while the generator's own code runs, and not while its consumer's does."""
+    """Run a generator so that the mode holds while its own code runs, but not while its consumer runs."""
 
     @functools.wraps(function)
     def generator_context(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
@@ -69,7 +69,7 @@ def _wrap_generator(make_context: Callable[[], Any], function: Callable[..., Any
 
 
 class _Mode:
-    """What all modes share: as a decorator, each call runs in a fresh context."""
+    """The base class of all modes. As a decorator, a mode makes a new context for each call."""
 
     __slots__ = ()
 
@@ -111,9 +111,9 @@ class _GradMode(_Mode):
 
 
 class no_grad(_GradMode):
-    """Record nothing inside: results do not require a gradient, and no memory is kept for backward.
+    """Do not record ops inside: their results do not require a gradient, and they save no tensors for backward.
 
-    A context manager, and a decorator of functions and generators. It holds for the current thread.
+    The class is a context manager, and a decorator of functions and generators. The mode holds for the current thread.
 
     Example:
         >>> import reftorch as torch
@@ -139,7 +139,7 @@ class no_grad(_GradMode):
 
 
 class enable_grad(_GradMode):
-    """Record inside, also within :class:`no_grad`.
+    """Record ops inside, also within :class:`no_grad`.
 
     Example:
         >>> import reftorch as torch
@@ -164,10 +164,10 @@ class enable_grad(_GradMode):
 
 
 class set_grad_enabled(_GradMode):
-    """Set whether ops are recorded: at once, as a call, or for a ``with`` block or a decorated function.
+    """Set whether ops are recorded: immediately, as a call, or for a ``with`` block or a decorated function.
 
     Args:
-        mode: True to record.
+        mode: True to record ops.
 
     Example:
         >>> import reftorch as torch
@@ -190,7 +190,7 @@ class set_grad_enabled(_GradMode):
         return set_grad_enabled(self.mode)
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        _set_grad_enabled(self.prev)  # as a decorator, it says nothing about now
+        _set_grad_enabled(self.prev)  # a decorator must not change the current mode
         return super().__call__(function)
 
     def __enter__(self) -> None:
@@ -198,13 +198,15 @@ class set_grad_enabled(_GradMode):
 
 
 class inference_mode(_Mode):
-    """Record nothing inside, and promise that what is made inside will never meet autograd.
+    """Do not record ops inside, and promise that autograd will never use the tensors that are made inside.
 
-    More than :class:`no_grad` it leaves out: tensors made inside count no versions and track no views. For good: such a
-    tensor cannot be saved for backward, nor, outside, be changed in place. ``clone`` gives a normal one.
+    In contrast to :class:`no_grad`, tensors that are made inside also count no versions and track no views. This is
+    permanent: such a tensor cannot be saved for backward, and cannot be changed in place outside. ``clone`` returns a
+    normal tensor.
 
     Args:
-        mode: False for normal mode within inference mode; or the function, where it decorates one.
+        mode: False for normal mode within inference mode; or the function, if the class is used as a decorator without
+            arguments.
 
     Example:
         >>> import reftorch as torch
@@ -240,12 +242,13 @@ class inference_mode(_Mode):
 
 
 class set_multithreading_enabled(_Mode):
-    """Set whether a backward pass may use several threads: at once, or for a ``with`` block or a decorated function.
+    """Set whether a backward pass may use several threads: immediately, or for a ``with`` block or a decorated
+    function.
 
-    A pass has one thread here, the one that asked for it; the setting is remembered, and nothing depends on it.
+    On the CPU, a pass runs on the thread that called it. The setting is stored, but has no effect.
 
     Args:
-        mode: True to allow it.
+        mode: True to allow several threads.
 
     Example:
         >>> import reftorch as torch
@@ -274,13 +277,14 @@ class set_multithreading_enabled(_Mode):
 
 
 class _force_original_view_tracking(_Mode):
-    """Whether views made from here on remember their ops: at once, or for a ``with`` block or a decorated function.
+    """Set whether new views remember the ops that made them: immediately, or for a ``with`` block or a decorated
+    function.
 
-    After a change in place a view needs another history. It is an ``as_strided`` of its base; of a view that remembers,
-    the ops that made it, called again.
+    After a change in place, a view needs a new history. The history is an ``as_strided`` of the base; for a view that
+    remembers its ops, these ops are called again.
 
     Args:
-        mode: True to remember.
+        mode: True to remember the ops.
 
     Example:
         >>> import reftorch as torch
@@ -317,10 +321,10 @@ class _force_original_view_tracking(_Mode):
 
 
 class _unsafe_preserve_version_counter(_GradMode):
-    """Hide the changes in place that are made inside: who saved the tensors will not notice. That may be wrong.
+    """Hide in-place changes that are made inside from the nodes that saved the tensors. Gradients may be wrong then.
 
     Args:
-        tensors: a tensor or a tuple of them.
+        tensors: a tensor or a tuple of tensors.
 
     Example:
         >>> import reftorch as torch

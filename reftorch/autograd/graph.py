@@ -1,4 +1,4 @@
-"""The graph, as one can look at it and step in: nodes, edges, their hooks, and the tensors that it keeps.
+"""The graph as programs can inspect and change it: nodes, edges, hooks, and saved tensors.
 
 Mirrors: torch/autograd/graph.py
 Leaves out: switches for CUDA streams and compiled regions; logging hooks on a whole graph.
@@ -35,10 +35,10 @@ __all__ = [
 
 
 class Node(abc.ABC):
-    """What ``grad_fn`` is: one step of the backward graph.
+    """The class of ``grad_fn``: one step of the backward graph.
 
-    Each op makes a node of its own class: ``type((x * y).grad_fn).__name__`` is ``MulBackward0``. What a node keeps for
-    its formula can be read from its ``_saved_*`` attributes.
+    The nodes of each op have their own class: ``type((x * y).grad_fn).__name__`` is ``MulBackward0``. The values that a
+    node saved for its formula are its ``_saved_*`` attributes.
 
     Example:
         >>> import reftorch as torch
@@ -61,20 +61,26 @@ class Node(abc.ABC):
     @property
     @abc.abstractmethod
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """Where the node's gradients go: for each differentiable input, a node and which of its inputs."""
+        """The edges to the next nodes: for each differentiable input, the next node and the index of its input."""
 
     @property
     @abc.abstractmethod
     def metadata(self) -> dict[str, Any]:
-        """A dict for whatever one wants to note about the node."""
+        """A dict in which programs can store anything about the node."""
 
     @abc.abstractmethod
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        """Call ``fn(grad_inputs, grad_outputs)`` after the node ran; a tuple it returns replaces ``grad_inputs``."""
+        """Call ``fn(grad_inputs, grad_outputs)`` after the node ran.
+
+        If ``fn`` returns a tuple, the tuple replaces ``grad_inputs``.
+        """
 
     @abc.abstractmethod
     def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        """Call ``fn(grad_outputs)`` before the node runs; a tuple it returns replaces ``grad_outputs``."""
+        """Call ``fn(grad_outputs)`` before the node runs.
+
+        If ``fn`` returns a tuple, the tuple replaces ``grad_outputs``.
+        """
 
     @classmethod
     def __subclasshook__(cls, subclass: type) -> Any:
@@ -85,9 +91,9 @@ class Node(abc.ABC):
 
 
 class GradientEdge(NamedTuple):
-    """A place in the graph: output ``output_nr`` of the op that ``node`` is the gradient of.
+    """An edge of the graph: output ``output_nr`` of the op whose gradient ``node`` computes.
 
-    It may stand for the tensor in :func:`reftorch.autograd.grad`, and keeps the graph alive, not the tensor.
+    The edge may replace the tensor in :func:`reftorch.autograd.grad`. It keeps the graph alive, but not the tensor.
 
     Example:
         >>> import reftorch as torch
@@ -102,17 +108,17 @@ class GradientEdge(NamedTuple):
 
     node: Any
     output_nr: int
-    ownership_token: Any = None  # a node that keeps the graph alive where ``node``, the ctx of a Function, does not
+    ownership_token: Any = None  # a node that keeps the graph alive, if ``node`` does not
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Return where the gradient of a tensor goes.
+    """Return the edge along which the gradient of a tensor flows.
 
     Args:
-        tensor: one that requires a gradient.
+        tensor: a tensor that requires a gradient.
 
     Raises:
-        RuntimeError: it does not.
+        RuntimeError: the tensor does not require a gradient.
 
     Example:
         >>> import reftorch as torch
@@ -135,13 +141,13 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
-    """Count a change in place that autograd did not see, so that it notices that a saved tensor is stale.
+    """Count an in-place change that autograd did not see, so that autograd notices that a saved tensor was changed.
 
     Args:
-        tensor: a tensor or several; those of inference mode count nothing.
+        tensor: a tensor or several tensors; tensors of inference mode have no count.
 
     Raises:
-        RuntimeError: there is something else than tensors.
+        RuntimeError: an argument is not a tensor.
 
     Example:
         >>> import reftorch as torch
@@ -161,7 +167,7 @@ def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
 
 
 def _removable_handle(hooks: OrderedDict[int, Callable[..., Any]], hook: Callable[..., Any]) -> RemovableHandle:
-    from reftorch.utils.hooks import RemovableHandle  # above autograd: fetched when the first hook is registered
+    from reftorch.utils.hooks import RemovableHandle  # above autograd, so not imported earlier
 
     handle = RemovableHandle(hooks)
     hooks[handle.id] = hook
@@ -169,24 +175,24 @@ def _removable_handle(hooks: OrderedDict[int, Callable[..., Any]], hook: Callabl
 
 
 def _register_tensor_hook(tensor: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
-    """Tensor.register_hook, once it is known that the tensor requires a gradient."""
+    """Implement Tensor.register_hook for a tensor that requires a gradient."""
     node = tensor.grad_fn
     if tensor._backward_hooks is None or (node is not None and not node._has_hook_dict(tensor)):
-        tensor._backward_hooks = OrderedDict()  # those of its value before a change in place stay with that value
+        tensor._backward_hooks = OrderedDict()  # hooks of the value before a change stay with that value
         if node is not None:
             node._register_hook_dict(tensor)
     return _removable_handle(tensor._backward_hooks, hook)
 
 
 def _register_post_accumulate_grad_hook(tensor: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
-    """Tensor.register_post_accumulate_grad_hook, once it is known that the tensor is a leaf with a gradient."""
+    """Implement Tensor.register_post_accumulate_grad_hook for a leaf that requires a gradient."""
     if tensor._post_accumulate_grad_hooks is None:
         tensor._post_accumulate_grad_hooks = OrderedDict()
     return _removable_handle(tensor._post_accumulate_grad_hooks, hook)
 
 
 class _MultiHandle:
-    """Several handles as one."""
+    """One handle for the hooks of several tensors."""
 
     def __init__(self, handles: Sequence[RemovableHandle]) -> None:
         self.handles = tuple(handles)
@@ -204,19 +210,20 @@ class _MultiHandle:
 
 
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all") -> _MultiHandle:
-    """Call ``fn`` once in each pass for several tensors.
+    """Call ``fn`` once in each backward pass for several tensors.
 
     Args:
-        tensors: those whose gradients are waited for.
-        fn: for ``mode="all"`` it gets a list, when the last gradient that this pass will compute is there; None stands
-            for a tensor that the pass does not reach. For ``mode="any"`` it gets the first gradient.
+        tensors: the tensors whose gradients ``fn`` takes.
+        fn: for ``mode="all"``, ``fn`` takes a list of gradients, and is called after the last gradient of this pass is
+            computed; None stands for a tensor that the pass does not reach. For ``mode="any"``, ``fn`` takes the first
+            gradient.
         mode: ``"all"`` or ``"any"``.
 
     Returns:
-        A handle whose ``remove()`` takes the hook away.
+        A handle whose ``remove()`` removes the hook.
 
     Raises:
-        ValueError: another mode.
+        ValueError: the mode is neither of the two.
         RuntimeError: a tensor does not require a gradient.
 
     Example:
@@ -242,7 +249,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., None],
 
 
 def _all_hooks(tensors: Sequence[Tensor], fn: Callable[[list[Any]], None]) -> list[Callable[[Tensor], None]]:
-    """A hook for each tensor. They meet in ``arrived``, which has an entry for each pass that is under way."""
+    """Register a hook on each tensor. The hooks share ``arrived``, which has an entry for each pass that is running."""
     lock = threading.Lock()
     nodes = [_C._grad_fn_or_accumulator(t) for t in tensors]
     arrived: dict[int, tuple[list[Any], list[int]]] = {}
@@ -285,16 +292,17 @@ def _any_hook(fn: Callable[[Tensor], None]) -> Callable[[Tensor], None]:
 
 
 class saved_tensors_hooks:
-    """Pack each tensor that an op inside saves for backward, and unpack it when it is needed.
+    """Pack each tensor that an op inside saves for backward, and unpack the tensor when backward reads it.
 
     Args:
-        pack_hook: gets the tensor; what it returns is kept in its place. It must not change the tensor in place. To
-            keep an op's own output without a reference cycle, it returns another tensor: ``x.detach()``.
-        unpack_hook: gets what ``pack_hook`` returned, and returns a tensor of the same content.
+        pack_hook: takes the tensor; its result is saved in place of the tensor. The hook must not change the tensor in
+            place. To save an op's own output without a reference cycle, the hook returns another tensor:
+            ``x.detach()``.
+        unpack_hook: takes the result of ``pack_hook``, and returns a tensor of the same content.
 
     Raises:
         RuntimeError: these hooks are disabled, or ``pack_hook`` changed its tensor.
-        TypeError: (in backward) ``unpack_hook`` returned no tensor.
+        TypeError: (in backward) ``unpack_hook`` did not return a tensor.
 
     Example:
         >>> import reftorch as torch
@@ -320,11 +328,11 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Keep what ops inside save in the host's memory, and bring it back to its device when it is needed.
+    """Save tensors in the host's memory, and copy them back to their device when backward reads them.
 
     Args:
-        pin_memory: ask for memory that a GPU can copy from while it computes; of no effect without one.
-        device_type: the device from which tensors come.
+        pin_memory: use pinned memory, from which a GPU can copy while it computes; has no effect without a GPU.
+        device_type: the type of the device whose tensors are saved.
 
     Example:
         >>> import reftorch as torch
@@ -343,13 +351,13 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """Refuse :class:`saved_tensors_hooks` inside, for a feature that would not work with them.
+    """Make :class:`saved_tensors_hooks` raise inside, for a feature that does not work with these hooks.
 
     Args:
-        error_message: what the RuntimeError says.
+        error_message: the message of the RuntimeError.
 
     Raises:
-        RuntimeError: there are hooks already.
+        RuntimeError: hooks are active already.
 
     Example:
         >>> import reftorch as torch
@@ -374,7 +382,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 
 
 class _Handle:
-    """What nodes keep in the place of a tensor that they saved; it dies with the last of them."""
+    """The object that nodes keep in place of a tensor that they saved. It is freed with the last of these nodes."""
 
     __slots__ = ("__weakref__", "tid")
 
@@ -383,12 +391,12 @@ class _Handle:
 
 
 class _AllowMutationOnSavedContext:
-    """The tensors that nodes have saved inside: as they are, or as a copy made just before they were changed."""
+    """The tensors that nodes saved inside: the originals, or copies that were made just before an in-place change."""
 
     def __init__(self) -> None:
         self.original: WeakKeyDictionary[_Handle, Tensor] = WeakKeyDictionary()
         self.cloned: WeakKeyDictionary[_Handle, Tensor] = WeakKeyDictionary()
-        # Those of the originals, by object, memory and version: a tensor that is saved twice is copied once.
+        # The handles of the originals, by object, memory and version: a tensor that is saved twice is copied once.
         self.tid_to_weakhandle: WeakValueDictionary[tuple[int, int, int], _Handle] = WeakValueDictionary()
         self.open = True
 
@@ -409,7 +417,7 @@ class _AllowMutationOnSavedContext:
         return self.cloned[handle] if handle in self.cloned else self.original[handle]
 
     def before_write(self, tensor: Tensor) -> None:
-        """Copy what was saved of the storage that is about to change."""
+        """Copy the saved tensors that use the storage, just before the storage changes."""
         storage = tensor._storage_data_ptr()
         for handle, original in list(self.original.items()):
             if original._storage_data_ptr() == storage:
@@ -425,9 +433,9 @@ class _AllowMutationOnSavedContext:
 
 @contextlib.contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
-    """Copy a tensor that an op saved when it is about to be changed in place, instead of failing in backward.
+    """Copy a saved tensor just before it is changed in place, so that backward does not fail.
 
-    Forward and backward both run inside. A tensor that is not changed is not copied.
+    Forward and backward must both run inside. A tensor that is not changed is not copied.
 
     Example:
         >>> import reftorch as torch

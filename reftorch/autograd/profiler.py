@@ -1,4 +1,4 @@
-"""How long the ops of a program take.
+"""A profiler: measures the time that the ops of a program take.
 
 Mirrors: torch/autograd/profiler.py
 Leaves out: GPUs, stacks, flops, modules, schedules (``torch.profiler``), NVTX and ITT marks.
@@ -17,17 +17,17 @@ __all__ = ["EventList", "FunctionEvent", "profile", "record_function"]
 
 
 class profile:
-    """Measure every op that this thread calls inside, those of backward passes too.
+    """Measure every op that this thread calls inside, including the ops of backward passes.
 
     The Dispatcher reports the calls, so a program that does not profile pays nothing.
 
     Args:
-        enabled: False to do nothing.
-        record_shapes: note the shapes of tensor arguments.
-        profile_memory: note how many bytes each call allocated, less those it freed.
+        enabled: if False, measure nothing.
+        record_shapes: record the shapes of tensor arguments.
+        profile_memory: record the number of bytes that each call allocated, minus the bytes that it freed.
 
     Raises:
-        RuntimeError: a profiler runs already, or one ``profile`` is entered twice.
+        RuntimeError: a profiler runs already, or the ``profile`` is entered a second time.
 
     Example:
         >>> import reftorch as torch
@@ -77,11 +77,11 @@ class profile:
         return self.function_events
 
     def key_averages(self, group_by_input_shape: bool = False) -> EventList:
-        """Sum the events up by name; see ``EventList.key_averages``."""
+        """Sum the events by name; see ``EventList.key_averages``."""
         return self._events().key_averages(group_by_input_shape)
 
     def table(self, **options: Any) -> str:
-        """Lay all events out; see ``EventList.table``."""
+        """Return a table of all events; see ``EventList.table``."""
         return self._events().table(**options)
 
     def export_chrome_trace(self, path: str) -> None:
@@ -89,12 +89,12 @@ class profile:
         self._events().export_chrome_trace(path)
 
     def total_average(self) -> FunctionEventAvg:
-        """All events as one."""
+        """Return the average of all events."""
         return self._events().total_average()
 
     @property
     def self_cpu_time_total(self) -> float:
-        """The time of all events in microseconds, none counted twice."""
+        """The time of all events in microseconds; nested events count once."""
         return self._events().self_cpu_time_total
 
     def __repr__(self) -> str:
@@ -105,11 +105,11 @@ class profile:
 
 
 class record_function:
-    """Give a part of the program a name of its own in the profile: a ``with`` block, or a decorated function.
+    """Give a part of the program a name in the profile: a ``with`` block, or a decorated function.
 
     Args:
         name: the name.
-        args: a text to go with it.
+        args: a text that is recorded with the name.
 
     Example:
         >>> import reftorch as torch

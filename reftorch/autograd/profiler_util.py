@@ -1,4 +1,4 @@
-"""What a profile is made of, and how it is summed up and shown.
+"""The events of a profile, their averages, and tables of them.
 
 Mirrors: torch/autograd/profiler_util.py
 Leaves out: GPU times, stacks, flops, kernels.
@@ -15,7 +15,7 @@ __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "Interval"]
 
 
 class Interval:
-    """From when to when, in microseconds.
+    """A span of time: its start and its end, in microseconds.
 
     Mirrors torch/autograd/profiler_util.py, ``Interval``.
     """
@@ -31,21 +31,22 @@ class Interval:
 class FunctionEvent:
     """One call: of an op, of a node of the backward pass, or of a ``record_function`` block.
 
-    Times are in microseconds. ``self_cpu_time_total`` is the call's time without that of its children.
+    Times are in microseconds. ``self_cpu_time_total`` is the time of the call without the time of its children.
 
     Args:
-        id: a number of its own.
-        name: what was called.
-        thread: which thread called it; 0 is the first one that recorded something.
-        start_us, end_us: from when to when.
-        fwd_thread: of a backward pass's event, the thread that recorded the node.
+        id: the number of the event.
+        name: the name of the op, the node or the block.
+        thread: the number of the calling thread; 0 is the first thread that recorded an event.
+        start_us, end_us: the start and the end of the call.
+        fwd_thread: for an event of a backward pass, the thread that recorded the node.
         input_shapes: the shapes of tensor arguments.
-        scope: 0 for a call, 1 for one of a backward pass.
-        cpu_memory_usage: bytes allocated less bytes freed meanwhile.
-        is_async: it ended on another thread, and has no parent and no children.
-        sequence_nr: of the node that the op recorded, or that ran; -1 for none.
-        node_id: of the process, where several are profiled.
-        trace_name: its name in a trace, where that is another.
+        scope: 0 for an ordinary call, 1 for a call in a backward pass.
+        cpu_memory_usage: the bytes that the call allocated, minus the bytes that it freed.
+        is_async: whether the event ended on another thread; such an event has no parent and no children.
+        sequence_nr: the sequence number of the node that the op recorded, or of the node that ran; -1 if there is no
+            node.
+        node_id: the number of the process, if several processes are profiled.
+        trace_name: the name of the event in a trace, if it differs from ``name``.
 
     Example:
         >>> from reftorch.autograd.profiler_util import FunctionEvent
@@ -116,7 +117,7 @@ class FunctionEvent:
 
 
 class FunctionEventAvg:
-    """All calls of one name (and, if asked for, of the same input shapes) together.
+    """The average of all calls with one name (and, on request, with equal input shapes).
 
     Example:
         >>> from reftorch.autograd.profiler_util import FunctionEvent, FunctionEventAvg
@@ -141,10 +142,10 @@ class FunctionEventAvg:
         self.cpu_memory_usage = self.self_cpu_memory_usage = 0
 
     def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
-        """Count an event, or all events of another average, in; returns itself.
+        """Add an event, or all events of another average, and return this average.
 
         Raises:
-            AssertionError: it is something else, or of another name.
+            AssertionError: the argument is neither, or has another name.
         """
         if not isinstance(other, (FunctionEvent, FunctionEventAvg)):
             raise AssertionError("Expected other to be a FunctionEvent or FunctionEventAvg")
@@ -164,7 +165,7 @@ class FunctionEventAvg:
 
     @property
     def cpu_time(self) -> float:
-        """The time of one call, on the average."""
+        """The mean time of one call."""
         return self.cpu_time_total / self.count if self.count else 0.0
 
     def __repr__(self) -> str:
@@ -186,7 +187,7 @@ def _memory(n: int) -> str:
 
 
 class EventList(list):
-    """Events, or their averages, with ways to show them.
+    """A list of events or averages, with methods that show them.
 
     Mirrors torch/autograd/profiler_util.py, ``EventList``.
     """
@@ -198,9 +199,9 @@ class EventList(list):
 
     @classmethod
     def from_records(cls, records: Sequence[tuple[Any, ...]], profile_memory: bool, with_shapes: bool) -> EventList:
-        """The events of ``_C``, each with its parent and its children."""
+        """Make a list of the events that ``_C`` recorded, each with its parent and its children."""
         events = cls((), profile_memory, with_shapes)
-        recorded_by: dict[int, int] = {}  # which thread ran the op that recorded a node
+        recorded_by: dict[int, int] = {}  # the thread that ran the op which recorded a node
         for id, (name, start, end, parent, thread, sequence_nr, memory, shapes, is_backward) in enumerate(records):
             if not is_backward:
                 recorded_by[sequence_nr] = thread
@@ -215,16 +216,15 @@ class EventList(list):
         return events
 
     def _populate_cpu_children(self) -> None:
-        """Find the parents of events that were made by hand: of each thread's, the shortest that lasts as long.
-
-        What lasts only in part as long as another is no child of it.
+        """Find the parents of events that a program made itself: the parent is the shortest event of the same  thread
+        that contains the event. An event that another event contains only in part is not a child of the other.
         """
         threads: dict[tuple[int, int], list[FunctionEvent]] = defaultdict(list)
         for event in self:
             if not event.is_async:
                 threads[event.thread, event.node_id].append(event)
         for events in threads.values():
-            running: list[FunctionEvent] = []  # each inside of the one before
+            running: list[FunctionEvent] = []  # each event is inside the event before it
             for event in sorted(events, key=lambda event: (event.time_range.start, -event.time_range.end)):
                 span = event.time_range
                 while running and (span.start >= running[-1].time_range.end or span.end > running[-1].time_range.end):
@@ -235,14 +235,14 @@ class EventList(list):
 
     @property
     def self_cpu_time_total(self) -> float:
-        """The time of all events, none counted twice."""
+        """The time of all events; nested events count once."""
         return sum(event.self_cpu_time_total for event in self)
 
     def key_averages(self, group_by_input_shape: bool = False) -> EventList:
-        """Sum events up by name.
+        """Sum events by name.
 
         Args:
-            group_by_input_shape: keep calls with other input shapes apart; the profile must have recorded shapes.
+            group_by_input_shape: separate calls with different input shapes; the profile must have recorded shapes.
         """
         averages: dict[tuple[str, str], FunctionEventAvg] = defaultdict(FunctionEventAvg)
         for event in self:
@@ -256,13 +256,14 @@ class EventList(list):
         max_name_column_width: int = 55,
         header: str | None = None,
     ) -> str:
-        """Lay the events out, one a line.
+        """Return a table of the events, one event in each line.
 
         Args:
-            sort_by: an attribute, the largest first: ``"cpu_time_total"``, ``"self_cpu_time_total"``, ``"count"``,
-                ``"cpu_time"``, ``"cpu_memory_usage"``, ``"self_cpu_memory_usage"``. None for the order of calls.
-            row_limit: how many lines at most; -1 for all.
-            max_name_column_width: longer names are cut.
+            sort_by: the attribute that sorts the lines, the largest first: ``"cpu_time_total"``,
+                ``"self_cpu_time_total"``, ``"count"``, ``"cpu_time"``, ``"cpu_memory_usage"``,
+                ``"self_cpu_memory_usage"``. None keeps the order of the calls.
+            row_limit: the largest number of lines; -1 means all.
+            max_name_column_width: longer names are truncated.
             header: a line above the table.
 
         Raises:
@@ -296,7 +297,7 @@ class EventList(list):
         """All events as one."""
         total = FunctionEventAvg()
         for event in self:
-            total.key = None  # whatever its name
+            total.key = None  # the events have different names
             total.add(event)
         total.key = "Total"
         return total
@@ -305,7 +306,7 @@ class EventList(list):
         """Write the events for ``chrome://tracing`` or https://ui.perfetto.dev.
 
         Args:
-            path: the file, JSON.
+            path: the name of the JSON file.
         """
         trace = [
             {

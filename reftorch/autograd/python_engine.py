@@ -1,10 +1,11 @@
-"""The engine in pure Python: what ``csrc/autograd/engine.cpp`` does, to be read first.
+"""The engine in pure Python. It does what ``csrc/autograd/engine.cpp`` does, and is meant to be read first.
 
-It runs the very graphs that ops record. A node is called with the gradients of its op's outputs and gives one for each
-of ``next_functions``; a node may run when all gradients that lead to it have been added up. That is all there is.
+The engine runs the graphs that ops record. A node is called with the gradients of its op's outputs, and returns one
+gradient for each of its ``next_functions``. A node may run when all gradients that flow to it have been summed. The
+engine does nothing else.
 
-Mirrors: nothing in PyTorch: its first engine, in 2016, was such a loop in Python.
-Leaves out: hooks, ``retain_grad``, freeing what nodes saved, anomaly mode, several threads: the C++ engine has them.
+Mirrors: nothing in PyTorch, whose first engine, in 2016, was such a loop in Python.
+Leaves out: hooks, ``retain_grad``, freeing saved tensors, anomaly mode and several threads, which the C++ engine has.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from reftorch.autograd.grad_mode import set_grad_enabled
 
 __all__ = ["backward", "grad"]
 
-Edge = tuple[Any, int]  # a node, and which of its inputs the gradient is for
+Edge = tuple[Any, int]  # a node, and the index of the input that receives the gradient
 
 
 def gradient_edge(tensor: Any) -> Edge:
-    """Where the gradient of a tensor goes: the node that made it, or a leaf's AccumulateGrad."""
+    """Return the edge that receives the gradient of a tensor: its ``grad_fn``, or the AccumulateGrad of a leaf."""
     return _C._grad_fn_or_accumulator(tensor), tensor.output_nr
 
 
 def compute_dependencies(roots: Sequence[Edge]) -> dict[Any, int]:
-    """Count, for each node that can be reached, how many edges lead to it."""
+    """Count, for each reachable node, the edges that lead to the node."""
     dependencies: dict[Any, int] = {node: 0 for node, _ in roots}
     for node, _ in roots:
         dependencies[node] += 1
@@ -43,7 +44,7 @@ def compute_dependencies(roots: Sequence[Edge]) -> dict[Any, int]:
 
 
 def validate(gradient: Any, edge: Edge) -> Any:
-    """The gradient in the shape and dtype of the tensor it is for: broadcasting is summed up again."""
+    """Return the gradient in the shape and dtype of its tensor: sum over the dimensions that were broadcast."""
     node, input_nr = edge
     expected = node._input_metadata[input_nr]
     if expected is None:
@@ -57,16 +58,17 @@ def run(roots: Sequence[Edge], gradients: Sequence[Any], wanted: Sequence[Edge] 
     """Send gradients from the roots through the graph.
 
     Args:
-        roots: where to start.
+        roots: the edges at which the pass starts.
         gradients: a tensor for each root.
-        wanted: the edges whose gradients are to be returned; then leaves accumulate nothing. None to accumulate.
+        wanted: the edges whose gradients are returned; leaves accumulate nothing then. None makes the leaves
+            accumulate.
 
     Returns:
-        For each wanted edge its gradient, None where none arrived.
+        For each wanted edge its gradient; None if no gradient arrived.
     """
     dependencies = compute_dependencies(roots)
     buffers: dict[Any, list[Any]] = {node: [None] * len(node._input_metadata) for node in dependencies}
-    ready: list[tuple[int, int, Any]] = []  # a heap: the node recorded last comes first
+    ready: list[tuple[int, int, Any]] = []  # a heap: the node that was recorded last is first
 
     def deliver(edge: Edge, gradient: Any) -> None:
         node, input_nr = edge
@@ -96,8 +98,8 @@ def backward(tensor: Any, gradient: Any = None, create_graph: bool = False) -> N
     """Add to the ``grad`` of every leaf the gradient of ``tensor``, as ``tensor.backward(gradient)`` does.
 
     Args:
-        tensor: what to differentiate.
-        gradient: tensor of its shape; ones, if it is not given.
+        tensor: the tensor to differentiate.
+        gradient: a gradient of its shape; ones by default.
         create_graph: record the pass, so that gradients can be differentiated.
 
     Example:
@@ -116,12 +118,12 @@ def backward(tensor: Any, gradient: Any = None, create_graph: bool = False) -> N
 
 
 def grad(output: Any, inputs: Sequence[Any], gradient: Any = None, create_graph: bool = False) -> tuple[Any, ...]:
-    """Return the gradients of ``output`` with respect to ``inputs``, None where it does not depend on one.
+    """Return the gradients of ``output`` with respect to ``inputs``; None for an input on which it does not depend.
 
     Args:
-        output: what to differentiate.
-        inputs: with respect to what: any tensors of the graph.
-        gradient: tensor of the output's shape; ones, if it is not given.
+        output: the tensor to differentiate.
+        inputs: any tensors of the graph.
+        gradient: a gradient of the output's shape; ones by default.
         create_graph: record the pass, so that the result can be differentiated.
 
     Example:

@@ -1,4 +1,4 @@
-"""The name that a tensor with a graph had before tensors had one.
+"""``Variable``, the class that recorded a graph before tensors did.
 
 Mirrors: torch/autograd/variable.py
 Leaves out: nothing.
@@ -16,39 +16,39 @@ __all__ = ["Variable", "VariableMeta"]
 
 
 class _ImperativeEngine:
-    """What old programs ask of the engine itself.
+    """The methods of the engine that old programs call.
 
     Mirrors torch/csrc/autograd/python_engine.cpp, ``_ImperativeEngine``.
     """
 
     @staticmethod
     def queue_callback(callback: Callable[[], None]) -> None:
-        """Call ``callback`` when the pass that is under way is done."""
+        """Call ``callback`` at the end of the backward pass that is running."""
         _C._queue_callback(callback)
 
     @staticmethod
     def is_checkpoint_valid() -> bool:
-        """Whether the pass goes to all leaves, as ``backward()`` without ``inputs`` does."""
+        """Return whether the pass reaches all leaves, as ``backward()`` without ``inputs`` does."""
         return bool(_C._is_checkpoint_valid())
 
 
 class VariableMeta(type):
-    """Makes every tensor an instance of :class:`Variable`."""
+    """The metaclass of :class:`Variable`, which makes every tensor an instance of that class."""
 
     def __instancecheck__(cls, other: object) -> bool:
         return isinstance(other, _C.TensorBase)
 
 
 class Variable(metaclass=VariableMeta):
-    """Old programs wrap tensors in it: the result is a tensor of the same storage, a leaf.
+    """Return a leaf that shares the storage of a tensor. Old programs wrap tensors with this class.
 
     Args:
-        data: the tensor.
+        data: the tensor to wrap.
         requires_grad: whether ops on the result are recorded.
-        volatile: has no effect any more, and a warning says so.
+        volatile: has no effect any more, and issues a warning.
 
     Raises:
-        TypeError: ``data`` is no tensor.
+        TypeError: ``data`` is not a tensor.
 
     Example:
         >>> import reftorch as torch

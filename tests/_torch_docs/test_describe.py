@@ -138,11 +138,12 @@ def test_in_place_forms_and_second_names_have_the_words_of_their_op() -> None:
 
 def test_what_many_ops_take_is_said_of_each() -> None:
     device = (
-        "device: where the result lies; only the CPU.\n    requires_grad: record what is done with the result.\n\nShape"
+        "device: the device of the result.\n"
+        "    requires_grad: whether autograd records the operations on the result.\n\nShape"
     )
     assert f"symmetric.\n    dtype: the dtype of the result.\n    {device}" in torch_doc("hann_window")
-    assert f"is given.\n\nArgs:\n    dtype: the dtype of the result.\n    {device}" in torch_doc("scalar_tensor")
-    assert torch_doc("sum").count("dtype: what to compute in") == torch_doc("sum").count("\n    dtype: ") == 1
+    assert f"default dtype.\n\nArgs:\n    dtype: the dtype of the result.\n    {device}" in torch_doc("scalar_tensor")
+    assert torch_doc("sum").count("dtype: the dtype of the computation") == torch_doc("sum").count("\n    dtype: ") == 1
 
 
 def torch_doc(name: str) -> str:

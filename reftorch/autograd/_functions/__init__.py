@@ -1,4 +1,4 @@
-"""Functions written in Python that old programs call by name.
+"""Functions in Python that old programs call by name.
 
 Mirrors: torch/autograd/_functions/__init__.py
 Leaves out: nothing.

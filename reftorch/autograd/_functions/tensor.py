@@ -1,4 +1,4 @@
-"""``Resize``: another shape of the same elements, as a Function.
+"""``Resize``: a Function that changes the shape of a tensor.
 
 Mirrors: torch/autograd/_functions/tensor.py
 Leaves out: quantized tensors, and ``Type``.
@@ -16,7 +16,7 @@ __all__ = ["Resize"]
 
 
 class Resize(Function):
-    """A copy-free change of shape where memory allows it, else a copy.
+    """Change the shape of a tensor without a copy if the memory allows it, else with a copy.
 
     Example:
         >>> import reftorch as torch
@@ -29,7 +29,7 @@ class Resize(Function):
 
     @staticmethod
     def forward(ctx: Any, tensor: Any, sizes: Sequence[int]) -> Any:
-        """``tensor`` in the shape ``sizes``."""
+        """Return ``tensor`` in the shape ``sizes``."""
         if tensor.numel() != math.prod(sizes):
             raise RuntimeError(
                 f"requested resize to {'x'.join(map(str, sizes))} ({math.prod(sizes)} elements in total), but the "
@@ -42,5 +42,5 @@ class Resize(Function):
 
     @staticmethod
     def backward(ctx: Any, grad_output: Any) -> Any:
-        """The gradient in the shape of ``tensor``."""
+        """Return the gradient in the shape of ``tensor``."""
         return grad_output.contiguous().view(ctx.input_sizes), None

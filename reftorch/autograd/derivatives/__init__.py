@@ -1,13 +1,13 @@
-"""The derivative of every op, as plain tensor code.
+"""The derivatives of the ops, as tensor code.
 
-A formula gives the gradient of one input. The names of its parameters say what the graph keeps until backward, so a
-formula keeps no more than it reads, and only when that input needs a gradient::
+A formula gives the gradient of one input. The names of its parameters decide which values the graph saves for backward.
+So the graph saves only the values that a formula reads, and only if that input needs a gradient::
 
     derivative("mul.Tensor",
                self=lambda grad, other: grad * other,
                other=lambda grad, self: grad * self)
 
-What a parameter may be called:
+The names that a parameter may have:
 
 =====================  ==============================================================================================
 ``grad``               the gradient of the first output
@@ -19,14 +19,14 @@ an argument's name     that argument as it was: a tensor, number, list, dtype; `
 ``needs_input_grad``   (joint form) a tuple of bools, one per differentiable input; a list for a ``Tensor[]`` argument
 =====================  ==============================================================================================
 
-Where the inputs are lists, or share work, the joint form returns a tuple, a gradient for each differentiable input::
+If inputs are lists, or share work, the joint form returns a tuple with a gradient for each differentiable input::
 
     @derivative("cat", inputs=["tensors"])
     def cat(grad, tensors_sizes, dim): ...
 
-A gradient has the shape that broadcasting gave it: the engine sums it down to the input's shape, and casts it to the
-input's dtype, once for every op. A formula is made of ops, so it is differentiable in its turn. An in-place op has the
-formula of its functional form.
+A formula may return the gradient in the broadcast shape. The engine sums this gradient to the shape of the input and
+casts it to the input's dtype, for all ops in one place. A formula consists of ops, so it can be differentiated itself.
+An in-place op uses the formula of its functional form.
 
 Mirrors: tools/autograd/derivatives.yaml, torch/csrc/autograd/FunctionsManual.cpp
 Leaves out: forward-mode formulas: see ``derivatives/forward.py``.
@@ -46,17 +46,17 @@ __all__ = ["FORMULAS", "derivative", "non_differentiable", "not_implemented"]
 
 
 class Formula(NamedTuple):
-    """An op's derivative as it was written, for who wants to evaluate it outside of a backward pass."""
+    """The derivative of an op as it was registered, for code that evaluates the formula outside a backward pass."""
 
     inputs: tuple[str, ...] | None  # the differentiable arguments; None for all tensors
-    functions: tuple[Callable[..., Any], ...]  # one for each input, or a joint one
+    functions: tuple[Callable[..., Any], ...]  # one function for each input, or one joint function
     is_joint: bool
-    output_differentiability: tuple[bool, ...]  # empty: all of them are
+    output_differentiability: tuple[bool, ...]  # empty: all results are
 
 
 FORMULAS: dict[str, Formula] = {}
 
-# Overloads of one op make nodes of one name, numbered in the order of PyTorch's table; those that are not 0:
+# The nodes of overloads share a name with a number, in the order of PyTorch's table. The numbers that are not 0:
 _NODE_NUMBER = {
     "add.Scalar": 1, "sub.Scalar": 1, "rsub.Scalar": 1, "mul.Scalar": 1,
     "div.Scalar": 1, "div.Tensor_mode": 2, "div.Scalar_mode": 3,
@@ -78,9 +78,9 @@ _NODE_NUMBER = {
 
 def _node_name(op: str) -> str:
     if op == "copy_":
-        return "torch::autograd::CopyBackwards"  # the one node that PyTorch wrote by hand, under a name of its own
+        return "torch::autograd::CopyBackwards"  # the only node that PyTorch wrote by hand, with a special name
     if op in ("swapaxes_", "swapdims_"):
-        op = "transpose_"  # to PyTorch they are further names of it
+        op = "transpose_"  # in PyTorch these ops are aliases
     camel_case = "".join(part.title() for part in op.split(".")[0].split("_"))
     return (camel_case + "Backward").replace("ForwardBackward", "Backward") + str(_NODE_NUMBER.get(op, 0))
 
@@ -91,7 +91,7 @@ def parameters(formula: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def _named(formula: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A lambda's frames are called ``<lambda>``; in a traceback, a debugger or a call tree ``mul_self`` says more."""
+    """Rename a lambda: tracebacks, debuggers and call trees then show ``mul_self`` instead of ``<lambda>``."""
     if formula.__name__ == "<lambda>":
         formula.__code__ = formula.__code__.replace(co_name=name)
         formula.__name__ = formula.__qualname__ = name
@@ -106,19 +106,19 @@ def derivative(
     output_differentiability: Sequence[bool] = (),
     **formulas: Callable[..., Any],
 ) -> Any:
-    """Say how gradients pass through an op.
+    """Register the derivative of an op.
 
     Args:
         op: the op's name with its overload, ``"mul.Tensor"``.
         inputs: joint form only: the differentiable inputs in schema order; without it, all tensor arguments.
-        output_differentiability: for each result, whether it has a gradient at all; by default all of them have.
-        formulas: for each differentiable input, by name, its formula.
+        output_differentiability: for each result, whether the result has a gradient; by default all results have one.
+        formulas: the formula of each differentiable input, under the name of the input.
 
     Returns:
         Without ``formulas``, a decorator for the joint form.
 
     Raises:
-        RuntimeError: there is no such op, it has a formula already, or a parameter names nothing that is there.
+        RuntimeError: the op does not exist, has a formula already, or a parameter has an unknown name.
 
     Example:
         >>> from reftorch.autograd.derivatives import derivative
@@ -148,13 +148,13 @@ def derivative(
 
 
 def non_differentiable(*ops: str) -> None:
-    """Say that the results of ops never require a gradient, whatever their inputs do.
+    """Declare that the results of ops never require a gradient.
 
     Args:
-        ops: names with overloads, ``"eq.Tensor"``.
+        ops: names of ops with their overloads, ``"eq.Tensor"``.
 
     Raises:
-        RuntimeError: there is no such op, or it has a formula.
+        RuntimeError: an op does not exist, or has a formula.
 
     Mirrors tools/autograd/derivatives.yaml, ``output_differentiability: [False]``.
     """
@@ -163,13 +163,13 @@ def non_differentiable(*ops: str) -> None:
 
 
 def not_implemented(*ops: str) -> None:
-    """Say that ops depend on their inputs, but that nobody has written the formula: backward raises RuntimeError.
+    """Declare that ops are differentiable but have no formula yet: backward raises RuntimeError.
 
     Args:
-        ops: names with overloads, ``"floor_divide"``.
+        ops: names of ops with their overloads, ``"floor_divide"``.
 
     Raises:
-        RuntimeError: there is no such op, or it has a formula.
+        RuntimeError: an op does not exist, or has a formula.
 
     Mirrors tools/autograd/derivatives.yaml, ``not_implemented``.
     """

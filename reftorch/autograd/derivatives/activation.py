@@ -1,10 +1,10 @@
-"""Activations of networks; tanh and sigmoid are in ``unary``.
+"""Activation functions of networks; tanh and sigmoid are in ``unary``.
 
 Mirrors: tools/autograd/derivatives.yaml (relu, threshold, gelu, ...), torch/csrc/autograd/FunctionsManual.cpp
 Leaves out: prelu, rrelu, glu.
 
-An activation in place has overwritten its input. Where the result says as much about the slope, the in-place form has
-a formula of its own that keeps the result; without one, a copy of the input is kept.
+An in-place activation overwrites its input. If the slope can be computed from the result, the in-place form has its own
+formula, which saves the result. Otherwise a copy of the input is saved.
 """
 
 from typing import Any
@@ -14,9 +14,9 @@ from reftorch.autograd.derivatives import derivative
 
 _fn, _nn = _C._VariableFunctions, _C._nn
 
-# --- of straight pieces: where an element lies says what its slope is, and slopes do not change -----------------------
+# --- piecewise linear: the slope of an element depends only on its piece, and second derivatives are zero -------------
 
-# The output is positive where the input is, so the output is what is kept: an in-place relu has no input any more.
+# The output is positive where the input is. So the output is saved, because an in-place relu has overwritten its input.
 derivative("relu", self=lambda grad, result: _fn.threshold_backward(grad, result, 0))
 
 derivative("threshold", self=lambda grad, self, threshold: _fn.threshold_backward(grad, self, threshold))
@@ -40,7 +40,7 @@ derivative(
     self=lambda grad: _fn.zeros_like(grad),
 )
 
-# A result at a bound and an input at or beyond it are one thing: the slope is 0.
+# The result is at a bound where the input is at or beyond the bound: there the slope is 0.
 derivative(
     "hardtanh", self=lambda grad, result, min_val, max_val: _nn.hardtanh_backward(grad, result, min_val, max_val)
 )
@@ -71,7 +71,7 @@ derivative(
     self=lambda grad: _fn.zeros_like(grad),
 )
 
-# Its middle piece is a parabola.
+# The middle piece of hardswish is a parabola.
 derivative("hardswish", self=lambda grad, self: _nn.hardswish_backward(grad, self))
 derivative(
     "hardswish_backward",
@@ -79,7 +79,7 @@ derivative(
     self=lambda grad, grad_output, self: _fn.where((self > -3) & (self < 3), grad * grad_output / 3, 0.0),
 )
 
-# --- elu and its kin --------------------------------------------------------------------------------------------------
+# --- elu and its relatives --------------------------------------------------------------------------------------------
 
 derivative(
     "elu",
@@ -98,7 +98,8 @@ derivative("celu_", self=lambda grad, result, alpha: _nn.elu_backward(grad, alph
 def _elu_curvature(
     grad: Any, grad_output: Any, alpha: Any, scale: Any, input_scale: Any, is_result: bool, self_or_result: Any
 ) -> Any:
-    # Below zero the slope is grad_output * input_scale * (y + alpha scale), and y itself has that slope once more.
+    # Below zero the gradient is grad_output * input_scale * (y + alpha scale), and the derivative of y has this form
+    # again.
     by_result = grad * grad_output * input_scale
     if not is_result:
         by_result = _nn.elu_backward(by_result, alpha, scale, input_scale, False, self_or_result)
@@ -189,4 +190,4 @@ derivative(
     "log_sigmoid_backward",
     grad_output=lambda grad, self, buffer: _nn.log_sigmoid_backward(grad, self, buffer),
     self=lambda grad, grad_output, self: -grad * grad_output * _sigmoid_slope(self),
-)  # the buffer is made of self, whose formula counts it in
+)  # the buffer depends on self, and the formula of self includes that dependence

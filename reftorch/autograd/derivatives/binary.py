@@ -36,7 +36,7 @@ derivative(
     other=lambda grad, self, other: -grad * ((self / other) / other),
 )
 
-# A rounded quotient is flat.
+# The derivative of a rounded quotient is 0.
 derivative(
     "div.Tensor_mode",
     self=lambda grad, other, rounding_mode: grad / other if rounding_mode is None else _fn.zeros_like(grad),
@@ -100,7 +100,7 @@ derivative(
 )
 
 
-# 0^0 is 1 whatever the base does, so its derivative is 0 where the plain rule says 0 * infinity; likewise 0^b log 0.
+# x^0 is 1 for every x, so the derivative is 0 where the general rule gives 0 * infinity. The same holds for 0^b log 0.
 def _pow_self(grad: Any, self: Any, exponent: Any) -> Any:
     return _fn.where(exponent == 0, 0.0, grad * (exponent * self.pow(exponent - 1)))
 

@@ -15,7 +15,7 @@ _fn = _C._VariableFunctions
 # --- angle and length of the vector (other, self) --------------------------------------------------------------------
 
 
-# 1 / r^2; the origin has no angle, and gets no gradient.
+# 1 / r^2; at the origin the angle is undefined, and the gradient is 0.
 def _inverse_square(self: Any, other: Any) -> Any:
     square = self * self + other * other
     return _fn.where(square == 0, 0.0, square.reciprocal())
@@ -48,7 +48,7 @@ derivative(
 )
 
 
-# x log(y) is flat in x where it was defined to be 0.
+# The derivative of x log(y) by x is 0 where the op defines the result as 0.
 def _xlogy_self(grad: Any, self: Any, other: Any) -> Any:
     return _fn.where((self == 0).logical_and(other <= 0), 0.0, _fn.xlogy(grad, other))
 
@@ -62,7 +62,7 @@ derivative(
     ),
 )
 
-# --- floating-point numbers taken apart ------------------------------------------------------------------------------
+# --- parts of floating-point numbers ---------------------------------------------------------------------------------
 
 derivative(
     "ldexp.Tensor",
@@ -87,7 +87,7 @@ derivative(
 
 not_implemented("heaviside")
 
-# --- the larger and the smaller, where a number wins over NaN --------------------------------------------------------
+# --- the larger and the smaller; a number is preferred over NaN ------------------------------------------------------
 
 
 def _first_is_larger(self: Any, other: Any) -> Any:
@@ -110,6 +110,6 @@ derivative(
     other=lambda grad, self, other: _fn.where(_first_is_smaller(self, other), 0.0, grad),
 )
 
-# --- whole numbers ---------------------------------------------------------------------------------------------------
+# --- integers --------------------------------------------------------------------------------------------------------
 
 non_differentiable("gcd", "lcm")

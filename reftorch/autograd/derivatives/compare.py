@@ -27,7 +27,7 @@ derivative(
     other=lambda grad, condition: _where(condition, 0.0, grad),
 )
 
-# Of two equal elements each gets half.
+# Two equal elements receive half of the gradient each.
 derivative(
     "maximum",
     self=lambda grad, self, other: _where(self == other, grad / 2, _where(self < other, 0.0, grad)),
@@ -40,7 +40,7 @@ derivative(
     other=lambda grad, self, other: _where(self == other, grad / 2, _where(other > self, 0.0, grad)),
 )
 
-# --- clamping: a bound itself still passes the gradient on ------------------------------------------------------------
+# --- clamping: an element that equals a bound still receives the gradient ---------------------------------------------
 
 
 def _clamp_self(grad: Any, self: Any, min: Any, max: Any) -> Any:

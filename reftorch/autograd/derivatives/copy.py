@@ -1,4 +1,4 @@
-"""Copies and fills: what was overwritten has no influence left.
+"""Copies and fills: the overwritten elements receive a gradient of zero.
 
 Mirrors: tools/autograd/derivatives.yaml (clone, copy_, fill_, zero_, _to_copy)
 Leaves out: layouts other than strided.
@@ -10,7 +10,7 @@ from reftorch.autograd.derivatives import derivative, non_differentiable
 _zeros_like = _C._VariableFunctions.zeros_like
 
 derivative("clone", self=lambda grad: grad)
-# The gradient goes back to the device of the source; the engine casts it back to the dtype.
+# The gradient is copied to the device of the source. The engine casts the gradient to the dtype of the source.
 derivative("_to_copy", self=lambda grad, self_device: grad.to(self_device))
 derivative("copy_", self=lambda grad: _zeros_like(grad), src=lambda grad, src_device: grad.to(src_device))
 derivative("fill.Scalar", self=lambda grad: _zeros_like(grad))
@@ -19,4 +19,4 @@ derivative("fill_.Scalar", self=lambda grad: _zeros_like(grad))
 derivative("fill_.Tensor", self=lambda grad: _zeros_like(grad), value=lambda grad: grad.sum())
 derivative("zero_", self=lambda grad: _zeros_like(grad))
 
-non_differentiable("resize_", "resize_as_")  # they refuse a tensor that requires a gradient
+non_differentiable("resize_", "resize_as_")  # these ops raise for a tensor that requires a gradient

@@ -1,11 +1,11 @@
-"""Factors, solutions, inverses, determinants and norms of matrices.
+"""Factorizations, solutions, inverses, determinants and norms of matrices.
 
-Each formula comes from differentiating the equation that the op solves. For X with A X = B: dA X + A dX = dB, so
+Each formula differentiates the equation that the op solves. For X with A X = B: dA X + A dX = dB, so
 dX = A^-1 (dB - dA X), and with G the gradient of X the gradients are A^-T G for B and -(A^-T G) X^T for A.
 
 Mirrors: tools/autograd/derivatives.yaml (linalg_*), torch/csrc/autograd/FunctionsManual.cpp (svd_backward, ...)
 Leaves out: complex conjugates; derivatives where singular values or eigenvalues coincide, which exist only for
-functions that do not tell their vectors apart.
+functions that do not depend on the choice of the vectors.
 """
 
 from typing import Any
@@ -36,7 +36,10 @@ def _is_vector_rhs(A_sizes: Any, B_sizes: Any) -> bool:
 
 
 def _solve_transposed(A: Any, LU: Any, pivots: Any, B: Any, left: bool = True) -> Any:
-    """X with A^T X = B. When this is recorded in its turn, A is factored anew: the saved factors have no history."""
+    """Return X with A^T X = B.
+
+    If this computation is recorded, factor A again, because the saved factors have no history.
+    """
     if _C.is_grad_enabled():
         return _linalg.linalg_solve(A.mT, B, left=left)
     return _linalg.linalg_lu_solve(LU, pivots, B, left=left, adjoint=True)
@@ -71,7 +74,7 @@ def _linalg_lu_solve(grad, LU, pivots, result, left, adjoint):
 def _linalg_solve_triangular(grad, self, result, upper, left, unitriangular):
     grad_B = _solve_triangular(self.mT, grad, not upper, left, unitriangular)
     grad_A = -(grad_B @ result.mT if left else result.mT @ grad_B)
-    beside = 1 if unitriangular else 0  # the diagonal was not read
+    beside = 1 if unitriangular else 0  # the op did not read the diagonal
     return grad_A.triu(beside) if upper else grad_A.tril(-beside), grad_B
 
 
@@ -86,8 +89,8 @@ def _triangular_solve(grads, A, solution, upper, transpose, unitriangular):
 # --- LU --------------------------------------------------------------------------------------------------------------
 
 
-# A = P L U with U = (U1 U2) or L = (L1; L2) where A is not square. L^-1 P^T dA U^-1 = L^-1 dL + dU U^-1: the first term
-# lies below the diagonal, the second one on and above it.
+# A = P L U, with U = (U1 U2) or L = (L1; L2) if A is not square. L^-1 P^T dA U^-1 = L^-1 dL + dU U^-1: the first term
+# lies below the diagonal, the second term lies on and above the diagonal.
 def _lu_backward(grad_L, grad_U, P, L, U):
     k = L.shape[-1]
     L1, L2, U1, U2 = L[..., :k, :], L[..., k:, :], U[..., :, :k], U[..., :, k:]
@@ -143,7 +146,7 @@ derivative("lu_unpack", output_differentiability=[False, True, True], LU_data=_l
 
 
 def _cofactors(A: Any) -> Any:
-    """d det(A) / dA without dividing by what may be zero: det(U) det(V) U diag(the product of the other s) V^T."""
+    """Return d det(A) / dA without a division by zero: det(U) det(V) U diag(the product of the other s) V^T."""
     U, S, Vh = _linalg.linalg_svd(A)
     n = S.shape[-1]
     others = S.unsqueeze(-2).expand(*S.shape, n)
@@ -153,7 +156,7 @@ def _cofactors(A: Any) -> Any:
 
 
 def _nearly_singular(A: Any, det: Any) -> Any:
-    """Where det(A) A^-1 is rounding: the slope itself survives all but a zero, the slope of the slope does not."""
+    """Return whether det(A) A^-1 is inaccurate. A zero breaks the first derivative, a small value the second one."""
     return det.abs() < 100 * finfo(A.dtype).eps if _C.is_grad_enabled() else det == 0
 
 
@@ -182,8 +185,8 @@ def _linalg_slogdet(grads, A, LU, pivots):
 # --- Cholesky --------------------------------------------------------------------------------------------------------
 
 
-# A = L L^T: dL = L phi(L^-1 dA L^-T), where phi takes the lower triangle with half of the diagonal. A is symmetric, and
-# so is its gradient.
+# A = L L^T: dL = L phi(L^-1 dA L^-T), where phi returns the lower triangle with half of the diagonal. A is symmetric,
+# and so is its gradient.
 def _cholesky_backward(grad, L, upper):
     grad, L = (grad.mT, L.mT) if upper else (grad, L)
     phi = _halved_diagonal((L.mT @ grad).tril())
@@ -194,7 +197,7 @@ def _cholesky_backward(grad, L, upper):
 derivative("linalg_cholesky_ex", self=lambda grad, L, upper: _cholesky_backward(grad, L, upper))
 
 
-# The gradient of a factor, from that of A = L L^T.
+# The gradient of a factor, from the gradient of A = L L^T.
 def _factor_grad(grad_A, factor, upper):
     symmetric = grad_A + grad_A.mT
     return factor @ symmetric if upper else symmetric @ factor
@@ -213,7 +216,7 @@ derivative(
 # --- QR --------------------------------------------------------------------------------------------------------------
 
 
-# A = Q R with R square: dR R^-1 is upper triangular and Q^T dQ skew, which tells them apart in Q^T dA R^-1.
+# A = Q R with R square: dR R^-1 is upper triangular and Q^T dQ is skew, which separates both in Q^T dA R^-1.
 def _qr_square_backward(grad_Q, grad_R, Q, R):
     upper = (grad_R @ R.mT - Q.mT @ grad_Q).triu()
     symmetric = _halved_diagonal(upper + upper.mT)
@@ -233,7 +236,7 @@ def _linalg_qr(grads, A_sizes, Q, R, mode):
     grad_Q, grad_R = grads
     if m >= n:
         return (_qr_square_backward(grad_Q, grad_R, Q, R),)
-    # A = (A1 A2), R = (R1 R2): A1 = Q R1 makes Q, and R2 = Q^T A2 follows from it
+    # A = (A1 A2), R = (R1 R2): A1 = Q R1 determines Q, and then R2 = Q^T A2
     R1, R2, grad_R1, grad_R2 = R[..., :m], R[..., m:], grad_R[..., :m], grad_R[..., m:]
     grad_A1 = _qr_square_backward(grad_Q + Q @ R2 @ grad_R2.mT, grad_R1, Q, R1)
     return (_fn.cat([grad_A1, Q @ grad_R2], -1),)
@@ -243,13 +246,13 @@ def _linalg_qr(grads, A_sizes, Q, R, mode):
 
 
 def _differences(values: Any) -> Any:
-    """values[j] - values[i] at (i, j), with 1 for 0: on the diagonal, and where two values coincide."""
+    """Return values[j] - values[i] at (i, j). A difference of 0, as on the diagonal, is replaced by 1."""
     differences = values.unsqueeze(-2) - values.unsqueeze(-1)
     return _fn.where(differences == 0, 1.0, differences)
 
 
-# A = U S V^T. U^T dA V = (U^T dU) S + dS + S (V^T dV)^T, where U^T dU and V^T dV are skew. What of dU lies outside of
-# U's columns comes from dA alone, and so for V.
+# A = U S V^T. U^T dA V = (U^T dU) S + dS + S (V^T dV)^T, where U^T dU and V^T dV are skew. The part of dU outside the
+# columns of U comes from dA alone; so does that of dV.
 @derivative("_linalg_svd", inputs=["A"])
 def _linalg_svd(grads, U, S, Vh, compute_uv):
     if not compute_uv:
@@ -303,7 +306,7 @@ def _linalg_pinv(grad, self, result):
     return (_pinv_backward(grad, result, self),)
 
 
-# X = A^+ B; and the residuals |A X - B|^2, at whose minimum a change of X does not count
+# X = A^+ B; and the residuals |A X - B|^2, whose derivative by X is zero at the minimum
 @derivative("linalg_lstsq", inputs=["self", "b"], output_differentiability=[True, True, False, False])
 def _linalg_lstsq(grads, self, b, solution, self_sizes, b_sizes):
     vector = _is_vector_rhs(self_sizes, b_sizes)
@@ -336,6 +339,6 @@ derivative(
     self=lambda grad, self, ord, result, dim, keepdim: _norm(grad, self, ord, result, dim, keepdim),
 )
 
-not_implemented("geqrf")  # householder_product of its results has a gradient
+not_implemented("geqrf")  # householder_product of the results of geqrf has a gradient
 
 not_implemented("linalg_ldl_factor_ex", "linalg_ldl_solve")

@@ -1,4 +1,4 @@
-"""Fresh tensors take a shape from their input, never its values.
+"""New tensors take the shape of their input, but not its values.
 
 Mirrors: tools/autograd/derivatives.yaml (empty_like, new_zeros, ...)
 Leaves out: nothing.

@@ -1,15 +1,16 @@
-"""Which formulas serve forward mode as they are.
+"""The ops whose tangents need no double backward.
 
-Any op that has a formula has a tangent (:mod:`reftorch.autograd._jvp`), by a backward pass through the formula; these
-marks spare that pass.
+Every op that has a formula has a tangent, which a backward pass through the formula computes
+(:mod:`reftorch.autograd._jvp`). The ops in these lists do not need that pass.
 
 Mirrors: tools/autograd/derivatives.yaml (``result: auto_linear``, ``result: auto_element_wise``)
-Leaves out: forward formulas of their own.
+Leaves out: forward formulas for single ops.
 """
 
 __all__ = ["ELEMENT_WISE", "LINEAR"]
 
-# The op itself, called on the tangents, gives the tangent: it is linear in all its tensors at once, but for `index`.
+# The op is linear in all its tensors at once, except for `index`. So the op, called on the tangents, returns the
+# tangent.
 _LINEAR = """
     neg view _unsafe_view alias expand t transpose.int unsqueeze squeeze squeeze.dim squeeze.dims permute
     select.int slice.Tensor diagonal unbind.int split.Tensor split_with_sizes unsafe_split.Tensor
@@ -20,8 +21,8 @@ _LINEAR = """
     unsqueeze_ squeeze_ squeeze_.dim squeeze_.dims
 """
 
-# The result's element depends on the arguments' elements at its own place only, so the Jacobian is diagonal and its own
-# transpose: the formula is called on the tangent in place of the gradient.
+# An element of the result depends only on the elements of the arguments at the same position. So the Jacobian is
+# diagonal and equals its transpose, and the formula is called on the tangent in place of the gradient.
 _ELEMENT_WISE = """
     mul.Tensor div.Tensor div.Tensor_mode remainder.Tensor remainder.Scalar remainder.Scalar_Tensor fmod.Tensor
     fmod.Scalar addcmul addcdiv lerp.Scalar lerp.Tensor pow.Tensor_Scalar pow.Tensor_Tensor pow.Scalar

@@ -1,4 +1,4 @@
-"""Reading at places that indices or masks name, and writing there: each is the other's derivative.
+"""Reading and writing at positions that indices or masks select: each is the derivative of the other.
 
 Mirrors: tools/autograd/derivatives.yaml (index, index_put, gather, scatter, masked_fill, ...)
 Leaves out: sparse gradients.
@@ -53,7 +53,7 @@ derivative(
 
 
 def _laid_out(grad, sizes, strides):
-    """The gradient with the tensor's own strides, so that as_strided finds the same elements."""
+    """Return the gradient with the strides of the tensor, so that as_strided addresses the same elements."""
     return grad.new_empty_strided(sizes, strides).copy_(grad)
 
 
@@ -102,7 +102,7 @@ derivative(
     value=lambda grad, dim, index: (grad - grad.index_fill(dim, index, 0)).sum(),
 )
 
-# --- places in the flattened tensor ----------------------------------------------------------------------------------
+# --- positions in the flattened tensor -------------------------------------------------------------------------------
 
 derivative("take", self=lambda grad, self_sizes, index: grad.new_zeros(self_sizes).put(index, grad, True))
 derivative(
@@ -133,7 +133,7 @@ derivative("masked_select", self=_masked_select_backward)
 
 
 def _masked_scatter_source(grad, mask, source_sizes):
-    """The first elements of source were used, as many as the mask is true; the rest have no part in the result."""
+    """Return the gradient of source. The result contains as many of its first elements as the mask has true ones."""
     used = grad.masked_select(mask)
     unused = grad.new_zeros((math.prod(source_sizes) - used.numel(),))
     return _torch.cat([used, unused]).reshape(source_sizes)

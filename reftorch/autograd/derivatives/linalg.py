@@ -1,7 +1,7 @@
 """Products of matrices and vectors.
 
 For C = A B the gradients are dA = dC B^T and dB = A^T dC. A gradient is computed in the memory order of its input, so
-that it can be added to .grad without a copy (the weight of a Linear layer comes in as its transpose).
+that it can be added to .grad without a copy (a Linear layer passes the transpose of its weight).
 
 Mirrors: tools/autograd/derivatives.yaml (mm, addmm, bmm, ...), torch/csrc/autograd/FunctionsManual.cpp (mm_mat1_grad)
 Leaves out: decompositions (see decompositions.py), complex conjugates.
@@ -61,7 +61,7 @@ derivative(
     batch2=lambda grad, batch1, alpha: _times(batch1.transpose(1, 2).bmm(grad), alpha),
 )
 
-# the batch is summed, so every matrix of it gets the whole gradient
+# the op sums over the batch, so every matrix of the batch receives the whole gradient
 derivative(
     "addbmm",
     self=lambda grad, beta: _times(grad, beta),

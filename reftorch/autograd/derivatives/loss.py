@@ -1,8 +1,8 @@
-"""Losses.
+"""Loss functions.
 
 Mirrors: tools/autograd/derivatives.yaml (nll_loss_forward, mse_loss, smooth_l1_loss, huber_loss),
     torch/csrc/autograd/FunctionsManual.cpp
-Leaves out: every loss but these; cross entropy is made of log_softmax and nll_loss.
+Leaves out: the other losses, which consist of other ops; cross entropy consists of log_softmax and nll_loss.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ derivative(
     ),
     self=lambda grad: _C._VariableFunctions.zeros_like(grad),
     total_weight=lambda total_weight: _C._VariableFunctions.zeros_like(total_weight),
-)  # counts targets: a constant
+)  # the number of targets, a constant
 
 # --- squared error ----------------------------------------------------------------------------------------------------
 
@@ -52,7 +52,7 @@ derivative(
     target=lambda grad, grad_output, reduction: -_twice(grad, reduction) * grad_output,
 )
 
-# --- squared error for small errors, straight for large ones ----------------------------------------------------------
+# --- quadratic for small errors, linear for large ones ----------------------------------------------------------------
 
 derivative(
     "smooth_l1_loss",
@@ -67,7 +67,9 @@ derivative(
 
 
 def _curvature(grad: Any, grad_output: Any, self: Any, target: Any, reduction: int, width: float) -> Any:
-    """The slope of the slope is grad_output where the error is small; divided by their number for the mean."""
+    """Return the second derivative: grad_output where the error is small; for the mean, divided by the number of
+    errors.
+    """
     inside = _C._VariableFunctions.where((self - target).abs() < width, grad * grad_output, 0.0)
     return inside / max(grad.numel(), 1) if reduction == _MEAN else inside
 

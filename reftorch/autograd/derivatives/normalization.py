@@ -12,7 +12,7 @@ from reftorch.autograd.derivatives import derivative
 _fn, _nn = _C._VariableFunctions, _C._nn
 
 
-# Mean and rstd are there for the backward: nothing is differentiated through them.
+# Mean and rstd exist for backward only: they have no gradients themselves.
 @derivative("native_layer_norm", inputs=["input", "weight", "bias"], output_differentiability=[True, False, False])
 def native_layer_norm(
     grad: Any, input: Any, normalized_shape: Any, weight: Any, bias: Any, result1: Any, result2: Any,
@@ -27,15 +27,15 @@ def native_layer_norm(
 def native_layer_norm_backward(
     grads: Any, grad_out: Any, input: Any, normalized_shape: Any, rstd: Any, weight: Any, needs_input_grad: Any
 ) -> Any:
-    """With n the normalized input, a = grad_out weight and P(u) = rstd (u - mean(u) - n mean(u n)), which is its own
-    transpose, the op's results are P(a), and the sums of grad_out n and of grad_out over the rows."""
+    """Let n be the normalized input, a = grad_out weight, and P(u) = rstd (u - mean(u) - n mean(u n)), which equals its
+    transpose. The results of the op are P(a), and the sums of grad_out n and of grad_out over the rows."""
     inner = list(range(-len(normalized_shape), 0))
     outer = list(range(input.dim() - len(normalized_shape)))
 
     def mean(t: Any) -> Any:
         return t.mean(inner, keepdim=True)
 
-    # rstd depends on the input, which a third derivative has to see: eps is what the saved one has above the variance.
+    # rstd depends on the input, and a third derivative needs this dependence. eps is 1 / rstd^2 minus the variance.
     centered = input - mean(input)
     variance = mean(centered * centered)
     rstd = (variance + (rstd**-2 - variance).detach()).rsqrt()
@@ -47,7 +47,7 @@ def native_layer_norm_backward(
     u, v, w = grads
     a = grad_out if weight is None else grad_out * weight
     projected = project(u)
-    result: list[Any] = [None, None, None, None]  # nothing depends on the bias
+    result: list[Any] = [None, None, None, None]  # no result depends on the bias
     if needs_input_grad[0]:
         result[0] = (projected if weight is None else projected * weight) + v * normal + w
     if needs_input_grad[1]:

@@ -1,4 +1,4 @@
-"""Random numbers: a draw does not depend on what was there before, nor on its parameters.
+"""Random numbers: a draw has no gradient by the overwritten elements, nor by the parameters of the distribution.
 
 Mirrors: tools/autograd/derivatives.yaml (uniform_, normal_, bernoulli, ...)
 Leaves out: gradients through samples (rsample of torch.distributions).

@@ -1,4 +1,4 @@
-"""Reductions: the gradient of a result goes back to all that it was made of.
+"""Reductions: the gradient of a result flows to the elements that the result was computed from.
 
 Mirrors: tools/autograd/derivatives.yaml (sum, prod, max, var, norm), torch/csrc/autograd/FunctionsManual.cpp
 Leaves out: complex numbers; the subgradients of norms with 0 < p < 1 at zero.
@@ -15,7 +15,7 @@ _fn = _C._VariableFunctions
 
 
 def _dims(dim: int | Sequence[int] | None, ndim: int) -> list[int]:
-    """The reduced dimensions, counted from the front; none, or an empty list, means all."""
+    """Return the reduced dimensions, counted from the front; None or an empty list means all dimensions."""
     if dim is None:
         return list(range(ndim))
     dims = [dim] if isinstance(dim, int) else list(dim)
@@ -23,7 +23,7 @@ def _dims(dim: int | Sequence[int] | None, ndim: int) -> list[int]:
 
 
 def _restore(reduced: Any, sizes: Sequence[int], dim: int | Sequence[int] | None, keepdim: bool) -> Any:
-    """Put the dimensions that a reduction took away back, with size 1."""
+    """Insert the dimensions that a reduction removed, with size 1."""
     if keepdim or not sizes:
         return reduced
     for d in _dims(dim, len(sizes)):
@@ -66,7 +66,7 @@ derivative(
 
 
 def _products_of_others(self: Any, dim: int) -> Any:
-    """For each element the product of all others along ``dim``, where a division by the element would be 0 / 0."""
+    """Return for each element the product of the others along ``dim``. A division by the element may be 0 / 0."""
     row = self.movedim(dim, -1)
     n = row.size(-1)
     others = _fn.where(_fn.eye(n, dtype=_C.bool), 1.0, row.unsqueeze(-2))  # (..., n, n): row i without element i
@@ -74,7 +74,7 @@ def _products_of_others(self: Any, dim: int) -> Any:
 
 
 def may_have_zero(tensor: Any) -> bool:
-    """Under vmap nobody can say, and the answer yes is never wrong."""
+    """Return whether there may be a zero. Under vmap the values cannot be read, and True is always correct."""
     return _C._functorch.is_batched(tensor) or (tensor == 0).any().item()
 
 
@@ -100,7 +100,7 @@ derivative("prod.dim_int", self=_prod_dim)
 
 
 def _share_equally(grad: Any, self: Any, result: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """All elements that are the extremum get the same part of the gradient."""
+    """Distribute the gradient equally among all elements that equal the extremum."""
     grad, result = (_restore(t, self.shape, dim, keepdim) for t in (grad, result))
     is_extremum = (self == result).logical_or(self.isnan())
     count = is_extremum.sum(_dims(dim, self.dim()), keepdim=True)
@@ -108,7 +108,7 @@ def _share_equally(grad: Any, self: Any, result: Any, dim: Any = None, keepdim: 
 
 
 def _to_index(grad: Any, self_sizes: Sequence[int], indices: Any, dim: int, keepdim: bool) -> Any:
-    """The chosen element gets all of it."""
+    """Give the whole gradient to the chosen element."""
     if not self_sizes:
         return grad
     grad, indices = (_restore(t, self_sizes, dim, keepdim) for t in (grad, indices))
@@ -140,13 +140,13 @@ def _var(grad: Any, self: Any, dim: Any, correction: float | None, keepdim: bool
     dims = _dims(dim, self.dim())
     divisor = _count(self.shape, dim) - (1 if correction is None else correction)
     deviation = self - self.mean(dims, keepdim=True)
-    if divisor <= 0 and (dim is None or not self.shape):  # 2 / 0 is infinite, whatever the slope of the deviation
+    if divisor <= 0 and (dim is None or not self.shape):  # 2 / 0 is infinite, whatever the gradient of the deviation is
         return grad * _fn.where(deviation == 0, math.nan, math.inf)
     factor = 2 / divisor if divisor != 0 else math.inf
     return _restore(grad, self.shape, dim, keepdim) * factor * deviation
 
 
-# std = sqrt(var); flat where it is zero
+# std = sqrt(var); where std is zero, the gradient is zero
 def _std(grad: Any, self: Any, result: Any, dim: Any, correction: float | None, keepdim: bool) -> Any:
     return _var(_fn.where(result == 0, 0.0, grad / (2 * result)), self, dim, correction, keepdim)
 
@@ -224,7 +224,7 @@ derivative(
 
 
 def _renorm(grad: Any, self: Any, p: float, dim: int, maxnorm: float) -> Any:
-    """y = x f with f = maxnorm / (|x| + 1e-7) where |x| > maxnorm, else 1."""
+    """Differentiate y = x f with f = maxnorm / (|x| + 1e-7) if |x| > maxnorm, else 1."""
     others = [d for d in range(self.dim()) if d != dim % self.dim()]
     norm = self.norm(p, others, keepdim=True)
     shrunk = norm > maxnorm

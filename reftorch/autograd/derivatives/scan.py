@@ -1,4 +1,4 @@
-"""Scans: an element is in its own result and in all that follow.
+"""Scans: each result depends on its element and on all elements before it.
 
 Mirrors: tools/autograd/derivatives.yaml (cumsum, cumprod, cummax, ...), torch/csrc/autograd/FunctionsManual.cpp
 Leaves out: complex numbers.
@@ -15,7 +15,7 @@ _fn = _C._VariableFunctions
 
 
 def _sum_of_rest(x: Any, dim: int) -> Any:
-    """x_i + x_(i+1) + ... + x_n"""
+    """Return x_i + x_(i+1) + ... + x_n at each i."""
     return x.flip(dim).cumsum(dim).flip(dim)
 
 
@@ -32,7 +32,9 @@ def _cumprod(grad: Any, self: Any, result: Any, dim: int) -> Any:
 
 
 def _cumprod_with_zeros(grad: Any, self: Any, dim: int) -> Any:
-    """Where a division would be 0 / 0: each product without x_k, for every k: n^2 of them."""
+    """Compute the gradient where a division would be 0 / 0: from each product without x_k, for every k, n^2
+    products in all.
+    """
     row, grad_row = self.movedim(dim, -1), grad.movedim(dim, -1)
     n = row.size(-1)
     without = _fn.where(_fn.eye(n, dtype=_C.bool), 1.0, row.unsqueeze(-2)).cumprod(-1)  # (..., k, i)
@@ -42,7 +44,8 @@ def _cumprod_with_zeros(grad: Any, self: Any, dim: int) -> Any:
 derivative("cumprod", self=_cumprod)
 
 
-# dy_i / dx_k = e^(x_k - y_i). The gradient's positive and negative parts stay in the logarithm: nothing overflows.
+# dy_i / dx_k = e^(x_k - y_i). The positive and the negative part of the gradient stay logarithms, so that nothing
+# overflows.
 def _logcumsumexp(grad: Any, self: Any, result: Any, dim: int) -> Any:
     if grad.dim() == 0 or grad.numel() == 0:
         return grad
@@ -60,7 +63,7 @@ derivative("logcumsumexp", self=_logcumsumexp)
 
 
 def _to_places(grad: Any, self_sizes: Sequence[int], indices: Any, dim: int) -> Any:
-    """One element may be the largest of many beginnings."""
+    """Add the gradients at each index, because one element may be the extremum of many results."""
     if not self_sizes or grad.numel() == 0:
         return grad
     return grad.new_zeros(self_sizes).scatter_add(dim, indices, grad)

@@ -1,14 +1,14 @@
-"""scatter_reduce and index_reduce: sums, means, products and extrema of all that arrives at one place.
+"""scatter_reduce and index_reduce: sums, means, products and extrema of the elements with one destination.
 
 Mirrors: tools/autograd/derivatives.yaml, torch/csrc/autograd/FunctionsManual.cpp (scatter_reduce_backward,
     index_reduce_backward)
 
-Both ops send elements of a source to places of self; they differ in how a place is named. So each has three moves, and
-the formulas are written once, with them:
+Both ops send elements of a source to positions of self; they differ in how the index selects a position. So each op has
+three helpers, and both ops share the formulas, which use these helpers:
 
-- ``send(self, src)``: self plus, at each place, all that src sends there;
-- ``fetch(x)``: for each element of src, what x has at its place;
-- ``erase(x)``: x with zeros at all places that src names.
+- ``send(self, src)``: self plus the elements that src sends to each position;
+- ``fetch(x)``: for each element of src, the element of x at its position;
+- ``erase(x)``: x with zeros at all positions that receive an element of src.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ class _Moves(NamedTuple):
     send: Callable[[Any, Any], Any]
     fetch: Callable[[Any], Any]
     erase: Callable[[Any], Any]
-    reduce: Callable[[Any, Any], Any]  # the op itself, (self, src)
+    reduce: Callable[[Any, Any], Any]  # the op, as a function of (self, src)
 
 
 def _scatter_moves(dim: int, index: Any, reduce: str, include_self: bool) -> _Moves:
@@ -51,7 +51,7 @@ def _mean(grad: Any, self: Any, src: Any, result: Any, moves: _Moves, include_se
 
 
 def _extremum(grad: Any, self: Any, src: Any, result: Any, moves: _Moves, include_self: bool) -> tuple[Any, Any]:
-    """All that are the extremum get the same part."""
+    """Distribute the gradient equally among all elements that equal the extremum."""
     self_wins = (self == result).to(dtype=grad.dtype)
     src_wins = (src == moves.fetch(result)).to(dtype=grad.dtype)
     share = grad / moves.send(self_wins, src_wins)
@@ -66,8 +66,8 @@ def _refuse(grad: Any) -> None:
 
 
 def _product(grad: Any, self: Any, src: Any, result: Any, moves: _Moves, include_self: bool) -> tuple[Any, Any]:
-    """The product of all others: result / x, unless x is 0; then the product with 1 in the place of that one zero, and
-    0 where another zero arrives too."""
+    """Return the product of all other elements: result / x, unless x is 0. Then the product has 1 in place of this
+    zero, and is 0 if another zero has the same destination."""
     self_safe = self.masked_fill(self == 0, 1)
     grad_self = grad * moves.reduce(self_safe, src) / self_safe
 
@@ -100,7 +100,10 @@ def _gradients(
 def scatter_reduce(
     grad: Any, self: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, result: Any
 ) -> tuple[Any, Any]:
-    """The source's gradient is as large as the index: where the source is larger, only forward mode can take it."""
+    """Return both gradients; that of the source has the size of the index.
+
+    Only forward mode may use a larger source.
+    """
     for d, n in enumerate(index.shape[: src.dim()]):
         src = src.narrow(d, 0, n)
     moves = _scatter_moves(dim, index, reduce, include_self)

@@ -1,4 +1,4 @@
-"""Views, and tensors made of whole other tensors: a gradient goes the way back.
+"""Views, and ops that rearrange whole tensors: the gradient is rearranged in the opposite direction.
 
 Mirrors: tools/autograd/derivatives.yaml (view, expand, select, cat, ...), torch/csrc/autograd/FunctionsManual.cpp
 """
@@ -15,7 +15,7 @@ _torch = _C._VariableFunctions
 derivative("view", self=lambda grad, self_sizes: grad.reshape(self_sizes))
 derivative("_unsafe_view", self=lambda grad, self_sizes: grad.reshape(self_sizes))
 derivative("alias", self=lambda grad: grad)
-derivative("expand", self=lambda grad: grad)  # the engine sums over what was stretched
+derivative("expand", self=lambda grad: grad)  # the engine sums over the expanded dimensions
 derivative("t", self=lambda grad: grad.t())
 derivative("transpose.int", self=lambda grad, dim0, dim1: grad.transpose(dim0, dim1))
 derivative("unsqueeze", self=lambda grad, dim: grad.squeeze(dim))
@@ -75,7 +75,7 @@ derivative(
 )
 derivative(
     "constant_pad_nd", self=lambda grad, pad: _torch.constant_pad_nd(grad, [-n for n in pad])
-)  # a border that is taken away again
+)  # padding, whose gradient is cropped
 derivative("tril", self=lambda grad, diagonal: grad.tril(diagonal))
 derivative("triu", self=lambda grad, diagonal: grad.triu(diagonal))
 
@@ -92,7 +92,7 @@ derivative("unsafe_split_with_sizes", self=lambda grads, dim: _torch.cat(grads, 
 def cat(grad, tensors_sizes, dim, needs_input_grad):
     start, grads = 0, []
     for sizes, needed in zip(tensors_sizes, needs_input_grad[0], strict=True):
-        if len(sizes) != grad.dim():  # an empty tensor of one dimension, which fits anything
+        if len(sizes) != grad.dim():  # cat ignores an empty tensor of one dimension
             grads.append(grad.new_zeros(sizes) if needed else None)
             continue
         grads.append(grad.narrow(dim, start, sizes[dim]) if needed else None)
@@ -133,12 +133,12 @@ def _repeat_backward(grad, self_sizes, repeats):
 
 derivative("repeat", self=_repeat_backward)
 
-# --- as_strided: any geometry on the same memory, so think of the memory as one long vector -------------------------
+# --- as_strided: any geometry on the same memory, so the formulas treat the memory as one long vector ----------------
 
 
 def _as_strided_backward(grad, self_sizes, self_strides, self_storage_offset, size, stride, storage_offset):
     offset = 0 if storage_offset is None else storage_offset - self_storage_offset
-    before = max(-offset, 0)  # the result may begin before self does: both lie in the same memory
+    before = max(-offset, 0)  # the result may begin before self, because both use the same memory
     offset += before
     reach = before
     if 0 not in self_sizes:
@@ -148,14 +148,14 @@ def _as_strided_backward(grad, self_sizes, self_strides, self_storage_offset, si
     every_place = _torch.arange(length)
     places = every_place.as_strided(size, stride, offset).reshape(-1)
     memory = grad.new_zeros(length).index_add(0, places, grad.reshape(-1))
-    if _elements_overlap(self_sizes, self_strides):  # elements of self that share a place share its gradient
+    if _elements_overlap(self_sizes, self_strides):  # elements that share a position in memory share its gradient
         own = every_place.as_strided(self_sizes, self_strides, before).reshape(-1)
         memory = memory / grad.new_zeros(length).index_add(0, own, grad.new_ones(own.shape)).clamp(min=1)
     return memory.as_strided(self_sizes, self_strides, before)
 
 
 def _elements_overlap(sizes, strides):
-    """Whether a place in memory may belong to several elements: a stride does not pass what the smaller ones cover."""
+    """Return whether elements may share memory: whether a stride is at most the extent of the smaller strides."""
     covered = 0
     for stride, n in sorted(zip(strides, sizes, strict=True)):
         if n > 1 and stride <= covered:
@@ -167,7 +167,7 @@ def _elements_overlap(sizes, strides):
 derivative("as_strided", self=_as_strided_backward)
 derivative("as_strided_", self=_as_strided_backward)
 
-# --- other bytes, other places: nothing a gradient could follow -------------------------------------------------------
+# --- other bytes, other memory: not differentiable --------------------------------------------------------------------
 
 non_differentiable("view.dtype", "repeat_interleave.Tensor")
 non_differentiable("set_", "set_.source_Tensor", "set_.source_Tensor_storage_offset", "is_set_to")

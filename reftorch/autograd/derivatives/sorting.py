@@ -1,4 +1,4 @@
-"""Order: a gradient goes back to where the element was taken from.
+"""Sorting and selection: the gradient flows to the position of the selected element.
 
 Mirrors: tools/autograd/derivatives.yaml (sort, topk, kthvalue, median, mode), torch/csrc/autograd/FunctionsManual.cpp
     (value_selecting_reduction_backward, evenly_distribute_backward)
@@ -34,7 +34,7 @@ derivative("mode", self=_to_place)
 
 
 def _median(grad: Any, self: Any, result: Any) -> Any:
-    """All elements that are the median get the same part; a NaN median is every NaN."""
+    """Distribute the gradient equally among all elements that equal the median; a NaN median equals every NaN."""
     is_median = (self == result).logical_or(self.isnan().logical_and(result.isnan()))
     return grad / is_median.sum() * is_median
 

@@ -64,7 +64,7 @@ derivative("special_zeta", self=_no_order("zeta"), other=_zeta)
 derivative("special_zeta.self_scalar", other=_zeta)
 derivative("special_zeta.other_scalar", self=_no_order("zeta"))
 
-# --- Bessel functions: I0' = I1 and I1' = I0 - I1/x, which is 1/2 at 0; the scaled ones carry e^-|x| along ------------
+# --- Bessel functions: I0' = I1 and I1' = I0 - I1/x, where I1/x is 1/2 at 0; the scaled ones have e^-|x| ------------
 
 derivative("i0", self=lambda grad, self: grad * _fn.special_i1(self))
 derivative("special_i0e", self=lambda grad, self, result: grad * (_fn.special_i1e(self) - self.sgn() * result))
@@ -90,7 +90,7 @@ def _i1e(grad: Any, self: Any, result: Any) -> Any:
 derivative("special_i1", self=_i1)
 derivative("special_i1e", self=_i1e)
 
-# Those of torch.special alone have none in PyTorch either.
+# The functions that only torch.special has have no derivative in PyTorch either.
 non_differentiable(
     "special_airy_ai",
     "special_bessel_j0",
@@ -106,7 +106,7 @@ non_differentiable(
     "special_spherical_bessel_j0",
 )
 
-# --- orthogonal polynomials: likewise ---------------------------------------------------------------------------------
+# --- orthogonal polynomials: no derivative in PyTorch either ----------------------------------------------------------
 
 for _family in (
     "chebyshev_polynomial_t",
@@ -129,7 +129,7 @@ for _family in (
 derivative("special_entr", self=lambda grad, self: grad * (-(1 + self.log())))
 
 
-# x log(1 + y) is flat in x where it was defined to be 0.
+# The derivative of x log(1 + y) by x is 0 where the op defines the result as 0.
 def _xlog1py_self(grad: Any, self: Any, other: Any) -> Any:
     other = other if hasattr(other, "dtype") else grad.new_tensor(other)
     return _fn.where((self == 0).logical_and(other <= -1), 0.0, grad * other.log1p())
@@ -142,7 +142,8 @@ derivative("special_xlog1py.other_scalar", self=_xlog1py_self)
 # --- others ----------------------------------------------------------------------------------------------------------
 
 
-# d/dx log(x / (1 - x)) = 1 / (x (1 - x)). Outside the domain the slope is nan, past a bound given by eps it is 0.
+# d/dx log(x / (1 - x)) = 1 / (x (1 - x)). Outside the domain the slope is nan; outside the bounds that eps gives, it is
+# 0.
 def _logit(grad: Any, self: Any, eps: float | None) -> Any:
     low = 0.0 if eps is None else eps
     outside = (self < low).logical_or(self > 1 - low)
@@ -152,8 +153,8 @@ def _logit(grad: Any, self: Any, eps: float | None) -> Any:
 derivative("logit", self=_logit)
 
 
-# d/dx sin(y) / y = pi (y cos(y) - sin(y)) / y^2 with y = pi x. The slope is 0 where x y is 0, not only where x is: the
-# square of a small number is 0, and so is the numerator.
+# d/dx sin(y) / y = pi (y cos(y) - sin(y)) / y^2 with y = pi x. The slope is set to 0 where x y is 0, and not only where
+# x is 0: the square of a small number underflows to 0, and so does the numerator.
 def _sinc(grad: Any, self: Any) -> Any:
     y = self * math.pi
     square = self * self * math.pi

@@ -1,6 +1,6 @@
 """Functions of one tensor, element by element.
 
-Mirrors: tools/autograd/derivatives.yaml (abs, exp, log, tanh and their kin)
+Mirrors: tools/autograd/derivatives.yaml (abs, exp, log, tanh and their relatives)
 Leaves out: complex conjugates.
 """
 
@@ -25,7 +25,7 @@ derivative("sqrt", self=lambda grad, result: grad / (2 * result))
 derivative("rsqrt", self=lambda grad, result: -0.5 * grad * result * result * result)
 derivative("reciprocal", self=lambda grad, result: -grad * result * result)
 
-# --- waves -----------------------------------------------------------------------------------------------------------
+# --- trigonometric and hyperbolic functions --------------------------------------------------------------------------
 
 derivative("sin", self=lambda grad, self: grad * self.cos())
 derivative("cos", self=lambda grad, self: grad * -self.sin())
@@ -42,7 +42,7 @@ derivative("asinh", self=lambda grad, self: grad * (self * self + 1).rsqrt())
 derivative("acosh", self=lambda grad, self: grad * (self * self - 1).rsqrt())
 derivative("atanh", self=lambda grad, self: grad / (1 - self * self))
 
-# --- squashing: the backward is an op of its own, one pass over memory ------------------------------------------------
+# --- sigmoid and tanh: the backward is a separate op, which reads memory once ----------------------------------------
 
 derivative("tanh", self=lambda grad, result: _C._nn.tanh_backward(grad, result))
 derivative(
@@ -66,7 +66,7 @@ derivative("frac", self=lambda grad: grad)
 derivative("nan_to_num", self=lambda grad, self: grad * self.isfinite())
 derivative("frexp.Tensor", self=lambda grad, exponent: grad / exponent.exp2())
 
-# Flat almost everywhere.
+# The derivative is 0 almost everywhere.
 derivative("sign", self=lambda grad: _zeros_like(grad))
 derivative("angle", self=lambda grad: _zeros_like(grad))
 derivative("sgn", self=lambda grad: _zeros_like(grad))

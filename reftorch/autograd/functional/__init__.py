@@ -1,13 +1,13 @@
-r"""Products with Jacobians and Hessians, and those matrices themselves, of a function of tensors.
+r"""Jacobians and Hessians of a function of tensors, and products with these matrices.
 
-With :math:`J` the Jacobian and :math:`H` the Hessian: :func:`vjp` is :math:`v^\top J`, one pass of the engine;
-:func:`jvp` is :math:`J v`, two passes; :func:`vhp` is :math:`v^\top H`, two; :func:`hvp` is :math:`H v`, three.
-:func:`torch.func <reftorch.func>` has the same with transforms that can be nested.
+Let :math:`J` be the Jacobian and :math:`H` the Hessian. :func:`vjp` computes :math:`v^\top J` in one pass of the
+engine, :func:`jvp` computes :math:`J v` in two passes, :func:`vhp` computes :math:`v^\top H` in two, and :func:`hvp`
+computes :math:`H v` in three. :func:`torch.func <reftorch.func>` has equivalent transforms, which can be nested.
 
 Note [Double backward trick]
-Problem: the engine computes v -> v^T J, and J v is wanted. Trick: v^T J is linear in v, so it is itself a function
-whose Jacobian by v is J^T; a backward pass through that pass, started from u, gives u^T J^T = (J u)^T. The value of v
-does not matter: it is one, for a formula may have a kink at zero.
+Problem: the engine computes v -> v^T J, but we need J v. Trick: v^T J is a linear function of v, and its Jacobian by v
+is J^T. So a backward pass through the backward pass, with the gradient u, gives u^T J^T = (J u)^T. The value of v does
+not matter. We use ones, because a formula may not be differentiable at zero.
 
 Mirrors: torch/autograd/functional.py
 Leaves out: sparse tensors.
@@ -44,18 +44,18 @@ def vjp(
     r"""Return ``func(*inputs)`` and :math:`v^\top J`.
 
     Args:
-        func: takes tensors; returns a tensor or a tuple of them.
-        inputs: a tensor or a tuple of them: where to differentiate.
-        v: of the outputs' sizes; may be missing where the output is a single number.
-        create_graph: let the results be differentiated in their turn.
-        strict: raise where an output does not depend on an input, instead of giving zeros.
+        func: a function that takes tensors and returns a tensor or a tuple of tensors.
+        inputs: a tensor or a tuple of tensors: the point at which ``func`` is differentiated.
+        v: tensors of the sizes of the outputs; optional if the output is a single number.
+        create_graph: record the computation, so that the results can be differentiated.
+        strict: raise an error if an output does not depend on an input, instead of returning zeros.
 
     Returns:
         The outputs, and for each input a tensor of its size.
 
     Raises:
-        RuntimeError: ``v`` does not fit the outputs, or ``strict`` forbids what was found.
-        TypeError: something is no tensor.
+        RuntimeError: ``v`` does not match the outputs, or ``strict`` is True and an output is independent of an input.
+        TypeError: an argument or a result is not a tensor.
 
     Example:
         >>> import reftorch as torch
@@ -86,21 +86,21 @@ def jvp(
 ) -> tuple[Any, Any]:
     r"""Return ``func(*inputs)`` and :math:`J v`, by a backward pass through a backward pass.
 
-    See Note [Double backward trick]. :func:`reftorch.func.jvp` does it in one forward pass.
+    See Note [Double backward trick]. :func:`reftorch.func.jvp` needs only one forward pass.
 
     Args:
-        func: takes tensors; returns a tensor or a tuple of them.
-        inputs: a tensor or a tuple of them: where to differentiate.
-        v: of the inputs' sizes; may be missing where the input is a single number.
-        create_graph: let the results be differentiated in their turn.
-        strict: raise where an output does not depend on an input, instead of giving zeros.
+        func: a function that takes tensors and returns a tensor or a tuple of tensors.
+        inputs: a tensor or a tuple of tensors: the point at which ``func`` is differentiated.
+        v: tensors of the sizes of the inputs; optional if the input is a single number.
+        create_graph: record the computation, so that the results can be differentiated.
+        strict: raise an error if an output does not depend on an input, instead of returning zeros.
 
     Returns:
         The outputs, and for each output a tensor of its size.
 
     Raises:
-        RuntimeError: ``v`` does not fit the inputs, or ``strict`` forbids what was found.
-        TypeError: something is no tensor.
+        RuntimeError: ``v`` does not match the inputs, or ``strict`` is True and an output is independent of an input.
+        TypeError: an argument or a result is not a tensor.
 
     Example:
         >>> import reftorch as torch
@@ -130,7 +130,7 @@ def jvp(
 
 
 def _rows(i: int, output: Tensor, inputs: tuple[Tensor, ...], create_graph: bool, strict: bool) -> tuple[Tensor, ...]:
-    """The Jacobian of output ``i`` by each input: a backward pass for each number of the output."""
+    """Return the Jacobian of output ``i`` by each input, with a backward pass for each number of the output."""
     columns: list[list[Tensor]] = [[] for _ in inputs]
     for element in output.reshape(-1).unbind(0):
         grads = utils.run_backward((element,), inputs, create_graph=create_graph, retain_graph=True)
@@ -153,7 +153,7 @@ def _rows(i: int, output: Tensor, inputs: tuple[Tensor, ...], create_graph: bool
 def _all_rows(
     outputs: tuple[Tensor, ...], inputs: tuple[Tensor, ...], create_graph: bool, strict: bool
 ) -> tuple[tuple[Tensor, ...], ...]:
-    """The same for all outputs in one batched pass: a row of the batch for each number."""
+    """Return the Jacobians of all outputs with one batched backward pass, which has a row for each number."""
     if strict:
         raise RuntimeError(
             "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
@@ -177,7 +177,7 @@ def _all_rows(
 
 
 def _by_columns(func: Callable[..., Any], inputs: Any, strict: bool, vectorize: bool) -> Any:
-    """The Jacobian by one batched forward pass: an example of the batch for each number of the inputs."""
+    """Return the Jacobian with one batched forward pass, which has an example for each number of the inputs."""
     if strict:
         raise RuntimeError(
             'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported '
@@ -222,22 +222,22 @@ def jacobian(
     r"""Return the Jacobian :math:`\partial y_i / \partial x_j` of :math:`y = f(x)`.
 
     Args:
-        func: takes tensors; returns a tensor or a tuple of them.
-        inputs: a tensor or a tuple of them: where to differentiate.
-        create_graph: let the result be differentiated in its turn.
-        strict: raise where an output does not depend on an input, instead of giving zeros.
-        vectorize: one batched pass instead of one for each number.
+        func: a function that takes tensors and returns a tensor or a tuple of tensors.
+        inputs: a tensor or a tuple of tensors: the point at which ``func`` is differentiated.
+        create_graph: record the computation, so that the result can be differentiated.
+        strict: raise an error if an output does not depend on an input, instead of returning zeros.
+        vectorize: run one batched pass instead of one pass for each number.
         strategy: ``"reverse-mode"``, by rows; or ``"forward-mode"``, by columns, which needs ``vectorize=True``.
 
     Returns:
-        For one output of size A and one input of size B a tensor of size A + B; a tuple of them where the inputs or the
-        outputs are a tuple, and a tuple of tuples ``[output][input]`` where both are.
+        For one output of size A and one input of size B, a tensor of size A + B. If the inputs or the outputs are a
+        tuple, a tuple of such tensors; if both are tuples, a tuple of tuples ``[output][input]``.
 
     Raises:
         AssertionError: ``strategy`` is neither of the two.
         NotImplementedError: forward mode with ``create_graph``, or without ``vectorize``.
-        RuntimeError: ``strict`` forbids what was found.
-        TypeError: something is no tensor.
+        RuntimeError: ``strict`` is True and an output is independent of an input.
+        TypeError: an argument or a result is not a tensor.
 
     Example:
         >>> import reftorch as torch
@@ -272,7 +272,7 @@ def jacobian(
 
 
 def _single_number(output: Any, fn_name: str, strict: bool) -> Tensor:
-    """What a function for Hessians returned, checked to be one tensor of one element."""
+    """Return the result of a function for Hessians, after a check that it is one tensor of one element."""
     was_tuple, outputs = utils.as_tuple(output, _OUTPUTS, fn_name)
     utils.check_requires_grad(outputs, "outputs", strict)
     if was_tuple:
@@ -293,19 +293,21 @@ def hessian(
     r"""Return the Hessian :math:`\partial^2 f / \partial x_i \partial x_j` of a function whose result is one number.
 
     Args:
-        func: takes tensors; returns a tensor of one element.
-        inputs: a tensor or a tuple of them: where to differentiate.
-        create_graph: let the result be differentiated in its turn.
-        strict: raise where the function, or its gradient, does not depend on an input, instead of giving zeros.
-        vectorize: as for :func:`jacobian`, for the outer one of the two Jacobians.
-        outer_jacobian_strategy: as ``strategy`` of :func:`jacobian`, for the outer one.
+        func: a function that takes tensors and returns a tensor of one element.
+        inputs: a tensor or a tuple of tensors: the point at which ``func`` is differentiated.
+        create_graph: record the computation, so that the result can be differentiated.
+        strict: raise an error if the function, or its gradient, does not depend on an input, instead of returning
+            zeros.
+        vectorize: as for :func:`jacobian`, for the outer of the two Jacobians.
+        outer_jacobian_strategy: the ``strategy`` of :func:`jacobian`, for the outer Jacobian.
 
     Returns:
-        For one input of size B a tensor of size B + B; for a tuple of inputs a tuple of tuples ``[input][input]``.
+        For one input of size B, a tensor of size B + B; for a tuple of inputs, a tuple of tuples ``[input][input]``.
 
     Raises:
-        RuntimeError: the function returns something else, or ``strict`` forbids what was found.
-        TypeError: something is no tensor.
+        RuntimeError: the function returns something else, or ``strict`` is True and the function or its gradient is
+            independent of an input.
+        TypeError: an argument or a result is not a tensor.
 
     Example:
         >>> import reftorch as torch
@@ -321,7 +323,7 @@ def hessian(
         return _single_number(func(*args), "hessian", strict).squeeze()
 
     def gradient(*args: Tensor) -> tuple[Tensor, ...]:
-        if outer_jacobian_strategy == "forward-mode":  # inside of vmap a graph is made by a transform
+        if outer_jacobian_strategy == "forward-mode":  # inside vmap, a transform records the graph
             result: tuple[Tensor, ...] = apis.grad(number, tuple(range(len(args))))(*args)
             return result
         rows: tuple[Tensor, ...] = jacobian(number, args, create_graph=True)
@@ -340,18 +342,20 @@ def vhp(
     r"""Return ``func(*inputs)`` and :math:`v^\top H`, by a backward pass through the gradient.
 
     Args:
-        func: takes tensors; returns a tensor of one element.
-        inputs: a tensor or a tuple of them: where to differentiate.
-        v: of the inputs' sizes; may be missing where the input is a single number.
-        create_graph: let the results be differentiated in their turn.
-        strict: raise where the function, or its gradient, does not depend on an input, instead of giving zeros.
+        func: a function that takes tensors and returns a tensor of one element.
+        inputs: a tensor or a tuple of tensors: the point at which ``func`` is differentiated.
+        v: tensors of the sizes of the inputs; optional if the input is a single number.
+        create_graph: record the computation, so that the results can be differentiated.
+        strict: raise an error if the function, or its gradient, does not depend on an input, instead of returning
+            zeros.
 
     Returns:
         The output, and for each input a tensor of its size.
 
     Raises:
-        RuntimeError: the function returns something else, ``v`` does not fit, or ``strict`` forbids what was found.
-        TypeError: something is no tensor.
+        RuntimeError: the function returns something else, ``v`` does not match the inputs, or ``strict`` is True and
+            the function or its gradient is independent of an input.
+        TypeError: an argument or a result is not a tensor.
 
     Example:
         >>> import reftorch as torch
@@ -372,7 +376,7 @@ def vhp(
 def _gradient(
     func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool, fn_name: str
 ) -> tuple[bool, tuple[Tensor, ...], Any, Tensor, Any]:
-    """What :func:`vhp` and :func:`hvp` begin with: the gradient, recorded."""
+    """Compute the gradient and record its graph: the first step of :func:`vhp` and :func:`hvp`."""
     was_tuple, inputs = utils.as_tuple(inputs, "inputs", fn_name)
     inputs = utils.detached(inputs, create_graph, need_graph=True)
     v = utils.vector_or_none(v, inputs, was_tuple, create_graph, fn_name, "the input to the user-provided function is")
@@ -387,22 +391,24 @@ def hvp(
 ) -> tuple[Any, Any]:
     r"""Return ``func(*inputs)`` and :math:`H v`, by the double backward trick on the gradient.
 
-    :math:`H` is symmetric where the function is twice continuously differentiable; then :func:`vhp` gives the same, and
-    is quicker. See Note [Double backward trick].
+    If the function is twice continuously differentiable, :math:`H` is symmetric. Then :func:`vhp` gives the same result
+    and is faster. See Note [Double backward trick].
 
     Args:
-        func: takes tensors; returns a tensor of one element.
-        inputs: a tensor or a tuple of them: where to differentiate.
-        v: of the inputs' sizes; may be missing where the input is a single number.
-        create_graph: let the results be differentiated in their turn.
-        strict: raise where the function, or its gradient, does not depend on an input, instead of giving zeros.
+        func: a function that takes tensors and returns a tensor of one element.
+        inputs: a tensor or a tuple of tensors: the point at which ``func`` is differentiated.
+        v: tensors of the sizes of the inputs; optional if the input is a single number.
+        create_graph: record the computation, so that the results can be differentiated.
+        strict: raise an error if the function, or its gradient, does not depend on an input, instead of returning
+            zeros.
 
     Returns:
         The output, and for each input a tensor of its size.
 
     Raises:
-        RuntimeError: the function returns something else, ``v`` does not fit, or ``strict`` forbids what was found.
-        TypeError: something is no tensor.
+        RuntimeError: the function returns something else, ``v`` does not match the inputs, or ``strict`` is True and
+            the function or its gradient is independent of an input.
+        TypeError: an argument or a result is not a tensor.
 
     Example:
         >>> import reftorch as torch

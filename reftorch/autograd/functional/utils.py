@@ -1,6 +1,6 @@
-"""What the functions of ``autograd.functional`` share: their arguments checked, the engine called, zeros filled in.
+"""Helpers of the functions of ``autograd.functional``: check arguments, call the engine, and fill in zeros.
 
-Mirrors: torch/autograd/functional.py (its private half)
+Mirrors: torch/autograd/functional.py (its private functions)
 Leaves out: sparse tensors.
 """
 
@@ -22,7 +22,7 @@ WITH_GRAPH = " This is not allowed in strict mode when create_graph=True."
 
 
 def as_tuple(value: Any, arg_name: str, fn_name: str) -> tuple[bool, Tensors]:
-    """Whether ``value`` is a tuple, and the value as one; TypeError where something in it is no tensor."""
+    """Return whether ``value`` is a tuple, and the value as a tuple; raise TypeError if an element is not a tensor."""
     is_tuple = isinstance(value, tuple)
     for i, element in enumerate(value if is_tuple else (value,)):
         if not isinstance(element, _C.TensorBase):
@@ -35,19 +35,19 @@ def as_tuple(value: Any, arg_name: str, fn_name: str) -> tuple[bool, Tensors]:
 
 
 def unpack(values: Any, was_tuple: bool) -> Any:
-    """The way back from a tuple to what the caller gave."""
+    """Convert a tuple back to the form of the caller's argument."""
     return values if was_tuple else values[0]
 
 
 def unpack_nested(rows: Any, outer_was_tuple: bool, inner_was_tuple: bool) -> Any:
-    """The same for a tuple of tuples, such as a Jacobian by outputs and inputs."""
+    """Convert a tuple of tuples, such as a Jacobian by outputs and inputs, back to the caller's form."""
     return unpack(tuple(unpack(tuple(row), inner_was_tuple) for row in rows), outer_was_tuple)
 
 
 def detached(inputs: Tensors, create_graph: bool, need_graph: bool) -> Tensors:
-    """Tensors to differentiate by: of the caller's graph with ``create_graph``, else leaves of their own.
+    """Return tensors to differentiate by: in the caller's graph with ``create_graph``, else new leaves.
 
-    Always other tensors than the caller's, so that the function can not reach an input by another way.
+    They are never the caller's tensors themselves, so that the function cannot reach an input in another way.
     """
     return tuple(
         x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_(need_graph) for x in inputs
@@ -55,14 +55,14 @@ def detached(inputs: Tensors, create_graph: bool, need_graph: bool) -> Tensors:
 
 
 def finished(results: Any, create_graph: bool) -> Any:
-    """Results as they are handed out: without ``create_graph`` nothing leads back into the graph."""
+    """Return the results for the caller: without ``create_graph`` they are detached from the graph."""
     if create_graph:
         return results
     return tuple(r.detach() if isinstance(r, _C.TensorBase) else finished(r, create_graph) for r in results)
 
 
 def check_vector(v: Tensors, other: Tensors, other_was_tuple: bool) -> None:
-    """RuntimeError unless ``v`` has the number and the sizes of ``other``."""
+    """Raise RuntimeError unless ``v`` has the number and the sizes of ``other``."""
     if len(other) != len(v):
         if other_was_tuple:
             raise RuntimeError(f"v is a tuple of invalid length: should be {len(other)} but got {len(v)}.")
@@ -76,7 +76,7 @@ def check_vector(v: Tensors, other: Tensors, other_was_tuple: bool) -> None:
 def vector_or_none(
     v: Any, other: Tensors, other_was_tuple: bool, create_graph: bool, fn_name: str, what: str
 ) -> Tensors | None:
-    """``v`` checked against ``other``; without ``v``, None, which stands for 1, if ``other`` is a single number."""
+    """Check ``v`` against ``other``. Without ``v``, return None, which means 1, if ``other`` is one number."""
     if v is not None:
         given = detached(as_tuple(v, "v", fn_name)[1], create_graph, need_graph=False)
         check_vector(given, other, other_was_tuple)
@@ -105,7 +105,7 @@ _INDEPENDENT = {
 
 
 def check_requires_grad(tensors: Sequence[Tensor | None], kind: str, strict: bool) -> None:
-    """In strict mode, RuntimeError where a tensor does not depend on the inputs."""
+    """In strict mode, raise RuntimeError if a tensor does not depend on the inputs."""
     if not strict:
         return
     for i, tensor in enumerate(tensors):
@@ -122,7 +122,7 @@ def run_backward(
     create_graph: bool = False,
     retain_graph: bool | None = None,
 ) -> tuple[Tensor | None, ...]:
-    """The gradients of the outputs that have any; None for an input on which they do not depend."""
+    """Return the gradients of the outputs that require one; None for an input on which they do not depend."""
     given = (None,) * len(outputs) if grads is None else grads
     recorded = [(out, g) for out, g in zip(outputs, given, strict=True) if out is not None and out.requires_grad]
     if not recorded:
@@ -137,7 +137,7 @@ def run_backward(
 
 
 def batched_pass(run: Callable[..., Sequence[Tensor | None]], starts: Sequence[Any]) -> tuple[Tensor | None, ...]:
-    """``run`` of each row of the starts, all in one pass; a gradient that is None is None for all rows."""
+    """Call ``run`` for all rows of the starts in one pass. A gradient that is None is None for all rows."""
     dims = tuple(None if start is None else 0 for start in starts)
     result: tuple[Tensor | None, ...] = _vmap(run, dims, allow_none_pass_through=True)(*starts)
     return result
@@ -160,7 +160,7 @@ _MISSING = {
 def fill_in_zeros(
     grads: Sequence[Tensor | None], like: Sequence[Tensor], strict: bool, create_graph: bool, stage: str
 ) -> Tensors:
-    """Zeros for the gradients that are None; in strict mode RuntimeError instead."""
+    """Replace the gradients that are None by zeros; in strict mode, raise RuntimeError instead."""
     filled = []
     for i, (grad, reference) in enumerate(zip(grads, like, strict=True)):
         if grad is None and strict:
@@ -173,9 +173,9 @@ def fill_in_zeros(
 
 
 def construct_standard_basis_for(tensors: Sequence[Tensor], tensor_numels: Sequence[int]) -> Tensors:
-    """For tensors of n numbers in all, the n unit vectors of that space, cut up by tensor: each (n, numel).
+    """Return the n unit vectors for tensors of n numbers in all, split by tensor: each part is (n, numel).
 
-    AssertionError for no tensors, or another number of numels.
+    Raise AssertionError if there are no tensors, or the number of numels differs.
 
     Mirrors torch/autograd/functional.py, ``_construct_standard_basis_for``.
     """

@@ -1,9 +1,10 @@
-r"""Comparing a gradient with the slope that one can measure.
+r"""Gradient checks: compare a gradient with central differences.
 
 The numeric Jacobian of :math:`f` at :math:`x` has the columns
 :math:`\bigl(f(x + \epsilon e_j) - f(x - \epsilon e_j)\bigr) / 2\epsilon`; the analytic one has the rows
 :math:`e_i^\top \partial f / \partial x`, each from one backward pass. Fast mode draws one direction :math:`u` of the
-inputs and one :math:`v` of each output, and compares the number :math:`v^\top J u`: two calls and one pass.
+inputs and one direction :math:`v` of each output, and compares the number :math:`v^\top J u`, which takes two calls and
+one pass.
 
 Mirrors: torch/autograd/gradcheck.py
 Leaves out: complex and sparse tensors.
@@ -49,7 +50,7 @@ __all__ = [
 
 
 class _Settings(NamedTuple):
-    """How steps are taken and values compared."""
+    """The step and the tolerances of a check."""
 
     eps: float
     atol: float
@@ -85,7 +86,7 @@ def _all_close(analytic: Tensor, numeric: Tensor, rtol: float, atol: float) -> b
 
 
 def _worst(analytic: Tensor, numeric: Tensor) -> str:
-    """Where a Jacobian is furthest off, in words; empty for a single number."""
+    """Return a text about the entry of a Jacobian with the largest error; empty for a single number."""
     if numeric.dim() != 2:
         return ""
     position = int((analytic - numeric).abs().argmax())
@@ -137,7 +138,7 @@ def _slow_gradcheck(func: Function, inputs: Sequence[Any], use: _Settings, forwa
 
 
 def _direction(tensor: Tensor, generator: Any) -> Tensor:
-    """A unit vector of the tensor's size without negative parts, so that errors do not cancel each other."""
+    """Return a unit vector of the tensor's size without negative entries, so that errors do not cancel each other."""
     vector = _VF.rand(tensor.numel(), generator=generator, dtype=_C.float32, device="cpu").to(tensor.dtype)
     return vector / vector.norm() if tensor.numel() != 0 else vector
 
@@ -147,7 +148,7 @@ def _directions(tensors: Sequence[Tensor], generator: Any) -> list[Tensor]:
 
 
 def _slow_comparison(func: Function, inputs: Sequence[Any], index: int, k: int, use: _Settings, forward: bool) -> str:
-    """Both Jacobians in whole, for a message: a mismatch along a direction does not say where it is."""
+    """Return both full Jacobians for a message, because a mismatch along a direction does not show the wrong entry."""
     results = float_outputs(func(*inputs))
     numeric = numeric_jacobian(func, inputs, checked(inputs)[k], use.eps)[index]
     if forward:
@@ -170,7 +171,7 @@ def _slow_comparison(func: Function, inputs: Sequence[Any], index: int, k: int, 
 def _fast_gradcheck(func: Function, inputs: Sequence[Any], use: _Settings, forward: bool) -> None:
     results, wanted = float_outputs(func(*inputs)), checked(inputs)
     recorded = [index for index, out in enumerate(results) if out.requires_grad]
-    generator = _C.Generator()  # of its own: the caller's random numbers stay as they were
+    generator = _C.Generator()  # a new generator, so that the caller's random numbers do not change
     all_u = _directions(wanted, generator)
     measured = [numeric_direction(func, inputs, x, u, use.eps) for x, u in zip(wanted, all_u, strict=True)]
     if not recorded:
@@ -197,7 +198,7 @@ def _fast_gradcheck(func: Function, inputs: Sequence[Any], use: _Settings, forwa
                 raise GradcheckError(_mismatch(a, n, i, k, forward) + slow)
 
 
-# ---- the doors
+# ---- public functions
 
 
 def gradcheck(
@@ -221,30 +222,32 @@ def gradcheck(
     """Check the gradients of ``func`` at ``inputs`` against central differences.
 
     Args:
-        func: takes the inputs; returns a tensor or several.
-        inputs: what it is called with. The floating-point tensors that require a gradient are checked; they should be
-            float64.
+        func: a function that takes the inputs and returns a tensor or several tensors.
+        inputs: the arguments of ``func``. The floating-point tensors that require a gradient are checked; they should
+            be float64.
         eps: half the step of the difference quotient.
-        atol: allowed absolute difference.
-        rtol: allowed relative difference.
-        raise_exception: raise where the check fails; otherwise return False.
-        nondet_tol: allowed difference between two backward passes.
-        check_undefined_grad: also check that outputs without a gradient, and inputs without a tangent, are borne.
-        check_grad_dtypes: also check that a gradient has its input's dtype, a tangent its output's.
-        check_batched_grad: also check that one backward pass for a batch of gradients gives what a loop gives.
-        check_batched_forward_grad: the same for a batch of tangents, in forward mode.
-        check_forward_ad: also check the Jacobian that forward mode computes.
-        check_backward_ad: check the Jacobian that backward computes.
-        fast_mode: compare along one random direction instead of element by element.
-        masked: about sparse inputs; dense ones have no elements to leave out.
+        atol: the allowed absolute difference.
+        rtol: the allowed relative difference.
+        raise_exception: raise an error if the check fails; if False, return False instead.
+        nondet_tol: the allowed difference between two backward passes.
+        check_undefined_grad: also check that outputs without a gradient, and inputs without a tangent, count as zeros.
+        check_grad_dtypes: also check that a gradient has the dtype of its input, and a tangent the dtype of its output.
+        check_batched_grad: also check that one backward pass for a batch of gradients equals a loop over the batch.
+        check_batched_forward_grad: also check that one forward pass for a batch of tangents equals a loop over the
+            batch.
+        check_forward_ad: also check the Jacobian from forward mode.
+        check_backward_ad: check the Jacobian from backward.
+        fast_mode: compare the Jacobians along one random direction instead of all their elements.
+        masked: has no effect, because there are no sparse inputs.
 
     Returns:
         Whether all gradients are right.
 
     Raises:
-        GradcheckError: a gradient is wrong; the message has both Jacobians.
+        GradcheckError: a gradient is wrong; the message contains both Jacobians.
         ValueError: no input requires a gradient.
-        AssertionError: nothing is to be checked; or outputs change their shape or dtype with the inputs' values.
+        AssertionError: both modes are off, or a requested check needs a mode that is off; or the shape or dtype of an
+            output depends on the values of the inputs.
 
     Example:
         >>> import reftorch as torch
@@ -291,7 +294,7 @@ def gradcheck(
 
 
 def _random_grad(output: Tensor, noncontiguous: bool) -> Tensor:
-    """Numbers from -1 to 1 of the output's shape; where asked for, every other one of twice as many."""
+    """Return random numbers from -1 to 1 in the output's shape, non-contiguous on request."""
     shape = (*output.shape, 2) if noncontiguous and output.numel() > 1 else tuple(output.shape)
     values = _VF.empty(shape, dtype=output.dtype).uniform_(-1, 1)
     return (values[..., 0] if len(shape) > output.dim() else values).requires_grad_()
@@ -316,18 +319,19 @@ def gradgradcheck(
     fast_mode: bool = False,
     masked: bool = False,
 ) -> bool:
-    """Check the second derivatives of ``func``: the gradients of its gradients, by inputs and incoming gradients.
+    """Check the second derivatives of ``func``: the gradients of its gradients by the inputs and the incoming
+    gradients.
 
     Args:
         func: as for :func:`gradcheck`.
         inputs: as for :func:`gradcheck`.
-        grad_outputs: the incoming gradients; random where not given.
+        grad_outputs: the incoming gradients; random by default.
         eps: half the step of the difference quotient.
-        atol: allowed absolute difference.
-        rtol: allowed relative difference.
-        gen_non_contig_grad_outputs: let the random incoming gradients lie apart in memory.
-        raise_exception: raise where the check fails; otherwise return False.
-        nondet_tol: allowed difference between two backward passes.
+        atol: the allowed absolute difference.
+        rtol: the allowed relative difference.
+        gen_non_contig_grad_outputs: make the random incoming gradients non-contiguous.
+        raise_exception: raise an error if the check fails; if False, return False instead.
+        nondet_tol: the allowed difference between two backward passes.
         check_undefined_grad: as for :func:`gradcheck`.
         check_grad_dtypes: as for :func:`gradcheck`.
         check_batched_grad: as for :func:`gradcheck`.
@@ -340,9 +344,9 @@ def gradgradcheck(
         Whether all second derivatives are right.
 
     Raises:
-        GradcheckError: one is wrong.
+        GradcheckError: a second derivative is wrong.
         ValueError: no input requires a gradient.
-        AssertionError: nothing is to be checked.
+        AssertionError: both modes are off, or a requested check needs a mode that is off.
 
     Example:
         >>> import reftorch as torch
@@ -368,7 +372,7 @@ def gradgradcheck(
     required = [is_checked(value) for value in (*arguments, *grads)]
 
     def first_gradients(*values: Any) -> tuple[Tensor, ...]:
-        # In forward mode the values come detached: what requires a gradient is said again.
+        # In forward mode the values are detached, so requires_grad is set again.
         values = tuple(x.requires_grad_() if needed else x for x, needed in zip(values, required, strict=True))
         wanted = [x for x, needed in zip(values[:count], required, strict=False) if needed]
         outputs = differentiable(float_outputs(func(*values[:count])))
@@ -395,7 +399,7 @@ def gradgradcheck(
     )
 
 
-# ---- Jacobians for themselves
+# ---- functions that return Jacobians
 
 
 def _warn_private(name: str, grad_out: float) -> None:
@@ -420,13 +424,13 @@ def get_numerical_jacobian_wrt_specific_input(
     """Return the measured Jacobian of each output by one input, of shape (input elements, output elements).
 
     Args:
-        fn: takes the inputs.
-        input_idx: which input.
-        inputs: what ``fn`` is called with.
-        outputs: not used: ``fn`` is called anyhow.
+        fn: a function that takes the inputs.
+        input_idx: the index of the input.
+        inputs: the arguments of ``fn``.
+        outputs: has no effect, because ``fn`` is called in any case.
         eps: half the step.
-        input: instead of ``inputs[input_idx]``, a tensor that ``fn`` uses.
-        is_forward_ad: of no effect on real numbers.
+        input: a tensor that ``fn`` uses, to be moved instead of ``inputs[input_idx]``.
+        is_forward_ad: has no effect, because the numbers are real.
 
     Mirrors torch/autograd/gradcheck.py, ``get_numerical_jacobian_wrt_specific_input``.
     """
@@ -439,14 +443,14 @@ def get_numerical_jacobian(
     """Return the measured Jacobian of the first output by each input; deprecated, as in PyTorch.
 
     Args:
-        fn: takes the inputs as one tuple.
-        inputs: what it is called with.
-        target: the tensors to move; the inputs if not given.
+        fn: a function that takes the inputs as one tuple.
+        inputs: the arguments of ``fn``.
+        target: the tensors to move; the inputs by default.
         eps: half the step.
-        grad_out: 1.0.
+        grad_out: must be 1.0.
 
     Raises:
-        ValueError: another ``grad_out``.
+        ValueError: ``grad_out`` is not 1.0.
 
     Mirrors torch/autograd/gradcheck.py, ``get_numerical_jacobian``.
     """
@@ -458,19 +462,20 @@ def get_numerical_jacobian(
 def get_analytical_jacobian(
     inputs: Sequence[Any], output: Tensor, nondet_tol: float = 0.0, grad_out: float = 1.0
 ) -> tuple[list[Tensor], bool, bool, bool]:
-    """Return the Jacobian of ``output`` by each input that backward computes; deprecated, as in PyTorch.
+    """Return the Jacobian of ``output`` by each input, computed by backward; deprecated, as in PyTorch.
 
     Args:
-        inputs: with respect to what.
-        output: what.
-        nondet_tol: allowed difference between two passes.
-        grad_out: 1.0.
+        inputs: the tensors by which the output is differentiated.
+        output: the tensor to differentiate.
+        nondet_tol: the allowed difference between two passes.
+        grad_out: must be 1.0.
 
     Returns:
-        The Jacobians, whether two passes agreed, whether sizes and whether dtypes of the gradients are the inputs'.
+        The Jacobians, and three bools: whether two passes agreed, whether the gradients have the sizes of the inputs,
+            and whether they have the dtypes of the inputs.
 
     Raises:
-        ValueError: another ``grad_out``.
+        ValueError: ``grad_out`` is not 1.0.
 
     Mirrors torch/autograd/gradcheck.py, ``get_analytical_jacobian``.
     """

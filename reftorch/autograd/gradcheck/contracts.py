@@ -1,6 +1,6 @@
-"""What gradcheck asks of a formula beside its value: that it is linear, bears what is undefined, and can be batched.
+"""The checks of gradcheck besides the value: that a formula accepts zero and undefined gradients, and can be batched.
 
-Mirrors: torch/autograd/gradcheck.py (its private half: further checks)
+Mirrors: torch/autograd/gradcheck.py (its private functions for further checks)
 Leaves out: sparse tensors.
 """
 
@@ -41,7 +41,7 @@ _BATCHED_FORWARD = (
 
 
 def _compare_with_batch(one: Function, rows: Sequence[Tensor], index: int, hint: str) -> None:
-    """Compare ``one`` of each row with one call for all rows."""
+    """Compare the results of ``one`` for each row with one call for all rows."""
     expected = [_VF.stack(shards) for shards in zip(*(one(row) for row in rows), strict=True)]
     try:
         results = _vmap(one)(_VF.stack(rows))
@@ -59,7 +59,7 @@ def _zeros(like: Tensor) -> Tensor:
 
 
 def check_batched(outputs: Sequence[Tensor], inputs: Sequence[Any]) -> None:
-    """Backward of a batch of gradients gives what a loop gives."""
+    """Check that backward of a batch of gradients equals a loop over the batch."""
     wanted = checked(inputs)
     for i, output in enumerate(outputs):
 
@@ -71,7 +71,7 @@ def check_batched(outputs: Sequence[Tensor], inputs: Sequence[Any]) -> None:
 
 
 def check_batched_forward(func: Function, inputs: Sequence[Any]) -> None:
-    """Forward mode with a batch of tangents gives what a loop gives."""
+    """Check that forward mode with a batch of tangents equals a loop over the batch."""
     for k, current in enumerate(inputs):
         if not (is_checked(current) and current.is_floating_point()):
             continue
@@ -87,7 +87,7 @@ def check_batched_forward(func: Function, inputs: Sequence[Any]) -> None:
 
 
 def check_linear(outputs: Sequence[Tensor], inputs: Sequence[Any]) -> None:
-    """Gradients of zero give zeros, of the inputs' shapes and dtypes."""
+    """Check that zero gradients give zeros, of the shapes and dtypes of the inputs."""
     wanted = checked(inputs)
     grads = gradients(outputs, wanted, [_VF.zeros_like(out) for out in outputs], retain_graph=False)
     for grad, input in zip(grads, wanted, strict=True):
@@ -124,7 +124,7 @@ def _check_undefined(outputs: Sequence[Tensor], wanted: Sequence[Tensor]) -> Non
 
 
 def check_undefined_backward(func: Function, inputs: Sequence[Any]) -> None:
-    """Backward bears undefined gradients: of all outputs, and of one at a time."""
+    """Check that backward accepts undefined gradients: of all outputs, and of one output at a time."""
     undefined, wanted = _C._functions.UndefinedGrad(), checked(inputs)
 
     def outputs() -> tuple[Tensor, ...]:
@@ -140,7 +140,7 @@ def check_undefined_backward(func: Function, inputs: Sequence[Any]) -> None:
 
 
 def check_undefined_forward(func: Function, inputs: Sequence[Any], directions: Sequence[Tensor]) -> None:
-    """Forward mode treats an input without a tangent as one whose tangent is zero."""
+    """Check that forward mode treats an input without a tangent like an input whose tangent is zero."""
     with forward_ad.dual_level():
         duals, tangents = make_duals(inputs)
         for tangent, direction in zip(tangents, directions, strict=True):

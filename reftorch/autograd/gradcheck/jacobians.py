@@ -1,11 +1,11 @@
-r"""The Jacobians that gradcheck compares: measured, by backward passes, by forward mode; whole, or along one direction.
+r"""The Jacobians that gradcheck compares: by central differences, backward or forward mode; full, or along a direction.
 
 For inputs :math:`x_k` and outputs :math:`y_i`, ``jacobians[k][i]`` is :math:`\partial y_i / \partial x_k` with a row
-for each element of the input and a column for each element of the output. Along directions :math:`u_k` (and
-:math:`v_i`) it is the vector :math:`J u_k` (and the number :math:`v_i^\top J u_k`): one step instead of one for each
-element.
+for each element of the input and a column for each element of the output. Along a direction :math:`u_k`, the Jacobian
+gives the vector :math:`J u_k`, and with a direction :math:`v_i` the number :math:`v_i^\top J u_k`: one step instead of
+one step for each element.
 
-Mirrors: torch/autograd/gradcheck.py (its private half: Jacobians)
+Mirrors: torch/autograd/gradcheck.py (its private functions for Jacobians)
 Leaves out: complex and sparse tensors.
 """
 
@@ -25,24 +25,24 @@ Function = Callable[..., Any]
 
 
 class GradcheckError(RuntimeError):
-    """The gradient is not what was measured.
+    """The error for a gradient that fails a check.
 
     Mirrors torch/autograd/gradcheck.py, ``GradcheckError``.
     """
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
-    """A tuple or list as a tuple, anything else as a tuple of one."""
+    """Return a tuple or list as a tuple, and any other value as a tuple of one."""
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
 def is_checked(value: Any) -> bool:
-    """Whether a value is an input whose gradient is checked."""
+    """Return whether a value is an input whose gradient is checked."""
     return isinstance(value, _C.TensorBase) and value.requires_grad
 
 
 def checked(inputs: Sequence[Any]) -> list[Tensor]:
-    """The inputs whose gradients are checked."""
+    """Return the inputs whose gradients are checked."""
     return [value for value in inputs if is_checked(value)]
 
 
@@ -51,24 +51,24 @@ def _is_float(value: Any) -> bool:
 
 
 def float_outputs(results: Any) -> tuple[Tensor, ...]:
-    """What a function returned, as far as it can have a derivative."""
+    """Return the results of a function that can have a derivative."""
     return tuple(out for out in as_tuple(results) if _is_float(out))
 
 
 def differentiable(outputs: Sequence[Any]) -> tuple[Tensor, ...]:
-    """The outputs through which backward can go."""
+    """Return the outputs that require a gradient."""
     return tuple(out for out in outputs if is_checked(out))
 
 
 def gradients(outputs: Any, inputs: Sequence[Tensor], grads: Any, retain_graph: bool = True) -> tuple[Any, ...]:
-    """One backward pass; None for an input that the outputs do not depend on."""
+    """Run one backward pass. An input on which the outputs do not depend has None."""
     result: tuple[Any, ...] = _C._run_backward(
         as_tuple(outputs), as_tuple(grads), retain_graph, False, tuple(inputs), allow_unreachable=True
     )
     return result
 
 
-# ---- measured: central differences
+# ---- by central differences
 
 
 def _check_same_kind(low: Tensor, high: Tensor, eps: float, where: str) -> None:
@@ -81,7 +81,7 @@ def _check_same_kind(low: Tensor, high: Tensor, eps: float, where: str) -> None:
 
 
 def _difference(call: Function, entry: Tensor, step: Any, eps: float, where: str = "") -> list[Tensor]:
-    """``(call(entry + step) - call(entry - step)) / 2 eps``, flat, for each output; ``entry`` is moved in place."""
+    """Return ``(call(entry + step) - call(entry - step)) / 2 eps`` for each output, flat. Moves ``entry`` in place."""
     original = entry.clone()
     values = []
     try:
@@ -97,7 +97,7 @@ def _difference(call: Function, entry: Tensor, step: Any, eps: float, where: str
 
 
 def numeric_jacobian(func: Function, inputs: Sequence[Any], target: Tensor, eps: float) -> list[Tensor]:
-    """The Jacobians of all outputs by ``target``, an input (or what the function uses besides its inputs)."""
+    """Return the Jacobians of all outputs by ``target``: an input, or another tensor that the function uses."""
     data = target.data
     rows = [
         _difference(lambda: func(*inputs), data[index], eps, eps, f"on index {index} ")
@@ -109,7 +109,7 @@ def numeric_jacobian(func: Function, inputs: Sequence[Any], target: Tensor, eps:
 
 
 def numeric_direction(func: Function, inputs: Sequence[Any], target: Tensor, u: Tensor, eps: float) -> list[Tensor]:
-    """``J u`` for each output: the slope at ``target`` along ``u``."""
+    """Return ``J u`` for each output: the slope at ``target`` along ``u``."""
     return _difference(lambda: func(*inputs), target.data, u.reshape(target.shape) * eps, eps)
 
 
@@ -127,7 +127,7 @@ def _checked_gradient(grad: Tensor | None, input: Tensor, check_dtype: bool) -> 
 
 
 def backward_rows(output: Tensor, inputs: Sequence[Tensor], starts: Sequence[Tensor], check_dtype: bool) -> list[Any]:
-    """For each input a matrix, with a column for each start: the gradient that a pass from there gives."""
+    """Return for each input a matrix with a column for each start: the gradient from a pass with that start."""
     columns: list[list[Tensor]] = [[] for _ in inputs]
     for start in starts:
         for column, grad, input in zip(columns, gradients(output, inputs, start), inputs, strict=True):
@@ -137,7 +137,7 @@ def backward_rows(output: Tensor, inputs: Sequence[Tensor], starts: Sequence[Ten
 
 
 def unit_vectors(output: Tensor) -> list[Tensor]:
-    """A start for each element of the output: 1 there, 0 elsewhere."""
+    """Yield a start for each element of the output: 1 at the element, 0 elsewhere."""
     starts = []
     for i in range(output.numel()):
         start = _VF.zeros(output.numel(), dtype=output.dtype)
@@ -147,14 +147,14 @@ def unit_vectors(output: Tensor) -> list[Tensor]:
 
 
 def is_reentrant(first: Sequence[Tensor], second: Sequence[Tensor], tolerance: float) -> bool:
-    """Whether two passes over one graph gave the same."""
+    """Return whether two passes over one graph gave equal results."""
     return all(a.numel() == 0 or bool((a - b).abs().max() <= tolerance) for a, b in zip(first, second, strict=True))
 
 
 def backward_jacobians(
     output: Tensor, inputs: Sequence[Tensor], starts: Sequence[Tensor], nondet_tol: float, check_dtype: bool
 ) -> list[Tensor]:
-    """:func:`backward_rows`, twice: GradcheckError where the second pass gives something else."""
+    """Call :func:`backward_rows` twice, and raise GradcheckError if the results differ."""
     first, second = (backward_rows(output, inputs, starts, check_dtype) for _ in range(2))
     if not is_reentrant(first, second, nondet_tol):
         raise GradcheckError(
@@ -169,7 +169,7 @@ def backward_jacobians(
 
 
 def make_duals(inputs: Sequence[Any]) -> tuple[list[Any], list[Tensor]]:
-    """The inputs, those that are checked as dual numbers, and their tangents: zeros, to be written into."""
+    """Return the inputs, the checked ones as dual numbers, and their tangents: zeros, which the caller overwrites."""
     duals, tangents = list(inputs), []
     for k, value in enumerate(inputs):
         if is_checked(value):
@@ -192,7 +192,7 @@ def _tangents_of(func: Function, duals: Sequence[Any], check_dtype: bool) -> lis
 def forward_jacobians(
     func: Function, inputs: Sequence[Any], check_dtype: bool = False, directions: Sequence[Tensor] | None = None
 ) -> list[list[Tensor]]:
-    """``jacobians[k][i]`` by one forward pass for each element, or, with ``directions``, ``J u`` by one an input."""
+    """Return ``jacobians[k][i]`` by one forward pass for each element, or ``J u`` by one for each input's direction."""
     jacobians: list[list[Tensor]] = []
     with forward_ad.dual_level():
         duals, tangents = make_duals(inputs)
