@@ -23,7 +23,35 @@ Example:
 add_docstr(
     "special_bessel_j0",
     r"""
-Return the Bessel function of the first kind of order 0, :math:`J_0(x)`, of each element: ``torch.special.bessel_j0``. It has no derivative. Shape: the shape of ``input``. Example: >>> torch.special.bessel_j0(torch.tensor([0.0, 1.0])) tensor([1.0000, 0.7652]) """, ) add_docstr( "special_bessel_j1", r""" Return the Bessel function of the first kind of order 1, :math:`J_1(x)`, of each element: ``torch.special.bessel_j1``. It has no derivative. Shape: the shape of ``input``. Example: >>> torch.special.bessel_j1(torch.tensor([0.0, 1.0])) tensor([0.0000, 0.4401]) """, ) add_docstr( "special_bessel_y0", r""" Return the Bessel function of the second kind of order 0, :math:`Y_0(x)`, of each element:
+Return the Bessel function of the first kind of order 0, :math:`J_0(x)`, of each element:
+``torch.special.bessel_j0``. It has no derivative.
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> torch.special.bessel_j0(torch.tensor([0.0, 1.0]))
+    tensor([1.0000, 0.7652])
+""",
+)
+
+add_docstr(
+    "special_bessel_j1",
+    r"""
+Return the Bessel function of the first kind of order 1, :math:`J_1(x)`, of each element:
+``torch.special.bessel_j1``. It has no derivative.
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> torch.special.bessel_j1(torch.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.4401])
+""",
+)
+
+add_docstr(
+    "special_bessel_y0",
+    r"""
+Return the Bessel function of the second kind of order 0, :math:`Y_0(x)`, of each element:
 ``torch.special.bessel_y0``. The result is -inf at 0 and nan for negative elements. It has no derivative.
 
 Shape: the shape of ``input``.
@@ -51,7 +79,35 @@ Example:
 add_docstr(
     "special_modified_bessel_i0",
     r"""
-Return the modified Bessel function of the first kind of order 0, :math:`I_0(x)`, of each element: ``torch.special.modified_bessel_i0``. It has no derivative. Shape: the shape of ``input``. Example: >>> torch.special.modified_bessel_i0(torch.tensor([0.0, 1.0])) tensor([1.0000, 1.2661]) """, ) add_docstr( "special_modified_bessel_i1", r""" Return the modified Bessel function of the first kind of order 1, :math:`I_1(x)`, of each element: ``torch.special.modified_bessel_i1``. It has no derivative. Shape: the shape of ``input``. Example: >>> torch.special.modified_bessel_i1(torch.tensor([0.0, 1.0])) tensor([0.0000, 0.5652]) """, ) add_docstr( "special_modified_bessel_k0", r""" Return the modified Bessel function of the second kind of order 0, :math:`K_0(x)`, of each element:
+Return the modified Bessel function of the first kind of order 0, :math:`I_0(x)`, of each element:
+``torch.special.modified_bessel_i0``. It has no derivative.
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> torch.special.modified_bessel_i0(torch.tensor([0.0, 1.0]))
+    tensor([1.0000, 1.2661])
+""",
+)
+
+add_docstr(
+    "special_modified_bessel_i1",
+    r"""
+Return the modified Bessel function of the first kind of order 1, :math:`I_1(x)`, of each element:
+``torch.special.modified_bessel_i1``. It has no derivative.
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> torch.special.modified_bessel_i1(torch.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.5652])
+""",
+)
+
+add_docstr(
+    "special_modified_bessel_k0",
+    r"""
+Return the modified Bessel function of the second kind of order 0, :math:`K_0(x)`, of each element:
 ``torch.special.modified_bessel_k0``. The result is inf at 0 and nan for negative elements. It has no derivative.
 
 Shape: the shape of ``input``.
