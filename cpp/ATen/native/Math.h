@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Math.h
 // Special functions that the C library lacks: the inverse of erf, the derivatives of log Gamma, the Hurwitz zeta
-// function. MathBessel.h, MathGamma.h and MathNormal.h have others. Left out: orthogonal polynomials.
+// function. Others are in MathBessel.h, MathGamma.h and MathNormal.h. Left out: orthogonal polynomials.
 #pragma once
 
 #include <cmath>
@@ -10,11 +10,11 @@
 
 namespace reftorch::at::native {
 
-// y with erf(y) = x. A first guess (M. Giles, Approximating the erfinv function, 2010; good to seven digits but at the
-// very ends), then Newton's method, two steps mostly. Close to one, 1 - |x| is exact where erf(y) - x would lose its
-// digits, so the steps use erfc there.
+// Returns y with erf(y) = x. The first guess (M. Giles, Approximating the erfinv function, 2010) has seven correct
+// digits except very close to -1 and 1; Newton's method then usually takes two steps. For |x| > 1/2 the steps compute
+// the error with erfc and 1 - |x|, which is exact, because erf(y) - |x| would lose digits there.
 inline double calc_erfinv(double x) {
-  const double distance = 1 - std::fabs(x); // from the nearer end
+  const double distance = 1 - std::fabs(x); // the distance to the nearer end, -1 or 1
   if (!(distance > 0)) {
     return distance == 0 ? std::copysign(std::numeric_limits<double>::infinity(), x)
                          : std::numeric_limits<double>::quiet_NaN();
@@ -47,8 +47,8 @@ inline double calc_erfinv(double x) {
   return std::copysign(y, x);
 }
 
-// psi(x) = d/dx log Gamma(x). Below zero by reflection, psi(1 - x) - psi(x) = pi / tan(pi x); small arguments are moved
-// up by psi(x + 1) = psi(x) + 1/x, to where the asymptotic series, whose coefficients are B_2k / 2k, converges.
+// psi(x) = d/dx log Gamma(x). A negative x is reflected: psi(1 - x) - psi(x) = pi / tan(pi x). A small x is moved up by
+// psi(x + 1) = psi(x) + 1/x. For large x the asymptotic series, with coefficients B_2k / 2k, is accurate.
 inline double calc_digamma(double x) {
   if (x == 0) {
     return std::copysign(std::numeric_limits<double>::infinity(), -x);
@@ -56,7 +56,7 @@ inline double calc_digamma(double x) {
   double result = 0;
   if (x < 0) {
     const double fraction = x - std::trunc(x);
-    if (!(fraction != 0)) { // a pole, or minus infinity
+    if (!(fraction != 0)) { // a pole, or x is minus infinity
       return std::numeric_limits<double>::quiet_NaN();
     }
     result = -M_PI / std::tan(M_PI * fraction);
@@ -71,7 +71,7 @@ inline double calc_digamma(double x) {
   return result + std::log(x) - 0.5 / x - series;
 }
 
-// psi'(x), in the same three steps.
+// psi'(x), computed in the same three steps as psi.
 template <typename T>
 T trigamma(T x) {
   T sign = 1, result = 0;
@@ -89,8 +89,9 @@ T trigamma(T x) {
   return sign * result;
 }
 
-// Hurwitz' zeta(s, q) = sum over k >= 0 of (k + q)^-s, by Euler and Maclaurin: the first terms one by one, for the rest
-// the integral, half a term, and corrections B_2j / (2j)! s (s + 1) ... (s + 2j - 2) w^(-s - 2j + 1).
+// The Hurwitz zeta function zeta(s, q) = sum over k >= 0 of (k + q)^-s, by the Euler-Maclaurin formula: the first terms
+// are added one by one; the rest is the integral, half a term, and corrections B_2j / (2j)! s (s + 1) ... (s + 2j - 2)
+// w^(-s - 2j + 1).
 inline double zeta(double s, double q) {
   constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   if (s == 1) {
@@ -104,7 +105,7 @@ inline double zeta(double s, double q) {
       return inf; // a pole
     }
     if (s != std::floor(s)) {
-      return nan; // a power of a negative number
+      return nan; // undefined: a power of a negative number
     }
   }
   if (std::isnan(s)) {
@@ -121,7 +122,7 @@ inline double zeta(double s, double q) {
   const double power = std::pow(w, -s);
   sum += power * w / (s - 1) + 0.5 * power;
   constexpr double b[] = {1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 2730, 7. / 6, -3617. / 510}; // B_2j
-  double factor = s / (2 * w) * power; // what multiplies B_2j: s / 2! at first
+  double factor = s / (2 * w) * power; // the factor of B_2j, which is s / 2! times the power at first
   for (int j = 1; j <= 8; j++) {
     sum += b[j - 1] * factor;
     factor *= (s + 2 * j - 1) * (s + 2 * j) / ((2 * j + 1) * (2 * j + 2) * w * w);
@@ -135,7 +136,7 @@ inline double calc_polygamma(double x, int64_t n) {
   return (n % 2 ? 1. : -1.) * std::exp(std::lgamma(order + 1)) * zeta(order + 1, x);
 }
 
-// The greatest common divisor, never negative; 0 of two zeros.
+// The greatest common divisor, never negative; gcd(0, 0) is 0.
 template <typename T>
 T calc_gcd(T a, T b) {
   auto magnitude = [](T value) { return std::is_signed_v<T> && value < 0 ? static_cast<T>(T(0) - value) : value; };

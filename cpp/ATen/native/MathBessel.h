@@ -1,7 +1,8 @@
 // Mirrors: aten/src/ATen/native/Math.h (chbevl, i0, i0e, i1, i1e)
-// The modified Bessel functions of the first kind, of order 0 and 1, and the same scaled by e^-|x|. Up to 8 the scaled
-// function (for order 1: over x) is a Chebyshev series in x / 4 - 1; beyond, sqrt(x) times it is one in 16 / x - 1. The
-// coefficients are the functions' own, computed to 60 digits and cut off where a double ends.
+// The modified Bessel functions of the first kind of order 0 and 1, and the same functions scaled by e^-|x|. For |x| up
+// to 8 the scaled function (divided by x for order 1) is a Chebyshev series in x / 4 - 1; for larger |x| the scaled
+// function times sqrt(x) is a Chebyshev series in 16 / x - 1. The coefficients were computed from the functions to 60
+// digits, and the series end where a double has no more digits.
 #pragma once
 
 #include <cmath>
@@ -45,7 +46,7 @@ constexpr double kI1Far[] = {
 
 } // namespace bessel
 
-// c_0 + c_1 T_1(t) + c_2 T_2(t) + ..., by Clenshaw's recurrence
+// The sum c_0 + c_1 T_1(t) + c_2 T_2(t) + ..., computed by Clenshaw's recurrence.
 template <size_t n>
 double chebyshev(const double (&c)[n], double t) {
   double next = 0, after = 0;

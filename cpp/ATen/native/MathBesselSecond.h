@@ -1,8 +1,9 @@
 // Mirrors: aten/src/ATen/native/Math.h (airy_ai_forward, bessel_j0_forward ... scaled_modified_bessel_k1_forward,
 // spherical_bessel_j0_forward)
-// Bessel functions of real numbers, and Airy's function, which is made of them. The oscillating ones of order 0 and 1
-// are the C library's; here are PyTorch's answers at the ends of the domain. K decays like e^-x / sqrt(x): beyond 2,
-// sqrt(x) e^x K(x) is a Chebyshev series in 4 / x - 1, computed to 50 digits and cut off where a double ends.
+// Bessel functions of real numbers, and the Airy function, which is composed of them. The oscillating functions of
+// order 0 and 1 come from the C library; this file adds PyTorch's results at the ends of the domain. K decays like e^-x
+// / sqrt(x): for x > 2, sqrt(x) e^x K(x) is a Chebyshev series in 4 / x - 1, whose coefficients were computed to 50
+// digits and end where a double has no more digits.
 #pragma once
 
 #include <ATen/native/MathBessel.h>
@@ -32,7 +33,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 } // namespace bessel
 
-// PyTorch has no limit at infinity: its asymptotic form takes the cosine of it.
+// The limit at infinity is 0, but the result is NaN, as in PyTorch, whose asymptotic formula takes the cosine of
+// infinity.
 inline double calc_bessel_j0(double x) {
   return std::isinf(x) ? bessel::kNaN : ::j0(x);
 }
@@ -40,7 +42,7 @@ inline double calc_bessel_j1(double x) {
   return std::isinf(x) ? bessel::kNaN : ::j1(x);
 }
 
-// Of the second kind: -infinity at 0, and real numbers beyond it only.
+// Of the second kind: -infinity at 0, finite for x > 0, and NaN for x < 0.
 inline double calc_bessel_y0(double x) {
   return x == 0 ? -bessel::kInfinity : x < 0 || std::isinf(x) ? bessel::kNaN : ::y0(x);
 }
@@ -48,7 +50,7 @@ inline double calc_bessel_y1(double x) {
   return x == 0 ? -bessel::kInfinity : x < 0 || std::isinf(x) ? bessel::kNaN : ::y1(x);
 }
 
-// e^x K_order(x), with the series of sqrt(x) e^x K(x) beyond 2
+// e^x K_order(x). For x > 2, `far` holds the series of sqrt(x) e^x K(x).
 template <size_t n>
 double scaled_modified_bessel_k(int order, const double (&far)[n], double x) {
   if (x == 0) {
@@ -77,8 +79,8 @@ inline double calc_spherical_bessel_j0(double x) {
   return std::isinf(x) ? 0 : x == 0 ? 1 : std::sin(x) / x;
 }
 
-// Ai(x), by Bessel functions of order 1/3 at z = 2/3 |x|^(3/2): of the second modified kind to the right, where it
-// decays, and of both kinds to the left, where it oscillates.
+// Ai(x), composed of Bessel functions of order 1/3 at z = 2/3 |x|^(3/2): modified Bessel functions of the second kind
+// for x > 0, where Ai decays, and Bessel functions of both kinds for x < 0, where Ai oscillates.
 inline double calc_airy_ai(double x) {
   constexpr double at_zero = 0.35502805388781724, slope_at_zero = -0.25881940379280680;
   constexpr double underflows = 103.892, third = 1.0 / 3;

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Math.h (igamma, igammac)
-// The regularized incomplete gamma functions: P(a, x) = 1 / Gamma(a) * the integral of t^(a - 1) e^-t from 0 to x, and
-// Q = 1 - P. Left out: PyTorch's asymptotic series for large a, which saves terms only.
+// The regularized incomplete gamma functions: P(a, x) = 1 / Gamma(a) times the integral of t^(a - 1) e^-t from 0 to x,
+// and Q = 1 - P. Left out: PyTorch's asymptotic series for large a, which only saves terms.
 #pragma once
 
 #include <cmath>
@@ -8,12 +8,12 @@
 
 namespace reftorch::at::native {
 
-// x^a e^-x / Gamma(a + 1): the factor that both expansions share.
+// x^a e^-x / Gamma(a + 1), the factor that the series and the continued fraction share.
 inline double igamma_factor(double a, double x) {
   return std::exp(a * std::log(x) - x - std::lgamma(a + 1));
 }
 
-// P, where x is not much larger than a: factor * (1 + x / (a + 1) + x^2 / ((a + 1) (a + 2)) + ...)
+// P where x is not much larger than a: factor * (1 + x / (a + 1) + x^2 / ((a + 1) (a + 2)) + ...).
 inline double igamma_series(double a, double x) {
   double sum = 1, term = 1;
   for (double n = a + 1; term > std::numeric_limits<double>::epsilon() * sum; n += 1) {
@@ -23,7 +23,7 @@ inline double igamma_series(double a, double x) {
   return igamma_factor(a, x) * sum;
 }
 
-// Q, where x is larger than a: a continued fraction, from its front by Lentz' method.
+// Q where x is larger than a: a continued fraction, evaluated from the front by Lentz's method.
 inline double igammac_continued_fraction(double a, double x) {
   constexpr double tiny = 1e-300;
   double b = x + 1 - a, c = 1 / tiny, d = 1 / b, h = d;
@@ -42,8 +42,8 @@ inline double igammac_continued_fraction(double a, double x) {
   return igamma_factor(a, x) * a * h;
 }
 
-// P, or Q if `upper`. The ends, in PyTorch's order: P(0, x) = 1, P(a, 0) = 0, P(inf, x) = 0, P(a, inf) = 1, for a or x
-// that is NaN too.
+// P, or Q if `upper`. The special cases are checked in PyTorch's order: P(0, x) = 1 for x > 0; then P(a, 0) = 0,
+// P(inf, x) = 0 and P(a, inf) = 1, also where the other argument is NaN.
 inline double calc_igamma(double a, double x, bool upper) {
   if (x < 0 || a < 0 || (a == 0 && !(x > 0)) || (std::isinf(a) && std::isinf(x))) {
     return std::numeric_limits<double>::quiet_NaN();

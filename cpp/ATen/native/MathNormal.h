@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/Math.h (erfcx, log_ndtr, ndtri)
-// The normal distribution where its ends are too small for a number.
+// Functions of the normal distribution that stay accurate where the tail is too small for a double.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace reftorch::at::native {
 
-// e^(x^2) erfc(x), which falls as slowly as 1 / x.
+// e^(x^2) erfc(x), which decreases only as slowly as 1 / x.
 inline double calc_erfcx(double x) {
   if (x < 25) {
     return std::exp(x * x) * std::erfc(x); // infinite below -26.6
@@ -22,7 +22,7 @@ inline double calc_log_ndtr(double x) {
   return x < -1 ? std::log(calc_erfcx(-t) / 2) - t * t : std::log1p(-std::erfc(t) / 2);
 }
 
-// x with ndtr(x) = p. A first guess (P. Acklam, 2003; good to nine digits), then Halley's method.
+// Returns x with ndtr(x) = p. The first guess (P. Acklam, 2003) has nine correct digits; Halley's method refines it.
 inline double calc_ndtri(double p) {
   if (!(p > 0 && p < 1)) {
     const double inf = std::numeric_limits<double>::infinity();
@@ -61,7 +61,7 @@ inline double calc_ndtri(double p) {
          1);
   }
   for (int steps = 0; steps < 2; steps++) {
-    // (ndtr(x) - p) / density(x), without numbers that are too small
+    // (ndtr(x) - p) / density(x), written so that no factor underflows.
     const double error = (calc_erfcx(-x * M_SQRT1_2) / 2 - p * std::exp(x * x / 2)) * std::sqrt(2 * M_PI);
     x -= error / (1 + x * error / 2);
   }

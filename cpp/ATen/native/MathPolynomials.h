@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Math.h (chebyshev_polynomial_t_forward ... shifted_chebyshev_polynomial_w_forward)
-// Orthogonal polynomials of degree n at x, each by the recurrence that leads from two degrees to the next. A degree
-// below zero, or one that is no number, gives 0; a fraction is cut off.
+// Orthogonal polynomials of degree n at x, each computed by the recurrence that gives a degree from the two degrees
+// below it. A negative degree or a NaN gives 0; a fractional degree is truncated.
 #pragma once
 
 #include <cmath>
@@ -9,12 +9,12 @@
 
 namespace reftorch::at::native {
 
-// The degree as PyTorch takes it; past 2^62 no recurrence arrives, and NaN is the answer.
+// Converts the degree as PyTorch does. A degree of 2^62 or more takes too many steps, so the result is then NaN.
 inline int64_t polynomial_degree(double n) {
   return n > -1 ? static_cast<int64_t>(std::fmin(n, 0x1p62)) : -1;
 }
 
-// p_n from p_0 = 1 and p_1 = `first` by p_(k+1) = next(k, p_k, p_(k-1)).
+// Computes p_n from p_0 = 1 and p_1 = `first` by p_(k+1) = next(k, p_k, p_(k-1)).
 template <typename Next>
 double polynomial(double first, double degree, const Next& next) {
   const int64_t n = polynomial_degree(degree);
@@ -33,8 +33,9 @@ double polynomial(double first, double degree, const Next& next) {
   return current;
 }
 
-// --- Chebyshev's, of four kinds: one recurrence, p_(k+1) = 2 x p_k - p_(k-1), from four beginnings. Within (-1, 1)
-// each is a quotient of sines or cosines of multiples of arccos x, which is as exact and takes no loop.
+// The Chebyshev polynomials of four kinds. They share the recurrence p_(k+1) = 2 x p_k - p_(k-1) and differ in p_1. For
+// x in (-1, 1) and a degree above kLoopUpTo, each is computed as cosines or sines of multiples of arccos x, which is as
+// exact and needs no loop.
 
 constexpr double kLoopUpTo = 8;
 
@@ -63,7 +64,7 @@ inline double chebyshev_polynomial_w(double x, double n) {
                         : chebyshev_recurrence(x, 2 * x + 1, n);
 }
 
-// Shifted: those on [0, 1] in place of [-1, 1].
+// Shifted polynomials: defined on [0, 1] instead of [-1, 1].
 inline double shifted_chebyshev_polynomial_t(double x, double n) {
   return chebyshev_polynomial_t(2 * x - 1, n);
 }
@@ -77,7 +78,7 @@ inline double shifted_chebyshev_polynomial_w(double x, double n) {
   return chebyshev_polynomial_w(2 * x - 1, n);
 }
 
-// --- Hermite's, as physicists write them and as those of probability do, Laguerre's and Legendre's
+// The Hermite polynomials of physics (h) and of probability theory (he), the Laguerre and the Legendre polynomials.
 
 inline double hermite_polynomial_h(double x, double n) {
   return polynomial(2 * x, n, [x](double k, double p, double before) { return 2 * x * p - 2 * k * before; });

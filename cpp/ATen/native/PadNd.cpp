@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/PadNd.cpp
-// A border of one value around a tensor. Left out: the other borders, which reftorch/nn/functional/padding.py makes by
-// indices.
+// Pads a tensor with one value. Left out: the other padding modes, which reftorch/nn/functional/padding.py implements
+// by indexing.
 #include <ATen/Functions.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/core/library.h>
@@ -9,7 +9,7 @@
 
 namespace reftorch::at::native {
 
-// `pad` holds two numbers for each dimension, the last dimension first; a negative one takes elements away.
+// `pad` holds two numbers for each dimension, the last dimension first; a negative number crops.
 static Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value) {
   TORCH_CHECK(pad.size() % 2 == 0, "Length of pad must be even but instead it equals ", pad.size());
   const int64_t padded = static_cast<int64_t>(pad.size()) / 2, first = self.dim() - padded;

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/PixelShuffle.cpp, aten/src/ATen/native/ChanelShuffle.cpp
-// Elements that move between channels and pixels, or between groups of channels. Left out: nothing.
+// Moves elements between channels and pixels, or between groups of channels.
 #include <ATen/Functions.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/core/library.h>
@@ -11,7 +11,7 @@ static void check_rank(const Tensor& self, const char* op) {
               " dimension(s)");
 }
 
-// The last dimensions, three in `shape`, are looked at as `parts`, put in the order of `order`, and become `shape`.
+// Views the last three dimensions as `parts`, permutes the parts by `order`, and reshapes them to `shape`.
 static Tensor rearranged(const Tensor& self, IntArrayRef parts, IntArrayRef order, IntArrayRef shape) {
   const int64_t leading = self.dim() - 3;
   DimVector in_parts(self.sizes().slice(0, leading)), dims, sizes(self.sizes().slice(0, leading));
@@ -53,7 +53,8 @@ static Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
   return rearranged(self, {c, h / r, r, w / r, r}, {0, 2, 4, 1, 3}, {c * r * r, h / r, w / r});
 }
 
-// (N, groups k, *) -> (N, k groups, *): the first channels of all groups, then the second ones.
+// (N, groups k, *) -> (N, k groups, *): the first channel of every group, then the second channel of every group, and
+// so on.
 static Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   TORCH_CHECK(self.dim() > 2, "channel_shuffle expects input with > 2 dims, but got input with sizes ", self.sizes());
   const int64_t batch = self.size(0), channels = self.size(1);

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/PointwiseOps.cpp, aten/src/ATen/native/Lerp.cpp
-// Functions of three tensors, each one pass where separate ops would take two: what optimizers are made of.
+// Functions of three tensors, which take one pass where separate ops would take two; optimizers use them most.
 #include <ATen/native/PointwiseOps.h>
 
 #include <ATen/core/library.h>
@@ -58,7 +58,7 @@ static void lerp_scalar_out(const Tensor& self, const Tensor& end, const Scalar&
 }
 
 static void lerp_tensor_out(const Tensor& self, const Tensor& end, const Tensor& weight, Tensor& out) {
-  if (weight.dim() == 0 && weight.scalar_type() != self.scalar_type()) { // one number, of whatever dtype
+  if (weight.dim() == 0 && weight.scalar_type() != self.scalar_type()) { // one number, which may have any dtype
     return lerp_scalar_out(self, end, number_for_kernel(weight), out);
   }
   lerp_dtype_check(self, end, "end");

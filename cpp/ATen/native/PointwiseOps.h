@@ -14,7 +14,7 @@ DECLARE_DISPATCH(pointwise_fn, addcdiv_stub)
 DECLARE_DISPATCH(pointwise_fn, lerp_kernel_scalar_weight)
 DECLARE_DISPATCH(void (*)(TensorIterator&), lerp_kernel_tensor_weight)
 
-// Of losses. inputs: self, target; backward: self, target, grad
+// For losses. inputs: self, target; backward: self, target, grad.
 DECLARE_DISPATCH(void (*)(TensorIterator&, double beta), smooth_l1_stub)
 DECLARE_DISPATCH(void (*)(TensorIterator&, double norm, double beta), smooth_l1_backward_stub)
 DECLARE_DISPATCH(void (*)(TensorIterator&, double delta), huber_stub)

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/BinaryOps.cpp (special_chebyshev_polynomial_t, ...)
-// Orthogonal polynomials, under PyTorch's names in torch.special: of a point x and a degree n, either of them a number.
-// None has a derivative, as in PyTorch.
+// Orthogonal polynomials, under the names they have in torch.special. The point x or the degree n may be a number
+// instead of a tensor. None has a derivative, as in PyTorch.
 #include <ATen/native/PolynomialOps.h>
 
 #include <ATen/EmptyTensor.h>

@@ -12,7 +12,7 @@ namespace reftorch::at::native {
 DEFINE_DISPATCH(pow_tensor_tensor_stub)
 DEFINE_DISPATCH(pow_tensor_scalar_stub)
 
-// out = self ^ exponent, element by element
+// out = self ^ exponent for each element.
 static void pow_tensor_tensor_out(const Tensor& self, const Tensor& exponent, Tensor& out) {
   auto iter = TensorIterator::binary_op(out, self, exponent);
   pow_tensor_tensor_stub(iter.device_type(), iter);
@@ -27,7 +27,7 @@ static void pow_tensor_scalar_out(const Tensor& self, const Scalar& exponent, Te
   const Tensor base = self.scalar_type() == dtype ? self : cast_to_dtype(self, dtype);
   auto iter = TensorIterator::unary_op(out, base);
   if (exponent.equal(0)) {
-    at::fill_(out, 1); // 0^0 and NaN^0 too
+    at::fill_(out, 1); // also for 0^0 and NaN^0
     return;
   }
   if (exponent.equal(1)) {
@@ -40,7 +40,7 @@ static void pow_tensor_scalar_out(const Tensor& self, const Scalar& exponent, Te
 
 static Tensor pow_scalar(const Scalar& self, const Tensor& exponent) {
   const Tensor base = detail::wrapped_scalar_tensor(self);
-  // contiguous, whatever the order of the exponent is: PyTorch has it so for this overload alone
+  // The result is contiguous whatever the strides of exponent are; in PyTorch only this overload does so.
   Tensor out = detail::empty_generic(exponent.sizes(), result_type(base, exponent), exponent.device());
   pow_tensor_tensor_out(base, exponent, out);
   return out;

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Pow.h
 //
-// Powers: the stubs, and the power of integers that the kernels of every device use.
+// The stubs of powers, and the power of integers that the kernels of every device use.
 #pragma once
 
 #include <ATen/TensorIterator.h>
@@ -12,8 +12,8 @@
 
 namespace reftorch::at::native {
 
-// An integer's power by repeated squaring, modulo the range of T. A negative exponent gives 1 / base^n rounded toward
-// zero: 0, but 1 or -1 for these bases.
+// The power of integers by repeated squaring, modulo the range of T. A negative exponent gives 1 / base^n rounded
+// toward zero: 1 or -1 if the base is 1 or -1, else 0.
 template <typename T>
 C10_HOST_DEVICE T powi(T base, T exponent) {
   if (std::is_signed_v<T> && exponent < 0) {

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/Sorting.cpp (quantile)
-// Composite: sort, then take the elements at q (n - 1), or between two of them.
+// Composite: sorts, then takes the element at position q (n - 1), or interpolates between the two elements around it.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/Resize.h>
@@ -42,7 +42,7 @@ static Tensor quantile_impl(const Tensor& self, const Tensor& q, std::optional<i
   TORCH_CHECK(q.device().is_meta() || at::all(inside).item().toBool(),
               "quantile() q values must be in the range [0, 1]");
 
-  DimVector shape(self.sizes()); // of one quantile
+  DimVector shape(self.sizes()); // the shape of the result for one q
   if (!opt_dim.has_value()) {
     shape = keepdim ? DimVector(shape.size(), 1) : DimVector();
   } else if (keepdim && self.dim() > 0) {
@@ -51,7 +51,7 @@ static Tensor quantile_impl(const Tensor& self, const Tensor& q, std::optional<i
     shape.erase(dim);
   }
 
-  Tensor rows = self; // the quantiled dimension last
+  Tensor rows = self; // self with the reduced dimension last
   if (!opt_dim.has_value() || self.dim() <= 1) {
     rows = at::reshape(self, {-1});
   } else if (dim != self.dim() - 1) {
@@ -61,7 +61,7 @@ static Tensor quantile_impl(const Tensor& self, const Tensor& q, std::optional<i
   sorted_shape.push_back(rows.size(-1));
   const Tensor sorted = at::reshape(std::get<0>(at::sort(rows, -1, false)), sorted_shape);
 
-  // A NaN, which is sorted to the end, is every quantile of its row, unless it is ignored.
+  // NaN is sorted to the end. A row with a NaN has NaN as every quantile, unless NaN is ignored.
   const Tensor nan = at::ne(sorted, sorted), count = at::sum(at::logical_not(nan), int64_t(-1), /*keepdim=*/true);
   Tensor ranks;
   if (ignore_nan) {
@@ -75,10 +75,10 @@ static Tensor quantile_impl(const Tensor& self, const Tensor& q, std::optional<i
   if (q.dim() == 0) {
     return at::squeeze(values, -1);
   }
-  return at::squeeze(at::transpose(at::unsqueeze(values, 0), 0, -1), -1); // q first
+  return at::squeeze(at::transpose(at::unsqueeze(values, 0), 0, -1), -1); // moves q to the front
 }
 
-// ignore_nan: nanquantile
+// `ignore_nan` makes the op nanquantile.
 template <bool ignore_nan>
 static Tensor quantile(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim,
                        const std::string& interpolation) {

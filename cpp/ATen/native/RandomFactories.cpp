@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/TensorFactories.cpp (rand, randn, randint, randperm)
-// Fresh tensors of random numbers: empty, then an in-place op of Distributions.cpp. PyTorch has one overload with and
-// one without a generator; here the generator is optional.
+// Fresh tensors of random numbers: an empty tensor, which an in-place op of Distributions.cpp fills. PyTorch has one
+// overload with and one without a generator; here the generator is optional.
 #include <ATen/Functions.h>
 #include <ATen/Resize.h>
 #include <ATen/core/library.h>
@@ -11,7 +11,8 @@
 
 namespace reftorch::at::native {
 
-// To fill a fresh tensor is no change in place: its version is to stay 0.
+// Calls the in-place op below autograd, so that filling a fresh tensor does not count as a change in place and the
+// version stays 0.
 struct FreshTensorGuard {
   c10::impl::ExcludeDispatchKeyGuard below_autograd{c10::autograd_dispatch_keyset};
 };
@@ -71,11 +72,11 @@ static Tensor randint(int64_t high, IntArrayRef size, const OptionalGenerator& g
   return randint_low(0, high, size, generator, dtype, layout, device, pin_memory);
 }
 
-// Every number below n must have its own value in the result's dtype.
+// Raises unless the dtype of the result has a distinct value for every number below n.
 static void check_fits(int64_t n, ScalarType dtype) {
   Tensor probe = detail::empty_generic({}, dtype);
-  fill_impl(probe, n);                                    // RuntimeError where an integer type is too small
-  if (c10::isFloatingType(dtype) && dtype != kBFloat16) { // whose values repeat past 256, in PyTorch too
+  fill_impl(probe, n);                                    // raises RuntimeError if an integer type is too small
+  if (c10::isFloatingType(dtype) && dtype != kBFloat16) { // values of bfloat16 repeat past 256, in PyTorch too
     const int digits = dtype == kHalf ? 11 : dtype == kFloat ? 24 : 53;
     const int64_t largest = (int64_t(1) << digits) + 1;
     TORCH_CHECK(n <= largest, "n cannot be greater than ",

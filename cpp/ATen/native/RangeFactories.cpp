@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/RangeFactories.cpp
-// Numbers in even steps, and powers of them. Left out: nothing.
+// Evenly spaced numbers (arange, linspace), and powers of such numbers (logspace).
 #include <ATen/native/Fill.h>
 #include <ATen/native/RangeFactories.h>
 
@@ -14,7 +14,7 @@ DEFINE_DISPATCH(arange_stub)
 DEFINE_DISPATCH(linspace_stub)
 DEFINE_DISPATCH(logspace_stub)
 
-// Runs `fill` on a contiguous tensor of n elements and brings the result into `out`.
+// Runs `fill` on a contiguous tensor of n elements, and copies the result to `out` if `out` is another tensor.
 template <typename Fill>
 static void fill_range(Tensor& out, int64_t n, const Fill& fill) {
   if (out.numel() != n) {
@@ -43,7 +43,7 @@ static int64_t arange_numel(ScalarType dtype, const Scalar& start, const Scalar&
   const double first = start.toDouble(), last = end.toDouble(), by = step.toDouble();
   if (dtype == kLong) { // a double has only 53 bits
     const int64_t span = end.toLong() - start.toLong(), s = step.toLong();
-    TORCH_CHECK_VALUE(s != 0, "step must be nonzero"); // less than one whole number
+    TORCH_CHECK_VALUE(s != 0, "step must be nonzero"); // for example a step of 0.5, which becomes 0
     return span / s + (span % s != 0);
   }
   const double n = std::ceil((last - first) / by);
@@ -69,7 +69,7 @@ static Tensor& arange_out(const Scalar& end, OptionalType dtype, OptionalLayout 
   return arange_start_step_out(0, end, 1, dtype, layout, device, pin_memory, out);
 }
 
-// Integers give int64, any float gives the default dtype.
+// Integer arguments give int64; if one argument is a float, the result has the default dtype.
 static Tensor arange_start_step(const Scalar& start, const Scalar& end, const Scalar& step, OptionalType dtype,
                                 OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
   check_not_pinned(pin_memory);
@@ -132,7 +132,7 @@ static Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, do
   return logspace_out(start, end, steps, base, dtype, layout, device, pin_memory, out);
 }
 
-// An end given as a tensor of no dimensions stands for its number.
+// Returns the value of a start or end that is given as a 0-dim tensor.
 static Scalar number_of(const char* name, const char* which, const Tensor& end) {
   TORCH_CHECK(end.dim() == 0, name, " only supports 0-dimensional start and end tensors, but got ", which, " with ",
               end.dim(), " dimension(s).");
@@ -156,7 +156,8 @@ static Tensor logspace_tensor(const Start& start, const End& end, int64_t steps,
                   device, pin_memory);
 }
 
-// arange with `end` included, and never of integers by itself: deprecated, but programs call it.
+// arange with `end` included. Without a dtype the result is a float tensor, also for integer arguments. Deprecated, but
+// programs still call range.
 static Tensor& range_out(const Scalar& start, const Scalar& end, const Scalar& step, OptionalType dtype, OptionalLayout,
                          OptionalDevice, OptionalBool, Tensor& out) {
   check_out_dtype(dtype, out);

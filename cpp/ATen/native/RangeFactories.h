@@ -7,11 +7,11 @@
 
 namespace reftorch::at::native {
 
-// out[i] = start + i * step, out contiguous
+// out[i] = start + i * step; out is contiguous.
 using arange_fn = void (*)(const Tensor& out, const Scalar& start, const Scalar& step);
-// out[i] walks from start to end, both included
+// out[i] goes from start to end in equal steps, both ends included.
 using linspace_fn = void (*)(const Tensor& out, const Scalar& start, const Scalar& end);
-// out[i] = base to the power of what linspace gives
+// out[i] = base ^ x[i], where x is the result of linspace.
 using logspace_fn = void (*)(const Tensor& out, const Scalar& start, const Scalar& end, double base);
 DECLARE_DISPATCH(arange_fn, arange_stub)
 DECLARE_DISPATCH(linspace_fn, linspace_stub)

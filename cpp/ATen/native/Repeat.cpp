@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Repeat.cpp
 //
-// repeat_interleave repeats each element so many times in a row.
+// repeat_interleave repeats each element as often as `repeats` says; the copies are adjacent.
 #include <ATen/native/Repeat.h>
 
 #include <ATen/ShapeFunctions.h>
@@ -13,7 +13,8 @@ namespace reftorch::at::native {
 DEFINE_DISPATCH(repeat_interleave_size_stub)
 DEFINE_DISPATCH(repeat_interleave_stub)
 
-// repeats (n): [2, 0, 3] becomes [0, 0, 2, 2, 2], the places to take elements from.
+// Returns the position of the element that each place of the result is copied from: repeats [2, 0, 3] gives [0, 0, 2,
+// 2, 2].
 static Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_size) {
   const ScalarType type = repeats.scalar_type();
   const Device device = repeats.device();

@@ -6,11 +6,11 @@
 
 namespace reftorch::at::native {
 
-// Writes the sum of repeats (n), contiguous, int64 or int32, to total. RuntimeError where one of them is negative, or
-// where no tensor has so many elements.
+// Writes the sum of repeats (n; contiguous; int64 or int32) to total. Raises RuntimeError where a number is negative,
+// or where the sum is too large for the size of a tensor.
 using repeat_interleave_size_fn = void (*)(const Tensor& repeats, int64_t& total);
 DECLARE_DISPATCH(repeat_interleave_size_fn, repeat_interleave_size_stub)
-// Writes i to the next repeats[i] places of result, for each i. Both contiguous and of one dtype.
+// For each i, writes i to the next repeats[i] places of result. Both are contiguous and have one dtype.
 using repeat_interleave_fn = void (*)(const Tensor& result, const Tensor& repeats);
 DECLARE_DISPATCH(repeat_interleave_fn, repeat_interleave_stub)
 

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorCompare.cpp (isin), aten/src/ATen/native/Onehot.cpp
-// Membership: which elements are in a set, and classes as rows of zeros with a one.
+// Membership: isin finds which elements are in a set, and one_hot turns classes into rows of zeros with a single one.
 #include <ATen/Functions.h>
 #include <ATen/Resize.h>
 #include <ATen/TypePromotion.h>
@@ -12,7 +12,7 @@
 
 namespace reftorch::at::native {
 
-// The result for meta, where there is no set to look in: as many bools as there are elements.
+// The result for the meta device, where the set has no values: one bool for each element.
 static void prepare_bool_result(const Tensor& elements, Tensor& out) {
   if (out.defined()) {
     resize_output(out, elements.sizes());
@@ -21,7 +21,7 @@ static void prepare_bool_result(const Tensor& elements, Tensor& out) {
   }
 }
 
-// The set is sorted, and each element looked up: O((n + m) log m).
+// The set is sorted, and each element is searched in it: O((n + m) log m).
 static void isin_out(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/, bool invert,
                      Tensor& out) {
   const ScalarType dtype = result_type(elements, test_elements);
@@ -35,7 +35,7 @@ static void isin_out(const Tensor& elements, const Tensor& test_elements, bool /
   }
   Tensor set =
       at::reshape(test_elements.scalar_type() == dtype ? test_elements : cast_to_dtype(test_elements, dtype), {-1});
-  set = at::index(set, {at::eq(set, set)}); // a NaN equals nothing
+  set = at::index(set, {at::eq(set, set)}); // drops NaN, which equals nothing
   Tensor found;
   if (set.numel() == 0) {
     found = detail::empty_generic(elements.sizes(), kBool, elements.device());
@@ -70,7 +70,8 @@ static Tensor isin_scalar_tensor(const Scalar& element, const Tensor& test_eleme
   return isin_scalar_tensor_out(element, test_elements, assume_unique, invert, out);
 }
 
-// (..., num_classes) of zeros, with a one at each class. num_classes = -1: as many as the largest class asks for.
+// Returns zeros of shape (..., num_classes), with a one at each class. If num_classes is -1, it is the largest class
+// plus 1.
 static Tensor one_hot(const Tensor& self, int64_t num_classes) {
   TORCH_CHECK(self.scalar_type() == kLong, "one_hot is only applicable to index tensor of type LongTensor.");
   DimVector shape(self.sizes());
@@ -85,7 +86,7 @@ static Tensor one_hot(const Tensor& self, int64_t num_classes) {
     shape.push_back(num_classes);
     return detail::empty_generic(shape, kLong, self.device());
   }
-  const Tensor values = functorch::innermost(self); // of a batch, those of all examples
+  const Tensor values = functorch::innermost(self); // under vmap, the values of all examples
   TORCH_CHECK(at::amin(values, {}).item().toLong() >= 0, "Class values must be non-negative.");
   const int64_t largest = at::amax(values, {}).item().toLong();
   if (num_classes == -1) {

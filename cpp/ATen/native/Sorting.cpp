@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/Sorting.cpp
-// Order along a dimension: sorted rows, their largest elements, and single elements chosen by rank. quantile is in
-// Quantile.cpp. Left out: named dimensions.
+// Ops about the order along a dimension: sorted rows, the largest elements of rows, and single elements selected by
+// rank. quantile is in Quantile.cpp. Left out: named dimensions.
 #include <ATen/native/Fill.h>
 #include <ATen/native/Sorting.h>
 
@@ -23,7 +23,7 @@ DEFINE_DISPATCH(kthvalue_stub)
 DEFINE_DISPATCH(median_stub)
 DEFINE_DISPATCH(mode_stub)
 
-// A given output is made to fit; RuntimeError where its dtype does not.
+// Resizes a given output, and raises RuntimeError where its dtype differs.
 static void prepare(Tensor& out, const char* what, const char* name, IntArrayRef shape, ScalarType dtype,
                     const Tensor& self) {
   if (!out.defined()) {
@@ -37,19 +37,19 @@ static void prepare(Tensor& out, const char* what, const char* name, IntArrayRef
   assert_no_overlap(out, self);
 }
 
-// What to read where the values may be written onto self: torch.sort(x, out=(x, indices)).
+// Returns a copy of self if the values are written to self itself, as in torch.sort(x, out=(x, indices)).
 static Tensor apart_from(const Tensor& values, const Tensor& self) {
   return values.is_same(self) ? at::clone(self) : self;
 }
 
-// Kernels see a number as a row of one.
+// Views a 0-dim tensor as a vector of one element, because the kernels need a dimension.
 static Tensor as_row(const Tensor& t) {
   return t.dim() == 0 ? as_view(t, int64_t(1), int64_t(1)) : t;
 }
 
 // --- sort ------------------------------------------------------------------------------------------------------------
 
-// Results lie in memory as self does.
+// Allocates a result with the strides of self.
 static void prepare_in_order(Tensor& out, const char* what, const Tensor& order, ScalarType dtype, const Tensor& self) {
   if (!out.defined()) {
     out = detail::empty_strided_generic(order.sizes(), order.strides(), dtype, self.device());
@@ -122,7 +122,8 @@ static void topk_out(const Tensor& self, int64_t k, int64_t dim, bool largest, b
 
 // --- one element of each row -----------------------------------------------------------------------------------------
 
-// Runs kernel(values, indices, self), which writes size 1 along `dim`, and takes that dimension out unless `keepdim`.
+// Runs kernel(values, indices, self), whose results have size 1 along `dim`; this dimension is removed unless
+// `keepdim`.
 template <typename Kernel>
 static void select_from_rows(const char* name, const Tensor& self, int64_t dim, bool keepdim, Tensor& values,
                              Tensor& indices, const Kernel& kernel) {
@@ -151,7 +152,7 @@ static void kthvalue_out(const Tensor& self, int64_t k, int64_t dim, bool keepdi
               ", the dimension has size ", size);
   select_from_rows("kthvalue", self, dim, keepdim, values, indices,
                    [&](const Tensor& v, const Tensor& i, const Tensor& rows) {
-                     if (self.dim() == 0) { // a bool too
+                     if (self.dim() == 0) { // also for a bool
                        Tensor value = v;
                        at::copy_(value, rows);
                        zero_impl(i);
@@ -182,7 +183,7 @@ static Tensor median_all(const char* name, const Tensor& self, bool ignore_nan) 
     Tensor result = detail::empty_generic({}, self.scalar_type(), self.device());
     if (self.is_floating_point()) {
       fill_impl(result, std::numeric_limits<double>::quiet_NaN());
-    } else { // what a NaN becomes when the processor makes an integer of it
+    } else { // the integer that the processor converts a NaN to
       const bool wide = self.scalar_type() == kLong, narrow = self.itemsize() < 4;
       fill_impl(result, self.scalar_type() == kBool ? 1
                         : narrow                    ? 0

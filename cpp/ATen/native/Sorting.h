@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/Sorting.h
-// Kernels along one dimension; no tensor is 0-dim or empty. NaN is larger than any number.
+// Kernels that work along one dimension; no tensor is 0-dim or empty. NaN counts as larger than any number.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,7 +7,7 @@
 
 namespace reftorch::at::native {
 
-// Stable. values and indices have self's shape.
+// A stable sort. values and indices have the shape of self.
 using sort_fn = void (*)(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool descending);
 DECLARE_DISPATCH(sort_fn, sort_stub)
 // values and indices have k elements along dim.
@@ -15,7 +15,7 @@ using topk_fn = void (*)(const Tensor& values, const Tensor& indices, const Tens
                          bool sorted);
 DECLARE_DISPATCH(topk_fn, topk_stub)
 
-// One element out of each row; values and indices have size 1 along dim.
+// Kernels that select one element of each row; values and indices have size 1 along dim.
 using kthvalue_fn = void (*)(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, int64_t k);
 DECLARE_DISPATCH(kthvalue_fn, kthvalue_stub)
 using median_fn = void (*)(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim,

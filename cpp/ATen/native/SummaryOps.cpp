@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/SummaryOps.cpp, aten/src/ATen/native/Histogram.cpp (histc)
-// How often numbers occur. Left out: histogram, histogramdd.
+// Counts how often numbers occur. Left out: histogram, histogramdd.
 #include <ATen/native/Fill.h>
 #include <ATen/native/SummaryOps.h>
 
@@ -61,7 +61,7 @@ static void histc_out(const Tensor& self, int64_t bins, const Scalar& min, const
   TORCH_CHECK(low <= high, "torch.histc: max must be larger than min");
   TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"histogram_cpu\" not implemented for '", self.scalar_type(),
                               "'");
-  if (low == high && self.numel() > 0 && !self.device().is_meta()) { // the data decides
+  if (low == high && self.numel() > 0 && !self.device().is_meta()) { // the range is that of the data
     low = at::amin(self, {}).item().toDouble();
     high = at::amax(self, {}).item().toDouble();
   }

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/TriangularOps.cpp, aten/src/ATen/native/TensorShape.cpp (diag, diag_embed),
 // aten/src/ATen/native/ReduceOps.cpp (trace)
-// Triangles and diagonals of matrices.
+// Ops on the triangles and diagonals of matrices.
 #include <ATen/native/Fill.h>
 #include <ATen/native/TriangularOps.h>
 
@@ -30,7 +30,7 @@ static void triu_tril_out(const char* name, const Tensor& self, int64_t k, bool 
   }
   at::copy_(out, self);
   if (out.numel() > 0) {
-    k = std::clamp(k, -self.size(-2), self.size(-1)); // beyond the corners nothing changes
+    k = std::clamp(k, -self.size(-2), self.size(-1)); // beyond the corners a larger k changes nothing
     triu_tril_stub(out.device().type(), out, k, upper);
   }
 }
@@ -74,12 +74,12 @@ static Tensor& diag_out(const Tensor& self, int64_t diagonal, Tensor& out) {
   return at::copy_(out, result);
 }
 
-// The elements in one long vector, on the diagonal.
+// Flattens self and puts the elements on the diagonal of a matrix.
 static Tensor diagflat(const Tensor& self, int64_t offset) {
   return at::diag(at::reshape(self.contiguous(), IntArrayRef(-1)), offset);
 }
 
-// The sum of the diagonal, which is an int64 for integers.
+// The sum of the diagonal; int64 for integers.
 static Tensor trace(const Tensor& self) {
   const ScalarType type = self.scalar_type();
   TORCH_CHECK_NOT_IMPLEMENTED(type != kBool, "\"trace\" not implemented for 'Bool'");

@@ -1,5 +1,5 @@
 // Mirrors: c10/util/typeid.h (TypeMeta::name)
-// A dtype as C++ spells it, which is how some of PyTorch's messages name it.
+// The name of a dtype as C++ spells it; some of PyTorch's messages use this name.
 #pragma once
 
 #include <c10/core/ScalarType.h>

@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/Unique.cpp
 //
-// These ops find distinct elements, or slices: they bring rows in order and count equal neighbours as one. Left out:
-// hashing where no order is asked for (PyTorch sorts there too).
+// These ops find distinct elements or slices: they sort the rows and count equal neighbours as one. Left out: hashing
+// where the caller asks for no order (PyTorch sorts there too).
 #include <ATen/native/Unique.h>
 
 #include <ATen/Functions.h>
@@ -52,7 +52,7 @@ static Unique unique_slices(const Tensor& self, int64_t dim, bool sort) {
     TORCH_CHECK(zeros == 1, "Number of zero sized dimensions is more than one, so unique cannot be applied ");
     return {empty_like_impl(self, std::nullopt, std::nullopt, MemoryFormat::Contiguous), nothing(self), nothing(self)};
   }
-  DimVector order(1, dim), back; // the slices' dimension to the front, and back to its place
+  DimVector order(1, dim), back; // `order` moves the dimension of the slices to the front, `back` moves it back
   for (int64_t d = 0; d < self.dim(); d++) {
     if (d != dim) {
       order.push_back(d);
@@ -79,13 +79,13 @@ static std::tuple<Tensor, Tensor> _unique(const Tensor& self, bool sorted, bool 
   return {std::get<0>(result), std::get<1>(result)};
 }
 
-// Slices come with their inverse and counts whether they are asked for or not.
+// unique_dim always returns the inverse and the counts, even where the caller does not ask for them.
 static Unique unique_dim(const Tensor& self, int64_t dim, bool /*sorted*/, bool /*return_inverse*/,
                          bool /*return_counts*/) {
   return unique_slices(self, dim, /*sort=*/true);
 }
 
-// Neighbours only: nothing is moved.
+// Compares neighbours only; nothing is sorted.
 static Unique unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts,
                                  std::optional<int64_t> dim) {
   if (!dim.has_value() || (self.dim() == 1 && maybe_wrap_dim(*dim, 1) == 0)) {

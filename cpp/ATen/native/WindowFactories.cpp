@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/TensorFactories.cpp (bartlett_window, blackman_window, hamming_window, ...)
 //
-// Windows for signals: weights that fall from the middle to both ends. A periodic window leaves out the last point,
-// which would be the first of the next period. Left out: sparse layouts.
+// Windows for signals: weights that decrease from the middle to both ends. A periodic window leaves out the last point,
+// because this is the first point of the next period. Left out: sparse layouts.
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
 #include <ATen/native/Fill.h>
@@ -17,7 +17,7 @@ namespace reftorch::at::native {
 #define OPTIONS_PARAMS OptionalType dtype, OptionalLayout, OptionalDevice device, OptionalBool pin_memory
 #define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
-// The weights are weight(x), with x (float64) from 0 at one end of the window to 1 at the other.
+// The weights are weight(x), where x (float64) goes from 0 at one end of the window to 1 at the other end.
 template <typename Weight>
 static Tensor make_window(const char* name, int64_t length, bool periodic, OptionalType dtype, OptionalDevice device,
                           OptionalBool pin_memory, const Weight& weight) {

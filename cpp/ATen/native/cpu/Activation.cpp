@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/Activation.cpp
-// The nonlinearities that are made of straight pieces; the others are in ActivationSmooth.cpp. The iterator of a
-// backward kernel gives it grad and x, that of leaky_relu x and grad.
+// The activation functions that are piecewise linear; the others are in ActivationSmooth.cpp. The inputs of a backward
+// kernel are grad and x; those of leaky_relu_backward are x and grad.
 #include <ATen/native/Activation.h>
 #include <ATen/native/cpu/UnaryFloat.h>
 #include <ATen/native/cpu/VectorMath.h>
@@ -45,7 +45,7 @@ void hardtanh_backward_kernel(TensorIterator& iter, const Scalar& min_val, const
                       });
 }
 
-// x + 3 between 0 and 6; NaN stays.
+// x + 3 clamped to [0, 6]; NaN stays NaN.
 template <typename T>
 VECTOR_MATH T relu6_of_x_plus_3(T x) {
   const T sum = x + T(3);
@@ -82,7 +82,7 @@ void hardshrink_kernel(TensorIterator& iter, const Scalar& lambd) {
   });
 }
 
-// The last piece is 0, and NaN where x is.
+// Between the two slopes the result is 0, or NaN where x is NaN.
 void softshrink_kernel(TensorIterator& iter, const Scalar& lambd) {
   unary_float_kernel(iter, "softshrink_cpu", [lambd = lambd.toDouble()](auto x) {
     using T = decltype(x);

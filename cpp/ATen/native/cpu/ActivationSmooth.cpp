@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/Activation.cpp (gelu, elu, silu, mish, softplus, log_sigmoid)
-// The nonlinearities that are made of exponentials. An iterator of a backward kernel gives it grad and x. Each line of
-// arithmetic is the formula itself; that it becomes vector instructions is for VectorMath.h and Loops.h to see to.
+// The activation functions that contain exponentials. The inputs of a backward kernel are grad and x. Each line of
+// arithmetic is the formula itself; VectorMath.h and Loops.h make vector instructions of it.
 #include <ATen/native/Activation.h>
 #include <ATen/native/cpu/UnaryFloat.h>
 #include <ATen/native/cpu/VectorMathDouble.h>
@@ -17,26 +17,26 @@ VECTOR_MATH T vec_sigmoid(T x) {
   return T(1) / (T(1) + vec_exp(-x));
 }
 
-// --- gelu: x Phi(x), Phi the normal distribution ---------------------------------------------------------------------
+// --- gelu: x Phi(x), where Phi is the distribution function of the normal distribution -------------------------------
 
 constexpr double kSqrtHalf = 0.70710678118654752440, kDensityAtZero = 0.39894228040143267794; // 1 / sqrt(2 pi)
 
-// The two factors of what is left of Phi beyond |x|: power = e^(-x^2 / 2), and a quotient that changes slowly.
+// The two factors of the tail 1 - Phi(|x|): power = e^(-x^2 / 2), and a quotient that changes slowly.
 struct NormalTail {
   float power, quotient;
 };
-// e^x for x <= 0, without the subnormal numbers at the end, which are taken for zero.
+// e^x for x <= 0. Results below e^-87, among them all subnormal numbers, are 0.
 VECTOR_MATH float exp_of_negative(float x) {
   constexpr float kMin = -87.f;
   const float clamped = x < kMin ? kMin : x; // NaN passes through
   const float n = (clamped * float(kLog2e) + 12582912.f) - 12582912.f;
-  const float r = (clamped - n * 0.693359375f) + n * 2.12194440e-4f; // ln 2 in two parts
+  const float r = (clamped - n * 0.693359375f) + n * 2.12194440e-4f; // ln 2 is split in two parts
   const float power = (exp_minus_one_series(r) + 1.f) * pow2i(x == x ? static_cast<int32_t>(n) : 0);
   return x < kMin ? 0.f : power;
 }
 
-// The quotient up to 6 by a polynomial, a minimax fit of degree 12; past that the power is less than float tells from
-// 0.
+// Up to |x| = 6 the quotient is a polynomial, a minimax fit of degree 12; for larger |x| the power is so small that the
+// tail does not change a float result.
 VECTOR_MATH NormalTail normal_tail(float x) {
   const float ax = std::fabs(x), t = ax > 6.f ? 6.f : ax;
   const float quotient =
@@ -61,7 +61,7 @@ VECTOR_MATH double exact_gelu(double x) {
   return x * normal_cdf(x);
 }
 
-// Phi(x) + x phi(x): the density has the tail's exponential.
+// The derivative Phi(x) + x phi(x); the density phi uses the exponential of the tail.
 VECTOR_MATH float exact_gelu_slope(float x) {
   const NormalTail tail = normal_tail(x);
   return normal_cdf(x, tail) + x * float(kDensityAtZero) * tail.power;
@@ -70,7 +70,7 @@ VECTOR_MATH double exact_gelu_slope(double x) {
   return normal_cdf(x) + x * kDensityAtZero * vec_exp(-0.5 * x * x);
 }
 
-// Its approximation: tanh of u(x) = sqrt(2 / pi) (x + 0.044715 x^3).
+// The approximation of gelu uses tanh of u(x) = sqrt(2 / pi) (x + 0.044715 x^3).
 constexpr double kBeta = 0.79788456080286535588, kKappa = 0.044715;
 
 template <typename T>
@@ -112,7 +112,7 @@ void elu_kernel(TensorIterator& iter, const Scalar& alpha, const Scalar& scale, 
   });
 }
 
-// Where x is the result of elu, alpha * scale * e^(input_scale * x) is what lies between it and the curve's bottom.
+// If x is the result of elu, alpha * scale * e^(input_scale * x) is the result plus alpha * scale.
 void elu_backward_kernel(TensorIterator& iter, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale,
                          bool is_result) {
   const double below = alpha.toDouble() * scale.toDouble(), above = scale.toDouble(), inner = input_scale.toDouble();
@@ -144,8 +144,8 @@ void silu_backward_kernel(TensorIterator& iter) {
   });
 }
 
-// With w = e^x, tanh(log(1 + w)) = (w^2 + 2w) / (w^2 + 2w + 2), one exponential instead of three. Where w is large the
-// quotient is 1 long before w^2 leaves the range of floats.
+// With w = e^x, tanh(log(1 + w)) = (w^2 + 2w) / (w^2 + 2w + 2), which takes one exponential instead of three. For large
+// w the quotient is 1 long before w^2 overflows.
 template <typename T>
 VECTOR_MATH T tanh_of_softplus(T x) {
   const T w = vec_exp(x > T(20) ? T(20) : x), n = w * (w + T(2));
@@ -206,7 +206,7 @@ void log_sigmoid_kernel(const Tensor& output, const Tensor& buffer, const Tensor
   });
 }
 
-// 1 / (1 + e^x) from e^-|x|
+// The derivative is 1 / (1 + e^x), computed from e^-|x|.
 void log_sigmoid_backward_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "log_sigmoid_backward_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/BatchLinearAlgebraKernel.cpp
-// One call of LAPACK for each matrix of a batch. What the arguments are is in native/BatchLinearAlgebra.h. A routine
-// that needs scratch memory tells how much when it is called with a length of -1.
+// Calls LAPACK once for each matrix of a batch. The arguments are explained in native/BatchLinearAlgebra.h. A routine
+// that needs scratch memory returns the required length when it is called with a length of -1.
 #include <ATen/native/BatchLinearAlgebra.h>
 
 #include <ATen/Dispatch.h>
@@ -18,7 +18,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// A batch of matrices, as LAPACK sees one of them.
+// A batch of matrices, with the sizes that LAPACK needs to work on one of them.
 template <typename scalar_t>
 struct Matrices {
   explicit Matrices(const Tensor& t)
@@ -35,7 +35,7 @@ struct Matrices {
   int64_t numel;
 };
 
-// A vector for each matrix.
+// One vector for each matrix of a batch.
 template <typename scalar_t>
 struct Vectors {
   explicit Vectors(const Tensor& t)
@@ -124,8 +124,8 @@ void ldl_factor_kernel(const Tensor& A, const Tensor& pivots, const Tensor& info
   });
 }
 
-// A 1 by 1 block has one positive pivot, and a 2 by 2 block has two negative ones. LAPACK follows the pivots without a
-// check.
+// Checks the pivots, because LAPACK uses them without a check: a 1-by-1 block has one positive pivot, a 2-by-2 block
+// has two negative ones.
 void check_ldl_pivots(const Tensor& pivots) {
   const int n = static_cast<int>(pivots.size(-1));
   const int* pivot = pivots.numel() == 0 ? nullptr : pivots.data_ptr<int>();
@@ -161,7 +161,7 @@ void ldl_solve_kernel(const Tensor& LD, const Tensor& pivots, const Tensor& B) {
   });
 }
 
-// --- Cholesky and triangles ------------------------------------------------------------------------------------------
+// --- Cholesky and triangular systems ---------------------------------------------------------------------------------
 
 void cholesky_kernel(const Tensor& A, const Tensor& infos, bool upper) {
   AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "cholesky_cpu", [&] {
@@ -246,7 +246,8 @@ void orgqr_kernel(const Tensor& A, const Tensor& tau) {
 
 // --- singular values and eigenvalues ---------------------------------------------------------------------------------
 
-// Where a matrix holds an infinity or NaN, LAPACK's search for its singular values need not end: it is not begun.
+// Whether all elements are finite. LAPACK's search for singular values may never end for a matrix with an infinity or a
+// NaN, so it is not started for such a matrix.
 template <typename scalar_t>
 bool all_finite(const scalar_t* values, int64_t n) {
   return std::all_of(values, values + n, [](scalar_t value) { return std::isfinite(value); });
@@ -265,7 +266,7 @@ void fill_nan(scalar_t* values, int64_t n) {
 void svd_kernel(const Tensor& A, const Tensor& U, const Tensor& S, const Tensor& Vh, const Tensor& infos,
                 bool full_matrices, bool compute_uv) {
   AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "linalg_svd_cpu", [&] {
-    const Matrices<scalar_t> a(A), u(compute_uv ? U : A), vt(compute_uv ? Vh : A); // not looked at without compute_uv
+    const Matrices<scalar_t> a(A), u(compute_uv ? U : A), vt(compute_uv ? Vh : A); // not used without compute_uv
     const Vectors<scalar_t> s(S);
     int* info = infos.data_ptr<int>();
     const char jobz = !compute_uv ? 'N' : full_matrices ? 'A' : 'S';
@@ -277,7 +278,7 @@ void svd_kernel(const Tensor& A, const Tensor& U, const Tensor& S, const Tensor&
     int ignored = 0;
     call(0, &needed, -1, &ignored, &ignored);
     for_each_matrix(A, [&](int64_t begin, int64_t end) {
-      // The answer comes as a float, which may have been rounded down.
+      // LAPACK returns the length as a float, which may have been rounded down.
       const int lwork = static_cast<int>(static_cast<double>(needed) * 1.0001) + 1;
       std::vector<scalar_t> work(static_cast<size_t>(lwork));
       std::vector<int> iwork(static_cast<size_t>(8 * std::min(a.rows, a.cols)));
@@ -286,7 +287,7 @@ void svd_kernel(const Tensor& A, const Tensor& U, const Tensor& S, const Tensor&
           call(i, work.data(), lwork, iwork.data(), &info[i]);
           continue;
         }
-        info[i] = any_nan(a[i], a.numel) ? -4 : 0; // as gesdd says that its fourth argument holds NaN
+        info[i] = any_nan(a[i], a.numel) ? -4 : 0; // gesdd returns -4 if its fourth argument has a NaN
         fill_nan(s[i], s.length);
         if (compute_uv) {
           fill_nan(u[i], u.numel);
@@ -354,7 +355,7 @@ void lstsq_kernel(const Tensor& A, const Tensor& B, const Tensor& rank, const Te
     int ignored = 0;
     std::vector<int> iwork_needed(static_cast<size_t>(std::max(a.cols, 1)));
     call(0, &needed, -1, iwork_needed.data(), &ignored);
-    // gelsy keeps a permutation of the columns there, gelsd says how much it needs.
+    // gelsy stores a permutation of the columns in iwork; gelsd returns the length that it needs.
     const int liwork = std::max({a.cols, driver == "gelsd" ? iwork_needed[0] : 0, 1});
     for_each_matrix(A, [&](int64_t begin, int64_t end) {
       const int lwork = static_cast<int>(static_cast<double>(needed) * 1.0001) + 1;
@@ -367,7 +368,7 @@ void lstsq_kernel(const Tensor& A, const Tensor& B, const Tensor& rank, const Te
           fill_nan(b[i], b.numel);
           continue;
         }
-        std::fill(iwork.begin(), iwork.end(), 0); // 0: a column that may be moved
+        std::fill(iwork.begin(), iwork.end(), 0); // 0 means: the column may be moved
         call(i, work.data(), lwork, iwork.data(), &info[i]);
       }
     });

@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/cpu/airy_ai.cpp, aten/src/ATen/native/cpu/scaled_modified_bessel_k0.cpp,
 // aten/src/ATen/native/cpu/scaled_modified_bessel_k1.cpp, aten/src/ATen/native/cpu/spherical_bessel_j0.cpp,
 // aten/src/ATen/native/cpu/UnaryOpsKernel.cpp (bessel_j0_kernel, ...)
-// The formulas are in native/MathBesselSecond.h and MathBessel.h, in double for both dtypes.
+// The formulas are in native/MathBesselSecond.h and MathBessel.h and are computed in double for both dtypes.
 #include <ATen/native/BesselOps.h>
 #include <ATen/native/MathBesselSecond.h>
 #include <ATen/native/cpu/Loops.h>
@@ -9,7 +9,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// Of the widest dtypes only, as in PyTorch.
+// Only for float and double, as in PyTorch.
 template <double (*f)(double)>
 void bessel_kernel(TensorIterator& iter, const char* name) {
   AT_DISPATCH_FLOATING_TYPES(iter.dtype(), name,

@@ -18,7 +18,7 @@ void gemm_kernel(c10::ScalarType type, TransposeType transa, TransposeType trans
     auto* c_data = static_cast<scalar_t*>(c);
     if constexpr (!std::is_same_v<scalar_t, opmath_t>) {
       gemm_in_float(ta, tb, m, n, k, alpha.to<float>(), a_data, lda, b_data, ldb, beta.to<float>(), c_data, ldc);
-    } else if (n == 1) { // a matrix times a vector: nothing to gain from another order
+    } else if (n == 1) { // a matrix times a vector, where another order of loops is not faster
       gemm_naive(ta, tb, m, n, k, alpha.to<opmath_t>(), a_data, lda, b_data, ldb, beta.to<opmath_t>(), c_data, ldc);
     } else {
       gemm_ikj(ta, tb, m, n, k, alpha.to<opmath_t>(), a_data, lda, b_data, ldb, beta.to<opmath_t>(), c_data, ldc);
@@ -28,11 +28,11 @@ void gemm_kernel(c10::ScalarType type, TransposeType transa, TransposeType trans
 
 namespace {
 
-// total[i % kLanes] += x[i] * y[i]: no product waits for the sum of those before it.
+// total[i % kLanes] += x[i] * y[i]: with many sums, no addition has to wait for the one before.
 constexpr int kLanes = 64;
 template <typename X, typename Y>
 TARGET_CLONES static void add_products(float* total, const X* x, const Y* y, int64_t n) {
-  float lanes[kLanes]; // not total itself, which might, for the compiler, overlap x
+  float lanes[kLanes]; // a local copy, because the compiler cannot rule out that total overlaps with x
   std::copy_n(total, kLanes, lanes);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {

@@ -6,8 +6,8 @@
 namespace reftorch::at::native {
 namespace {
 
-// The first of n boundaries that is not before the value. The range is halved without a branch, which a processor would
-// guess wrong every other time.
+// Returns the first of n boundaries that is not before the value. The range is halved without a branch, because a
+// processor would mispredict such a branch every other time.
 template <typename F>
 int64_t bound(int64_t n, const F& is_before) {
   int64_t low = 0;
@@ -28,7 +28,7 @@ void search_rows(const Tensor& result, const Tensor& values, const Tensor& bound
   const scalar_t* all = boundaries.data_ptr<scalar_t>();
   const int64_t* order = sorter.defined() ? sorter.data_ptr<int64_t>() : nullptr;
   const int64_t n = values.sizes()[1], m = boundaries.sizes()[1];
-  // Written so that a NaN value is before none.
+  // The comparisons are written so that no boundary stops a NaN: a NaN value goes behind all boundaries.
   auto search = [&](const auto& stands_before, const auto& boundary) {
     parallel_for(0, values.numel(), 2048, [&](int64_t lo, int64_t hi) {
       for (int64_t i = lo; i < hi; i++) {

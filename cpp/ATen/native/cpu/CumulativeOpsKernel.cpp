@@ -25,11 +25,12 @@ void for_each_line(DimShape shape, const F& f) {
   });
 }
 
-// Floats are carried in double, as in PyTorch: a running sum has no other way to keep its digits.
+// Floats are accumulated in double, as in PyTorch, because a running sum cannot be split into partial sums to keep its
+// digits.
 template <typename scalar_t>
 using scan_type = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, double>;
 
-// out[i] = join(out[i - 1], in[i]) for n elements, `step` apart; `acc` is what stands before them.
+// out[i] = join(out[i - 1], in[i]) for n elements, `step` apart; `acc` takes the place of out[-1].
 template <typename scalar_t, typename F>
 void scan_strided(scalar_t* out, const scalar_t* in, int64_t n, int64_t step, scan_type<scalar_t> acc, const F& join) {
   for (int64_t i = 0; i < n * step; i += step) {
@@ -38,7 +39,7 @@ void scan_strided(scalar_t* out, const scalar_t* in, int64_t n, int64_t step, sc
   }
 }
 
-// The same for neighbours, halves made floats block by block.
+// scan_strided for dense elements; halves are converted to floats block by block.
 template <typename scalar_t, typename F>
 void scan_dense(scalar_t* out, const scalar_t* in, int64_t n, scan_type<scalar_t> acc, const F& join) {
   using opmath_t = opmath_type<scalar_t>;
@@ -58,7 +59,7 @@ void scan_dense(scalar_t* out, const scalar_t* in, int64_t n, scan_type<scalar_t
   }
 }
 
-// The same for `width` <= kStrip neighbouring lines, row after row, whose neighbours are the next in each line.
+// The scan for `width` <= kStrip adjacent lines. Walks row after row; each row continues all lines.
 template <typename scalar_t, typename F>
 TARGET_CLONES static void scan_columns(scalar_t* out, const scalar_t* in, int64_t n, int64_t step, int64_t width,
                                        F join) {
@@ -117,7 +118,7 @@ void cumprod_kernel(const Tensor& result, const Tensor& self, DimShape shape) {
                           [&] { scan<scalar_t>(result, self, shape, [](auto a, auto b) { return a * b; }); });
 }
 
-// log(e^a + e^b), with the larger one taken out, so that no power overflows
+// log(e^a + e^b); the larger exponential is factored out, so that no exponential overflows.
 double log_add_exp(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) {
     return a + b;

@@ -7,7 +7,8 @@
 namespace reftorch::at::native {
 namespace {
 
-// One distance of two dense vectors: join() takes in |a_i - b_i|, in lanes, which it then joins with each other.
+// The distance of two dense vectors. join() takes in |a_i - b_i|, in several lanes, and the lanes are joined at the
+// end.
 template <typename scalar_t, typename Join>
 TARGET_CLONES static scalar_t distance(const scalar_t* a, const scalar_t* b, int64_t n, Join join) {
   constexpr int kLanes = 32; // see reduce_dense of Reduce.h
@@ -29,7 +30,7 @@ TARGET_CLONES static scalar_t distance(const scalar_t* a, const scalar_t* b, int
   return lanes[0];
 }
 
-// The joins; `p` where it is not one of these.
+// One join for each norm; the last one is for any other p.
 template <typename T>
 struct JoinSum {
   T both(T a, T b) const {
@@ -72,7 +73,7 @@ struct JoinPower : JoinSum<T> {
   }
 };
 
-// finish() makes the norm of a total.
+// finish() computes the norm from the joined total.
 template <typename scalar_t, typename Join, typename Finish>
 void cdist_impl(const Tensor& result, const Tensor& x1, const Tensor& x2, const Join& join, const Finish& finish) {
   const int64_t rows = x1.sizes()[1], columns = x2.sizes()[1], width = x1.sizes()[2];

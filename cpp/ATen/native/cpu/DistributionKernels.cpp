@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/DistributionKernels.cpp, aten/src/ATen/native/cpu/DistributionTemplates.h
-// Uniform and normal numbers, integers, Bernoulli; the other distributions are in DistributionMoreKernels.cpp.
+// Uniform and normal numbers, integers, Bernoulli. The other distributions are in DistributionMoreKernels.cpp.
 #include <ATen/native/Distributions.h>
 
 #include <ATen/core/DistributionsHelper.h>
@@ -12,7 +12,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// The loops for dense tensors draw a block of bits at a time and turn it into numbers with vector instructions.
+// The loops for dense tensors draw the random bits of a block at a time and convert them with vector instructions.
 constexpr int64_t kBlock = 512;
 
 TARGET_CLONES static void bits_to_uniform(const uint32_t* bits, float* out, int64_t n, float from, float to) {
@@ -60,10 +60,11 @@ void uniform_kernel(TensorIterator& iter, double from, double to, const Optional
 }
 
 // Note [Two ways to draw normal numbers]
-// Problem: PyTorch draws a dense tensor of 16 elements or more in another way than a small one, and the numbers differ.
-// Programs depend on both. Trick: the same two ways here. Large: fill with uniform numbers, then turn each block of 16
-// into normal ones, element j paired with j + 8; a last block that is not full is drawn anew with its predecessors.
-// Small: one Box-Muller draw in double after the other.
+// Problem: PyTorch draws the normal numbers of a dense tensor of 16 or more elements in another way than those of a
+// small tensor, and the numbers differ. Programs depend on both. Trick: both ways are implemented here. A large tensor
+// is filled with uniform numbers, and then each block of 16 is converted to normal numbers, element j paired with
+// element j + 8; if the last block is not full, the last 16 elements are drawn again. A small tensor takes one
+// Box-Muller draw in double after another.
 template <typename T>
 void normal_fill(T* data, int64_t size, T mean, T std, CPUGeneratorImpl* generator) {
   std::lock_guard<c10::Mutex> lock(generator->mutex_);
@@ -83,7 +84,8 @@ void normal_fill_dense(const Tensor& self, double mean, double std, CPUGenerator
   if constexpr (std::is_same_v<scalar_t, opmath_t>) {
     normal_fill<scalar_t>(data, self.numel(), mean, std, generator);
   } else {
-    // Drawn as float, then rounded; here PyTorch draws block by block, so that the last one takes the next numbers.
+    // The numbers are drawn as floats and then rounded. PyTorch draws this dtype block by block, so the last block
+    // takes the next numbers of the generator.
     float block[16];
     const int64_t size = self.numel();
     for (int64_t i = 0; i < size; i += 16) {
@@ -166,7 +168,7 @@ void bernoulli_tensor_kernel(TensorIterator& iter, const OptionalGenerator& gen)
   });
 }
 
-// Fisher and Yates: each place gets one of those not yet placed.
+// The Fisher-Yates shuffle: each position gets one of the numbers that are not yet placed.
 template <typename scalar_t>
 void randperm_cpu(const Tensor& result, int64_t n, CPUGeneratorImpl* generator) {
   scalar_t* data = result.data_ptr<scalar_t>();

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/DistributionKernels.cpp, aten/src/ATen/native/Distributions.cpp (sample_poisson),
 // aten/src/ATen/native/cpu/MultinomialKernel.cpp
-// The rarer distributions.
+// The less common distributions.
 #include <ATen/native/Distributions.h>
 
 #include <ATen/core/DistributionsHelper.h>
@@ -41,8 +41,9 @@ void geometric_kernel(TensorIterator& iter, double p, const OptionalGenerator& g
   });
 }
 
-// Below a rate of 10: how many uniform numbers can be multiplied before the product falls under e^-rate. Above: W.
-// Hoermann's transformed rejection (PTRS, 1993), which takes a fixed number of draws on average.
+// For a rate below 10: counts how many uniform numbers can be multiplied before the product falls below e^-rate. For a
+// larger rate: W. Hoermann's transformed rejection (PTRS, 1993), whose average number of draws does not grow with the
+// rate.
 int64_t sample_poisson(double rate, CPUGeneratorImpl* generator) {
   TORCH_CHECK(rate >= 0, "invalid Poisson rate, expected rate to be non-negative");
   const uniform_real_distribution<double> uniform{0, 1};
@@ -85,13 +86,13 @@ void poisson_kernel(TensorIterator& iter, const OptionalGenerator& gen) {
   });
 }
 
-// log(k!) minus Stirling's formula for it
+// log(k!) minus Stirling's approximation of log(k!).
 double stirling_approx_tail(double k) {
   return std::lgamma(k + 1) - ((k + 0.5) * std::log(k + 1) - (k + 1) + 0.5 * std::log(2 * M_PI));
 }
 
-// With prob <= 1/2. Few successes: the tries until each are drawn, and counted until all tries are used. Many: W.
-// Hoermann's transformed rejection (BTRS, 1993).
+// Requires prob <= 1/2. If few successes are expected, the number of trials until each success is drawn, until all
+// trials are used. If many are expected: W. Hoermann's transformed rejection (BTRS, 1993).
 int64_t sample_binomial_of_half(double count, double prob, CPUGeneratorImpl* generator) {
   const uniform_real_distribution<double> uniform{0, 1};
   if (count * prob < 10) {
@@ -148,7 +149,8 @@ void binomial_kernel(TensorIterator& iter, const OptionalGenerator& gen) {
   });
 }
 
-// self (rows, categories), result (rows, samples): each draw falls into one step of the summed weights.
+// self (rows, categories), result (rows, samples): a draw selects the category in whose step of the cumulative weights
+// it falls.
 template <typename scalar_t>
 void multinomial_with_replacement(const Tensor& result, const Tensor& self, CPUGeneratorImpl* generator) {
   using opmath_t = opmath_type<scalar_t>;
@@ -170,7 +172,7 @@ void multinomial_with_replacement(const Tensor& result, const Tensor& self, CPUG
     for (opmath_t& value : cumulative) {
       value /= sum;
     }
-    cumulative.back() = 1; // whatever rounding says
+    cumulative.back() = 1; // exactly 1, which rounding may have missed
     for (int64_t i = 0; i < samples; i++) {
       const auto step = std::lower_bound(cumulative.begin(), cumulative.end(), uniform(generator));
       result.data_ptr<int64_t>()[row * samples + i] = step - cumulative.begin();

@@ -14,7 +14,7 @@ TARGET_CLONES static void reverse_row(T* out, const T* in, int64_t n) {
   }
 }
 
-// out, in: (outer, n, inner). T is any type of the element's size: to a move nothing else matters.
+// out, in: (outer, n, inner). T is any type of the size of an element, because a move depends on nothing else.
 template <typename T>
 void reverse_rows(T* out, const T* in, int64_t outer, int64_t n, int64_t inner) {
   for (int64_t o = 0; o < outer; o++) {

@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp (addmm_impl_cpu_, baddbmm_cpu_kernel), aten/src/ATen/native/Blas.cpp
 // (addmv_impl_cpu, dot)
 //
-// The products of matrices, batches and vectors as calls of a BLAS: see CPUBlas.h.
+// Computes the products of matrices, batches and vectors by calls of a BLAS; see CPUBlas.h.
 #include <ATen/native/LinearAlgebra.h>
 
 #include <ATen/Functions.h>

@@ -37,7 +37,7 @@ void huber_kernel(TensorIterator& iter, double delta) {
   });
 }
 
-// factor * grad * (self - target) where that is between -width and width, else height * grad with the sign of it
+// With d = self - target: factor * grad * d where -width < d < width, else height * grad with the sign of d.
 void straight_loss_backward(TensorIterator& iter, const char* name, double factor, double width, double height) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {
     using opmath_t = opmath_type<scalar_t>;

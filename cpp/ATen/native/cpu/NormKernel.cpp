@@ -6,7 +6,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// The usual p have loops without pow().
+// The common values of p have loops of their own, without pow().
 void norm_kernel(TensorIterator& iter, double p) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "norm_cpu", [&] {
     using acc_t = acc_type<scalar_t>;

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp (chebyshev_polynomial_t_kernel, ...)
-// The formulas are in native/MathPolynomials.h, in double for both dtypes.
+// The formulas are in native/MathPolynomials.h and are computed in double for both dtypes.
 #include <ATen/native/MathPolynomials.h>
 #include <ATen/native/PolynomialOps.h>
 #include <ATen/native/cpu/Loops.h>
@@ -7,7 +7,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// Of the widest dtypes only, as in PyTorch.
+// Only for float and double, as in PyTorch.
 template <double (*f)(double x, double n)>
 void polynomial_kernel(TensorIterator& iter, const char* name) {
   AT_DISPATCH_FLOATING_TYPES(iter.dtype(), name, [&] {
@@ -15,7 +15,8 @@ void polynomial_kernel(TensorIterator& iter, const char* name) {
   });
 }
 
-// Where PyTorch gives up: a degree at which the values of most points have left the dtype's range.
+// A degree above the limit gives NaN, as in PyTorch: at such degrees the values at most points are outside the range of
+// the dtype.
 template <double (*f)(double x, double n)>
 void hermite_kernel(TensorIterator& iter, const char* name) {
   AT_DISPATCH_FLOATING_TYPES(iter.dtype(), name, [&] {

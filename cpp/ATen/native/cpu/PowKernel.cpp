@@ -39,7 +39,7 @@ void pow_floating(TensorIterator& iter, double exponent) {
   }
 }
 
-// Squares, cubes, roots and reciprocals need no pow().
+// Squares, cubes, square roots and reciprocals have loops of their own, without pow().
 void pow_tensor_scalar_kernel(TensorIterator& iter, const Scalar& exponent) {
   if (c10::isFloatingType(iter.dtype())) {
     AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "pow",

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/RangeFactoriesKernel.cpp
-// Each element is computed from its index, never from its neighbour: rounding does not add up, and threads may split
-// the range.
+// Each element is computed from its index and not from its neighbour, so that rounding errors do not add up and threads
+// can share the range.
 #include <ATen/native/RangeFactories.h>
 
 #include <ATen/native/cpu/Loops.h>
@@ -10,7 +10,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// data[i] = start + step * i for i in [begin, end)
+// data[i] = start + step * i for i in [begin, end).
 template <typename scalar_t, typename acc_t>
 TARGET_CLONES static void fill_range(scalar_t* data, acc_t start, acc_t step, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
@@ -28,8 +28,8 @@ void arange_kernel(const Tensor& out, const Scalar& start_scalar, const Scalar& 
   });
 }
 
-// Two elements at least. The second half counts back from `end`, so that both ends are exact. `element(x, i, step)` is
-// the one i steps from x.
+// Fills at least two elements. The second half counts back from `end`, so that both ends are exact. element(x, i, step)
+// returns the element i steps from x.
 template <typename scalar_t, typename step_t, typename F>
 void linspace_impl(const Tensor& out, step_t start, step_t end, const F& element) {
   const int64_t steps = out.numel();
@@ -44,8 +44,8 @@ void linspace_impl(const Tensor& out, step_t start, step_t end, const F& element
   });
 }
 
-// Rounded as PyTorch's kernel is compiled: once, so that the middle of linspace(-1, 1, 11) is not quite 0; the 16-bit
-// floats after each operation.
+// The rounding is that of PyTorch's compiled kernel. float and double are rounded once (fma), so the middle of
+// linspace(-1, 1, 11) is not exactly 0; the 16-bit floats are rounded after each operation.
 void linspace_kernel(const Tensor& out, const Scalar& start, const Scalar& end) {
   AT_DISPATCH_ALL_NUMBERS(out.scalar_type(), "linspace_cpu", [&] {
     using step_t = std::conditional_t<std::is_integral_v<scalar_t>, double, scalar_t>;

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/SoftMaxKernel.cpp
-// Rungs: softmax_strided, any dimension, plain; in vector instructions softmax_rows, the last dimension,
-// softmax_short_rows, where a row fills no vector, and softmax_columns, any other.
+// The rungs: softmax_strided is the plain one, for any dimension. The others use vector instructions: softmax_rows for
+// the last dimension, softmax_short_rows for rows too short to fill a vector, softmax_columns for any other dimension.
 #include <ATen/native/SharedReduceOps.h>
 #include <ATen/native/SoftMax.h>
 #include <ATen/native/cpu/Reduce.h>
@@ -11,7 +11,8 @@
 namespace reftorch::at::native {
 namespace {
 
-// n elements, `step` apart. The largest is subtracted first: then no power overflows, and one of them is 1.
+// n elements, `step` apart. The largest element is subtracted first, so that no exponential overflows and the largest
+// one is 1.
 template <bool log, typename scalar_t>
 void softmax_strided(scalar_t* out, const scalar_t* in, int64_t n, int64_t step) {
   using opmath_t = opmath_type<scalar_t>;
@@ -31,9 +32,9 @@ void softmax_strided(scalar_t* out, const scalar_t* in, int64_t n, int64_t step)
   }
 }
 
-constexpr int64_t kShort = 16; // a row of less fills no vector
+constexpr int64_t kShort = 16; // a shorter row does not fill a vector
 
-// Rows of n < kShort dense elements: the powers of many rows in one pass.
+// Rows of n < kShort dense elements: the exponentials of many rows are computed in one pass.
 template <typename scalar_t>
 TARGET_CLONES static void softmax_short_rows(scalar_t* out, const scalar_t* in, int64_t rows, int64_t n) {
   using opmath_t = opmath_type<scalar_t>;
@@ -71,11 +72,12 @@ TARGET_CLONES static void softmax_short_rows(scalar_t* out, const scalar_t* in, 
   }
 }
 
-// Rows of n dense elements, each in three passes: the largest, the powers and their sum, the quotients. A NaN is no
-// largest; its power is a NaN, and so the sum and all quotients are. `powers`: room for n values.
+// Rows of n dense elements. Each row takes three passes: the maximum, the exponentials and their sum, the quotients.
+// The maximum ignores NaN, but the exponential of a NaN is NaN, so the sum and all quotients become NaN. `powers` has
+// room for n values.
 template <bool log, typename scalar_t, typename opmath_t>
 TARGET_CLONES static void softmax_rows(scalar_t* out, const scalar_t* in, int64_t rows, int64_t n, opmath_t* powers) {
-  constexpr int64_t kLanes = 64; // of maxima, so that none waits for the one before it
+  constexpr int64_t kLanes = 64; // independent maxima, so that no comparison waits for the one before
   constexpr opmath_t kLeast = -std::numeric_limits<opmath_t>::infinity();
   for (const scalar_t* end = in + rows * n; in != end; in += n, out += n) {
     opmath_t lanes[kLanes], largest = kLeast;
@@ -117,7 +119,7 @@ TARGET_CLONES static void softmax_rows(scalar_t* out, const scalar_t* in, int64_
   }
 }
 
-// The same for halves, each row made floats first.
+// softmax_rows for halves: each row is converted to floats first, and back at the end.
 template <bool log>
 void softmax_rows_of_halves(c10::Half* out, const c10::Half* in, int64_t rows, int64_t n, float* powers) {
   SmallVector<float, kStrip> row(n);
@@ -128,11 +130,12 @@ void softmax_rows_of_halves(c10::Half* out, const c10::Half* in, int64_t rows, i
   }
 }
 
-// `width` <= kStrip neighbouring columns of n elements, `step` apart: row after row, each step for all of them.
+// `width` <= kStrip adjacent columns of n elements, `step` apart. Walks row after row; each row updates all columns.
 template <bool log, typename scalar_t>
 TARGET_CLONES static void softmax_columns(scalar_t* out, const scalar_t* in, int64_t n, int64_t step, int64_t width) {
   using opmath_t = opmath_type<scalar_t>;
-  constexpr bool keeps_powers = !log && std::is_same_v<scalar_t, opmath_t>; // `out` has the digits for them
+  // `out` can hold the exponentials without rounding
+  constexpr bool keeps_powers = !log && std::is_same_v<scalar_t, opmath_t>;
   opmath_t largest[kStrip], sum[kStrip];
   for (int64_t c = 0; c < width; c++) {
     largest[c] = in[c];
@@ -170,7 +173,7 @@ TARGET_CLONES static void softmax_columns(scalar_t* out, const scalar_t* in, int
   }
 }
 
-// Calls f(first element, width) for each strip of columns of (outer, n, inner).
+// Calls f(first element, width) for each strip of adjacent columns of (outer, n, inner).
 template <typename F>
 void for_each_strip(DimShape shape, const F& f) {
   const int64_t strips = (shape.inner + kStrip - 1) / kStrip;
@@ -183,7 +186,7 @@ void for_each_strip(DimShape shape, const F& f) {
                });
 }
 
-constexpr int64_t kFewColumns = 4; // where vector instructions would stay empty
+constexpr int64_t kFewColumns = 4; // so few columns do not fill vector instructions
 
 // output, input: (outer, n, inner)
 template <bool log>
@@ -242,7 +245,7 @@ void softmax_backward_strided(scalar_t* grad_in, const scalar_t* grad, const sca
   }
 }
 
-// The same for dense rows.
+// softmax_backward_strided for dense rows.
 template <bool log, typename scalar_t>
 TARGET_CLONES static void softmax_backward_rows(scalar_t* grad_in, const scalar_t* grad, const scalar_t* y,
                                                 int64_t rows, int64_t n) {
@@ -264,7 +267,7 @@ TARGET_CLONES static void softmax_backward_rows(scalar_t* grad_in, const scalar_
   }
 }
 
-// The same for columns side by side.
+// softmax_backward_strided for adjacent columns.
 template <bool log, typename scalar_t>
 TARGET_CLONES static void softmax_backward_columns(scalar_t* grad_in, const scalar_t* grad, const scalar_t* y,
                                                    int64_t n, int64_t step, int64_t width) {

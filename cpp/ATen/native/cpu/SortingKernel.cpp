@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/cpu/SortingKernel.cpp
-// Stable sorting of rows. Rungs: sort_row_by_comparison, plain; sort_row_by_insertion, for the shortest;
-// sort_row_by_key, on unsigned keys; sort_row_by_radix, for long rows, without a comparison. Left out: x86-simd-sort.
+// Stable sorting of rows. The rungs: sort_row_by_comparison is the plain one; sort_row_by_insertion is for the shortest
+// rows; sort_row_by_key sorts unsigned keys; sort_row_by_radix is for long rows and needs no comparison. Left out:
+// x86-simd-sort.
 #include <ATen/Dispatch.h>
 #include <ATen/native/Sorting.h>
 #include <ATen/native/cpu/DimApply.h>
@@ -26,7 +27,7 @@ void sort_row_by_comparison(Row<const scalar_t> in, int64_t* order, bool descend
   }
 }
 
-// Each element moves down past those that belong behind it: quickest for a handful.
+// Moves each element down past the elements that belong behind it; the fastest way for a few elements.
 template <typename scalar_t, typename Before>
 void sort_row_by_insertion(Row<const scalar_t> in, Row<scalar_t> out, Row<int64_t> places, const Before& before) {
   for (int64_t i = 0; i < in.size; i++) {
@@ -42,10 +43,13 @@ void sort_row_by_insertion(Row<const scalar_t> in, Row<scalar_t> out, Row<int64_
 }
 
 // Note [Radix keys]
-// Problem: a radix sort orders unsigned integers, digit by digit; floats and negative numbers have other bit patterns.
-// Trick: an unsigned key that is in the same order. An integer gets its sign bit flipped. A float's bits are in order
-// among the positive ones, and in reverse among the negative ones: those get all bits flipped, the others the sign.
-// Equal numbers must have equal keys, or the sort would not be stable: so -0 becomes 0 and every NaN the largest key.
+// Problem: a radix sort orders unsigned integers digit by digit, but floats and negative numbers have other bit
+// patterns.
+// Trick: each element gets an unsigned key, and the keys have the order of the elements. The key of an integer is its
+// bits with the sign bit flipped. The bits of positive floats are already in order, and those of negative floats are in
+// reverse order: the key of a negative float has all bits flipped, and the key of any other float has the sign bit
+// flipped. Equal numbers must have equal keys, or the sort would not be stable; therefore -0 gets the key of 0, and
+// every NaN gets the largest key.
 template <typename scalar_t>
 using key_type = std::conditional_t<
     sizeof(scalar_t) == 8, uint64_t,
@@ -69,8 +73,8 @@ key_type<scalar_t> radix_key(scalar_t value) {
   }
 }
 
-// The keys of a row, counted from the lowest, or where the order is descending from the highest: integers are often of
-// a small range.
+// The keys of a row, minus the smallest key (in descending order: the largest key minus the key). The subtraction makes
+// keys small, because the integers of a row often have a small range.
 template <typename scalar_t>
 class RowKeys {
  public:
@@ -103,7 +107,8 @@ class RowKeys {
   key_t low_ = std::numeric_limits<key_t>::max(), high_ = 0;
 };
 
-// Short rows: the place makes equal keys different, so any sort is stable, and the whole fits in one word or two.
+// For short rows. The position is a part of the key and makes equal keys different, so any sort is stable. Key and
+// position fit in one or two words.
 template <typename scalar_t>
 void sort_row_by_key(const RowKeys<scalar_t>& keys, int64_t* order) {
   if (keys.fit_half_a_word()) {
@@ -135,8 +140,9 @@ struct RadixElement {
   uint32_t place;
 };
 
-// From the last digit to the first, each pass stable: elements are counted by digit, then moved to their bucket. Gives
-// the elements, in `elements` or in `moved`, in order of their words, of which `largest` is the largest.
+// Sorts by one digit after another, the lowest digit first; each pass is stable. A pass counts the elements by digit,
+// then moves each to its bucket. Returns the sorted elements, which are in `elements` or in `moved`. `largest` is the
+// largest word.
 template <typename word_t>
 RadixElement<word_t>* radix_sort(RadixElement<word_t>* elements, RadixElement<word_t>* moved, int64_t n,
                                  word_t largest) {
@@ -155,7 +161,7 @@ RadixElement<word_t>* radix_sort(RadixElement<word_t>* elements, RadixElement<wo
     uint32_t* count = &counts[pass * kDigits];
     const int shift = pass * kDigitBits;
     if (count[(elements[0].word >> shift) % kDigits] == n) {
-      continue; // all have the same digit
+      continue; // all elements have the same digit
     }
     uint32_t begin = 0;
     for (int digit = 0; digit < kDigits; digit++) {
@@ -221,11 +227,11 @@ void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
   });
 }
 
-// As in PyTorch the standard library decides which of equal elements is taken: a partial sort for few elements of many,
-// else a partition around the k-th.
+// Which of several equal elements is taken follows from the standard library, as in PyTorch: a partial sort if few of
+// many elements are taken, else a partition around the k-th.
 //
-// Few of many: std::partial_sort, without a copy of the row: a heap of the best k, the worst of them on top, and behind
-// it the element that is to take its place.
+// Few of many elements: does what std::partial_sort does, without a copy of the row. The queue is a heap of the best k
+// elements, the worst of them on top; behind the heap stands the element that replaces the worst one.
 template <typename scalar_t, typename Before>
 void select_by_heap(Row<const scalar_t> in, Row<scalar_t> out, Row<int64_t> places, const Before& before_value) {
   using Pair = std::pair<scalar_t, int64_t>;
@@ -253,7 +259,7 @@ void select_by_heap(Row<const scalar_t> in, Row<scalar_t> out, Row<int64_t> plac
   }
 }
 
-// Many: a partition by keys, which are in the order of the elements, but compared in one step and half as wide.
+// Many elements: a partition by keys. Keys have the order of the elements, but take one comparison and half the memory.
 template <typename place_t, typename scalar_t>
 void select_by_partition(Row<const scalar_t> in, Row<scalar_t> out, Row<int64_t> places, bool largest, bool sorted) {
   struct Element {

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/SummaryOps.cpp, aten/src/ATen/native/cpu/HistogramKernel.cpp
-// Both on one thread: any two elements may fall into one bin.
+// Both ops run on one thread, because any two elements may fall into one bin.
 #include <ATen/Dispatch.h>
 #include <ATen/native/SummaryOps.h>
 
@@ -28,7 +28,7 @@ void bincount_kernel(const Tensor& result, const Tensor& self, const Tensor& wei
 }
 
 // An element outside of [min, max] is not counted; max itself belongs to the last bin. Each step is rounded to the
-// tensor's own dtype, as PyTorch's is: it decides about elements at a bin's edge.
+// dtype of the tensor, as in PyTorch, because the rounding decides to which bin an element at an edge belongs.
 void histc_kernel(const Tensor& result, const Tensor& self, double min, double max) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "histogram_cpu", [&] {
     using opmath_t = opmath_type<scalar_t>;

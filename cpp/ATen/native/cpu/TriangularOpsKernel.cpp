@@ -10,7 +10,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// self (batch, rows, cols), any strides
+// self is (batch, rows, cols), with any strides.
 template <typename scalar_t>
 void zero_triangle(const Tensor& self, int64_t k, bool upper) {
   const int64_t nd = self.dim(), rows = self.size(-2), cols = self.size(-1);

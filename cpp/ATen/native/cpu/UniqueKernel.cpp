@@ -25,7 +25,7 @@ Tensor order_rows_kernel(const Tensor& self) {
   return order;
 }
 
-// Single elements that lie in order: the naive rung's comparison in one flat loop.
+// Rows of one element, already in order: the comparison of the naive rung, in one flat loop.
 template <typename scalar_t>
 TARGET_CLONES static void differ_from_neighbour(uint8_t* out, const scalar_t* data, int64_t n) {
   for (int64_t i = 1; i < n; i++) {
@@ -72,7 +72,7 @@ Runs find_runs_kernel(const Tensor& rows, const Tensor& order, const Tensor& pla
           *inverse = runs.inverse.data_ptr<int64_t>();
   const int64_t* place = places.defined() ? places.data_ptr<int64_t>() : nullptr;
   for (int64_t i = 0, found = 0; found < count; i++) {
-    first[found] = i; // the next row overwrites this, unless a run begins here
+    first[found] = i; // overwritten by the next row unless a run begins here
     found += start[i];
   }
   for (int64_t i = 0, run = -1; want_inverse && i < n; i++) {

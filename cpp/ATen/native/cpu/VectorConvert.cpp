@@ -22,7 +22,7 @@ TARGET_CLONES static void convert_each(const From* in, To* out, int64_t n) {
 
 #if defined(__x86_64__)
 
-// F16C, which every processor with AVX2 has: eight at a time.
+// F16C, which every processor with AVX2 has: eight numbers at a time.
 __attribute__((target("avx2,f16c"))) void halves_to_floats_f16c(const Half* in, float* out, int64_t n) {
   int64_t i = 0;
   for (; i + 8 <= n; i += 8) {
@@ -44,7 +44,7 @@ __attribute__((target("avx2,f16c"))) void floats_to_halves_f16c(const float* in,
   }
 }
 
-// AVX-512: sixteen at a time, and as many as are left.
+// AVX-512: sixteen numbers at a time, and then the remaining ones at once.
 __attribute__((target("avx512f,avx512bw,avx512vl"))) void halves_to_floats_avx512(const Half* in, float* out,
                                                                                   int64_t n) {
   constexpr __mmask16 kAll = 0xffff;

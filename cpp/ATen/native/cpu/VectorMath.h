@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/cpu/vec/vec_base.h (exp, tanh), third_party/sleef
-// The fast rung of some functions for float: no branch, no call, so the compiler makes vector instructions of a loop
-// around them; most have one for double, too. The naive rung is the C library's function, which the others take for
-// double. VectorMathWide.h has what is made of these.
+// The fast rung of some functions for float, and of most of them for double. The functions have no branch and no call,
+// so the compiler makes vector instructions of a loop around them. The naive rung is the function of the C library,
+// which the remaining functions use for double. VectorMathWide.h has functions composed of these.
 #pragma once
 
 #include <cmath>
@@ -10,8 +10,8 @@
 #include <limits>
 #include <type_traits>
 
-// Not left to the compiler: in a file with many kernels it stops inlining, and a loop with a call in it is no vector
-// loop.
+// Inlining is forced, because the compiler stops inlining in a file with many kernels, and a loop that contains a call
+// cannot become vector instructions.
 #ifdef NDEBUG
 #define VECTOR_MATH inline __attribute__((always_inline))
 #else
@@ -20,7 +20,7 @@
 
 namespace reftorch::at::native {
 
-// A polynomial by Horner's rule, the coefficient of the highest power first.
+// Evaluates a polynomial by Horner's rule; the coefficient of the highest power comes first.
 template <typename T, typename... Rest>
 VECTOR_MATH T horner(T x, T highest, Rest... rest) {
   static_assert((true && ... && std::is_same_v<Rest, T>), "a coefficient of another type would be rounded");
@@ -29,7 +29,7 @@ VECTOR_MATH T horner(T x, T highest, Rest... rest) {
   return sum;
 }
 
-// 2^n for n in [-126, 127]: the exponent field alone.
+// 2^n for n in [-126, 127]: sets the exponent bits only.
 VECTOR_MATH float pow2i(int32_t n) {
   const int32_t bits = (n + 127) << 23;
   float f;
@@ -37,18 +37,19 @@ VECTOR_MATH float pow2i(int32_t n) {
   return f;
 }
 
-// e^r - 1 for |r| <= ln2/2, by a series with the minimax coefficients of Cephes' expf.
+// e^r - 1 for |r| <= ln2/2, by a series with the minimax coefficients of expf in Cephes.
 VECTOR_MATH float exp_minus_one_series(float r) {
   const float p = horner(r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f,
                          5.0000001201e-1f);
   return p * (r * r) + r;
 }
 
-// x = n ln2 + r with |r| <= ln2/2; then e^x = 2^n e^r, e^r by its series. ln2 is split in two so that n * ln2_hi
-// is exact. 2^n is applied in two halves: n may lie outside what one exponent field holds.
+// x = n ln2 + r with |r| <= ln2/2, so e^x = 2^n e^r, where e^r comes from the series. ln2 is split in two parts so that
+// n * ln2_hi is exact. 2^n is applied as a product of two powers, because n may be too large or too small for one
+// exponent field.
 VECTOR_MATH float vec_exp(float x) {
   constexpr float kLog2e = 1.44269504088896341f, kLn2Hi = 0.693359375f, kLn2Lo = -2.12194440e-4f;
-  constexpr float kMax = 88.8f, kMin = -104.f; // beyond: infinity and zero, which the scaling below produces
+  constexpr float kMax = 88.8f, kMin = -104.f; // beyond these limits the scaling below gives infinity or zero
   const float clamped = x > kMax ? kMax : x < kMin ? kMin : x; // NaN passes through
   // Adding and subtracting 1.5 * 2^23 rounds to an integer.
   const float n = (clamped * kLog2e + 12582912.f) - 12582912.f;
@@ -65,7 +66,7 @@ VECTOR_MATH double pow2i_double(int32_t n) {
   return f;
 }
 
-// The same by the Taylor series, whose 14th term is past the digits of a double.
+// e^r - 1 for double, by the Taylor series; its 14th term is below the precision of a double.
 VECTOR_MATH double exp_minus_one_series(double r) {
   const double p = horner(r, 1. / 6227020800., 1. / 479001600., 1. / 39916800., 1. / 3628800., 1. / 362880.,
                           1. / 40320., 1. / 5040., 1. / 720., 1. / 120., 1. / 24., 1. / 6., 1. / 2.);
@@ -73,7 +74,7 @@ VECTOR_MATH double exp_minus_one_series(double r) {
 }
 
 constexpr double kLog2e = 1.4426950408889634074;
-constexpr double kLn2Hi = 6.93147180369123816490e-01, kLn2Lo = 1.90821492927058770002e-10; // as fdlibm splits it
+constexpr double kLn2Hi = 6.93147180369123816490e-01, kLn2Lo = 1.90821492927058770002e-10; // split as in fdlibm
 constexpr double kRound = 6755399441055744.;                                               // 1.5 * 2^52
 
 VECTOR_MATH double vec_exp(double x) {
@@ -85,8 +86,8 @@ VECTOR_MATH double vec_exp(double x) {
   return p * pow2i_double(half) * pow2i_double(exponent - half);
 }
 
-// tanh x = (1 - e^-2|x|) / (1 + e^-2|x|) loses its digits near zero; there an odd polynomial (Cephes' tanhf) takes
-// over.
+// tanh x = (1 - e^-2|x|) / (1 + e^-2|x|). This formula loses digits near zero, where an odd polynomial (tanhf in
+// Cephes) is used instead.
 VECTOR_MATH float vec_tanh(float x) {
   const float ax = std::fabs(x);
   const float e = vec_exp(-2.f * ax);
@@ -97,7 +98,7 @@ VECTOR_MATH float vec_tanh(float x) {
   const float near = ax + ax * (z * p);
   return std::copysign(ax < 0.625f ? near : far, x);
 }
-// 2^x = 2^n e^(r ln2), n the nearest integer.
+// 2^x = 2^n e^(r ln2), where n is the integer nearest to x.
 VECTOR_MATH float vec_exp2(float x) {
   const float clamped = x > 129.f ? 129.f : x < -151.f ? -151.f : x;
   const float n = (clamped + 12582912.f) - 12582912.f;
@@ -114,8 +115,8 @@ VECTOR_MATH double vec_exp2(double x) {
   return p * pow2i_double(half) * pow2i_double(exponent - half);
 }
 
-// e^x - 1 = 2^n (e^r - 1) + (2^n - 1), where the first bracket keeps its digits for small x (n = 0). 2^(n-1) instead,
-// and a factor of two at the end: 2^128 is no float.
+// e^x - 1 = 2^n (e^r - 1) + (2^n - 1). For small x (n = 0) the first summand keeps its digits. The code computes with
+// 2^(n-1) and doubles the result, because 2^128 is not a float.
 VECTOR_MATH float vec_expm1(float x) {
   constexpr float kLog2e = 1.44269504088896341f, kLn2Hi = 0.693359375f, kLn2Lo = -2.12194440e-4f;
   const float clamped = x > 88.8f ? 88.8f : x < -50.f ? -50.f : x;
@@ -133,14 +134,14 @@ VECTOR_MATH double vec_expm1(double x) {
   return 2. * (exp_minus_one_series(r) * half_scale + (half_scale - 0.5));
 }
 
-// tanh x = (1 - e^-2|x|) / (1 + e^-2|x|), where e^-2|x| - 1 has its digits near zero, too.
+// tanh x = (1 - e^-2|x|) / (1 + e^-2|x|), computed from e^-2|x| - 1, which keeps its digits near zero.
 VECTOR_MATH double vec_tanh(double x) {
   const double e = vec_expm1(-2. * std::fabs(x));
   return std::copysign(-e / (e + 2.), x);
 }
 
-// x = m 2^e with m in [sqrt(1/2), sqrt(2)), for positive finite x; subnormal numbers are brought up first. log m by its
-// series (Cephes' logf) is f + rest, f = m - 1.
+// x = m 2^e with m in [sqrt(1/2), sqrt(2)), for positive finite x; a subnormal x is scaled to a normal number first.
+// With f = m - 1, log m is f + rest, where rest comes from a series (logf in Cephes).
 struct LogParts {
   float e, f, rest;
 };
@@ -161,7 +162,7 @@ VECTOR_MATH LogParts log_parts(float x) {
   return {e, f, p * f * z - 0.5f * z};
 }
 
-// What a logarithm is where the parts mean nothing.
+// Returns `result`, or the logarithm of an x that log_parts does not handle: zero, infinity, a negative number or NaN.
 template <typename T>
 VECTOR_MATH T log_or_special(T x, T result) {
   constexpr T kInf = std::numeric_limits<T>::infinity(), kNan = std::numeric_limits<T>::quiet_NaN();
@@ -174,7 +175,7 @@ VECTOR_MATH float vec_log(float x) {
   return log_or_special(x, log_m + parts.e * 0.693359375f);
 }
 
-// x = m 2^e likewise.
+// x = m 2^e with m in [sqrt(1/2), sqrt(2)), for positive finite doubles.
 struct DoubleParts {
   double e, m;
 };
@@ -191,8 +192,9 @@ VECTOR_MATH DoubleParts binary_parts(double x) {
   return {e, low ? 2 * m : m};
 }
 
-// log m = f - (half_square - rest): log m = 2 artanh(s) for s = (m - 1) / (m + 1), by its Taylor series: |s| < 0.172,
-// so the 11th term is past the digits of a double. Written so that f = m - 1, which is exact, comes in last (fdlibm).
+// log m = f - (half_square - rest). The series is log m = 2 artanh(s) with s = (m - 1) / (m + 1); because |s| < 0.172,
+// its 11th term is below the precision of a double. The sum is written so that f = m - 1, which is exact, is added last
+// (fdlibm).
 struct DoubleLogParts {
   double e, f, half_square, rest;
 };
@@ -211,7 +213,7 @@ VECTOR_MATH double vec_log(double x) {
   return log_or_special(x, parts.e * kLn2Hi - ((parts.half_square - log_m) - parts.f));
 }
 
-// The first half of a double's digits: the product of two such is exact.
+// The upper half of the digits of a double: the product of two such halves is exact.
 VECTOR_MATH double upper_half(double x) {
   int64_t bits;
   std::memcpy(&bits, &x, sizeof(bits));
@@ -220,8 +222,9 @@ VECTOR_MATH double upper_half(double x) {
   return x;
 }
 
-// To another base, whose logarithms of e and of 2 are given in two parts: log m, too, is split in two, so that the
-// product of the first parts is exact, and what a sum has lost is added in the end (FreeBSD's e_log10.c).
+// The logarithm to another base. The logarithms of e and of 2 to this base are given in two parts each. log m is split
+// in two parts as well, so that the product of the first parts is exact; the digits that the sum loses are added at the
+// end (e_log10.c of FreeBSD).
 VECTOR_MATH double log_to_base(double x, double e_high, double e_low, double two_high, double two_low) {
   const DoubleLogParts parts = log_parts(x);
   const double high = upper_half(parts.f - parts.half_square);
@@ -231,7 +234,7 @@ VECTOR_MATH double log_to_base(double x, double e_high, double e_low, double two
   return log_or_special(x, sum + (rest + ((of_power - sum) + of_m)));
 }
 
-// Exact for powers of two.
+// The result is exact for powers of two.
 VECTOR_MATH float vec_log2(float x) {
   const LogParts parts = log_parts(x);
   return log_or_special(x, (parts.f + parts.rest) * 1.44269504088896341f + parts.e);
@@ -240,7 +243,7 @@ VECTOR_MATH double vec_log2(double x) {
   return log_to_base(x, 1.44269504072144627571, 1.67517131648865118353e-10, 1., 0.);
 }
 
-// log(1 + x): u = 1 + x has lost the end of x; what it lost, over u, is the correction.
+// log(1 + x): u = 1 + x is rounded and loses the last digits of x; the lost part divided by u is the correction.
 template <typename T>
 VECTOR_MATH T vec_log1p(T x) {
   const T u = T(1) + x;
@@ -249,8 +252,8 @@ VECTOR_MATH T vec_log1p(T x) {
   return vec_log(u) + (regular ? correction : T(0));
 }
 
-// Near zero an odd polynomial, further out 1 - e^q(|x|); least-squares fits of degree 6 in x^2 and 8 in |x|. Past 4, a
-// float cannot tell it from one.
+// Near zero an odd polynomial, elsewhere 1 - e^q(|x|); both are least-squares fits, of degree 6 in x^2 and 8 in |x|.
+// For |x| > 4 the nearest float is 1.
 VECTOR_MATH float vec_erf(float x) {
   const float ax = std::fabs(x), z = x * x;
   const float near = horner(z, 8.29121854621917e-05f, -0.0008124384912662208f, 0.005199459381401539f,
@@ -263,11 +266,11 @@ VECTOR_MATH float vec_erf(float x) {
   return ax < 0.9375f ? near * x + x : x == x ? far : x;
 }
 
-// For |x| up to here the reductions below are exact; NaN and infinity have none.
+// Up to this |x| the reductions below are exact; NaN and infinity take the exact rung as well.
 constexpr float kLargestAngle = 1e6f;
 
-// x = n pi/2 + r with |r| <= pi/4, in double; pi/2 in two parts, so that n times the first is exact. Quarter turns:
-// sine, cosine, and the two again with the other sign.
+// x = n pi/2 + r with |r| <= pi/4, computed in double; pi/2 is split in two parts so that n times the first part is
+// exact. Each quarter turn leads to the next of: sine, cosine, -sine, -cosine.
 VECTOR_MATH float sine_of_quarter(float x, int32_t quarter) {
   constexpr double kPio2Hi = 1.57079632673412561417, kPio2Lo = 6.07710050650619224932e-11;
   const double n = (x * 0.636619772367581343 + kRound) - kRound;
@@ -283,7 +286,7 @@ VECTOR_MATH float sine_of_quarter(float x, int32_t quarter) {
   return (quarter & 2) != 0 ? -value : value;
 }
 
-// The same for double: r in two parts, by pi/2 in three, and the polynomials of fdlibm.
+// The same reduction for double: r is kept in two parts, pi/2 in three, and the polynomials are those of fdlibm.
 VECTOR_MATH double sine_of_quarter(double x, int32_t quarter) {
   constexpr double kPio2Hi = 1.57079632673412561417, kPio2Mid = 6.07710050630396597660e-11,
                    kPio2Lo = 2.02226624879595063154e-21;

@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/cpu/vec/vec_base.h (asin, atan2, pow, ...), third_party/sleef
-// The fast rung of more functions for float, as VectorMath.h has it: in double, where digits are to spare and the plain
-// formula will do, or by polynomials (least-squares fits). The naive rung is the C library's function, which
-// double takes, where VectorMathDouble.h has none.
+// The fast rung (see VectorMath.h) of more functions for float. They compute in double, where the plain formula keeps
+// enough digits, or by polynomials (least-squares fits). The naive rung is the function of the C library, which double
+// uses where VectorMathDouble.h has no function.
 #pragma once
 
 #include <ATen/native/cpu/VectorMathDouble.h>
@@ -10,7 +10,8 @@ namespace reftorch::at::native {
 
 // --- exponentials and logarithms -------------------------------------------------------------------------------------
 
-// vec_exp in double, but only so many terms that nothing is missing from a float, and a range just past floats'.
+// vec_exp in double, with only as many terms as a float result needs, and for a range slightly larger than that of
+// floats.
 VECTOR_MATH double wide_exp(double x) {
   constexpr double kLn2 = 0.69314718055994530942;
   const double clamped = x > 200. ? 200. : x < -200. ? -200. : x;
@@ -20,7 +21,7 @@ VECTOR_MATH double wide_exp(double x) {
   return p * pow2i_double(x == x ? static_cast<int32_t>(n) : 0);
 }
 
-// vec_log likewise: a float's subnormal numbers are none here.
+// vec_log in double, with only the digits that a float result needs; subnormal floats are normal numbers in double.
 VECTOR_MATH double wide_log(double x) {
   int64_t bits;
   std::memcpy(&bits, &x, sizeof(bits));
@@ -43,15 +44,15 @@ VECTOR_MATH double vec_log10(double x) {
                      3.69423907715893078616e-13);
 }
 
-// Below this, in size, sinh, asinh and atanh of a float are the float itself, and the formulas would lose digits.
+// For |x| below this limit, sinh, asinh and atanh of a float round to x itself, and the formulas would lose digits.
 constexpr double kNearZero = 1e-4;
 
 VECTOR_MATH float vec_sinh(float x) {
   const double a = std::fabs(double(x)), e = wide_exp(a);
   return std::copysign(static_cast<float>(a < kNearZero ? a : 0.5 * (e - 1. / e)), x);
 }
-// Past here e^-x is less than the last bit of e^x, whose root is squared: e^x itself may be no double where half of it
-// is.
+// Above this limit e^-x is less than the last bit of e^x and is left out. e^x is then computed as the square of its
+// root, because e^x may overflow where half of e^x does not.
 constexpr double kFarFromZero = 22.;
 
 VECTOR_MATH double vec_sinh(double x) {
@@ -98,12 +99,14 @@ VECTOR_MATH float vec_pow(float a, float b) {
   return pow_with_sign(a, b, static_cast<float>(wide_exp(double(b) * wide_log(std::fabs(double(a))))));
 }
 
-// a 2^n for whole n, rounded once. In double, which has room for the power.
+// a 2^n for integer n, rounded once: the product is computed in double, whose range contains every power that is
+// needed.
 VECTOR_MATH float vec_ldexp(float a, float n) {
-  constexpr float kFar = 400.f; // every float ends in zero or infinity
+  constexpr float kFar = 400.f; // at this exponent every float becomes zero or infinity
   return static_cast<float>(double(a) * pow2i_double(static_cast<int32_t>(n > kFar ? kFar : n < -kFar ? -kFar : n)));
 }
-// By up to three powers. On the way down only the last may leave the normal numbers: the others stop 53 bits above.
+// a 2^n in up to three multiplications. When the number becomes smaller, only the last multiplication may give a
+// subnormal number, so that the result is rounded once; the others leave 53 bits of range.
 VECTOR_MATH double vec_ldexp(double a, double n) {
   constexpr double kFar = 3000.;
   auto rest = static_cast<int32_t>(n > kFar ? kFar : n < -kFar ? -kFar : n);
@@ -117,7 +120,7 @@ VECTOR_MATH double vec_ldexp(double a, double n) {
 
 // --- the normal distribution -----------------------------------------------------------------------------------------
 
-// erfc |x| = t e^(q(t) - x^2) with t = 2 / (2 + |x|); past 12 it is zero.
+// erfc |x| = t e^(q(t) - x^2) with t = 2 / (2 + |x|); the result is zero past 12.
 VECTOR_MATH float vec_erfc(float x) {
   const double size = std::fabs(double(x)), a = size > 12. ? 12. : size, t = 2. / (2. + a);
   const double q = horner(t, -0.1354891068089611, 0.9355271251171756, -2.6978524817504774, 4.111872281958408,
@@ -127,7 +130,7 @@ VECTOR_MATH float vec_erfc(float x) {
   return static_cast<float>(x < 0 ? 2. - tail : tail);
 }
 
-// x times a polynomial in w = -log(1 - x^2), or further out in its root (M. Giles, 2010).
+// x times a polynomial in w = -log(1 - x^2) or, for larger w, in sqrt(w) (M. Giles, 2010).
 VECTOR_MATH double erfinv_to_float(double x) {
   const double w = -wide_log((1. - x) * (1. + x));
   const double u = w - 2.5, v = std::sqrt(w) - 3.;
@@ -145,13 +148,13 @@ VECTOR_MATH float vec_erfinv(float x) {
   return std::fabs(x) == 1.f ? infinity : static_cast<float>(erfinv_to_float(x));
 }
 
-// For |x| up to here: one step of Halley's, which makes seven digits all of a double's. The error is counted from the
-// end that is nearer.
+// Up to this |x|, one step of Halley's method improves seven digits to the precision of a double. The error is computed
+// from the nearer of 0 and 1, so that no digits are lost.
 constexpr double kLargestErfinv = 0.9999999;
 VECTOR_MATH double vec_erfinv(double x) {
   const double size = std::fabs(x), y = erfinv_to_float(size), tail = y < 1. ? 1. : y;
   const double near = (y - size) + y * erf_near_series(y * y), far = (1. - size) - erfc_of_large(tail);
-  const double step = (y < 1. ? near : far) * 0.88622692545275801365 * vec_exp(y * y); // the error over erf'(y)
+  const double step = (y < 1. ? near : far) * 0.88622692545275801365 * vec_exp(y * y); // the error divided by erf'(y)
   return std::copysign(y - step / (1. + y * step), x);
 }
 
@@ -159,13 +162,13 @@ VECTOR_MATH double vec_erfinv(double x) {
 
 constexpr float kPio2High = 1.57079637f, kPio2Low = -4.37113883e-8f; // pi / 2 in two floats
 
-// Sine over cosine, by sine_of_quarter's reduction; for |x| up to kLargestAngle.
+// Sine divided by cosine, with the reduction of sine_of_quarter; for |x| up to kLargestAngle.
 template <typename T>
 VECTOR_MATH T vec_tan(T x) {
   return sine_of_quarter(x, 0) / sine_of_quarter(x, 1);
 }
 
-// For t in [0, 1].
+// atan(t) for t in [0, 1].
 VECTOR_MATH float atan_of_ratio(float t) {
   const float z = t * t;
   const float p = horner(z, -0.002508576493073424f, 0.013996484019444425f, -0.03667028452701882f, 0.0631821998184388f,
@@ -180,28 +183,28 @@ VECTOR_MATH float vec_atan(float x) {
   return std::copysign(a > 1.f ? (kPio2High - angle) + kPio2Low : angle, x);
 }
 
-// The angle of the point (x, y): that of the smaller side over the larger, turned into its eighth of the circle. Two
-// infinities are as good as equal.
+// The angle of the point (x, y): the angle of the smaller side over the larger one, moved to the right eighth of the
+// circle. Two infinities count as equal sides.
 VECTOR_MATH float vec_atan2(float y, float x) {
   const float ax = std::fabs(x), ay = std::fabs(y);
   const float low = ax < ay ? ax : ay, high = ax < ay ? ay : ax;
   const float ratio = low == high ? (high == 0.f ? 0.f : 1.f) : low / high;
   const float eighth = atan_of_ratio(ratio);
   const float quarter = ay > ax ? (kPio2High - eighth) + kPio2Low : eighth;
-  int32_t sign; // of -0, too
+  int32_t sign; // the sign bit tells -0 from 0
   std::memcpy(&sign, &x, sizeof(sign));
   const float half = sign < 0 ? (2.f * kPio2High - quarter) + 2.f * kPio2Low : quarter;
   return (x != x) | (y != y) ? x + y : std::copysign(half, y);
 }
 
-// For a in [0, 1/2], z = a^2.
+// asin(a) for a in [0, 1/2], where z = a^2.
 VECTOR_MATH float asin_of_small(float a, float z) {
   const float p = horner(z, 0.038328239675315796f, 0.026433395951080907f, 0.04502020988783654f, 0.07498761647128158f,
                          0.16666673135759932f);
   return a + a * (z * p);
 }
 
-// Near 1 by way of asin a = pi/2 - 2 asin sqrt((1 - a) / 2).
+// Near 1, asin a = pi/2 - 2 asin(sqrt((1 - a) / 2)).
 VECTOR_MATH float vec_asin(float x) {
   const float a = std::fabs(x);
   const bool large = a > 0.5f;
@@ -221,7 +224,8 @@ VECTOR_MATH float vec_acos(float x) {
 
 // --- remainders ------------------------------------------------------------------------------------------------------
 
-// Whether |a / b| is small enough for vec_fmod; there is nothing to be exact about where a is endless or b is zero.
+// Whether |a / b| is small enough for vec_fmod. Any quotient will do where a is infinite, b is zero or one of them is
+// NaN.
 template <typename T>
 VECTOR_MATH bool has_small_quotient(T a, T b) {
   constexpr T kLargest = std::is_same_v<T, float> ? T(1 << 28) : T(int64_t(1) << 52),
@@ -229,16 +233,17 @@ VECTOR_MATH bool has_small_quotient(T a, T b) {
   return (std::fabs(a) < std::fabs(b) * kLargest) | (std::fabs(a) > kMax) | (a != a) | (b != b) | (b == 0);
 }
 
-// a - trunc(a / b) b, without an error: two floats whose quotient is no whole number are further from one than a
-// double's rounding reaches, and the product fits.
+// a - trunc(a / b) b, without an error. If the quotient of two floats is not an integer, its distance from the next
+// integer is larger than the rounding error of a double, so trunc is right; and the product fits into a double.
 VECTOR_MATH float vec_fmod(float a, float b) {
   const double wide = b, mod = double(a) - std::trunc(double(a) / wide) * wide;
   constexpr float kMax = std::numeric_limits<float>::max();
-  const bool endless = (std::fabs(b) > kMax) & (std::fabs(a) <= kMax); // leaves every number as it is
+  // a finite number modulo infinity is the number itself
+  const bool endless = (std::fabs(b) > kMax) & (std::fabs(a) <= kMax);
   return std::copysign(static_cast<float>(endless ? double(a) : mod), a);
 }
-// In doubles alone the quotient may round up to a whole number: then one b too many was taken. What is left of the
-// product's digits a fused operation sees.
+// For doubles the quotient may round up to an integer; then b was subtracted once too often and is added back. fma
+// computes the difference from the unrounded product.
 VECTOR_MATH double vec_fmod(double a, double b) {
   const double x = std::fabs(a), y = std::fabs(b), mod = std::fma(-std::trunc(x / y), y, x);
   const bool endless = (y > std::numeric_limits<double>::max()) & (x <= std::numeric_limits<double>::max());
@@ -250,7 +255,8 @@ VECTOR_MATH float vec_hypot(float a, float b) {
   const auto root = static_cast<float>(std::sqrt(double(a) * double(a) + double(b) * double(b)));
   return (std::fabs(a) == kInf) | (std::fabs(b) == kInf) ? kInf : root;
 }
-// The squares of numbers far from 1 may be none: such are brought near it first, by a power of two.
+// The square of a very large or very small number overflows or underflows. Such numbers are first scaled by a power of
+// two.
 VECTOR_MATH double vec_hypot(double a, double b) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const double x = std::fabs(a), y = std::fabs(b), larger = x > y ? x : y;

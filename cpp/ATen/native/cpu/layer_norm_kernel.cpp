@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/layer_norm_kernel.cpp
-// The arithmetic is in LayerNormRows.h; here it is spread over dtypes and threads. Left out: rms_norm.
+// The arithmetic is in LayerNormRows.h; this file chooses the dtype and splits the rows among threads. Left out:
+// rms_norm.
 #include <ATen/native/cpu/LayerNormRows.h>
 #include <ATen/native/cpu/Scratch.h>
 #include <ATen/native/layer_norm.h>
@@ -12,12 +13,12 @@ T* data_or_null(const Tensor& t) {
   return t.defined() ? t.data_ptr<T>() : nullptr;
 }
 
-// So many rows, or columns of so many elements, that they are worth a thread.
+// The number of rows (or columns) of `size` elements that are worth a thread of their own.
 int64_t grain_of(int64_t size) {
   return std::max<int64_t>(1, internal::GRAIN_SIZE / std::max<int64_t>(size, 1));
 }
 
-// 16-bit floats are made floats first, row by row.
+// 16-bit floats are converted to floats first, row by row.
 template <typename scalar_t, typename opmath_t>
 void forward_rows(scalar_t* y, opmath_t* mean, opmath_t* rstd, const scalar_t* x, const opmath_t* gamma,
                   const opmath_t* beta, int64_t M, int64_t N, opmath_t eps) {
