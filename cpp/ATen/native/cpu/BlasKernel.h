@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/BlasKernel.cpp
-// The matrix product to read, in two rungs, and a third for the 16-bit floats. Arguments as in native/CPUBlas.h: c (m,
-// n) = alpha * a (m, k) @ b (k, n) + beta * c.
+// The matrix product, written to be read: two rungs of the same sums, and a third rung for the 16-bit floats. The
+// arguments are those of native/CPUBlas.h: c (m, n) = alpha * a (m, k) @ b (k, n) + beta * c.
 #pragma once
 
 #include <ATen/Dispatch.h>
@@ -13,7 +13,7 @@
 
 namespace reftorch::at::native::cpublas {
 
-// c, as it enters the result; not read when beta is 0, since NaN * 0 is NaN.
+// The share of the old c in the result. The old c is not read when beta is 0, because NaN * 0 is NaN.
 template <typename scalar_t, typename acc_t>
 inline acc_t scaled(acc_t beta, const scalar_t* c) {
   return beta == acc_t(0) ? acc_t(0) : beta * acc_t(*c);
@@ -36,7 +36,7 @@ void gemm_naive(bool transa, bool transb, int64_t m, int64_t n, int64_t k, acc_t
   }
 }
 
-// row += a * b, both of length n
+// row += a * b, where row and b have length n.
 template <typename scalar_t, typename acc_t>
 TARGET_CLONES static void axpy(acc_t* row, acc_t a, const scalar_t* b, int64_t n) {
   for (int64_t j = 0; j < n; j++) {
@@ -44,12 +44,12 @@ TARGET_CLONES static void axpy(acc_t* row, acc_t a, const scalar_t* b, int64_t n
   }
 }
 
-// Second rung: the same sums in another order. The inner loop now walks along rows of b and of the result, so that it
-// reads memory in order and the compiler makes vector instructions of it.
+// Second rung: the same sums in another order. The inner loop walks along a row of b and a row of the result, so it
+// reads memory in order, and the compiler turns it into vector instructions.
 template <typename scalar_t, typename acc_t = opmath_type<scalar_t>>
 void gemm_ikj(bool transa, bool transb, int64_t m, int64_t n, int64_t k, acc_t alpha, const scalar_t* a, int64_t lda,
               const scalar_t* b, int64_t ldb, acc_t beta, scalar_t* c, int64_t ldc) {
-  std::vector<scalar_t> b_rows; // b (k, n), if it lies transposed in memory
+  std::vector<scalar_t> b_rows; // a copy of b (k, n), used where b lies transposed in memory
   if (transb) {
     b_rows.resize(k * n);
     for (int64_t l = 0; l < k; l++) {
@@ -72,7 +72,7 @@ void gemm_ikj(bool transa, bool transb, int64_t m, int64_t n, int64_t k, acc_t a
   }
 }
 
-// rows by columns of a matrix whose rows lie `ld` apart, as floats side by side
+// Copies a matrix of shape (rows, columns), whose rows lie `ld` elements apart, into a dense matrix of floats.
 template <typename scalar_t>
 void to_floats(const scalar_t* matrix, int64_t ld, int64_t rows, int64_t columns, float* floats) {
   if (ld == columns) {
@@ -83,8 +83,8 @@ void to_floats(const scalar_t* matrix, int64_t ld, int64_t rows, int64_t columns
   }
 }
 
-// Third rung, for the 16-bit floats: the BLAS multiplies a copy in float. Of a, which may be a large matrix times a
-// vector, only so many rows of the product are copied at once as stay in the cache.
+// Third rung, for the 16-bit floats: the BLAS multiplies copies in float. The matrix a may be large while b is a
+// vector, so only as many rows of a are copied at once as stay in the cache.
 template <typename scalar_t>
 void gemm_in_float(bool transa, bool transb, int64_t m, int64_t n, int64_t k, float alpha, const scalar_t* a,
                    int64_t lda, const scalar_t* b, int64_t ldb, float beta, scalar_t* c, int64_t ldc) {

@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/SortingKernel.cpp (dim_apply), aten/src/ATen/native/TensorDimApply.h
-// dim_apply: a kernel that works on one row along a dimension, run for every row of tensors of any strides.
+// dim_apply runs a kernel that works on one row along a dimension, for every row of tensors with any strides.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -10,7 +10,7 @@
 
 namespace reftorch::at::native {
 
-// One row: elements `stride` apart.
+// One row: its elements lie `stride` elements apart.
 template <typename T>
 struct Row {
   T* data;
@@ -20,8 +20,8 @@ struct Row {
   }
 };
 
-// Calls f({first element of the row in each tensor}) for each row along `dim`. The tensors have the same sizes in all
-// other dimensions, and none is 0-dim.
+// Calls f once for each row along `dim`, with the first element of that row in each tensor. The tensors have the same
+// sizes in all other dimensions, and none of them is 0-dim.
 template <size_t N, typename F>
 void dim_apply(const std::array<Tensor, N>& tensors, int64_t dim, const F& f) {
   const Tensor& shape = tensors[0];

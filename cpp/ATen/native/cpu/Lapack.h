@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/BatchLinearAlgebra.cpp (lapackLu and its kin), caffe2's declarations of LAPACK
-// LAPACK's routines for float and double under one name: lapack<scalar_t>::getrf. They come from the BLAS wheel.
-// Fortran takes everything by pointer, counts in 32 bits, and wants the length of each character argument at the end.
+// LAPACK's routines for float and double under one name, for example lapack<scalar_t>::getrf. The routines come from
+// the BLAS wheel. Fortran takes every argument by pointer, counts in 32 bits, and expects the length of each character
+// argument at the end.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/cpu/layer_norm_kernel.cpp, aten/src/ATen/native/cpu/moments_utils.h
-// The arithmetic of layer_norm and of its backward on rows x: (M, N), y = (x - mean) rstd gamma + beta. gamma, beta:
-// (N) or null, which stands for ones and zeros. The naive rung first, then the fast one: vector instructions, sums by
-// Note [Cascade].
+// The arithmetic of layer_norm and of its backward on rows x: (M, N), y = (x - mean) rstd gamma + beta. gamma and beta
+// have N elements; a null pointer stands for ones and zeros. The naive rung comes first, then the fast one, which uses
+// vector instructions and sums by Note [Cascade].
 #pragma once
 
 #include <ATen/native/cpu/Reduce.h>
@@ -33,8 +33,8 @@ void layer_norm_rows_naive(scalar_t* y, opmath_t* mean, opmath_t* rstd, const sc
   }
 }
 
-// With a = dy gamma and n = (x - mean) rstd: dx = rstd (a - mean(a) - n mean(a n)), dgamma = sum of dy n over the rows,
-// dbeta = sum of dy over the rows. A null among the three is not wanted.
+// With a = dy gamma and n = (x - mean) rstd: dx = rstd (a - mean(a) - n mean(a n)), dgamma is the sum of dy n over the
+// rows, and dbeta is the sum of dy over the rows. Each of the three may be null, and is then not computed.
 template <typename scalar_t, typename opmath_t>
 void layer_norm_backward_rows_naive(scalar_t* dx, opmath_t* dgamma, opmath_t* dbeta, const scalar_t* dy,
                                     const scalar_t* x, const opmath_t* mean, const opmath_t* rstd,
@@ -68,8 +68,8 @@ void layer_norm_backward_rows_naive(scalar_t* dx, opmath_t* dgamma, opmath_t* db
   }
 }
 
-// y may be x. Each row in three passes, of which the last two find it in the cache. What the first mean has lost to
-// rounding is in the distances' own mean, which should be 0.
+// y may be x. Each row takes three passes; the last two find the row in the cache. The mean of the distances from the
+// first mean should be 0: what it differs from 0 is what the first mean lost to rounding, and it corrects the mean.
 template <typename opmath_t>
 TARGET_CLONES static void layer_norm_rows(opmath_t* y, opmath_t* mean, opmath_t* rstd, const opmath_t* x,
                                           const opmath_t* gamma, const opmath_t* beta, int64_t M, int64_t N,
@@ -103,7 +103,7 @@ TARGET_CLONES static void layer_norm_rows(opmath_t* y, opmath_t* mean, opmath_t*
     const opmath_t scale = opmath_t(1) / std::sqrt(std::max(variance, opmath_t(0)) + eps);
     mean[i] = center;
     rstd[i] = scale;
-    if (gamma != nullptr && beta != nullptr) { // the usual case, without a question in the loop
+    if (gamma != nullptr && beta != nullptr) { // the usual case has no branch in its loop
 #pragma omp simd
       for (int64_t j = 0; j < N; j++) {
         y[j] = (x[j] - center) * scale * gamma[j] + beta[j];
@@ -145,12 +145,12 @@ TARGET_CLONES static void layer_norm_backward_rows(opmath_t* dx, const opmath_t*
   }
 }
 
-// The columns [first, first + width) of dgamma and dbeta, width <= kStrip.
+// Computes the columns [first, first + width) of dgamma and dbeta, where width <= kStrip.
 template <typename scalar_t, typename opmath_t>
 TARGET_CLONES static void layer_norm_backward_columns(opmath_t* dgamma, opmath_t* dbeta, const scalar_t* dy,
                                                       const scalar_t* x, const opmath_t* mean, const opmath_t* rstd,
                                                       int64_t M, int64_t N, int64_t first, int64_t width) {
-  constexpr int64_t kRows = 128; // are summed before they meet the large sums
+  constexpr int64_t kRows = 128; // so many rows are summed before they are added to the large sums
   opmath_t weights[kStrip] = {}, biases[kStrip] = {}, row_room[kStrip], grad_room[kStrip];
   for (int64_t begin = 0; begin < M; begin += kRows) {
     opmath_t weight[kStrip] = {}, bias[kStrip] = {};

@@ -1,15 +1,17 @@
 // Mirrors: aten/src/ATen/native/cpu/Loops.h
-// cpu_kernel(iter, op): `op` maps one element of each input to one of the output; this file makes the loops around it.
-// cpu_kernel<scalar_t>(iter, op): the elements are scalar_t, and `op` computes in opmath_type<scalar_t>: in float where
-// they are 16-bit floats.
-// Left out: hand-written vector types (Vectorized<T>): the compiler vectorizes the flat loop, once per instruction set.
+// cpu_kernel(iter, op) applies `op` to every element: `op` maps one element of each input to one element of the output,
+// and this file makes the loops around it. cpu_kernel<scalar_t>(iter, op) is for elements of type scalar_t; `op` then
+// computes in opmath_type<scalar_t>, which is float for the 16-bit floats.
+// Left out: hand-written vector types (Vectorized<T>). The compiler vectorizes the flat loop, once per instruction set.
 //
-// The ladder, slowest and plainest first:
-//   basic_loop      any strides, one element at a time. A few long columns are walked so, instead of many short rows.
-//   blocked_loop    what is not dense comes through small buffers to the flat loop, and goes. So do halves, to be made
-//                   floats: the compiler does not find the processor's instructions for that.
-//   blocked_rows    the same for short rows, one after the other in the output: as many at once as fill a buffer.
-//   vectorized_loop all dense: a flat loop the compiler turns into vector instructions.
+// The ladder, slowest and plainest rung first:
+//   basic_loop      any strides, one element at a time. Also used for a few long columns, instead of many short rows.
+//   blocked_loop    copies strided operands, block by block, into dense buffers, runs the flat loop on the buffers, and
+//                   copies the result back. 16-bit floats take this rung even where they are dense, because the buffers
+//                   hold floats: the compiler does not use the processor's conversion instructions by itself.
+//   blocked_rows    the same for rows that are short and lie one after the other in the output: as many rows as fill a
+//                   buffer are processed at once.
+//   vectorized_loop all operands are dense: a flat loop that the compiler turns into vector instructions.
 #pragma once
 
 #include <ATen/Dispatch.h>
@@ -20,9 +22,10 @@
 #include <algorithm>
 #include <tuple>
 
-// One function, compiled for AVX-512, AVX2 and the baseline; the dynamic linker picks one when the library is loaded.
-// `flatten`: all that it calls is inlined, however large the file grows; a loop with a call in it is no vector loop.
-// Not in Debug, where there is one copy to step through.
+// A function with this mark is compiled for AVX-512, for AVX2 and for the baseline; the dynamic linker picks one
+// version when the library is loaded. `flatten` inlines all that the function calls, however large the code grows,
+// because a loop that contains a call cannot become vector instructions. The Debug build compiles one version, to step
+// through.
 #if defined(REFTORCH_MULTI_ISA) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
 #define TARGET_CLONES __attribute__((flatten, target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
@@ -31,7 +34,7 @@
 
 namespace reftorch::at::native {
 
-// What of a stored element the flat loop is given.
+// The type of the elements that the flat loop works on.
 template <typename scalar_t, typename T>
 using flat_type = std::conditional_t<std::is_same_v<scalar_t, c10::Half>, T, stored_type<scalar_t, T>>;
 template <typename scalar_t, typename T>
@@ -78,9 +81,9 @@ TARGET_CLONES static void vectorized_loop(R* out, const A* a, const B* b, const 
 }
 
 constexpr int64_t kBlockWidth = 512;
-constexpr int64_t kShortRow = 16; // not worth a buffer
+constexpr int64_t kShortRow = 16; // a row of so few elements is not worth a buffer
 
-// Stored as widely as the flat loop will load: narrow stores would keep a wide load waiting.
+// Stores `number` n times, in stores as wide as the loads of the flat loop: a wide load has to wait for narrow stores.
 template <typename T>
 TARGET_CLONES static void fill_block(T* values, T number, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
@@ -88,7 +91,7 @@ TARGET_CLONES static void fill_block(T* values, T number, int64_t n) {
   }
 }
 
-// `count` numbers, `step` bytes apart, each n times.
+// Reads `count` numbers that lie `step` bytes apart, and stores each of them n times.
 template <typename T>
 TARGET_CLONES static void repeat_each(T* values, const char* numbers, int64_t step, int64_t count, int64_t n) {
   for (int64_t r = 0; r < count; r++) {
@@ -99,7 +102,7 @@ TARGET_CLONES static void repeat_each(T* values, const char* numbers, int64_t st
   }
 }
 
-// An operand's elements as dense memory, a block at a time.
+// Gives the elements of one operand as dense memory, one block at a time.
 template <typename scalar_t, typename T>
 struct BlockBuffer {
   using stored = stored_type<scalar_t, T>;
@@ -107,8 +110,8 @@ struct BlockBuffer {
   alignas(64) flat values[kBlockWidth];
   BlockBuffer() {} // not `= default`: a tuple would then fill it with zeros
 
-  // Elements from `begin` on: where they lie, if they lie dense; else a copy, which serves every block where the
-  // operand stands still.
+  // Returns `width` elements from `begin` on. Where the elements lie dense, this is their own place in memory;
+  // otherwise it is a copy. The copy of an operand whose stride is 0 serves every block.
   const flat* block(const char* data, int64_t stride, int64_t begin, int64_t width) {
     const char* first = data + begin * stride;
     if (is_flat<scalar_t, T> && stride == int64_t(sizeof(stored))) {
@@ -128,8 +131,8 @@ struct BlockBuffer {
     return values;
   }
 
-  // The same of `count` rows from `first` on, each of size0 elements that lie dense or are one. Where all rows are one,
-  // its copies serve every block. For those alone that the flat loop is given as they lie.
+  // Returns `count` rows from row `first` on. Each row has size0 elements, which lie dense or are one element repeated.
+  // Where all rows are one row repeated, one copy serves every block. Only for operands that need no conversion.
   const flat* rows(const char* data, int64_t stride0, int64_t stride1, int64_t size0, int64_t first, int64_t count) {
     const int64_t itemsize = sizeof(stored);
     if (stride0 == itemsize && stride1 == size0 * itemsize) {
@@ -149,7 +152,8 @@ struct BlockBuffer {
   }
 };
 
-// The same for the result: the flat loop writes to block(), which store() brings to where it belongs.
+// Does for the result what BlockBuffer does for an operand: the flat loop writes to block(), and store() copies the
+// block to its place in the output.
 template <typename scalar_t, typename T>
 struct ResultBuffer {
   using stored = stored_type<scalar_t, T>;
@@ -184,8 +188,8 @@ inline void blocked_loop(char* const* data, const int64_t* strides, int64_t n, c
   }
 }
 
-// Whether blocked_rows is right for a piece, and worth its copies: a row is too short for a buffer of its own, or some
-// operand is broadcast.
+// Whether blocked_rows can process a piece, and is worth its copies: a row is too short for a buffer of its own, or
+// some operand is broadcast.
 template <typename scalar_t, typename F, size_t... I>
 inline bool fits_blocked_rows(const int64_t* strides, int64_t size0, int64_t size1, std::index_sequence<I...>) {
   using traits = function_traits<F>;
@@ -214,7 +218,7 @@ inline void blocked_rows(char* const* data, const int64_t* strides, int64_t size
   }
 }
 
-// One row: picks the rung.
+// Processes one row: chooses the rung.
 template <typename scalar_t, typename F, size_t... I>
 inline void loop_1d(char* const* data, const int64_t* strides, int64_t n, const F& op, std::index_sequence<I...> seq) {
   using traits = function_traits<F>;
@@ -234,8 +238,8 @@ inline void loop_1d(char* const* data, const int64_t* strides, int64_t n, const 
   }
 }
 
-// Applies `op` to every element. Its parameter types must be the dtypes of the inputs, its result type that of the
-// output, where they are not opmath_type<scalar_t>: then the dtype is scalar_t's.
+// Applies `op` to every element. The parameter types of `op` must be the dtypes of the inputs, and its result type the
+// dtype of the output; where they are opmath_type<scalar_t>, the dtype is that of scalar_t.
 template <typename scalar_t = void, typename F>
 void cpu_kernel(TensorIterator& iter, const F& op) {
   using traits = function_traits<F>;

@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/NumericUtils.h, aten/src/ATen/native/cpu/SortingKernel.cpp (KeyValueCompAsc)
-// The order of numbers in which NaN is the largest: a strict weak order, which `<` alone is not where NaN occurs.
+// The order of numbers in which NaN is the largest. This is a strict weak order, as sorting needs; `<` alone is none
+// where NaN occurs.
 #pragma once
 
 #include <ATen/Dispatch.h>

@@ -1,8 +1,8 @@
 // Mirrors: aten/src/ATen/native/cpu/avx_mathfun.h, aten/src/ATen/native/cpu/DistributionTemplates.h (normal_fill_AVX2)
 // Sixteen uniform float numbers become sixteen normal ones. PyTorch does this with the polynomials of the Cephes
-// library (S. Moshier) in vector registers; a float of randn equals PyTorch's to the last bit only with the same
-// polynomials in the same order, each multiply and add rounded once (fma). Left out: what Cephes does for arguments
-// that cannot occur here (negative, infinite, huge).
+// library (S. Moshier) in vector registers. A float of randn equals PyTorch's to the last bit only if the same
+// polynomials are evaluated in the same order and each multiply-add is rounded once (fma). Left out: what Cephes does
+// for arguments that cannot occur here (negative, infinite, huge).
 #pragma once
 
 #include <ATen/native/cpu/Loops.h>
@@ -24,15 +24,15 @@ inline uint32_t to_bits(float f) {
   return bits;
 }
 
-// Horner's rule, each step rounded once: the numbers that PyTorch draws depend on it.
+// Horner's rule with one rounding for each step: the numbers that PyTorch draws depend on it.
 template <typename... Coefficients>
 inline float fused_horner(float x, float c0, Coefficients... rest) {
   ((c0 = std::fma(c0, x, rest)), ...);
   return c0;
 }
 
-// x in (0, 1]: x = m * 2^e with m in [sqrt(1/2), sqrt(2)), then log(x) = e log(2) + log(1 + (m - 1)). log(2) is split
-// in two, the first with few bits, so that e times it is exact.
+// For x in (0, 1]: x = m * 2^e with m in [sqrt(1/2), sqrt(2)), so log(x) = e log(2) + log(1 + (m - 1)). log(2) is split
+// in two parts; the first part has few bits, so that its product with e is exact.
 inline float cephes_log(float x) {
   const uint32_t bits = to_bits(x);
   const float half_to_one = from_bits((bits & 0x007fffffu) | 0x3f000000u);
@@ -47,8 +47,8 @@ inline float cephes_log(float x) {
   return std::fma(e, 0.693359375f, m + y);
 }
 
-// x >= 0. The angle is reduced to [-pi/4, pi/4] by a multiple of pi/2 in three parts; the octant says which polynomial
-// is the sine.
+// For x >= 0. The angle is reduced to [-pi/4, pi/4] by a multiple of pi/2, which is given in three parts. The octant
+// decides which of the two polynomials is the sine.
 inline void cephes_sincos(float x, float* sine, float* cosine) {
   const int32_t octant = (static_cast<int32_t>(x * 1.27323954473516f) + 1) & ~1; // 4 / pi
   const float y = static_cast<float>(octant);
@@ -66,8 +66,8 @@ inline void cephes_sincos(float x, float* sine, float* cosine) {
   *cosine = from_bits(to_bits(swapped ? sin_poly : cos_poly) ^ cosine_sign);
 }
 
-// data (n), n a multiple of 16: uniform on [0, 1) on entry, normal on return. Element j of a block is paired with j
-// + 8.
+// data (n), where n is a multiple of 16: uniform on [0, 1) on entry, normal on return. Element j of a block is paired
+// with element j + 8.
 TARGET_CLONES static void normal_fill_blocks(float* data, int64_t n, float mean, float std) {
   for (int64_t i = 0; i < n; i += 16) {
     for (int64_t j = i; j < i + 8; j++) {
@@ -80,7 +80,7 @@ TARGET_CLONES static void normal_fill_blocks(float* data, int64_t n, float mean,
   }
 }
 
-// double has no such history: the C library's functions.
+// For double no sequence of numbers has to be matched, so this uses the C library's functions.
 static void normal_fill_blocks(double* data, int64_t n, double mean, double std) {
   for (int64_t i = 0; i < n; i += 16) {
     for (int64_t j = i; j < i + 8; j++) {

@@ -1,20 +1,20 @@
 // Mirrors: aten/src/ATen/native/cpu/Reduce.h, aten/src/ATen/native/SharedReduceOps.h
-// binary_kernel_reduce(iter, ops): from many elements to few. `ops` says how (PyTorch's shape of it):
-//   acc_t identity()              where to start
-//   acc_t reduce(acc_t, in_t)     take in one element
-//   acc_t combine(acc_t, acc_t)   join two partial results
-//   out_t project(acc_t)          the final touch
-//   exact                         whether the order of joining does not matter, to the last digit
-//   in_order                      whether the elements are to be taken in one after the other
-//   nan_wins                      whether a NaN among the elements is the result; reduce_number(acc, in) then takes in
-//                                 what is known to be none
-// Left out: several outputs, indices of the elements (cpu/ReduceExtremaKernel.cpp has them).
+// binary_kernel_reduce(iter, ops) computes few elements from many. `ops` says how, in the form that PyTorch gives it:
+//   acc_t identity()              the value to start from
+//   acc_t reduce(acc_t, in_t)     takes in one element
+//   acc_t combine(acc_t, acc_t)   joins two partial results
+//   out_t project(acc_t)          makes the result of the last partial result
+//   exact                         whether the order of joining leaves every digit as it is
+//   in_order                      whether the elements must be taken in one after the other
+//   nan_wins                      whether a NaN among the elements is the result. reduce_number(acc, in) then takes in
+//                                 an element that is known not to be NaN
+// Left out: several outputs, and the indices of elements (cpu/ReduceExtremaKernel.cpp has both).
 //
 // Note [Cascade]
 // Problem: adding a million floats one after the other loses digits, because each small addend meets a large sum.
-// Trick: split the range in halves until a piece has at most kBlock elements, and join the halves on the way back: an
+// Trick: split the range in halves until a piece has at most kBlock elements, and join the halves on the way back. An
 // element then takes part in about log2(n / kBlock) large additions instead of n. A piece is added in kLanes
-// independent partial sums, which is also what vector instructions want.
+// independent partial sums, which is also what vector instructions need.
 #pragma once
 
 #include <ATen/native/SharedReduceOps.h>
@@ -28,7 +28,7 @@
 namespace reftorch::at::native {
 
 constexpr int64_t kBlock = 8192;
-constexpr int64_t kExactBlock = 1 << 20; // of operations that lose no digits, such as a maximum
+constexpr int64_t kExactBlock = 1 << 20; // for operations that lose no digits, such as a maximum
 constexpr int64_t kStrip = 128;          // columns that are reduced side by side
 
 // The naive rung: any stride, one element at a time.
@@ -41,7 +41,7 @@ typename Ops::acc_t reduce_strided(const char* data, int64_t stride, int64_t n, 
   return acc;
 }
 
-// The same in a few independent partial results: none waits for the one before it.
+// The same result from a few independent partial results, so that no operation waits for the one before it.
 template <typename in_t, typename Ops>
 typename Ops::acc_t reduce_strided_lanes(const char* data, int64_t stride, int64_t n, const Ops& ops) {
   constexpr int64_t kLanes = 8;
@@ -60,8 +60,9 @@ typename Ops::acc_t reduce_strided_lanes(const char* data, int64_t stride, int64
   return acc;
 }
 
-// The fast rung: dense elements, in lanes. Few are left at the end: for them the lanes are joined down to kStep first.
-// Where a NaN wins (Ops::nan_wins), values and NaNs are looked at apart: two instructions an element instead of four.
+// The fast rung: dense elements, in lanes. At the end, where few elements are left, the lanes are first joined down to
+// kStep. Where a NaN wins (Ops::nan_wins), values and NaNs are examined separately, which takes two instructions for an
+// element instead of four.
 template <int kLanes, typename in_t, typename Ops>
 TARGET_CLONES static typename Ops::acc_t reduce_lanes(const in_t* data, int64_t n, Ops ops) {
   using acc_t = typename Ops::acc_t;
@@ -73,7 +74,8 @@ TARGET_CLONES static typename Ops::acc_t reduce_lanes(const in_t* data, int64_t 
   }
   int64_t i = 0;
   if constexpr (Ops::nan_wins) {
-    for (; i + 2 * kLanes <= n; i += 2 * kLanes) { // one comparison for two elements: NaN is in no order with any other
+    for (; i + 2 * kLanes <= n;
+         i += 2 * kLanes) { // one comparison for two elements, because NaN is unordered with every number
       for (int l = 0; l < kLanes; l++) {
         const acc_t x = data[i + l], y = data[i + kLanes + l];
         lanes[l] = ops.reduce_number(ops.reduce_number(lanes[l], x), y);
@@ -123,7 +125,7 @@ TARGET_CLONES static typename Ops::acc_t reduce_lanes(const in_t* data, int64_t 
   return acc;
 }
 
-// Many lanes hide the time that one operation takes; few are joined quickly at the end, which is what short rows need.
+// Many lanes hide the time that one operation takes. Few lanes are joined quickly at the end, which suits short rows.
 template <typename in_t, typename Ops>
 typename Ops::acc_t reduce_dense(const in_t* data, int64_t n, Ops ops) {
   // At least 32: GCC unrolls a loop of 16 or fewer steps before it looks for vector instructions, and then finds none.
@@ -132,8 +134,8 @@ typename Ops::acc_t reduce_dense(const in_t* data, int64_t n, Ops ops) {
   return n < kShortRow ? reduce_lanes<kFew>(data, n, ops) : reduce_lanes<kMany>(data, n, ops);
 }
 
-// A block of dense elements has it quicker, and more exactly, with two passes: the mean first, then the deviations from
-// it. Such blocks join as above.
+// For a block of dense elements two passes are faster and more exact: the mean first, then the deviations from the
+// mean. Blocks are joined as WelfordOps joins them.
 template <typename in_t, typename out_t>
 TARGET_CLONES static WelfordData reduce_dense(const in_t* data, int64_t n, WelfordOps<out_t> /*ops*/) {
   constexpr int kLanes = 32;
@@ -169,7 +171,7 @@ TARGET_CLONES static WelfordData reduce_dense(const in_t* data, int64_t n, Welfo
   return {mean, m2, n};
 }
 
-// Halves, made floats first, a piece at a time.
+// 16-bit floats are converted to floats first, one piece at a time.
 constexpr int64_t kHalvesPiece = 2048;
 
 template <typename Ops>
@@ -184,7 +186,7 @@ typename Ops::acc_t reduce_halves(const char* data, int64_t stride, int64_t n, c
   return acc;
 }
 
-// n elements `stride` bytes apart, by Note [Cascade].
+// Reduces n elements that lie `stride` bytes apart, by Note [Cascade].
 template <typename in_t, typename Ops>
 typename Ops::acc_t reduce_run(const char* data, int64_t stride, int64_t n, const Ops& ops) {
   if constexpr (Ops::in_order) {
@@ -196,7 +198,7 @@ typename Ops::acc_t reduce_run(const char* data, int64_t stride, int64_t n, cons
     return ops.combine(reduce_run<in_t>(data, stride, half, ops),
                        reduce_run<in_t>(data + half * stride, stride, n - half, ops));
   }
-  constexpr int64_t kShort = 16; // too few to fill the lanes
+  constexpr int64_t kShort = 16; // so few elements do not fill the lanes
   if (n <= kShort) {
     return reduce_strided<in_t>(data, stride, n, ops);
   }
@@ -209,7 +211,8 @@ typename Ops::acc_t reduce_run(const char* data, int64_t stride, int64_t n, cons
   }
 }
 
-// acc[c] takes in row[c], for rows `step` bytes apart: four at a time, so that acc is loaded and stored less often.
+// acc[c] takes in row[c], for rows that lie `step` bytes apart. Four rows are taken at a time, so that acc is loaded
+// and stored less often.
 template <typename in_t, typename Ops>
 TARGET_CLONES static void reduce_rows_into(typename Ops::acc_t* acc, const char* first, int64_t step, int64_t rows,
                                            int64_t width, Ops ops) {
@@ -229,7 +232,7 @@ TARGET_CLONES static void reduce_rows_into(typename Ops::acc_t* acc, const char*
   }
 }
 
-// The same for halves, made floats first: as many rows at once as a piece holds.
+// The same for 16-bit floats, which are converted to floats first: as many rows at once as a piece holds.
 template <typename Ops>
 void reduce_rows_of_halves_into(typename Ops::acc_t* acc, const char* first, int64_t step, int64_t rows, int64_t width,
                                 const Ops& ops) {
@@ -238,7 +241,8 @@ void reduce_rows_of_halves_into(typename Ops::acc_t* acc, const char* first, int
   const int64_t most = kHalvesPiece / width;
   for (int64_t begin = 0; begin < rows; begin += most) {
     const int64_t count = std::min(most, rows - begin);
-    const int64_t rows_a_call = step == width * itemsize ? count : 1; // one after the other they are one long row
+    const int64_t rows_a_call =
+        step == width * itemsize ? count : 1; // rows that lie one after the other are one long row
     for (int64_t r = 0; r < count; r += rows_a_call) {
       convert(reinterpret_cast<const c10::Half*>(first + (begin + r) * step), piece + r * width, width * rows_a_call);
     }
@@ -247,8 +251,8 @@ void reduce_rows_of_halves_into(typename Ops::acc_t* acc, const char* first, int
   }
 }
 
-// The two sides of a reduction, read off the iterator: kept dimensions (one result each) and reduced ones, fastest
-// first, strides in bytes.
+// The two sides of a reduction, read from the iterator: the kept dimensions, with one result each, and the reduced
+// ones. The fastest dimension comes first, and strides are in bytes.
 struct ReducePlan {
   explicit ReducePlan(const TensorIterator& iter);
 
@@ -256,7 +260,7 @@ struct ReducePlan {
   DimVector reduced_sizes, reduced_in;
   int64_t num_outputs = 1, num_reduced = 1;
 
-  // Where element `index` of the kept or reduced dimensions from `first_dim` on lies.
+  // The place of element `index` among the kept or the reduced dimensions, counted from `first_dim` on.
   static int64_t offset(const DimVector& sizes, const DimVector& strides, int64_t index, size_t first_dim = 0) {
     int64_t result = 0;
     for (size_t d = first_dim; d + 1 < sizes.size(); d++) {
@@ -265,15 +269,15 @@ struct ReducePlan {
     }
     return first_dim < sizes.size() ? result + index * strides.back() : 0;
   }
-  // Neighbouring outputs have neighbouring inputs, but the elements of one output are far apart: a matrix summed over
-  // its rows.
+  // Whether neighbouring outputs have neighbouring inputs while the elements of one output lie far apart, as in a
+  // matrix that is summed over its rows.
   bool columns(int64_t itemsize) const {
     return !kept_sizes.empty() && kept_in[0] == itemsize && kept_sizes[0] > 1 && !reduced_sizes.empty() &&
            reduced_in[0] != itemsize;
   }
 };
 
-// All that belongs to one output.
+// Reduces all elements that belong to one output.
 template <typename in_t, typename Ops>
 typename Ops::acc_t reduce_one(const ReducePlan& plan, const char* in, const Ops& ops) {
   if (plan.reduced_sizes.empty()) {
@@ -291,7 +295,7 @@ typename Ops::acc_t reduce_one(const ReducePlan& plan, const char* in, const Ops
   return acc;
 }
 
-// `width` <= kStrip outputs side by side: row after row is added to them, in blocks of rows by Note [Cascade].
+// Reduces `width` <= kStrip outputs side by side: row after row is added to them, in blocks of rows by Note [Cascade].
 template <typename in_t, typename Ops>
 void reduce_strip(const ReducePlan& plan, const char* in, int64_t width, typename Ops::acc_t* total, const Ops& ops) {
   constexpr int64_t kRows = 512;
@@ -300,7 +304,8 @@ void reduce_strip(const ReducePlan& plan, const char* in, int64_t width, typenam
     typename Ops::acc_t acc[kStrip];
     std::fill_n(acc, width, ops.identity());
     const int64_t end = std::min(begin + kRows, plan.num_reduced), length = plan.reduced_sizes[0];
-    for (int64_t r = begin; r < end;) { // rows at equal distances, up to the end of the fastest reduced dimension
+    for (int64_t r = begin;
+         r < end;) { // rows that lie at equal distances, up to the end of the fastest reduced dimension
       const int64_t run = std::min(end - r, length - r % length);
       const char* first = in + ReducePlan::offset(plan.reduced_sizes, plan.reduced_in, r);
       if constexpr (std::is_same_v<in_t, c10::Half>) {
@@ -316,7 +321,8 @@ void reduce_strip(const ReducePlan& plan, const char* in, int64_t width, typenam
   }
 }
 
-// One output of very many elements: fixed pieces, so that the result does not depend on the number of threads.
+// Reduces very many elements to one output, in fixed pieces, so that the result does not depend on the number of
+// threads.
 template <typename in_t, typename Ops>
 typename Ops::acc_t reduce_all_dense(const char* in, int64_t n, const Ops& ops) {
   constexpr int64_t kPieces = 64;

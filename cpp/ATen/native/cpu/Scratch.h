@@ -1,6 +1,6 @@
 // Mirrors: c10/util/SmallBuffer.h
-// Room for a kernel's own work, from the allocator that tensors come from: its blocks are warm, while a large
-// std::vector is fresh memory each time, filled with zeros first.
+// Memory for a kernel's own work, from the allocator that tensors come from. That allocator reuses its blocks, while a
+// large std::vector takes fresh memory each time and fills it with zeros.
 #pragma once
 
 #include <c10/core/CPUAllocator.h>
@@ -9,7 +9,7 @@
 
 namespace reftorch::at::native {
 
-// n elements with no value yet.
+// Memory for n elements, whose values are undefined.
 template <typename T>
 class Scratch final {
   static_assert(std::is_trivially_destructible_v<T>);

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/Loops.h (cpu_serial_kernel)
-// Loops for random numbers: on one thread, element by element in the order of memory, under the generator's lock. The
-// order is part of the result.
+// Loops for random numbers. They run on one thread, element by element in the order of memory, under the generator's
+// lock, because the order of the draws is part of the result.
 #pragma once
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -8,7 +8,7 @@
 
 namespace reftorch::at::native {
 
-// Every element is one draw.
+// Draws one number for each element.
 template <typename scalar_t, typename F>
 void cpu_serial_kernel(TensorIterator& iter, CPUGeneratorImpl* generator, const F& draw) {
   std::lock_guard<c10::Mutex> lock(generator->mutex_);
@@ -24,7 +24,7 @@ void cpu_serial_kernel(TensorIterator& iter, CPUGeneratorImpl* generator, const 
       0, iter.numel());
 }
 
-// Every element is one draw, with a parameter of its own from the input.
+// Draws one number for each element, with a parameter of its own from the input.
 template <typename out_t, typename in_t, typename F>
 void cpu_serial_unary_kernel(TensorIterator& iter, CPUGeneratorImpl* generator, const F& draw) {
   std::lock_guard<c10::Mutex> lock(generator->mutex_);
@@ -40,7 +40,7 @@ void cpu_serial_unary_kernel(TensorIterator& iter, CPUGeneratorImpl* generator, 
       0, iter.numel());
 }
 
-// The same with two parameters, of the result's dtype.
+// The same with two parameters, which have the dtype of the result.
 template <typename scalar_t, typename F>
 void cpu_serial_binary_kernel(TensorIterator& iter, CPUGeneratorImpl* generator, const F& draw) {
   std::lock_guard<c10::Mutex> lock(generator->mutex_);

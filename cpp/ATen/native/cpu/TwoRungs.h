@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/cpu/Loops.h (cpu_kernel_vec: a scalar function and a vectorized one)
-// For functions whose fast rung is right for the usual arguments alone, as a sine without a branch is for all but huge
-// angles: the elements come in blocks, and a block with an unusual one takes the exact rung.
+// For functions whose fast rung is right only for the usual arguments; a sine without a branch, for example, is right
+// for all but huge angles. The elements are processed in blocks, and a block that contains an unusual element takes the
+// exact rung.
 #pragma once
 
 #include <ATen/native/cpu/Loops.h>
@@ -36,8 +37,8 @@ void two_rungs_loop(char* const* data, const int64_t* strides, int64_t n, const 
   }
 }
 
-// Applies `fast` to the elements of each block that `fits` is true of, `exact` to those of the others. scalar_t: as for
-// cpu_kernel.
+// Applies `fast` to the elements of each block for which `fits` is true, and `exact` to the elements of the other
+// blocks. scalar_t is as for cpu_kernel.
 template <typename scalar_t = void, typename Fits, typename Fast, typename Exact>
 void two_rungs_kernel(TensorIterator& iter, const Fits& fits, const Fast& fast, const Exact& exact) {
   constexpr int ntensors = function_traits<Fast>::arity + 1;

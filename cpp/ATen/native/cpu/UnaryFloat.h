@@ -1,5 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/UnaryOpsKernel.cpp (IMPLEMENT_ITERATOR_LAMBDA)
-// The shape that the kernels of functions of one or two real numbers share.
+// What the kernels of functions of one or two real numbers have in common.
 #pragma once
 
 #include <ATen/native/cpu/Loops.h>
@@ -15,7 +15,7 @@ void unary_float_kernel(TensorIterator& iter, const char* name, const Op& op) {
   });
 }
 
-// out = op(a, b), likewise.
+// out = op(a, b), computed as above.
 template <typename Op>
 void binary_float_kernel(TensorIterator& iter, const char* name, const Op& op) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), name, [&] {

@@ -1,13 +1,14 @@
 // Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp (opmath_t b = iter.original_scalar_value)
-// A number as the second operand of 16-bit floats keeps its precision: 0.1 is not rounded to 16 bits before it
-// multiplies, and 1e5, which float16 does not have, is not infinite.
+// A number that is the second operand of 16-bit floats keeps its precision: 0.1 is not rounded to 16 bits before it is
+// multiplied, and 1e5, which does not exist in float16, does not become infinity.
 #pragma once
 
 #include <ATen/native/cpu/Loops.h>
 
 namespace reftorch::at::native {
 
-// out = op(a, b) in float, where b is one number and the dtype a 16-bit float; otherwise nothing, and false.
+// Computes out = op(a, b) in float and returns true, where b is one number and the dtype is a 16-bit float; otherwise
+// it does nothing and returns false.
 template <typename Op>
 bool wide_number_kernel(TensorIterator& iter, const char* name, const Op& op) {
   if (!c10::isReducedFloatingType(iter.dtype()) || iter.input(1).numel() != 1) {
