@@ -37,7 +37,8 @@ C10_HOST_DEVICE T fmod_integer(T a, T b) {
   return std::is_signed_v<T> && b == T(-1) ? T(0) : T(a % b);
 }
 
-// Python's floor division. `mod` is fmod(a, b): (a - mod) / b is exact, where a / b may round up to a whole number.
+// Python's floor division. `mod` is fmod(a, b). The code divides a - mod, a multiple of b, because a / b may round up
+// to a whole number.
 template <typename T>
 C10_HOST_DEVICE T div_floor_floating(T a, T b, T mod) {
   const T exact = (a - mod) / b, div = (mod != 0) & ((b < 0) != (mod < 0)) ? exact - T(1) : exact;

@@ -23,7 +23,8 @@
 
 namespace reftorch::at::native {
 
-// The kernel of the meta device for a stub of this type: one that does nothing, or none where it would have to return.
+// The kernel of the meta device for a stub of this type: a function that does nothing. A stub that returns a value has
+// no such kernel.
 template <typename FnPtr>
 struct MetaKernel {
   static constexpr FnPtr value = nullptr;
@@ -68,8 +69,8 @@ struct RegisterDispatch final {
 } // namespace reftorch::at::native
 
 #define DECLARE_DISPATCH(fn_ptr, name) extern TORCH_API ::reftorch::at::native::DispatchStub<fn_ptr> name;
-// The initializer is a constant expression, so the stub exists before any kernel registers, whatever the order in which
-// the files are initialized.
+// The initializer is a constant expression, so the stub exists before any kernel is registered. The order in which the
+// files are initialized does not matter.
 #define DEFINE_DISPATCH(name) decltype(name) name(#name);
 
 #define REGISTER_DEVICE_DISPATCH(name, device, fn)                                                     \

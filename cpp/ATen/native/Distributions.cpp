@@ -126,8 +126,7 @@ static Tensor& random_from_to_(Tensor& self, int64_t from, std::optional<int64_t
       });
     }
     range = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
-    // all 64-bit integers: the range is 2^64, which wraps around to 0
-  } else if (from == std::numeric_limits<int64_t>::min()) {
+  } else if (from == std::numeric_limits<int64_t>::min()) { // all 64-bit integers: the range 2^64 wraps around to 0
     TORCH_CHECK_NOT_IMPLEMENTED(self.scalar_type() != kHalf && self.scalar_type() != kBool,
                                 "\"random_full_64_bits_range_kernel_cpu\" not implemented for '", self.scalar_type(),
                                 "'");

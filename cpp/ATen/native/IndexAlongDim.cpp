@@ -219,9 +219,8 @@ static void index_fill_out(const Tensor& self, int64_t dim, const Tensor& index,
   const Tensor rows = self.dim() == 0 ? as_view(out, int64_t(1), int64_t(1)) : out;
   DimVector shape(rows.sizes());
   shape[dim] = index.numel();
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "index_fill_",
-                                 // only raises where the value overflows the dtype
-                                 [&] { (void)value.to<scalar_t>(); });
+  // Raises where the value overflows the dtype.
+  AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "index_fill_", [&] { (void)value.to<scalar_t>(); });
   if (index.numel() > 0 && self.numel() > 0) {
     DimVector slice(shape);
     slice[dim] = 1;

@@ -42,7 +42,7 @@ inline double calc_bessel_j1(double x) {
   return std::isinf(x) ? bessel::kNaN : ::j1(x);
 }
 
-// Of the second kind: -infinity at 0, finite for x > 0, and NaN for x < 0.
+// Of the second kind: -infinity at 0, and NaN for x < 0. At infinity the result is NaN for the reason above.
 inline double calc_bessel_y0(double x) {
   return x == 0 ? -bessel::kInfinity : x < 0 || std::isinf(x) ? bessel::kNaN : ::y0(x);
 }

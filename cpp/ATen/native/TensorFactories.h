@@ -20,7 +20,7 @@ inline ScalarType dtype_or_default(const OptionalType& dtype) {
   return dtype.value_or(ScalarType::Undefined) == ScalarType::Undefined ? get_default_dtype() : *dtype;
 }
 
-// Raises RuntimeError where pin_memory is true: no build has pinned memory yet.
+// Raises RuntimeError where pin_memory is true: the factories allocate no pinned memory.
 TORCH_API void check_not_pinned(const OptionalBool& pin_memory);
 
 // Raises RuntimeError where `dtype` is given and `out` has another dtype.

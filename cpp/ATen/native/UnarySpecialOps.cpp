@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/UnaryOps.cpp
-// Special functions: erf and its relatives, the logarithm of the gamma function and the derivatives of that logarithm,
-// Bessel functions, the logit. The functions of torch.special that models do not use (airy_ai, bessel_j0, ...) are in
-// BesselOps.cpp.
+// Special functions: erf and related functions, the logarithm of the gamma function and the derivatives of that
+// logarithm, Bessel functions, the logit. The functions of torch.special that models do not use (airy_ai, bessel_j0,
+// ...) are in BesselOps.cpp.
 #include <ATen/native/UnaryOps.h>
 
 #include <ATen/Functions.h>

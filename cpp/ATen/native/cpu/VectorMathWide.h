@@ -10,7 +10,7 @@ namespace reftorch::at::native {
 
 // --- exponentials and logarithms -------------------------------------------------------------------------------------
 
-// vec_exp in double, with only as many terms as a float result needs, and for a range slightly larger than that of
+// vec_exp in double, with only as many terms as a float result needs, and for a range larger than that of
 // floats.
 VECTOR_MATH double wide_exp(double x) {
   constexpr double kLn2 = 0.69314718055994530942;
