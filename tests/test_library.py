@@ -482,6 +482,30 @@ def a_gradient_recorded_below_autograd_is_found(t):
 
 
 @program
+def a_kernel_that_autograd_records_warns(t):
+    """The library has no kernel for Autograd, so the ops of its kernel are recorded, and a gradient warns."""
+    lib = t.library.Library("testlib", "FRAGMENT")
+    lib.define("square(Tensor x) -> Tensor")
+    lib.define("cut(Tensor x) -> Tensor")
+    lib.define("make(Tensor x) -> Tensor")
+    lib.impl("square", lambda x: x * x, "CPU")
+    lib.impl("cut", lambda x: x.detach() * 2, "CPU")
+    lib.impl("make", lambda x: t.ones(1, requires_grad=True), "CPU")
+    results = []
+    for op in (t.ops.testlib.square, t.ops.testlib.cut, t.ops.testlib.make):
+        x = t.tensor([3.0], requires_grad=True)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            y = op(x)
+            before = len(caught)
+            y.sum().backward()
+        texts = [str(each.message).partition(" (Triggered")[0] for each in caught]
+        results.append((before, y.requires_grad, texts, None if x.grad is None else x.grad.tolist()))
+    lib._destroy()
+    return results
+
+
+@program
 def none_and_numbers(t):
     with t.library._scoped_library("testlib", "FRAGMENT") as lib:
         lib.define(

@@ -39,11 +39,11 @@ def fallthrough_kernel() -> None:
     Example:
         >>> import reftorch as torch
         >>> with torch.library._scoped_library("mylib", "FRAGMENT") as lib:
-        ...     _ = lib.define("twice(Tensor x) -> Tensor")
-        ...     lib.impl("twice", lambda x: x * 2, "CPU")
-        ...     lib.impl("twice", torch.library.fallthrough_kernel, "Autograd")
-        ...     torch.ops.mylib.twice(torch.ones(2))
-        tensor([2., 2.])
+        ...     _ = lib.define("fourfold(Tensor x) -> Tensor")
+        ...     lib.impl("fourfold", lambda x: x * 4, "CPU")
+        ...     lib.impl("fourfold", torch.library.fallthrough_kernel, "Autograd")
+        ...     torch.ops.mylib.fourfold(torch.ones(2))
+        tensor([4., 4.])
 
     Mirrors torch/library.py, ``fallthrough_kernel``.
     """

@@ -6,8 +6,7 @@ computes. The Python key lies between the two. Inside a ``TorchDispatchMode``, e
 get the overload, such as ``torch.ops.aten.add.Tensor``, and the arguments, and both return the results.
 
 Mirrors: torch/utils/_python_dispatch.py
-Leaves out: gradients through wrappers (a formula gets a plain tensor in place of a wrapper that only the engine holds);
-    infrastructure modes (fake, proxy, functional), the protocols of compilers.
+Leaves out: infrastructure modes (fake, proxy, functional), the protocols of compilers.
 """
 
 from __future__ import annotations

@@ -3,11 +3,13 @@
 Mirrors: test/test_python_dispatch.py
 Leaves out: what PyTorch tests of infrastructure modes and of metadata that a class answers (sizes, device).
 
-A program is a function of the library; it runs with ours and with torch, and both must return the same.
+A program is a function of the library; it runs with ours and with torch, and both must return the same. The file is
+many lines long because it holds one program after the other.
 """
 
 import importlib
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -321,6 +323,147 @@ def modes_belong_to_a_thread(t):
 
 
 @program
+def a_wrapper_computes(t):
+    log: list[str] = []
+    LoggingTensor = logging_tensor(t, log)
+    x = LoggingTensor(t.tensor([3.0]), requires_grad=True)
+    y = x * x
+    saved = y.grad_fn._saved_self
+    (grad,) = t.autograd.grad(y, x, LoggingTensor(t.tensor([1.0])))
+    kinds = type(y).__name__, y.requires_grad, y.elem.requires_grad, saved is x
+    return log, kinds, type(grad).__name__, grad.elem.tolist()
+
+
+@program
+def a_wrapper_is_a_leaf(t):
+    log: list[str] = []
+    LoggingTensor = logging_tensor(t, log)
+    x = LoggingTensor(t.tensor([1.0, 2.0]), requires_grad=True)
+    ((x * 2) + x).sum().backward()
+    first = x.grad
+    (x * 2).sum().backward()
+    return log, type(first).__name__, x.grad.elem.tolist(), x.grad is first
+
+
+@program
+def a_wrapper_as_a_parameter(t):
+    log: list[str] = []
+    LoggingTensor = logging_tensor(t, log)
+    x = t.nn.Parameter(LoggingTensor(t.tensor([3.0, 2.0])))
+    (x * x).sum().backward()
+    with t.no_grad():
+        x.add_(x.grad, alpha=-1)
+    return log, type(x).__name__, type(x.grad).__name__, x.grad.elem.tolist(), x.elem.tolist(), x.is_leaf
+
+
+@program
+def a_wrapper_with_a_plain_tensor(t):
+    log: list[str] = []
+    LoggingTensor = logging_tensor(t, log)
+    x = LoggingTensor(t.tensor([3.0, 2.0]), requires_grad=True)
+    w = t.tensor([2.0, 4.0], requires_grad=True)
+    grads = t.autograd.grad((x * w).sum(), (x, w))
+    return log, [(type(grad).__name__, grad.elem.tolist()) for grad in grads]
+
+
+@program
+def second_gradients_of_a_wrapper(t):
+    LoggingTensor = logging_tensor(t, [])
+    x = LoggingTensor(t.tensor([3.0, 2.0]), requires_grad=True)
+    (first,) = t.autograd.grad((x * x * x).sum(), x, create_graph=True)
+    (second,) = t.autograd.grad(first.sum(), x)
+    return first.elem.tolist(), type(second).__name__, second.elem.tolist()
+
+
+@program
+def hooks_and_functions_of_a_wrapper(t):
+    seen, log = [], []
+    LoggingTensor = logging_tensor(t, log)
+
+    class Square(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return 2 * grad * x
+
+    x = LoggingTensor(t.tensor([3.0, 2.0]), requires_grad=True)
+    y = Square.apply(x)
+    y.register_hook(lambda grad: seen.append((type(grad).__name__, grad.elem.tolist())))
+    y.retain_grad()
+    (y * y).sum().backward()
+    return seen, log, y.grad.elem.tolist(), x.grad.elem.tolist()
+
+
+@program
+def a_gradient_keeps_its_attributes(t):
+    """The engine alone holds the gradient between two nodes."""
+    LoggingTensor = logging_tensor(t, [])
+    marks = []
+
+    class Mark(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            result = grad * 1
+            result.mark = "mine"
+            return result
+
+    class Read(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            marks.append(getattr(grad, "mark", None))
+            return grad
+
+    x = LoggingTensor(t.ones(1), requires_grad=True)
+    Mark.apply(Read.apply(x)).sum().backward()
+    return marks
+
+
+@program
+def a_mode_sees_backward_passes(t):
+    def ops_of(function):
+        log: list[str] = []
+        x = t.tensor([1.0, 2.0], requires_grad=True)
+        with logging_mode(t, log):
+            function(x)
+        return log
+
+    return (
+        ops_of(lambda x: (x * x).sum().backward()),
+        ops_of(lambda x: x.sum().backward()),  # the gradient has strides of its own
+        ops_of(lambda x: ((x * 2).sum().backward(), (x * 3).sum().backward())),
+        ops_of(lambda x: t.autograd.grad((x * x).sum(), x)),
+        ops_of(lambda x: (x[0] * x[1]).backward()),
+        ops_of(lambda x: x.exp().view(2, 1).sum().backward(inputs=[x])),
+    )
+
+
+@program
+def a_mode_sees_gradients_with_a_graph(t):
+    log: list[str] = []
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    with logging_mode(t, log), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # backward(create_graph=True) makes a cycle
+        (x * x).sum().backward(create_graph=True)
+        (x * x).sum().backward(create_graph=True)
+    result = log, x.grad.tolist(), x.grad.requires_grad
+    x.grad = None
+    return result
+
+
+@program
 def functions_come_before_dispatch(t):
     """__torch_function__ sees torch.add, __torch_dispatch__ the overload below autograd."""
     order = []
@@ -371,6 +514,21 @@ def test_a_mode_follows_a_backward_pass_to_its_thread() -> None:
     with logging_mode(reftorch, log):
         Nested.apply(x, 70).backward()
     assert log[log.index("bottom") + 1] == "aten.cosh.default"
+
+
+def test_wrappers_of_several_threads_add_up() -> None:
+    x = logging_tensor(reftorch, [])(reftorch.zeros(100_000), requires_grad=True)
+
+    def work() -> None:
+        for _ in range(10):
+            (x * 1).sum().backward()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert x.grad.elem.unique().tolist() == [40.0]
 
 
 def test_no_mode_is_left_after_an_error() -> None:

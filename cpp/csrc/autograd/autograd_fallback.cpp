@@ -308,7 +308,9 @@ void call_without_formula(const OperatorInfo& info, const at::OperatorHandle& op
   bump_versions(written);
   for (size_t r = base; recorded && written.empty() && r < stack->size(); r++) {
     for_each_tensor(stack->begin()[r], [&](const Variable& t) {
-      if (t.requires_grad()) {
+      if (const auto grad_fn = impl::grad_fn(t)) {
+        grad_fn->add_tensor_pre_hook(std::make_unique<WarnHook>(name));
+      } else if (t.requires_grad()) {
         impl::add_hook(t, std::make_unique<WarnHook>(name));
       } else if (t.is_floating_point()) {
         set_history(t, node);

@@ -35,8 +35,8 @@ namespace reftorch::torch::autograd {
 // mutex_. The engine runs without Python's GIL; a formula, hook or custom Function takes it, and so does the end of a
 // tensor that has a Python object. It must not happen that one thread holds the GIL and waits for a mutex while the
 // other holds the mutex and waits for the GIL. So: FormulaNode, which locks its mutex_ with the GIL held, only copies
-// or swaps tensors under it, and drops them after; AccumulateGrad, which may drop a tensor under its mutex_, locks it
-// only where the GIL is not held.
+// or swaps tensors under it, and drops them after; AccumulateGrad, which may drop a tensor or enter Python under its
+// mutex_, locks it only where the GIL is not held. See Note [Python under the lock of a leaf] for what enters Python.
 
 // Note [Device threads]
 // Problem: a graph may lie on several devices. If one thread ran it all, a node that waits for one device would keep

@@ -19,6 +19,7 @@
 
 #include <ATen/EmptyTensor.h>
 #include <csrc/Exceptions.h>
+#include <csrc/autograd/functions/accumulate_grad.h>
 #include <csrc/autograd/python_traverse.h>
 #include <csrc/autograd/python_variable_methods.h>
 #include <csrc/python_gil.h>
@@ -142,6 +143,8 @@ void initTensorBase(PyObject* module) {
   THPVariableBaseType = reinterpret_cast<PyTypeObject*>(type);
   THPVariableClass = type;
   c10::pyobject_hooks = {incref_anywhere, decref_anywhere};
+  // May be asked without the GIL: where only C++ refers to the object, no other thread can reach it to add a reference.
+  autograd::impl::has_unique_reference = [](PyObject* obj) { return Py_REFCNT(obj) == 1; };
   autograd::init_traversal();
   Py_INCREF(type);
   PyModule_AddObject(module, "TensorBase", type);

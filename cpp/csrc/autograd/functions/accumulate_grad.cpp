@@ -3,6 +3,7 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
+#include <ATen/ShapeFunctions.h>
 #include <ATen/TensorSubclassLikeUtils.h>
 #include <c10/core/GradMode.h>
 
@@ -37,30 +38,55 @@ static bool obeys_layout_contract(const Variable& grad, const Variable& variable
 }
 
 static Variable clone_obey_contract(const Variable& grad, const Variable& variable) {
-  if (at::isTensorSubclassLike(grad)) {
+  if (at::functorch::is_wrapper(grad)) {
     return at::clone(grad);
   }
   if (!variable.unsafeGetTensorImpl()->is_non_overlapping_and_dense()) {
     return at::clone(grad, at::MemoryFormat::Contiguous);
   }
+  // A mode or the gradient's class has to see where the new tensor comes from.
   Variable copy =
-      at::detail::empty_strided_generic(variable.sizes(), variable.strides(), grad.scalar_type(), grad.device());
+      at::isTensorSubclassLike(grad)
+          ? at::new_empty_strided(grad, variable.sizes(), variable.strides())
+          : at::detail::empty_strided_generic(variable.sizes(), variable.strides(), grad.scalar_type(), grad.device());
   return at::copy_(copy, grad);
+}
+
+bool (*impl::has_unique_reference)(PyObject* obj) = nullptr;
+
+bool impl::is_tensor_stealable(const Variable& tensor, size_t owners) {
+  const size_t count = tensor.use_count();
+  if (count <= owners) {
+    return true;
+  }
+  PyObject* obj = tensor.unsafeGetTensorImpl()->pyobj();
+  return count == owners + 1 && obj != nullptr && has_unique_reference(obj);
 }
 
 // Note [Stealing a gradient]
 // Problem: the first gradient of a leaf could simply become its .grad, without a copy; but later passes add to .grad in
-// place, which would show wherever else that tensor or its storage is in use. Trick: take it only when this node is its
-// one owner. A view shares its storage with its base, which its metadata keeps alive; that one more owner is allowed if
-// nobody else holds the base.
+// place, which would show wherever else that tensor or its storage is in use. Trick: take the gradient only when this
+// node is its one owner. A view shares its storage with its base, which its metadata keeps alive; that one more owner
+// is allowed if nobody else holds the base. A wrapper without memory has an empty storage of its own, so only its
+// owners count; its class answers detach, and so decides what the result shares.
 static bool can_steal(const Variable& grad, const Variable& variable, size_t owners) {
-  if (c10::GradMode::is_enabled() || grad.use_count() > owners || !obeys_layout_contract(grad, variable) ||
-      at::isTensorSubclassLike(grad)) {
+  if (c10::GradMode::is_enabled() || at::functorch::is_wrapper(grad) || !impl::is_tensor_stealable(grad, owners) ||
+      !obeys_layout_contract(grad, variable)) {
     return false;
   }
   const DifferentiableViewMeta* view = impl::get_view_autograd_meta(grad);
-  const bool base_is_ours = view != nullptr && view->base_.use_count() == 1;
-  return grad.storage().use_count() == (base_is_ours ? 2u : 1u);
+  const bool base_is_ours = view != nullptr && impl::is_tensor_stealable(view->base_);
+  return grad.storage().use_count() <= (base_is_ours ? 2u : 1u);
+}
+
+// The memory of a gradient that may be stolen, as a tensor without a history and without a Python object. A mode or the
+// gradient's class sees the detach.
+static Variable steal(Variable& grad) {
+  if (at::isTensorSubclassLike(grad)) {
+    return at::detach(grad);
+  }
+  const bool plain = impl::get_autograd_meta(grad) == nullptr && grad.unsafeGetTensorImpl()->pyobj() == nullptr;
+  return plain ? std::move(grad) : impl::tensor_data(grad);
 }
 
 variable_list AccumulateGrad::apply(variable_list&& grads) {
@@ -73,7 +99,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   if (!variable.requires_grad()) {
     return {};
   }
-  accumulate(new_grad);
+  accumulate(std::move(new_grad));
   // Outside of the lock: a hook may start a pass that comes here again.
   if (const auto post_hooks = impl::post_acc_grad_hooks(variable)) {
     (*post_hooks)(variable);
@@ -81,23 +107,51 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   return {};
 }
 
-void AccumulateGrad::accumulate(Variable& new_grad) {
+void AccumulateGrad::accumulate(Variable new_grad) {
+  const std::thread::id this_thread = std::this_thread::get_id();
+  if (accumulating_.load(std::memory_order_relaxed) == this_thread) {
+    accumulate_locked(new_grad); // see Note [Python under the lock of a leaf]
+    return;
+  }
   // See Note [Locks and the GIL]: two passes may reach a shared leaf at once.
   std::lock_guard<c10::Mutex> lock(mutex_);
-  const Variable grad = impl::get_grad(variable);
+  struct Holder {
+    Holder(std::atomic<std::thread::id>& holder, std::thread::id thread) : holder_(holder) {
+      holder_.store(thread, std::memory_order_relaxed);
+    }
+    ~Holder() {
+      holder_.store(std::thread::id(), std::memory_order_relaxed);
+    }
+    std::atomic<std::thread::id>& holder_;
+  } const holder(accumulating_, this_thread);
+  accumulate_locked(new_grad);
+}
+
+void AccumulateGrad::accumulate_locked(Variable& new_grad) {
+  Variable grad = impl::get_grad(variable);
   if (!grad.defined()) {
     // The engine keeps the gradient too, where post hooks are to see it.
-    if (!can_steal(new_grad, variable, has_post_hooks() ? 2 : 1)) {
-      impl::set_grad(variable, clone_obey_contract(new_grad, variable));
-    } else {
-      impl::set_grad(variable,
-                     impl::get_autograd_meta(new_grad) == nullptr ? std::move(new_grad) : impl::tensor_data(new_grad));
+    Variable first = can_steal(new_grad, variable, has_post_hooks() ? 2 : 1) ? steal(new_grad)
+                                                                             : clone_obey_contract(new_grad, variable);
+    grad = impl::get_grad(variable);
+    if (!grad.defined()) {
+      impl::set_grad(variable, std::move(first));
+      return;
     }
-  } else if (!c10::GradMode::is_enabled()) {
-    Variable same = grad;
-    at::add_(same, new_grad); // in place: whoever holds .grad sees the sum
-  } else {
-    impl::set_grad(variable, at::add(grad, new_grad));
+    new_grad = std::move(first); // a pass inside of the op has set .grad meanwhile
+  }
+  if (!c10::GradMode::is_enabled()) {
+    at::add_(grad, new_grad); // in place: whoever holds .grad sees the sum
+    return;
+  }
+  for (;;) {
+    Variable sum = at::add(grad, new_grad);
+    const Variable now = impl::get_grad(variable);
+    if (now.is_same(grad) || !now.defined()) {
+      impl::set_grad(variable, std::move(sum));
+      return;
+    }
+    grad = now; // a pass inside of the op has replaced .grad meanwhile
   }
 }
 
