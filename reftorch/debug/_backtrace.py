@@ -1,4 +1,4 @@
-"""The stack of the calling line, C++ frames between the Python frames.
+"""The stack of the calling line, with the C++ frames between the Python frames.
 
 Mirrors: nothing in PyTorch: torch.utils.CapturedTraceback shows C++ frames only where it was built for it.
 Left out: other threads.
@@ -11,12 +11,13 @@ from ._gdb_session import backtrace_events
 
 
 def backtrace() -> Report:
-    """The stack from here outwards, both languages; gdb attaches for a moment to see it.
+    """Return the stack of the calling line in both languages. gdb attaches for a moment to read the stack.
 
-    Most telling inside a hook during ``backward``: the formula, the engine and the call of ``backward`` in one stack.
+    The stack is most useful inside a hook during ``backward``: it shows the formula, the engine and the call of
+        ``backward``.
 
     Raises:
-        GdbNotFound, GdbFailed: with what mends it.
+        GdbNotFound, GdbFailed: gdb is missing or failed; the message says how to fix this.
 
     Mirrors nothing in PyTorch.
     """

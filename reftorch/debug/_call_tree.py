@@ -1,4 +1,4 @@
-"""Which functions ran, in both languages, in what order: no debugger needed.
+"""A tree of the functions that ran, in both languages, in their order. No debugger is needed.
 
 Mirrors: nothing in PyTorch: its profiler records ops, not functions.
 Left out: times and arguments.
@@ -32,28 +32,32 @@ F = TypeVar("F", bound=Callable[..., Any])
 class call_tree:
     """Record the calls of a block: Python and C++ frames in one tree, each with its file and line.
 
-    Shown are the Python functions, and of C++ those of ``cpp/`` that report. A report costs time even while nothing is
-    recorded, so some do not, and what they call stands under their caller:
+    The tree shows the Python functions, and the C++ functions of ``cpp/`` that report their calls. A report costs time
+    even while nothing is recorded, so some functions do not report, and the functions that they call are shown under
+    their caller:
 
-    - what is called by the thousand: the headers of ``c10/``, ``Tensor.h``, ``ivalue.h`` and ``TensorIterator.h``;
-    - what is called for every element: lambdas, and the arithmetic in ``SharedReduceOps.h`` and ``VectorMath*.h``. So
-      ``mul_kernel`` ends in the loop that runs over the elements; the product itself is on ``mul_kernel``'s own lines;
-    - the table that leads from an op to its kernel (``DispatchStub``): its name looks like a lambda's to the compiler;
+    - functions that are called very often: the headers of ``c10/``, ``Tensor.h``, ``ivalue.h`` and
+      ``TensorIterator.h``;
+    - functions that are called for every element: lambdas, and the arithmetic in ``SharedReduceOps.h`` and
+      ``VectorMath*.h``. So ``mul_kernel`` ends in the loop that runs over the elements; the multiplication itself is on
+      the lines of ``mul_kernel``;
+    - the table that maps an op to its kernel (``DispatchStub``): the compiler takes its name for the name of a lambda;
     - the binding (the ``python_*`` files, ``Module.cpp``, ``Exceptions.cpp``), which is optimized. So the C++ function
-      that Python calls (``call_operator``, ``op_vectorcall``) is absent, and the dispatcher stands right under the line
+      that Python calls (``call_operator``, ``op_vectorcall``) is absent, and the dispatcher is directly under the line
       of Python.
 
-    ``%%gdb mul`` and ``rt-bt`` show the frames of them all. Each thread that calls something has a tree of its own, the
-    caller's first. A call that ends by an exception ends there, and the tree goes on with who caught it.
+    ``%%gdb mul`` and ``rt-bt`` show the frames of all functions. Each thread has its own tree, and the tree of the
+    calling thread is first. If an exception ends a call, the tree continues with the function that caught the
+    exception.
 
-    A function stands under the one that called it. Equal calls in a row are one line with a count. In a notebook the
-    tree can be folded, and each place opens the file at its line.
+    A function is shown under its caller. Equal consecutive calls are one line with a count. In a notebook the tree can
+    be folded, and each place links to the line in the file.
 
     Args:
-        only: a pattern for ``file function``; calls that match stay, and the calls that lead to them.
-        hide: a pattern for ``file function``; calls that match are left out, what they call moves up.
-        accessors: show small functions of headers, destructors and the allocator as well, as far as they report.
-        depth: how many levels to show.
+        only: a pattern for ``file function``; the tree keeps the calls that match, and their callers.
+        hide: a pattern for ``file function``; calls that match are hidden, and the calls below them move up.
+        accessors: show also small functions of headers, destructors and the allocator, if they report.
+        depth: the number of levels to show.
 
     Raises:
         NeedsDebugBuild: the loaded build has no call hooks.
@@ -112,11 +116,11 @@ class call_tree:
         self.changed = changed_since_build((symbol.file for symbol in symbols.values()), native().library)
 
     def __call__(self, function: F) -> F:
-        """As a decorator: each call of `function` shows its tree."""
+        """Decorate `function`: each call shows its tree."""
 
         @functools.wraps(function)
         def recorded(*args: Any, **kwargs: Any) -> Any:
-            # A copy, for the tree of this call: `function` may be called again while it is looked at.
+            # A copy for the tree of this call, because `function` may be called again while the tree is shown.
             tree = copy.copy(self)
             with tree:
                 result = function(*args, **kwargs)
@@ -126,11 +130,11 @@ class call_tree:
         return recorded  # type: ignore[return-value]
 
     def diff(self, other: call_tree, context: int = 2) -> TreeDiff:
-        """What `other` calls that this tree does not, and the other way round; true where they differ.
+        """Return the calls that only one of the two trees has; the result is true if the trees differ.
 
         Args:
             other: the later recording.
-            context: how many rows that both have are shown around each difference.
+            context: the number of common rows to show around each difference.
 
         Example::
 
@@ -204,7 +208,7 @@ def symbol_table() -> SymbolTable:
 
 @functools.lru_cache
 def has_hooks() -> bool:
-    """Whether the library's functions report: found by calling one."""
+    """Return whether the library's functions report. The test calls one."""
     import reftorch
 
     debug = native().debug
@@ -219,7 +223,7 @@ def has_hooks() -> bool:
 
 
 def described(node: Node) -> str:
-    """What patterns are matched against."""
+    """Return the text that is matched with the patterns."""
     return f"{place(node)} {node.name}"
 
 

@@ -1,8 +1,8 @@
-r"""Which parameters get no gradient, a useless one, or a wrong one.
+r"""A check of a model's gradients: finds parameters whose gradient is missing, useless or wrong.
 
-A gradient is compared with the slopes to both sides of the parameter's entry :math:`\theta_i`,
-:math:`\pm\bigl(L(\theta \pm \epsilon e_i) - L(\theta)\bigr) / \epsilon`, in float64. Where the two slopes differ there
-is a kink (relu at 0), and nothing is said.
+The check compares a gradient with the slopes on both sides of the parameter's entry :math:`\theta_i`,
+:math:`\pm\bigl(L(\theta \pm \epsilon e_i) - L(\theta)\bigr) / \epsilon`, in float64. If the two slopes differ, the
+function has a kink (relu at 0), and the entry is not checked.
 
 Mirrors: torch/autograd/gradcheck.py, for sampled entries of a model's parameters
 Left out: second derivatives; gradients of inputs.
@@ -28,20 +28,20 @@ from reftorch.random import get_rng_state, set_rng_state
 from reftorch.utils._pytree import tree_map
 
 EPS = 1e-6
-ROUNDING = 1e-14  # of the loss, which is a sum of many terms; a slope has that error divided by EPS
-KINK = 1e-3  # slopes to both sides that differ by this part of the larger are those of a kink
+ROUNDING = 1e-14  # error of the loss, a sum of many terms; a slope has this error / EPS
+KINK = 1e-3  # if the slopes differ by this fraction of the larger, there is a kink
 
 
 @dataclass
 class GradientStatus:
-    """A parameter's gradient: ``status`` is "ok" or what is wrong."""
+    """The gradient of a parameter: ``status`` is "ok" or describes the problem."""
 
     name: str
     shape: str
     status: str
     norm: float | None = None
     largest: float | None = None
-    checked: int = 0  # entries whose slope was measured
+    checked: int = 0  # the number of entries whose slope was measured
 
     @property
     def problem(self) -> bool:
@@ -49,14 +49,14 @@ class GradientStatus:
 
 
 class GradientCheck(Report):
-    """What :func:`check_gradients` found: ``rows`` of all parameters, ``problems`` of those that have one."""
+    """The result of :func:`check_gradients`: ``rows`` lists all parameters, ``problems`` those with a problem."""
 
     def __init__(self, rows: list[GradientStatus]) -> None:
         self.rows = rows
 
     @property
     def problems(self) -> dict[str, str]:
-        """Name and status of each parameter that is not ok."""
+        """The name and the status of each parameter that has a problem."""
         return {row.name: row.status for row in self.rows if row.problem}
 
     @property
@@ -84,22 +84,22 @@ def check_gradients(
     rtol: float = 1e-4,
     atol: float = 1e-6,
 ) -> GradientCheck:
-    """Say which parameters of a model have no gradient, one of zeros, NaN, a very large one, or a wrong one.
+    """Find the parameters of a model whose gradient is missing, zero, NaN, very large or wrong.
 
-    Without inputs the gradients are looked at that are there, as after ``backward``. With inputs a loss is computed and
-    its gradients are looked at, without changing those of the model; then, on a copy of the model in float64, some
-    entries of each are compared with the slope that is measured there.
+    Without inputs, the function checks the existing gradients, for example after ``backward``. With inputs, it computes
+    a loss and checks the gradients of this loss, without changing the gradients of the model. Then it compares some
+    entries of each gradient with slopes that are measured on a copy of the model in float64.
 
     Args:
         model: a module.
-        inputs: what it is called with.
-        loss: makes a number of the model's output; without it a weighted sum of all outputs is taken.
-        samples: how many entries of each parameter are measured, the one with the largest gradient among them.
+        inputs: the arguments of the model.
+        loss: a function from the model's output to one number; the default is a weighted sum of all outputs.
+        samples: the number of entries of each parameter to measure; the entry with the largest gradient is one of them.
         large: a gradient of a larger norm counts as exploding.
-        rtol, atol: allowed difference, as in ``|gradient - slope| <= atol + rtol * |slope|``.
+        rtol, atol: the allowed difference: ``|gradient - slope| <= atol + rtol * |slope|``.
 
     Returns:
-        ``ok`` says whether nothing is wrong, ``problems`` what is; shown, it is a table.
+        A table; ``ok`` is True if there is no problem, and ``problems`` lists the problems.
 
     Example:
         >>> import reftorch as torch
@@ -127,7 +127,7 @@ def check_gradients(
 
 
 def weighted_sum(output: Any) -> Tensor:
-    """A number on which every element of every output has its own influence."""
+    """Return a weighted sum in which every element of every output has a different weight."""
     total: Any = None
     for _, tensor in flatten(output, ""):
         if tensor.is_floating_point():
@@ -141,7 +141,7 @@ def weighted_sum(output: Any) -> Tensor:
 
 @enable_grad()
 def gradients_of(model: Any, inputs: tuple, loss: Callable) -> list[tuple[str, Any, Any]]:
-    """Name, parameter and gradient of each; the gradients that the model has stay as they are."""
+    """Return name, parameter and gradient of each parameter. The existing gradients of the model do not change."""
     named = list(model.named_parameters())
     trained = [p for _, p in named if p.requires_grad]
     value = loss(model(*inputs))
@@ -158,7 +158,7 @@ def gradients_of(model: Any, inputs: tuple, loss: Callable) -> list[tuple[str, A
 
 @no_grad()
 def look(name: str, parameter: Any, grad: Any, large: float) -> GradientStatus:
-    """What can be seen of a gradient without measuring."""
+    """Return the status of a gradient as far as it is visible without a measurement."""
     shape = shape_text(parameter.shape)
     if not parameter.requires_grad:
         return GradientStatus(name, shape, "not trained")
@@ -179,10 +179,10 @@ def look(name: str, parameter: Any, grad: Any, large: float) -> GradientStatus:
 def measure(
     rows: dict[str, GradientStatus], model: Any, inputs: tuple, loss: Callable, samples: int, rtol: float, atol: float
 ) -> None:
-    """Measure slopes on a copy in float64, and say in ``rows`` which gradients are wrong."""
+    """Measure slopes on a copy in float64, and mark wrong gradients in ``rows``."""
     double = copy.deepcopy(model).double()
     arguments = tree_map(in_float64, inputs)
-    state = get_rng_state()  # what is drawn in forward, such as a dropout mask, must be the same each time
+    state = get_rng_state()  # random numbers in forward, such as a dropout mask, must be equal in all calls
 
     def evaluate() -> float:
         set_rng_state(state)
@@ -213,13 +213,13 @@ def measure(
 
 
 def in_float64(value: Any) -> Any:
-    """A floating-point tensor in float64, without its graph; anything else as it is."""
+    """Return a floating-point tensor in float64, without its graph, and any other value unchanged."""
     is_float = isinstance(value, _C.TensorBase) and value.is_floating_point()
     return value.detach().double() if is_float else value
 
 
 def sampled(grad: Any, parameter: Any, samples: int, name: str) -> Iterator[tuple[int, ...]]:
-    """Subscripts of the entries to measure: that of the largest gradient, and others that are the same in each run."""
+    """Return the subscripts of the entries to measure: the largest gradient, and others, equal in each run."""
     count = parameter.numel()
     chosen = random.Random(name).sample(range(count), min(samples, count))
     if grad is not None and chosen:
@@ -231,7 +231,7 @@ def sampled(grad: Any, parameter: Any, samples: int, name: str) -> Iterator[tupl
 
 @no_grad()
 def slopes_at(parameter: Any, place: tuple, evaluate: Callable[[], float], middle: float) -> tuple[float, float]:
-    """To the right and to the left of one entry, which is put back as it was."""
+    """Return the slopes to the right and to the left of one entry, and restore the entry."""
     former = parameter[place].clone()
     step = EPS * max(1.0, abs(float(former)))
     values = []

@@ -1,7 +1,7 @@
-"""Where two models part: in their state, in what their modules compute, in their gradients.
+"""A comparison of two models: their states, the results of their modules, and their gradients.
 
-Mirrors: nothing in PyTorch: there one compares two state dicts by hand.
-Left out: models whose modules have other names; a mapping of names can be compared with record_tensors and diff.
+Mirrors: nothing in PyTorch, where people compare two state dicts by hand.
+Left out: models whose modules have different names; for these, use record_tensors and diff with a mapping of names.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from reftorch.utils._pytree import tree_map
 
 
 class ModelComparison(Report):
-    """What :func:`compare` found: ``state``, ``activations`` and ``gradients`` are each a comparison or None."""
+    """The result of :func:`compare`: ``state``, ``activations`` and ``gradients`` are each a comparison or None."""
 
     def __init__(self, state: Comparison, activations: Comparison | None, gradients: Comparison | None) -> None:
         self.state, self.activations, self.gradients = state, activations, gradients
@@ -34,12 +34,12 @@ class ModelComparison(Report):
 
     @property
     def equal(self) -> bool:
-        """Whether the models part nowhere."""
+        """Whether the models do not differ."""
         return all(part.equal for part in self.parts)
 
     @property
     def first(self) -> Difference | None:
-        """The first difference: of the state, else of the activations, else of the gradients."""
+        """The first difference: in the state, else in the activations, else in the gradients."""
         return next((part.first for part in self.parts if not part.equal), None)
 
     def tables(self) -> list[Table]:
@@ -49,24 +49,25 @@ class ModelComparison(Report):
 def compare(
     a: Any, b: Any, *inputs: Any, rtol: float | None = None, atol: float | None = None, loss: Callable | None = None
 ) -> ModelComparison:
-    """Say where two models first part.
+    """Find the first difference of two models.
 
-    Their states are compared by name. Where inputs are given both models are called with them, and what goes into and
-    comes out of each module is compared in the order of events; with a loss, so are the gradients. Both draw the same
-    random numbers, so dropout does not part two models of ours.
+    The states are compared by name. With inputs, both models are called, and the inputs and outputs of each module are
+    compared in the order of the calls. With a loss, the gradients are compared too. Both models draw equal random
+    numbers, so dropout causes no difference between two models of reftorch.
 
     Args:
-        a, b: two models, each ours or torch's; or two mappings from names to tensors, such as ``state_dict()``.
-        inputs: what both are called with, of tensors of either library.
-        rtol, atol: allowed difference, as in ``|a - b| <= atol + rtol * |b|``; None goes by the dtypes.
-        loss: makes a number of a model's output, such as ``lambda output: output.sum()``; backward starts from it.
+        a, b: two models, each of reftorch or torch; or two mappings from names to tensors, such as ``state_dict()``.
+        inputs: the arguments of both models, with tensors of either library.
+        rtol, atol: the allowed difference: ``|a - b| <= atol + rtol * |b|``; None chooses the values by the dtypes.
+        loss: a function from a model's output to one number, such as ``lambda output: output.sum()``; backward starts
+            there.
 
     Returns:
-        ``equal`` says whether they do not part, ``first`` where they first do; shown, it is a table.
+        A table; ``equal`` is True if the models do not differ, and ``first`` is the first difference.
 
     Raises:
-        TypeError: one is neither a model nor a mapping, or the loss is no tensor.
-        ValueError: a loss without inputs, or one that is no single number.
+        TypeError: an argument is neither a model nor a mapping, or the loss is not a tensor.
+        ValueError: there is a loss but no inputs, or the loss is not one number.
 
     Example:
         >>> import copy
@@ -95,7 +96,7 @@ def compare(
 
 
 def state_of(model: Any) -> dict[str, Any]:
-    """Names and tensors of a model, or of a mapping."""
+    """Return the names and tensors of a model, or of a mapping."""
     if not isinstance(model, Mapping) and not hasattr(model, "state_dict"):
         hint = (
             "two tensors are compare({'x': a}, {'x': b})" if is_tensor(model) else "mappings go from names to tensors"
@@ -106,7 +107,7 @@ def state_of(model: Any) -> dict[str, Any]:
 
 
 def run(model: Any, inputs: tuple, loss: Callable | None) -> tuple[Mapping[str, Any], dict[str, Any]]:
-    """The recording of one call, and the gradients: those of outputs in the order of backward, then of parameters."""
+    """Return the recording of one call, and the gradients: of outputs in the order of backward, then of parameters."""
     ours = isinstance(model, Module)
     arguments = tree_map(lambda value: moved(value, ours), inputs)
     if loss is None:
@@ -135,7 +136,7 @@ def is_gradient(name: str) -> bool:
 
 
 def moved(value: Any, ours: bool) -> Any:
-    """A tensor for a model of ours, or of torch."""
+    """Convert a tensor to the library of the model: reftorch or torch."""
     if not is_tensor(value) or isinstance(value, _C.TensorBase) == ours:
         return value
     numbers = value.detach().cpu()

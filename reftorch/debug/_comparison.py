@@ -1,7 +1,7 @@
-"""Where two sets of named tensors first part: two runs, two models, ours and torch's.
+"""A comparison of two sets of named tensors: of two runs, of two models, of reftorch and torch.
 
-Mirrors: nothing in PyTorch: torch/testing/_comparison.py stops at the first tensor and knows no order of events.
-Left out: tensors of other libraries than torch; complex numbers.
+Mirrors: nothing in PyTorch: torch/testing/_comparison.py stops at the first tensor and does not know the order of
+events. Left out: tensors of other libraries than torch; complex numbers.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from reftorch._tensor import Tensor
 from reftorch.autograd.grad_mode import no_grad
 from reftorch.debug._table import Report, Table, dtype_text, shape_text
 
-# By name of the dtype; a number that went through several layers has fewer right digits than one of a single op.
+# By the name of the dtype. The result of several layers has fewer correct digits than the result of one op.
 TOLERANCES = {"float16": (1e-2, 1e-3), "bfloat16": (2e-2, 1e-2), "float32": (1e-4, 1e-5), "float64": (1e-7, 1e-9)}
 MOST_ROWS = 20
 
 
 def as_float64(tensor: Any) -> Tensor:
-    """A copy of the numbers of a tensor, ours or torch's, as ours."""
+    """Copy a tensor of reftorch or torch to a tensor of reftorch."""
     if not isinstance(tensor, _C.TensorBase):
         tensor = _C.from_numpy(tensor.detach().cpu().double().contiguous().numpy())
     return tensor.detach().double()
@@ -29,10 +29,10 @@ def as_float64(tensor: Any) -> Tensor:
 
 @dataclass
 class Difference:
-    """How a pair of tensors of one name compares."""
+    """The comparison of two tensors with one name."""
 
     name: str
-    what: str  # "equal", "close", or what is wrong
+    what: str  # "equal", "close", or a description of the problem
     largest: float = 0.0  # of |a - b|
     wrong: int = 0  # elements
     numel: int = 0
@@ -47,7 +47,7 @@ class Difference:
 
 @no_grad()
 def difference(name: str, a: Any, b: Any, rtol: float | None, atol: float | None) -> Difference:
-    """Compare ``|a - b| <= atol + rtol * |b|``; NaN equals NaN, and an infinity itself."""
+    """Compare by ``|a - b| <= atol + rtol * |b|``. NaN equals NaN, and an infinity equals itself."""
     if tuple(a.shape) != tuple(b.shape):
         return Difference(name, f"shape {shape_text(a.shape)} against {shape_text(b.shape)}")
     known = [TOLERANCES.get(dtype_text(tensor), (0.0, 0.0)) for tensor in (a, b)]
@@ -68,7 +68,7 @@ def difference(name: str, a: Any, b: Any, rtol: float | None, atol: float | None
 
 
 def unravel(index: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The subscripts of the element that comes ``index``-th."""
+    """Return the subscripts of the element with the linear index ``index``."""
     place = []
     for size in reversed(shape):
         index, i = divmod(index, size)
@@ -77,10 +77,10 @@ def unravel(index: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class Comparison(Report):
-    """What two sets of named tensors have in common, in the order of the first.
+    """The comparison of two sets of named tensors, in the order of the first set.
 
-    ``equal`` says whether they do not part, ``first`` where they first do (None where they do not), ``rows`` holds each
-    name's :class:`Difference`.
+    ``equal`` is True if the sets do not differ, ``first`` is the first difference or None, and ``rows`` holds the
+    :class:`Difference` of each name.
     """
 
     def __init__(
@@ -95,14 +95,14 @@ class Comparison(Report):
 
     @property
     def first(self) -> Difference | None:
-        """The first that parts; one that both have rather than one that a side lacks."""
+        """The first difference. A tensor that both sets have is preferred to a tensor that one set lacks."""
         parting = [row for row in self.rows if row.parts]
         both = [row for row in parting if not row.what.startswith("only")]
         return next(iter(both or parting), None)
 
     @property
     def equal(self) -> bool:
-        """Whether none parts."""
+        """Whether there is no difference."""
         return not any(row.parts for row in self.rows)
 
     def tables(self) -> list[Table]:
@@ -121,14 +121,14 @@ class Comparison(Report):
         return [Table(["name", "", "largest |a - b|"], rows, caption, notes, {shown.index(first)})]
 
     def _shown(self, first: Difference) -> list[Difference]:
-        """The last that agrees before the first that parts, and those that part."""
+        """Return the last equal row before the first difference, and the rows that differ."""
         before = [row for row in self.rows[: self.rows.index(first)] if not row.parts][-1:]
         parting = [row for row in self.rows if row.parts and row is not first]
         return [*before, first, *parting[: MOST_ROWS - 1]]
 
 
 def said(row: Difference) -> str:
-    """A cell or a caption's end."""
+    """Return the text of a cell, or of the end of a caption."""
     if row.what != "differs":
         return row.what
     where = f" at {list(row.place)}" if row.place else ""

@@ -1,6 +1,6 @@
-"""The doctor's look at debuggers: which gdb there are, whether one may attach, and a stop in a kernel, tried.
+"""The doctor's checks of debuggers: search for gdb, test whether it may attach, and try a stop in a kernel.
 
-Mirrors: nothing in PyTorch: its developers bring their own debuggers.
+Mirrors: nothing in PyTorch, whose developers use their own debuggers.
 Left out: lldb; Windows.
 
 Loaded by path, before anything is built (see doctor.py): standard library only.
@@ -20,13 +20,13 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
-OLDEST_GDB = 12  # reads what gcc 12 writes, and has the Python API our printers use
+OLDEST_GDB = 12  # this version reads gcc 12's debug information, and has the Python API that our printers use
 OLDEST_DAP_GDB = 14
-PATIENCE = 240  # seconds for one trial; it takes about two, where the machine does nothing else
+PATIENCE = 240  # seconds for one trial, which takes about two seconds on an idle machine
 
 
 class Finding(NamedTuple):
-    """One line of the report: ``state`` is ok, warn or fail; ``mends`` say what to do about the last two."""
+    """One line of the report: ``state`` is ok, warn or fail; ``mends`` describe how to fix a warning or a failure."""
 
     state: str
     subject: str
@@ -35,7 +35,7 @@ class Finding(NamedTuple):
 
 
 def first_line(*command: str) -> str | None:
-    """What a program says first, or None where it does not run."""
+    """Return the first line that a program prints, or None if it does not run."""
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE)
         lines = done.stdout.strip().splitlines()
@@ -48,7 +48,7 @@ def first_line(*command: str) -> str | None:
 
 
 def check_platform() -> Iterator[Finding]:
-    platform = str(sys.platform)  # a checker of types would take the other platforms' lines for dead
+    platform = str(sys.platform)  # mypy would report the lines for other platforms as unreachable
     if platform == "darwin":
         lldb = "lldb is there" if shutil.which("lldb") else "lldb is not there either"
         yield Finding(
@@ -70,7 +70,7 @@ def path_without_venv() -> str:
 
 
 def places() -> dict[str, str]:
-    """Every gdb there may be, by where it is."""
+    """Return the paths at which a gdb may be."""
     first = shutil.which("gdb", path=path_without_venv())
     found = {".venv": str(ROOT / ".venv" / "bin" / "gdb"), "system": "/usr/bin/gdb"}
     if first and os.path.realpath(first) != os.path.realpath(found["system"]):
@@ -85,7 +85,7 @@ def gdb_version(gdb: str) -> int | None:
 
 
 def objection(gdb: str) -> str | None:
-    """Why our tools cannot use this gdb, or None."""
+    """Return why our tools cannot use this gdb, or None if they can."""
     version = gdb_version(gdb)
     if version is None:
         return "does not start"
@@ -97,7 +97,7 @@ def objection(gdb: str) -> str | None:
 
 
 def check_gdb() -> Iterator[Finding]:
-    """Which gdb there are; those that will do are tried by `check_stops`."""
+    """Report the gdbs of this machine. `check_stops` tries those that are suitable."""
     speaks_dap = usable = False
     for place, gdb in places().items():
         problem = objection(gdb)
@@ -151,7 +151,7 @@ sys.exit(0 if libc.ptrace(0, 0, None, None) == 0 else ctypes.get_errno())
 
 
 def attach(mode: str) -> int:
-    """Attach one new process to another: 0, or the errno with which ptrace refused."""
+    """Attach one new process to another; return 0, or the errno of ptrace."""
     command = [sys.executable, "-c", TRACEE, mode]
     with subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as tracee:
         assert tracee.stdout is not None
@@ -210,7 +210,7 @@ COMMANDS = ("rt-op mul", "continue", "print iter", "rt-bt", "detach")
 
 
 def check_stops() -> Iterator[Finding]:
-    """With each gdb that will do: attach to a child, stop in a kernel, read a tensor and both stacks, let go."""
+    """With each suitable gdb: attach to a child, stop in a kernel, read a tensor and both stacks, and detach."""
     for place, gdb in places().items():
         if objection(gdb) is None:
             yield try_stop(place, gdb)
@@ -229,7 +229,7 @@ def try_stop(place: str, gdb: str) -> Finding:
             return Finding("warn", "stop", text, ("make debug",))
         said = gdb_says(gdb, child.pid)
         if refusal(said):
-            child.kill()  # it waits for a tracer that will not come
+            child.kill()  # the child waits for a tracer that will not attach
         printed, _ = child.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         text = f"{place}: gdb or the process it let go did not end in {PATIENCE} s"
@@ -241,7 +241,7 @@ def try_stop(place: str, gdb: str) -> Finding:
 
 
 def gdb_says(gdb: str, pid: int) -> str:
-    """gdb's output for one trial on the process `pid`; its own Python must not see ours."""
+    """Return gdb's output for one trial on the process `pid`, without our variables for the Python inside gdb."""
     unwanted = ("PYTHON", "PYDEVD", "DEBUGPY", "LD_PRELOAD")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
     command = [gdb, "-nx", "-q", "-batch", "-x", str(ROOT / "reftorch" / "debug" / "gdb" / "init.py"), "-p", str(pid)]
@@ -254,12 +254,12 @@ def gdb_says(gdb: str, pid: int) -> str:
 
 
 def refusal(said: str) -> str | None:
-    """The line with which gdb says that it may not attach."""
+    """Return the line in which gdb says that it may not attach."""
     return next((line for line in said.splitlines() if "ptrace:" in line or "Could not attach" in line), None)
 
 
 def verdict(place: str, said: str, printed: str, status: int) -> Finding:
-    """What a trial came to: the first step that failed, by what gdb said and what the process did afterwards."""
+    """Return the result of a trial: the first failed step, from gdb's output and the end of the process."""
     if refused := refusal(said):
         return Finding("fail", "stop", f"{place}: gdb could not attach to a child: {refused}", ("see ptrace, above",))
     rebuild = ("make debug; if that does not help: rm -rf build/Debug && make debug",)
@@ -277,7 +277,7 @@ def verdict(place: str, said: str, printed: str, status: int) -> Finding:
 
 
 def check() -> Iterator[Finding]:
-    """All of the above, where it makes sense."""
+    """Run all checks above that make sense on this machine."""
     yield from check_gdb()
     yield from check_debugpy()
     if sys.platform.startswith("linux"):

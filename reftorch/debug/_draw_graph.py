@@ -1,6 +1,6 @@
-"""A picture of the graph behind a tensor: what each node is, what it keeps, where its formula is written.
+"""A picture of the graph of a tensor: the nodes, their saved values, and the sources of their formulas.
 
-Mirrors: nothing in PyTorch: there one installs torchviz and graphviz.
+Mirrors: nothing in PyTorch, where people install torchviz and graphviz.
 Leaves out: routing of edges around nodes; the forward ops that were not recorded.
 """
 
@@ -19,16 +19,16 @@ from reftorch.debug._expect import expect_tensor
 from reftorch.debug._svg import INK, MUTED, Picture
 
 WIDTH, GAP, LINE_HEIGHT, PAD = 260, 26, 16, 10
-LONGEST = 33  # characters that fit into a box
-ACROSS = 4  # boxes side by side; a layer of more goes on below
+LONGEST = 33  # the number of characters that fit into a box
+ACROSS = 4  # boxes side by side; a larger layer continues in the next row
 LEAF, OP, FUNCTION = ("#dafbe1", "#4ac26b"), ("#ffebe9", "#ff8182"), ("#fbefff", "#c297ff")
 
 
 def formula_source(node: Any) -> list[str]:
-    """Where the formulas of a node are written, as ``file:line``; for an autograd.Function, its ``backward``.
+    """Return the place of a node's formulas, as ``file:line``; for an autograd.Function, the place of ``backward``.
 
     Args:
-        node: what ``grad_fn`` is.
+        node: a node, such as a tensor's ``grad_fn``.
 
     Example:
         >>> import reftorch as torch
@@ -47,14 +47,14 @@ def _shape(metadata: Any) -> str:
 
 
 def _saved_names(node: Any) -> list[str]:
-    """What the node's formulas ask the graph to keep: the names of their parameters."""
+    """Return the values that the node's formulas make the graph save: the names of their parameters."""
     codes = [function.__code__ for function in _C._node_formulas(node)]
     asked = {name for code in codes for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
     return sorted(asked - {"grad", "grads", "needs_input_grad"})
 
 
 def _saved(node: Any) -> list[str]:
-    """A line for each tensor or value that the node keeps."""
+    """Return a line for each tensor or value that the node saved."""
     lines = []
     for name in _saved_names(node):
         try:
@@ -70,7 +70,7 @@ def _saved(node: Any) -> list[str]:
 
 
 def saved_tensors(node: Any) -> list[tuple[str, Any]]:
-    """Name and tensor of each that the node keeps; none where they were freed, or one was changed since."""
+    """Return the names and tensors that the node saved; nothing if they were freed, or if one was changed in place."""
     if isinstance(node, _C._FunctionBase):
         return [(f"saved_tensors[{i}]", tensor) for i, tensor in enumerate(_context_tensors(node))]
     found = []
@@ -85,7 +85,7 @@ def saved_tensors(node: Any) -> list[tuple[str, Any]]:
 
 
 def _lines(node: Any, names: Mapping[int, str]) -> list[str]:
-    """What a node's box says; its first line is its title."""
+    """Return the lines of a node's box; the first line is the title."""
     made = ", ".join(_shape(metadata) for metadata in node._input_metadata)
     variable = getattr(node, "variable", None)
     if variable is not None:
@@ -105,7 +105,7 @@ def _context_tensors(node: Any) -> list[Any]:
 
 
 def _layers(root: Any) -> list[list[Any]]:
-    """The nodes of the graph, each in a layer below all that lead to it; within a layer in the order they were met."""
+    """Return the nodes in layers: each node is below all nodes that lead to it. A layer has the order of discovery."""
     missing: dict[Any, int] = {root: 0}
     pending = [root]
     while pending:
@@ -130,7 +130,7 @@ def _layers(root: Any) -> list[list[Any]]:
 
 
 def _rows(layers: list[list[Any]], max_nodes: int) -> list[list[Any]]:
-    """The first nodes, as they stand in the picture."""
+    """Return the first nodes, in their layers."""
     rows = []
     for layer in layers:
         drawn = layer[:max_nodes]
@@ -140,21 +140,21 @@ def _rows(layers: list[list[Any]], max_nodes: int) -> list[list[Any]]:
 
 
 def draw_graph(tensor: Any, params: Mapping[str, Any] | None = None, *, max_nodes: int = 200) -> Picture:
-    """Draw the graph that backward would walk: an SVG picture, which a notebook shows.
+    """Draw the graph that backward would traverse: an SVG picture, which a notebook shows.
 
-    A box is a node. It says what the op made, and what the graph keeps for its gradient; a click leads to the source of
-    the formula. Arrows go the way of gradients; green boxes are leaves.
+    A box is a node. It shows the result of the op and the values that the graph saved for the gradient. A click opens
+    the source of the formula. Arrows have the direction of the gradients; green boxes are leaves.
 
     Args:
         tensor: a tensor with a graph, such as a loss.
         params: names for leaves: ``dict(model.named_parameters())``.
-        max_nodes: how many nodes are drawn, from the tensor on; the picture says how many are not.
+        max_nodes: the number of nodes to draw, beginning at the tensor; the picture shows the number of omitted nodes.
 
     Returns:
         A picture: ``svg()`` is its text.
 
     Raises:
-        TypeError: it is no tensor, but perhaps a model, or its output in a container.
+        TypeError: the argument is not a tensor, but for example a model, or a container of tensors.
         RuntimeError: the tensor has no graph.
 
     Example:

@@ -1,7 +1,7 @@
-"""A picture of tensors and the memory behind them: strides, offsets, and who shares what.
+"""A picture of tensors and their memory: strides, offsets, and shared storages.
 
-Mirrors: nothing in PyTorch: there one draws it on paper.
-Left out: tensors of more than a few dozen elements are shown in part.
+Mirrors: nothing in PyTorch, where people draw such pictures on paper.
+Left out: the full picture of large tensors; tensors of more than a few dozen elements are shown in part.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reftorch.debug._table import bytes_text, dtype_text, shape_text
 CELL, HEIGHT, GAP, EDGE, LINE_HEIGHT, BAND = 46, 34, 26, 20, 18, 4
 CELLS_A_ROW, MOST_CELLS = 16, 96  # of memory
 MOST_ROWS, MOST_COLUMNS, MOST_BLOCKS = 6, 8, 4  # of a tensor
-# A line and a fill for each tensor in turn.
+# A line colour and a fill colour for each tensor in turn.
 COLORS = [
     ("#0969da", "#ddf4ff"),
     ("#bf8700", "#fff8c5"),
@@ -42,7 +42,7 @@ class _Drawn:
 
 @dataclass
 class _Memory:
-    """A storage in the picture. A cell is an element of the tensor whose elements are smallest."""
+    """A storage in the picture. A cell has the size of an element of the tensor with the smallest elements."""
 
     nbytes: int
     unit: int
@@ -56,20 +56,20 @@ class _Memory:
 def draw_storage(*tensors: Any, **named: Any) -> Picture:
     """Draw tensors and the storages that hold their elements: an SVG picture, which a notebook shows.
 
-    On top of each group stands a storage, cell by cell, with the number of each cell below it. Under it stand the
-    tensors that look at it: each element has its value, and below the number of the cell in which it lies. A coloured
-    bar under a cell of the storage says which tensor uses it; a cell without one is used by none of them.
+    Each group begins with a storage, cell by cell, with the number of each cell below the cell. Under the storage are
+    the tensors that use it: each element shows its value, and below the value the number of its cell. A coloured bar
+    under a cell of the storage shows which tensor uses the cell; no tensor uses a cell without a bar.
 
     Args:
-        tensors: tensors, which get the names of the caller's variables.
-        named: tensors with the names they are to have.
+        tensors: tensors, which are named by the caller's variables.
+        named: tensors, whose names are the keywords.
 
     Returns:
         A picture: ``svg()`` is its text.
 
     Raises:
         ValueError: no tensor was given.
-        TypeError: something else was.
+        TypeError: an argument is not a tensor.
 
     Example:
         >>> import reftorch as torch
@@ -97,12 +97,12 @@ def draw_storage(*tensors: Any, **named: Any) -> Picture:
 
 
 def group(pairs: list[tuple[str, Any]]) -> list[_Memory]:
-    """The storages of tensors with names, in the order of their first tensors."""
+    """Return the storages of named tensors, in the order of their first tensors."""
     memories: dict[int, _Memory] = {}
     for position, (name, tensor) in enumerate(pairs):
         if not isinstance(tensor, _C.TensorBase):
             raise TypeError(f"draw_storage: expected tensors, but '{name}' is a {type(tensor).__name__}")
-        address = tensor._storage_data_ptr() or -position  # without memory it shares nothing
+        address = tensor._storage_data_ptr() or -position  # a tensor without memory shares nothing
         memory = memories.setdefault(address, _Memory(tensor._storage_nbytes(), tensor.element_size()))
         memory.unit = min(memory.unit, tensor.element_size())
         memory.tensors.append(_Drawn(name, tensor.detach(), COLORS[position % len(COLORS)]))
@@ -110,19 +110,19 @@ def group(pairs: list[tuple[str, Any]]) -> list[_Memory]:
 
 
 def places(tensor: Any) -> Any:
-    """For each element its place in the storage, counted in elements."""
+    """Return for each element its position in the storage, in elements."""
     count = tensor._storage_nbytes() // tensor.element_size()
     return _VF.arange(count).as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
 
 
 def used(tensor: Any, cells: int) -> list[int]:
-    """The places, of the first ``cells``, that the tensor uses."""
+    """Return those of the first ``cells`` cells that the tensor uses."""
     found = places(tensor).reshape(-1)
     return sorted(set(found[found < cells].tolist()))
 
 
 def shown_part(tensor: Any) -> Any:
-    """What is drawn of it: of the first blocks the upper left corner, as [blocks, rows, columns]."""
+    """Return the part that is drawn: the upper left corners of the first blocks, as [blocks, rows, columns]."""
     lifted = tensor if tensor.dim() > 1 else tensor.reshape(1, -1)
     return lifted.reshape(-1, *lifted.shape[-2:])[:MOST_BLOCKS, :MOST_ROWS, :MOST_COLUMNS]
 
@@ -140,7 +140,7 @@ def tensor_width(drawn: _Drawn) -> float:
 
 
 def draw_memory(picture: Picture, memory: _Memory, title: str, y: float) -> float:
-    """The cells, with bars for the tensors that use them; returns where the next may begin."""
+    """Draw the cells, with bars for the tensors that use them; return where the next drawing begins."""
     shown = min(memory.cells, MOST_CELLS)
     values: dict[int, str] = {}
     users: dict[int, list[tuple[str, str]]] = {}
@@ -173,7 +173,7 @@ def draw_memory(picture: Picture, memory: _Memory, title: str, y: float) -> floa
 
 
 def draw_tensor(picture: Picture, drawn: _Drawn, unit: int, y: float) -> float:
-    """The tensor's elements as matrices side by side; returns where the next may begin."""
+    """Draw the elements of the tensor as matrices side by side; return where the next drawing begins."""
     tensor, (line, fill) = drawn.tensor, drawn.color
     contiguous = "" if tensor.is_contiguous() else ", not contiguous"
     picture.box(EDGE, y + 1, 12, 12, fill=line, line=line, r=2)
@@ -206,12 +206,12 @@ def draw_tensor(picture: Picture, drawn: _Drawn, unit: int, y: float) -> float:
 
 
 def elements(tensor: Any) -> list[str]:
-    """Each element's text, in the order of the tensor."""
+    """Return the text of each element, in the order of the tensor."""
     return [value_text(value) for value in tensor.reshape(-1).tolist()]
 
 
 def value_text(value: Any) -> str:
-    """What fits into a cell."""
+    """Return a text for a number that fits into a cell."""
     if not isinstance(value, float):
         text = str(value)
         return text if len(text) <= 6 else f"{value:.0e}"

@@ -1,7 +1,7 @@
-"""What a tool was given, where it is not what the tool works on.
+"""Checks of the arguments of tools, with messages that describe a wrong argument.
 
-Mirrors: nothing in PyTorch: its functions take what they are given and fail inside.
-Left out: what a module is called with; the module says that itself.
+Mirrors: nothing in PyTorch, whose functions do not check such arguments.
+Left out: the arguments of a module, which the module checks itself.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from reftorch import _C
 
 
 def expect_module(tool: str, model: Any) -> None:
-    """Raise TypeError where it is no module, ours or torch's."""
+    """Raise TypeError if the value is not a module of reftorch or torch."""
     if not hasattr(model, "named_modules"):
         raise TypeError(f"{tool}: expected a module, got {described(model)}. Hint: the model comes first.")
 
 
 def expect_tensor(tool: str, value: Any) -> None:
-    """Raise TypeError where it is no tensor of ours."""
+    """Raise TypeError if the value is not a tensor of reftorch."""
     if not isinstance(value, _C.TensorBase):
         raise TypeError(f"{tool}: expected a tensor, got {described(value)}. Hint: {tool}(loss).")
 
 
 def expect_number(tool: str, loss: Any) -> None:
-    """Raise where what a loss function returned is no tensor of one element."""
+    """Raise an error if the result of a loss function is not a tensor of one element."""
     if not hasattr(loss, "numel"):
         raise TypeError(f"{tool}: the loss must be a tensor, got {described(loss)}.")
     if loss.numel() != 1:

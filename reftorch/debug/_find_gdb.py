@@ -1,4 +1,4 @@
-"""A gdb that will do: 12 or newer, with Python inside.
+"""The search for a suitable gdb: version 12 or newer, with Python inside.
 
 Mirrors: nothing in PyTorch: it leaves the choice to its developers.
 Left out: lldb.
@@ -21,30 +21,30 @@ PROBE = "python print('python', __import__('sys').version_info[0])"
 
 
 class Gdb(NamedTuple):
-    """A gdb that was started once to see that it works."""
+    """A gdb that was started once as a test."""
 
     path: str
     version: tuple[int, int]
 
     @property
     def speaks_dap(self) -> bool:
-        """Whether an editor can drive it by ``gdb -i=dap``."""
+        """Whether an editor can drive this gdb by ``gdb -i=dap``."""
         return self.version >= MINIMUM_FOR_DAP
 
 
 class GdbNotFound(RuntimeError):
-    """No gdb will do; the message says what was found and what to install."""
+    """No gdb is suitable; the message says what was found and what to install."""
 
 
 def gdb_environment() -> dict[str, str]:
-    """This process's environment without what would reach the Python inside gdb."""
+    """Return the environment of this process without the variables that would affect the Python inside gdb."""
     unwanted = ("PYTHON", "PYDEVD", "DEBUGPY", "LD_PRELOAD")
     return {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
 
 
 @lru_cache
 def probe(path: str) -> Gdb | str:
-    """The gdb at `path`, or why it will not do."""
+    """Return the gdb at `path`, or the reason why it is not suitable."""
     command = [path, "-nx", "-batch", "-ex", "show version", "-ex", PROBE]
     try:
         done = subprocess.run(
@@ -64,7 +64,7 @@ def probe(path: str) -> Gdb | str:
 
 
 def candidates() -> list[str]:
-    """Where a gdb may be, in the order in which they are tried."""
+    """Return the paths at which a gdb may be, in the order in which they are tried."""
     asked = os.environ.get("REFTORCH_GDB")
     if asked:
         return [asked]
@@ -75,13 +75,13 @@ def candidates() -> list[str]:
 
 
 def find_gdb(dap: bool = False) -> Gdb:
-    """The first gdb that will do: ``$REFTORCH_GDB``, else the system's, else the one of the environment.
+    """Return the first suitable gdb: ``$REFTORCH_GDB``, else the system's, else the one of the environment.
 
     Args:
-        dap: ask for one that an editor can drive (14 or newer).
+        dap: require a gdb that an editor can drive (14 or newer).
 
     Raises:
-        GdbNotFound: none will do.
+        GdbNotFound: no gdb is suitable.
 
     Mirrors nothing in PyTorch.
     """

@@ -1,7 +1,7 @@
-"""Which op made the first NaN or infinity, in which module, called by which line.
+"""A search for the first NaN or infinity: the op that made it, the module, and the calling line.
 
 Mirrors: torch/autograd/anomaly_mode.py, for backward; nothing in PyTorch for forward
-Left out: numbers that numpy changes in shared memory, until an op reads them.
+Left out: numbers that numpy changes in shared memory, which are found only when an op reads them.
 """
 
 from __future__ import annotations
@@ -20,19 +20,20 @@ from reftorch.debug._ops import Line, Lines, Observer, calling_lines, op_info
 from reftorch.debug._table import Report, Table, dtype_text, shape_text
 from reftorch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
-ORIGIN = "reftorch.debug.find_nan"  # the key under which a node remembers its forward call
+ORIGIN = "reftorch.debug.find_nan"  # the key under which a node stores its forward call
 
 
 class NonFinite(RuntimeError):
-    """What ``find_nan(stop=True)`` raises at the op that made the first NaN or infinity."""
+    """The error that ``find_nan(stop=True)`` raises at the op that made the first NaN or infinity."""
 
 
 @dataclass
 class Finding:
     """The first NaN or infinity.
 
-    ``kind`` is "NaN" or "Inf"; ``how`` "made", or "came in" where the op only got it; ``op`` the op's name; ``module``
-    the dotted name of the module that ran, or whose forward made the node; ``backward`` the node that ran, or "".
+    ``kind`` is "NaN" or "Inf". ``how`` is "made", or "came in" if an argument of the op had it already. ``op`` is the
+    name of the op. ``module`` is the dotted name of the module that ran, or whose forward made the node. ``backward``
+    is the node that ran, or "".
     """
 
     kind: str
@@ -41,7 +42,7 @@ class Finding:
     module: str | None = None
     backward: str = ""
     lines: Lines | None = None
-    forward: Line | None = None  # in backward: the line whose gradient is computed
+    forward: Line | None = None  # in backward: the forward line whose gradient is computed
     inside: str = ""  # the op inside a composite one
     details: list[tuple[str, str]] = field(default_factory=list)
 
@@ -58,30 +59,30 @@ class _Call:
     """An op that runs."""
 
     op: str
-    kind: str  # of what came in; "" where all was finite
-    culprit: str  # the argument that had it
+    kind: str  # of the arguments; "" if all were finite
+    culprit: str  # the argument that contained the value
     texts: list[tuple[str, str]]
 
 
 class find_nan(Report, Observer):
-    """Watch every op while the block runs, forward and backward, and keep the first that makes a NaN or an infinity.
+    """Watch every op of a block, forward and backward, and record the first op that makes a NaN or an infinity.
 
-    An op makes one if its result has it and none of its arguments does; so a mask of ``-inf`` that a program puts there
-    itself is no finding. A NaN that was there before is one: it came in. Views and memory that nobody has written to
-    are not looked at.
+    An op makes a NaN if its result contains one and none of its arguments does; the rule for infinities is equal. So a
+    mask of ``-inf`` that the program itself creates is not reported. A NaN that existed before the block is reported as
+    "came in". Views and uninitialized memory are not checked.
 
     Args:
-        model: names the modules in the report by their dotted names, and has its parameters looked at beforehand;
-            without it a module goes by the name of its class.
-        inf: whether infinities are findings too; if not, the one of which the first NaN was made is told with it.
-        stop: raise :class:`NonFinite` where it happens, for a debugger to stop at.
+        model: a module. The report then uses the dotted names of its modules, and its parameters are checked before the
+            block runs. Without ``model``, the report uses the names of classes.
+        inf: whether infinities are reported too. If False, the report of a NaN names the infinity that caused it.
+        stop: raise :class:`NonFinite` at the op, so that a debugger can stop there.
 
     Attributes:
-        first: what was found, or None.
+        first: the finding, or None.
 
     Raises:
         NonFinite: (with ``stop``) from the op.
-        RuntimeError: a profiler, or another such block, runs.
+        RuntimeError: a profiler, or another block of this kind, is running.
 
     Example:
         >>> import reftorch as torch
@@ -144,7 +145,7 @@ class find_nan(Report, Observer):
                 )
                 return
 
-    # What an op got and gave
+    # The arguments and the results of an op
 
     def _calls(self) -> list[_Call]:
         if not hasattr(self._threads, "calls"):
@@ -253,7 +254,7 @@ class find_nan(Report, Observer):
 
 
 def kind_of(value: Any) -> str:
-    """ "NaN", "Inf" or "", whichever comes first, in all tensors and numbers of a value."""
+    """Return "NaN", "Inf" or "": the first that a tensor or a number of a value contains."""
     if isinstance(value, float):
         return "NaN" if value != value else "Inf" if value in (float("inf"), float("-inf")) else ""
     if isinstance(value, _C.TensorBase):
@@ -273,7 +274,7 @@ def tensor_kind(tensor: Any) -> str:
 
 
 def plain(tensor: Any) -> Any:
-    """Without the wrappers of function transforms."""
+    """Return the tensor inside the wrappers of function transforms."""
     while (wrapper := _C._functorch._describe(tensor)) is not None:
         tensor = wrapper[-1]
     return tensor.detach()
@@ -281,7 +282,7 @@ def plain(tensor: Any) -> Any:
 
 @no_grad()
 def told(tensor: Any, kind: str) -> str:
-    """Shape, dtype and values in a few words."""
+    """Return a short text with shape, dtype and values."""
     tensor = plain(tensor)
     text = f"{shape_text(tensor.shape)} {dtype_text(tensor)}"
     if not tensor.numel():

@@ -1,7 +1,7 @@
 """The tensors in a structure of containers, each with a path such as ``hidden/0``.
 
-Mirrors: nothing in PyTorch: torch/utils/_pytree.py has key paths, for trees that are put together again.
-Left out: putting together again.
+Mirrors: nothing in PyTorch: torch/utils/_pytree.py has key paths, for trees that are rebuilt.
+Left out: rebuilding the structure.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from reftorch import _C
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether it is a tensor, ours or torch's; torch is not imported for it."""
+    """Return whether the value is a tensor of reftorch or torch, without importing torch."""
     if isinstance(value, _C.TensorBase):
         return True
     torch = sys.modules.get("torch")
@@ -23,9 +23,9 @@ def is_tensor(value: Any) -> bool:
 
 
 def flatten(value: Any, path: str, levels: int = 32) -> Iterator[tuple[str, Any]]:
-    """Pairs of path and tensor: tuples, lists, mappings, named tuples and dataclasses are gone through in order.
+    """Yield pairs of path and tensor, from tuples, lists, mappings, named tuples and dataclasses, in order.
 
-    What lies deeper than ``levels`` is left out: a container may contain itself.
+    Containers deeper than ``levels`` are skipped, because a container may contain itself.
 
     Example:
         >>> import reftorch as torch

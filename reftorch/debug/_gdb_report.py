@@ -1,7 +1,7 @@
-"""What gdb saw, for a reader: text in a terminal, a block of HTML in a notebook.
+"""The report of a gdb session: text in a terminal, a block of HTML in a notebook.
 
 Mirrors: nothing in PyTorch: its developers bring their own tools.
-Left out: addresses, process numbers, temporary paths: the same stop gives the same output, and nbval can compare it.
+Left out: addresses, process numbers, temporary paths; so equal stops give equal output, which nbval can compare.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SCRUBBED = [
     (re.compile(r"\S*/(lib/python3\.\d+/)"), r"\1"),
     (re.compile(r"\n*\[Switching to Thread[^\]]*\]|\[Inferior \d+[^\]]*\]"), ""),
 ]
-# JupyterLab takes what asks its theme out of a notebook that it does not trust yet; there the plain value is left.
+# JupyterLab removes styles that use its theme from a notebook that is not trusted yet; the plain value remains.
 STYLE = (
     "border-left:3px solid #1976d2;border-left:3px solid var(--jp-brand-color1,#1976d2);padding:2px 0 2px 10px;"
     "margin:4px 0;font-family:monospace;font-family:var(--jp-code-font-family,monospace);font-size:12px;line-height:1.4"
@@ -37,14 +37,14 @@ DIM = "color:#888;color:var(--jp-ui-font-color2,#666)"
 
 
 def scrub(text: str) -> str:
-    """Without what differs from run to run or from machine to machine."""
+    """Return the text without parts that differ between runs or machines."""
     for pattern, replacement in SCRUBBED:
         text = pattern.sub(replacement, text)
     return text.replace(f"{root()}/", "").replace("reftorch::", "").replace("(anonymous namespace)::", "")
 
 
 def link(path: str, line: int, text: str | None = None) -> str:
-    """A link that JupyterLab opens at the line; plain text where the file is not part of the checkout."""
+    """Return a link that JupyterLab opens at the line; plain text if the file is not in the checkout."""
     label = html.escape(text or f"{scrub(path)}:{line}", quote=False)
     if not path.startswith(f"{root()}/"):
         return f"<span>{label}</span>"
@@ -53,7 +53,7 @@ def link(path: str, line: int, text: str | None = None) -> str:
 
 
 def show(shown: Any) -> None:
-    """In a notebook as HTML, elsewhere as text."""
+    """Show HTML in a notebook, and text elsewhere."""
     ipython = sys.modules.get("IPython")
     if ipython is not None and ipython.get_ipython() is not None:
         ipython.display.display(shown)
@@ -84,7 +84,7 @@ class Report:
         return "".join(getattr(self, f"_html_{group[0]['kind']}")(group) for group in self._groups())
 
     def _groups(self) -> list[list[Event]]:
-        """Neighbours of one kind that are shown as one block: the lines of a trace, the commands of a stop."""
+        """Group neighbours of one kind that are shown as one block: the lines of a trace, the commands of a stop."""
         groups: list[list[Event]] = []
         for event in self.events:
             if event["kind"] == "end":
@@ -155,7 +155,7 @@ class Report:
             indent = "&nbsp;" * (len(text) - len(text.lstrip()))
             code = indent + html.escape(text.lstrip(), quote=False)
             cells = (link(event["file"], event["line"], place), f"<code>{code}</code>", escape(values))
-            # The source may wrap, and leaves room for `size_a = 2` to stand in one line.
+            # The source may wrap, so that `size_a = 2` fits on one line.
             style = "text-align:left;vertical-align:top;min-width:8em"
             rows.append("".join(f'<td style="{style}">{cell}</td>' for cell in cells))
         body = "".join(f"<tr>{row}</tr>" for row in rows)
@@ -177,7 +177,7 @@ def frame_place(frame: list[Any]) -> str:
 
 
 def trace_rows(group: list[Event]) -> list[tuple[str, str, str]]:
-    """(place, source, the locals that changed) for each line of a trace."""
+    """Return (place, source, the locals that changed) for each line of a trace."""
     rows: list[tuple[str, str, str]] = []
     before: dict[tuple[str, int, str], str] = {}
     for event in group:

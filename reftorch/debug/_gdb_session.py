@@ -1,14 +1,14 @@
 """Running a cell with gdb attached to this very process, or in a fresh process under gdb.
 
-Mirrors: nothing in PyTorch: its developers bring their own tools.
+Mirrors: nothing in PyTorch, whose developers use their own tools.
 Left out: a dialogue with gdb: a job (gdb/driver.py reads it) is complete when it starts.
 
 Note [A gdb that ends badly]
-gdb/driver.py lets go in every case that it lives to see. For a gdb that is killed or that crashes:
-- its breakpoints stay in the code of this process: the guard of csrc/debug/leftover_breakpoints.h takes out the one
-  that a thread runs into, and mend_breakpoints() all of them, before the guard goes off duty;
-- a SIGSTOP that it sent to a thread may still be on its way, and would stop this process with nobody to wake it: gdb
-  runs under a shell that outlives it and sends SIGCONT, which also takes back a SIGSTOP that is not yet delivered.
+gdb/driver.py detaches in every case, unless gdb is killed or crashes. In these cases:
+- its breakpoints stay in the code of this process: the guard of csrc/debug/leftover_breakpoints.h removes a breakpoint
+  that a thread hits, and mend_breakpoints() removes all of them before the guard ends;
+- a SIGSTOP that gdb sent to a thread may still be pending, and would stop this process forever. So gdb runs under a
+  shell that outlives gdb and sends SIGCONT, which also cancels a pending SIGSTOP.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Event = dict[str, Any]
 
 @dataclass
 class Job:
-    """What gdb is to do; see gdb/driver.py."""
+    """The job of gdb; see gdb/driver.py."""
 
     breaks: list[str] = field(default_factory=list)
     commands: list[str] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Job:
 
 
 class GdbFailed(RuntimeError):
-    """gdb could not do its work; the message says why and what mends it."""
+    """gdb failed; the message says why, and how to fix the problem."""
 
 
 def events_of(path: Path) -> list[Event]:
@@ -71,7 +71,7 @@ PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
 
 
 def why_no_attach(log: str) -> str:
-    """gdb's own words, and what mends the case."""
+    """Return gdb's own message, and how to fix the problem."""
     lines = log.splitlines()
     told = ("ptrace", "ttach", "took longer")
     said = next((line for word in told for line in lines if word in line), log.strip()[-300:])
@@ -96,7 +96,7 @@ def why_no_attach(log: str) -> str:
 
 
 def start_gdb(job: dict[str, Any], folder: Path, keep: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
-    """gdb with the driver; its output goes to files, because while it holds us we cannot empty a pipe."""
+    """gdb with the driver. Its output goes to files, because this process cannot empty a pipe while gdb stops it."""
     (folder / "job.json").write_text(json.dumps(job | {"pid_file": str(folder / "pid")}))
     environment = gdb_environment() | {"REFTORCH_GDB_JOB": str(folder / "job.json")}
     gdb = [find_gdb().path, "-nx", "-q", "-batch", "-x", str(DRIVER)]
@@ -113,12 +113,12 @@ def signal_gdb(gdb: subprocess.Popen[bytes], folder: Path, number: int) -> None:
     with contextlib.suppress(ProcessLookupError):
         try:
             os.kill(int((folder / "pid").read_text()), number)
-        except (FileNotFoundError, ValueError):  # it has not come as far as to attach
+        except (FileNotFoundError, ValueError):  # gdb has not attached yet
             os.killpg(gdb.pid, number)
 
 
 def end_gdb(gdb: subprocess.Popen[bytes], folder: Path, seconds: float) -> None:
-    """Wait for gdb to end; then ask it to (it detaches), then end it."""
+    """Wait for gdb to end. If it does not, ask it to end (it detaches), and then kill it."""
     for wait, ask in ((seconds, signal.SIGTERM), (GRACE, signal.SIGKILL)):
         try:
             gdb.wait(wait)
@@ -130,7 +130,7 @@ def end_gdb(gdb: subprocess.Popen[bytes], folder: Path, seconds: float) -> None:
 
 @contextlib.contextmanager
 def mended_afterwards(folder: Path) -> Iterator[None]:
-    """Whatever gdb leaves in the code of this process is taken out: see Note [A gdb that ends badly]."""
+    """Remove the breakpoints that gdb left in the code of this process: see Note [A gdb that ends badly]."""
     debug = native().debug
     debug.guard_breakpoints(True)
     _running.append(folder)
@@ -147,9 +147,10 @@ _running: list[Path] = []  # the folder of the session that is attached to this 
 
 
 def report_crash() -> None:
-    """Show what gdb saw. gdb has this process call it after a crash, for it is the last that it can do."""
+    """Show the report of gdb. After a crash, gdb makes this process call the function, as its last action."""
     _soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))  # the crash is told here; no file of it in the reader's folder
+    # the report shows the crash, so there is no core file in the user's folder
+    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
     show(Report(events_of(_running[-1] / "events")))
     sys.stdout.flush()
     sys.stderr.flush()
@@ -157,7 +158,7 @@ def report_crash() -> None:
 
 
 def has_ended(folder: Path) -> bool:
-    """Whether gdb ended as it should."""
+    """Return whether gdb ended normally."""
     return any(event["kind"] == "end" for event in events_of(folder / "events"))
 
 
@@ -167,7 +168,7 @@ def check_build() -> None:
 
 
 def check_process() -> None:
-    """Whether this process can be stopped, and its lines be shown."""
+    """Check that gdb can stop this process and show its lines."""
     check_build()
     if stale_library(native().library):
         raise StaleLibrary
@@ -185,7 +186,7 @@ def check_process() -> None:
 
 
 def tracer_of_this_process() -> str:
-    """Name and number of the process that traces this one; empty for none."""
+    """Return the name and the number of the process that traces this process; empty if there is none."""
     status = Path("/proc/self/status").read_text()
     tracer = status.split("TracerPid:")[1].split()[0]
     if tracer == "0":
@@ -194,7 +195,7 @@ def tracer_of_this_process() -> str:
         words = Path(f"/proc/{tracer}/cmdline").read_text(errors="replace").split("\0")
     except OSError:
         words = []
-    # A gdb from PyPI is started by a loader of its own: its name is not the first word.
+    # A gdb from PyPI is started by its own loader, so its name is not the first word.
     name = next(
         (base for base in map(os.path.basename, words) if base in ("gdb", "lldb", "strace")), "another debugger"
     )
@@ -202,7 +203,7 @@ def tracer_of_this_process() -> str:
 
 
 def with_remarks(events: list[Event]) -> list[Event]:
-    """The events, and that a line shown is not the line that ran, where it is so."""
+    """Return the events, with a warning if the shown lines are not the lines that ran."""
     places = [event["file"] for event in events if "file" in event]
     places += [frame[2] for event in events for frame in event.get("stack", ())]
     changed = changed_since_build(places, native().library)
@@ -210,9 +211,9 @@ def with_remarks(events: list[Event]) -> list[Event]:
 
 
 def run_attached(run_cell: Callable[[], Any], job: Job) -> tuple[list[Event], Any]:
-    """Call `run_cell` while gdb is attached to this process; returns what gdb saw and what `run_cell` returned.
+    """Call `run_cell` while gdb is attached to this process; return the report of gdb and the result of `run_cell`.
 
-    Whatever happens inside, gdb is gone when this returns and the process runs on.
+    In every case, gdb has ended when this function returns, and the process continues.
 
     Raises:
         GdbFailed: gdb could not attach, or another one is attached.
@@ -235,8 +236,10 @@ def run_attached(run_cell: Callable[[], Any], job: Job) -> tuple[list[Event], An
 
 
 def addresses() -> dict[str, int]:
-    """Where the functions are that gdb needs: to look them up by name it would read all that is near them."""
-    library = ctypes.CDLL(native().library)  # which is loaded: the file is as it was, see check_process
+    """Return the addresses of the functions that gdb needs, because a search by name would make gdb read many
+    symbols.
+    """
+    library = ctypes.CDLL(native().library)  # the library is loaded and its file is unchanged, see check_process
     names = {"sentinel": "reftorch_debug_sentinel", "py_stack": "reftorch_debug_py_stack"}
     return {key: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for key, name in names.items()}
 
@@ -253,7 +256,7 @@ def run_beside_gdb(run_cell: Callable[[], Any], job: Job, folder: Path) -> Any:
             os.close(writer)
         try:
             debug.allow_ptrace(gdb.pid)
-            if not os.read(reader, 1):  # the other end closed: gdb ended before it was ready
+            if not os.read(reader, 1):  # the other end was closed: gdb ended before it was ready
                 end_gdb(gdb, folder, GRACE)
                 bad = [e for e in events_of(folder / "events") if e["kind"] == "error"]
                 said = "\n".join(event["text"] for event in bad)
@@ -269,10 +272,11 @@ def run_beside_gdb(run_cell: Callable[[], Any], job: Job, folder: Path) -> Any:
 
 
 def run_fresh(source: str, job: Job, timeout: float = 300) -> tuple[list[Event], str]:
-    """Run `source` in a new Python under gdb; returns what gdb saw and what the program printed.
+    """Run `source` in a new Python under gdb; return the report of gdb and the output of the program.
 
     Raises:
-        NeedsDebugBuild: there are breakpoints, and the build that is loaded here, as it would be there, has no lines.
+        NeedsDebugBuild: there are breakpoints, but the loaded build, which the new process would load too, has no
+            lines.
         GdbNotFound: there is no gdb.
     """
     if job.breaks:
@@ -292,7 +296,7 @@ def run_fresh(source: str, job: Job, timeout: float = 300) -> tuple[list[Event],
         except subprocess.TimeoutExpired:
             why = f"the program did not end in {timeout:g} s, and was ended; without --fresh a cell has no limit"
         finally:
-            if gdb.poll() is None:  # the program ends with it, and nothing of it is to be saved
+            if gdb.poll() is None:  # the program ends with gdb, and no state of the program must be saved
                 signal_gdb(gdb, folder, signal.SIGKILL)
                 gdb.wait()
         out = folder / "stdout"
@@ -306,7 +310,7 @@ def run_fresh(source: str, job: Job, timeout: float = 300) -> tuple[list[Event],
 
 
 def backtrace_events() -> list[Event]:
-    """gdb attaches, looks at the calling thread's stack, and goes."""
+    """Attach gdb, read the stack of the calling thread, and detach."""
     check_process()
     folder = Path(tempfile.mkdtemp(prefix="reftorch-gdb-"))
     try:

@@ -1,7 +1,7 @@
-"""What tensors are alive, who shares their memory, and what the allocator says.
+"""A list of the living tensors by memory, with the counters of the allocator.
 
 Mirrors: torch/cuda/memory.py (``memory_snapshot``), for the CPU and with names
-Left out: where each was allocated; memory of tensors that only C++ can reach and no graph leads to.
+Left out: the place of each allocation; tensors that only C++ can reach, unless a graph saved them.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ class TensorInfo:
 
 @dataclass
 class StorageInfo:
-    """A piece of memory and who shares it."""
+    """A storage and the tensors that share it."""
 
     address: int
     nbytes: int
-    sharers: int  # tensors, those that only C++ knows among them
+    sharers: int  # the number of tensors, including those that only C++ knows
     tensors: list[TensorInfo] = field(default_factory=list)
     refs: list[weakref.ref] = field(default_factory=list)
 
     @property
     def label(self) -> str:
-        """The name by which a reader knows it."""
+        """The name of the storage for a reader."""
         names = [tensor.name or tensor.saved_by for tensor in self.tensors]
         return next(filter(None, names), "(no name)")
 
     def still(self, address: int) -> bool:
-        """Whether the memory there is still this one, and not another at the address it had."""
+        """Return whether this storage still exists, and its address was not reused for another one."""
         return any(t is not None and t._storage_data_ptr() == address for t in (ref() for ref in self.refs))
 
     def rows(self) -> Iterator[tuple]:
@@ -64,7 +64,7 @@ class StorageInfo:
             yield (size, tensor.name, tensor.shape, tensor.dtype, note)
 
     def row(self) -> tuple:
-        """All of it in one: the first tensor, and the first node that keeps one for backward."""
+        """Return a short text: the first tensor, and the first node that saved a tensor for backward."""
         first, *others = self.rows()
         saved = [row[-1] for row in (first, *others) if row[-1].startswith("saved by")]
         return (*first[:-1], saved[0] if saved else first[-1])
@@ -80,11 +80,11 @@ class MemorySnapshot(Report):
 
     @property
     def nbytes(self) -> int:
-        """Of all storages."""
+        """The bytes of all storages."""
         return sum(storage.nbytes for storage in self.storages)
 
     def diff(self, other: MemorySnapshot) -> MemoryDiff:
-        """What was allocated and what was freed between two snapshots, whichever of them is the earlier.
+        """Return the storages that were allocated and freed between two snapshots, in either order.
 
         Example:
             >>> import reftorch as torch
@@ -114,7 +114,7 @@ class MemorySnapshot(Report):
 
 
 class MemoryDiff(Report):
-    """Between two snapshots: ``new`` and ``freed`` storages, and ``stats``, by how much each counter grew."""
+    """The difference of two snapshots: ``new`` and ``freed`` storages, and ``stats``, the growth of each counter."""
 
     def __init__(self, before: MemorySnapshot, after: MemorySnapshot) -> None:
         earlier = {storage.address: storage for storage in before.storages}
@@ -130,7 +130,7 @@ class MemoryDiff(Report):
 
     @property
     def nbytes(self) -> int:
-        """By how much the storages grew."""
+        """The growth of the storages in bytes."""
         return sum(s.nbytes for s in self.new) - sum(s.nbytes for s in self.freed)
 
     def tables(self) -> list[Table]:
@@ -157,16 +157,17 @@ def counted(count: int, what: str) -> str:
 
 
 def memory_snapshot(*, graph: bool = True) -> MemorySnapshot:
-    """List the tensors that are alive, by the memory that they share, with the names by which the caller reaches them.
+    """List the living tensors by the memory that they share, with the names by which the caller reaches them.
 
-    Names are looked for in the caller's variables, those of the functions it was called from, models, optimizers and
-    containers. A tensor without a name is held by something else: a closure, an object, a notebook's earlier output.
+    The function searches for names in the variables of the caller and of the caller's callers, in models, optimizers
+    and containers. A tensor without a name is held by another object: a closure, an instance, an earlier output of a
+    notebook.
 
     Args:
-        graph: also list what graphs keep for backward. Hooks on saved tensors run for it.
+        graph: also list the tensors that graphs saved for backward. This runs the hooks on saved tensors.
 
     Returns:
-        ``storages`` and the allocator's ``stats``; shown, it is a table. ``diff`` says what has changed.
+        A table, with ``storages`` and the allocator's ``stats``; ``diff`` compares two snapshots.
 
     Example:
         >>> import reftorch as torch
@@ -177,9 +178,9 @@ def memory_snapshot(*, graph: bool = True) -> MemorySnapshot:
         >>> largest.nbytes, [tensor.name for tensor in largest.tensors]
         (4000000, ['weights', 'row'])
     """
-    gc.collect()  # what only waits for the garbage collector is not alive
+    gc.collect()  # objects that only wait for the garbage collector are not alive
     names = names_in(sys._getframe(1))
-    # By type: asking an object for its class runs code of the object's.
+    # By type, because reading the class of an object may run code of the object.
     tensors = [obj for obj in gc.get_objects() if issubclass(type(obj), _C.TensorBase) and has_memory(obj)]
     stats = dict(_C._cpu_memory_stats())
     storages: dict[int, StorageInfo] = {}
@@ -194,12 +195,12 @@ def memory_snapshot(*, graph: bool = True) -> MemorySnapshot:
 
 
 def has_memory(tensor: Any) -> bool:
-    """Not one without elements, nor the wrapper of a function transform, whose tensor inside is counted."""
+    """Return whether to list a tensor: not if it is empty, nor if it is the wrapper of a function transform."""
     return _C._functorch._describe(tensor) is None and tensor._storage_nbytes() > 0
 
 
 def storage_of(storages: dict[int, StorageInfo], tensor: Any, seen: int = 0) -> StorageInfo:
-    """The entry of the tensor's storage; ``seen`` of its sharers are this tool's own."""
+    """Return the entry of the tensor's storage; this tool itself holds ``seen`` of its references."""
     address = tensor._storage_data_ptr()
     if address not in storages:
         storages[address] = StorageInfo(address, tensor._storage_nbytes(), tensor._storage_use_count() - seen)
@@ -211,8 +212,8 @@ def info(tensor: Any, name: str, saved_by: str = "") -> TensorInfo:
 
 
 def add_saved(storages: dict[int, StorageInfo], tensors: list[Any]) -> None:
-    """Add what the graphs of these tensors keep: each tensor of a storage that no tensor of Python's shares, and a line
-    for each node that keeps one that is shared."""
+    """Add the tensors that the graphs of these tensors saved: each tensor whose storage no Python tensor shares, and a
+    line for each node that saved a tensor of a shared storage."""
     seen: set[Any] = set()
     pending = [tensor.grad_fn for tensor in tensors if tensor.grad_fn is not None]
     while pending:

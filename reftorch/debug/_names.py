@@ -1,6 +1,6 @@
-"""What a reader calls a tensor: a variable, a model's parameter, an optimizer's state.
+"""The names of tensors for a reader: variables, parameters of models, states of optimizers.
 
-Mirrors: nothing in PyTorch: its memory tools know places in the source, not names.
+Mirrors: nothing in PyTorch, whose memory tools show places in the source, not names.
 Left out: attributes of other objects; closures.
 """
 
@@ -15,11 +15,11 @@ from reftorch.debug._flatten import flatten
 from reftorch.nn.modules.module import Module
 from reftorch.optim.optimizer import Optimizer
 
-LEVELS = 3  # how deep containers are gone into: a notebook's variables contain themselves
+LEVELS = 3  # the depth of the search in containers: a notebook's variables contain themselves
 
 
 def tensors_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The tensors that a variable leads to, with their names, of our library only."""
+    """Yield the tensors of reftorch that a variable leads to, with their names."""
     if isinstance(value, Module):
         for kind in (value.named_parameters, value.named_buffers):
             for path, tensor in kind():
@@ -38,8 +38,8 @@ def tensors_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def names_in(frame: FrameType | None) -> dict[int, str]:
-    """By ``id``, the names of the tensors that variables lead to: of this frame, those it was called from, and its
-    module. A notebook's ``_`` and ``Out``, and other names with an underscore in front, come last."""
+    """Return, by ``id``, the names of the tensors that variables lead to: variables of this frame, of its callers, and
+    of its module. Names that begin with an underscore, and a notebook's ``_`` and ``Out``, are last."""
     spaces: list[Mapping[str, Any]] = []
     found = frame
     while found is not None:

@@ -1,4 +1,4 @@
-"""The native half of reftorch.debug, and what it must be for the tools to work.
+"""The native half of reftorch.debug, and the checks that the tools can work with it.
 
 Mirrors: nothing in PyTorch: its developers bring their own tools.
 Left out: CUDA.
@@ -53,7 +53,7 @@ def root() -> Path:
 
 
 def changed_since_build(files: Iterable[str], library: str) -> str:
-    """A sentence about those sources of the checkout that are younger than the library; empty where none is."""
+    """Return a sentence about the sources of the checkout that are newer than the library; empty if there are none."""
     sources = sorted({file for file in files if file.startswith(f"{root()}/cpp/") and os.path.exists(file)})
     built = os.stat(library).st_mtime
     changed = [os.path.relpath(file, root()) for file in sources if os.stat(file).st_mtime > built]
@@ -66,7 +66,7 @@ def changed_since_build(files: Iterable[str], library: str) -> str:
 
 
 def stale_library(library: str) -> bool:
-    """Whether the file was replaced after it was loaded: a debugger would read the wrong lines."""
+    """Return whether the file was replaced after it was loaded; a debugger would show wrong lines then."""
     real = os.path.realpath(library)
     with open("/proc/self/maps") as maps:
         for line in maps:

@@ -1,7 +1,7 @@
-"""What stands behind an op in the C++ sources: where it is registered, its functions, the kernels that those call.
+"""The C++ sources of an op: its registration, its functions, and the kernels that these call.
 
-Mirrors: nothing in PyTorch: there the way goes through generated code, which is in no repository.
-Left out: what a function calls beside its stubs.
+Mirrors: nothing in PyTorch, where generated code, which is in no repository, is in between.
+Left out: functions that an op's function calls besides its stubs.
 
 The Dispatcher says it: each registration notes its file and line, and the address of its function, whose own file and
 line are in the debug information. ``where_op`` asks the process that it runs in. gdb's Python is another one and has no

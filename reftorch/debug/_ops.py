@@ -1,7 +1,7 @@
-"""Every op that a program calls, forward and backward, seen from Python.
+"""A hook on every op that a program calls, forward and backward, in Python.
 
 Mirrors: torch/utils/_python_dispatch.py
-Left out: changing what an op does; ops called in threads that were running before.
+Left out: changing the behaviour of an op; ops called in threads that were already running.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from reftorch import _C
 from reftorch.debug._gdb_report import CELL_FILE, scrub
 from reftorch.debug._native import root
 
-# Ops in place whose result owes nothing to what was there before.
+# In-place ops whose result does not depend on the old values.
 OVERWRITES = {"copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_", "geometric_"}
 OVERWRITES |= {"cauchy_", "log_normal_"}
 
 
 class OpInfo(NamedTuple):
-    """What a schema says of an op."""
+    """The facts about an op that its schema contains."""
 
     arguments: tuple[str, ...]
-    overwritten: frozenset[int]  # positions of arguments whose old values count for nothing
-    is_view: bool  # its results are the argument's memory, looked at in another way
-    is_uninitialized: bool  # its results hold whatever was in memory
+    overwritten: frozenset[int]  # positions of arguments whose old values do not matter
+    is_view: bool  # its results are views of the argument's memory
+    is_uninitialized: bool  # its results are uninitialized
 
 
 @cache
@@ -64,12 +64,12 @@ class Line:
 
     @property
     def place(self) -> str:
-        """As a reader knows the file: a cell, a path within the checkout, or a path."""
+        """The name of the file for a reader: a cell, a path within the checkout, or a path."""
         return f"{scrub(CELL_FILE.sub('<cell>', self.file))}:{self.number}"
 
     @property
     def source(self) -> str:
-        """The line's text, where it can be had."""
+        """The text of the line, if it is available."""
         return linecache.getline(self.file, self.number).strip()
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ class Line:
 
 
 class Lines(NamedTuple):
-    """Who called an op: the innermost line, and the innermost that is not the library's."""
+    """The caller of an op: the innermost line, and the innermost line outside the library."""
 
     inner: Line
     user: Line | None
@@ -117,22 +117,22 @@ def _frames(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 class Observer:
-    """Base of what sees every op while it is entered: ``start`` before each call, ``end`` after it.
+    """The base class of context managers that see every op: ``start`` is called before each op, ``end`` after it.
 
     Raises:
-        RuntimeError: (on entering) another one is entered, or a profiler runs.
+        RuntimeError: (on entering) another one is active, or a profiler runs.
     """
 
     def start(self, op: str, arguments: tuple) -> None:
         """An op is about to run."""
 
     def end(self, op: str, results: tuple | None) -> None:
-        """The op has run; None where it raised."""
+        """The op has run; the results are None if it raised."""
 
     def observe(self) -> None:
-        """From now on this thread's ops are seen."""
+        """Start to see the ops of this thread."""
         _C._debug.set_op_observer(self.start, self.end)
 
     def look_away(self) -> None:
-        """No more."""
+        """Stop seeing ops."""
         _C._debug.clear_op_observer()

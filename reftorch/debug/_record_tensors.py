@@ -1,7 +1,7 @@
-"""What goes into each module of a model and what comes out.
+"""Recordings of the inputs and outputs of a model's modules.
 
-Mirrors: nothing in PyTorch: there everyone writes the hooks anew.
-Left out: what happens between modules; see find_nan for single ops.
+Mirrors: nothing in PyTorch, where people write such hooks themselves.
+Left out: ops between modules; see find_nan for single ops.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from reftorch.debug._table import Report, Table, dtype_text, shape_text
 class record_tensors(Report, Mapping[str, Any]):
     """Record the inputs and outputs of every module of a model while the block runs, by name.
 
-    A name is the module's dotted name, then ``input`` or ``output``, then the place in tuples, lists and dicts:
-    ``encoder.0/output/hidden/1``. Of the model itself it begins with ``input`` or ``output``. The second call of a
-    module is ``encoder.0#2``. The names come in the order of events, so that the first that differs from another run is
-    where the two part. Where an error ends the block the recording says in which module, and so does the error.
+    A name is the module's dotted name, then ``input`` or ``output``, then the path in tuples, lists and dicts:
+    ``encoder.0/output/hidden/1``. The names of the model itself begin with ``input`` or ``output``. The second call of
+    a module is ``encoder.0#2``. The names have the order of the events, so the first difference from another run is
+    where the runs begin to differ. If an error ends the block, the recording and the error name the module.
 
     Args:
-        model: a module, ours or torch's.
-        depth: how deep the modules lie that are recorded: 0 for the model alone, 1 for its children too; None for all.
-        detach: record copies without graph, as the values were at that moment. False keeps the very tensors: they hold
-            on to their graph, and an op in place changes what is recorded.
-        device: where copies are put; None leaves them where they are.
+        model: a module of reftorch or torch.
+        depth: the largest depth of recorded modules: 0 for the model alone, 1 for its children too; None for all.
+        detach: record copies of the values at that moment, without graph. False records the tensors themselves: they
+            keep their graph alive, and an in-place op changes the recorded values.
+        device: the device of the copies; None keeps the device of each tensor.
         gradients: record the gradients of outputs as well, as ``encoder.0/grad_output``, while backward runs in the
             block.
 
@@ -59,7 +59,7 @@ class record_tensors(Report, Mapping[str, Any]):
         self._calls: dict[str, int] = {}
         self._running: list[tuple[Any, str]] = []
         self._handles: list[Any] = []
-        self._raised: tuple[BaseException, str] | None = None  # by which module, the innermost
+        self._raised: tuple[BaseException, str] | None = None  # the innermost module that raised
         self._ended = ""
 
     def __enter__(self) -> record_tensors:
@@ -92,7 +92,7 @@ class record_tensors(Report, Mapping[str, Any]):
 
         def after(module: Any, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
             if not self._running or self._running[-1][0] is not module:
-                return  # the block began inside this call, or an error went through it
+                return  # the block began inside this call, or an error ended the call
             _, call = self._running.pop()
             error = sys.exc_info()[1]
             if error is not None and output is None and (self._raised is None or self._raised[0] is not error):
@@ -142,11 +142,11 @@ class record_tensors(Report, Mapping[str, Any]):
 
         Args:
             other: another recording, perhaps of a model of torch, or any mapping from such names to tensors.
-            rtol, atol: allowed difference, as in ``|a - b| <= atol + rtol * |b|``; None goes by the dtypes.
+            rtol, atol: the allowed difference: ``|a - b| <= atol + rtol * |b|``; None chooses the values by the dtypes.
 
         Returns:
-            What :func:`compare` returns for activations: ``first`` is where the two part, ``equal`` whether they do
-            not.
+            The comparison that :func:`compare` returns for activations: ``first`` is the first difference, ``equal`` is
+            True if there is none.
 
         Example:
             >>> import reftorch as torch
@@ -170,7 +170,7 @@ class record_tensors(Report, Mapping[str, Any]):
 
 
 def level(name: str) -> int:
-    """How deep a module of that dotted name lies below the model, which is 0."""
+    """Return the depth of the module with this dotted name below the model, whose depth is 0."""
     return name.count(".") + 1 if name else 0
 
 
@@ -179,7 +179,7 @@ def place(call: str, kind: str) -> str:
 
 
 def statistics(tensor: Any) -> tuple[Any, Any, Any]:
-    """Smallest, mean and largest element."""
+    """Return the smallest, the mean and the largest element."""
     if tensor.numel() == 0:
         return None, None, None
     values = as_float64(tensor)
