@@ -1,6 +1,6 @@
 """A table of a model's modules.
 
-Mirrors: nothing in PyTorch: there one installs torchinfo.
+Mirrors: nothing in PyTorch, where people install torchinfo.
 Left out: counts of multiplications; memory of activations.
 """
 
@@ -15,7 +15,7 @@ from reftorch.debug._table import Report, Table, bytes_text, shape_text
 
 
 class Summary(Report):
-    """What :func:`summary` found: ``parameters``, ``trainable`` and ``buffers`` count elements."""
+    """The result of :func:`summary`: ``parameters``, ``trainable`` and ``buffers`` count elements."""
 
     def __init__(self, model: Any, depth: int | None, recorded: record_tensors | None) -> None:
         self.parameters = self.trainable = self.buffers = self.nbytes = 0
@@ -30,7 +30,7 @@ class Summary(Report):
                 self._rows.append(self._row(name, module, own, again, recorded))
 
     def _count(self, module: Any, seen: set[int]) -> dict[str, Any]:
-        """The module's own parameters and buffers by name; None for one that was counted already."""
+        """The module's own parameters and buffers by name; None for a parameter or buffer that was counted already."""
         own: dict[str, Any] = {}
         for kind, tensors in (("parameters", module._parameters), ("buffers", module._buffers)):
             for name, tensor in tensors.items():
@@ -67,14 +67,14 @@ def summary(model: Any, *inputs: Any, depth: int | None = None, **kwargs: Any) -
     """A table of a model's modules: names, types, shapes and parameters.
 
     Args:
-        model: a module, ours or torch's.
-        inputs, kwargs: what the model is called with, once, in evaluation mode and without a graph, to learn the shapes
-            that go into and come out of each module; without them the table has no such columns.
-        depth: how deep the modules lie that are shown: 0 for the model alone, 1 for its children too; None for all.
+        model: a module of reftorch or torch.
+        inputs, kwargs: the arguments of the model. The model is called once, in evaluation mode and without a graph, to
+            find the shapes of the inputs and outputs of each module. Without them, the table has no columns of shapes.
+        depth: the largest depth of shown modules: 0 for the model alone, 1 for its children too; None for all.
 
     Returns:
-        What a terminal shows as text and a notebook as a table; ``parameters``, ``trainable``, ``buffers`` and
-        ``nbytes`` are the totals, in which what is shared counts once.
+        A summary, which a terminal shows as text and a notebook as a table; ``parameters``, ``trainable``, ``buffers``
+        and ``nbytes`` are the totals, in which shared tensors count once.
 
     Example:
         >>> import reftorch as torch
@@ -91,7 +91,7 @@ def summary(model: Any, *inputs: Any, depth: int | None = None, **kwargs: Any) -
     if not inputs and not kwargs:
         return Summary(model, depth, None)
     modes = [(module, module.training) for module in model.modules()]
-    model.eval()  # a look must change no running mean
+    model.eval()  # the call must not change a running mean
     try:
         with no_grad(), _torch_no_grad(), record_tensors(model) as recorded:
             model(*inputs, **kwargs)
@@ -102,7 +102,7 @@ def summary(model: Any, *inputs: Any, depth: int | None = None, **kwargs: Any) -
 
 
 def _torch_no_grad() -> Any:
-    """torch's, where it was imported: the model may be one of its."""
+    """Return torch's no_grad, if torch was imported, because the model may be a model of torch."""
     import contextlib
     import sys
 
@@ -111,7 +111,7 @@ def _torch_no_grad() -> Any:
 
 
 def shapes_of(recorded: record_tensors, name: str, kind: str) -> str:
-    """The shapes of the first call; of several tensors each."""
+    """Return the shapes of the first call; several tensors give several shapes."""
     path = place(name, kind)
     found = [t for key, t in recorded.items() if key == path or key.startswith(f"{path}/")]
     return ", ".join(shape_text(tensor.shape) for tensor in found)

@@ -1,7 +1,7 @@
-"""An SVG picture in the making: shapes are added, a notebook shows it.
+"""A builder of SVG pictures: callers add shapes, and a notebook shows the picture.
 
 Mirrors: nothing in PyTorch: the pictures of reftorch.debug and of the course.
-Leaves out: layout; who draws places every shape.
+Leaves out: layout; the caller gives the position of every shape.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Picture:
 
     @contextlib.contextmanager
     def link(self, target: str, tip: str) -> Iterator[None]:
-        """What is drawn inside leads to `target`; `tip` is shown when the pointer rests on it."""
+        """Make the shapes that are drawn inside a link to `target`; `tip` is shown under the pointer."""
         self.shapes.append(f'<a href="{escape(target)}"><title>{escape(tip)}</title>')
         yield
         self.shapes.append("</a>")
@@ -72,7 +72,7 @@ class Picture:
         return f"[picture] {self.caption}"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        # JupyterLab shows no SVG of a notebook it has not run itself, as a fresh clone's; it does show an <img>.
+        # JupyterLab shows no SVG of a notebook that it has not run itself, but it shows an <img>.
         data = base64.b64encode(self.svg().encode()).decode()
         image = f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(self.caption)}">'
         return {"text/plain": repr(self), "image/svg+xml": self.svg(), "text/html": image}

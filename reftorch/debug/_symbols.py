@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 
 class Symbol(NamedTuple):
-    """A function; `file` is empty where the debug information does not say."""
+    """A function; `file` is empty if the debug information does not contain it."""
 
     name: str
     file: str
@@ -36,7 +36,7 @@ class SymbolTable:
         self._known: dict[int, Symbol] = self._read_cache()
 
     def look_up(self, offsets: set[int]) -> dict[int, Symbol]:
-        """The symbols of all offsets; asks addr2line once, for those never asked before."""
+        """Return the symbols of all offsets. Calls addr2line once, for the offsets that are not in the cache."""
         new = sorted(offsets - self._known.keys())
         if new:
             self._known.update(zip(new, self._ask(new), strict=True))
@@ -63,7 +63,7 @@ class SymbolTable:
             if saved["build"] == self._build:
                 return {int(offset): Symbol(*fields) for offset, fields in saved["symbols"].items()}
         except (OSError, ValueError, KeyError, TypeError):
-            pass  # absent, of another build, or cut off: it is only a cache
+            pass  # the file is absent, of another build, or truncated: it is only a cache
         return {}
 
     def _write_cache(self) -> None:
@@ -72,7 +72,7 @@ class SymbolTable:
             fresh.write_text(json.dumps({"build": self._build, "symbols": self._known}))
             fresh.replace(self._cache_file)
         except OSError:
-            pass  # an installed library may lie in a folder that is not ours; the answers live on in memory
+            pass  # the folder of an installed library may be read-only; the answers stay in memory
 
 
 def symbol(name: str, place: str) -> Symbol:

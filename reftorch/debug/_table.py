@@ -1,6 +1,6 @@
 """A table that a terminal shows as aligned text and a notebook as HTML.
 
-Mirrors: nothing in PyTorch: its tools print with packages of others.
+Mirrors: nothing in PyTorch, whose tools print with other packages.
 Left out: wrapping; a cell is one line.
 """
 
@@ -20,11 +20,11 @@ class Table:
     """Rows under headers.
 
     Args:
-        headers: what stands above the columns; a line of empty ones is left out.
-        rows: cells of text or numbers; numbers are set to the right.
+        headers: the titles of the columns; if all are empty, the line is omitted.
+        rows: cells of text or numbers; numbers are aligned to the right.
         caption: a line above the table.
         notes: lines below it.
-        marked: numbers of the rows that a reader should see first.
+        marked: indices of the rows that are highlighted.
     """
 
     headers: Sequence[str]
@@ -75,7 +75,7 @@ class Table:
 
 
 class Report:
-    """Something that is shown as tables: a subclass says which."""
+    """The base class of results that are shown as tables; a subclass returns the tables."""
 
     def tables(self) -> list[Table]:
         raise NotImplementedError(f"{type(self).__name__}.tables")
@@ -94,7 +94,7 @@ class Report:
 
 
 def text_of(cell: Any) -> str:
-    """As a table shows it: numbers of four digits, counts with separators."""
+    """Return the text of a cell: numbers with four digits, counts with separators."""
     if cell is None:
         return ""
     if isinstance(cell, bool) or not isinstance(cell, (int, float)):
@@ -103,7 +103,7 @@ def text_of(cell: Any) -> str:
 
 
 def spaced(text: str) -> str:
-    """Escaped; leading spaces stay, as they show what belongs to what."""
+    """Return escaped HTML that keeps leading spaces, because they show the nesting."""
     indent = len(text) - len(text.lstrip(" "))
     return "&nbsp;" * indent + escape(text[indent:], quote=False)
 

@@ -27,7 +27,7 @@ class Node:
     children: list[Node] = field(default_factory=list)
 
     def size(self) -> int:
-        """The calls in this subtree."""
+        """The number of calls in this subtree."""
         return self.count * ((1 if self.name else 0) + sum(child.size() for child in self.children))
 
 
@@ -36,7 +36,7 @@ Rule = Callable[[Node], bool]
 
 
 def build(calls: Iterable[Call], symbols: dict[int, Symbol]) -> list[Node]:
-    """Nodes from calls in preorder: (depth, count, code object or offset)."""
+    """Make nodes from calls in preorder: (depth, count, code object or offset)."""
     roots: list[Node] = []
     path: list[list[Node]] = [roots]
     for depth, count, key in calls:
@@ -57,7 +57,7 @@ def python_name(code: CodeType) -> str:
 
 
 def hoist(nodes: Iterable[Node], hidden: Rule) -> list[Node]:
-    """Without the nodes that are hidden; what they called moves up into their place.
+    """Remove the hidden nodes; their children move up into their place.
 
     `hidden` is asked about a node whose children are those that stay."""
     out: list[Node] = []
@@ -73,7 +73,7 @@ def hoist(nodes: Iterable[Node], hidden: Rule) -> list[Node]:
 
 
 def keep(nodes: Iterable[Node], wanted: Rule) -> list[Node]:
-    """Only the nodes that are wanted, and those that lead to them."""
+    """Keep only the nodes that are wanted, and their ancestors."""
     out = []
     for node in nodes:
         children = keep(node.children, wanted)
@@ -83,7 +83,7 @@ def keep(nodes: Iterable[Node], wanted: Rule) -> list[Node]:
 
 
 def fold(nodes: Iterable[Node]) -> list[Node]:
-    """Equal neighbours become one with a count; so do equal runs of up to LONGEST_PERIOD nodes."""
+    """Replace equal neighbours by one node with a count, and also equal runs of up to LONGEST_PERIOD nodes."""
     return [node for _, node in _Folder().fold(nodes)]
 
 
@@ -136,7 +136,7 @@ class _Folder:
 
 
 def cut(nodes: list[Node], depth: int) -> list[Node]:
-    """Down to `depth`; the last node of a branch that goes on says how much is left out."""
+    """Cut the tree at `depth`; the last node of a cut branch shows the number of omitted calls."""
     out = []
     for node in nodes:
         children = cut(node.children, depth - 1) if depth > 1 else []

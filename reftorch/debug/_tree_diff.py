@@ -1,6 +1,6 @@
-"""What one call tree has and another has not.
+"""The difference of two call trees.
 
-Mirrors: nothing in PyTorch: its profiler compares tables of times.
+Mirrors: nothing in PyTorch, whose profiler compares tables of times.
 Left out: calls that moved: they are shown where they were and where they are.
 """
 
@@ -18,7 +18,7 @@ COLOURS = {"-": "var(--jp-error-color1,#b71c1c)", "+": "var(--jp-success-color1,
 
 
 class TreeDiff:
-    """The rows of two trees, those of one alone marked with - and +, with a few around them."""
+    """The rows that only one of two trees has, marked with - and +, with a few rows around them."""
 
     def __init__(self, before: list[list[Node]], after: list[list[Node]], context: int) -> None:
         old, new = ([*rows(threads)] for threads in (before, after))

@@ -1,7 +1,7 @@
 """The places that make up an op: schema, function, kernel, formula, words, test, and where PyTorch has them.
 
 Mirrors: nothing in PyTorch: there the way goes through generated code, which is in no repository.
-Left out: ops that somebody registered outside the checkout.
+Left out: ops that are registered outside the checkout.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PYTORCH = "https://github.com/pytorch/pytorch/blob/main/"
 
 @dataclass(frozen=True)
 class Place:
-    """One place; `path` is empty for a part that the op does without, and `text` says why."""
+    """One place; `path` is empty for a part that the op does not have, and `text` says why."""
 
     part: str
     path: str
@@ -34,7 +34,7 @@ class Place:
 
 
 class Places:
-    """What ``where_op`` found: text in a terminal, a table with links in a notebook."""
+    """The result of ``where_op``: text in a terminal, a table with links in a notebook."""
 
     def __init__(self, op: str, found: list[Place], pytorch: list[tuple[str, str]]) -> None:
         self.op, self.found, self.pytorch = op, found, pytorch
@@ -67,13 +67,14 @@ def shown(place: Place) -> str:
 
 
 def where_op(name: str) -> Places:
-    """The places in the source that make up an op.
+    """Return the places in the source that make up an op.
 
     Args:
-        name: as Python or the schema has it: ``mul``, ``torch.mul``, ``mul_``, ``mul.Tensor``.
+        name: the name of the op in Python or in its schema: ``mul``, ``torch.mul``, ``mul_``, ``mul.Tensor``.
 
     Raises:
-        ValueError: there is no such op, with the nearest names; or reftorch was installed without its sources.
+        ValueError: the op does not exist (the message lists similar names), or reftorch was installed without its
+            sources.
 
     Example:
         >>> from reftorch.debug import where_op
@@ -109,7 +110,7 @@ def all_schemas() -> list[dict[str, Any]]:
 
 @cache
 def schemas() -> tuple[str, ...]:
-    """The names of all ops with their overloads: ``mul.Tensor``."""
+    """Return the names of all ops with their overloads: ``mul.Tensor``."""
     return tuple(schema["name"].removeprefix("aten::") for schema in all_schemas())
 
 
@@ -153,7 +154,7 @@ def formulas(base: str) -> Iterator[Place]:
 
 
 def grep(part: str, folder: str, pattern: str) -> Iterator[Place]:
-    """The first lines in each Python or C++ file below `folder` (or in that file) that match."""
+    """Return the first matching line of each Python or C++ file below `folder` (or of that file)."""
     target = root() / folder
     for path in [target] if target.is_file() else sources(target, ".py"):
         text = lines_of(path)

@@ -1,7 +1,7 @@
-"""A notebook's cells as a program beside it, for the debuggers that cannot follow a notebook.
+"""Converts the cells of a notebook to a program, for debuggers that cannot debug a notebook.
 
-Mirrors: nothing in PyTorch: it ships no notebooks.
-Left out: notebooks outside of the checkout; outputs and text, which a debugger has no use for.
+Mirrors: nothing in PyTorch, which has no notebooks.
+Left out: notebooks outside the checkout; outputs and text, which a debugger does not need.
 
     make companion NOTEBOOK=course/03_operator/lesson.ipynb     writes build/companion/course/03_operator/lesson.py
 
@@ -26,7 +26,7 @@ os.chdir({folder!r})
 
 
 def program_of(notebook: Path) -> str:
-    """The program that runs what the code cells of `notebook` run, in its folder."""
+    """Return the program that does what the code cells of `notebook` do, in the folder of the notebook."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     parts = [HEADER.format(notebook=notebook.relative_to(ROOT), folder=str(notebook.parent))]
     for number, cell in enumerate(cells, 1):
@@ -36,11 +36,11 @@ def program_of(notebook: Path) -> str:
 
 
 def plain(source: str) -> list[str]:
-    """The lines of a cell without its magics."""
+    """Return the lines of a cell without its magics."""
     lines = source.split("\n")
     if lines[0].startswith("%%"):
         if lines[0].split()[0] not in RUN_THEIR_CELL:
-            return [f"# {line}".rstrip() for line in lines]  # the body is no Python
+            return [f"# {line}".rstrip() for line in lines]  # the body is not Python
         lines[0] = f"# {lines[0]}"
     return [without_magic(line) for line in lines]
 
@@ -49,7 +49,7 @@ def without_magic(line: str) -> str:
     code = line.lstrip()
     if not code.startswith(("%", "!")):
         return line
-    return f"{line[: len(line) - len(code)]}pass  # {code}"  # it may be all there is in a block
+    return f"{line[: len(line) - len(code)]}pass  # {code}"  # it may be the only line of a block
 
 
 def companion_path(notebook: Path) -> Path:
@@ -57,7 +57,7 @@ def companion_path(notebook: Path) -> Path:
 
 
 def main(argv: list[str]) -> int:
-    """Write the companion of the notebook named on the command line; return 1 where there is none to write."""
+    """Write the companion of the notebook named on the command line; return 1 if there is no notebook to convert."""
     if len(argv) != 1 or not argv[0].endswith(".ipynb"):
         print("companion: open the notebook, so that it is in front, and start there; a .py file", file=sys.stderr)
         print("           (the companion itself, say) is started by `current file`", file=sys.stderr)

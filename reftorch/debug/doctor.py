@@ -1,10 +1,10 @@
-"""The state of this machine and checkout: what works, what does not, and how to mend it.
+"""A report on this machine and checkout: what works, what does not work, and how to fix it.
 
 Mirrors: torch/utils/collect_env.py
 Left out: package managers, cloud and driver details; here only what building and debugging reftorch needs.
 
-Run by path (``make doctor``), not as a module: it must speak where the extension is not built and ``import reftorch``
-fails. Standard library only, for the same reason.
+The file is run by path (``make doctor``), not as a module: it must work if the extension is not built and ``import
+reftorch`` fails. So it imports the standard library only.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def module_at(path: Path) -> ModuleType:
-    """A file of ours as a module, without importing the package it lies in."""
+    """Import a file of reftorch as a module, without importing its package."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -77,7 +77,7 @@ def check_environment() -> Iterator[Any]:
 
 
 def elf_sections(path: Path) -> set[str]:
-    """Names of the sections of a 64-bit little-endian ELF file; empty for any other file."""
+    """Return the names of the sections of a 64-bit little-endian ELF file; empty for any other file."""
     data = path.read_bytes()
     if data[:6] != b"\x7fELF\x02\x01":
         return set()
@@ -142,7 +142,7 @@ def check_cuda() -> Any:
 
 
 def check_this_process() -> Iterator[Any]:
-    """Where reftorch is imported already: whether a debugger would see the lines that run."""
+    """If reftorch is imported already, check whether a debugger would see the lines that run."""
     loaded = sys.modules.get("reftorch._C")
     if loaded is None:
         return
@@ -185,13 +185,13 @@ def text_of(finding: Any) -> str:
 
 
 def doctor() -> Report:
-    """Try on this machine what building and debugging reftorch need, and say how to mend what does not work.
+    """Test on this machine what building and debugging reftorch need, and report how to fix what does not work.
 
-    gdb is attached to a child, stops in a kernel, reads a tensor and lets go; nothing is concluded from version numbers
-    alone. It takes some seconds. ``make doctor`` is the same where ``import reftorch`` fails.
+    gdb attaches to a child, stops in a kernel, reads a tensor and detaches; version numbers alone are not trusted. The
+    test takes some seconds. If ``import reftorch`` fails, ``make doctor`` runs the same test.
 
     Returns:
-        the findings, a list that shows itself as text.
+        The findings, a list that is shown as text.
 
     Example:
         >>> import reftorch.debug
@@ -199,13 +199,13 @@ def doctor() -> Report:
         >>> {finding.state for finding in report} <= {"ok", "warn", "fail"}
         True
 
-    Mirrors torch/utils/collect_env.py, which collects and does not try.
+    Mirrors torch/utils/collect_env.py, which collects facts and tests nothing.
     """
     return Report(findings())
 
 
 def main() -> int:
-    """Print the report, each line when it is known; return 1 where something fails."""
+    """Print the report, each line as soon as it is known; return 1 if a check fails."""
     if not (ROOT / ".ci" / "environment.py").exists():
         print(f"doctor: {ROOT} is no checkout of reftorch; it looks after checkouts only", file=sys.stderr)
         return 1

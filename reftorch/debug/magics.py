@@ -29,18 +29,18 @@ from ._where_op import where_op
 
 
 class ToolFailed(Exception):
-    """A message for the reader: shown without a traceback, and the cell counts as failed."""
+    """A message that is shown without a traceback; the cell counts as failed."""
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
 
 
 class CellFailed(ToolFailed):
-    """The cell raised; its own traceback stands above."""
+    """The cell raised an error; its own traceback is above."""
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse that says what is wrong instead of ending the process."""
+    """An argparse parser that raises an error instead of ending the process."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{self.prog}: {message}\n{self.format_usage()}")
@@ -66,7 +66,7 @@ def gdb_parser(name: str) -> Parser:
 
 @magics_class
 class DebugMagics(Magics):
-    """Registered by ``%load_ext reftorch.debug``."""
+    """The magics that ``%load_ext reftorch.debug`` registers."""
 
     shell: InteractiveShell
 
