@@ -6,13 +6,13 @@ Mirrors: nothing in PyTorch: its developers bring their own tools.
 Left out: any dialogue: a job is complete when it starts.
 
 Note [Clean end]
-While gdb holds a process that process cannot help itself, so every path of this script ends in a detach: a sentinel
-breakpoint that is hit for certain after the cell, every exception, Ctrl-C in the cell, SIGTERM, and a watchdog that
-ends a stop which takes too long. All of them stop the process first and let go second. gdb's own answer to SIGTERM is
-not used: gdb 13 quits on the spot, and leaves its breakpoints in a process that runs. Output goes to files and never to
-a pipe: the one who would empty it is stopped.
+While gdb stops a process, the process cannot free itself. So every path of this script ends in a detach: a sentinel
+breakpoint that is always hit after the cell, every exception, Ctrl-C in the cell, SIGTERM, and a watchdog that ends a
+stop which takes too long. All of them first stop the process and then detach. gdb's own handling of SIGTERM is not
+used, because gdb 13 quits immediately and leaves its breakpoints in the running process. Output goes to files and never
+to a pipe, because the process that would empty the pipe is stopped.
 
-What no script can help (gdb is killed, or hangs) is mended from outside: _gdb_session.py.
+_gdb_session.py handles the cases that no script can handle (gdb is killed, or hangs).
 """
 
 import contextlib
@@ -45,7 +45,7 @@ SETTINGS = (
     "handle SIGTERM SIGHUP SIGQUIT SIGTSTP nostop noprint pass",
     "handle SIGINT stop nopass",
 )
-# What would take from us the process that we are to let go, or the notebook with it; as short as gdb understands it.
+# Commands that would kill or detach the process, or end gdb, in the shortest form that gdb accepts.
 ENDS = re.compile(r"(k|kill?|q|qu|quit?|exit|r|run?|start?i?|deta?c?h?|atta?c?h?|disco\w*)\b")
 MOVES = re.compile(r"(step|next|stepi|nexti|finish|until|advance|continue|rt-into|s|n|si|ni|fin|u|c)\b")
 CRASH_ADVICE = """\
@@ -59,7 +59,7 @@ LIBRARIES = ("libpython", "/libc\\.so", "libstdc++")
 
 
 class Ended(Exception):
-    """The cell is over or the process is gone: nothing is left to look at."""
+    """The cell has ended or the process has exited: there is no stop to inspect."""
 
 
 class Driver:
@@ -70,7 +70,7 @@ class Driver:
         self.signal = self.sentinel = None
         self.hits: list = []  # the breakpoints of this stop
         self.runs = self.told_to_end = self.interrupted = False
-        self.deadline = float("inf")  # of what is watched right now
+        self.deadline = float("inf")  # of the block that the watchdog watches
         gdb.events.stop.connect(self.on_stop)
 
     def emit(self, kind, **fields):
@@ -81,7 +81,7 @@ class Driver:
         self.hits = event.breakpoints if isinstance(event, gdb.BreakpointEvent) else []
 
     def on_sigterm(self):
-        """In a thread of its own, since gdb waits outside Python while the process runs."""
+        """Run in a separate thread, because gdb waits outside Python while the process runs."""
         self.told_to_end = True
         if self.runs:
             os.kill(gdb.selected_inferior().pid, signal.SIGINT)
@@ -133,7 +133,7 @@ class Driver:
     def report_stop(self, number):
         self.where()
         if self.attached and self.signal in FATAL:
-            gdb.execute("sharedlibrary", to_string=True)  # a crash may be in a library that was left out
+            gdb.execute("sharedlibrary", to_string=True)  # a crash may be in a library whose symbols were not read
         self.emit(
             "stop",
             number=number,
@@ -145,7 +145,7 @@ class Driver:
             self.run_command(command)
 
     def report_crash(self):
-        """The process dies when it is let go, and the notebook in it: what it shows must be shown now, by itself."""
+        """Make the process show its report now, because the process and its notebook end when gdb detaches."""
         if not self.attached:
             return
         self.emit("note", text=CRASH_ADVICE.format(signal=self.signal))
@@ -261,7 +261,7 @@ class Driver:
         self.emit("stop", number=1, signal=None, stack=[list(frame) for frame in frames])
 
     def let_go(self):
-        """Without breakpoints, and not before they are gone."""
+        """Detach, after all breakpoints are removed."""
         for attempt in range(LET_GO_ATTEMPTS):
             try:
                 delete_breakpoints()
@@ -274,7 +274,7 @@ class Driver:
                     os.kill(pid, signal.SIGINT)
                 self.emit("end")
                 return
-            except (gdb.error, KeyboardInterrupt) as error:  # an interrupt that was asked for before we let go
+            except (gdb.error, KeyboardInterrupt) as error:  # an interrupt that was requested before the detach
                 if attempt == LET_GO_ATTEMPTS - 1:
                     self.emit("error", text=f"gdb could not detach: {error}")
 
@@ -318,7 +318,7 @@ class KeptIndex:
 
 @contextlib.contextmanager
 def sigterm_calls(answer):
-    """In the block SIGTERM calls `answer`, at once, in a thread of its own."""
+    """In the block, SIGTERM calls `answer` immediately, in a separate thread."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
 

@@ -5,10 +5,10 @@ Left out: gdb before 14, which speaks no DAP.
 
 Note [Calls into the process]
 `rt-bt`, and any expression with a function in it, calls into the stopped process. gdb tells the editor `continued` and
-`stopped` then, and forgets the numbers that it gave to frames and variables. The editor, which asked for no such thing,
-goes on with the old numbers and shows `list index out of range` for VARIABLES; and a call in WATCH, which is evaluated
-at each stop, would make a stop each time, for ever. So what gdb connects to `cont` waits here while a call is made, and
-is made up for where the call ends in a stop of its own: at a breakpoint in the function, or by a crash.
+`stopped` then, and drops the numbers of frames and variables. The editor did not request this, continues with the old
+numbers, and shows `list index out of range` for VARIABLES; and a call in WATCH, which is evaluated at each stop, would
+make a stop each time, for ever. So what gdb connects to `cont` waits here while a call is made, and is made up for
+where the call ends in a stop of its own: at a breakpoint in the function, or by a crash.
 """
 
 import sys
@@ -41,7 +41,7 @@ class Calls:
 
 
 def register():
-    """Nothing where gdb is no adapter, or is one that goes about it in another way."""
+    """Filter the events of gdb.dap. Does nothing if gdb is not an adapter, or has other internals."""
     events = sys.modules.get("gdb.dap.events")
     forget = [getattr(sys.modules.get(f"gdb.dap.{module}"), name, None) for module, name in FORGETS.items()]
     tell, told = (getattr(events, name, None) for name in ("_cont", "_on_inferior_call"))

@@ -13,7 +13,9 @@ MAX_NODES = 200
 
 
 def node_behind(value):
-    """The address of the Node that `value` is, points to or was made by; None for a tensor that takes no gradient."""
+    """The address of the Node that `value` is, points to or was made by; None for a tensor that requires no
+    gradient.
+    """
     value = values.raw(value)
     kind = pointee_type(value)
     if kind is not None and printers.is_node(kind):
@@ -31,7 +33,7 @@ def node_behind(value):
 
 
 def pointee_type(value):
-    """What a raw or shared pointer points to; None for what is no pointer."""
+    """Return the target of a raw or shared pointer; None for a value that is not a pointer."""
     kind = value.type.strip_typedefs()
     if kind.code == gdb.TYPE_CODE_STRUCT and gdb.types.has_field(kind, "_M_ptr"):
         kind = value["_M_ptr"].type.strip_typedefs()
@@ -51,7 +53,9 @@ def owned_by(owner):
 
 
 def lines(address):
-    """A line a node, under the node whose gradient it receives; what was shown before is only named."""
+    """Return one line for each node, under the node whose gradient it receives; a node that was shown before is
+    only named.
+    """
     out: list = []
     seen: set = set()
     declared = gdb.lookup_type(printers.NODE)

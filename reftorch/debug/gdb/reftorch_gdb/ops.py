@@ -1,6 +1,6 @@
-"""From the name that somebody gives to the places in the library where a breakpoint goes.
+"""The search for breakpoints: from a name that the user gives to places in the library.
 
-Mirrors: nothing in PyTorch: there a kernel's name is to be known.
+Mirrors: nothing in PyTorch, where users must know the name of the kernel.
 Left out: ops that somebody registered outside the checkout.
 """
 
@@ -31,12 +31,12 @@ def sources():
 
 
 def is_line(name):
-    """Whether it is FILE:LINE."""
+    """Return whether a name has the form FILE:LINE."""
     return bool(LINE.search(name))
 
 
 def starts(name):
-    """What `break` takes for an op's kernels, one location each; empty for what is no op."""
+    """Return the locations for `break` of an op's kernels; empty if the name is not an op."""
     if is_line(name) or not sources().there():
         return []
     for op in sources().names_of(name):

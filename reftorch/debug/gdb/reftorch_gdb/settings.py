@@ -1,4 +1,4 @@
-"""What gdb is told before it meets reftorch: quiet, no network, and past the library code that nobody steps into.
+"""The settings of gdb for reftorch: little output, no network, and skipping of library code while stepping.
 
 Mirrors: nothing in PyTorch: its developers set up their own gdb.
 Left out: settings of taste (colours, history); core files, neither gdb's nor of a program that it starts.
@@ -23,7 +23,7 @@ SETTINGS = [
     "set python print-stack message",
     # gdb's own crash is no file of the learner's: its batch mode answers every question with yes.
     *(f"maintenance set {kind} corefile no" for kind in ("internal-error", "internal-warning", "demangler-warning")),
-    # Programs use these for their own ends; a stop at each would drown the stops that were asked for.
+    # Programs use these signals themselves; a stop at each signal would hide the requested stops.
     "handle SIGUSR1 SIGUSR2 SIGCHLD SIGPIPE SIGALRM SIGWINCH SIGSTOP SIGCONT nostop noprint pass",
 ]
 

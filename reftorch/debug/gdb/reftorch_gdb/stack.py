@@ -33,7 +33,7 @@ def root():
 
 
 def short(path):
-    """A path as a reader wants it, equal on all machines."""
+    """Return a short path that is equal on all machines."""
     if CELL.match(path):
         return "<cell>"
     if path.startswith(root() + "/"):
@@ -103,7 +103,7 @@ def mixed(limit=100, whole=False):
 
 
 def up_to_runner(frames, whole=False):
-    """Without the frames of whoever runs the learner's code."""
+    """Return the stack without the frames of the program that runs the user's code."""
     runner = next((i for i, frame in enumerate(frames) if RUNNERS.search(frame.file)), len(frames))
     return frames if whole else frames[:runner]
 

@@ -4,8 +4,9 @@ Mirrors: tools/gdb/pytorch-gdb.py (which calls into the process; this only reads
 Left out: tensors that are not in the process's own memory (cuda).
 
 Note [Garbage]
-A local that its constructor has not reached yet holds whatever the stack held. Everything read here is checked against
-what a live object must satisfy, and raises Garbage where it does not; only then are elements read.
+A local variable whose constructor has not run yet holds whatever the stack held. So every value that is read here is
+checked with the invariants of a live object, and Garbage is raised if a check fails. Elements are read only after the
+checks.
 """
 
 import struct
@@ -32,7 +33,7 @@ HAS_PYOBJECT = 1 << 63  # the bit of a count that says that a Python object stan
 
 
 class Garbage(Exception):
-    """What was read cannot be a live object."""
+    """The value that was read cannot be a live object."""
 
 
 def raw(value):

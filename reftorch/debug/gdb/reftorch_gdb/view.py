@@ -1,4 +1,4 @@
-"""What a reader sees at a stop: the lines around it and the locals that are alive, as plain data.
+"""The view at a stop: the lines around the stop and the living local variables, as plain data.
 
 Mirrors: nothing in PyTorch: its developers bring their own tools.
 Left out: locals of optimized code, which gdb often cannot know.
@@ -58,7 +58,7 @@ def line(names):
 
 
 def depth_below(frame, base):
-    """How many calls lie between `frame` and the frame whose stack pointer was `base`."""
+    """Return the number of calls between `frame` and the frame whose stack pointer was `base`."""
     depth = 0
     while frame is not None and depth < 50 and int(frame.read_register("sp")) < base:
         frame, depth = frame.older(), depth + 1
