@@ -5,7 +5,8 @@
 gradients and transforms work as they do through ``torch.add``. An op that ``torch.library`` defines is found here too.
 
 Mirrors: torch/_ops.py
-Leaves out: higher-order operators, the dispatch cache, the overloads on plain numbers (``aten::add.int``).
+Leaves out: higher-order operators, the Python dispatcher and its cache, the overloads on plain numbers
+    (``aten::add.int``).
     ``overloads()`` names an out= variant after the overload it belongs to, ``Tensor_out``, where PyTorch's list says
     ``out``; both names find it. Arguments that do not fit raise the TypeError that ``torch.add`` raises, where
     PyTorch's overloads raise a RuntimeError.
@@ -13,6 +14,7 @@ Leaves out: higher-order operators, the dispatch cache, the overloads on plain n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from reftorch import _C
@@ -135,6 +137,8 @@ class OpOverload:
         self._name = self._schema.name + ("" if overload == "default" else "." + overload)
         self._namespace, _, self._opname = self._schema.name.partition("::")
         self._tags: list[Any] = []
+        self.py_kernels: dict[_C.DispatchKey, Callable[..., Any]] = {}
+        self.python_key_table: dict[type, Callable[..., Any]] = {}
         self.__name__ = f"{packet.__name__}.{overload}"
         self.__qualname__ = self._name
         self.__module__ = packet.__module__
@@ -167,7 +171,75 @@ class OpOverload:
 
     def has_kernel_for_dispatch_key(self, k: Any) -> bool:
         """Whether a kernel is registered for that very key, a DispatchKey or its name; fallbacks do not count."""
-        return _C._dispatch_has_kernel_for_dispatch_key(self._name, getattr(k, "name", k))
+        return k in self.py_kernels or _C._dispatch_has_kernel_for_dispatch_key(self._name, getattr(k, "name", k))
+
+    def py_impl(self, k: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Note a Python function beside the op's kernels, for programs that transform other programs.
+
+        A call of the op does not look here, in PyTorch neither: the Dispatcher goes on to the op's table, and a mode to
+        its ``__torch_dispatch__``. ``decompose`` looks here. ``torch.library.Library.impl`` is for kernels that calls
+        reach.
+
+        Args:
+            k: the row, a ``_C.DispatchKey``; or the class of a mode or tensor that the function is for.
+
+        Returns:
+            A decorator that notes a function in ``py_kernels`` or ``python_key_table`` and returns the function.
+
+        Raises:
+            AssertionError: ``k`` is neither, is ``DispatchKey.Python``, or is a class that has a function.
+            RuntimeError: the row has a function.
+
+        Example:
+            >>> import reftorch as torch
+            >>> with torch.library._scoped_library("mylib", "FRAGMENT") as lib:
+            ...     _ = lib.define("ninefold(Tensor x) -> Tensor")
+            ...     op = torch.ops.mylib.ninefold.default
+            ...     @op.py_impl(torch._C.DispatchKey.CompositeImplicitAutograd)
+            ...     def ninefold(x):
+            ...         return x * 9
+            ...     op.decompose(torch.ones(1))
+            tensor([9.])
+
+        Mirrors torch/_ops.py, ``OperatorBase.py_impl``.
+        """
+
+        def inner(fn: Callable[..., Any]) -> Callable[..., Any]:
+            if isinstance(k, type):
+                if k in self.python_key_table:
+                    raise AssertionError(f"{k} already registered in python_key_table")
+                self.python_key_table[k] = fn
+                return fn
+            if not isinstance(k, _C.DispatchKey):
+                raise AssertionError(f"expected DispatchKey, got {type(k)}")
+            if k == _C.DispatchKey.Python:
+                raise AssertionError("Please register a mode for the DispatchKey.Python key instead.")
+            if k in self.py_kernels:
+                raise RuntimeError(f"Trying to override a python impl for {k} on operator {self.name()}")
+            self.py_kernels[k] = fn
+            return fn
+
+        return inner
+
+    def decompose(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function that computes the op by other ops.
+
+        Returns:
+            The op's result; NotImplemented if the op is not made of other ops.
+
+        Example:
+            >>> import reftorch as torch
+            >>> torch.ops.aten.add.Tensor.decompose(torch.ones(1), torch.ones(1))
+            NotImplemented
+
+        Mirrors torch/_ops.py, ``OpOverload.decompose``.
+        """
+        key = _C.DispatchKey.CompositeImplicitAutograd
+        if key in self.py_kernels:
+            return self.py_kernels[key](*args, **kwargs)
+        if _C._dispatch_has_kernel_for_dispatch_key(self._name, key.name):
+            return self._op(*args, **kwargs)
+        return NotImplemented
 
     @property
     def overloadpacket(self) -> OpOverloadPacket:

@@ -71,3 +71,40 @@ def test_gradients_go_through() -> None:
 def test_names_find_ops_and_overloads() -> None:
     assert reftorch.ops.aten.add.out is reftorch.ops.aten.add.Tensor_out
     assert "add" in dir(reftorch.ops.aten) and "Tensor" in dir(reftorch.ops.aten.add)
+
+
+def _noted_functions(t: Any) -> Any:
+    """What py_impl notes, and what it refuses."""
+
+    def attempt(function: Callable[[], Any]) -> Any:
+        try:
+            return function()
+        except (AssertionError, RuntimeError) as error:
+            return type(error).__name__, str(error)
+
+    Key = t._C.DispatchKey
+    with t.library._scoped_library("testlib", "FRAGMENT") as lib:
+        lib.define("cube(Tensor x) -> Tensor")
+        lib.impl("cube", lambda x: x * x * x, "CPU")
+        op = t.ops.testlib.cube.default
+        before = op.decompose(t.ones(1)), op.has_kernel_for_dispatch_key(Key.CompositeImplicitAutograd)
+        returned = op.py_impl(Key.CompositeImplicitAutograd)(abs) is abs
+        op.py_impl(t.Tensor)(abs)
+        return (
+            before,
+            returned,
+            op.has_kernel_for_dispatch_key(Key.CompositeImplicitAutograd),
+            op.decompose(t.tensor([-2.0])).tolist(),
+            op(t.tensor([-2.0])).tolist(),  # a call does not look there
+            list(op.python_key_table) == [t.Tensor],
+            attempt(lambda: op.py_impl(Key.CompositeImplicitAutograd)(abs)),
+            attempt(lambda: op.py_impl(Key.Python)(abs)),
+            attempt(lambda: op.py_impl("CPU")(abs)),
+            attempt(lambda: op.py_impl(t.Tensor)(abs))[0],
+            t.ops.aten.matmul.default.decompose(t.eye(2), t.ones(2)).tolist(),
+            t.ops.aten.mm.default.decompose(t.eye(2), t.eye(2)),
+        )
+
+
+def test_functions_noted_beside_kernels(real_torch: Any) -> None:
+    assert _noted_functions(reftorch) == _noted_functions(real_torch)
