@@ -42,6 +42,13 @@ STAYS_BEHIND = {
     "function.cpp: nodes_to_delete": "points into the stack of a destructor of this thread",
     "engine.cpp: device_thread_queue": "of the device that the thread belongs to; the engine takes it along itself",
     "engine.cpp: nested_passes": "counts the passes on one stack, and a new thread has a new one",
+    "CUDAStream.cpp: current_streams": "of a device's stream: the engine sets each node's stream itself",
+    "streams.cpp: current_device": "the simulated driver's own state; the engine sets each node's device itself",
+    "streams.cpp: last_error": "the simulated driver's own state, which a thread reads after its own calls",
+    "runtime.h: current_device": "declares the variable of streams.cpp",
+    "runtime.h: last_error": "declares the variable of streams.cpp",
+    "blocks.cpp: this_block": "the simulated block that one thread runs",
+    "blocks.cpp: random": "the order in which one thread runs the simulated threads of a block",
     "python_thread_local_state.cpp: thread": "keeps Python's state of a thread alive until the thread ends",
 }
 PYTHON_STAYS_BEHIND = {
@@ -60,7 +67,7 @@ def thread_local_variables() -> set[str]:
             code = line.split("//")[0]
             if opened := re.match(r"(?:class|struct)\s+(?:[A-Z_0-9]+\s+)?(\w+)[^;]*\{", code):
                 owner = opened.group(1)
-            if "thread_local" not in code.split():
+            if "thread_local" not in code.split() or code.startswith("#define"):
                 continue
             # `static thread_local T name = ...;`, also where T is a pointer to a function.
             declared = re.search(r"\(\*(\w+)\)", code) or re.search(r"(\w+)\s*(?:=[^=].*)?[;{]?\s*$", code)

@@ -7,11 +7,11 @@ Leaves out: the parts for torch.compile, and factories of sparse, quantized and 
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
 from typing import Any
 
 from reftorch import _C
+from reftorch._thread_local import ThreadLocal
 from reftorch._torch_function import TorchFunctionMode, _get_current_function_mode_stack
 
 _CONSTRUCTORS = """
@@ -73,7 +73,7 @@ def _pop_all_modes() -> list[Any]:
     return [_C._pop_torch_function_stack() for _ in range(_C._len_torch_function_stack())][::-1]
 
 
-class _State(threading.local):
+class _State(ThreadLocal):
     """The state of each thread: the context that ``set_default_device`` entered, and those of ``with`` statements."""
 
     def __init__(self) -> None:

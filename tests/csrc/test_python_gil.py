@@ -95,7 +95,7 @@ LONG: dict[str, Callable[[], Any]] = {
     # reading and writing
     "x[indices]": lambda: x[indices],
     "x[mask]": lambda: x[mask],
-    "x[indices] of few rows": lambda: square[indices[:300]],
+    "x[indices] of rows": lambda: square[indices[:1000].repeat(4)],
     "x[:, None]": lambda: square[:, [0, 5, 7] * 200],
     "x[...] = 1": lambda: x.clone().__setitem__(..., 1.0),
     "x[:] = y": lambda: torch.empty(LARGE).__setitem__(slice(None), x),
