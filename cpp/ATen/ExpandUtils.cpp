@@ -1,6 +1,8 @@
 // Mirrors: aten/src/ATen/ExpandUtils.cpp, aten/src/ATen/InferSize.h
 #include <ATen/ExpandUtils.h>
 
+#include <ATen/Functions.h>
+
 namespace reftorch::at {
 
 DimVector infer_size_dimvector(IntArrayRef a, IntArrayRef b) {
@@ -51,6 +53,24 @@ DimVector infer_size(IntArrayRef shape, int64_t numel) {
     result[inferred] = numel / known;
   }
   return result;
+}
+
+Tensor sum_to(const Tensor& tensor, IntArrayRef shape) {
+  if (tensor.sizes() == shape) {
+    return tensor;
+  }
+  if (shape.empty()) {
+    return at::sum(tensor);
+  }
+  const int64_t leading = tensor.dim() - static_cast<int64_t>(shape.size());
+  DimVector reduce_dims;
+  for (int64_t i = 0; i < tensor.dim(); i++) {
+    if (i < leading || (shape[i - leading] == 1 && tensor.sizes()[i] != 1)) {
+      reduce_dims.push_back(i);
+    }
+  }
+  const Tensor summed = reduce_dims.empty() ? tensor : at::sum(tensor, reduce_dims, /*keepdim=*/true);
+  return leading > 0 ? at::view(summed, shape) : summed;
 }
 
 } // namespace reftorch::at

@@ -13,4 +13,7 @@ TORCH_API bool is_expandable_to(IntArrayRef shape, IntArrayRef desired);
 // Fills in the one -1 of a view's shape. RuntimeError where it cannot be.
 TORCH_API DimVector infer_size(IntArrayRef shape, int64_t numel);
 
+// Sums a gradient down to the shape it was broadcast from.
+TORCH_API Tensor sum_to(const Tensor& tensor, IntArrayRef shape);
+
 } // namespace reftorch::at

@@ -42,7 +42,8 @@ def include_paths() -> list[str]:
     """
     import pybind11
 
-    headers = [ROOT / "cpp", ROOT / "cpp" / "csrc" / "api" / "include"]
+    generated = ROOT / "build" / CORE.parent.name / "generated"  # ATen/Functions.h, which the build writes
+    headers = [ROOT / "cpp", ROOT / "cpp" / "csrc" / "api" / "include", generated]
     return [*map(str, headers), pybind11.get_include(), sysconfig.get_path("include")]
 
 

@@ -264,6 +264,16 @@ def test_one_stack_shows_engine_formula_and_kernel(path: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("path", GDBS)
+def test_a_generated_function_takes_a_breakpoint_and_is_in_the_stack(path: str, tmp_path: Path) -> None:
+    program = "import reftorch as torch\na = torch.ones(2)\ntorch._C._debug.sentinel()\nb = torch.hstack([a, a])\n"
+    commands = ["break reftorch_debug_sentinel", "run", "break reftorch::at::cat", "continue", "rt-bt"]
+    lines = Gdb(path, tmp_path, program, commands)["rt-bt"].splitlines()
+    assert lines[0].split()[2].startswith("build/Debug/generated/ATen/Functions.cpp:")
+    assert lines[0].endswith("at::cat")
+    assert lines[-1].split("program.py:")[1].split()[0] == "4"
+
+
+@pytest.mark.parametrize("path", GDBS)
 def test_rt_into_reaches_the_next_native_function(path: str, tmp_path: Path) -> None:
     program = "import reftorch as torch\na = torch.ones(2)\ntorch._C._debug.sentinel()\nb = a * a\n"
     commands = ["break reftorch_debug_sentinel", "run", "rt-into", "rt-into mul_kernel", "rt-bt"]

@@ -5,7 +5,6 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/Functions.h>
-#include <ATen/NNFunctions.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorCompare.h>
 #include <ATen/native/TensorFactories.h>

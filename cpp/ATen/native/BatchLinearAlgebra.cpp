@@ -6,8 +6,7 @@
 #include <ATen/native/Fill.h>
 
 #include <ATen/ExpandUtils.h>
-#include <ATen/LinalgFunctions.h>
-#include <ATen/ShapeFunctions.h>
+#include <ATen/Functions.h>
 #include <ATen/core/library.h>
 #include <ATen/functorch/TensorWrapper.h>
 #include <ATen/native/LinearAlgebraUtils.h>

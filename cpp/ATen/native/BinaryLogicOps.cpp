@@ -60,14 +60,9 @@ static void logical_op_out(const Tensor& self, const Tensor& other, Tensor& out)
 }
 
 template <auto& stub>
-static void def_comparison(Library& m, const std::string& name, const std::string& alias) {
-  m.def_structured(name + ".Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(comparison_op_out<stub>),
-                   kernels(stub));
-  m.def_structured(name + ".Scalar(Tensor self, Scalar other) -> Tensor",
-                   TORCH_FN(tensor_scalar_out<comparison_op_out<stub>>), kernels(stub));
-  if (!alias.empty()) {
-    m.def_alias(alias, name);
-  }
+static void def_comparison(Library& m, const char* tensor_schema, const char* scalar_schema) {
+  m.def_structured(tensor_schema, TORCH_FN(comparison_op_out<stub>), kernels(stub));
+  m.def_structured(scalar_schema, TORCH_FN(tensor_scalar_out<comparison_op_out<stub>>), kernels(stub));
 }
 
 // `scalar` is PyTorch's name of the overload whose second operand is a number.
@@ -81,12 +76,23 @@ static void def_bitwise(Library& m, const std::string& name, const std::string& 
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  def_comparison<eq_stub>(m, "eq", "");
-  def_comparison<ne_stub>(m, "ne", "not_equal");
-  def_comparison<lt_stub>(m, "lt", "less");
-  def_comparison<le_stub>(m, "le", "less_equal");
-  def_comparison<gt_stub>(m, "gt", "greater");
-  def_comparison<ge_stub>(m, "ge", "greater_equal");
+  def_comparison<eq_stub>(m, "eq.Tensor(Tensor self, Tensor other) -> Tensor",
+                          "eq.Scalar(Tensor self, Scalar other) -> Tensor");
+  def_comparison<ne_stub>(m, "ne.Tensor(Tensor self, Tensor other) -> Tensor",
+                          "ne.Scalar(Tensor self, Scalar other) -> Tensor");
+  m.def_alias("not_equal", "ne");
+  def_comparison<lt_stub>(m, "lt.Tensor(Tensor self, Tensor other) -> Tensor",
+                          "lt.Scalar(Tensor self, Scalar other) -> Tensor");
+  m.def_alias("less", "lt");
+  def_comparison<le_stub>(m, "le.Tensor(Tensor self, Tensor other) -> Tensor",
+                          "le.Scalar(Tensor self, Scalar other) -> Tensor");
+  m.def_alias("less_equal", "le");
+  def_comparison<gt_stub>(m, "gt.Tensor(Tensor self, Tensor other) -> Tensor",
+                          "gt.Scalar(Tensor self, Scalar other) -> Tensor");
+  m.def_alias("greater", "gt");
+  def_comparison<ge_stub>(m, "ge.Tensor(Tensor self, Tensor other) -> Tensor",
+                          "ge.Scalar(Tensor self, Scalar other) -> Tensor");
+  m.def_alias("greater_equal", "ge");
   m.def_structured("logical_and(Tensor self, Tensor other) -> Tensor", TORCH_FN(logical_op_out<logical_and_stub>),
                    kernels(logical_and_stub));
   m.def_structured("logical_or(Tensor self, Tensor other) -> Tensor", TORCH_FN(logical_op_out<logical_or_stub>),

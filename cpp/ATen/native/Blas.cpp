@@ -4,7 +4,6 @@
 #include <ATen/native/Blas.h>
 
 #include <ATen/Functions.h>
-#include <ATen/LinalgFunctions.h>
 #include <ATen/Resize.h>
 #include <ATen/core/library.h>
 #include <ATen/native/Fill.h>

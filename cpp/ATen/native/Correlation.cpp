@@ -2,7 +2,6 @@
 // Composite ops: how variables vary together. A row is a variable, and a column is an observation.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
-#include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
 
 namespace reftorch::at::native {
@@ -43,7 +42,7 @@ static Tensor cov(const Tensor& self, int64_t correction, const OptionalTensor& 
     weights = weights.defined() ? at::mul(weights, *aweights) : *aweights;
   }
 
-  const Tensor total = weights.defined() ? at::sum(weights, {}) : number(static_cast<double>(observations));
+  const Tensor total = weights.defined() ? at::sum(weights) : number(static_cast<double>(observations));
   TORCH_CHECK(!weights.defined() || total.device().is_meta() || total.item().toDouble() != 0,
               "cov(): weights sum to zero, can't be normalized");
   const Tensor mean =
@@ -53,7 +52,7 @@ static Tensor cov(const Tensor& self, int64_t correction, const OptionalTensor& 
   if (!weights.defined() || correction == 0 || !(aweights.has_value() && aweights->defined())) {
     divisor = at::sub(total, number(static_cast<double>(correction)));
   } else {
-    const Tensor squares = at::sum(at::mul(weights, *aweights), {});
+    const Tensor squares = at::sum(at::mul(weights, *aweights));
     divisor = at::sub(total, at::div(at::mul(squares, number(static_cast<double>(correction))), total));
   }
   if (!divisor.device().is_meta() && divisor.item().toDouble() <= 0) {
@@ -68,10 +67,6 @@ static Tensor cov(const Tensor& self, int64_t correction, const OptionalTensor& 
   return x.sizes()[0] == 1 ? at::reshape(result, {}) : result;
 }
 
-static Tensor clamp(const Tensor& self, const Scalar& min, const Scalar& max) {
-  CALL_OP("clamp", Tensor(const Tensor&, const std::optional<Scalar>&, const std::optional<Scalar>&), self, min, max);
-}
-
 // cov_ij / sqrt(cov_ii cov_jj), clamped to [-1, 1], because rounding may give a value outside.
 static Tensor corrcoef(const Tensor& self) {
   TORCH_CHECK(self.dim() <= 2, "corrcoef(): expected input to have two or fewer dimensions but got an input with ",
@@ -82,7 +77,7 @@ static Tensor corrcoef(const Tensor& self) {
   }
   const Tensor deviation = at::sqrt(at::diagonal(c));
   const Tensor r = at::div(at::div(c, at::unsqueeze(deviation, 1)), at::unsqueeze(deviation, 0));
-  return clamp(r, -1, 1);
+  return at::clamp(r, -1, 1);
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {

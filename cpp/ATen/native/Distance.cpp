@@ -9,7 +9,6 @@
 #include <ATen/Resize.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/WrapDimUtils.h>
-#include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 
@@ -119,11 +118,6 @@ static Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim,
   return at::sum(at::mul(unit(x1), unit(x2)), IntArrayRef(dim));
 }
 
-static Tensor call_triu_indices(int64_t rows, int64_t cols, int64_t offset, Device device) {
-  CALL_OP("triu_indices", Tensor(int64_t, int64_t, int64_t, OptionalType, OptionalLayout, OptionalDevice, OptionalBool),
-          rows, cols, offset, std::nullopt, std::nullopt, device, std::nullopt);
-}
-
 // The distances between all pairs of rows of self (n, m): the triangle of cdist(self, self) above the diagonal, row by
 // row.
 static Tensor pdist(const Tensor& self, double p) {
@@ -136,7 +130,7 @@ static Tensor pdist(const Tensor& self, double p) {
   }
   TORCH_CHECK_NOT_IMPLEMENTED(self.scalar_type() == kFloat || self.scalar_type() == kDouble,
                               "\"pdist\" not implemented for '", self.scalar_type(), "'");
-  const Tensor places = call_triu_indices(n, n, /*offset=*/1, self.device());
+  const Tensor places = at::triu_indices(n, n, /*offset=*/1, /*dtype=*/std::nullopt, self.device());
   const Tensor first = at::index_select(self, 0, at::select(places, 0, 0));
   const Tensor second = at::index_select(self, 0, at::select(places, 0, 1));
   return at::norm(at::sub(first, second), p, IntArrayRef(1));

@@ -3,8 +3,7 @@
 // common order of dimensions, in which the dimensions of the result come first. Then the operands are contracted pair
 // by pair, each pair by one bmm. Left out: a search for the best order of pairs (PyTorch asks the package opt_einsum);
 // the argument `path` gives an order.
-#include <ATen/LinalgFunctions.h>
-#include <ATen/ShapeFunctions.h>
+#include <ATen/Functions.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
 

@@ -4,8 +4,7 @@
 // composites of other ops, so their gradients need no formula.
 #include <ATen/native/BatchLinearAlgebra.h>
 
-#include <ATen/LinalgFunctions.h>
-#include <ATen/ShapeFunctions.h>
+#include <ATen/Functions.h>
 #include <ATen/core/library.h>
 #include <ATen/native/LinearAlgebraUtils.h>
 #include <ATen/native/TensorFactories.h>

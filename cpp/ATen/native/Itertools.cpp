@@ -2,7 +2,6 @@
 //
 // Pairs and combinations: grids and products of vectors, and blocks along a diagonal.
 #include <ATen/Functions.h>
-#include <ATen/ShapeFunctions.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
 #include <ATen/native/Fill.h>
@@ -15,7 +14,7 @@ namespace reftorch::at::native {
 
 // Returns each tensors[i] (n_i) broadcast to the shape (n_0, n_1, ...) along dimension i: 'ij'. 'xy' swaps the first
 // two dimensions, as plots do.
-static std::vector<Tensor> meshgrid_indexing(TensorList tensors, std::string indexing) {
+static std::vector<Tensor> meshgrid_indexing(TensorList tensors, const std::string& indexing) {
   TORCH_CHECK(!tensors.empty(), "meshgrid expects a non-empty TensorList");
   for (const Tensor& t : tensors) {
     TORCH_CHECK(t.scalar_type() == tensors[0].scalar_type(), "meshgrid expects all tensors to have the same dtype");

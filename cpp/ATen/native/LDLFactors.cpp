@@ -6,9 +6,7 @@
 #include <ATen/native/Fill.h>
 
 #include <ATen/EmptyTensor.h>
-#include <ATen/LinalgFunctions.h>
-#include <ATen/ShapeFunctions.h>
-#include <ATen/core/dispatch/CallOp.h>
+#include <ATen/Functions.h>
 #include <ATen/core/library.h>
 #include <ATen/native/LinearAlgebraUtils.h>
 
@@ -42,13 +40,8 @@ static void linalg_ldl_factor_ex_out(const Tensor& self, bool /*hermitian*/, boo
   }
 }
 
-static std::tuple<Tensor, Tensor, Tensor> call_ldl_factor_ex(const Tensor& self, bool hermitian, bool check_errors) {
-  using Factors = std::tuple<Tensor, Tensor, Tensor>;
-  CALL_OP("linalg_ldl_factor_ex", Factors(const Tensor&, bool, bool), self, hermitian, check_errors);
-}
-
 static std::tuple<Tensor, Tensor> linalg_ldl_factor(const Tensor& self, bool hermitian) {
-  const auto [LD, pivots, info] = call_ldl_factor_ex(self, hermitian, /*check_errors=*/false);
+  const auto [LD, pivots, info] = at::linalg_ldl_factor_ex(self, hermitian, /*check_errors=*/false);
   check_ldl_infos(info, "torch.linalg.ldl_factor", self.dim() == 2);
   return {LD, pivots};
 }

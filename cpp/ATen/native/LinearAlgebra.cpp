@@ -5,7 +5,6 @@
 
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
-#include <ATen/LinalgFunctions.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/Resize.h>
 #include <ATen/TensorIterator.h>

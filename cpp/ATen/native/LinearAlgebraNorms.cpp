@@ -1,11 +1,9 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp (norm, matrix_norm, cond, matrix_rank, pinv, matrix_power, ...)
 // Ops composed of factorizations and sums: norms, rank, the pseudoinverse, powers, the exponential.
 #include <ATen/EmptyTensor.h>
-#include <ATen/LinalgFunctions.h>
+#include <ATen/Functions.h>
 #include <ATen/Resize.h>
-#include <ATen/ShapeFunctions.h>
 #include <ATen/WrapDimUtils.h>
-#include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
 #include <ATen/native/LinearAlgebraUtils.h>
 #include <ATen/native/ReduceOpsUtils.h>
@@ -126,7 +124,7 @@ static Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArray
 }
 
 // "fro" is the norm of all elements as one vector; "nuc" is the sum of the singular values.
-static Tensor linalg_matrix_norm_str(const Tensor& self, std::string ord, IntArrayRef dim, bool keepdim,
+static Tensor linalg_matrix_norm_str(const Tensor& self, const std::string& ord, IntArrayRef dim, bool keepdim,
                                      std::optional<ScalarType> dtype) {
   TORCH_CHECK(ord == "fro" || ord == "nuc", "linalg.matrix_norm: Order ", ord, " not supported.");
   const Tensor A = prepared_matrix(self, dim, dtype, ord == "nuc");
@@ -157,7 +155,7 @@ static Tensor linalg_norm(const Tensor& X, const std::optional<Scalar>& ord, std
   return at::linalg_vector_norm(X, ord.value_or(2), dim, keepdim, dtype);
 }
 
-static Tensor linalg_norm_str(const Tensor& X, std::string ord, std::optional<IntArrayRef> dim, bool keepdim,
+static Tensor linalg_norm_str(const Tensor& X, const std::string& ord, std::optional<IntArrayRef> dim, bool keepdim,
                               std::optional<ScalarType> dtype) {
   check_norm_dims(X, dim, /*has_order=*/true);
   const DimVector both = dim.has_value() ? DimVector(*dim) : DimVector{0, 1};
@@ -195,7 +193,7 @@ static Tensor linalg_cond(const Tensor& self, const std::optional<Scalar>& p) {
       self, [&](const Tensor& A) { return linalg_matrix_norm(A, *p, {-2, -1}, /*keepdim=*/false, std::nullopt); });
 }
 
-static Tensor linalg_cond_str(const Tensor& self, std::string p) {
+static Tensor linalg_cond_str(const Tensor& self, const std::string& p) {
   squareCheckInputs(self, c10::str("linalg.cond(ord=", p, ")").c_str());
   TORCH_CHECK(p == "fro" || p == "nuc", "linalg.cond got an invalid norm type: ", p);
   if (self.numel() == 0) {
@@ -373,11 +371,8 @@ static Tensor linalg_matrix_exp(const Tensor& A) {
   return result;
 }
 
-static Tensor call_matrix_exp(const Tensor& A) {
-  CALL_OP("linalg_matrix_exp", Tensor(const Tensor&), A);
-}
 static Tensor matrix_exp(const Tensor& self) {
-  return call_matrix_exp(self);
+  return at::linalg_matrix_exp(self);
 }
 
 // --- linear systems whose unknowns are tensors: they are reshaped to matrices ----------------------------------------

@@ -22,7 +22,7 @@ static Tensor apply_loss_reduction(const Tensor& loss, int64_t reduction) {
   if (reduction == Reduction::None) {
     return loss;
   }
-  return reduction == Reduction::Mean ? at::mean(loss) : at::sum(loss, {});
+  return reduction == Reduction::Mean ? at::mean(loss) : at::sum(loss);
 }
 
 // loss = (self - target)^2; `reduction` says whether it is averaged, summed or returned for each element.

@@ -41,7 +41,7 @@ static Tensor cross_entropy_loss_prob_target(const Tensor& self, const Tensor& t
   }
   TORCH_CHECK(reduction == Reduction::Mean || reduction == Reduction::Sum,
               "Invalid reduction type encountered in cross_entropy: ", reduction);
-  Tensor sum = at::sum(loss, {});
+  Tensor sum = at::sum(loss);
   if (reduction == Reduction::Sum) {
     return at::neg(sum);
   }
@@ -61,7 +61,7 @@ static Tensor cross_entropy_loss_label_smoothing(const Tensor& self, const Tenso
   const Tensor ignored = at::eq(target, detail::wrapped_scalar_tensor(ignore_index));
   smooth = at::where(ignored, number(0), smooth);
   if (reduction != Reduction::None) {
-    smooth = at::sum(smooth, {});
+    smooth = at::sum(smooth);
   }
   if (reduction == Reduction::Mean) {
     smooth = at::div(smooth, total_weight);

@@ -5,7 +5,6 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/Resize.h>
 #include <ATen/WrapDimUtils.h>
-#include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
 #include <ATen/native/Fill.h>
 #include <ATen/native/IndexKernel.h>
@@ -21,10 +20,6 @@ DEFINE_DISPATCH(masked_fill_stub)
 DEFINE_DISPATCH(masked_select_stub)
 DEFINE_DISPATCH(masked_scatter_stub)
 
-static Tensor call_any(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
-  CALL_OP("any.dims", Tensor(const Tensor&, OptionalIntArrayRef, bool), self, dim, keepdim);
-}
-
 // Fills an expanded tensor. An element in memory that stands for several elements of the tensor is filled if the mask
 // is true for any of them.
 static void masked_fill_expanded(const Tensor& out, const Tensor& mask, const Scalar& value) {
@@ -36,7 +31,7 @@ static void masked_fill_expanded(const Tensor& out, const Tensor& mask, const Sc
     }
   }
   Tensor dense = detail::alias_with_sizes_and_strides(out, sizes, out.strides(), out.storage_offset());
-  const Tensor any = call_any(at::expand(mask, out.sizes()), IntArrayRef(repeated), /*keepdim=*/true);
+  const Tensor any = at::any(at::expand(mask, out.sizes()), IntArrayRef(repeated), /*keepdim=*/true);
   auto iter = TensorIteratorConfig().add_output(dense, dense.scalar_type()).add_input(dense).add_input(any).build();
   masked_fill_stub(iter.device_type(), iter, value);
 }

@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp (matmul, outer), aten/src/ATen/native/Linear.cpp
 // Products of tensors with any number of dimensions, composed of mm, mv, dot and bmm. Left out: bilinear.
 #include <ATen/ExpandUtils.h>
-#include <ATen/LinalgFunctions.h>
+#include <ATen/Functions.h>
 #include <ATen/Resize.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TypeMetaName.h>

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp (linalg_multi_dot, chain_matmul, linalg_matrix_power)
 // Products of several matrices, in the order that needs the fewest multiplications.
-#include <ATen/LinalgFunctions.h>
+#include <ATen/Functions.h>
 #include <ATen/core/library.h>
 #include <ATen/native/LinearAlgebraUtils.h>
 #include <ATen/native/TypeMetaName.h>

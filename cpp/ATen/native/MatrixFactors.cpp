@@ -5,8 +5,7 @@
 #include <ATen/native/Fill.h>
 
 #include <ATen/ExpandUtils.h>
-#include <ATen/LinalgFunctions.h>
-#include <ATen/ShapeFunctions.h>
+#include <ATen/Functions.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
 #include <ATen/native/LinearAlgebraUtils.h>
@@ -152,7 +151,7 @@ static void triangular_solve_out(const Tensor& self, const Tensor& A, bool upper
 
 // --- QR: a matrix with orthogonal columns times a triangular matrix --------------------------------------------------
 
-static void linalg_qr_out(const Tensor& A, std::string mode, Tensor& Q, Tensor& R) {
+static void linalg_qr_out(const Tensor& A, const std::string& mode, Tensor& Q, Tensor& R) {
   checkIsMatrix(A, "linalg.qr");
   checkFloatingOrComplex(A, "linalg.qr");
   TORCH_CHECK(mode == "reduced" || mode == "complete" || mode == "r", "qr received unrecognized mode '", mode,
@@ -188,8 +187,8 @@ static std::tuple<Tensor, Tensor> qr(const Tensor& self, bool some) {
 
 // --- singular values: A = U diag(S) Vh -------------------------------------------------------------------------------
 
-static void _linalg_svd_out(const Tensor& A, bool full_matrices, bool compute_uv, std::optional<std::string> driver,
-                            Tensor& U, Tensor& S, Tensor& Vh) {
+static void _linalg_svd_out(const Tensor& A, bool full_matrices, bool compute_uv,
+                            const std::optional<std::string>& driver, Tensor& U, Tensor& S, Tensor& Vh) {
   checkIsMatrix(A, "linalg.svd");
   checkFloatingOrComplex(A, "linalg.svd");
   TORCH_CHECK(!driver.has_value(),
@@ -211,12 +210,12 @@ static void _linalg_svd_out(const Tensor& A, bool full_matrices, bool compute_uv
 }
 
 static std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& A, bool full_matrices,
-                                                     std::optional<std::string> driver) {
+                                                     const std::optional<std::string>& driver) {
   return at::_linalg_svd(A, full_matrices, /*compute_uv=*/true, driver);
 }
 
 // The singular vectors are computed only if a gradient needs them.
-static Tensor linalg_svdvals(const Tensor& A, std::optional<std::string> driver) {
+static Tensor linalg_svdvals(const Tensor& A, const std::optional<std::string>& driver) {
   const bool compute_uv = (A.requires_grad() && c10::GradMode::is_enabled()) || c10::ForwardAD::is_active();
   return std::get<1>(at::_linalg_svd(A, /*full_matrices=*/false, compute_uv, driver));
 }
@@ -237,7 +236,7 @@ static std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some, boo
 
 // --- eigenvalues of a symmetric matrix: A = V diag(L) V^T ------------------------------------------------------------
 
-static void _linalg_eigh_out(const Tensor& A, std::string UPLO, bool compute_v, Tensor& eigenvalues,
+static void _linalg_eigh_out(const Tensor& A, const std::string& UPLO, bool compute_v, Tensor& eigenvalues,
                              Tensor& eigenvectors) {
   squareCheckInputs(A, "linalg.eigh");
   const char uplo = UPLO.size() == 1 ? static_cast<char>(std::toupper(UPLO[0])) : '?';
@@ -251,11 +250,11 @@ static void _linalg_eigh_out(const Tensor& A, std::string UPLO, bool compute_v, 
   give_result(compute_v ? vectors : nothing_like(A), eigenvectors);
 }
 
-static std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& self, std::string UPLO) {
+static std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& self, const std::string& UPLO) {
   return at::_linalg_eigh(self, UPLO, /*compute_v=*/true);
 }
 
-static Tensor linalg_eigvalsh(const Tensor& self, std::string UPLO) {
+static Tensor linalg_eigvalsh(const Tensor& self, const std::string& UPLO) {
   const bool compute_v = (self.requires_grad() && c10::GradMode::is_enabled()) || c10::ForwardAD::is_active();
   return std::get<0>(at::_linalg_eigh(self, UPLO, compute_v));
 }
@@ -295,8 +294,8 @@ static Tensor leftovers(const Tensor& solved, const Tensor& rank, int64_t m, int
 }
 
 static void linalg_lstsq_out(const Tensor& self, const Tensor& b, std::optional<double> rcond,
-                             std::optional<std::string> driver, Tensor& solution, Tensor& residuals, Tensor& rank,
-                             Tensor& singular_values) {
+                             const std::optional<std::string>& driver, Tensor& solution, Tensor& residuals,
+                             Tensor& rank, Tensor& singular_values) {
   TORCH_CHECK(self.dim() >= 2, "torch.linalg.lstsq: input must have at least 2 dimensions.");
   TORCH_CHECK(b.dim() >= 1, "torch.linalg.lstsq: other must have at least 1 dimension.");
   TORCH_CHECK(

@@ -3,7 +3,7 @@
 // repeat_interleave repeats each element as often as `repeats` says; the copies are adjacent.
 #include <ATen/native/Repeat.h>
 
-#include <ATen/ShapeFunctions.h>
+#include <ATen/Functions.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>

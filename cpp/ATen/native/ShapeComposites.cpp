@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp (flatten, unflatten, movedim, swapaxes, numpy_T, mT, ...)
 // Shape ops composed of other shape ops.
 #include <ATen/ExpandUtils.h>
-#include <ATen/ShapeFunctions.h>
+#include <ATen/Functions.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
 
@@ -190,7 +190,7 @@ static std::vector<Tensor> broadcast_tensors(TensorList tensors) {
 static Tensor sum_to_size(const Tensor& self, IntArrayRef size) {
   TORCH_CHECK(is_expandable_to(size, self.sizes()), "size {", size, "} is not expandable to size {", self.sizes(),
               "}.");
-  return size.empty() ? at::sum(self, {}) : sum_to(self, size); // size () is a sum of all elements, int64 for integers
+  return size.empty() ? at::sum(self) : sum_to(self, size); // size () is a sum of all elements, int64 for integers
 }
 
 static bool is_same_size(const Tensor& self, const Tensor& other) {

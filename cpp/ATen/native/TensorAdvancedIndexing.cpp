@@ -6,7 +6,6 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/Resize.h>
 #include <ATen/WrapDimUtils.h>
-#include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
 #include <ATen/native/Fill.h>
 #include <ATen/native/IndexKernel.h>
@@ -39,10 +38,6 @@ static bool has_plain_rows(const Tensor& self) {
   return self.is_contiguous();
 }
 
-static Tensor call_masked_select(const Tensor& self, const Tensor& mask) {
-  CALL_OP("masked_select", Tensor(const Tensor&, const Tensor&), self, mask);
-}
-
 static Tensor index(const Tensor& self, TensorList indices) {
   if (indices.size() == 1 && indices[0].defined() && indices[0].scalar_type() == kLong && self.dim() > 0 &&
       has_plain_rows(self) && indices[0].is_contiguous() && self.numel() > 0) {
@@ -54,7 +49,7 @@ static Tensor index(const Tensor& self, TensorList indices) {
   }
   if (indices.size() == 1 && indices[0].defined() && indices[0].scalar_type() == kBool &&
       indices[0].sizes() == self.sizes() && self.dim() > 0) {
-    return call_masked_select(self, indices[0]);
+    return at::masked_select(self, indices[0]);
   }
   const AdvancedIndex info(self, indices);
   const Tensor result = info.empty_result();

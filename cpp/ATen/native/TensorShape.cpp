@@ -228,7 +228,7 @@ static Tensor& unsqueeze_(Tensor& self, int64_t dim) {
   return take_geometry(self, native::unsqueeze(self, dim));
 }
 static Tensor& squeeze_(Tensor& self) {
-  return take_geometry(self, squeeze(self));
+  return take_geometry(self, native::squeeze(self));
 }
 static Tensor& squeeze_dim_(Tensor& self, int64_t dim) {
   return take_geometry(self, squeeze_dim(self, dim));

@@ -2,7 +2,7 @@
 // Ops that reorder elements: flip, roll, rotate.
 #include <ATen/native/TensorTransformations.h>
 
-#include <ATen/ShapeFunctions.h>
+#include <ATen/Functions.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>

@@ -2,12 +2,10 @@
 // ...), aten/src/ATen/native/Cross.cpp
 // Products of tensors that become products of matrices, or of single elements, after a change of shape.
 #include <ATen/ExpandUtils.h>
-#include <ATen/LinalgFunctions.h>
+#include <ATen/Functions.h>
 #include <ATen/Resize.h>
-#include <ATen/ShapeFunctions.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/WrapDimUtils.h>
-#include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
 #include <ATen/native/LinearAlgebraUtils.h>
 
@@ -179,16 +177,12 @@ static Tensor& cross_out(const Tensor& self, const Tensor& other, std::optional<
   return out;
 }
 
-static Tensor call_cumprod(const Tensor& self, int64_t dim) {
-  CALL_OP("cumprod", Tensor(const Tensor&, int64_t, std::optional<ScalarType>), self, dim, std::nullopt);
-}
-
 // The powers 0 .. n - 1 of each element, in a new last dimension. All powers are allocated at once, so that an n that
 // no memory could hold is an error and not an endless loop.
 static Tensor powers(const Tensor& base, int64_t n) {
   DimVector sizes(base.sizes());
   sizes.push_back(n - 1);
-  const Tensor higher = call_cumprod(at::expand(at::unsqueeze(base, -1), sizes), -1);
+  const Tensor higher = at::cumprod(at::expand(at::unsqueeze(base, -1), sizes), -1);
   return at::cat({at::unsqueeze(at::ones_like(base), -1), higher}, -1);
 }
 

@@ -5,8 +5,8 @@
 #include <ATen/native/TriangularOps.h>
 
 #include <ATen/Dispatch.h>
+#include <ATen/Functions.h>
 #include <ATen/Resize.h>
-#include <ATen/ShapeFunctions.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>

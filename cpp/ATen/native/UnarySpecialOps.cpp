@@ -5,7 +5,6 @@
 #include <ATen/native/UnaryOps.h>
 
 #include <ATen/Functions.h>
-#include <ATen/core/dispatch/CallOp.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 
@@ -71,20 +70,13 @@ static void mvlgamma_out(const Tensor& self, int64_t p, Tensor& out) {
   iter.cast_outputs();
 }
 
-static Tensor call_erf(const Tensor& self) {
-  CALL_OP("erf", Tensor(const Tensor&), self);
-}
-static Tensor call_erfc(const Tensor& self) {
-  CALL_OP("erfc", Tensor(const Tensor&), self);
-}
-
 // The distribution function of the normal distribution, (1 + erf(x / sqrt 2)) / 2; computed with erfc where erfc keeps
 // more digits.
 static Tensor special_ndtr(const Tensor& self) {
   auto number = [](double value) { return detail::wrapped_scalar_tensor(value); };
   const Tensor x = at::mul(self, number(M_SQRT1_2));
-  const Tensor middle = at::mul(at::add(number(1), call_erf(x)), number(0.5));
-  const Tensor tail = at::mul(call_erfc(at::abs(x)), number(0.5));
+  const Tensor middle = at::mul(at::add(number(1), at::erf(x)), number(0.5));
+  const Tensor tail = at::mul(at::erfc(at::abs(x)), number(0.5));
   const Tensor far = at::where(at::lt(number(0), x), at::sub(number(1), tail), tail);
   return at::where(at::lt(at::abs(x), number(M_SQRT1_2)), middle, far);
 }

@@ -1,7 +1,6 @@
 // Mirrors: torchgen/gen_functionalization_type.py (which makes PyTorch's view_copy ops)
 // For each view op an op that copies: the result shares no memory with the input.
-#include <ATen/ShapeFunctions.h>
-#include <ATen/core/dispatch/CallOp.h>
+#include <ATen/Functions.h>
 #include <ATen/core/library.h>
 
 #include <vector>
@@ -62,29 +61,17 @@ static Tensor view_copy(const Tensor& self, IntArrayRef size) {
   return at::view(copied(self), size); // works also where the strides of self allow no view
 }
 
-static Tensor call_squeeze(const Tensor& self) {
-  CALL_OP("squeeze", Tensor(const Tensor&), self);
-}
 static Tensor squeeze_copy(const Tensor& self) {
-  return copied(call_squeeze(self));
-}
-static Tensor call_squeeze_dims(const Tensor& self, IntArrayRef dim) {
-  CALL_OP("squeeze.dims", Tensor(const Tensor&, IntArrayRef), self, dim);
+  return copied(at::squeeze(self));
 }
 static Tensor squeeze_dims_copy(const Tensor& self, IntArrayRef dim) {
-  return copied(call_squeeze_dims(self, dim));
-}
-static Tensor call_unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
-  CALL_OP("unfold", Tensor(const Tensor&, int64_t, int64_t, int64_t), self, dimension, size, step);
+  return copied(at::squeeze(self, dim));
 }
 static Tensor unfold_copy(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
-  return copied(call_unfold(self, dimension, size, step));
-}
-static std::vector<Tensor> call_unbind(const Tensor& self, int64_t dim) {
-  CALL_OP("unbind.int", std::vector<Tensor>(const Tensor&, int64_t), self, dim);
+  return copied(at::unfold(self, dimension, size, step));
 }
 static std::vector<Tensor> unbind_copy(const Tensor& self, int64_t dim) {
-  return copied(call_unbind(self, dim));
+  return copied(at::unbind(self, dim));
 }
 static std::vector<Tensor> split_copy(const Tensor& self, int64_t split_size, int64_t dim) {
   return copied(at::split(self, split_size, dim));

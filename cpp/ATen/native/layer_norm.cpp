@@ -4,7 +4,7 @@
 #include <ATen/native/layer_norm.h>
 
 #include <ATen/Dispatch.h>
-#include <ATen/NNFunctions.h>
+#include <ATen/Functions.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>

@@ -2,7 +2,6 @@
 #include <csrc/autograd/forward_grad.h>
 
 #include <ATen/Functions.h>
-#include <ATen/ShapeFunctions.h>
 #include <c10/core/GradMode.h>
 
 namespace reftorch::torch::autograd {

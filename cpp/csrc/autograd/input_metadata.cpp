@@ -1,6 +1,7 @@
 // Mirrors: torch/csrc/autograd/input_metadata.cpp
 #include <csrc/autograd/input_metadata.h>
 
+#include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 

@@ -2,7 +2,7 @@
 // Dual levels and dual numbers for reftorch/autograd/forward_ad.py, and the way from an op to its tangents in Python.
 #include <csrc/autograd/python_forward_ad.h>
 
-#include <ATen/ShapeFunctions.h>
+#include <ATen/Functions.h>
 #include <ATen/functorch/DynamicLayer.h>
 #include <c10/core/GradMode.h>
 #include <csrc/Exceptions.h>

@@ -3,7 +3,6 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
-#include <ATen/ShapeFunctions.h>
 #include <ATen/TensorSubclassLikeUtils.h>
 #include <c10/core/GradMode.h>
 

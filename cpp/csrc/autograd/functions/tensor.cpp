@@ -2,7 +2,7 @@
 #include <csrc/autograd/functions/tensor.h>
 
 #include <ATen/EmptyTensor.h>
-#include <ATen/ShapeFunctions.h>
+#include <ATen/Functions.h>
 #include <ATen/functorch/TensorWrapper.h>
 
 namespace reftorch::torch::autograd {

@@ -65,7 +65,8 @@ def python_frames():
 
 
 def is_ours(path):
-    return path.startswith(root() + "/cpp/")
+    """Whether a file is C++ of the checkout: a source, or a file that the build writes, such as ATen/Functions.cpp."""
+    return path.startswith(root() + "/cpp/") or (path.startswith(root() + "/build/") and "/generated/" in path)
 
 
 def mixed(limit=100, whole=False):
