@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
-import warnings
 from _codecs import encode
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
@@ -60,6 +59,8 @@ from pickle import (
 )
 from struct import unpack
 from typing import Any
+
+from reftorch._warnings import warn
 
 __all__ = [
     "Unpickler",
@@ -462,11 +463,10 @@ class Unpickler:
         """Note the version of the pickle."""
         proto = self.read(1)[0]
         if proto != 2:
-            warnings.warn(
+            warn(
                 f"Detected pickle protocol {proto} in the checkpoint, which was not the default pickle protocol used "
                 "by `torch.load` (2). The weights_only Unpickler might not support all instructions implemented by "
                 "this protocol, please file an issue for adding support if you encounter this.",
-                stacklevel=2,
             )
 
     # ---- plain values

@@ -61,8 +61,8 @@ _IGNORED_FUNCTIONS = """
 """
 _IGNORED_METHODS = """
     __delitem__ __dir__ __getattribute__ __init__ __init_subclass__ __iter__ __new__ __class__ __hash__
-    __subclasshook__ __torch_function__ __reduce__ __reduce_ex__ __setstate__ __array_priority__ as_subclass
-    _make_subclass __getstate__ __dict__ __weakref__ __module__ __doc__ __div__ __idiv__ __array_wrap__ new
+    __subclasshook__ __torch_function__ __torch_dispatch__ __reduce__ __reduce_ex__ __setstate__ __array_priority__
+    as_subclass _make_subclass __getstate__ __dict__ __weakref__ __module__ __doc__ __div__ __idiv__ __array_wrap__ new
     new_tensor
 """
 

@@ -61,12 +61,23 @@ def progress_during(call: Callable[[], Any]) -> int:
 
 
 LARGE = 3_000_000
-x = torch.arange(float(LARGE))
-square = x[: 1000 * 1000].view(1000, 1000)
-indices = torch.arange(LARGE)
-mask = x > 5
-floats, nested = [0.5] * 2_000_000, [[1.5, 2.5]] * 300_000
-array = np.zeros(LARGE, dtype=np.float32)
+x = square = indices = mask = floats = nested = array = None
+
+
+@pytest.fixture(scope="module", autouse=True)
+def large_data():
+    """Large values for the time of this module's tests alone: a test of memory may run in this process later."""
+    global x, square, indices, mask, floats, nested, array
+    x = torch.arange(float(LARGE))
+    square = x[: 1000 * 1000].view(1000, 1000)
+    indices = torch.arange(LARGE)
+    mask = x > 5
+    floats, nested = [0.5] * 2_000_000, [[1.5, 2.5]] * 300_000
+    array = np.zeros(LARGE, dtype=np.float32)
+    yield
+    x = square = indices = mask = floats = nested = array = None
+
+
 small = torch.arange(300.0)
 matrix = torch.eye(120) * 2
 generator = torch.Generator()
