@@ -54,6 +54,7 @@ $(STAMPS)/everything: .ci/constraints.txt pyproject.toml | $(EDITABLE)
 	@echo "reftorch: installing JupyterLab, the debuggers and the test tools"
 	@$(INSTALL_US) $(PINS) $(UPGRADE) -e '.[course,test]'
 	@$(BIN)/python -m ipykernel install --sys-prefix --name python3 --display-name "Python 3 (reftorch)" >/dev/null
+	@$(BIN)/gdb --version >/dev/null 2>&1 || true # the wheel's first start makes a link, and two first starts at once quarrel
 	@touch $@
 
 .PHONY: unpinned
