@@ -5,6 +5,7 @@ Mirrors: test/test_autograd.py (the hook closure cycle tests)
 
 import gc
 import threading
+import time
 import weakref
 
 import pytest
@@ -198,6 +199,7 @@ def test_collecting_while_other_threads_run_passes():
         thread.start()
     while any(thread.is_alive() for thread in threads):
         gc.collect()
+        time.sleep(0.001)  # a full collection of a large heap is long, and each thread needs the GIL a thousand times
     for thread in threads:
         thread.join()
     assert failures == []
