@@ -94,7 +94,8 @@ def test_every_name_of_an_op_will_do(name: str) -> None:
 
 
 def test_packages_of_functions_are_part_of_the_name() -> None:
-    assert starts("torch.linalg.qr") == starts("linalg_qr") == ["geqrf_kernel", "orgqr_kernel"]
+    assert starts("torch.linalg.qr") == starts("linalg_qr")
+    assert {"geqrf_kernel", "orgqr_kernel"} <= set(starts("linalg_qr"))
     assert starts("torch.special.i1") == ["special_i1_kernel"]
 
 

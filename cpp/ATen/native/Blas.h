@@ -1,4 +1,4 @@
-// Mirrors: aten/src/ATen/native/Blas.h
+// Mirrors: aten/src/ATen/native/Blas.cpp
 #pragma once
 
 #include <ATen/core/Tensor.h>

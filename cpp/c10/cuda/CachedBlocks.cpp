@@ -1,4 +1,4 @@
-// Mirrors: c10/cuda/CUDACachingAllocator.cpp, c10/core/CachingHostAllocator.h: the part that both share
+// Mirrors: c10/cuda/CUDACachingAllocator.cpp, aten/src/ATen/core/CachingHostAllocator.h: the part that both share
 #include <c10/cuda/CachedBlocks.h>
 
 #include <algorithm>

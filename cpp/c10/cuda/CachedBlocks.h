@@ -1,4 +1,4 @@
-// Mirrors: c10/cuda/CUDACachingAllocator.cpp, c10/core/CachingHostAllocator.h: the part that both share
+// Mirrors: c10/cuda/CUDACachingAllocator.cpp, aten/src/ATen/core/CachingHostAllocator.h: the part that both share
 //
 // Note [Freed memory and streams]
 // Problem: CUDA's own free waits for the whole device, so freed memory is kept and given out again. A block may be
