@@ -64,7 +64,7 @@ AT_MUL = [
     "rt-op mul", "run", "rt-bt", "print iter", "print iter.shape_", "print iter.common_dtype_", "print iter.device_",
     "rt-op mull", "rt-tensor 3", "print *(reftorch::at::Tensor*)$pc", "print *(reftorch::c10::Storage*)$pc",
     "print *(reftorch::c10::SmallVector<long, 5>*)$pc", "print (reftorch::c10::ScalarType)77",
-    "print (reftorch::c10::DispatchKey)4", "print *(reftorch::at::Tensor*)0",
+    "print (reftorch::c10::DispatchKey)6", "print *(reftorch::at::Tensor*)0",
     "print *(reftorch::torch::autograd::Edge*)$pc", "print *(reftorch::torch::autograd::Node*)$pc",
     "up 2", "print self", "print other", "rt-tensor self", f"print {SELF}", "print self.impl_",
     "print self.impl_.target_.storage_", "print self.impl_.target_.key_set_",
@@ -98,7 +98,7 @@ def test_iterator_shows_its_operands(at_mul: Gdb) -> None:
 def test_small_types(at_mul: Gdb) -> None:
     assert at_mul["print iter.common_dtype_"].endswith("= Float")
     assert at_mul["print iter.device_"].endswith("= cpu")
-    assert at_mul["print (reftorch::c10::DispatchKey)4"].endswith("= Autograd")
+    assert at_mul["print (reftorch::c10::DispatchKey)6"].endswith("= Autograd")
 
 
 def test_tensor_is_one_line(at_mul: Gdb) -> None:

@@ -1,4 +1,4 @@
-// Mirrors: aten/src/ATen/CUDAGeneratorImpl.h
+// Mirrors: aten/src/ATen/cuda/CUDAGeneratorImpl.h
 //
 // A CUDA device's generator: a seed, and how far the sequence of Philox numbers has been used. A kernel is given both
 // by value, and the host moves the place on, so that no state lies on the device. The numbers are the same for the same

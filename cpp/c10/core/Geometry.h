@@ -1,5 +1,4 @@
-// Mirrors: aten/src/ATen/EmptyTensor.cpp (computeStorageNbytes), aten/src/ATen/native/Resize.h (checkSetStorage,
-// checkInBoundsForStorage)
+// Mirrors: aten/src/ATen/EmptyTensor.cpp (computeStorageNbytes), aten/src/ATen/native/Resize.h (checkSetStorage)
 // The one check that stands between sizes, strides and an offset from outside, and memory.
 #pragma once
 

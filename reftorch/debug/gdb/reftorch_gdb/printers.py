@@ -17,9 +17,11 @@ IVALUE_FIELDS = {"Double": "as_double", "Int": "as_int", "Tensor": "as_tensor"}
 DISPATCH_KEYS = {
     1: "CPU",
     2: "CUDA",
-    3: "FuncTorchDynamicLayerBackMode",
-    4: "Autograd",
-    5: "FuncTorchDynamicLayerFrontMode",
+    3: "Meta",
+    4: "Python",
+    5: "FuncTorchDynamicLayerBackMode",
+    6: "Autograd",
+    7: "FuncTorchDynamicLayerFrontMode",
 }
 
 
