@@ -1,6 +1,6 @@
-# Every target makes what it needs, does nothing where nothing is to do, and can be interrupted and run again.
+# Every target makes its prerequisites, does nothing if it is up to date, and can be interrupted and run again.
 #
-#   PYTHON=python3.12   the interpreter .venv is made with          ARGS=...   passed on to the program that runs
+#   PYTHON=python3.12   the interpreter with which .venv is made     ARGS=...   arguments for the program that runs
 #   CXX=clang++         the compiler                                PINS=      install without the tested versions
 
 PYTHON ?= python3
@@ -11,13 +11,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 ENVIRONMENT := $(PYTHON) .ci/environment.py
-# An editable install of ours only puts the checkout on the path; building is done here, by ninja.
+# The editable install only puts the checkout on Python's path. The extension is built here, by ninja.
 INSTALL_US := env SKBUILD_WHEEL_CMAKE=false $(ENVIRONMENT) install --no-build-isolation
-# What runs notebooks or a shell of the learner's: there `python`, `gdb` and `reftorch-course` are those of .venv.
+# The environment of notebooks and of the learner's shell: `python`, `gdb` and `reftorch-course` are those of .venv.
 IN_VENV := env VIRTUAL_ENV='$(CURDIR)/$(VENV)' PATH='$(CURDIR)/$(BIN)':"$$PATH"
 BUILD_TOOLS := scikit-build-core pybind11 cmake ninja numpy scipy-openblas32
 CMAKE_ARGS ?=
-# One build at a time in this checkout: two ninjas in one build tree would compile everything twice and corrupt its log.
+# Only one ninja runs at a time: two in one build tree would compile everything twice and corrupt the log.
 NINJA := $(if $(shell command -v flock),flock build/.lock) $(BIN)/ninja
 
 .DEFAULT_GOAL := help
@@ -30,7 +30,7 @@ help: ## this list
 
 # --- the environment ------------------------------------------------------------------------------------------------
 
-# A stamp is written only when its step is complete: an interrupted step runs again.
+# A stamp is written only when its step is complete, so an interrupted step runs again.
 $(STAMPS)/venv:
 	@$(ENVIRONMENT) check
 	@$(ENVIRONMENT) venv
@@ -42,7 +42,7 @@ $(STAMPS)/build-tools: .ci/constraints.txt pyproject.toml | $(STAMPS)/venv
 	@$(ENVIRONMENT) install $(PINS) $(UPGRADE) $(BUILD_TOOLS)
 	@touch $@
 
-# The editable install notes which modules exist; it is renewed where that list has changed.
+# The editable install stores the list of modules, so it is renewed when the list has changed.
 MODULES := $(firstword $(shell find reftorch course -name '*.py' | LC_ALL=C sort | cksum))
 EDITABLE := $(STAMPS)/editable-$(MODULES)
 $(EDITABLE): $(STAMPS)/build-tools
@@ -79,8 +79,8 @@ debug: build/Debug/build.ninja $(EDITABLE) ## build the extension to step throug
 release: build/Release/build.ninja $(EDITABLE) ## build the fast extension beside it: REFTORCH_BUILD=release
 	@$(NINJA) -C build/Release
 
-# What editors and mypy read in place of the extension. `make debug` writes it once and then leaves it, for it must not
-# make the loop of edit and build longer; what needs it new asks for `stubs`.
+# The stubs, which editors and mypy read instead of the extension. `make debug` writes them only if they are missing, so
+# that a build after an edit does not take longer. Targets that need them up to date depend on `stubs`.
 STUBS := reftorch/_C/__init__.pyi
 WRITE_STUBS = $(BIN)/python .ci/gen_pyi.py reftorch/_C
 
@@ -92,20 +92,46 @@ stubs: debug ## write the stubs: what editors and mypy know of the ops
 
 ROOT_USER := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-# Named, for where JupyterLab has no terminal itself its terminals are login shells, which take .venv off the PATH again.
+# JupyterLab gets the name of the shell, because it would otherwise start login shells, which remove .venv from the PATH.
 SHELL_OF_USER = $(shell echo "$$SHELL")
+
+# Settings of the course's JupyterLab: no question about news. The solutions are not in the list of files.
+LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings
 
 .PHONY: lab course book
 lab: stubs $(STAMPS)/everything ## open the course in JupyterLab (on a server: ARGS=--no-browser)
+	@mkdir -p $(LAB_SETTINGS) && cp course/_tools/jupyterlab.json $(LAB_SETTINGS)/overrides.json
 	@$(IN_VENV) jupyter-lab $(ROOT_USER) --ServerApp.root_dir='$(CURDIR)' \
+	    $(foreach hidden,_solutions __pycache__,--ContentsManager.hide_globs='$(hidden)') \
 	    --ServerApp.terminado_settings='shell_command=["$(or $(SHELL_OF_USER),/bin/bash)"]' \
 	    --LabApp.default_url=/lab/tree/course/index.ipynb $(ARGS)
 
 course: debug $(STAMPS)/everything ## bring the notebooks up to date with their sources
 	@$(IN_VENV) python -m course._tools build $(ARGS)
 
-book: debug $(STAMPS)/everything ## write the course as static pages to build/book
+# A warning of Sphinx and a link that leads nowhere are errors.
+book: debug $(STAMPS)/book ## write the course as a web site, with search, to build/book
 	@$(IN_VENV) python -m course._tools book $(ARGS)
+
+$(STAMPS)/book: .ci/constraints.txt pyproject.toml | $(STAMPS)/everything
+	@echo "reftorch: installing Sphinx, which makes the web site"
+	@$(INSTALL_US) $(PINS) $(UPGRADE) -e '.[book]'
+	@touch $@
+
+# --- PyTorch itself ---------------------------------------------------------------------------------------------------
+
+# Never made but on request: a download of 200 MB, and 1 GB on the disk. It lies apart from .venv, so that reftorch is
+# tested as a learner has it. TORCH_INDEX= takes torch from where pip takes everything else.
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+.PHONY: torch
+torch: .venv-torch/.complete ## install PyTorch 2.13 (CPU) beside reftorch, for the cells of the course that run in it
+.venv-torch/.complete:
+	@echo "reftorch: installing torch 2.13.0 into .venv-torch; this takes some minutes"
+	@$(PYTHON) -m venv .venv-torch
+	@.venv-torch/bin/python -m pip install --disable-pip-version-check -q numpy
+	@.venv-torch/bin/python -m pip install --disable-pip-version-check -q \
+	    $(if $(TORCH_INDEX),--index-url '$(TORCH_INDEX)') torch==2.13.0
+	@touch $@
 
 # --- VS Code ----------------------------------------------------------------------------------------------------------
 
@@ -119,11 +145,11 @@ vsix: ## pack our extension (both languages in one click, notebooks): build/reft
 companion: ## a notebook's cells as a program to debug: NOTEBOOK=course/00_setup/lesson.ipynb
 	@$(PYTHON) reftorch/debug/companion.py '$(NOTEBOOK)'
 
-# Optional, for it needs npm; the packages go to build/npm.
+# Optional, because it needs npm. The packages are installed into build/npm.
 test-adapters: ## install the debug adapter that only npm has (Eclipse's), for tests/debug to drive
 	@mkdir -p build/npm && cd build/npm && npm install --no-audit --no-fund --ignore-scripts cdt-gdb-adapter@1.7.0
 
-# Optional, too: some minutes, node 20, npm and Chromium. ARGS=debugging, lessons or exercise runs one part.
+# Optional, because it takes minutes and needs node 20, npm and Chromium. ARGS=debugging, lessons or exercise runs one part.
 test-vscode: debug $(STAMPS)/everything $(STAMPS)/browser ## drive code-server with our extension in Chromium; screenshots in build/screenshots
 	@.ci/install_code_server.sh build/vscode
 	@$(IN_VENV) python -m tests.vscode $(ARGS) --extension="$$($(PYTHON) .ci/editor.py vsix)"
@@ -146,21 +172,21 @@ REPEATS ?= 50
 test-magics: debug $(STAMPS)/everything ## run a notebook with every magic REPEATS=50 times in a row: no kernel may stay stopped, no gdb be left
 	@REFTORCH_REPEATS=$(REPEATS) $(IN_VENV) python -m pytest -n 0 tests/debug/test_magics_notebook.py $(ARGS)
 
-# Outside `make test`: it needs a Chromium.
-test-browser: stubs $(STAMPS)/everything $(STAMPS)/browser ## the course in a real browser; parts of it: ARGS='03 exercise book'
+# Not a part of `make test`, because it needs Chromium.
+test-browser: stubs $(STAMPS)/book $(STAMPS)/browser ## the course in a real browser; parts of it: ARGS='03 exercise book'
 	@$(IN_VENV) python -m tests.course.browser $(ARGS)
 
-# Python itself is not instrumented, so the runtimes come first; what it never frees is not ours to report.
+# Python is not instrumented, so the sanitizers' runtimes are preloaded. Leaks are not reported, because Python has some.
 SANITIZER_LIBS = $(foreach lib,asan ubsan stdc++,$(shell $${CXX:-c++} -print-file-name=lib$(lib).so))
 SANITIZED = env LD_PRELOAD='$(SANITIZER_LIBS)' ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
     UBSAN_OPTIONS=print_stacktrace=1 REFTORCH_BUILD=sanitize PYTHONMALLOC=malloc
-# Left out: what starts or builds programs of its own: debuggers, notebooks, environments, the walk-through.
+# Left out: tests that start or build other programs: debuggers, notebooks, environments, the walk-through.
 sanitize: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## run the tests on an address- and undefined-behaviour-sanitizer build
 	@$(NINJA) -C build/Sanitize _C reftorch_tests
 	@$(SANITIZED) REFTORCH_COMPARE=0 \
 	    $(PYTEST) tests $(addprefix --ignore=tests/,debug course ci typing test_contributing.py) $(ARGS)
 
-# Memory may lie where the thread sanitizer's runtime can not follow; then it runs without address randomization.
+# If the thread sanitizer's runtime does not start with random addresses, the program runs without address randomization.
 TSAN_LIBS = $(foreach lib,tsan stdc++,$(shell $${CXX:-c++} -print-file-name=lib$(lib).so))
 WITH_TSAN = env LD_PRELOAD='$(TSAN_LIBS)' TSAN_OPTIONS='suppressions=$(CURDIR)/.ci/tsan.supp exitcode=66' \
     REFTORCH_BUILD=tsan PYTHONMALLOC=malloc OPENBLAS_NUM_THREADS=1
@@ -185,7 +211,7 @@ fuzz: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## call every 
 bench: release $(STAMPS)/everything ## put the Release build beside torch: times, ratios, gates
 	@env REFTORCH_BUILD=release $(BIN)/python tests/bench/gates.py $(ARGS)
 
-# The Debug build without the hooks of the call tree, to measure them against.
+# The Debug build without the hooks of the call tree, for measuring the cost of the hooks.
 build/Unhooked/build.ninja: $(STAMPS)/build-tools
 	@$(BIN)/cmake --log-level=NOTICE -S cpp -B build/Unhooked -G Ninja -DCMAKE_BUILD_TYPE=Debug -DUSE_CALL_HOOKS=OFF \
 	    -DREFTORCH_LIBRARY_DIR=$(CURDIR)/build/Unhooked/lib/Debug \
@@ -204,23 +230,25 @@ bench-build: $(STAMPS)/build-tools ## measure the build: clean to importable, an
 CXX_FILES = $(shell find cpp tests/cpp -path '*/third_party' -prune -o \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print)
 
 .PHONY: lint format docs doctor clean
-# nvcc comes from the wheels nvidia-cuda-nvcc and nvidia-cuda-cccl, in an environment of their own, or is named: NVCC=...
+# nvcc comes from the wheels nvidia-cuda-nvcc and nvidia-cuda-cccl in their own environment, or from NVCC=...
 NVCC ?= $(firstword $(wildcard build/cuda-venv/lib/python3*/site-packages/nvidia/cu13/bin/nvcc) nvcc)
-# The products of matrices need cuBLAS's headers, which those wheels have not: CUDA_INCLUDE=... names their folder.
+# LinearAlgebraKernel.cu needs cuBLAS's headers, which these wheels lack. CUDA_INCLUDE=... names the folder of the headers.
 CUDA_CHECKS = $(patsubst cpp/ATen/native/cuda/%.cu,build/cuda-check/%.o,\
     $(filter-out $(if $(CUDA_INCLUDE),,%/LinearAlgebraKernel.cu),$(wildcard cpp/ATen/native/cuda/*.cu)))
-build/cuda-check/%.o: cpp/ATen/native/cuda/%.cu $(wildcard cpp/ATen/native/cuda/*.cuh cpp/c10/cuda/*.h)
+# The build writes headers that kernels include, ATen/Functions.h among them.
+build/cuda-check/%.o: cpp/ATen/native/cuda/%.cu $(wildcard cpp/ATen/native/cuda/*.cuh cpp/c10/cuda/*.h) | debug
 	@mkdir -p $(@D)
 	@echo "$<"
-	@$(NVCC) -std=c++17 --extended-lambda --expt-relaxed-constexpr -arch=sm_75 -Icpp $(addprefix -I,$(CUDA_INCLUDE)) -c $< -o $@
+	@$(NVCC) -std=c++17 --extended-lambda --expt-relaxed-constexpr -arch=sm_75 -Icpp -Ibuild/Debug/generated $(addprefix -I,$(CUDA_INCLUDE)) -c $< -o $@
 .PHONY: cuda-check
 cuda-check: $(CUDA_CHECKS) ## compile the CUDA kernels with nvcc, which needs no GPU: NVCC=... names the compiler
 
-lint: stubs $(STAMPS)/everything ## ruff, clang-format, mypy
+lint: stubs $(STAMPS)/everything ## ruff, clang-format, mypy; each C++ file compiles alone
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
 	@$(BIN)/python -m mypy
+	@$(BIN)/python .ci/compile_alone.py
 
 format: $(STAMPS)/everything ## lay out Python and C++ as lint wants it
 	@$(BIN)/ruff check --fix-only --quiet .

@@ -1,6 +1,6 @@
-"""Write the reference of the Python API as HTML, from the docstrings.
+"""Writes the reference of the Python API as HTML, from the docstrings.
 
-Mirrors: nothing in PyTorch: it uses Sphinx; this needs the standard library only.
+Mirrors: nothing in PyTorch: it uses Sphinx; this program needs only the standard library.
 
     python .ci/docs.py build/docs
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def module_names(package: str) -> list[str]:
-    """The package and every public module below it; those that only run inside gdb or as a script are left out."""
+    """Return the names of the package and of its public modules, except modules that run only inside gdb."""
     root = importlib.import_module(package)
     found = [package]
     for info in pkgutil.walk_packages(root.__path__, package + "."):

@@ -1,10 +1,10 @@
-"""Our extension as a package, and the checkout opened in an editor that has it.
+"""Packs reftorch's extension for VS Code, and opens the checkout in an editor with the extension.
 
 Mirrors: nothing in PyTorch: its developers bring their own editor.
 Left out: installing an editor; publishing the extension.
 
     python3 .ci/editor.py vsix     write build/reftorch-debug-VERSION.vsix (a zip; no npm and no network are needed)
-    python3 .ci/editor.py open     install it into the first editor there is, and open the checkout
+    python3 .ci/editor.py open     install it into the first editor that is found, and open the checkout
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from xml.sax.saxutils import quoteattr
 ROOT = Path(__file__).resolve().parents[1]
 EXTENSION = ROOT / ".vscode" / "extensions" / "reftorch-debug"
 EDITORS = ("code", "codium", "code-insiders", "code-server")
-NEVER_CHANGES = (1980, 1, 1, 0, 0, 0)  # the same files give the same package
+NEVER_CHANGES = (1980, 1, 1, 0, 0, 0)  # the time of every file in the package, so that equal files give equal packages
 
 TYPES = """<?xml version="1.0" encoding="utf-8"?>
 <Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
@@ -59,7 +59,7 @@ SUFFIXES = {
 
 
 def package() -> Path:
-    """Write the extension's .vsix and return where it is."""
+    """Write the extension's .vsix and return its path."""
     said = json.loads((EXTENSION / "package.json").read_text())
     manifest = MANIFEST.format(
         name=quoteattr(said["name"]),
@@ -103,8 +103,8 @@ def open_checkout() -> int:
         return 1
     installed = subprocess.run([editor, "--install-extension", str(package()), "--force"], check=False)
     if installed.returncode != 0:
-        print("reftorch: the editor did not take the extension; what it said stands above. It goes on", file=sys.stderr)
-        print("    without: `Python + C++`, `C++ (gdb)` and our kernel for notebooks will not start.", file=sys.stderr)
+        print("reftorch: the editor did not install the extension; its output is above. Without it,", file=sys.stderr)
+        print("    `Python + C++`, `C++ (gdb)` and our kernel for notebooks do not start.", file=sys.stderr)
     if Path(editor).name == "code-server":
         print("reftorch: code-server prints its address; its password is in ~/.config/code-server/config.yaml")
     sys.stdout.flush()

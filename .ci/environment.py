@@ -1,13 +1,14 @@
-"""What `make` needs before anything of ours can run: the machine's tools, .venv, and pip in it.
+"""Checks the tools that `make` needs, makes .venv, and installs packages into it.
 
 Mirrors: nothing in PyTorch: its developers bring their own environment.
 Left out: Windows outside WSL2, macOS.
 
-    python3 .ci/environment.py check            name everything that is missing, each with its mend
-    python3 .ci/environment.py venv             make .venv, or repair a half-made one
+    python3 .ci/environment.py check            name everything that is missing, and how to install it
+    python3 .ci/environment.py venv             make .venv, or repair an incomplete one
     python3 .ci/environment.py install ARG ...  pip install ARG ... into .venv
 
-Standard library only, and no syntax newer than Python 3.6: an old python3 must get as far as being told that it is old.
+This program uses only the standard library and the syntax of Python 3.6, so that an old python3 can report that it is
+old.
 """
 
 import os
@@ -34,7 +35,7 @@ def say(text):
 
 
 def stop(problem, *mends):
-    """End with the problem and, indented under it, each way to mend it."""
+    """Print the problem and, indented below it, the ways to fix it, and exit."""
     sys.stdout.flush()
     print("\nreftorch: " + problem, file=sys.stderr)
     for mend in mends:
@@ -50,7 +51,7 @@ def runs(*command):
 
 
 def other_pythons():
-    """Interpreters on PATH that are new enough and run, newest first."""
+    """Return the names of interpreters on PATH that are new enough and start, the newest first."""
     names = [f"python3.{minor}" for minor in (13, 12, 11, 10)]
     return [name for name in names if runs(name, "--version")]
 
@@ -132,13 +133,13 @@ def make_venv():
                 "{} is not a virtual environment; it holds {}.".format(VENV, ", ".join(sorted(strangers)[:3])),
                 "move it away and run the same command again",
             )
-        say("repairing .venv, which is half-made or whose Python is gone")
+        say("repairing .venv, which is incomplete or whose Python is missing")
     else:
         say("making .venv with Python {}.{}.{}".format(*sys.version_info[:3]))
     made = subprocess.run([sys.executable, "-m", "venv", "--clear", VENV])
     if made.returncode != 0:
         stop(
-            "python -m venv failed; what it said stands above.",
+            "python -m venv failed; its output is above.",
             "Debian, Ubuntu:  sudo apt install python{}.{}-venv".format(*sys.version_info[:2]),
         )
 
@@ -159,7 +160,7 @@ def install(arguments):
             "with a mirror or downloaded wheels: set PIP_INDEX_URL or PIP_FIND_LINKS",
         )
     stop(
-        "pip install failed; what it said stands above.",
+        "pip install failed; its output is above.",
         "run the same command again; if a pinned version is gone from the index: make unpinned",
     )
 
@@ -179,5 +180,5 @@ if __name__ == "__main__":
     try:
         main(sys.argv[1:])
     except KeyboardInterrupt:
-        say("interrupted. Run the same command again: it goes on from here.")
+        say("interrupted. Run the same command again to continue.")
         sys.exit(130)

@@ -1,14 +1,14 @@
-"""Write ``ATen/Functions.h`` and ``ATen/Functions.cpp``: the functions by which C++ code calls ops, ``at::add(a, b)``.
+"""Writes ``ATen/Functions.h`` and ``ATen/Functions.cpp``, the functions with which C++ calls ops: ``at::add(a, b)``.
 
 Mirrors: torchgen/gen.py, torchgen/api/cpp.py
 Leaves out: ``at::add`` as a method of Tensor, named dimensions, SymInt, and ops that no C++ code calls.
 
     python .ci/gen_functions.py FOLDER cpp/ATen/Functions.txt cpp/ATen/native/*.cpp
 
-CMake runs this program in every build whose registrations are newer than its output. The schemas are read from the text
-of the registrations, ``m.def("add.Tensor(Tensor self, ...) -> Tensor", ...)``: the functions are compiled before
-there is a library that could be asked. A file whose content would stay the same is not written, so that nothing that
-includes the file is compiled again.
+CMake runs this program if a registration is newer than its output. The schemas are read from the text of the
+registrations, ``m.def("add.Tensor(Tensor self, ...) -> Tensor", ...)``, because the functions are compiled before the
+library exists. A file whose content does not change is not written, so that the files that include it are not compiled
+again.
 """
 
 import re
@@ -20,11 +20,12 @@ from typing import NamedTuple
 
 NOTICE = """\
 // Mirrors: aten/src/ATen/templates/Functions.{suffix}
+//
 // Written by .ci/gen_functions.py from the schemas at the registrations of the ops that cpp/ATen/Functions.txt names.
 """
 
-# PyTorch gathers dtype, layout, device and pin_memory in one TensorOptions. Here a C++ caller gives dtype and device:
-# there is one layout, and no C++ code asks for pinned memory.
+# PyTorch combines dtype, layout, device and pin_memory in one TensorOptions. Here a C++ caller passes only dtype and
+# device: there is one layout, and no C++ code needs pinned memory.
 NOT_FOR_CALLERS = ("layout", "pin_memory")
 
 TYPES = {
@@ -56,7 +57,7 @@ DEFAULTS = {
 
 
 class Argument(NamedTuple):
-    type: str  # the schema's: "int[1]?"
+    type: str  # as in the schema: "int[1]?"
     name: str
     default: str | None
 
@@ -84,7 +85,7 @@ COMMA_OUTSIDE_OF_BRACKETS = re.compile(r", (?![^\[(]*[\])])")
 
 
 def parse(text: str) -> Schema:
-    """The parts of ``name.overload(arguments) -> returns``."""
+    """Parse ``name.overload(arguments) -> returns``."""
     found = SCHEMA.fullmatch(text)
     if found is None:
         raise ValueError(f"not a schema: {text}")
@@ -104,7 +105,7 @@ MACRO = re.compile(rf"^#define (\w+) ({LITERAL})$", re.M)
 
 
 def schemas_in(text: str) -> list[str]:
-    """The schemas that stand in a C++ file as string literals, in one piece or in several with macros between them."""
+    """Return the schemas in a C++ file: string literals, which may be in several pieces with macros between them."""
     macros = dict(MACRO.findall(text))
     piece = "|".join([LITERAL, *(rf"\b{name}\b" for name in macros)])
     joined = []
@@ -115,13 +116,13 @@ def schemas_in(text: str) -> list[str]:
 
 
 def registered(sources: Iterable[str]) -> dict[str, Schema]:
-    """The schemas of C++ files, by the names of the ops."""
+    """Return the schemas in C++ files, by the names of the ops."""
     found = [parse(schema) for source in sources for schema in schemas_in(source)]
     return {schema.op: schema for schema in found}
 
 
 def find(op: str, schemas: Mapping[str, Schema]) -> Schema:
-    """The schema of ``op``: registered as such, or derived from the functional form as ``m.def_structured`` does.
+    """Return the schema of ``op``, which is registered, or derived from its functional form as in ``m.def_structured``.
 
     Raises:
         KeyError: no file registers the op or its functional form.
@@ -146,7 +147,7 @@ def find(op: str, schemas: Mapping[str, Schema]) -> Schema:
 
 
 def cpp_type(schema_type: str) -> str:
-    """The C++ type of an argument: ``Tensor`` is ``const Tensor&``, ``int[1]?`` is ``std::optional<IntArrayRef>``."""
+    """Return the C++ type of an argument, such as ``const Tensor&`` for ``Tensor``."""
     plain = re.sub(r"\(\w!?\)", "", schema_type)
     if "!" in schema_type:
         return "Tensor&"
@@ -162,7 +163,7 @@ def cpp_type(schema_type: str) -> str:
 
 
 def cpp_return(returns: list[Argument]) -> str:
-    """The C++ type of what an op returns: the tensors it wrote to, or new tensors."""
+    """Return the C++ type of an op's results: references to tensors that the op writes to, or new tensors."""
     types = []
     for one in returns:
         if "!" in one.type:
@@ -173,27 +174,29 @@ def cpp_return(returns: list[Argument]) -> str:
 
 
 def cpp_default(argument: Argument) -> str:
-    """The C++ text of a default value."""
+    """Return the C++ text of a default value."""
     default = str(argument.default)
     if default in DEFAULTS:
         return DEFAULTS[default]
     if default[0] in "'\"":
         return f'"{default[1:-1]}"'
+    if argument.type.partition("[")[0] in ("int", "SymInt") and default.isdigit() and "[" in argument.type:
+        return f"IntArrayRef(int64_t({default}))"  # the number lives until the call that has this default returns
     if "[" in argument.type:
         raise ValueError(f"the default {default} of {argument.type} {argument.name} has no C++ text yet")
     return default
 
 
 def signature(schema: Schema) -> str:
-    """The signature with which the op's kernel is registered: ``Tensor&(const Tensor&, Tensor&)``, out last."""
+    """Return the signature with which the op's kernel is registered, out last: ``Tensor&(const Tensor&, Tensor&)``."""
     return f"{cpp_return(schema.returns)}({', '.join(cpp_type(one.type) for one in schema.arguments)})"
 
 
 def caller_type(argument: Argument) -> str:
-    """The type of a parameter.
+    """Return the type of a parameter of the function.
 
-    A list that may be None but has no default is a plain list here: no C++ caller gives None, and a
-    ``std::optional<IntArrayRef>`` that is made of an int would keep the address of a temporary.
+    A list that may be None but has no default is a plain list here, because no C++ caller passes None. A
+    ``std::optional<IntArrayRef>`` that is made from an int would keep the address of a temporary.
     """
     if argument.type.endswith("]?") and argument.default is None:
         return cpp_type(argument.type.removesuffix("?"))
@@ -201,12 +204,12 @@ def caller_type(argument: Argument) -> str:
 
 
 def head(schema: Schema, *, defaults: bool) -> str:
-    """``Tensor& div_out(Tensor& out, const Tensor& self, const Tensor& other)``: outs first, as in PyTorch."""
+    """Return ``Tensor& div_out(Tensor& out, const Tensor& self, const Tensor& other)``: outs first, as in PyTorch."""
     outs = [one for one in schema.arguments if one.is_out]
     others = [one for one in schema.arguments if not one.is_out and one.name not in NOT_FOR_CALLERS]
     parameters = []
     for one in [*outs, *others]:
-        # In C++ only last parameters can have a default.
+        # In C++, only the last parameters can have defaults.
         last = all(later.default is not None for later in others[others.index(one) :]) if one in others else False
         value = f" = {cpp_default(one)}" if defaults and last else ""
         parameters.append(f"{caller_type(one)} {one.name}{value}")
@@ -219,7 +222,7 @@ def declaration(schema: Schema) -> str:
 
 
 def definition(schema: Schema) -> str:
-    """The function: the op is looked up on the first call."""
+    """Return the definition of the function, which looks up the op on the first call."""
     values = ["std::nullopt" if one.name in NOT_FOR_CALLERS else one.name for one in schema.arguments]
     return f"""\
 {head(schema, defaults=False)} {{
@@ -272,12 +275,12 @@ def signatures(schemas: list[Schema]) -> str:
 
 
 def ops_in(text: str) -> list[str]:
-    """The ops that Functions.txt names, one in a line; `#` begins a comment."""
+    """Return the ops in Functions.txt, which has one on each line; `#` begins a comment."""
     return [op for line in text.splitlines() if (op := line.partition("#")[0].strip())]
 
 
 def files(listed: str, sources: Iterable[str]) -> dict[str, str]:
-    """The files to write, each with its text, from the text of Functions.txt and of the C++ files."""
+    """Return the files to write, with their texts, from the text of Functions.txt and of the C++ files."""
     known = registered(sources)
     schemas = [find(op, known) for op in ops_in(listed)]
     return {
@@ -288,12 +291,12 @@ def files(listed: str, sources: Iterable[str]) -> dict[str, str]:
 
 
 def wrapped(text: str) -> str:
-    """The text with lines of at most 120 columns, broken after commas."""
+    """Return the text with lines of at most 120 columns, broken after commas."""
     lines = []
     for line in text.splitlines():
         code = line.lstrip()
         indent = line[: len(line) - len(code)]
-        words = re.sub(r"(?<!,) ", "\0", code)  # a break at any other space would tear a type from its name
+        words = re.sub(r"(?<!,) ", "\0", code)  # a break at another space would separate a type from its name
         folded = textwrap.wrap(words, 120, initial_indent=indent, subsequent_indent=indent + "    ") or [""]
         lines += [line] if len(line) <= 120 else [one.replace("\0", " ") for one in folded]
     return "\n".join(lines) + "\n"

@@ -1,11 +1,11 @@
-"""Write the stubs of ``reftorch._C``, by which editors and mypy know the ops: their signatures and their docstrings.
+"""Writes the stubs of ``reftorch._C``, from which editors and mypy read the ops' signatures and docstrings.
 
 Mirrors: tools/pyi/gen_pyi.py
-Leaves out: stubs for anything but the extension: the Python files have annotations of their own.
+Leaves out: stubs of the Python files, which have annotations.
 
     python .ci/gen_pyi.py reftorch/_C
 
-``make stubs`` runs it. The stubs are not committed: like the extension they follow from the schemas, the texts in
+``make stubs`` runs this program. The stubs are not committed, because they follow from the schemas, the texts in
 reftorch/_torch_docs and the template reftorch/_C/__init__.pyi.in.
 """
 
@@ -23,7 +23,7 @@ from reftorch._torch_docs._describe import words
 from reftorch._torch_docs._signatures import Signature, signatures
 
 TEMPLATE = Path(__file__).resolve().parents[1] / "reftorch" / "_C" / "__init__.pyi.in"
-# A number is an int is a bool: what the parser tells apart by trying in order, a type checker finds overlapping.
+# The types Number, int and bool overlap for a type checker; the parser distinguishes them by trying them in order.
 HEADER = """\
 # Written by .ci/gen_pyi.py; to be changed there, in __init__.pyi.in or in reftorch/_torch_docs.
 # ruff: noqa
@@ -44,12 +44,12 @@ def is_op(value: object) -> bool:
 
 
 def ops(space: Any) -> dict[str, Any]:
-    """The ops of a module or class, by name."""
+    """Return the ops of a module or class, by name."""
     return {name: value for name, value in sorted(vars(space).items()) if is_op(value)}
 
 
 def literal(form: Signature) -> Signature:
-    """Defaults that are objects, such as ``torch.contiguous_format``, are not written out."""
+    """Replace defaults that are objects, such as ``torch.contiguous_format``, by ``...``."""
     for parameter in form.parameters:
         if parameter.default is not None and "torch." in parameter.default:
             parameter.default = "..."
@@ -57,7 +57,7 @@ def literal(form: Signature) -> Signature:
 
 
 def documented(header: str, text: str | None) -> str:
-    """A ``def`` or ``class`` with its docstring as body."""
+    """Return a ``def`` or ``class`` with its docstring as body."""
     if not text:
         return f"{header} ..."
     escaped = inspect.cleandoc(text).replace("\\", "\\\\")
@@ -65,7 +65,7 @@ def documented(header: str, text: str | None) -> str:
 
 
 def op_stub(packet: Any) -> str:
-    """Every way to call an op; the first carries the docstring."""
+    """Return the signatures of an op; the first one has the docstring."""
     forms = [literal(form) for form in signatures(packet)]
     texts = [words(packet)] + [""] * (len(forms) - 1)
     mark = "@overload\n" if len(forms) > 1 else ""
@@ -73,7 +73,7 @@ def op_stub(packet: Any) -> str:
 
 
 def return_types() -> str:
-    """The named tuples that ops return."""
+    """Return the stubs of the named tuples that ops return."""
     fields: dict[str, tuple[str, ...]] = {}
     for space in (reftorch._C._VariableFunctions, reftorch._C._nn, reftorch._C._linalg, reftorch._C.TensorBase):
         for packet in ops(space).values():
@@ -92,13 +92,13 @@ def functions(module: ModuleType) -> str:
 
 
 def exported(module: ModuleType) -> str:
-    """What ``reftorch`` takes over from the functions: those before which no Python function of the name stands."""
+    """Return the names that ``reftorch`` takes from the module: those without a Python function of the same name."""
     names = [name for name, packet in ops(module).items() if getattr(reftorch, name, None) is packet]
     return f"__all__ = {names!r}\n"
 
 
 def undocumented(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef | ast.ClassDef, Any]]:
-    """What the template names without a docstring, and the object that has one."""
+    """Yield the functions and classes in the template, each with the object that has its docstring."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node, getattr(reftorch._C, node.name)
@@ -119,7 +119,7 @@ def insert_docstring(node: ast.FunctionDef | ast.ClassDef, text: str | None) -> 
 
 
 def extension() -> str:
-    """The template with docstrings, the ops that are methods, and what it does not name."""
+    """Return the template with docstrings, with the ops that are methods, and with the names that it lacks."""
     tree = ast.parse(TEMPLATE.read_text())
     for node, value in undocumented(tree):
         insert_docstring(node, inspect.getdoc(value))
@@ -142,7 +142,7 @@ def extension() -> str:
 
 
 def stubs() -> dict[str, str]:
-    """File name -> text, for the folder ``reftorch/_C``."""
+    """Return a dict from file names to texts, for the folder ``reftorch/_C``."""
     texts = {
         "__init__.pyi": extension(),
         "_VariableFunctions.pyi": functions(reftorch._C._VariableFunctions) + exported(reftorch._C._VariableFunctions),

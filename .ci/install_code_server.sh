@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# VS Code for a browser: code-server, from npm, into the folder given (build/vscode); `make test-vscode` begins with it.
-# Its native modules are compiled here: what npm packages would fetch from elsewhere, ready-made, is not fetched.
+# Installs code-server, a VS Code in a browser, from npm into the given folder (build/vscode). `make test-vscode` runs this
+# script first. The native modules are compiled here, and no ready-made binaries are downloaded.
 #
 # Mirrors: nothing in PyTorch: it tests no editor.
-# Left out: extensions from a marketplace; ours is packed by `make vsix`.
+# Left out: extensions from a marketplace. `make vsix` packs reftorch's extension.
 set -euo pipefail
 
 version=4.100.3
-node_major=20 # what this code-server is made for
+node_major=20 # the version that this code-server needs
 place=${1:?the folder to install into}
 
 missing() {
@@ -27,7 +27,7 @@ done=.installed-$version-node-$(node --version)
 [ -e "$done" ] && exit
 echo "reftorch: installing code-server $version into $PWD: some minutes, once"
 
-# node-gyp comes with npm. It would fetch node's headers; those beside this node will do.
+# node-gyp comes with npm. It uses the headers of the installed node, if there are any, instead of downloading them.
 gyp=$(npm root --global 2>/dev/null)/npm/node_modules/node-gyp/bin/node-gyp.js
 [ -e "$gyp" ] || gyp=$(command -v node-gyp) || missing "no node-gyp, neither in npm nor on PATH"
 prefix=$(node -p 'require("path").resolve(process.execPath, "../..")')
@@ -35,7 +35,7 @@ headers=()
 [ -e "$prefix/include/node/node.h" ] && headers=("--nodedir=$prefix")
 
 packages() { npm install --no-audit --no-fund --ignore-scripts --loglevel=error "$@"; }
-compile() { # compile MODULE COMMAND...: in the module's folder, where its binding.gyp lies
+compile() { # compile MODULE COMMAND...: runs the command in the module's folder, which contains binding.gyp
   echo "reftorch:   compiling $1"
   (cd "node_modules/$1" && shift && "$@" ${headers[@]+"${headers[@]}"} >compile.log 2>&1) && return
   tail -n 30 "node_modules/$1/compile.log" >&2
@@ -51,7 +51,7 @@ packages --omit=dev
 for module in @vscode/spdlog native-watchdog node-pty; do
   compile $module node "$gyp" rebuild
 done
-# The editor finds files by ripgrep.
+# The editor searches files with ripgrep.
 mkdir -p node_modules/@vscode/ripgrep/bin
 ln -sf "$(command -v rg)" node_modules/@vscode/ripgrep/bin/rg
 cd "$place"

@@ -177,13 +177,11 @@ from reftorch.functional.shapes import (
     meshgrid,
 )
 from reftorch.nn.functional.native import (
-    batch_norm,
     binary_cross_entropy_with_logits,
     cosine_embedding_loss,
     embedding,
     group_norm,
     hinge_embedding_loss,
-    instance_norm,
     kl_div,
     margin_ranking_loss,
     poisson_nll_loss,
@@ -220,6 +218,19 @@ has_openmp = backends.openmp.is_available()
 def _check_tensor(function: str, input: Any) -> None:
     if not isinstance(input, Tensor):
         raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+
+
+@overridable
+def _assert(condition: Any, message: str) -> None:
+    """Raise an AssertionError with ``message`` if ``condition`` is false. ``torch.fx`` can trace this function.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch._assert(torch.ones(2).sum() == 2, "the sum is wrong")
+
+    Mirrors torch/__init__.py, ``_assert``.
+    """
+    assert condition, message
 
 
 @overridable
@@ -268,12 +279,12 @@ def numel(input: Tensor) -> Any:
 
 
 if TYPE_CHECKING:
-    from reftorch import debug, overrides
+    from reftorch import debug, fx, overrides
 else:  # type checkers would accept any name if they saw this function
 
     def __getattr__(name: str) -> Any:
-        """Import ``reftorch.debug`` and ``overrides`` at their first use, because the library does not need them."""
-        if name in ("debug", "overrides"):
+        """Import ``debug``, ``fx`` and ``overrides`` at their first use, because the library does not need them."""
+        if name in ("debug", "fx", "overrides"):
             import importlib
 
             return importlib.import_module(f"reftorch.{name}")
@@ -292,6 +303,7 @@ def __dir__() -> list[str]:
         "overridable",
         "reftorch",
         "alias",
+        "lift_fresh",
         "index",
         "slice",
         "nonzero_numpy",

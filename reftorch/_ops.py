@@ -18,10 +18,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from reftorch import _C
+from reftorch._torch_function import _relevant, handle_torch_function
 
 
 class AliasInfo(NamedTuple):
-    """What a schema says of the memory of an argument or result, such as ``(a!)``.
+    """The alias annotation of an argument or result in a schema, such as ``(a!)``.
 
     Mirrors: aten/src/ATen/core/alias_info.h
     """
@@ -31,7 +32,7 @@ class AliasInfo(NamedTuple):
 
 
 def _alias_info(type: str) -> AliasInfo | None:
-    """Read the part of ``Tensor(a!)?`` in parentheses."""
+    """Parse the part of ``Tensor(a!)?`` in parentheses."""
     _, parenthesis, rest = type.partition("(")
     if not parenthesis:
         return None
@@ -50,7 +51,7 @@ class Argument(NamedTuple):
 
     @property
     def alias_info(self) -> AliasInfo | None:
-        """What the schema says of the argument's memory; None where it says nothing."""
+        """The alias annotation of the argument; None if the schema has none."""
         return _alias_info(self.type)
 
     @property
@@ -60,7 +61,7 @@ class Argument(NamedTuple):
 
 
 class FunctionSchema:
-    """What is known of an overload before it is called; ``str()`` gives PyTorch's text of it.
+    """The name, arguments and results of an overload. ``str()`` returns the schema as PyTorch writes it.
 
     Mirrors: aten/src/ATen/core/function_schema.h
 
@@ -97,10 +98,10 @@ class FunctionSchema:
 
 
 def parse_schema(text: str) -> FunctionSchema:
-    """Read a schema, such as ``mylib::sin(Tensor x) -> Tensor``.
+    """Parse a schema, such as ``mylib::sin(Tensor x) -> Tensor``.
 
     Raises:
-        RuntimeError: the text is no schema; the message points at the place.
+        RuntimeError: the text is not a schema. The message shows the position of the error.
 
     Example:
         >>> from reftorch._ops import parse_schema
@@ -113,13 +114,13 @@ def parse_schema(text: str) -> FunctionSchema:
 
 
 def _overloads_of(qualified_name: str) -> dict[str, FunctionSchema]:
-    """``{"Tensor": schema, "Scalar": schema, "Tensor_out": schema}`` of ``aten::add``; empty for an unknown name."""
+    """Return the overloads of a name, such as ``{"Tensor": schema, "Scalar": schema}``; empty for an unknown name."""
     found = (FunctionSchema(entry) for entry in _C._get_op_schemas(qualified_name))
     return {schema.overload_name or "default": schema for schema in found}
 
 
 class OpOverload:
-    """One overload of an op: what the Dispatcher calls, with no choice left to the arguments.
+    """One overload of an op. A call goes to this overload, whatever the types of the arguments are.
 
     Example:
         >>> import reftorch as torch
@@ -144,15 +145,17 @@ class OpOverload:
         self.__module__ = packet.__module__
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        if _C._call_has_torch_function(args, kwargs):  # which gets this object, and not the function of C++
+            return handle_torch_function(self, _relevant(args, kwargs), *args, **kwargs)
         return self._op(*args, **kwargs)
 
     def redispatch(self, /, keyset: _C.DispatchKeySet, *args: Any, **kwargs: Any) -> Any:
         """Call the kernel of the highest key of ``keyset``.
 
-        A kernel that was registered with ``with_keyset=True`` goes on to the kernels below it so.
+        A kernel that was registered with ``with_keyset=True`` calls the kernels below it in this way.
 
         Args:
-            keyset: the keys that are left.
+            keyset: the keys from which the Dispatcher chooses.
             args: the op's arguments.
             kwargs: the op's arguments by name.
 
@@ -170,25 +173,26 @@ class OpOverload:
         return self._op.redispatch(keyset, *args, **kwargs)
 
     def has_kernel_for_dispatch_key(self, k: Any) -> bool:
-        """Whether a kernel is registered for that very key, a DispatchKey or its name; fallbacks do not count."""
+        """Whether a kernel is registered for exactly this key (a DispatchKey or its name). Fallbacks do not count."""
         return k in self.py_kernels or _C._dispatch_has_kernel_for_dispatch_key(self._name, getattr(k, "name", k))
 
     def py_impl(self, k: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Note a Python function beside the op's kernels, for programs that transform other programs.
+        """Store a Python function with the op, for programs that transform other programs.
 
-        A call of the op does not look here, in PyTorch neither: the Dispatcher goes on to the op's table, and a mode to
-        its ``__torch_dispatch__``. ``decompose`` looks here. ``torch.library.Library.impl`` is for kernels that calls
-        reach.
+        A call of the op does not use this function, in PyTorch either: the Dispatcher uses the op's table, and a mode
+        its ``__torch_dispatch__``. ``decompose`` uses the function. To register a kernel that calls use, see
+        ``torch.library.Library.impl``.
 
         Args:
-            k: the row, a ``_C.DispatchKey``; or the class of a mode or tensor that the function is for.
+            k: the row, as a ``_C.DispatchKey``, or the class of mode or tensor to which the function belongs.
 
         Returns:
-            A decorator that notes a function in ``py_kernels`` or ``python_key_table`` and returns the function.
+            A decorator that stores a function in ``py_kernels`` or ``python_key_table`` and returns the function.
 
         Raises:
-            AssertionError: ``k`` is neither, is ``DispatchKey.Python``, or is a class that has a function.
-            RuntimeError: the row has a function.
+            AssertionError: ``k`` is neither of these, is ``DispatchKey.Python``, or is a class that already has a
+                function.
+            RuntimeError: the row already has a function.
 
         Example:
             >>> import reftorch as torch
@@ -222,7 +226,7 @@ class OpOverload:
         return inner
 
     def decompose(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function that computes the op by other ops.
+        """Compute the op by other ops.
 
         Returns:
             The op's result; NotImplemented if the op is not made of other ops.
@@ -243,17 +247,17 @@ class OpOverload:
 
     @property
     def overloadpacket(self) -> OpOverloadPacket:
-        """All overloads of the name."""
+        """The packet with all overloads of the name."""
         return self._overloadpacket
 
     @property
     def op(self) -> Any:
-        """The callable of C++."""
+        """The C++ function that calls the overload."""
         return self._op
 
     @property
     def namespace(self) -> str:
-        """``aten``, or the namespace of the library that defines the op."""
+        """The namespace of the op: ``aten``, or that of the library that defines the op."""
         return self._namespace
 
     @property
@@ -262,14 +266,14 @@ class OpOverload:
         return self._schema._is_view_op()
 
     def name(self) -> str:
-        """``aten::add.Tensor``"""
+        """Return the full name of the overload, such as ``aten::add.Tensor``."""
         return self._name
 
     @property
     def tags(self) -> list[Any]:
-        """Facts about the op that its schema does not say, as members of ``torch.Tag``.
+        """Facts about the op that its schema does not contain, as members of ``torch.Tag``.
 
-        An op that a library of Python has defined has the tags that it was given there.
+        An op that is defined in Python has the tags given at its definition.
 
         Example:
             >>> import reftorch as torch
@@ -297,7 +301,7 @@ class OpOverload:
 
 
 class OpOverloadPacket:
-    """All overloads of a name; a call takes the first that fits.
+    """All overloads of a name. A call uses the first overload that fits the arguments.
 
     Example:
         >>> import reftorch as torch
@@ -314,23 +318,25 @@ class OpOverloadPacket:
         self._refresh()
 
     def _refresh(self) -> None:
-        """Read the overloads again, after a library has added one."""
+        """Read the list of overloads again, after a library has changed it."""
         self._schemas = _overloads_of(self._qualified_op_name)
         self._op = _C._get_operation(self._qualified_op_name, None)
         self._overload_names = list(self._schemas)
-        # Where PyTorch has but one out= variant it calls it that, whatever the overload is called that it belongs to.
+        # PyTorch calls an out= variant `out` if it is the only one, even if its overload has another name.
         self._out = "Tensor_out" if "out" not in self._overload_names else "out"
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        if _C._call_has_torch_function(args, kwargs):  # which gets this object, and not the function of C++
+            return handle_torch_function(self, _relevant(args, kwargs), *args, **kwargs)
         return self._op(*args, **kwargs)
 
     def overloads(self) -> list[str]:
-        """Names of the overloads; one without a name is the ``default``."""
+        """Return the names of the overloads. An overload without a name is called ``default``."""
         return list(self._overload_names)
 
     @property
     def op(self) -> Any:
-        """The callable of C++, which takes the first overload that fits."""
+        """The C++ function that calls the first overload that fits."""
         return self._op
 
     def __getattr__(self, overload: str) -> OpOverload:
@@ -342,7 +348,7 @@ class OpOverloadPacket:
         found = self.__dict__.get(name)
         if found is None:
             found = OpOverload(self, name)
-            setattr(self, name, found)  # the next time this is an ordinary attribute
+            setattr(self, name, found)  # from now on an ordinary attribute, so __getattr__ is not called again
         return found
 
     def __dir__(self) -> list[str]:
@@ -359,7 +365,7 @@ class OpOverloadPacket:
 
 
 class _OpNamespace:
-    """``torch.ops.aten``: a packet is made where it is first asked for."""
+    """A namespace such as ``torch.ops.aten``. A packet is made when its name is first used."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -387,7 +393,7 @@ class _OpNamespace:
 
 
 class _Ops:
-    """``torch.ops``: every namespace that is asked for; those that a library has defined, and aten, have ops."""
+    """``torch.ops``, which has every namespace. ``aten`` and the namespaces that libraries define have ops."""
 
     def __getattr__(self, name: str) -> _OpNamespace:
         if name.startswith("__"):
@@ -404,7 +410,7 @@ ops = _Ops()
 
 
 def _refresh_packet(qualified_name: str) -> None:
-    """Let ``torch.ops`` see that an op has one overload more, or fewer, or is gone.
+    """Update ``torch.ops`` after an overload of an op was added or removed.
 
     Mirrors torch/_ops.py, ``_refresh_packet``, and torch/library.py, ``_clear_torch_ops_cache``.
     """
@@ -424,7 +430,7 @@ def _refresh_packet(qualified_name: str) -> None:
 
 
 def _overload(qualified_name: str, overload_name: str) -> OpOverload:
-    """What C++ asks for where it hands an op to Python."""
+    """Return an overload by its names. C++ calls this function to pass an op to Python."""
     namespace, _, name = qualified_name.partition("::")
     return getattr(getattr(getattr(ops, namespace), name), overload_name or "default")
 

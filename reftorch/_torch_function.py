@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
@@ -105,6 +106,36 @@ def _relevant(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     return found
 
 
+@functools.cache
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(function)
+
+
+def _spell_out(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a call as ``__torch_function__`` gets them from PyTorch's functions in Python.
+
+    Parameters without a default are passed by position. Those with a default are passed by keyword, whether the call
+    gave them or not, so that a graph that ``torch.fx`` traces shows all of them.
+    """
+    bound = _signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    by_position: list[Any] = []
+    by_keyword: dict[str, Any] = {}
+    for name, value in bound.arguments.items():
+        parameter = bound.signature.parameters[name]
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            by_position += value
+        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            by_keyword.update(value)
+        elif parameter.default is inspect.Parameter.empty and parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
+            by_position.append(value)
+        else:
+            by_keyword[name] = value
+    return tuple(by_position), by_keyword
+
+
 def overridable(function: _F) -> _F:
     """Make a Python function check its arguments, and the elements of list arguments, for overrides before it runs.
 
@@ -114,6 +145,7 @@ def overridable(function: _F) -> _F:
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
         if _C._call_has_torch_function(args, kwargs):
+            args, kwargs = _spell_out(function, args, kwargs)
             return handle_torch_function(public, _relevant(args, kwargs), *args, **kwargs)
         return function(*args, **kwargs)
 

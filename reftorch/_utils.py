@@ -1,15 +1,18 @@
 """Small helpers that several parts of the package share.
 
 Mirrors: torch/_utils.py, and ``typename`` and ``set_warn_always`` of torch/__init__.py
-Leaves out: the wrapper that carries an exception between processes.
+Leaves out: complex, quantized and sparse tensors.
 """
 
 from __future__ import annotations
 
 import copyreg
+import os
+import sys
+import traceback
 from collections.abc import Iterable
 from types import FunctionType
-from typing import Any
+from typing import Any, NoReturn
 
 from reftorch import _C
 from reftorch._warnings import warn
@@ -166,3 +169,57 @@ def _set_obj_state(obj: Any, state: Any) -> Any:
         for name, value in (attributes or {}).items():
             setattr(obj, name, value)
     return obj
+
+
+# --- exceptions of other threads and processes ------------------------------------------------------------------------
+
+
+class KeyErrorMessage(str):
+    """A text whose repr is the text itself, because a KeyError shows the repr of its argument."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class ExceptionWrapper:
+    """The exception that is being handled, as its type and text, to be raised again in another thread or process.
+
+    The exception itself is not kept: its traceback would keep the variables of all its frames, and cannot be pickled.
+
+    Args:
+        where: where the exception was raised, for the message: "in DataLoader worker process 1".
+
+    Mirrors torch/_utils.py, ``ExceptionWrapper``.
+    """
+
+    def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
+        exc_info = exc_info or sys.exc_info()
+        self.exc_type = exc_info[0]
+        self.exc_msg = "".join(traceback.format_exception(*exc_info))
+        self.where = where
+
+    def reraise(self) -> NoReturn:
+        """Raise an exception of the same type, whose message has the original traceback.
+
+        An exception whose type takes other arguments than one message is raised as a RuntimeError.
+        """
+        message = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        if self.exc_type is KeyError:
+            message = KeyErrorMessage(message)
+        elif getattr(self.exc_type, "message", None):
+            raise self.exc_type(message=message)
+        try:
+            exception = self.exc_type(message)
+        except Exception:
+            raise RuntimeError(message) from None
+        raise exception
+
+
+def cpu_count() -> int | None:
+    """Return the number of processors that this process may use.
+
+    Mirrors torch/_utils.py, ``cpu_count``.
+    """
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

@@ -1,13 +1,13 @@
-"""Reading a pickle that may come from anybody: nothing is called but what rebuilds tensors and plain containers.
+"""Reads a pickle from an untrusted source. Only functions that rebuild tensors and plain containers are called.
 
 Mirrors: torch/_weights_only_unpickler.py, and ``StorageType`` of torch/serialization.py
 Leaves out: sparse, quantized and nested tensors.
-The file is so many lines long because it holds a loop with one step for each opcode.
+This file is more than 500 lines long because it has one function for each opcode.
 
-Python's own unpickler cannot be used for a file that is not trusted, even if it finds nothing but harmless classes:
-its opcodes set attributes on whatever lies on the stack, a class for instance, and call methods such as ``extend`` of
-any object. So this module runs its own loop over the opcodes. Each opcode names the types that it works on, and an
-opcode that is not needed for tensors and containers is an error.
+Python's own unpickler cannot be used for an untrusted file, even if it finds only harmless classes: its opcodes set
+attributes on any object on the stack, for example on a class, and call methods such as ``extend`` of any object. So
+this module has its own loop over the opcodes. Each opcode checks the types of its operands, and opcodes that are not
+needed for tensors and containers are errors.
 """
 
 from __future__ import annotations
@@ -72,14 +72,14 @@ __all__ = [
     "safe_globals",
 ]
 
-# The modules in which a name of PyTorch's files stands here, where the module differs by more than the package's name.
+# Where a name in PyTorch's files is defined here, if the modules differ by more than the name of the package.
 RENAMED = {
     ("torch._utils", "_rebuild_parameter"): ("reftorch.nn.parameter", "_rebuild_parameter"),
     ("torch._utils", "_rebuild_parameter_with_state"): ("reftorch.nn.parameter", "_rebuild_parameter_with_state"),
     ("torch._tensor", "_rebuild_from_type_v2"): ("reftorch._tensor.interchange", "_rebuild_from_type_v2"),
 }
 
-# Names from these modules are refused even if the user has called them safe.
+# Names from these modules are refused even if the user has declared them safe.
 _BLOCKED_MODULES = ("sys", "os", "posix", "nt")
 _SAFE_TORCH = {
     "torch": (
@@ -100,7 +100,7 @@ _SAFE_TORCH = {
 class StorageType:
     """Stands for a class such as ``torch.FloatStorage`` while a file is read.
 
-    A file needs the dtype of the class alone. The class itself would let a file make storages of any size.
+    A file needs only the dtype of the class. With the class itself, a file could make storages of any size.
     """
 
     def __init__(self, name: str, dtype: Any) -> None:
@@ -117,7 +117,7 @@ class StorageType:
 
 @functools.lru_cache(maxsize=1)
 def _get_allowed_globals() -> dict[str, Any]:
-    """What every file may name, by PyTorch's full names."""
+    """Return the objects that every file may name, by PyTorch's full names."""
     allowed: dict[str, Any] = {
         "collections.OrderedDict": OrderedDict,
         "collections.Counter": Counter,
@@ -141,7 +141,7 @@ def add_safe_globals(safe_globals: list[Any]) -> None:
     """Let :func:`load` with ``weights_only=True`` find these classes and functions.
 
     Args:
-        safe_globals: classes and functions, or pairs of one and the full name that the file has for it.
+        safe_globals: classes and functions. A pair (class or function, name) gives the full name that the file uses.
 
     Example:
         >>> import decimal, reftorch as torch
@@ -166,7 +166,7 @@ def clear_safe_globals() -> None:
 
 
 class safe_globals(contextlib.AbstractContextManager):
-    """Within it, :func:`load` with ``weights_only=True`` finds these classes and functions.
+    """A context in which :func:`load` with ``weights_only=True`` finds these classes and functions.
 
     Example:
         >>> import fractions, io, reftorch as torch
@@ -191,7 +191,7 @@ class safe_globals(contextlib.AbstractContextManager):
 
 
 def _get_user_allowed_globals() -> dict[str, Any]:
-    """The user's classes and functions by their full names; a pair of one and a name gives the name."""
+    """Return the user's classes and functions by their full names, or by the name in a pair."""
     allowed = {}
     for entry in _user_globals:
         if not isinstance(entry, tuple):
@@ -217,7 +217,7 @@ def _is_allowed(obj: Any) -> bool:
 
 
 def in_torch(module: str, name: str) -> tuple[str, str]:
-    """The module and name that a file has for a global of this library."""
+    """Return the module and the name that a file uses for a class or function of this library."""
     for theirs, ours in RENAMED.items():
         if ours == (module, name):
             return theirs
@@ -228,7 +228,7 @@ def in_torch(module: str, name: str) -> tuple[str, str]:
 
 
 def find_global(module: str, name: str) -> Any:
-    """The object here that a name of a file stands for: PyTorch's names are looked up in this library."""
+    """Return the object for a name in a file. PyTorch's names are looked up in this library."""
     here, attribute = RENAMED.get((module, name), (module, name))
     package, _, rest = here.partition(".")
     if package == "torch":
@@ -242,14 +242,14 @@ def find_global(module: str, name: str) -> Any:
 
 
 def _read_global_instruction(readline: Callable[[], bytes]) -> tuple[str, str]:
-    """The module and the name that follow a GLOBAL; names of Python 2, which protocol 2 writes, become Python 3's."""
+    """Read the module and the name after a GLOBAL, and convert names of Python 2, which protocol 2 writes."""
     module, name = readline()[:-1].decode("utf-8"), readline()[:-1].decode("utf-8")
     if (module, name) in NAME_MAPPING:
         return NAME_MAPPING[(module, name)]
     return IMPORT_MAPPING.get(module, module), name
 
 
-# How many bytes follow an opcode, where the number is fixed.
+# The number of bytes that follow an opcode, for opcodes for which the number is fixed.
 _BYTES_AFTER = dict.fromkeys(
     NEWOBJ + REDUCE + BUILD + APPEND + APPENDS + SETITEM + SETITEMS + MARK + TUPLE + TUPLE1 + TUPLE2 + TUPLE3, 0
 )
@@ -260,7 +260,7 @@ _BYTES_AFTER |= dict.fromkeys(BINFLOAT, 8)
 
 
 def get_globals_in_pkl(file: Any) -> set[str]:
-    """The full names that a pickle refers to, read off its opcodes: nothing in it runs."""
+    """Return the full names in a pickle. The opcodes are only read; none of them is run."""
     found: set[str] = set()
     while True:
         key = file.read(1)
@@ -296,14 +296,14 @@ class Unpickler:
         self.stack: list[Any] = []
 
     def persistent_load(self, pid: Any) -> Any:
-        """Return the storage of a persistent id. Replaced by what knows the file."""
+        """Return the storage of a persistent id. The caller, who knows the file, replaces this function."""
         raise UnpicklingError("unsupported persistent id encountered")
 
     def load(self) -> Any:
         """Read the pickle and return its object.
 
         Raises:
-            UnpicklingError: an opcode is unknown, or is used on something that it may not be used on.
+            UnpicklingError: an opcode is unknown, or an operand has a type that the opcode does not allow.
             EOFError: the pickle ends before its STOP.
         """
         while True:
@@ -318,14 +318,14 @@ class Unpickler:
             step(self)
 
     def pop_mark(self) -> list[Any]:
-        """What was pushed since the last MARK."""
+        """Return the objects that were pushed since the last MARK."""
         items, self.stack = self.stack, self.metastack.pop()
         return items
 
     # ---- opcodes that find, call or change something
 
     def load_global(self) -> None:
-        """Push a class or function that is known to be harmless. No module is searched for a name from the file."""
+        """Push an allowed class or function. The name from the file is never searched for in a module."""
         module, name = _read_global_instruction(self.readline)
         full_path = f"{module}.{name}"
         if module in _BLOCKED_MODULES:
@@ -345,7 +345,7 @@ class Unpickler:
         )
 
     def load_newobj(self) -> None:
-        """Make an instance without a call of ``__init__``."""
+        """Push a new instance of an allowed class. ``__init__`` is not called, except for Parameter."""
         args, cls = self.stack.pop(), self.stack.pop()
         if cls is _get_allowed_globals()["torch.nn.parameter.Parameter"]:
             self.stack.append(cls(*args))
@@ -358,7 +358,7 @@ class Unpickler:
             )
 
     def load_reduce(self) -> None:
-        """Call a function."""
+        """Call an allowed function."""
         args, func = self.stack.pop(), self.stack[-1]
         if not _is_allowed(func):
             belongs = f" which belongs to {func.__self__}" if hasattr(func, "__self__") else ""
@@ -366,7 +366,7 @@ class Unpickler:
         self.stack[-1] = func(*args)
 
     def load_build(self) -> None:
-        """Give an instance its state. A class is no instance of an allowed class, so classes are refused."""
+        """Set the state of an instance of an allowed class. Classes are refused: no class is such an instance."""
         state, instance = self.stack.pop(), self.stack[-1]
         allowed = _get_allowed_globals()
         if type(instance) is allowed["torch.Tensor"]:
@@ -399,14 +399,14 @@ class Unpickler:
         self.stack[-1].append(item)
 
     def load_appends(self) -> None:
-        """Append what was pushed since the MARK to the list below."""
+        """Append the objects that were pushed since the MARK to the list below them."""
         items = self.pop_mark()
         if type(self.stack[-1]) is not list:
             raise UnpicklingError(f"Can only extend lists, but got {type(self.stack[-1])}")
         self.stack[-1].extend(items)
 
     def check_set_item_target(self, opcode: str) -> None:
-        """Raise unless the top of the stack is a dict, and not of a class with a ``__setitem__`` of its own."""
+        """Raise unless the top of the stack is a dict and not of a class with its own ``__setitem__``."""
         if type(self.stack[-1]) not in (dict, OrderedDict, Counter):
             raise UnpicklingError(
                 f"Can only {opcode} for dict, collections.OrderedDict, collections.Counter, but got "
@@ -420,7 +420,7 @@ class Unpickler:
         self.stack[-1][key] = value
 
     def load_setitems(self) -> None:
-        """Set the items of a dict that were pushed since the MARK."""
+        """Set items of a dict. Their keys and values were pushed since the MARK."""
         items = self.pop_mark()
         self.check_set_item_target("SETITEMS")
         for i in range(0, len(items), 2):
@@ -443,12 +443,12 @@ class Unpickler:
         self.stack = []
 
     def load_tuple(self) -> None:
-        """Make a tuple of what was pushed since the MARK."""
+        """Push a tuple of the objects that were pushed since the MARK."""
         items = self.pop_mark()
         self.stack.append(tuple(items))
 
     def load_last(self, n: int) -> None:
-        """Make a tuple of the last ``n`` objects."""
+        """Replace the last ``n`` objects by a tuple of them."""
         self.stack[-n:] = [tuple(self.stack[-k] for k in range(n, 0, -1))]
 
     def load_get(self, index: int) -> None:
@@ -456,11 +456,11 @@ class Unpickler:
         self.stack.append(self.memo[index])
 
     def load_put(self, index: int) -> None:
-        """Keep the top of the stack in the memo."""
+        """Store the top of the stack in the memo."""
         self.memo[index] = self.stack[-1]
 
     def load_proto(self) -> None:
-        """Note the version of the pickle."""
+        """Read the version of the pickle format, and warn if it is not 2."""
         proto = self.read(1)[0]
         if proto != 2:
             warn(
@@ -472,7 +472,7 @@ class Unpickler:
     # ---- plain values
 
     def number(self, form: str, size: int) -> Any:
-        """The next ``size`` bytes as a number."""
+        """Read ``size`` bytes as a number."""
         return unpack(form, self.read(size))[0]
 
     def load_short_binstring(self) -> None:

@@ -1,7 +1,7 @@
-"""Ops from Python: define ops, register kernels, gradients and batching rules for them, and test the registrations.
+"""Defines ops in Python, registers kernels, gradients and batching rules for them, and tests these registrations.
 
-Start with :func:`custom_op`, which makes an op from one function. :class:`Library` is the layer below: ops from
-schemas, and kernels on single rows of an op's table, also on rows of the ops of ``aten``.
+Start with :func:`custom_op`, which makes an op from one function. :class:`Library` is the layer below: it defines ops
+by their schemas and registers kernels for single rows of an op's table, also for ops of ``aten``.
 
 Mirrors: torch/library.py
 Leaves out: ``register_autocast``, ``triton_op``, ``wrap_triton``, ``get_kernel``, effects, and the names that PyTorch
@@ -41,7 +41,7 @@ __all__ = [
     "register_vmap",
 ]
 
-_keep_alive: list[Library] = []  # libraries that were made for one registration
+_keep_alive: list[Library] = []  # libraries made for one registration, which must not be freed
 _NAMELESS_SCHEMA = re.compile(r"\(.*\) -> .*")
 
 
@@ -67,15 +67,15 @@ def define(qualname: Any, schema: str, *, lib: Library | None = None, tags: Any 
     """Define an op.
 
     Args:
-        qualname: ``"mylib::sin"``. The old form ``define(lib, "sin(Tensor x) -> Tensor")`` has the library here, and
+        qualname: ``"mylib::sin"``. The old form ``define(lib, "sin(Tensor x) -> Tensor")`` has the library here and
             returns a decorator for the kernel.
         schema: the op's signature without its name.
         lib: the library that owns the op; by default the op stays until the process ends.
-        tags: properties of the op that programs can ask for.
+        tags: facts about the op that programs can read.
 
     Raises:
         ValueError: the name has no namespace, or the schema begins with a name.
-        RuntimeError: the op is defined already.
+        RuntimeError: the op is already defined.
 
     Example:
         >>> import reftorch as torch
@@ -187,14 +187,14 @@ def register_fake(
     lib: Library | None = None,
     allow_override: bool = True,
 ) -> Any:
-    """Register the kernel for ``device="meta"``: it returns tensors of the right shape and dtype, without data.
+    """Register the kernel for ``device="meta"``, which returns tensors of the right shape and dtype without data.
 
     Args:
         op: the name of the op, its OpOverload, or the result of ``custom_op``.
         func: takes the op's arguments and returns tensors of the right shape, strides and dtype. Without it,
             ``register_fake`` is a decorator.
         lib: the library that owns the kernel; by default the kernel stays until the process ends.
-        allow_override: False raises an error if the op has a fake kernel.
+        allow_override: if False, it is an error if the op already has a fake kernel.
 
     Raises:
         RuntimeError: the op has a fake kernel and ``allow_override`` is False.

@@ -225,7 +225,12 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
 
     Mirrors torch/overrides.py, ``is_tensor_method_or_property``.
     """
-    return func in get_overridable_functions()[reftorch.Tensor] or func.__name__ == "__get__"
+    return func in _tensor_methods() or func.__name__ == "__get__"
+
+
+@functools.cache
+def _tensor_methods() -> set[Callable[..., Any]]:
+    return set(get_overridable_functions()[reftorch.Tensor])
 
 
 def redispatch_function(

@@ -1,17 +1,17 @@
-"""Saving objects with tensors to files, and loading them, in PyTorch's formats.
+"""Saves objects with tensors to files and loads them, in PyTorch's formats.
 
 Mirrors: torch/serialization.py
 Leaves out: devices other than the CPU, big-endian files, the tar format from before 2017.
-The file is so many lines long because it mirrors one file of PyTorch: two file formats, each written and read.
+This file is more than 500 lines long because it mirrors one file of PyTorch: it writes and reads two file formats.
 
 Note [File format]
-Problem: tensors share memory and are large. A file must contain shared memory only once, and give no view its own copy.
-Trick: in place of a storage, the pickle holds a persistent id ("storage", class, key, location, numel), and the bytes
-are stored beside the pickle. A file is an uncompressed zip archive: data.pkl is the pickle; data/<key> holds the bytes
-of a storage, at a multiple of 64 so that they can be mapped into memory; version and byteorder describe the file. The
-older format is a sequence of pickles: a magic number, a version, facts about the system, the object, the keys; then
-come the length and the bytes of each storage. In both formats the pickle names PyTorch's modules, whichever library
-wrote the file.
+Problem: tensors share memory and are large. A file must contain shared memory only once, and views must share memory
+again after loading. Trick: the pickle contains a persistent id ("storage", class, key, location, numel) instead of each
+storage, and the bytes are stored outside the pickle. A file is an uncompressed zip archive: data.pkl is the pickle;
+data/<key> has the bytes of a storage, at a multiple of 64 so that they can be mapped into memory; version and byteorder
+describe the file. The older format is a sequence of pickles (a magic number, a version, facts about the system, the
+object, the keys), followed by the length and the bytes of each storage. In both formats the pickle names PyTorch's
+modules, whichever library wrote the file.
 """
 
 from __future__ import annotations
@@ -63,7 +63,10 @@ _ALIGNMENT = 64
 
 
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
-    """Return the names in a file that :func:`load` with ``weights_only=True`` would refuse.
+    """Return the names in a file that :func:`load` with ``weights_only=True`` refuses.
+
+    Raises:
+        ValueError: the file is not a zip archive, the format that :func:`save` writes.
 
     Example:
         >>> import io, decimal, reftorch as torch
@@ -177,18 +180,18 @@ def save(
     _use_new_zipfile_serialization: bool = True,
     _disable_byteorder_record: bool = False,
 ) -> None:
-    """Write an object, and the tensors in it, to a file. PyTorch can read it.
+    """Write an object, and the tensors in it, to a file that PyTorch can read, too.
 
-    Views that share memory share it again after loading. Hooks and graphs are not saved.
+    Views that share memory also share memory after loading. Hooks and graphs are not saved.
 
     Args:
         obj: any object that can be pickled.
         f: a path, or a file that is open for writing bytes.
-        pickle_module: the module that pickles.
+        pickle_module: the module whose Pickler is used.
         pickle_protocol: the version of the pickle format.
 
     Raises:
-        RuntimeError: two tensors read the same memory as different dtypes.
+        RuntimeError: two tensors read the same memory as different dtypes, or the folder of the path does not exist.
 
     Example:
         >>> import io, reftorch as torch
@@ -220,7 +223,8 @@ def _save_zip(obj: Any, file: Any, name: str, pickle_module: Any, protocol: int,
         if byteorder:
             _write_record(archive, f"{name}/byteorder", sys.byteorder.encode())
         for key, (storage, _) in storages.by_key.items():
-            _write_record(archive, f"{name}/data/{key}", storage._memory())
+            on_cpu = storage.cpu()
+            _write_record(archive, f"{name}/data/{key}", on_cpu._memory())
         _write_record(archive, f"{name}/version", b"3\n")
 
 
@@ -247,7 +251,8 @@ def _save_legacy(obj: Any, file: Any, pickle_module: Any, protocol: int) -> None
     for key in sorted(storages.by_key):
         storage, dtype = storages.by_key[key]
         file.write(struct.pack("<q", storage.nbytes() // dtype.itemsize))
-        file.write(storage._memory())
+        on_cpu = storage.cpu()
+        file.write(on_cpu._memory())
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -266,12 +271,13 @@ def load(
 
     Args:
         f: a path, or a seekable file that is open for reading bytes.
-        map_location: the new place of storages: a device, a dict of locations, or a function that takes a storage and a
-            location and returns a storage. A file from a GPU needs ``"cpu"``.
-        pickle_module: the module that unpickles, with ``weights_only=False``.
+        map_location: where to put the storages: a device, a dict from locations to locations, or a function that takes
+            a storage and a location and returns a storage. A file from a GPU needs ``"cpu"``.
+        pickle_module: the module whose Unpickler is used, with ``weights_only=False``.
         weights_only: True, the default, loads tensors and plain containers and refuses everything else, because a
             pickle from an unknown source can run any code.
-        mmap: leave the storages on the disk until they are read; ``f`` must be a path.
+        mmap: map the storages into memory, so that they are read from the disk when they are used. ``f`` must be a
+            path.
 
     Raises:
         pickle.UnpicklingError: the file contains something that ``weights_only`` refuses.
@@ -509,5 +515,5 @@ def _is_zipfile(file: Any) -> bool:
 
 
 def _prefix(archive: zipfile.ZipFile) -> str:
-    """Return the folder of the records, which is the archive's name."""
+    """Return the name of the folder that contains the records, with a slash."""
     return archive.namelist()[0].partition("/")[0] + "/"

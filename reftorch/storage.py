@@ -1,30 +1,30 @@
-"""The memory that tensors share, as Python sees it: bytes, or numbers of one dtype.
+"""The memory that tensors share, as Python objects: bytes, or numbers of one dtype.
 
 Mirrors: torch/storage.py
-Leaves out: sending memory to processes that are no children, pinned memory, files. This file is a little over 500
-lines long, because both classes of storages stand side by side, as in PyTorch.
+Leaves out: pinned memory, files. This file is a little over 500
+lines long because it contains both storage classes, as in PyTorch.
 """
 
 from __future__ import annotations
 
 import ctypes
-from builtins import bool as _bool  # inside of a class `bool` and `int` are methods
+from builtins import bool as _bool  # inside the class TypedStorage, `bool` and `int` are methods
 from builtins import int as _int
 from collections.abc import Iterator
 from typing import Any
 
-from reftorch import _C
+from reftorch import _C, _shared_memory
 from reftorch._utils import _warn_once
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 
 
 class UntypedStorage:
-    """The memory behind tensors: bytes with an address.
+    """The memory of tensors, as bytes.
 
     Args:
-        size: how many bytes, with any content; or a sequence of numbers from 0 to 255, which are the content.
-        device: where; only the CPU.
+        size: the number of bytes, with undefined contents; or a sequence of integers, of which the low 8 bits are used.
+        device: the device, which must be the CPU.
 
     Example:
         >>> import reftorch as torch
@@ -56,7 +56,7 @@ class UntypedStorage:
         return self
 
     def __eq__(self, other: object) -> Any:
-        """Whether both are the same memory: where PyTorch has one object for it, each question here makes one."""
+        """Whether both are the same memory. There may be several objects for one memory; PyTorch has one."""
         return isinstance(other, UntypedStorage) and self._cdata == other._cdata
 
     def __hash__(self) -> int:
@@ -67,20 +67,24 @@ class UntypedStorage:
             raise NotImplementedError("Not available for 'meta' device type")
 
     def _bytes(self) -> Any:
-        """All of the memory as a tensor."""
+        """Return all bytes as a tensor on this memory."""
         self._check_memory()
         return self._storage.tensor(_C.uint8)
 
     def _memory(self) -> memoryview:
-        """All of the memory, to be read or written in place."""
+        """Return all bytes as a memoryview, through which they can be read and written.
+
+        The memory must be on the CPU. The memoryview does not keep the storage alive.
+        """
         self._check_memory()
+        assert self.device.type == "cpu", "Python cannot address the memory of a device"
         if self.nbytes() == 0:
             return memoryview(bytearray())
         return memoryview((ctypes.c_char * self.nbytes()).from_address(self.data_ptr())).cast("B")
 
     @classmethod
     def from_buffer(cls, buffer: Any, *args: Any, **kwargs: Any) -> UntypedStorage:
-        """A copy of the bytes of an object with Python's buffer protocol.
+        """Return a storage with a copy of the bytes of an object that has Python's buffer protocol.
 
         Example:
             >>> import reftorch as torch
@@ -95,13 +99,13 @@ class UntypedStorage:
 
     @property
     def device(self) -> _C.device:
-        """Where the memory is."""
+        """The device of the memory."""
         return self._storage.device()
 
     @property
     def is_cuda(self) -> bool:
-        """Whether the memory is a GPU's: never."""
-        return False
+        """Whether the memory is on a CUDA device."""
+        return self.device.type == "cuda"
 
     def data_ptr(self) -> int:
         """The address of the first byte."""
@@ -116,38 +120,54 @@ class UntypedStorage:
         return self.nbytes()
 
     def element_size(self) -> int:
-        """1: the elements are bytes."""
+        """The size of an element, which is 1."""
         return 1
 
     def resizable(self) -> bool:
-        """Whether the memory is the library's own, and can grow."""
+        """Whether the storage can be resized: the library owns the memory, and no other code uses its address."""
         return self._storage.resizable()
 
     def is_shared(self) -> bool:
-        """Whether the memory goes on being shared with processes that are forked."""
+        """Whether the memory is shared memory, which other processes can map."""
         return self._storage.is_shared()
 
     def share_memory_(self) -> UntypedStorage:
-        """Move the bytes into shared memory, under every tensor that lies on them: a process forked from now on reads
-        what this one writes, and the other way round. The storage cannot be resized any more.
+        """Move the bytes into shared memory, also for the tensors that use this storage.
 
-        Mirrors torch/storage.py (share_memory_); memory that is sent to processes that exist already is left out.
+        Processes that are forked later, and processes that the storage is sent to, share the memory: each reads what
+        the others write. The storage cannot be resized any more. :func:`reftorch.multiprocessing.set_sharing_strategy`
+        chooses between memory with and without a name.
+
+        Raises:
+            RuntimeError: there is no room for the memory, or the storage is not on the CPU.
+
+        Mirrors torch/storage.py, ``share_memory_``.
         """
-        self._storage.share_memory_()
+        if not self.is_shared():
+            if _shared_memory.uses_names():
+                self._storage._share_filename_cpu_(_shared_memory.new_name())
+            else:
+                self._storage._share_fd_cpu_()
         return self
 
+    @classmethod
+    def _new_shared(cls, size: int) -> UntypedStorage:
+        """Return a storage of ``size`` bytes in shared memory."""
+        name = _shared_memory.new_name() if _shared_memory.uses_names() else ""
+        return cls._wrap(_C.StorageBase._new_shared(size, name))
+
     def is_pinned(self, device: Any = None) -> bool:
-        """Whether the memory is pinned: never."""
-        return False
+        """Whether the memory is pinned: host memory that a CUDA device can copy from and to by itself."""
+        return self.device.type == "cpu" and self._bytes().is_pinned()
 
     def resize_(self, size: int) -> UntypedStorage:
-        """Give the storage ``size`` bytes; what it held stays, as far as there is room.
+        """Change the number of bytes to ``size``. The contents are kept as far as there is room.
 
         A tensor on this storage keeps its shape. If its elements no longer fit, every access to them raises a
         RuntimeError until the storage is large enough again.
 
         Raises:
-            RuntimeError: the memory belongs to another library, or another library looks at it (numpy, DLPack).
+            RuntimeError: another library owns or uses the memory (numpy, DLPack), or the memory is shared.
         """
         self._storage.resize_(size)
         return self
@@ -173,46 +193,51 @@ class UntypedStorage:
         return iter(self.tolist())
 
     def tolist(self) -> list[int]:
-        """The bytes as numbers."""
+        """Return the bytes as a list of integers."""
         return self._bytes().tolist()
 
     def fill_(self, value: int) -> UntypedStorage:
-        """Set every byte."""
+        """Set every byte to a value."""
         self._bytes().fill_(value)
         return self
 
     def copy_(self, source: Any, non_blocking: bool | None = None) -> UntypedStorage:
-        """Overwrite the bytes with those of another storage of the same size."""
+        """Overwrite the bytes with those of another storage of equal size."""
         self._bytes().copy_(source.untyped()._bytes())
         return self
 
     def clone(self) -> UntypedStorage:
-        """A copy in memory of its own."""
+        """Return a copy with its own memory."""
         return self._wrap(_C.StorageBase._of(self._bytes().clone()))
 
     def new(self) -> UntypedStorage:
-        """An empty storage."""
+        """Return an empty storage."""
         return type(self)()
 
     def untyped(self) -> UntypedStorage:
-        """The storage itself."""
+        """Return the storage itself."""
         return self
 
     def cpu(self) -> UntypedStorage:
-        """The storage itself: it is there already."""
-        return self
+        """Return the storage itself if it is on the CPU, and a copy on the CPU otherwise."""
+        return self if self.device.type == "cpu" else self._on("cpu")
+
+    def _on(self, device: str) -> UntypedStorage:
+        return self._wrap(_C.StorageBase._of(self._bytes().to(device)))
 
     def __copy__(self) -> UntypedStorage:
         return self.clone()
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> UntypedStorage:
-        # One copy of the memory for all tensors of one deepcopy, whose storage objects differ.
+        # Tensors of one deepcopy have different storage objects for one memory, so the copy is found by its address.
         copies = memo.setdefault("torch", {})
         if self._cdata not in copies:
             copies[self._cdata] = self.clone()
         return copies[self._cdata]
 
     def __reduce__(self) -> Any:
+        if self.is_cuda:
+            return UntypedStorage._on, (self.cpu(), str(self.device))
         return UntypedStorage, (bytes(self._memory()),)
 
     def __str__(self) -> str:
@@ -224,7 +249,7 @@ class UntypedStorage:
 
 
 def _byte(item: Any, sequence: Any) -> int:
-    """The last eight bits of a number."""
+    """Return the low 8 bits of an integer."""
     if not isinstance(item, int):
         raise RuntimeError(
             f"torch.UntypedStorage(): tried to construct a storage from a sequence ({type(sequence).__name__}), but "
@@ -264,11 +289,11 @@ def _warn_typed_storage_removal() -> None:
 
 
 class TypedStorage:
-    """A storage whose elements are numbers: what :meth:`reftorch.Tensor.storage` gives; deprecated, as in PyTorch.
+    """A storage whose elements are numbers of one dtype. :meth:`reftorch.Tensor.storage` returns it. Deprecated.
 
     Args:
         args: nothing, a size, or a sequence of numbers.
-        wrap_storage: the memory to read.
+        wrap_storage: the storage whose memory is used.
         dtype: the type of the elements.
 
     Example:
@@ -311,25 +336,25 @@ class TypedStorage:
 
     @classmethod
     def from_buffer(cls, buffer: Any, byte_order: str | None = None, **kwargs: Any) -> TypedStorage:
-        """A copy of the bytes of an object with Python's buffer protocol, read as numbers."""
+        """Return a storage with a copy of the bytes of an object that has Python's buffer protocol."""
         return cls(wrap_storage=UntypedStorage.from_buffer(buffer), **kwargs)
 
     @property
     def device(self) -> _C.device:
-        """Where the memory is."""
+        """The device of the memory."""
         return self._untyped_storage.device
 
     @property
     def is_cuda(self) -> _bool:
-        """Whether the memory is a GPU's: never."""
-        return False
+        """Whether the memory is on a CUDA device."""
+        return self._untyped_storage.is_cuda
 
     @property
     def _cdata(self) -> _int:
         return self._untyped_storage._cdata
 
     def untyped(self) -> UntypedStorage:
-        """The same memory as bytes."""
+        """Return the storage of bytes on this memory."""
         return self._untyped_storage
 
     def data_ptr(self) -> _int:
@@ -352,11 +377,11 @@ class TypedStorage:
         return self.nbytes() // self.dtype.itemsize
 
     def resizable(self) -> _bool:
-        """Whether the memory is the library's own, and can grow."""
+        """Whether the storage can be resized: the library owns the memory, and no other code uses its address."""
         return self._untyped_storage.resizable()
 
     def resize_(self, size: _int) -> None:
-        """Give the storage room for ``size`` elements."""
+        """Change the number of elements to ``size``."""
         self._untyped_storage.resize_(size * self.dtype.itemsize)
 
     def __getitem__(self, index: Any) -> Any:
@@ -376,29 +401,29 @@ class TypedStorage:
         return iter(self.tolist())
 
     def tolist(self) -> list[Any]:
-        """The elements as Python's numbers."""
+        """Return the elements as a list of Python numbers."""
         return self._tensor().tolist()
 
     def fill_(self, value: Any) -> TypedStorage:
-        """Set every element."""
+        """Set every element to a value."""
         self._tensor().fill_(value)
         return self
 
     def copy_(self, source: Any, non_blocking: _bool | None = None) -> TypedStorage:
-        """Overwrite the elements with those of another storage, converted."""
+        """Overwrite the elements with those of another storage, converted to this dtype."""
         self._tensor().copy_(source._tensor() if isinstance(source, TypedStorage) else source._bytes())
         return self
 
     def clone(self) -> TypedStorage:
-        """A copy in memory of its own."""
+        """Return a copy with its own memory."""
         return self._new(self._untyped_storage.clone())
 
     def cpu(self) -> TypedStorage:
-        """The storage itself: it is there already."""
-        return self
+        """Return the storage itself if it is on the CPU, and a copy on the CPU otherwise."""
+        return self if self.device.type == "cpu" else self._new(self._untyped_storage.cpu())
 
     def is_shared(self) -> _bool:
-        """Whether the memory goes on being shared with processes that are forked."""
+        """Whether the memory is shared memory, which other processes can map."""
         return self._untyped_storage.is_shared()
 
     def share_memory_(self) -> TypedStorage:
@@ -407,8 +432,8 @@ class TypedStorage:
         return self
 
     def is_pinned(self, device: Any = None) -> _bool:
-        """Whether the memory is pinned: never."""
-        return False
+        """Whether the memory is pinned, see :meth:`UntypedStorage.is_pinned`."""
+        return self._untyped_storage.is_pinned(device)
 
     def _to(self, dtype: Any) -> TypedStorage:
         converted = self._tensor().to(dtype, copy=True)
@@ -416,39 +441,39 @@ class TypedStorage:
         return TypedStorage(wrap_storage=untyped, dtype=dtype, _internal=True)
 
     def double(self) -> TypedStorage:
-        """The elements as float64."""
+        """Return a storage with the elements converted to float64."""
         return self._to(_C.float64)
 
     def float(self) -> TypedStorage:
-        """The elements as float32."""
+        """Return a storage with the elements converted to float32."""
         return self._to(_C.float32)
 
     def half(self) -> TypedStorage:
-        """The elements as float16."""
+        """Return a storage with the elements converted to float16."""
         return self._to(_C.float16)
 
     def long(self) -> TypedStorage:
-        """The elements as int64."""
+        """Return a storage with the elements converted to int64."""
         return self._to(_C.int64)
 
     def int(self) -> TypedStorage:
-        """The elements as int32."""
+        """Return a storage with the elements converted to int32."""
         return self._to(_C.int32)
 
     def byte(self) -> TypedStorage:
-        """The elements as uint8."""
+        """Return a storage with the elements converted to uint8."""
         return self._to(_C.uint8)
 
     def bool(self) -> TypedStorage:
-        """The elements as bool."""
+        """Return a storage with the elements converted to bool."""
         return self._to(_C.bool)
 
     def type(self) -> str:
-        """The name of the storage's type, as in ``"torch.FloatStorage"``."""
+        """Return the name of the storage's type, such as ``"torch.FloatStorage"``."""
         return f"torch.{_STORAGE_NAMES[self.dtype]}"
 
     def pickle_storage_type(self) -> str:
-        """The name of the class that a file names for storages of this dtype."""
+        """Return the name of the class for storages of this dtype in a saved file."""
         return _STORAGE_NAMES[self.dtype]
 
     _pickle_storage_type = pickle_storage_type
@@ -484,7 +509,7 @@ def _typed_storage(untyped: UntypedStorage, dtype: Any) -> TypedStorage:
 
 
 class _LegacyStorageMeta(type):
-    """Lets a storage count as an instance of the class that has its dtype in the name."""
+    """Makes a TypedStorage an instance of the class whose name contains its dtype."""
 
     def __instancecheck__(cls, instance: Any) -> _bool:
         dtype = getattr(cls, "dtype", None)
@@ -492,14 +517,14 @@ class _LegacyStorageMeta(type):
 
 
 class _LegacyStorage(TypedStorage, metaclass=_LegacyStorageMeta):
-    """What ``torch.FloatStorage`` and the like have in common."""
+    """The base class of ``torch.FloatStorage`` and the other classes with a dtype in the name."""
 
     def __init__(self, *args: Any, wrap_storage: Any = None, **kwargs: Any) -> None:
         _warn_typed_storage_removal()
         super().__init__(*args, wrap_storage=wrap_storage, _internal=True)
 
 
-# FloatStorage, LongStorage ...: the names that files of PyTorch's know.
+# FloatStorage, LongStorage and so on, the names of storages in files that PyTorch writes.
 _LEGACY_CLASSES = {
     name: _LegacyStorageMeta(name, (_LegacyStorage,), {"dtype": dtype, "__module__": "reftorch"})
     for dtype, name in _STORAGE_NAMES.items()

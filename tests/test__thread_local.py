@@ -49,10 +49,12 @@ STAYS_BEHIND = {
     "runtime.h: last_error": "declares the variable of streams.cpp",
     "blocks.cpp: this_block": "the simulated block that one thread runs",
     "blocks.cpp: random": "the order in which one thread runs the simulated threads of a block",
+    "python_gil.h: main_thread_state": "says which thread is the main thread",
     "python_thread_local_state.cpp: thread": "keeps Python's state of a thread alive until the thread ends",
 }
 PYTHON_STAYS_BEHIND = {
     "reftorch/_thread_local.py": "defines the class that goes along",
+    "reftorch/multiprocessing/reductions.py": "the message that one call of this thread pickles or reads",
 }
 
 

@@ -113,8 +113,8 @@ def build(tree: Path, sources: list[str]) -> None:
 
 
 def test_the_words_stand_where_the_walk_through_says() -> None:
-    quoted = re.findall(r"In `(\S+)` it is\n\n```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)
-    assert [file for file, _ in quoted] == ["reftorch/_torch_docs/unary.py"]
+    quoted = re.findall(r"`(\S+)` has\n\n```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)
+    assert [file for file, _ in quoted] == ["reftorch/_torch_docs/unary_ops.py"]
     assert quoted[0][1] in (ROOT / quoted[0][0]).read_text()
 
 

@@ -264,6 +264,8 @@ def test_lazy_and_relative_imports_are_seen_and_typing_ones_are_not() -> None:
     assert "reftorch.debug" not in found
 
 
+# One file is above nn although its package is below: an averaged model is a module, as in PyTorch.
+ABOVE_NN = ("reftorch.optim.swa_utils",)
 NEVER_NN = ("reftorch.optim", "reftorch.utils.data", "reftorch.serialization", "reftorch.cuda", "reftorch.distributed")
 
 
@@ -277,7 +279,7 @@ def test_python_imports_stay_on_their_floor() -> None:
         for target in sorted(imports_of(path)):
             if lies_in(target, "reftorch.debug") and not lies_in(name, "reftorch.debug"):
                 broken.append(f"{name} imports {target}: nothing imports debug")
-            if lies_in(name, *NEVER_NN) and lies_in(target, "reftorch.nn"):
+            if lies_in(name, *NEVER_NN) and name not in ABOVE_NN and lies_in(target, "reftorch.nn"):
                 broken.append(f"{name} imports {target}: it lies below nn")
             if lies_in(name, "reftorch.autograd") and lies_in(target, "reftorch._tensor"):
                 broken.append(f"{name} imports {target}: autograd lies below the tensor's Python class")
@@ -365,7 +367,8 @@ def test_length_and_width(path: Path) -> None:
     assert len(lines) <= MAX_LINES or explained, (
         f"{len(lines)} lines: split it, or say in its header why it is so many lines long"
     )
-    wide = [number for number, line in enumerate(lines, 1) if len(line) > MAX_WIDTH]
+    # A Mirrors line is data for the course's maps and stays one line, however many paths it names.
+    wide = [n for n, line in enumerate(lines, 1) if len(line) > MAX_WIDTH and not line.startswith("// Mirrors: ")]
     assert not wide, f"wider than {MAX_WIDTH} columns: lines {wide}"
 
 

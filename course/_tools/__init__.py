@@ -5,40 +5,64 @@ Leaves out: anything a lesson teaches; that lives in `reftorch`.
 """
 
 from course._tools.checks import check
+from course._tools.cpp_cells import printed
+from course._tools.dispatch_pictures import kernel_row, loop_order
 from course._tools.engine_steps import queue_steps
 from course._tools.glossary import glossary
-from course._tools.graphs import graph
+from course._tools.graphs import exec_info, graph
 from course._tools.magics import course, load_ipython_extension
+from course._tools.ownership import Pointer, Thing, pointers, version_counters
 from course._tools.pictures import Step, beside, route, tree_map
 from course._tools.plots import bars, curve, images, operands
+from course._tools.predictions import predict, reveal
 from course._tools.processes import process_tree
+from course._tools.rebuilds import rebuild
+from course._tools.sessions import sessions
 from course._tools.source import show_source
+from course._tools.stacks import stack
 from course._tools.start_page import start_page
 from course._tools.storages import memory, promotion
+from course._tools.summaries import summary
 from course._tools.syllabus import course_map
 from course._tools.symbol_map import symbol_map, torch_source
+from course._tools.traces import trace
 
 __all__ = [
+    "Pointer",
     "Step",
+    "Thing",
     "bars",
     "beside",
     "check",
     "course",
     "course_map",
     "curve",
+    "exec_info",
     "glossary",
     "graph",
     "images",
+    "kernel_row",
     "load_ipython_extension",
+    "loop_order",
     "memory",
     "operands",
+    "pointers",
+    "predict",
+    "printed",
     "process_tree",
     "promotion",
     "queue_steps",
+    "rebuild",
+    "reveal",
     "route",
+    "sessions",
     "show_source",
+    "stack",
     "start_page",
+    "summary",
     "symbol_map",
     "torch_source",
+    "trace",
     "tree_map",
+    "version_counters",
 ]

@@ -21,24 +21,23 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from rich.console import Console
 
-from course._tools import layout
+from course._tools import real_torch, tags
 from course._tools.exercises import learners_notebook
-from course._tools.layout import Chapter, CourseError, chapters, shown
+from course._tools.layout import Chapter, CourseError, shown
 from course._tools.notebook import as_text
 
 Busy = Callable[[Console, str], AbstractContextManager[Any]]
 SANITIZE = Path(__file__).with_name("nbval.cfg")
 
 
-def build(console: Console, wanted: list[Chapter], busy: Busy, *, look: bool) -> int:
-    """Bring `wanted` chapters up to date, or only look; returns 1 where `look` found something that is not."""
+def build(console: Console, wanted: list[Chapter], pages: list[Path], busy: Busy, *, look: bool) -> int:
+    """Bring chapters and pages up to date, or only look; returns 1 where `look` found something that is not."""
     changed = False
     for chapter in wanted:
         changed |= _exercises(console, chapter, look)
         changed |= _lesson(console, chapter.lesson, busy, look)
-    if wanted == chapters():
-        for page in layout.pages():
-            changed |= _lesson(console, page, busy, look)
+    for page in pages:
+        changed |= _lesson(console, page, busy, look)
     return 1 if changed and look else 0
 
 
@@ -54,8 +53,10 @@ def _exercises(console: Console, chapter: Chapter, look: bool) -> bool:
 def _lesson(console: Console, file: Path, busy: Busy, look: bool) -> bool:
     stored = nbformat.read(file, as_version=4)
     with busy(console, f"running {shown(file)}"):
-        made = executed(file)
-    changes = [
+        made = executed(file, store=not look)
+    folded = tags.fold_sources(made)
+    changes = ["cells folded"] if folded else []
+    changes += [
         f"cell {position}: {(cell.source.splitlines() or [''])[0]}"
         for position, (cell, before) in enumerate(zip(made.cells, stored.cells, strict=True))
         if cell.cell_type == "code" and _comparable(cell) != _comparable(before)
@@ -66,8 +67,12 @@ def _lesson(console: Console, file: Path, busy: Busy, look: bool) -> bool:
     return bool(changes)
 
 
-def executed(file: Path) -> NotebookNode:
+def executed(file: Path, *, store: bool = False) -> NotebookNode:
     """The notebook run from top to bottom in a fresh kernel, as a learner with no progress would run it.
+
+    Args:
+        file: the notebook.
+        store: whether what `%%real_torch` cells print is kept for those who have no torch.
 
     Raises:
         CourseError: a cell raised, and is not tagged `raises-exception`.
@@ -84,12 +89,22 @@ def executed(file: Path) -> NotebookNode:
             resources={"metadata": {"path": str(file.parent)}},
         )
         try:
-            client.execute(env={**os.environ, "REFTORCH_COURSE_WORK": empty})
+            storing = {real_torch.STORING: "1"} if store else {}
+            client.execute(env={**os.environ, "REFTORCH_COURSE_WORK": empty, **storing})
         except CellExecutionError as error:
             cell = error.traceback.split("------------------")[1].strip()
             raise CourseError(f"{shown(file)}: a cell raised {error.ename}: {error.evalue}\n\n{cell}") from None
+    if store:
+        _forget_cells_that_are_gone(notebook, file.parent)
     notebook.metadata["language_info"] = {"name": "python"}
     return notebook
+
+
+def _forget_cells_that_are_gone(lesson: NotebookNode, folder: Path) -> None:
+    kept = real_torch.stored_in(folder)
+    there = real_torch.keys_in([cell.source for cell in lesson.cells])
+    if set(kept) - there:
+        real_torch.write_store(folder, {key: kept[key] for key in kept if key in there})
 
 
 def _tell(console: Console, file: Path, changes: Iterable[str], look: bool) -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from course._tools.exercises import find_exercise
+from course._tools.layout import CourseError
 
 MIMETYPE = "application/vnd.reftorch.check+json"
 # What a check raises in lines of its own where it cannot take the answer: it has another name, or another form.
@@ -65,8 +67,21 @@ def _publish(report: Report) -> None:
         display(report)
 
 
+def _debrief(number: str) -> None:
+    """Show what the exercise says once its check has passed."""
+    from IPython import get_ipython
+    from IPython.display import Markdown, display
+
+    try:
+        text = find_exercise(number)[1].debrief
+    except CourseError:  # a check of no chapter's exercise, as in a test
+        return
+    if text and get_ipython() is not None:
+        display(Markdown(text))
+
+
 class check:
-    """Check one exercise.
+    """Check one exercise. When the check passes, a notebook shows the debrief of the exercise too.
 
     Args:
         exercise: the exercise's number.
@@ -87,6 +102,7 @@ class check:
         self.exercise = exercise
         self.what = what
         self.compared: list[str] = []
+        self._case = ""
 
     def __enter__(self) -> check:
         return self
@@ -96,10 +112,29 @@ class check:
         _publish(report)
         raise CheckFailed(repr(report))
 
+    def case(self, what: str) -> str:
+        """Begin a case, and return its name. Where the learner's code raises, the report names the case."""
+        self._case = what
+        return what
+
+    def answers(self, what: str, *, came: Mapping[Any, Any], truth: Mapping[Any, Any], look: str) -> None:
+        """Hold the answers to a question of reading. A failure says how many are right, and shows no right answer.
+
+        Args:
+            what: what was asked.
+            came: the learner's answers.
+            truth: what the running program says, under the same keys.
+            look: where to look.
+        """
+        self.compared.append(what)
+        right = sum(key in came and _same(came[key], true) for key, true in truth.items())
+        if right < len(truth):
+            self._fail(what, f"{right} of {len(truth)} right", f"{len(truth)} of {len(truth)} right. {look}")
+
     def equal(self, what: str, *, came: Any, expected: Any) -> None:
         """Hold that `came == expected`, and that both are of one type."""
         self.compared.append(what)
-        if type(came) is not type(expected) or came != expected:
+        if not _same(came, expected):
             self._fail(what, repr(came), repr(expected))
 
     def close(self, what: str, *, came: Any, expected: Any, rtol: float = 1e-5, atol: float = 1e-6) -> None:
@@ -144,6 +179,7 @@ class check:
             self._fail(self.what, "a check that compared nothing", "at least one comparison")
         if error is None:
             _publish(Report(self.exercise, "passed", self.what))
+            _debrief(self.exercise)
             return False
         if isinstance(error, CheckFailed):
             return False
@@ -156,10 +192,15 @@ class check:
             in_the_check = len(files) == 1 and isinstance(error, FORM)
             expected = f"an answer like its stub: {_form(self.exercise)}" if in_the_check else "no error from your code"
             what = f"{self.what}, after this held: {self.compared[-1]}" if self.compared else self.what
+            what = f"{self.what}, in this case: {self._case}" if self._case else what
             report = Report(self.exercise, "failed", what, f"{type(error).__name__}: {error}", expected)
             _publish(report)
             raise CheckFailed(repr(report)) from error
         return False
+
+
+def _same(came: Any, expected: Any) -> bool:
+    return type(came) is type(expected) and came == expected
 
 
 def _within(a: float, b: float, rtol: float, atol: float) -> bool:

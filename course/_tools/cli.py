@@ -24,7 +24,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from course._tools import opening, work
+from course._tools import layout, opening, work
 from course._tools.checks import beside
 from course._tools.exercises import exercises_of, find_exercise, solution
 from course._tools.layout import CHECKING, ROOT, Chapter, CourseError, chapters, find_chapter, shown
@@ -61,7 +61,7 @@ def _open(console: Console, arguments: argparse.Namespace) -> int:
     if console.is_jupyter:  # one is running, for it shows this
         from IPython.display import HTML, display
 
-        from course._tools.source import link
+        from course._tools.listing import link
 
         display(HTML(link(str(file), shown(file))))
         return 0
@@ -153,20 +153,21 @@ def _progress(chapter: Chapter) -> tuple[str | Text, ...]:
 def _build(console: Console, arguments: argparse.Namespace) -> int:
     from course._tools.build import build
 
-    wanted = [find_chapter(text) for text in arguments.chapters] or chapters()
-    return build(console, wanted, busy, look=arguments.check)
+    pages = {page.stem: page for page in layout.pages()}
+    named = [pages[text] for text in arguments.chapters if text in pages]
+    wanted = [find_chapter(text) for text in arguments.chapters if text not in pages]
+    if not arguments.chapters:
+        named, wanted = list(pages.values()), chapters()
+    return build(console, wanted, named, busy, look=arguments.check)
 
 
 def _book(console: Console, arguments: argparse.Namespace) -> int:
-    from course._tools.book import broken_links, make_book
+    from course._tools.book import make_book
 
     with busy(console, "writing the pages"):
-        pages = make_book(arguments.folder)
-    for each in broken_links(pages):
-        console.print(f"leads nowhere: {each}", markup=False)
-    start = next(page for page in pages if page.name == "index.html")
-    console.print(f"{len(pages)} pages; open {shown(start.resolve())}")
-    return 1 if broken_links(pages) else 0
+        start = make_book(arguments.folder.resolve())
+    console.print(f"open {shown(start)}")
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -194,9 +195,11 @@ def _parser() -> argparse.ArgumentParser:
     command(_reset, "start a chapter anew; what you did is kept as a backup", chapter=a_chapter)
     command(_status, "what passed so far")
     build = command(_build, "for those who write the course: make the exercise notebooks, run the lessons again")
-    build.add_argument("chapters", nargs="*", help="chapters to build; all where none is named")
+    build.add_argument(
+        "chapters", nargs="*", help="chapters to build, or index, glossary, primer; all where none is named"
+    )
     build.add_argument("--check", action="store_true", help="write nothing; exit with 1 where a file is not up to date")
-    book = command(_book, "the course as static pages, to read without JupyterLab")
+    book = command(_book, "the course as a web site, to read without JupyterLab")
     book.add_argument(
         "folder", nargs="?", type=Path, default=ROOT / "build" / "book", help="build/book where not named"
     )

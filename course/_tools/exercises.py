@@ -4,7 +4,7 @@ Mirrors: nothing in PyTorch: the course's own bookkeeping.
 Leaves out: lessons; a lesson is its own source.
 
 A cell of the solved source belongs to an exercise by `exercise="03.1"` and has a `role`:
-`task` (markdown), `given`, `answer`, `check`, `hint` (markdown).
+`task` (markdown), `given`, `answer`, `check`, `hint` (markdown), `debrief` (markdown, shown when the check passes).
 The learner's notebook keeps the first four; in an answer, what stands between the solution marks becomes a stub.
 Wrong answers that the check must reject stand beside it, in mutants.py, in cells of the role `mutant`.
 """
@@ -43,6 +43,11 @@ class Exercise:
     @property
     def hints(self) -> list[str]:
         return [cell.source for cell in self.cells.get("hint", [])]
+
+    @property
+    def debrief(self) -> str:
+        """How PyTorch does the same, and what the trade-off is; empty where the exercise says nothing of it."""
+        return "\n\n".join(cell.source for cell in self.cells.get("debrief", []))
 
     @property
     def mutants(self) -> list[Cell]:
@@ -97,7 +102,7 @@ def _hold(exercise: Exercise, chapter: Chapter) -> None:
         f"its kind is one of {KINDS}": exercise.kind in KINDS,
         "it has a title": bool(exercise.title),
         "its number starts with the chapter's": exercise.number.startswith(chapter.number + "."),
-        "its roles are known": set(roles) <= {*LEARNERS_ROLES, "hint", "mutant"},
+        "its roles are known": set(roles) <= {*LEARNERS_ROLES, "hint", "debrief", "mutant"},
         "it has a task, an answer, one check and a hint": {"task", "answer", "check", "hint"} <= set(roles)
         and len(roles["check"]) == 1,
         "each answer marks its solution": all(MARKS.search(cell.source) for cell in roles.get("answer", [])),

@@ -10,18 +10,26 @@ import difflib
 from html import escape
 from typing import Any, NamedTuple
 
-from course._tools import source_map
+from course._tools import layout, source_map
 from course._tools.layout import chapters
-from course._tools.source import link, with_code
+from course._tools.listing import link, with_code
 
 
 class Term(NamedTuple):
-    """A word, what it means, the number of the chapter that teaches it, and a name in the source map (or none)."""
+    """A word, what it means, where it is taught, and a name in the source map (or none).
+
+    `chapter` is the number of a chapter, or `primer`, the page about C++.
+    """
 
     word: str
     meaning: str
     chapter: str
     symbol: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where the word is taught, in words."""
+        return f"chapter {self.chapter}" if self.chapter.isdigit() else f"the {self.chapter} of C++"
 
 
 TERMS = (
@@ -33,6 +41,8 @@ TERMS = (
     Term("broadcasting", "To read a dimension of size 1 as often as needed, with a stride of 0.", "03", "expand"),
     Term("call tree", "Which functions ran, in which order, called by whom: in both languages.", "00"),
     Term("composite op", "An op made of other ops; those are recorded in its place.", "03", "Library"),
+    Term("constexpr", "C++: what the compiler computes while it compiles; `if constexpr` drops the branch not taken.",
+         "primer"),
     Term("contiguous", "Read in the order of its indices, a tensor's elements lie one after another.", "02",
          "TensorImpl"),
     Term("dispatch key", "What a tensor brings to the choice of a kernel: its device, and Autograd.", "03",
@@ -43,36 +53,51 @@ TERMS = (
     Term("edge", "A node and the number of one of its inputs: where a gradient goes next.", "05", "Edge"),
     Term("engine", "What walks the graph backwards, each node when all that it waits for has come.", "06",
          "Engine::execute"),
+    Term("exec info", "What a pass to some inputs does at each node: run it, take its gradient, or leave it out.", "06",
+         "GraphTask"),
     Term("formula", "The derivative of one op: how the gradient of its result becomes that of an input.", "03"),
     Term("graph task", "One call of backward: its counters, its buffers, what it has still to do.", "06", "GraphTask"),
+    Term("guard", "C++: an object that changes something, and changes it back at the end of its block, like a Python "
+         "`with`.", "primer"),
     Term("hook", "A function of yours that sees a gradient on its way, and may replace it.", "05"),
-    Term("in-place op", "An op that writes into its first argument; its name ends in an underscore.", "02",
-         "VariableVersion"),
+    Term("in-place op", "An op that changes its first argument: most write into it, `t_` only its sizes and strides. "
+         "The name ends in an underscore.", "02", "VariableVersion"),
+    Term("intrusive_ptr", "C++: a pointer that counts references, with the count inside the object.", "primer",
+         "intrusive_ptr"),
     Term("kernel", "The function that computes an op on one kind of device; in it, the loop over the elements.", "03",
          "cpu_kernel"),
+    Term("lambda", "C++: a function without a name; the square brackets say which variables it takes along.", "primer"),
     Term("leaf", "A tensor that no recorded op has made; its gradient is kept in `grad`.", "05", "AutogradMeta"),
+    Term("macro", "C++: text that is put in place of a name before the compiler reads the program.", "primer"),
     Term("node", "One recorded op in the graph; called with gradients, it returns gradients.", "05", "Node"),
     Term("offset", "The element of the storage at which a tensor begins.", "02", "TensorImpl"),
     Term("op", "A named operation with a schema, such as `aten::add.Tensor`.", "03", "add.Tensor"),
     Term("overload", "One of several ops of a name that differ in their arguments: `add.Tensor`, `add.out`.", "03",
          "PythonSignature::parse"),
     Term("promotion", "To find the one dtype in which an op on several dtypes is computed.", "02", "promoteTypes"),
-    Term("registration", "To enter an op, a kernel or a formula in its table; it happens while the library is loaded.",
-         "01", "Dispatcher::registerDef"),
+    Term("registration", "To enter an op, a kernel or a formula in its table; it happens during import.", "01",
+         "Dispatcher::registerDef"),
     Term("saved variable", "A tensor that a node keeps for backward, with the version it had.", "05", "SavedVariable"),
     Term("schema", "The name, arguments and results of an op, as text: `add.Tensor(Tensor self, ...) -> Tensor`.",
          "03"),
+    Term("sequence number", "The number of a node in the order of recording; of ready nodes the highest runs first.",
+         "06"),
+    Term("shared_ptr", "C++: a pointer that owns an object together with others; `weak_ptr` points and does not own.",
+         "primer"),
     Term("static object", "An object at file scope; its constructor runs while the library is mapped.", "01",
          "RegisterDispatch"),
     Term("storage", "Bytes with an owner; several tensors may read them.", "02", "StorageImpl"),
     Term("stride", "How many elements to step in the storage when an index grows by one.", "02", "TensorImpl"),
     Term("stub", "A table of function pointers, one for each device, between an op and its kernels.", "03",
          "DispatchStub"),
+    Term("tangent", "A direction in which an input moves, or the derivative of a result in that direction.", "06"),
+    Term("template", "C++: a recipe from which the compiler writes a function or a class for each type.", "primer"),
     Term("TensorImpl", "What a tensor is: storage, sizes, strides, offset, dtype, version.", "02", "TensorImpl"),
     Term("TensorIterator", "What makes the loop: it broadcasts, promotes, allocates, orders dimensions.", "03",
          "TensorIterator::build"),
+    Term("topological number", "The length of the longest way from a node down to a leaf.", "06"),
     Term("vector-Jacobian product", "What backward computes: a gradient of the results times the derivatives.", "06"),
-    Term("version", "A count of in-place writes, shared by all views of a storage.", "02", "VariableVersion"),
+    Term("version", "A count of in-place changes, which a tensor shares with its views.", "02", "VariableVersion"),
     Term("view", "A tensor that reads another one's storage.", "02", "as_strided"),
 )  # fmt: skip
 
@@ -84,13 +109,14 @@ class Glossary:
         self.terms = terms
 
     def __repr__(self) -> str:
-        return "\n".join(f"{term.word}: {term.meaning} (chapter {term.chapter})" for term in self.terms)
+        return "\n".join(f"{term.word}: {term.meaning} ({term.place})" for term in self.terms)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._html()}
 
     def _html(self) -> str:
         lessons = {chapter.number: chapter.lesson for chapter in chapters()}
+        lessons |= {page.stem: page for page in layout.pages()}
         cell = 'style="padding:5px 12px;text-align:left;vertical-align:top"'
         rows = ""
         for term in self.terms:

@@ -1,4 +1,4 @@
-"""The picture of a backward graph, with what each node keeps.
+"""Pictures of a backward graph: what each node keeps, and what a pass to some inputs does at each node.
 
 Mirrors: nothing in PyTorch: there one installs torchviz and graphviz.
 Leaves out: numbers and shapes that are kept, and links to the formulas: `reftorch.debug.draw_graph` shows both.
@@ -7,11 +7,14 @@ Leaves out: numbers and shapes that are kept, and links to the formulas: `reftor
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
+import reftorch as torch
 from course._tools.pictures import FLOORS
 from reftorch import _C
-from reftorch.debug._svg import MUTED, Picture
+from reftorch.debug._svg import LINE as EDGE
+from reftorch.debug._svg import MUTED, PAPER, Picture
 
 WIDTH, LANE, GAP, LINE, PAD, BETWEEN = 178, 20, 20, 20, 10, 34
 KEPT = ("#fff8c5", "#d4a72c")
@@ -92,13 +95,56 @@ def graph(tensor: Any, **names: Any) -> Picture:
         tensor: a result with a history.
         names: leaves by the names they shall have.
     """
-    named = {id(leaf): name for name, leaf in names.items()}
     order = in_order(tensor.grad_fn)
+    caption = f"the graph of {short_name(tensor.grad_fn)}: {len(order)} nodes, and what they keep"
+    looks = {node: _look(node) for node in order}
+    return _drawn(order, {node: kept_by(node) for node in order}, looks, names, caption)
+
+
+RUNS, TAKEN, LEFT_OUT = "runs", "gradient is taken here", "left out"
+
+
+def at_each_node(tensor: Any, *inputs: Any) -> dict[Any, list[str]]:
+    """What `autograd.grad(tensor, inputs)` really does at each node behind `tensor`; hooks on the nodes tell."""
+    order = in_order(tensor.grad_fn)
+    ran = set()
+    handles = [node.register_prehook(lambda grads, node=node: ran.add(node)) for node in order]
+    torch.autograd.grad(tensor, inputs, torch.ones_like(tensor), retain_graph=True, allow_unused=True)
+    for handle in handles:
+        handle.remove()
+    wanted = {_C._grad_fn_or_accumulator(each) for each in inputs}
+    said = {node: [TAKEN] * (node in wanted) + [RUNS] * (node in ran) for node in order}
+    return {node: lines or [LEFT_OUT] for node, lines in said.items()}
+
+
+def exec_info(tensor: Any, *inputs: Any, **names: Any) -> Picture:
+    """The graph behind `tensor`, and what a pass to `inputs` does at each node (run, take the gradient, leave out).
+
+    Args:
+        tensor: a result with a history; a gradient of ones is sent through its graph, which is kept.
+        inputs: the tensors whose gradients are asked for.
+        names: leaves by the names they shall have.
+    """
+    said = at_each_node(tensor, *inputs)
+    colours = {RUNS: FLOORS["autograd"], TAKEN: FLOORS["dispatcher"], LEFT_OUT: (PAPER, EDGE)}
+    looks = {node: (*colours[lines[0]], "none") for node, lines in said.items()}
+    runs = sum(RUNS in lines for lines in said.values())
+    caption = f"a pass to {len(inputs)} input{'s' * (len(inputs) > 1)}: {runs} of {len(said)} nodes run"
+    return _drawn(list(said), said, looks, names, caption)
+
+
+def _drawn(
+    order: list[Any],
+    kept: Mapping[Any, list[str]],
+    looks: Mapping[Any, tuple[str, str, str]],
+    names: Mapping[str, Any],
+    caption: str,
+) -> Picture:
+    """A box for each node, with lines in it; nodes of one depth stand in one row."""
+    named = {id(leaf): name for name, leaf in names.items()}
     rows, above = _rows(order)
-    kept = {node: kept_by(node) for node in order}
     widths = [sum(_width(item) + GAP for item in row) - GAP for row in rows]
     heights = [max(_height(kept[item]) for item in row if item in kept) for row in rows]
-    caption = f"the graph of {short_name(tensor.grad_fn)}: {len(order)} nodes, and what they keep"
     picture = Picture(max(widths) + 2 * GAP, sum(heights) + BETWEEN * (len(rows) - 1) + 2 * PAD, caption)
 
     ends: dict[Any, tuple[float, float]] = {}  # the middle of an item's lower edge
@@ -112,7 +158,7 @@ def graph(tensor: Any, **names: Any) -> Picture:
                 draw = picture.arrow if item in kept else _line(picture)
                 draw(*ends[each], middle, y - 2)
             if item in kept:
-                _draw_node(picture, item, named, kept[item], x, y)
+                _draw_node(picture, item, named, kept[item], looks[item], x, y)
                 ends[item] = (middle, y + _height(kept[item]))
             else:
                 picture.path([(middle, y - 2), (middle, y + height)], line=MUTED)
@@ -134,15 +180,29 @@ def _height(lines: list[str]) -> int:
     return LINE * (1 + len(lines)) + PAD
 
 
-def _draw_node(picture: Picture, node: Any, named: dict[int, str], kept: list[str], x: float, y: float) -> None:
+def _look(node: Any) -> tuple[str, str, str]:
+    """The colours of a node's box, and of the lines in it that say what the node keeps."""
+    own = isinstance(node, _C._FunctionBase)
+    return (*FLOORS["native" if hasattr(node, "variable") else "binding" if own else "autograd"], KEPT[0])
+
+
+def _draw_node(
+    picture: Picture,
+    node: Any,
+    named: dict[int, str],
+    kept: list[str],
+    look: tuple[str, str, str],
+    x: float,
+    y: float,
+) -> None:
     leaf = getattr(node, "variable", None)
-    fill, line = FLOORS[
-        "native" if leaf is not None else "binding" if isinstance(node, _C._FunctionBase) else "autograd"
-    ]
+    fill, line, within = look
     picture.box(x, y, WIDTH, _height(kept), fill=fill, line=line)
     title = short_name(node) if leaf is None else f"{named.get(id(leaf), 'leaf')} {list(leaf.shape)}"
     picture.text(x + PAD, y + 19, title, size=12, mono=True, bold=True)
     for number, text in enumerate(kept, start=1):
         top = y + LINE * number + 4
-        picture.box(x + 6, top, WIDTH - 12, LINE - 3, fill="none" if text == "freed" else KEPT[0], line=KEPT[1], r=3)
+        if within != "none":
+            inside = "none" if text == "freed" else within
+            picture.box(x + 6, top, WIDTH - 12, LINE - 3, fill=inside, line=KEPT[1], r=3)
         picture.text(x + PAD + 2, top + 12, text, size=11, mono=True)

@@ -80,8 +80,8 @@ def chapters() -> list[Chapter]:
 
 
 def pages() -> list[Path]:
-    """The notebooks that belong to no chapter: the start page and the glossary, those of them that are there."""
-    return [file for file in (COURSE / "index.ipynb", COURSE / "glossary.ipynb") if file.exists()]
+    """The notebooks that belong to no chapter, those of them that are there: start page, glossary, primer of C++."""
+    return [file for name in ("index", "glossary", "primer") if (file := COURSE / f"{name}.ipynb").exists()]
 
 
 def find_chapter(text: str) -> Chapter:

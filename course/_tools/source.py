@@ -1,4 +1,4 @@
-"""`show_source`: the lines of reftorch as they are now, and where PyTorch keeps the same thing.
+"""`show_source`: the lines of reftorch as they are now, with notes, and where PyTorch keeps the same thing.
 
 Mirrors: nothing in PyTorch: the course shows source, it never quotes it.
 Leaves out: PyTorch's text itself; a link leads to it.
@@ -6,149 +6,115 @@ Leaves out: PyTorch's text itself; a link leads to it.
 
 from __future__ import annotations
 
-import ast
-import hashlib
-import html
-import os
-import re
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import CppLexer, PythonLexer
+from course._tools.definitions import definition, mirrors_of, text_of
+from course._tools.listing import Listing, Note
+from course._tools.names import find_definition, is_path
 
-from course._tools import cxx
-from course._tools.layout import ROOT
-
-PYTORCH = "https://github.com/pytorch/pytorch/blob/v2.13.0"
-MIRRORS = re.compile(r"^(?:// ?|# ?)?Mirrors: *(?P<what>.+?)\.?$", re.M)
-# How a list of paths goes on in the next line: the end of a bracket, or one more path after a comma.
-REST_OF_BRACKET = re.compile(r"\s*(?://)?\s*([^()]*\),?)")
-ONE_MORE_PATH = re.compile(r"\s*(?://)?\s*([\w.-]+/[\w./-]+\w(?: \([^()]*\))?,?)")
-
-
-@dataclass(frozen=True)
-class Listing:
-    """A range of lines of one file of the checkout, shown highlighted in a notebook."""
-
-    path: str
-    name: str
-    first: int
-    last: int
-    text: str
-    mirrors: str
-    asked: dict[str, Any]
-
-    def __repr__(self) -> str:
-        return f"{self.name} in {self.path}\n{_beside(self.mirrors)}"
-
-    @property
-    def digest(self) -> str:
-        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, str], dict[str, Any]]:
-        listing = {"asked": self.asked, "digest": self.digest}
-        return {"text/plain": repr(self), "text/html": self._html()}, {"reftorch": {"listing": listing}}
-
-    def _html(self) -> str:
-        lexer = PythonLexer(stripnl=False) if self.path.endswith(".py") else CppLexer(stripnl=False)
-        code = highlight(self.text, lexer, HtmlFormatter(noclasses=True, nowrap=True, style="friendly"))
-        numbers = "\n".join(str(number) for number in range(self.first, self.last + 1))
-        # A listing is light in a dark JupyterLab too, so all that is in it says its colour: no theme may.
-        header = (
-            f"<b>{link(self.path, f'{self.path}:{self.first}', line=self.first)}</b>"
-            f" &nbsp; {html.escape(self.name)}"
-            f'<span style="float:right">{_aside(self.mirrors)}</span>'
-        ).replace("<a ", '<a style="color:#0550ae" ')
-        column = "margin:0;padding:8px 10px;font-size:12px;line-height:1.45;white-space:pre;background:none;border:0"
-        return (
-            '<!-- listing --><div style="border:1px solid #c9d1d9;border-radius:6px;background:#fff;color:#1f2328;'
-            'max-width:100%;overflow-x:auto">'
-            '<div style="padding:6px 10px;border-bottom:1px solid #d8dee4;background:#f6f8fa;font-size:12px;'
-            'overflow:hidden">'
-            f"{header}</div>"
-            '<div style="display:flex">'
-            f'<pre style="{column};color:#8c959f;text-align:right;user-select:none">{numbers}</pre>'
-            f'<pre style="{column};color:#1f2328;flex:1">{code}</pre></div></div><!-- /listing -->'
-        )
+MOST = 30  # lines of a listing: as many as one reads without scrolling
+Span = str | tuple[str, str]
 
 
 def show_source(
-    path: str, name: str | None = None, *, first: str | None = None, last: str | None = None, nth: int | None = None
+    path: str,
+    name: str | None = None,
+    *,
+    first: str | None = None,
+    last: str | None = None,
+    nth: int | None = None,
+    notes: Mapping[Span, str] | None = None,
+    highlight: Sequence[Span] = (),
+    skip: Sequence[Span] = (),
+    dim: bool | None = None,
 ) -> Listing:
-    """The definition of `name` in `path`, or the lines from the one with `first` to the next one with `last`.
+    """The definition that `path` names in words, some of its lines with numbered notes beside them.
 
     Args:
-        path: a file of the checkout, from its root.
-        name: a function, class, method (`Module.__call__`, `Dispatcher::call`) or the name a macro block opens with.
-        first, last: text by which a range's first and last lines are known; `last` alone ends a definition early.
-        nth: which one, counted from 0, where several definitions have the name.
+        path: the definition in words: `computeStride`, `Dispatcher::call`, `nn.Module.register_buffer`, or
+            `transpose in TensorShape.cpp` where several files define the name. Or, as lessons of the first edition have
+            it, a path from the root of the checkout; then `name` names the definition, and the whole file is shown
+            without one.
+        first, last: text of the first and of the last line to show; either alone begins late or ends early.
+        nth: which one, counted from 0, where several definitions in the file have the name.
+        notes: a note for a line, by a piece of text that only this line holds. The notes are numbered in the order in
+            which they stand here. A pair of texts stands for the lines from one to the other.
+        highlight: lines to highlight that need no note, by text or pair of texts.
+        skip: lines to leave out, by text or pair of texts; a line `… 7 lines` stands for them.
+        dim: whether the other lines are pale; they are where there are notes or highlights.
 
     Raises:
         FileNotFoundError: there is no such file.
-        LookupError: nothing there has the name or the text, or several have it and `nth` does not choose.
+        LookupError: nothing has the name or the text, or several have it.
+        ValueError: the listing is longer than 30 lines.
 
     Example::
 
-        >>> show_source("course/_tools/layout.py", "Chapter.number")
+        >>> show_source("Chapter.number in layout.py", notes={"return": "the two digits of `02_tensor`"})
         Chapter.number in course/_tools/layout.py
         nothing in PyTorch: PyTorch ships no course
+          (1) return self.folder.name[:2]
+              the two digits of `02_tensor`
     """
-    file = ROOT / path
-    if not file.is_file():
-        raise FileNotFoundError(f"{path}: no such file in the checkout")
-    text = file.read_text()
+    in_words = name is None and not is_path(path)
+    if in_words:
+        path, name = find_definition(path)
+    text = text_of(path)
     lines = text.splitlines()
-    begin, end = (1, len(lines)) if name is None else _definition(path, text, name, nth)
+    begin, end = (1, len(lines)) if name is None else definition(path, text, name, nth)
     if first is not None:
         begin = _line_with(path, lines, first, begin, end)
     if last is not None:
         end = _line_with(path, lines, last, begin, end)
-    shown_name = name or first or file.name
     asked = {"path": path, "name": name, "first": first, "last": last, "nth": nth}
-    return Listing(path, shown_name, begin, end, "\n".join(lines[begin - 1 : end]), mirrors_of(path), asked)
+    remarks = tuple(Note(*_span(path, lines, key, begin, end), note) for key, note in (notes or {}).items())
+    lit = frozenset(number for key in highlight for number in range(*_half_open(_span(path, lines, key, begin, end))))
+    listing = Listing(
+        path,
+        name or first or Path(path).name,
+        begin,
+        end,
+        "\n".join(lines[begin - 1 : end]),
+        mirrors_of(path),
+        asked,
+        remarks,
+        lit,
+        tuple(sorted(_span(path, lines, key, begin, end) for key in skip)),
+        bool(remarks or lit) if dim is None else dim,
+    )
+    if (in_words or remarks) and len(listing.numbers) > MOST:
+        raise ValueError(
+            f"{listing.name} in {path}: {len(listing.numbers)} lines, and a listing has at most {MOST}; "
+            "choose a part with first= and last=, or leave lines out with skip="
+        )
+    hidden = [note.text for note in remarks if note.first not in listing.numbers]
+    if hidden:
+        raise LookupError(f"{listing.name} in {path}: skip= leaves out the line of the note {hidden[0]!r}")
+    return listing
 
 
-def mirrors_of(path: str) -> str:
-    """What the `Mirrors:` line at the head of a file says, with the lines that go on with it."""
-    with (ROOT / path).open() as file:
-        head = "".join(islice(file, 60))  # a docstring may come first
-    found = MIRRORS.search(head)
-    if found is None:
-        raise LookupError(f"{path} opens without a `Mirrors:` line")
-    what, position = found["what"], found.end()
-    while what.count("(") > what.count(")") or what.endswith(","):
-        pattern = ONE_MORE_PATH if what.endswith(",") and what.count("(") == what.count(")") else REST_OF_BRACKET
-        more = pattern.match(head, position)
-        if more is None:
-            break
-        what, position = f"{what} {more[1]}", more.end()
-    return what.rstrip(",.")
+def _span(path: str, lines: list[str], key: Span, begin: int, end: int) -> tuple[int, int]:
+    """The lines that a text or a pair of texts stands for."""
+    if isinstance(key, str):
+        number = _only_line_with(path, lines, key, begin, end)
+        return number, number
+    number = _only_line_with(path, lines, key[0], begin, end)
+    return number, _line_with(path, lines, key[1], number, end)
 
 
-def _definition(path: str, text: str, name: str, nth: int | None) -> tuple[int, int]:
-    found = _python_definitions(text, name) if path.endswith(".py") else cxx.definitions(text, name)
-    if not found:
-        raise LookupError(f"{path}: no definition of {name!r}")
-    if nth is None and len(found) > 1:
-        where = ", ".join(str(begin) for begin, _ in found)
-        raise LookupError(f"{path}: {name!r} is defined {len(found)} times, in lines {where}; choose with nth=")
-    return found[nth or 0]
+def _half_open(span: tuple[int, int]) -> tuple[int, int]:
+    return span[0], span[1] + 1
 
 
-def _python_definitions(text: str, name: str) -> list[tuple[int, int]]:
-    scopes: list[ast.AST] = [ast.parse(text)]
-    for part in name.split("."):
-        scopes = [
-            node
-            for scope in scopes
-            for node in ast.iter_child_nodes(scope)
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)) and node.name == part
-        ]
-    return [(min([n.lineno, *(d.lineno for d in n.decorator_list)]), n.end_lineno) for n in scopes]
+def _only_line_with(path: str, lines: list[str], text: str, begin: int, end: int) -> int:
+    """The line that holds `text`; of several the one that consists of it."""
+    found = [number for number in range(begin, end + 1) if text in lines[number - 1]]
+    whole = [number for number in found if lines[number - 1].strip() == text.strip()]
+    if len(found) > 1 and len(whole) != 1:
+        where = ", ".join(map(str, found))
+        raise LookupError(f"{path}: lines {where} hold {text!r}; give more of the line that is meant")
+    return (whole or found or [_line_with(path, lines, text, begin, end)])[0]
 
 
 def _line_with(path: str, lines: list[str], text: str, begin: int, end: int) -> int:
@@ -156,38 +122,3 @@ def _line_with(path: str, lines: list[str], text: str, begin: int, end: int) -> 
         if text in lines[number - 1]:
             return number
     raise LookupError(f"{path}: no line from {begin} to {end} holds {text!r}")
-
-
-def link(path: str, label: str | None = None, *, line: int | None = None) -> str:
-    """A link to a file of the checkout from the notebook at hand; JupyterLab opens it at the line."""
-    target = os.path.relpath(ROOT / path, Path.cwd())
-    fragment = "" if line is None else f"#line={line - 1}"
-    return f'<a href="{target}{fragment}">{label or path}</a>'
-
-
-def with_code(text: str) -> str:
-    """`text` as HTML: what stands between backquotes is set as code."""
-    return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text))
-
-
-def _is_path(mirrored: str) -> bool:
-    return not mirrored.startswith("nothing in PyTorch")
-
-
-def _aside(mirrors: str) -> str:
-    return f"PyTorch 2.13: {pytorch_links(mirrors)}" if _is_path(mirrors) else html.escape(mirrors)
-
-
-def _beside(mirrors: str) -> str:
-    return f"in PyTorch: {mirrors}" if _is_path(mirrors) else mirrors
-
-
-def pytorch_links(mirrors: str) -> str:
-    """What a `Mirrors:` line says, each path a link to PyTorch's source."""
-    if not _is_path(mirrors):
-        return html.escape(mirrors)
-    return re.sub(
-        r"[\w./-]+/[\w.-]+\.\w+|setup\.py|CMakeLists\.txt",
-        lambda found: f'<a href="{PYTORCH}/{found[0]}">{found[0]}</a>',
-        html.escape(mirrors),
-    )

@@ -20,8 +20,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from course._tools.definitions import first_line, mirrors_of
 from course._tools.layout import ROOT
-from course._tools.source import mirrors_of, show_source
 from course._tools.source_table import ELSEWHERE, OVERLOADS, TABLE
 
 PACKAGE = "reftorch"
@@ -57,9 +57,9 @@ def find(name: str) -> list[Place]:
         LookupError: nothing has that name; the message names what comes near.
     """
     wanted = name.strip().removeprefix(f"{PACKAGE}.").removeprefix("torch.").removeprefix("aten::")
-    found = [place for place in table() if _answers_to(place, wanted)]
+    found = [place for place in table() if answers_to(place, wanted)]
     found += [place for place in ops() if wanted in (place.name, place.name.split(".")[0])]
-    found += [] if "::" in wanted else _python_place(wanted)
+    found += [] if "::" in wanted else python_place(wanted)
     if not found:
         known = {place.name for place in (*table(), *ops(), *python_symbols())}
         near = ", ".join(difflib.get_close_matches(wanted, known, n=5)) or "nothing comes near"
@@ -67,7 +67,8 @@ def find(name: str) -> list[Place]:
     return found
 
 
-def _answers_to(place: Place, wanted: str) -> bool:
+def answers_to(place: Place, wanted: str) -> bool:
+    """Whether `wanted` is one of the names of a place, here or in PyTorch."""
     names = (place.name, place.there, place.name.split("::")[-1], place.there.split("::")[-1])
     return wanted in (*names, place.there.removeprefix("torch."))
 
@@ -83,7 +84,7 @@ def table() -> tuple[Place, ...]:
         Place(
             row.name,
             row.path,
-            show_source(row.path, row.name, nth=0).first,
+            first_line(row.path, row.name),
             row.there,
             row.there_path or mirrors_of(row.path),
         )
@@ -112,12 +113,12 @@ def python_symbols() -> tuple[Place, ...]:
     places = [
         place
         for module in PUBLIC_MODULES
-        for name in _public_names(_resolve(module))
-        for place in _python_place(f"{module}.{name}".lstrip("."))
+        for name in _public_names(resolve(module))
+        for place in python_place(f"{module}.{name}".lstrip("."))
     ]
     for cls in PUBLIC_CLASSES:
-        methods = [name for name in dir(_resolve(cls)) if not name.startswith("_")]
-        places += [place for name in methods for place in _python_place(f"{cls}.{name}")]
+        methods = [name for name in dir(resolve(cls)) if not name.startswith("_")]
+        places += [place for name in methods for place in python_place(f"{cls}.{name}")]
     return tuple(places)
 
 
@@ -134,10 +135,10 @@ def _public_names(module: ModuleType) -> Iterator[str]:
             yield name
 
 
-def _python_place(dotted: str) -> list[Place]:
+def python_place(dotted: str) -> list[Place]:
     """The place of a name under `reftorch`; none where there is no such name, or it is not written in Python."""
     try:
-        value = inspect.unwrap(_resolve(dotted))
+        value = inspect.unwrap(resolve(dotted))
         file = _in_checkout(inspect.getsourcefile(value) or "")
         line = inspect.getsourcelines(value)[1]
     except (AttributeError, ImportError, TypeError, OSError):
@@ -148,7 +149,8 @@ def _python_place(dotted: str) -> list[Place]:
     return [Place(dotted, file, max(line, 1), there, there_path)]
 
 
-def _resolve(dotted: str) -> Any:
+def resolve(dotted: str) -> Any:
+    """The object under `reftorch` with this name; modules on the way are imported."""
     value: Any = _library()
     path = PACKAGE
     for part in filter(None, dotted.split(".")):

@@ -12,8 +12,8 @@ from typing import Any
 from course._tools import work
 from course._tools.exercises import exercises_of
 from course._tools.layout import Chapter, chapters
-from course._tools.source import link, with_code
-from course._tools.syllabus import next_chapter
+from course._tools.listing import link, with_code
+from course._tools.syllabus import entry_of, next_chapter
 
 
 class StartPage:
@@ -32,16 +32,33 @@ class StartPage:
 
     def _html(self) -> str:
         cell = "padding:6px 14px;text-align:left"
-        head = "".join(f'<th style="{cell}">{name}</th>' for name in ("", "chapter", "exercises passed", "open"))
+        head = "".join(
+            f'<th style="{cell}">{name}</th>' for name in ("", "chapter", "time", "difficulty", "passed", "open")
+        )
         rows = "".join(
             f'<tr><td style="{cell}">{c.number}</td><td style="{cell}">{escape(c.title)}</td>'
-            f'<td style="{cell}">{_bar(passed, total)}</td><td style="{cell}">{_links(c)}</td></tr>'
+            f'<td style="{cell};white-space:nowrap">{_time(c)}</td><td style="{cell}">{_difficulty(c)}</td>'
+            f'<td style="{cell};white-space:nowrap">{_bar(passed, total)}</td><td style="{cell}">{_links(c)}</td></tr>'
             for c, passed, total in self.rows
         )
         return (
             f'<table style="font-size:14px;border-collapse:collapse"><thead><tr>{head}</tr></thead><tbody>{rows}'
             f"</tbody></table><p>Next: {with_code(self.next_step)}</p>"
         )
+
+
+def _time(chapter: Chapter) -> str:
+    """How long a chapter takes, in hours and minutes."""
+    entry = entry_of(chapter)
+    hours, minutes = divmod(entry.minutes if entry else 0, 60)
+    return " ".join(part for part in (f"{hours} h" if hours else "", f"{minutes} min" if minutes else "") if part)
+
+
+def _difficulty(chapter: Chapter) -> str:
+    """One to three dots."""
+    entry = entry_of(chapter)
+    level = entry.difficulty if entry else 0
+    return f'<span title="{level} of 3" style="letter-spacing:2px">{"●" * level}{"○" * (3 - level)}</span>'
 
 
 def _bar(passed: int, total: int) -> str:

@@ -1,12 +1,14 @@
 """Questions to gdb, for exercises that are checked against the running program.
 
 Mirrors: nothing in PyTorch: the course's own.
-Leaves out: looking at a stop; that is `%%gdb`.
+Leaves out: showing a stop; that is `%%gdb`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 from reftorch.debug import _gdb_session as session
 
@@ -27,6 +29,24 @@ def first_stops(program: str, *functions: str) -> list[str]:
         missed = ", ".join(sorted(set(functions) - set(entered)))
         raise RuntimeError(f"gdb did not see {missed}; it stopped at {entered}, and said {_said(events)}")
     return entered
+
+
+def values_at(place: str, run: Callable[[], Any], *, number: int = 1) -> dict[str, str]:
+    """Run a program in this process; returns the locals at the stop of that number, by name, as gdb writes them.
+
+    Args:
+        place: a breakpoint in the words of `%%gdb`: an op, a function, or a file with a line.
+        run: the program, a function without arguments.
+        number: 1 for the first time that the program comes there.
+
+    Raises:
+        RuntimeError: the program came there less often; the message says what gdb said.
+    """
+    events, _ = session.run_attached(run, session.Job(breaks=[place], stops=number, context=0))
+    stops = [event for event in events if event["kind"] == "stop"]
+    if len(stops) < number:
+        raise RuntimeError(f"gdb saw {len(stops)} of {number} stops at {place}, and said {_said(events)}")
+    return dict(stops[-1]["locals"])
 
 
 def _said(events: list[session.Event]) -> str:

@@ -24,27 +24,41 @@ class Entry(NamedTuple):
     floor: str
     first: str
     second: str
+    minutes: int = 60  # to read the lesson and solve the exercises
+    difficulty: int = 1  # one to three
+    edition: int = 1  # of the second, the gates hold the form that tags.py describes
 
 
 SYLLABUS = (
-    Entry("00_setup", "core", "a debug build, and", "three ways to look"),
-    Entry("01_import", "binding", "what import does", "before your first line"),
-    Entry("02_tensor", "core", "storage, strides,", "views, dtypes"),
-    Entry("03_operator", "dispatcher", "one op, from Python", "down to its kernel"),
-    Entry("04_debugging", "binding", "stops in Python and", "C++ in one session"),
-    Entry("05_autograd_graph", "autograd", "nodes, and what", "each of them keeps"),
-    Entry("06_autograd_engine", "autograd", "backward, a node", "after the other"),
-    Entry("07_nn_module", "python", "parameters, buffers,", "hooks, state_dict"),
-    Entry("08_norm_layers", "native", "batch norm and its", "kin, and backward"),
-    Entry("09_optim", "python", "optimizers, groups,", "schedulers"),
-    Entry("10_data", "python", "datasets, samplers,", "worker processes"),
-    Entry("11_sharing", "core", "saving, and memory", "that processes share"),
-    Entry("12_parallel", "python", "data parallel, and", "many processes"),
-    Entry("13_fx", "python", "programs as graphs,", "and their transforms"),
-    Entry("14_debugging_models", "autograd", "find the NaN, find", "the wrong gradient"),
-    Entry("15_cuda", "kernel", "kernels, streams,", "a caching allocator"),
-    Entry("16_capstone", "python", "a GPT, and one bug in", "the real PyTorch"),
+    Entry("00_setup", "core", "a debug build, and", "three ways to look", 90, 1, edition=2),
+    Entry("01_import", "binding", "what import does", "before your first line", 150, 2, edition=2),
+    Entry("02_tensor", "core", "storage, strides,", "views, dtypes", 150, 1, edition=2),
+    Entry("03_operator", "dispatcher", "one op, from Python", "down to its kernel", 180, 2, edition=2),
+    Entry("04_debugging", "binding", "a wrong number, in", "Python and in C++", 120, 2, edition=2),
+    Entry("05_autograd_graph", "autograd", "nodes, and what", "each of them keeps", 150, 2, 2),
+    Entry("06_autograd_engine", "autograd", "backward, a node", "after the other", 180, 3, edition=2),
+    Entry("07_nn_module", "python", "parameters, buffers,", "hooks, state_dict", 90, 1),
+    Entry("08_norm_layers", "native", "batch norm and its", "kin, and backward", 90, 2),
+    Entry("09_optim", "python", "optimizers, groups,", "schedulers", 90, 1),
+    Entry("10_data", "python", "datasets, samplers,", "worker processes", 90, 2),
+    Entry("11_sharing", "core", "saving, and memory", "that processes share", 75, 2),
+    Entry("12_parallel", "python", "data parallel, and", "many processes", 120, 3),
+    Entry("13_fx", "python", "programs as graphs,", "and their transforms", 120, 3),
+    Entry("14_debugging_models", "autograd", "find the NaN, find", "the wrong gradient", 90, 2),
+    Entry("15_cuda", "kernel", "kernels, streams,", "a caching allocator", 150, 3),
+    Entry("16_capstone", "python", "a GPT, and one bug in", "the real PyTorch", 240, 3),
 )
+
+
+def entry_of(chapter: Chapter) -> Entry | None:
+    """What the syllabus says of a chapter; None where the syllabus does not have the chapter."""
+    return next((entry for entry in SYLLABUS if entry.name == chapter.folder.name), None)
+
+
+def edition(chapter: Chapter) -> int:
+    """Which edition of the course's form a chapter is written to; 1 where the syllabus does not have the chapter."""
+    entry = entry_of(chapter)
+    return entry.edition if entry else 1
 
 
 def written() -> dict[str, Chapter]:

@@ -11,7 +11,8 @@ from html import escape
 from typing import Any
 
 from course._tools import source_map
-from course._tools.source import link, mirrors_of, pytorch_links, show_source
+from course._tools.definitions import first_line, mirrors_of
+from course._tools.listing import link, pytorch_links
 from course._tools.source_table import TABLE
 
 
@@ -83,7 +84,7 @@ def _symbol(asked: str | tuple[str, ...]) -> Symbol:
         row = Symbol(entry.path, entry.name, entry.there, entry.there_path or mirrors_of(entry.path), entry.more)
     else:
         raise LookupError(f"the source map's table has no row {asked!r}")
-    show_source(row.path, row.name, nth=0)  # a name that is gone is an error
+    first_line(row.path, row.name)  # a name that is gone is an error
     return row
 
 

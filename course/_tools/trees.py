@@ -11,11 +11,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from course._tools.layout import ROOT
+from reftorch.debug._op_sources import registered
+
+KERNELS = "/cpp/ATen/native/cpu/"  # where all kernels of the CPU are
 
 
 def called(tree: Any) -> list[str]:
     """The names of all functions in a tree, in the order they were entered, without namespaces and arguments."""
     return [bare(node.name) for node, _ in _walk(tree)]
+
+
+def kernels(tree: Any) -> list[str]:
+    """The kernels in a tree, in the order they were entered: the functions that a stub of an op has for the CPU."""
+    named = {devices["CPU"]["function"] for devices in registered().values() if "CPU" in devices}
+    return [bare(node.name) for node, _ in _walk(tree) if KERNELS in node.file and bare(node.name) in named]
 
 
 def callers(tree: Any, function: str) -> list[tuple[str, str]]:
@@ -24,6 +33,19 @@ def callers(tree: Any, function: str) -> list[tuple[str, str]]:
         if bare(node.name) == function:
             return [(bare(caller.name), _in_checkout(caller.file)) for caller in above]
     return []
+
+
+def is_first_kernel(tree: Any, name: str) -> bool:
+    """Whether the first kernel of a tree has this name: what a check may ask without saying the name."""
+    return kernels(tree)[:1] == [name]
+
+
+def leads_to_first_kernel(tree: Any, function: str, file: str) -> bool:
+    """Whether this function of this `.cpp` file stands nearest above the first kernel, of those of other files."""
+    kernel = kernels(tree)[0]
+    own = next(_in_checkout(node.file) for node, _ in _walk(tree) if bare(node.name) == kernel)
+    above = [each for each in callers(tree, kernel) if each[1].endswith(".cpp") and each[1] != own]
+    return above[-1:] == [(function, file)]
 
 
 def bare(name: str) -> str:

@@ -43,9 +43,17 @@ def start(chapter: Chapter) -> Path:
         copy = Path(temporary) / target.name
         shutil.copytree(chapter.folder, copy, ignore=left_out)
         for file in copy.glob("*.ipynb"):
-            file.write_text(_led_back(file.read_text(), chapter.folder, target))
+            text = _led_back(file.read_text(), chapter.folder, target)
+            file.write_text(_of_this_kernel(text))
         copy.rename(target)
     return target
+
+
+def _of_this_kernel(text: str) -> str:
+    """The text of a notebook as JupyterLab leaves the text, so that a copy is opened and not marked as changed."""
+    content = json.loads(text)
+    content["metadata"] |= notebook.kernel_metadata()
+    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def _led_back(text: str, original: Path, copy: Path) -> str:

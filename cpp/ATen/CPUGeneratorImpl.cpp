@@ -31,7 +31,7 @@ uint64_t CPUGeneratorImpl::get_offset() const {
 
 namespace {
 
-// The state as bytes, laid out as PyTorch's, so that each library can load a state that the other one saved.
+// The state as bytes, with PyTorch's layout, so that each library can load a state that the other library saved.
 struct GeneratorState {
   uint64_t seed;
   int32_t left;
@@ -73,7 +73,8 @@ void CPUGeneratorImpl::set_state(const c10::TensorImpl& new_state) {
               " but found the input RNG state size to be ", nbytes);
   GeneratorState state;
   std::memcpy(&state, new_state.mutable_data(), sizeof(state));
-  // The draws that are left and those that were made fill the array at most: else drawing would run past its end.
+  // The number of draws left and the index of the next draw must fit the array, because drawing would otherwise read
+  // past its end.
   TORCH_CHECK(state.seeded == 1 && state.left > 0 && state.next <= mt19937::kStateSize &&
                   state.left + static_cast<int64_t>(state.next) <= mt19937::kStateSize + 1,
               "Invalid mt19937 state");

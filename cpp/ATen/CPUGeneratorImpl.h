@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/CPUGeneratorImpl.h
 //
-// The CPU's generator: mt19937, and the second of each pair of normal numbers, which is kept for the next draw.
+// The generator of the CPU: mt19937. It also keeps the second number of a pair of normal numbers for the next draw.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -32,7 +32,7 @@ struct TORCH_API CPUGeneratorImpl final : public c10::GeneratorImpl {
   uint32_t random() {
     return engine_();
   }
-  uint64_t random64() { // two draws, the first one in the high half
+  uint64_t random64() { // two draws: the first is the high half
     const uint64_t high = engine_();
     return (high << 32) | engine_();
   }

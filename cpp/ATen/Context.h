@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/Context.h
 //
-// Settings of the whole process. Left out: backends, their libraries and their precision, vmap and quantization.
+// The settings of the whole process. Left out: backends, their libraries and their precision, vmap and quantization.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -23,22 +23,25 @@ class TORCH_API Context {
     deterministic_algorithms_ = on;
     deterministic_algorithms_warn_only_ = warn_only;
   }
-  // Whether `empty` and `resize_` write a known value where they would leave what the memory held.
+  // Whether `empty` and `resize_` fill new memory with a known value in deterministic mode. Otherwise the memory keeps
+  // its old contents.
   bool deterministicFillUninitializedMemory() const {
     return deterministic_fill_uninitialized_memory_;
   }
   void setDeterministicFillUninitializedMemory(bool on) {
     deterministic_fill_uninitialized_memory_ = on;
   }
-  // For an op whose result depends on the order in which threads come: an error or a warning where the user wants none.
+  // For an op whose result depends on the order in which threads run. In deterministic mode, raises RuntimeError or
+  // warns (warn_only).
   void alertNotDeterministic(const char* caller) const {
     if (deterministic_algorithms_) {
       alert(caller);
     }
   }
-  // Denormal floats become zero on this thread; false where the processor cannot.
+  // Makes denormal floats zero on this thread. Returns false if the processor cannot do this.
   bool setFlushDenormal(bool on);
-  // Of that type of device, or of the accelerator that is there. RuntimeError where there is none.
+  // Returns the hooks of a type of device, or of the accelerator if no type is given. Raises RuntimeError if there is
+  // none.
   const AcceleratorHooksInterface& getAcceleratorHooksInterface(
       std::optional<c10::DeviceType> type = std::nullopt) const;
 
@@ -56,7 +59,7 @@ TORCH_API Context& globalContext();
 
 namespace reftorch::at::detail {
 
-// In deterministic mode: fills the storage of `t` from that byte on with NaN, or the largest integer.
+// In deterministic mode, fills the storage of `t` from byte `first_byte` on with NaN, or with the largest integer.
 TORCH_API void fill_uninitialized(const Tensor& t, int64_t first_byte = 0);
 
 } // namespace reftorch::at::detail

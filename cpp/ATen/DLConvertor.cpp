@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/DLConvertor.cpp
-// Left out: other devices than the CPU, conversions of dtypes.
+//
+// Left out: devices other than the CPU, conversions of dtypes.
 #include <ATen/DLConvertor.h>
 
 #include <ATen/TensorUtils.h>
@@ -38,7 +39,7 @@ static c10::ScalarType toScalarType(const DLDataType& dtype) {
   return c10::ScalarType::Undefined;
 }
 
-// The managed tensor, the arrays that it points to, and the tensor that keeps the memory alive.
+// Owns the managed tensor, the arrays that it points to, and the tensor that keeps the memory alive.
 template <typename Managed>
 struct ATenDLMTensor {
   Tensor handle;
@@ -98,7 +99,8 @@ static Tensor from_managed(Managed* src) {
   }
   const size_t nbytes = c10::check_geometry(sizes, strides, 0, c10::elementSize(dtype));
   TORCH_CHECK(nbytes == 0 || dl_tensor.data != nullptr, "from_dlpack: the capsule has elements but no memory");
-  // From here on nothing raises: the caller still owns `src` after an error, and `data_ptr` would free it.
+  // From here on nothing raises. After an error the caller still owns `src`, and the destructor of `data_ptr` would
+  // free it.
   c10::DataPtr data_ptr(
       static_cast<char*>(dl_tensor.data) + dl_tensor.byte_offset, src,
       [](void* context) {

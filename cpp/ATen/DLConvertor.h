@@ -1,6 +1,8 @@
 // Mirrors: aten/src/ATen/DLConvertor.h
-// Tensors to and from DLPack, without a copy. Who makes a managed tensor keeps the memory alive until its deleter runs;
-// who takes one owns it, and runs the deleter when the last tensor on the memory is gone.
+//
+// Converts tensors to and from DLPack, without a copy. The producer of a managed tensor keeps the memory alive until
+// the deleter runs. The consumer owns the managed tensor, and calls the deleter when no tensor uses the memory any
+// more.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,11 +10,11 @@
 
 namespace reftorch::at {
 
-// `is_copied` is a flag of the versioned form.
+// `is_copied` sets a flag that only the versioned form has.
 TORCH_API DLManagedTensor* toDLPack(const Tensor& src);
 TORCH_API DLManagedTensorVersioned* toDLPackVersioned(const Tensor& src, bool is_copied);
 
-// Takes `src` over, except where it throws: then it stays the caller's.
+// Takes over `src`. If the function raises, the caller still owns `src`.
 TORCH_API Tensor fromDLPack(DLManagedTensor* src);
 TORCH_API Tensor fromDLPackVersioned(DLManagedTensorVersioned* src);
 

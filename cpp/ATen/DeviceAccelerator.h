@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/DeviceAccelerator.h
 //
-// The accelerator is the one type of device with streams that this program can use: CUDA, or nothing.
+// The accelerator is the type of device with streams that this program can use: CUDA, or none.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -10,10 +10,11 @@
 
 namespace reftorch::at {
 
-// Nothing where no library for an accelerator is loaded or no device is there. With `checked`, RuntimeError instead.
+// Returns nullopt if no library for an accelerator is loaded or no device exists. With `checked`, raises RuntimeError
+// instead.
 TORCH_API std::optional<c10::DeviceType> getAccelerator(bool checked = false);
 
-// Devices with streams, whose work goes on after the call that asked for it.
+// Whether devices of this type have streams, on which work continues after the call that enqueued it has returned.
 inline bool isAccelerator(c10::DeviceType type) {
   return type == c10::kCUDA;
 }

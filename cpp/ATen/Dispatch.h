@@ -1,6 +1,8 @@
 // Mirrors: aten/src/ATen/Dispatch.h, aten/src/ATen/OpMathType.h
-// From a dtype known at run time to a C++ type: each macro runs the lambda with `scalar_t` set. The macro's name says
-// which dtypes it takes; any other raises NotImplementedError naming the op and the dtype.
+//
+// Converts a dtype that is known at run time to a C++ type: each macro calls the lambda with `scalar_t` defined. The
+// macro's name says which dtypes it accepts. For any other dtype, the macro raises NotImplementedError with the names
+// of the op and the dtype.
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -38,17 +40,17 @@
 // float, double, half, bfloat16
 #define AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_FLOATING(__VA_ARGS__) AT_DISPATCH_CASE_REDUCED_FLOATING(__VA_ARGS__))
-// the integers without bool
+// the integer types without bool
 #define AT_DISPATCH_INTEGRAL_TYPES(TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_INTEGRAL(__VA_ARGS__))
 #define AT_DISPATCH_INTEGRAL_TYPES_AND_BOOL(TYPE, NAME, ...) \
   AT_DISPATCH_SWITCH(TYPE, NAME, AT_DISPATCH_CASE_INTEGRAL(__VA_ARGS__) AT_DISPATCH_CASE_TYPE(Bool, __VA_ARGS__))
-// every number: floats, reduced floats and integers
+// every numeric dtype: float, reduced float and integer types
 #define AT_DISPATCH_ALL_NUMBERS(TYPE, NAME, ...)                                                           \
   AT_DISPATCH_SWITCH(TYPE, NAME,                                                                           \
                      AT_DISPATCH_CASE_FLOATING(__VA_ARGS__) AT_DISPATCH_CASE_REDUCED_FLOATING(__VA_ARGS__) \
                          AT_DISPATCH_CASE_INTEGRAL(__VA_ARGS__))
-// every dtype: numbers and bool
+// every dtype: the numeric dtypes and bool
 #define AT_DISPATCH_ALL_TYPES_AND_BOOL(TYPE, NAME, ...)                                                    \
   AT_DISPATCH_SWITCH(TYPE, NAME,                                                                           \
                      AT_DISPATCH_CASE_FLOATING(__VA_ARGS__) AT_DISPATCH_CASE_REDUCED_FLOATING(__VA_ARGS__) \
@@ -56,7 +58,7 @@
 
 namespace reftorch::at {
 
-// The type to compute in: float for the 16-bit floats, the type itself otherwise.
+// The type in which kernels compute: float for the 16-bit floats, otherwise T itself.
 template <typename T>
 struct OpMathType {
   using type = T;
@@ -72,7 +74,8 @@ struct OpMathType<c10::BFloat16> {
 template <typename T>
 using opmath_type = typename OpMathType<T>::type;
 
-// The type to sum in: wider than the elements, so that long sums keep their digits.
+// The type in which kernels sum: int64_t for integers and float for the 16-bit floats, so that long sums stay exact or
+// precise.
 template <typename T>
 using acc_type =
     std::conditional_t<std::is_floating_point_v<T>, T, std::conditional_t<std::is_integral_v<T>, int64_t, float>>;

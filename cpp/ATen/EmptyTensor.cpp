@@ -1,6 +1,8 @@
 // Mirrors: aten/src/ATen/EmptyTensor.cpp, aten/src/ATen/ScalarOps.cpp
 #include <ATen/EmptyTensor.h>
 
+#include <ATen/Context.h>
+#include <ATen/DeviceAccelerator.h>
 #include <ATen/Dispatch.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/Geometry.h>
@@ -13,35 +15,48 @@ static void check_sizes_nonnegative(IntArrayRef sizes) {
   }
 }
 
-static Tensor make_tensor(size_t nbytes, ScalarType dtype, Device device) {
-  const c10::OptionalDeviceGuard guard(device); // an allocator allocates on the current device
-  Storage storage(nbytes, c10::GetAllocator(device.type()));
+// Pinned memory is CPU memory, and the accelerator has the allocator for it.
+static c10::Allocator* get_allocator(Device device, bool pin_memory) {
+  if (!pin_memory || device.is_meta()) {
+    return c10::GetAllocator(device.type());
+  }
+  TORCH_CHECK(device.is_cpu(), "Only dense CPU tensors can be pinned");
+  const std::optional<c10::DeviceType> accelerator = getAccelerator();
+  TORCH_CHECK(accelerator.has_value(), "pin_memory=True requires a CUDA or other accelerator backend; ",
+              "no pinned memory allocator is available on this system.");
+  return globalContext().getAcceleratorHooksInterface(accelerator).getPinnedMemoryAllocator();
+}
+
+static Tensor make_tensor(size_t nbytes, ScalarType dtype, Device device, bool pin_memory) {
+  const c10::OptionalDeviceGuard guard(device); // the allocator allocates on the current device
+  Storage storage(nbytes, get_allocator(device, pin_memory));
   const DispatchKeySet keys = c10::autograd_dispatch_keyset | c10::computeDispatchKey(device.type());
   return Tensor(c10::make_intrusive<TensorImpl>(std::move(storage), keys, dtype));
 }
 
-Tensor empty_generic(IntArrayRef sizes, ScalarType dtype, Device device) {
+Tensor empty_generic(IntArrayRef sizes, ScalarType dtype, Device device, bool pin_memory) {
   check_sizes_nonnegative(sizes);
   int64_t nbytes = static_cast<int64_t>(c10::elementSize(dtype));
   for (int64_t size : sizes) {
     TORCH_CHECK(!__builtin_mul_overflow(nbytes, size, &nbytes),
                 "Storage size calculation overflowed with sizes=", sizes);
   }
-  Tensor t = make_tensor(static_cast<size_t>(nbytes), dtype, device);
+  Tensor t = make_tensor(static_cast<size_t>(nbytes), dtype, device, pin_memory);
   t.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
   return t;
 }
 
-Tensor empty_strided_generic(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device) {
+Tensor empty_strided_generic(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device, bool pin_memory) {
   check_sizes_nonnegative(sizes);
-  Tensor t = make_tensor(computeStorageNbytes(sizes, strides, c10::elementSize(dtype)), dtype, device);
+  const size_t nbytes = computeStorageNbytes(sizes, strides, c10::elementSize(dtype));
+  Tensor t = make_tensor(nbytes, dtype, device, pin_memory);
   t.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides, 0);
   return t;
 }
 
 Tensor scalar_tensor(const Scalar& value, ScalarType dtype) {
   Tensor t = empty_generic({}, dtype);
-  if (dtype == c10::kUInt64) { // of an integer past int64, which becomes of another dtype beside a tensor
+  if (dtype == c10::kUInt64) { // an integer past int64, which type promotion with a tensor turns into another dtype
     *static_cast<uint64_t*>(t.data_ptr()) = value.wrapped_to<uint64_t>();
     return t;
   }

@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/EmptyTensor.h, aten/src/ATen/ScalarOps.h
-// Fresh tensors for kernels, below the Dispatcher.
+//
+// Makes new tensors for kernels, without a call of the Dispatcher.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,18 +8,24 @@
 
 namespace reftorch::at::detail {
 
-// Contents undefined. RuntimeError for a negative size.
-TORCH_API Tensor empty_generic(IntArrayRef sizes, ScalarType dtype, Device device = Device());
+// Returns a tensor with undefined contents. Raises RuntimeError for a negative size, and where pinned memory is asked
+// for that no accelerator can provide. A meta tensor ignores pin_memory.
+TORCH_API Tensor empty_generic(IntArrayRef sizes, ScalarType dtype, Device device = Device(), bool pin_memory = false);
 TORCH_API Tensor empty_strided_generic(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype,
-                                       Device device = Device());
-// A 0-dim cpu tensor; the number is converted as a cast converts it, without a check.
+                                       Device device = Device(), bool pin_memory = false);
+// Returns a 0-dim CPU tensor. The number is converted as a cast converts it, without a check for overflow.
 TORCH_API Tensor scalar_tensor(const Scalar& value, ScalarType dtype);
-// A 0-dim tensor of the number's own dtype that takes part in promotion as a number ("wrapped number").
+// Returns the value of a tensor with one element. Kernels call it, because it does not go through the Dispatcher; ops
+// call Tensor::item().
+TORCH_API Scalar number_in(const Tensor& t);
+// Returns a 0-dim tensor of the number's own dtype that has the low priority of a Python number in type promotion
+// ("wrapped number").
 TORCH_API Tensor wrapped_scalar_tensor(const Scalar& value);
-// Another TensorImpl on the same storage with a geometry of its own; no autograd history.
+// Returns a new TensorImpl on the storage of `self` with the given geometry and without autograd history.
 TORCH_API Tensor alias_with_sizes_and_strides(const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
                                               int64_t storage_offset);
-// The bytes that a storage must have for a tensor of this geometry; see c10::check_geometry, which it calls.
+// Returns the number of bytes that a storage needs for a tensor of this geometry. Calls c10::check_geometry, which
+// raises for a wrong geometry.
 TORCH_API size_t computeStorageNbytes(IntArrayRef sizes, IntArrayRef strides, size_t itemsize,
                                       int64_t storage_offset = 0);
 
@@ -26,7 +33,7 @@ TORCH_API size_t computeStorageNbytes(IntArrayRef sizes, IntArrayRef strides, si
 
 namespace reftorch::at {
 
-// A number as an operand of an op: at::mul(x, number(0.5)).
+// Makes a number an operand of an op: at::mul(x, number(0.5)).
 inline Tensor number(double value) {
   return detail::wrapped_scalar_tensor(value);
 }

@@ -46,7 +46,8 @@ static MemOverlapStatus get_overlap_status(const Tensor& a, const Tensor& b) {
       !b.unsafeGetTensorImpl()->is_non_overlapping_and_dense()) {
     return MemOverlapStatus::TooHard;
   }
-  // Both lie in one storage, so byte offsets compare as addresses would, also on a device without memory.
+  // Both tensors are on one storage, so byte offsets can be compared instead of addresses. This also works for meta
+  // tensors, which have no memory.
   const auto bytes_a = static_cast<int64_t>(a.itemsize()), bytes_b = static_cast<int64_t>(b.itemsize());
   const int64_t begin_a = a.storage_offset() * bytes_a, end_a = begin_a + a.numel() * bytes_a;
   const int64_t begin_b = b.storage_offset() * bytes_b, end_b = begin_b + b.numel() * bytes_b;

@@ -20,11 +20,11 @@ namespace reftorch::at {
 
 static std::atomic<int> num_threads{0};
 static thread_local bool in_region = false;
-// True on the thread that called fork(), in the child: OpenMP would wait for this thread's team, which stayed in the
-// parent. Threads that the child makes have no team yet, and get a new one.
+// True in the child of a fork on the thread that called fork(). OpenMP would wait for this thread's team, whose other
+// threads exist only in the parent. New threads of the child have no team yet and get a new one.
 static thread_local bool has_lost_its_team = false;
 
-// See Note [Fork]. A child computes with one thread until it asks for more.
+// Makes the child compute with one thread until it asks for more; see Note [Fork].
 static void after_fork_in_child() {
   num_threads = 1;
   has_lost_its_team = true;
@@ -49,7 +49,7 @@ void set_num_threads(int n) {
   num_threads = n;
 }
 
-// Calls run(part) for each part, on threads made for it and on this one.
+// Calls run(part) for each part, on new threads and on this thread.
 static void run_on_new_threads(int64_t parts, c10::function_ref<void(int64_t)> run) {
   std::vector<std::thread> threads;
   int64_t part = 1;
@@ -58,7 +58,7 @@ static void run_on_new_threads(int64_t parts, c10::function_ref<void(int64_t)> r
       threads.emplace_back([run, part] { run(part); });
     }
   } catch (const std::system_error&) {
-    // The system gives no more threads: this one does the rest.
+    // The system gives no more threads, so this thread does the rest.
   }
   for (; part < parts; part++) {
     run(part);

@@ -1,11 +1,12 @@
 // Mirrors: aten/src/ATen/native/Resize.cpp
+//
 // Left out: memory formats.
 #include <ATen/Resize.h>
 
 #include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
-#include <c10/core/DeviceGuard.h>
 #include <ATen/TensorUtils.h>
+#include <c10/core/DeviceGuard.h>
 #include <c10/core/Geometry.h>
 
 namespace reftorch::at {
@@ -17,7 +18,7 @@ void maybe_resize_storage(c10::StorageImpl* storage, size_t new_size_bytes) {
   TORCH_CHECK(storage->resizable_,
               "Trying to resize storage that is not resizable: the memory belongs to another library (numpy). ",
               "Hint: clone() the tensor first.");
-  const c10::OptionalDeviceGuard guard(storage->data_ptr_.device()); // an allocator allocates on the current device
+  const c10::OptionalDeviceGuard guard(storage->data_ptr_.device()); // the allocator allocates on the current device
   c10::DataPtr fresh = storage->allocator_->allocate(new_size_bytes);
   if (storage->size_bytes_ > 0) {
     storage->allocator_->copy_data(fresh.get(), storage->data_ptr_.get(), storage->size_bytes_);
@@ -34,7 +35,7 @@ const Tensor& resize_(const Tensor& self, IntArrayRef size) {
   for (int64_t s : size) {
     TORCH_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", size);
   }
-  // The memory comes first: a tensor must not have a geometry that its storage could not be grown to.
+  // The storage grows first, so that an error leaves the tensor with a geometry that fits its storage.
   const DimVector strides = detail::contiguous_strides(size);
   const int64_t offset = impl->storage_offset_;
   const auto old_bytes = static_cast<int64_t>(impl->storage_.storage_impl_->size_bytes_);

@@ -79,7 +79,7 @@ void TensorIterator::compute_shape(const TensorIteratorConfig& config) {
     return;
   }
   bool first = true;
-  // A defined output takes part where it may not be resized (in-place ops, reductions) or where there is nothing else.
+  // A defined output takes part only in reductions, whose outputs come expanded, and in ops without inputs.
   for (const OperandInfo& op : operands_) {
     const bool counts = !op.is_output() || is_reduction_ || (ninputs() == 0 && op.original().defined());
     if (!counts) {
@@ -110,7 +110,7 @@ void TensorIterator::mark_resize_outputs(const TensorIteratorConfig& config) {
   }
 }
 
-// The op runs on the device of the first tensor that is not on the CPU, or on the CPU.
+// The op runs on the device of the first tensor that is not on the CPU; if all are on the CPU, on the CPU.
 void TensorIterator::compute_device(const TensorIteratorConfig& config) {
   device_ = Device();
   for (const OperandInfo& op : operands_) {
@@ -135,7 +135,7 @@ void TensorIterator::compute_types(const TensorIteratorConfig& config) {
   const bool any_input = ninputs() > 0;
   compute_device(config);
   common_dtype_ = operands_[any_input ? num_outputs_ : 0].original().scalar_type();
-  int of_another_dtype = -1; // the first such input
+  int of_another_dtype = -1; // the first input whose dtype differs
   for (int i = num_outputs_; i < ntensors(); i++) {
     const Tensor& t = operands_[i].original();
     if (of_another_dtype < 0 && t.scalar_type() != common_dtype_) {
@@ -181,7 +181,7 @@ void TensorIterator::compute_types(const TensorIteratorConfig& config) {
     TORCH_CHECK(c10::canCast(op.target_dtype, op.original().scalar_type()) || (declared && op.target_dtype == kBool),
                 "result type ", op.target_dtype, " can't be cast to the desired output type ",
                 op.original().scalar_type());
-    // Computed in a buffer of the right dtype; cast_outputs() copies it over.
+    // The output is computed in a buffer of this dtype; cast_outputs() copies the buffer to the caller's tensor.
     if (op.will_resize) {
       resize_output(*op.output, shape_);
       op.will_resize = false;
@@ -190,7 +190,7 @@ void TensorIterator::compute_types(const TensorIteratorConfig& config) {
   }
 }
 
-// From here on the fastest dimension of C order comes first, in shape_ and in strides.
+// From here on, shape_ and strides have the last dimension of the tensors first, which is the fastest in C order.
 void TensorIterator::compute_strides() {
   std::reverse(shape_.begin(), shape_.end());
   for (OperandInfo& op : operands_) {
@@ -207,15 +207,15 @@ void TensorIterator::compute_strides() {
   }
 }
 
-// Sorts the dimensions so that the one with the smallest strides comes first. Where operands disagree the first that
-// can tell (outputs before inputs) decides; where none can tell the order stays.
+// Sorts the dimensions so that the dimension with the smallest strides comes first. For each pair, the first operand
+// that has a preference decides (outputs before inputs). If no operand has one, the pair keeps its order.
 void TensorIterator::reorder_dimensions() {
   const int nd = ndim();
   for (int d = 0; d < nd; d++) {
     perm_.push_back(d);
   }
 
-  // 1: dim0 must come after dim1; -1: before; 0: no operand can tell.
+  // Returns 1 if dim0 must come after dim1, -1 if before, and 0 if no operand has a preference.
   auto should_swap = [&](int64_t dim0, int64_t dim1) {
     for (const OperandInfo& op : operands_) {
       if (op.stride_bytes.empty() || op.will_resize) {
@@ -229,7 +229,7 @@ void TensorIterator::reorder_dimensions() {
         }
       }
       if (stride0 == 0 || stride1 == 0) {
-        continue; // broadcast: says nothing
+        continue; // the operand is broadcast, so it has no preference
       }
       if (stride0 != stride1) {
         return stride0 < stride1 ? -1 : 1;
@@ -241,7 +241,7 @@ void TensorIterator::reorder_dimensions() {
     return 0;
   };
   bool moved = false;
-  for (int i = 1; i < nd; i++) { // insertion sort: comparisons that cannot tell must not end the search
+  for (int i = 1; i < nd; i++) { // insertion sort, because a pair without a preference must not end the search
     int dim1 = i;
     for (int dim0 = i - 1; dim0 >= 0; dim0--) {
       const int comparison = should_swap(perm_[dim0], perm_[dim1]);
@@ -268,12 +268,13 @@ void TensorIterator::reorder_dimensions() {
       }
     }
   }
-  for (int64_t& d : perm_) { // counted as the tensor counts them
+  for (int64_t& d : perm_) { // converted to the tensor's numbering of dimensions
     d = nd - 1 - d;
   }
 }
 
-// New outputs lie in memory in the order the inputs do, as in PyTorch: the result of a transposed tensor is transposed.
+// Allocates the outputs with the order of dimensions of the inputs, as PyTorch does: the result for a transposed tensor
+// is transposed.
 void TensorIterator::allocate_or_resize_outputs() {
   const int nd = ndim();
   const bool c_order = std::is_sorted(perm_.begin(), perm_.end(), std::greater<>());
@@ -303,7 +304,7 @@ void TensorIterator::allocate_or_resize_outputs() {
   }
 }
 
-// Neighbouring dimensions that every operand walks with one stride become one.
+// Merges neighbouring dimensions that every operand traverses with a single stride.
 void TensorIterator::coalesce_dimensions() {
   if (ndim() <= 1) {
     return;
@@ -410,7 +411,7 @@ void TensorIterator::serial_for_each(loop2d_t loop, int64_t begin, int64_t end) 
         ptrs[k] += index[d] * operands_[k].stride_bytes[d];
       }
     }
-    // A whole 2-d piece if we stand at the start of a row, else the rest of the row.
+    // A block of whole rows if `begin` is at the start of a row, otherwise the rest of the row.
     int64_t size0 = std::min(shape_[0] - index[0], end - begin), size1 = 1;
     if (index[0] == 0 && size0 == shape_[0]) {
       size1 = std::min(shape_[1] - index[1], (end - begin) / size0);

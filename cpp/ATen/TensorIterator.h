@@ -1,14 +1,15 @@
 // Mirrors: aten/src/ATen/TensorIterator.h
-// What every elementwise and reduction kernel shares: from operands of any shape, stride and dtype to a loop over
-// pointers. Left out: named dimensions, splitting for 32-bit indexing, vectorized reductions over several outputs, GPU
-// offset calculators.
 //
-// The steps of build(), each a function of the same name:
-//   check overlap -> compute_shape (broadcast) -> compute_types (promote) -> fast_set_up, or: compute_strides,
-//   reorder_dimensions, allocate outputs, coalesce_dimensions.
-// A small op is mostly set-up, so the usual kinds take short cuts: set_plain_types, set_up_dense, fast_set_up.
-// Afterwards shape() is the loop's shape with the fastest dimension FIRST, and strides are in bytes; an operand that is
-// broadcast has stride 0 in that dimension.
+// What every elementwise and reduction kernel shares: TensorIterator turns operands of any shape, stride and dtype into
+// a loop over pointers. Left out: named dimensions, splitting for 32-bit indexing, vectorized reductions over several
+// outputs.
+//
+// build() takes these steps, each in a member function:
+//   check_mem_overlaps, compute_shape (broadcast), compute_types (promote), then either fast_set_up, or
+//   compute_strides, reorder_dimensions, allocate_or_resize_outputs, coalesce_dimensions.
+// Set-up is most of the cost of a small op, so the usual operands take short cuts: set_plain_types, set_up_dense and
+// fast_set_up. After build(), shape() is the shape of the loop with the fastest dimension FIRST, and strides are in
+// bytes. An operand that is broadcast along a dimension has stride 0 there.
 #pragma once
 
 #include <ATen/EmptyTensor.h>
@@ -20,12 +21,13 @@
 namespace reftorch::at {
 
 struct OperandInfo {
-  Tensor* output = nullptr; // the caller's tensor, written back if it is allocated here
+  Tensor* output = nullptr; // the caller's tensor; set to a new tensor if it was undefined
   const Tensor* input = nullptr;
-  Tensor owned; // a cast copy of an input, or the buffer an output is computed in before it is cast
+  Tensor owned; // a copy of an input with another dtype, or a buffer for an output before its cast
   DimVector stride_bytes;
   void* data = nullptr;
-  ScalarType target_dtype = ScalarType::Undefined; // declared for this operand; Undefined: the common dtype
+  ScalarType target_dtype =
+      ScalarType::Undefined; // the dtype declared for this operand; Undefined means the common dtype
   bool will_resize = false;
   bool is_read_write = false; // an output that is also an input
 
@@ -42,16 +44,16 @@ struct OperandInfo {
 
 class TORCH_API TensorIterator final {
  public:
-  // Runs over a 2-d piece: data[k] points at operand k's first element, strides[k] its step in bytes along size0,
-  // strides[ntensors + k] along size1.
+  // Runs over a 2-d block: data[k] points to the first element of operand k, strides[k] is the step in bytes along
+  // size0, and strides[ntensors + k] is the step along size1.
   using loop2d_t = c10::function_ref<void(char** data, const int64_t* strides, int64_t size0, int64_t size1)>;
 
-  // The usual set-ups. An undefined `out` is allocated; a defined one is resized if it is no input, else its shape must
-  // fit.
-  static TensorIterator binary_op(Tensor& out, const Tensor& a, const Tensor& b); // result in the promoted dtype
+  // The usual configurations. An undefined `out` is allocated. A defined `out` is resized, unless it is also an input:
+  // then its shape must be the broadcast shape.
+  static TensorIterator binary_op(Tensor& out, const Tensor& a, const Tensor& b); // the result has the promoted dtype
   static TensorIterator binary_float_op(Tensor& out, const Tensor& a,
-                                        const Tensor& b); // integers promoted to the default float
-  static TensorIterator comparison_op(Tensor& out, const Tensor& a, const Tensor& b); // bool result
+                                        const Tensor& b); // integers are promoted to the default float
+  static TensorIterator comparison_op(Tensor& out, const Tensor& a, const Tensor& b); // the result is bool
   static TensorIterator unary_op(Tensor& out, const Tensor& a);
   static TensorIterator unary_float_op(Tensor& out, const Tensor& a);
   static TensorIterator nullary_op(Tensor& out);
@@ -69,7 +71,7 @@ class TORCH_API TensorIterator final {
   int ninputs() const {
     return ntensors() - num_outputs_;
   }
-  // The dtype the kernel reads and writes for operand `arg` (outputs first).
+  // Returns the dtype that the kernel reads or writes for operand `arg` (outputs come first).
   ScalarType dtype(int arg = 0) const {
     return operands_[arg].tensor().scalar_type();
   }
@@ -97,15 +99,16 @@ class TORCH_API TensorIterator final {
   IntArrayRef strides(int arg) const {
     return operands_[arg].stride_bytes;
   }
-  // One dimension at most and every operand dense: the kernel may treat them as flat arrays.
+  // Returns whether there is at most one dimension and every operand is dense, so that the kernel may treat the
+  // operands as flat arrays.
   bool is_contiguous() const;
 
-  // Calls the loop over the whole shape; in several threads where there are more than `grain_size` elements.
+  // Calls the loop over the whole shape, on several threads if there are at least `grain_size` elements.
   void for_each(loop2d_t loop, int64_t grain_size = internal::GRAIN_SIZE) const;
-  // The part [begin, end) of the elements, counted with the fastest dimension first, on this thread.
+  // Calls the loop over the elements [begin, end), counted with the fastest dimension first, on this thread.
   void serial_for_each(loop2d_t loop, int64_t begin, int64_t end) const;
 
-  // Copies outputs computed in another dtype into the caller's. Call it after the kernel.
+  // Copies outputs that were computed in another dtype into the caller's tensors. Call it after the kernel.
   void cast_outputs();
 
  private:
@@ -129,19 +132,19 @@ class TORCH_API TensorIterator final {
 
   SmallVector<OperandInfo, 4> operands_;
   DimVector shape_;
-  DimVector perm_; // perm_[i] is the tensor dimension that became dimension i, after reversal
+  DimVector perm_; // perm_[i] is the dimension of the tensor that became dimension i of the loop
   ScalarType common_dtype_ = ScalarType::Undefined;
   Device device_;
   int num_outputs_ = 0;
   bool is_reduction_ = false;
 };
 
-// How a TensorIterator is asked for. Outputs are added before inputs. Tensors are borrowed: they must outlive the
+// The configuration of a TensorIterator. Outputs are added before inputs. The tensors are borrowed and must outlive the
 // iterator.
 class TORCH_API TensorIteratorConfig final {
  public:
   TensorIteratorConfig& add_output(Tensor& t);
-  // `dtype`: what the kernel writes, whatever the inputs are (bool for comparisons).
+  // `dtype` is the dtype that the kernel writes, independent of the inputs (bool for comparisons).
   TensorIteratorConfig& add_output(Tensor& t, ScalarType dtype);
   TensorIteratorConfig& add_input(const Tensor& t);
 
@@ -151,16 +154,17 @@ class TORCH_API TensorIteratorConfig final {
     return *this;                          \
   }                                        \
   bool name##_ = false;
-  ITERATOR_OPTION(promote_inputs_to_common_dtype)  // cast inputs to the common dtype
-  ITERATOR_OPTION(promote_integer_inputs_to_float) // and integers to the default float first
-  ITERATOR_OPTION(check_all_same_dtype)            // RuntimeError where inputs differ
-  ITERATOR_OPTION(allow_cpu_scalars)               // a 0-dim cpu tensor beside cuda tensors
-  ITERATOR_OPTION(allow_several_devices)           // a copy: its kernel knows what to do
-  ITERATOR_OPTION(is_reduction) // outputs are given expanded over the reduced dimensions: no resize, no overlap check
+  ITERATOR_OPTION(promote_inputs_to_common_dtype)  // inputs are cast to the common dtype
+  ITERATOR_OPTION(promote_integer_inputs_to_float) // if the common dtype is integral, the default float replaces it
+  ITERATOR_OPTION(check_all_same_dtype)            // inputs of different dtypes raise RuntimeError
+  ITERATOR_OPTION(allow_cpu_scalars)               // 0-dim CPU tensors are allowed with tensors of another device
+  ITERATOR_OPTION(allow_several_devices)           // for copies, whose kernel handles two devices
+  ITERATOR_OPTION(is_reduction)      // outputs come expanded over the reduced dimensions: no resize, no overlap check
   ITERATOR_OPTION(no_resize_outputs) // a defined output must have the broadcast shape
 #undef ITERATOR_OPTION
 
-  // Loop over this shape instead of the broadcast one (operands are given with matching sizes or size 1).
+  // Loops over this shape instead of the broadcast shape. Every dimension of an operand must match the shape or have
+  // size 1.
   TensorIteratorConfig& declare_static_shape(IntArrayRef shape);
 
   TensorIterator build();

@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/TensorIterator.cpp
-// How iterators are asked for: the config, and the set-ups that most ops use.
+//
+// TensorIteratorConfig, and the configurations that most ops use.
 #include <ATen/TensorIterator.h>
 
 namespace reftorch::at {

@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/TensorIterator.cpp (fast_set_up, compute_fast_setup_type)
-// The short cuts through TensorIterator::build that usual operands take. Each gives what the long way would.
+//
+// Short cuts through TensorIterator::build for the usual operands. Each short cut gives the result of the general way.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Resize.h>
 #include <ATen/TensorIterator.h>
@@ -9,8 +10,8 @@
 
 namespace reftorch::at {
 
-// Fresh outputs and inputs of one dtype: nothing can overlap, be promoted or be resized. Half of what a small op costs
-// is the set-up, and this is what most small ops look like.
+// Handles inputs of one dtype and outputs that are not yet defined: nothing can overlap, be promoted or be resized.
+// Most small ops are of this kind, and half of their cost is set-up.
 bool TensorIterator::set_plain_types(const TensorIteratorConfig& config) {
   if (is_reduction_ || config.static_shape_.has_value() || ninputs() == 0) {
     return false;
@@ -39,7 +40,8 @@ bool TensorIterator::set_plain_types(const TensorIteratorConfig& config) {
   return true;
 }
 
-// Whether the strides of a contiguous tensor are those that its sizes give, in dimensions of size 1 as well.
+// Returns whether the strides of a contiguous tensor are the row-major strides of its sizes, also in dimensions of size
+// 1.
 static bool has_usual_strides(const Tensor& t) {
   int64_t expected = 1;
   for (int64_t d = t.dim() - 1; d >= 0; d--) {
@@ -51,9 +53,10 @@ static bool has_usual_strides(const Tensor& t) {
   return true;
 }
 
-// How many elements the last dimensions of `shape` have that the smaller inputs consist of, a bias beside rows; 0 where
-// they are anything else, or of different lengths. Strides of dimensions of size 1 must be the usual ones, or the long
-// way would lay the result out by them.
+// For inputs that are broadcast along leading dimensions (a bias that is added to rows): returns the number of elements
+// of the smaller inputs, which consist of the last dimensions of `shape`. Returns 0 if an input has another form, if
+// the smaller inputs differ in length, or if a stride is not row-major. Strides of dimensions of size 1 count too,
+// because the general way would lay out the result by them.
 static int64_t length_of_rows(const SmallVector<const Tensor*, 4>& inputs, IntArrayRef shape) {
   int64_t length = 0;
   for (const Tensor* input : inputs) {
@@ -78,8 +81,8 @@ static int64_t length_of_rows(const SmallVector<const Tensor*, 4>& inputs, IntAr
   return length;
 }
 
-// After set_plain_types, where all inputs are dense, too, and of one shape: one dimension. Where some of them are the
-// last dimensions of it: two.
+// Runs after set_plain_types, if all inputs are dense. Inputs of one shape give a loop of one dimension. If some inputs
+// consist of the last dimensions of the largest input, the loop has two dimensions.
 bool TensorIterator::set_up_dense(const TensorIteratorConfig& config) {
   const Tensor* largest = config.inputs_[0];
   bool one_shape = true;
@@ -113,8 +116,8 @@ bool TensorIterator::set_up_dense(const TensorIteratorConfig& config) {
   return true;
 }
 
-// Where all operands are dense in the same order, the loop is one-dimensional and nothing needs sorting: the usual
-// case, and the one that decides what a small op costs.
+// If all operands are dense in the same order, the loop has one dimension and nothing needs to be sorted. This is the
+// usual case, so it decides what a small op costs.
 bool TensorIterator::fast_set_up(const TensorIteratorConfig& config) {
   if (is_reduction_ || config.static_shape_.has_value()) {
     return false;
@@ -122,14 +125,15 @@ bool TensorIterator::fast_set_up(const TensorIteratorConfig& config) {
   bool any_number = false, usual_strides = true;
   for (const OperandInfo& op : operands_) {
     const Tensor& t = op.tensor();
-    const bool number = !op.is_output() && t.dim() == 0; // stands still while the others move
+    const bool number = !op.is_output() && t.dim() == 0; // has stride 0 while the other operands advance
     if (t.defined() && !op.will_resize && !number && (!t.is_contiguous() || t.sizes() != IntArrayRef(shape_))) {
       return fast_set_up_in_order();
     }
     any_number = any_number || number;
     usual_strides = usual_strides && (number || !t.defined() || has_usual_strides(t));
   }
-  // Beside a number PyTorch looks at strides where nobody steps, too: those of dimensions of size 1.
+  // If an operand is a number, the result in PyTorch also follows the strides of dimensions of size 1. The short cut
+  // ignores such strides, so TensorIterator::build computes the layout in full.
   if (any_number && !usual_strides) {
     return false;
   }
@@ -145,7 +149,7 @@ bool TensorIterator::fast_set_up(const TensorIteratorConfig& config) {
   return true;
 }
 
-// The same where the order is not C's: that of channels_last, or one that all share to the last stride.
+// fast_set_up for dense operands whose order is not C order: all are channels_last, or all have equal strides.
 bool TensorIterator::fast_set_up_in_order() {
   const Tensor* first = nullptr;
   bool channels_last = shape_.size() == 4, same_strides = true;

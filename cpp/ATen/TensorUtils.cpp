@@ -7,8 +7,8 @@
 
 namespace reftorch::at::detail {
 
-// Old dimensions that follow each other without a gap form one run of memory; the new dimensions, taken from the last
-// one on, must fill run after run exactly.
+// Old dimensions that follow each other without a gap form one run of memory. The new dimensions, taken from the last
+// to the first, must fill one run after the other exactly.
 std::optional<DimVector> computeStride(IntArrayRef oldshape, IntArrayRef oldstride, IntArrayRef newshape) {
   if (c10::multiply_integers(oldshape) == 0) {
     return oldshape == newshape ? DimVector(oldstride) : contiguous_strides(newshape);
@@ -43,11 +43,12 @@ std::optional<DimVector> computeStride(IntArrayRef oldshape, IntArrayRef oldstri
 
 DimVector infer_dense_strides(IntArrayRef sizes, IntArrayRef strides) {
   const int64_t ndim = static_cast<int64_t>(sizes.size());
-  DimVector perm(sizes.size()); // fastest first
+  DimVector perm(sizes.size()); // the fastest dimension first
   for (int64_t i = 0; i < ndim; i++) {
     perm[i] = ndim - 1 - i;
   }
-  // 1: dim0 must come after dim1; -1: before; 0: cannot tell (a stride of 0 belongs to an expanded dimension).
+  // Returns 1 if dim0 must come after dim1, -1 if before, and 0 if there is no preference (a stride of 0 belongs to an
+  // expanded dimension).
   auto should_swap = [&](int64_t dim0, int64_t dim1) {
     if (strides[dim0] == 0 || strides[dim1] == 0) {
       return 0;
@@ -58,7 +59,7 @@ DimVector infer_dense_strides(IntArrayRef sizes, IntArrayRef strides) {
     return sizes[dim0] > sizes[dim1] ? 1 : 0;
   };
   for (int64_t i = 1; i < ndim;
-       i++) { // insertion sort, as in TensorIterator: comparisons that cannot tell must not end the search
+       i++) { // insertion sort, as in TensorIterator: a pair without a preference must not end the search
     int64_t dim1 = i;
     for (int64_t dim0 = i - 1; dim0 >= 0; dim0--) {
       const int comparison = should_swap(perm[dim0], perm[dim1]);
@@ -104,9 +105,9 @@ MemoryFormat suggest_memory_format(const Tensor& t) {
     return MemoryFormat::Contiguous;
   }
   const IntArrayRef sizes = t.sizes(), strides = t.strides();
-  int64_t least = 0; // what the next dimension's stride must reach
+  int64_t least = 0; // the smallest stride that the next dimension may have
   for (int64_t d : {1, 3, 2, 0}) {
-    const bool ambiguous = d == 0 && least == strides[1]; // (N, 1, 1, 1): the strides tell nothing
+    const bool ambiguous = d == 0 && least == strides[1]; // for (N, 1, 1, 1) the strides fit both formats
     if (sizes[d] == 0 || strides[d] < least || ambiguous) {
       return MemoryFormat::Contiguous;
     }

@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/TensorUtils.h, aten/src/ATen/ExpandUtils.h (infer_dense_strides)
-// Pure arithmetic on shapes and strides. Left out: the argument checkers of legacy kernels.
+//
+// Computations on shapes and strides. Left out: the argument checkers of legacy kernels.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,17 +9,17 @@
 
 namespace reftorch::at::detail {
 
-// The strides with which memory laid out as (oldshape, oldstride) reads as `newshape` without a copy; nothing where
-// there are none.
+// Returns the strides with which memory of the layout (oldshape, oldstride) can be read as `newshape` without a copy,
+// or nullopt if no strides do.
 TORCH_API std::optional<DimVector> computeStride(IntArrayRef oldshape, IntArrayRef oldstride, IntArrayRef newshape);
 
-// Strides of a dense tensor whose dimensions lie in memory in the same order as those given.
+// Returns the strides of a dense tensor whose dimensions have the same order in memory as the given strides.
 TORCH_API DimVector infer_dense_strides(IntArrayRef sizes, IntArrayRef strides);
 
 TORCH_API DimVector contiguous_strides(IntArrayRef sizes);
-// The order N, H, W, C of a 4-d (N, C, H, W) shape.
+// Returns the strides of a 4-d shape (N, C, H, W) whose dimensions lie in memory in the order N, H, W, C.
 TORCH_API DimVector channels_last_strides(IntArrayRef sizes);
-// The memory format that the strides look like; the contiguous one where they could be either.
+// Returns the memory format that fits the strides: contiguous if both formats fit.
 TORCH_API MemoryFormat suggest_memory_format(const Tensor& t);
 
 } // namespace reftorch::at::detail

@@ -6,7 +6,7 @@
 
 namespace reftorch::at {
 
-// A function's static variable: the files that register run in any order.
+// A static variable inside a function, because the files that register variables are initialized in any order.
 static std::vector<ThreadLocalState::Variable>& registered_thread_locals() {
   static auto* all = new std::vector<ThreadLocalState::Variable>;
   return *all;
@@ -33,7 +33,7 @@ void ThreadLocalState::setThreadLocalState(const ThreadLocalState& state) {
   }
 }
 
-// ---- the variables of c10, which knows nothing of this file
+// ---- The variables of c10, which must not include this file
 
 static c10::impl::LocalDispatchKeySet get_local_keys() {
   return c10::impl::tls_local_dispatch_key_set;
@@ -49,6 +49,8 @@ static const RegisterThreadLocal<&c10::GradMode::is_enabled, &c10::GradMode::set
     "GradMode.h: GradMode::enabled_");
 static const RegisterThreadLocal<&c10::ViewReplay::is_enabled, &c10::ViewReplay::set_enabled> view_replay(
     "GradMode.h: ViewReplay::enabled_");
+static const RegisterThreadLocal<&c10::BackwardMultithreading::is_enabled, &c10::BackwardMultithreading::set_enabled>
+    backward_multithreading("GradMode.h: BackwardMultithreading::enabled_");
 static const RegisterThreadLocal<&c10::ForwardAD::is_enabled, &c10::ForwardAD::set_enabled> forward_ad(
     "GradMode.h: ForwardAD::enabled_");
 static const RegisterThreadLocal<&get_local_keys, &set_local_keys> local_keys(

@@ -1,14 +1,16 @@
 // Mirrors: aten/src/ATen/ThreadLocalState.h
-// What a thread has set for its ops, to be taken along to another thread. Left out: the debug info and the recorded
-// callbacks of the profiler, which start anew on each thread.
+//
+// The modes that a thread has set for its ops, copied so that another thread can continue its work. Left out: the debug
+// info and the recorded callbacks of the profiler, which start anew on each thread.
 //
 // Note [Thread-local state]
-// Problem: modes (no_grad, vmap, saved tensor hooks, torch_function, ...) belong to a thread, and each is a
-// thread_local variable of the file that reads it, some on floors that know Python. Where work moves to another thread,
-// a mode that is forgotten changes results, or never ends. Trick: each variable that a program sets is registered
-// beside its definition, with a function that reads and one that writes the calling thread's value. ThreadLocalState
-// holds the values of all that is registered. tests/test__thread_local.py reads the sources, and fails for a
-// thread_local variable that is neither registered nor on its list of those that stay behind, each with a reason.
+// Problem: modes (no_grad, vmap, saved tensor hooks, torch_function, ...) belong to a thread. Each is a thread_local
+// variable of the file that reads it, and some of these files belong to layers that know Python. When work moves to
+// another thread and a mode is not copied, results change or the work never ends. Trick: each variable that a program
+// can set is registered next to its definition, with a function that reads the calling thread's value and one that
+// writes it. ThreadLocalState holds the values of all registered variables. tests/test__thread_local.py reads the
+// sources and fails for a thread_local variable that is neither registered nor on its list of exceptions, each of which
+// has a reason.
 #pragma once
 
 #include <c10/macros/Export.h>
@@ -21,9 +23,9 @@ namespace reftorch::at {
 
 class TORCH_API ThreadLocalState final {
  public:
-  // Takes a copy of the calling thread's state.
+  // Copies the state of the calling thread.
   ThreadLocalState();
-  // Makes `state` the calling thread's.
+  // Makes `state` the state of the calling thread.
   static void setThreadLocalState(const ThreadLocalState& state);
 
   struct Variable {
@@ -35,10 +37,10 @@ class TORCH_API ThreadLocalState final {
   static const std::vector<Variable>& variables();
 
  private:
-  std::vector<std::any> values_; // of variables(), in that order
+  std::vector<std::any> values_; // the values of variables(), in that order
 };
 
-// The calling thread has `state` for as long as the guard lives.
+// Sets the state of the calling thread to `state`, and restores the former state at the end of the scope.
 class TORCH_API ThreadLocalStateGuard final {
  public:
   explicit ThreadLocalStateGuard(const ThreadLocalState& state) {
@@ -54,7 +56,7 @@ class TORCH_API ThreadLocalStateGuard final {
   const ThreadLocalState former_;
 };
 
-// Registers a variable: `get()` returns the calling thread's value, `set(value)` stores one.
+// Registers a variable: `get()` returns the value of the calling thread, and `set(value)` stores a value.
 template <auto get, auto set>
 struct RegisterThreadLocal {
   explicit RegisterThreadLocal(const char* name) {

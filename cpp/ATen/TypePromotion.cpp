@@ -34,7 +34,7 @@ ResultTypeState update_result_type_state(const Tensor& tensor, const ResultTypeS
   ScalarType current = tensor.scalar_type();
   if (tensor.unsafeGetTensorImpl()->is_wrapped_number_) {
     if (current == kDouble) {
-      current = get_default_dtype(); // a Python float counts as the default float
+      current = get_default_dtype(); // a Python float has the default dtype
     }
     state.wrappedResult = promote_skip_undefined(in.wrappedResult, current);
   } else if (tensor.dim() > 0) {
@@ -77,8 +77,8 @@ ScalarType result_type(const Tensor& a, const Tensor& b) {
 }
 
 Tensor cast_to_dtype(const Tensor& self, ScalarType dtype) {
-  if (self.dim() == 0 && self.device().is_cpu()) { // a number needs no kernel
-    return detail::scalar_tensor(self.item(), dtype);
+  if (self.dim() == 0 && self.device().is_cpu()) { // the value is converted without a kernel
+    return detail::scalar_tensor(detail::number_in(self), dtype);
   }
   const bool dense = self.unsafeGetTensorImpl()->is_non_overlapping_and_dense();
   const DimVector strides =

@@ -1,6 +1,8 @@
 // Mirrors: aten/src/ATen/native/TypeProperties.cpp (result_type), c10/core/DefaultDtype.h
-// The dtype of a result. Tensors with dimensions outrank 0-dim tensors, which outrank Python numbers; within a rank
-// promoteTypes decides; a lower rank matters only if it is of a higher category (bool < integer < float).
+//
+// The dtype of a result. Operands have three priorities: tensors with dimensions, then 0-dim tensors, then Python
+// numbers. promoteTypes combines the dtypes of one priority. Operands of a lower priority change the result only if
+// their category is higher (bool < integer < float).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,7 +10,7 @@
 namespace reftorch::at {
 
 TORCH_API ScalarType get_default_dtype();
-// TypeError for a dtype that is not floating.
+// Raises TypeError if the dtype is not a floating-point type.
 TORCH_API void set_default_dtype(ScalarType dtype);
 
 struct ResultTypeState {
@@ -21,8 +23,8 @@ TORCH_API ScalarType result_type(const ResultTypeState& state);
 TORCH_API ScalarType result_type(const Tensor& a, const Tensor& b);
 TORCH_API ScalarType result_type(TensorList tensors);
 
-// A copy in another dtype, dense and with its dimensions in the same order: an input as its kernel computes with it.
-// Not for values that autograd must see.
+// Returns a dense copy with another dtype and the same order of dimensions, in which a kernel reads its input. Autograd
+// does not record the copy.
 TORCH_API Tensor cast_to_dtype(const Tensor& self, ScalarType dtype);
 
 } // namespace reftorch::at

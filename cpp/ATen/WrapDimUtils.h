@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/WrapDimUtils.h, c10/core/WrapDimMinimal.h
-// Negative dims count from the end; a dim that does not exist is an IndexError.
+//
+// Converts dimensions given by the caller: a negative one counts from the end, and one out of range raises IndexError.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,7 +11,8 @@ namespace reftorch::at {
 
 constexpr size_t dim_bitset_size = 64;
 
-// A 0-dim tensor counts as one-dimensional here, as in PyTorch, unless `wrap_scalar` is false.
+// Returns `dim` as a number from 0 on. A 0-dim tensor counts as one-dimensional here, as in PyTorch, unless
+// `wrap_scalar` is false.
 inline int64_t maybe_wrap_dim(int64_t dim, int64_t dim_post_expr, bool wrap_scalar = true) {
   if (dim_post_expr <= 0) {
     TORCH_CHECK_INDEX(wrap_scalar, "Dimension specified as ", dim, " but tensor has no dimensions");
@@ -23,10 +25,10 @@ inline int64_t maybe_wrap_dim(int64_t dim, int64_t dim_post_expr, bool wrap_scal
 }
 
 // Note [More than 64 dimensions]
-// Problem: a tensor may have any number of dimensions, but a set of dimensions is kept in 64 bits. Trick: a set comes
-// from one place, dim_list_to_bitset, which refuses tensors with more dimensions, as PyTorch does. So sum(dim=(0, 64)),
-// flip and tensordot refuse them, while views, pointwise ops and ops along a single dimension do not care. The set of
-// all dimensions is a flag, not bits: reductions over everything work for any number of dimensions.
+// Problem: a tensor may have any number of dimensions, but a set of dimensions is stored in 64 bits. Trick: only
+// dim_list_to_bitset makes such a set, and it raises for a tensor with more dimensions, as PyTorch does. So sum(dim=(0,
+// 64)), flip and tensordot raise for such tensors, while views, pointwise ops and ops along one dimension work. The set
+// of all dimensions is a flag instead of bits, so reductions over all dimensions work for any tensor.
 class DimSet {
  public:
   static DimSet all() {
@@ -46,8 +48,8 @@ class DimSet {
   bool all_ = false;
 };
 
-// The set of the dims in a list. IndexError for a dim out of range, RuntimeError for a dim given twice and for a tensor
-// with more than 64 dimensions.
+// Returns the set of the dims in a list. Raises IndexError for a dim out of range, and RuntimeError for a dim that
+// appears twice and for a tensor with more than 64 dimensions.
 inline DimSet dim_list_to_bitset(IntArrayRef dims, int64_t ndims) {
   TORCH_CHECK(ndims <= int64_t(dim_bitset_size), "only tensors with up to ", dim_bitset_size, " dims are supported");
   DimSet seen;

@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/dlpack.h
-// The memory layout by which array libraries hand each other tensors (https://dmlc.github.io/dlpack): other people's
-// structs, so the names are theirs. Left out: devices and types of elements that this library has not.
+//
+// The structs by which array libraries exchange tensors (https://dmlc.github.io/dlpack). The standard defines the
+// layout and the names. Left out: devices and element types that this library does not have.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ enum DLDataTypeCode : uint8_t { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat
 struct DLDataType {
   uint8_t code;
   uint8_t bits;
-  uint16_t lanes; // more than one: short vectors for elements
+  uint16_t lanes; // more than one means that each element is a short vector
 };
 
 struct DLTensor {

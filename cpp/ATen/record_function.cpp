@@ -1,12 +1,15 @@
 // Mirrors: aten/src/ATen/record_function.cpp, torch/csrc/autograd/profiler_kineto.cpp
 #include <ATen/record_function.h>
 
+#include <ATen/ThreadLocalState.h>
 #include <ATen/core/library.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/Mutex.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
+#include <utility>
 
 namespace reftorch::at {
 int64_t (*next_sequence_nr)() = nullptr;
@@ -23,18 +26,34 @@ struct Recording {
 
   const ProfilerConfig config;
   const Clock::time_point began = Clock::now();
-  c10::Mutex mutex; // a pass may move to another thread, which then records too
+  c10::Mutex mutex; // needed because a backward pass may move to another thread, which then records too
   std::vector<RecordedEvent> events;
   int64_t num_threads = 0;
 };
 
-std::shared_ptr<Recording> current;      // read by threads that profile only
-std::shared_ptr<OpObserver> op_observer; // likewise
+// Read by threads that profile, without the GIL, while another thread may end the profile: by atomic operations only.
+std::shared_ptr<Recording> current;
+
+std::shared_ptr<Recording> current_recording() {
+  return std::atomic_load(&current);
+}
+
+// Of the calling thread, and of the threads to which its backward passes move. So no other thread can take an observer
+// away while it is called.
+thread_local std::shared_ptr<OpObserver> op_observer;
+
+std::shared_ptr<OpObserver> get_op_observer() {
+  return op_observer;
+}
+void put_op_observer(const std::shared_ptr<OpObserver>& observer) {
+  op_observer = observer;
+}
+const RegisterThreadLocal<&get_op_observer, &put_op_observer> register_op_observer("record_function.cpp: op_observer");
 
 struct ThreadRecording {
   std::weak_ptr<Recording> of;
   int64_t number = 0;
-  std::vector<int64_t> open; // events that have not ended, the innermost last
+  std::vector<int64_t> open; // the events that have not ended, the innermost last
 };
 thread_local ThreadRecording this_thread;
 
@@ -96,18 +115,18 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
 } // namespace
 
 void enable_profiler(ProfilerConfig config) {
-  TORCH_CHECK(current == nullptr, "Can't enable the profiler: it runs already. Hint: profile() does not nest.");
+  TORCH_CHECK(current_recording() == nullptr,
+              "Can't enable the profiler: it runs already. Hint: profile() does not nest.");
   TORCH_CHECK(op_observer == nullptr,
               "Can't enable the profiler: a debugging tool observes the ops. Hint: leave its block.");
-  current = std::make_shared<Recording>(config);
+  std::atomic_store(&current, std::make_shared<Recording>(config));
   include_profiler(true);
 }
 
 std::vector<RecordedEvent> disable_profiler() {
-  TORCH_CHECK(current != nullptr, "Can't disable the profiler when it's not running");
+  const std::shared_ptr<Recording> done = std::atomic_exchange(&current, std::shared_ptr<Recording>());
+  TORCH_CHECK(done != nullptr, "Can't disable the profiler when it's not running");
   include_profiler(false);
-  const std::shared_ptr<Recording> done = std::move(current);
-  current = nullptr;
   std::lock_guard<c10::Mutex> lock(done->mutex);
   for (RecordedEvent& event : done->events) {
     event.end_ns = event.end_ns < 0 ? done->now() : event.end_ns;
@@ -117,25 +136,26 @@ std::vector<RecordedEvent> disable_profiler() {
 
 void set_op_observer(std::shared_ptr<OpObserver> observer) {
   TORCH_CHECK(op_observer == nullptr, "Can't observe the ops: another tool does already. Hint: leave its block first.");
-  TORCH_CHECK(current == nullptr, "Can't observe the ops: the profiler runs. Hint: leave its block first.");
+  TORCH_CHECK(current_recording() == nullptr, "Can't observe the ops: the profiler runs. Hint: leave its block first.");
   op_observer = std::move(observer);
   include_profiler(true);
 }
 
 void clear_op_observer() {
-  if (op_observer != nullptr) {
+  // The observer dies last: its end may run Python, which may set another observer.
+  if (const std::shared_ptr<OpObserver> ended = std::exchange(op_observer, nullptr); ended != nullptr) {
     include_profiler(false);
-    op_observer = nullptr;
   }
 }
 
 bool RecordFunction::records_shapes() {
-  return current != nullptr && current->config.record_shapes;
+  const std::shared_ptr<Recording> recording = current_recording();
+  return recording != nullptr && recording->config.record_shapes;
 }
 
 RecordFunction::RecordFunction(std::string name, int64_t sequence_nr, bool is_backward, std::vector<DimVector> shapes) {
-  const std::shared_ptr<Recording> recording = current;
-  if (recording == nullptr || !is_enabled()) {
+  const std::shared_ptr<Recording> recording = current_recording();
+  if (recording == nullptr || !is_enabled() || op_observer != nullptr) {
     return;
   }
   std::lock_guard<c10::Mutex> lock(recording->mutex);
@@ -166,7 +186,7 @@ RecordFunction::~RecordFunction() {
   while (!this_thread.open.empty() && this_thread.open.back() >= index_) {
     this_thread.open.pop_back();
   }
-  if (index_ < static_cast<int64_t>(recording->events.size())) { // else the profiler was disabled meanwhile
+  if (index_ < static_cast<int64_t>(recording->events.size())) { // otherwise the profiler was disabled during the event
     RecordedEvent& event = recording->events[static_cast<size_t>(index_)];
     event.end_ns = end;
     event.cpu_memory += recording->config.profile_memory ? allocated_bytes() : 0;

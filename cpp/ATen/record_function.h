@@ -1,12 +1,13 @@
 // Mirrors: aten/src/ATen/record_function.h, torch/csrc/autograd/profiler_kineto.cpp
-// What the profiler measures, and what a debugging tool sees of each call. Left out: several callbacks at a time,
-// sampling, GPUs, stacks.
+//
+// The events that the profiler measures, and the observer that debugging tools use to see each op. Left out: several
+// callbacks at a time, sampling, GPUs, stacks.
 //
 // Note [Profiling]
-// Problem: the profiler must see every op, and a program that does not profile must not pay for it. Trick: a dispatch
-// key of its own, above all others, that is in no tensor's keys: a thread that profiles includes it
-// (LocalDispatchKeySet), and its fallback measures the call and hands it on below. The same word that dispatch reads
-// anyhow says that it is off.
+// Problem: the profiler must see every op, and a program that does not profile must not pay for it. Trick: the profiler
+// has its own dispatch key, above all others. No tensor has this key. A thread that profiles includes it
+// (LocalDispatchKeySet), and the key's fallback measures the call and redispatches it. A thread that does not profile
+// pays nothing, because dispatch reads its included keys in any case.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -20,12 +21,12 @@ namespace reftorch::at {
 
 struct RecordedEvent {
   std::string name;
-  int64_t start_ns = 0, end_ns = -1; // since the profiler was enabled; -1 while it runs
-  int64_t parent = -1;               // index of the event it happened in, on the same thread
-  int64_t thread = 0;                // 0 for the first thread that recorded something
-  int64_t sequence_nr = -1;          // of the node that an op is about to record, or that runs; -1 for none
-  int64_t cpu_memory = 0;            // bytes allocated less bytes freed meanwhile
-  std::vector<DimVector> shapes;     // of tensor arguments
+  int64_t start_ns = 0, end_ns = -1; // since the profiler was enabled; end_ns is -1 while the event runs
+  int64_t parent = -1;               // the index of the enclosing event on the same thread; -1 for none
+  int64_t thread = 0;                // threads are numbered from 0 in the order of their first events
+  int64_t sequence_nr = -1;          // of the node that the op will record, or of the node that runs; -1 for none
+  int64_t cpu_memory = 0;            // bytes allocated less bytes freed during the event
+  std::vector<DimVector> shapes;     // of the tensor arguments
   bool is_backward = false;
 };
 
@@ -34,31 +35,35 @@ struct ProfilerConfig {
   bool profile_memory = false;
 };
 
-// The number that the next node of this thread will get; -1 where nothing is recorded. Set by csrc/autograd.
+// Returns the sequence number that the next node of this thread will get; -1 if the op is not recorded. csrc/autograd
+// sets the pointer.
 TORCH_API extern int64_t (*next_sequence_nr)();
 
-// From now on this thread's ops are recorded; RuntimeError if a profiler runs already, on any thread.
+// Starts recording the ops of this thread. Raises RuntimeError if a profiler already runs on any thread, or if an
+// observer is set.
 TORCH_API void enable_profiler(ProfilerConfig config);
-// The events in the order of their starts. RuntimeError if none runs.
+// Stops the profiler and returns the events in the order of their starts. Raises RuntimeError if no profiler runs.
 TORCH_API std::vector<RecordedEvent> disable_profiler();
 
-// Called around every op of a thread that asked for it, on that thread and on those to which its backward passes move.
-// What a callback throws ends the op. The ops that a callback calls itself are not observed.
+// An observer is called around every op of the thread that set it, and of the threads to which its backward passes
+// move. An exception thrown by a callback ends the op. Ops that a callback calls are not observed.
 class TORCH_API OpObserver {
  public:
   virtual ~OpObserver() = default;
-  // The arguments are the last of the stack.
+  // Called before the op. The arguments are the last values of the stack.
   virtual void start(const OperatorHandle& op, const Stack& stack) = 0;
-  // The results are the last of the stack; null where the op threw.
+  // Called after the op. The results are the last values of the stack; `stack` is null if the op threw.
   virtual void end(const OperatorHandle& op, const Stack* stack) = 0;
 };
 
-// From now on this thread's ops are observed; RuntimeError if others are already, or a profiler runs.
+// Starts observing the ops of this thread. Raises RuntimeError if this thread has an observer already, or if a profiler
+// runs on any thread. Several threads may have an observer each.
 TORCH_API void set_op_observer(std::shared_ptr<OpObserver> observer);
-// Nothing where none is set.
+// Ends the observer of this thread. Does nothing if no observer is set. A call that has begun still ends with the
+// observer that saw its beginning.
 TORCH_API void clear_op_observer();
 
-// An event from its construction to its end; nothing on a thread that does not profile.
+// Records an event from construction to destruction. Does nothing on a thread that does not profile.
 class TORCH_API RecordFunction final {
  public:
   static bool is_enabled() {
@@ -70,7 +75,7 @@ class TORCH_API RecordFunction final {
   RecordFunction(const RecordFunction&) = delete;
   RecordFunction& operator=(const RecordFunction&) = delete;
 
-  // Whether shapes are asked for.
+  // Whether the profiler records the shapes of arguments.
   static bool records_shapes();
 
  private:

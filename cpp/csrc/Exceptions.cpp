@@ -11,10 +11,11 @@ namespace reftorch::torch {
 
 python_error::python_error(const python_error& other)
     : type(other.type), value(other.value), traceback(other.traceback), message_(other.message_) {
-  GilAcquire gil;
-  Py_XINCREF(type);
-  Py_XINCREF(value);
-  Py_XINCREF(traceback);
+  for (PyObject* obj : {type, value, traceback}) {
+    if (obj != nullptr) {
+      incref_anywhere(obj);
+    }
+  }
 }
 
 python_error::python_error(python_error&& other) noexcept
@@ -24,11 +25,10 @@ python_error::python_error(python_error&& other) noexcept
       message_(std::move(other.message_)) {}
 
 python_error::~python_error() {
-  if (type != nullptr || value != nullptr || traceback != nullptr) {
-    GilAcquire gil;
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(traceback);
+  for (PyObject* obj : {type, value, traceback}) {
+    if (obj != nullptr) {
+      decref_anywhere(obj);
+    }
   }
 }
 
@@ -41,7 +41,7 @@ void python_error::persist() {
     message_ = utf8 != nullptr ? utf8 : message_;
     Py_DECREF(text);
   }
-  PyErr_Clear(); // what str() may have raised
+  PyErr_Clear(); // str() may have raised an error of its own
 }
 
 void python_error::restore() {
@@ -62,7 +62,7 @@ static void warn_in_python(const std::string& msg) {
   PyObject* module = PyImport_ImportModule("reftorch._warnings");
   PyObject* warned = module == nullptr ? nullptr : PyObject_CallMethod(module, "warn", "s", msg.c_str());
   Py_XDECREF(module);
-  if (warned == nullptr) { // a filter made an error of it
+  if (warned == nullptr) { // a filter turned the warning into an error
     throw_python_error();
   }
   Py_DECREF(warned);
@@ -79,7 +79,7 @@ void initExceptions(PyObject* module) {
     throw_python_error();
   }
   THPException_OutOfMemoryError = PyErr_NewExceptionWithDoc(
-      "reftorch.OutOfMemoryError", "A device has no room for a tensor.", PyExc_RuntimeError, nullptr);
+      "reftorch.OutOfMemoryError", "A device has not enough memory for a tensor.", PyExc_RuntimeError, nullptr);
   if (THPException_OutOfMemoryError == nullptr ||
       PyObject_SetAttrString(module, "OutOfMemoryError", THPException_OutOfMemoryError) < 0) {
     throw_python_error();

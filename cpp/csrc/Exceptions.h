@@ -1,6 +1,7 @@
 // Mirrors: torch/csrc/Exceptions.h
-// Errors across the border: C++ exceptions become Python's, and a Python error travels through C++ frames as
-// python_error.
+//
+// Carries errors across the border between C++ and Python: a C++ exception becomes a Python exception, and a Python
+// exception travels through C++ frames as a python_error.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -10,8 +11,8 @@
 
 namespace reftorch::torch {
 
-// A Python exception on its way through C++ code that does not hold the GIL. restore() gives it back to the
-// interpreter, traceback and all.
+// A Python exception that travels through C++ frames, which may run without the GIL. restore() gives the exception back
+// to the interpreter, with its traceback.
 class python_error final : public std::exception {
  public:
   python_error() = default;
@@ -19,7 +20,7 @@ class python_error final : public std::exception {
   python_error(python_error&& other) noexcept;
   ~python_error() override;
 
-  // Takes the current Python error. The GIL must be held.
+  // Moves the current Python error into this object. The caller holds the GIL.
   void persist();
   void restore();
   const char* what() const noexcept override {
@@ -37,10 +38,12 @@ class python_error final : public std::exception {
 // Throws the current Python error as a python_error.
 [[noreturn]] void throw_python_error();
 
-// Makes _C._LinAlgError, a RuntimeError.
+// Adds the exception classes _LinAlgError and OutOfMemoryError, which derive from RuntimeError, to the module. Sends
+// C++ warnings to reftorch._warnings.
 void initExceptions(PyObject* module);
 
-// Sets the Python error for the exception being handled; call it in a catch block, with the GIL held.
+// Sets the Python error that corresponds to the C++ exception being handled. Call this function in a catch block, with
+// the GIL held.
 void translate_current_exception();
 
 } // namespace reftorch::torch

@@ -1,6 +1,8 @@
 // Mirrors: torch/csrc/Module.cpp
-// PyInit__C: what `import reftorch._C` runs, in order. By then the ops are registered: their static objects ran when
-// the library was loaded. Left out: the several hundred functions of PyTorch's _C that serve backends and compilers.
+//
+// PyInit__C runs at `import reftorch._C` and fills the module. The ops are registered before that, by static objects
+// that are constructed when the library is loaded. Left out: the several hundred functions of PyTorch's _C that serve
+// backends and compilers.
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_autograd.h>
 #include <csrc/autograd/python_variable.h>
@@ -12,6 +14,7 @@
 #include <csrc/python_dlpack.h>
 #include <csrc/python_dtype.h>
 #include <csrc/python_generator.h>
+#include <csrc/python_gil.h>
 #include <csrc/python_storage.h>
 #include <csrc/python_stream.h>
 #include <csrc/python_torch_dispatch.h>
@@ -44,8 +47,8 @@ static py::object dtype_object(c10::ScalarType type) {
   return py::reinterpret_borrow<py::object>(getTHPDtype(type));
 }
 
-// Everything the registry knows of every op: for tests, documentation and debug.where_op.
-// `ns` is a namespace; the empty string stands for all of them.
+// Returns what the registry knows about every op, as a list of dicts. Tests, the documentation and debug.where_op read
+// this list. `ns` selects one namespace; the empty string selects all.
 static py::list all_op_schemas(const std::string& ns) {
   py::list result;
   for (const auto& entry : at::Dispatcher::singleton().entries()) {
@@ -89,7 +92,7 @@ static bool unpack_bool(const py::object& obj, const char* function, const char*
   return obj.ptr() == Py_True;
 }
 
-// The settings of at::Context. What a user calls is reftorch/_determinism.py.
+// Binds the settings of at::Context. Users reach them through reftorch/_determinism.py.
 static void init_context(py::module_& m) {
   at::Context& context = at::globalContext();
   m.def("_get_deterministic_algorithms", [&context] { return context.deterministicAlgorithms(); });
@@ -114,20 +117,21 @@ static void init_context(py::module_& m) {
         return context.setFlushDenormal(mode.ptr() == Py_True);
       },
       py::arg("mode"),
-      "Take floats too small to be normal for zero, on this thread.\n\n"
-      "They are slow to compute with. Returns whether the processor can (x86 can).\n\n"
+      "Treat denormal floats (too small for the normal format) as zero, on this thread.\n\n"
+      "Arithmetic on denormal numbers is slow. Returns whether the processor has this setting (x86 has it).\n\n"
       "Example:\n    >>> import reftorch as torch\n    >>> _ = torch.set_flush_denormal(True)\n"
       "    >>> torch.tensor([1e-39]) * 1\n    tensor([0.])\n    >>> _ = torch.set_flush_denormal(False)\n\n"
       "Mirrors torch/csrc/Module.cpp, ``THPModule_setFlushDenormal``.");
 }
 
-// For tests of who keeps what alive.
+// A weak reference to a tensor's Python object, for tests of object lifetimes.
 struct WeakTensorRef {
   py::weakref object;
 };
 
 static void init_weak_tensor_ref(py::module_& m) {
-  py::class_<WeakTensorRef>(m, "_WeakTensorRef", "Knows of a tensor whether it is still there.")
+  py::class_<WeakTensorRef>(m, "_WeakTensorRef",
+                            "A weak reference to a tensor: expired() tells whether it was deleted.")
       .def(py::init([](const py::object& tensor) {
         TORCH_CHECK_TYPE(THPVariable_Check(tensor.ptr()), "_WeakTensorRef expects a Tensor, but got ",
                          Py_TYPE(tensor.ptr())->tp_name);
@@ -140,7 +144,7 @@ static void init_globals(py::module_& m) {
   init_weak_tensor_ref(m);
   m.def("_show_config", &show_config);
   m.attr("_build_type") = REFTORCH_BUILD_TYPE;
-  m.def("get_num_threads", &at::get_num_threads, "How many threads a large kernel may use.");
+  m.def("get_num_threads", &at::get_num_threads, "Return how many threads a large kernel may use.");
   m.def(
       "set_num_threads",
       [](const py::object& num_threads) {
@@ -151,18 +155,19 @@ static void init_globals(py::module_& m) {
       py::arg("num_threads"), "Set how many threads a large kernel may use.");
   m.def(
       "get_default_dtype", [] { return dtype_object(at::get_default_dtype()); },
-      "The dtype that floats get where none is given.");
+      "Return the dtype of a tensor that is made from floats without a dtype argument.");
   m.def("_set_default_dtype", [](const py::object& dtype) { at::set_default_dtype(unpack_dtype(dtype)); });
   m.def(
       "promote_types",
       [](const py::object& a, const py::object& b) {
         return dtype_object(c10::promoteTypes(unpack_dtype(a), unpack_dtype(b)));
       },
-      py::arg("type1"), py::arg("type2"), "The smallest dtype that holds what either does.");
+      py::arg("type1"), py::arg("type2"), "Return the dtype of the result of an op on tensors of the two dtypes.");
   m.def(
       "can_cast",
       [](const py::object& from, const py::object& to) { return c10::canCast(unpack_dtype(from), unpack_dtype(to)); },
-      py::arg("from_"), py::arg("to"), "Whether an op may turn a result of one dtype into the other.");
+      py::arg("from_"), py::arg("to"),
+      "Return whether an op may store a result of one dtype in a tensor of the other.");
   m.def("_result_type", [](const py::object& a, const py::object& b) {
     auto as_tensor = [](const py::object& obj) {
       return THPVariable_Check(obj.ptr()) ? THPVariable_Unpack(obj.ptr())
@@ -179,17 +184,20 @@ static void init_globals(py::module_& m) {
 static PyMethodDef tensor_functions[] = {
     {"tensor", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensor_ctor)), METH_VARARGS | METH_KEYWORDS,
      "tensor($module, data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)\n--\n\n"
-     "Make a tensor of Python data, which is copied.\n\nArgs:\n"
+     "Make a tensor from a copy of Python data.\n\nArgs:\n"
      "    data: a number, a sequence of sequences of numbers, an array or a tensor.\n"
-     "    dtype: float32 for floats, int64 for ints and bool for bools where none is given.\n"
-     "    device: where it lies; only the CPU.\n    requires_grad: record what is done with it.\n\n"
-     "Raises:\n    ValueError: the sequences differ in length.\n    TypeError: an element is no number.\n\n"
+     "    dtype: the default is get_default_dtype() for floats, int64 for ints and bool for bools.\n"
+     "    device: the device of the tensor. By default the device of ``data`` if that is a tensor, else the default "
+     "device.\n"
+     "    requires_grad: whether autograd records the ops on the tensor.\n"
+     "    pin_memory: accepted for the sake of PyTorch's signature; it has no effect here.\n\n"
+     "Raises:\n    ValueError: the sequences differ in length.\n    TypeError: an element is not a number.\n\n"
      "Example:\n    >>> import reftorch as torch\n    >>> torch.tensor([[1, 2], [3, 4]])\n"
      "    tensor([[1, 2],\n            [3, 4]])\n\nMirrors torch/csrc/utils/tensor_new.cpp, ``tensor_ctor``."},
     {"from_numpy", tensor_from_numpy, METH_O,
      "from_numpy($module, ndarray, /)\n--\n\n"
-     "Make a tensor on the memory of an array: a change of one is seen in the other.\n\n"
-     "Raises:\n    TypeError: it is no array, or its dtype has no counterpart.\n\n"
+     "Make a tensor that shares the memory of an array: a change of one shows in the other.\n\n"
+     "Raises:\n    TypeError: the argument is not an array, or no dtype corresponds to the array's.\n\n"
      "Example:\n    >>> import numpy, reftorch as torch\n    >>> torch.from_numpy(numpy.array([1, 2]))\n"
      "    tensor([1, 2])\n\nMirrors torch/csrc/utils/tensor_numpy.cpp, ``tensor_from_numpy``."},
     {"_frombuffer", tensor_frombuffer, METH_VARARGS, nullptr},
@@ -209,6 +217,7 @@ PYBIND11_MODULE(_C, m) {
       translate_current_exception();
     }
   });
+  note_main_thread();
   initExceptions(m.ptr());
   initDtypes(m.ptr());
   initTensorBase(m.ptr());

@@ -1,4 +1,5 @@
 // Mirrors: torch/csrc/utils/python_numbers.h, torch/csrc/utils/python_scalars.h, torch/csrc/jit/python/pybind_utils.cpp
+//
 // Left out: complex numbers, symbolic ints.
 #include <csrc/python_conversions.h>
 
@@ -53,7 +54,7 @@ bool is_index(PyObject* obj) {
   if (!PyIndex_Check(obj)) {
     return false;
   }
-  PyObject* number = PyNumber_Index(obj); // an array has the method, and refuses where it has several elements
+  PyObject* number = PyNumber_Index(obj); // an array has the method, which raises if the array has several elements
   if (number == nullptr) {
     PyErr_Clear();
     return false;
@@ -135,7 +136,7 @@ c10::Scalar unpack_scalar(PyObject* obj) {
     Py_DECREF(number);
     return value;
   }
-  return c10::Scalar(unpack_double(obj)); // numpy's bools, too: as torch reads them
+  return c10::Scalar(unpack_double(obj)); // also numpy's bools, which PyTorch reads as floats
 }
 
 double unpack_double(PyObject* obj) {
@@ -202,8 +203,8 @@ static c10::Device parse_device(PyObject* obj) {
   return c10::Device(*at::getAccelerator(/*checked=*/true), static_cast<c10::DeviceIndex>(index));
 }
 
-// A call that names a GPU starts CUDA first, in Python; a build without it raises its AssertionError there. Mirrors
-// torch/csrc/utils/device_lazy_init.cpp.
+// Returns the device that an argument names. If the device is a GPU, starts CUDA first, in Python; in a build without
+// CUDA this raises Python's AssertionError. Mirrors torch/csrc/utils/device_lazy_init.cpp.
 static c10::Device unpack_device(PyObject* obj) {
   const c10::Device device = parse_device(obj);
   if (device.is_cuda()) {
@@ -218,7 +219,7 @@ static c10::Device unpack_device(PyObject* obj) {
   return device;
 }
 
-// `obj` has passed check() for this type.
+// `obj` has passed PythonSignature::check() for this type.
 IValue unpack_argument(TypeKind type, int list_size, PyObject* obj) {
   switch (type) {
     case TypeKind::Tensor:
@@ -257,9 +258,24 @@ IValue unpack_argument(TypeKind type, int list_size, PyObject* obj) {
   return IValue();
 }
 
+template <typename List, typename Wrap>
+static PyObject* wrap_list(const List& list, Wrap wrap) {
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(list.size()));
+  for (size_t i = 0; tuple != nullptr && i < list.size(); i++) {
+    PyObject* item = wrap(list[i]);
+    if (item == nullptr) {
+      Py_DECREF(tuple);
+      return nullptr;
+    }
+    PyTuple_SET_ITEM(tuple, i, item);
+  }
+  return tuple;
+}
+
 PyObject* wrap_ivalue(IValue value, TypeKind type) {
   switch (value.tag()) {
     case IValue::Tag::None: return Py_NewRef(Py_None);
+    case IValue::Tag::BorrowedTensor: // a parameter that is a value owns its tensor
     case IValue::Tag::Tensor: return THPVariable_Wrap(std::move(value.toTensor()));
     case IValue::Tag::Double: return PyFloat_FromDouble(value.toDouble());
     case IValue::Tag::Bool: return PyBool_FromLong(value.toBool());
@@ -274,43 +290,10 @@ PyObject* wrap_ivalue(IValue value, TypeKind type) {
       return PyLong_FromLongLong(value.toInt());
     case IValue::Tag::Device: return THPDevice_New(value.toDevice());
     case IValue::Tag::String: return PyUnicode_FromString(value.toStringRef().c_str());
-    case IValue::Tag::IntList: {
-      const c10::DimVector& list = value.toIntList();
-      PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(list.size()));
-      for (size_t i = 0; tuple != nullptr && i < list.size(); i++) {
-        PyTuple_SET_ITEM(tuple, i, PyLong_FromLongLong(list[i]));
-      }
-      return tuple;
-    }
-    case IValue::Tag::DoubleList: {
-      const std::vector<double>& list = value.toDoubleList();
-      PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(list.size()));
-      for (size_t i = 0; tuple != nullptr && i < list.size(); i++) {
-        PyTuple_SET_ITEM(tuple, i, PyFloat_FromDouble(list[i]));
-      }
-      return tuple;
-    }
-    case IValue::Tag::BoolList: {
-      const std::vector<bool>& list = value.toBoolList();
-      PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(list.size()));
-      for (size_t i = 0; tuple != nullptr && i < list.size(); i++) {
-        PyTuple_SET_ITEM(tuple, i, PyBool_FromLong(list[i]));
-      }
-      return tuple;
-    }
-    case IValue::Tag::TensorList: {
-      const std::vector<at::Tensor>& list = value.toTensorVector();
-      PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(list.size()));
-      for (size_t i = 0; tuple != nullptr && i < list.size(); i++) {
-        PyObject* item = THPVariable_Wrap(list[i]);
-        if (item == nullptr) {
-          Py_DECREF(tuple);
-          return nullptr;
-        }
-        PyTuple_SET_ITEM(tuple, i, item);
-      }
-      return tuple;
-    }
+    case IValue::Tag::IntList: return wrap_list(value.toIntList(), PyLong_FromLongLong);
+    case IValue::Tag::DoubleList: return wrap_list(value.toDoubleList(), PyFloat_FromDouble);
+    case IValue::Tag::BoolList: return wrap_list(value.toBoolList(), PyBool_FromLong);
+    case IValue::Tag::TensorList: return wrap_list(value.toTensorVector(), THPVariable_Wrap);
     case IValue::Tag::Generator: return wrap_generator(value.toGenerator());
   }
   Py_RETURN_NONE;

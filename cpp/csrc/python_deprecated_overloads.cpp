@@ -8,7 +8,8 @@
 
 namespace reftorch::torch {
 
-// How many tensors an op takes, and the factors that stood among them: never last, and first only where they may.
+// The old order of one op: the number of its tensors, and the factors that could stand among them. A factor never stood
+// last, and stood first only if `may_be_first`.
 struct OldOrder {
   Py_ssize_t tensors;
   std::vector<const char*> factors;

@@ -1,5 +1,6 @@
 // Mirrors: tools/autograd/deprecated.yaml
-// Calls that write a factor before the tensors it scales, as older programs do: x.add_(-lr, grad),
+//
+// Accepts calls of older programs that write a factor before the tensors that it scales, such as x.add_(-lr, grad) and
 // addmm(beta, x, alpha, a, b).
 #pragma once
 
@@ -10,7 +11,7 @@
 
 namespace reftorch::torch {
 
-// Such a call in the order of today: its factors follow as keywords. It borrows what the call holds.
+// Such a call in today's order: the factors follow as keywords. A ModernCall borrows the objects of the call.
 class ModernCall final {
  public:
   ModernCall(std::string name, const PythonArgs& call);
@@ -18,14 +19,15 @@ class ModernCall final {
   ModernCall(const ModernCall&) = delete;
   ModernCall& operator=(const ModernCall&) = delete;
 
-  // Whether it is such a call: more arguments than the op has tensors, and numbers among them.
+  // Returns whether the call is in the old order: it has more arguments than the op has tensors, and numbers among
+  // them.
   bool applies() const {
     return keywords_ != nullptr;
   }
   PythonArgs args() const {
     return PythonArgs{args_.data(), positional_, keywords_};
   }
-  // Warns, once, that the order is an old one.
+  // Warns that the order is deprecated, once in a process.
   void warn(const std::vector<PythonSignature>& signatures) const;
 
  private:

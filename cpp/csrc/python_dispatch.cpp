@@ -1,12 +1,11 @@
-// Mirrors: tools/autograd/templates/python_variable_methods.cpp, python_torch_functions.cpp (which PyTorch generates
-// per op)
+// Mirrors: tools/autograd/templates/python_variable_methods.cpp, python_torch_functions.cpp (which PyTorch generates per op)
 //
-// Binds every op to Python. One object type serves all ops and reads the op's schema at run time. Left out: generated
-// code.
+// Binds every op to Python. One type of object serves all ops and reads schemas at run time. Left out: generated code.
 //
 // Note [Op call]
-// `x.add(y)` is one vectorcall: the packet tries its signatures in order, the first that fits fills a stack of IValues,
-// the Dispatcher is called boxed, and the result is wrapped. Nothing is allocated for a small op but its result.
+// `x.add(y)` is one vectorcall. The packet tries its signatures in order. The first signature that fits fills a stack
+// of IValues, the Dispatcher is called boxed, and the result is wrapped. For a small op nothing is allocated but the
+// result.
 #include <csrc/python_dispatch.h>
 
 #include <csrc/Exceptions.h>
@@ -27,7 +26,7 @@
 
 namespace reftorch::torch {
 
-// The named tuples of a signature's results, without and with out=; null where the results have no names.
+// The named tuple types of a signature's results, without and with out=; null if the results have no names.
 struct ReturnTypes {
   PyTypeObject* functional;
   PyTypeObject* out;
@@ -36,11 +35,11 @@ struct ReturnTypes {
 struct OpOverloadPacket {
   PyObject_HEAD vectorcallfunc vectorcall;
   std::vector<PythonSignature>* signatures;
-  std::vector<ReturnTypes>* return_types; // of each signature
+  std::vector<ReturnTypes>* return_types; // one for each signature
   PyObject* name;
   PyObject* dict;
   bool is_method;
-  bool gives_lists; // a Tensor[] comes as a list, as the ops of torch.ops give it, and not as a tuple
+  bool gives_lists; // whether a Tensor[] is returned as a list, as by the ops of torch.ops, and not as a tuple
 };
 
 static PyTypeObject* op_function_type;
@@ -66,19 +65,21 @@ static int64_t largest_numel(const at::Stack& stack) {
   return numel;
 }
 
-// Calls the op, or, where `keys` is given, the kernel of the highest of those keys.
-static void call_dispatcher(at::OperatorEntry* entry, at::Stack& stack, const at::DispatchKeySet* keys) {
-  const at::OperatorHandle op(entry);
-  const GilReleaseWhenLong gil(largest_numel(stack)); // see Note [GIL and kernels]
+// Calls the op. If `keys` is not null, calls the kernel of the highest of these keys instead. While the GIL is
+// released, the tensors of the call are counted: see Note [GIL and kernels] and Note [Borrowed arguments].
+static void call_dispatcher(at::OperatorEntry* entry, const PythonArgs& call, at::Stack& stack,
+                            const at::DispatchKeySet* keys) {
+  std::vector<at::Tensor> counted;
+  const GilReleaseWhenLong gil(largest_numel(stack), [&] { counted = call.tensors(); });
   if (__builtin_expect(keys != nullptr, 0)) {
-    op.redispatchBoxed(*keys, &stack);
+    at::OperatorHandle(entry).redispatchBoxed(*keys, &stack);
     return;
   }
-  op.callBoxed(&stack);
+  at::OperatorHandle(entry).callBoxed(&stack);
 }
 
 static PyObject* wrap_results(const OpOverloadPacket* packet, size_t which, const at::OperatorEntry* entry,
-                              at::Stack& stack) {
+                              const PythonArgs& call, at::Stack& stack) {
   const auto& returns = entry->schema.returns;
   if (stack.size() == 1) {
     PyObject* result = wrap_ivalue(std::move(stack[0]), returns[0].type);
@@ -89,8 +90,9 @@ static PyObject* wrap_results(const OpOverloadPacket* packet, size_t which, cons
     }
     return result;
   }
-  if (stack.empty()) {
-    Py_RETURN_NONE;
+  if (stack.empty()) { // an op that changes a list of tensors in place returns the caller's list
+    const bool changes_list = entry->schema.is_inplace() && entry->schema.arguments[0].type == at::TypeKind::TensorList;
+    return Py_NewRef(changes_list && call.nargs > 0 ? call.args[0] : Py_None);
   }
   const ReturnTypes& types = (*packet->return_types)[which];
   PyTypeObject* named = entry == (*packet->signatures)[which].entry() ? types.functional : types.out;
@@ -113,7 +115,6 @@ static PyObject* wrap_results(const OpOverloadPacket* packet, size_t which, cons
 
 [[noreturn]] static void raise_no_match(const OpOverloadPacket* packet, const PythonArgs& call) {
   const auto& signatures = *packet->signatures;
-  const Py_ssize_t first = packet->is_method ? 1 : 0;
   const std::string name = PyUnicode_AsUTF8(packet->name);
   if (packet->is_method) {
     TORCH_CHECK_TYPE(call.nargs > 0 && THPVariable_Check(call.args[0]), "descriptor '", name,
@@ -135,7 +136,7 @@ static PyObject* wrap_results(const OpOverloadPacket* packet, size_t which, cons
     expected += "\n * " + signature.str();
   }
   TORCH_CHECK_TYPE(false, name, "() received an invalid combination of arguments - got ",
-                   describe_arguments(call, first), ", but expected one of:", expected, "\n");
+                   describe_arguments(call, packet->is_method ? 1 : 0), ", but expected one of:", expected, "\n");
 }
 
 static PyObject* call_packet(const OpOverloadPacket* packet, const PythonArgs& call,
@@ -147,8 +148,8 @@ static PyObject* call_packet(const OpOverloadPacket* packet, const PythonArgs& c
       continue;
     }
     at::OperatorEntry* entry = signatures[i].target(call);
-    call_dispatcher(entry, stack, keys);
-    PyObject* result = wrap_results(packet, i, entry, stack);
+    call_dispatcher(entry, call, stack, keys);
+    PyObject* result = wrap_results(packet, i, entry, call, stack);
     if (result != nullptr && signatures[i].requires_grad(call) &&
         PyObject_SetAttrString(result, "requires_grad", Py_True) < 0) {
       Py_DECREF(result);
@@ -164,7 +165,7 @@ static PyObject* call_packet(const OpOverloadPacket* packet, const PythonArgs& c
   raise_no_match(packet, call);
 }
 
-// The call, of which some argument or a mode overrides ops, handed to them; see Note [torch_function].
+// Handles a call that an argument or a mode overrides, by calling __torch_function__. See Note [torch_function].
 static PyObject* call_overridden(const OpOverloadPacket* packet, PythonArgs call) {
   call.overridden = true;
   at::Stack unused;
@@ -217,7 +218,8 @@ static PyObject* op_get_name(PyObject* self, void*) {
   return Py_NewRef(reinterpret_cast<OpOverloadPacket*>(self)->name);
 }
 
-// Texts are Python's, and are read when one is asked for (reftorch/_torch_docs): import pays nothing for them.
+// Calls a function of reftorch/_torch_docs. Docstrings are written in Python and read only when somebody asks for one,
+// so that the import does not pay for them.
 static PyObject* ask_docs(PyObject* self, const char* question) {
   PyObject* docs = PyImport_ImportModule("reftorch._torch_docs._describe");
   PyObject* answer = docs != nullptr ? PyObject_CallMethod(docs, question, "O", self) : nullptr;
@@ -247,7 +249,7 @@ static PyObject* op_get_module(PyObject*, void*) {
   return PyUnicode_FromString("reftorch");
 }
 
-// (operator names, in the order they are tried)
+// Returns the operator names, in the order in which the packet tries them.
 static PyObject* op_overloads(PyObject* self, PyObject*) {
   const auto& signatures = *reinterpret_cast<OpOverloadPacket*>(self)->signatures;
   PyObject* list = PyList_New(0);
@@ -273,7 +275,7 @@ static PyObject* op_signatures(PyObject* self, PyObject*) {
   END_HANDLE_TH_ERRORS
 }
 
-// redispatch(keyset, *args, **kwargs)
+// redispatch(keyset, *args, **kwargs): calls the kernel of the highest key of `keyset`.
 static PyObject* op_redispatch(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   HANDLE_TH_ERRORS
   TORCH_CHECK_TYPE(nargs > 0, "redispatch() missing 1 required positional argument: 'keyset'");
@@ -286,8 +288,8 @@ static PyObject* op_reduce(PyObject* self, PyObject*) {
   return Py_NewRef(reinterpret_cast<OpOverloadPacket*>(self)->name);
 }
 
-// A function binds to nothing, as Python's built-in ones do; that it has this slot makes it a routine for inspect and
-// help().
+// A function does not bind to an object, like Python's built-in functions. Because the type has this slot, inspect and
+// help() regard an op as a routine.
 static PyObject* op_descr_get(PyObject* self, PyObject* obj, PyObject*) {
   if (!reinterpret_cast<OpOverloadPacket*>(self)->is_method || obj == nullptr || obj == Py_None) {
     return Py_NewRef(self);
@@ -302,10 +304,11 @@ static PyGetSetDef op_properties[] = {{"__name__", op_get_name, nullptr, nullptr
                                       {"__module__", op_get_module, nullptr, nullptr, nullptr},
                                       {}};
 static PyMethodDef op_methods[] = {
-    {"overloads", op_overloads, METH_NOARGS, "Names of the overloads, in the order they are tried."},
-    {"signatures", op_signatures, METH_NOARGS, "What the argument parser knows of each overload, as dicts."},
+    {"overloads", op_overloads, METH_NOARGS,
+     "Return the names of the overloads, in the order in which they are tried."},
+    {"signatures", op_signatures, METH_NOARGS, "Return what the argument parser knows about each overload, as dicts."},
     {"redispatch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(op_redispatch)),
-     METH_FASTCALL | METH_KEYWORDS, "Calls the kernel of the highest key of a DispatchKeySet."},
+     METH_FASTCALL | METH_KEYWORDS, "Call the kernel of the highest key of a DispatchKeySet."},
     {"__reduce__", op_reduce, METH_NOARGS, nullptr},
     {}};
 static PyMemberDef op_members[] = {
@@ -329,9 +332,10 @@ static PyTypeObject* make_op_type(const char* name, bool is_method) {
   return reinterpret_cast<PyTypeObject*>(type);
 }
 
-// torch.return_types.max(
-// values=tensor(...),
-// indices=tensor(...))
+// Returns, for example,
+//     torch.return_types.max(
+//     values=tensor(...),
+//     indices=tensor(...))
 static PyObject* return_type_repr(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   std::string text = std::string(type->tp_name) + "(";
@@ -349,15 +353,15 @@ static PyObject* return_type_repr(PyObject* self) {
 
 static PyObject* return_types_module;
 
-// The type of that name in torch.return_types, made when it is first asked for: the function, the method and the
-// overloads of an op share one, so that `isinstance(x.max(0), torch.return_types.max)` holds for all of them.
+// Returns the type of this name in torch.return_types, and makes it on the first call. The function, the method and the
+// overloads of an op share one type, so that `isinstance(x.max(0), torch.return_types.max)` holds for all of them.
 static PyTypeObject* find_return_type(const std::string& op, const std::vector<at::Argument>& returns) {
   static std::unordered_map<std::string, PyTypeObject*> types;
   PyTypeObject*& type = types[op];
   if (type != nullptr) {
     return type;
   }
-  // PyStructSequence keeps the pointers: these live as long as the process.
+  // PyStructSequence keeps the pointers, so these objects live as long as the process.
   auto* fields = new std::vector<PyStructSequence_Field>;
   for (const at::Argument& ret : returns) {
     fields->push_back({(new std::string(ret.name))->c_str(), nullptr});
@@ -370,7 +374,7 @@ static PyTypeObject* find_return_type(const std::string& op, const std::vector<a
     throw_python_error();
   }
   type->tp_repr = return_type_repr;
-  // Where pickle looks for it: the name that is shown is PyTorch's, the module is ours.
+  // The module in which pickle looks for the type. The name that is printed is PyTorch's, but the module is ours.
   PyObject* module = PyUnicode_FromString("reftorch.return_types");
   if (module == nullptr || PyObject_SetAttrString(reinterpret_cast<PyObject*>(type), "__module__", module) < 0 ||
       PyObject_SetAttrString(return_types_module, op.c_str(), reinterpret_cast<PyObject*>(type)) < 0) {
@@ -380,7 +384,8 @@ static PyTypeObject* find_return_type(const std::string& op, const std::vector<a
   return type;
 }
 
-// torch.return_types.max for `max.dim(...) -> (Tensor values, Tensor indices)`, and max_out where out= is given.
+// Returns torch.return_types.max for `max.dim(...) -> (Tensor values, Tensor indices)`, and max_out for the variant
+// with out=.
 static ReturnTypes make_return_types(const at::OperatorEntry& entry) {
   const at::FunctionSchema& schema = entry.schema;
   if (schema.returns.size() < 2 || schema.returns[0].name.empty()) {
@@ -418,13 +423,13 @@ static PyObject* make_namespace(PyObject* module, const char* name) {
   return space;
 }
 
-// Whether Python reaches the entry through the keyword out= of another.
+// Returns whether the entry is the out= variant of another op, which Python calls through the keyword out=.
 static bool is_out_of_another(const at::OperatorEntry* entry) {
   return entry->functional != nullptr && entry->functional->out == entry;
 }
 
-// One overload of "aten::add" as a function, or all its overloads where `overload` is None. None where the registry has
-// none such.
+// Returns one overload of "aten::add" as a function, or all its overloads if `overload` is None. Returns None if no
+// such op is registered.
 static PyObject* get_operation(PyObject*, PyObject* args) {
   HANDLE_TH_ERRORS
   const char *name = nullptr, *overload = nullptr;
@@ -449,7 +454,7 @@ static PyObject* get_operation(PyObject*, PyObject* args) {
 }
 
 static PyMethodDef dispatch_functions[] = {
-    {"_get_operation", get_operation, METH_VARARGS, "An op by its name and overload, for torch.ops."}, {}};
+    {"_get_operation", get_operation, METH_VARARGS, "Return an op by its name and overload, for torch.ops."}, {}};
 
 void initOps(PyObject* module, PyObject* tensor_base) {
   if (PyModule_AddFunctions(module, dispatch_functions) < 0) {

@@ -1,6 +1,6 @@
-// Mirrors: torch/csrc/autograd/python_variable_methods (generated),
-// torch/csrc/autograd/python_torch_functions_manual.cpp The one loop that binds every op, and the call that all of them
-// share.
+// Mirrors: torch/csrc/autograd/python_variable_methods (generated), torch/csrc/autograd/python_torch_functions_manual.cpp
+//
+// Declares the one loop that binds every op, and the call that all of them share.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -8,20 +8,20 @@
 
 namespace reftorch::torch {
 
-// The callable behind `torch.add` and `Tensor.add`: all overloads of one name.
+// The Python object of `torch.add` and of `Tensor.add`: all overloads of one name.
 struct OpOverloadPacket;
 
-// Borrowed; null if there is no method of that name.
+// Returns a borrowed reference; null if no method has this name.
 PyObject* find_method(const char* name);
-// What an operator is called where it is overridden: attributes of Tensor.
+// The attributes of Tensor under which __torch_function__ sees an operator.
 struct OperatorNames {
   const char* name;
-  const char* reflected = nullptr; // with the tensor on the right; it gets the tensor first
+  const char* reflected = nullptr; // the name if the tensor is on the right; the tensor is then the first argument
 };
-// Calls an op on tensors and numbers, as an operator slot does: Py_NotImplemented where the types are not an op's.
+// Calls an op on tensors and numbers, for an operator slot. Returns Py_NotImplemented if an operand is neither.
 PyObject* call_operator(PyObject* packet, const OperatorNames& names, PyObject* const* args, Py_ssize_t nargs);
 
-// Adds every op to the module's `_VariableFunctions` and `_nn`, and to TensorBase.
+// Adds every op to the module's `_VariableFunctions`, `_nn` and `_linalg`, and the methods to `tensor_base`.
 void initOps(PyObject* module, PyObject* tensor_base);
 
 } // namespace reftorch::torch

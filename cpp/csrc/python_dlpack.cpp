@@ -1,8 +1,8 @@
-// Mirrors: torch/csrc/Module.cpp (DLPack_Common, THPModule_fromDLPack), torch/csrc/utils/tensor_new.cpp
-// (tensor_fromDLPack)
-// DLPack's managed tensors travel in capsules. The consumer of a capsule renames it, so that it is consumed once. A
-// capsule that was not consumed, or that was refused, still owns its tensor and frees it. Left out: streams, the C
-// exchange API.
+// Mirrors: torch/csrc/Module.cpp (DLPack_Common, THPModule_fromDLPack), torch/csrc/utils/tensor_new.cpp (tensor_fromDLPack)
+//
+// DLPack's managed tensors travel in capsules. The consumer of a capsule renames it, so that the capsule is consumed
+// only once. A capsule that was not consumed, or that was refused, still owns its tensor and frees it. Left out:
+// streams, the C exchange API.
 #include <csrc/python_dlpack.h>
 
 #include <csrc/Exceptions.h>
@@ -55,7 +55,7 @@ static void destroy_capsule(PyObject* capsule) {
   }
 }
 
-// Returns whether a copy is asked for. Raises if copy=False and a copy would be needed.
+// Returns whether the caller wants a copy. Throws if copy=False and a copy would be necessary.
 static bool wants_copy(const at::Tensor& t, const py::object& dl_device, const py::object& copy) {
   TORCH_CHECK_TYPE(copy.is_none() || py::isinstance<py::bool_>(copy),
                    "_to_dlpack(): argument 'copy' must be bool, not ", Py_TYPE(copy.ptr())->tp_name);
@@ -111,7 +111,7 @@ static py::object from_dlpack(const py::object& capsule) {
     if (PyCapsule_IsValid(capsule.ptr(), Unversioned::name) != 0) {
       return take_capsule<Unversioned>(capsule.ptr());
     }
-  } catch (const c10::Error& error) { // the capsule of another library does not hold what it should
+  } catch (const c10::Error& error) { // the capsule of another library is invalid
     PyErr_SetString(PyExc_BufferError, error.what());
     throw_python_error();
   }
@@ -123,11 +123,12 @@ static py::object from_dlpack(const py::object& capsule) {
 void initDLPack(PyObject* module) {
   py::module_ m = py::reinterpret_borrow<py::module_>(module);
   m.def("_to_dlpack", &to_dlpack<Unversioned>, py::arg("data"), py::kw_only(), py::arg("dl_device") = py::none(),
-        py::arg("copy") = py::none(), "A capsule \"dltensor\" on a tensor's memory.");
+        py::arg("copy") = py::none(), "Return a capsule \"dltensor\" on a tensor's memory.");
   m.def("_to_dlpack_versioned", &to_dlpack<Versioned>, py::arg("data"), py::kw_only(),
         py::arg("dl_device") = py::none(), py::arg("copy") = py::none(),
-        "A capsule \"dltensor_versioned\" on a tensor's memory.");
-  m.def("_from_dlpack", &from_dlpack, py::arg("capsule"), "A tensor on the memory of a capsule, which is used up.");
+        "Return a capsule \"dltensor_versioned\" on a tensor's memory.");
+  m.def("_from_dlpack", &from_dlpack, py::arg("capsule"),
+        "Return a tensor on the memory of a capsule, and consume the capsule.");
 }
 
 } // namespace reftorch::torch

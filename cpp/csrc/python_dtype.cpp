@@ -1,8 +1,7 @@
-// Mirrors: torch/csrc/Dtype.cpp, torch/csrc/Device.cpp, torch/csrc/Layout.cpp, torch/csrc/MemoryFormat.cpp,
-// torch/csrc/Size.cpp
+// Mirrors: torch/csrc/Dtype.cpp, torch/csrc/Device.cpp, torch/csrc/Layout.cpp, torch/csrc/MemoryFormat.cpp, torch/csrc/Size.cpp
 //
-// The small types of Python that describe a tensor. Left out: complex counterparts of dtypes (to_real, to_complex),
-// symbolic sizes.
+// The Python types that describe a tensor: dtype, device, layout, memory_format and Size. Left out: complex
+// counterparts of dtypes (to_complex), symbolic sizes.
 #include <csrc/python_dtype.h>
 
 #include <csrc/Exceptions.h>
@@ -70,14 +69,14 @@ static c10::ScalarType dtype_of(PyObject* self) {
 static PyObject* dtype_repr(PyObject* self) {
   return PyUnicode_FromFormat("torch.%s", c10::dtypeName(dtype_of(self)));
 }
-// Pickled by name: the attribute of the reftorch module.
+// Pickles the dtype as the name of an attribute of the reftorch module.
 static PyObject* dtype_reduce(PyObject* self, PyObject*) {
   return PyUnicode_FromString(c10::dtypeName(dtype_of(self)));
 }
 static PyObject* dtype_to_real(PyObject* self, PyObject*) {
   return Py_NewRef(self);
 }
-// The kind and the bits; bool, a byte, is b8.
+// Returns the kind and the number of bits; bool, which takes a byte, is b8.
 static PyObject* dtype_abbr(PyObject* self, void*) {
   const c10::ScalarType type = dtype_of(self);
   const char* kind = type == c10::kBool          ? "b"
@@ -87,25 +86,25 @@ static PyObject* dtype_abbr(PyObject* self, void*) {
                                                  : "u";
   return PyUnicode_FromFormat("%s%d", kind, static_cast<int>(8 * c10::elementSize(type)));
 }
-static PyMethodDef dtype_methods[] = {
-    {"to_real", dtype_to_real, METH_NOARGS,
-     "to_real($self, /)\n--\n\nThe dtype of the real parts: itself, without complex dtypes."},
-    {"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
-    {}};
+static PyMethodDef dtype_methods[] = {{"to_real", dtype_to_real, METH_NOARGS,
+                                       "to_real($self, /)\n--\n\nReturn the dtype of the real parts, which is this "
+                                       "dtype, because there are no complex ones."},
+                                      {"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
+                                      {}};
 static PyGetSetDef dtype_properties[] = {
     {"is_floating_point", [](PyObject* s, void*) { return PyBool_FromLong(c10::isFloatingType(dtype_of(s))); }, nullptr,
-     "True for float16, bfloat16, float32 and float64.", nullptr},
-    {"is_complex", [](PyObject*, void*) { return PyBool_FromLong(0); }, nullptr, "False: there are no complex dtypes.",
-     nullptr},
+     "Whether the dtype is float16, bfloat16, float32 or float64.", nullptr},
+    {"is_complex", [](PyObject*, void*) { return PyBool_FromLong(0); }, nullptr,
+     "Always False, because there are no complex dtypes.", nullptr},
     {"is_signed", [](PyObject* s, void*) { return PyBool_FromLong(c10::isSignedType(dtype_of(s))); }, nullptr,
-     "False for uint8 and bool.", nullptr},
+     "Whether the dtype is signed: False for uint8 and bool.", nullptr},
     {"abbr", dtype_abbr, nullptr, "A short name, such as f32 and i64.", nullptr},
     {"itemsize", [](PyObject* s, void*) { return PyLong_FromSize_t(c10::elementSize(dtype_of(s))); }, nullptr,
-     "Bytes per element.", nullptr},
+     "The number of bytes per element.", nullptr},
     {}};
 
 static const char* kDtypeDoc =
-    "The type of a tensor's elements, such as ``torch.float32``; there is one object for each.\n\n"
+    "The type of a tensor's elements, such as ``torch.float32``. There is one object for each type.\n\n"
     "Example:\n    >>> import reftorch as torch\n    >>> torch.ones(2).dtype, torch.int64.itemsize\n"
     "    (torch.float32, 8)\n\nMirrors torch/csrc/Dtype.cpp.";
 
@@ -211,7 +210,7 @@ static PyObject* device_reduce(PyObject* self, PyObject*) {
   return Py_BuildValue("O(s)", Py_TYPE(self), device_of(self).str().c_str());
 }
 
-// `with device:`: which device is the default is Python's matter (reftorch/utils/_device.py).
+// `with device:` sets the default device, which reftorch/utils/_device.py keeps in Python.
 static PyObject* ask_python(const char* function, PyObject* self) {
   PyObject* module = PyImport_ImportModule("reftorch.utils._device");
   PyObject* result = module != nullptr ? PyObject_CallMethod(module, function, "O", self) : nullptr;
@@ -230,18 +229,21 @@ static PyMethodDef device_methods[] = {{"__reduce__", device_reduce, METH_NOARGS
                                        {}};
 static PyGetSetDef device_properties[] = {
     {"type", [](PyObject* s, void*) { return PyUnicode_FromString(c10::DeviceTypeName(device_of(s).type())); }, nullptr,
-     "'cpu' or 'cuda'.", nullptr},
+     "The type of the device: 'cpu', 'cuda' or 'meta'.", nullptr},
     {"index",
      [](PyObject* s, void*) {
        return device_of(s).has_index() ? PyLong_FromLong(device_of(s).index()) : Py_NewRef(Py_None);
      },
-     nullptr, "Which device of that type, or None for the current one.", nullptr},
+     nullptr, "The number of the device among those of its type, or None for the current device.", nullptr},
     {}};
 
 static const char* kDeviceDoc =
     "device(type, index=None)\n--\n\n"
-    "Where a tensor lies.\n\nArgs:\n    type: \"cpu\" or \"cuda\", with an index behind a colon or without; a device; "
-    "an int: that CUDA device.\n    index: which device of that type.\n\n"
+    "The device on which a tensor lies.\n\nArgs:\n    type: \"cpu\", \"cuda\" or \"meta\", with or without a colon and "
+    "an "
+    "index; or a device; or an int, the number of a CUDA device.\n    index: the number of the device among those of "
+    "its "
+    "type.\n\n"
     "Raises:\n    RuntimeError: there is no such type of device.\n\n"
     "Example:\n    >>> import reftorch as torch\n    >>> torch.device(\"cuda:1\")\n    device(type='cuda', index=1)\n\n"
     "Mirrors torch/csrc/Device.cpp.";
@@ -270,7 +272,7 @@ static PyObject* memory_format_repr(PyObject* self) {
   return PyUnicode_FromFormat("torch.%s", c10::str(format).c_str());
 }
 
-// Pickled by name, as dtypes are.
+// Pickles the layout by its name, like a dtype.
 static PyObject* layout_reduce(PyObject*, PyObject*) {
   return PyUnicode_FromString("strided");
 }
@@ -282,8 +284,9 @@ static PyMethodDef memory_format_methods[] = {{"__reduce__", memory_format_reduc
 
 static void init_layouts(PyObject* module) {
   PyType_Slot layout_slots[] = {
-      {Py_tp_doc, const_cast<char*>("How a tensor's elements lie in memory; ``torch.strided`` is the only one.\n\n"
-                                    "Mirrors torch/csrc/Layout.cpp.")},
+      {Py_tp_doc,
+       const_cast<char*>("The way a tensor's elements lie in memory. ``torch.strided`` is the only layout.\n\n"
+                         "Mirrors torch/csrc/Layout.cpp.")},
       {Py_tp_repr, reinterpret_cast<void*>(layout_repr)},
       {Py_tp_methods, layout_methods},
       {0, nullptr}};
@@ -360,7 +363,7 @@ static PyObject* size_numel(PyObject* self, PyObject*) {
   return PyLong_FromLongLong(numel);
 }
 
-// Slices and sums of sizes are sizes.
+// Converts a slice or a sum of sizes into a Size.
 static PyObject* as_size(PyObject* result) {
   if (result == nullptr || !PyTuple_CheckExact(result)) {
     return result;
@@ -375,7 +378,7 @@ static PyObject* size_concat(PyObject* self, PyObject* other) {
   }
   return as_size(PyTuple_Type.tp_as_sequence->sq_concat(self, other));
 }
-// A number's slot is asked on either side: (1,) + size is a size too.
+// Python asks this slot for either operand, so (1,) + size is a Size too.
 static PyObject* size_add(PyObject* left, PyObject* right) {
   if (!PyTuple_Check(left) || !PyTuple_Check(right)) {
     Py_RETURN_NOTIMPLEMENTED;
@@ -395,14 +398,14 @@ static PyObject* size_reduce(PyObject* self, PyObject*) {
   return Py_BuildValue("O(N)", THPSizeType, plain);
 }
 static PyMethodDef size_methods[] = {
-    {"numel", size_numel, METH_NOARGS, "numel($self, /)\n--\n\nThe product of the sizes."},
+    {"numel", size_numel, METH_NOARGS, "numel($self, /)\n--\n\nReturn the product of the sizes."},
     {"__reduce__", size_reduce, METH_NOARGS, nullptr},
     {}};
 
 static const char* kSizeDoc =
     "Size(iterable=(), /)\n--\n\n"
     "The shape of a tensor: a tuple of ints with numel().\n\nArgs:\n    iterable: ints.\n\n"
-    "Raises:\n    TypeError: an item is no int.\n\n"
+    "Raises:\n    TypeError: an item is not an int.\n\n"
     "Example:\n    >>> import reftorch as torch\n    >>> torch.ones(2, 3).shape\n    torch.Size([2, 3])\n"
     "    >>> torch.Size([2, 3]).numel()\n    6\n\nMirrors torch/csrc/Size.cpp.";
 

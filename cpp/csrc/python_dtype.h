@@ -1,6 +1,7 @@
 // Mirrors: torch/csrc/Dtype.h, torch/csrc/Device.h, torch/csrc/Layout.h, torch/csrc/MemoryFormat.h, torch/csrc/Size.h
-// The small value types of the Python side. One object per dtype, layout and memory format, so that `is` and `==`
-// agree.
+//
+// The Python types that describe a tensor. There is one object for each dtype, layout and memory format, so that `is`
+// and `==` agree.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -27,12 +28,12 @@ struct THPMemoryFormat {
 
 extern PyTypeObject *THPDtypeType, *THPDeviceType, *THPLayoutType, *THPMemoryFormatType, *THPSizeType;
 
-// Borrowed references, alive as long as the module is.
+// Return borrowed references, which are valid as long as the module exists.
 PyObject* getTHPDtype(c10::ScalarType scalar_type);
 PyObject* getTHPLayout();
 PyObject* getTHPMemoryFormat(c10::MemoryFormat memory_format);
 
-// New references; null with a Python error set on failure.
+// Return new references, or null with a Python error set on failure.
 PyObject* THPDevice_New(c10::Device device);
 PyObject* THPSize_New(c10::IntArrayRef sizes);
 
@@ -42,7 +43,7 @@ inline bool THPDtype_Check(PyObject* obj) {
 inline bool THPDevice_Check(PyObject* obj) {
   return Py_TYPE(obj) == THPDeviceType;
 }
-// A dtype object or one of Python's float, int and bool. Undefined where it is neither.
+// Returns the dtype for a dtype object or for Python's float, int or bool. Returns Undefined for any other object.
 c10::ScalarType scalar_type_from_python(PyObject* obj);
 
 void initDtypes(PyObject* module);

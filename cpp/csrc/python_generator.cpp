@@ -1,10 +1,12 @@
 // Mirrors: torch/csrc/Generator.cpp
+//
 // Left out: graph-safe state.
 #include <csrc/python_generator.h>
 
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_dtype.h>
+#include <csrc/utils/object_ptr.h>
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
@@ -29,7 +31,7 @@ PyObject* wrap_generator(const at::Generator& generator) {
   return py::cast(generator).release().ptr();
 }
 
-// A seed may be any 64-bit integer; negative ones are taken modulo 2^64, as PyTorch does.
+// Converts a seed, which may be any 64-bit integer. A negative seed is taken modulo 2^64, as in PyTorch.
 static uint64_t unpack_seed(const py::object& number) {
   TORCH_CHECK(PyLong_Check(number.ptr()) || PyIndex_Check(number.ptr()), "manual_seed expected a long, but got ",
               Py_TYPE(number.ptr())->tp_name);
@@ -50,7 +52,7 @@ static uint64_t unpack_seed(const py::object& number) {
 }
 
 static py::object get_state(const at::Generator& g) {
-  return py::reinterpret_steal<py::object>(THPVariable_Wrap(at::Tensor(g.impl_->get_state())));
+  return steal(THPVariable_Wrap(at::Tensor(g.impl_->get_state())));
 }
 
 static void set_state(const at::Generator& g, const py::object& obj) {
@@ -67,7 +69,7 @@ static at::Generator new_generator(c10::Device device) {
   return at::globalContext().getAcceleratorHooksInterface(device.type()).getNewGenerator(device.index());
 }
 
-// A pickle holds the device and the state. PyTorch also keeps seed and offset, which are parts of the state here.
+// Pickles the device and the state. PyTorch also pickles seed and offset, which are parts of the state here.
 static py::tuple reduce(const py::object& self) {
   const auto& g = self.cast<const at::Generator&>();
   const py::object rebuild = py::module_::import("reftorch._C").attr("_rebuild_generator");
@@ -79,7 +81,7 @@ void initGenerator(PyObject* module) {
   py::class_<at::Generator> cls(
       m, "Generator",
       "A source of random numbers (mt19937).\n\n"
-      "Args:\n    device: where the numbers are drawn.\n\n"
+      "Args:\n    device: the device on which the numbers are drawn.\n\n"
       "Example::\n\n    >>> import reftorch as torch\n    >>> g = torch.Generator().manual_seed(0)\n"
       "    >>> torch.rand(1, generator=g)\n    tensor([0.4963])\n\nMirrors torch/csrc/Generator.cpp.");
   cls.def(py::init([](const py::object& device) {
@@ -114,9 +116,7 @@ void initGenerator(PyObject* module) {
           },
           py::arg("offset"))
       .def("__reduce__", &reduce)
-      .def_property_readonly("device", [](at::Generator& g) {
-        return py::reinterpret_steal<py::object>(THPDevice_New(g.impl_->device()));
-      });
+      .def_property_readonly("device", [](at::Generator& g) { return steal(THPDevice_New(g.impl_->device())); });
   m.def("_rebuild_generator", [](const py::object& device, const py::object& state) {
     const std::string text = py::str(device);
     const at::Generator g = new_generator(c10::Device(text));

@@ -10,7 +10,7 @@ namespace reftorch::torch {
 
 bool is_generator(PyObject* obj);
 const at::Generator& unpack_generator(PyObject* obj);
-// A new reference; the same Python object for the same generator is not promised.
+// Returns a new reference. Two calls for the same generator may return different Python objects.
 PyObject* wrap_generator(const at::Generator& generator);
 void initGenerator(PyObject* module);
 

@@ -1,26 +1,29 @@
-// Mirrors: torch/csrc/utils/auto_gil.h (as it was); pybind11's guards do the same and cost every file that includes
-// them seconds to compile.
+// Mirrors: torch/csrc/utils/auto_gil.h (as it was)
+//
+// Guards that take and release the GIL. pybind11's guards do the same, but its headers cost every file that includes
+// them seconds of compilation.
 //
 // Note [GIL and kernels]
-// Problem: while an op computes for long, other Python threads must run. But giving the GIL up and taking it back costs
-// as much as a small op, and nobody knows beforehand which ops are long: a factory, an outer product or combinations()
-// make something large out of small arguments. Trick: a binding opens a GilReleaseWhenLong around its call of an op.
-// The GIL is then given up at the first sign that the call is long, and taken back when the scope is left. The signs
-// are the same for every op:
-// 1. an argument has LongWork::kNumel elements or more (the binding looks);
-// 2. more than LongWork::kBytes are allocated (the allocator says so);
-// 3. a loop is large enough to be split over threads (parallel_for says so);
-// 4. a matrix is large enough for cubic work (the callers of BLAS and LAPACK say so);
-// 5. a lock is held by another thread (c10::Mutex says so).
-// Code that needs Python inside of an op takes the GIL with GilAcquire, whether or not the thread gave it up; as long
-// as that lives, no sign makes the thread give it up again. What makes Python objects by the million cannot do without
-// the GIL. Such a loop counts its steps with a GilYield, which lets other threads run from time to time; during a
-// step's call, those may change every object that they reach.
+// Problem: other Python threads must be able to run during a long op. But releasing the GIL and taking it again costs
+// as much as a small op, and nobody knows in advance which ops are long: a factory, an outer product or combinations()
+// make large results from small arguments. Trick: a binding opens a GilReleaseWhenLong around its call of an op. The
+// GIL is released at the first sign that the call is long, and taken again at the end of the scope. The signs are the
+// same for every op:
+// 1. an argument has LongWork::kNumel elements or more (the binding checks this);
+// 2. more than LongWork::kBytes are allocated (the allocator reports this);
+// 3. a loop is large enough to be split over threads (parallel_for reports this);
+// 4. a matrix is large enough for cubic work (the callers of BLAS and LAPACK report this);
+// 5. a lock is held by another thread (c10::Mutex reports this).
+// Code that needs Python inside an op takes the GIL with GilAcquire, whether or not the thread has released the GIL. As
+// long as the GilAcquire exists, no sign releases the GIL again. A loop that makes millions of Python objects needs the
+// GIL all the time. Such a loop counts its steps with a GilYield, which lets other threads run from time to time;
+// during a step, other threads may change every object that they can reach.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <c10/macros/Export.h>
 #include <c10/util/LongWork.h>
 
 namespace reftorch::torch {
@@ -40,7 +43,7 @@ class GilAcquire final {
   c10::LongWork::Suspended suspended_;
 };
 
-// Gives the GIL up for as long as it lives. The thread must hold it.
+// Releases the GIL for the lifetime of the guard. The thread must hold the GIL.
 class GilRelease final {
  public:
   GilRelease() : state_(PyEval_SaveThread()) {}
@@ -54,11 +57,17 @@ class GilRelease final {
   PyThreadState* state_;
 };
 
-// Gives the GIL up as soon as the work shows to be long, until the scope is left. The thread must hold it. `numel` is
-// the size of the largest argument.
+struct DoNothing final {
+  void operator()() const {}
+};
+
+// Releases the GIL as soon as the work proves to be long, until the end of the scope. The thread must hold the GIL.
+// `numel` is the size of the largest argument. `before_release` is called once, right before the GIL is released.
+template <typename BeforeRelease = DoNothing>
 class GilReleaseWhenLong final : private c10::LongWork {
  public:
-  explicit GilReleaseWhenLong(int64_t numel = 0) : outer_(current_) {
+  explicit GilReleaseWhenLong(int64_t numel = 0, BeforeRelease before_release = BeforeRelease())
+      : outer_(current_), before_release_(before_release) {
     current_ = this;
     if (numel >= kNumel) {
       on_begin();
@@ -74,11 +83,13 @@ class GilReleaseWhenLong final : private c10::LongWork {
  private:
   void on_begin() override {
     if (state_ == nullptr) {
+      before_release_();
       state_ = PyEval_SaveThread();
     }
   }
 
   c10::LongWork* const outer_;
+  BeforeRelease before_release_;
   PyThreadState* state_ = nullptr;
 };
 
@@ -95,13 +106,34 @@ class GilYield final {
   uint32_t steps_ = 0;
 };
 
-// Whether this thread holds the GIL. False once Python has ended.
-inline bool holds_gil() {
-  return PyGILState_GetThisThreadState() != nullptr && PyGILState_Check() != 0;
+// On the main thread, Python's state of that thread, which lives as long as Python does. Null on every other thread.
+// note_main_thread() sets this if the main thread imports the module.
+inline thread_local PyThreadState* main_thread_state = nullptr;
+void note_main_thread();
+
+// Asks Python, on any thread, whether this thread holds the GIL.
+C10_API bool python_says_gil_is_held();
+
+// The state of the thread that holds the GIL (until Python 3.11), or of this thread if it holds the GIL; or null.
+inline PyThreadState* current_thread_state() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return PyThreadState_GetUnchecked();
+#else
+  return _PyThreadState_UncheckedGet();
+#endif
 }
 
-// A reference more or less, on any thread. Both leave the object alone where Python has ended, or is ending and this
-// thread does not hold the GIL: such a thread would wait for the GIL for ever.
+// Returns whether this thread holds the GIL; false after Python has ended. Every op that saves a tensor or makes a view
+// asks this, and a call of Python for the answer takes several times as long as two comparisons, so the main thread is
+// looked at first. The comparisons are right for the main thread alone: Python may free the state of another thread and
+// make a new state at the same address.
+inline bool holds_gil() {
+  const bool main_thread_does = main_thread_state != nullptr && current_thread_state() == main_thread_state;
+  return __builtin_expect(main_thread_does, 1) || python_says_gil_is_held();
+}
+
+// Add and drop a reference on any thread, with or without the GIL. Both functions do nothing if Python has ended, or is
+// ending and this thread does not hold the GIL, because the thread would wait for the GIL for ever.
 inline void incref_anywhere(PyObject* obj) {
   if (holds_gil()) {
     Py_INCREF(obj);

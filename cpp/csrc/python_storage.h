@@ -6,7 +6,7 @@
 
 namespace reftorch::torch {
 
-// Adds StorageBase, which reftorch/storage.py makes UntypedStorage of.
+// Adds StorageBase, which the UntypedStorage of reftorch/storage.py wraps.
 void initStorage(PyObject* module);
 
 } // namespace reftorch::torch

@@ -1,12 +1,13 @@
 // Mirrors: torch/csrc/Stream.cpp, torch/csrc/Event.cpp, torch/csrc/DeviceAccelerator.cpp
 //
-// torch.Stream and torch.Event for any type of device, and what torch.accelerator and pinned memory ask of the
-// accelerator that is there. Calls that wait for a device release the GIL.
-// Left out: handles for other processes, native handles.
+// Binds torch.Stream and torch.Event for any type of device, and what torch.accelerator and pinned memory need from the
+// current accelerator. Calls that wait for a device release the GIL. Left out: handles for other processes, native
+// handles.
 #include <csrc/python_stream.h>
 
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_dtype.h>
+#include <csrc/utils/object_ptr.h>
 
 #include <ATen/Context.h>
 #include <ATen/DeviceAccelerator.h>
@@ -37,7 +38,8 @@ const c10::impl::DeviceGuardImplInterface& accelerator_impl() {
   return guard_impl(*at::getAccelerator(/*checked=*/true));
 }
 
-// None is the accelerator that is there, or the CPU; an int is that device of the accelerator.
+// Converts a device argument. None stands for the accelerator, or for the CPU if there is none; an int is the number of
+// a device of the accelerator.
 c10::Device unpack_stream_device(const py::object& device) {
   if (device.is_none()) {
     return c10::Device(at::getAccelerator().value_or(c10::kCPU));
@@ -49,12 +51,12 @@ c10::Device unpack_stream_device(const py::object& device) {
 }
 
 py::object wrap_device(c10::Device device) {
-  return py::reinterpret_steal<py::object>(THPDevice_New(device));
+  return steal(THPDevice_New(device));
 }
 
 struct PyStream {
   c10::Stream stream;
-  std::vector<std::unique_ptr<c10::StreamGuard>> entered; // one for each `with` block that is open
+  std::vector<std::unique_ptr<c10::StreamGuard>> entered; // one guard for each open `with` block
 
   explicit PyStream(c10::Stream stream_) : stream(stream_) {}
 };
@@ -79,7 +81,7 @@ c10::Stream stream_or_current(const py::object& stream, c10::DeviceType type) {
   return stream.is_none() ? current_stream(type) : stream.cast<const PyStream&>().stream;
 }
 
-// Records a new event, or the given one.
+// Records the given event, or a new event if None is given.
 py::object record_event(const PyStream& self, py::object event) {
   if (event.is_none()) {
     event = py::cast(c10::Event(self.stream.device_type()));
@@ -95,18 +97,20 @@ void wait_stream(const PyStream& self, const PyStream& other) {
 }
 
 void init_stream_class(py::module_& m) {
-  py::class_<PyStream>(m, "Stream",
-                       "Stream(device=None, *, priority=0)\n--\n\n"
-                       "A queue of work on a device: work on one stream runs in order, work on two may run at once.\n\n"
-                       "A ``with`` block makes the stream and its device current.\n\n"
-                       "Args:\n    device: None is the accelerator that is there, or the CPU.\n"
-                       "    priority: of the stream among those of the device, lower is sooner.\n\n"
-                       "Raises:\n    RuntimeError: there is no such device.\n\n"
-                       "Example:\n    >>> import reftorch as torch\n    >>> torch.Stream(\"cpu\").query()\n    True\n\n"
-                       "Mirrors torch/csrc/Stream.cpp.",
-                       py::dynamic_attr())
+  py::class_<PyStream>(
+      m, "Stream",
+      "Stream(device=None, *, priority=0)\n--\n\n"
+      "A queue of work on a device. Work on one stream runs in order, work on two streams may run at the same "
+      "time.\n\n"
+      "A ``with`` block makes the stream and its device current.\n\n"
+      "Args:\n    device: the default is the accelerator, or the CPU if there is none.\n"
+      "    priority: the stream's priority among those of the device; a lower number runs first.\n\n"
+      "Raises:\n    RuntimeError: there is no such device.\n\n"
+      "Example:\n    >>> import reftorch as torch\n    >>> torch.Stream(\"cpu\").query()\n    True\n\n"
+      "Mirrors torch/csrc/Stream.cpp.",
+      py::dynamic_attr())
       .def(py::init(&new_stream), py::arg("device") = py::none(), py::kw_only(), py::arg("priority") = 0)
-      .def(py::init([](int64_t stream_id, int device_index, int device_type) { // the stream that has this name
+      .def(py::init([](int64_t stream_id, int device_index, int device_type) { // an existing stream, by its numbers
              const c10::Device device(static_cast<c10::DeviceType>(device_type),
                                       static_cast<c10::DeviceIndex>(device_index));
              return std::make_unique<PyStream>(c10::Stream(c10::Stream::UNSAFE, device, stream_id));
@@ -153,9 +157,9 @@ void init_event_class(py::module_& m) {
   py::class_<c10::Event>(
       m, "Event",
       "Event(device=None, *, enable_timing=False)\n--\n\n"
-      "A place in a stream, which other streams and the program can wait for.\n\n"
-      "Args:\n    device: None is the accelerator that is there, or the CPU.\n"
-      "    enable_timing: whether the event keeps the time, for :meth:`elapsed_time`.\n\n"
+      "A point in a stream, for which other streams and the program can wait.\n\n"
+      "Args:\n    device: the default is the accelerator, or the CPU if there is none.\n"
+      "    enable_timing: whether the event records the time, for :meth:`elapsed_time`.\n\n"
       "Raises:\n    RuntimeError: there is no such device.\n\n"
       "Example:\n    >>> import reftorch as torch\n    >>> torch.Event(\"cpu\").query()\n    True\n\n"
       "Mirrors torch/csrc/Event.cpp.")
@@ -241,13 +245,11 @@ bool is_pinned(const py::object& tensor) {
 py::object pin_memory(const py::object& tensor) {
   const at::Tensor& t = unpack_tensor(tensor);
   TORCH_CHECK(t.device().is_cpu(), "cannot pin a tensor on ", t.device(), ": only dense CPU tensors can be pinned");
-  c10::Allocator* const allocator = at::globalContext().getAcceleratorHooksInterface().getPinnedMemoryAllocator();
-  const size_t nbytes = at::detail::computeStorageNbytes(t.sizes(), t.strides(), t.itemsize());
-  at::Tensor pinned(
-      c10::make_intrusive<c10::TensorImpl>(c10::Storage(nbytes, allocator), t.key_set(), t.scalar_type()));
-  pinned.unsafeGetTensorImpl()->set_sizes_and_strides(t.sizes(), t.strides(), 0);
+  at::getAccelerator(/*checked=*/true);
+  at::Tensor pinned = at::detail::empty_strided_generic(t.sizes(), t.strides(), t.scalar_type(), t.device(),
+                                                        /*pin_memory=*/true);
   at::copy_(pinned, t);
-  return py::reinterpret_steal<py::object>(THPVariable_Wrap(pinned));
+  return steal(THPVariable_Wrap(pinned));
 }
 
 void record_stream(const py::object& tensor, const PyStream& self) {

@@ -1,6 +1,6 @@
 // Mirrors: torch/csrc/Stream.h, torch/csrc/Event.h, torch/csrc/DeviceAccelerator.h
 //
-// Streams and events as objects of Python, and what torch.accelerator asks.
+// Adds the classes Stream and Event, and the functions that torch.accelerator calls.
 #pragma once
 
 struct _object;

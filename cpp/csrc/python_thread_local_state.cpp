@@ -1,5 +1,6 @@
 // Mirrors: torch/csrc/autograd/python_engine.cpp (PythonEngine::thread_init)
-// What Python keeps for a thread, as a part of at::ThreadLocalState: context variables, and the objects of
+//
+// The part of at::ThreadLocalState that belongs to Python: context variables, and the objects of
 // reftorch/_thread_local.py.
 #include <csrc/python_thread_local_state.h>
 
@@ -14,18 +15,14 @@ std::shared_ptr<PyObject> share_object(PyObject* owned) {
   if (owned == nullptr) {
     throw_python_error();
   }
-  return std::shared_ptr<PyObject>(owned, [](PyObject* obj) {
-    if (Py_IsInitialized()) {
-      GilAcquire gil;
-      Py_DECREF(obj);
-    }
-  });
+  return std::shared_ptr<PyObject>(owned, &decref_anywhere);
 }
 
 namespace {
 
-// Python keeps thread-local values in its PyThreadState, and a thread that Python did not start has one only from
-// PyGILState_Ensure to PyGILState_Release. This object keeps one alive, without the GIL, until the thread ends.
+// Python stores thread-local values in its PyThreadState. A thread that Python did not start has a PyThreadState only
+// from PyGILState_Ensure to PyGILState_Release. This object keeps the PyThreadState alive, without the GIL, until the
+// thread ends.
 class PythonThread final {
  public:
   PythonThread() : state_(PyGILState_Ensure()), thread_(PyEval_SaveThread()) {}
@@ -63,9 +60,13 @@ void set_python_state(const PythonState& state) {
     static thread_local const PythonThread thread;
   }
   const GilAcquire gil;
-  // The context of a thread that Python started is entered and left by whoever runs there.
-  if (is_fresh && PyContext_Enter(state.context.get()) < 0) {
-    throw_python_error();
+  // On a thread that Python started, the code that runs there enters and leaves contexts itself. A context can be
+  // entered by one thread at a time, and several threads may take over the same state, so each enters a copy.
+  if (is_fresh) {
+    const std::shared_ptr<PyObject> copy = share_object(PyContext_Copy(state.context.get()));
+    if (PyContext_Enter(copy.get()) < 0) {
+      throw_python_error();
+    }
   }
   share_object(call_thread_local("restore", state.values.get())); // throws if the call failed
 }

@@ -1,9 +1,9 @@
-// Mirrors: torch/csrc/PyInterpreter.cpp, torch/csrc/autograd/init.cpp (the functions on the stack of modes),
-// torch/csrc/utils/python_arg_parser.cpp (dispatch_on_mode, dispatch_on_subclass)
+// Mirrors: torch/csrc/PyInterpreter.cpp, torch/csrc/autograd/init.cpp (the functions on the stack of modes), torch/csrc/utils/python_arg_parser.cpp (dispatch_on_mode, dispatch_on_subclass)
 //
 // Left out: infrastructure modes, hermetic objects, hooks of a tensor class other than detach (sizes, strides, device).
 #include <csrc/python_torch_dispatch.h>
 
+#include <ATen/EmptyTensor.h>
 #include <ATen/ThreadLocalState.h>
 #include <ATen/core/PythonFallbackKernel.h>
 #include <c10/core/impl/TorchDispatchModeTLS.h>
@@ -13,6 +13,7 @@
 #include <csrc/python_dtype.h>
 #include <csrc/python_generator.h>
 #include <csrc/python_gil.h>
+#include <csrc/python_torch_function.h>
 #include <csrc/utils/object_ptr.h>
 #include <csrc/utils/pybind.h>
 
@@ -27,7 +28,7 @@ using c10::impl::TorchDispatchModeTLS;
 
 static PyObject* torch_dispatch_name;     // "__torch_dispatch__", interned
 static PyObject* disabled_torch_dispatch; // _C._disabled_torch_dispatch_impl
-static PyObject* overload_resolver;       // Python: (qualified name, overload name) -> OpOverload
+static PyObject* overload_resolver;       // a Python function: (qualified name, overload name) -> OpOverload
 static PyObject*
     torch_dispatch_rules; // a dict: (OpOverload, class) -> the rule of torch.library.register_torch_dispatch
 
@@ -41,20 +42,22 @@ bool check_has_torch_dispatch(PyTypeObject* type) {
 
 // ---- values
 
-static PyObject* wrap_argument(const IValue& value, TypeKind type) {
+static PyObject* wrap_argument(const at::OperatorEntry& entry, const IValue& value, TypeKind type) {
   if (type == TypeKind::Layout && !value.isNone()) {
     return Py_NewRef(getTHPLayout());
   }
-  if (value.isTensor() && value.toTensor().unsafeGetTensorImpl()->is_wrapped_number_) {
-    // The caller has passed a number, and Python gets the number back.
-    const c10::Scalar number = value.toTensor().item();
+  const bool takes_numbers = entry.hasTag(at::Tag::numbers_as_tensors) || entry.hasTag(at::Tag::numbers_as_operands);
+  if (takes_numbers && value.isTensor() && value.toTensor().unsafeGetTensorImpl()->is_wrapped_number_) {
+    // The caller passed a number, so Python receives the number again. Another op would not accept a number from
+    // Python, so Python receives the tensor that C++ made of the number.
+    const c10::Scalar number = at::detail::number_in(value.toTensor());
     return wrap_ivalue(IValue(number), TypeKind::Scalar);
   }
   PyObject* object = wrap_ivalue(value, type);
   if (object == nullptr || !PyTuple_Check(object)) {
     return object;
   }
-  PyObject* list = PySequence_List(object); // PyTorch passes lists as lists
+  PyObject* list = PySequence_List(object); // like PyTorch, pass a list and not a tuple
   Py_DECREF(object);
   return list;
 }
@@ -90,12 +93,12 @@ PyArgsKwargs parse_ivalues_to_py_args_kwargs(const at::OperatorHandle& op, const
   }
   py::tuple args(num_passed);
   for (size_t i = 0; i < num_passed; i++) {
-    args[i] = steal(wrap_argument(values[i], arguments[i].type));
+    args[i] = steal(wrap_argument(op.entry(), values[i], arguments[i].type));
   }
   py::dict kwargs;
   for (size_t i = num_positional; i < arguments.size(); i++) {
     if (!equal_to_default(arguments[i], values[i])) {
-      kwargs[arguments[i].name.c_str()] = steal(wrap_argument(values[i], arguments[i].type));
+      kwargs[arguments[i].name.c_str()] = steal(wrap_argument(op.entry(), values[i], arguments[i].type));
     }
   }
   return {args.release().ptr(), kwargs.release().ptr()};
@@ -125,7 +128,7 @@ static bool fits(const at::Argument& ret, PyObject* obj) {
 }
 
 static IValue to_ivalue(const at::Argument& ret, PyObject* obj) {
-  if (obj == Py_None) { // an undefined tensor, or the None of an optional result
+  if (obj == Py_None) { // an undefined tensor, or None as an optional result
     return IValue();
   }
   TORCH_CHECK(fits(ret, obj), "Unable to cast ", std::string(py::repr(obj)), " to ", ret.type_str());
@@ -152,7 +155,7 @@ void push_py_out_to_stack(const at::OperatorHandle& op, at::Stack* stack, PyObje
 }
 
 PyObject* overload_object(const at::OperatorEntry& entry) {
-  static auto* overloads = new std::vector<PyObject*>; // by OperatorEntry::index; lives as long as the process
+  static auto* overloads = new std::vector<PyObject*>; // indexed by OperatorEntry::index; lives as long as the process
   if (overloads->size() <= entry.index) {
     overloads->resize(entry.index + 1, nullptr);
   }
@@ -165,30 +168,18 @@ PyObject* overload_object(const at::OperatorEntry& entry) {
   return (*overloads)[entry.index];
 }
 
-// ---- asking
+// ---- calling __torch_dispatch__
 
-// Tensors whose class answers ops, each class once, a subclass before its base: borrowed.
-using Overloaded = std::vector<PyObject*>;
-
-static void append_dispatching(Overloaded& overloaded, const at::Tensor& tensor) {
+static void append_dispatching(OverloadedArgs& overloaded, const at::Tensor& tensor) {
   PyObject* obj = tensor.defined() ? tensor.unsafeGetTensorImpl()->pyobj() : nullptr;
   if (obj == nullptr || !tensor.key_set().has(c10::DispatchKey::Python)) {
     return;
   }
-  auto at = overloaded.end();
-  for (auto it = overloaded.begin(); it != overloaded.end(); ++it) {
-    if (Py_TYPE(*it) == Py_TYPE(obj)) {
-      return;
-    }
-    if (at == overloaded.end() && PyType_IsSubtype(Py_TYPE(obj), Py_TYPE(*it))) {
-      at = it;
-    }
-  }
-  overloaded.insert(at, obj);
+  append_overloaded_arg(overloaded, obj);
 }
 
-static Overloaded overloaded_arguments(const at::OperatorHandle& op, const IValue* values) {
-  Overloaded overloaded;
+static OverloadedArgs overloaded_arguments(const at::OperatorHandle& op, const IValue* values) {
+  OverloadedArgs overloaded;
   for (uint8_t i : op.entry().tensor_args) {
     if (values[i].isTensor()) {
       append_dispatching(overloaded, values[i].toTensor());
@@ -201,7 +192,7 @@ static Overloaded overloaded_arguments(const at::OperatorHandle& op, const IValu
   return overloaded;
 }
 
-// The innermost mode answers with the stack below it.
+// Takes the innermost mode off the stack while the mode handles a call.
 class StashTorchDispatchModeGuard final {
  public:
   StashTorchDispatchModeGuard() : mode_(TorchDispatchModeTLS::pop_stack()) {}
@@ -219,7 +210,8 @@ class StashTorchDispatchModeGuard final {
   std::shared_ptr<SafePyObject> mode_;
 };
 
-// What torch.library.register_torch_dispatch has set for the op and a class: borrowed, null where there is none.
+// Returns the rule that torch.library.register_torch_dispatch has set for the op and a class; a borrowed reference,
+// null if there is none.
 static PyObject* find_rule(PyObject* func, PyTypeObject* type) {
   if (PyDict_GET_SIZE(torch_dispatch_rules) == 0) {
     return nullptr;
@@ -234,7 +226,8 @@ struct Question {
   py::object args, kwargs;
 };
 
-// `self` is what a rule gets first: the mode, or the tensor's class.
+// Calls the rule for the class, or the __torch_dispatch__ of `whom`. `self` is the first argument of a rule: the mode,
+// or the tensor's class.
 static py::object ask(PyObject* whom, PyObject* self, const Question& question) {
   PyObject* type = PyType_Check(self) ? self : reinterpret_cast<PyObject*>(Py_TYPE(self));
   if (PyObject* rule = find_rule(question.func, reinterpret_cast<PyTypeObject*>(type))) {
@@ -246,18 +239,11 @@ static py::object ask(PyObject* whom, PyObject* self, const Question& question) 
                                             question.args.ptr(), question.kwargs.ptr(), nullptr));
 }
 
-static void refuse_classmethod(PyObject* mode) {
-  const py::object torch_dispatch = steal(PyObject_GetAttr(mode, torch_dispatch_name));
-  TORCH_CHECK(!PyMethod_Check(torch_dispatch.ptr()) || !PyType_Check(PyMethod_GET_SELF(torch_dispatch.ptr())),
-              "Defining your mode's `__torch_dispatch__` as a classmethod is not supported, please make it a plain "
-              "method");
-}
-
-static py::object ask_all(const Question& question, const Overloaded& overloaded) {
+static py::object ask_all(const Question& question, const OverloadedArgs& overloaded) {
   std::string asked;
   if (TorchDispatchModeTLS::stack_len() > 0) {
     const StashTorchDispatchModeGuard guard;
-    refuse_classmethod(guard.mode());
+    check_mode_is_no_class(guard.mode(), torch_dispatch_name);
     py::object answer = ask(guard.mode(), guard.mode(), question);
     if (answer.ptr() != Py_NotImplemented) {
       return answer;
@@ -275,7 +261,7 @@ static py::object ask_all(const Question& question, const Overloaded& overloaded
                    "'; all __torch_dispatch__ handlers returned NotImplemented:\n\n", asked);
 }
 
-static py::tuple types_of(const Overloaded& objects) {
+static py::tuple types_of(const OverloadedArgs& objects) {
   py::tuple types(objects.size());
   for (size_t i = 0; i < objects.size(); i++) {
     types[i] = py::type::handle_of(objects[i]);
@@ -286,8 +272,8 @@ static py::tuple types_of(const Overloaded& objects) {
 static void dispatch_in_python(const at::OperatorHandle& op, at::Stack* stack) {
   const GilAcquire gil;
   const size_t count = op.schema().arguments.size();
-  // Borrowed from objects that the arguments below keep alive.
-  const Overloaded overloaded = overloaded_arguments(op, at::last(*stack, count));
+  // The pointers are borrowed from objects that the arguments below keep alive.
+  const OverloadedArgs overloaded = overloaded_arguments(op, at::last(*stack, count));
   const PyArgsKwargs values = parse_ivalues_to_py_args_kwargs(op, at::last(*stack, count));
   const Question question{overload_object(op.entry()), types_of(overloaded),
                           py::reinterpret_steal<py::object>(values.args),
@@ -302,7 +288,7 @@ static c10::intrusive_ptr<c10::TensorImpl> detach_in_python(c10::TensorImpl* sel
   const c10::impl::ExcludeDispatchKeyGuard guard(at::after_Python_keyset);
   const at::Tensor tensor(c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(self));
   static const at::OperatorHandle op = at::Dispatcher::singleton().findSchemaOrThrow("aten::detach");
-  Overloaded overloaded;
+  OverloadedArgs overloaded;
   append_dispatching(overloaded, tensor);
   const py::object obj = steal(THPVariable_Wrap(tensor));
   const Question question{overload_object(op.entry()), py::make_tuple(py::type::handle_of(obj)), py::make_tuple(obj),
@@ -314,30 +300,17 @@ static c10::intrusive_ptr<c10::TensorImpl> detach_in_python(c10::TensorImpl* sel
       THPVariable_Unpack(answer.ptr()).unsafeGetTensorImpl());
 }
 
-// ---- for Python
+// ---- functions that Python calls
 
-// func(*args, **kwargs) below the Python key: what a class puts in the place of __torch_dispatch__ to have none.
+// Calls func(*args, **kwargs) below the Python key. A class assigns this function to __torch_dispatch__ in order to
+// have no override.
 static PyObject* disabled_torch_dispatch_impl(PyObject*, PyObject* all) {
-  PyObject *func, *types, *args = nullptr, *kwargs = nullptr;
-  if (!PyArg_ParseTuple(all, "OO|OO:__torch_dispatch__", &func, &types, &args, &kwargs)) {
-    return nullptr;
-  }
   const c10::impl::ExcludeDispatchKeyGuard guard(at::after_Python_keyset | c10::DispatchKey::Python);
-  PyObject* tuple = args != nullptr ? PySequence_Tuple(args) : PyTuple_New(0);
-  PyObject* result = tuple != nullptr ? PyObject_Call(func, tuple, kwargs == Py_None ? nullptr : kwargs) : nullptr;
-  Py_XDECREF(tuple);
-  return result;
+  return call_disabled_override(all, "OO|OO:__torch_dispatch__");
 }
 
 static PyMethodDef torch_dispatch_functions[] = {
     {"_disabled_torch_dispatch_impl", disabled_torch_dispatch_impl, METH_VARARGS, nullptr}, {}};
-
-static void release_in_python(PyObject* obj) {
-  if (Py_IsInitialized()) {
-    const GilAcquire gil;
-    Py_DECREF(obj);
-  }
-}
 
 void initTorchDispatch(PyObject* module) {
   py::module_ m = py::reinterpret_borrow<py::module_>(module);
@@ -350,7 +323,7 @@ void initTorchDispatch(PyObject* module) {
   m.attr("_torch_dispatch_rules") = py::reinterpret_borrow<py::object>(torch_dispatch_rules);
   at::python_dispatch_hook = &dispatch_in_python;
   c10::python_detach_hook = &detach_in_python;
-  c10::impl::pyobj_decref_hook = &release_in_python;
+  c10::impl::pyobj_decref_hook = &decref_anywhere;
   m.def("_set_overload_resolver",
         [](const py::object& resolver) { overload_resolver = py::object(resolver).release().ptr(); });
   m.def("_push_on_torch_dispatch_stack", [](const py::object& mode) {

@@ -24,10 +24,11 @@ using Enabled = TorchFunctionState::Enabled;
 
 static PyObject* torch_function_name;     // "__torch_function__", interned
 static PyObject* disabled_torch_function; // _C._disabled_torch_function_impl
-// The modes of this thread, the innermost last. A plain vector would be destroyed after Python at exit: it is leaked.
+// The modes of this thread, the innermost last. The vector is leaked, because it would otherwise be destroyed after the
+// interpreter has ended.
 static thread_local std::vector<py::object>* mode_stack = nullptr;
 
-// Whether `type` is one of Python's own that are frequent as arguments, and have no override.
+// Returns whether `type` is one of the built-in types that are frequent as arguments and have no override.
 static bool is_basic_type(PyTypeObject* type) {
   return type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type || type == Py_TYPE(Py_None) ||
          type == &PyUnicode_Type || type == &PyTuple_Type || type == &PyList_Type || type == &PySlice_Type ||
@@ -54,21 +55,24 @@ bool slow_argument_has_torch_function(PyObject* obj) {
   return false;
 }
 
-static void append_overloaded(OverloadedArgs& overloaded, PyObject* obj) {
-  if (!check_has_torch_function(obj)) {
-    return;
-  }
+void append_overloaded_arg(OverloadedArgs& overloaded, PyObject* obj) {
   PyTypeObject* type = Py_TYPE(obj);
   auto at = overloaded.end();
   for (auto it = overloaded.begin(); it != overloaded.end(); ++it) {
     if (Py_TYPE(*it) == type) {
-      return; // its class is asked already
+      return; // the class is in the list already
     }
     if (at == overloaded.end() && PyType_IsSubtype(type, Py_TYPE(*it))) {
       at = it;
     }
   }
   overloaded.insert(at, obj);
+}
+
+static void append_overloaded(OverloadedArgs& overloaded, PyObject* obj) {
+  if (check_has_torch_function(obj)) {
+    append_overloaded_arg(overloaded, obj);
+  }
 }
 
 void append_overloaded_args(OverloadedArgs& overloaded, PyObject* argument) {
@@ -99,7 +103,7 @@ static py::object pop_mode() {
   return mode;
 }
 
-// The modes as a tuple, the outermost first.
+// The state for another thread; `modes` is a tuple of the modes, the outermost first.
 struct SavedTorchFunctionState {
   TorchFunctionState state;
   std::shared_ptr<PyObject> modes;
@@ -139,7 +143,7 @@ static size_t num_modes() {
   return mode_stack != nullptr ? mode_stack->size() : 0;
 }
 
-// The innermost mode answers with the stack below it.
+// Takes the innermost mode off the stack while the mode handles a call.
 class PoppedMode final {
  public:
   PoppedMode() : mode(pop_mode()) {}
@@ -151,7 +155,7 @@ class PoppedMode final {
   const py::object mode;
 };
 
-// ---- asking
+// ---- calling __torch_function__
 
 static PyObject* ask(PyObject* whom, PyObject* func, PyObject* types, PyObject* args, PyObject* kwargs) {
   const py::object torch_function = steal(PyObject_GetAttr(whom, torch_function_name));
@@ -162,11 +166,10 @@ static PyObject* ask(PyObject* whom, PyObject* func, PyObject* types, PyObject* 
   return result;
 }
 
-static void check_mode_is_no_class(PyObject* mode) {
-  const py::object torch_function = steal(PyObject_GetAttr(mode, torch_function_name));
-  TORCH_CHECK(!PyMethod_Check(torch_function.ptr()) || !PyType_Check(PyMethod_GET_SELF(torch_function.ptr())),
-              "Defining your mode's `__torch_function__` as a classmethod is not supported, please make it a plain "
-              "method");
+void check_mode_is_no_class(PyObject* mode, PyObject* name) {
+  const py::object method = steal(PyObject_GetAttr(mode, name));
+  TORCH_CHECK(!PyMethod_Check(method.ptr()) || !PyType_Check(PyMethod_GET_SELF(method.ptr())), "Defining your mode's `",
+              PyUnicode_AsUTF8(name), "` as a classmethod is not supported, please make it a plain method");
 }
 
 static void warn_of_plain_method(PyObject* obj) {
@@ -199,7 +202,7 @@ PyObject* handle_torch_function(PyObject* func, PyObject* args, PyObject* kwargs
   if (torch_function_mode_enabled()) {
     const PoppedMode popped;
     mode = popped.mode;
-    check_mode_is_no_class(mode.ptr());
+    check_mode_is_no_class(mode.ptr(), torch_function_name);
     PyObject* result = ask(mode.ptr(), func, types.ptr(), args, kwargs);
     if (result != Py_NotImplemented) {
       return result;
@@ -270,12 +273,12 @@ PyObject* handle_torch_function_of_operator(const OperatorNames& names, PyObject
   try {
     return handle_torch_function_of_self(args[reflected ? 1 : 0], reflected ? names.reflected : names.name,
                                          others.ptr(), nullptr);
-  } catch (const c10::TypeError&) { // perhaps the other operand's class knows the operator
+  } catch (const c10::TypeError&) { // the class of the other operand may implement the operator
     Py_RETURN_NOTIMPLEMENTED;
   }
 }
 
-// ---- methods and properties in C
+// ---- methods and properties that are C functions
 
 static PyObject* overridable_get(PyObject* self, void* closure) {
   const auto* def = static_cast<const PyGetSetDef*>(closure);
@@ -318,7 +321,7 @@ PyObject* call_overridable(const PyMethodDef& def, PyObject* self, PyObject* arg
   END_HANDLE_TH_ERRORS
 }
 
-// ---- for Python
+// ---- functions that Python calls
 
 static PyObject* has_torch_function(PyObject*, PyObject* args) {
   if (torch_function_mode_enabled()) {
@@ -348,7 +351,7 @@ static PyObject* has_torch_function_variadic(PyObject*, PyObject* const* args, P
   return PyBool_FromLong(found);
 }
 
-// (args, kwargs): whether an argument of a call, or something in a list among them, has an override.
+// Takes (args, kwargs). Returns whether an argument, or an item of a list among the arguments, has an override.
 static PyObject* call_has_torch_function(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
   bool found = torch_function_mode_enabled();
   if (nargs != 2 || !PyTuple_Check(args[0]) || !PyDict_Check(args[1])) {
@@ -366,26 +369,32 @@ static PyObject* call_has_torch_function(PyObject*, PyObject* const* args, Py_ss
   return PyBool_FromLong(found);
 }
 
-// func(*args, **kwargs) without overrides: what a class puts in the place of __torch_function__ to have none.
-static PyObject* disabled_torch_function_impl(PyObject*, PyObject* all) {
+PyObject* call_disabled_override(PyObject* all, const char* format) {
   PyObject *func, *types, *args = nullptr, *kwargs = nullptr;
-  if (!PyArg_ParseTuple(all, "OO|OO:__torch_function__", &func, &types, &args, &kwargs)) {
+  if (!PyArg_ParseTuple(all, format, &func, &types, &args, &kwargs)) {
     return nullptr;
   }
-  const DisableTorchFunction guard(Enabled::Modes);
   PyObject* tuple = args != nullptr ? PySequence_Tuple(args) : PyTuple_New(0);
   PyObject* result = tuple != nullptr ? PyObject_Call(func, tuple, kwargs == Py_None ? nullptr : kwargs) : nullptr;
   Py_XDECREF(tuple);
   return result;
 }
 
-// with _C.DisableTorchFunctionSubclass(): ...; with _C.DisableTorchFunction(): ...
+// Calls func(*args, **kwargs) without overrides. A class assigns this function to __torch_function__ in order to have
+// no override.
+static PyObject* disabled_torch_function_impl(PyObject*, PyObject* all) {
+  const DisableTorchFunction guard(Enabled::Modes);
+  return call_disabled_override(all, "OO|OO:__torch_function__");
+}
+
+// The context managers _C.DisableTorchFunctionSubclass, _C.DisableTorchFunction and _C._EnableTorchFunction. `still`
+// says which overrides are called inside the block.
 template <Enabled still>
 struct DisableContext {
   std::vector<Enabled> saved;
   void enter() {
     saved.push_back(torch_function_state.enabled);
-    // What is off stays off, but for All, which is there to turn it on again.
+    // An override that is off stays off, except under All, which exists to turn overrides on again.
     torch_function_state.enabled = still == Enabled::All ? still : std::max(still, torch_function_state.enabled);
   }
   void exit() {
@@ -416,11 +425,11 @@ static py::list overloaded_args(const py::iterable& args) {
 }
 
 static PyMethodDef functions[] = {
-    {"_has_torch_function", has_torch_function, METH_O, "Whether one of a sequence of objects overrides ops."},
-    {"_has_torch_function_unary", has_torch_function_unary, METH_O, "Whether an object overrides ops."},
+    {"_has_torch_function", has_torch_function, METH_O, "Return whether one of a sequence of objects overrides ops."},
+    {"_has_torch_function_unary", has_torch_function_unary, METH_O, "Return whether an object overrides ops."},
     {"_has_torch_function_variadic",
      reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(has_torch_function_variadic)), METH_FASTCALL,
-     "Whether one of the arguments overrides ops."},
+     "Return whether one of the arguments overrides ops."},
     {"_call_has_torch_function", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_has_torch_function)),
      METH_FASTCALL, nullptr},
     {"_disabled_torch_function_impl", disabled_torch_function_impl, METH_VARARGS, nullptr},
@@ -445,11 +454,12 @@ void initTorchFunction(PyObject* module) {
     return mode_stack->at(i);
   });
   m.def("_set_parameter_class", [](const py::type& cls) { THPParameterClass = py::object(cls).release().ptr(); });
-  bind_disable_context<Enabled::Modes>(m, "DisableTorchFunctionSubclass",
-                                       "Within it no __torch_function__ of a subclass is asked; modes are.");
-  bind_disable_context<Enabled::All>(m, "_EnableTorchFunction", "Within it __torch_function__ is asked again.");
-  bind_disable_context<Enabled::None>(m, "DisableTorchFunction",
-                                      "Within it no __torch_function__ is asked, neither of classes nor of modes.");
+  bind_disable_context<Enabled::Modes>(
+      m, "DisableTorchFunctionSubclass",
+      "Inside the block no __torch_function__ of a subclass is called, but modes are.");
+  bind_disable_context<Enabled::All>(m, "_EnableTorchFunction", "Inside the block __torch_function__ is called again.");
+  bind_disable_context<Enabled::None>(
+      m, "DisableTorchFunction", "Inside the block no __torch_function__ is called, neither of classes nor of modes.");
 }
 
 } // namespace reftorch::torch

@@ -1,13 +1,13 @@
 // Mirrors: torch/csrc/utils/disable_torch_function.h, torch/csrc/utils/python_arg_parser.h
 //
 // Note [torch_function]
-// Problem: a class may define __torch_function__(func, types, args, kwargs) and be asked instead of the op, whether it
-// is a tensor's subclass or only looks like a tensor; and programs that have no such class must not pay. Trick: an
-// argument that is exactly a Tensor or a Parameter has no override, which one comparison of its type tells. Everything
-// else (numbers, lists, subclasses) is looked at behind that comparison. Who is asked: first the innermost mode
-// (TorchFunctionMode), which is taken off the stack for as long as it answers; then each argument with an override, a
-// subclass before its base, else from left to right, until one does not answer NotImplemented. Formulas of derivatives
-// run with all of it off: for the user they are part of an op.
+// Problem: a class may define __torch_function__(func, types, args, kwargs), which is then called in place of an op.
+// The class may be a subclass of Tensor or only resemble a tensor. Programs without such a class must not pay for this.
+// Trick: an argument that is exactly a Tensor or a Parameter has no override, which one comparison of its type shows.
+// All other arguments (numbers, lists, subclasses) are examined only after that comparison. The innermost mode
+// (TorchFunctionMode) is called first, and is off the stack during this call. Then each argument with an override is
+// called, a subclass before its base and otherwise from left to right, until one does not return NotImplemented. The
+// formulas of derivatives run with all overrides off, because for the user they are part of an op.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -29,7 +29,7 @@ extern PyObject* THPParameterClass; // reftorch.nn.Parameter, whose __torch_func
 struct TorchFunctionState {
   enum class Enabled : uint8_t { All, Modes, None };
   Enabled enabled = Enabled::All;
-  bool has_modes = false; // the stack is not empty
+  bool has_modes = false; // whether the stack of modes is not empty
 };
 inline thread_local TorchFunctionState torch_function_state;
 
@@ -38,7 +38,7 @@ inline bool torch_function_mode_enabled() {
          torch_function_state.enabled != TorchFunctionState::Enabled::None;
 }
 
-// Turns overrides off for as long as it lives.
+// Turns overrides off for the lifetime of the guard. `still` says which overrides are called nevertheless.
 class DisableTorchFunction final {
  public:
   explicit DisableTorchFunction(TorchFunctionState::Enabled still = TorchFunctionState::Enabled::None)
@@ -56,41 +56,53 @@ class DisableTorchFunction final {
 };
 
 bool slow_has_torch_function(PyObject* obj);
-// Whether the object's class overrides ops. It may be anything; nothing is raised.
+// Returns whether the class of an object overrides ops. The object may be of any type; no error is raised.
 inline bool check_has_torch_function(PyObject* obj) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(obj));
   return type != THPVariableClass && type != THPParameterClass && slow_has_torch_function(obj);
 }
-// The same of a tensor of which a method or property is asked for, where a mode counts too.
+// Returns whether a method or property of `self` is overridden, either by the class of `self` or by a mode.
 inline bool self_has_torch_function(PyObject* self) {
   return torch_function_mode_enabled() || check_has_torch_function(self);
 }
 bool slow_argument_has_torch_function(PyObject* obj);
-// The same of an argument: what a list or tuple holds counts too.
+// Returns whether an argument overrides ops. For a list or tuple, its items count too.
 inline bool argument_has_torch_function(PyObject* obj) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(obj));
   return type != THPVariableClass && type != THPParameterClass && slow_argument_has_torch_function(obj);
 }
 
-// The arguments to ask, in order, each class once: borrowed.
+// The arguments whose __torch_function__ (or __torch_dispatch__) is called, in order: one for each class, a subclass
+// before its base. The references are borrowed.
 using OverloadedArgs = std::vector<PyObject*>;
+// Inserts an object that has an override, unless an object of its class is in the list already.
+void append_overloaded_arg(OverloadedArgs& overloaded, PyObject* obj);
+// Inserts an argument if it has an override. For a list or tuple, inserts its items.
 void append_overloaded_args(OverloadedArgs& overloaded, PyObject* argument);
 
-// Asks the modes and `overloaded` about func(*args, **kwargs); kwargs may be null. A new reference; throws
-// python_error, and TypeError where nobody answers. `name` is what the message calls the function.
+// Throws a RuntimeError if the method `name` of a mode, which overrides ops, is a class method.
+void check_mode_is_no_class(PyObject* mode, PyObject* name);
+// Calls func(*args, **kwargs) for an override that is turned off. `all` holds the override's arguments (func, types,
+// args, kwargs), and `format` parses them. Returns a new reference, or null with a Python error set.
+PyObject* call_disabled_override(PyObject* all, const char* format);
+
+// Calls the __torch_function__ of the innermost mode and of `overloaded` for func(*args, **kwargs); kwargs may be null.
+// Returns a new reference. Throws python_error, and a TypeError if all of them return NotImplemented. `name` is the
+// name of the function in the message.
 PyObject* handle_torch_function(PyObject* func, PyObject* args, PyObject* kwargs, const OverloadedArgs& overloaded,
                                 const char* name);
-// The same of a method or property of a tensor, by its attribute of the class Tensor; `accessor`: __get__, __set__.
-// Throws or returns null on failure.
+// Like handle_torch_function, for a method or property of a tensor: the function is an attribute of the class Tensor.
+// `accessor` is __get__ or __set__ for a property. Throws, or returns null, on failure.
 PyObject* handle_torch_function_of_self(PyObject* self, const char* attribute, PyObject* args, PyObject* kwargs,
                                         const char* accessor = nullptr);
 
 PyObject* handle_torch_function_of_self(PyObject* self, const char* attribute, std::initializer_list<PyObject*> others);
-// The same of an op's call, and of an operator, for which Py_NotImplemented says that nobody answered.
+// Like handle_torch_function, for the call of an op, and for an operator. The second returns Py_NotImplemented if all
+// overrides return NotImplemented.
 PyObject* handle_torch_function_of_call(PyObject* func, const PythonArgs& call, const char* name);
 PyObject* handle_torch_function_of_operator(const OperatorNames& names, PyObject* const* args, Py_ssize_t nargs);
 
-// ---- methods and properties in C: a definition, and one in its place that asks first
+// ---- methods and properties that are C functions: makes a definition whose function looks for overrides first
 
 // `def` must live as long as the type.
 PyGetSetDef overridable(const PyGetSetDef& def);

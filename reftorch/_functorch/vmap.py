@@ -180,6 +180,8 @@ def _run(
     randomness: str,
     kwargs: dict[str, Any],
 ) -> Any:
+    from reftorch._functorch.batch_rules import _families  # noqa: F401  the first vmap registers the rules
+
     level = _functorch._vmap_increment_nesting(batch_size, randomness)
     try:
         wrapped = [

@@ -1,4 +1,4 @@
-"""What ``torch.library`` is made of.
+"""The parts of ``torch.library``.
 
 Mirrors: torch/_library/__init__.py
 """

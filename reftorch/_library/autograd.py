@@ -1,4 +1,4 @@
-"""The Autograd kernel of a custom op: an ``autograd.Function`` around the kernels below.
+"""The Autograd kernel of a custom op, which is an ``autograd.Function`` around the kernels of the lower rows.
 
 Mirrors: torch/_library/autograd.py
 """
@@ -19,21 +19,21 @@ __all__ = ["make_autograd_impl"]
 
 
 class InfoProtocol(Protocol):
-    """Who knows the formula, at the time of the call."""
+    """An object that has the formula when the op is called."""
 
     _backward_fn: Callable[..., Any] | None
     _setup_context_fn: Callable[..., Any] | None
 
 
 class _Call(NamedTuple):
-    """What one call is about besides its positional arguments."""
+    """The parts of a call other than its positional arguments."""
 
     keyset: Any
     kwargs: dict[str, Any]
-    lengths: list[int | None]  # of each positional argument: its length where it is a list of tensors
-    results: list[
-        Any
-    ]  # what forward leaves for the caller: whether it returned a tuple, and the lengths of the results
+    # for each positional argument: its length if it is a list of tensors, otherwise None
+    lengths: list[int | None]
+    # set by forward for the caller: whether the op returned a tuple, and the lengths of the results
+    results: list[Any]
 
 
 def _is_tensor_list(value: Any) -> bool:
@@ -41,7 +41,7 @@ def _is_tensor_list(value: Any) -> bool:
 
 
 def _flatten(values: Sequence[Any]) -> tuple[list[Any], list[int | None]]:
-    """Put the tensors of lists beside the other values: a Function sees tensors among its arguments only."""
+    """Flatten the lists of tensors, because a Function finds only the tensors that are arguments themselves."""
     flat: list[Any] = []
     lengths: list[int | None] = []
     for value in values:
@@ -62,7 +62,7 @@ def _unflatten(flat: Sequence[Any], lengths: Sequence[int | None]) -> list[Any]:
 def _flatten_gradients(result: Any, lengths: Sequence[int | None]) -> list[Any]:
     grads = list(result) if isinstance(result, tuple) else [result]
     if len(grads) != len(lengths):
-        return grads  # the engine says how many it expects
+        return grads  # the engine reports the wrong number of gradients
     flat: list[Any] = []
     for grad, length in zip(grads, lengths, strict=True):
         if length is None:
@@ -92,12 +92,11 @@ def _written(op: OpOverload, args: Sequence[Any], kwargs: dict[str, Any]) -> lis
 def make_autograd_impl(op: OpOverload, info: InfoProtocol) -> Callable[..., Any]:
     """Make the kernel of the Autograd row of a custom op.
 
-    The kernel calls the rows below with Autograd excluded. If a gradient is wanted, the call is the forward of a
-    Function whose backward is the registered formula. Tensors that the op writes to get a new version.
-
+    The kernel calls the lower rows with Autograd excluded. If a gradient is required, the call is the forward of a
+    Function whose backward is the registered formula. The version of the tensors that the op writes to is increased.
     Args:
         op: the op.
-        info: has the formula, ``_backward_fn``, and ``_setup_context_fn``; they may be registered later.
+        info: has the attributes ``_backward_fn``, the formula, and ``_setup_context_fn``, which may be set later.
 
     Returns:
         A function of the DispatchKeySet and the op's arguments.
@@ -149,7 +148,8 @@ def make_autograd_impl(op: OpOverload, info: InfoProtocol) -> Callable[..., Any]
 
     name = f"GeneratedBackwardFor_{op._namespace}_{op._opname}_{op._overloadname}"
     generated = type(name, (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
-    # Below a function transform the wrappers are off already: the Function of C++, which knows no transforms.
+    # Function transforms have unwrapped the tensors before this kernel is called, so the base class's apply is used,
+    # which does not handle transforms.
     apply = super(Function, generated).apply  # type: ignore[misc]
 
     def autograd_impl(keyset: Any, *args: Any, **kwargs: Any) -> Any:

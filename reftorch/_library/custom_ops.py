@@ -1,8 +1,9 @@
-"""An op from one Python function: its schema from the annotations, its kernels, its gradient, its rule for vmap.
+"""Makes an op from one Python function: the schema from the annotations, kernels, the gradient, the rule for vmap.
 
-``custom_op`` defines the op in a library of its own and fills the rows of its table: the function itself on the row of
-each device, an ``autograd.Function`` on the row Autograd (reftorch/_library/autograd.py), the fake kernel on the row
-Meta. The rest, such as the rule for vmap, is registered on what ``custom_op`` returns.
+``custom_op`` defines the op in a library of its own and fills the rows of its table: the function itself is the kernel
+of each device, an ``autograd.Function`` is the kernel of the row Autograd (reftorch/_library/autograd.py), and the fake
+kernel is the kernel of the row Meta. Everything else, such as the rule for vmap, is registered on the result of
+``custom_op``.
 
 Mirrors: torch/_library/custom_ops.py
 Leaves out: autocast, effects, triton kernels, ops without a tensor that choose their device by an argument.
@@ -36,7 +37,7 @@ OPDEF_TO_LIB: dict[str, Library] = {}
 
 
 def _library_allowing_overwrite(namespace: str, name: str) -> Library:
-    """A new library for one op; one of that name that was defined before is taken back."""
+    """Return a new library for one op. An earlier op of this name is removed."""
     qualname = f"{namespace}::{name}"
     former = OPDEF_TO_LIB.pop(qualname, None)
     if former is not None:
@@ -75,22 +76,22 @@ def custom_op(
     schema: str | None = None,
     tags: Any = None,
 ) -> Any:
-    """Make an op of a function: autograd, function transforms and modes take it whole and do not look inside.
+    """Make an op from a function. Autograd, function transforms and modes handle the op as a unit.
 
     Args:
         name: ``"mylib::sin"``: a namespace and the op's name.
         fn: the op's kernel; without it, ``custom_op`` is a decorator.
         mutates_args: names of the arguments that the function changes, or ``"unknown"``.
-        device_types: the devices that the kernel is for, all of them by default.
+        device_types: the devices of the kernel; by default all devices.
         schema: the op's schema; by default ``infer_schema`` reads the function's annotations.
-        tags: what programs may ask of the op.
+        tags: facts about the op that programs can read.
 
     Returns:
         A CustomOpDef, which is called like the function.
 
     Raises:
-        ValueError: the annotations stand for no schema, or ``schema`` and ``mutates_args`` differ.
-        RuntimeError: when the op is called: a result shares memory with an argument.
+        ValueError: the annotations do not give a schema, or ``schema`` and ``mutates_args`` contradict each other.
+        RuntimeError: when the op is called, a result shares memory with an argument.
 
     Example:
         >>> import numpy as np, reftorch as torch
@@ -130,7 +131,7 @@ def custom_op(
 
 
 class CustomOpDef:
-    """An op that ``custom_op`` has made: call it, or register more of what it does.
+    """The result of ``custom_op``: an op that can be called, and on which more functions can be registered.
 
     Mirrors torch/_library/custom_ops.py, ``CustomOpDef``.
     """
@@ -176,11 +177,11 @@ class CustomOpDef:
 
     @contextlib.contextmanager
     def set_kernel_enabled(self, device_type: str, enabled: bool = True) -> Iterator[None]:
-        """Turn a device's kernel off, or on again, inside of the block; without it the op's first function runs.
+        """Disable a device's kernel in the block, or enable it again. Without it, the op's first function runs.
 
         Args:
             device_type: the device that the kernel is registered for.
-            enabled: False turns the kernel off.
+            enabled: False disables the kernel.
 
         Example:
             >>> import reftorch as torch
@@ -220,7 +221,7 @@ class CustomOpDef:
         """Register the function that computes the op on some devices.
 
         Args:
-            device_types: such as ``"cpu"``; None for all devices.
+            device_types: a name such as ``"cpu"``, or several; None means all devices.
             fn: the kernel; without it, ``register_kernel`` is a decorator.
 
         Returns:
@@ -246,7 +247,7 @@ class CustomOpDef:
         return register if fn is None else register(fn)
 
     def _backend_impl(self, device_type: str | None) -> Callable[..., Any]:
-        """What stands on the device's row: it looks the function up at each call, because that may be replaced."""
+        """Make the kernel of the device's row. The kernel looks up the function at each call, as it may change."""
 
         def backend_impl(*args: Any, **kwargs: Any) -> Any:
             function = self._init_fn if device_type in self._disabled_kernel else self._backend_fns[device_type]
@@ -258,7 +259,7 @@ class CustomOpDef:
         return backend_impl
 
     def register_fake(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
-        """Register what the op's results look like: the kernel for tensors without memory (``device="meta"``).
+        """Register the kernel for tensors without memory (``device="meta"``).
 
         Args:
             fn: takes the op's arguments and returns tensors of the right shape, strides and dtype.
@@ -287,7 +288,7 @@ class CustomOpDef:
             return self._abstract_fn(*args, **kwargs)
         schema = self._opoverload._schema
         if schema.is_mutable and not schema.returns:
-            return None  # no result whose shape one would have to know
+            return None  # there is no result whose shape has to be known
         raise RuntimeError(
             f"There was no fake impl registered for {self}. This is necessary for torch.compile/export/fx tracing to "
             f"work. Please use `{self._init_fn.__name__}.register_fake` to add an fake impl."
@@ -300,7 +301,7 @@ class CustomOpDef:
 
         Args:
             torch_dispatch_class: the class of the mode or tensor.
-            fn: takes the mode, or the tensor's class, then what ``__torch_dispatch__`` takes. Without it,
+            fn: takes the mode, or the tensor's class, and then the arguments of ``__torch_dispatch__``. Without it,
                 ``register_torch_dispatch`` is a decorator.
 
         Returns:
@@ -330,10 +331,10 @@ class CustomOpDef:
         :math:`\partial L / \partial x`.
 
         Args:
-            backward: ``backward(ctx, *grads)``: one gradient for each result; returns one gradient for each argument,
-                None where there is none.
-            setup_context: ``setup_context(ctx, inputs, output)``, called after the forward, keeps on ``ctx`` what
-                ``backward`` needs. An op with keyword-only arguments gives ``keyword_only_inputs`` too.
+            backward: ``backward(ctx, *grads)`` takes a gradient for each result, and returns a gradient, or None, for
+                each argument.
+            setup_context: ``setup_context(ctx, inputs, output)`` is called after the forward; it stores on ``ctx`` what
+                ``backward`` needs. If the op has keyword-only arguments, it also takes ``keyword_only_inputs``.
 
         Raises:
             RuntimeError: the op changes its arguments.
@@ -358,9 +359,10 @@ class CustomOpDef:
         """Register how the op runs on a batch under ``torch.vmap``.
 
         Args:
-            func: ``func(info, in_dims, *args)``: ``info.batch_size`` and ``info.randomness``; for each argument where
-                its batch dimension is, None where it has none; the arguments with that dimension. Returns the results
-                and where their batch dimension is. Without it, ``register_vmap`` is a decorator.
+            func: ``func(info, in_dims, *args)``. ``info`` has ``batch_size`` and ``randomness``; ``in_dims`` has, for
+                each argument, the position of its batch dimension, or None; the arguments include this dimension. The
+                function returns the results and the positions of their batch dimensions. Without it, ``register_vmap``
+                is a decorator.
 
         Returns:
             ``func``.
@@ -390,7 +392,7 @@ class CustomOpDef:
 
 
 def register_vmap_rule(library: Library, op: OpOverload, func: Callable[..., Any]) -> None:
-    """Let vmap call ``func(info, in_dims, *args)`` for an op.
+    """Register ``func(info, in_dims, *args)`` as the batching rule of an op.
 
     Mirrors torch/_functorch/autograd_function.py, ``custom_function_call_vmap_helper``.
     """
@@ -417,7 +419,7 @@ def register_vmap_rule(library: Library, op: OpOverload, func: Callable[..., Any
 
 
 def _maybe_get_opdef(op: Any) -> CustomOpDef | None:
-    """The CustomOpDef of an op by its name or overload, None where the op was defined in another way."""
+    """Return the CustomOpDef of an op by its name or overload; None if the op was not made by ``custom_op``."""
     if isinstance(op, CustomOpDef):
         return op
     return OPDEFS.get(op.name() if isinstance(op, OpOverload) else op)

@@ -1,4 +1,4 @@
-"""Fake kernels: what an op's results look like, for tensors without memory.
+"""Fake kernels, which return the results of an op without data, for tensors without memory.
 
 Mirrors: torch/_library/fake_impl.py
 Leaves out: FakeTensor, and so sizes that depend on data (``FakeImplCtx.new_dynamic_size``).
@@ -16,7 +16,7 @@ __all__ = ["FakeImplCtx", "fake_impl_of", "get_ctx"]
 
 
 class FakeImplCtx:
-    """What a fake kernel may ask while it runs; :func:`get_ctx` returns it.
+    """The context of a fake kernel that is running; :func:`get_ctx` returns it.
 
     Mirrors torch/_library/fake_impl.py, ``FakeImplCtx``.
     """
@@ -25,7 +25,7 @@ class FakeImplCtx:
         self._op = op
 
     def new_dynamic_size(self, *, min: int = 0, max: int | None = None) -> NoReturn:
-        """Ask for a size that depends on data, which a meta tensor has not.
+        """Request a size that depends on data. A meta tensor has no data, so this always raises.
 
         Raises:
             RuntimeError: always.
@@ -67,7 +67,7 @@ def get_ctx() -> FakeImplCtx:
 
 
 def fake_impl_of(qualname: str) -> Callable[..., Any]:
-    """Make the kernel of an op's Meta row: it calls the fake kernel that is registered when the call comes."""
+    """Make the kernel of an op's Meta row. It calls the fake kernel that is registered at the time of the call."""
 
     def meta_kernel(*args: Any, **kwargs: Any) -> Any:
         _running.contexts.append(FakeImplCtx(qualname))

@@ -1,4 +1,4 @@
-"""The schema of an op from the type annotations of a Python function.
+"""Infers the schema of an op from the type annotations of a Python function.
 
 Mirrors: torch/_library/infer_schema.py
 Leaves out: opaque types, process groups, the tags ``inplace`` and ``out``.
@@ -19,7 +19,7 @@ from reftorch.types import Number
 
 __all__ = ["SUPPORTED_PARAM_TYPES", "SUPPORTED_RETURN_TYPES", "infer_schema"]
 
-# Python type, schema type, and which of type[], type?[] and type[]? exist.
+# The Python type, the schema type, and whether type[], type?[] and type[]? exist.
 _BASE_TYPES: list[tuple[Any, str, bool, bool, bool]] = [
     (Tensor, "Tensor", True, True, False),
     (int, "SymInt", True, False, True),
@@ -69,7 +69,7 @@ SUPPORTED_RETURN_TYPES: dict[Any, str] = {
 
 
 class _Inference:
-    """One function whose annotations are being read."""
+    """The inference of the schema of one function."""
 
     def __init__(self, function: Callable[..., Any], mutates_args: Any) -> None:
         self.function = function
@@ -80,7 +80,7 @@ class _Inference:
         raise ValueError(f"infer_schema(func): {what} Got func with signature {self.signature})")
 
     def resolve(self, annotation: Any) -> Any:
-        """Evaluate an annotation that is a string, or that holds one."""
+        """Evaluate an annotation that is a string, or that contains one."""
         if isinstance(annotation, str):
             try:
                 return eval(annotation, self.function.__globals__)
@@ -119,7 +119,7 @@ class _Inference:
         )
 
     def mark_mutated(self, position: int, name: str, schema: str) -> str:
-        """Write ``(a0!)`` into the type where the function changes the argument."""
+        """Add ``(a0!)`` to the type of an argument that the function changes."""
         if self.mutates_args == "unknown":
             mutated = schema.startswith("Tensor")
         else:
@@ -175,18 +175,18 @@ class _Inference:
 def infer_schema(
     prototype_function: Callable[..., Any], /, *, mutates_args: Any, op_name: str | None = None, tags: Any = ()
 ) -> str:
-    """Return the schema that a function's annotations stand for.
+    """Return the schema of a function, inferred from its annotations.
 
     Args:
-        prototype_function: its parameters and its result have annotations.
-        mutates_args: names of the arguments that the function changes, or ``"unknown"`` where it may change every
+        prototype_function: the function. Its parameters and its result must have annotations.
+        mutates_args: the names of the arguments that the function changes, or ``"unknown"`` if it may change every
             tensor.
-        op_name: stands in front of the schema where it is given.
-        tags: accepted for PyTorch's sake.
+        op_name: a name to put in front of the schema.
+        tags: accepted for compatibility with PyTorch; has no effect.
 
     Raises:
-        ValueError: an annotation is missing or stands for no type of a schema, a default value cannot be written in a
-            schema, or ``mutates_args`` names what the function has not.
+        ValueError: an annotation is missing or has no type in a schema, a default value cannot be written in a schema,
+            or ``mutates_args`` names an argument that the function does not have.
 
     Example:
         >>> import reftorch as torch

@@ -1,4 +1,4 @@
-"""Tests of how an op is registered, on arguments that the caller gives.
+"""Tests of the registrations of an op, with arguments that the caller gives.
 
 Mirrors: torch/testing/_internal/optests/, torch/_subclasses/schema_check_mode.py
 Leaves out: ``test_aot_dispatch_dynamic``, which needs a compiler, and the generator of tests. ``test_faketensor`` runs
@@ -25,7 +25,7 @@ class OpCheckError(Exception):
 
 
 def _copy(tree: Any) -> Any:
-    """The same arguments on memory of their own, so that a test does not change the caller's."""
+    """Copy the tensors of the arguments, so that a test does not change the caller's tensors."""
 
     def copy(leaf: Any) -> Any:
         if not isinstance(leaf, Tensor):
@@ -41,7 +41,7 @@ def _tensors(tree: Any) -> list[Tensor]:
 
 
 def _same_bits(a: Tensor, b: Tensor) -> bool:
-    """Whether two tensors are equal, where nan is equal to nan."""
+    """Whether two tensors are equal. NaN counts as equal to NaN."""
     return a.shape == b.shape and bool(((a == b) | ((a != a) & (b != b))).all())
 
 
@@ -51,10 +51,10 @@ def _share_memory(a: Any, b: Any) -> bool:
 
 
 class SchemaCheckMode(TorchDispatchMode):
-    """Checks that an op changes and aliases what its schema says, and nothing else.
+    """Checks that an op changes and aliases exactly the tensors that its schema names.
 
     Raises:
-        RuntimeError: inside of the block, an op does not do what its schema says.
+        RuntimeError: inside the block, an op contradicts its schema.
 
     Example:
         >>> import reftorch as torch
@@ -68,7 +68,7 @@ class SchemaCheckMode(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: OpOverload, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Call ``func`` on arguments that are compared before and after."""
+        """Call ``func`` and compare its arguments before and after the call."""
         kwargs = kwargs or {}
         schema = func._schema
         named = list(zip(schema.arguments, args, strict=False))
@@ -105,7 +105,7 @@ def _test_autograd_registration(op: OpOverload, args: Any, kwargs: Any, rtol: fl
         return  # nothing to record
     if any(op.has_kernel_for_dispatch_key(key) for key in ("Autograd", "CompositeImplicitAutograd")):
         return
-    # The fallback of Autograd marks what it has not recorded; any other history was recorded below.
+    # The fallback of Autograd gives its results a marked grad_fn. Any other grad_fn was recorded in a lower row.
     outputs = _tensors(op(*args, **kwargs))
     if any(
         t.requires_grad and type(t.grad_fn).__name__ != "WarnNotImplemented" and all(t is not given for given in inputs)
@@ -157,27 +157,27 @@ def opcheck(
     rtol: float | None = None,
     atol: float | None = None,
 ) -> dict[str, Any]:
-    """Test whether an op does what its registrations say.
+    """Test the registrations of an op.
 
-    ``test_schema`` runs the op and looks for changes and aliases that the schema does not allow.
-    ``test_autograd_registration`` looks for gradients that are recorded below the row Autograd, where they get lost.
-    ``test_faketensor`` compares the results' shape, strides and dtype with those of the kernel for meta tensors.
+    ``test_schema`` runs the op and checks for changes and aliases that the schema does not allow.
+    ``test_autograd_registration`` checks for gradients that are recorded below the row Autograd, where they get lost.
+    ``test_faketensor`` compares shape, strides and dtype of the results with those of the kernel for meta tensors.
 
     Args:
-        op: what ``custom_op`` returned, or an op of ``torch.ops``.
-        args: the op's arguments; some should require a gradient where the op has one.
+        op: the result of ``custom_op``, or an op of ``torch.ops``.
+        args: the op's arguments. If the op has a gradient, some of them should require a gradient.
         kwargs: the op's keyword arguments.
         test_utils: the tests to run, or ``"ALL"``.
-        raise_exception: False returns what went wrong in place of raising it.
-        rtol: accepted for PyTorch's sake, with ``atol``.
-        atol: likewise.
+        raise_exception: if False, exceptions are returned instead of raised.
+        rtol: accepted for compatibility with PyTorch, together with ``atol``; has no effect.
+        atol: accepted for compatibility with PyTorch; has no effect.
 
     Returns:
-        For each test ``"SUCCESS"``, or the exception.
+        A dict with ``"SUCCESS"`` or the exception for each test.
 
     Raises:
         OpCheckError: a test failed.
-        ValueError: ``op`` is no op, or there is no such test.
+        ValueError: ``op`` is not an op, or there is no such test.
 
     Example:
         >>> import reftorch as torch

@@ -1,11 +1,11 @@
-"""A library: ops that Python defines, and kernels that Python registers, with what takes them back.
+"""A library holds ops that Python defines and kernels that Python registers, and can remove them again.
 
 A library of kind DEF or FRAGMENT defines ops of its namespace; a library of any kind registers kernels for them. A
 kernel is a Python function on one row of the op's table, and the Dispatcher calls it as it calls a kernel of C++.
 
 Mirrors: torch/library.py (``Library``), torch/_library/utils.py, torch/_library/simple_registry.py
-Leaves out: alias analysis, effects, symmetric memory, kernels compiled ahead of time. A library that dies takes its ops
-    with it, kernels of other libraries for these ops included.
+Leaves out: alias analysis, effects, symmetric memory, kernels compiled ahead of time. A library that is destroyed takes
+    its ops with it, including the kernels of other libraries for these ops.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from reftorch._ops import FunctionSchema, OpOverload
 
 __all__ = ["Library", "fallthrough_kernel", "lookup_op", "parse_namespace"]
 
-# "namespace/op/key" of each kernel that a library has registered, to find two for one row.
+# "namespace/op/key" of each kernel that a library has registered, to find a second kernel for one row.
 _impls: set[str] = set()
 _defs: set[str] = set()
-# Fake kernels by the name of their op: what register_fake has registered.
+# The fake kernels that register_fake has registered, by the name of their op.
 _fake_impls: dict[str, Callable[..., Any]] = {}
 
 _RESERVED_NAMESPACES = ("prim",)
 
 
 def fallthrough_kernel() -> None:
-    """Stand for a row that the Dispatcher is to skip, where ``Library.impl`` expects a function.
+    """Mark a row that the Dispatcher skips. Pass this function to ``Library.impl`` as the kernel.
 
     Raises:
         NotImplementedError: the function was called, which never happens to a registered kernel.
@@ -96,7 +96,7 @@ def fill_defaults(schema: FunctionSchema, args: Any, kwargs: Any) -> tuple[tuple
 
 
 def _destroy(m: Any, op_impls: set[str], op_defs: set[str], handles: list[Callable[[], None]]) -> None:
-    """Take back what a library has registered. Holds no reference to the library, so that a finalizer may call it."""
+    """Remove the registrations of a library. Has no reference to the library, so that a finalizer can call it."""
     for handle in handles:
         handle()
     handles.clear()
@@ -108,17 +108,18 @@ def _destroy(m: Any, op_impls: set[str], op_defs: set[str], handles: list[Callab
 
 
 class Library:
-    """Registrations of one namespace, which go when the library goes.
+    """A set of registrations in one namespace, which are removed when the library is destroyed.
 
     Args:
         ns: the namespace.
-        kind: ``"DEF"`` for the one library that defines the namespace, ``"FRAGMENT"`` for a further one that defines
-            ops, ``"IMPL"`` for kernels of ops that are defined elsewhere, of ``aten`` for example.
-        dispatch_key: the key of the kernels for which ``impl`` names none.
+        kind: ``"DEF"`` for the one library that defines the namespace, ``"FRAGMENT"`` for a further library that
+            defines ops in it, ``"IMPL"`` for a library of kernels for ops that are defined elsewhere, for example in
+            ``aten``.
+        dispatch_key: the key for calls of ``impl`` that give no key.
 
     Raises:
         ValueError: the kind is none of these, or the namespace is reserved.
-        RuntimeError: the namespace has a library of kind DEF.
+        RuntimeError: the namespace already has a library of kind DEF.
 
     Example:
         >>> import reftorch as torch
@@ -146,7 +147,7 @@ class Library:
         self._op_defs: set[str] = set()
         self._op_impls: set[str] = set()
         self._registration_handles: list[Callable[[], None]] = []
-        # Not __del__: at exit, a finalizer still finds what it refers to.
+        # A finalizer is used instead of __del__, because its references are still valid when Python exits.
         self._finalizer = weakref.finalize(
             self, _destroy, self.m, self._op_impls, self._op_defs, self._registration_handles
         )
@@ -159,19 +160,19 @@ class Library:
             raise AssertionError("Library object has been destroyed")
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
-        """Define an op; calls of it need a kernel, which ``impl`` registers.
+        """Define an op. Calls of the op need a kernel, which ``impl`` registers.
 
         Args:
             schema: the op's name and signature, ``"sin(Tensor x) -> Tensor"``.
-            alias_analysis: accepted for PyTorch's sake; the schema says what aliases what.
-            tags: what programs may ask of the op; ``torch.ops.mylib.sin.default.tags`` has them.
+            alias_analysis: accepted for compatibility with PyTorch; the schema says which arguments and results alias.
+            tags: facts about the op that programs can read from ``torch.ops.mylib.sin.default.tags``.
 
         Returns:
             The op's name.
 
         Raises:
-            RuntimeError: the text is no schema, names another namespace, or the op is defined; or the library is one of
-                kind IMPL.
+            RuntimeError: the text is not a schema or names another namespace, the op is already defined, or the library
+                has the kind IMPL.
 
         Mirrors torch/library.py, ``Library.define``.
         """
@@ -210,15 +211,16 @@ class Library:
 
         Args:
             op_name: the op's name with its overload, or the OpOverload.
-            fn: the kernel; ``fallthrough_kernel`` for a row that is to be skipped.
-            dispatch_key: the row: ``"CPU"``, ``"Autograd"``, ``"CompositeExplicitAutograd"`` and so on. If it is empty,
-                the library's key, else ``"CompositeImplicitAutograd"``.
-            with_keyset: give ``fn`` the DispatchKeySet of the call first, for ``OpOverload.redispatch``.
-            allow_override: False raises where a library has a kernel on the row already.
+            fn: the kernel, or ``fallthrough_kernel`` for a row that the Dispatcher skips.
+            dispatch_key: the row: ``"CPU"``, ``"Autograd"``, ``"CompositeExplicitAutograd"`` and so on. The default is
+                the library's key, or ``"CompositeImplicitAutograd"`` if the library has none.
+            with_keyset: pass the DispatchKeySet of the call as the first argument of ``fn``, for
+                ``OpOverload.redispatch``.
+            allow_override: if False, it is an error if a library already has a kernel in the row.
 
         Raises:
             TypeError: ``fn`` cannot be called.
-            RuntimeError: there is no such op or key, or the row is taken.
+            RuntimeError: there is no such op or key, or ``allow_override`` is False and the row has a kernel.
 
         Example:
             >>> import reftorch as torch
@@ -249,15 +251,15 @@ class Library:
         self._op_impls.add(key)
 
     def fallback(self, fn: Callable[..., Any], dispatch_key: str = "", *, with_keyset: bool = False) -> None:
-        """Register a function for every op that has no kernel of its own on a row.
+        """Register a function for every op that has no kernel of its own in a row.
 
         Args:
-            fn: gets the OpOverload, then the op's arguments.
-            dispatch_key: the row; if it is empty, the library's key.
-            with_keyset: give ``fn`` the DispatchKeySet of the call first.
+            fn: takes the OpOverload and then the op's arguments.
+            dispatch_key: the row; the default is the library's key.
+            with_keyset: pass the DispatchKeySet of the call as the first argument of ``fn``.
 
         Raises:
-            RuntimeError: the library's namespace is not ``"_"``, which stands for all of them.
+            RuntimeError: the library's namespace is not ``"_"``, which means all namespaces.
 
         Mirrors torch/library.py, ``Library.fallback``.
         """
@@ -297,7 +299,7 @@ class Library:
         self._registration_handles.append(lambda: _C._torch_dispatch_rules.pop(key, None))
 
     def _destroy(self) -> None:
-        """Take back all registrations; the library is of no use afterwards."""
+        """Remove all registrations. The library cannot be used afterwards."""
         self._finalizer()
         self.m = None
 

@@ -1,7 +1,7 @@
 """Conversions of tensors from and to numpy, DLPack, storages, copies and pickles.
 
 Mirrors: torch/_tensor.py (__array__, __dlpack__, __deepcopy__, __reduce_ex__, ...)
-Leaves out: other layouts, and memory that is shared with processes other than forked ones.
+Leaves out: other layouts.
 """
 
 from __future__ import annotations
@@ -115,7 +115,9 @@ class _TensorInterchange:
         return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
 
     def share_memory_(self: Any) -> Any:
-        """Move the memory of this tensor and its views so that processes which are forked later share it.
+        """Move the memory of this tensor and its views into shared memory.
+
+        Processes that are forked later, and processes that the tensor is sent to, read and write the same memory.
 
         Example:
             >>> import reftorch as torch
@@ -181,7 +183,8 @@ class _TensorInterchange:
 
         Mirrors aten/src/ATen/native/TensorShape.cpp, ``set_``.
         """
-        if self.requires_grad and self.is_leaf and _C.is_grad_enabled():
+        # The question is_leaf comes last, because it would raise for a view that must not be used.
+        if _C.is_grad_enabled() and self.requires_grad and self.is_leaf:
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         if source is None:
             return super().set_()  # type: ignore[misc]

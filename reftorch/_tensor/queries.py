@@ -105,7 +105,7 @@ class _TensorQueries:
         return _C._is_pinned(self)
 
     def is_shared(self: Any) -> bool:
-        """Whether processes that are forked later share the memory: see :meth:`Tensor.share_memory_`."""
+        """Whether the memory is shared memory: see :meth:`Tensor.share_memory_`."""
         return self.untyped_storage().is_shared()
 
     @property

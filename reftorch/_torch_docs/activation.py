@@ -1,9 +1,9 @@
-"""The nonlinear functions of networks, and the derivatives that have their own kernel.
-
-Mirrors: torch/_torch_docs.py
-Leaves out: the pictures, and the notes on devices and complex numbers.
+"""The docs of the nonlinear functions of networks.
 
 Their public names are in ``torch.nn.functional``, whose docstrings give details.
+
+Mirrors: torch/nn/functional.py
+Leaves out: the pictures, and the notes on devices and complex numbers.
 """
 
 from reftorch._torch_docs._entries import add_docstr
@@ -117,3 +117,65 @@ for _name, _example in _BACKWARDS.items():
         f"\nReturn the gradient of :func:`{_name}` for ``input``.\n\nShape: broadcast(``grad_output``, ``input``).\n\n"
         f"Example:\n    >>> torch._C._nn.{_name}_backward({_example}\n",
     )
+
+add_docstr(
+    "prelu",
+    r"""
+Multiply negative elements by a weight that can be learned: :math:`\max(0, x) + w \min(0, x)`.
+
+Args:
+    weight: one number for all elements, or one number for each channel. The channels are the second dimension.
+
+Shape: the shape of ``input``.
+
+Raises:
+    RuntimeError: the number of weights is neither 1 nor the number of channels, or the dtypes differ.
+
+Example:
+    >>> torch.prelu(torch.tensor([-2.0, 3.0]), torch.tensor([0.1]))
+    tensor([-0.2000,  3.0000])
+""",
+)
+
+add_docstr(
+    "relu",
+    r"""
+Return each positive element, and 0 in place of the others: :math:`\max(x, 0)`.
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> torch.relu(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+""",
+)
+
+add_docstr(
+    "threshold",
+    """
+Return each element that is above a threshold, and ``value`` in place of the others.
+
+Args:
+    threshold: a number.
+    value: a number.
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> torch.threshold(torch.tensor([0.1, 2.0]), 0.5, 9.0)
+    tensor([9., 2.])
+""",
+)
+
+add_docstr(
+    "threshold_backward",
+    """
+Return the gradient of a threshold: ``grad_output`` where ``input`` is above ``threshold``, 0 elsewhere.
+
+Shape: broadcast(``grad_output``, ``input``).
+
+Example:
+    >>> torch.threshold_backward(torch.ones(3), torch.tensor([-1.0, 0.0, 1.0]), 0)
+    tensor([0., 0., 1.])
+""",
+)

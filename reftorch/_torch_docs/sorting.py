@@ -1,4 +1,4 @@
-"""Sorting, order statistics, distinct elements, and searching in sorted sequences.
+"""The docs of sorting and order statistics.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -141,99 +141,5 @@ Shape: the shape of ``input`` without ``dim``, twice.
 Example:
     >>> torch.mode(torch.tensor([1, 3, 3, 2])).values
     tensor(3)
-""",
-)
-
-add_docstr(
-    "searchsorted",
-    """
-Return the indices at which elements can be inserted into a sorted sequence, so that the sequence stays sorted.
-
-Args:
-    sorted_sequence: a tensor that is sorted along its last dimension.
-    input: the elements, or a number.
-    right: insert after equal elements instead of before them; ``side`` = "right" has the same meaning, "left" the
-        opposite.
-    out_int32: return int32 instead of int64.
-    sorter: the indices that sort ``sorted_sequence``, if the sequence is not sorted.
-
-Shape: (*, N), (*, M) -> (*, M), of int64.
-
-Example:
-    >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 6]))
-    tensor([1, 3])
-""",
-)
-
-add_docstr(
-    "bucketize",
-    """
-Return, for each element, the index of its range between ``boundaries``.
-
-Args:
-    boundaries: a sorted vector.
-    right: if True, an element that equals a boundary belongs to the next range.
-    out_int32: return int32 instead of int64.
-
-Shape: any, (N,) -> the shape of ``input``, of int64.
-
-Example:
-    >>> torch.bucketize(torch.tensor([[3, 6], [1, 9]]), torch.tensor([1, 3, 5]))
-    tensor([[1, 3],
-            [0, 3]])
-""",
-)
-
-add_docstr(
-    "unique_dim",
-    """
-Return the distinct slices along ``dim``, in order. :func:`unique` calls this op.
-
-Args:
-    return_inverse: return also, for each slice, its index in the result.
-    return_counts: return also the number of times that each occurs.
-
-Shape: -> (distinct, inverse, counts).
-
-Example:
-    >>> torch._VF.unique_dim(torch.tensor([[1, 2], [1, 2]]), dim=0)[0]
-    tensor([[1, 2]])
-""",
-)
-
-add_docstr(
-    "unique_consecutive",
-    """
-Return ``input`` without each element that equals its predecessor. The Python function ``torch.unique_consecutive``
-calls this op.
-
-Args:
-    return_inverse: return also, for each element, its index in the result.
-    return_counts: return also the length of each run.
-    dim: compare slices along this dimension instead of elements.
-
-Shape: -> the result; with the inverse and the counts, if the caller asks for them.
-
-Example:
-    >>> torch.unique_consecutive(torch.tensor([3, 3, 1, 3]))
-    tensor([3, 1, 3])
-""",
-)
-
-add_docstr(
-    "unique_dim_consecutive",
-    """
-Return the slices along ``dim`` without each slice that equals its predecessor. :func:`unique_consecutive` calls this
-op.
-
-Args:
-    return_inverse: return also, for each slice, its index in the result.
-    return_counts: return also the length of each run.
-
-Shape: -> (results, inverse, counts).
-
-Example:
-    >>> torch.unique_consecutive(torch.tensor([[1, 2], [1, 2]]), dim=0)
-    tensor([[1, 2]])
 """,
 )

@@ -1,7 +1,7 @@
-"""Copies of views: their results share no memory with ``input``.
+"""The docs of views whose results are copied.
 
 Mirrors: torch/_torch_docs.py
-Leaves out: nothing.
+Leaves out: the pictures, and the notes on devices and complex numbers.
 """
 
 from reftorch._torch_docs._entries import add_docstr

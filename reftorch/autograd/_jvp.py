@@ -15,7 +15,6 @@ from typing import Any
 
 from reftorch import _C
 from reftorch.autograd.derivatives import FORMULAS, Formula, parameters
-from reftorch.autograd.derivatives.forward import ELEMENT_WISE, LINEAR
 from reftorch.autograd.grad_mode import enable_grad
 
 __all__ = ["jvp"]
@@ -38,7 +37,7 @@ def _schemas() -> dict[str, Any]:
 def _functional(name: str) -> str:
     """Return ``add.Tensor`` for ``add_.Tensor``, unless the in-place op has its own formula."""
     base, _, overload = name.partition(".")
-    if name in FORMULAS or name in LINEAR or not base.endswith("_"):
+    if name in FORMULAS or not base.endswith("_"):
         return name
     return base[:-1] + ("." + overload if overload else "")
 
@@ -216,13 +215,13 @@ def jvp(name: str, args: list[Any], tangents: list[Any], results: list[Any]) -> 
     if name not in _schemas():
         raise _refusal(name)  # an op that another library registered
     call = _Call(_functional(name), args, results)
-    if call.name in LINEAR:
-        return _linear(call, tangents)
     formula = FORMULAS.get(call.name)
     if formula is None:
         raise _refusal(name)
+    if formula.result == "auto_linear":
+        return _linear(call, tangents)
     try:
-        if call.name in ELEMENT_WISE and not formula.is_joint:
+        if formula.result == "auto_element_wise":
             return _element_wise(call, formula, tangents)
         return _transposed_twice(call, formula, tangents)
     except RuntimeError as error:

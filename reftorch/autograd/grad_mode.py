@@ -245,10 +245,12 @@ class set_multithreading_enabled(_Mode):
     """Set whether a backward pass may use several threads: immediately, or for a ``with`` block or a decorated
     function.
 
-    On the CPU, a pass runs on the thread that called it. The setting is stored, but has no effect.
+    Nodes on the CPU run on the thread that called ``backward()``. Nodes on a CUDA device run on the thread of that
+    device; if ``mode`` is False, the calling thread runs them too. ``torch._C._current_graph_task_execution_order``
+    requires that ``mode`` is False, as in PyTorch.
 
     Args:
-        mode: True to allow several threads.
+        mode: True, the default, to allow several threads.
 
     Example:
         >>> import reftorch as torch

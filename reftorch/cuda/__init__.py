@@ -1,9 +1,9 @@
-"""CUDA devices: which there are, which one is current, their streams and their memory.
+"""CUDA devices, the current device, streams, events, memory and random numbers.
 
-There may be a GPU, or the simulator of one. The Debug build contains the simulator, which sleeps until the environment
-has ``REFTORCH_CUDA_SIM=2`` (two devices) when Python starts; ``reftorch/debug/README.md`` says how to step into its
-kernels. Where there is neither, programs that ask ``torch.cuda.is_available()`` run unchanged, and what needs a device
-raises as torch does where it was built without CUDA.
+The devices are GPUs, or those of a simulator that the Debug build contains. The simulator has no devices unless the
+environment variable ``REFTORCH_CUDA_SIM`` is set when Python starts; ``REFTORCH_CUDA_SIM=2`` gives two devices.
+``reftorch/debug/README.md`` says how to step into its kernels. Without a device, programs that check
+``torch.cuda.is_available()`` run unchanged, and functions that need a device raise the error of a torch without CUDA.
 
 Mirrors: torch/cuda/__init__.py
 Leaves out: graphs, NVTX, jiterator, NCCL, sparse tensors, tunable ops, devices in other processes.

@@ -1,4 +1,4 @@
-"""CUDA devices: which there are, how CUDA is started, which device is current, and what each can do.
+"""CUDA devices: their number, the start of CUDA, the current device, and the properties of a device.
 
 Mirrors: torch/cuda/__init__.py, the part about devices
 Leaves out: devices in other processes, NVML.
@@ -33,7 +33,7 @@ _initialized = False
 
 
 def _is_compiled() -> bool:
-    """Whether the build has CUDA, or a simulator that is awake."""
+    """Whether the build has CUDA, or a simulator with at least one device."""
     return hasattr(_C, "_cuda_getDeviceCount") and (not _C._cuda_is_simulated or _C._cuda_getDeviceCount() > 0)
 
 
@@ -51,7 +51,7 @@ def is_available() -> bool:
 
 
 def device_count() -> int:
-    """Return how many CUDA devices there are.
+    """Return the number of CUDA devices.
 
     Mirrors torch/cuda/__init__.py, ``device_count``.
     """
@@ -67,10 +67,10 @@ def is_initialized() -> bool:
 
 
 def init() -> None:
-    """Start CUDA. What needs a device calls this, so that programs need not.
+    """Start CUDA. Functions that need a device call this, so a program does not have to.
 
     Raises:
-        AssertionError: the build has no CUDA, and no simulator is awake.
+        AssertionError: the build has no CUDA, and the simulator has no devices.
         RuntimeError: there is no device, or the process was forked from one that has used CUDA.
 
     Mirrors torch/cuda/__init__.py, ``init``.
@@ -93,13 +93,17 @@ def init() -> None:
 
 
 def _device_index(device: Any) -> int:
-    """The number of a device, of the current one for None."""
+    """Return the number of a device; None means the current device. Starts CUDA.
+
+    A caller asks for the number before it names a function of ``_C``: a build without CUDA has none of these functions,
+    and the error must say that.
+    """
     init()
     return _get_device_index(device, optional=True)
 
 
 def current_device() -> int:
-    """Return the number of the current device, on which tensors of ``device="cuda"`` are made.
+    """Return the number of the current device, which ``device="cuda"`` means.
 
     Raises:
         AssertionError: there is no CUDA.
@@ -111,7 +115,9 @@ def current_device() -> int:
 
 
 def set_device(device: Any) -> None:
-    """Make a device the current one of this thread. ``with torch.cuda.device(...)`` is better: it ends.
+    """Make a device the current device of this thread. A negative number changes nothing.
+
+    ``with torch.cuda.device(...)`` is preferable, because it restores the former device.
 
     Mirrors torch/cuda/__init__.py, ``set_device``.
     """
@@ -121,10 +127,10 @@ def set_device(device: Any) -> None:
 
 
 class device:
-    """A context in which another device is the current one.
+    """A context that makes a device the current device.
 
     Args:
-        device: a device, or its number; None, or a negative number, changes nothing.
+        device: a device or its number. None and negative numbers change nothing.
 
     Mirrors torch/cuda/__init__.py, ``device``.
     """
@@ -144,7 +150,7 @@ class device:
 
 
 class device_of(device):
-    """A context in which a tensor's device is the current one; nothing changes for a tensor on the CPU.
+    """A context that makes the device of a tensor the current device. A tensor on the CPU changes nothing.
 
     Mirrors torch/cuda/__init__.py, ``device_of``.
     """
@@ -154,14 +160,15 @@ class device_of(device):
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait until a device has done all the work that its streams were given.
+    """Wait until a device has finished the work of all its streams.
 
     Raises:
         AssertionError: there is no CUDA.
 
     Mirrors torch/cuda/__init__.py, ``synchronize``.
     """
-    former = _C._cuda_exchangeDevice(_device_index(device))
+    index = _device_index(device)
+    former = _C._cuda_exchangeDevice(index)
     try:
         _C._cuda_synchronize()
     finally:
@@ -169,7 +176,7 @@ def synchronize(device: Any = None) -> None:
 
 
 class _CudaDeviceProperties(NamedTuple):
-    """What a device can do. Mirrors torch/csrc/cuda/Module.cpp, ``_CudaDeviceProperties``."""
+    """The properties of a device. Mirrors torch/csrc/cuda/Module.cpp, ``_CudaDeviceProperties``."""
 
     name: str
     major: int
@@ -181,7 +188,7 @@ class _CudaDeviceProperties(NamedTuple):
 
 
 def get_device_properties(device: Any = None) -> _CudaDeviceProperties:
-    """Return what a device can do.
+    """Return the properties of a device.
 
     Raises:
         AssertionError: there is no CUDA, or no such device.
@@ -195,7 +202,7 @@ def get_device_properties(device: Any = None) -> _CudaDeviceProperties:
 
 
 def get_device_name(device: Any = None) -> str:
-    """Return the name of a device. The simulator says that it is one.
+    """Return the name of a device. For a simulated device, it is ``"CUDA simulator"``.
 
     Raises:
         AssertionError: there is no CUDA, or no such device.
@@ -206,7 +213,7 @@ def get_device_name(device: Any = None) -> str:
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """Return the compute capability of a device, major and minor; (0, 0) is the simulator's.
+    """Return the compute capability of a device, as (major, minor). It is (0, 0) for a simulated device.
 
     Raises:
         AssertionError: there is no CUDA, or no such device.
@@ -218,7 +225,10 @@ def get_device_capability(device: Any = None) -> tuple[int, int]:
 
 
 def can_device_access_peer(device: Any, peer_device: Any) -> bool:
-    """Return whether a device's copies reach another device without the host in between.
+    """Return whether memory can be copied from one device to another one without a copy on the host.
+
+    Raises:
+        AssertionError: there is no CUDA, or no such device.
 
     Mirrors torch/cuda/__init__.py, ``can_device_access_peer``.
     """
@@ -229,7 +239,10 @@ def can_device_access_peer(device: Any, peer_device: Any) -> bool:
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Return whether the devices compute in bfloat16; kernels compute in float32 where the hardware does not.
+    """Return whether there is a device that accepts bfloat16. Kernels compute bfloat16 in float32.
+
+    Args:
+        including_emulation: if False, the result is False, because no kernel uses bfloat16 hardware.
 
     Mirrors torch/cuda/__init__.py, ``is_bf16_supported``.
     """
@@ -237,7 +250,7 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 
 
 def get_arch_list() -> list[str]:
-    """Return the GPUs that the library was built for: none, also with the simulator.
+    """Return the list of GPU architectures for which the library was built, which is always empty here.
 
     Mirrors torch/cuda/__init__.py, ``get_arch_list``.
     """

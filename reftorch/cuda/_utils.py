@@ -1,4 +1,4 @@
-"""From what a caller writes for a device to the number of a CUDA device.
+"""Converts a device, as a caller gives it, to the number of a CUDA device.
 
 Mirrors: torch/cuda/_utils.py
 Leaves out: everything that compiles kernels at run time.
@@ -12,12 +12,12 @@ from reftorch import _C
 
 
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
-    """Return the number of the device: of the current one for None, where `optional`, and for ``"cuda"``.
+    """Return the number of a device. ``"cuda"``, and None if `optional`, mean the current device.
 
-    CUDA must have been started where the current device is asked for.
+    CUDA must have been started if the current device is needed.
 
     Raises:
-        ValueError: `device` is no CUDA device, or None where a device is needed.
+        ValueError: `device` is not a CUDA device, or is None although `optional` is False.
     """
     if isinstance(device, int):
         return device

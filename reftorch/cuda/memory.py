@@ -1,4 +1,4 @@
-"""What the allocator holds of each device's memory.
+"""The memory that the caching allocator holds on each device.
 
 Mirrors: torch/cuda/memory.py
 Leaves out: snapshots, limits for a process, memory pools.
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def empty_cache() -> None:
-    """Give the memory that no tensor uses back to CUDA.
+    """Return the memory that no tensor uses to CUDA.
 
     Mirrors torch/cuda/memory.py, ``empty_cache``.
     """
@@ -33,7 +33,7 @@ def empty_cache() -> None:
 
 
 def memory_stats(device: Any = None) -> dict[str, int]:
-    """Return the allocator's counters for a device, in bytes; an empty dict where CUDA has not been started.
+    """Return the allocator's counters for a device, in bytes, or an empty dict if CUDA has not been started.
 
     Mirrors torch/cuda/memory.py, ``memory_stats``.
     """
@@ -41,15 +41,16 @@ def memory_stats(device: Any = None) -> dict[str, int]:
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Let the peaks start anew at what is in use now.
+    """Set the peak counters of a device to the current values.
 
     Mirrors torch/cuda/memory.py, ``reset_peak_memory_stats``.
     """
-    _C._cuda_resetPeakMemoryStats(_device_index(device))
+    index = _device_index(device)
+    _C._cuda_resetPeakMemoryStats(index)
 
 
 def memory_allocated(device: Any = None) -> int:
-    """Return how many bytes tensors take on a device.
+    """Return the number of bytes that tensors use on a device.
 
     Mirrors torch/cuda/memory.py, ``memory_allocated``.
     """
@@ -57,7 +58,7 @@ def memory_allocated(device: Any = None) -> int:
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """Return how many bytes tensors have taken at most on a device.
+    """Return the largest number of bytes that tensors have used on a device.
 
     Mirrors torch/cuda/memory.py, ``max_memory_allocated``.
     """
@@ -65,7 +66,7 @@ def max_memory_allocated(device: Any = None) -> int:
 
 
 def memory_reserved(device: Any = None) -> int:
-    """Return how many bytes of a device the allocator holds: those of tensors, and those it keeps for the next ones.
+    """Return the number of bytes of a device that the allocator holds, for tensors and as cached blocks.
 
     Mirrors torch/cuda/memory.py, ``memory_reserved``.
     """
@@ -73,7 +74,7 @@ def memory_reserved(device: Any = None) -> int:
 
 
 def max_memory_reserved(device: Any = None) -> int:
-    """Return how many bytes of a device the allocator has held at most.
+    """Return the largest number of bytes of a device that the allocator has held.
 
     Mirrors torch/cuda/memory.py, ``max_memory_reserved``.
     """
@@ -81,8 +82,9 @@ def max_memory_reserved(device: Any = None) -> int:
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:
-    """Return how many bytes of a device are free and how many there are, as CUDA says.
+    """Return the number of free bytes and of all bytes of a device, as CUDA reports them.
 
     Mirrors torch/cuda/memory.py, ``mem_get_info``.
     """
-    return _C._cuda_memGetInfo(_device_index(device))
+    index = _device_index(device)
+    return _C._cuda_memGetInfo(index)

@@ -15,13 +15,13 @@ __all__ = ["default_generators", "initial_seed", "manual_seed", "manual_seed_all
 
 
 def default_generators() -> tuple[Any, ...]:
-    """Return the generators of all devices, the first device's first."""
+    """Return the default generators of all devices, in the order of the devices."""
     init()
     return tuple(_C._cuda_getDefaultGenerator(i) for i in range(device_count()))
 
 
 def manual_seed(seed: int) -> None:
-    """Set the seed of the current device's generator; nothing happens where there is no device.
+    """Set the seed of the current device's generator. Does nothing if there is no device.
 
     Mirrors torch/cuda/random.py, ``manual_seed``.
     """
@@ -30,7 +30,7 @@ def manual_seed(seed: int) -> None:
 
 
 def manual_seed_all(seed: int) -> None:
-    """Set the seed of every device's generator; nothing happens where there is no device.
+    """Set the seed of every device's generator. Does nothing if there is no device.
 
     Mirrors torch/cuda/random.py, ``manual_seed_all``.
     """
@@ -40,7 +40,7 @@ def manual_seed_all(seed: int) -> None:
 
 
 def initial_seed() -> int:
-    """Return the seed that the current device's generator was last given.
+    """Return the current seed of the current device's generator.
 
     Mirrors torch/cuda/random.py, ``initial_seed``.
     """

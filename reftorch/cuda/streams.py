@@ -1,4 +1,4 @@
-"""Streams and events: what runs in order, and what waits for what.
+"""Streams, on which work runs in order, and events, for which streams and the program can wait.
 
 Mirrors: torch/cuda/streams.py
 Leaves out: external streams, events between processes, priorities.
@@ -15,13 +15,13 @@ __all__ = ["Event", "Stream", "StreamContext", "current_stream", "default_stream
 
 
 class Stream(_C.Stream):
-    """A queue of work on one device: work on one stream runs in order, work on two streams may run at once.
+    """A queue of work on one device. Work on one stream runs in order; work on two streams may run at the same time.
 
-    A ``with`` block makes the stream, and its device, the current ones.
+    A ``with`` block makes the stream and its device current.
 
     Args:
-        device: whose stream; the current device for None.
-        priority: accepted, and without effect.
+        device: the device of the stream; None means the current device.
+        priority: accepted for compatibility with PyTorch; has no effect.
 
     Example::
 
@@ -43,11 +43,11 @@ class Stream(_C.Stream):
 
     @property
     def cuda_stream(self) -> int:
-        """CUDA's own handle; 0 for the default stream."""
+        """CUDA's handle of the stream; 0 for the default stream."""
         return _C._cuda_getStreamHandle(self.stream_id, self.device_index)
 
     def record_event(self, event: Any = None) -> Any:
-        """Mark this place of the stream, with a new event if none is given, and return the event."""
+        """Record an event on the stream, by default a new one, and return the event."""
         event = Event() if event is None else event
         event.record(self)
         return event
@@ -57,15 +57,15 @@ class Stream(_C.Stream):
 
 
 class Event(_C.Event):
-    """A place in a stream, for which other streams and the program can wait.
+    """A marked place in a stream, for which other streams and the program can wait.
 
     Args:
-        enable_timing: keep the time at which the place was reached, for ``elapsed_time``.
-        blocking: accepted, and without effect.
+        enable_timing: store the time at which the place is reached, for ``elapsed_time``.
+        blocking: accepted for compatibility with PyTorch; has no effect.
         interprocess: not supported.
 
     Raises:
-        RuntimeError: `interprocess` is asked for.
+        RuntimeError: `interprocess` is True.
 
     Mirrors torch/cuda/streams.py, ``Event``.
     """
@@ -78,7 +78,7 @@ class Event(_C.Event):
 
     @property
     def cuda_event(self) -> int:
-        """CUDA's own handle; 0 before the first record."""
+        """CUDA's handle of the event; 0 before the first record."""
         return self.event_id
 
     def __repr__(self) -> str:
@@ -86,25 +86,27 @@ class Event(_C.Event):
 
 
 def current_stream(device: Any = None) -> Stream:
-    """Return the stream on which this thread's ops run on a device.
+    """Return the stream on which this thread's ops on a device run.
 
     Mirrors torch/cuda/__init__.py, ``current_stream``.
     """
-    stream_id, index, kind = _C._cuda_getCurrentStream(_device_index(device))
+    index = _device_index(device)
+    stream_id, index, kind = _C._cuda_getCurrentStream(index)
     return Stream(stream_id=stream_id, device_index=index, device_type=kind)
 
 
 def default_stream(device: Any = None) -> Stream:
-    """Return the stream on which ops run where no other was chosen.
+    """Return the default stream of a device, on which ops run unless another stream is current.
 
     Mirrors torch/cuda/__init__.py, ``default_stream``.
     """
-    stream_id, index, kind = _C._cuda_getDefaultStream(_device_index(device))
+    index = _device_index(device)
+    stream_id, index, kind = _C._cuda_getDefaultStream(index)
     return Stream(stream_id=stream_id, device_index=index, device_type=kind)
 
 
 def set_stream(stream: Stream | None) -> None:
-    """Make a stream the current one of its device, and that device the current one.
+    """Make a stream the current stream of its device, and make that device current. None changes nothing.
 
     Mirrors torch/cuda/__init__.py, ``set_stream``.
     """
@@ -113,7 +115,7 @@ def set_stream(stream: Stream | None) -> None:
 
 
 class StreamContext:
-    """A context in which ops run on a given stream, and its device is the current one.
+    """A context that makes a stream and its device current. None changes nothing.
 
     Mirrors torch/cuda/__init__.py, ``StreamContext``.
     """
@@ -136,7 +138,7 @@ class StreamContext:
 
 
 def stream(stream: Stream | None) -> StreamContext:
-    """Return a context in which ops run on the stream; None changes nothing.
+    """Return a context in which ops run on a stream. None changes nothing.
 
     Mirrors torch/cuda/__init__.py, ``stream``.
     """

@@ -39,7 +39,7 @@ class ModelComparison(Report):
 
     @property
     def first(self) -> Difference | None:
-        """The first difference: in the state, else in the activations, else in the gradients."""
+        """The first difference. The state is compared first, then the activations, then the gradients."""
         return next((part.first for part in self.parts if not part.equal), None)
 
     def tables(self) -> list[Table]:

@@ -35,7 +35,7 @@ def formula_source(node: Any) -> list[str]:
         >>> y = torch.ones(1, requires_grad=True).exp()
         >>> from reftorch.debug import formula_source
         >>> formula_source(y.grad_fn)
-        ['.../autograd/derivatives/unary.py:...']
+        ['.../autograd/derivatives/unary_ops.py:...']
     """
     functions = [node._forward_cls.backward] if isinstance(node, BackwardCFunction) else _C._node_formulas(node)
     codes = [inspect.unwrap(function).__code__ for function in functions]

@@ -244,11 +244,17 @@ def addresses() -> dict[str, int]:
     return {key: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for key, name in names.items()}
 
 
+def extensions() -> list[str]:
+    """Return the libraries that this process has compiled with `load_inline` or `load`, which gdb shows too."""
+    compiler = sys.modules.get("reftorch.utils.cpp_extension")
+    return list(compiler.loaded_libraries) if compiler else []
+
+
 def run_beside_gdb(run_cell: Callable[[], Any], job: Job, folder: Path) -> Any:
     debug = native().debug
     reader, writer = os.pipe()
     try:
-        attach = {"mode": "attach", "pid": os.getpid(), **addresses()}
+        attach = {"mode": "attach", "pid": os.getpid(), "extensions": extensions(), **addresses()}
         places = {"out": str(folder / "events"), "ready_fd": writer}
         try:
             gdb = start_gdb(asdict(job) | attach | places, folder, keep=(writer,))
@@ -315,6 +321,7 @@ def backtrace_events() -> list[Event]:
     folder = Path(tempfile.mkdtemp(prefix="reftorch-gdb-"))
     try:
         job = {"mode": "backtrace", "pid": os.getpid(), "out": str(folder / "events"), **addresses()}
+        job["extensions"] = extensions()
         caller = {"thread": threading.get_native_id(), "tools": f"{DRIVER.parents[1]}/"}
         with mended_afterwards(folder):
             gdb = start_gdb(asdict(Job()) | job | caller, folder)

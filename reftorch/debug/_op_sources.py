@@ -95,7 +95,16 @@ def there() -> bool:
 
 @cache
 def lines_of(path: Path) -> str:
-    return path.read_text(errors="replace")
+    """Return the text of a source.
+
+    Raises:
+        ValueError: the extension names a source that has been renamed or removed since the extension was built.
+    """
+    try:
+        return path.read_text(errors="replace")
+    except FileNotFoundError:
+        message = f"{path} is not there: it was renamed or removed after reftorch was built. Build again: make debug"
+        raise ValueError(message) from None
 
 
 def line_of(path: Path, line: int) -> str:

@@ -17,13 +17,9 @@ from reftorch import _C
 from reftorch.debug._gdb_report import CELL_FILE, scrub
 from reftorch.debug._native import root
 
-# In-place ops whose result does not depend on the old values.
-OVERWRITES = {"copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_", "geometric_"}
-OVERWRITES |= {"cauchy_", "log_normal_"}
-
 
 class OpInfo(NamedTuple):
-    """The facts about an op that its schema contains."""
+    """The facts about an op that its schema and its tags contain."""
 
     arguments: tuple[str, ...]
     overwritten: frozenset[int]  # positions of arguments whose old values do not matter
@@ -39,19 +35,13 @@ def _schemas() -> dict[str, Any]:
 @cache
 def op_info(name: str) -> OpInfo:
     """Of an op by its full name, such as ``aten::add.Tensor``."""
-    arguments = _schemas()[name]["arguments"]
-    base = base_name(name)
+    arguments, tags = _schemas()[name]["arguments"], _C._dispatch_tags(name)
     written = {i for i, argument in enumerate(arguments) if "!" in argument["type"]}
-    keeps_old = base.endswith("_") and base not in OVERWRITES
+    in_place = 0 in written  # an out form has its outputs behind the other arguments
+    keeps_old = in_place and _C.Tag.overwrites not in tags
     is_view = not written and any("(" in argument["type"] for argument in arguments)
-    is_uninitialized = base.startswith(("empty", "new_empty", "resize"))
     names = tuple(argument["name"] for argument in arguments)
-    return OpInfo(names, frozenset(() if keeps_old else written), is_view, is_uninitialized)
-
-
-def base_name(name: str) -> str:
-    """aten::add.Tensor -> add"""
-    return name.removeprefix("aten::").partition(".")[0]
+    return OpInfo(names, frozenset(() if keeps_old else written), is_view, _C.Tag.uninitialized in tags)
 
 
 @dataclass(frozen=True)

@@ -73,8 +73,8 @@ def where_op(name: str) -> Places:
         name: the name of the op in Python or in its schema: ``mul``, ``torch.mul``, ``mul_``, ``mul.Tensor``.
 
     Raises:
-        ValueError: the op does not exist (the message lists similar names), or reftorch was installed without its
-            sources.
+        ValueError: the op does not exist (the message lists similar names), reftorch was installed without its
+            sources, or a source was renamed after the extension was built.
 
     Example:
         >>> from reftorch.debug import where_op

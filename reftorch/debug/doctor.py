@@ -92,6 +92,11 @@ def newest_source() -> float:
     return max(path.stat().st_mtime for path in (ROOT / "cpp").rglob("*") if path.suffix in (".h", ".cpp", ".txt"))
 
 
+def run_reftorch(program: str) -> subprocess.CompletedProcess[str]:
+    """Run a program that imports reftorch in a process of its own, because this process may hold an older build."""
+    return subprocess.run([sys.executable, "-c", program], cwd=ROOT, text=True, capture_output=True)
+
+
 def check_build() -> Iterator[Any]:
     load = module_at(ROOT / "reftorch" / "_load.py")
     try:
@@ -110,9 +115,7 @@ def check_build() -> Iterator[Any]:
             yield Finding("warn", "build", text + "; older than its sources", (f"make {build_type.lower()}",))
         else:
             yield Finding("ok", "build", text)
-    said = subprocess.run(
-        [sys.executable, "-c", "import reftorch; reftorch.ones(2) + 1"], cwd=ROOT, text=True, capture_output=True
-    )
+    said = run_reftorch("import reftorch; reftorch.ones(2) + 1")
     if said.returncode == 0:
         yield Finding("ok", "import", "import reftorch works")
     else:
@@ -134,11 +137,20 @@ def check_symbols(library: Path) -> Any:
     return Finding("ok", "symbols", "lines and types are in the Debug build")
 
 
+CUDA_BUILDS = {
+    "off": "reftorch is built without CUDA",
+    "sim": "reftorch is built with the simulator, which REFTORCH_CUDA_SIM=2 wakes",
+    "on": "reftorch is built for a GPU",
+}
+
+
 def check_cuda() -> Any:
     gpu = first_line("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
     nvcc = shutil.which("nvcc")
-    machine = f"GPU: {gpu or 'none'}; nvcc: {nvcc or 'none'}"
-    return Finding("ok", "cuda", f"{machine}; reftorch is built without CUDA")
+    config = run_reftorch("import reftorch; print(reftorch.__config__.show())").stdout
+    built = re.search(r"CUDA: (\w+)", config)
+    text = CUDA_BUILDS.get(built[1] if built else "", "reftorch cannot be imported, so its build is unknown")
+    return Finding("ok", "cuda", f"GPU: {gpu or 'none'}; nvcc: {nvcc or 'none'}; {text}")
 
 
 def check_this_process() -> Iterator[Any]:

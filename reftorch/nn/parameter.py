@@ -1,7 +1,7 @@
 """Tensors that a module owns: parameters and buffers.
 
 Mirrors: torch/nn/parameter.py
-Leaves out: uninitialized (lazy) parameters and buffers.
+Leaves out: nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from typing import Any
 from reftorch import _C, _VF, _utils
 from reftorch._tensor import Tensor
 
-__all__ = ["Buffer", "Parameter"]
+__all__ = [
+    "Buffer",
+    "Parameter",
+    "UninitializedBuffer",
+    "UninitializedParameter",
+    "UninitializedTensorMixin",
+    "is_lazy",
+]
 
 
 class _MarkedMeta(type(Tensor)):  # type: ignore[misc]
@@ -67,7 +74,7 @@ class Parameter(Tensor, metaclass=_MarkedMeta):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if id(self) not in memo:
-            memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
+            memo[id(self)] = type(self)(self.data.clone(memory_format=_C.preserve_format), self.requires_grad)
         return memo[id(self)]
 
     def __repr__(self) -> str:  # type: ignore[override]
@@ -106,6 +113,158 @@ class Buffer(Tensor, metaclass=_MarkedMeta):
             data = _VF.empty(0)
         t: Any = data.detach()
         t.requires_grad = data.requires_grad
+        t.persistent = persistent
+        t._is_buffer = True
+        return t
+
+    __torch_function__ = _C._disabled_torch_function_impl
+
+
+class UninitializedTensorMixin:
+    """The part that a lazy parameter and a lazy buffer share: a tensor whose shape is not known yet.
+
+    Such a tensor can change its dtype and its device. Any other function of it raises a ValueError, until
+    :meth:`materialize` gives it a shape and turns it into an ordinary parameter or tensor.
+
+    Mirrors torch/nn/parameter.py, ``UninitializedTensorMixin``.
+    """
+
+    _allowed_methods = (
+        Tensor.__hash__,
+        Tensor.size,
+        Tensor.copy_,
+        Tensor.is_complex,
+        Tensor.is_floating_point,
+        Tensor.half,
+        Tensor.float,
+        Tensor.double,
+        Tensor.char,
+        Tensor.short,
+        Tensor.int,
+        Tensor.long,
+        Tensor.cuda,
+        Tensor.cpu,
+        Tensor.to,
+        Tensor.get_device,
+    )
+    cls_to_become: type
+    data: Any
+    requires_grad: bool
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Give the tensor a shape, with elements of any value, and make it an ordinary parameter or tensor.
+
+        Args:
+            shape: the shape.
+            device: the device; None keeps the present one.
+            dtype: the dtype; None keeps the present one.
+
+        Example:
+            >>> import reftorch as torch
+            >>> param = torch.nn.UninitializedParameter()
+            >>> param
+            <UninitializedParameter>
+            >>> param.materialize((2, 3))
+            >>> type(param).__name__, param.shape
+            ('Parameter', torch.Size([2, 3]))
+
+        Mirrors torch/nn/parameter.py, ``UninitializedTensorMixin.materialize``.
+        """
+        device = self.data.device if device is None else device
+        dtype = self.data.dtype if dtype is None else dtype
+        self.data = _VF.empty(shape, device=device, dtype=dtype)
+        self.__class__ = self.cls_to_become
+
+    @property
+    def shape(self) -> Any:
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. "
+            "Call `forward` to initialize the parameters before accessing their attributes."
+        )
+
+    def share_memory_(self) -> Any:
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
+            "before calling `module.share_memory()`."
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __reduce_ex__(self, proto: Any) -> Any:
+        return type(self), (self.requires_grad,)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
+        # Reads of properties such as ``requires_grad`` come here as method wrappers.
+        if func in cls._allowed_methods or type(func).__name__ == "method-wrapper":
+            return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[misc]
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a "
+            f"`LazyModule` or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using "
+            "LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch functions"
+        )
+
+
+def is_lazy(param: Any) -> bool:
+    """Return whether ``param`` is a parameter or buffer without a shape.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.parameter.is_lazy(torch.nn.UninitializedParameter())
+        True
+
+    Mirrors torch/nn/parameter.py, ``is_lazy``.
+    """
+    return isinstance(param, UninitializedTensorMixin)
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc, override]
+    """A parameter whose shape is not known yet: the parameter of a lazy module before its first call.
+
+    Args:
+        requires_grad: whether gradients accumulate in ``.grad`` (default True).
+        device: the device of the later parameter.
+        dtype: the dtype of the later parameter.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.LazyLinear(3).weight
+        <UninitializedParameter>
+
+    Mirrors torch/nn/parameter.py, ``UninitializedParameter``.
+    """
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        return Tensor._make_subclass(cls, _VF.empty(0, device=device, dtype=dtype), requires_grad)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, self.data.device, self.data.dtype)
+        return memo[id(self)]
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[misc, override]
+    """A buffer whose shape is not known yet: a buffer of a lazy module before its first call.
+
+    Args:
+        requires_grad: whether gradients accumulate in ``.grad`` (default False).
+        device: the device of the later buffer.
+        dtype: the dtype of the later buffer.
+        persistent: whether the buffer is part of the module's ``state_dict`` (default True).
+
+    Mirrors torch/nn/parameter.py, ``UninitializedBuffer``.
+    """
+
+    cls_to_become = Tensor
+
+    def __new__(
+        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
+    ) -> Any:
+        t: Any = Tensor._make_subclass(cls, _VF.empty(0, device=device, dtype=dtype), requires_grad)
         t.persistent = persistent
         t._is_buffer = True
         return t

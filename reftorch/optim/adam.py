@@ -1,25 +1,38 @@
 """The optimizer Adam.
 
 Mirrors: torch/optim/adam.py
-Leaves out: the ``foreach``, ``fused``, ``capturable`` and ``differentiable`` variants, and the functional form
-``adam``.
+Leaves out: sparse gradients, complex parameters, and the ``fused`` kernel and ``capturable``, which are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from reftorch import _C, _VF
+from reftorch import _VF
 from reftorch._tensor import Tensor
-from reftorch.autograd.grad_mode import enable_grad, no_grad
-from reftorch.optim.optimizer import Optimizer
+from reftorch.autograd.grad_mode import enable_grad
+from reftorch.optim.optimizer import (
+    Optimizer,
+    _check_betas,
+    _check_capturable,
+    _check_foreach,
+    _check_lr,
+    _check_no_grad_scaler,
+    _check_nonnegative,
+    _check_options_of_fused,
+    _check_state_steps,
+    _default_to_foreach,
+    _device_dtype_check_for_fused,
+    _get_value,
+    _group_by,
+    _scalar_state,
+    _to_scalar,
+    _use_grad_for_differentiable,
+    _values,
+)
 
-__all__ = ["Adam"]
-
-
-def _to_scalar(value: float | Tensor) -> float:
-    return value.item() if isinstance(value, Tensor) else value
+__all__ = ["Adam", "adam"]
 
 
 class Adam(Optimizer):
@@ -43,12 +56,19 @@ class Adam(Optimizer):
         eps: :math:`\epsilon` (default 1e-8).
         weight_decay: :math:`\lambda` (default 0).
         amsgrad: whether to divide by the root of the largest :math:`v` so far (default False).
+        foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
+            the same (default None: the quicker way).
         maximize: whether to maximize the objective instead of minimizing it (default False).
+        capturable: True is refused at the first step, because there are no graphs to capture (default False).
+        differentiable: whether autograd records the update (default False).
+        fused: True is refused at the first step, because no kernel does the whole update (default None).
         decoupled_weight_decay: whether the first line is :math:`p \leftarrow p - \gamma \lambda p` instead, as in
             :class:`AdamW` (default False).
 
     Raises:
         ValueError: an option is negative, a :math:`\beta` is not in :math:`[0, 1)`, or only one of them is a tensor.
+        RuntimeError: ``fused`` is set.
+        AssertionError: ``capturable`` is set.
 
     Example:
         >>> import reftorch as torch
@@ -73,22 +93,27 @@ class Adam(Optimizer):
         weight_decay: float = 0,
         amsgrad: bool = False,
         *,
+        foreach: bool | None = None,
         maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        if not lr >= 0.0:
-            raise ValueError(f"Invalid learning rate: {lr}")
+        if isinstance(lr, Tensor) and foreach and not capturable:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        _check_lr(lr)
         if not eps >= 0.0:
             raise ValueError(f"Invalid epsilon value: {eps}")
-        for index, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        _check_betas(betas)
+        _check_nonnegative("weight_decay", weight_decay)
         if not (all(isinstance(b, float) for b in betas) or all(isinstance(b, Tensor) for b in betas)):
             raise ValueError("betas must be either both floats or both Tensors")
+        for index, beta in enumerate(betas):
+            if isinstance(beta, Tensor) and foreach and not capturable:
+                raise ValueError(f"betas[{index}] as a Tensor is not supported for capturable=False and foreach=True")
+            if isinstance(beta, Tensor) and beta.numel() != 1:
+                raise ValueError(f"Tensor betas[{index}] must be 1-element")
         defaults = {
             "lr": lr,
             "betas": tuple(_to_scalar(beta) for beta in betas),
@@ -96,66 +121,265 @@ class Adam(Optimizer):
             "weight_decay": weight_decay,
             "amsgrad": amsgrad,
             "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
             "decoupled_weight_decay": decoupled_weight_decay,
         }
         super().__init__(params, defaults)
+        _check_options_of_fused(fused, foreach, differentiable)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        for group in self.param_groups:
-            group.setdefault("amsgrad", False)
-            group.setdefault("maximize", False)
-            group.setdefault("decoupled_weight_decay", False)
+        self._complete_groups(
+            amsgrad=False,
+            maximize=False,
+            foreach=None,
+            capturable=False,
+            differentiable=False,
+            decoupled_weight_decay=False,
+            fused=None,
+        )
 
-    @no_grad()
+    def _init_group(
+        self,
+        group: dict[str, Any],
+        params_with_grad: list[Tensor],
+        grads: list[Tensor],
+        exp_avgs: list[Tensor],
+        exp_avg_sqs: list[Tensor],
+        max_exp_avg_sqs: list[Tensor],
+        state_steps: list[Tensor],
+    ) -> None:
+        if group["foreach"] and isinstance(group["lr"], Tensor) and not group["capturable"]:
+            raise RuntimeError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            params_with_grad.append(p)
+            grads.append(grad)
+            state = self.state[p]
+            if not state:
+                if group["fused"]:
+                    _device_dtype_check_for_fused(p)
+                state["step"] = _scalar_state(0.0)
+                state["exp_avg"] = _VF.zeros_like(p)
+                state["exp_avg_sq"] = _VF.zeros_like(p)
+                if group["amsgrad"]:
+                    state["max_exp_avg_sq"] = _VF.zeros_like(p)
+            exp_avgs.append(state["exp_avg"])
+            exp_avg_sqs.append(state["exp_avg_sq"])
+            if group["amsgrad"]:
+                max_exp_avg_sqs.append(state["max_exp_avg_sq"])
+            state_steps.append(state["step"])
+            if group["differentiable"] and state["step"].requires_grad:
+                raise RuntimeError("`requires_grad` is not supported for `step` in differentiable mode")
+
+    @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         loss = None
         if closure is not None:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            for param in group["params"]:
-                if param.grad is not None:
-                    self._step_param(param, **group)
+            params_with_grad: list[Tensor] = []
+            grads: list[Tensor] = []
+            exp_avgs: list[Tensor] = []
+            exp_avg_sqs: list[Tensor] = []
+            max_exp_avg_sqs: list[Tensor] = []
+            state_steps: list[Tensor] = []
+            self._init_group(group, params_with_grad, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps)
+            beta1, beta2 = group["betas"]
+            adam(
+                params_with_grad,
+                grads,
+                exp_avgs,
+                exp_avg_sqs,
+                max_exp_avg_sqs,
+                state_steps,
+                amsgrad=group["amsgrad"],
+                beta1=beta1,
+                beta2=beta2,
+                lr=group["lr"],
+                weight_decay=group["weight_decay"],
+                eps=group["eps"],
+                maximize=group["maximize"],
+                foreach=group["foreach"],
+                capturable=group["capturable"],
+                differentiable=group["differentiable"],
+                fused=group["fused"],
+                grad_scale=getattr(self, "grad_scale", None),
+                found_inf=getattr(self, "found_inf", None),
+                decoupled_weight_decay=group["decoupled_weight_decay"],
+            )
         return loss
 
-    def _state_of(self, param: Tensor, amsgrad: bool) -> dict[str, Any]:
-        state = self.state[param]
-        if not state:
-            state["step"] = _C.tensor(0.0, dtype=_C.float32)
-            state["exp_avg"] = _VF.zeros_like(param)
-            state["exp_avg_sq"] = _VF.zeros_like(param)
-            if amsgrad:
-                state["max_exp_avg_sq"] = _VF.zeros_like(param)
-        return state
 
-    def _step_param(
-        self,
-        param: Tensor,
-        lr: float | Tensor,
-        betas: tuple[float, float],
-        eps: float,
-        weight_decay: float,
-        amsgrad: bool,
-        maximize: bool,
-        decoupled_weight_decay: bool,
-        **_: Any,
-    ) -> None:
-        state, rate = self._state_of(param, amsgrad), _to_scalar(lr)
-        grad = -param.grad if maximize else param.grad  # type: ignore[operator]
-        state["step"] += 1
+def adam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    max_exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    capturable: bool = False,
+    differentiable: bool = False,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    has_complex: bool = False,
+    decoupled_weight_decay: bool = False,
+    *,
+    amsgrad: bool,
+    beta1: float | Tensor,
+    beta2: float | Tensor,
+    lr: float | Tensor,
+    weight_decay: float,
+    eps: float,
+    maximize: bool,
+) -> None:
+    """Update parameters by the rule of :class:`Adam`, whose state the caller holds.
+
+    Args:
+        params: the parameters, which change in place.
+        grads: their gradients.
+        exp_avgs: the means of the gradients, which change in place.
+        exp_avg_sqs: the means of the squared gradients, which change in place.
+        max_exp_avg_sqs: the largest means of the squared gradients; empty without ``amsgrad``.
+        state_steps: the numbers of steps, 0-dim tensors, which change in place.
+
+    The other arguments are the options of :class:`Adam`.
+
+    Raises:
+        RuntimeError: a number of steps is not a tensor.
+        AssertionError: ``capturable`` is set.
+
+    Mirrors torch/optim/adam.py, ``adam``.
+    """
+    _check_state_steps(state_steps)
+    _check_capturable(capturable, params)
+    _check_no_grad_scaler(grad_scale, found_inf)
+    func = _multi_tensor_adam if _default_to_foreach(foreach, params, lr) else _single_tensor_adam
+    func(
+        params,
+        grads,
+        exp_avgs,
+        exp_avg_sqs,
+        max_exp_avg_sqs,
+        state_steps,
+        amsgrad=amsgrad,
+        beta1=beta1,
+        beta2=beta2,
+        lr=lr,
+        weight_decay=weight_decay,
+        eps=eps,
+        maximize=maximize,
+        differentiable=differentiable,
+        decoupled_weight_decay=decoupled_weight_decay,
+    )
+
+
+def _single_tensor_adam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    max_exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor],
+    *,
+    amsgrad: bool,
+    beta1: Any,
+    beta2: Any,
+    lr: Any,
+    weight_decay: Any,
+    eps: float,
+    maximize: bool,
+    differentiable: bool,
+    decoupled_weight_decay: bool,
+) -> None:
+    lr, beta1, beta2 = _to_scalar(lr), _to_scalar(beta1), _to_scalar(beta2)
+    for i, param in enumerate(params):
+        grad = -grads[i] if maximize else grads[i]
+        exp_avg, exp_avg_sq, step_t = exp_avgs[i], exp_avg_sqs[i], state_steps[i]
+        step_t += 1
+
         if weight_decay != 0:
             if decoupled_weight_decay:
-                param.mul_(1 - rate * weight_decay)
+                param.mul_(1 - lr * weight_decay)
+            elif isinstance(weight_decay, Tensor) and weight_decay.requires_grad:
+                grad = grad.addcmul(param.clone(), weight_decay)
             else:
-                grad = grad.add(param, alpha=weight_decay)  # type: ignore[union-attr]
+                grad = grad.add(param, alpha=weight_decay)
 
-        exp_avg, exp_avg_sq, step = state["exp_avg"], state["exp_avg_sq"], state["step"].item()
-        exp_avg.lerp_(grad, 1 - betas[0])
-        exp_avg_sq.mul_(betas[1]).addcmul_(grad, grad, value=1 - betas[1])
-        second = exp_avg_sq
-        if amsgrad:
-            second = state["max_exp_avg_sq"]
-            second.copy_(second.maximum(exp_avg_sq))
-        corrected = (1 - betas[1] ** step) ** 0.5
-        param.addcdiv_(exp_avg, (second.sqrt() / corrected).add_(eps), value=-rate / (1 - betas[0] ** step))
+        exp_avg.lerp_(grad, 1 - beta1)
+        if isinstance(beta2, Tensor) and beta2.requires_grad:
+            exp_avg_sq.lerp_(grad.square(), 1 - beta2)
+        else:
+            exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+
+        if differentiable:
+            # Later steps change the state in place, so what the formulas of autograd save has to be a copy.
+            step, second = step_t.clone(), exp_avg_sq.clone()
+            if amsgrad:
+                second = second.maximum(max_exp_avg_sqs[i].clone())
+                max_exp_avg_sqs[i].copy_(second)
+            step_size = lr / (1 - beta1**step)
+            denom = second.sqrt() / (1 - beta2**step) ** 0.5 + eps
+            param.addcdiv_(exp_avg * -step_size, denom)
+        else:
+            step, second = _get_value(step_t), exp_avg_sq
+            if amsgrad:
+                second = _VF.maximum(max_exp_avg_sqs[i], exp_avg_sq, out=max_exp_avg_sqs[i])
+            step_size = lr / (1 - beta1**step)
+            denom = (second.sqrt() / (1 - beta2**step) ** 0.5).add_(eps)
+            param.addcdiv_(exp_avg, denom, value=-step_size)
+
+
+def _multi_tensor_adam(
+    params: list[Tensor],
+    grads: Sequence[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    max_exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor],
+    *,
+    amsgrad: bool,
+    beta1: Any,
+    beta2: Any,
+    lr: Any,
+    weight_decay: Any,
+    eps: float,
+    maximize: bool,
+    differentiable: bool,
+    decoupled_weight_decay: bool,
+) -> None:
+    if not params:
+        return
+    _check_foreach(differentiable)
+    lr, beta1, beta2 = _get_value(lr), _get_value(beta1), _get_value(beta2)
+    if maximize:
+        grads = _VF._foreach_neg(grads)
+    _VF._foreach_add_(state_steps, 1)
+
+    if weight_decay != 0:
+        if decoupled_weight_decay:
+            _VF._foreach_mul_(params, 1 - lr * weight_decay)
+        else:
+            grads = _VF._foreach_add(grads, params, alpha=weight_decay)
+
+    _VF._foreach_lerp_(exp_avgs, grads, 1 - beta1)
+    _VF._foreach_mul_(exp_avg_sqs, beta2)
+    _VF._foreach_addcmul_(exp_avg_sqs, grads, grads, 1 - beta2)
+    seconds = exp_avg_sqs
+    if amsgrad:
+        seconds = max_exp_avg_sqs
+        _VF._foreach_maximum_(seconds, exp_avg_sqs)
+
+    for step, (some_params, firsts, some_seconds) in _group_by(_values(state_steps), params, exp_avgs, seconds):
+        denoms = _VF._foreach_sqrt(some_seconds)
+        _VF._foreach_div_(denoms, (1 - beta2**step) ** 0.5)
+        _VF._foreach_add_(denoms, eps)
+        _VF._foreach_addcdiv_(some_params, firsts, denoms, -lr / (1 - beta1**step))

@@ -1,8 +1,7 @@
 """The optimizer AdamW: Adam with decoupled weight decay.
 
 Mirrors: torch/optim/adamw.py
-Leaves out: the ``foreach``, ``fused``, ``capturable`` and ``differentiable`` variants, and the functional form
-``adamw``.
+Leaves out: what :mod:`reftorch.optim.adam` leaves out.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from reftorch._tensor import Tensor
-from reftorch.optim.adam import Adam
+from reftorch.optim.adam import Adam, adam
 
-__all__ = ["AdamW"]
+__all__ = ["AdamW", "adamw"]
 
 
 class AdamW(Adam):
@@ -27,9 +26,14 @@ class AdamW(Adam):
         weight_decay: :math:`\lambda` (default 1e-2).
         amsgrad: whether to divide by the root of the largest mean square so far (default False).
         maximize: whether to maximize the objective instead of minimizing it (default False).
+        foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
+            the same (default None: the quicker way).
+        capturable: True is refused at the first step, because there are no graphs to capture (default False).
+        differentiable: whether autograd records the update (default False).
+        fused: True is refused at the first step, because no kernel does the whole update (default None).
 
     Raises:
-        ValueError: see :class:`Adam`.
+        ValueError, RuntimeError, AssertionError: see :class:`Adam`.
 
     Example:
         >>> import reftorch as torch
@@ -53,10 +57,81 @@ class AdamW(Adam):
         amsgrad: bool = False,
         *,
         maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, decoupled_weight_decay=True)
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=True,
+        )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
             group["decoupled_weight_decay"] = True
+
+
+def adamw(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    max_exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    capturable: bool = False,
+    differentiable: bool = False,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    has_complex: bool = False,
+    *,
+    amsgrad: bool,
+    beta1: float | Tensor,
+    beta2: float | Tensor,
+    lr: float | Tensor,
+    weight_decay: float,
+    eps: float,
+    maximize: bool,
+) -> None:
+    """Update parameters by the rule of :class:`AdamW`: ``adam`` with ``decoupled_weight_decay``.
+
+    The arguments are those of ``reftorch.optim.adam.adam``.
+
+    Mirrors torch/optim/adamw.py, ``adamw``.
+    """
+    adam(
+        params,
+        grads,
+        exp_avgs,
+        exp_avg_sqs,
+        max_exp_avg_sqs,
+        state_steps,
+        foreach=foreach,
+        capturable=capturable,
+        differentiable=differentiable,
+        fused=fused,
+        grad_scale=grad_scale,
+        found_inf=found_inf,
+        has_complex=has_complex,
+        amsgrad=amsgrad,
+        beta1=beta1,
+        beta2=beta2,
+        lr=lr,
+        weight_decay=weight_decay,
+        eps=eps,
+        maximize=maximize,
+        decoupled_weight_decay=True,
+    )

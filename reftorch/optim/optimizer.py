@@ -1,24 +1,32 @@
 """The base class of every optimizer: groups of parameters, their options, and a state for each parameter.
 
 Mirrors: torch/optim/optimizer.py
-Leaves out: the ``foreach``, ``fused``, ``capturable`` and ``differentiable`` variants of a step, and profiling.
+Leaves out: what only ``torch.compile`` and graph capture need, sparse gradients and complex parameters.
+
+The file is that many lines long because it is one subject, and half of the lines are docstrings.
 """
 
 from __future__ import annotations
 
 import functools
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
+from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._utils import typename
 from reftorch._warnings import warn
+from reftorch.autograd.grad_mode import set_grad_enabled
+from reftorch.autograd.profiler import record_function
 from reftorch.utils.hooks import RemovableHandle
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
+
+# What an optimizer takes for its parameters; programs that define optimizers import the name.
+ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 
 _global_optimizer_pre_hooks: OrderedDict[int, Callable] = OrderedDict()
 _global_optimizer_post_hooks: OrderedDict[int, Callable] = OrderedDict()
@@ -41,6 +49,148 @@ class _RequiredParameter:
 
 
 required = _RequiredParameter()
+
+
+# --- helpers of the update rules --------------------------------------------------------------------------------------
+
+
+def _use_grad_for_differentiable(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate ``step``: autograd records the update only if the option ``differentiable`` is set."""
+
+    @functools.wraps(step)
+    def use_grad(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        with set_grad_enabled(self.defaults["differentiable"]):
+            return step(self, *args, **kwargs)
+
+    return use_grad
+
+
+def _get_value(x: Any) -> Any:
+    """Return the number that a tensor of one element holds; return a number unchanged."""
+    return x.item() if isinstance(x, Tensor) else x
+
+
+def _to_scalar(x: Any) -> Any:
+    """Return a tensor of one element without its dimensions; return a number unchanged."""
+    return x.squeeze() if isinstance(x, Tensor) and x.dim() != 0 else x
+
+
+def _get_scalar_dtype() -> Any:
+    """Return the dtype of the tensors that count steps: float32, or float64 if this is the default dtype."""
+    return _C.float64 if _C.get_default_dtype() == _C.float64 else _C.float32
+
+
+def _scalar_state(value: float) -> Tensor:
+    """Return the 0-dim tensor with which a state counts steps. It is on the CPU, so reading it waits for no device."""
+    return _C.tensor(float(value), dtype=_get_scalar_dtype(), device="cpu")
+
+
+def _get_capturable_supported_devices() -> list[str]:
+    """Return the devices whose work can be captured as a graph: none, because there are no graphs to capture."""
+    return []
+
+
+def _check_capturable(capturable: bool, params: list[Tensor], others: str = "params and state_steps") -> None:
+    """Refuse the option ``capturable``: a step reads the numbers of its state on the host."""
+    if capturable and params:
+        raise AssertionError(
+            f"If capturable=True, {others} must be on supported devices: {_get_capturable_supported_devices()}."
+        )
+
+
+# From this number of elements in a parameter on, the loop over the parameters is not slower than functions of lists:
+# the arithmetic takes longer than the calls, and the loop finds a parameter and its state in the cache.
+_FOREACH_MAX_NUMEL = 8192
+
+
+def _default_to_foreach(foreach: bool | None, params: list[Tensor], lr: Any) -> bool:
+    """Return whether an update uses functions of lists: as the user says, or where they are the quicker way.
+
+    The results are the same. With a learning rate that is a tensor, and where autograd records the update, the loop
+    over the parameters is the default.
+    """
+    if foreach is not None:
+        return foreach
+    if isinstance(lr, Tensor) or _C.is_grad_enabled():
+        return False
+    return sum(map(Tensor.numel, params)) <= _FOREACH_MAX_NUMEL * len(params)
+
+
+def _check_foreach(differentiable: bool) -> None:
+    if differentiable:
+        raise AssertionError("_foreach ops don't support autograd")
+
+
+def _group_by(keys: list[Any], *lists: Sequence[Tensor]) -> Iterable[tuple[Any, list[Sequence[Tensor]]]]:
+    """Return each different key with the parts of the lists that belong to it. Empty lists stay empty.
+
+    A number that depends on the key, such as a step size, is then one number for a whole list. Usually all keys are
+    equal, because all parameters have made as many steps.
+    """
+    if len(set(keys)) == 1:
+        return [(keys[0], list(lists))]
+    groups: list[tuple[Any, list[Sequence[Tensor]]]] = []
+    for key in dict.fromkeys(keys):
+        members = [i for i, other in enumerate(keys) if other == key]
+        groups.append((key, [[tensors[i] for i in members] if tensors else [] for tensors in lists]))
+    return groups
+
+
+def _values(tensors: list[Tensor]) -> list[float]:
+    return [t.item() for t in tensors]
+
+
+def _get_fused_kernels_supported_devices() -> list[str]:
+    """Return the devices with a kernel that does a whole update at once: none."""
+    return []
+
+
+def _device_dtype_check_for_fused(p: Tensor) -> None:
+    """Refuse the option ``fused`` for parameters without such a kernel."""
+    devices = _get_fused_kernels_supported_devices()
+    if not (p.device.type in devices and p.is_floating_point()):
+        raise RuntimeError(
+            "`fused=True` requires all the params to be floating point Tensors of "
+            f"supported devices: {devices} but {p.dtype} and {p.device.type}"
+        )
+
+
+def _check_options_of_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`")
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+def _check_lr(lr: float | Tensor) -> None:
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not lr >= 0.0:
+        raise ValueError(f"Invalid learning rate: {lr}")
+
+
+def _check_nonnegative(what: str, value: Any) -> None:
+    if not value >= 0.0:
+        raise ValueError(f"Invalid {what} value: {value}")
+
+
+def _check_betas(betas: tuple[Any, Any]) -> None:
+    for index, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
+
+
+def _check_state_steps(state_steps: list[Tensor]) -> None:
+    if not all(isinstance(step, Tensor) for step in state_steps):
+        raise RuntimeError("API has changed, `state_steps` argument must contain a list of singleton tensors")
+
+
+def _check_no_grad_scaler(grad_scale: Tensor | None, found_inf: Tensor | None) -> None:
+    if grad_scale is not None or found_inf is not None:
+        raise AssertionError("Expected grad_scale and found_inf to be None")
+
+
+# --- hooks of all optimizers ------------------------------------------------------------------------------------------
 
 
 def _register(hooks: OrderedDict[int, Callable], hook: Callable, prepend: bool = False) -> RemovableHandle:
@@ -150,13 +300,24 @@ class Optimizer:
         for name in _HOOKS:
             self.__dict__.setdefault(name, OrderedDict())
         self._patch_step_function()
+        self.defaults.setdefault("differentiable", False)
+
+    def _complete_groups(self, **options: Any) -> None:
+        """Complete groups and states that an older version saved: missing options, and steps counted by a number."""
+        for group in self.param_groups:
+            for name, value in options.items():
+                group.setdefault(name, value)
+            for p in group["params"]:
+                state = self.state.get(p)
+                if state and "step" in state and not isinstance(state["step"], Tensor):
+                    state["step"] = _scalar_state(state["step"])
 
     def __repr__(self) -> str:
-        lines = [f"{type(self).__name__} ("]
+        text = f"{type(self).__name__} ("
         for i, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {i}")
-            lines.extend(f"    {key}: {group[key]}" for key in sorted(group) if key != "params")
-        return "\n".join(lines) + "\n)"
+            text += f"\nParameter Group {i}\n"
+            text += "".join(f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params")
+        return text + ")"
 
     @staticmethod
     def profile_hook_step(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -165,19 +326,20 @@ class Optimizer:
         @functools.wraps(func)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             self = args[0]
-            for pre_hook in chain(_global_optimizer_pre_hooks.values(), self._optimizer_step_pre_hooks.values()):
-                result = pre_hook(self, args, kwargs)
-                if result is None:
-                    continue
-                if not (isinstance(result, tuple) and len(result) == 2):
-                    raise RuntimeError(
-                        f"{func} must return None or a tuple of (new_args, new_kwargs), but got {result}."
-                    )
-                args, kwargs = result
-            out = func(*args, **kwargs)
-            for post_hook in chain(self._optimizer_step_post_hooks.values(), _global_optimizer_post_hooks.values()):
-                post_hook(self, args, kwargs)
-            return out
+            with record_function(f"Optimizer.step#{type(self).__name__}.step"):
+                for pre_hook in chain(_global_optimizer_pre_hooks.values(), self._optimizer_step_pre_hooks.values()):
+                    result = pre_hook(self, args, kwargs)
+                    if result is None:
+                        continue
+                    if not (isinstance(result, tuple) and len(result) == 2):
+                        raise RuntimeError(
+                            f"{func} must return None or a tuple of (new_args, new_kwargs), but got {result}."
+                        )
+                    args, kwargs = result
+                out = func(*args, **kwargs)
+                for post_hook in chain(self._optimizer_step_post_hooks.values(), _global_optimizer_post_hooks.values()):
+                    post_hook(self, args, kwargs)
+                return out
 
         return wrapper
 
@@ -284,7 +446,7 @@ class Optimizer:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load the state and the options from a dict that :meth:`state_dict` returned.
 
-        Parameters are matched by their order. Tensors of the state are cast to the dtype of their parameter.
+        Parameters are matched by their order. Tensors of the state are cast to the dtype and device of their parameter.
 
         Args:
             state_dict: the dict; it must have as many groups as the optimizer, with as many parameters in each.
@@ -352,15 +514,20 @@ class Optimizer:
 
         Mirrors torch/optim/optimizer.py, ``Optimizer.zero_grad``.
         """
-        for group in self.param_groups:
-            for p in group["params"]:
-                if set_to_none:
-                    p.grad = None
-                elif p.grad is not None:
-                    if p.grad.grad_fn is not None:
-                        p.grad = p.grad.detach()
-                    p.grad.requires_grad_(False)
-                    p.grad.zero_()
+        with record_function(f"Optimizer.zero_grad#{type(self).__name__}.zero_grad"):
+            grads = []
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if set_to_none:
+                        p.grad = None
+                    elif p.grad is not None:
+                        if p.grad.grad_fn is not None:
+                            p.grad.detach_()
+                        else:
+                            p.grad.requires_grad_(False)
+                        grads.append(p.grad)
+            if grads:
+                _VF._foreach_zero_(grads)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update the parameters once.
@@ -414,7 +581,7 @@ class Optimizer:
         for param in params:
             if not isinstance(param, Tensor):
                 raise TypeError("optimizer can only optimize Tensors, but one of the params is " + typename(param))
-            if not (param.is_leaf or param.retains_grad):
+            if not self.defaults.get("differentiable") and not (param.is_leaf or param.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
@@ -439,11 +606,11 @@ class Optimizer:
 
 
 def _cast(param: Tensor, value: Any, key: str | None = None) -> Any:
-    """Cast a loaded value of the state to the dtype of its parameter; ``step`` is a count and is not cast."""
+    """Cast a loaded value of the state to the dtype and device of its parameter; ``step`` is a count and stays."""
     if isinstance(value, Tensor):
         if key == "step":
             return value
-        return value.to(param.dtype) if param.is_floating_point() else value
+        return value.to(device=param.device, dtype=param.dtype if param.is_floating_point() else value.dtype)
     if isinstance(value, dict):
         return {k: _cast(param, v, k) for k, v in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, str):

@@ -1,19 +1,29 @@
 """Stochastic gradient descent.
 
 Mirrors: torch/optim/sgd.py
-Leaves out: the ``foreach``, ``fused`` and ``differentiable`` variants, and the functional form ``sgd``.
+Leaves out: sparse gradients, and the ``fused`` kernel, which is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from reftorch import _VF
 from reftorch._tensor import Tensor
-from reftorch.autograd.grad_mode import enable_grad, no_grad
-from reftorch.optim.optimizer import Optimizer
+from reftorch.autograd.grad_mode import enable_grad
+from reftorch.optim.optimizer import (
+    Optimizer,
+    _check_no_grad_scaler,
+    _check_options_of_fused,
+    _default_to_foreach,
+    _device_dtype_check_for_fused,
+    _get_value,
+    _to_scalar,
+    _use_grad_for_differentiable,
+)
 
-__all__ = ["SGD"]
+__all__ = ["SGD", "sgd"]
 
 
 class SGD(Optimizer):
@@ -39,9 +49,14 @@ class SGD(Optimizer):
         weight_decay: :math:`\lambda` (default 0).
         nesterov: whether to use Nesterov's form (default False).
         maximize: whether to maximize the objective instead of minimizing it (default False).
+        foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
+            the same (default None: the quicker way).
+        differentiable: whether autograd records the update (default False).
+        fused: True is refused at the first step, because no kernel does the whole update (default None).
 
     Raises:
         ValueError: an option is negative, or ``nesterov`` is set without momentum or with dampening.
+        RuntimeError: ``fused`` is set.
 
     Example:
         >>> import reftorch as torch
@@ -63,10 +78,13 @@ class SGD(Optimizer):
         lr: float | Tensor = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
-        weight_decay: float = 0,
+        weight_decay: float | Tensor = 0,
         nesterov: bool = False,
         *,
         maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:
         if isinstance(lr, Tensor) and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
@@ -85,51 +103,190 @@ class SGD(Optimizer):
             "weight_decay": weight_decay,
             "nesterov": nesterov,
             "maximize": maximize,
+            "foreach": foreach,
+            "differentiable": differentiable,
+            "fused": fused,
         }
         super().__init__(params, defaults)
+        _check_options_of_fused(fused, foreach, differentiable)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        for group in self.param_groups:
-            group.setdefault("nesterov", False)
-            group.setdefault("maximize", False)
+        self._complete_groups(nesterov=False, maximize=False, foreach=None, differentiable=False, fused=False)
 
-    @no_grad()
+    def _init_group(
+        self,
+        group: dict[str, Any],
+        params: list[Tensor],
+        grads: list[Tensor],
+        momentum_buffer_list: list[Tensor | None],
+    ) -> bool:
+        """Fill the lists, and return whether a parameter has no momentum buffer yet."""
+        has_new = False
+        has_momentum, fused, state = group["momentum"] != 0, group["fused"], self.state
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            if fused:
+                _device_dtype_check_for_fused(p)
+            params.append(p)
+            grads.append(grad)
+            if has_momentum:
+                buffer = state[p].get("momentum_buffer")
+                has_new = has_new or buffer is None
+                momentum_buffer_list.append(buffer)
+        return has_new
+
+    @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         loss = None
         if closure is not None:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            self._step_group(**group)
+            params: list[Tensor] = []
+            grads: list[Tensor] = []
+            momentum_buffer_list: list[Tensor | None] = []
+            has_new = self._init_group(group, params, grads, momentum_buffer_list)
+            sgd(
+                params,
+                grads,
+                momentum_buffer_list,
+                weight_decay=group["weight_decay"],
+                momentum=group["momentum"],
+                lr=group["lr"],
+                dampening=group["dampening"],
+                nesterov=group["nesterov"],
+                maximize=group["maximize"],
+                foreach=group["foreach"],
+                fused=group["fused"],
+                grad_scale=getattr(self, "grad_scale", None),
+                found_inf=getattr(self, "found_inf", None),
+            )
+            if has_new:  # in the first step of a parameter, the rule has put a buffer into the list
+                for p, buffer in zip(params, momentum_buffer_list, strict=True):
+                    self.state[p]["momentum_buffer"] = buffer
         return loss
 
-    def _step_group(
-        self,
-        params: list[Tensor],
-        lr: float | Tensor,
-        momentum: float,
-        dampening: float,
-        weight_decay: float,
-        nesterov: bool,
-        maximize: bool,
-        **_: Any,
-    ) -> None:
-        step_size = -(lr.item() if isinstance(lr, Tensor) else lr)
-        for param in params:
-            grad = param.grad
-            if grad is None:
-                continue
-            if maximize:
-                grad = -grad
-            if weight_decay != 0:
-                grad = grad.add(param, alpha=weight_decay)
-            if momentum != 0:
-                state = self.state[param]
-                buf = state.get("momentum_buffer")
-                if buf is None:
-                    buf = state["momentum_buffer"] = grad.detach().clone()
+
+def sgd(
+    params: list[Tensor],
+    d_p_list: list[Tensor],
+    momentum_buffer_list: list[Tensor | None],
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    *,
+    weight_decay: float | Tensor,
+    momentum: float,
+    lr: float | Tensor,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+) -> None:
+    """Update parameters by stochastic gradient descent: the step of :class:`SGD`, without its state.
+
+    Args:
+        params: the parameters, which change in place.
+        d_p_list: their gradients.
+        momentum_buffer_list: their momentum buffers, which change in place; None becomes a new buffer.
+
+    The other arguments are the options of :class:`SGD`.
+
+    Mirrors torch/optim/sgd.py, ``sgd``.
+    """
+    _check_no_grad_scaler(grad_scale, found_inf)
+    func = _multi_tensor_sgd if _default_to_foreach(foreach, params, lr) else _single_tensor_sgd
+    func(
+        params,
+        d_p_list,
+        momentum_buffer_list,
+        weight_decay=weight_decay,
+        momentum=momentum,
+        lr=lr,
+        dampening=dampening,
+        nesterov=nesterov,
+        maximize=maximize,
+    )
+
+
+def _single_tensor_sgd(
+    params: list[Tensor],
+    grads: list[Tensor],
+    momentum_buffer_list: list[Tensor | None],
+    *,
+    weight_decay: Any,
+    momentum: float,
+    lr: Any,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+) -> None:
+    lr = _to_scalar(lr)
+    for i, param in enumerate(params):
+        grad = -grads[i] if maximize else grads[i]
+
+        if isinstance(weight_decay, Tensor) and weight_decay.requires_grad:
+            grad = grad.addcmul(param.clone(), weight_decay)
+        elif weight_decay != 0:
+            grad = grad.add(param, alpha=weight_decay)
+
+        if momentum != 0:
+            buf = momentum_buffer_list[i]
+            if buf is None:
+                buf = momentum_buffer_list[i] = grad.detach().clone()
+            else:
+                buf.mul_(momentum).add_(grad, alpha=1 - dampening)
+            grad = grad.add(buf, alpha=momentum) if nesterov else buf
+
+        if isinstance(lr, Tensor) and lr.requires_grad:
+            param.addcmul_(grad, lr, value=-1)
+        else:
+            param.add_(grad, alpha=-lr)
+
+
+def _has_none(values: list[Any]) -> bool:
+    # A loop, because `in` would compare tensors by their elements, and a generator takes three times as long.
+    for value in values:  # noqa: SIM110
+        if value is None:
+            return True
+    return False
+
+
+def _multi_tensor_sgd(
+    params: list[Tensor],
+    grads: Sequence[Tensor],
+    momentum_buffer_list: list[Tensor | None],
+    *,
+    weight_decay: Any,
+    momentum: float,
+    lr: Any,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+) -> None:
+    if not params:
+        return
+    lr = _get_value(lr)
+    if maximize:
+        grads = _VF._foreach_neg(grads)
+    if weight_decay != 0:
+        grads = _VF._foreach_add(grads, params, alpha=_get_value(weight_decay))
+
+    if momentum != 0:
+        bufs: Any = momentum_buffer_list
+        if _has_none(bufs):  # the first step of some parameters
+            for i, grad in enumerate(grads):
+                if bufs[i] is None:
+                    bufs[i] = grad.detach().clone()
                 else:
-                    buf.mul_(momentum).add_(grad, alpha=1 - dampening)
-                grad = grad.add(buf, alpha=momentum) if nesterov else buf
-            param.add_(grad, alpha=step_size)
+                    bufs[i].mul_(momentum).add_(grad, alpha=1 - dampening)
+        else:
+            _VF._foreach_mul_(bufs, momentum)
+            _VF._foreach_add_(bufs, grads, alpha=1 - dampening)
+        grads = _VF._foreach_add(grads, bufs, alpha=momentum) if nesterov else bufs
+
+    _VF._foreach_add_(params, grads, alpha=-lr)

@@ -39,6 +39,9 @@ class TreeSpec(NamedTuple):
         """Return the number of leaves of the tree."""
         return 1 if self.type is None else sum(child.num_leaves for child in self.children)
 
+    def __hash__(self) -> int:  # the context may be a list
+        return hash((self.type, self.num_leaves))
+
     def __repr__(self) -> str:
         if self.type is None:
             return "*"

@@ -32,6 +32,7 @@ BUILD_FLAGS = {
     "Tsan": ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=thread"],
 }
 _registered: dict[str, str] = {}  # the key of each extension that has registered ops
+loaded_libraries: list[str] = []  # the files of all extensions of this process, for debuggers
 FUNCTION = '  ::reftorch::torch::python_function<&{0}>::def("{0}")'
 
 
@@ -174,6 +175,7 @@ class _Extension:
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         sys.modules[self.key] = module
+        loaded_libraries.append(str(self.library))
         return module
 
     def _register_once(self) -> None:

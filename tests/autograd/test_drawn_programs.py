@@ -40,8 +40,7 @@ def set_slice(lib, a, b, n):
 
 
 def set_number(lib, a, b, n):
-    if 0 not in a.stride():  # torch refuses to write one number to one place several times, this library fills
-        a[..., n] = 0.5
+    a[..., n] = 0.5
 
 
 def set_mask(lib, a, b, n):
@@ -58,16 +57,30 @@ def set_part_of_itself(lib, a, b, n):
 
 
 def set_by_indices(lib, a, b, n):
-    a[lib.tensor([n, 0, -1])] = b
+    # The indices differ and b is a copy: the result of assigning two values to one element, or values that the same
+    # assignment changes, depends on the order in which the elements are visited.
+    if a.dim() > 0 and a.shape[0] > 1:
+        a[lib.tensor([n, n - 1])] = b.clone()
 
 
 def take_other_memory(lib, a, b, n):
-    a.set_(b.detach(), n, (2,), (n,))
+    # A storage that is too small grows, by elements without a value.
+    if b.untyped_storage().nbytes() >= (b.storage_offset() + 2 * n + 1) * b.itemsize:
+        a.set_(b.detach(), n, (2,), (n,))
 
 
 def apart(a, b):
     """Whether two tensors lie in different storages: torch gives `out` its new shape before it refuses an overlap."""
     return a.untyped_storage().data_ptr() != b.untyped_storage().data_ptr()
+
+
+def reads_first(a, out):
+    """Whether each element of `a` is read before it is written.
+
+    If `out` is in the same storage and gets another shape, it may grow over elements of `a`, and the result depends on
+    the order in which the elements are visited. Neither library sees this overlap.
+    """
+    return apart(a, out) or a.shape == out.shape
 
 
 def first_column(lib, a):
@@ -133,20 +146,25 @@ CHANGES = {
     "cumsum_": lambda lib, a, b, n: a.cumsum_(0) if a.is_contiguous() else None,  # windows overlap: any order is right
     "masked_fill_": lambda lib, a, b, n: a.masked_fill_(b.detach() > 0, 0.5),
     "index_add_": lambda lib, a, b, n: a.index_add_(0, lib.tensor([n, 0]), b.clone()),
-    "index_fill_": lambda lib, a, b, n: a.index_fill_(0, lib.tensor([n]), 0.5),
-    "index_copy_": lambda lib, a, b, n: a.index_copy_(0, lib.tensor([n]), b[:1].clone()),
+    # torch cannot make the view through which it would write no elements. It raises a RuntimeError about that view,
+    # although there is nothing to fill, and although the index is out of range.
+    "index_fill_": lambda lib, a, b, n: a.index_fill_(0, lib.tensor([n]), 0.5) if a.numel() > 0 else None,
+    "index_copy_": lambda lib, a, b, n: a.index_copy_(0, lib.tensor([n]), b[:1].clone()) if a.numel() > 0 else None,
     # torch saves the source of these, of which it needs the shape alone, and then refuses that the source changed.
     "scatter_": lambda lib, a, b, n: a.scatter_(0, first_column(lib, a) + n, b.clone()),
     "put_": lambda lib, a, b, n: a.put_(lib.tensor([n]), b.reshape(-1)[:1].clone()),
-    "add out": without_grad(lambda lib, a, b, n: lib.add(a, b, out=b)),
-    "exp out": without_grad(lambda lib, a, b, n: lib.tanh(a, out=b)),
+    "add out": without_grad(lambda lib, a, b, n: lib.add(a, b, out=b) if reads_first(a, b) else None),
+    "exp out": without_grad(lambda lib, a, b, n: lib.tanh(a, out=b) if reads_first(a, b) else None),
     "cat out": without_grad(lambda lib, a, b, n: lib.cat([a, a], out=b) if apart(a, b) else None),
-    "where out": without_grad(lambda lib, a, b, n: lib.where(a > 0, a, b, out=b)),
+    "where out": without_grad(lambda lib, a, b, n: lib.where(a > 0, a, b, out=b) if reads_first(a, b) else None),
     "requires_grad_": lambda lib, a, b, n: a.requires_grad_(),
     "detach_": lambda lib, a, b, n: a.detach_(),
-    "retain_grad": lambda lib, a, b, n: a.retain_grad(),
-    "t_": lambda lib, a, b, n: a.t_(),
-    "unsqueeze_": lambda lib, a, b, n: a.unsqueeze_(0),
+    # The question makes the history of a view whose base has got a history since. Without the question, torch would
+    # forget that the view is to retain its gradient, and would let pass a view that must not be used.
+    "retain_grad": lambda lib, a, b, n: (a.is_leaf, a.retain_grad())[1],
+    # torch leaves the hook of retain_grad at the former history, and .grad then has the former shape.
+    "t_": lambda lib, a, b, n: a.t_() if not a.retains_grad else None,
+    "unsqueeze_": lambda lib, a, b, n: a.unsqueeze_(0) if not a.retains_grad else None,
     "set item": set_item,
     "set slice": set_slice,
     "set number": set_number,

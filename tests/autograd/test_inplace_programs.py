@@ -203,6 +203,92 @@ def hook_after(lib):
     return s
 
 
+def requires_grad_of_a_view_made_in_no_grad(lib):
+    x = leaf(lib, 1, 2, 3)
+    with lib.no_grad():
+        y = x[1:]
+    y.requires_grad_()
+    (y * 6).sum().backward()
+    return (y.is_leaf, y.grad, x.grad)
+
+
+def requires_grad_of_an_inner_tensor_again(lib):
+    y = leaf(lib, 1, 2) * 2
+    y.requires_grad_()
+    y.requires_grad = True
+
+
+def requires_grad_of_a_view_that_must_not_be_used(lib):
+    base = leaf(lib, 1, 2) * 1
+    view = base.split(1)[0]
+    base.mul_(2)
+    view.requires_grad_()
+    return view.requires_grad
+
+
+def requires_grad_of_a_view_made_in_no_grad_that_must_not_be_used(lib):
+    seen = []
+    for flag in (True, False):
+        base = leaf(lib, 1, 2) * 1
+        with lib.no_grad():
+            view, other = base[1:], base[:1]
+        base.mul_(2)
+        view.requires_grad_(flag)
+        other.requires_grad = flag
+        seen += [view.requires_grad, other.requires_grad]
+    return seen
+
+
+def view_whose_base_has_other_memory(lib):
+    x = lib.arange(6.0).view(2, 3).requires_grad_()
+    inner = x * 1
+    views = (x[1:], inner[1:])
+    with lib.no_grad():
+        x.set_(lib.ones(3), 0, (2,), (0,))  # too small for the view
+        inner.set_(lib.ones(3), 0, (2,), (0,))
+    seen = [(v.is_leaf, v.grad_fn.name(), v.tolist()) for v in views]
+    (views[0] * 2).sum().backward()
+    leads_to_leaf = views[0].grad_fn.next_functions[0][0].variable is x
+    return (seen, leads_to_leaf, x.grad, x.tolist())
+
+
+def other_memory_in_no_grad(lib):
+    x = leaf(lib, 1, 2, 3, 4)
+    y = x * 1
+    stale = y.split(2)[0]
+    y.mul_(2)  # nobody may use `stale` any more, but it may get other memory
+    seen = []
+    with lib.no_grad():
+        for t in (x, x[2:], y[2:], y, stale):
+            t.set_(lib.zeros(3), 1, (2,), (1,))
+            seen.append((tuple(t.shape), t._version))
+    return seen
+
+
+def view_whose_base_was_cut_off(lib):
+    h = leaf(lib, 1, 2, 3).sin()
+    v = h[::2]
+    h.detach_()
+    before = (v.requires_grad, v.is_leaf, v.grad_fn.name())
+    h.mul_(2)
+    after = (v.requires_grad, v.is_leaf, v.grad_fn.name(), v.grad_fn.next_functions)
+    (v * 2).sum().backward()
+    return before, after
+
+
+def copy_of_the_same_memory(lib):
+    x = lib.zeros(2)
+    x.set_(lib.ones(2), 0, (2,), (0,))
+    version = x._version
+    x.copy_(x[0:])  # nothing to do, so the elements may share their memory
+    x[0:2] = x[0:]
+    return (x.tolist(), x._version - version)
+
+
+def index_copy_to_shared_memory(lib):
+    lib.zeros(1).expand(2).index_copy_(0, lib.tensor([0]), lib.zeros(1, 3))
+
+
 PROGRAMS = [
     views_follow_their_base,
     detached_leaf,
@@ -225,6 +311,15 @@ PROGRAMS = [
     views_of_views,
     integers,
     requires_grad_of_an_inner_tensor,
+    requires_grad_of_a_view_made_in_no_grad,
+    requires_grad_of_an_inner_tensor_again,
+    requires_grad_of_a_view_that_must_not_be_used,
+    requires_grad_of_a_view_made_in_no_grad_that_must_not_be_used,
+    view_whose_base_has_other_memory,
+    other_memory_in_no_grad,
+    view_whose_base_was_cut_off,
+    copy_of_the_same_memory,
+    index_copy_to_shared_memory,
     expanded,
     retain_grad,
     hook_before,

@@ -3,7 +3,7 @@
 Mirrors: torch/utils/benchmark/utils/compare.py
 Left out: storing and plotting of results.
 
-    python tests/bench/bench.py --libs torch,reftorch --suites ops,kernels,train,data --threads 1
+    python tests/bench/bench.py --libs torch,reftorch --suites ops,kernels,train,data,fx --threads 1
     python tests/bench/bench.py --cases 'chain_*' --json out.json
     python tests/bench/bench.py --list
 
@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import cases_fx  # noqa: F401
 import cases_kernels  # noqa: F401
 import cases_ops  # noqa: F401
 import cases_train  # noqa: F401
@@ -153,7 +154,7 @@ def print_row(name: str, results: dict[str, Result], base: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--libs", default="torch,reftorch")
-    parser.add_argument("--suites", default="ops,kernels,train,data")
+    parser.add_argument("--suites", default="ops,kernels,train,data,fx")
     parser.add_argument("--cases", default="*", help="comma-separated patterns")
     parser.add_argument("--threads", default="1")
     parser.add_argument("--rounds", type=int, default=15)

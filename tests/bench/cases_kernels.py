@@ -65,3 +65,27 @@ statement(
     "kernels", "cat_2x1e6", "T.cat([a, b])",
     lambda lib: {"T": lib.T, "a": lib.randn(1_000_000), "b": lib.randn(1_000_000)},
 )  # fmt: skip
+
+
+def layer(name: str, text: str, *shapes: tuple[int, ...]) -> None:
+    """A function of networks, forward alone and with the gradients of its tensors ``a``, ``b`` and ``c``."""
+
+    def names(lib: Library, grad: bool) -> dict[str, Any]:
+        tensors = {n: lib.randn(*shape, grad=grad) for n, shape in zip("abc", shapes, strict=False)}
+        return {"T": lib.T, "F": lib.F, **tensors}
+
+    statement("kernels", f"{name}_forward", text, lambda lib: names(lib, False))
+    inputs = ", ".join("abc"[: len(shapes)])
+    statement(
+        "kernels", f"{name}_backward", f"T.autograd.grad(({text}).sum(), ({inputs},))", lambda lib: names(lib, True)
+    )
+
+
+layer("conv2d_32x3x32", "F.conv2d(a, b, c, padding=1)", (32, 3, 32, 32), (32, 3, 3, 3), (32,))
+layer("conv2d_32x32x16", "F.conv2d(a, b, c, padding=1)", (32, 32, 16, 16), (64, 32, 3, 3), (64,))
+layer("conv2d_64x1x8", "F.conv2d(a, b, c, padding=1)", (64, 1, 8, 8), (32, 1, 3, 3), (32,))
+layer("conv2d_8x64x56_1x1", "F.conv2d(a, b)", (8, 64, 56, 56), (256, 64, 1, 1))
+layer("conv2d_8x64x56_depthwise", "F.conv2d(a, b, padding=1, groups=64)", (8, 64, 56, 56), (64, 1, 3, 3))
+layer("max_pool2d_32x32x32", "F.max_pool2d(a, 2)", (32, 32, 32, 32))
+layer("avg_pool2d_32x32x32", "F.avg_pool2d(a, 2)", (32, 32, 32, 32))
+layer("batch_norm_32x32x32", "F.batch_norm(a, None, None, b, c, True)", (32, 32, 32, 32), (32,), (32,))

@@ -63,13 +63,15 @@ GATES = (
     Gate("graph node, backward", 0.4, 0.15, ("chain_[!f]*_backward",)),
     Gate("custom Function", 0.35, 0.15, ("chain_function_forward", "chain_function_backward")),
     Gate("Module call", 0.35, 0.15, ("module_*",)),
-    Gate("optimizer, per parameter", 0.35, 0.15, ("sgd_per_param",)),
+    Gate("optimizer, per parameter", 0.35, 0.15, ("sgd_per_param", "adam_per_param")),
     Gate("matmul", *MATMUL, ("matmul_*", "linear_*", "bmm_*")),
     Gate("add, mul, sum, relu 1e6", 1.15, 0.9, ("add_1e6", "mul_1e6", "sum_1e6", "relu_1e6")),
     Gate("out of place 1e7", 0.3, 0.15, ("add_1e7", "mul_1e7", "relu_1e7")),
     Gate("exp, tanh, max, argmax, where", 0.5, 0.2, ("exp_1e6", "tanh_1e6", "max_1e6", "argmax_1e6", "where_1e6")),
     Gate("softmax", 1.0, 0.65, ("softmax_1e6",)),
     Gate("training step, MLP", *MLP, ("mlp_sgd",)),
+    Gate("fx, tracing a GPT", 0.6, 0.4, ("fx_trace",)),
+    Gate("fx, running the traced GPT", 1.05, 0.6, ("fx_run",)),
     Gate("DataLoader", 0.35, 0.2, ("loader_tensor_0_workers",)),
 )
 IMPORT = Gate("import", 0.1, 0.03, ("import",))
@@ -97,7 +99,7 @@ def backward_only(both: Result, forward: Result) -> Result:
 def measure_gate(gate: Gate, workers: list[Worker], rounds: int) -> Iterator[tuple[str, dict[str, Result]]]:
     """The results of every case of a gate, the differences worked out."""
     patterns = [p for pattern in gate.cases for p in measured_pattern(pattern)]
-    results = dict(measure(workers, chosen_cases(["ops", "kernels", "train", "data"], patterns), rounds))
+    results = dict(measure(workers, chosen_cases(["ops", "kernels", "train", "data", "fx"], patterns), rounds))
     if not any(pattern.endswith("_backward") for pattern in gate.cases):
         yield from results.items()
         return

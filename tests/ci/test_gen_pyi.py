@@ -108,7 +108,7 @@ def test_the_template_names_nothing_that_is_not_there() -> None:
 
 def test_what_is_written_in_cpp_keeps_its_docstring(trees: dict[str, ast.Module]) -> None:
     stubs = functions(trees["__init__.pyi"].body)
-    assert "Make a tensor of Python data" in (ast.get_docstring(stubs["tensor"][0]) or "")
+    assert "Make a tensor from a copy of Python data" in (ast.get_docstring(stubs["tensor"][0]) or "")
     assert "Python number" in (ast.get_docstring(functions(tensor_base(trees["__init__.pyi"]))["item"][0]) or "")
 
 

@@ -1,18 +1,29 @@
 """torch.cuda on two simulated devices: run by test_simulated.py, with and without CUDA_LAUNCH_BLOCKING.
 
 Mirrors: test/test_cuda.py
+
+The file is more than 500 lines long, because one process with a simulator runs all its tests.
 """
 
+import io
 import os
+import pickle
 import subprocess
 import sys
+import threading
 from typing import Any
 
 import pytest
 
 import reftorch as torch
+from reftorch.utils._python_dispatch import TorchDispatchMode
 
 BLOCKING = os.environ.get("CUDA_LAUNCH_BLOCKING") == "1"
+
+
+def test_a_simulator_that_is_awake_counts_as_built() -> None:
+    assert torch.backends.cuda.is_built()
+    assert torch.version.cuda is None  # no toolkit has compiled it
 
 
 def test_devices() -> None:
@@ -97,12 +108,117 @@ def test_pinned_memory() -> None:
     assert torch.equal(back, x * 2)
 
 
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+def test_storages() -> None:
+    x = torch.arange(3, dtype=torch.uint8, device="cuda:1")
+    storage = x.untyped_storage()
+    assert storage.is_cuda and x.storage().is_cuda and not storage.is_pinned()
+    assert not storage.cpu().is_cuda and storage.cpu().tolist() == [0, 1, 2]
+    assert x.storage().cpu().tolist() == [0, 1, 2] and not x.storage().cpu().is_cuda
+    again = pickle.loads(pickle.dumps(storage))
+    assert again.device == torch.device("cuda:1") and again.tolist() == [0, 1, 2]
+    here = torch.ones(2)
+    assert here.pin_memory().untyped_storage().is_pinned() and not here.untyped_storage().is_pinned()
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_save(zipped: bool) -> None:
+    file = io.BytesIO()
+    torch.save(torch.arange(5.0, device="cuda:1")[1:], file, _use_new_zipfile_serialization=zipped)
+    file.seek(0)
+    assert torch.load(file, map_location="cpu").tolist() == [1, 2, 3, 4]
+
+
+PINNED: list[Any] = [
+    lambda t, **k: t.empty(4, **k),
+    lambda t, **k: t.empty((4, 2, 3, 3), memory_format=t.channels_last, **k),
+    lambda t, **k: t.empty_strided((2, 3), (1, 2), **k),
+    lambda t, **k: t.empty_permuted((2, 3), (1, 0), **k),
+    lambda t, **k: t.zeros(4, **k),
+    lambda t, **k: t.ones(4, **k),
+    lambda t, **k: t.full((4,), 3, **k),
+    lambda t, **k: t.scalar_tensor(3, **k),
+    lambda t, **k: t.eye(3, **k),
+    lambda t, **k: t.rand(4, **k),
+    lambda t, **k: t.randn(4, **k),
+    lambda t, **k: t.randint(5, (4,), **k),
+    lambda t, **k: t.randperm(4, **k),
+    lambda t, **k: t.normal(0.0, 1.0, (4,), **k),
+    lambda t, **k: t.tensor([[1.0, 2.0], [3.0, 4.0]], **k),
+    lambda t, **k: t.arange(4, **k),
+    lambda t, **k: t.arange(0, 1, 0.25, **k),
+    lambda t, **k: t.linspace(0, 1, 5, **k),
+    lambda t, **k: t.logspace(0, 1, 5, **k),
+    lambda t, **k: t.hann_window(5, **k),
+    lambda t, **k: t.hann_window(1, **k),
+    lambda t, **k: t.tril_indices(3, 3, **k),
+    lambda t, **k: t.empty_like(t.ones(2, 3).t(), **k),
+    lambda t, **k: t.zeros_like(t.ones(2), **k),
+    lambda t, **k: t.ones_like(t.ones(2), dtype=t.int64, **k),
+    lambda t, **k: t.full_like(t.ones(2), 3, **k),
+    lambda t, **k: t.rand_like(t.ones(2), **k),
+    lambda t, **k: t.randn_like(t.ones(2), **k),
+    lambda t, **k: t.randint_like(t.ones(2), 5, **k),
+    lambda t, **k: t.ones(2).new_empty(3, **k),
+    lambda t, **k: t.ones(2).new_empty_strided((2, 3), (1, 2), **k),
+    lambda t, **k: t.ones(2).new_zeros(3, **k),
+    lambda t, **k: t.ones(2).new_ones(3, **k),
+    lambda t, **k: t.ones(2).new_full((3,), 4, **k),
+]
+
+
+@pytest.mark.parametrize("number", range(len(PINNED)))
+def test_factories_pin(number: int) -> None:
+    make = PINNED[number]
+    torch.manual_seed(0)
+    plain = make(torch)
+    torch.manual_seed(0)
+    pinned = make(torch, pin_memory=True)
+    assert pinned.is_pinned() and not plain.is_pinned() and not make(torch, pin_memory=False).is_pinned()
+    assert (pinned.shape, pinned.stride(), pinned.dtype) == (plain.shape, plain.stride(), plain.dtype)
+    assert number in (0, 1, 2, 3, 22, 29, 30) or torch.equal(pinned, plain)  # the numbers: without elements
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 4, 6, 9, 14, 15, 22, 23, 26])
+def test_no_factory_pins_memory_of_a_device(number: int) -> None:
+    with pytest.raises(RuntimeError, match="Only dense CPU tensors can be pinned"), torch.device("cuda"):
+        PINNED[number](torch, pin_memory=True)
+
+
+def test_only_the_cpu_pins() -> None:
+    assert torch.zeros(2, device="meta", pin_memory=True).is_meta
+    assert torch.tensor([1.0], device="meta", pin_memory=True).is_meta
+    with pytest.raises(RuntimeError, match="Only dense CPU tensors can be pinned"):
+        torch.ones(2, device="cuda").new_zeros(2, pin_memory=True)
+    grown = torch.arange(4, pin_memory=True).resize_(1000)
+    assert grown.is_pinned() and grown[:4].tolist() == [0, 1, 2, 3]
+    # Nobody waits for such a copy, so its result has to be pinned.
+    x = torch.ones(3, device="cuda")
+    assert x.to("cpu", non_blocking=True).is_pinned() and not x.to("cpu").is_pinned()
+    torch.cuda.synchronize()
+
+
 def test_printing_and_item() -> None:
     x = torch.tensor([1.0, 2.0], device="cuda:1")
     assert repr(x) == "tensor([1., 2.], device='cuda:1')"
     assert x.sum().item() == 3 and x.tolist() == [1, 2] and bool(x[0] == 1)
     with pytest.raises(TypeError, match="can't convert cuda:1 device type tensor to numpy"):
         x.numpy()
+
+
+def test_item_is_an_op() -> None:
+    seen = []
+
+    class Record(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    with Record():
+        assert torch.ones(1, device="cuda").item() == 1
+    assert seen[-1] == "aten._local_scalar_dense.default"
+    rows = torch._C._dispatch_dump_table("aten::_local_scalar_dense")
+    assert "local_scalar_dense_kernel_cuda" in rows and "local_scalar_dense_kernel registered" in rows
 
 
 def test_numbers_beside_tensors() -> None:
@@ -115,9 +231,104 @@ def test_numbers_beside_tensors() -> None:
         x + torch.ones(3, device="cuda:1")
 
 
+def test_backward_over_two_devices() -> None:
+    x = torch.ones(2, device="cuda:0", requires_grad=True)
+    ((x * 2).to("cuda:1") * 3).sum().backward()
+    assert x.grad is not None and x.grad.device == torch.device("cuda:0") and x.grad.tolist() == [6, 6]
+
+
+def test_the_first_backward_of_a_process_may_be_over_two_devices() -> None:
+    program = (
+        "import reftorch as torch\n"
+        "x = torch.ones(2, device='cuda:0', requires_grad=True)\n"
+        "((x * 2).to('cuda:1') * 3).sum().backward()\n"
+        "print(x.grad.tolist())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "[6.0, 6.0]", done.stderr
+
+
+def test_products_on_two_devices() -> None:
+    here, there, host = torch.ones(2, 2, device="cuda:0"), torch.ones(2, 2, device="cuda:1"), torch.ones(2, 2)
+    with pytest.raises(RuntimeError) as error:
+        torch.mm(here, host)
+    assert str(error.value) == (
+        "Expected all tensors to be on the same device, but got mat2 is on cpu, different from other tensors on cuda:0 "
+        "(when checking argument in method wrapper_CUDA_mm)"
+    )
+    for call in (
+        lambda: host @ here,
+        lambda: here @ there,
+        lambda: torch.mm(here, here, out=there),
+        lambda: torch.mm(host, host, out=here),
+        lambda: torch.addmm(host, here, here),
+        lambda: there.addmm_(here, here),
+        lambda: torch.bmm(here[None], there[None]),
+        lambda: torch.nn.functional.linear(here, here, there[0]),
+    ):
+        with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device, but got"):
+            call()
+    assert (here @ here).cpu().tolist() == [[2, 2], [2, 2]]
+
+
 def test_missing_kernel() -> None:
     with pytest.raises(NotImplementedError, match=r"Could not run 'aten::.*' with arguments from the 'CUDA' backend"):
         torch.linalg.qr(torch.ones(2, 2, device="cuda"))
+
+
+def test_long_slices_are_shared_by_a_block() -> None:
+    x = torch.randn(5, 1000, 3, dtype=torch.float64)
+    for dim in (0, 1, 2):
+        for name in ("softmax", "log_softmax"):
+            outputs = []
+            for device in ("cpu", "cuda:1"):
+                leaf = x.detach().to(device).requires_grad_()
+                y = getattr(torch, name)(leaf, dim)
+                (y * torch.arange(x.numel(), device=device).reshape(x.shape)).sum().backward()
+                assert leaf.grad is not None
+                outputs.append((y.detach().cpu(), leaf.grad.cpu()))
+            for expected, got in zip(*outputs, strict=True):
+                assert torch.allclose(got, expected, 1e-9, 1e-9), (name, dim)
+    wide = torch.full((300,), 1000.0, device="cuda")
+    assert wide.softmax(0).sum().item() == pytest.approx(1)
+    assert torch.cat([wide, torch.full((1,), float("nan"), device="cuda")]).softmax(0).isnan().all().item()
+
+
+def test_cat_and_index() -> None:
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    there = x.cuda()
+    pieces = [there, there[:, :1], there[:, 1:], there.int()[:, :2]]
+    assert torch.equal(torch.cat(pieces, 1).cpu(), torch.cat([p.cpu() for p in pieces], 1))
+    pairs = [(there[..., :2].contiguous(), there[..., 2:].contiguous())]
+    assert torch.equal(torch.cat(pairs[0], -1), there)
+    first, second = torch.tensor([1, 0, -1]), torch.tensor([[2], [0]])
+    for index in [(first,), (slice(None), second), (first, slice(None), first), (None, first), (first, second, first)]:
+        expected = x[index]
+        assert torch.equal(there[index].cpu(), expected)  # indices on the CPU serve a CUDA tensor
+        moved = tuple(i.cuda() if isinstance(i, torch.Tensor) else i for i in index)
+        assert torch.equal(there[moved].cpu(), expected)
+    assert torch.equal(there[torch.tensor([True, False])].cpu(), x[:1])
+    with pytest.raises(RuntimeError, match=r"indices should be either on cpu or on the same device .*\(cpu\)"):
+        x[first.cuda()]
+    with pytest.raises(NotImplementedError, match=r"Could not run 'aten::nonzero' .* 'CUDA' backend"):
+        there[torch.tensor([True, False]).cuda()]
+    places = torch.tensor([[[2, 1, 0, 3]]])
+    assert torch.equal(there.gather(2, places.cuda()).cpu(), x.gather(2, places))
+
+
+OUT_OF_RANGE = """
+import reftorch as torch
+x = torch.ones(3, device="cuda")
+try:
+    print(x[torch.tensor([3], device="cuda")].cpu())
+except RuntimeError as error:
+    print(error)
+"""
+
+
+def test_an_index_out_of_range_fails_on_the_device() -> None:
+    done = subprocess.run([sys.executable, "-c", OUT_OF_RANGE], text=True, capture_output=True, timeout=120)
+    assert "device-side assert triggered" in done.stdout, done.stdout + done.stderr
 
 
 def train(device: str, steps: int = 3) -> list[Any]:
@@ -140,6 +351,56 @@ def train(device: str, steps: int = 3) -> list[Any]:
 def test_training_equals_the_cpus(device: str) -> None:
     for got, expected in zip(train(device), train("cpu"), strict=True):
         assert torch.allclose(got, expected, 1e-4, 1e-5)
+
+
+class Thread(torch.autograd.Function):
+    """Notes the thread of its backward."""
+
+    seen: list[Any] = []
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        Thread.seen.append((threading.get_ident(), torch.cuda.current_device(), torch.cuda.current_stream(grad.device)))
+        return grad * 2
+
+
+def threads_of_backward() -> list[Any]:
+    Thread.seen = []
+    x = torch.ones(4, requires_grad=True)
+    side = torch.cuda.Stream(1)
+    y = Thread.apply(x.cuda(0))
+    side.wait_stream(torch.cuda.current_stream(1))
+    with torch.cuda.stream(side):
+        z = Thread.apply(y.to("cuda:1"))
+    torch.cuda.current_stream(1).wait_stream(side)
+    z.sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [4, 4, 4, 4]
+    assert [device for _, device, _ in Thread.seen] == [1, 0] and Thread.seen[0][2] == side
+    assert torch.cuda.current_device() == 0
+    return [thread for thread, _, _ in Thread.seen]
+
+
+def test_the_calling_thread_runs_a_pass_without_multithreading() -> None:
+    here = threading.get_ident()
+    assert here not in threads_of_backward() and len(set(threads_of_backward())) == 2
+    with torch.autograd.set_multithreading_enabled(False):
+        assert threads_of_backward() == [here, here]
+    assert here not in threads_of_backward()
+
+
+def test_an_error_ends_a_pass_without_multithreading() -> None:
+    x = torch.ones(4, device="cuda", requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda grad: 1 / 0)
+    with torch.autograd.set_multithreading_enabled(False):
+        with pytest.raises(ZeroDivisionError):
+            y.sum().backward()
+        (x * 3).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [3, 3, 3, 3]
 
 
 def test_gradients_across_devices() -> None:

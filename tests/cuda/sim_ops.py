@@ -1,43 +1,43 @@
-"""Every op that has a CUDA kernel answers on a simulated device what it answers on the CPU: run by test_simulated.py.
+"""Each row of the op table on a simulated device: the CPU's answer, or PyTorch's refusal. Run by test_simulated.py.
 
-Mirrors: test/test_ops.py (``test_non_standard_bool_values`` and kin, on CUDA)
-Leaves out: gradients of each row, which are made of these ops; random ops, whose numbers differ.
+Mirrors: test/test_ops.py (``test_compare_cpu``)
+Leaves out: gradients of each row, which are made of these ops; calls that raise on the CPU.
 """
 
 import math
+import re
+from collections import Counter
 from typing import Any
 
 import pytest
 
 import reftorch as torch
 from tests.op_db import OPS
+from tests.op_db.checks import outcome
 from tests.op_db.core import OpInfo
 
+DEVICE = torch.device("cuda:1")
 DTYPES = ("float32", "float64", "float16", "int64", "uint8", "bool")
 MOST_SAMPLES = 6
+# Their numbers are drawn, and each device draws its own.
 RANDOM = {
-    "normal.float_Tensor",
-    "normal.Tensor_Tensor",
-    "randint_like",
-    "randint_like.low_dtype",
-    "bernoulli",
-    "bernoulli.p",
-    "multinomial",
-    "normal.Tensor_float",
-    "poisson",
-    "rand_like",
-    "randn_like",
-    "rrelu",
-}
-
-
-# Their functions mix tensors of the device with one that they make on the CPU, so that no row of theirs says so before.
-MIX_DEVICES = {
-    "_linalg_solve_ex", "cholesky", "cholesky_inverse", "cholesky_solve", "linalg_cholesky", "linalg_cholesky_ex",
-    "linalg_lu_solve", "linalg_solve_triangular", "logdet", "lu_solve", "triangular_solve",
+    "normal.float_Tensor", "normal.Tensor_Tensor", "normal.Tensor_float", "normal.float_float", "randint_like",
+    "randint_like.low_dtype", "bernoulli", "bernoulli.p", "multinomial", "poisson", "rand_like", "randn_like", "rrelu",
+    "rand", "randn", "randint", "randint.low", "randperm", "dropout", "alpha_dropout", "feature_dropout",
+    "feature_alpha_dropout", "native_dropout", "binomial",
 }  # fmt: skip
-ON_THE_CPU = {"tensor_split.tensor_indices_or_sections"}  # its indices are to be a CPU tensor
-LEFT_OUT = RANDOM | MIX_DEVICES | ON_THE_CPU
+# The elements of an uninitialized tensor are whatever the memory held.
+UNINITIALIZED = ("empty", "new_empty")
+# Calls that the default device does not move: factories that take no device in torch or not by that name, and a row
+# that asks for the CPU by name.
+STAY_ON_CPU = ("range.step", "normal.float_float", "to.device")
+# Rows whose calls ask for CPU tensors: the indices of tensor_split are read by the host.
+ON_THE_CPU = {"tensor_split.tensor_indices_or_sections": "to be on cpu"}
+MISSING = re.compile(r"Could not run 'aten::[\w.]+' with arguments from the 'CUDA' backend")
+NO_DTYPE = re.compile(r'"\w+" not implemented for \'\w+\'')
+
+compared: Counter[str] = Counter()
+refused: Counter[str] = Counter()
 
 
 def each(value: Any, function: Any) -> Any:
@@ -48,48 +48,103 @@ def each(value: Any, function: Any) -> Any:
     return value
 
 
+def dense(value: Any) -> Any:
+    """Laid out as a copy on the device is."""
+    return each(value, lambda t: t.clone())
+
+
 def move(value: Any) -> Any:
-    return each(value, lambda t: t.to("cuda:1"))
+    return each(value, lambda t: t.to(DEVICE))
 
 
 def parts(result: Any) -> list[Any]:
     return list(result) if isinstance(result, (list, tuple)) else [result]
 
 
-def close(got: Any, expected: Any) -> bool:
+def has_tensor(value: Any) -> bool:
+    return any(map(has_tensor, value)) if isinstance(value, (list, tuple)) else isinstance(value, torch.Tensor)
+
+
+def check_same(op: OpInfo, got: Any, expected: Any, what: str) -> None:
     if not isinstance(expected, torch.Tensor):
-        return got == expected or (math.isnan(got) and math.isnan(expected))
+        assert got == expected or (math.isnan(got) and math.isnan(expected)), what
+        return
+    assert (got.shape, got.dtype, got.stride()) == (expected.shape, expected.dtype, expected.stride()), what
+    stays = expected.is_meta or op.name in STAY_ON_CPU
+    assert got.device in ((DEVICE, expected.device) if stays else (DEVICE,)), what
+    if op.name in RANDOM or op.function.startswith(UNINITIALIZED):
+        return
     rtol = {torch.float64: 1e-9, torch.float16: 4e-3, torch.bfloat16: 3e-2}.get(expected.dtype, 1e-4)
-    same = got.shape == expected.shape and got.dtype == expected.dtype and got.stride() == expected.stride()
-    return same and torch.allclose(got.cpu().double(), expected.double(), rtol, rtol, equal_nan=True)
+    same = torch.allclose(got.cpu().double(), expected.double(), rtol, rtol, equal_nan=True)
+    assert same, f"{what}:\n{got}\n{expected}"
 
 
-ran: dict[str, int] = {}
+def check_call(op: OpInfo, on_cpu: Any, on_device: Any, what: str) -> None:
+    """The call on the device answers as on the CPU, or says that an op has no kernel for CUDA, or not for the dtype."""
+    expected, error = outcome(on_cpu)
+    if error is not None:
+        return
+
+    def run() -> Any:
+        with DEVICE:  # factories inside a row's own call are to make their tensors on the device, too
+            return on_device()
+
+    got, error = outcome(run)
+    if error is not None:
+        if op.name in ON_THE_CPU:
+            assert ON_THE_CPU[op.name] in str(error), f"{what}: {error!r}"
+            return
+        known = MISSING.match(str(error)) or NO_DTYPE.search(str(error))
+        assert isinstance(error, NotImplementedError) and known, f"{what}: {error!r}"
+        refused[op.name] += 1
+        return
+    for g, e in zip(parts(got), parts(expected), strict=True):
+        check_same(op, g, e, what)
+    compared[op.name] += 1
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("op", [op for op in OPS if op.name not in LEFT_OUT], ids=lambda op: op.ops)
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.ops)
 def test_op(op: OpInfo) -> None:
     for dtype in [dtype for dtype in DTYPES if dtype in op.dtypes]:
         for sample in list(op.each(dtype))[:MOST_SAMPLES]:
             args, kwargs = sample.build(torch)
-            args = each(args, lambda t: t.clone())  # laid out as the copy on the device is
-            if not any(isinstance(a, (torch.Tensor, list, tuple)) for a in args):
-                continue  # a factory: it is asked for a device in sim_cuda.py
-            try:
-                expected = op.run(torch, args, kwargs)
-            except (RuntimeError, TypeError, ValueError, IndexError):
-                continue
-            try:
-                got = op.run(torch, move(sample.build(torch)[0]), {k: move(v) for k, v in kwargs.items()})
-            except NotImplementedError as error:
-                if "from the 'CUDA' backend" not in str(error) and "not implemented for" not in str(error):
-                    raise
-                continue
-            ran[op.name] = ran.get(op.name, 0) + 1
-            for g, e in zip(parts(got), parts(expected), strict=True):
-                assert close(g, e), f"{op.name}({sample}):\n{g}\n{e}"
+            there, there_kwargs = move(args), {name: move(value) for name, value in kwargs.items()}
+            check_call(
+                op,
+                lambda: op.run(torch, dense(args), kwargs),  # noqa: B023
+                lambda: op.run(torch, there, there_kwargs),  # noqa: B023
+                f"{op.name}({sample})",
+            )
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("op", [op for op in OPS if op.inplace or op.out], ids=lambda op: op.ops)
+def test_in_place_and_out(op: OpInfo) -> None:
+    in_place = getattr(torch.Tensor, f"{op.function}_", None)
+    for sample in list(op.each("float32"))[:MOST_SAMPLES]:
+        args, kwargs = sample.build(torch)
+        args = dense(args)
+        there, there_kwargs = move(args), {name: move(value) for name, value in kwargs.items()}
+        result, error = outcome(lambda: op.run(torch, args, kwargs))  # noqa: B023
+        if error is None and isinstance(result, torch.Tensor) and has_tensor(args) and op.call is None:
+            out = torch.empty(0, dtype=result.dtype)
+            there_out = out.to(DEVICE)
+            check_call(
+                op,
+                lambda: op.run(torch, args, {**kwargs, "out": out}),  # noqa: B023
+                lambda: op.run(torch, there, {**there_kwargs, "out": there_out}),  # noqa: B023
+                f"{op.name}({sample}, out=)",
+            )
+        if in_place is not None and args and isinstance(args[0], torch.Tensor):
+            check_call(
+                op,
+                lambda: in_place(*args, **kwargs),  # noqa: B023
+                lambda: in_place(*there, **there_kwargs),  # noqa: B023
+                f"{op.function}_({sample})",
+            )
 
 
 def test_enough_ops_have_kernels() -> None:
-    assert len(ran) > 100, sorted(ran)
+    assert len(compared) > 200, sorted(compared)
+    assert refused, "every kernel is there: check_call needs to know no refusals any more"

@@ -85,6 +85,16 @@ def test_a_stale_build_is_told(doctor: ModuleType, monkeypatch: pytest.MonkeyPat
     assert all(finding.state == "warn" and finding.mends[0].startswith("make ") for finding in stale)
 
 
+def test_the_report_on_cuda_agrees_with_the_build(doctor: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    import reftorch
+
+    built = reftorch.__config__.show().split("CUDA: ")[1].strip()
+    assert doctor.check_cuda().text.endswith("; " + doctor.CUDA_BUILDS[built])
+    done = subprocess.CompletedProcess([], 1, stdout="", stderr="ImportError")
+    monkeypatch.setattr(doctor, "run_reftorch", lambda program: done)
+    assert "its build is unknown" in doctor.check_cuda().text
+
+
 def test_a_build_replaced_under_this_process_is_told(doctor: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     import reftorch
 

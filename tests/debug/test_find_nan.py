@@ -71,7 +71,7 @@ def test_backward_with_the_lines_of_formula_and_forward() -> None:
     finding = first(found)
     assert (finding.kind, finding.backward, finding.module) == ("Inf", "SqrtBackward0", "1.0")
     assert finding.lines is not None and finding.lines.user is not None and finding.forward is not None
-    assert finding.lines.inner.place.startswith("reftorch/autograd/derivatives/unary.py:")
+    assert finding.lines.inner.place.startswith("reftorch/autograd/derivatives/unary_ops.py:")
     assert finding.lines.user.number == line and finding.forward.source == "return x.sqrt()"
     assert "backward, SqrtBackward0 in module '1.0'" in str(found)
 

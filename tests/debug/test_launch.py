@@ -95,7 +95,7 @@ def test_python_stops_in_the_program_and_in_a_formula() -> None:
         assert (frame["source"]["path"], frame["line"], frame["name"]) == (PROGRAM, PRODUCT_LINE, "product")
         assert caller["name"] == "<module>"
         assert "[[1., 2.]" in dap.evaluate("a", frame["id"])
-        path = str(ROOT / "reftorch" / "autograd" / "derivatives" / "binary.py")
+        path = str(ROOT / "reftorch" / "autograd" / "derivatives" / "binary_ops.py")
         line = line_of(path, '    "mul.Tensor",', 1)  # where the formula of mul begins
         dap.ask("setBreakpoints", source={"path": path}, breakpoints=[{"line": line}])
         dap.go_on()

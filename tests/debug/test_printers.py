@@ -345,6 +345,12 @@ def test_python_s_lines_are_listed_and_stepped(path: str, tmp_path: Path) -> Non
     ]  # fmt: skip
 
 
+def test_a_tensor_without_memory(tmp_path: Path) -> None:
+    program = "import reftorch as torch\ntorch.ones(2, 3, device='meta').t()\n"
+    gdb = Gdb(GDBS[0], tmp_path, program, ["rt-op t", "run", "print self"])
+    assert "meta" in gdb["print self"] and "[2, 3]" in gdb["print self"], gdb.all
+
+
 def test_commands_say_what_they_need(tmp_path: Path) -> None:
     commands = ["rt-bt", "rt-into", "rt-tensor", "rt-op", "help rt-into"]
     gdb = Gdb(GDBS[0], tmp_path, "", commands)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from reftorch.debug import where_op
+from reftorch.debug import _op_sources, where_op
 from reftorch.debug._where_op import schemas
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,9 +31,9 @@ def test_an_op_from_schema_to_test() -> None:
     assert found["schema"].startswith('cpp/ATen/native/BinaryOps.cpp  m.def_structured("mul.Tensor(Tensor self')
     assert found["function"].startswith("cpp/ATen/native/BinaryOps.cpp  static void mul_out(")
     assert found["kernel"] == "cpp/ATen/native/cpu/BinaryOpsKernel.cpp  void mul_kernel(TensorIterator& iter) {"
-    assert found["formula"] == "reftorch/autograd/derivatives/binary.py  self=lambda grad, other: grad * other,"
-    assert found["words"].startswith("reftorch/_torch_docs/binary.py")
-    assert found["test"].startswith('tests/op_db/binary.py  OpInfo("mul.Tensor"')
+    assert found["formula"] == "reftorch/autograd/derivatives/binary_ops.py  self=lambda grad, other: grad * other,"
+    assert found["words"].startswith("reftorch/_torch_docs/binary_ops.py")
+    assert found["test"].startswith('tests/op_db/binary_ops.py  OpInfo("mul.Tensor"')
     assert ("aten/src/ATen/native/cpu/BinaryOpsKernel.cpp", "") in where_op("mul").pytorch
 
 
@@ -53,6 +53,11 @@ def test_names_that_are_not_there() -> None:
         where_op("mull")
     with pytest.raises(ValueError, match=r"No op is called `qqqqqqq`\.$"):
         where_op("qqqqqqq")
+
+
+def test_a_source_that_was_renamed_after_the_build(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"gone\.cpp is not there: .* Build again: make debug"):
+        _op_sources.lines_of(tmp_path / "gone.cpp")
 
 
 @pytest.mark.parametrize("name", OPS[::25])

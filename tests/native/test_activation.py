@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 
 import reftorch
-from tests.op_db import activation
-from tests.op_db.suite import OpTests
+from tests.op_db.suite import OpTestsWithReference
 
 
-class TestRows(OpTests):
-    ROWS = activation.ROWS
-    SPECIAL = activation.SPECIAL
+class TestRows(OpTestsWithReference):
+    FAMILIES = "activation"
 
 
 FORMULAS: dict[str, Any] = {

@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 
 import reftorch
-from tests.op_db import binary_math
 from tests.op_db.checks import check_error
 from tests.op_db.suite import OpTestsWithReference
 
 
 class TestRows(OpTestsWithReference):
-    ROWS = binary_math.ROWS
-    SPECIAL = binary_math.SPECIAL
+    FAMILIES = "binary_math_ops"
 
 
 ERRORS = [

@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 
 import reftorch
-from tests.op_db import binary
 from tests.op_db.checks import check_error
 from tests.op_db.suite import OpTestsWithReference
 
 
 class TestRows(OpTestsWithReference):
-    ROWS = binary.ROWS
-    SPECIAL = binary.SPECIAL
+    FAMILIES = "binary_ops pointwise_ops pow"
 
 
 ERRORS = [

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 import reftorch
-from tests.op_db import normalization
 from tests.op_db.suite import OpTests
 
 
 class TestRows(OpTests):
-    ROWS = normalization.ROWS
+    FAMILIES = "layer_norm"
 
 
 def test_third_derivatives() -> None:

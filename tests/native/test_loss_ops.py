@@ -9,16 +9,14 @@ import numpy as np
 import pytest
 
 import reftorch
-from tests.op_db import loss
 from tests.op_db.checks import check_error
 from tests.op_db.core import FLOATS
+from tests.op_db.samples.unary import backward_op
 from tests.op_db.suite import OpTests
-from tests.op_db.unary import backward_op
 
 
 class TestRows(OpTests):
-    ROWS = loss.ROWS
-    SPECIAL = loss.SPECIAL
+    FAMILIES = "loss loss_nll loss_cross_entropy soft_max"
 
 
 ERRORS = [

@@ -23,8 +23,9 @@ DEPENDS_ON_ELEMENTS = {
         NotImplementedError,
     ),
     **dict.fromkeys(
-        ["allclose", "is_nonzero", "one_hot", "narrow.Tensor", "tensor_split.tensor_indices_or_sections",
-         "repeat_interleave.self_Tensor", "repeat_interleave.Tensor", "linspace.Tensor_Tensor",
+        ["_local_scalar_dense", "allclose", "is_nonzero", "one_hot", "narrow.Tensor",
+         "tensor_split.tensor_indices_or_sections", "repeat_interleave.self_Tensor", "repeat_interleave.Tensor",
+         "linspace.Tensor_Tensor",
          "linspace.Tensor_Scalar", "linspace.Scalar_Tensor", "logspace.Tensor_Tensor", "logspace.Tensor_Scalar",
          "logspace.Scalar_Tensor"],
         RuntimeError,
@@ -44,7 +45,7 @@ STAY_ON_CPU = ("range.step", "normal.float_float")
 # Errors of the CPU that depend on elements, which meta cannot raise: kernels refuse dtypes, zeros and places.
 OF_KERNELS = (
     "not implemented for", "ZeroDivisionError", "is out of bounds", "Class values must be smaller",
-    "q values must be in the range", "is not finite",
+    "q values must be in the range", "is not finite", "Found an invalid max index",
 )  # fmt: skip
 
 

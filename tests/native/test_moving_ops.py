@@ -7,7 +7,6 @@ Their special cases and errors are in test_tensor_shape.py and its neighbours.
 
 import pytest
 
-from tests.op_db import decompositions, factories, indexing, linalg, shape
 from tests.op_db.suite import OpTests
 
 # torch warns of ops that may change.
@@ -19,5 +18,11 @@ pytestmark = [
 
 
 class TestRows(OpTests):
-    ROWS = [*shape.ROWS, *indexing.ROWS, *indexing.IN_PLACE, *linalg.ROWS, *decompositions.ROWS, *factories.COPIES]
-    SPECIAL = [*factories.FACTORIES, *factories.RANDOM, *indexing.SPECIAL]
+    FAMILIES = """
+        batch_linear_algebra blas distributions distributions_more einsum fill householder_products
+        index_along_dim index_factories itertools ldl_factors linear_algebra linear_algebra_norms masked_ops
+        matmul matrix_chain matrix_factors random_factories range_factories repeat scatter_gather_ops set_ops
+        shape_composites tensor_advanced_indexing tensor_conversions tensor_factories tensor_join tensor_shape
+        tensor_slicing tensor_split tensor_stack tensor_transformations tensordot triangular_ops unfold
+        view_copies view_scatter window_factories
+    """

@@ -3,8 +3,11 @@
 Mirrors: test/test_ops.py (test_multiple_devices and its kin assume a complete op_db)
 """
 
+import re
+from pathlib import Path
+
 import reftorch
-from tests.op_db import OPS
+from tests.op_db import FAMILIES, OPS
 
 
 def registered() -> set[str]:
@@ -20,6 +23,13 @@ def registered() -> set[str]:
 def test_every_op_has_a_row() -> None:
     covered = {name for row in OPS for name in row.ops.split()}
     assert sorted(registered() - covered) == []
+
+
+def test_every_family_is_tested_once() -> None:
+    """The test classes name the families whose rows they run."""
+    tests = "\n".join(path.read_text() for path in sorted(Path(__file__).parent.glob("test_*.py")))
+    named = " ".join(re.findall(r'^    FAMILIES = "+([\s\w]*)"', tests, re.M)).split()
+    assert sorted(named) == sorted(FAMILIES)
 
 
 def test_every_row_names_an_op() -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import reftorch
-from tests.op_db import sorting
 from tests.op_db.checks import assert_same, check_error
 from tests.op_db.core import FLOATS, INTEGERS
 from tests.op_db.suite import OpTests
@@ -19,8 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:torch.searchsorted")
 
 
 class TestRows(OpTests):
-    ROWS = sorting.ROWS
-    SPECIAL = sorting.SPECIAL
+    FAMILIES = "sorting quantile unique bucketization summary_ops"
 
 
 @pytest.mark.parametrize("descending", [False, True])

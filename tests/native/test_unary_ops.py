@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 
 import reftorch
-from tests.op_db import unary
 from tests.op_db.checks import check_error
 from tests.op_db.suite import OpTestsWithReference
 
 
 class TestRows(OpTestsWithReference):
-    ROWS = unary.ROWS
-    SPECIAL = unary.SPECIAL
+    FAMILIES = "unary_ops"
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])

@@ -10,14 +10,12 @@ import pytest
 
 import reftorch
 from tests.native.differential import assert_same
-from tests.op_db import special
 from tests.op_db.checks import check_error
 from tests.op_db.suite import OpTestsWithReference
 
 
 class TestRows(OpTestsWithReference):
-    ROWS = special.ROWS
-    SPECIAL = special.SPECIAL
+    FAMILIES = "unary_special_ops binary_special_ops bessel_ops polynomial_ops"
 
 
 def test_method_of_polygamma() -> None:

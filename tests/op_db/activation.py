@@ -1,18 +1,16 @@
-"""The nonlinearities of networks, and the backward of each.
+"""Rows of the nonlinear functions of networks.
 
 Mirrors: torch/testing/_internal/common_methods_invocations.py
-Leaves out: prelu, rrelu, glu.
+Leaves out: complex inputs.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from tests.op_db.core import FLOATS, INTEGERS, Apart, Input, Inputs, OpInfo, Sample
-from tests.op_db.unary import backward_op, elementwise, two_alike, with_specials
+from tests.op_db.core import DTYPES, FLOATS, INTEGERS, STRIDE_OF_ONE, Apart, Input, Inputs, OpInfo, Sample
+from tests.op_db.samples.unary import backward_op, elementwise, smooth, special_points, two_alike, with_specials
 
 NUMBERS = (*FLOATS, *INTEGERS)
 
@@ -113,10 +111,23 @@ NAN_OF_INFINITY = Apart(
 
 # Whose second derivative torch has not, or makes of other ops.
 ONCE_DIFFERENTIABLE = ("hardsigmoid", "hardsigmoid_backward", "silu_backward", "mish_backward")
+
 SIXTH = 1e-7  # torch multiplies doubles by a sixth of float's precision
 
 NAN_IN_VECTORS = Apart("torch gives NaN one slope in vector instructions and another elsewhere", when=has_nan)
+
 ONEDNN = Apart("torch hands gelu to a library that takes no broadcast gradient", says="could not create a primitive")
+
+
+def leaks(make: Inputs) -> Iterator[Sample]:
+    for shape, weights in (((4,), (1,)), ((3, 4), (4,)), ((2, 3, 2), (3,)), ((2, 3), ()), ((), ())):
+        yield Sample((make(*shape), make(*weights)))
+
+
+def with_threshold(make: Inputs) -> Iterator[Sample]:
+    for sample in elementwise(make):
+        yield Sample((*sample.args, 0.5, 7))
+
 
 FUNCTIONS = [
     OpInfo(
@@ -129,8 +140,10 @@ FUNCTIONS = [
     )
     for name, options in OPTIONS.items()
 ]
-FORWARD = [OpInfo("log_sigmoid_forward", elementwise, call=called("log_sigmoid_forward"))]
-BACKWARD = [
+
+ROWS = [
+    *FUNCTIONS,
+    OpInfo("log_sigmoid_forward", elementwise, call=called("log_sigmoid_forward")),
     *(
         OpInfo(
             name,
@@ -144,12 +157,26 @@ BACKWARD = [
     ),
     OpInfo("gelu_backward", gelu_backwards, call=called("gelu_backward"), apart=(NAN_OF_INFINITY, ONEDNN)),
     OpInfo("log_sigmoid_backward", two_alike, call=log_sigmoid_backward),
+    OpInfo(
+        "prelu",
+        leaks,
+        dtypes=FLOATS,
+        apart=(STRIDE_OF_ONE,),
+    ),
+    smooth("relu", ref=lambda x: np.maximum(x, 0)),
+    OpInfo("threshold", with_threshold, dtypes=(*FLOATS, *INTEGERS)),
+    OpInfo(
+        "threshold_backward",
+        two_alike,
+        dtypes=(*FLOATS, *INTEGERS),
+        call=lambda lib, g, x: backward_op(lib, "threshold_backward")(g, x, 0.0),
+    ),
 ]
 
+# Values only.
 SPECIAL = [
     *(OpInfo(name, with_options(with_specials, *options)) for name, options in OPTIONS.items() if name != "gelu"),
     OpInfo("elu_backward", elu_backwards_of_results, call=called("elu_backward")),
     OpInfo("leaky_relu_backward", leaky_relu_backwards_of_results, call=called("leaky_relu_backward")),
+    OpInfo("relu", special_points, dtypes=DTYPES),
 ]
-
-ROWS = [*FUNCTIONS, *FORWARD, *BACKWARD]

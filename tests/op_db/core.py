@@ -14,6 +14,7 @@ import numpy as np
 
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 INTEGERS = ("int64", "int32", "int16", "int8", "uint8")
+NAN, INF = float("nan"), float("inf")
 DTYPES = (*FLOATS, *INTEGERS, "bool")
 
 Library = Any  # torch or reftorch

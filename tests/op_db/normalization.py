@@ -1,103 +1,100 @@
-"""Normalization.
+"""Rows of the normalization of channels over a batch.
 
 Mirrors: torch/testing/_internal/common_methods_invocations.py
-Leaves out: group and instance normalization.
+Leaves out: complex inputs.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
+from tests.op_db.core import Inputs, OpInfo, Sample
 
-from tests.op_db.core import Apart, Input, Inputs, OpInfo, Sample
-from tests.op_db.unary import backward_op
-
-
-def rows(make: Inputs) -> Iterator[tuple[Any, ...]]:
-    """input, normalized_shape, weight, bias"""
-    yield make(4, 3), (3,), make(3), make(3)
-    yield make(4, 3), (3,), None, None
-    yield make(4, 3), (3,), make(3), None
-    yield make(4, 3), (3,), None, make(3)
-    yield make(3), (3,), make(3), make(3)
-    yield make(2, 2, 3), (2, 3), make(2, 3), make(2, 3)
-    yield make(2, 130), (130,), make(130), make(130)
-    yield make(140, 5), (5,), make(5), make(5)
-    yield make(4, 3, layout="transposed"), (3,), make(3, layout="strided"), make(3)
-    yield make(0, 3), (3,), make(3), make(3)
+SHAPES = ((4, 3), (4, 3, 5), (2, 3, 4, 2), (2, 3, 2, 2, 2), (40, 3))
 
 
-def native_calls(make: Inputs) -> Iterator[Sample]:
-    for row in rows(make):
-        yield Sample((*row, 1e-5))
-    if make.dtype in ("float16", "bfloat16"):  # their parameters may be of float32
-        yield Sample((make(4, 3), (3,), make(3, dtype="float32"), make(3, dtype="float32"), 0.1))
-        yield Sample((make(4, 3), (3,), make(3, dtype="float32"), make(3), 0.1))
-        yield Sample((make(4, 3), (3,), make(3, dtype="float64"), None, 0.1))
-    yield Sample((make(4, 3), (3,), make(3, dtype="float16"), None, 0.1))
+def positive(make: Inputs, size: int) -> Any:
+    return make(size, low=0.5, high=2.0)
 
 
-def calls(make: Inputs) -> Iterator[Sample]:
-    yield from native_calls(make)
-    yield Sample((make(4, 3), (3,)))
-    yield Sample((make(4, 3), (4,)))
-    yield Sample((make(4, 3), ()))
-    yield Sample((make(4, 3), (3,), make(4)))
-    yield Sample((make(4, 3), (3,), None, make(1)))
-    yield Sample((make(3), (4, 3)))
+def batches(make: Inputs) -> Iterator[Sample]:
+    """input, weight, bias, running_mean, running_var, training, momentum, eps"""
+    for shape in SHAPES:
+        channels = shape[1]
+        for training in (True, False):
+            yield Sample(
+                (
+                    make(*shape),
+                    make(channels),
+                    make(channels),
+                    make(channels),
+                    positive(make, channels),
+                    training,
+                    0.3,
+                    0.1,
+                )
+            )
+        yield Sample((make(*shape), None, None, None, None, True, 0.1, 0.1))
+        if make.is_float:  # for other dtypes torch's error depends on the order in memory
+            yield Sample((make(*shape, layout="transposed"), make(channels), None, None, None, True, 0.1, 0.1))
+
+
+def batch_norms(make: Inputs) -> Iterator[Sample]:
+    for sample in batches(make):
+        yield Sample((*sample.args, False))
+    yield Sample((make(0, 3, 4), make(3), make(3), None, None, True, 0.1, 0.1, False))
+    yield Sample((make(2, 3, 4), None, None, None, None, False, 0.1, 0.1, False))
+    yield Sample((make(2, 3, 4), make(4), None, None, None, True, 0.1, 0.1, False))
+    yield Sample((make(2, 3, 4), make(3), make(2), None, None, True, 0.1, 0.1, False))
+
+
+def instances(make: Inputs) -> Iterator[Sample]:
+    for shape in SHAPES[1:4]:
+        channels = shape[1]
+        for training in (True, False):
+            yield Sample(
+                (
+                    make(*shape), make(channels), make(channels), make(channels), positive(make, channels), training,
+                    0.3, 0.1, False,
+                )
+            )  # fmt: skip
+        yield Sample((make(*shape), None, None, None, None, True, 0.1, 0.1, False))
+    yield Sample((make(1, 2, 3), make(2), make(2), None, None, True, 0.1, 0.1, False))
+    yield Sample((make(2, 3, 4), None, None, None, None, False, 0.1, 0.1, False))
 
 
 def backwards(make: Inputs) -> Iterator[Sample]:
-    """grad_out, input, normalized_shape, weight, bias, output_mask"""
-    exact = make.dtype in ("float64", "float32")  # torch sums many rows of 16 bits in 16 bits
-    for shape, normalized in (((4, 3), (3,)), ((2, 2, 3), (2, 3)), ((140 if exact else 2, 5), (5,))):
-        weight, bias = make(*normalized), make(*normalized)
-        yield Sample((make(*shape), make(*shape), normalized, weight, bias, [True, True, True]))
-        yield Sample((make(*shape), make(*shape), normalized, None, None, [True, False, False]))
+    """grad_out, input, weight, has_running, train, eps, output_mask"""
+    for shape in SHAPES[:4]:
+        channels = shape[1]
+        for mask in ([True, True, True], [True, False, False], [False, True, True]):
+            for train in (True, False):
+                yield Sample((make(*shape), make(*shape), make(channels), True, train, 0.1, mask))
+        yield Sample((make(*shape), make(*shape), None, False, True, 0.1, [True, True, True]))
 
 
-def native_layer_norm_backward(lib: Any, grad_out: Any, x: Any, shape: Any, weight: Any, bias: Any, mask: Any) -> Any:
-    _, mean, rstd = lib.native_layer_norm(x.detach(), shape, None, None, 0.1)
-    results = backward_op(lib, "native_layer_norm_backward")(grad_out, x, shape, mean, rstd, weight, bias, mask)
+def native_batch_norm_backward(
+    lib: Any, grad: Any, x: Any, weight: Any, has_running: Any, train: Any, eps: Any, mask: Any
+) -> Any:
+    """Take the saved statistics from the forward op, on which the gradient of the input depends."""
+    mean = lib.arange(x.shape[1], dtype=x.dtype) if has_running else None
+    var = lib.arange(x.shape[1], dtype=x.dtype) + 0.5 if has_running else None
+    copies = [None if t is None else t.clone() for t in (mean, var)]
+    _, saved, invstd = lib.native_batch_norm(x.detach(), None, None, *copies, train, 0.1, eps)
+    results = lib.ops.aten.native_batch_norm_backward(grad, x, weight, mean, var, saved, invstd, train, eps, mask)
     return [result for result in results if result is not None]
 
 
-def has_infinity_or_nan(sample: Sample) -> bool:
-    return any(isinstance(a, Input) and not bool(np.isfinite(a.values).all()) for a in sample.args)
-
-
-INFINITIES = Apart("what infinities cancel to depends on the order of the steps", when=has_infinity_or_nan)
-
-
-def shapes_differ(sample: Sample) -> bool:
-    return bool(sample.args[0].values.shape != sample.args[1].values.shape)
-
-
 ROWS = [
-    # With a bias and no weight torch has no second derivative.
-    OpInfo("layer_norm", calls, torch_gradient=False),
-    # In torch its mean and rstd seem to have gradients, which are zero.
+    OpInfo("native_batch_norm", batches, out=False, rtol=1e-4),
+    OpInfo("batch_norm", batch_norms, out=False, rtol=1e-4),
+    OpInfo("instance_norm", instances, out=False, rtol=1e-4),
+    # torch's third derivative takes the saved statistics for constants; gradcheck is what holds ours.
     OpInfo(
-        "native_layer_norm",
-        native_calls,
+        "native_batch_norm_backward",
+        backwards,
+        call=native_batch_norm_backward,
         out=False,
         gradient=False,
-        apart=(
-            Apart("torch calls the mean of no elements 0", when=lambda sample: 0 in sample.args[0].values.shape),
-            INFINITIES,
-        ),
-    ),
-    # torch takes the gradient of grad_weight out of a mean that it belongs into; gradcheck is what holds ours.
-    OpInfo(
-        "native_layer_norm_backward",
-        backwards,
-        call=native_layer_norm_backward,
-        gradient=False,
-        apart=(
-            Apart("torch reads past the end of the smaller tensor", when=shapes_differ, crashes=True),
-            INFINITIES,
-        ),
+        rtol=1e-4,
     ),
 ]

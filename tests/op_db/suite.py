@@ -1,4 +1,4 @@
-"""What the rows of a family go through: derive from OpTests, name the rows, and pytest makes the tests.
+"""What the rows of a family go through: derive from OpTests, name the families, and pytest makes the tests.
 
 Mirrors: torch/testing/_internal/common_device_type.py (instantiate_device_type_tests and its ``ops`` decorator)
 """
@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.op_db import rows_of
 from tests.op_db.checks import (
     check_forward,
     check_gradcheck,
@@ -20,18 +21,17 @@ from tests.op_db.core import DTYPES, OpInfo
 # Both libraries warn where `out` is resized.
 @pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
 class OpTests:
-    """``ROWS`` are compared in every way, ``SPECIAL`` (corners without a gradient) in their results only."""
+    """``ROWS`` of the families are compared in every way, ``VALUES`` and ``SPECIAL`` in their results only."""
 
-    ROWS: list[OpInfo]
-    SPECIAL: list[OpInfo] = []
+    FAMILIES: str  # their names, separated by spaces
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        rows = self.ROWS
+        rows = rows_of(self.FAMILIES.split(), "ROWS", "IN_PLACE")
         if metafunc.function.__name__ == "test_equals_torch":
-            rows = [*self.ROWS, *self.SPECIAL]
+            rows += rows_of(self.FAMILIES.split(), "VALUES", "SPECIAL")
             metafunc.parametrize("dtype", DTYPES)
         elif metafunc.function.__name__ == "test_equals_numpy":
-            rows = [op for op in self.ROWS if op.ref is not None]
+            rows = [op for op in rows if op.ref is not None]
         metafunc.parametrize("op", rows, ids=lambda op: op.ops)
 
     def test_equals_torch(self, op: OpInfo, dtype: str, real_torch: Any) -> None:

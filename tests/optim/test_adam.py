@@ -1,10 +1,10 @@
-"""Adam and AdamW.
+"""Adam; a few tests are for AdamW too, which is Adam with another decay of the weights.
 
 Mirrors: test/optim/test_optim.py
-Leaves out: ``foreach``, ``fused``, ``capturable`` and ``differentiable``.
 """
 
 import copy
+import random
 from types import ModuleType
 from typing import Any
 
@@ -12,15 +12,94 @@ import pytest
 
 import reftorch
 from reftorch.optim import Adam, AdamW
+from tests.optim.rules import (
+    assert_close,
+    betas,
+    check_capturable,
+    check_differentiable,
+    check_error,
+    check_foreach,
+    check_foreach_is_not_differentiable,
+    check_old_state,
+    check_options,
+    check_rule,
+    errors,
+    flag,
+    foreach,
+    log_uniform,
+    sometimes,
+)
 
-OPTIONS: list[dict[str, Any]] = [
-    {},
-    {"lr": 0.1},
-    {"lr": 0.1, "betas": (0.5, 0.7), "eps": 0.01},
-    {"lr": 0.1, "weight_decay": 0.5},
-    {"lr": 0.1, "amsgrad": True},
-    {"lr": 0.1, "maximize": True, "amsgrad": True, "weight_decay": 0.1},
-]
+
+def draw(rng: random.Random) -> dict[str, Any]:
+    return {
+        "lr": log_uniform(rng, 1e-3, 0.1),
+        "betas": betas(rng),
+        "eps": log_uniform(rng, 1e-8, 1e-2),
+        "weight_decay": sometimes(rng, 0.1),
+        "amsgrad": flag(rng),
+        "maximize": flag(rng),
+        "foreach": foreach(rng),
+        "decoupled_weight_decay": flag(rng),
+    }
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_fifty_steps_are_those_of_torch(real_torch: ModuleType, seed: int) -> None:
+    check_rule(real_torch, "Adam", draw, seed)
+
+
+def test_options_are_those_of_torch(real_torch: ModuleType) -> None:
+    check_options(real_torch, "Adam")
+
+
+def test_an_old_state_is_completed(real_torch: ModuleType) -> None:
+    newer = ("amsgrad", "maximize", "foreach", "capturable", "differentiable", "decoupled_weight_decay", "fused")
+    check_old_state(real_torch, "Adam", newer)
+
+
+@pytest.mark.parametrize("options", [{}, {"lr": 0.1, "weight_decay": 0.1, "amsgrad": True}])
+def test_gradients_through_steps_are_those_of_torch(real_torch: ModuleType, options: dict[str, Any]) -> None:
+    check_differentiable(real_torch, "Adam", options)
+
+
+@pytest.mark.parametrize("name", ["lr", "weight_decay", "beta1", "beta2"])
+def test_gradients_of_options_are_those_of_torch(real_torch: ModuleType, name: str) -> None:
+    found = []
+    for lib in (reftorch, real_torch):
+        option = lib.tensor(0.5, dtype=lib.float64, requires_grad=True)
+        other = lib.tensor(0.75, dtype=lib.float64)
+        pairs = {"beta1": {"betas": (option, other)}, "beta2": {"betas": (other, option)}}
+        start = lib.tensor([1.0, -2.0], dtype=lib.float64, requires_grad=True)
+        p = start.clone()
+        p.grad = lib.tensor([0.5, 3.0], dtype=lib.float64)
+        optimizer = lib.optim.Adam([p], **pairs.get(name, {name: option}), differentiable=True)
+        optimizer.step()
+        p.square().sum().backward()
+        found.append([option.grad.item(), *start.grad.tolist()])
+    assert_close(found[0], found[1], 1e-6)
+
+
+def test_capturable_is_refused() -> None:
+    check_capturable("Adam")
+
+
+def test_fused_is_refused() -> None:
+    p = reftorch.nn.Parameter(reftorch.ones(1))
+    p.grad = reftorch.ones(1)
+    with pytest.raises(RuntimeError, match="`fused=True` requires all the params to be floating point Tensors of"):
+        Adam([p], fused=True).step()
+
+
+@pytest.mark.parametrize("option", ["lr", "betas"])
+def test_tensors_with_foreach_are_refused_as_in_torch(real_torch: ModuleType, option: str) -> None:
+    def make(lib: ModuleType) -> None:
+        value = lib.tensor(0.5)
+        options = {"lr": value} if option == "lr" else {"betas": (value, value)}
+        lib.optim.Adam([lib.nn.Parameter(lib.ones(1))], foreach=True, **options)
+
+    ours, theirs = errors(real_torch, make)
+    assert ours == theirs
 
 
 def parameters(lib: ModuleType) -> list[Any]:
@@ -35,25 +114,6 @@ def steps(lib: ModuleType, optimizer: Any, a: Any, b: Any, count: int = 6) -> li
         optimizer.step()
         path += a.tolist() + b.reshape(-1).tolist()
     return path
-
-
-@pytest.mark.parametrize("name", ["Adam", "AdamW"])
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_steps_are_those_of_torch(real_torch: ModuleType, options: dict[str, Any], name: str) -> None:
-    paths, states = [], []
-    for lib in (reftorch, real_torch):
-        a, b = parameters(lib)
-        unused = lib.nn.Parameter(lib.ones(1))
-        optimizer = getattr(lib.optim, name)([{"params": [a, unused]}, {"params": b, "lr": 0.01}], **options)
-        paths.append(steps(lib, optimizer, a, b))
-        state = optimizer.state_dict()["state"]
-        states.append({key: {k: v.reshape(-1).tolist() for k, v in entry.items()} for key, entry in state.items()})
-    assert paths[0] == pytest.approx(paths[1], rel=1e-5, abs=1e-6)
-    assert states[0].keys() == states[1].keys()
-    for key, entry in states[0].items():
-        assert list(entry) == list(states[1][key])
-        for part, numbers in entry.items():
-            assert numbers == pytest.approx(states[1][key][part], rel=1e-5, abs=1e-7)
 
 
 def test_a_step_by_hand() -> None:
@@ -110,17 +170,14 @@ ERRORS: list[dict[str, Any]] = [
     {"betas": (0.9, -0.1)},
     {"weight_decay": -0.5},
     {"betas": (0, 0.9)},
+    {"fused": True, "foreach": True},
+    {"fused": True, "differentiable": True},
 ]
 
 
 @pytest.mark.parametrize("options", ERRORS, ids=str)
 def test_errors_are_those_of_torch(real_torch: ModuleType, options: dict[str, Any]) -> None:
-    texts = []
-    for lib in (reftorch, real_torch):
-        with pytest.raises(ValueError) as caught:
-            lib.optim.Adam([lib.nn.Parameter(lib.ones(1))], **options)
-        texts.append(str(caught.value))
-    assert texts[0] == texts[1]
+    check_error(real_torch, "Adam", options)
 
 
 def test_options_may_be_tensors(real_torch: ModuleType) -> None:
@@ -149,3 +206,12 @@ def test_training_brings_the_loss_down() -> None:
         optimizer.step()
         losses.append(loss.item())
     assert losses[-1] < 0.5 * losses[0]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_functions_of_lists_do_what_the_loop_does(seed: int) -> None:
+    check_foreach(draw, "Adam", seed)
+
+
+def test_functions_of_lists_are_not_differentiable(real_torch: ModuleType) -> None:
+    check_foreach_is_not_differentiable(real_torch, "Adam")

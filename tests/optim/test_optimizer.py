@@ -1,7 +1,7 @@
 """The base class of optimizers.
 
 Mirrors: test/optim/test_optim.py
-Leaves out: ``foreach``, ``fused``, ``capturable`` and ``differentiable``.
+Leaves out: the update rules, which have files of their own.
 """
 
 import copy
@@ -91,11 +91,12 @@ def test_duplicates_in_a_group_are_warned_about() -> None:
 
 def test_repr() -> None:
     optimizer = SGD([{"params": parameter()}, {"params": parameter(), "lr": 0.5}], lr=0.1)
+    options = "    differentiable: False\n    foreach: None\n    fused: None\n"
     assert repr(optimizer) == (
         "SGD (\n"
-        "Parameter Group 0\n    dampening: 0\n    lr: 0.1\n    maximize: False\n    momentum: 0\n"
+        f"Parameter Group 0\n    dampening: 0\n{options}    lr: 0.1\n    maximize: False\n    momentum: 0\n"
         "    nesterov: False\n    weight_decay: 0\n"
-        "Parameter Group 1\n    dampening: 0\n    lr: 0.5\n    maximize: False\n    momentum: 0\n"
+        f"\nParameter Group 1\n    dampening: 0\n{options}    lr: 0.5\n    maximize: False\n    momentum: 0\n"
         "    nesterov: False\n    weight_decay: 0\n"
         ")"
     )

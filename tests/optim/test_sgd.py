@@ -1,9 +1,9 @@
 """Stochastic gradient descent.
 
 Mirrors: test/optim/test_optim.py
-Leaves out: ``foreach``, ``fused`` and ``differentiable``.
 """
 
+import random
 from types import ModuleType
 from typing import Any
 
@@ -11,33 +11,64 @@ import pytest
 
 import reftorch
 from reftorch.optim import SGD
+from tests.optim.rules import (
+    assert_close,
+    check_differentiable,
+    check_error,
+    check_foreach,
+    check_old_state,
+    check_options,
+    check_rule,
+    flag,
+    foreach,
+    log_uniform,
+    sometimes,
+)
 
-OPTIONS: list[dict[str, Any]] = [
-    {"lr": 0.1},
-    {},
-    {"lr": 0.1, "weight_decay": 0.5},
-    {"lr": 0.1, "momentum": 0.9},
-    {"lr": 0.1, "momentum": 0.9, "dampening": 0.5},
-    {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1},
-    {"lr": 0.1, "momentum": 0.5, "maximize": True},
-]
+
+def draw(rng: random.Random) -> dict[str, Any]:
+    nesterov = flag(rng)
+    return {
+        "lr": log_uniform(rng, 1e-3, 0.3),
+        "momentum": rng.uniform(0.1, 0.95) if nesterov else sometimes(rng, rng.uniform(0.0, 0.95)),
+        "dampening": 0 if nesterov else sometimes(rng, rng.uniform(0.0, 1.0)),
+        "weight_decay": sometimes(rng, 0.1),
+        "nesterov": nesterov,
+        "maximize": flag(rng),
+        "foreach": foreach(rng),
+    }
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_steps_are_those_of_torch(real_torch: ModuleType, options: dict[str, Any]) -> None:
-    paths = []
+@pytest.mark.parametrize("seed", range(20))
+def test_fifty_steps_are_those_of_torch(real_torch: ModuleType, seed: int) -> None:
+    check_rule(real_torch, "SGD", draw, seed)
+
+
+def test_options_are_those_of_torch(real_torch: ModuleType) -> None:
+    check_options(real_torch, "SGD")
+
+
+def test_an_old_state_is_completed(real_torch: ModuleType) -> None:
+    check_old_state(real_torch, "SGD", ("nesterov", "maximize", "foreach", "differentiable", "fused"))
+
+
+@pytest.mark.parametrize("options", [{"lr": 0.1}, {"lr": 0.1, "weight_decay": 0.1, "maximize": True}])
+def test_gradients_through_steps_are_those_of_torch(real_torch: ModuleType, options: dict[str, Any]) -> None:
+    check_differentiable(real_torch, "SGD", options)
+
+
+@pytest.mark.parametrize("name", ["lr", "weight_decay"])
+def test_gradients_of_options_are_those_of_torch(real_torch: ModuleType, name: str) -> None:
+    found = []
     for lib in (reftorch, real_torch):
-        a, b = (lib.nn.Parameter(lib.tensor(values)) for values in ([1.0, -2.0], [[0.5], [3.0]]))
-        unused = lib.nn.Parameter(lib.ones(1))
-        optimizer = lib.optim.SGD([{"params": [a, unused]}, {"params": b, "lr": 0.01}], **options)
-        path = []
-        for _ in range(5):
-            optimizer.zero_grad()
-            ((a * a).sum() * (b * b).sum() * 0.1).backward()
-            optimizer.step()
-            path += a.tolist() + b.reshape(-1).tolist() + unused.tolist()
-        paths.append(path)
-    assert paths[0] == pytest.approx(paths[1], rel=1e-5, abs=1e-6)
+        option = lib.tensor(0.1, dtype=lib.float64, requires_grad=True)
+        start = lib.tensor([1.0, -2.0], dtype=lib.float64, requires_grad=True)
+        p = start.clone()
+        p.grad = lib.tensor([0.5, 3.0], dtype=lib.float64)
+        lib.optim.SGD([p], **{"lr": 0.1, name: option}, differentiable=True).step()
+        p.square().sum().backward()
+        found.append([option.grad.item(), *start.grad.tolist()])
+    assert_close(found[0], found[1], 1e-12)
 
 
 def test_a_step_by_hand() -> None:
@@ -111,17 +142,21 @@ ERRORS: list[dict[str, Any]] = [
     {"weight_decay": -0.5},
     {"nesterov": True},
     {"nesterov": True, "momentum": 0.9, "dampening": 0.1},
+    {"fused": True, "foreach": True},
+    {"fused": True, "differentiable": True},
 ]
 
 
 @pytest.mark.parametrize("options", ERRORS, ids=str)
 def test_errors_are_those_of_torch(real_torch: ModuleType, options: dict[str, Any]) -> None:
-    texts = []
-    for lib in (reftorch, real_torch):
-        with pytest.raises(ValueError) as caught:
-            lib.optim.SGD([lib.nn.Parameter(lib.ones(1))], **options)
-        texts.append(str(caught.value))
-    assert texts[0] == texts[1]
+    check_error(real_torch, "SGD", options)
+
+
+def test_fused_is_refused() -> None:
+    p = reftorch.nn.Parameter(reftorch.ones(1))
+    p.grad = reftorch.ones(1)
+    with pytest.raises(RuntimeError, match="`fused=True` requires all the params to be floating point Tensors of"):
+        SGD([p], fused=True).step()
 
 
 def test_a_learning_rate_of_several_elements() -> None:
@@ -143,3 +178,8 @@ def test_training_brings_the_loss_down() -> None:
         optimizer.step()
         losses.append(loss.item())
     assert losses[-1] < 0.2 * losses[0]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_functions_of_lists_do_what_the_loop_does(seed: int) -> None:
+    check_foreach(draw, "SGD", seed)

@@ -116,6 +116,41 @@ def a_mode_sees_factories(t):
 
 
 @program
+def a_mode_sees_numbers_that_are_read(t):
+    log: list[str] = []
+    x = t.tensor([2.5], requires_grad=True)
+    n = t.tensor(3)
+    with logging_mode(t, log, values=False):
+        read = [x.item(), float(x.detach()), int(n), bool(n), n.item(), [1, 2, 3, 4][n]]
+    return log, read, t.ops.aten._local_scalar_dense(x)
+
+
+@program
+def a_mode_answers_for_a_number(t):
+    dispatch, _ = modules(t)
+
+    class Answer(dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return 7.5 if "_local_scalar_dense" in str(func) else func(*args, **(kwargs or {}))
+
+    x = t.ones(1)
+    with Answer():
+        return x.item(), float(x), x.tolist()
+
+
+@program
+def a_number_that_cannot_be_read(t):
+    aten = t.ops.aten
+    return [
+        attempt(lambda: t.ones(2).item()),
+        attempt(lambda: t.ones(1, device="meta").item()),
+        attempt(lambda: aten._local_scalar_dense(t.ones(1, device="meta"))),
+        attempt(lambda: aten._local_scalar_dense(t.ones(0))),
+        attempt(lambda: aten._local_scalar_dense(t.tensor([1.5, 2.5]))),
+    ]
+
+
+@program
 def modes_nest(t):
     log: list[str] = []
     dispatch, _ = modules(t)

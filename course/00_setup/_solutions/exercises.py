@@ -7,64 +7,94 @@ Leaves out: what the lesson explains.
 # %% [markdown]
 # # Exercises 00: setup
 #
-# Each exercise has a cell that raises until you have written it, and a check below that you run as often as you like.
-# This notebook is yours: nothing overwrites it. When you are stuck, run `course("hint 00.1")` in a cell of its own, and
-# `course("check 00")` to have the whole notebook, as last saved, run from top to bottom.
+# Each exercise has a cell that raises until you have written your answer, and a check below that you run as often as
+# you like. Stars say how difficult an exercise is, from one to three. Stuck? Run `course("hint 00.1")` in a cell of
+# its own. Done? `course("check 00")` runs the notebook, as last saved, from top to bottom. This notebook is yours:
+# nothing overwrites it.
 
 # %%
 import os
-import re
 from pathlib import Path
 
 import reftorch as torch
 from course._tools import check, course, show_source
 from course._tools.layout import ROOT
 from reftorch.debug import call_tree
+from reftorch.utils.cpp_extension import load_inline
 
-# %% [markdown] exercise="00.1" role="task" kind="read" title="the library that is loaded"
-# ## 00.1 Read: the library that is loaded
+# %% [markdown] exercise="00.1" role="task" kind="read" title="the values at a stop"
+# ## 00.1 Read: the values at a stop
 #
-# A debugger shows the source of the library that the process has mapped, and nothing warns you when that is another one
-# than the one you built. So the first question at every stop is: which file is it? Linux tells in `/proc/self/maps`.
+# ★☆☆, 10 minutes. When a program computes something wrong, you want to see its variables in the middle of the work.
+# The kernel below finds the largest number of a tensor. Its line 6, `best = from[i];`, runs several times in
+# `largest(numbers)`. The program comes to line 6 for the *third* time: which values have `i` and `best` at that moment,
+# before the line runs?
 #
-# Return the path of reftorch's library, from the root of the checkout, and whether it was compiled without
-# optimization. Find both in the running program; do not type the path in, it differs between machines.
+# Compile the kernel as in the lesson and let gdb stop there, in cells of your own: `%load_ext reftorch.debug`, then
+# `%%gdb largest.cpp:6 -n 3` above the call, which stops three times. The check stops there too, and counts how many of
+# your two answers are right.
+
+# %% exercise="00.1" role="given"
+LARGEST = """\
+double largest(const at::Tensor& x) {
+  const float* from = x.data_ptr<float>();
+  float best = from[0];
+  for (int64_t i = 1; i < x.numel(); i++) {
+    if (from[i] > best) {
+      best = from[i];
+    }
+  }
+  return best;
+}
+"""
+numbers = torch.tensor([3.0, 8.0, 2.0, 9.0, 4.0, 11.0, 5.0, 12.0])
 
 
 # %% exercise="00.1" role="answer"
-def loaded_library() -> tuple[str, bool]:
-    """The library's path from the root of the checkout, and whether `-O0` is among its flags."""
+def at_the_third_stop() -> tuple[int, float]:
+    """The values of `i` and of `best`."""
     # BEGIN SOLUTION
-    path = Path(torch._C.__file__).relative_to(ROOT)
-    return str(path), "-O0" in torch.__config__.show().split()
+    return 5, 9.0
     # END SOLUTION
 
 
 # %% exercise="00.1" role="check"
-with check("00.1", "the library that is loaded") as c:
-    path, unoptimized = loaded_library()
-    maps = Path("/proc/self/maps").read_text()
-    mapped = sorted(set(re.findall(rf"{re.escape(str(ROOT))}/(\S+/_C\.\S+\.so)", maps)))
-    c.equal("the only library of reftorch in this process's memory map", came=[path], expected=mapped)
-    flags = torch.__config__.show().split()
-    c.equal("whether it was compiled with -O0", came=unoptimized, expected="-O0" in flags)
+from course._tools.stops import values_at
+
+with check("00.1", "the values at a stop") as c:
+    i, best = at_the_third_stop()
+    largest = load_inline("largest", LARGEST, functions="largest").largest
+    seen = values_at("largest.cpp:6", lambda: largest(numbers), number=3)
+    c.answers(
+        "i and best",
+        came={"i": float(i), "best": float(best)},
+        truth={name: float(seen[name]) for name in ("i", "best")},
+        look="The third stop has a list of locals. The marked line has not run yet.",
+    )
+
+# %% [markdown] exercise="00.1" role="debrief"
+# **In PyTorch** such a line may be a few instructions in a loop that the compiler has unrolled, and a stop by the
+# number of a line goes to one of several places. That is what `-O0` is for. The price you have measured in the lesson.
 
 # %% [markdown] exercise="00.1" role="hint"
-# A module knows the file it came from: `torch._C.__file__`. `Path.relative_to(ROOT)` cuts the checkout off.
+# `largest = load_inline("largest", LARGEST, functions="largest").largest` in a cell, then a cell that begins with
+# `%%gdb largest.cpp:6 -n 3` and calls `largest(numbers)`.
 
 # %% [markdown] exercise="00.1" role="hint"
-# `torch.__config__.show()` is a text; the flags are words of it. `"-O0" in text.split()` does not fall for `-O01`.
+# Each stop lists its locals. At the first stop `i` is 1 and `best` is 3: line 6 has not run yet.
 
 
 # %% [markdown] exercise="00.2" role="task" kind="build" title="from a file here to its place in PyTorch"
 # ## 00.2 Build: from a file here to its place in PyTorch
 #
-# Every source file opens with a `Mirrors:` line. The course's maps are made from these lines, and so is your shortcut
-# from any file here into PyTorch's tree. Write it.
+# ★☆☆, 15 minutes. The course's maps are made from the `Mirrors:` lines, and so is your shortcut from any file here into
+# PyTorch's tree. Write it: a function that takes the path of a file, from the root of the checkout, and returns the
+# list of the paths that the file mirrors.
 #
-# The line stands within the first twelve lines of the file. In C++ it is a comment (`// Mirrors: ...`), in Python it
-# is a line of the docstring. It names one path or several, with commas between; a file of our own says `nothing in
-# PyTorch` and why.
+# - The line stands within the first twelve lines of the files of this exercise.
+# - In C++ it is a comment, `// Mirrors: ...`. In Python it is a line of the docstring.
+# - It names one path, or several with commas between.
+# - A file that PyTorch does not have says `nothing in PyTorch` and why. Then the list is empty.
 
 
 # %% exercise="00.2" role="answer"
@@ -82,19 +112,22 @@ def pytorch_paths(path: str) -> list[str]:
 
 
 # %% exercise="00.2" role="check"
-from course._tools.source import mirrors_of
-
 with check("00.2", "from a file here to its place in PyTorch") as c:
     for path, expected in [
         ("cpp/ATen/native/cpu/BinaryOpsKernel.cpp", ["aten/src/ATen/native/cpu/BinaryOpsKernel.cpp"]),
         ("cpp/c10/core/TensorImpl.h", ["c10/core/TensorImpl.h", "c10/core/impl/SizesAndStrides.h"]),
+        ("cpp/c10/core/StorageImpl.h", ["c10/core/StorageImpl.h", "c10/core/Storage.h"]),
         ("reftorch/__config__.py", ["torch/__config__.py"]),
+        ("reftorch/autograd/grad_mode.py", ["torch/autograd/grad_mode.py", "torch/utils/_contextlib.py"]),
         ("reftorch/_load.py", []),
+        ("reftorch/debug/_gdb_session.py", []),
     ]:
-        c.equal(f"what {path} mirrors", came=pytorch_paths(path), expected=expected)
-    for file in sorted((ROOT / "cpp/c10/core").glob("*.h")):
-        path = str(file.relative_to(ROOT))
-        c.equal(f"what {path} mirrors, joined", came=", ".join(pytorch_paths(path)), expected=mirrors_of(path))
+        c.equal(f"what {path} mirrors", came=pytorch_paths(c.case(path)), expected=expected)
+
+# %% [markdown] exercise="00.2" role="debrief"
+# **In PyTorch** a file of its Python half and a file of C++ that belong together are found by name only: `torch/nn` has
+# no line that points to `aten/src/ATen/native`. `%torch_source NAME` of this course finds a name in both trees by these
+# lines. The price is a line in every file, and a test that holds that each path exists.
 
 # %% [markdown] exercise="00.2" role="hint"
 # `(ROOT / path).read_text().splitlines()[:12]` are the lines to look at. `"// x".removeprefix("//").strip()` takes a
@@ -108,45 +141,76 @@ with check("00.2", "from a file here to its place in PyTorch") as c:
 # %% [markdown] exercise="00.3" role="task" kind="read" title="who calls the kernel"
 # ## 00.3 Read: who calls the kernel
 #
-# `add_kernel` and `mul_kernel` stand in one file, and nothing in the whole tree calls them by name: a search for their
-# callers finds nothing, in PyTorch as here. Record the call tree of a multiplication. Return the name of the C++
-# function that stands nearest above `mul_kernel` among those of *another* `.cpp` file, without namespace and arguments,
-# and the path of that file from the root of the checkout.
+# ★★☆, 15 minutes. Nothing in the whole tree calls the kernel of `torch.logcumsumexp` by its name: a search for callers
+# finds nothing, in PyTorch as here. Yet something calls it. Record the call tree of `op()` and return three things:
+#
+# - the name of the kernel, which is the first function in `cpp/ATen/native/cpu` whose name ends in `_kernel`;
+# - the name of the function that stands nearest above the kernel, of the functions in *another* `.cpp` file;
+# - the path of that file from the root of the checkout.
+#
+# The names are without namespace and arguments. The check counts how many of your answers are right.
+
+# %% exercise="00.3" role="given"
+x = torch.ones(2, 3)
+
+
+def op():
+    return torch.logcumsumexp(x, 0)
 
 
 # %% exercise="00.3" role="answer"
-def caller_of_mul_kernel() -> tuple[str, str]:
-    """The name and the file of the function that leads to `mul_kernel`."""
+def kernel_and_caller() -> tuple[str, str, str]:
+    """The name of the kernel, the name of the function that leads to it, and that function's file."""
     # BEGIN SOLUTION
-    return "mul_out", "cpp/ATen/native/BinaryOps.cpp"
+    return "logcumsumexp_kernel", "scan", "cpp/ATen/native/CumulativeOps.cpp"
     # END SOLUTION
 
 
 # %% exercise="00.3" role="check"
-from course._tools.trees import callers
+from course._tools.trees import is_first_kernel, leads_to_first_kernel
 
 with check("00.3", "who calls the kernel") as c:
-    function, file = caller_of_mul_kernel()
+    kernel, function, file = kernel_and_caller()
     with call_tree() as tree:
-        torch.ones(2) * torch.ones(2)
-    above = [(name, path) for name, path in callers(tree, "mul_kernel") if path.endswith(".cpp")]
-    c.equal("the nearest function of a .cpp file above mul_kernel", came=(function, file), expected=above[-1])
+        op()
+    right = {
+        "the kernel": is_first_kernel(tree, kernel),
+        "the function, of this file": leads_to_first_kernel(tree, function, file),
+    }
+    c.answers(
+        "the kernel; the function that leads to it, with its file",
+        came=right,
+        truth=dict.fromkeys(right, True),
+        look="Every line of the call tree says in which file its function is.",
+    )
+
+# %% [markdown] exercise="00.3" role="debrief"
+# **In PyTorch** the kernel is called in the same way, through `logcumsumexp_stub`: a table with a pointer to a
+# function for each device (`aten/src/ATen/native/DispatchStub.h`). So one op serves many devices, and kernels for
+# several kinds of processors are chosen at run time. The price is that no search for callers leads there. A call tree
+# or a stack does.
 
 # %% [markdown] exercise="00.3" role="hint"
-# `with call_tree() as tree:` around the multiplication, then `tree` in a cell of its own. Every line says where it is.
+# `with call_tree() as tree:` around the call, then `tree` in a cell of its own. Every line says where it is.
 
 # %% [markdown] exercise="00.3" role="hint"
 # The kernel is called through a table of function pointers, which is why a search finds no caller. Follow the lines of
-# the tree from `mul_kernel` to the left and up; the table itself, in `DispatchStub.h`, does not report.
+# the tree from the kernel to the left and up; the table itself, in `DispatchStub.h`, does not report.
 
 
 # %% [markdown] exercise="00.4" role="task" kind="fix" title="the build that nobody asked for"
 # ## 00.4 Fix: the build that nobody asked for
 #
-# Below is a copy of the function that chooses which build `import reftorch` loads, with one planted bug. Somebody who
-# had only the Release build set `REFTORCH_BUILD=debug`, saw no error, and wondered for an hour why every local was
-# `<optimized out>`. Compare it with the real one (`show_source("reftorch/_load.py", "chosen_extension")`), and write
-# the mended function below. Keep its argument: it is handed the folder, so that the check can make one up.
+# ★★☆, 15 minutes. Below is a copy of the function that chooses which build `import reftorch` loads, with one planted
+# bug. Somebody who had only the Release build set `REFTORCH_BUILD=debug`, saw no error, and wondered for an hour why
+# every local was `<optimized out>`. Write the mended function:
+#
+# - the build that `REFTORCH_BUILD` names is loaded; if that build is not there, an ImportError says which `make` to
+#   run;
+# - without `REFTORCH_BUILD`, the first of `BUILD_TYPES` that is there is loaded;
+# - a name that is no build type raises ValueError, with the name in the message.
+#
+# Keep its argument: the function is given the folder of the builds, so that the check can make one up.
 
 # %% exercise="00.4" role="given"
 BUILD_TYPES = ("Debug", "Release", "Sanitize", "Tsan")
@@ -199,8 +263,127 @@ with check("00.4", "the build that nobody asked for") as c, tempfile.TemporaryDi
         (folder / "Debug").rmdir()
         c.equal("nothing asked for, only Release there", came=chosen_build(folder).name, expected="Release")
 
+# %% [markdown] exercise="00.4" role="debrief"
+# **In PyTorch** there is one `torch/_C` in an installation, so nothing chooses, and a second build needs a second
+# environment. The real function here is `chosen_extension` in `reftorch/_load.py`. Its trade-off: two builds side by
+# side are convenient, and a program can load the one that you did not mean.
+
 # %% [markdown] exercise="00.4" role="hint"
 # Play the unlucky one: a folder with `Release` in it, and `REFTORCH_BUILD=debug`. Which names does the loop try?
 
 # %% [markdown] exercise="00.4" role="hint"
-# A fallback is right where nothing was asked for, and wrong where something was: compare the line that sets `wanted`.
+# A fallback is right where nothing was asked for, and wrong where something was: look at the line that sets `wanted`.
+
+
+# %% [markdown] exercise="00.5" role="task" kind="build" title="a kernel in C++"
+# ## 00.5 Build: a kernel in C++
+#
+# ★★☆, 15 minutes. Nobody learns C++ in a chapter, but you can change a kernel that you have read. Take the `halve` of
+# the lesson and write `cap`, which limits numbers from above:
+#
+# - `cap(x, limit)` returns a new tensor of the sizes of `x`; `x` stays as it was;
+# - a number greater than `limit` becomes `limit`, every other number stays;
+# - `nan` stays `nan`: it is not greater than anything;
+# - `x` is a float32 tensor whose numbers lie one after the other, with any number of dimensions; it may be empty.
+#
+# `CAP` is the text of the function `at::Tensor cap(const at::Tensor& x, double limit)`. An `if` of C++ has its
+# condition in parentheses: `if (a > b) { ... }`.
+
+# %% exercise="00.5" role="answer"
+CAP = """
+at::Tensor cap(const at::Tensor& x, double limit) {
+  // BEGIN SOLUTION
+  at::Tensor result = at::zeros(x.sizes());
+  const float* from = x.data_ptr<float>();
+  float* to = result.data_ptr<float>();
+  for (int64_t i = 0; i < x.numel(); i++) {
+    to[i] = from[i];
+    if (from[i] > limit) {
+      to[i] = limit;
+    }
+  }
+  return result;
+  // END SOLUTION
+}
+"""
+
+# %% exercise="00.5" role="check"
+with check("00.5", "a kernel in C++") as c:
+    cap = load_inline("cap", CAP, functions="cap").cap
+    x = torch.tensor([1.0, 5.0, -7.0, 2.5])
+    c.close(c.case("four numbers and the limit 2"), came=cap(x, 2.0), expected=torch.tensor([1.0, 2.0, -7.0, 2.0]))
+    c.equal("x afterwards", came=x.tolist(), expected=[1.0, 5.0, -7.0, 2.5])
+    matrix = torch.arange(6.0).reshape(2, 3)
+    limited = torch.tensor([[0.0, 1.0, 2.0], [3.0, 3.5, 3.5]])
+    c.close(c.case("two dimensions"), came=cap(matrix, 3.5), expected=limited)
+    c.close(c.case("a negative limit"), came=cap(x, -1.0), expected=torch.tensor([-1.0, -1.0, -7.0, -1.0]))
+    nan = torch.tensor([float("nan"), 9.0])
+    c.close(c.case("nan"), came=cap(nan, 2.0), expected=torch.tensor([float("nan"), 2.0]))
+    c.equal("the sizes for an empty tensor", came=tuple(cap(torch.zeros(0, 3), 1.0).shape), expected=(0, 3))
+
+# %% [markdown] exercise="00.5" role="debrief"
+# **In PyTorch** this is `torch.clamp_max`, and its kernel too is one comparison (`clamp_max_scalar_kernel_impl` in
+# `aten/src/ATen/native/cpu/TensorCompareKernel.cpp`). What your kernel leaves to the caller is what most of the library
+# is about: other dtypes, strides, devices, gradients. Chapters 02 to 06 add them.
+
+# %% [markdown] exercise="00.5" role="hint"
+# Five of the lines of `halve` stay as they are. Copy the number first, then ask whether it is too large.
+
+# %% [markdown] exercise="00.5" role="hint"
+# `to[i] = from[i];` and below it `if (from[i] > limit) { to[i] = limit; }`. Every statement ends with a semicolon.
+
+
+# %% [markdown] exercise="00.6" role="task" kind="fix" title="shares that are infinite"
+# ## 00.6 Fix: shares that are infinite
+#
+# ★★☆, 15 minutes. `shares(x)` divides every number by the sum of all: each result says which part of the whole a number
+# is. It was tested with `[1, 2, 5]` and was right. With `[0.25, 0.25, 0.5]` every share is `inf`, and with
+# `[1.5, 1.5]` every share is 0.75. There is one planted bug. Find it with a stop in the loop, if you like, and write
+# the mended text:
+#
+# - the shares are right for these and for all other numbers with a sum that is not zero, to six digits;
+# - the function keeps its name and its argument.
+
+# %% exercise="00.6" role="given"
+BROKEN_SHARES = """\
+at::Tensor shares(const at::Tensor& x) {
+  at::Tensor result = at::zeros(x.sizes());
+  const float* from = x.data_ptr<float>();
+  float* to = result.data_ptr<float>();
+  int64_t total = 0;
+  for (int64_t i = 0; i < x.numel(); i++) {
+    total += from[i];
+  }
+  for (int64_t i = 0; i < x.numel(); i++) {
+    to[i] = from[i] / total;
+  }
+  return result;
+}
+"""
+
+
+# %% exercise="00.6" role="answer"
+def mended_shares() -> str:
+    """`BROKEN_SHARES`, mended."""
+    # BEGIN SOLUTION
+    return BROKEN_SHARES.replace("int64_t total", "double total")
+    # END SOLUTION
+
+
+# %% exercise="00.6" role="check"
+with check("00.6", "shares that are infinite") as c:
+    shares = load_inline("shares", mended_shares(), functions="shares").shares
+    for numbers in ([1.0, 2.0, 5.0], [0.25, 0.25, 0.5], [1.5, 1.5], [-1.5, 2.0], [0.5, 3.0, 0.25, 0.25], [7.0]):
+        expected = torch.tensor([each / sum(numbers) for each in numbers])
+        c.close(c.case(f"the shares of {numbers}"), came=shares(torch.tensor(numbers)), expected=expected)
+
+# %% [markdown] exercise="00.6" role="debrief"
+# **In PyTorch** a kernel names the type of its sums: `acc_type<scalar_t, is_cuda>` is a type that is at least as wide
+# as that of the elements, and a wider one costs time on a GPU. A variable of C++ keeps the type that it was declared
+# with, and what does not fit is cut off without a word. Python's `total = 0` would have become a float.
+
+# %% [markdown] exercise="00.6" role="hint"
+# Stop at the line `total += from[i];` with `-n 3` and compare `total` with what you would have added up.
+
+# %% [markdown] exercise="00.6" role="hint"
+# In C++ a variable keeps its type. Which numbers can an `int64_t` hold?

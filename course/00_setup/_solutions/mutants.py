@@ -5,14 +5,14 @@ Leaves out: the tasks, the right answers and the checks, which stand in exercise
 """
 
 
-# %% exercise="00.1" role="mutant" why="the path is absolute"
-def loaded_library() -> tuple[str, bool]:
-    return torch._C.__file__, True
+# %% exercise="00.1" role="mutant" why="as if the marked line had run"
+def at_the_third_stop() -> tuple[int, float]:
+    return 5, 11.0
 
 
-# %% exercise="00.1" role="mutant" why="the flag is guessed from the wrong build"
-def loaded_library() -> tuple[str, bool]:
-    return str(Path(torch._C.__file__).relative_to(ROOT)), False
+# %% exercise="00.1" role="mutant" why="counts the stops from 0, and so gives the fourth"
+def at_the_third_stop() -> tuple[int, float]:
+    return 7, 11.0
 
 
 # %% exercise="00.2" role="mutant" why="takes the first path only"
@@ -34,13 +34,13 @@ def pytorch_paths(path: str) -> list[str]:
 
 
 # %% exercise="00.3" role="mutant" why="names the sister op"
-def caller_of_mul_kernel() -> tuple[str, str]:
-    return "add_out", "cpp/ATen/native/BinaryOps.cpp"
+def kernel_and_caller() -> tuple[str, str, str]:
+    return "cumsum_kernel", "cumsum_out", "cpp/ATen/native/CumulativeOps.cpp"
 
 
 # %% exercise="00.3" role="mutant" why="names the kernel's own file"
-def caller_of_mul_kernel() -> tuple[str, str]:
-    return "mul_out", "cpp/ATen/native/cpu/BinaryOpsKernel.cpp"
+def kernel_and_caller() -> tuple[str, str, str]:
+    return "logcumsumexp_kernel", "scan", "cpp/ATen/native/cpu/CumulativeOpsKernel.cpp"
 
 
 # %% exercise="00.4" role="mutant" why="the bug as it was"
@@ -65,3 +65,64 @@ def chosen_build(folder: Path) -> Path:
         if (folder / build_type).exists():
             return folder / build_type
     raise ImportError(f"Run: make {asked.lower()}")
+
+
+# %% exercise="00.5" role="mutant" why="writes into its argument"
+CAP = """
+at::Tensor cap(const at::Tensor& x, double limit) {
+  float* numbers = x.data_ptr<float>();
+  for (int64_t i = 0; i < x.numel(); i++) {
+    if (numbers[i] > limit) {
+      numbers[i] = limit;
+    }
+  }
+  return x;
+}
+"""
+
+# %% exercise="00.5" role="mutant" why="keeps only what is smaller, and so loses nan"
+CAP = """
+at::Tensor cap(const at::Tensor& x, double limit) {
+  at::Tensor result = at::zeros(x.sizes());
+  const float* from = x.data_ptr<float>();
+  float* to = result.data_ptr<float>();
+  for (int64_t i = 0; i < x.numel(); i++) {
+    to[i] = limit;
+    if (from[i] < limit) {
+      to[i] = from[i];
+    }
+  }
+  return result;
+}
+"""
+
+# %% exercise="00.5" role="mutant" why="the result has one dimension"
+CAP = """
+at::Tensor cap(const at::Tensor& x, double limit) {
+  at::Tensor result = at::zeros({x.numel()});
+  const float* from = x.data_ptr<float>();
+  float* to = result.data_ptr<float>();
+  for (int64_t i = 0; i < x.numel(); i++) {
+    to[i] = from[i];
+    if (from[i] > limit) {
+      to[i] = limit;
+    }
+  }
+  return result;
+}
+"""
+
+
+# %% exercise="00.6" role="mutant" why="the bug as it was"
+def mended_shares() -> str:
+    return BROKEN_SHARES
+
+
+# %% exercise="00.6" role="mutant" why="converts where it is too late"
+def mended_shares() -> str:
+    return BROKEN_SHARES.replace("from[i] / total", "from[i] / double(total)")
+
+
+# %% exercise="00.6" role="mutant" why="rounds instead of cutting off"
+def mended_shares() -> str:
+    return BROKEN_SHARES.replace("total += from[i]", "total += std::llround(from[i])")

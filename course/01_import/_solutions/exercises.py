@@ -7,12 +7,15 @@ Leaves out: what the lesson explains.
 # %% [markdown]
 # # Exercises 01: import
 #
-# Each exercise has a cell that raises until you have written it, and a check below that you run as often as you like.
-# Stuck? `course("hint 01.1")` in a cell of its own. Done? `course("check 01")` runs the notebook, as last saved, from
-# top to bottom. Some checks start a new Python under gdb or call the compiler; they take some seconds.
+# Each exercise has a cell that raises until you have written your answer, and a check below that you run as often as
+# you like. Stars say how difficult an exercise is, from one to three. Stuck? Run `course("hint 01.1")` in a cell of
+# its own. Done? `course("check 01")` runs the notebook, as last saved, from top to bottom. Some checks start a new
+# Python under gdb or call the compiler; they take some seconds.
 
 # %%
+import importlib
 import importlib.util
+import pkgutil
 import sys
 import tempfile
 import types
@@ -25,19 +28,20 @@ from reftorch.utils.cpp_extension import load_inline
 # %% [markdown] exercise="01.1" role="task" kind="read" title="the order of an import"
 # ## 01.1 Read: the order of an import
 #
-# Before you set a breakpoint in something that runs once, you must know what has run by then. These six functions all
-# run during `import reftorch`. In which order is each of them entered for the *first* time? Work it out from the
-# listings of the lesson, or stop at them (`%%gdb --fresh`); the check lets gdb watch a fresh import.
+# ★★☆, 15 minutes. Before you set a breakpoint in something that runs once, you must know what has run by then. These
+# six functions all run during `import reftorch`. In which order is each of them entered for the *first* time? Read
+# where each is called, or stop at the functions of C++: `%load_ext reftorch.debug`, then `%%gdb --fresh NAME` above
+# `import reftorch`. The check lets gdb watch a fresh import, and counts how many of your six stand in their place.
 
 # %% exercise="01.1" role="given"
-ENTERED = ["initOps", "register_derivative", "PyInit__C", "registerDef", "initTensorBase", "initDtypes"]
+ENTERED = ["make_packet", "link_forms", "register_derivative", "updateDispatchTable", "initStorage", "registerImpl"]
 
 
 # %% exercise="01.1" role="answer"
 def order_of_import() -> list[str]:
     """The names in `ENTERED`, in the order in which each is first entered."""
     # BEGIN SOLUTION
-    return ["registerDef", "PyInit__C", "initDtypes", "initTensorBase", "initOps", "register_derivative"]
+    return ["updateDispatchTable", "link_forms", "registerImpl", "initStorage", "make_packet", "register_derivative"]
     # END SOLUTION
 
 
@@ -46,26 +50,34 @@ from course._tools.stops import first_stops
 
 with check("01.1", "the order of an import") as c:
     order = order_of_import()
-    c.equal("the names, in any order", came=sorted(order), expected=sorted(ENTERED))
+    c.true("the names", sorted(order) == sorted(ENTERED), came=repr(order), expected="the names in ENTERED, each once")
     seen = first_stops("import reftorch", *ENTERED)
-    wrong = next((i for i, name in enumerate(order) if name != seen[i]), 0)
-    place = f"what is entered next after {order[wrong - 1]}" if wrong else "what is entered before all others"
-    c.equal(place, came=order[wrong], expected=seen[wrong])
+    c.answers(
+        "the names that stand at their place",
+        came=dict(enumerate(order)),
+        truth=dict(enumerate(seen)),
+        look="%%gdb --fresh with one of the names, above import reftorch, shows who called it and what ran before.",
+    )
+
+# %% [markdown] exercise="01.1" role="debrief"
+# **In PyTorch** the phases are the same: `OperatorEntry::updateDispatchTable_` and `Dispatcher::registerImpl` run in
+# the static objects, and `initModule` after them. No formulas follow in Python: they are generated C++ and register
+# with the ops. That is faster to import, and slower to build.
 
 # %% [markdown] exercise="01.1" role="hint"
-# Three phases: static objects while the library is mapped; then the one function that Python calls in it, and the body
-# of the module; then Python. Which name belongs to which?
+# Three phases: static objects while the library is mapped, then the body of the module, then Python. Which function
+# belongs to which phase?
 
 # %% [markdown] exercise="01.1" role="hint"
-# `show_source("cpp/csrc/Module.cpp", "PYBIND11_MODULE")` has three of them in their order. A formula belongs to an op,
-# and is written in Python.
+# `Library::define` and `Library::implement` in `cpp/ATen/core/library.cpp` and `Dispatcher::registerDef` call three of
+# them. `show_source` shows each. `initOps` calls one.
 
 
 # %% [markdown] exercise="01.2" role="task" kind="build" title="where a name comes from"
 # ## 01.2 Build: where a name comes from
 #
-# When you look for the source of `torch.something`, the first question is in which language to look. Three places give
-# the package its names. Write the function that tells which of them gave this one:
+# ★★☆, 15 minutes. When you look for the source of `torch.something`, the first question is in which language to look.
+# Three places give the package its names. Write the function that tells which of them gave this one:
 #
 # - `"op"`: it is a function that `initOps` made, taken over from `_C._VariableFunctions`;
 # - `"extension"`: it is an object that the module's body put into `_C` itself;
@@ -96,7 +108,7 @@ with check("01.2", "where a name comes from") as c:
         ("float32", "initDtypes put it into _C"),
         ("tensor", "the module's body added it by hand"),
         ("no_grad", "a class in reftorch/autograd/grad_mode.py"),
-        ("Tensor", "the class in reftorch/_tensor.py; _C has only TensorBase"),
+        ("Tensor", "the class in reftorch/_tensor/__init__.py; _C has only TensorBase"),
         ("nn", "a package; that _C has nothing of this name must not be an error"),
         ("unique_consecutive", "an op has this name, and a function of Python took its place"),
     ]:
@@ -104,10 +116,15 @@ with check("01.2", "where a name comes from") as c:
         made_by = {"OpFunction": "op"}.get(type(real).__name__) or (
             "extension" if vars(torch._C).get(name) is real else "python"
         )
-        c.equal(f"where torch.{name} comes from ({why})", came=origin(name), expected=made_by)
+        what = c.case(f"where torch.{name} comes from ({why})")
+        c.equal(what, came=origin(name), expected=made_by)
     functions = [name for name in dir(torch) if inspect.isfunction(getattr(torch, name))]
     found = {origin(name) for name in functions}
     c.equal("where the functions come from that have a Python source", came=found, expected={"python"})
+
+# %% [markdown] exercise="01.2" role="debrief"
+# **In PyTorch** the same comparison works, and more modules inside `_C` give names, such as `torch._C._nn` and
+# `torch._C._linalg`. Ask the object that is there; the file that you would have guessed may be another.
 
 # %% [markdown] exercise="01.2" role="hint"
 # The package holds one object under the name. Is it the very object (`is`) that `_C._VariableFunctions` holds under
@@ -121,8 +138,8 @@ with check("01.2", "where a name comes from") as c:
 # %% [markdown] exercise="01.3" role="task" kind="build" title="load a module by hand"
 # ## 01.3 Build: load a module by hand
 #
-# `_load.load` chooses a file and loads it under a name that would not find it. Write the general form: load the
-# module in `path` under the name `name`. It must behave as an import does:
+# ★★☆, 20 minutes. `_load.load` chooses a file and loads it under a name that would not find it. Write the general form:
+# load the module in `path` under the name `name`. It must behave as an import does:
 #
 # - loaded once: the second call returns the first call's module, and the file does not run again;
 # - in `sys.modules` *before* its body runs, because the body may import what imports it in turn;
@@ -174,6 +191,11 @@ with check("01.3", "load a module by hand") as c, tempfile.TemporaryDirectory() 
     file.write_text("whole = 2\n")
     c.equal("a load after that, of the mended file", came=load("broken", file).whole, expected=2)
 
+# %% [markdown] exercise="01.3" role="debrief"
+# **In PyTorch** nobody loads `_C` by hand, and `torch.utils.cpp_extension` loads what it has compiled with these three
+# calls. The order, first into `sys.modules` and then run, is Python's own: a cycle of imports works, and the price is
+# that a module may be found half made.
+
 # %% [markdown] exercise="01.3" role="hint"
 # `show_source("reftorch/_load.py", "load")` does it for one name; the part about the BLAS library is not needed.
 
@@ -185,10 +207,10 @@ with check("01.3", "load a module by hand") as c, tempfile.TemporaryDirectory() 
 # %% [markdown] exercise="01.4" role="task" kind="fix" title="the op that was registered and is not there"
 # ## 01.4 Fix: the op that was registered and is not there
 #
-# Below is a registry in the manner of the Dispatcher, with one planted bug. Two static objects register the numbers of
-# their ops, nobody removes anything, no error is raised: and the registry is empty. Move the lines of the two objects
-# to the end of the file and it works, so its author moved them; in another file, whose place the linker decides, it is
-# empty again.
+# ★★★, 25 minutes. Below is a registry in the manner of the Dispatcher, with one planted bug. Two static objects
+# register the numbers of their ops, nobody removes anything, no error is raised: and the registry is empty. Move the
+# lines of the two objects to the end of the file and it works, so its author moved them; in another file, whose place
+# the linker decides, it is empty again.
 #
 # Find out why, and return the mended source. The lines of the two `Registrar` objects stay as they are; the check then
 # tells the linker to make these two before everything else (`init_priority`), as it may for another file.
@@ -271,6 +293,11 @@ with check("01.4", "the op that was registered and is not there") as c:
         came = numbers_in(text)
         c.true(f"what is registered once the objects are made, {order}", came == "[1, 2]", came=came, expected="[1, 2]")
 
+# %% [markdown] exercise="01.4" role="debrief"
+# **In PyTorch** `c10::Dispatcher::singleton` is made on first use, too (`aten/src/ATen/core/dispatch/Dispatcher.cpp`).
+# The price is a test at each call. The bug is so common in C++ that it has a name: the static initialization order
+# fiasco.
+
 # %% [markdown] exercise="01.4" role="hint"
 # Objects at file scope are made in the order of their lines. Which of the three constructors runs last, and what does
 # it do to the numbers that are there already?
@@ -280,60 +307,154 @@ with check("01.4", "the op that was registered and is not there") as c:
 # is made when the function is first called. Registrars and `registered` both have to call it.
 
 
-# %% [markdown] exercise="01.5" role="task" kind="read" title="registered too late for a name"
-# ## 01.5 Read: registered too late for a name
+# %% [markdown] exercise="01.5" role="task" kind="read" title="two ops that come late"
+# ## 01.5 Read: two ops that come late
 #
-# The cell below compiles a library that registers an op when it is loaded: now, long after `import`. (`load_inline`
-# writes the text to a file, compiles it and loads the result in the two steps that you know; chapter 03 explains the
-# text.) Which of `STATEMENTS` are true afterwards?
+# ★★☆, 20 minutes. You ship an extension with two ops that compute the same. Users report that one of them trains and
+# the other does not. The cell below holds such a library; `load_inline("two_late", TWO_LATE, functions="loaded")`
+# compiles and loads it. Which of `STATEMENTS` are true then? The comments of `Library::def` and
+# `Library::def_composite` in `cpp/ATen/core/library.h` say what the two words promise. The check counts how many of
+# your answers are right.
 
 # %% exercise="01.5" role="given"
-TWICE = r"""
-static at::Tensor twice(const at::Tensor& self) { return at::add(self, self); }
+TWO_LATE = r"""
+static at::Tensor late_sum(const at::Tensor& a) { return at::add(a, a); }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def("twice_as_much(Tensor self) -> Tensor", TORCH_FN(twice));
+  m.def("late_plain(Tensor a) -> Tensor", TORCH_FN(late_sum));
+  m.def_composite("late_composed(Tensor a) -> Tensor", TORCH_FN(late_sum));
 }
 
 int64_t loaded() { return 1; }
 """
 STATEMENTS = [
-    "the Dispatcher knows its schema",
-    "_C._VariableFunctions has a function of its name",
-    "torch.Tensor has a method of its name",
-    "autograd has a formula for it",
+    "a gradient flows back through late_plain",
+    "a gradient flows back through late_composed",
+    "dir(torch.ops.aten) has the name late_plain",
+    "late_plain takes a tensor on the device meta",
+    "torch.ops.two_late has the name late_plain",
 ]
 
 
 # %% exercise="01.5" role="answer"
 def after_loading() -> dict[str, bool]:
-    """For each of STATEMENTS about the op `twice_as_much`, once the library is loaded, whether it is true."""
+    """For each of STATEMENTS, once the library is loaded, whether it is true."""
     # BEGIN SOLUTION
     return {
-        "the Dispatcher knows its schema": True,
-        "_C._VariableFunctions has a function of its name": False,
-        "torch.Tensor has a method of its name": False,
-        "autograd has a formula for it": False,
+        "a gradient flows back through late_plain": False,
+        "a gradient flows back through late_composed": True,
+        "dir(torch.ops.aten) has the name late_plain": True,
+        "late_plain takes a tensor on the device meta": True,
+        "torch.ops.two_late has the name late_plain": False,
     }
     # END SOLUTION
 
 
 # %% exercise="01.5" role="check"
-from reftorch.autograd.derivatives import FORMULAS
+from contextlib import suppress
 
-with check("01.5", "registered too late for a name") as c:
+
+def gradient_flows(op) -> bool:
+    x = torch.ones(2, requires_grad=True)
+    with suppress(RuntimeError):
+        op(x).sum().backward()
+    return x.grad is not None
+
+
+with check("01.5", "two ops that come late") as c:
     said = after_loading()
-    load_inline("twice_as_much", TWICE, functions="loaded")
-    schemas = {op["name"].removeprefix("aten::") for op in torch._C._get_all_op_schemas()}
-    made = [hasattr(where, "twice_as_much") for where in (torch._C._VariableFunctions, torch.Tensor)]
-    truths = ["twice_as_much" in schemas, *made, "twice_as_much" in FORMULAS]
-    for statement, truth in zip(STATEMENTS, truths, strict=True):
-        c.equal(f"{statement}, in the running program", came=said.get(statement), expected=truth)
+    load_inline("two_late", TWO_LATE, functions="loaded")
+    aten = torch.ops.aten
+    on_meta = aten.late_plain(torch.ones(2, device="meta")).shape == (2,)
+    truths = [gradient_flows(aten.late_plain), gradient_flows(aten.late_composed), "late_plain" in dir(aten)]
+    truths += [on_meta, hasattr(torch.ops.two_late, "late_plain")]
+    c.answers(
+        "the statements, in the running program",
+        came={statement: said.get(statement) for statement in STATEMENTS},
+        truth=dict(zip(STATEMENTS, truths, strict=True)),
+        look="Load the library in a cell of your own, and ask the program.",
+    )
+
+# %% [markdown] exercise="01.5" role="debrief"
+# **In PyTorch** the two are called `CompositeExplicitAutograd` and `CompositeImplicitAutograd`. The implicit one is
+# recorded as the ops that it calls, so it needs no formula. The explicit one is one node of the graph, which can be
+# faster, and needs a formula of its own; `torch.library.register_autograd` adds one late.
 
 # %% [markdown] exercise="01.5" role="hint"
-# Who enters a schema into the Dispatcher, and who makes a Python function of it? One of the two runs whenever a
-# library is loaded; the other ran once.
+# Autograd records either an op, and then needs a formula, or the ops that it is made of. No formula was registered.
 
 # %% [markdown] exercise="01.5" role="hint"
-# Load it and look: `torch._C._get_all_op_schemas()` is what the Dispatcher knows, `hasattr` tells the rest. A formula
-# is there when Python code has registered one.
+# Load it and try: `torch.ones(2, requires_grad=True)` through each op, then `.sum().backward()`. The name of the
+# library's file is not the namespace of its ops; that stands in the macro.
+
+
+# %% [markdown] exercise="01.6" role="task" kind="fix" title="formulas that nobody imported"
+# ## 01.6 Fix: formulas that nobody imported
+#
+# ★★☆, 15 minutes. What registers when its module is imported is not there until somebody imports the module. A library
+# kept its formulas in one folder and imported all of them with the function below. Then the folder grew, and the
+# formulas of one family moved into a folder of their own inside it, with an empty `__init__.py`. No error was raised,
+# and the gradients of that family were gone.
+#
+# Write the mended function. `register_all(package)` imports every module of the package, also those in packages inside
+# it, at any depth, each of them once. An error that a module raises reaches the caller.
+
+
+# %% exercise="01.6" role="given"
+def broken_register_all(package: types.ModuleType) -> None:
+    """Import all modules of a package, which registers what stands in them."""
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
+
+
+# %% exercise="01.6" role="answer"
+def register_all(package: types.ModuleType) -> None:
+    """Import all modules of a package and of the packages inside it."""
+    # BEGIN SOLUTION
+    for module in pkgutil.iter_modules(package.__path__):
+        imported = importlib.import_module(f"{package.__name__}.{module.name}")
+        if module.ispkg:
+            register_all(imported)
+    # END SOLUTION
+
+
+# %% exercise="01.6" role="check"
+REGISTERS = "import sys\nsys.registered.append(__name__)\n"
+
+
+def registered_in(folder: Path, name: str, files: dict[str, str]) -> list[str]:
+    """What registers when all modules of a package with these files are imported."""
+    for file, text in {"__init__.py": "", **files}.items():
+        (folder / name / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name / file).write_text(text)
+    importlib.invalidate_caches()
+    sys.registered = []
+    register_all(importlib.import_module(name))
+    return sorted(sys.registered)
+
+
+with check("01.6", "formulas that nobody imported") as c, tempfile.TemporaryDirectory() as temporary:
+    for name in [each for each in sys.modules if each.split(".")[0] in ("flat", "deep", "wrong")]:
+        del sys.modules[name]
+    sys.path.insert(0, temporary)
+    came = registered_in(Path(temporary), c.case("flat"), {"binary.py": REGISTERS, "unary.py": REGISTERS})
+    c.equal("two modules in one folder", came=came, expected=["flat.binary", "flat.unary"])
+    inside = {"unary.py": REGISTERS, "norms/__init__.py": "", "norms/batch.py": REGISTERS}
+    inside |= {"norms/old/__init__.py": "", "norms/old/lrn.py": REGISTERS}
+    came = registered_in(Path(temporary), c.case("deep"), inside)
+    expected = ["deep.norms.batch", "deep.norms.old.lrn", "deep.unary"]
+    c.equal("packages inside the package", came=came, expected=expected)
+    wrong = {"norms/__init__.py": "", "norms/batch.py": "raise ImportError('no such op')\n"}
+    c.raises("a module that raises", ImportError, "no such op", registered_in, Path(temporary), "wrong", wrong)
+    sys.path.remove(temporary)
+
+# %% [markdown] exercise="01.6" role="debrief"
+# **In PyTorch** the formulas stand in one file, `tools/autograd/derivatives.yaml`, from which C++ is generated, so none
+# can be forgotten. Whatever registers by being imported needs one place that imports it, and a test that counts.
+
+# %% [markdown] exercise="01.6" role="hint"
+# `pkgutil.iter_modules` lists one folder. What it yields has the fields `name` and `ispkg`.
+
+# %% [markdown] exercise="01.6" role="hint"
+# `importlib.import_module` returns the module. If it is a package, it has a `__path__`, and is the argument that your
+# own function takes.

@@ -5,14 +5,14 @@ Leaves out: the tasks, the right answers and the checks, which stand in exercise
 """
 
 
-# %% exercise="01.1" role="mutant" why="the module's function first, as the name PyInit suggests"
+# %% exercise="01.1" role="mutant" why="the body of the module first, as the name of the module suggests"
 def order_of_import() -> list[str]:
-    return ["PyInit__C", "registerDef", "initDtypes", "initTensorBase", "initOps", "register_derivative"]
+    return ["initStorage", "updateDispatchTable", "link_forms", "registerImpl", "make_packet", "register_derivative"]
 
 
 # %% exercise="01.1" role="mutant" why="formulas register with their ops"
 def order_of_import() -> list[str]:
-    return ["registerDef", "register_derivative", "PyInit__C", "initDtypes", "initTensorBase", "initOps"]
+    return ["updateDispatchTable", "link_forms", "registerImpl", "register_derivative", "initStorage", "make_packet"]
 
 
 # %% exercise="01.2" role="mutant" why="asks whether an op has the name, not whether it is the object"
@@ -87,21 +87,56 @@ def mended_source() -> str:
     return source.replace("\nRegistry registry;", "\nRegistry* registry = new Registry();")
 
 
-# %% exercise="01.5" role="mutant" why="takes loading for importing"
+# %% exercise="01.5" role="mutant" why="the two ops call the same function"
 def after_loading() -> dict[str, bool]:
     return {
-        "the Dispatcher knows its schema": True,
-        "_C._VariableFunctions has a function of its name": True,
-        "torch.Tensor has a method of its name": True,
-        "autograd has a formula for it": False,
+        "a gradient flows back through late_plain": True,
+        "a gradient flows back through late_composed": True,
+        "dir(torch.ops.aten) has the name late_plain": True,
+        "late_plain takes a tensor on the device meta": True,
+        "torch.ops.two_late has the name late_plain": False,
     }
 
 
-# %% exercise="01.5" role="mutant" why="thinks that the registry is closed"
+# %% exercise="01.5" role="mutant" why="the namespace is that of the library"
 def after_loading() -> dict[str, bool]:
     return {
-        "the Dispatcher knows its schema": False,
-        "_C._VariableFunctions has a function of its name": False,
-        "torch.Tensor has a method of its name": False,
-        "autograd has a formula for it": False,
+        "a gradient flows back through late_plain": False,
+        "a gradient flows back through late_composed": True,
+        "dir(torch.ops.aten) has the name late_plain": False,
+        "late_plain takes a tensor on the device meta": True,
+        "torch.ops.two_late has the name late_plain": True,
     }
+
+
+# %% exercise="01.5" role="mutant" why="without a formula nothing has a gradient"
+def after_loading() -> dict[str, bool]:
+    return {
+        "a gradient flows back through late_plain": False,
+        "a gradient flows back through late_composed": False,
+        "dir(torch.ops.aten) has the name late_plain": True,
+        "late_plain takes a tensor on the device meta": True,
+        "torch.ops.two_late has the name late_plain": False,
+    }
+
+
+# %% exercise="01.6" role="mutant" why="the bug as it was"
+def register_all(package: types.ModuleType) -> None:
+    broken_register_all(package)
+
+
+# %% exercise="01.6" role="mutant" why="goes one level down and no further"
+def register_all(package: types.ModuleType) -> None:
+    for module in pkgutil.iter_modules(package.__path__):
+        imported = importlib.import_module(f"{package.__name__}.{module.name}")
+        if module.ispkg:
+            broken_register_all(imported)
+
+
+# %% exercise="01.6" role="mutant" why="swallows what a module raises"
+def register_all(package: types.ModuleType) -> None:
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        try:
+            importlib.import_module(module.name)
+        except ImportError:
+            continue

@@ -2,28 +2,35 @@
 
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
+
+The file is some 800 lines long, because all exercises of a chapter stand in one file.
 """
 
 # %% [markdown]
 # # Exercises 02: tensor
 #
-# Each exercise has a cell that raises until you have written it, and a check below that you run as often as you like.
-# Stuck? `course("hint 02.1")` in a cell of its own. Done? `course("check 02")` runs the notebook, as last saved, from
-# top to bottom. `memory("a caption", x=x)` draws any tensor of a few elements.
+# Each exercise has a cell that raises until you have written your answer, and a check below that you run as often as
+# you like. Stars say how difficult an exercise is, from one to three. Stuck? Run `course("hint 02.1")` in a cell of
+# its own. Done? `course("check 02")` runs the notebook, as last saved, from top to bottom. `memory("a caption", x=x)`
+# draws any tensor of a few elements.
 
 # %%
+import random
+from contextlib import suppress
+
 import numpy
 
 import reftorch as torch
-from course._tools import check, course, memory, show_source
+from course._tools import check, course, memory, rebuild, show_source
 from reftorch.utils.cpp_extension import load_inline
 
 # %% [markdown] exercise="02.1" role="task" kind="read" title="how each view reads"
 # ## 02.1 Read: how each view reads
 #
-# Who can tell the strides of a view without running it sees at once which loops will be slow and which calls copy.
-# `x` is contiguous, of sizes 2, 3, 4. For each of `VIEWS` give sizes, strides and offset of the result, as
-# `((2, 3, 4), (12, 4, 1), 0)` for `x` itself; the check asks the result.
+# ★☆☆, 15 minutes. If you can tell the strides of a view without running the code, you see at once which loops will be
+# slow and which calls copy. `x` is contiguous, of sizes 2, 3, 4. For each of `VIEWS` give the sizes, the strides and
+# the offset of the result, as `((2, 3, 4), (12, 4, 1), 0)` for `x` itself. Work on paper. The check runs each
+# expression, counts your right answers, and names the expressions where one of the three is wrong.
 
 # %% exercise="02.1" role="given"
 x = torch.arange(24.0).reshape(2, 3, 4)
@@ -55,36 +62,184 @@ def geometry() -> dict[str, tuple[tuple, tuple, int]]:
 
 
 # %% exercise="02.1" role="check"
+def reads_as(view: torch.Tensor, sizes: tuple, strides: tuple, offset: int) -> bool:
+    """Whether these are the sizes, strides and offset of a view."""
+    return (tuple(view.shape), view.stride(), view.storage_offset()) == (tuple(sizes), tuple(strides), offset)
+
+
 with check("02.1", "how each view reads") as c:
     said = geometry()
     c.equal("the expressions without an answer", came=[each for each in VIEWS if each not in said], expected=[])
-    for expression in VIEWS:
-        real = eval(expression)
-        sizes, strides, offset = said[expression]
-        c.equal(f"sizes of {expression}", came=tuple(sizes), expected=tuple(real.shape))
-        kind = "a view of x" if real.untyped_storage().data_ptr() == x.untyped_storage().data_ptr() else "a copy"
-        c.equal(f"strides of {expression}, which is {kind}", came=tuple(strides), expected=tuple(real.stride()))
-        c.equal(f"offset of {expression}, which is {kind}", came=offset, expected=real.storage_offset())
+    wrong = [expression for expression in VIEWS if not reads_as(eval(expression), *said[expression])]
+    came = f"{len(VIEWS) - len(wrong)} of {len(VIEWS)}; look again at {', '.join(wrong)}"
+    c.true("how many of your answers are right", not wrong, came=came, expected=f"{len(VIEWS)} of {len(VIEWS)}")
+
+# %% [markdown] exercise="02.1" role="debrief"
+# PyTorch computes a view in the same way: a few integers change, whatever the size of the tensor. The price is that
+# kernels must accept all strides, or ask for `contiguous()` and pay for a copy.
 
 # %% [markdown] exercise="02.1" role="hint"
-# Strides of a contiguous tensor: the last is 1, each other one is the product of the sizes behind it. An index removes
-# a dimension and adds `index * stride` to the offset; a slice adds `start * stride`, and multiplies the stride by its
-# step.
+# Strides of a contiguous tensor: the last is 1, each other one is the product of the sizes behind it. An index
+# removes a dimension and adds `index * stride` to the offset; a slice adds `start * stride`, and multiplies the
+# stride by its step.
 
 # %% [markdown] exercise="02.1" role="hint"
 # The last two: can the two dimensions that become one be walked with one stride? Where they can, `reshape` gives a
 # view; where not, a copy, which is contiguous and begins at 0.
 
 
-# %% [markdown] exercise="02.2" role="task" kind="build" title="from an index to an element"
-# ## 02.2 Build: from an index to an element
+# %% [markdown] exercise="02.2" role="task" kind="read" title="who shares the memory"
+# ## 02.2 Read: who shares the memory
 #
-# `tensor[1, -2]` becomes one number: which element of the storage is it? Write that function for any strides and any
-# offset. Negative indices count from the end. An index that is out of range is an `IndexError`; without that check a
-# wrong index would quietly read somebody else's element, or memory that is not the program's at all.
+# ★☆☆, 15 minutes. The most expensive bugs with tensors are a copy where you thought of a view, and a view where you
+# thought of a copy. `t` is a float32 tensor of sizes 2, 3, and `array` is a float64 array of the same sizes. For each
+# of `SHARING`: does a write into the result change `t` (or `array`)? The check writes into each result and counts
+# your right answers; the count does not say which answers are wrong.
+
+# %% exercise="02.2" role="given"
+t = torch.arange(6.0).reshape(2, 3)
+array = numpy.arange(6.0).reshape(2, 3)
+SHARING = ["t[:, None]", "t[[0, 1]]", "t[t > -1]", "t.flatten()", "t[:, :2].flatten()", "t.expand(4, 2, 3)[3]"]
+SHARING += ["t.chunk(3, dim=1)[1]", "torch.cat([t])", "t.float()", "t.double()", "t.to(torch.float32, copy=True)"]
+SHARING += ["t.detach()", "torch.as_tensor(array)", "torch.as_tensor(array, dtype=torch.float32)"]
 
 
 # %% exercise="02.2" role="answer"
+def shares() -> dict[str, bool]:
+    """For each of SHARING, whether a write into its result is seen in `t` or `array`."""
+    # BEGIN SOLUTION
+    return {
+        "t[:, None]": True,
+        "t[[0, 1]]": False,
+        "t[t > -1]": False,
+        "t.flatten()": True,
+        "t[:, :2].flatten()": False,
+        "t.expand(4, 2, 3)[3]": True,
+        "t.chunk(3, dim=1)[1]": True,
+        "torch.cat([t])": False,
+        "t.float()": True,
+        "t.double()": False,
+        "t.to(torch.float32, copy=True)": False,
+        "t.detach()": True,
+        "torch.as_tensor(array)": True,
+        "torch.as_tensor(array, dtype=torch.float32)": False,
+    }
+    # END SOLUTION
+
+
+# %% exercise="02.2" role="check"
+def holds(expression: str, answer: bool) -> bool:
+    """Whether a write into the result of the expression changes what it was made of, as the answer says."""
+    fresh = {"torch": torch, "t": torch.zeros(2, 3), "array": numpy.zeros((2, 3))}
+    eval(expression, fresh).fill_(1)
+    return answer is bool((fresh["array"] if "array" in expression else fresh["t"].numpy()).any())
+
+
+with check("02.2", "who shares the memory") as c:
+    said = shares()
+    c.equal("the expressions without an answer", came=[each for each in SHARING if each not in said], expected=[])
+    right = sum(holds(expression, said[expression]) for expression in SHARING)
+    everything = f"{len(SHARING)} of {len(SHARING)}"
+    c.true("your right answers", right == len(SHARING), came=f"{right} of {len(SHARING)}", expected=everything)
+
+# %% [markdown] exercise="02.2" role="debrief"
+# Whether `reshape`, `flatten` or `to` copies depends on their argument, in PyTorch too: this saves memory when a
+# copy is not needed. Where a program relies on a copy, it should say `clone()`; where on a view, `view`.
+
+# %% [markdown] exercise="02.2" role="hint"
+# Can sizes, strides and an offset describe the result? They can describe a part between two indices with a fixed
+# step. They cannot describe a list of arbitrary indices.
+
+# %% [markdown] exercise="02.2" role="hint"
+# `show_source("flatten in TensorShape.cpp")` shows which op does the work. A conversion that has nothing to convert
+# returns its argument, unless a copy is asked for.
+
+# %% [markdown] exercise="02.2" role="hint"
+# `a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()` tells whether two tensors share.
+
+
+# %% [markdown] exercise="02.3" role="task" kind="read" title="the dtype that comes out"
+# ## 02.3 Read: the dtype that comes out
+#
+# ★★☆, 20 minutes. Work out the dtype that each of `CALLS` gives. Where an expression raises, say `"error"`. A dtype
+# that is wider than you thought costs memory, and one that is narrower costs digits; neither is reported. Each
+# expression finds the tensors as they are made here. The check runs each expression and counts your right answers.
+
+# %% exercise="02.3" role="given"
+TENSORS = """
+i8, u8 = torch.ones(2, dtype=torch.int8), torch.ones(2, dtype=torch.uint8)
+f16, bf16 = torch.ones(2, dtype=torch.float16), torch.ones(2, dtype=torch.bfloat16)
+f64_0d, i64_0d = torch.tensor(2.0, dtype=torch.float64), torch.tensor(3)  # tensors without dimensions
+"""
+CALLS = ["i8 * 1000", "i8 + u8 + 0.5", "f16 * bf16 * 2.5", "f16 * 2.5 * f64_0d", "i8 * i64_0d", "i64_0d * 2.5"]
+CALLS += ["f64_0d * 2.5", "(i8 > 0) + (u8 > 0)", "(i8 > 0) + 1", "i8 / u8", "i8.add_(u8)", "i8.div_(2)"]
+
+
+# %% exercise="02.3" role="answer"
+def results() -> dict[str, str]:
+    """For each of CALLS the name of the result's dtype, as `"float32"`, or `"error"`."""
+    # BEGIN SOLUTION
+    return {
+        "i8 * 1000": "int8",
+        "i8 + u8 + 0.5": "float32",
+        "f16 * bf16 * 2.5": "float32",
+        "f16 * 2.5 * f64_0d": "float16",
+        "i8 * i64_0d": "int8",
+        "i64_0d * 2.5": "float32",
+        "f64_0d * 2.5": "float64",
+        "(i8 > 0) + (u8 > 0)": "bool",
+        "(i8 > 0) + 1": "int64",
+        "i8 / u8": "float32",
+        "i8.add_(u8)": "int8",
+        "i8.div_(2)": "error",
+    }
+    # END SOLUTION
+
+
+# %% exercise="02.3" role="check"
+def gives(expression: str, answer: str) -> bool:
+    """Whether the expression gives this dtype, or raises where the answer is `"error"`."""
+    fresh, dtype = {"torch": torch}, "error"
+    exec(TENSORS, fresh)
+    with suppress(RuntimeError):
+        dtype = str(eval(expression, fresh).dtype).removeprefix("torch.")
+    return answer == dtype
+
+
+with check("02.3", "the dtype that comes out") as c:
+    said = results()
+    c.equal("the expressions without an answer", came=[each for each in CALLS if each not in said], expected=[])
+    right = sum(gives(expression, said[expression]) for expression in CALLS)
+    everything = f"{len(CALLS)} of {len(CALLS)}"
+    c.true("your right answers", right == len(CALLS), came=f"{right} of {len(CALLS)}", expected=everything)
+
+# %% [markdown] exercise="02.3" role="debrief"
+# PyTorch gives these dtypes too. numpy before version 2 also looked at the value of a number, so that a larger
+# number could change the dtype of a program's results. The rules here ask for dtypes and dimensions alone.
+
+# %% [markdown] exercise="02.3" role="hint"
+# Take one op at a time: the result of the first op is an operand of the second. For each op ask: to which class
+# belongs each operand (with dimensions, without, Python number), and of which kind is its dtype (bool, integer,
+# float)?
+
+# %% [markdown] exercise="02.3" role="hint"
+# `/` divides numbers: its result is never an integer. An in-place op keeps the dtype of its first argument, or
+# refuses where the result's kind is higher.
+
+
+# %% [markdown] exercise="02.4" role="task" kind="build" title="from an index to an element"
+# ## 02.4 Build: from an index to an element
+#
+# ★☆☆, 15 minutes. `tensor[1, -2]` becomes one number: which element of the storage is it? Write that function for any
+# strides and any offset. Requirements:
+#
+# - `index` has one integer for each dimension; a negative index counts from the end.
+# - An index out of range raises `IndexError`, and the message contains the index as the caller wrote it: `-4`, and not
+#   the number that you made of it. Without this check a wrong index would read another tensor's element, or memory that
+#   does not belong to the program.
+
+
+# %% exercise="02.4" role="answer"
 def element(tensor: torch.Tensor, index: tuple[int, ...]) -> int:
     """Which element of the storage `tensor[index]` is; `index` has one number for each dimension."""
     # BEGIN SOLUTION
@@ -97,8 +252,8 @@ def element(tensor: torch.Tensor, index: tuple[int, ...]) -> int:
     # END SOLUTION
 
 
-# %% exercise="02.2" role="check"
-with check("02.2", "from an index to an element") as c:
+# %% exercise="02.4" role="check"
+with check("02.4", "from an index to an element") as c:
     base = torch.arange(24) * 10  # an element's position is not its value
     for text, tensor in {
         "a contiguous tensor": base.reshape(2, 3, 4),
@@ -116,26 +271,162 @@ with check("02.2", "from an index to an element") as c:
     c.raises("index 2 of size 2", IndexError, "2", element, base.reshape(2, 12), (2, 0))
     c.raises("index -4 of size 3", IndexError, "-4", element, base.reshape(8, 3), (0, -4))
 
-# %% [markdown] exercise="02.2" role="hint"
+# %% [markdown] exercise="02.4" role="debrief"
+# PyTorch does not compute this sum for each element: its loops add a stride to an address when an index grows by
+# one. The check of the index is made once for an index, never in a kernel's loop.
+
+# %% [markdown] exercise="02.4" role="hint"
 # Start at `tensor.storage_offset()`; for each dimension add index times stride. `zip(index, tensor.shape,
 # tensor.stride(), strict=True)` walks the three together.
 
-# %% [markdown] exercise="02.2" role="hint"
+# %% [markdown] exercise="02.4" role="hint"
 # An index is in range when `-size <= i < size`. A negative one means `i + size`.
 
 
-# %% [markdown] exercise="02.3" role="task" kind="build" title="windows without a copy"
-# ## 02.3 Build: windows without a copy
+# %% [markdown] exercise="02.5" role="task" kind="fix" title="a copy for nothing"
+# ## 02.5 Fix: a copy for nothing
 #
-# A moving average over a signal reads each element several times. To store the windows would need several times the
-# memory; strides need none. Write in C++ the view of all windows of `size` elements, `step` apart, over the *last*
-# dimension of any tensor: sizes `..., count, size`, where `count` is the number of whole windows.
+# ★★☆, 20 minutes. Below is a copy of the function that decides whether a tensor is contiguous, with one planted bug.
+# All results of the program stay right. But a profile shows that a model which handles images one by one, in batches
+# of one, spends a third of its time in `contiguous()`, copying tensors that need no copy. Find the tensors that go
+# wrong, and write the mended function. It must agree with `is_contiguous()` for all sizes and strides; for a tensor
+# without elements the answer is true. A failing check names the tensor.
+
+# %% exercise="02.5" role="given"
+BROKEN = r"""
+bool contiguous(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides) {
+  int64_t expected = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 0) {
+      return true; // no elements, no order
+    }
+    if (strides[i] != expected) {
+      return false;
+    }
+    expected *= sizes[i];
+  }
+  return true;
+}
+"""
+
+# %% exercise="02.5" role="answer"
+MENDED = r"""
+bool contiguous(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides) {
+  // BEGIN SOLUTION
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) {
+    return true; // no elements, no order
+  }
+  int64_t expected = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] != 1) { // there is no step in a dimension of one element
+      if (strides[i] != expected) {
+        return false;
+      }
+      expected *= sizes[i];
+    }
+  }
+  return true;
+  // END SOLUTION
+}
+"""
+
+# %% exercise="02.5" role="check"
+with check("02.5", "a copy for nothing") as c:
+    contiguous = load_inline("contiguous", MENDED, functions="contiguous").contiguous
+    image = torch.ones(1, 3, 4, 5)
+    for text, tensor in {
+        "an image": image,
+        "a transposed image": image.transpose(2, 3),
+        "a batch of one, made of ten": torch.ones(10, 3, 4)[3:4],
+        "every tenth of ten": torch.ones(10, 3, 4)[::10],
+        "a column of one": torch.ones(3, 4)[:, :1],
+        "a single row, transposed": torch.ones(1, 4).t(),
+        "a single number, expanded": torch.ones(1).expand(1, 1),
+        "a number, expanded to three": torch.ones(1).expand(3),
+        "no rows, transposed": torch.ones(0, 3).t(),
+        "no columns behind a gap": torch.ones(4, 0, 6)[::2, :, ::2],
+        "no dimensions": torch.tensor(1.0),
+    }.items():
+        sizes, strides = list(tensor.shape), list(tensor.stride())
+        came = contiguous(sizes, strides)
+        c.equal(f"{text}: sizes {sizes}, strides {strides}", came=came, expected=tensor.is_contiguous())
+
+# %% [markdown] exercise="02.5" role="debrief"
+# PyTorch's function is `_compute_contiguous` in `c10/core/Contiguity.h`. A bug there changes no result, only the time;
+# such bugs are found by a profile, and by tests that ask `is_contiguous()` itself.
+
+# %% [markdown] exercise="02.5" role="hint"
+# "Batches of one" is a dimension of size 1. What does its stride say about where the elements lie?
+
+# %% [markdown] exercise="02.5" role="hint"
+# Two tensors without elements go wrong as well, once the first bug is mended. In which order do you have to ask?
+
+
+# %% [markdown] exercise="02.6" role="task" kind="fix" title="frames that are missing"
+# ## 02.6 Fix: frames that are missing
+#
+# ★★☆, 20 minutes. A program takes every third frame of a film, `film[::3]`. With 9 frames all is well; with 10 frames
+# the last one is missing. And when the film was cut before, `film[2:][::3]`, the frames come from the wrong place.
+# Below is the arithmetic of a slice of one dimension, with two planted bugs. It takes the size, the stride and the
+# offset of the tensor and `start:end:step`, and returns size, stride and offset of the slice. Write the mended
+# function. Its answers must be those of `tensor[start:end:step]`; start and end may be negative or out of range, with
+# the meaning that Python gives them, and `step` is at least 1. A failing check names the slice.
+
+# %% exercise="02.6" role="given"
+CUT = r"""
+std::vector<int64_t> slice(int64_t size, int64_t stride, int64_t offset, int64_t start, int64_t end, int64_t step) {
+  auto clamped = [size](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size); };
+  const int64_t first = clamped(start), last = std::max(first, clamped(end));
+  return {(last - first) / step, stride * step, first * stride};
+}
+"""
+
+# %% exercise="02.6" role="answer"
+WHOLE = r"""
+std::vector<int64_t> slice(int64_t size, int64_t stride, int64_t offset, int64_t start, int64_t end, int64_t step) {
+  // BEGIN SOLUTION
+  auto inside = [size](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size); };
+  const int64_t first = inside(start), length = std::max<int64_t>(inside(end) - first, 0);
+  return {(length + step - 1) / step, stride * step, offset + first * stride};
+  // END SOLUTION
+}
+"""
+
+# %% exercise="02.6" role="check"
+with check("02.6", "frames that are missing") as c:
+    cut = load_inline("whole_slice", WHOLE, functions="slice").slice
+    strip = torch.arange(60)
+    for text, film in {"a film": strip[:10], "a cut film": strip[2:11], "every fourth frame": strip[3:40:4]}.items():
+        for start, end, step in [(0, 9, 3), (0, 10, 3), (1, 10, 1), (-4, -1, 2), (5, 2, 1), (0, 99, 4), (99, 100, 1)]:
+            real = film[start:end:step]
+            came = tuple(cut(film.shape[0], film.stride()[0], film.storage_offset(), start, end, step))
+            expected = (real.shape[0], real.stride()[0], real.storage_offset())
+            c.equal(f"size, stride and offset of {text}, [{start}:{end}:{step}]", came=came, expected=expected)
+
+# %% [markdown] exercise="02.6" role="debrief"
+# The original is `slice` in `TensorSlicing.cpp`. PyTorch also accepts no negative step, because a stride of a tensor is
+# never negative: all kernels may rely on that. numpy accepts such steps, and each of its loops has to.
+
+# %% [markdown] exercise="02.6" role="hint"
+# From 10 frames every third: 0, 3, 6, 9. How many are these, and what does the division give?
+
+# %% [markdown] exercise="02.6" role="hint"
+# Where does the second slice begin, if the tensor itself begins at element 2 of the storage?
+
+
+# %% [markdown] exercise="02.7" role="task" kind="build" title="windows without a copy"
+# ## 02.7 Build: windows without a copy
+#
+# ★★☆, 30 minutes. A moving average over a signal reads each element several times. To store the windows would need
+# several times the memory; strides need none. Write in C++ the view of all windows of `size` elements, `step` apart,
+# over the *last* dimension of any tensor: sizes `..., count, size`, where `count` is the number of whole windows.
 #
 # `at::as_strided(self, sizes, strides, offset)` makes a view; `self.sizes()`, `self.strides()` and
-# `self.storage_offset()` say how `self` reads. A window that is longer than the dimension, or a step below 1, is an
-# error: `TORCH_CHECK(condition, "message ", value)`, with the size in the message.
+# `self.storage_offset()` say how `self` reads. Requirements: the result is a view; a window that is longer than the
+# dimension is an error whose message contains the size of the window; a step below 1 is an error whose message
+# contains the step. `TORCH_CHECK(condition, "message ", value)` raises if the condition is false.
 
-# %% exercise="02.3" role="answer"
+# %% exercise="02.7" role="answer"
 WINDOWS = r"""
 at::Tensor windows(const at::Tensor& self, int64_t size, int64_t step) {
   // BEGIN SOLUTION
@@ -152,8 +443,8 @@ at::Tensor windows(const at::Tensor& self, int64_t size, int64_t step) {
 }
 """
 
-# %% exercise="02.3" role="check"
-with check("02.3", "windows without a copy") as c:
+# %% exercise="02.7" role="check"
+with check("02.7", "windows without a copy") as c:
     windows = load_inline("windows", WINDOWS, functions="windows").windows
     line = torch.arange(10.0)
 
@@ -176,196 +467,334 @@ with check("02.3", "windows without a copy") as c:
     c.raises("a window of 4 over 3 elements", RuntimeError, "4", windows, line[:3], 4, 1)
     c.raises("a step of 0", RuntimeError, "0", windows, line, 2, 0)
 
-# %% [markdown] exercise="02.3" role="hint"
+# %% [markdown] exercise="02.7" role="debrief"
+# PyTorch's `Tensor.unfold` is this view. A view saves the memory of a copy, and its reader pays with reads that are
+# not in the order of the memory. Which of the two is faster has to be measured.
+
+# %% [markdown] exercise="02.7" role="hint"
 # One more dimension: the last one steps from window to window, the new one from element to element in a window. Which
 # stride has each, if the last dimension's is `s`?
 
-# %% [markdown] exercise="02.3" role="hint"
-# `std::vector<int64_t> sizes = self.sizes().vec();`, the same for the strides; `sizes.back() = (length - size) / step +
-# 1;`, `strides.back() = s * step;`, then `push_back` of `size` and of `s`.
+# %% [markdown] exercise="02.7" role="hint"
+# `std::vector<int64_t> sizes = self.sizes().vec();`, the same for the strides; `sizes.back() = (length - size) / step
+# + 1;`, `strides.back() = s * step;`, then `push_back` of `size` and of `s`.
 
-# %% [markdown] exercise="02.4" role="task" kind="fix" title="a copy for nothing"
-# ## 02.4 Fix: a copy for nothing
+# %% [markdown] exercise="02.8" role="task" kind="build" title="project: a small ndarray"
+# ## 02.8 Project: a small ndarray
 #
-# Below is a copy of the function that decides whether a tensor is contiguous, with one planted bug. All results of the
-# program stay right. But a profile shows that a model which handles images one by one, in batches of one, spends a
-# third of its time in `contiguous()`, copying tensors that need no copy. Find the tensors that go wrong, and write the
-# mended function.
-
-# %% exercise="02.4" role="given"
-BROKEN = r"""
-bool contiguous(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides) {
-  int64_t expected = 1;
-  for (size_t i = sizes.size(); i-- > 0;) {
-    if (sizes[i] == 0) {
-      return true; // no elements, no order
-    }
-    if (strides[i] != expected) {
-      return false;
-    }
-    expected *= sizes[i];
-  }
-  return true;
-}
-"""
-
-# %% exercise="02.4" role="answer"
-MENDED = r"""
-bool contiguous(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides) {
-  // BEGIN SOLUTION
-  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) {
-    return true; // no elements, no order
-  }
-  int64_t expected = 1;
-  for (size_t i = sizes.size(); i-- > 0;) {
-    if (sizes[i] != 1) { // there is no step in a dimension of one element
-      if (strides[i] != expected) {
-        return false;
-      }
-      expected *= sizes[i];
-    }
-  }
-  return true;
-  // END SOLUTION
-}
-"""
-
-# %% exercise="02.4" role="check"
-with check("02.4", "a copy for nothing") as c:
-    contiguous = load_inline("contiguous", MENDED, functions="contiguous").contiguous
-    image = torch.ones(1, 3, 4, 5)
-    for text, tensor in {
-        "an image": image,
-        "a transposed image": image.transpose(2, 3),
-        "a batch of one, made of ten": torch.ones(10, 3, 4)[3:4],
-        "every tenth of ten": torch.ones(10, 3, 4)[::10],
-        "a column of one": torch.ones(3, 4)[:, :1],
-        "a single row, transposed": torch.ones(1, 4).t(),
-        "a single number, expanded": torch.ones(1).expand(1, 1),
-        "a number, expanded to three": torch.ones(1).expand(3),
-        "no rows, transposed": torch.ones(0, 3).t(),
-        "no columns behind a gap": torch.ones(4, 0, 6)[::2, :, ::2],
-        "no dimensions": torch.tensor(1.0),
-    }.items():
-        sizes, strides = list(tensor.shape), list(tensor.stride())
-        came = contiguous(sizes, strides)
-        c.equal(f"{text}: sizes {sizes}, strides {strides}", came=came, expected=tensor.is_contiguous())
-
-# %% [markdown] exercise="02.4" role="hint"
-# "Batches of one" is a dimension of size 1. What does its stride say about where the elements lie?
-
-# %% [markdown] exercise="02.4" role="hint"
-# `show_source("cpp/c10/core/TensorImpl.cpp", "compute_contiguous")` asks about emptiness before it looks at any stride,
-# and steps over dimensions of one element.
-
-# %% [markdown] exercise="02.5" role="task" kind="read" title="who shares the memory"
-# ## 02.5 Read: who shares the memory
+# ★★★, an evening. Write your own array: a Python list as storage, and sizes, strides and an offset that say how to
+# read the list. Afterwards nothing in this chapter is magic. The signatures below say what each method does.
+# Requirements:
 #
-# The most expensive bugs with tensors are a copy where you thought of a view, and a view where you thought of a copy.
-# For each of `SHARING`: does a write into its result change `t` (or `array`)? The check writes, and looks.
+# - `x[...]`, `transpose`, `expand` and `view` never copy: the result has the *same* list as `storage`.
+# - `reshape` has the same list where `view` is possible, and otherwise a new list, contiguous and with offset 0.
+# - `transpose` takes negative dimensions too: -1 is the last.
+# - A key is an integer, a slice, or a tuple of them; dimensions without a key stay as they are.
+# - An index out of range is an `IndexError`; a slice with a step below 1 is a `ValueError`.
+# - `view` raises `ValueError` if there are no strides for the new sizes, or if the number of elements is not right.
+# - `a + b` broadcasts like PyTorch, and raises `ValueError` where sizes do not fit.
+# - Arrays without elements need not work in `view` and `reshape`; the stride of a dimension of size 1 is free.
+#
+# The check compares with tensors, first case by case, then in 300 random chains of operations. It names what failed.
 
-# %% exercise="02.5" role="given"
-t = torch.arange(6.0).reshape(2, 3)
-array = numpy.arange(6.0).reshape(2, 3)
-SHARING = ["t.t()", "t.t().reshape(6)", "t.reshape(6)", "t[[0, 1]]", "t[0:2]", "t.float()", "t.double()", "t.detach()"]
-SHARING += ["t.contiguous()", "t.t().contiguous()", "torch.tensor(array)", "torch.from_numpy(array)"]
-SHARING += ["torch.as_tensor(array, dtype=torch.float32)"]
+
+# %% exercise="02.8" role="answer"
+class NDArray:
+    """A small ndarray: element [i, j] is `storage[offset + i * strides[0] + j * strides[1]]`."""
+
+    def __init__(self, storage: list, sizes: tuple, strides: tuple, offset: int = 0) -> None:
+        self.storage, self.sizes, self.strides, self.offset = storage, tuple(sizes), tuple(strides), offset
+
+    @classmethod
+    def arange(cls, *sizes: int) -> "NDArray":
+        """A contiguous array of these sizes with the elements 0, 1, 2 and so on."""
+        # BEGIN SOLUTION
+        strides, numel = [], 1
+        for size in reversed(sizes):
+            strides.insert(0, numel)
+            numel *= size
+        return cls(list(range(numel)), sizes, strides)
+        # END SOLUTION
+
+    def tolist(self) -> list:
+        """The elements as nested lists; an array without dimensions gives its element."""
+        # BEGIN SOLUTION
+        return [self[i].tolist() for i in range(self.sizes[0])] if self.sizes else self.storage[self.offset]
+        # END SOLUTION
+
+    def __getitem__(self, key) -> "NDArray":
+        """The view that Python's rules for integers and slices give."""
+        # BEGIN SOLUTION
+        keys = key if isinstance(key, tuple) else (key,)
+        if len(keys) > len(self.sizes):
+            raise IndexError(f"{len(keys)} indices for {len(self.sizes)} dimensions")
+        sizes, strides, offset = [], [], self.offset
+        for each, size, stride in zip(keys, self.sizes, self.strides, strict=False):
+            if isinstance(each, slice):
+                start, stop, step = each.indices(size)
+                if step < 1:
+                    raise ValueError("a slice needs a positive step")
+                sizes.append(len(range(start, stop, step)))
+                strides.append(stride * step)
+            elif -size <= each < size:
+                start = each % size
+            else:
+                raise IndexError(f"index {each} is out of range for size {size}")
+            offset += start * stride
+        rest = len(keys)
+        return NDArray(self.storage, [*sizes, *self.sizes[rest:]], [*strides, *self.strides[rest:]], offset)
+        # END SOLUTION
+
+    def __setitem__(self, key, number) -> None:
+        """Write one number into all elements of the view `self[key]`."""
+        # BEGIN SOLUTION
+        view = self[key]
+        for position in view.positions():
+            view.storage[position] = number
+        # END SOLUTION
+
+    def positions(self) -> list[int]:
+        """The positions in the storage of all elements, in the order of the indices."""
+        # BEGIN SOLUTION
+        found = [self.offset]
+        for size, stride in zip(self.sizes, self.strides, strict=True):
+            found = [position + i * stride for position in found for i in range(size)]
+        return found
+        # END SOLUTION
+
+    def transpose(self, dim0: int, dim1: int) -> "NDArray":
+        """The view with two dimensions exchanged."""
+        # BEGIN SOLUTION
+        sizes, strides = list(self.sizes), list(self.strides)
+        sizes[dim0], sizes[dim1] = sizes[dim1], sizes[dim0]
+        strides[dim0], strides[dim1] = strides[dim1], strides[dim0]
+        return NDArray(self.storage, sizes, strides, self.offset)
+        # END SOLUTION
+
+    def expand(self, *sizes: int) -> "NDArray":
+        """The view of larger sizes: new dimensions in front, and dimensions of size 1 repeated, else ValueError."""
+        # BEGIN SOLUTION
+        missing = len(sizes) - len(self.sizes)
+        old_sizes, strides = [1] * missing + list(self.sizes), [0] * missing + list(self.strides)
+        if missing < 0 or any(old not in (1, new) for old, new in zip(old_sizes, sizes, strict=True)):
+            raise ValueError(f"sizes {self.sizes} do not expand to {sizes}")
+        strides = [s if old == new else 0 for s, old, new in zip(strides, old_sizes, sizes, strict=True)]
+        return NDArray(self.storage, sizes, strides, self.offset)
+        # END SOLUTION
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements, in the order of the indices, lie one after another."""
+        # BEGIN SOLUTION
+        found = self.positions()
+        return found == list(range(self.offset, self.offset + len(found)))
+        # END SOLUTION
+
+    def view(self, *sizes: int) -> "NDArray":
+        """The same elements in the same order with other sizes, without a copy; ValueError if there are no strides."""
+        # BEGIN SOLUTION
+        wanted = NDArray.arange(*sizes)
+        found = self.positions()
+        if len(wanted.storage) != len(found):
+            raise ValueError(f"{len(found)} elements do not fit into sizes {sizes}")
+        # A step in dimension d leads from the first element to element number wanted.strides[d].
+        steps = zip(sizes, wanted.strides, strict=True)
+        strides = [found[step] - found[0] if size > 1 else 1 for size, step in steps]
+        result = NDArray(self.storage, sizes, strides, self.offset)
+        if result.positions() != found:
+            raise ValueError(f"no strides view sizes {self.sizes}, strides {self.strides} as {sizes}")
+        return result
+        # END SOLUTION
+
+    def reshape(self, *sizes: int) -> "NDArray":
+        """A view if there is one, otherwise a contiguous copy."""
+        # BEGIN SOLUTION
+        try:
+            return self.view(*sizes)
+        except ValueError:
+            copy = NDArray.arange(*self.sizes)
+            copy.storage[:] = [self.storage[position] for position in self.positions()]
+            return copy.view(*sizes)
+        # END SOLUTION
+
+    def __add__(self, other: "NDArray") -> "NDArray":
+        """The sums, element by element, of two arrays that are broadcast to common sizes."""
+        # BEGIN SOLUTION
+        dims = max(len(self.sizes), len(other.sizes))
+        padded = ([1] * (dims - len(each.sizes)) + list(each.sizes) for each in (self, other))
+        sizes = [b if a == 1 else a for a, b in zip(*padded, strict=True)]
+        left, right = self.expand(*sizes), other.expand(*sizes)
+        result = NDArray.arange(*sizes)
+        pairs = zip(left.positions(), right.positions(), strict=True)
+        result.storage[:] = [left.storage[a] + right.storage[b] for a, b in pairs]
+        return result
+        # END SOLUTION
 
 
-# %% exercise="02.5" role="answer"
-def shares() -> dict[str, bool]:
-    """For each of SHARING, whether a write into its result is seen in `t` or `array`."""
+# %% exercise="02.8" role="check"
+def compare(c: check, what: str, array: NDArray, tensor: torch.Tensor) -> None:
+    """Hold that an array reads as a tensor does: sizes, elements, strides where there is a step, offset, contiguity."""
+    c.equal(f"{what}: sizes", came=tuple(array.sizes), expected=tuple(tensor.shape))
+    c.equal(f"{what}: elements", came=array.tolist(), expected=tensor.tolist())
+    steps = [d for d in range(tensor.dim()) if tensor.shape[d] > 1]
+    c.equal(f"{what}: strides", came=[array.strides[d] for d in steps], expected=[tensor.stride(d) for d in steps])
+    c.equal(f"{what}: offset", came=array.offset, expected=tensor.storage_offset())
+    c.equal(f"{what}: contiguous", came=array.is_contiguous(), expected=tensor.is_contiguous())
+
+
+def one_step(chance: random.Random, sizes: tuple) -> str:
+    """An operation, as text, that is possible for an array of these sizes, which has at least one dimension."""
+    d, e = chance.randrange(len(sizes)), chance.randrange(len(sizes))
+    numel = int(numpy.prod(sizes))
+    outer = chance.choice([n for n in (2, 3, 4) if numel % n == 0] or [1])
+    steps = [f".transpose({d}, {e})", "[::2]", f"[{chance.randrange(sizes[0])}:]", f"[{':, ' * d}{sizes[d] - 1}:]"]
+    steps += [f".reshape({outer}, {numel // outer})", f".reshape({numel})", f".expand(2, {', '.join(map(str, sizes))})"]
+    return chance.choice(steps)
+
+
+with check("02.8", "a small ndarray") as c:
+    array, tensor = NDArray.arange(2, 3, 4), torch.arange(24).reshape(2, 3, 4)
+    for step in ["", "[1]", "[-1, 2]", "[1, 2, 3]", "[:, 1]", "[:, 1:, ::2]", "[0, ::2][1]", "[1:, -2:, 5:]"]:
+        compare(c, f"x{step}", eval(f"array{step}"), eval(f"tensor{step}"))
+    for step in [".transpose(0, 2)", ".transpose(-1, 0)[1:]", "[:, :1].expand(2, 5, 4)", "[0, 0].expand(3, 2, 4)"]:
+        compare(c, f"x{step}", eval(f"array{step}"), eval(f"tensor{step}"))
+    for step in [
+        ".view(6, 4)",
+        ".view(24)",
+        ".view(1, 2, 12)",
+        "[:, :, :2].view(6, 2)",
+        ".transpose(0, 1).view(3, 2, 2, 2)",
+    ]:
+        compare(c, f"x{step}", eval(f"array{step}"), eval(f"tensor{step}"))
+        c.true(
+            f"x{step}: whose storage",
+            eval(f"array{step}").storage is array.storage,
+            came="a new list",
+            expected="that of x",
+        )
+    c.true(
+        "x.transpose(0, 1): whose storage",
+        array.transpose(0, 1).storage is array.storage,
+        came="a new list",
+        expected="that of x",
+    )
+    turned = array.transpose(1, 2)
+    compare(c, "x.transpose(1, 2).reshape(2, 12)", turned.reshape(2, 12), tensor.transpose(1, 2).reshape(2, 12))
+    c.true(
+        "the storage of that copy",
+        turned.reshape(2, 12).storage is not array.storage,
+        came="that of x",
+        expected="a new list",
+    )
+    c.true(
+        "x.reshape(4, 6): whose storage",
+        array.reshape(4, 6).storage is array.storage,
+        came="a new list",
+        expected="that of x",
+    )
+    c.raises("x.transpose(1, 2).view(2, 12)", ValueError, "", turned.view, 2, 12)
+    c.raises("x.view(5, 5)", ValueError, "", array.view, 5, 5)
+    c.raises("x[2]", IndexError, "", array.__getitem__, 2)
+    c.raises("x[0, -4]", IndexError, "", array.__getitem__, (0, -4))
+    c.raises("x[::-1]", ValueError, "", array.__getitem__, slice(None, None, -1))
+    c.raises("x.expand(2, 5, 4)", ValueError, "", array.expand, 2, 5, 4)
+    compare(c, "x + x[0]", array + array[0], tensor + tensor[0])
+    compare(c, "x[0, :, :1] + x[0, 0]", array[0, :, :1] + array[0, 0], tensor[0, :, :1] + tensor[0, 0])
+    c.raises("x + x[:, :2]", ValueError, "", array.__add__, array[:, :2])
+    array[:, 1, ::2] = tensor[:, 1, ::2] = 99
+    compare(c, "x after x[:, 1, ::2] = 99", array, tensor)
+    chance = random.Random(2)
+    for _ in range(300):
+        chain, a, t = "x", NDArray.arange(4, 3, 2), torch.arange(24).reshape(4, 3, 2)
+        for _ in range(chance.randrange(1, 6)):
+            step = one_step(chance, tuple(t.shape))
+            chain, a, t = chain + step, eval(f"a{step}"), eval(f"t{step}")
+            compare(c, f"{chain}, where x is arange(24) of sizes 4, 3, 2", a, t)
+
+# %% [markdown] exercise="02.8" role="debrief"
+# You have written the core of `TensorImpl`. PyTorch finds the strides of a view without walking over the elements, by
+# runs, because a tensor may have a billion of them; and it copies with a kernel instead of a list. What it adds: a
+# dtype for the bytes, a count of references for the storage, and a version counter for autograd.
+
+# %% [markdown] exercise="02.8" role="hint"
+# Write `positions` first: start with `[offset]`; for each dimension, replace each position by `size` positions that
+# are `stride` apart. `__setitem__`, `is_contiguous`, `reshape` and `__add__` all use `positions`.
+
+# %% [markdown] exercise="02.8" role="hint"
+# `slice.indices(size)` is Python's own rule for start, stop and step; `len(range(start, stop, step))` is the size.
+
+# %% [markdown] exercise="02.8" role="hint"
+# `view`: either the walk over runs of the lesson, or shorter: the new stride of a dimension must be the distance
+# between two elements whose numbers you know. Compute these strides, and compare the positions with those of `self`.
+
+# %% [markdown] exercise="02.8" role="hint"
+# `__add__`: fill the shorter sizes with 1 in front, take for each dimension the size that is not 1, `expand` both.
+
+# %% [markdown] exercise="02.9" role="task" kind="fix" title="a broken library: the second index"
+# ## 02.9 Fix: a broken library, the second index
+#
+# ★★☆, 30 minutes. A colleague has changed *one line of C++* of the library, and no longer knows which. Since then
+# programs compute with numbers from the wrong place. `REPORT` holds what the broken library answers, where `x` is
+# `torch.arange(24).reshape(2, 3, 4)`. Some of these answers are right, and some are wrong.
+#
+# Find the line. You have found it when you can break the library in the same way: return the file, and a patch as
+# `%%rebuild` takes one, with `-` and `+` before the lines. Your own library stays as it is. The check compiles the
+# change in a scratch copy (some seconds), asks for each expression of `REPORT`, and names the first that answers
+# something else than in `REPORT`.
+
+# %% exercise="02.9" role="given"
+SETUP = "import reftorch as torch\nx = torch.arange(24).reshape(2, 3, 4)"
+REPORT = {
+    "x[1]": [[12, 13, 14, 15], [16, 17, 18, 19], [20, 21, 22, 23]],
+    "x[0][2]": [8, 9, 10, 11],
+    "x[1][2]": [8, 9, 10, 11],
+    "x[1, 2]": [8, 9, 10, 11],
+    "x[1].clone()[2]": [20, 21, 22, 23],
+    "x[1][1:]": [[16, 17, 18, 19], [20, 21, 22, 23]],
+    "x[1:][0]": [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]],
+    "x[:, :, 3][1]": [12, 16, 20],
+    "x[:, 2]": [[8, 9, 10, 11], [20, 21, 22, 23]],
+}
+
+
+# %% exercise="02.9" role="answer"
+def change() -> tuple[str, str]:
+    """The file, and the patch that breaks the library as in REPORT."""
     # BEGIN SOLUTION
-    return {
-        "t.t()": True,
-        "t.t().reshape(6)": False,
-        "t.reshape(6)": True,
-        "t[[0, 1]]": False,
-        "t[0:2]": True,
-        "t.float()": True,
-        "t.double()": False,
-        "t.detach()": True,
-        "t.contiguous()": True,
-        "t.t().contiguous()": False,
-        "torch.tensor(array)": False,
-        "torch.from_numpy(array)": True,
-        "torch.as_tensor(array, dtype=torch.float32)": False,
-    }
+    return (
+        "cpp/ATen/native/TensorSlicing.cpp",
+        """
+-  const int64_t offset = self.storage_offset() + index * strides[dim];
++  const int64_t offset = index * strides[dim];
+""",
+    )
     # END SOLUTION
 
 
-# %% exercise="02.5" role="check"
-def is_seen(expression: str) -> bool:
-    """Whether a write into the result of the expression changes what it was made of."""
-    fresh = {"torch": torch, "t": torch.zeros(2, 3), "array": numpy.zeros((2, 3))}
-    eval(expression, fresh).fill_(1)
-    return bool((fresh["array"] if "array" in expression else fresh["t"].numpy()).any())
+# %% exercise="02.9" role="check"
+with check("02.9", "a broken library: the second index") as c:
+    file, patch = change()
+    c.case(f"the patch of {file}")
+    broken = rebuild(file, patch)
+    asked = "\n".join(f"print(({expression}).tolist())" for expression in REPORT)
+    outcome = broken.run(f"{SETUP}\n{asked}")
+    broken.close()
+    c.equal("an error of the library with your patch", came=outcome.error, expected="")
+    for (expression, expected), came in zip(REPORT.items(), outcome.printed.splitlines(), strict=True):
+        c.equal(f"{expression} with your patch", came=came, expected=str(expected))
 
+# %% [markdown] exercise="02.9" role="debrief"
+# `select` forgot where its own tensor begins. One index of a tensor that begins at 0 still works, and so does a copy,
+# so a test with a fresh tensor finds nothing. PyTorch's tests of views therefore begin with a tensor that is a view
+# itself, and so do the tests of this library. To bring a bug about on purpose is the surest sign that you know it.
 
-with check("02.5", "who shares the memory") as c:
-    said = shares()
-    for expression in SHARING:
-        c.equal(f"whether a write into {expression} is seen", came=said.get(expression), expected=is_seen(expression))
+# %% [markdown] exercise="02.9" role="hint"
+# Which expressions are wrong? Compare with what your own library answers. What do the wrong ones have in common, and
+# what does `.clone()` change about a tensor besides its memory?
 
-# %% [markdown] exercise="02.5" role="hint"
-# Strides can express a slice and a transpose; they cannot express a list of indices. A conversion that has nothing to
-# do returns its argument.
+# %% [markdown] exercise="02.9" role="hint"
+# Each wrong answer is right for a tensor that begins at the first element of the storage. A slice of a view is right,
+# an index into a view is wrong. Which function makes the view of one index?
 
-# %% [markdown] exercise="02.5" role="hint"
-# `a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()` tells whether two tensors share.
-
-
-# %% [markdown] exercise="02.6" role="task" kind="read" title="the dtype that comes out"
-# ## 02.6 Read: the dtype that comes out
-#
-# Work out the dtype that each of `CALLS` gives; where one is an error, say `"error"`. A dtype that is wider than you
-# thought costs memory, and one that is narrower costs digits; neither says a word.
-
-# %% exercise="02.6" role="given"
-i8, u8 = torch.ones(2, dtype=torch.int8), torch.ones(2, dtype=torch.uint8)
-f16, bf16 = torch.ones(2, dtype=torch.float16), torch.ones(2, dtype=torch.bfloat16)
-f64_number = torch.tensor(2.0, dtype=torch.float64)
-CALLS = ["i8 + u8", "f16 + bf16", "i8 + 1000", "i8 * 0.5", "f16 + f64_number", "i8 + f64_number", "i8 / i8"]
-CALLS += ["i8.add_(0.5)", "f16.add_(f64_number)", "(i8 > 0) + (u8 > 0)"]
-
-
-def dtype_of(expression: str) -> str:
-    """The dtype of what the expression gives, or `"error"`."""
-    try:
-        return str(eval(expression).dtype).removeprefix("torch.")
-    except RuntimeError:
-        return "error"
-
-
-# %% exercise="02.6" role="answer"
-def results() -> dict[str, str]:
-    """For each of CALLS the name of the result's dtype, as `"float32"`, or `"error"`."""
-    # BEGIN SOLUTION
-    return {
-        "i8 + u8": "int16",
-        "f16 + bf16": "float32",
-        "i8 + 1000": "int8",
-        "i8 * 0.5": "float32",
-        "f16 + f64_number": "float16",
-        "i8 + f64_number": "float64",
-        "i8 / i8": "float32",
-        "i8.add_(0.5)": "error",
-        "f16.add_(f64_number)": "float16",
-        "(i8 > 0) + (u8 > 0)": "bool",
-    }
-    # END SOLUTION
-
-
-# %% exercise="02.6" role="check"
-with check("02.6", "the dtype that comes out") as c:
-    said = results()
-    for expression in CALLS:
-        c.equal(f"the dtype of {expression}", came=said.get(expression), expected=dtype_of(expression))
-
-# %% [markdown] exercise="02.6" role="hint"
-# Two tensors with dimensions: the table of the lesson. A Python number or a tensor without dimensions only changes the
-# kind: then a float number gives the default dtype, a 0-dim tensor its own.
-
-# %% [markdown] exercise="02.6" role="hint"
-# `/` is division of numbers, not of integers: its result is never an integer. An in-place op keeps the dtype of its
-# first argument, or refuses.
+# %% [markdown] exercise="02.9" role="hint"
+# `show_source("select in TensorSlicing.cpp")` shows the function of the lesson. One of its lines is the sum of the
+# lesson for one dimension.

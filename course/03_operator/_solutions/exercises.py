@@ -2,27 +2,31 @@
 
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
+
+The file is some 700 lines long, because all exercises of a chapter stand in one file.
 """
 
 # %% [markdown]
 # # Exercises 03: one operator
 #
-# Each exercise has a cell that raises until you have written it, and a check below that you run as often as you like.
-# Stuck? `course("hint 03.1")` in a cell of its own. Done? `course("check 03")` runs the notebook, as last saved, from
-# top to bottom. C++ is compiled when its check runs, which takes some two seconds.
+# Each exercise has a cell that raises until you have written your answer, and a check below that you run as often as
+# you like. Every requirement that a check tests stands in the task. Stuck? `course("hint 03.1")` in a cell of its own.
+# Done? `course("check 03")` runs the notebook, as last saved, from top to bottom. C++ is compiled when its check runs,
+# which takes some seconds.
 
 # %%
 import reftorch as torch
-from course._tools import check, course, show_source
+from course._tools import check, course, rebuild, show_source
 from reftorch.debug import call_tree
 from reftorch.utils.cpp_extension import load_inline
 
 # %% [markdown] exercise="03.1" role="task" kind="read" title="the kernel of a subtraction"
 # ## 03.1 Read: the kernel of a subtraction
 #
-# Who looks for the kernel of `-` sets a breakpoint on a name that does not exist. Which kernel computes `a - b` for
-# two float tensors, and which `alpha` does it receive? (A kernel used twice is one kernel less to write for each
-# device.)
+# *Difficulty 1 of 3, 10 minutes.*
+#
+# You want to stop in the kernel of `-`. You set a breakpoint on a name that you made up, and gdb knows no such
+# function. Which kernel computes `a - b` for two float tensors, and which `alpha` does the kernel receive?
 
 
 # %% exercise="03.1" role="answer"
@@ -42,78 +46,85 @@ with check("03.1", "the kernel of a subtraction") as c:
     with call_tree() as tree:
         difference = a - b
     entered = [name for name in called(tree) if name.endswith("_kernel") and not name.startswith("cpu_")]
-    c.equal("the kernels in the call tree of a - b", came=[kernel], expected=entered)
-    c.close("what that kernel makes with this alpha", came=torch.add(a, b, alpha=alpha), expected=difference)
+    same = bool((torch.add(a, b, alpha=alpha) == difference).all())
+    c.answers(
+        "the kernel and its alpha",
+        came={"kernel": [kernel], "alpha gives the difference": same},
+        truth={"kernel": entered, "alpha gives the difference": True},
+        look="A call tree of a - b has the kernel; the function that calls the stub has the alpha.",
+    )
+
+# %% [markdown] exercise="03.1" role="debrief"
+# **In PyTorch** `sub` has no kernel of its own either: `sub.Tensor` calls the stub of `add` with `-alpha`. That is
+# one kernel less to write for each device. The price is a name that you have to look for before you can stop there.
 
 # %% [markdown] exercise="03.1" role="hint"
 # Record a call tree of `a - b` and look for a name that ends in `_kernel`.
 
 # %% [markdown] exercise="03.1" role="hint"
-# `show_source("cpp/ATen/native/BinaryOps.cpp", "sub_out")` has the call of the stub, with the alpha it passes on.
+# `show_source("cpp/ATen/native/BinaryOps.cpp", "sub_out")` has the call of the stub, with the alpha that is passed on.
 
-
-# %% [markdown] exercise="03.2" role="task" kind="read" title="the loop that the iterator makes"
-# ## 03.2 Read: the loop that the iterator makes
+# %% [markdown] exercise="03.2" role="task" kind="read" title="what a gradient adds to the way"
+# ## 03.2 Read: what a gradient adds to the way
 #
-# A kernel that is slow on one layout and quick on another is explained by the loop that it was given. `a` below is a
-# transposed tensor, `b` broadcasts. What are the shape of the iterator's loop, *fastest dimension first*, and the
-# strides of the result, of `a` and of `b` in it, *in bytes*? Work it out from `TensorIterator.cpp`
-# (`compute_strides`, `reorder_dimensions`, `allocate_or_resize_outputs`), or read it at a stop; the check asks a real
-# iterator.
-
-# %% exercise="03.2" role="given"
-a = torch.ones(4, 3).t()
-b = torch.ones(4)
+# *Difficulty 1 of 3, 10 minutes.*
+#
+# Every call passes the kernel of Autograd, with or without a gradient. The fork is inside that kernel. Which function
+# of `autograd_fallback.cpp` runs for `x * y` *only* where `x` requires a gradient, directly below `autograd_fallback`?
+# And what is the name of the graph node that the result then carries?
 
 
 # %% exercise="03.2" role="answer"
-def loop_of_a_plus_b() -> dict[str, list[int]]:
-    """The loop's `shape`, and the strides in bytes of `out`, `a` and `b`; each with the fastest dimension first."""
+def recorded() -> tuple[str, str]:
+    """The function of autograd_fallback.cpp, without namespace, and the name of the result's node."""
     # BEGIN SOLUTION
-    return {"shape": [3, 4], "out": [4, 12], "a": [4, 12], "b": [0, 4]}
+    return "call_recorded", "MulBackward0"
     # END SOLUTION
 
 
 # %% exercise="03.2" role="check"
-LOOP = r"""
-std::vector<std::vector<int64_t>> loop_of(const at::Tensor& a, const at::Tensor& b) {
-  at::Tensor out;
-  const auto iter = at::TensorIterator::binary_op(out, a, b);
-  std::vector<std::vector<int64_t>> result = {iter.shape().vec()};
-  for (int i = 0; i < iter.ntensors(); i++) {
-    result.push_back(iter.strides(i).vec());
-  }
-  return result;
-}
-"""
-with check("03.2", "the loop that the iterator makes") as c:
-    answer = loop_of_a_plus_b()
-    asked = load_inline("loop_of", LOOP, functions="loop_of").loop_of(a, b)
-    for name, expected in zip(["shape", "out", "a", "b"], asked, strict=True):
-        c.equal(f"{name} in the loop of a + b", came=[*answer[name]], expected=expected)
-    c.equal(
-        "the strides of the result, in elements", came=[s // 4 for s in answer["out"]], expected=list((a + b).stride())
+from course._tools.trees import called, callers
+
+with check("03.2", "what a gradient adds to the way") as c:
+    function, node = recorded()
+    with call_tree(only="autograd_fallback") as plain:
+        torch.ones(2) * torch.ones(2)
+    x = torch.ones(2, requires_grad=True)
+    with call_tree(only="autograd_fallback") as graph:
+        result = x * torch.ones(2)
+    added = [name for name in called(graph) if name not in called(plain)]
+    below = [name for name in added if callers(graph, name)[-1][0] == "autograd_fallback"]
+    c.answers(
+        "the function and the node",
+        came={"function": [function], "node": node},
+        truth={"function": below, "node": result.grad_fn.name()},
+        look="Compare two call trees, one of them with a gradient, and print the result.",
     )
 
-# %% [markdown] exercise="03.2" role="hint"
-# Start from `a.stride()` times four bytes. A dimension that `b` does not have, or in which it has size 1, gets stride
-# 0.
+# %% [markdown] exercise="03.2" role="debrief"
+# **In PyTorch** the fork is generated into the function of each op in `VariableType_*.cpp`. There a breakpoint
+# belongs to one op; here one function serves all ops, and a breakpoint in that function stops for each of them.
 
 # %% [markdown] exercise="03.2" role="hint"
-# The dimension with the smallest stride becomes the first of the loop. The result is new, so it is laid out in the
-# order of the loop: its first dimension takes one element's bytes.
+# Two call trees with `only="autograd_fallback"`: one of plain tensors, one with `torch.ones(2, requires_grad=True)`.
 
+# %% [markdown] exercise="03.2" role="hint"
+# Functions that stand only in the second tree are what you look for; take the one whose caller is the fallback. The
+# node is printed with the tensor, as `grad_fn=<...>`.
 
 # %% [markdown] exercise="03.3" role="task" kind="build" title="a kernel with two operands"
 # ## 03.3 Build: a kernel with two operands
 #
-# Write √(a² + b²) as an op in C++: any two shapes that broadcast, any strides, any dtype that makes sense.
-# Integers give the default float dtype; 16-bit floats are computed in float32, because 300² is infinite in float16.
+# *Difficulty 2 of 3, 20 minutes.*
+#
+# Write √(a² + b²) as a function in C++. The check asks for: any two shapes that broadcast (others raise), any strides,
+# no elements at all; float64 stays float64; integers give the default float dtype; 16-bit floats are computed in
+# float32, because 300² is infinite in float16.
 #
 # The function makes an iterator (`TensorIterator::binary_float_op`), dispatches on its dtype
-# (`AT_DISPATCH_..._AND_REDUCED`), and hands `cpu_kernel` a function of two elements. The kernel of `add` in the
-# lesson is the pattern, the op *softsign* the frame. Your text stands outside the library's namespaces, so its names
-# begin with `at::`, as `at::opmath_type` does, or with `at::native::`.
+# (`AT_DISPATCH_FLOATING_TYPES_AND_REDUCED`), and hands `cpu_kernel` a function of two elements. The kernel of `add` in
+# the lesson is the pattern, the op *softsign* the frame. Your text stands outside the library's namespaces, so its
+# names begin with `at::`, as `at::opmath_type` does, or with `at::native::`.
 
 # %% exercise="03.3" role="answer"
 HYPOTENUSE = r"""
@@ -142,22 +153,36 @@ with check("03.3", "a kernel with two operands") as c:
 
     torch.manual_seed(0)
     p, q = torch.randn(4, 3), torch.randn(4, 3)
-    c.close("two tensors of one shape", came=hypotenuse(p, q), expected=expected(p, q))
-    c.close("a transposed operand", came=hypotenuse(p.t(), q.t()), expected=expected(p.t(), q.t()))
+    c.close(c.case("two tensors of one shape"), came=hypotenuse(p, q), expected=expected(p, q))
+    c.close(c.case("a transposed operand"), came=hypotenuse(p.t(), q.t()), expected=expected(p.t(), q.t()))
     c.close(
-        "one transposed, one not", came=hypotenuse(p, q.reshape(3, 4).t()), expected=expected(p, q.reshape(3, 4).t())
+        c.case("one transposed, one not"),
+        came=hypotenuse(p, q.reshape(3, 4).t()),
+        expected=expected(p, q.reshape(3, 4).t()),
     )
-    c.close("broadcast", came=hypotenuse(p, q[0]), expected=expected(p, q[0]))
-    c.close("every second column", came=hypotenuse(p[:, ::2], q[:, ::2]), expected=expected(p[:, ::2], q[:, ::2]))
+    c.close(c.case("broadcast"), came=hypotenuse(p, q[0]), expected=expected(p, q[0]))
+    c.close(
+        c.case("every second column"), came=hypotenuse(p[:, ::2], q[:, ::2]), expected=expected(p[:, ::2], q[:, ::2])
+    )
     whole = torch.tensor([3, 5, 8]), torch.tensor([4, 12, 15])
-    c.close("integers give floats", came=hypotenuse(*whole), expected=torch.tensor([5.0, 13.0, 17.0]))
+    c.close(c.case("integers give floats"), came=hypotenuse(*whole), expected=torch.tensor([5.0, 13.0, 17.0]))
     half = torch.tensor([300.0], dtype=torch.float16), torch.tensor([400.0], dtype=torch.float16)
     c.close(
-        "float16 is computed in float32", came=hypotenuse(*half), expected=torch.tensor([500.0], dtype=torch.float16)
+        c.case("float16 is computed in float32"),
+        came=hypotenuse(*half),
+        expected=torch.tensor([500.0], dtype=torch.float16),
     )
-    c.close("float64 stays float64", came=hypotenuse(p.double(), q.double()), expected=expected(p.double(), q.double()))
-    c.close("no elements", came=hypotenuse(torch.ones(0, 3), torch.ones(3)), expected=torch.ones(0, 3))
+    c.close(
+        c.case("float64 stays float64"),
+        came=hypotenuse(p.double(), q.double()),
+        expected=expected(p.double(), q.double()),
+    )
+    c.close(c.case("no elements"), came=hypotenuse(torch.ones(0, 3), torch.ones(3)), expected=torch.ones(0, 3))
     c.raises("shapes that do not broadcast", RuntimeError, "must match", hypotenuse, torch.ones(2), torch.ones(3))
+
+# %% [markdown] exercise="03.3" role="debrief"
+# **In PyTorch** `hypot` avoids the overflow of the squares in float32 too, with a function that scales its operands
+# first. The price is time in every element, for numbers that hardly anybody has.
 
 # %% [markdown] exercise="03.3" role="hint"
 # Three statements: `auto iter = at::TensorIterator::binary_float_op(out, self, other);`, the dispatch macro with
@@ -171,107 +196,510 @@ with check("03.3", "a kernel with two operands") as c:
 # `using opmath_t = at::opmath_type<scalar_t>;` is float for the 16-bit types. Convert each operand before you square
 # it.
 
-# %% [markdown] exercise="03.4" role="task" kind="fix" title="a shape for nothing"
-# ## 03.4 Fix: a shape for nothing
+# %% [markdown] exercise="03.4" role="task" kind="build" title="the dtype of a result"
+# ## 03.4 Build: the dtype of a result
 #
-# Below is a copy of the function that broadcasts two shapes, with one planted bug. It passes every test that its
-# author thought of. Then somebody filtered a batch down to no rows at all, added a row of biases, and the program
-# read memory that was not its own. Find the input that goes wrong, and write the mended function. Do not call `at::`
-# functions in it.
+# *Difficulty 2 of 3, 20 minutes.*
+#
+# Write in Python what the iterator asks `result_type` in C++: the dtype of the result of two operands. An operand is a
+# tensor with dimensions, a tensor without dimensions, or a Python number (`bool`, `int`, `float`). Do not compute with
+# the operands, and do not call `torch.result_type`. `torch.promote_types(a, b)` is yours to use: it gives the smallest
+# dtype that holds two dtypes, and knows no classes of operands.
+#
+# The check compares all pairs of 12 operands (three numbers, and tensors of bool, int32, float16, float32 and others,
+# with and without dimensions) with the dtype of their real sum, also where both operands are numbers. A Python `int` is
+# int64.
 
-# %% exercise="03.4" role="given"
-BROKEN = r"""
-std::vector<int64_t> broadcast(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
-  const size_t ndim = std::max(a.size(), b.size());
-  std::vector<int64_t> expanded(ndim);
-  for (size_t i = 0; i < ndim; i++) { // i counts from the last dimension
-    const int64_t size_a = i < a.size() ? a[a.size() - 1 - i] : 1;
-    const int64_t size_b = i < b.size() ? b[b.size() - 1 - i] : 1;
-    TORCH_CHECK(size_a == size_b || size_a == 1 || size_b == 1, "The size of tensor a (", size_a,
-                ") must match the size of tensor b (", size_b, ") at non-singleton dimension ", ndim - 1 - i);
-    expanded[ndim - 1 - i] = std::max(size_a, size_b);
-  }
-  return expanded;
-}
-"""
 
 # %% exercise="03.4" role="answer"
-MENDED = r"""
-std::vector<int64_t> broadcast(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
-  // BEGIN SOLUTION
-  const size_t ndim = std::max(a.size(), b.size());
-  std::vector<int64_t> expanded(ndim);
-  for (size_t i = 0; i < ndim; i++) { // i counts from the last dimension
-    const int64_t size_a = i < a.size() ? a[a.size() - 1 - i] : 1;
-    const int64_t size_b = i < b.size() ? b[b.size() - 1 - i] : 1;
-    TORCH_CHECK(size_a == size_b || size_a == 1 || size_b == 1, "The size of tensor a (", size_a,
-                ") must match the size of tensor b (", size_b, ") at non-singleton dimension ", ndim - 1 - i);
-    expanded[ndim - 1 - i] = size_a == 1 ? size_b : size_a;
-  }
-  return expanded;
-  // END SOLUTION
-}
-"""
+def dtype_of_result(left: torch.Tensor | float, right: torch.Tensor | float) -> torch.dtype:
+    """The dtype of `left + right`; at least one of them is a tensor, or both are numbers."""
+
+    # BEGIN SOLUTION
+    def same_class(a, b):
+        return torch.promote_types(a, b) if a and b else a or b
+
+    def combine(higher, lower):
+        if higher is None or lower is None:
+            return higher or lower
+        if not higher.is_floating_point and (higher == torch.bool or lower.is_floating_point):
+            return torch.promote_types(higher, lower)
+        return higher
+
+    classes = {"dimensions": None, "none": None, "number": None}
+    of_number = {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}
+    for operand in (left, right):
+        if not isinstance(operand, torch.Tensor):
+            name, dtype = "number", of_number[type(operand)]
+        else:
+            name, dtype = "dimensions" if operand.dim() else "none", operand.dtype
+        classes[name] = same_class(classes[name], dtype)
+    return combine(classes["dimensions"], combine(classes["none"], classes["number"]))
+    # END SOLUTION
+
 
 # %% exercise="03.4" role="check"
-with check("03.4", "a shape for nothing") as c:
-    broadcast = load_inline("broadcast", MENDED, functions="broadcast").broadcast
-    for left, right in [
-        ([2, 3], [3]),
-        ([4, 1], [1, 5]),
-        ([], [2]),
-        ([1], [1]),
-        ([1, 3], [0, 3]),
-        ([0], []),
-        ([0, 1], [4]),
-    ]:
-        real = list((torch.empty(left) + torch.empty(right)).shape)
-        c.equal(f"{left} with {right}", came=broadcast(left, right), expected=real)
-        c.equal(f"{right} with {left}", came=broadcast(right, left), expected=real)
-    c.raises("2 with 3", RuntimeError, "must match the size of tensor b (3)", broadcast, [2], [3])
-    c.raises("0 with 3", RuntimeError, "non-singleton dimension 1", broadcast, [5, 0], [5, 3])
+with check("03.4", "the dtype of a result") as c:
+    dtypes = (torch.bool, torch.int32, torch.int64, torch.float16, torch.float32)
+    operands = {str(number): number for number in (True, 7, 2.5)}
+    operands |= {f"{str(dtype)[6:]}, no dimensions": torch.ones((), dtype=dtype) for dtype in dtypes[:4]}
+    operands |= {f"{str(dtype)[6:]}, one dimension": torch.ones(2, dtype=dtype) for dtype in dtypes}
+    for left_is, left in operands.items():
+        for right_is, right in operands.items():
+            c.equal(
+                c.case(f"({left_is}) with ({right_is})"),
+                came=dtype_of_result(left, right),
+                expected=torch.result_type(left, right),
+            )
+
+# %% [markdown] exercise="03.4" role="debrief"
+# **In PyTorch** the three classes are the same, in `TypeProperties.cpp`. numpy 2 has only two: an array without
+# dimensions counts fully there, so a sum with one may change the dtype of a large array.
 
 # %% [markdown] exercise="03.4" role="hint"
-# "No rows at all" is a size of 0. Which sizes may stand opposite it, and what should come out?
+# Sort the two operands into three classes first. A class has one dtype or none; two members of one class are promoted.
 
 # %% [markdown] exercise="03.4" role="hint"
-# Compare the last line of the loop with `show_source("cpp/ATen/ExpandUtils.cpp", "infer_size_dimvector")`. Opposite a
-# 1 the other size wins, be it larger or smaller.
+# Then write `combine(higher, lower)` for two classes, either of which may be empty. Call `combine` twice: what numbers
+# and tensors without dimensions give is the lower class for tensors with dimensions.
 
-# %% [markdown] exercise="03.5" role="task" kind="read" title="what a gradient adds to the way"
-# ## 03.5 Read: what a gradient adds to the way
+# %% [markdown] exercise="03.4" role="hint"
+# The lower class changes the dtype only if it is of a higher kind: a float below an integer or a bool, or anything
+# below a bool. A `float` brings `torch.get_default_dtype()`.
+
+# %% [markdown] exercise="03.5" role="task" kind="fix" title="nothing is recorded any more"
+# ## 03.5 Fix: nothing is recorded any more
 #
-# Every call passes the Autograd kernel, gradient or not; the fork is inside it. Which function of
-# `autograd_fallback.cpp` runs for `x + y` *only* where `x` requires a gradient, directly below `autograd_fallback`?
-# And what is the name of the graph node that the result then carries?
+# *Difficulty 2 of 3, 15 minutes.*
+#
+# Below is a small Dispatcher in Python, with the kernel of Autograd as its fallback, and one planted bug. A user
+# reports: *"My notebook trains well. Then I mistype a shape, one op raises, and I correct the cell. From there on my
+# gradients are None, until I restart."* Write the mended `autograd`. An error must still reach the user. An op must be
+# recorded whenever it is called from outside, and ops that a kernel calls are not recorded a second time. The check
+# also calls `autograd` after `off.add("Autograd")`, as a thread does that has switched off Autograd itself: afterwards
+# the key must still be off.
+
+# %% exercise="03.5" role="given"
+off: set[str] = set()  # the keys that this thread has switched off
+log: list[str] = []  # what was recorded
+
+
+def call(kernel, *args):
+    """Call an op: the kernel of Autograd, where the key is not switched off, or else the op's own kernel."""
+    return kernel(*args) if "Autograd" in off else autograd(kernel, *args)
+
+
+def autograd(kernel, *args):
+    log.append(kernel.__name__)
+    off.add("Autograd")
+    result = call(kernel, *args)
+    off.discard("Autograd")
+    return result
 
 
 # %% exercise="03.5" role="answer"
-def recorded() -> tuple[str, str]:
-    """The function of autograd_fallback.cpp, without namespace, and the name of the result's node."""
+def autograd(kernel, *args):  # noqa: F811
+    """Record the op, and call it again with Autograd switched off."""
     # BEGIN SOLUTION
-    return "call_recorded", "AddBackward0"
+    log.append(kernel.__name__)
+    before = set(off)
+    off.add("Autograd")
+    try:
+        return call(kernel, *args)
+    finally:
+        off.clear()
+        off.update(before)
     # END SOLUTION
 
 
 # %% exercise="03.5" role="check"
-from course._tools.trees import called, callers
+with check("03.5", "nothing is recorded any more") as c:
 
-with check("03.5", "what a gradient adds to the way") as c:
-    function, node = recorded()
-    with call_tree(only="autograd_fallback") as plain:
-        torch.ones(2) + torch.ones(2)
-    x = torch.ones(2, requires_grad=True)
-    with call_tree(only="autograd_fallback") as graph:
-        result = x + torch.ones(2)
-    added = [name for name in called(graph) if name not in called(plain)]
-    below = [name for name in added if callers(graph, name)[-1][0] == "autograd_fallback"]
-    c.equal("what stands below autograd_fallback only with a gradient", came=[function], expected=below)
-    c.equal("the node of the result", came=node, expected=result.grad_fn.name())
+    def plus(a, b):
+        return a + b
+
+    def twice_plus(a, b):
+        return call(plus, a, b) + call(plus, a, b)
+
+    off.clear()
+    log.clear()
+    c.equal("1 plus 2", came=call(plus, 1, 2), expected=3)
+    c.raises("1 plus 'two'", TypeError, "unsupported operand", call, plus, 1, "two")
+    log.clear()
+    c.equal("1 plus 2, after the error", came=call(plus, 1, 2), expected=3)
+    c.equal("what is recorded after the error", came=[*log], expected=["plus"])
+    log.clear()
+    c.equal("an op made of two ops", came=call(twice_plus, 1, 2), expected=6)
+    c.equal("what is recorded of an op made of two ops", came=[*log], expected=["twice_plus"])
+    off.add("Autograd")
+    autograd(plus, 1, 2)
+    c.equal("the keys that were off before the call, after it", came=set(off), expected={"Autograd"})
+    off.clear()
+
+# %% [markdown] exercise="03.5" role="debrief"
+# **In C++** this is `ExcludeDispatchKeyGuard`. Its constructor switches the key off, and its destructor, which an
+# exception runs too, puts back what was before. An object that tidies up so is called an *RAII guard*. PyTorch has
+# dozens of them, for the device, the stream, the grad mode.
 
 # %% [markdown] exercise="03.5" role="hint"
-# Two call trees with `only="autograd_fallback"`: one of plain tensors, one with `torch.ones(2, requires_grad=True)`.
+# Which line is not reached when the kernel raises?
 
 # %% [markdown] exercise="03.5" role="hint"
-# The last lines of `show_source("cpp/csrc/autograd/autograd_fallback.cpp", "autograd_fallback")` are the fork. The
-# node is printed with the tensor, as `grad_fn=<...>`.
+# `try: ... finally: ...` runs its last part in every case, and the error goes on. What has to be put back is the state
+# before the call, which is not always "Autograd is on".
+
+# %% [markdown] exercise="03.6" role="task" kind="fix" title="a column that is read as a row"
+# ## 03.6 Fix: a column that is read as a row
+#
+# *Difficulty 2 of 3, 20 minutes.*
+#
+# Below is a copy of what the iterator does for the strides of one operand, with one planted bug: `strides_for` returns
+# the strides, in elements, with which a loop over `shape` reads an operand. The last dimension comes first, as in the
+# iterator. A user reports: *"Adding `torch.ones(4)` to the rows of a matrix works, and adding a scalar works. Adding a
+# column gives the right shape and wrong numbers."* Find an input that goes wrong, and write the mended function. The
+# check compares all operands with what `expand` gives: rows, columns, missing dimensions, three dimensions, a size of
+# 1 that nothing stretches (which keeps its stride), transposed operands.
+
+# %% exercise="03.6" role="given"
+BROKEN = r"""
+std::vector<int64_t> strides_for(const std::vector<int64_t>& shape, const std::vector<int64_t>& sizes,
+                                 const std::vector<int64_t>& strides) {
+  const int64_t last_shape = int64_t(shape.size()) - 1, last = int64_t(sizes.size()) - 1;
+  std::vector<int64_t> result(shape.size(), 0);
+  for (int64_t d = 0; d <= last; d++) { // d counts from the last dimension
+    const bool stretched = sizes[d] == 1 && shape[last_shape - d] != 1;
+    result[d] = stretched ? 0 : strides[last - d];
+  }
+  return result;
+}
+"""
+
+# %% exercise="03.6" role="answer"
+MENDED = r"""
+std::vector<int64_t> strides_for(const std::vector<int64_t>& shape, const std::vector<int64_t>& sizes,
+                                 const std::vector<int64_t>& strides) {
+  // BEGIN SOLUTION
+  const int64_t last_shape = int64_t(shape.size()) - 1, last = int64_t(sizes.size()) - 1;
+  std::vector<int64_t> result(shape.size(), 0);
+  for (int64_t d = 0; d <= last; d++) { // d counts from the last dimension
+    const bool stretched = sizes[last - d] == 1 && shape[last_shape - d] != 1;
+    result[d] = stretched ? 0 : strides[last - d];
+  }
+  return result;
+  // END SOLUTION
+}
+"""
+
+# %% exercise="03.6" role="check"
+with check("03.6", "a column that is read as a row") as c:
+    strides_for = load_inline("strides_for", MENDED, functions="strides_for").strides_for
+    matrix = torch.ones(3, 4)
+    for what, shape, operand in [
+        ("a row", (3, 4), torch.ones(4)),
+        ("a row of two dimensions", (3, 4), torch.ones(1, 4)),
+        ("a scalar", (3, 4), torch.ones(())),
+        ("a column", (3, 3), torch.ones(3, 1)),
+        ("a column of another length", (3, 4), torch.ones(3, 1)),
+        ("the whole", (3, 4), matrix),
+        ("a transposed whole", (4, 3), matrix.t()),
+        ("three dimensions, the middle stretched", (2, 3, 4), torch.ones(2, 1, 4)),
+        ("a size of 1 that nothing stretches", (3, 1), torch.ones(3, 1)),
+    ]:
+        wanted = list(operand.expand(shape).stride())[::-1]
+        c.equal(
+            c.case(what), came=strides_for(list(shape), list(operand.shape), list(operand.stride())), expected=wanted
+        )
+
+# %% [markdown] exercise="03.6" role="debrief"
+# **In PyTorch** this loop is `TensorIteratorBase::compute_strides`. It counts from the last dimension too, because
+# the missing dimensions are those in front. The price is an index that has to be turned round at each use.
+
+# %% [markdown] exercise="03.6" role="hint"
+# Compute by hand for a column of sizes (3, 1) in a shape of (3, 3): which of the two dimensions stretches?
+
+# %% [markdown] exercise="03.6" role="hint"
+# `d` counts from the last dimension, and `sizes` begins with the first. Look at every place where `d` is an index.
+
+# %% [markdown] exercise="03.7" role="task" kind="read" title="the loop that the iterator makes"
+# ## 03.7 Read: the loop that the iterator makes
+#
+# *Difficulty 3 of 3, 25 minutes.*
+#
+# A kernel that is slow on one layout and quick on another is explained by the loop that it was given. `a` below has
+# three permuted dimensions, `b` broadcasts. What are the shape of the iterator's loop, *fastest dimension first*, and
+# the strides of the result, of `a` and of `b` in that loop, *in bytes*? Work them out from `TensorIterator.cpp`
+# (`compute_strides`, `reorder_dimensions`, `allocate_or_resize_outputs`, `coalesce_dimensions`), or read them at a
+# stop. The check asks a real iterator.
+
+# %% exercise="03.7" role="given"
+a = torch.ones(4, 2, 3).permute(2, 0, 1)
+b = torch.ones(2)
+
+
+# %% exercise="03.7" role="answer"
+def loop_of_a_plus_b() -> dict[str, list[int]]:
+    """The loop's `shape`, and the strides in bytes of `out`, `a` and `b`; each with the fastest dimension first."""
+    # BEGIN SOLUTION
+    return {"shape": [3, 2, 4], "out": [4, 12, 24], "a": [4, 12, 24], "b": [0, 4, 0]}
+    # END SOLUTION
+
+
+# %% exercise="03.7" role="check"
+LOOP = r"""
+std::vector<std::vector<int64_t>> loop_of(const at::Tensor& a, const at::Tensor& b) {
+  at::Tensor out;
+  const auto iter = at::TensorIterator::binary_op(out, a, b);
+  std::vector<std::vector<int64_t>> result = {iter.shape().vec()};
+  for (int i = 0; i < iter.ntensors(); i++) {
+    result.push_back(iter.strides(i).vec());
+  }
+  return result;
+}
+"""
+with check("03.7", "the loop that the iterator makes") as c:
+    answer = loop_of_a_plus_b()
+    asked = load_inline("loop_of", LOOP, functions="loop_of").loop_of(a, b)
+    c.answers(
+        "the shape and the strides of the result, of a and of b",
+        came={name: [*values] for name, values in answer.items()},
+        truth=dict(zip(["shape", "out", "a", "b"], asked, strict=True)),
+        look="Begin with compute_strides, and then sort as reorder_dimensions does.",
+    )
+
+# %% [markdown] exercise="03.7" role="debrief"
+# **In PyTorch** the iterator makes the same loop. A result in the layout of its operands keeps a model in the memory
+# format that you gave it. The price is a surprise where you expect a new tensor to be contiguous.
+
+# %% [markdown] exercise="03.7" role="hint"
+# Start from `a.stride()` times four bytes. A dimension that `b` does not have, or in which it has size 1, gets stride
+# 0.
+
+# %% [markdown] exercise="03.7" role="hint"
+# The dimension with the smallest stride becomes the first of the loop. The result is new, so it is laid out in the
+# order of the loop: its first dimension takes one element's bytes.
+
+# %% [markdown] exercise="03.7" role="hint"
+# Two neighbouring dimensions are merged only if *every* operand walks them with one stride. Does `b`?
+
+# %% [markdown] exercise="03.8" role="task" kind="build" title="project: an op with its gradient"
+# ## 03.8 Project: an op with its gradient, gradcheck and a benchmark
+#
+# *Difficulty 3 of 3, an evening.*
+#
+# Make an op of your own, as the lesson made *softsign*: `gaussian(self, width) = exp(-(self / width)²)`, of two tensors
+# that broadcast.
+#
+# 1. `gaussian_source()` returns the C++: a stub, its kernel registered for the CPU, the op
+#    `gaussian(Tensor self, Tensor width) -> Tensor` that names its stub, and a function `gaussian` of two tensors that
+#    calls the op through the Dispatcher. Integers give floats. Float32 and float64 are enough.
+# 2. `add_formula(op)` registers the derivatives of `self` and of `width` for the op with the name `op`. The formulas
+#    are made of ops, so they can be differentiated again. The engine sums a gradient to the shape of its input.
+# 3. `benchmark(function)` calls a function without arguments at least once without a clock, and at least five times
+#    with one, and returns the median of the measured seconds.
+#
+# The check holds: values, broadcasting, integers, the meta device (which works if elements are touched by the kernel
+# alone and the op names its stub), gradients of both inputs, `gradcheck` and `gradgradcheck`. The benchmark is called
+# with a function whose first call is slow, and then every third. An op is defined once in a process, so the check
+# compiles your text each time with another name in the place of `gaussian`, and gives that name to `add_formula`.
+
+# %% exercise="03.8" role="given"
+from reftorch.autograd.derivatives import derivative
+
+
+# %% exercise="03.8" role="answer"
+def gaussian_source() -> str:
+    """The op, its kernel, and the function that calls the op, in C++."""
+    # BEGIN SOLUTION
+    return r"""
+#include <ATen/native/DispatchStub.h>
+DECLARE_DISPATCH(void (*)(at::TensorIterator&), gaussian_stub)
+DEFINE_DISPATCH(gaussian_stub)
+
+static void gaussian_kernel(at::TensorIterator& iter) {
+  AT_DISPATCH_FLOATING_TYPES(iter.dtype(), "gaussian", [&] {
+    at::native::cpu_kernel(iter, [](scalar_t x, scalar_t width) -> scalar_t {
+      const scalar_t ratio = x / width;
+      return std::exp(-ratio * ratio);
+    });
+  });
+}
+REGISTER_CPU_DISPATCH(gaussian_stub, gaussian_kernel)
+
+static void gaussian_out(const at::Tensor& self, const at::Tensor& width, at::Tensor& out) {
+  auto iter = at::TensorIterator::binary_float_op(out, self, width);
+  gaussian_stub(iter.device_type(), iter);
+  iter.cast_outputs();
+}
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  m.def_structured("gaussian(Tensor self, Tensor width) -> Tensor", TORCH_FN(gaussian_out),
+                   at::kernels(gaussian_stub));
+}
+
+at::Tensor gaussian(const at::Tensor& self, const at::Tensor& width) {
+  const auto op = at::Dispatcher::singleton().findSchemaOrThrow("gaussian");
+  return op.typed<at::Tensor(const at::Tensor&, const at::Tensor&)>().call(self, width);
+}
+"""
+    # END SOLUTION
+
+
+# %% exercise="03.8" role="answer"
+def add_formula(op: str) -> None:
+    """Register the derivatives of the op."""
+    # BEGIN SOLUTION
+    derivative(
+        op,
+        self=lambda grad, self, width, result: grad * result * -2 * self / width**2,
+        width=lambda grad, self, width, result: grad * result * 2 * self**2 / width**3,
+    )
+    # END SOLUTION
+
+
+# %% exercise="03.8" role="answer"
+def benchmark(function) -> float:
+    """The median seconds of a call."""
+    # BEGIN SOLUTION
+    import time
+
+    seconds = []
+    for _ in range(8):
+        start = time.perf_counter()
+        function()
+        seconds.append(time.perf_counter() - start)
+    seconds = sorted(seconds[1:])
+    return seconds[len(seconds) // 2]
+    # END SOLUTION
+
+
+# %% exercise="03.8" role="check"
+import time
+import uuid
+
+from reftorch.autograd import gradcheck, gradgradcheck
+
+with check("03.8", "an op with its gradient") as c:
+    name = f"gaussian_{uuid.uuid4().hex[:8]}"
+    source = gaussian_source().replace("gaussian", name)
+    gaussian = getattr(load_inline(name, source, functions=name), name)
+    add_formula(name)
+
+    def composed(x, width):
+        return (-((x / width) ** 2)).exp()
+
+    torch.manual_seed(0)
+    x, width = torch.randn(4, 3), torch.rand(3) + 0.5
+    c.close(c.case("one shape"), came=gaussian(x, x + 4), expected=composed(x, x + 4))
+    c.close(c.case("broadcast"), came=gaussian(x, width), expected=composed(x, width))
+    c.close(c.case("a transposed operand"), came=gaussian(x.t(), width[:1]), expected=composed(x.t(), width[:1]))
+    whole = torch.tensor([0, 1, 2])
+    c.close(c.case("integers give floats"), came=gaussian(whole, whole + 1), expected=composed(whole, whole + 1))
+    meta = gaussian(torch.empty(4, 3, device="meta"), torch.empty(3, device="meta"))
+    c.equal("the shape on the meta device", came=tuple(meta.shape), expected=(4, 3))
+    leaves = [x.double().requires_grad_(), width.double().requires_grad_()]
+    mine = torch.autograd.grad(gaussian(*leaves).sum(), leaves)
+    theirs = torch.autograd.grad(composed(*leaves).sum(), leaves)
+    c.close(c.case("the gradient of self"), came=mine[0], expected=theirs[0])
+    c.close(c.case("the gradient of width, which is broadcast"), came=mine[1], expected=theirs[1])
+    c.true("gradcheck", gradcheck(gaussian, leaves), came="False", expected="True")
+    c.true("gradgradcheck", gradgradcheck(gaussian, leaves), came="False", expected="True")
+    calls = []
+
+    def now_and_then_slow():
+        calls.append(None)
+        time.sleep(0.2 if len(calls) % 3 == 1 else 0.01)
+
+    median = benchmark(now_and_then_slow)
+    c.true("the calls of the benchmark", len(calls) >= 6, came=f"{len(calls)} calls", expected="6 or more")
+    c.true("the median", 0.005 < median < 0.04, came=f"{median:.3f} s", expected="about 0.01 s")
+big = torch.randn(300, 1000)
+own, other = benchmark(lambda: gaussian(big, width[:1])), benchmark(lambda: composed(big, width[:1]))
+print(f"yours: {own * 1e3:.1f} ms, composed of four ops: {other * 1e3:.1f} ms")
+
+# %% [markdown] exercise="03.8" role="debrief"
+# **In PyTorch** `torch.compile` makes such kernels for you: one kernel reads its operands once, where four ops write
+# three results between and read them again. The price is the time of compiling, and a kernel that you cannot step
+# through.
+
+# %% [markdown] exercise="03.8" role="hint"
+# Begin with the text of *softsign*: a second operand more in the lambda, in `gaussian_out`, in the schema and in the
+# signature between the angle brackets of `typed`. The iterator is `at::TensorIterator::binary_float_op`.
+
+# %% [markdown] exercise="03.8" role="hint"
+# A formula may name `grad`, `self`, `width` and `result`; `result` is the value of the op, so you need no second
+# exponential. By the chain rule, d/dx exp(-(x / w)²) = -2 x / w² times the result. The derivative by w is like it.
+
+# %% [markdown] exercise="03.8" role="hint"
+# The median is the middle of the sorted times. The first call may load, allocate or compile something, so leave it out.
+
+# %% [markdown] exercise="03.9" role="task" kind="fix" title="a broken library: two columns of four"
+# ## 03.9 Fix: a broken library, two columns of four
+#
+# *Difficulty 3 of 3, 40 minutes.*
+#
+# Somebody has changed *one line of C++* of the library. `REPORT` holds what the broken library answers, where `x` is
+# `torch.arange(12).reshape(3, 4)`. Some of the answers are right, and some are wrong, with an addition and with other
+# ops. No error is raised. Find the line.
+#
+# You have found it when you can break the library in the same way: return the file, and a patch as `%%rebuild` takes
+# one, with `-` and `+` before the lines. Your own library stays as it is. The check compiles the change in a scratch
+# copy (some seconds), asks for each expression of `REPORT`, and names the first that answers something else than in
+# `REPORT`.
+
+# %% exercise="03.9" role="given"
+SETUP = "import reftorch as torch\nx = torch.arange(12).reshape(3, 4)"
+REPORT = {
+    "x + 1": [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]],
+    "x.t() + 1": [[1, 5, 9], [2, 6, 10], [3, 7, 11], [4, 8, 12]],
+    "x[:2] + x[1:]": [[4, 6, 8, 10], [12, 14, 16, 18]],
+    "x[:, 1] + 1": [2, 6, 10],
+    "x[:, :2]": [[0, 1], [4, 5], [8, 9]],
+    "x[:, :2] + 1": [[1, 2], [3, 4], [5, 6]],
+    "x[::2] * 10": [[0, 10, 20, 30], [40, 50, 60, 70]],
+    "x[:, :2].relu()": [[0, 1], [2, 3], [4, 5]],
+    "x[:, :2].clone()": [[0, 1], [2, 3], [4, 5]],
+}
+
+
+# %% exercise="03.9" role="answer"
+def change() -> tuple[str, str]:
+    """The file, and the patch that breaks the library as in REPORT."""
+    # BEGIN SOLUTION
+    return (
+        "cpp/ATen/TensorIterator.cpp",
+        """
+-      return shape_[dim0] * op.stride_bytes[dim0] == op.stride_bytes[dim1];
++      return true;
+""",
+    )
+    # END SOLUTION
+
+
+# %% exercise="03.9" role="check"
+with check("03.9", "a broken library: two columns of four") as c:
+    file, patch = change()
+    c.case(f"the patch of {file}")
+    broken = rebuild(file, patch)
+    asked = "\n".join(f"print(({expression}).tolist())" for expression in REPORT)
+    outcome = broken.run(f"{SETUP}\n{asked}")
+    broken.close()
+    c.equal("an error of the library with your patch", came=outcome.error, expected="")
+    for (expression, expected), came in zip(REPORT.items(), outcome.printed.splitlines(), strict=True):
+        c.equal(f"{expression} with your patch", came=came, expected=str(expected))
+
+# %% [markdown] exercise="03.9" role="debrief"
+# **In PyTorch** the function has the same name, `TensorIteratorBase::coalesce_dimensions`. Merging is only allowed if
+# one step of the outer dimension is the same as walking over the whole inner one, in *every* operand. Contiguous
+# tensors always pass that test, so most programs would never notice that it is gone: a cut out of a larger tensor
+# would.
+
+# %% [markdown] exercise="03.9" role="hint"
+# Which expressions are wrong? Compare with your own library. Wrong answers come from several ops and from several
+# kernels, so ask what these ops share. Which elements of the storage did the wrong ones read?
+
+# %% [markdown] exercise="03.9" role="hint"
+# `x[:, :2]` itself is right, and what an op makes of `x[:, :2]` is not. The ops read elements that lie one after
+# another, as if there were no gap at the end of a row. Who decides in how many loops the elements are visited?
+
+# %% [markdown] exercise="03.9" role="hint"
+# The iterator merges dimensions, so that there are fewer loops: `show_source("TensorIterator::coalesce_dimensions",
+# first="auto can_coalesce", last="int last = 0")`. When may two dimensions be walked as one?

@@ -2,14 +2,18 @@
 
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
+
+The file is 540 lines long, because all exercises of a chapter stand in one file.
 """
 
 # %% [markdown]
 # # Exercises 04: debugging
 #
 # Each exercise has a cell that raises until you have written it, and a check below that you run as often as you like.
+# The check says what it tests, and when it passes, how PyTorch does the same.
 # Stuck? `course("hint 04.1")` in a cell of its own. Done? `course("check 04")` runs the notebook, as last saved, from
-# top to bottom. The check of 04.5 attaches gdb to this notebook, which takes some seconds.
+# top to bottom. The check of 04.5 attaches gdb to this notebook, and the check of 04.6 compiles: each takes some
+# seconds.
 
 # %%
 import json
@@ -19,25 +23,29 @@ import sys
 from pathlib import Path
 
 import reftorch as torch
-from course._tools import check, course, show_source
+from course._tools import check, course, rebuild, show_source, trace
 from course._tools.layout import ROOT
-from course._tools.trees import called
+from course._tools.rebuilds import unpacked
 from reftorch.debug import call_tree
 
 # %% [markdown] exercise="04.1" role="task" kind="read" title="where the breakpoint must go"
 # ## 04.1 Read: where the breakpoint must go
 #
-# A breakpoint on a name that does not exist stays pending, and you wait. For each call below, which C++ function
-# whose name ends in `_kernel` does the work? Answer with all that run, in order, without namespace; `cpu_kernel`, the
-# loop that they share, does not count. An empty list means that no breakpoint on a kernel would ever be hit.
+# *Difficulty 1 of 3, 15 minutes.* A breakpoint on a name that does not exist stays pending, and you wait. So the
+# first step of every hunt in C++ is to find out which names exist and run.
+#
+# For each call below, which kernels run? A kernel is a function that `REGISTER_CPU_DISPATCH` enters for a stub of an
+# op; the loops and helpers that a kernel uses are none. Answer with all kernels that run, in order, without
+# namespace. An empty list means that no breakpoint on a kernel would ever be hit. The check counts how many of the
+# five are right.
 
 # %% exercise="04.1" role="given"
 CALLS = {
-    "x - y": lambda x, y: x - y,
-    "x.clamp_min(0)": lambda x, y: x.clamp_min(0),
+    "x != y": lambda x, y: x != y,
     "x.amax(0)": lambda x, y: x.amax(0),
-    "x.t()": lambda x, y: x.t(),
-    "x > y": lambda x, y: x > y,
+    "layer_norm(x, [2])": lambda x, y: torch.nn.functional.layer_norm(x, [2]),
+    "x.unsqueeze(0).expand(3, 2, 2)": lambda x, y: x.unsqueeze(0).expand(3, 2, 2),
+    "x.t().contiguous() @ y": lambda x, y: x.t().contiguous() @ y,
 }
 
 
@@ -46,41 +54,52 @@ def kernels() -> dict[str, list[str]]:
     """For each of CALLS the kernels that run, in order."""
     # BEGIN SOLUTION
     return {
-        "x - y": ["add_kernel"],
-        "x.clamp_min(0)": ["clamp_scalar_kernel"],
+        "x != y": ["ne_kernel"],
         "x.amax(0)": ["max_values_kernel"],
-        "x.t()": [],
-        "x > y": ["gt_kernel", "comparison_kernel"],
+        "layer_norm(x, [2])": ["layer_norm_kernel_impl"],
+        "x.unsqueeze(0).expand(3, 2, 2)": [],
+        "x.t().contiguous() @ y": ["copy_kernel", "addmv_kernel"],
     }
     # END SOLUTION
 
 
 # %% exercise="04.1" role="check"
-def kernels_that_run(call):
-    x, y = torch.tensor([[-1.0, 2.0], [3.0, 4.0]]), torch.tensor([0.5, 2.0])
-    with call_tree() as tree:
-        call(x, y)
-    return [name for name in called(tree) if name.endswith("_kernel") and name != "cpu_kernel"]
-
+from course._tools import trees
 
 with check("04.1", "where the breakpoint must go") as c:
-    answer = kernels()
+    answer, truth = kernels(), {}
+    x, y = torch.tensor([[-1.0, 2.0], [3.0, 4.0]]), torch.tensor([0.5, 2.0])
     for text, call in CALLS.items():
-        c.equal(f"the kernels of {text}", came=answer.get(text), expected=kernels_that_run(call))
+        with call_tree() as tree:
+            call(x, y)
+        truth[text] = trees.kernels(tree)
+    c.answers(
+        "the kernels of each call",
+        came={text: answer.get(text) for text in CALLS},
+        truth=truth,
+        look="Record the call tree of each call, and search native/cpu for REGISTER_CPU_DISPATCH with the names.",
+    )
+
+# %% [markdown] exercise="04.1" role="debrief"
+# **In PyTorch** the names are found in the same way, without a call tree: `torch.profiler` or
+# `TORCH_SHOW_DISPATCH_TRACE=1` (in a debug build) names the op, the op's entry in `native_functions.yaml` names its
+# function, the function calls a stub, and `REGISTER_DISPATCH` names the kernel. A kernel is compiled several times
+# there, once for each instruction set (`AVX2::`, `AVX512::`), so set the breakpoint by a pattern: `rbreak`.
 
 # %% [markdown] exercise="04.1" role="hint"
-# `with call_tree(only="_kernel$") as tree: ...`, then `tree` in a cell of its own.
+# `with call_tree(only="native/cpu/") as tree: ...`, then `tree` in a cell of its own.
 
 # %% [markdown] exercise="04.1" role="hint"
-# Several kernels may stand one below the other: the outer one chooses, the inner one is the loop for that choice.
+# Below a kernel stand other functions of `native/cpu`: loops that several kernels share, and the one that a kernel
+# chooses. None of them is registered for a stub.
 
 
 # %% [markdown] exercise="04.2" role="task" kind="build" title="the process to attach to"
 # ## 04.2 Build: the process to attach to
 #
-# A launcher starts a shell, the shell starts helpers and your program, and gdb asks for *one* number. Write the
-# function that finds it: among the descendants of a process, at any depth, the one that has reftorch's C++ library in
-# its memory.
+# *Difficulty 1 of 3, 15 minutes.* A launcher starts a shell, the shell starts helpers and your program, and gdb asks
+# for *one* number. Write the function that finds it: among the descendants of a process, at any depth, the one that
+# has reftorch's C++ library in its memory. Where no descendant has the library, raise `LookupError`.
 
 
 # %% exercise="04.2" role="given"
@@ -141,6 +160,12 @@ with check("04.2", "the process to attach to") as c:
     with launched(WITHOUT) as (shell, program):
         c.raises("a program that has not imported reftorch", LookupError, "", process_to_attach, shell)
 
+# %% [markdown] exercise="04.2" role="debrief"
+# **In PyTorch** the question comes up with `torchrun`, with `DataLoader` workers and with the inductor's pool of
+# compilers: one command, a dozen processes. Looking into `/proc/N/maps` always tells which of them have loaded
+# `libtorch_cpu.so`. gdb can follow by itself (`set detach-on-fork off`, `set follow-fork-mode child`), at the price
+# of holding every process that the program starts.
+
 # %% [markdown] exercise="04.2" role="hint"
 # `/proc/N/stat` names the process in brackets and then has its state and its parent's number; the name may hold
 # spaces, so cut at the *last* bracket: `text.rpartition(")")[2].split()[1]`.
@@ -154,9 +179,10 @@ with check("04.2", "the process to attach to") as c:
 # %% [markdown] exercise="04.3" role="task" kind="fix" title="a configuration that jumps over everything"
 # ## 04.3 Fix: a configuration that jumps over everything
 #
-# Somebody copied two configurations from a blog into a `launch.json`. Python's session never enters the library; gdb
-# attaches, and shows tensors as pointers; and the program runs the Release build, whose lines are gone. Mend these
-# three things in a copy, and nothing else. `debugpy` and gdb are asked for the rest by name, as it is.
+# *Difficulty 1 of 3, 10 minutes.* Somebody copied two configurations from a blog into a `launch.json`. Python's
+# session never enters the library. gdb attaches, and shows tensors as pointers. And the program runs the Release
+# build, whose lines are gone. Mend these three things in a copy of `BROKEN`. Everything else stays as it is, `BROKEN`
+# too; the check compares it.
 
 # %% exercise="04.3" role="given"
 BROKEN = {
@@ -220,20 +246,31 @@ with check("04.3", "a configuration that jumps over everything") as c:
     untouched = {**cpp, "setupCommands": BROKEN["c++"]["setupCommands"]}
     c.equal("the rest of gdb's configuration", came=untouched, expected=BROKEN["c++"])
 
+# %% [markdown] exercise="04.3" role="debrief"
+# **In PyTorch** the same three settings decide whether you see anything: `justMyCode`, a build with `DEBUG=1` or
+# `REL_WITH_DEB_INFO=1` (or `USE_CUSTOM_DEBINFO` for a few files, which compiles only those anew), and `source
+# tools/gdb/pytorch-gdb.py`, which has commands such as `torch-tensor-repr`, and no printers for tensors.
+
 # %% [markdown] exercise="04.3" role="hint"
 # Compare with the configurations of this checkout: `(ROOT / ".vscode/launch.json").read_text()`.
 
 # %% [markdown] exercise="04.3" role="hint"
-# `configurations["python"]["justMyCode"] = False`, `configurations["python"]["env"]["REFTORCH_BUILD"] = "debug"`, and a
-# second entry in `configurations["c++"]["setupCommands"]` whose text loads `reftorch/debug/gdb/init.py`.
+# `configurations["python"]["justMyCode"] = False`, `configurations["python"]["env"]["REFTORCH_BUILD"] = "debug"`, and
+# a second entry in `configurations["c++"]["setupCommands"]` whose text loads `reftorch/debug/gdb/init.py`.
 
 
 # %% [markdown] exercise="04.4" role="task" kind="build" title="a debugger in a dozen lines"
 # ## 04.4 Build: a debugger in a dozen lines
 #
-# `debugpy` is a function that Python calls at each line. Write one that answers *where did this variable get its
-# value?* It runs `run()` and returns, for the function called `function`, the values that the local `name` had, in
-# order, each noted when it is new or changed. Tensors are noted as lists, because they may change in place.
+# *Difficulty 2 of 3, 20 minutes.* `debugpy` is a function that Python calls at each line. Write one that answers
+# *where did this variable get its value?*
+#
+# - It runs `run()` and returns, for the function called `function`, the values that the local `name` had, in order,
+#   each noted when it is new or changed.
+# - Tensors are noted as lists (`tolist()`), because they may change in place.
+# - What `run()` raises comes out. Afterwards the tracer that was there before is in its place again, after an error
+#   too.
+# - If the function is never called, the list is empty.
 
 
 # %% exercise="04.4" role="answer"
@@ -308,6 +345,12 @@ with check("04.4", "a debugger in a dozen lines") as c:
     c.raises("what run() raises comes out", ValueError, "2", history_of, failing, "failing", "count")
     c.equal("the tracer is gone afterwards", came=sys.gettrace() is before, expected=True)
 
+# %% [markdown] exercise="04.4" role="debrief"
+# **In PyTorch** `torch.compile` uses the neighbour of this hook: a frame evaluation function (PEP 523), which sees
+# each frame before it runs. Debuggers for Python 3.12 and later use `sys.monitoring`, which costs nothing for the
+# lines that nobody asked about; `sys.settrace` slows every line of every function for which the tracer returned a
+# function.
+
 # %% [markdown] exercise="04.4" role="hint"
 # `sys.settrace(tracer)` has `tracer(frame, event, argument)` called when a function begins. It must *return* a
 # function, itself say, to be called for each line of that frame too; `None` leaves the frame alone.
@@ -320,10 +363,10 @@ with check("04.4", "a debugger in a dozen lines") as c:
 # %% [markdown] exercise="04.5" role="task" kind="read" title="a stop in a kernel that nobody named"
 # ## 04.5 Read: a stop in a kernel that nobody named
 #
-# Now all of it, alone. `torch.logaddexp(left, right)` gives a number that somebody doubts, and you want to see what
-# the kernel is given. Return where to stop, as you would write it behind `%%gdb`, and the gdb commands that print
-# *both* operands there. The check runs `%%gdb` with them on tensors that you do not know: the stop must be in the
-# op's kernel, and your commands must show the operands, by the names that the op's function has for them.
+# *Difficulty 2 of 3, 20 minutes.* `torch.logaddexp(left, right)` gives a number that somebody doubts, and you want to
+# see what the kernel is given. Return where to stop, as you would write it behind `%%gdb`, and the gdb commands that
+# print *both* operands there. The check runs `%%gdb` with them on tensors that you do not know: the stop must be in
+# the op's kernel, and your commands must show the operands, by the names that the op's function has for them.
 
 
 # %% exercise="04.5" role="answer"
@@ -337,6 +380,8 @@ def stop_in_logaddexp() -> tuple[str, list[str]]:
 # %% exercise="04.5" role="check"
 from IPython import get_ipython
 from IPython.utils.capture import capture_output
+
+from course._tools import trees
 
 with capture_output():  # where it is loaded already, this would say so
     get_ipython().run_line_magic("load_ext", "reftorch.debug")
@@ -359,13 +404,19 @@ with check("04.5", "a stop in a kernel that nobody named") as c:
     place = re.search(r"(?m)^stop 1  \S+  (?:\w+::)*(\w+)", head)
     with call_tree() as tree:
         torch.logaddexp(left, right)
-    (kernel,) = [name for name in called(tree) if name.endswith("_kernel") and "logaddexp" in name]
-    c.equal("the function of the first stop", came=place[1] if place else report[:200], expected=kernel)
+    in_kernel = place is not None and [place[1]] == trees.kernels(tree)
+    came = place[1] if place else report[:200]
+    c.true("the function of the first stop", in_kernel, came=came, expected="the kernel that the op's stub calls")
     for name, tensor in {"left": left, "right": right}.items():
         values = [f"{value:g}" for value in tensor.flatten().tolist()]
         found = all(re.search(rf"\b{value}\b", answers) for value in values)
         wanted = f"the values of `{name}` in what your commands print: {', '.join(values)}"
         c.true(f"the operand `{name}`", found, came=answers.strip() or "commands that print nothing", expected=wanted)
+
+# %% [markdown] exercise="04.5" role="debrief"
+# **In PyTorch** the kernel has the same name, once in each namespace of an instruction set, and the function that
+# makes the iterator is `at::native::logaddexp_out` in `BinaryOps.cpp`. In a wheel neither has lines. There you stop
+# at `at::_ops::logaddexp::call`, whose name is exported, and read the registers.
 
 # %% [markdown] exercise="04.5" role="hint"
 # Which kernel? A call tree of `torch.logaddexp(torch.ones(2), torch.ones(2))` has its name. Then try it in a cell of
@@ -375,3 +426,114 @@ with check("04.5", "a stop in a kernel that nobody named") as c:
 # At the stop the operands are inside an iterator. Look at the stack: some frames further out stands the function that
 # makes the iterator, and there they have names. `up 2` goes there, `info args` lists the names, `print NAME` shows
 # one.
+
+
+# %% [markdown] exercise="04.6" role="task" kind="fix" title="a library that somebody has broken"
+# ## 04.6 Fix: a library that somebody has broken
+#
+# *Difficulty 3 of 3, 40 minutes.* A friend has changed one line in the C++ of the library. The classifier below gives
+# `nan` for its second sample. Its first sample is right, and so are the logarithms of both. In the library as it is,
+# everything is right. Which line was it?
+#
+# `broken()` is the broken library, compiled at the first call. `broken().run(program)` runs a program in it, in a
+# process of its own, and returns what the program printed. Neither its source nor its debug information is there, so
+# hunt as you would in a wheel: change the program, and see when the number is wrong. The sound library is here, with
+# its call tree, gdb and `show_source`.
+#
+# A fault that you can plant, you can mend. So answer with a file and a patch that plants the same fault in the sound
+# library, written as `%%rebuild` takes a patch. The check compiles your patch and runs one program in both libraries:
+# the classifier, and then 4, 15, 16 classes and one class, each class once the largest by far; the logarithms;
+# another dimension; ordinary scores, and float64. Both libraries must print the same numbers.
+
+
+# %% exercise="04.6" role="given"
+from functools import cache
+
+SYMPTOM = """
+import reftorch as torch
+scores = torch.tensor([[120.0, 3.0, 1.0], [3.0, 1.0, 120.0]])
+print(scores.softmax(dim=1))
+print(scores.log_softmax(dim=1))
+"""
+PACKED = (
+    "c-oDOO$)*>5Jd0!6?<$6u?XTJtp(5GN$(}pR2Q2~NVb09pEpwU?3~`f%-bF<Rb&`%w(7%F9sIz1^Vr!)c3ku!2my0^"
+    "aE31(!)W5!CWZ~D#3!w3ayDY$jp&e5^WC*tBMnH%&!Vh_nk|EmP$2Pol}*>|i2hz@Xg&ZEC>JS9cnSIE0Te8Mr#D7~"
+    "K5z"
+)  # what your friend did, packed so that you do not read it by accident
+
+
+@cache
+def broken():
+    """The library that somebody has broken."""
+    return rebuild(*unpacked(PACKED))
+
+
+# %% exercise="04.6" role="answer"
+def planted() -> tuple[str, str]:
+    """A file of the library, and a patch that plants the same fault in it."""
+    # BEGIN SOLUTION
+    return (
+        "ATen/native/cpu/SoftMaxKernel.cpp",
+        """
+       opmath_t largest = -std::numeric_limits<opmath_t>::infinity();
+-      for (int64_t k = row; k < row + n; k++) {
++      for (int64_t k = row; k < row + n - 1; k++) {
+""",
+    )
+    # END SOLUTION
+
+
+# %% exercise="04.6" role="check"
+CASES = """
+import reftorch as torch
+
+def case(name, n, scale, dtype=torch.float32, columns=False, log=False):
+    print("#", name)
+    rows = torch.eye(n, dtype=dtype) * scale
+    for scores in rows:
+        scores = torch.stack([scores, scores], 1) if columns else scores.reshape(1, n)
+        print(scores.log_softmax(1) if log else scores.softmax(0 if columns else 1))
+
+case("four classes, each of them once the largest by far", 4, 300)
+case("fifteen classes", 15, 300)
+case("sixteen classes", 16, 300)
+case("one class", 1, 300)
+case("the logarithms", 4, 300, log=True)
+case("another dimension", 4, 300, columns=True)
+case("ordinary scores, and float64", 5, 2, dtype=torch.float64)
+"""
+
+
+def printed(library):
+    """What a library prints for each case."""
+    outcome = library.run(SYMPTOM + CASES)
+    cases = f"# the classifier\n{outcome.printed}".split("# ")[1:]
+    return {name: (numbers, outcome.error) for name, _, numbers in (each.partition("\n") for each in cases)}
+
+
+with check("04.6", "a library that somebody has broken") as c:
+    file, patch = planted()
+    yours = rebuild(file, patch)
+    came = printed(yours)
+    for name, expected in printed(broken()).items():
+        c.equal(name, came=came.get(name), expected=expected)
+    yours.close()
+
+# %% [markdown] exercise="04.6" role="debrief"
+# **In PyTorch** `vec_host_softmax_lastdim` in `native/cpu/SoftMaxKernel.cpp` leads to loops that subtract the largest
+# element for the same reason: `exp(89)` is infinite in float32, and infinity times 0 is `nan`. A fault in the maximum
+# changes no result beyond rounding as long as the scores are small, so tests with ordinary random numbers do not find
+# it. Tests of a kernel need the sizes at which it changes its way (15 and 16 here), and values at which each step
+# matters.
+
+# %% [markdown] exercise="04.6" role="hint"
+# Change one thing at a time: the place of the large score, its size, the number of classes, the dimension, the op.
+# Write down for each whether the result is right. When is it *not* `nan`?
+
+# %% [markdown] exercise="04.6" role="hint"
+# Record the call tree of `softmax` in the sound library for a program that goes wrong and for one that does not, for
+# example with 3 and with 20 classes. Which function runs in the one and not in the other?
+
+# %% [markdown] exercise="04.6" role="hint"
+# `nan` comes from infinity times 0, and infinity from an exponential that overflows. What does that function do,
+# before it computes exponentials, so that none can overflow? Which element does the broken library forget?

@@ -8,22 +8,33 @@ Leaves out: the tasks, the right answers and the checks, which stand in exercise
 # %% exercise="04.1" role="mutant" why="a kernel for each name"
 def kernels() -> dict[str, list[str]]:
     return {
-        "x - y": ["sub_kernel"],
-        "x.clamp_min(0)": ["clamp_min_kernel"],
+        "x != y": ["ne_kernel"],
         "x.amax(0)": ["amax_kernel"],
-        "x.t()": ["t_kernel"],
-        "x > y": ["gt_kernel"],
+        "layer_norm(x, [2])": ["layer_norm_kernel"],
+        "x.unsqueeze(0).expand(3, 2, 2)": ["expand_kernel"],
+        "x.t().contiguous() @ y": ["contiguous_kernel", "matmul_kernel"],
     }
 
 
 # %% exercise="04.1" role="mutant" why="a view is thought to copy"
 def kernels() -> dict[str, list[str]]:
     return {
-        "x - y": ["add_kernel"],
-        "x.clamp_min(0)": ["clamp_scalar_kernel"],
-        "x.amax(0)": kernels_that_run(CALLS["x.amax(0)"]),
-        "x.t()": ["copy_kernel"],
-        "x > y": kernels_that_run(CALLS["x > y"]),
+        "x != y": ["ne_kernel"],
+        "x.amax(0)": ["max_values_kernel"],
+        "layer_norm(x, [2])": ["layer_norm_kernel_impl"],
+        "x.unsqueeze(0).expand(3, 2, 2)": ["copy_kernel"],
+        "x.t().contiguous() @ y": ["copy_kernel", "addmv_kernel"],
+    }
+
+
+# %% exercise="04.1" role="mutant" why="takes a loop that a kernel uses for a kernel"
+def kernels() -> dict[str, list[str]]:
+    return {
+        "x != y": ["ne_kernel", "comparison_kernel"],
+        "x.amax(0)": ["max_values_kernel"],
+        "layer_norm(x, [2])": ["layer_norm_kernel_impl"],
+        "x.unsqueeze(0).expand(3, 2, 2)": [],
+        "x.t().contiguous() @ y": ["copy_kernel", "addmv_kernel"],
     }
 
 
@@ -129,3 +140,26 @@ def stop_in_logaddexp() -> tuple[str, list[str]]:
 # %% exercise="04.5" role="mutant" why="a name that does not exist"
 def stop_in_logaddexp() -> tuple[str, list[str]]:
     return "log_add_exp", ["print self", "print other"]
+
+
+# %% exercise="04.6" role="mutant" why="forgets the first element and not the last"
+def planted() -> tuple[str, str]:
+    return (
+        "ATen/native/cpu/SoftMaxKernel.cpp",
+        """
+       opmath_t largest = -std::numeric_limits<opmath_t>::infinity();
+-      for (int64_t k = row; k < row + n; k++) {
++      for (int64_t k = row + 1; k < row + n; k++) {
+""",
+    )
+
+
+# %% exercise="04.6" role="mutant" why="finds the right idea in the function for long rows"
+def planted() -> tuple[str, str]:
+    return (
+        "ATen/native/cpu/SoftMaxKernel.cpp",
+        """
+-    for (int64_t k = i; k < n; k++) {
++    for (int64_t k = i; k < n - 1; k++) {
+""",
+    )

@@ -7,7 +7,8 @@ Leaves out: the tasks, the right answers and the checks, which stand in exercise
 
 # %% exercise="05.1" role="mutant" why="every op keeps its inputs"
 def what_is_kept() -> dict[str, list[str]]:
-    return {text: sorted(name for name in ("f", "x") if name in text) for text in CALLS}
+    calls = ("x / f", "f / x", "f @ x", "x - f", "x.tanh()", "x.log()")
+    return {text: sorted(name for name in ("f", "x") if name in text) for text in calls}
 
 
 # %% exercise="05.1" role="mutant" why="forgets that f is frozen"
@@ -152,3 +153,138 @@ def softmax(x, temperature):
     shifted = x - x.max(dim=1, keepdim=True).values.detach()
     weights = shifted.mul_(1 / temperature).exp()
     return weights / weights.sum(dim=1, keepdim=True).detach()
+
+
+# %% exercise="05.7" role="mutant" why="the average keeps its history"
+class Trainer(LeakyTrainer):
+    def step(self, batch):
+        class Lean(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                gate = x.sigmoid()
+                result = x * gate
+                ctx.save_for_backward(gate, result)
+                return result
+
+            @staticmethod
+            def backward(ctx, grad):
+                gate, result = ctx.saved_tensors
+                return grad * (result + gate * (1 - result))
+
+        self.weight.grad = None
+        hidden = Lean.apply(batch @ self.weight)
+        loss = (hidden * hidden).mean()
+        loss.backward()
+        self.norms.append(self.weight.grad.norm().item())
+        self.average = 0.9 * self.average + 0.1 * loss
+        self.samples.append(hidden[0].detach().clone())
+        with torch.no_grad():
+            self.weight -= 0.01 * self.weight.grad
+
+
+# %% exercise="05.7" role="mutant" why="a sample is a view without history, and keeps the whole storage"
+class Trainer(LeakyTrainer):
+    def step(self, batch):
+        class Lean(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                gate = x.sigmoid()
+                result = x * gate
+                ctx.save_for_backward(gate, result)
+                return result
+
+            @staticmethod
+            def backward(ctx, grad):
+                gate, result = ctx.saved_tensors
+                return grad * (result + gate * (1 - result))
+
+        self.weight.grad = None
+        hidden = Lean.apply(batch @ self.weight)
+        loss = (hidden * hidden).mean()
+        loss.backward()
+        self.norms.append(self.weight.grad.norm().item())
+        self.average = 0.9 * self.average + 0.1 * loss.detach()
+        self.samples.append(hidden[0].detach())
+        with torch.no_grad():
+            self.weight -= 0.01 * self.weight.grad
+
+
+# %% exercise="05.7" role="mutant" why="the Function still makes a cycle"
+class Trainer(LeakyTrainer):
+    def step(self, batch):
+        class Lean(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                gate = x.sigmoid()
+                result = x * gate
+                ctx.save_for_backward(gate, result)
+                return result
+
+            @staticmethod
+            def backward(ctx, grad):
+                gate, result = ctx.saved_tensors
+                return grad * (result + gate * (1 - result))
+
+        self.weight.grad = None
+        hidden = Swish.apply(batch @ self.weight)
+        loss = (hidden * hidden).mean()
+        loss.backward()
+        self.norms.append(self.weight.grad.norm().item())
+        self.average = 0.9 * self.average + 0.1 * loss.detach()
+        self.samples.append(hidden[0].detach().clone())
+        with torch.no_grad():
+            self.weight -= 0.01 * self.weight.grad
+
+
+# %% exercise="05.7" role="mutant" why="each step adds a hook"
+class Trainer(LeakyTrainer):
+    def step(self, batch):
+        class Lean(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                gate = x.sigmoid()
+                result = x * gate
+                ctx.save_for_backward(gate, result)
+                return result
+
+            @staticmethod
+            def backward(ctx, grad):
+                gate, result = ctx.saved_tensors
+                return grad * (result + gate * (1 - result))
+
+        self.weight.grad = None
+        self.weight.register_hook(lambda grad: self.norms.append(grad.norm().item()))
+        hidden = Lean.apply(batch @ self.weight)
+        loss = (hidden * hidden).mean()
+        loss.backward()
+        self.average = 0.9 * self.average + 0.1 * loss.detach()
+        self.samples.append(hidden[0].detach().clone())
+        with torch.no_grad():
+            self.weight -= 0.01 * self.weight.grad
+
+
+# %% exercise="05.7" role="mutant" why="the bug as it was"
+class Trainer(LeakyTrainer):
+    pass
+
+
+# %% exercise="05.8" role="mutant" why="takes the lists of tensors for the culprit, which neither exp nor mul has"
+def change() -> tuple[str, str]:
+    return (
+        "cpp/csrc/autograd/formula.cpp",
+        """
+     for (SavedVariable& saved : list) {
+-      dropped.push_back(saved.release());
+""",
+    )
+
+
+# %% exercise="05.8" role="mutant" why="takes the check of versions for the check of a freed graph"
+def change() -> tuple[str, str]:
+    return (
+        "cpp/csrc/autograd/saved_variable.cpp",
+        """
+-  if (impl::version(data_) == saved_version_) {
++  if (true) {
+""",
+    )

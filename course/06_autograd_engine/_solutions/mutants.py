@@ -25,7 +25,17 @@ def order_of_nodes() -> dict[str, list[str]]:
     }
 
 
-# %% exercise="06.2" role="mutant" why="runs a node at its first gradient"
+# %% exercise="06.2" role="mutant" why="every gradient is copied"
+def copies() -> dict[str, int]:
+    return {"(x * w).sum()": 2, "(x + w).sum()": 2, "(x * 2).exp().sum()": 1, "x.sum()": 1, "(x * x).sum()": 1}
+
+
+# %% exercise="06.2" role="mutant" why="only what two leaves share is copied"
+def copies() -> dict[str, int]:
+    return {"(x * w).sum()": 0, "(x + w).sum()": 2, "(x * 2).exp().sum()": 0, "x.sum()": 0, "(x * x).sum()": 0}
+
+
+# %% exercise="06.3" role="mutant" why="runs a node at its first gradient"
 def gradients(output, leaves):
     arrived, seen, ready = {}, {output.grad_fn}, [(output.grad_fn, [torch.ones_like(output)])]
     while ready:
@@ -42,7 +52,7 @@ def gradients(output, leaves):
     return [arrived.get(id(leaf)) for leaf in leaves]
 
 
-# %% exercise="06.2" role="mutant" why="walks every way through the graph"
+# %% exercise="06.3" role="mutant" why="walks every way through the graph"
 def gradients(output, leaves):
     arrived, ready = {}, [(output.grad_fn, 0, torch.ones_like(output))]
     while ready:
@@ -58,49 +68,15 @@ def gradients(output, leaves):
     return [arrived.get(id(leaf)) for leaf in leaves]
 
 
-# %% exercise="06.2" role="mutant" why="lets the real engine do it, into .grad"
+# %% exercise="06.3" role="mutant" why="lets the real engine do it, into .grad"
 def gradients(output, leaves):
     output.sum().backward(retain_graph=True)
     return [leaf.grad for leaf in leaves]
 
 
-# %% exercise="06.3" role="mutant" why="counts all that can be reached from the loss"
-NEEDED = r"""
-#include <csrc/autograd/variable.h>
-
-#include <unordered_set>
-
-using namespace reftorch::torch::autograd;
-
-int64_t needed_nodes(const at::Tensor& loss, const at::Tensor& input) {
-  Node* const root = impl::gradient_edge(loss).function.get();
-  std::unordered_set<Node*> seen{root};
-  std::vector<Node*> pending{root};
-  while (!pending.empty()) {
-    Node* const node = pending.back();
-    pending.pop_back();
-    for (const Edge& edge : node->next_edges()) {
-      if (edge.is_valid() && seen.insert(edge.function.get()).second) {
-        pending.push_back(edge.function.get());
-      }
-    }
-  }
-  return static_cast<int64_t>(seen.size());
-}
-"""
-
-# %% exercise="06.3" role="mutant" why="takes the node's depth for it"
-NEEDED = r"""
-#include <csrc/autograd/variable.h>
-
-using namespace reftorch::torch::autograd;
-
-int64_t needed_nodes(const at::Tensor& loss, const at::Tensor& input) {
-  Node* const root = impl::gradient_edge(loss).function.get();
-  Node* const target = impl::gradient_edge(input).function.get();
-  return static_cast<int64_t>(root->topological_nr() - target->topological_nr());
-}
-"""
+# %% exercise="06.3" role="mutant" why="lets the real engine do it, and touches no .grad"
+def gradients(output, leaves):
+    return list(torch.autograd.grad(output.sum(), leaves, retain_graph=True, allow_unused=True))
 
 
 # %% exercise="06.4" role="mutant" why="one pass with ones: adds before it squares"
@@ -146,11 +122,179 @@ def hessian_vector(f, x, v):
     return (x.grad - first).detach()
 
 
-# %% exercise="06.6" role="mutant" why="every gradient is copied"
-def copies() -> dict[str, int]:
-    return {"(x * w).sum()": 2, "(x + w).sum()": 2, "(x * 2).exp().sum()": 1, "x.sum()": 1, "(x * x).sum()": 1}
+# %% exercise="06.6" role="mutant" why="never adds in place: right, and without the memory that was saved"
+def mend() -> tuple[str, str]:
+    return (
+        "csrc/autograd/input_buffer.cpp",
+        """
+ static bool can_accumulate_inplace(const Variable& sum, const Variable& var) {
++  return false;
+""".strip("\n"),
+    )
 
 
-# %% exercise="06.6" role="mutant" why="only what two leaves share is copied"
-def copies() -> dict[str, int]:
-    return {"(x * w).sum()": 0, "(x + w).sum()": 2, "(x * 2).exp().sum()": 0, "x.sum()": 0, "(x * x).sum()": 0}
+# %% exercise="06.6" role="mutant" why="guards the other place that adds in place, which was right"
+def mend() -> tuple[str, str]:
+    return (
+        "csrc/autograd/functions/accumulate_grad.cpp",
+        """
+-    at::add_(grad, new_grad); // in place, so that every holder of .grad sees the sum
++    impl::set_grad(variable, at::add(grad, new_grad));
+""".strip("\n"),
+    )
+
+
+# %% exercise="06.6" role="mutant" why="asks for an owner too many"
+def mend() -> tuple[str, str]:
+    return (
+        "csrc/autograd/input_buffer.cpp",
+        """
+-  return !c10::GradMode::is_enabled() && sum.storage().use_count() == 1 &&
++  return !c10::GradMode::is_enabled() && sum.use_count() <= 2 && sum.storage().use_count() == 1 &&
+""".strip("\n"),
+    )
+
+
+# %% exercise="06.7" role="mutant" why="counts all that can be reached from the loss"
+NEEDED = r"""
+#include <csrc/autograd/variable.h>
+
+#include <unordered_set>
+
+using namespace reftorch::torch::autograd;
+
+int64_t needed_nodes(const at::Tensor& loss, const at::Tensor& input) {
+  Node* const root = impl::gradient_edge(loss).function.get();
+  std::unordered_set<Node*> seen{root};
+  std::vector<Node*> pending{root};
+  while (!pending.empty()) {
+    Node* const node = pending.back();
+    pending.pop_back();
+    for (const Edge& edge : node->next_edges()) {
+      if (edge.is_valid() && seen.insert(edge.function.get()).second) {
+        pending.push_back(edge.function.get());
+      }
+    }
+  }
+  return static_cast<int64_t>(seen.size());
+}
+"""
+
+
+# %% exercise="06.7" role="mutant" why="takes the node's depth for it"
+NEEDED = r"""
+#include <csrc/autograd/variable.h>
+
+using namespace reftorch::torch::autograd;
+
+int64_t needed_nodes(const at::Tensor& loss, const at::Tensor& input) {
+  Node* const root = impl::gradient_edge(loss).function.get();
+  Node* const target = impl::gradient_edge(input).function.get();
+  return static_cast<int64_t>(root->topological_nr() - target->topological_nr());
+}
+"""
+
+
+# %% exercise="06.8" role="mutant" why="create_graph is forgotten"
+Solved = Engine
+
+
+class Engine(Solved):
+    def grad(self, output, inputs, gradient=None, create_graph=False):
+        return super().grad(output, inputs, gradient)
+
+
+# %% exercise="06.8" role="mutant" why="what a hook returns is thrown away"
+class Engine(Solved):
+    def register_hook(self, tensor, hook):
+        super().register_hook(tensor, lambda grad: (hook(grad), None)[1])
+
+
+# %% exercise="06.8" role="mutant" why="hooks see each piece, and the order is that of arrival"
+class Engine:
+    def __init__(self):
+        self.hooks = {}
+
+    def register_hook(self, tensor, hook):
+        self.hooks.setdefault(python_engine.gradient_edge(tensor), []).append(hook)
+
+    def walk(self, output, gradient, create_graph):
+        if gradient is None and output.numel() != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        arrived = {}
+        ready = [(python_engine.gradient_edge(output), torch.ones_like(output) if gradient is None else gradient)]
+        with torch.set_grad_enabled(create_graph):
+            while ready:
+                (node, place), gradient = ready.pop(0)
+                for hook in self.hooks.get((node, place), ()):
+                    replaced = hook(gradient)
+                    gradient = gradient if replaced is None else replaced
+                arrived[node, place] = arrived.get((node, place), 0) + gradient
+                if not hasattr(node, "variable"):
+                    buffer = [None] * len(node._input_metadata)
+                    buffer[place] = gradient
+                    for edge, result in zip(node.next_functions, results_of(node, buffer), strict=True):
+                        if edge[0] is not None and result is not None:
+                            ready.append((edge, result))
+        return arrived
+
+    def grad(self, output, inputs, gradient=None, create_graph=False):
+        arrived = self.walk(output, gradient, create_graph)
+        return [arrived.get(python_engine.gradient_edge(each)) for each in inputs]
+
+    def backward(self, output, gradient=None, create_graph=False):
+        for (node, _), arrived in self.walk(output, gradient, create_graph).items():
+            if hasattr(node, "variable"):
+                node.variable.grad = arrived if node.variable.grad is None else node.variable.grad + arrived
+
+
+# %% exercise="06.8" role="mutant" why="lets the real engine do it"
+class Engine:
+    def register_hook(self, tensor, hook):
+        tensor.register_hook(hook)
+
+    def grad(self, output, inputs, gradient=None, create_graph=False):
+        options = {"retain_graph": True, "create_graph": create_graph, "allow_unused": True}
+        return list(torch.autograd.grad(output, inputs, gradient, **options))
+
+    def backward(self, output, gradient=None, create_graph=False):
+        output.backward(gradient, retain_graph=True, create_graph=create_graph)
+
+
+# %% exercise="06.8" role="mutant" why="a loop that counts, runs every node, and knows no hooks"
+class Engine:
+    def register_hook(self, tensor, hook):
+        pass
+
+    def arrived(self, output, gradient, create_graph):
+        if gradient is None and output.numel() != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        root, number = python_engine.gradient_edge(output)
+        missing = python_engine.compute_dependencies([(root, number)])
+        buffers = {node: [None] * len(node._input_metadata) for node in missing}
+        buffers[root][number] = torch.ones_like(output) if gradient is None else gradient
+        ready = [root]
+        with torch.set_grad_enabled(create_graph):
+            while ready:
+                node = ready.pop()
+                if hasattr(node, "variable"):
+                    continue
+                for (child, place), result in zip(node.next_functions, results_of(node, buffers[node]), strict=True):
+                    if child is not None:
+                        former = buffers[child][place]
+                        buffers[child][place] = result if former is None else former + result
+                        missing[child] -= 1
+                        if missing[child] == 0:
+                            ready.append(child)
+        return buffers
+
+    def grad(self, output, inputs, gradient=None, create_graph=False):
+        buffers = self.arrived(output, gradient, create_graph)
+        edges = [python_engine.gradient_edge(each) for each in inputs]
+        return [buffers[node][place] if node in buffers else None for node, place in edges]
+
+    def backward(self, output, gradient=None, create_graph=False):
+        for node, buffer in self.arrived(output, gradient, create_graph).items():
+            if hasattr(node, "variable"):
+                leaf = node.variable
+                leaf.grad = buffer[0] if leaf.grad is None else leaf.grad + buffer[0]

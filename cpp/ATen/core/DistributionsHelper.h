@@ -1,7 +1,8 @@
 // Mirrors: aten/src/ATen/core/DistributionsHelper.h, aten/src/ATen/core/TransformationHelper.h
-// From the generator's random bits to numbers. Each draw takes exactly the bits that PyTorch's takes, so that a seed
-// gives the same numbers. Poisson numbers are
-// drawn in native/cpu/DistributionMoreKernels.cpp. Left out: binomial, gamma and Dirichlet.
+//
+// Turns the random bits of a generator into numbers of a distribution. Each draw uses exactly the bits that PyTorch's
+// draw uses, so that a seed gives the same numbers. Poisson numbers are drawn in
+// native/cpu/DistributionsMoreKernel.cpp. Left out: binomial, gamma and Dirichlet.
 #pragma once
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -12,8 +13,8 @@
 
 namespace reftorch::at {
 
-// [from, to), on a grid of 2^digits steps: as many bits as the mantissa has. The 16-bit floats are drawn as float, then
-// rounded.
+// Draws from [from, to) in 2^digits steps, that is, with as many random bits as the mantissa has. The 16-bit floats are
+// drawn as float and then rounded.
 template <typename T>
 struct uniform_real_distribution {
   using acc_t = opmath_type<T>;
@@ -26,13 +27,14 @@ struct uniform_real_distribution {
     if constexpr (!std::is_same_v<T, acc_t>) {
       return static_cast<acc_t>(static_cast<T>(value)) == static_cast<acc_t>(static_cast<T>(to))
                  ? from
-                 : value; // rounding must not reach the open end
+                 : value; // rounding must not reach `to`, which is excluded
     }
     return value;
   }
 };
 
-// Box and Muller: two uniform numbers give two normal ones; the second waits in the generator for the next draw.
+// Draws a normal number by the Box-Muller method: two uniform numbers give two normal numbers, and the generator keeps
+// the second one for the next draw.
 struct normal_distribution {
   double mean, stdv;
   double operator()(CPUGeneratorImpl* generator) const {
@@ -49,7 +51,7 @@ struct normal_distribution {
   }
 };
 
-// The others turn one uniform number, drawn as double, into their own.
+// The distributions below transform a uniform number that is drawn as double.
 struct exponential_distribution {
   double lambda;
   double operator()(CPUGeneratorImpl* generator) const {
@@ -57,7 +59,7 @@ struct exponential_distribution {
   }
 };
 
-// How many trials until the first success.
+// Draws the number of trials up to the first success.
 struct geometric_distribution {
   double p;
   double operator()(CPUGeneratorImpl* generator) const {
@@ -88,7 +90,7 @@ struct bernoulli_distribution {
   }
 };
 
-// [base, base + range); a range of 0 stands for all 2^64 numbers.
+// Draws from [base, base + range). A range of 0 means all 2^64 numbers.
 struct uniform_int_from_to_distribution {
   uint64_t range;
   int64_t base;
@@ -101,7 +103,8 @@ struct uniform_int_from_to_distribution {
   }
 };
 
-// The whole range of an integer type above zero; for a float type the integers that it holds exactly.
+// Draws from 0 up to the largest value of an integer type, and for a float type up to 2^digits, to which the type holds
+// every integer exactly.
 template <typename T>
 struct uniform_int_distribution {
   T operator()(CPUGeneratorImpl* generator) const {

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/core/Generator.h
 //
-// A generator as ops take it: a shared pointer to the generator of some device.
+// A generator as an argument of an op: a shared pointer to the generator of any device.
 #pragma once
 
 #include <c10/core/GeneratorImpl.h>
@@ -19,7 +19,8 @@ struct Generator final {
   }
 };
 
-// A kernel asks for the generator of its own device. RuntimeError for a generator of another one.
+// Returns the generator as class T, the generator of the kernel's device. Raises RuntimeError for a generator of
+// another device.
 template <typename T>
 T* check_generator(const Generator& generator) {
   const c10::Device device = generator.impl_->device();
@@ -28,7 +29,7 @@ T* check_generator(const Generator& generator) {
   return static_cast<T*>(generator.impl_.get());
 }
 
-// The generator that the caller named, or the default one.
+// Returns the generator that the caller gave, or the default generator.
 template <typename T>
 T* get_generator_or_default(const std::optional<Generator>& generator, const Generator& default_generator) {
   return check_generator<T>(generator.has_value() && generator->defined() ? *generator : default_generator);

@@ -19,9 +19,9 @@ static uint32_t twist(uint32_t u, uint32_t v) {
   return (((u & kUpperMask) | (v & kLowerMask)) >> 1) ^ (-(v & 1) & kMatrixA);
 }
 
-// Each new number is computed from three old ones: the number itself, its neighbour, and the one kShift places further
-// on, where the array wraps around. Three loops stand in place of one with a modulo, because the compiler turns them
-// into vector instructions.
+// Computes each new number from three old ones: the number itself, its successor, and the number kShift places further,
+// with indexes that wrap around. There are three loops instead of one with a modulo, because the compiler can vectorize
+// them.
 void mt19937::next_state() {
   left_ = kStateSize;
   next_ = 0;
@@ -46,7 +46,7 @@ void mt19937::fill(uint32_t* out, int64_t n) {
     out += ready;
     n -= ready;
     if (n > 0) {
-      *out++ = operator()(); // refills
+      *out++ = operator()(); // refills the state
       n--;
     }
   }

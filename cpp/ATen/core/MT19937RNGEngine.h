@@ -21,12 +21,12 @@ class TORCH_API mt19937 final {
     }
     return temper(state_[next_++]);
   }
-  // Writes the next n draws.
+  // Writes the next n draws to `out`.
   void fill(uint32_t* out, int64_t n);
 
   static constexpr int kStateSize = 624;
   uint64_t seed_;
-  int left_ = 1; // draws until the next refill
+  int left_ = 1; // the next draw refills the state if this is 1
   uint32_t next_ = 0;
   std::array<uint32_t, kStateSize> state_;
 

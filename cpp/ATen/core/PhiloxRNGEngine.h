@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/core/PhiloxRNGEngine.h
 //
-// Philox4x32-10 (Salmon and others, 2011): random numbers as a function of a counter. Every thread of a kernel computes
-// the numbers of its own counter, so that threads share no state.
+// Philox4x32-10 (Salmon and others, 2011) computes random numbers as a function of a counter. Each thread of a kernel
+// computes the numbers of its own counters, so threads share no state.
 #pragma once
 
 #include <c10/macros/Macros.h>
@@ -20,7 +20,7 @@ C10_HOST_DEVICE inline uint32_t mulhilo32(uint32_t a, uint32_t b, uint32_t* high
   return static_cast<uint32_t>(product);
 }
 
-// The four numbers at place `offset` of the sequence that belongs to `subsequence`.
+// Returns the four numbers at position `offset` of the sequence `subsequence`.
 C10_HOST_DEVICE inline PhiloxNumbers philox(uint64_t seed, uint64_t subsequence, uint64_t offset) {
   uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
   uint32_t c[4] = {static_cast<uint32_t>(offset), static_cast<uint32_t>(offset >> 32),

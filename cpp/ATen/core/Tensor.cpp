@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/core/Tensor.cpp
 //
-// Tensor::item() is in ATen/native/Scalar.cpp, because a device's kernel reads the value.
+// Tensor::item() is in ATen/native/Scalar.cpp, because a kernel of the device reads the value.
 #include <ATen/core/Tensor.h>
 
 #include <ATen/Functions.h>

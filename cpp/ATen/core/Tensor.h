@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/core/TensorBase.h, aten/src/ATen/templates/TensorBody.h
-// The handle everybody passes around: one intrusive_ptr. Copying a Tensor never copies elements. Left out: the methods
-// that are ops (C++ code calls at::add(a, b), see ATen/Functions.h).
+//
+// The tensor that C++ code passes around: one intrusive_ptr to a TensorImpl. Copying a Tensor never copies elements.
+// Left out: the methods that are ops (C++ code calls at::add(a, b), see ATen/Functions.h).
 #pragma once
 
 #include <c10/core/Scalar.h>
@@ -67,7 +68,7 @@ class TORCH_API Tensor final {
   IntArrayRef strides() const {
     return impl_->strides();
   }
-  // Negative dims count from the end; IndexError where there is no such dimension.
+  // A negative dim counts from the end. Raises IndexError if there is no such dimension.
   int64_t size(int64_t dim) const;
   int64_t stride(int64_t dim) const;
   int64_t storage_offset() const {
@@ -98,7 +99,7 @@ class TORCH_API Tensor final {
     return c10::isFloatingType(impl_->data_type_);
   }
 
-  // The first element; checks that T is the dtype.
+  // Returns the address of the first element. Raises RuntimeError if T is not the tensor's dtype.
   template <typename T>
   T* data_ptr() const {
     check_dtype(c10::CppTypeToScalarType<std::remove_const_t<T>>::value);
@@ -108,7 +109,7 @@ class TORCH_API Tensor final {
     return impl_->mutable_data();
   }
 
-  // The value of a one-element tensor. RuntimeError for any other.
+  // Returns the value of a tensor with one element. Raises RuntimeError for any other tensor.
   Scalar item() const;
   Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
 

@@ -1,8 +1,8 @@
 // Mirrors: aten/src/ATen/native/tags.yaml, from which PyTorch generates ATen/core/enum_tag.h
 //
-// Facts about an op that its schema does not say. They stand at the op's registration, tags(Tag::inplace_view), and
-// Python reads them as `op.tags`. Left out: the tags for compilers (core, pt2_compliant_tag, needs_fixed_stride_order),
-// and pointwise and reduction, because nothing here asks for them.
+// Facts about an op that its schema does not contain. They are given at the op's registration, as
+// tags(Tag::inplace_view), and Python reads them as `op.tags`. Left out: the tags for compilers (core,
+// pt2_compliant_tag, needs_fixed_stride_order), and reduction, because no code here uses them.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,21 @@
 namespace reftorch::at {
 
 enum class Tag : uint8_t {
-  data_dependent_output,   // the op returns a number that it reads out of a tensor: equal()
+  data_dependent_output,   // the op returns a number that it reads from a tensor: equal()
   dynamic_output_shape,    // the shape of the result depends on the elements: nonzero()
-  inplace_view,            // the op changes the sizes, strides or storage of its tensor, not its elements: transpose_()
+  inplace_view,            // the op changes the sizes, strides or storage of its tensor, but no element: transpose_()
   nondeterministic_seeded, // the op draws random numbers
+  pointwise,               // each element of the result depends on one element of each tensor, with broadcasting
   view_copy,               // the op returns a copy of what a view op would return: permute_copy()
 
-  // These have no tag in PyTorch, where the generated code knows them by the names of the ops.
-  resizes,             // the op leaves a tensor as it is that has the asked shape already: resize_()
-  new_storage,         // the op makes a leaf another leaf, with a gradient edge of its own: set_()
-  numbers_as_tensors,  // Python may give a plain number for a tensor: add(x, 1)
-  numbers_as_operands, // Python may give a number for each tensor but the first, and not together with out=: where()
+  // PyTorch has no tags for these facts. Its code generator knows the names of the ops.
+  resizes,             // the op does not change a tensor that already has the requested shape: resize_()
+  new_storage,         // the op turns a leaf into a new leaf with its own gradient edge: set_()
+  numbers_as_tensors,  // Python may pass a number for a tensor: add(x, 1)
+  numbers_as_operands, // Python may pass a number for each tensor but the first, and not with out=: where()
+  no_device_check,     // the op takes tensors of several devices or checks them itself (device_check: NoCheck): index()
+  overwrites,          // the op writes every element of its tensor and reads none: fill_()
+  uninitialized,       // the op leaves elements of its result undefined: empty(), resize_()
   NumTags,
 };
 
@@ -32,11 +36,15 @@ inline const char* toString(Tag tag) {
     case Tag::dynamic_output_shape: return "dynamic_output_shape";
     case Tag::inplace_view: return "inplace_view";
     case Tag::nondeterministic_seeded: return "nondeterministic_seeded";
+    case Tag::pointwise: return "pointwise";
     case Tag::view_copy: return "view_copy";
     case Tag::resizes: return "resizes";
     case Tag::new_storage: return "new_storage";
     case Tag::numbers_as_tensors: return "numbers_as_tensors";
     case Tag::numbers_as_operands: return "numbers_as_operands";
+    case Tag::no_device_check: return "no_device_check";
+    case Tag::overwrites: return "overwrites";
+    case Tag::uninitialized: return "uninitialized";
     default: return "undefined";
   }
 }

@@ -174,7 +174,7 @@ class SchemaParser {
     if (name == "True" || name == "False") {
       return IValue(name == "True");
     }
-    // torch.nn's reductions are numbers on this side; see reftorch/nn/_reduction.py.
+    // The reductions of torch.nn are numbers in the schemas' defaults; see reftorch/nn/_reduction.py.
     if (name == "Mean" || name == "Sum") {
       return IValue(int64_t(name == "Mean" ? 1 : 2));
     }
@@ -264,7 +264,7 @@ static std::string default_str(const Argument& arg) {
     case IValue::Tag::None: return "None";
     case IValue::Tag::Bool: return v.toBool() ? "True" : "False";
     case IValue::Tag::Double: {
-      std::ostringstream text; // with the digits that it takes to read the same number again
+      std::ostringstream text; // with enough digits to read the same number back
       text << std::setprecision(std::numeric_limits<double>::max_digits10) << v.toDouble();
       const bool whole = text.str().find_first_not_of("-0123456789") == std::string::npos;
       return text.str() + (whole ? "." : "");
@@ -284,7 +284,7 @@ std::string FunctionSchema::operator_name() const {
   return qualified_name() + (overload_name.empty() ? "" : "." + overload_name);
 }
 
-// The text of a schema says SymInt, as PyTorch's does; the docs of a function say int.
+// Returns the type as the text of a schema writes it, with SymInt as in PyTorch; the docs of a function say int.
 static std::string schema_type_str(const Argument& arg) {
   return (arg.is_symint ? "SymI" + arg.type_str().substr(1) : arg.type_str());
 }

@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/core/function_schema.h
-// An op's signature as data. Everything that is the same for all ops is derived from it: the Python binding, the
+//
+// The signature of an op as data. Everything that all ops have in common is derived from it: the Python binding, the
 // in-place and out variants, what autograd may save by name, the docs. Left out: varargs, symbolic values, type
 // variables.
 #pragma once
@@ -30,9 +31,9 @@ enum class TypeKind : uint8_t {
   Generator,
 };
 
-// `Tensor(a)`: the result is a view of the argument with the same letter. `Tensor(a!)`: the op writes to it.
+// `Tensor(a)` as a result is a view of the argument with the same letter. `Tensor(a!)` is written to by the op.
 struct AliasInfo {
-  std::string set; // "a"; empty where there is no annotation
+  std::string set; // "a"; empty if there is no annotation
   bool is_write = false;
 };
 
@@ -40,21 +41,22 @@ struct Argument {
   std::string name;
   TypeKind type = TypeKind::Tensor;
   bool optional = false;  // `T?`
-  int list_size = 0;      // `int[2]`: one int stands for two
-  bool is_symint = false; // `SymInt`: an int that may come as whatever Python's __index__ reads, a tensor included
+  int list_size = 0;      // `int[2]`: a single int stands for two equal ones
+  bool is_symint = false; // `SymInt`: an int for which Python may pass anything with __index__, also a tensor
   bool kwarg_only = false;
   AliasInfo alias;
   bool has_default = false;
   IValue default_value;
 
-  // As the schema writes it: `Tensor(a!)`, `int[2]?`.
+  // Returns the type as the schema writes it: `Tensor(a!)`, `int[2]?`.
   std::string type_str() const;
 };
 
 class TORCH_API FunctionSchema final {
  public:
-  // Reads "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor". The name may begin with a namespace,
-  // "mylib::add"; without one the op belongs to aten. Throws RuntimeError that points at the place it could not read.
+  // Parses "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor". The name may begin with a namespace,
+  // "mylib::add"; without a namespace the op belongs to aten. Raises RuntimeError that shows the position of a syntax
+  // error.
   static FunctionSchema parse(const std::string& text);
 
   std::string ns = "aten";   // the namespace of the op's library
@@ -70,11 +72,11 @@ class TORCH_API FunctionSchema final {
   // "aten::add.Tensor", "aten::relu"
   std::string operator_name() const;
   std::string str() const;
-  // -1 where there is no such argument.
+  // Returns -1 if there is no such argument.
   int argument_index(const std::string& name) const;
-  // Some argument is written to, and the op is called `foo_`.
+  // Whether the first argument is written to and the name ends with an underscore: `add_`.
   bool is_inplace() const;
-  // Some keyword argument `out` is written to.
+  // Whether the last argument is keyword-only and written to: `add.out`.
   bool is_out() const;
 };
 

@@ -15,9 +15,13 @@ Generator IValue::toGenerator() const {
   return boxed<Generator>(Tag::Generator, "Generator");
 }
 
+void IValue::report_kind(const char* expected) const {
+  TORCH_INTERNAL_ASSERT(false, "Expected an IValue of kind ", expected, " but it holds ", tagKind());
+}
+
 const char* IValue::tagKind() const {
-  static const char* const names[] = {"None", "Tensor", "float",   "int",    "int",      "bool",     "Device",
-                                      "str",  "int[]",  "float[]", "bool[]", "Tensor[]", "Generator"};
+  static const char* const names[] = {"float",  "int", "int",   "bool",    "Device", "None",     "Tensor",
+                                      "Tensor", "str", "int[]", "float[]", "bool[]", "Tensor[]", "Generator"};
   return names[static_cast<int>(tag_)];
 }
 

@@ -1,6 +1,23 @@
 // Mirrors: aten/src/ATen/core/ivalue.h
-// One value of any type a schema can name, in 16 bytes: what the Dispatcher passes when it does not know the types
-// (boxed calls). Left out: TorchScript's objects, futures, dicts and tuples.
+//
+// A value of any type that a schema can name, in 16 bytes. The Dispatcher passes IValues when it does not know the C++
+// types (boxed calls). Left out: TorchScript's objects, futures, dicts and tuples.
+//
+// Note [Borrowed arguments]
+// Problem: a tensor that is an argument lives as long as the call, because the caller holds it. If the stack counted
+// the tensor again, every call of a small op would pay for two locked instructions for each argument, and, for an
+// argument that only Python holds, for a reference to the Python object, which is added and dropped (Note [One PyObject
+// per TensorImpl]). Trick: the stack borrows such an argument. An IValue made of a Borrowed tensor refers to the tensor
+// and does not count it. Four rules keep this safe:
+//   1. Only code that knows that the caller holds the tensor until the end of the call makes a borrowed IValue: the
+//      argument parser, for an object that stands for itself in the call, and TypedOperatorHandle::call. The tensors of
+//      a list are counted, because other code can change the list during the call.
+//   2. A borrowed IValue stays in its place on the stack. A copy of it, and an IValue that it is moved to, count the
+//      tensor. So whatever outlives the call, such as a result or a saved argument, is counted.
+//   3. A kernel with a parameter `Tensor&` changes the elements and the geometry of the tensor. The kernel never moves
+//      from the parameter, and assigns a tensor to the parameter only if the parameter is undefined.
+//   4. If a tensor has one count, which is that of its Python object, the garbage collector reads the tensor's autograd
+//      metadata. So a call that releases the GIL counts its arguments first (csrc/python_dispatch.cpp).
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -13,23 +30,30 @@
 
 namespace reftorch::at {
 
-// What a pointer payload owns.
+// The object that an IValue with a pointer owns.
 template <typename T>
 struct BoxedValue final : public c10::intrusive_ptr_target {
   explicit BoxedValue(T value) : value(std::move(value)) {}
   T value;
 };
 
+// A tensor that its user holds until the end of a call; see Note [Borrowed arguments].
+struct Borrowed {
+  const Tensor& tensor;
+};
+
 class TORCH_API IValue final {
  public:
+  // The values from Tensor on have a pointer that the IValue owns.
   enum class Tag : uint8_t {
-    None,
-    Tensor,
     Double,
     Int,
-    UInt, // an integer past the largest int64: its bits
+    UInt, // the bits of an integer past the largest int64
     Bool,
     Device,
+    None,
+    BorrowedTensor, // tag() returns Tensor
+    Tensor,
     String,
     IntList,
     DoubleList,
@@ -42,9 +66,12 @@ class TORCH_API IValue final {
     payload_.as_int = 0;
   }
   IValue(std::nullopt_t) : IValue() {}
-  // An undefined tensor is None: a schema's `Tensor?`.
+  // An undefined tensor becomes None, for `Tensor?` in a schema.
   IValue(Tensor t) : tag_(t.defined() ? Tag::Tensor : Tag::None) {
     new (&payload_.as_tensor) Tensor(std::move(t));
+  }
+  explicit IValue(Borrowed b) : tag_(b.tensor.defined() ? Tag::BorrowedTensor : Tag::None) {
+    payload_.as_borrowed = b.tensor.unsafeGetTensorImpl();
   }
   IValue(double d) : tag_(Tag::Double) {
     payload_.as_double = d;
@@ -74,7 +101,7 @@ class TORCH_API IValue final {
   IValue(DimVector list) : IValue(Tag::IntList, new BoxedValue<DimVector>(std::move(list))) {}
   IValue(std::vector<double> list) : IValue(Tag::DoubleList, new BoxedValue<std::vector<double>>(std::move(list))) {}
   IValue(std::vector<bool> list) : IValue(Tag::BoolList, new BoxedValue<std::vector<bool>>(std::move(list))) {}
-  // Undefined elements are allowed: a schema's `Tensor?[]`.
+  // Undefined elements are allowed, for `Tensor?[]` in a schema.
   IValue(std::vector<Tensor> list) : IValue(Tag::TensorList, new BoxedValue<std::vector<Tensor>>(std::move(list))) {}
   IValue(TensorList list) : IValue(list.vec()) {}
   IValue(const Generator& g);
@@ -85,14 +112,18 @@ class TORCH_API IValue final {
     }
   }
 
-  IValue(const IValue& other) : tag_(other.tag_) {
+  IValue(const IValue& other) : tag_(other.tag()) {
     payload_.as_int = other.payload_.as_int;
-    if (is_intrusive_ptr()) {
-      new (&payload_.as_tensor) intrusive_ptr<c10::intrusive_ptr_target>(other.payload_.as_ptr);
+    if (owns()) {
+      new (&payload_.as_ptr) intrusive_ptr<c10::intrusive_ptr_target>(other.payload_.as_ptr);
     }
   }
   IValue(IValue&& other) noexcept : tag_(other.tag_) {
     payload_.as_int = other.payload_.as_int;
+    if (__builtin_expect(tag_ == Tag::BorrowedTensor, 0)) {
+      new (&payload_.as_tensor) Tensor(other.payload_.as_tensor);
+      tag_ = Tag::Tensor;
+    }
     other.payload_.as_int = 0;
     other.tag_ = Tag::None;
   }
@@ -102,19 +133,19 @@ class TORCH_API IValue final {
     return *this;
   }
   ~IValue() {
-    if (is_intrusive_ptr()) {
+    if (owns()) {
       payload_.as_ptr.reset();
     }
   }
 
   Tag tag() const {
-    return tag_;
+    return tag_ == Tag::BorrowedTensor ? Tag::Tensor : tag_;
   }
   bool isNone() const {
     return tag_ == Tag::None;
   }
   bool isTensor() const {
-    return tag_ == Tag::Tensor;
+    return tag_ == Tag::Tensor || tag_ == Tag::BorrowedTensor;
   }
   bool isTensorList() const {
     return tag_ == Tag::TensorList;
@@ -132,14 +163,20 @@ class TORCH_API IValue final {
     return tag_ == Tag::Bool;
   }
 
-  // None reads as an undefined tensor.
-  const Tensor& toTensor() const {
-    check(tag_ == Tag::Tensor || tag_ == Tag::None, "Tensor");
+  // None is returned as an undefined tensor.
+  const Tensor& toTensor() const& {
+    check(isTensor() || isNone(), "Tensor");
     return payload_.as_tensor;
   }
-  Tensor& toTensor() {
-    check(tag_ == Tag::Tensor || tag_ == Tag::None, "Tensor");
+  Tensor& toTensor() & {
+    check(isTensor() || isNone(), "Tensor");
     return payload_.as_tensor;
+  }
+  // Moves the tensor out.
+  Tensor toTensor() && {
+    check(isTensor() || isNone(), "Tensor");
+    IValue owner(std::move(*this)); // counts a borrowed tensor
+    return std::move(owner.payload_.as_tensor);
   }
   double toDouble() const {
     check(isScalar(), "float");
@@ -192,34 +229,40 @@ class TORCH_API IValue final {
     new (&payload_.as_ptr) intrusive_ptr<c10::intrusive_ptr_target>(
         intrusive_ptr<c10::intrusive_ptr_target>::unsafe_reclaim_from_nonowning(owned));
   }
-  bool is_intrusive_ptr() const {
-    return tag_ == Tag::Tensor || tag_ >= Tag::String;
+  bool owns() const {
+    return tag_ >= Tag::Tensor;
   }
-  void check(bool ok, const char* expected) const {
-    TORCH_INTERNAL_ASSERT(ok, "Expected an IValue of kind ", expected, " but it holds ", tagKind());
+  // Every argument of every op passes here, so the compiler is told to put the comparison in place and to leave the
+  // message, which is long, behind a call.
+  __attribute__((always_inline)) void check(bool ok, const char* expected) const {
+    if (__builtin_expect(!ok, 0)) {
+      report_kind(expected);
+    }
   }
+  [[noreturn]] TORCH_API void report_kind(const char* expected) const;
   template <typename T>
   const T& boxed(Tag tag, const char* expected) const {
     check(tag_ == tag, expected);
     return static_cast<const BoxedValue<T>*>(payload_.as_ptr.get())->value;
   }
 
-  // A Tensor is one intrusive_ptr, so both pointer members share one representation.
+  // A Tensor is one intrusive_ptr, so the three pointer members have the same representation.
   union Payload {
     Payload() {}
     ~Payload() {}
     int64_t as_int;
     double as_double;
     Tensor as_tensor;
+    TensorImpl* as_borrowed;
     intrusive_ptr<c10::intrusive_ptr_target> as_ptr;
   } payload_;
   Tag tag_;
 };
 
-// Arguments of a boxed call, in schema order; the callee pops them and pushes its results.
+// The arguments of a boxed call, in schema order. The callee pops them and pushes its results.
 using Stack = SmallVector<IValue, 8>;
 
-// The last n values of the stack, in schema order.
+// Returns the last n values of the stack, in schema order.
 inline const IValue* last(const Stack& stack, size_t n) {
   return stack.end() - n;
 }

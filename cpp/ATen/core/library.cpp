@@ -8,8 +8,8 @@
 
 namespace reftorch::at {
 
-// The name of the op that an in-place or out form belongs to: "add.Tensor" for "add_.Tensor" and "add.Tensor_out".
-// Empty for an op that is no form of another.
+// Returns the name of the op of which the schema is an in-place or out form: "add.Tensor" for "add_.Tensor" and for
+// "add.Tensor_out". Returns an empty text for any other op.
 static std::string functional_name(const FunctionSchema& schema) {
   std::string name = schema.name, overload = schema.overload_name;
   if (schema.is_inplace()) {
@@ -22,7 +22,8 @@ static std::string functional_name(const FunctionSchema& schema) {
   return overload.empty() ? name : name + "." + overload;
 }
 
-// Whether Python can have one function for both, with out=None: the out form adds its outputs to the same arguments.
+// Returns whether one Python function with out=None can serve both ops: the out form must have the same arguments,
+// followed by its outputs.
 static bool takes_the_same(const FunctionSchema& functional, const FunctionSchema& out) {
   if (functional.arguments.size() + out.returns.size() != out.arguments.size()) {
     return false;
@@ -44,8 +45,8 @@ static void link(OperatorEntry* form, OperatorEntry* functional) {
   }
 }
 
-// The forms of an op may be defined in several files, which are initialized in any order: whichever op comes last finds
-// the others.
+// Links an op with its in-place and out forms. The forms may be defined in several files, which are initialized in any
+// order, so the op that is defined last finds the others.
 static void link_forms(OperatorEntry* entry) {
   Dispatcher& dispatcher = Dispatcher::singleton();
   const FunctionSchema& schema = entry->schema;
@@ -80,7 +81,11 @@ OperatorEntry* Library::functional_of_schema(const LocatedText& schema) {
 }
 
 OperatorEntry* Library::define(const LocatedText& schema, const OperatorFacts& facts) {
-  return define(FunctionSchema::parse(schema.text), facts.variants, facts.tags, schema);
+  OperatorEntry* entry = define(FunctionSchema::parse(schema.text), facts.variants, facts.tags, schema);
+  if (facts.functional != nullptr) {
+    link(entry, &Dispatcher::singleton().findSchemaOrThrow(facts.functional).entry());
+  }
+  return entry;
 }
 
 OperatorEntry* Library::define(FunctionSchema schema, int variants, TagSet tags, const LocatedText& where) {
@@ -110,7 +115,8 @@ void Library::fallback(c10::DispatchKey key, BoxedKernel fn, const char* file, i
       key, {KernelFunction::makeFromBoxed(fn), "fallback", file, line, {}, reinterpret_cast<const void*>(fn)});
 }
 
-// add.Tensor(Tensor self, ...) -> Tensor    becomes    add_.Tensor(Tensor(a!) self, ...) -> Tensor(a!)
+// Derives the schema of the in-place form, for example
+//   add.Tensor(Tensor self, ...) -> Tensor    becomes    add_.Tensor(Tensor(a!) self, ...) -> Tensor(a!)
 OperatorEntry* Library::define_inplace(const LocatedText& where, OperatorEntry* functional) {
   FunctionSchema schema = functional->schema;
   schema.name += "_";
@@ -118,8 +124,9 @@ OperatorEntry* Library::define_inplace(const LocatedText& where, OperatorEntry* 
   return define(std::move(schema), functional->variants & ~variants::LINALG, functional->tags, where);
 }
 
-// max.dim(...) -> (Tensor values, Tensor indices)    becomes    max.dim_out(..., *, Tensor(a!) values, Tensor(b!)
-// indices) -> ...
+// Derives the schema of the out form, for example
+//   max.dim(...) -> (Tensor values, Tensor indices)    becomes
+//   max.dim_out(..., *, Tensor(a!) values, Tensor(b!) indices) -> ...
 OperatorEntry* Library::define_out(const LocatedText& where, OperatorEntry* functional) {
   FunctionSchema schema = functional->schema;
   schema.overload_name += schema.overload_name.empty() ? "out" : "_out";
@@ -171,7 +178,7 @@ void impl::copy_to_out(const Tensor& result, Tensor& out, OutDtype dtype) {
   TORCH_CHECK(!castable || c10::canCast(result.scalar_type(), out.scalar_type()),
               "Expected result to be safely castable from ", result.scalar_type(), " dtype, but got result with dtype ",
               out.scalar_type());
-  if (resize_output(out, result.sizes()) && !castable) { // new memory takes the result's order too
+  if (resize_output(out, result.sizes()) && !castable) { // newly allocated memory gets the order of the result, too
     out.unsafeGetTensorImpl()->set_sizes_and_strides(result.sizes(), result.strides(), out.storage_offset());
   }
   at::copy_(out, result);

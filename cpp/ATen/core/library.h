@@ -1,6 +1,8 @@
 // Mirrors: torch/library.h
-// How an op comes to be: TORCH_LIBRARY_FRAGMENT(aten, m) { m.def(...); } at file scope runs when the library is loaded.
-// Left out: namespaces other than aten in the table's names, and kernels given as lambdas or functors.
+//
+// Defines ops: the body of TORCH_LIBRARY_FRAGMENT(aten, m) { m.def(...); } at file scope runs when the library is
+// loaded. Left out: a default namespace for the body (an op belongs to aten unless its schema names another namespace),
+// and kernels that are lambdas or functors.
 #pragma once
 
 #include <ATen/core/boxing/structured.h>
@@ -8,14 +10,14 @@
 
 namespace reftorch::at {
 
-// A function as a template argument, so that its signature and its address are known where the kernels are made.
+// A function as a template argument, so that its signature and its address are known where its kernels are made.
 template <auto fn>
 struct CompileTimeFunctionPointer {
   const char* name;
 };
 #define TORCH_FN(fn) (::reftorch::at::CompileTimeFunctionPointer<&fn>{#fn})
 
-// A text and the place in the source where it stands: a default argument is evaluated at the call.
+// A text with its place in the source. The place is a default argument, which the compiler evaluates at the call.
 struct LocatedText final {
   std::string text;
   const char* file;
@@ -27,14 +29,14 @@ struct LocatedText final {
       : text(text), file(file), line(line) {}
 };
 
-// Which forms m.def_structured makes beside the functional one.
+// The forms that m.def_structured makes in addition to the functional form.
 namespace derive {
 enum class Forms : uint8_t { NONE = 0, INPLACE = 1, OUT = 2, ALL = INPLACE | OUT };
 constexpr Forms NONE = Forms::NONE, INPLACE = Forms::INPLACE, OUT = Forms::OUT, ALL = Forms::ALL;
 } // namespace derive
 
-// The stubs through which an op reaches its kernels: m.def(schema, TORCH_FN(fn), kernels(exp_stub)). See Note [Kernels
-// per device].
+// The stubs through which an op calls its kernels: m.def(schema, TORCH_FN(fn), kernels(exp_stub)). See
+// Note [Kernels per device].
 struct Kernels final {
   Stubs stubs;
 };
@@ -53,13 +55,22 @@ Tags tags(T... tag) {
   return result;
 }
 
-// What an op says of itself beside its schema and its function, in any order: variants::METHOD, derive::OUT,
-// kernels(exp_stub), tags(Tag::pointwise).
+// The functional form of an op whose own name does not tell: transpose_ is a form of transpose.int.
+struct FormOf final {
+  const char* functional;
+};
+inline FormOf form_of(const char* functional) {
+  return {functional};
+}
+
+// The facts that a registration gives in addition to schema and function, in any order: variants::METHOD, derive::OUT,
+// kernels(exp_stub), tags(Tag::inplace_view), form_of("transpose.int").
 struct TORCH_API OperatorFacts final {
   int variants = at::variants::FUNCTION | at::variants::METHOD;
   at::derive::Forms derived = at::derive::ALL;
   Stubs stubs;
   TagSet tags;
+  const char* functional = nullptr; // of which the op is a form, if the name of the op does not tell
 
   template <typename... Facts>
   explicit OperatorFacts(const Facts&... facts) {
@@ -82,47 +93,50 @@ struct TORCH_API OperatorFacts final {
   void add(const Tags& t) {
     tags = t.set;
   }
+  void add(const FormOf& form) {
+    functional = form.functional;
+  }
 };
 
 class TORCH_API Library final {
  public:
   explicit Library(const char* ns) : ns_(ns) {}
 
-  // An op whose function serves every device for which the stubs that it names have kernels, or every device if it
-  // names none. Autograd records the op.
+  // Defines an op. Its function serves the devices for which all the named stubs have kernels, or every device if no
+  // stubs are named. Autograd records the op.
   template <auto fn, typename... Facts>
   void def(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
     const OperatorFacts f(facts...);
     implement(define(schema, f), f, annotate(schema, pointer, KernelFunction::makeFromUnboxed<fn>()));
   }
-  // An op made of other ops, which are recorded in its place: it needs no formula.
+  // Defines an op that is made of other ops, which are recorded instead of it. It needs no derivative formula.
   template <auto fn, typename... Facts>
   void def_composite(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
     implement(define(schema, OperatorFacts(facts...)), c10::DispatchKey::CompositeImplicitAutograd,
               annotate(schema, pointer, KernelFunction::makeFromUnboxed<fn>()));
   }
-  // A composite together with `foo.out`, which computes the result and copies it.
+  // Defines a composite op together with `foo.out`, which computes the result and copies it.
   template <auto fn, impl::OutDtype dtype = impl::OutDtype::Same, typename... Facts>
   void def_composite_with_out(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer,
                               const Facts&... facts) {
     def_composite(schema, pointer, facts...);
     def_out_by_copy<fn, dtype>(schema, pointer);
   }
-  // The same where `out` may have another dtype that the result can be cast to.
+  // As above, but `out` may have another dtype to which the result can be cast.
   template <auto fn, typename... Facts>
   void def_composite_with_cast_out(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer,
                                    const Facts&... facts) {
     def_composite_with_out<fn, impl::OutDtype::Castable>(schema, pointer, facts...);
   }
-  // `foo.out` for a functional op that is defined already: computes the result and copies it.
+  // Defines `foo.out` for a functional op that is already defined: it computes the result and copies it.
   template <auto fn, impl::OutDtype dtype = impl::OutDtype::Same, typename... Facts>
   void def_out_by_copy(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
     using Out = impl::composite_out<fn, dtype, decltype(fn)>;
     implement(define_out(schema, functional_of_schema(schema)), OperatorFacts(facts...),
               annotate(schema, pointer, KernelFunction::makeFromUnboxed<&Out::out>()));
   }
-  // An op written in its out form (ATen/core/boxing/structured.h): `schema` is the functional one; `foo_` and `foo.out`
-  // are derived.
+  // Defines an op whose function has output parameters (ATen/core/boxing/structured.h). `schema` is that of the
+  // functional form; `foo_` and `foo.out` are derived.
   template <auto fn, typename... Facts>
   void def_structured(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
     using S = impl::structured<fn, decltype(fn)>;
@@ -140,16 +154,17 @@ class TORCH_API Library final {
       }
     }
   }
-  // The out form of a factory defined above: `fn` takes the functional one's arguments and `out`.
+  // Defines the out form of a factory that is defined above: `fn` takes the arguments of the functional form and `out`.
   template <auto fn, typename... Facts>
   void def_out(const LocatedText& functional, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
     implement(define_out(functional, &Dispatcher::singleton().findSchemaOrThrow(functional.text).entry()),
               OperatorFacts(facts...), annotate(functional, pointer, KernelFunction::makeFromUnboxed<fn>()));
   }
-  // A second name for every overload of an op defined above, its in-place and out forms included. What is recorded is
-  // the op itself.
+  // Defines a second name for every overload of an op that is defined above, including its in-place and out forms.
+  // Autograd records the original op.
   void def_alias(const LocatedText& name, const std::string& of);
-  // A kernel for one key of an op that is defined elsewhere, m.impl("add.Tensor", DispatchKey::Autograd, TORCH_FN(fn)).
+  // Registers a kernel for one key of an op that is defined elsewhere: m.impl("add.Tensor", DispatchKey::Autograd,
+  // TORCH_FN(fn)).
   template <auto fn, typename... Facts>
   void impl(const LocatedText& operator_name, c10::DispatchKey key, CompileTimeFunctionPointer<fn> pointer,
             const Facts&... facts) {
@@ -157,7 +172,7 @@ class TORCH_API Library final {
     kernel.stubs = OperatorFacts(facts...).stubs;
     implement(&Dispatcher::singleton().findSchemaOrThrow(operator_name.text).entry(), key, std::move(kernel));
   }
-  // The kernel of the key for every op that has no other.
+  // Registers the kernel of the key for every op that has no other kernel there.
   void fallback(c10::DispatchKey key, BoxedKernel fn, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
  private:
@@ -173,7 +188,7 @@ class TORCH_API Library final {
   OperatorEntry* define(FunctionSchema schema, int variants, TagSet tags, const LocatedText& where);
   OperatorEntry* define_inplace(const LocatedText& where, OperatorEntry* functional);
   OperatorEntry* define_out(const LocatedText& where, OperatorEntry* functional);
-  // For each device with its stubs; for every device where the facts name no stubs.
+  // Registers the kernel for each device with its stubs, or for every device if the facts name no stubs.
   void implement(OperatorEntry* entry, const OperatorFacts& facts, const AnnotatedKernel& kernel);
   void implement(OperatorEntry* entry, c10::DispatchKey key, AnnotatedKernel kernel);
 

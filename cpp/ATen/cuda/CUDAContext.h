@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/cuda/CUDAContext.h, aten/src/ATen/cuda/CUDAContextLight.h
 //
-// What kernels ask of the current device. Left out: handles of cuSPARSE, cuSOLVER and cuDNN.
+// The properties of the CUDA devices. Left out: handles of cuSPARSE, cuSOLVER and cuDNN.
 #pragma once
 
 #include <c10/cuda/CUDAGuard.h>
@@ -14,8 +14,8 @@ namespace reftorch::at::cuda {
 C10_API const cudaDeviceProp& getCurrentDeviceProperties();
 C10_API const cudaDeviceProp& getDeviceProperties(c10::DeviceIndex device);
 
-// How many blocks of `threads` threads a kernel with a grid-stride loop over n elements is given: enough for n, and no
-// more than the device runs at once.
+// Returns the number of blocks of `threads` threads for a kernel with a grid-stride loop over n elements: enough for n
+// elements, but at most as many as the device runs at the same time.
 C10_API unsigned grid_size(int64_t n, int threads);
 
 } // namespace reftorch::at::cuda

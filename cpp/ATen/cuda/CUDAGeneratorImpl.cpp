@@ -26,12 +26,13 @@ void CUDAGeneratorImpl::set_offset(uint64_t offset) {
 }
 
 PhiloxCudaState CUDAGeneratorImpl::philox_cuda_state(uint64_t increment) {
-  const PhiloxCudaState state{seed_, offset_ / 4}; // counted in numbers outside, as PyTorch does
+  const PhiloxCudaState state{seed_,
+                              offset_ / 4}; // the offset counts numbers, as in PyTorch; the state counts groups of four
   offset_ += 4 * increment;
   return state;
 }
 
-// The state is the seed and the offset, as in PyTorch.
+// The state consists of the seed and the offset, as in PyTorch.
 c10::intrusive_ptr<c10::TensorImpl> CUDAGeneratorImpl::get_state() const {
   const uint64_t state[2] = {seed_, offset_};
   const Tensor bytes = detail::empty_generic(int64_t(sizeof state), c10::kByte);

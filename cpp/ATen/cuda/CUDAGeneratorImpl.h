@@ -1,8 +1,9 @@
 // Mirrors: aten/src/ATen/cuda/CUDAGeneratorImpl.h
 //
-// A CUDA device's generator: a seed, and how far the sequence of Philox numbers has been used. A kernel is given both
-// by value, and the host moves the place on, so that no state lies on the device. The numbers are the same for the same
-// seed, but not those of PyTorch on a GPU, whose kernels deal the counters out in another way. Left out: graph capture.
+// The generator of a CUDA device: a seed, and the position in the sequence of Philox numbers. A kernel gets both by
+// value, and the host advances the position, so no state is stored on the device. A seed always gives the same numbers.
+// They differ from PyTorch's on a GPU, because its kernels assign the counters to elements in another way. Left out:
+// graph capture.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -11,7 +12,7 @@
 
 namespace reftorch::at {
 
-// What a kernel draws from.
+// The state with which a kernel draws.
 struct PhiloxCudaState {
   uint64_t seed, offset;
 };
@@ -35,7 +36,8 @@ struct TORCH_API CUDAGeneratorImpl final : public c10::GeneratorImpl {
   c10::intrusive_ptr<c10::TensorImpl> get_state() const override;
   c10::intrusive_ptr<c10::GeneratorImpl> clone() const override;
 
-  // For a kernel of which each thread uses up to `increment` of the four-number places. Hold mutex_.
+  // Returns the state for a kernel in which each thread uses at most `increment` counters of four numbers, and advances
+  // the position. The caller holds mutex_.
   PhiloxCudaState philox_cuda_state(uint64_t increment);
 
  private:
@@ -47,7 +49,7 @@ struct TORCH_API CUDAGeneratorImpl final : public c10::GeneratorImpl {
 
 namespace reftorch::at::cuda::detail {
 
-// -1 is the current device.
+// An index of -1 means the current device.
 TORCH_API const Generator& getDefaultCUDAGenerator(c10::DeviceIndex device = -1);
 TORCH_API Generator createCUDAGenerator(c10::DeviceIndex device = -1);
 

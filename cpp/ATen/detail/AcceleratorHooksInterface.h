@@ -1,8 +1,8 @@
 // Mirrors: aten/src/ATen/detail/AcceleratorHooksInterface.h
 //
-// What ATen asks of an accelerator beyond devices, streams and memory: its generators and pinned memory. A device's
-// library registers one object when it is loaded, so that ATen links no device's library.
-// Left out: starting the device, its version.
+// The functions that ATen needs from an accelerator in addition to devices, streams and memory: generators and pinned
+// memory. The library of a device registers one object when it is loaded, so that ATen needs no device's library to
+// link. Left out: starting the device, its version.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -13,11 +13,12 @@ namespace reftorch::at {
 struct TORCH_API AcceleratorHooksInterface {
   virtual ~AcceleratorHooksInterface() = default;
 
-  // The generator that ops on that device draw from where none is given. -1 is the current device.
+  // Returns the generator of ops on that device that are called without a generator. An index of -1 means the current
+  // device.
   virtual const Generator& getDefaultGenerator(c10::DeviceIndex index = -1) const = 0;
   virtual Generator getNewGenerator(c10::DeviceIndex index = -1) const = 0;
 
-  // Pinned memory is CPU memory that the device can read by itself, so that a copy need not be waited for.
+  // Pinned memory is CPU memory that the device can read by itself, so that a copy can be asynchronous.
   virtual c10::Allocator* getPinnedMemoryAllocator() const = 0;
   virtual bool isPinnedPtr(const void* data) const = 0;
 };

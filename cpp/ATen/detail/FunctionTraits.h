@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/detail/FunctionTraits.h, c10/util/Metaprogramming.h
 //
-// The parameter types and the result type of an op that cpu_kernel or gpu_kernel runs.
+// The parameter types and the result type of a function object that cpu_kernel or gpu_kernel runs.
 #pragma once
 
 #include <ATen/Dispatch.h>
@@ -22,7 +22,7 @@ struct function_traits<R (C::*)(Args...) const> {
 template <typename Traits, int i>
 using arg_type = std::tuple_element_t<i, typename Traits::args>;
 
-// The type that lies in memory where an op takes or returns a T: an op over 16-bit floats computes in float.
+// The type in memory of a parameter or result of type T: a function over 16-bit floats computes in float.
 template <typename scalar_t, typename T>
 using stored_type = std::conditional_t<std::is_same_v<T, opmath_type<scalar_t>>, scalar_t, T>;
 } // namespace reftorch::at::native

@@ -22,7 +22,7 @@ static void set_layers(const std::vector<DynamicLayer>& fresh) {
 }
 static const RegisterThreadLocal<&get_layers, &set_layers> register_layers("DynamicLayer.cpp: layers");
 
-// Front is included exactly while there is a layer.
+// Includes the key Front if there is a layer, and removes it otherwise.
 static void update_included_keys() {
   const DispatchKeySet front = DispatchKey::FuncTorchDynamicLayerFrontMode;
   const DispatchKeySet others = tls_local_dispatch_key_set.included_ - front;
@@ -81,7 +81,7 @@ Tensor lift_fresh(Tensor t) {
 WithoutTop::WithoutTop() : layer_(std::move(layers.back())), excluded_(tls_local_dispatch_key_set.excluded_) {
   layers.pop_back();
   update_included_keys();
-  // Autograd was excluded for this level; below, another one begins.
+  // Autograd was excluded for this level. The level below records for itself.
   tls_local_dispatch_key_set.excluded_ = excluded_ - c10::autograd_dispatch_keyset;
 }
 
@@ -93,7 +93,7 @@ WithoutTop::~WithoutTop() {
 
 namespace {
 
-// Replaces each tensor among `values`, those in lists too.
+// Replaces each tensor among `values`, also those in lists.
 template <typename F>
 void map_tensors(IValue* values, size_t count, F&& change) {
   for (size_t i = 0; i < count; i++) {
@@ -134,7 +134,7 @@ void through_vmap(const OperatorHandle& op, const DynamicLayer& layer, Stack* st
   const size_t count = op.schema().arguments.size();
   const bool is_ours =
       any_of(last(*stack, count), count, layer.level) || op.entry().hasTag(Tag::nondeterministic_seeded);
-  const DynamicLayer copy = layer; // the layer leaves its place for as long
+  const DynamicLayer copy = layer; // a copy, because the layer is removed while the op runs
   const WithoutTop without_top;
   if (is_ours) {
     batch_rule_hook(op, copy, stack);
@@ -160,7 +160,7 @@ void through_grad(const OperatorHandle& op, const DynamicLayer& layer, Stack* st
   op.redispatchBoxed(c10::autograd_dispatch_keyset | DispatchKey::FuncTorchDynamicLayerBackMode, stack);
 }
 
-// The tensors that an op writes to are its results, where it has both.
+// Returns the tensors that an op writes to. If an op writes to tensors, they are also its results.
 std::vector<Tensor> written_wrappers(const FunctionSchema& schema, const IValue* args) {
   std::vector<Tensor> written;
   for (size_t i = 0; i < schema.arguments.size(); i++) {
@@ -187,7 +187,8 @@ static void front_fallback(const OperatorHandle& op, DispatchKeySet, Stack* stac
   } else if (layer->type == TransformType::Vmap) {
     through_vmap(op, *layer, stack);
   } else if (op.entry().is_composite) {
-    op.redispatchBoxed(c10::autograd_dispatch_keyset, stack); // made of others, but with a batching rule of its own
+    op.redispatchBoxed(c10::autograd_dispatch_keyset,
+                       stack); // made of other ops, but it has its own batching rule for vmap
   } else {
     through_grad(op, *layer, stack);
   }

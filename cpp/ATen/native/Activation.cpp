@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Activation.cpp
+//
 // The activation functions of networks, and the backward of each; tanh and sigmoid are in UnaryOps.cpp. Left out: rrelu
 // and glu, which are Python (nn/functional/gates.py); a kernel for prelu.
 #include <ATen/native/Activation.h>
@@ -240,13 +241,16 @@ static Tensor log_sigmoid(const Tensor& self) {
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   using Option = const Scalar&;
   constexpr int NN = variants::NN, FUNCTION = variants::FUNCTION;
-  m.def_structured("relu(Tensor self) -> Tensor", TORCH_FN(relu_out), kernels(relu_stub), derive::INPLACE);
+  m.def_structured("relu(Tensor self) -> Tensor", TORCH_FN(relu_out), kernels(relu_stub), tags(Tag::pointwise),
+                   derive::INPLACE);
   m.def_structured("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", TORCH_FN(threshold_out),
-                   kernels(threshold_stub), derive::ALL, FUNCTION);
+                   kernels(threshold_stub), tags(Tag::pointwise), derive::ALL, FUNCTION);
   m.def_structured("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
-                   TORCH_FN(threshold_backward_out), kernels(threshold_stub), derive::NONE, FUNCTION);
+                   TORCH_FN(threshold_backward_out), kernels(threshold_stub), tags(Tag::pointwise), derive::NONE,
+                   FUNCTION);
   m.def_structured("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
-                   TORCH_FN((activation_out<leaky_relu_stub, Option>)), kernels(leaky_relu_stub), derive::ALL, NN);
+                   TORCH_FN((activation_out<leaky_relu_stub, Option>)), kernels(leaky_relu_stub), tags(Tag::pointwise),
+                   derive::ALL, NN);
   m.def_structured(
       "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) "
       "-> Tensor",
@@ -254,14 +258,14 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("prelu(Tensor self, Tensor weight) -> Tensor", TORCH_FN(prelu));
 
   m.def_structured("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", TORCH_FN(hardtanh_out),
-                   kernels(clamp_scalar_stub), derive::ALL, NN);
+                   kernels(clamp_scalar_stub), tags(Tag::pointwise), derive::ALL, NN);
   m.def_structured("hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
                    TORCH_FN((activation_backward_out<hardtanh_backward_stub, Option, Option>)),
                    kernels(hardtanh_backward_stub), derive::NONE, NN);
-  m.def_composite("relu6(Tensor self) -> Tensor", TORCH_FN(relu6), NN);
+  m.def_composite("relu6(Tensor self) -> Tensor", TORCH_FN(relu6), tags(Tag::pointwise), NN);
   m.def_composite("relu6_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(relu6_), NN);
   m.def_structured("hardsigmoid(Tensor self) -> Tensor", TORCH_FN(activation_out<hardsigmoid_stub>),
-                   kernels(hardsigmoid_stub), derive::ALL, NN);
+                   kernels(hardsigmoid_stub), tags(Tag::pointwise), derive::ALL, NN);
   m.def_structured("hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor",
                    TORCH_FN(activation_backward_out<hardsigmoid_backward_stub>), kernels(hardsigmoid_backward_stub),
                    derive::NONE, NN);
@@ -271,41 +275,44 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                    TORCH_FN(activation_backward_out<hardswish_backward_stub>), kernels(hardswish_backward_stub),
                    derive::NONE, NN);
   m.def_structured("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
-                   TORCH_FN((activation_out<hardshrink_stub, Option>)), kernels(hardshrink_stub), derive::OUT);
+                   TORCH_FN((activation_out<hardshrink_stub, Option>)), kernels(hardshrink_stub), tags(Tag::pointwise),
+                   derive::OUT);
   m.def_structured("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
                    TORCH_FN((activation_backward_out<shrink_backward_stub, Option>)), kernels(shrink_backward_stub),
                    derive::NONE, NN);
   m.def_structured("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", TORCH_FN(softshrink_out),
-                   kernels(softshrink_stub), derive::OUT, NN);
+                   kernels(softshrink_stub), tags(Tag::pointwise), derive::OUT, NN);
   m.def_structured("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
                    TORCH_FN((activation_backward_out<shrink_backward_stub, Option>)), kernels(shrink_backward_stub),
                    derive::NONE, NN);
 
   m.def_structured("gelu(Tensor self, *, str approximate='none') -> Tensor", TORCH_FN(gelu_out), kernels(gelu_stub),
-                   derive::ALL, NN);
+                   tags(Tag::pointwise), derive::ALL, NN);
   m.def_structured("gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor",
-                   TORCH_FN(gelu_backward_out), kernels(gelu_backward_stub), derive::NONE, NN);
+                   TORCH_FN(gelu_backward_out), kernels(gelu_backward_stub), tags(Tag::pointwise), derive::NONE, NN);
   m.def_structured("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
-                   TORCH_FN((activation_out<elu_stub, Option, Option, Option>)), kernels(elu_stub), derive::ALL, NN);
+                   TORCH_FN((activation_out<elu_stub, Option, Option, Option>)), kernels(elu_stub),
+                   tags(Tag::pointwise), derive::ALL, NN);
   m.def_structured(
       "elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
       "Tensor self_or_result) -> Tensor",
       TORCH_FN(elu_backward_out), kernels(elu_backward_stub), derive::NONE, NN);
   m.def_structured("celu(Tensor self, Scalar alpha=1.0) -> Tensor", TORCH_FN(celu_out), kernels(elu_stub),
-                   derive::INPLACE, FUNCTION);
-  m.def_composite("selu(Tensor self) -> Tensor", TORCH_FN(selu), FUNCTION);
+                   tags(Tag::pointwise), derive::INPLACE, FUNCTION);
+  m.def_composite("selu(Tensor self) -> Tensor", TORCH_FN(selu), tags(Tag::pointwise), FUNCTION);
   m.def_composite("selu_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(selu_), FUNCTION);
-  m.def_structured("silu(Tensor self) -> Tensor", TORCH_FN(activation_out<silu_stub>), kernels(silu_stub), derive::ALL,
-                   NN);
+  m.def_structured("silu(Tensor self) -> Tensor", TORCH_FN(activation_out<silu_stub>), kernels(silu_stub),
+                   tags(Tag::pointwise), derive::ALL, NN);
   m.def_structured("silu_backward(Tensor grad_output, Tensor self) -> Tensor",
-                   TORCH_FN(activation_backward_out<silu_backward_stub>), kernels(silu_backward_stub), derive::NONE,
-                   NN);
-  m.def_structured("mish(Tensor self) -> Tensor", TORCH_FN(activation_out<mish_stub>), kernels(mish_stub), derive::ALL,
-                   NN);
+                   TORCH_FN(activation_backward_out<silu_backward_stub>), kernels(silu_backward_stub),
+                   tags(Tag::pointwise), derive::NONE, NN);
+  m.def_structured("mish(Tensor self) -> Tensor", TORCH_FN(activation_out<mish_stub>), kernels(mish_stub),
+                   tags(Tag::pointwise), derive::ALL, NN);
   m.def("mish_backward(Tensor grad_output, Tensor self) -> Tensor", TORCH_FN(mish_backward),
         kernels(mish_backward_stub), NN);
   m.def_structured("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
-                   TORCH_FN((activation_out<softplus_stub, Option, Option>)), kernels(softplus_stub), derive::OUT, NN);
+                   TORCH_FN((activation_out<softplus_stub, Option, Option>)), kernels(softplus_stub),
+                   tags(Tag::pointwise), derive::OUT, NN);
   m.def_structured("softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
                    TORCH_FN((activation_backward_out<softplus_backward_stub, Option, Option>)),
                    kernels(softplus_backward_stub), derive::NONE, NN);

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/BatchLinearAlgebra.cpp, aten/src/ATen/native/LinearAlgebra.cpp (det, slogdet)
+//
 // Ops based on the factors A = P L U: the factors, solutions, inverses, determinants. The ops check arguments and make
 // the outputs; the kernels call LAPACK (cpu/BatchLinearAlgebraKernel.cpp). Other factorizations are in
 // MatrixFactors.cpp.

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/BatchLinearAlgebra.h
+//
 // The stubs between the ops of torch.linalg and LAPACK. Every matrix argument is a batch (*batch, rows, cols); each
 // matrix is column-major, and the matrices lie one after another (see empty_column_major). `infos` (*batch), int32, is
 // 0 for each matrix whose computation succeeded. Left out: eig, Householder products with a matrix.

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/UnaryOps.cpp (special_airy_ai, special_bessel_j0, ...)
+//
 // Bessel functions and Airy functions, under the names they have in torch.special. None has a derivative, as in
 // PyTorch.
 #include <ATen/native/BesselOps.h>
@@ -30,7 +31,7 @@ static void bessel_op_out(const Tensor& self, Tensor& out) {
 template <auto& stub>
 static void define(Library& m, const std::string& name, const std::string& argument = "self") {
   m.def_structured("special_" + name + "(Tensor " + argument + ") -> Tensor", TORCH_FN(bessel_op_out<stub>),
-                   kernels(stub), derive::OUT, variants::FUNCTION);
+                   kernels(stub), tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {

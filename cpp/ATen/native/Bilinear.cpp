@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Linear.cpp (bilinear)
+//
 // Composite ops: the product of two inputs and a weight. Left out: PyTorch's _trilinear.
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/BinaryOps.cpp
+//
 // Compares two tensors, combines them as truth values, or combines them bit by bit.
 #include <ATen/native/BinaryOps.h>
 
@@ -61,18 +62,21 @@ static void logical_op_out(const Tensor& self, const Tensor& other, Tensor& out)
 
 template <auto& stub>
 static void def_comparison(Library& m, const char* tensor_schema, const char* scalar_schema) {
-  m.def_structured(tensor_schema, TORCH_FN(comparison_op_out<stub>), kernels(stub));
-  m.def_structured(scalar_schema, TORCH_FN(tensor_scalar_out<comparison_op_out<stub>>), kernels(stub));
+  m.def_structured(tensor_schema, TORCH_FN(comparison_op_out<stub>), kernels(stub), tags(Tag::pointwise));
+  m.def_structured(scalar_schema, TORCH_FN(tensor_scalar_out<comparison_op_out<stub>>), kernels(stub),
+                   tags(Tag::pointwise));
 }
 
 // `scalar` is PyTorch's name of the overload whose second operand is a number.
 template <auto& stub>
 static void def_bitwise(Library& m, const std::string& name, const std::string& scalar) {
-  m.def_structured(name + ".Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<stub>), kernels(stub));
+  m.def_structured(name + ".Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<stub>), kernels(stub),
+                   tags(Tag::pointwise));
   m.def_structured(name + "." + scalar + "(Tensor self, Scalar other) -> Tensor",
-                   TORCH_FN(tensor_scalar_out<binary_op_out<stub>>), kernels(stub));
+                   TORCH_FN(tensor_scalar_out<binary_op_out<stub>>), kernels(stub), tags(Tag::pointwise));
   m.def_structured(name + ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-                   TORCH_FN(scalar_tensor_out<binary_op_out<stub>>), kernels(stub), derive::NONE, variants::FUNCTION);
+                   TORCH_FN(scalar_tensor_out<binary_op_out<stub>>), kernels(stub), tags(Tag::pointwise), derive::NONE,
+                   variants::FUNCTION);
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
@@ -94,11 +98,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                           "ge.Scalar(Tensor self, Scalar other) -> Tensor");
   m.def_alias("greater_equal", "ge");
   m.def_structured("logical_and(Tensor self, Tensor other) -> Tensor", TORCH_FN(logical_op_out<logical_and_stub>),
-                   kernels(logical_and_stub));
+                   kernels(logical_and_stub), tags(Tag::pointwise));
   m.def_structured("logical_or(Tensor self, Tensor other) -> Tensor", TORCH_FN(logical_op_out<logical_or_stub>),
-                   kernels(logical_or_stub));
+                   kernels(logical_or_stub), tags(Tag::pointwise));
   m.def_structured("logical_xor(Tensor self, Tensor other) -> Tensor", TORCH_FN(logical_op_out<logical_xor_stub>),
-                   kernels(logical_xor_stub));
+                   kernels(logical_xor_stub), tags(Tag::pointwise));
   def_bitwise<bitwise_and_stub>(m, "bitwise_and", "Scalar");
   def_bitwise<bitwise_or_stub>(m, "bitwise_or", "Scalar");
   def_bitwise<bitwise_xor_stub>(m, "bitwise_xor", "Scalar");

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/BinaryOps.cpp, aten/src/ATen/native/Pow.cpp (float_power)
+//
 // Mathematical functions of two tensors; the special functions are in BinarySpecialOps.cpp.
 #include <ATen/native/BinaryOps.h>
 
@@ -94,44 +95,50 @@ static Tensor& float_power_tensor_scalar_out(const Tensor& self, const Scalar& e
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION, METHOD = variants::METHOD;
   m.def_structured("fmax(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<fmax_stub>),
-                   kernels(fmax_stub, maximum_stub), derive::OUT);
+                   kernels(fmax_stub, maximum_stub), tags(Tag::pointwise), derive::OUT);
   m.def_structured("fmin(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<fmin_stub>),
-                   kernels(fmin_stub, minimum_stub), derive::OUT);
+                   kernels(fmin_stub, minimum_stub), tags(Tag::pointwise), derive::OUT);
   m.def_structured("atan2(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_float_op_out<atan2_stub>),
-                   kernels(atan2_stub));
+                   kernels(atan2_stub), tags(Tag::pointwise));
   m.def_structured("hypot(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<hypot_stub>),
-                   kernels(hypot_stub));
+                   kernels(hypot_stub), tags(Tag::pointwise));
   m.def_structured("logaddexp(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<logaddexp_stub>),
-                   kernels(logaddexp_stub), derive::OUT);
+                   kernels(logaddexp_stub), tags(Tag::pointwise), derive::OUT);
   m.def_structured("logaddexp2(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<logaddexp2_stub>),
-                   kernels(logaddexp2_stub), derive::OUT);
+                   kernels(logaddexp2_stub), tags(Tag::pointwise), derive::OUT);
   m.def_structured("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_float_op_out<xlogy_stub>),
-                   kernels(xlogy_stub));
+                   kernels(xlogy_stub), tags(Tag::pointwise));
   m.def_structured("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
-                   TORCH_FN(scalar_tensor_out<binary_float_op_out<xlogy_stub>>), kernels(xlogy_stub), derive::OUT,
-                   FUNCTION);
+                   TORCH_FN(scalar_tensor_out<binary_float_op_out<xlogy_stub>>), kernels(xlogy_stub),
+                   tags(Tag::pointwise), derive::OUT, FUNCTION);
   m.def_structured("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor",
-                   TORCH_FN(tensor_scalar_out<binary_float_op_out<xlogy_stub>>), kernels(xlogy_stub));
+                   TORCH_FN(tensor_scalar_out<binary_float_op_out<xlogy_stub>>), kernels(xlogy_stub),
+                   tags(Tag::pointwise));
   m.def_structured("copysign.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_float_op_out<copysign_stub>),
-                   kernels(copysign_stub));
+                   kernels(copysign_stub), tags(Tag::pointwise));
   m.def_structured("copysign.Scalar(Tensor self, Scalar other) -> Tensor",
-                   TORCH_FN(tensor_scalar_out<binary_float_op_out<copysign_stub>>), kernels(copysign_stub));
+                   TORCH_FN(tensor_scalar_out<binary_float_op_out<copysign_stub>>), kernels(copysign_stub),
+                   tags(Tag::pointwise));
   m.def_structured("nextafter(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<nextafter_stub>),
-                   kernels(nextafter_stub));
-  m.def_structured("heaviside(Tensor self, Tensor values) -> Tensor", TORCH_FN(heaviside_out), kernels(heaviside_stub));
+                   kernels(nextafter_stub), tags(Tag::pointwise));
+  m.def_structured("heaviside(Tensor self, Tensor values) -> Tensor", TORCH_FN(heaviside_out), kernels(heaviside_stub),
+                   tags(Tag::pointwise));
   m.def_structured("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(ldexp_out),
-                   kernels(ldexp_stub, mul_stub));
-  m.def_structured("gcd(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<gcd_stub>), kernels(gcd_stub));
-  m.def_structured("lcm(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<lcm_stub>), kernels(lcm_stub));
+                   kernels(ldexp_stub, mul_stub), tags(Tag::pointwise));
+  m.def_structured("gcd(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<gcd_stub>), kernels(gcd_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("lcm(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<lcm_stub>), kernels(lcm_stub),
+                   tags(Tag::pointwise));
   m.def_alias("arctan2", "atan2");
 
   m.def_composite("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
-                  TORCH_FN(float_power_tensor_tensor));
+                  TORCH_FN(float_power_tensor_tensor), tags(Tag::pointwise));
   m.def_composite("float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
-                  TORCH_FN(float_power_tensor_scalar));
-  m.def_composite("float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", TORCH_FN(float_power_scalar), FUNCTION);
+                  TORCH_FN(float_power_tensor_scalar), tags(Tag::pointwise));
+  m.def_composite("float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", TORCH_FN(float_power_scalar),
+                  tags(Tag::pointwise), FUNCTION);
   m.def_composite("float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)", TORCH_FN(float_power_tensor_),
-                  METHOD);
+                  tags(Tag::pointwise), METHOD);
   m.def_composite("float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)", TORCH_FN(float_power_scalar_),
                   METHOD);
   m.def_composite("float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)",

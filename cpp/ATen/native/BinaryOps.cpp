@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/BinaryOps.cpp
+//
 // Arithmetic of two tensors: schema, checks and shape; the kernels are in cpu/BinaryOpsKernel.cpp. Comparisons, logic
 // and bits are in BinaryLogicOps.cpp, mathematical functions in BinaryMathOps.cpp. Left out: complex numbers, and the
 // Scalar overloads of add, sub, mul and div. Python never reaches those overloads, in PyTorch neither, because the
@@ -114,20 +115,21 @@ static void tanh_backward_out(const Tensor& grad_output, const Tensor& output, T
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(add_out),
-                   kernels(add_stub), tags(Tag::numbers_as_tensors));
+                   kernels(add_stub), tags(Tag::numbers_as_tensors, Tag::pointwise));
   m.def_structured("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(sub_out),
-                   kernels(add_stub), tags(Tag::numbers_as_tensors));
+                   kernels(add_stub), tags(Tag::numbers_as_tensors, Tag::pointwise));
   m.def("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(rsub), kernels(add_stub));
-  m.def("rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", TORCH_FN(rsub_scalar), kernels(add_stub));
+  m.def("rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", TORCH_FN(rsub_scalar), kernels(add_stub),
+        tags(Tag::pointwise));
   m.def_structured("mul.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(mul_out), kernels(mul_stub),
-                   tags(Tag::numbers_as_tensors));
+                   tags(Tag::numbers_as_tensors, Tag::pointwise));
   m.def_structured("div.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(div_out), kernels(div_true_stub),
-                   tags(Tag::numbers_as_tensors));
+                   tags(Tag::numbers_as_tensors, Tag::pointwise));
   m.def_structured("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
                    TORCH_FN(div_mode_out), kernels(div_true_stub, div_trunc_stub, div_floor_stub),
-                   tags(Tag::numbers_as_tensors));
+                   tags(Tag::numbers_as_tensors, Tag::pointwise));
   m.def_composite("true_divide.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(true_divide),
-                  tags(Tag::numbers_as_tensors));
+                  tags(Tag::numbers_as_tensors, Tag::pointwise));
   m.def_composite("true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", TORCH_FN(true_divide_),
                   tags(Tag::numbers_as_tensors), variants::METHOD);
   m.def_composite("true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
@@ -135,25 +137,26 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("floor_divide(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<div_floor_stub>),
                    kernels(div_floor_stub), tags(Tag::numbers_as_tensors));
   m.def_structured("remainder.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<remainder_stub>),
-                   kernels(remainder_stub));
+                   kernels(remainder_stub), tags(Tag::pointwise));
   m.def_structured("remainder.Scalar(Tensor self, Scalar other) -> Tensor",
-                   TORCH_FN(tensor_scalar_out<binary_op_out<remainder_stub>>), kernels(remainder_stub));
+                   TORCH_FN(tensor_scalar_out<binary_op_out<remainder_stub>>), kernels(remainder_stub),
+                   tags(Tag::pointwise));
   m.def_structured("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-                   TORCH_FN(scalar_tensor_out<binary_op_out<remainder_stub>>), kernels(remainder_stub), derive::NONE,
-                   variants::FUNCTION);
+                   TORCH_FN(scalar_tensor_out<binary_op_out<remainder_stub>>), kernels(remainder_stub),
+                   tags(Tag::pointwise), derive::NONE, variants::FUNCTION);
   m.def_structured("fmod.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<fmod_stub>),
-                   kernels(fmod_stub));
+                   kernels(fmod_stub), tags(Tag::pointwise));
   m.def_structured("fmod.Scalar(Tensor self, Scalar other) -> Tensor",
-                   TORCH_FN(tensor_scalar_out<binary_op_out<fmod_stub>>), kernels(fmod_stub));
+                   TORCH_FN(tensor_scalar_out<binary_op_out<fmod_stub>>), kernels(fmod_stub), tags(Tag::pointwise));
   m.def_structured("maximum(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<maximum_stub>),
-                   kernels(maximum_stub), derive::OUT);
+                   kernels(maximum_stub), tags(Tag::pointwise), derive::OUT);
   m.def_structured("minimum(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<minimum_stub>),
-                   kernels(minimum_stub), derive::OUT);
+                   kernels(minimum_stub), tags(Tag::pointwise), derive::OUT);
 
   m.def_structured("sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", TORCH_FN(sigmoid_backward_out),
-                   kernels(sigmoid_backward_stub), derive::NONE, variants::NN);
+                   kernels(sigmoid_backward_stub), tags(Tag::pointwise), derive::NONE, variants::NN);
   m.def_structured("tanh_backward(Tensor grad_output, Tensor output) -> Tensor", TORCH_FN(tanh_backward_out),
-                   kernels(tanh_backward_stub), derive::NONE, variants::NN);
+                   kernels(tanh_backward_stub), tags(Tag::pointwise), derive::NONE, variants::NN);
 
   m.def_alias("subtract", "sub");
   m.def_alias("multiply", "mul");

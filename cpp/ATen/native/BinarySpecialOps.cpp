@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/BinaryOps.cpp (igamma, igammac, special_zeta, special_xlog1py)
+//
 // Special functions of two tensors. The orthogonal polynomials are in PolynomialOps.cpp.
 #include <ATen/native/BinaryOps.h>
 
@@ -39,29 +40,30 @@ static void special_by_scalar_out(const Tensor& self, const Scalar& other, Tenso
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def_structured("igamma(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<igamma_stub>),
-                   kernels(igamma_stub));
+                   kernels(igamma_stub), tags(Tag::pointwise));
   m.def_structured("igammac(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<igammac_stub>),
-                   kernels(igammac_stub));
+                   kernels(igammac_stub), tags(Tag::pointwise));
   m.def_structured("special_zeta(Tensor self, Tensor other) -> Tensor",
-                   TORCH_FN(special_binary_op_out<special_zeta_stub>), kernels(special_zeta_stub), derive::OUT,
-                   FUNCTION);
+                   TORCH_FN(special_binary_op_out<special_zeta_stub>), kernels(special_zeta_stub), tags(Tag::pointwise),
+                   derive::OUT, FUNCTION);
   m.def("special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor", TORCH_FN(special_of_scalar<special_zeta_stub>),
-        kernels(special_zeta_stub), FUNCTION);
+        kernels(special_zeta_stub), tags(Tag::pointwise), FUNCTION);
   m.def("special_zeta.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
         TORCH_FN(special_of_scalar_out<special_zeta_stub>), kernels(special_zeta_stub), FUNCTION);
   m.def_structured("special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor",
-                   TORCH_FN(special_by_scalar_out<special_zeta_stub>), kernels(special_zeta_stub), derive::OUT,
-                   FUNCTION);
+                   TORCH_FN(special_by_scalar_out<special_zeta_stub>), kernels(special_zeta_stub), tags(Tag::pointwise),
+                   derive::OUT, FUNCTION);
   m.def_structured("special_xlog1py(Tensor self, Tensor other) -> Tensor",
-                   TORCH_FN(special_binary_op_out<special_xlog1py_stub>), kernels(special_xlog1py_stub), derive::OUT,
-                   FUNCTION);
+                   TORCH_FN(special_binary_op_out<special_xlog1py_stub>), kernels(special_xlog1py_stub),
+                   tags(Tag::pointwise), derive::OUT, FUNCTION);
   m.def("special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor",
-        TORCH_FN(special_of_scalar<special_xlog1py_stub>), kernels(special_xlog1py_stub), FUNCTION);
+        TORCH_FN(special_of_scalar<special_xlog1py_stub>), kernels(special_xlog1py_stub), tags(Tag::pointwise),
+        FUNCTION);
   m.def("special_xlog1py.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
         TORCH_FN(special_of_scalar_out<special_xlog1py_stub>), kernels(special_xlog1py_stub), FUNCTION);
   m.def_structured("special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor",
-                   TORCH_FN(special_by_scalar_out<special_xlog1py_stub>), kernels(special_xlog1py_stub), derive::OUT,
-                   FUNCTION);
+                   TORCH_FN(special_by_scalar_out<special_xlog1py_stub>), kernels(special_xlog1py_stub),
+                   tags(Tag::pointwise), derive::OUT, FUNCTION);
 }
 
 } // namespace reftorch::at::native

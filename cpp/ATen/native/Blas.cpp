@@ -4,6 +4,7 @@
 #include <ATen/native/Blas.h>
 
 #include <ATen/Functions.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/Resize.h>
 #include <ATen/core/library.h>
 #include <ATen/native/Fill.h>
@@ -48,6 +49,8 @@ static void addmv_out(const Tensor& self, const Tensor& mat, const Tensor& vec, 
   if (out.numel() == 0) {
     return;
   }
+  assert_no_overlap(out, mat); // the kernel writes an element of `out` before it has read all of its operands
+  assert_no_overlap(out, vec);
   addmv_stub(mat.device().type(), out, mat, vec, beta, alpha);
 }
 

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Bucketization.cpp
+//
 // Finds the positions at which numbers would be inserted into a sorted sequence.
 #include <ATen/native/Bucketization.h>
 

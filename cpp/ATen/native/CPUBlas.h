@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/CPUBlas.h
+//
 // Matrix products on raw memory. float and double go to the BLAS; other dtypes go to the kernels of cpu/BlasKernel.cpp,
 // which are also the ones to read. Matrices are row-major here (column-major in PyTorch): element (i, j) of C lies at
 // c[i * ldc + j]. Left out: mkldnn, bfloat16 instructions, packed weights.

@@ -16,7 +16,10 @@ DEFINE_DISPATCH(copy_stub)
 
 // The source may be broadcast; the destination keeps its dtype, shape and strides.
 static void copy_impl(Tensor& self, const Tensor& src, bool non_blocking) {
-  if (self.is_same(src)) {
+  const bool is_same_data = self.is_same(src) || (self.is_alias_of(src) && self.scalar_type() == src.scalar_type() &&
+                                                  self.storage_offset() == src.storage_offset() &&
+                                                  self.sizes() == src.sizes() && self.strides() == src.strides());
+  if (is_same_data) {
     return;
   }
   if (!is_expandable_to(src.sizes(), self.sizes())) {
@@ -55,7 +58,7 @@ static Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", TORCH_FN(copy_),
-        kernels(copy_stub), tags(Tag::numbers_as_tensors), variants::METHOD);
+        kernels(copy_stub), tags(Tag::numbers_as_tensors, Tag::overwrites), variants::METHOD);
 }
 
 } // namespace reftorch::at::native

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Correlation.cpp
+//
 // Composite ops: how variables vary together. A row is a variable, and a column is an observation.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/ReduceOps.cpp (cumsum, cumprod, cummax, cummin, logcumsumexp)
+//
 // Scans: out[i] is the reduction of self[0 ... i].
 #include <ATen/native/ReduceOps.h>
 

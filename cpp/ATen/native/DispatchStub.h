@@ -19,7 +19,13 @@
 #include <ATen/core/dispatch/DispatchStubImpl.h>
 #include <c10/util/Exception.h>
 
+#include <type_traits>
 #include <utility>
+
+namespace reftorch::at {
+class Tensor;
+class TensorIterator;
+} // namespace reftorch::at
 
 namespace reftorch::at::native {
 
@@ -35,13 +41,23 @@ struct MetaKernel<void (*)(Args...)> {
   static constexpr void (*value)(Args...) = &nothing;
 };
 
+// Whether operands on several devices cannot reach the kernels of a stub of this type: an iterator has refused them, or
+// there is one operand only. See Note [Device check].
+template <typename FnPtr>
+struct OperandsShareDevice : std::false_type {};
+template <typename Ret, typename... Args>
+struct OperandsShareDevice<Ret (*)(TensorIterator&, Args...)> : std::true_type {};
+template <>
+struct OperandsShareDevice<void (*)(const Tensor&)> : std::true_type {};
+
 template <typename FnPtr>
 struct DispatchStub final : DispatchStubImpl {
   FnPtr fns[c10::kNumDeviceTypes] = {nullptr, nullptr, MetaKernel<FnPtr>::value};
 
   constexpr explicit DispatchStub(const char* name)
       : DispatchStubImpl{name,
-                         {{}, {}, {MetaKernel<FnPtr>::value != nullptr ? "nothing" : nullptr, __FILE__, __LINE__}}} {}
+                         {{}, {}, {MetaKernel<FnPtr>::value != nullptr ? "nothing" : nullptr, __FILE__, __LINE__}},
+                         OperandsShareDevice<FnPtr>::value} {}
 
   template <typename... Args>
   auto operator()(c10::DeviceType device, Args&&... args) const {

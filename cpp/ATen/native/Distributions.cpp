@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Distributions.cpp, aten/src/ATen/native/DistributionTemplates.h
+//
 // Fills tensors with random numbers in place: uniform, normal, integers, Bernoulli. The other distributions are in
 // DistributionsMore.cpp. Left out: gradients through samples.
 #include <ATen/native/Distributions.h>
@@ -166,12 +167,12 @@ static Tensor& bernoulli_tensor_(Tensor& self, const Tensor& p, const OptionalGe
 }
 
 static Tensor bernoulli(const Tensor& self, const OptionalGenerator& generator) {
-  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
   return bernoulli_tensor_(result, self, generator);
 }
 
 static Tensor bernoulli_p(const Tensor& self, double p, const OptionalGenerator& generator) {
-  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
   return bernoulli_float_(result, p, generator);
 }
 
@@ -184,8 +185,7 @@ static Tensor& bernoulli_out(const Tensor& self, const OptionalGenerator& genera
 
 static Tensor normal_float_float(double mean, double std, IntArrayRef size, const OptionalGenerator& generator,
                                  OptionalType dtype, OptionalLayout, OptionalDevice device, OptionalBool pin_memory) {
-  check_not_pinned(pin_memory);
-  Tensor result = empty_cpu(size, dtype, device);
+  Tensor result = empty_cpu(size, dtype, device, pin_memory);
   return native::normal_(result, mean, std, generator);
 }
 
@@ -199,7 +199,7 @@ static Tensor& normal_float_float_out(double mean, double std, IntArrayRef size,
 // out = mean + std * z, where z is a standard normal number.
 static void normal_Tensor_float_out(const Tensor& mean, double std, const OptionalGenerator& generator, Tensor& out) {
   if (!out.defined()) {
-    out = empty_like_impl(mean, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+    out = empty_like_impl(mean, std::nullopt, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
   }
   resize_output(out, mean.sizes());
   native::normal_(out, 0, std, generator);
@@ -215,7 +215,7 @@ static void check_std(const Tensor& std) {
 static void normal_float_Tensor_out(double mean, const Tensor& std, const OptionalGenerator& generator, Tensor& out) {
   check_std(std);
   if (!out.defined()) {
-    out = empty_like_impl(std, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+    out = empty_like_impl(std, std::nullopt, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
   }
   resize_output(out, std.sizes());
   native::normal_(out, 0, 1, generator);
@@ -241,19 +241,22 @@ static void normal_Tensor_Tensor_out(const Tensor& mean, const Tensor& std, cons
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int METHOD = variants::METHOD, FUNCTION = variants::FUNCTION;
   m.def("uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)",
-        TORCH_FN(uniform_), kernels(uniform_stub), tags(Tag::nondeterministic_seeded), METHOD);
+        TORCH_FN(uniform_), kernels(uniform_stub), tags(Tag::nondeterministic_seeded, Tag::overwrites), METHOD);
   m.def("normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
-        TORCH_FN(normal_), kernels(normal_stub), tags(Tag::nondeterministic_seeded), METHOD);
+        TORCH_FN(normal_), kernels(normal_stub), tags(Tag::nondeterministic_seeded, Tag::overwrites), METHOD);
   m.def("random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)", TORCH_FN(random_), kernels(random_stub),
-        tags(Tag::nondeterministic_seeded), METHOD);
+        tags(Tag::nondeterministic_seeded, Tag::overwrites), METHOD);
   m.def("random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)", TORCH_FN(random_to_),
-        kernels(random_from_to_stub), tags(Tag::nondeterministic_seeded), METHOD);
+        kernels(random_from_to_stub), tags(Tag::nondeterministic_seeded, Tag::overwrites), METHOD);
   m.def("random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
-        TORCH_FN(random_from_to_), kernels(random_from_to_stub), tags(Tag::nondeterministic_seeded), METHOD);
+        TORCH_FN(random_from_to_), kernels(random_from_to_stub), tags(Tag::nondeterministic_seeded, Tag::overwrites),
+        METHOD);
   m.def("bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
-        TORCH_FN(bernoulli_float_), kernels(bernoulli_scalar_stub), tags(Tag::nondeterministic_seeded), METHOD);
+        TORCH_FN(bernoulli_float_), kernels(bernoulli_scalar_stub), tags(Tag::nondeterministic_seeded, Tag::overwrites),
+        METHOD);
   m.def("bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
-        TORCH_FN(bernoulli_tensor_), kernels(bernoulli_tensor_stub), tags(Tag::nondeterministic_seeded), METHOD);
+        TORCH_FN(bernoulli_tensor_), kernels(bernoulli_tensor_stub),
+        tags(Tag::nondeterministic_seeded, Tag::overwrites), METHOD);
   m.def("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", TORCH_FN(bernoulli),
         kernels(bernoulli_tensor_stub), tags(Tag::nondeterministic_seeded));
   m.def("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", TORCH_FN(bernoulli_p),

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Distributions.cpp, aten/src/ATen/native/DistributionTemplates.h
+//
 // The less common distributions: exponential, geometric, Cauchy, log-normal, Poisson, binomial, multinomial. Left out:
 // gamma, Dirichlet.
 #include <ATen/native/Distributions.h>
@@ -59,7 +60,7 @@ static Tensor& log_normal_(Tensor& self, double mean, double std, const Optional
 
 // Draws a number of events for each rate in self.
 static Tensor poisson(const Tensor& self, const OptionalGenerator& generator) {
-  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
   auto iter = TensorIteratorConfig().add_output(result, self.scalar_type()).add_input(self).build();
   poisson_stub(iter.device_type(), iter, generator);
   return result;
@@ -142,13 +143,13 @@ static Tensor& multinomial_out(const Tensor& self, int64_t num_samples, bool rep
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int METHOD = variants::METHOD, FUNCTION = variants::FUNCTION;
   m.def("exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)",
-        TORCH_FN(exponential_), kernels(exponential_stub), tags(Tag::nondeterministic_seeded), METHOD);
+        TORCH_FN(exponential_), kernels(exponential_stub), tags(Tag::nondeterministic_seeded, Tag::overwrites), METHOD);
   m.def("geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)", TORCH_FN(geometric_),
-        kernels(geometric_stub), tags(Tag::nondeterministic_seeded), METHOD);
+        kernels(geometric_stub), tags(Tag::nondeterministic_seeded, Tag::overwrites), METHOD);
   m.def("cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)",
-        TORCH_FN(cauchy_), kernels(cauchy_stub), tags(Tag::nondeterministic_seeded), METHOD);
+        TORCH_FN(cauchy_), kernels(cauchy_stub), tags(Tag::nondeterministic_seeded, Tag::overwrites), METHOD);
   m.def("log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)",
-        TORCH_FN(log_normal_), kernels(log_normal_stub), tags(Tag::nondeterministic_seeded), METHOD);
+        TORCH_FN(log_normal_), kernels(log_normal_stub), tags(Tag::nondeterministic_seeded, Tag::overwrites), METHOD);
   m.def("poisson(Tensor self, Generator? generator=None) -> Tensor", TORCH_FN(poisson), kernels(poisson_stub),
         tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", TORCH_FN(binomial),

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Linear.cpp (einsum, sumproduct_pair)
+//
 // Sums of products over named dimensions: "ij,jk->ik" is a product of matrices. Each operand is first brought to one
 // common order of dimensions, in which the dimensions of the result come first. Then the operands are contracted pair
 // by pair, each pair by one bmm. Left out: a search for the best order of pairs (PyTorch asks the package opt_einsum);

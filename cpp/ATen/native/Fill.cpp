@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Fill.cpp
+//
 // Left out: quantized tensors.
 #include <ATen/native/Fill.h>
 
@@ -68,12 +69,14 @@ static Tensor& zero_(Tensor& self) {
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", TORCH_FN(fill_), kernels(fill_stub));
-  m.def("fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)", TORCH_FN(fill_tensor_), kernels(fill_stub));
+  m.def("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", TORCH_FN(fill_), kernels(fill_stub),
+        tags(Tag::overwrites));
+  m.def("fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)", TORCH_FN(fill_tensor_), kernels(fill_stub),
+        tags(Tag::overwrites));
   m.def("fill.Scalar(Tensor self, Scalar value) -> Tensor", TORCH_FN(fill), kernels(fill_stub), variants::FUNCTION);
   m.def("fill.Tensor(Tensor self, Tensor value) -> Tensor", TORCH_FN(fill_tensor), kernels(fill_stub),
         variants::FUNCTION);
-  m.def("zero_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(zero_), kernels(fill_stub, zero_stub));
+  m.def("zero_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(zero_), kernels(fill_stub, zero_stub), tags(Tag::overwrites));
 }
 
 } // namespace reftorch::at::native

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/BatchLinearAlgebra.cpp (geqrf, linalg_householder_product, ormqr)
+//
 // Products of reflections H_i = I - tau_i v_i v_i^T: the orthogonal factor in the form in which LAPACK stores it.
 // Column i of A holds v_i below the diagonal; the element of v_i on the diagonal is 1 and is not stored. The ops are
 // composites of other ops, so their gradients need no formula.

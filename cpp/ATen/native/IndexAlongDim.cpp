@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorAdvancedIndexing.cpp (index_select, index_add, index_copy, index_fill, take, put)
+//
 // Ops with a vector of indices for one dimension, which selects whole slices, and ops whose indices count through the
 // flattened tensor.
 #include <ATen/Context.h>
@@ -67,6 +68,13 @@ static void index_select_out(const Tensor& self, int64_t dim, const Tensor& inde
   }
 }
 
+// Note [Device check] allows an index on the CPU beside meta tensors. As in PyTorch, index_add and index_copy do not.
+static void check_one_device(const char* name, const Tensor& self, const Tensor& index, const Tensor& source) {
+  TORCH_CHECK(self.device() == index.device() && self.device() == source.device(), name,
+              "(): self, index and source expected to be in the same device, but got (self) ", self.device(),
+              ", (index) ", index.device(), ", and (source) ", source.device());
+}
+
 // Checks for index_add and index_reduce, which combine source.select(dim, i) into out.select(dim, index[i]).
 static void check_index_reduce(const char* name, const Tensor& self, int64_t dim, const Tensor& index,
                                const Tensor& source, DimVector& expected) {
@@ -94,19 +102,24 @@ static void put_slices(const Tensor& out, int64_t dim, const Tensor& index, cons
                  index_along(at::to(index, kLong), dim, out.dim()), rule_for(out, dim, use), reduce);
 }
 
+static void check_overlaps(const Tensor& out, const Tensor& index, const Tensor& source) {
+  assert_no_internal_overlap(out);
+  assert_no_overlap(out, index);
+  assert_no_overlap(out, source);
+}
+
 // out = self. Prepares out for writes at `index` from `source`; neither of the two may overlap with out.
 static void start_writing(const Tensor& self, const Tensor& index, const Tensor& source, Tensor& out,
                           MemoryFormat format = MemoryFormat::Contiguous) {
   start_from(self, out, format);
-  assert_no_internal_overlap(out);
-  assert_no_overlap(out, index);
-  assert_no_overlap(out, source);
+  check_overlaps(out, index, source);
 }
 
 // out = self, then out.select(dim, index[i]) += alpha * source.select(dim, i)
 static void index_add_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                           const Scalar& alpha, Tensor& out) {
   dim = maybe_wrap_dim(dim, self.dim());
+  check_one_device("index_add", self, index, source);
   DimVector expected;
   check_index_reduce("index_add_", self, dim, index, source, expected);
   start_writing(self, index, source, out);
@@ -165,6 +178,10 @@ static void index_reduce_out(const Tensor& self, int64_t dim, const Tensor& inde
 // out = self, then out.select(dim, index[i]) = source.select(dim, i)
 static void index_copy_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, Tensor& out) {
   dim = maybe_wrap_dim(dim, self.dim());
+  check_one_device("index_copy", self, index, source);
+  if (out.defined() && out.is_same(self)) { // the shapes come second, as in PyTorch
+    check_overlaps(out, index, source);
+  }
   TORCH_CHECK_INDEX(index.dim() < 2, "index_copy_(): Index should have dimension 1 or 0 (got ", index.dim(), ")");
   TORCH_CHECK_INDEX(source.dim() != 0 || index.numel() == 1,
                     "index_copy_(): When source is scalar, index should have one element (got ", index.numel(), ")");
@@ -210,6 +227,8 @@ static void index_copy_out(const Tensor& self, int64_t dim, const Tensor& index,
 // out = self, then out.select(dim, index[i]) = value
 static void index_fill_out(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, Tensor& out) {
   TORCH_CHECK_INDEX(index.scalar_type() == kLong, "index_fill_(): Expected dtype int64 for index.");
+  TORCH_CHECK(index.device() == self.device(), "Expected all tensors to be on the same device, but found at least two ",
+              "devices, ", self.device(), " and ", index.device(), "!");
   dim = maybe_wrap_dim(dim, self.dim());
   TORCH_CHECK(index.dim() <= 1, "Index has to be a vector/scalar");
   start_from(self, out, MemoryFormat::Preserve);
@@ -322,9 +341,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", TORCH_FN(index_copy_out),
                    kernels(index_put_stub));
   m.def_structured("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-                   TORCH_FN(index_fill_out), kernels(fill_stub, zero_stub, index_put_stub), derive::INPLACE);
+                   TORCH_FN(index_fill_out), kernels(fill_stub, zero_stub, index_put_stub), tags(Tag::no_device_check),
+                   derive::INPLACE);
   m.def_structured("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
-                   TORCH_FN(index_fill_tensor_out), kernels(fill_stub, zero_stub, index_put_stub), derive::INPLACE);
+                   TORCH_FN(index_fill_tensor_out), kernels(fill_stub, zero_stub, index_put_stub),
+                   tags(Tag::no_device_check), derive::INPLACE);
   m.def_structured("take(Tensor self, Tensor index) -> Tensor", TORCH_FN(take_out), kernels(index_stub), derive::OUT);
   m.def_structured("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", TORCH_FN(put_out),
                    kernels(index_put_stub), derive::INPLACE);

@@ -42,13 +42,13 @@ static Tensor triangle_indices(int64_t rows, int64_t cols, int64_t offset, bool 
 
 static Tensor triangle_indices_of_type(int64_t rows, int64_t cols, int64_t offset, bool upper, OptionalType dtype,
                                        OptionalDevice device, OptionalBool pin_memory) {
-  check_not_pinned(pin_memory);
   const ScalarType type = dtype.value_or(kLong);
   TORCH_CHECK(rows >= 0, "row must be non-negative, got", rows);
   TORCH_CHECK(cols >= 0, "col must be non-negative, got", cols);
   TORCH_CHECK_NOT_IMPLEMENTED(type == kLong || type == kInt, upper ? "\"triu" : "\"tril",
                               "_indices\" not implemented for '", type, "'");
-  return at::to(triangle_indices(rows, cols, offset, upper, device.value_or(Device())), type);
+  const Tensor places = triangle_indices(rows, cols, offset, upper, device.value_or(Device()));
+  return pinned_if(pin_memory, at::to(places, type));
 }
 
 static Tensor tril_indices(int64_t row, int64_t col, int64_t offset, OptionalType dtype, OptionalLayout,

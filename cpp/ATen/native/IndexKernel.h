@@ -1,9 +1,13 @@
 // Mirrors: aten/src/ATen/native/IndexKernel.h, aten/src/ATen/native/ScatterGatherChecks.h
+//
 // The stubs of all ops that read or write elements at places given by a tensor of indices.
 #pragma once
 
 #include <ATen/TensorIterator.h>
 #include <ATen/native/DispatchStub.h>
+#include <c10/macros/Macros.h>
+
+#include <limits>
 
 namespace reftorch::at::native {
 
@@ -16,6 +20,27 @@ struct IndexRule {
   int64_t size = -1; // -1: the indices are checked distances in bytes already
   int64_t stride_bytes = 1;
   int64_t dim = 0; // for the message of the error
+};
+
+// The indices that a rule accepts, as numbers that also a kernel on a device can hold.
+struct IndexBounds final {
+  int64_t low = std::numeric_limits<int64_t>::min(), high = std::numeric_limits<int64_t>::max();
+  int64_t size = 0; // what a negative index counts from
+
+  explicit IndexBounds(const IndexRule& rule) {
+    using Use = IndexRule::Use;
+    const bool from_the_end = rule.use == Use::Subscript || rule.use == Use::Fill || rule.use == Use::Take;
+    if (rule.size >= 0) {
+      low = from_the_end ? -rule.size : 0;
+      high = size = rule.size;
+    }
+  }
+  C10_HOST_DEVICE bool contain(int64_t index) const {
+    return low <= index && index < high;
+  }
+  C10_HOST_DEVICE int64_t wrap(int64_t index) const {
+    return index + (index < 0 ? size : 0);
+  }
 };
 
 // The three tensors broadcast to one shape; `indices` is int64.

@@ -23,13 +23,21 @@ static void append_mask(const Tensor& self, const Tensor& mask, std::vector<Tens
                       mask.sizes(), " at index ", d, " does not match the shape of the indexed tensor ", self.sizes(),
                       " at index ", first + d);
   }
-  const Tensor dense = mask.contiguous();
-  const Tensor coordinates = nonzero_stub(dense.device().type(), dense);
+  const Tensor coordinates = at::nonzero(mask); // (count, dim), in memory column by column
   for (int64_t d = 0; d < mask.dim(); d++) {
-    expanded.push_back(as_view(coordinates, coordinates.sizes()[1], 1, d * coordinates.sizes()[1]));
+    expanded.push_back(as_view(coordinates, coordinates.sizes()[0], 1, d * coordinates.sizes()[0]));
   }
 }
 
+Tensor on_device_of(const Tensor& self, const Tensor& t) {
+  if (!t.defined() || t.device() == self.device()) {
+    return t;
+  }
+  Tensor moved = detail::empty_generic(t.sizes(), t.scalar_type(), self.device());
+  return at::copy_(moved, t);
+}
+
+// Indices on the CPU are moved to the device of self; an index on another device is an error.
 static std::vector<Tensor> expand_masks(const Tensor& self, TensorList indices) {
   std::vector<Tensor> expanded;
   for (const Tensor& index : indices) {
@@ -37,6 +45,8 @@ static std::vector<Tensor> expand_masks(const Tensor& self, TensorList indices) 
       expanded.emplace_back();
       continue;
     }
+    TORCH_CHECK(index.device().is_cpu() || index.device() == self.device(),
+                "indices should be either on cpu or on the same device as the indexed tensor (", self.device(), ")");
     const ScalarType type = index.scalar_type();
     TORCH_CHECK_INDEX(type == kLong || type == kInt || type == kByte || type == kBool,
                       "tensors used as indices must be long, int, byte or bool tensors");
@@ -51,6 +61,9 @@ static std::vector<Tensor> expand_masks(const Tensor& self, TensorList indices) 
   }
   TORCH_CHECK_INDEX(static_cast<int64_t>(expanded.size()) <= self.dim(), "too many indices for tensor of dimension ",
                     self.dim());
+  for (Tensor& index : expanded) {
+    index = on_device_of(self, index);
+  }
   expanded.resize(self.dim());
   return expanded;
 }

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/IndexingUtils.h, aten/src/ATen/native/TensorAdvancedIndexing.h (struct AdvancedIndex)
+//
 // Translates the indices of x[i, :, mask] into places in the memory of x.
 #pragma once
 
@@ -36,6 +37,9 @@ struct AdvancedIndex {
   };
   std::vector<Index> indices_;
 };
+
+// Returns `t`, or a copy of `t` on the device of self.
+Tensor on_device_of(const Tensor& self, const Tensor& t);
 
 // If `out` is undefined, it becomes a copy of self; if `out` is another tensor than self, self is copied into it.
 void start_from(const Tensor& self, Tensor& out, MemoryFormat format = MemoryFormat::Contiguous);

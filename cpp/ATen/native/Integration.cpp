@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Integration.cpp, aten/src/ATen/native/ReduceOps.cpp (diff)
+//
 // Composite ops: differences of neighbours, and areas under a curve by the trapezoidal rule.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>

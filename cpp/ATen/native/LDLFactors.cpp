@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/BatchLinearAlgebra.cpp (ldl_factor, ldl_solve)
+//
 // The factorization A = L D L^T of a symmetric matrix that need not be positive-definite: D has blocks of 1 by 1 and 2
 // by 2. The kernels call LAPACK (cpu/BatchLinearAlgebraKernel.cpp). Left out: complex numbers, so `hermitian` changes
 // nothing.

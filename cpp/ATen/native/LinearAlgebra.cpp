@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp
+//
 // Products of two matrices and of two batches of matrices. Ops composed of these products are in Matmul.cpp,
 // Tensordot.cpp, Einsum.cpp and MatrixChain.cpp. Left out: sparse operands, the argument out_dtype.
 #include <ATen/native/LinearAlgebra.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp (norm, matrix_norm, cond, matrix_rank, pinv, matrix_power, ...)
+//
 // Ops composed of factorizations and sums: norms, rank, the pseudoinverse, powers, the exponential.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebraUtils.h
+//
 // What ops on matrices and on batches of matrices (*, rows, cols) have in common: checks, and the column-major memory
 // that LAPACK reads and writes.
 #pragma once

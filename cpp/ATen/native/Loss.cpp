@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Loss.cpp
+//
 // Losses that compare numbers pair by pair: the squared error, and two losses that are quadratic for small errors and
 // linear for large ones. Left out: every other loss; Python composes most of them of other ops.
 #include <ATen/native/Loss.h>

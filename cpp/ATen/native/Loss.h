@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/core/Reduction.h
+//
 // The values of `reduction`: a loss function returns the loss of each sample, their mean, or their sum.
 #pragma once
 

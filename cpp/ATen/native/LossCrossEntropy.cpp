@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/LossNLL.cpp (cross_entropy_loss)
+//
 // log_softmax and nll_loss in one op, composed of other ops. Left out: targets of images (nn.functional flattens them
 // to rows).
 #include <ATen/EmptyTensor.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/LossNLL.cpp
+//
 // Negative log likelihood: minus the log-probability of the class of each sample. Left out: targets of images
 // (nn.functional flattens them to rows).
 #include <ATen/native/LossNLL.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorAdvancedIndexing.cpp (masked_fill, masked_select, masked_scatter)
+//
 // Ops on the elements of a tensor that a bool mask selects.
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
@@ -113,7 +114,7 @@ static void masked_scatter_out(const Tensor& self, const Tensor& mask, const Ten
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", TORCH_FN(masked_fill_out),
-                   kernels(fill_stub, zero_stub, masked_fill_stub), derive::INPLACE);
+                   kernels(fill_stub, zero_stub, masked_fill_stub), tags(Tag::pointwise), derive::INPLACE);
   m.def_structured("masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
                    TORCH_FN(masked_fill_tensor_out), kernels(fill_stub, zero_stub, masked_fill_stub), derive::INPLACE);
   m.def_structured("masked_select(Tensor self, Tensor mask) -> Tensor", TORCH_FN(masked_select_out),

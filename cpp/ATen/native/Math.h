@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Math.h
+//
 // Special functions that the C library lacks: the inverse of erf, the derivatives of log Gamma, the Hurwitz zeta
 // function. Others are in MathBessel.h, MathGamma.h and MathNormal.h. Left out: orthogonal polynomials.
 #pragma once

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Math.h (chbevl, i0, i0e, i1, i1e)
+//
 // The modified Bessel functions of the first kind of order 0 and 1, and the same functions scaled by e^-|x|. For |x| up
 // to 8 the scaled function (divided by x for order 1) is a Chebyshev series in x / 4 - 1; for larger |x| the scaled
 // function times sqrt(x) is a Chebyshev series in 16 / x - 1. The coefficients were computed from the functions to 60

@@ -1,5 +1,5 @@
-// Mirrors: aten/src/ATen/native/Math.h (airy_ai_forward, bessel_j0_forward ... scaled_modified_bessel_k1_forward,
-// spherical_bessel_j0_forward)
+// Mirrors: aten/src/ATen/native/Math.h (airy_ai_forward, bessel_j0_forward ... scaled_modified_bessel_k1_forward, spherical_bessel_j0_forward)
+//
 // Bessel functions of real numbers, and the Airy function, which is composed of them. The oscillating functions of
 // order 0 and 1 come from the C library; this file adds PyTorch's results at the ends of the domain. K decays like e^-x
 // / sqrt(x): for x > 2, sqrt(x) e^x K(x) is a Chebyshev series in 4 / x - 1, whose coefficients were computed to 50

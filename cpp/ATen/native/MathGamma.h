@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Math.h (igamma, igammac)
+//
 // The regularized incomplete gamma functions: P(a, x) = 1 / Gamma(a) times the integral of t^(a - 1) e^-t from 0 to x,
 // and Q = 1 - P. Left out: PyTorch's asymptotic series for large a, which only saves terms.
 #pragma once

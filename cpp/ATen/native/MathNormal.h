@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Math.h (erfcx, log_ndtr, ndtri)
+//
 // Functions of the normal distribution that stay accurate where the tail is too small for a double.
 #pragma once
 

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Math.h (chebyshev_polynomial_t_forward ... shifted_chebyshev_polynomial_w_forward)
+//
 // Orthogonal polynomials of degree n at x, each computed by the recurrence that gives a degree from the two degrees
 // below it. A negative degree or a NaN gives 0; a fractional degree is truncated.
 #pragma once

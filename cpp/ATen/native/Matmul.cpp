@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp (matmul, outer), aten/src/ATen/native/Linear.cpp
+//
 // Products of tensors with any number of dimensions, composed of mm, mv, dot and bmm. Left out: bilinear.
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>

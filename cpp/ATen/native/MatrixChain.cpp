@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebra.cpp (linalg_multi_dot, chain_matmul, linalg_matrix_power)
+//
 // Products of several matrices, in the order that needs the fewest multiplications.
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/BatchLinearAlgebra.cpp
+//
 // Cholesky, QR, singular values, eigenvalues of symmetric matrices, triangular systems, least squares. Ops based on LU
 // are in BatchLinearAlgebra.cpp, LDL is in LDLFactors.cpp. Left out: eig (its eigenvalues are complex numbers).
 #include <ATen/native/BatchLinearAlgebra.h>

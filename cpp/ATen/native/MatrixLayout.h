@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebraUtils.h, aten/src/ATen/native/cuda/Blas.cpp (prepare_matrix_for_cublas)
+//
 // Describes how a matrix lies in memory in the terms of a BLAS: its rows or its columns are dense, and the next row or
 // column starts `ld` elements later. Only a tensor that is neither (a stride in both directions) is copied.
 #pragma once

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/PadNd.cpp
+//
 // Pads a tensor with one value. Left out: the other padding modes, which reftorch/nn/functional/padding.py implements
 // by indexing.
 #include <ATen/Functions.h>
@@ -31,7 +32,8 @@ static Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar&
   if (!grows) {
     return at::clone(source);
   }
-  Tensor result = empty_cpu(sizes, self.scalar_type(), self.device(), detail::suggest_memory_format(self));
+  Tensor result = empty_cpu(sizes, self.scalar_type(), self.device(), /*pin_memory=*/std::nullopt,
+                            detail::suggest_memory_format(self));
   fill_impl(result, value);
   Tensor inside = result;
   for (int64_t d = first; d < self.dim(); d++) {

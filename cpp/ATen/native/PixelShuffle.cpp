@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/PixelShuffle.cpp, aten/src/ATen/native/ChanelShuffle.cpp
+//
 // Moves elements between channels and pixels, or between groups of channels.
 #include <ATen/Functions.h>
 #include <ATen/TensorUtils.h>

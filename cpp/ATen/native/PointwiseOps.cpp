@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/PointwiseOps.cpp, aten/src/ATen/native/Lerp.cpp
+//
 // Functions of three tensors, which take one pass where separate ops would take two; optimizers use them most.
 #include <ATen/native/PointwiseOps.h>
 
@@ -72,13 +73,13 @@ static void lerp_tensor_out(const Tensor& self, const Tensor& end, const Tensor&
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-                   TORCH_FN(addcmul_out), kernels(addcmul_stub));
+                   TORCH_FN(addcmul_out), kernels(addcmul_stub), tags(Tag::pointwise));
   m.def_structured("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-                   TORCH_FN(addcdiv_out), kernels(addcdiv_stub));
+                   TORCH_FN(addcdiv_out), kernels(addcdiv_stub), tags(Tag::pointwise));
   m.def_structured("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", TORCH_FN(lerp_scalar_out),
-                   kernels(lerp_kernel_scalar_weight));
+                   kernels(lerp_kernel_scalar_weight), tags(Tag::pointwise));
   m.def_structured("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", TORCH_FN(lerp_tensor_out),
-                   kernels(lerp_kernel_tensor_weight));
+                   kernels(lerp_kernel_tensor_weight), tags(Tag::pointwise));
 }
 
 } // namespace reftorch::at::native

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/BinaryOps.cpp (special_chebyshev_polynomial_t, ...)
+//
 // Orthogonal polynomials, under the names they have in torch.special. The point x or the degree n may be a number
 // instead of a tensor. None has a derivative, as in PyTorch.
 #include <ATen/native/PolynomialOps.h>
@@ -46,13 +47,14 @@ template <auto& stub>
 static void define(Library& m, const std::string& name) {
   constexpr int FUNCTION = variants::FUNCTION;
   const std::string op = "special_" + name;
-  m.def_structured(op + "(Tensor x, Tensor n) -> Tensor", TORCH_FN(polynomial_out<stub>), kernels(stub), derive::OUT,
-                   FUNCTION);
-  m.def(op + ".x_scalar(Scalar x, Tensor n) -> Tensor", TORCH_FN(polynomial_x_scalar<stub>), kernels(stub), FUNCTION);
+  m.def_structured(op + "(Tensor x, Tensor n) -> Tensor", TORCH_FN(polynomial_out<stub>), kernels(stub),
+                   tags(Tag::pointwise), derive::OUT, FUNCTION);
+  m.def(op + ".x_scalar(Scalar x, Tensor n) -> Tensor", TORCH_FN(polynomial_x_scalar<stub>), kernels(stub),
+        tags(Tag::pointwise), FUNCTION);
   m.def(op + ".x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)",
-        TORCH_FN(polynomial_x_scalar_out<stub>), kernels(stub), FUNCTION);
+        TORCH_FN(polynomial_x_scalar_out<stub>), kernels(stub), tags(Tag::pointwise), FUNCTION);
   m.def_structured(op + ".n_scalar(Tensor x, Scalar n) -> Tensor", TORCH_FN(polynomial_n_scalar_out<stub>),
-                   kernels(stub), derive::OUT, FUNCTION);
+                   kernels(stub), tags(Tag::pointwise), derive::OUT, FUNCTION);
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Pow.cpp
+//
 // Powers. Left out: complex numbers, float_power.
 #include <ATen/native/Pow.h>
 
@@ -53,11 +54,11 @@ static Tensor& pow_scalar_out(const Scalar& self, const Tensor& exponent, Tensor
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", TORCH_FN(pow_tensor_tensor_out),
-                   kernels(pow_tensor_tensor_stub));
+                   kernels(pow_tensor_tensor_stub), tags(Tag::pointwise));
   m.def_structured("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", TORCH_FN(pow_tensor_scalar_out),
-                   kernels(pow_tensor_scalar_stub, copy_stub));
+                   kernels(pow_tensor_scalar_stub, copy_stub), tags(Tag::pointwise));
   m.def("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", TORCH_FN(pow_scalar), kernels(pow_tensor_tensor_stub),
-        variants::FUNCTION);
+        tags(Tag::pointwise), variants::FUNCTION);
   m.def_out("pow.Scalar", TORCH_FN(pow_scalar_out), kernels(pow_tensor_tensor_stub));
 }
 

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Sorting.cpp (quantile)
+//
 // Composite: sorts, then takes the element at position q (n - 1), or interpolates between the two elements around it.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorFactories.cpp (rand, randn, randint, randperm)
+//
 // Fresh tensors of random numbers: an empty tensor, which an in-place op of Distributions.cpp fills. PyTorch has one
 // overload with and one without a generator; here the generator is optional.
 #include <ATen/Functions.h>
@@ -26,8 +27,7 @@ static Tensor& rand_out(IntArrayRef size, const OptionalGenerator& generator, Op
 
 static Tensor rand(IntArrayRef size, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout layout,
                    OptionalDevice device, OptionalBool pin_memory) {
-  check_not_pinned(pin_memory);
-  Tensor result = empty_cpu(size, dtype, device);
+  Tensor result = empty_cpu(size, dtype, device, pin_memory);
   const FreshTensorGuard guard;
   return rand_out(size, generator, dtype, layout, device, pin_memory, result);
 }
@@ -41,8 +41,7 @@ static Tensor& randn_out(IntArrayRef size, const OptionalGenerator& generator, O
 
 static Tensor randn(IntArrayRef size, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout layout,
                     OptionalDevice device, OptionalBool pin_memory) {
-  check_not_pinned(pin_memory);
-  Tensor result = empty_cpu(size, dtype, device);
+  Tensor result = empty_cpu(size, dtype, device, pin_memory);
   const FreshTensorGuard guard;
   return randn_out(size, generator, dtype, layout, device, pin_memory, result);
 }
@@ -61,8 +60,7 @@ static Tensor& randint_out(int64_t high, IntArrayRef size, const OptionalGenerat
 
 static Tensor randint_low(int64_t low, int64_t high, IntArrayRef size, const OptionalGenerator& generator,
                           OptionalType dtype, OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
-  check_not_pinned(pin_memory);
-  Tensor result = empty_cpu(size, dtype.value_or(kLong), device);
+  Tensor result = empty_cpu(size, dtype.value_or(kLong), device, pin_memory);
   const FreshTensorGuard guard;
   return randint_low_out(low, high, size, generator, dtype, layout, device, pin_memory, result);
 }
@@ -101,30 +99,26 @@ static Tensor& randperm_out(int64_t n, const OptionalGenerator& generator, Optio
 
 static Tensor randperm(int64_t n, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout layout,
                        OptionalDevice device, OptionalBool pin_memory) {
-  check_not_pinned(pin_memory);
-  Tensor result = empty_cpu(n, dtype.value_or(kLong), device);
+  Tensor result = empty_cpu(n, dtype.value_or(kLong), device, pin_memory);
   return randperm_out(n, generator, dtype, layout, device, pin_memory, result);
 }
 
 static Tensor rand_like(const Tensor& self, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout,
                         OptionalDevice device, OptionalBool pin_memory, OptionalFormat format) {
-  check_not_pinned(pin_memory);
-  Tensor result = empty_like_impl(self, dtype, device, format);
+  Tensor result = empty_like_impl(self, dtype, device, pin_memory, format);
   return at::uniform_(result, 0, 1, generator);
 }
 
 static Tensor randn_like(const Tensor& self, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout,
                          OptionalDevice device, OptionalBool pin_memory, OptionalFormat format) {
-  check_not_pinned(pin_memory);
-  Tensor result = empty_like_impl(self, dtype, device, format);
+  Tensor result = empty_like_impl(self, dtype, device, pin_memory, format);
   return at::normal_(result, 0, 1, generator);
 }
 
 static Tensor randint_like_low(const Tensor& self, int64_t low, int64_t high, const OptionalGenerator& generator,
                                OptionalType dtype, OptionalLayout, OptionalDevice device, OptionalBool pin_memory,
                                OptionalFormat format) {
-  check_not_pinned(pin_memory);
-  Tensor result = empty_like_impl(self, dtype, device, format);
+  Tensor result = empty_like_impl(self, dtype, device, pin_memory, format);
   return at::random_(result, low, high, generator);
 }
 

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/RangeFactories.cpp
+//
 // Evenly spaced numbers (arange, linspace), and powers of such numbers (logspace).
 #include <ATen/native/Fill.h>
 #include <ATen/native/RangeFactories.h>
@@ -20,7 +21,9 @@ static void fill_range(Tensor& out, int64_t n, const Fill& fill) {
   if (out.numel() != n) {
     resize_output(out, n);
   }
-  Tensor dense = out.is_contiguous() ? out : empty_like_impl(out, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+  Tensor dense = out.is_contiguous()
+                     ? out
+                     : empty_like_impl(out, std::nullopt, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
   if (n > 0) {
     fill(dense);
   }
@@ -72,11 +75,10 @@ static Tensor& arange_out(const Scalar& end, OptionalType dtype, OptionalLayout 
 // Integer arguments give int64; if one argument is a float, the result has the default dtype.
 static Tensor arange_start_step(const Scalar& start, const Scalar& end, const Scalar& step, OptionalType dtype,
                                 OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
-  check_not_pinned(pin_memory);
   if (!dtype.has_value() && start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true)) {
     dtype = kLong;
   }
-  Tensor out = empty_cpu(int64_t(0), dtype, device);
+  Tensor out = empty_cpu(int64_t(0), dtype, device, pin_memory);
   return arange_start_step_out(start, end, step, dtype, layout, device, pin_memory, out);
 }
 
@@ -106,8 +108,7 @@ static Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t step
 
 static Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, OptionalType dtype, OptionalLayout layout,
                        OptionalDevice device, OptionalBool pin_memory) {
-  check_not_pinned(pin_memory);
-  Tensor out = empty_cpu(int64_t(0), dtype, device);
+  Tensor out = empty_cpu(int64_t(0), dtype, device, pin_memory);
   return linspace_out(start, end, steps, dtype, layout, device, pin_memory, out);
 }
 
@@ -127,8 +128,7 @@ static Tensor& logspace_out(const Scalar& start, const Scalar& end, int64_t step
 
 static Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base, OptionalType dtype,
                        OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
-  check_not_pinned(pin_memory);
-  Tensor out = empty_cpu(int64_t(0), dtype, device);
+  Tensor out = empty_cpu(int64_t(0), dtype, device, pin_memory);
   return logspace_out(start, end, steps, base, dtype, layout, device, pin_memory, out);
 }
 
@@ -174,8 +174,7 @@ static Tensor& range_out(const Scalar& start, const Scalar& end, const Scalar& s
 
 static Tensor range_step(const Scalar& start, const Scalar& end, const Scalar& step, OptionalType dtype,
                          OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
-  check_not_pinned(pin_memory);
-  Tensor out = empty_cpu(int64_t(0), dtype, device);
+  Tensor out = empty_cpu(int64_t(0), dtype, device, pin_memory);
   return range_out(start, end, step, dtype, layout, device, pin_memory, out);
 }
 

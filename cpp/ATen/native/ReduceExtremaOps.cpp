@@ -1,5 +1,5 @@
-// Mirrors: aten/src/ATen/native/ReduceAllOps.cpp, aten/src/ATen/native/ReduceOps.cpp,
-// aten/src/ATen/native/TensorCompare.cpp
+// Mirrors: aten/src/ATen/native/ReduceAllOps.cpp, aten/src/ATen/native/ReduceOps.cpp, aten/src/ATen/native/TensorCompare.cpp
+//
 // The largest and smallest elements and their positions. NaN counts as more extreme than any number; among equal
 // elements the first one is taken. mode and median are in Sorting.cpp.
 #include <ATen/native/ReduceOps.h>
@@ -156,13 +156,13 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("max(Tensor self) -> Tensor", TORCH_FN(max_out), kernels(max_values_stub), derive::OUT);
   m.def_structured("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
                    TORCH_FN(max_dim_out), kernels(max_stub), derive::OUT);
-  m.def_composite("max.other(Tensor self, Tensor other) -> Tensor", TORCH_FN(max_other));
+  m.def_composite("max.other(Tensor self, Tensor other) -> Tensor", TORCH_FN(max_other), tags(Tag::pointwise));
   m.def_composite("max.other_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(max_other_out),
                   variants::FUNCTION);
   m.def_structured("min(Tensor self) -> Tensor", TORCH_FN(min_out), kernels(min_values_stub), derive::OUT);
   m.def_structured("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
                    TORCH_FN(min_dim_out), kernels(min_stub), derive::OUT);
-  m.def_composite("min.other(Tensor self, Tensor other) -> Tensor", TORCH_FN(min_other));
+  m.def_composite("min.other(Tensor self, Tensor other) -> Tensor", TORCH_FN(min_other), tags(Tag::pointwise));
   m.def_composite("min.other_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(min_other_out),
                   variants::FUNCTION);
   m.def_structured("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", TORCH_FN(amax_out),

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/ReduceOps.cpp
+//
 // Sums, means, products, truth values (all, any) and norms. The largest and smallest elements are in
 // ReduceExtremaOps.cpp, variance and standard deviation in ReduceStdOps.cpp. Left out: complex numbers, the vector_norm
 // of linalg.

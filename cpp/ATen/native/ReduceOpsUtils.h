@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/ReduceOpsUtils.h
+//
 // What reductions have in common: which dimensions are reduced, the shape of the result, and the iterator that a kernel
 // runs over. Left out: named dimensions.
 #pragma once

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/ReduceOps.cpp
+//
 // Variance and standard deviation. The divisor is the number of elements minus `correction`: 1 for a sample, 0 for a
 // whole population. Left out: complex numbers.
 #include <ATen/native/ReduceOps.h>

@@ -33,9 +33,9 @@ static Tensor& resize_as(Tensor& self, const Tensor& the_template, std::optional
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("resize_(Tensor(a!) self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)", TORCH_FN(resize_op),
-        tags(Tag::inplace_view, Tag::resizes), variants::METHOD);
+        tags(Tag::inplace_view, Tag::resizes, Tag::uninitialized), variants::METHOD);
   m.def("resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
-        TORCH_FN(resize_as), tags(Tag::inplace_view, Tag::resizes));
+        TORCH_FN(resize_as), tags(Tag::inplace_view, Tag::resizes, Tag::uninitialized));
 }
 
 } // namespace reftorch::at::native

@@ -1,5 +1,5 @@
-// Mirrors: aten/src/ATen/native/TensorAdvancedIndexing.cpp (gather, scatter),
-// aten/src/ATen/native/ScatterGatherChecks.h
+// Mirrors: aten/src/ATen/native/TensorAdvancedIndexing.cpp (gather, scatter), aten/src/ATen/native/ScatterGatherChecks.h
+//
 // Ops with one index for each element: gather reads out[i][j] = self[index[i][j]][j], and scatter writes the other way
 // round. Left out: sparse gradients.
 #include <ATen/ExpandUtils.h>
@@ -61,7 +61,7 @@ static void gather_out(const Tensor& self, int64_t dim, const Tensor& index, boo
     check_gather_shapes(self, dim, index);
   }
   prepare_out(out, index.sizes(), self, "gather");
-  assert_no_overlap(out, index);
+  assert_no_partial_overlap(out, index); // `out` may be `index` itself: each index is read before its place is written
   if (index.numel() > 0) {
     index_stub(self.device().type(), out, restride_dim(self, dim, index.sizes()), at::to(index, kLong),
                rule_for(self, dim, IndexRule::Use::Gather));

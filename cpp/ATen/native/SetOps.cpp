@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorCompare.cpp (isin), aten/src/ATen/native/Onehot.cpp
+//
 // Membership: isin finds which elements are in a set, and one_hot turns classes into rows of zeros with a single one.
 #include <ATen/Functions.h>
 #include <ATen/Resize.h>

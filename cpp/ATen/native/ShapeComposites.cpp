@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp (flatten, unflatten, movedim, swapaxes, numpy_T, mT, ...)
+//
 // Shape ops composed of other shape ops.
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
@@ -110,6 +111,14 @@ static Tensor swapdims(const Tensor& self, int64_t dim0, int64_t dim1) {
   return at::transpose(self, dim0, dim1);
 }
 
+static Tensor& swapaxes_(Tensor& self, int64_t axis0, int64_t axis1) {
+  return at::transpose_(self, axis0, axis1);
+}
+
+static Tensor& swapdims_(Tensor& self, int64_t dim0, int64_t dim1) {
+  return at::transpose_(self, dim0, dim1);
+}
+
 static Tensor numpy_T(const Tensor& self) {
   DimVector order;
   for (int64_t d = self.dim() - 1; d >= 0; d--) {
@@ -180,7 +189,7 @@ static std::vector<Tensor> broadcast_tensors(TensorList tensors) {
   }
   std::vector<Tensor> results;
   for (const Tensor& t : tensors) {
-    results.push_back(at::expand(t, sizes));
+    results.push_back(t.sizes() == IntArrayRef(sizes) ? t : at::expand(t, sizes));
   }
   return results;
 }
@@ -208,6 +217,10 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)", TORCH_FN(movedim));
   m.def_composite("swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", TORCH_FN(swapaxes));
   m.def_composite("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", TORCH_FN(swapdims));
+  m.def_composite("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", TORCH_FN(swapaxes_),
+                  tags(Tag::inplace_view), variants::METHOD);
+  m.def_composite("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", TORCH_FN(swapdims_),
+                  tags(Tag::inplace_view), variants::METHOD);
   m.def_composite("numpy_T(Tensor(a) self) -> Tensor(a)", TORCH_FN(numpy_T), variants::METHOD);
   m.def_composite("mT(Tensor(a) self) -> Tensor(a)", TORCH_FN(mT), variants::METHOD);
   m.def_composite("mH(Tensor(a) self) -> Tensor(a)", TORCH_FN(mH), variants::METHOD);

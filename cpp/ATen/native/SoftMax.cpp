@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/SoftMax.cpp
+//
 // softmax(x)_i = e^x_i / sum_j e^x_j along one dimension, the logarithm of softmax, and the backward of both. Left out:
 // masked softmax, softmin.
 #include <ATen/native/SoftMax.h>

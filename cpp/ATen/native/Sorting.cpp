@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Sorting.cpp
+//
 // Ops about the order along a dimension: sorted rows, the largest elements of rows, and single elements selected by
 // rank. quantile is in Quantile.cpp. Left out: named dimensions.
 #include <ATen/native/Fill.h>
@@ -66,7 +67,7 @@ static void sort_stable_out(const Tensor& self, std::optional<bool> /*stable: it
                             bool descending, Tensor& values, Tensor& indices) {
   dim = maybe_wrap_dim(dim, self.dim());
   const Tensor input = apart_from(values, self);
-  const Tensor order = empty_like_impl(input, kLong, std::nullopt, MemoryFormat::Preserve);
+  const Tensor order = empty_like_impl(input, kLong, std::nullopt);
   prepare_in_order(values, "values", order, input.scalar_type(), input);
   prepare_in_order(indices, "indices", order, kLong, input);
   if (input.numel() > 0) {

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Sorting.h
+//
 // Kernels that work along one dimension; no tensor is 0-dim or empty. NaN counts as larger than any number.
 #pragma once
 

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/SummaryOps.cpp, aten/src/ATen/native/Histogram.cpp (histc)
+//
 // Counts how often numbers occur. Left out: histogram, histogramdd.
 #include <ATen/native/Fill.h>
 #include <ATen/native/SummaryOps.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorAdvancedIndexing.cpp
+//
 // x[indices], x[indices] = values, and the coordinates of nonzero elements. Ops with one index tensor for one dimension
 // are in ScatterGatherOps.cpp and IndexAlongDim.cpp, masks in MaskedOps.cpp. Left out: sparse gradients.
 #include <ATen/ExpandUtils.h>
@@ -40,7 +41,7 @@ static bool has_plain_rows(const Tensor& self) {
 
 static Tensor index(const Tensor& self, TensorList indices) {
   if (indices.size() == 1 && indices[0].defined() && indices[0].scalar_type() == kLong && self.dim() > 0 &&
-      has_plain_rows(self) && indices[0].is_contiguous() && self.numel() > 0) {
+      has_plain_rows(self) && indices[0].is_contiguous() && self.numel() > 0 && indices[0].device() == self.device()) {
     DimVector shape(indices[0].sizes());
     shape.append(self.sizes().begin() + 1, self.sizes().end());
     const Tensor result = detail::empty_generic(shape, self.scalar_type(), self.device());
@@ -48,7 +49,7 @@ static Tensor index(const Tensor& self, TensorList indices) {
     return result;
   }
   if (indices.size() == 1 && indices[0].defined() && indices[0].scalar_type() == kBool &&
-      indices[0].sizes() == self.sizes() && self.dim() > 0) {
+      indices[0].sizes() == self.sizes() && self.dim() > 0 && indices[0].device() == self.device()) {
     return at::masked_select(self, indices[0]);
   }
   const AdvancedIndex info(self, indices);
@@ -76,7 +77,8 @@ static Tensor mask_to_fill(const Tensor& self, TensorList indices, const Tensor&
     return Tensor();
   }
   Tensor mask = indices[0];
-  const bool fits = mask.defined() && mask.scalar_type() == kBool && mask.dim() > 0 && mask.dim() <= self.dim() &&
+  const bool fits = mask.defined() && mask.scalar_type() == kBool && mask.device() == self.device() && mask.dim() > 0 &&
+                    mask.dim() <= self.dim() &&
                     std::equal(mask.sizes().begin(), mask.sizes().end(), self.sizes().begin());
   if (!fits) {
     return Tensor();
@@ -88,7 +90,12 @@ static Tensor mask_to_fill(const Tensor& self, TensorList indices, const Tensor&
 }
 
 // out = self, then out[indices] = values; with `accumulate`, out[indices] += values.
-static void index_put_out(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate, Tensor& out) {
+static void index_put_out(const Tensor& self, TensorList indices, const Tensor& given_values, bool accumulate,
+                          Tensor& out) {
+  TORCH_CHECK(given_values.device() == self.device() || given_values.dim() == 0,
+              "Expected all tensors to be on the same device, but found at least two devices, ", self.device(), " and ",
+              given_values.device(), "!");
+  const Tensor values = on_device_of(self, given_values);
   const bool fills = !accumulate && is_masked_fill(indices, values);
   start_from(self, out, MemoryFormat::Preserve);
   const bool expanded = warn_of_internal_overlap(out, "index_put_", "tensor[indices] = tensor");
@@ -181,10 +188,11 @@ static std::vector<Tensor> where_nonzero(const Tensor& condition) {
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", TORCH_FN(index),
-        kernels(index_rows_stub, index_stub, add_offsets_stub, zero_stub), tags(Tag::dynamic_output_shape), FUNCTION);
+        kernels(index_rows_stub, index_stub, add_offsets_stub, zero_stub),
+        tags(Tag::dynamic_output_shape, Tag::no_device_check), FUNCTION);
   m.def_structured("index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
                    TORCH_FN(index_put_out), kernels(index_put_stub, masked_fill_stub, add_offsets_stub, zero_stub),
-                   derive::INPLACE);
+                   tags(Tag::no_device_check), derive::INPLACE);
   m.def_structured("nonzero(Tensor self) -> Tensor", TORCH_FN(nonzero_out), kernels(nonzero_stub),
                    tags(Tag::dynamic_output_shape), derive::OUT);
   m.def("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", TORCH_FN(nonzero_static),

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorCompare.cpp
+//
 // Ops that choose or clamp elements. Which elements are special, and whether tensors are close, is in
 // TensorPredicates.cpp. Left out: mode, isin.
 #include <ATen/native/TensorCompare.h>
@@ -114,17 +115,20 @@ static void clamp_max_tensor_out(const Tensor& self, const Tensor& max, Tensor& 
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", TORCH_FN(where_out),
-                   kernels(where_kernel), tags(Tag::numbers_as_operands), derive::OUT, variants::FUNCTION);
+                   kernels(where_kernel), tags(Tag::numbers_as_operands, Tag::pointwise), derive::OUT,
+                   variants::FUNCTION);
   m.def_structured("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", TORCH_FN(clamp_out),
-                   kernels(clamp_scalar_stub));
+                   kernels(clamp_scalar_stub), tags(Tag::pointwise));
   m.def_structured("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-                   TORCH_FN(clamp_tensor_out), kernels(clamp_stub, maximum_stub, minimum_stub));
-  m.def_structured("clamp_min(Tensor self, Scalar min) -> Tensor", TORCH_FN(clamp_min_out), kernels(clamp_scalar_stub));
+                   TORCH_FN(clamp_tensor_out), kernels(clamp_stub, maximum_stub, minimum_stub), tags(Tag::pointwise));
+  m.def_structured("clamp_min(Tensor self, Scalar min) -> Tensor", TORCH_FN(clamp_min_out), kernels(clamp_scalar_stub),
+                   tags(Tag::pointwise));
   m.def_structured("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", TORCH_FN(clamp_min_tensor_out),
-                   kernels(maximum_stub));
-  m.def_structured("clamp_max(Tensor self, Scalar max) -> Tensor", TORCH_FN(clamp_max_out), kernels(clamp_scalar_stub));
+                   kernels(maximum_stub), tags(Tag::pointwise));
+  m.def_structured("clamp_max(Tensor self, Scalar max) -> Tensor", TORCH_FN(clamp_max_out), kernels(clamp_scalar_stub),
+                   tags(Tag::pointwise));
   m.def_structured("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", TORCH_FN(clamp_max_tensor_out),
-                   kernels(minimum_stub));
+                   kernels(minimum_stub), tags(Tag::pointwise));
   m.def_alias("clip", "clamp");
 }
 

@@ -11,16 +11,18 @@
 
 namespace reftorch::at::native {
 
-static Tensor _to_copy(const Tensor& self, OptionalType dtype, OptionalLayout, OptionalDevice device,
-                       OptionalBool pin_memory, bool non_blocking, OptionalFormat format) {
-  check_not_pinned(pin_memory);
-  Tensor result = empty_like_impl(self, dtype, device, format);
+static Tensor _to_copy(const Tensor& self, OptionalType dtype, OptionalLayout, OptionalDevice device, OptionalBool,
+                       bool non_blocking, OptionalFormat format) {
+  // A copy from CUDA to the CPU that nobody waits for needs pinned memory; in any other case none is used, whatever the
+  // caller asks for, as in PyTorch.
+  const bool pin_out = non_blocking && self.device().is_cuda() && device.value_or(self.device()).is_cpu();
+  Tensor result = empty_like_impl(self, dtype, device, pin_out, format);
   at::copy_(result, self, non_blocking);
   return result;
 }
 
 static Tensor clone(const Tensor& self, OptionalFormat format) {
-  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, format);
+  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt, format);
   at::copy_(result, self);
   return result;
 }
@@ -55,8 +57,7 @@ static Tensor to_device(const Tensor& self, OptionalDevice device, OptionalType 
 }
 
 static Tensor to_dtype_layout(const Tensor& self, OptionalType dtype, OptionalLayout, OptionalDevice device,
-                              OptionalBool pin_memory, bool non_blocking, bool copy, OptionalFormat format) {
-  check_not_pinned(pin_memory);
+                              OptionalBool, bool non_blocking, bool copy, OptionalFormat format) {
   return to_impl(self, dtype, device, non_blocking, copy, format);
 }
 
@@ -70,7 +71,7 @@ static Tensor type_as(const Tensor& self, const Tensor& other) {
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int METHOD = variants::METHOD;
-  m.def("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", TORCH_FN(clone));
+  m.def("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", TORCH_FN(clone), tags(Tag::pointwise));
   m.def_composite("contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
                   TORCH_FN(contiguous), METHOD);
   m.def(

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorFactories.h, c10/core/TensorOptions.h
+//
 // What the factories share. PyTorch bundles dtype, layout, device and pin_memory in a TensorOptions; here they stay
 // four arguments, as in the schema.
 #pragma once
@@ -20,18 +21,18 @@ inline ScalarType dtype_or_default(const OptionalType& dtype) {
   return dtype.value_or(ScalarType::Undefined) == ScalarType::Undefined ? get_default_dtype() : *dtype;
 }
 
-// Raises RuntimeError where pin_memory is true: the factories allocate no pinned memory.
-TORCH_API void check_not_pinned(const OptionalBool& pin_memory);
-
 // Raises RuntimeError where `dtype` is given and `out` has another dtype.
 TORCH_API void check_out_dtype(const OptionalType& dtype, const Tensor& out);
 
 // The elements are undefined.
 TORCH_API Tensor empty_cpu(IntArrayRef size, OptionalType dtype, OptionalDevice device,
-                           OptionalFormat format = std::nullopt);
+                           OptionalBool pin_memory = std::nullopt, OptionalFormat format = std::nullopt);
 // A tensor of the shape of self, dense, with undefined elements. The order of its dimensions in memory is that of self,
 // unless `format` is given.
-TORCH_API Tensor empty_like_impl(const Tensor& self, OptionalType dtype, OptionalDevice device, OptionalFormat format);
+TORCH_API Tensor empty_like_impl(const Tensor& self, OptionalType dtype, OptionalDevice device,
+                                 OptionalBool pin_memory = std::nullopt, OptionalFormat format = std::nullopt);
+// Returns t, or a copy in pinned memory where that is asked for: what a factory returns whose result another op made.
+TORCH_API Tensor pinned_if(const OptionalBool& pin_memory, const Tensor& t);
 
 // Sets every element. The call does not go through the Dispatcher.
 TORCH_API void fill_impl(Tensor& self, const Scalar& value);

@@ -84,15 +84,13 @@ static Tensor& cat_out(TensorList tensors, int64_t dim, Tensor& out) {
     for (const Tensor& t : tensors) {
       TORCH_CHECK_TYPE(c10::canCast(t.scalar_type(), out.scalar_type()),
                        "torch.cat(): input types can't be cast to the desired output type ", out.scalar_type());
+    }
+    resize_output(out, sizes);
+    for (const Tensor& t : tensors) { // after the resize, because a larger result may reach into the memory of a source
       assert_no_overlap(out, t);
     }
-    if (resize_output(out, sizes)) { // a larger result may reach into the memory of a source
-      for (const Tensor& t : tensors) {
-        assert_no_overlap(out, t);
-      }
-    }
   } else {
-    out = empty_cpu(sizes, dtype, tensors[0].device(), cat_memory_format(tensors));
+    out = empty_cpu(sizes, dtype, tensors[0].device(), /*pin_memory=*/std::nullopt, cat_memory_format(tensors));
   }
   if (first == nullptr) {
     return out;

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorCompare.cpp, aten/src/ATen/native/ReduceOps.cpp
+//
 // Predicates composed of other ops: which elements are special, and whether two tensors are equal or close.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
@@ -108,17 +109,17 @@ static bool is_nonzero(const Tensor& self) {
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_composite("isnan(Tensor self) -> Tensor", TORCH_FN(isnan));
-  m.def_composite("isinf(Tensor self) -> Tensor", TORCH_FN(isinf));
-  m.def_composite("isfinite(Tensor self) -> Tensor", TORCH_FN(isfinite));
+  m.def_composite("isnan(Tensor self) -> Tensor", TORCH_FN(isnan), tags(Tag::pointwise));
+  m.def_composite("isinf(Tensor self) -> Tensor", TORCH_FN(isinf), tags(Tag::pointwise));
+  m.def_composite("isfinite(Tensor self) -> Tensor", TORCH_FN(isfinite), tags(Tag::pointwise));
   m.def_structured("isposinf(Tensor self) -> Tensor", TORCH_FN(is_infinity_out<1>), kernels(eq_stub, ne_stub),
-                   derive::OUT);
+                   tags(Tag::pointwise), derive::OUT);
   m.def_structured("isneginf(Tensor self) -> Tensor", TORCH_FN(is_infinity_out<-1>), kernels(eq_stub, ne_stub),
-                   derive::OUT);
+                   tags(Tag::pointwise), derive::OUT);
   m.def("isreal(Tensor self) -> Tensor", TORCH_FN(isreal), kernels(fill_stub, zero_stub));
   m.def_composite("real(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself), variants::FUNCTION);
   m.def_composite("conj(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself));
-  m.def_composite("conj_physical(Tensor self) -> Tensor", TORCH_FN(itself));
+  m.def_composite("conj_physical(Tensor self) -> Tensor", TORCH_FN(itself), tags(Tag::pointwise));
   m.def_composite("conj_physical_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(itself_));
   m.def("conj_physical.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(conj_physical_out),
         kernels(copy_stub), variants::FUNCTION);
@@ -130,7 +131,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite(
       "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
       TORCH_FN(allclose), tags(Tag::data_dependent_output));
-  m.def_composite("equal(Tensor self, Tensor other) -> bool", TORCH_FN(equal), tags(Tag::data_dependent_output));
+  m.def_composite("equal(Tensor self, Tensor other) -> bool", TORCH_FN(equal),
+                  tags(Tag::data_dependent_output, Tag::pointwise));
   m.def_composite("is_nonzero(Tensor self) -> bool", TORCH_FN(is_nonzero));
 }
 

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp
+//
 // Views that rearrange dimensions: they give the same storage another geometry, and no element moves. Views of a part
 // of a tensor are in TensorSlicing.cpp; ops that join tensors are in TensorJoin.cpp. Left out: layouts other than
 // strided, names, nested tensors.
@@ -83,6 +84,12 @@ static Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef strid
 
 static Tensor alias(const Tensor& self) {
   return as_view(self, self.sizes(), self.strides());
+}
+
+// Constructors such as torch.tensor() call this op with the tensor that they have made of the caller's data, so that a
+// mode sees the tensor come into being.
+static Tensor lift_fresh(const Tensor& self) {
+  return self;
 }
 
 // Aligns the shapes at the last dimension: a dimension of size 1 is broadcast with stride 0, and -1 keeps the size.
@@ -291,6 +298,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("as_strided(Tensor(a) self, int[] size, int[] stride, SymInt? storage_offset=None) -> Tensor(a)",
         TORCH_FN(as_strided));
   m.def("alias(Tensor(a) self) -> Tensor(a)", TORCH_FN(alias), variants::FUNCTION);
+  m.def("lift_fresh(Tensor(a) self) -> Tensor(a)", TORCH_FN(lift_fresh), variants::FUNCTION);
   m.def("expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)", TORCH_FN(expand), METHOD);
   m.def_composite("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", TORCH_FN(expand_as), METHOD);
   m.def_composite("broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", TORCH_FN(broadcast_to));
@@ -304,7 +312,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", TORCH_FN(squeeze_dim));
   m.def("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", TORCH_FN(squeeze_dims));
   m.def("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", TORCH_FN(transpose_), tags(Tag::inplace_view),
-        METHOD);
+        form_of("transpose.int"), METHOD);
   m.def("t_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(t_), tags(Tag::inplace_view), METHOD);
   m.def("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", TORCH_FN(unsqueeze_), tags(Tag::inplace_view), METHOD);
   m.def("squeeze_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(squeeze_), tags(Tag::inplace_view), METHOD);
@@ -323,10 +331,6 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "stride=[]) -> Tensor(a!)",
       TORCH_FN(set_source_tensor_offset), tags(Tag::inplace_view, Tag::new_storage), METHOD);
   m.def("is_set_to(Tensor self, Tensor tensor) -> bool", TORCH_FN(is_set_to), METHOD);
-  m.def("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", TORCH_FN(transpose_), tags(Tag::inplace_view),
-        METHOD);
-  m.def("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", TORCH_FN(transpose_), tags(Tag::inplace_view),
-        METHOD);
 }
 
 } // namespace reftorch::at::native

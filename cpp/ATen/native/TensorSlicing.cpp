@@ -1,5 +1,5 @@
-// Mirrors: aten/src/ATen/native/TensorShape.cpp (select, slice, narrow, diagonal, unbind, split, chunk),
-// aten/src/ATen/TensorIndexing.h
+// Mirrors: aten/src/ATen/native/TensorShape.cpp (select, slice, narrow, diagonal, unbind, split, chunk), aten/src/ATen/TensorIndexing.h
+//
 // Views of a part of a tensor; more are in TensorSplit.cpp and Unfold.cpp. The copy forms (slice_copy and the like) are
 // in ViewCopies.cpp.
 #include <ATen/native/Fill.h>

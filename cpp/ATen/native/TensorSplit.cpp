@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp (tensor_split, hsplit, vsplit, dsplit, unsafe_split, ...)
+//
 // Splits that numpy has (array_split, hsplit and the like), and splits that autograd does not treat as views.
 #include <ATen/Functions.h>
 #include <ATen/WrapDimUtils.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp (hstack, vstack, dstack, column_stack, concat, tile, ...)
+//
 // Ops that join tensors, composed of cat and repeat.
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>

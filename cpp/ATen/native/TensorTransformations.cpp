@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorTransformations.cpp
+//
 // Ops that reorder elements: flip, roll, rotate.
 #include <ATen/native/TensorTransformations.h>
 

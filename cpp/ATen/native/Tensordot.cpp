@@ -1,5 +1,5 @@
-// Mirrors: aten/src/ATen/native/Linear.cpp (tensordot), aten/src/ATen/native/LinearAlgebra.cpp (inner, kron, vander,
-// ...), aten/src/ATen/native/Cross.cpp
+// Mirrors: aten/src/ATen/native/Linear.cpp (tensordot), aten/src/ATen/native/LinearAlgebra.cpp (inner, kron, vander, ...), aten/src/ATen/native/Cross.cpp
+//
 // Products of tensors that become products of matrices, or of single elements, after a change of shape.
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>

@@ -1,5 +1,5 @@
-// Mirrors: aten/src/ATen/native/TriangularOps.cpp, aten/src/ATen/native/TensorShape.cpp (diag, diag_embed),
-// aten/src/ATen/native/ReduceOps.cpp (trace)
+// Mirrors: aten/src/ATen/native/TriangularOps.cpp, aten/src/ATen/native/TensorShape.cpp (diag, diag_embed), aten/src/ATen/native/ReduceOps.cpp (trace)
+//
 // Ops on the triangles and diagonals of matrices.
 #include <ATen/native/Fill.h>
 #include <ATen/native/TriangularOps.h>

@@ -1,4 +1,5 @@
 // Mirrors: c10/util/typeid.h (TypeMeta::name)
+//
 // The name of a dtype as C++ spells it; some of PyTorch's messages use this name.
 #pragma once
 

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/UnaryOps.cpp
+//
 // Functions of one tensor, applied to each element; the special functions are in UnarySpecialOps.cpp. Left out: complex
 // numbers.
 #include <ATen/native/UnaryOps.h>
@@ -181,64 +182,92 @@ static Tensor& square_out(const Tensor& self, Tensor& out) {
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_structured("neg(Tensor self) -> Tensor", TORCH_FN(neg_out), kernels(neg_stub));
-  m.def_structured("abs(Tensor self) -> Tensor", TORCH_FN(unary_op_out<abs_stub>), kernels(abs_stub));
-  m.def_structured("sign(Tensor self) -> Tensor", TORCH_FN(unary_op_out<sign_stub>), kernels(sign_stub));
-  m.def_structured("sgn(Tensor self) -> Tensor", TORCH_FN(unary_op_out<sign_stub>),
-                   kernels(sign_stub)); // the two ops differ for complex numbers only
-  m.def_structured("signbit(Tensor self) -> Tensor", TORCH_FN(signbit_out), kernels(signbit_stub), derive::OUT);
-  m.def_structured("bitwise_not(Tensor self) -> Tensor", TORCH_FN(unary_op_out<bitwise_not_stub>),
-                   kernels(bitwise_not_stub));
-  m.def_structured("logical_not(Tensor self) -> Tensor", TORCH_FN(logical_not_out), kernels(logical_not_stub));
-
-  m.def_structured("sqrt(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<sqrt_stub>), kernels(sqrt_stub));
-  m.def_structured("rsqrt(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<rsqrt_stub>), kernels(rsqrt_stub));
-  m.def_structured("reciprocal(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<reciprocal_stub>),
-                   kernels(reciprocal_stub));
-  m.def_structured("exp(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<exp_stub>), kernels(exp_stub));
-  m.def_structured("expm1(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<expm1_stub>), kernels(expm1_stub));
-  m.def_structured("exp2(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<exp2_stub>), kernels(exp2_stub));
-  m.def_structured("log(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<log_stub>), kernels(log_stub));
-  m.def_structured("log1p(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<log1p_stub>), kernels(log1p_stub));
-  m.def_structured("log2(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<log2_stub>), kernels(log2_stub));
-  m.def_structured("log10(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<log10_stub>), kernels(log10_stub));
-  m.def_structured("sin(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<sin_stub>), kernels(sin_stub));
-  m.def_structured("cos(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<cos_stub>), kernels(cos_stub));
-  m.def_structured("tan(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<tan_stub>), kernels(tan_stub));
-  m.def_structured("asin(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<asin_stub>), kernels(asin_stub));
-  m.def_structured("acos(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<acos_stub>), kernels(acos_stub));
-  m.def_structured("atan(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<atan_stub>), kernels(atan_stub));
-  m.def_structured("sinh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<sinh_stub>), kernels(sinh_stub));
-  m.def_structured("cosh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<cosh_stub>), kernels(cosh_stub));
-  m.def_structured("tanh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<tanh_stub>), kernels(tanh_stub));
-  m.def_structured("asinh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<asinh_stub>), kernels(asinh_stub));
-  m.def_structured("acosh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<acosh_stub>), kernels(acosh_stub));
-  m.def_structured("atanh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<atanh_stub>), kernels(atanh_stub));
-  m.def_structured("sigmoid(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<sigmoid_stub>), kernels(sigmoid_stub));
-  m.def_structured("angle(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<angle_stub>), kernels(angle_stub),
+  m.def_structured("neg(Tensor self) -> Tensor", TORCH_FN(neg_out), kernels(neg_stub), tags(Tag::pointwise));
+  m.def_structured("abs(Tensor self) -> Tensor", TORCH_FN(unary_op_out<abs_stub>), kernels(abs_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("sign(Tensor self) -> Tensor", TORCH_FN(unary_op_out<sign_stub>), kernels(sign_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("sgn(Tensor self) -> Tensor", TORCH_FN(unary_op_out<sign_stub>), kernels(sign_stub),
+                   tags(Tag::pointwise)); // the two ops differ for complex numbers only
+  m.def_structured("signbit(Tensor self) -> Tensor", TORCH_FN(signbit_out), kernels(signbit_stub), tags(Tag::pointwise),
                    derive::OUT);
+  m.def_structured("bitwise_not(Tensor self) -> Tensor", TORCH_FN(unary_op_out<bitwise_not_stub>),
+                   kernels(bitwise_not_stub), tags(Tag::pointwise));
+  m.def_structured("logical_not(Tensor self) -> Tensor", TORCH_FN(logical_not_out), kernels(logical_not_stub),
+                   tags(Tag::pointwise));
+
+  m.def_structured("sqrt(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<sqrt_stub>), kernels(sqrt_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("rsqrt(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<rsqrt_stub>), kernels(rsqrt_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("reciprocal(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<reciprocal_stub>),
+                   kernels(reciprocal_stub), tags(Tag::pointwise));
+  m.def_structured("exp(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<exp_stub>), kernels(exp_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("expm1(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<expm1_stub>), kernels(expm1_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("exp2(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<exp2_stub>), kernels(exp2_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("log(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<log_stub>), kernels(log_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("log1p(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<log1p_stub>), kernels(log1p_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("log2(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<log2_stub>), kernels(log2_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("log10(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<log10_stub>), kernels(log10_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("sin(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<sin_stub>), kernels(sin_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("cos(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<cos_stub>), kernels(cos_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("tan(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<tan_stub>), kernels(tan_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("asin(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<asin_stub>), kernels(asin_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("acos(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<acos_stub>), kernels(acos_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("atan(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<atan_stub>), kernels(atan_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("sinh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<sinh_stub>), kernels(sinh_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("cosh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<cosh_stub>), kernels(cosh_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("tanh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<tanh_stub>), kernels(tanh_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("asinh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<asinh_stub>), kernels(asinh_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("acosh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<acosh_stub>), kernels(acosh_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("atanh(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<atanh_stub>), kernels(atanh_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("sigmoid(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<sigmoid_stub>), kernels(sigmoid_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("angle(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<angle_stub>), kernels(angle_stub),
+                   tags(Tag::pointwise), derive::OUT);
   m.def_structured("deg2rad(Tensor self) -> Tensor", TORCH_FN(unary_float_op_like_out<deg2rad_stub>),
-                   kernels(deg2rad_stub));
+                   kernels(deg2rad_stub), tags(Tag::pointwise));
   m.def_structured("rad2deg(Tensor self) -> Tensor", TORCH_FN(unary_float_op_like_out<rad2deg_stub>),
-                   kernels(rad2deg_stub));
+                   kernels(rad2deg_stub), tags(Tag::pointwise));
 
   m.def_structured("floor(Tensor self) -> Tensor", TORCH_FN(rounding_op_out<floor_stub>),
-                   kernels(floor_stub, copy_stub));
-  m.def_structured("ceil(Tensor self) -> Tensor", TORCH_FN(rounding_op_out<ceil_stub>), kernels(ceil_stub, copy_stub));
+                   kernels(floor_stub, copy_stub), tags(Tag::pointwise));
+  m.def_structured("ceil(Tensor self) -> Tensor", TORCH_FN(rounding_op_out<ceil_stub>), kernels(ceil_stub, copy_stub),
+                   tags(Tag::pointwise));
   m.def_structured("round(Tensor self) -> Tensor", TORCH_FN(rounding_op_out<round_stub>),
-                   kernels(round_stub, copy_stub));
+                   kernels(round_stub, copy_stub), tags(Tag::pointwise));
   m.def_structured("round.decimals(Tensor self, *, int decimals) -> Tensor", TORCH_FN(round_decimals_out),
-                   kernels(round_decimals_stub, round_stub));
+                   kernels(round_decimals_stub, round_stub), tags(Tag::pointwise));
   m.def_structured("trunc(Tensor self) -> Tensor", TORCH_FN(rounding_op_out<trunc_stub>),
-                   kernels(trunc_stub, copy_stub));
-  m.def_structured("frac(Tensor self) -> Tensor", TORCH_FN(unary_op_out<frac_stub>), kernels(frac_stub));
+                   kernels(trunc_stub, copy_stub), tags(Tag::pointwise));
+  m.def_structured("frac(Tensor self) -> Tensor", TORCH_FN(unary_op_out<frac_stub>), kernels(frac_stub),
+                   tags(Tag::pointwise));
   m.def_structured("frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", TORCH_FN(frexp_out),
-                   kernels(frexp_stub), derive::OUT);
+                   kernels(frexp_stub), tags(Tag::pointwise), derive::OUT);
   m.def_structured("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
-                   TORCH_FN(nan_to_num_out), kernels(nan_to_num_stub));
+                   TORCH_FN(nan_to_num_out), kernels(nan_to_num_stub), tags(Tag::pointwise));
 
-  m.def_composite("positive(Tensor(a) self) -> Tensor(a)", TORCH_FN(positive));
-  m.def_composite("square(Tensor self) -> Tensor", TORCH_FN(square));
+  m.def_composite("positive(Tensor(a) self) -> Tensor(a)", TORCH_FN(positive), tags(Tag::pointwise));
+  m.def_composite("square(Tensor self) -> Tensor", TORCH_FN(square), tags(Tag::pointwise));
   m.def_composite("square_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(square_));
   m.def_composite("square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(square_out), variants::FUNCTION);
 

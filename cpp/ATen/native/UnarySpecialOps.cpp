@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/UnaryOps.cpp
+//
 // Special functions: erf and related functions, the logarithm of the gamma function and the derivatives of that
 // logarithm, Bessel functions, the logit. The functions of torch.special that models do not use (airy_ai, bessel_j0,
 // ...) are in BesselOps.cpp.
@@ -82,33 +83,42 @@ static Tensor special_ndtr(const Tensor& self) {
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_structured("logit(Tensor self, float? eps=None) -> Tensor", TORCH_FN(logit_out), kernels(logit_stub));
-  m.def_structured("sinc(Tensor self) -> Tensor", TORCH_FN(special_op_out<sinc_stub>), kernels(sinc_stub));
-  m.def_structured("erf(Tensor self) -> Tensor", TORCH_FN(special_op_out<erf_stub>), kernels(erf_stub));
-  m.def_structured("erfc(Tensor self) -> Tensor", TORCH_FN(special_op_out<erfc_stub>), kernels(erfc_stub));
-  m.def_structured("erfinv(Tensor self) -> Tensor", TORCH_FN(special_op_out<erfinv_stub>), kernels(erfinv_stub));
-  m.def_structured("lgamma(Tensor self) -> Tensor", TORCH_FN(special_op_out<lgamma_stub>), kernels(lgamma_stub));
-  m.def_structured("digamma(Tensor self) -> Tensor", TORCH_FN(special_op_out<digamma_stub>), kernels(digamma_stub));
+  m.def_structured("logit(Tensor self, float? eps=None) -> Tensor", TORCH_FN(logit_out), kernels(logit_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("sinc(Tensor self) -> Tensor", TORCH_FN(special_op_out<sinc_stub>), kernels(sinc_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("erf(Tensor self) -> Tensor", TORCH_FN(special_op_out<erf_stub>), kernels(erf_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("erfc(Tensor self) -> Tensor", TORCH_FN(special_op_out<erfc_stub>), kernels(erfc_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("erfinv(Tensor self) -> Tensor", TORCH_FN(special_op_out<erfinv_stub>), kernels(erfinv_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("lgamma(Tensor self) -> Tensor", TORCH_FN(special_op_out<lgamma_stub>), kernels(lgamma_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("digamma(Tensor self) -> Tensor", TORCH_FN(special_op_out<digamma_stub>), kernels(digamma_stub),
+                   tags(Tag::pointwise));
   m.def_structured("polygamma(int n, Tensor self) -> Tensor", TORCH_FN(polygamma_out), kernels(polygamma_stub),
-                   derive::OUT, variants::FUNCTION);
+                   tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
   m.def("polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", TORCH_FN(polygamma_), kernels(polygamma_stub),
-        variants::METHOD);
-  m.def_structured("mvlgamma(Tensor self, int p) -> Tensor", TORCH_FN(mvlgamma_out), kernels(mvlgamma_stub));
-  m.def_structured("i0(Tensor self) -> Tensor", TORCH_FN(special_op_out<i0_stub>), kernels(i0_stub));
+        tags(Tag::pointwise), variants::METHOD);
+  m.def_structured("mvlgamma(Tensor self, int p) -> Tensor", TORCH_FN(mvlgamma_out), kernels(mvlgamma_stub),
+                   tags(Tag::pointwise));
+  m.def_structured("i0(Tensor self) -> Tensor", TORCH_FN(special_op_out<i0_stub>), kernels(i0_stub),
+                   tags(Tag::pointwise));
   m.def_structured("special_i0e(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_i0e_stub>),
-                   kernels(special_i0e_stub), derive::OUT, variants::FUNCTION);
+                   kernels(special_i0e_stub), tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
   m.def_structured("special_i1(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_i1_stub>),
-                   kernels(special_i1_stub), derive::OUT, variants::FUNCTION);
+                   kernels(special_i1_stub), tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
   m.def_structured("special_i1e(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_i1e_stub>),
-                   kernels(special_i1e_stub), derive::OUT, variants::FUNCTION);
+                   kernels(special_i1e_stub), tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
   m.def_structured("special_entr(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_entr_stub>),
-                   kernels(special_entr_stub), derive::OUT, variants::FUNCTION);
+                   kernels(special_entr_stub), tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
   m.def_structured("special_erfcx(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_erfcx_stub>),
-                   kernels(special_erfcx_stub), derive::OUT, variants::FUNCTION);
+                   kernels(special_erfcx_stub), tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
   m.def_structured("special_log_ndtr(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_log_ndtr_stub>),
-                   kernels(special_log_ndtr_stub), derive::OUT, variants::FUNCTION);
+                   kernels(special_log_ndtr_stub), tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
   m.def_structured("special_ndtri(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_ndtri_stub>),
-                   kernels(special_ndtri_stub), derive::OUT, variants::FUNCTION);
+                   kernels(special_ndtri_stub), tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
   m.def_composite_with_cast_out("special_ndtr(Tensor self) -> Tensor", TORCH_FN(special_ndtr), variants::FUNCTION);
 }
 

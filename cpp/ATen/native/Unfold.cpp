@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/TensorShape.cpp (unfold), aten/src/ATen/native/UnfoldBackward.cpp
+//
 // A window of length `size` moves along a dimension in steps of `step`. The number of window positions replaces the
 // size of the dimension, and the elements of a window become a new last dimension. The result is a view, and windows
 // may overlap.

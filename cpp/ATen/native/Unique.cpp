@@ -50,7 +50,8 @@ static Unique unique_slices(const Tensor& self, int64_t dim, bool sort) {
     }
     TORCH_CHECK(n == 0, "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
     TORCH_CHECK(zeros == 1, "Number of zero sized dimensions is more than one, so unique cannot be applied ");
-    return {empty_like_impl(self, std::nullopt, std::nullopt, MemoryFormat::Contiguous), nothing(self), nothing(self)};
+    return {empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt, MemoryFormat::Contiguous), nothing(self),
+            nothing(self)};
   }
   DimVector order(1, dim), back; // `order` moves the dimension of the slices to the front, `back` moves it back
   for (int64_t d = 0; d < self.dim(); d++) {

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/Unique.cpp
+//
 // Kernels that find equal elements, or equal rows.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Mirrors: aten/src/ATen/native/TensorShape.cpp (slice_scatter, select_scatter, diagonal_scatter, as_strided_scatter,
-// narrow_copy), aten/src/ATen/native/Fill.cpp (fill_diagonal_)
+// Mirrors: aten/src/ATen/native/TensorShape.cpp (slice_scatter, select_scatter, diagonal_scatter, as_strided_scatter, narrow_copy), aten/src/ATen/native/Fill.cpp (fill_diagonal_)
+//
 // Copies a tensor and replaces the part that a view would show: an assignment through a view, but not in place.
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>

@@ -21,18 +21,17 @@ namespace reftorch::at::native {
 template <typename Weight>
 static Tensor make_window(const char* name, int64_t length, bool periodic, OptionalType dtype, OptionalDevice device,
                           OptionalBool pin_memory, const Weight& weight) {
-  check_not_pinned(pin_memory);
   const ScalarType type = dtype_or_default(dtype);
   TORCH_CHECK(c10::isFloatingType(type), name, " expects floating point dtypes, got: ", type);
   TORCH_CHECK(length >= 0, name, " requires non-negative window_length, got window_length=", length);
   Tensor window = empty_cpu(length, kDouble, device);
   if (length <= 1) {
     fill_impl(window, 1);
-    return at::to(window, type);
+    return pinned_if(pin_memory, at::to(window, type));
   }
   arange_stub(window.device().type(), window, 0, 1);
   const Tensor x = at::div(window, number(static_cast<double>(periodic ? length : length - 1)));
-  return at::to(weight(x), type);
+  return pinned_if(pin_memory, at::to(weight(x), type));
 }
 
 static Tensor bartlett_window(int64_t window_length, bool periodic, OPTIONS_PARAMS) { // 1 - |2x - 1|

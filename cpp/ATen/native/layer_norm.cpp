@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/layer_norm.cpp
+//
 // Normalizes the last dimensions of a tensor to mean 0 and variance 1: y = (x - mean) rstd weight + bias, where rstd is
 // 1 / sqrt(variance + eps). Left out: rms_norm, which Python composes of other ops.
 #include <ATen/native/layer_norm.h>

@@ -7,7 +7,8 @@
 
 namespace reftorch::c10 {
 
-// A storage on the meta device knows its size and has no memory. PyTorch: MetaAllocator of ATen/EmptyTensor.cpp.
+// The allocator of the meta device. A storage on that device knows its size and has no memory, so data() is null.
+// PyTorch has this class in ATen/EmptyTensor.cpp.
 struct MetaAllocator final : Allocator {
   DataPtr allocate(size_t) override {
     return {nullptr, nullptr, nullptr, Device(DeviceType::Meta)};

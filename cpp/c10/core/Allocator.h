@@ -1,6 +1,7 @@
 // Mirrors: c10/core/Allocator.h
 //
-// The contract of an allocator, and a pointer that knows how to give its memory back.
+// Allocator is the interface of the allocators, one for each type of device. DataPtr owns a block of memory and frees
+// the block when it is destroyed.
 #pragma once
 
 #include <c10/macros/Export.h>
@@ -14,8 +15,8 @@ namespace reftorch::c10 {
 
 using DeleterFnPtr = void (*)(void* context);
 
-// A DataPtr owns memory: `deleter(context)` runs once, when the DataPtr is destroyed. `context` need not be `data`: it
-// may be the array of numpy that owns the memory.
+// A DataPtr owns memory: it calls `deleter(context)` once, when it is destroyed. `context` and `data` may differ: for
+// memory that belongs to a numpy array, `context` is the array and `data` points into it.
 class DataPtr final {
  public:
   DataPtr() = default;
@@ -60,20 +61,21 @@ class DataPtr final {
 class C10_API Allocator {
  public:
   virtual ~Allocator() = default;
-  // Returns at least n bytes, 64-byte aligned, on the current device of the allocator's type; contents undefined. n ==
-  // 0 gives a null pointer. Any thread may call it, and any thread may free the memory. Throws OutOfMemoryError naming
-  // the size.
+  // Returns at least n bytes, aligned to 64 bytes, on the current device of the allocator's type. The contents are
+  // undefined. If n is 0, the pointer is null. Any thread may call this function, and any thread may free the memory.
+  // If there is no memory left, raises an Error that names the size: OutOfMemoryError on CUDA, RuntimeError on the CPU,
+  // as in PyTorch.
   virtual DataPtr allocate(size_t n) = 0;
-  // Copies between two blocks of this allocator's memory that do not overlap. On a device with streams the copy is
-  // enqueued on the current stream.
+  // Copies `count` bytes between two blocks of this allocator's memory, which must not overlap. On a device with
+  // streams, enqueues the copy on the current stream.
   virtual void copy_data(void* dest, const void* src, size_t count) const = 0;
-  // Gives cached memory back to the system; returns how many bytes.
+  // Frees the memory that the allocator keeps for later requests. Returns the number of bytes.
   virtual size_t empty_cache() {
     return 0;
   }
 };
 
-// RuntimeError where no allocator for such devices was set.
+// Returns the allocator of a type of device. Raises RuntimeError if none was set.
 C10_API Allocator* GetAllocator(DeviceType t);
 C10_API void SetAllocator(DeviceType t, Allocator* allocator);
 

@@ -1,13 +1,17 @@
 // Mirrors: c10/core/CPUAllocator.cpp, c10/cuda/CUDACachingAllocator.cpp
+//
 // Left out: block splitting and merging, streams, memory history.
 //
 // Note [Caching CPU allocator]
-// Problem: the first write to fresh memory faults every page (about 2 GB/s), and malloc returns blocks over 32 MiB to
-// the kernel on free, so a loop that makes a 40 MB result pays those faults each time. Small tensors pay malloc's and
-// posix_memalign's bookkeeping. Trick: sizes are rounded up to a size class (four per power of two, so at most a
-// quarter is wasted) and a freed block goes to the free list of its class. Blocks up to 64 KiB have a list per thread,
-// used without a lock; larger ones share lists under a mutex. The shared cache holds at most kMaxCachedBytes; past that
-// a block is returned to the system.
+// Problem: the first write to fresh memory faults on every page, which limits the write to about 2 GB/s. malloc returns
+// blocks of more than 32 MiB to the kernel when they are freed, so a loop that makes a 40 MB result faults on its pages
+// in every round. Small tensors pay for the bookkeeping of malloc and posix_memalign. Trick: the allocator keeps the
+// blocks that are freed. It rounds each size up to a size class, of which there are four for each power of two from 64
+// bytes up, so a block of more than 64 bytes is at most a quarter larger than the request. A freed block goes to the
+// free list of its class. Blocks of up to 64 KiB go to lists that belong to the freeing thread and need no lock. Larger
+// blocks, and the small blocks of a thread whose lists hold kMaxSmallPerThread bytes, go to lists that all threads
+// share under a mutex. The shared lists hold at most kMaxCachedBytes; beyond that limit a block is returned to the
+// system.
 #include <c10/core/CPUAllocator.h>
 
 #include <c10/util/Exception.h>
@@ -37,13 +41,13 @@ constexpr int64_t kMaxCachedBytes = int64_t(2) << 30;
 constexpr int64_t kMaxSmallPerThread = int64_t(4) << 20;
 constexpr int kNumClasses = 4 * 48;
 
-// Before the data of every block, so that free() needs nothing but the pointer.
+// A header stands before the data of every block, so that free_block() needs only the pointer.
 struct alignas(kAlignment) BlockHeader {
-  size_t capacity; // bytes of data
+  size_t capacity; // bytes of data, without the header
   int size_class;
 };
 
-// Four classes per power of two, from 64 bytes up.
+// Returns the size class of a request. There are four classes for each power of two, from 64 bytes up.
 int size_class_of(size_t n) {
   if (n <= kAlignment) {
     return 0;
@@ -65,8 +69,8 @@ size_t class_capacity(int size_class) {
 
 std::atomic<size_t> system_allocations{0};
 
-// Written by one thread at a time, read by any: no locked instruction, which would cost more than the rest of a small
-// allocation.
+// A number that only one thread at a time writes and any thread may read. Because there is one writer, add() is a load
+// and a store. A locked instruction would cost more than the rest of a small allocation.
 class Counter {
  public:
   void add(int64_t n) {
@@ -112,25 +116,25 @@ struct FreeLists {
 struct ThreadCache;
 
 struct SharedCache {
-  std::mutex mutex; // of all that follows
+  std::mutex mutex; // protects all members below
   FreeLists lists;
   std::vector<const ThreadCache*> threads;
-  Counter allocated; // by threads that have ended
+  Counter allocated; // bytes allocated less bytes freed, by threads that have ended
 };
-// Never destroyed: tensors may outlive every static object.
+// The shared cache is never destroyed, because tensors may outlive every static object.
 SharedCache& shared_cache() {
   static SharedCache* cache = new SharedCache;
   return *cache;
 }
 
-// The shared lists must be whole in the child of a fork; see Note [Fork].
+// The forking thread locks the shared lists while it forks, so that they are consistent in the child; see Note [Fork].
 const int allocator_atfork_registered = pthread_atfork(
     [] { shared_cache().mutex.lock(); }, [] { shared_cache().mutex.unlock(); }, [] { shared_cache().mutex.unlock(); });
 
-// Gives its blocks back when the thread ends.
+// The free lists of one thread. When the thread ends, the destructor frees the blocks in the lists.
 struct ThreadCache {
   FreeLists lists;
-  Counter allocated; // bytes taken less bytes given back by this thread: negative where it frees what others made
+  Counter allocated; // bytes allocated less bytes freed by this thread: negative if it frees blocks of other threads
 
   ThreadCache() {
     SharedCache& shared = shared_cache();
@@ -145,8 +149,9 @@ struct ThreadCache {
     lists.clear();
   }
 };
-// Null when the thread is ending: what it frees then goes to the shared lists. On the heap, for the few bytes of a
-// thread that are quick to reach (see TLS in cpp/CMakeLists.txt) are not ours alone.
+// Returns this thread's cache, or null while the thread is ending: blocks that are freed then go to the shared lists.
+// The cache is allocated on the heap and only a pointer to it is thread_local, because the room for fast thread_local
+// variables is small and other libraries need it too (see TLS in cpp/CMakeLists.txt).
 ThreadCache* thread_cache() {
   static thread_local ThreadCache* cache = nullptr;
   static thread_local bool ended = false;
@@ -186,7 +191,7 @@ void free_block(void* context) {
   }
 }
 
-// A free block of the class, or null.
+// Returns a free block of the class, or null if neither this thread's lists nor the shared lists have one.
 BlockHeader* take_block(int size_class, size_t capacity) {
   ThreadCache* const mine = thread_cache();
   BlockHeader* block = nullptr;
@@ -214,7 +219,7 @@ class CachingCPUAllocator final : public Allocator {
     TORCH_CHECK(n <= (size_t(1) << 46), "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", n,
                 " bytes.");
     if (n > LongWork::kBytes) {
-      LongWork::begin(); // whoever asked is going to write so many bytes
+      LongWork::begin(); // the caller is going to write at least n bytes
     }
     const int size_class = size_class_of(n);
     const size_t capacity = class_capacity(size_class);
@@ -248,7 +253,7 @@ class CachingCPUAllocator final : public Allocator {
     }
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (capacity >= kHugePage) {
-      madvise(memory, sizeof(BlockHeader) + capacity, MADV_HUGEPAGE); // advice only: its failure changes nothing
+      madvise(memory, sizeof(BlockHeader) + capacity, MADV_HUGEPAGE); // a hint: if the call fails, nothing changes
     }
 #endif
     system_allocations.fetch_add(1, std::memory_order_relaxed);

@@ -1,8 +1,9 @@
 // Mirrors: c10/core/CachingDeviceAllocator.h
 //
-// An allocator of a device with streams. A block that is freed is given out again at once, but only to the stream it
-// was allocated on: work on that stream runs in order, so the new owner's work comes after the former owner's. Work on
-// any other stream must be announced with recordStream. Left out: memory pools, history, most counters.
+// The interface of an allocator for a device with streams. The allocator reuses a freed block at once, but only for the
+// stream on which the block was allocated: work on one stream runs in order, so the work of the new owner comes after
+// the work of the former owner. A program that uses a block on any other stream must say so with recordStream. Left
+// out: memory pools, history, most counters.
 #pragma once
 
 #include <c10/core/Allocator.h>
@@ -13,21 +14,23 @@
 namespace reftorch::c10 {
 
 struct DeviceStats {
-  int64_t allocated_bytes = 0; // held by live tensors
-  int64_t reserved_bytes = 0;  // taken from the device
+  int64_t allocated_bytes = 0; // used by live tensors
+  int64_t reserved_bytes = 0;  // taken from the device: used by tensors or cached
   int64_t peak_allocated_bytes = 0;
   int64_t peak_reserved_bytes = 0;
 };
 
 class C10_API DeviceAllocator : public Allocator {
  public:
-  // Work on `stream` uses this memory: after it is freed, it waits for that work before it is given out again.
+  // Tells the allocator that work on `stream` uses this memory. After the memory is freed, the allocator waits for that
+  // work before it reuses the block.
   virtual void recordStream(const DataPtr& ptr, Stream stream) = 0;
   virtual DeviceStats getDeviceStats(DeviceIndex device) = 0;
   virtual void resetPeakStats(DeviceIndex device) = 0;
 };
 
-// RuntimeError for a type of device without such an allocator, as the CPU is.
+// Returns the allocator of a type of device. Raises RuntimeError if that allocator is not a DeviceAllocator, as the
+// CPU's is not.
 C10_API DeviceAllocator* getDeviceAllocator(DeviceType type);
 
 } // namespace reftorch::c10

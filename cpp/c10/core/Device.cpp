@@ -14,9 +14,6 @@ Device::Device(const std::string& text) {
   TORCH_CHECK(!text.empty(), "Device string must not be empty");
   const size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
-  constexpr const char* kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-  TORCH_CHECK(!name.empty() && name.find_first_not_of(kLetters) == std::string::npos, "Invalid device string: '", text,
-              "'");
   if (name == "cpu") {
     type_ = DeviceType::CPU;
   } else if (name == "cuda") {
@@ -24,6 +21,9 @@ Device::Device(const std::string& text) {
   } else if (name == "meta") {
     type_ = DeviceType::Meta;
   } else {
+    constexpr const char* kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    TORCH_CHECK(!name.empty() && name.find_first_not_of(kLetters) == std::string::npos, "Invalid device string: '",
+                text, "'");
     TORCH_CHECK(false, "Expected one of cpu, cuda, meta device type at start of device string: ", name);
   }
   if (colon == std::string::npos) {

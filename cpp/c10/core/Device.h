@@ -1,7 +1,8 @@
 // Mirrors: c10/core/Device.h, c10/core/DeviceType.h
 //
-// A device says where a tensor's memory lives: a type and an index. Left out: every device type but cpu, cuda and meta,
-// the device of tensors that have a shape and no memory (see Note [Meta device] in ATen/native/DispatchStub.h).
+// A device says where the memory of a tensor lives: a type and an index. The meta device is for tensors that have a
+// shape and no memory (see Note [Meta device] in ATen/native/DispatchStub.h). Left out: every type but cpu, cuda and
+// meta.
 #pragma once
 
 #include <c10/macros/Export.h>
@@ -22,11 +23,11 @@ using DeviceIndex = int8_t;
 
 struct C10_API Device final {
   DeviceType type_ = DeviceType::CPU;
-  DeviceIndex index_ = -1; // -1: the current device of that type
+  DeviceIndex index_ = -1; // -1 means the current device of the type
 
   Device() = default;
   Device(DeviceType type, DeviceIndex index = -1) : type_(type), index_(index) {}
-  // Parses "cpu", "cuda", "cuda:1" or "meta". Throws PyTorch's RuntimeError on anything else.
+  // Parses "cpu", "cuda", "cuda:1" or "meta". Raises RuntimeError with PyTorch's message for anything else.
   explicit Device(const std::string& text);
 
   DeviceType type() const {

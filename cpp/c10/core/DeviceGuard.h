@@ -1,8 +1,8 @@
 // Mirrors: c10/core/DeviceGuard.h
 //
-// A guard makes a device current and, at the end of its scope, makes the former one current again. The current device
-// is where a device's allocator allocates and where its kernels are launched. Every guard is for one type of device;
-// on CPU and Meta it does nothing.
+// A guard makes a device current. At the end of its scope, the guard makes the former device current again. The current
+// device is the device on which the allocator allocates and kernels are launched. A guard is for one type of device; a
+// guard for CPU or Meta does nothing.
 #pragma once
 
 #include <c10/core/impl/DeviceGuardImplInterface.h>
@@ -11,12 +11,13 @@
 
 namespace reftorch::c10 {
 
-// "cuda" is the current CUDA device. The CPU is returned as given.
+// Gives a device that has no index the index of the current device of its type: "cuda" becomes "cuda:0" if device 0 is
+// current. The CPU has no index and is returned unchanged.
 C10_API Device ensure_has_index(Device device);
 
 class DeviceGuard final {
  public:
-  // A device without an index is the current one of its type: nothing changes.
+  // If `device` has no index, the current device of its type stays current.
   explicit DeviceGuard(Device device)
       : impl_(impl::getDeviceGuardImpl(device.type())),
         original_device_(impl_->getDevice()),
@@ -29,7 +30,8 @@ class DeviceGuard final {
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
 
-  // RuntimeError for a device of another type: its guard would have to restore two devices.
+  // Makes another device current. Raises RuntimeError for a device of another type, because the guard would then have
+  // to restore two devices.
   void reset_device(Device device) {
     TORCH_CHECK(device.type() == impl_->type(), "DeviceGuard: expected a device of type ",
                 DeviceTypeName(impl_->type()), ", got ", device);
@@ -55,7 +57,7 @@ class DeviceGuard final {
   Device current_device_;
 };
 
-// A guard that does nothing unless it is given a device.
+// A guard that does nothing until it is given a device.
 class OptionalDeviceGuard final {
  public:
   OptionalDeviceGuard() = default;
@@ -68,7 +70,7 @@ class OptionalDeviceGuard final {
     }
   }
 
-  // The CPU needs no guard, and pays nothing for one.
+  // Makes `device` current. The CPU needs no guard, so no guard is made for it.
   void reset_device(Device device) {
     if (!device.is_cpu()) {
       guard_.emplace(device);

@@ -1,8 +1,8 @@
 // Mirrors: c10/core/DispatchKey.h
 //
-// A dispatch key names one handler of ops, and the Dispatcher calls the handler of the highest key that is set. Left
-// out: the other 100 keys of PyTorch and its split of keys into backend and functionality (one Autograd key serves
-// every device here).
+// A dispatch key names one handler of ops. The Dispatcher calls the handler of the highest key that is set. Left out:
+// the other 100 keys of PyTorch, and its split of keys into backend and functionality: one Autograd key serves every
+// device here.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -16,21 +16,23 @@ enum class DispatchKey : uint8_t {
   Undefined = 0,
   CPU, // the native kernels
   CUDA,
-  Meta, // shape, strides and dtype only: see Note [Meta device]; above CPU, for calls that mix meta tensors and numbers
-  Python, // calls a mode's or a tensor class's __torch_dispatch__: ATen/core/PythonFallbackKernel.h
-  FuncTorchDynamicLayerBackMode,  // takes the wrappers of a function transform off and goes on below it
-  Autograd,                       // records the op, then hands it on to the backend
-  FuncTorchDynamicLayerFrontMode, // hands the op to the innermost function transform: ATen/functorch/DynamicLayer.h
-  Profiler, // measures the op; included by a thread that profiles (ATen/record_function.h), in no tensor's keys
+  Meta,   // infers shape, strides and dtype: see Note [Meta device]; above CPU, for calls with tensors on both
+  Python, // calls the __torch_dispatch__ of a mode or of a tensor's class: ATen/core/PythonFallbackKernel.h
+  FuncTorchDynamicLayerBackMode,  // unwraps the tensors of a function transform and calls the op on the level below
+  Autograd,                       // records the op, then calls the kernel of the backend
+  FuncTorchDynamicLayerFrontMode, // passes the op to the innermost function transform: ATen/functorch/DynamicLayer.h
+  Profiler, // measures the op; no tensor has this key, a thread that profiles includes it (ATen/record_function.h)
   NumDispatchKeys,
 
-  // Aliases: a registration for one of these fills several rows of the op's table.
-  CompositeExplicitAutograd, // every backend; Autograd still records it
-  CompositeImplicitAutograd, // every row: the op is made of ops that are recorded, and transformed, themselves
+  // Alias keys: a registration for an alias key fills several rows of the op's table.
+  CompositeExplicitAutograd, // fills the rows of all backends; Autograd still records the op
+  // Fills the rows of the backends, Autograd and FuncTorchDynamicLayerFrontMode: the op calls other ops, which are
+  // recorded and transformed one by one. See Note [How a row is filled].
+  CompositeImplicitAutograd,
 };
 constexpr int kNumDispatchKeys = static_cast<int>(DispatchKey::NumDispatchKeys);
 
-// The key of a device's kernels. PyTorch: computeDispatchKey of c10/core/TensorOptions.h.
+// Returns the key of a device's kernels. PyTorch has this function in c10/core/TensorOptions.h.
 constexpr DispatchKey computeDispatchKey(DeviceType device) {
   return static_cast<DispatchKey>(static_cast<int>(DispatchKey::CPU) + static_cast<int>(device));
 }

@@ -1,5 +1,7 @@
 // Mirrors: c10/core/DispatchKeySet.h
-// A set of dispatch keys as one word; the union over an op's tensors decides who handles it.
+//
+// A set of dispatch keys, stored as the bits of one word. The Dispatcher unites the sets of an op's tensors and calls
+// the kernel of the highest key.
 #pragma once
 
 #include <c10/core/DispatchKey.h>
@@ -45,7 +47,7 @@ class DispatchKeySet final {
   uint32_t repr_ = 0;
 };
 
-// Every key below `key`; what a kernel of `key` may redispatch to.
+// Returns every key below `key`: the keys to which a kernel of `key` may redispatch.
 inline DispatchKeySet keys_below(DispatchKey key) {
   DispatchKeySet below;
   for (int k = 1; k < static_cast<int>(key); k++) {

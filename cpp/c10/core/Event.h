@@ -1,8 +1,8 @@
 // Mirrors: c10/core/Event.h, c10/core/impl/InlineEvent.h
 //
-// An event marks a place in a stream. Another stream can be told to wait until the work before that place is done.
-// The device's event is made when it is first recorded, on the device of that stream, and is recorded on no other
-// device after that.
+// An event marks a place in a stream. Another stream can wait until the work before that place is done. The first
+// record() creates the device's event, on the device of that stream; after that, the event can be recorded on this
+// device only.
 #pragma once
 
 #include <c10/core/DeviceGuard.h>
@@ -36,7 +36,7 @@ class C10_API Event final {
   DeviceType device_type() const {
     return impl_->type();
   }
-  // -1 before the first record.
+  // Returns -1 before the first record.
   DeviceIndex device_index() const {
     return device_index_;
   }
@@ -58,16 +58,20 @@ class C10_API Event final {
       record(stream);
     }
   }
-  // RuntimeError for a stream of another device than the event's.
+  // Marks the current end of `stream`. Raises RuntimeError if the stream belongs to another type of device than the
+  // event, or to another device than that of the first record.
   void record(const Stream& stream);
-  // Later work on `stream` starts after the event. An event that was never recorded is waited for by nobody.
+  // Makes later work on `stream` wait for the event. The caller does not wait. Does nothing if the event was never
+  // recorded.
   void block(const Stream& stream) const;
-  // Whether the work before the event is done; true for an event that was never recorded.
+  // Returns whether the work before the event is done. Returns true if the event was never recorded.
   bool query() const;
-  // The caller waits for the event.
+  // Waits on the calling thread until the work before the event is done. Returns at once if the event was never
+  // recorded.
   void synchronize() const;
-  // Milliseconds from this event to `other`. ValueError unless both were recorded and keep the time; RuntimeError where
-  // the work before one of them is not done.
+  // Returns the milliseconds from this event to `other`. Raises ValueError unless both events were recorded and keep
+  // the time (BACKEND_DEFAULT). Raises RuntimeError if the work before one of them is not done, or if they belong to
+  // two types of device.
   double elapsedTime(const Event& other) const;
 
  private:

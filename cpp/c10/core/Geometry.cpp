@@ -11,8 +11,8 @@ size_t check_geometry(IntArrayRef sizes, IntArrayRef strides, int64_t storage_of
   TORCH_CHECK(sizes.size() == strides.size(), "dimensionality of sizes (", sizes.size(),
               ") must match dimensionality of strides (", strides.size(), ")");
   TORCH_CHECK(storage_offset >= 0, "Tensor: invalid storage offset ", storage_offset);
-  // `last` is the index of the last element in the storage. A dimension of size 0 counts as one of size 1 here, so that
-  // the other dimensions of an empty tensor are checked too: ops on views calculate with their strides.
+  // `last` is the index of the last element in the storage. A dimension of size 0 counts as a dimension of size 1.
+  // So the other dimensions of an empty tensor are checked too, because ops on views compute with their strides.
   int64_t last = storage_offset, numel = 1;
   bool overflow = false, numel_overflow = false;
   for (size_t i = 0; i < sizes.size(); i++) {

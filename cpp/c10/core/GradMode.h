@@ -1,6 +1,7 @@
 // Mirrors: c10/core/GradMode.h, c10/core/AutogradState.h
-// Whether this thread records ops, whether its views remember theirs, and whether it computes tangents. InferenceMode.h
-// has inference mode.
+//
+// The autograd modes of a thread: whether it records ops, whether its views record the op that made them, whether it
+// computes tangents, and on which threads its backward passes run. Inference mode is in InferenceMode.h.
 #pragma once
 
 #include <atomic>
@@ -35,7 +36,7 @@ class AutoGradMode final {
   bool previous_;
 };
 
-// Whether views that this thread makes from now on remember the ops that made them.
+// Whether a view that this thread makes records the op that made it.
 class ViewReplay final {
  public:
   static bool is_enabled() {
@@ -49,8 +50,23 @@ class ViewReplay final {
   static inline thread_local bool enabled_ = false;
 };
 
-// Tangents are computed where some dual level is open and the thread has not turned them off. The level count is of the
-// whole process, so that asking costs an op one load.
+// Whether a backward pass that this thread starts uses the threads of the devices. Otherwise this thread runs all
+// nodes.
+class BackwardMultithreading final {
+ public:
+  static bool is_enabled() {
+    return enabled_;
+  }
+  static void set_enabled(bool enabled) {
+    enabled_ = enabled;
+  }
+
+ private:
+  static inline thread_local bool enabled_ = true;
+};
+
+// Whether this thread computes tangents: at least one dual level is open, and the thread has not disabled forward mode.
+// The number of open levels belongs to the whole process, so that the test costs an op one load.
 class ForwardAD final {
  public:
   static bool is_active() {

@@ -1,5 +1,6 @@
 // Mirrors: c10/core/InferenceMode.h, c10/core/AutogradState.h
-// Whether tensors made by this thread are inference tensors: without version and view tracking, for good.
+//
+// Whether the tensors that this thread makes are inference tensors, which never have version counting or view tracking.
 #pragma once
 
 #include <c10/core/GradMode.h>
@@ -7,13 +8,15 @@
 namespace reftorch::c10 {
 
 // Note [Inference tensors]
-// Problem: no_grad records no graph, but still counts versions and tracks views, since its tensors may meet autograd
-// later. Trick: who promises that they will not (inference mode) gets tensors with a flag, for which both are skipped.
-// The promise is held: such a tensor can not be saved for backward, nor be changed in place outside of the mode. A view
-// of a normal tensor is normal whatever the mode, for a change of it is a change of the tensor.
+// Problem: under no_grad, ops record no graph but still count versions and track views, because the tensors may meet
+// autograd later. Trick: a program that enters inference mode promises that its tensors never meet autograd. Tensors
+// made in this mode carry a flag, and for them both costs are skipped. The promise is checked: an inference tensor
+// cannot be saved for backward, and cannot be changed in place outside inference mode. A view of a normal tensor is
+// always a normal tensor, because a change of the view changes the tensor.
 class InferenceMode final {
  public:
-  // Grad mode goes with it: InferenceMode(false) inside of the mode records again.
+  // Inference mode also sets grad mode: ops are not recorded inside the mode, and InferenceMode(false) inside it
+  // records again.
   explicit InferenceMode(bool enabled = true) : saved_(current()) {
     restore({enabled, !enabled});
   }

@@ -1,6 +1,6 @@
 // Mirrors: c10/core/MemoryFormat.h, c10/core/Layout.h
-// The order in which a dense tensor's dimensions lie in memory. Left out: channels_last_3d, and every layout but
-// strided.
+//
+// The order of a dense tensor's dimensions in memory. Left out: channels_last_3d, and every layout except strided.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Mirrors: c10/core/Scalar.h
-// A number as Python gives it: int, float or bool, before it has a dtype. Left out: complex, symbolic numbers.
+//
+// A number from Python (int, float or bool) before it has a dtype. Left out: complex and symbolic numbers.
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -40,22 +41,22 @@ class Scalar final {
   bool isBoolean() const {
     return tag_ == Tag::Bool;
   }
-  // An integer past the largest int64, of those that 64 bits hold.
+  // Whether the number is an integer between 2^63 and 2^64 - 1, which int64 cannot hold.
   bool isUnsigned() const {
     return tag_ == Tag::UInt;
   }
-  // The dtype of the 0-dim tensor it becomes: Double, Long, UInt64 or Bool.
+  // The dtype of the number in type promotion and as a 0-dim tensor: Double, Long, UInt64 or Bool.
   ScalarType type() const {
     return tag_ == Tag::Double ? kDouble : tag_ == Tag::Int ? kLong : tag_ == Tag::UInt ? kUInt64 : kBool;
   }
 
-  // The number as a T. RuntimeError where T cannot hold it: see overflows().
+  // Converts the number to T. Raises RuntimeError if T cannot hold it: see overflows().
   template <typename T>
   T to() const {
     TORCH_CHECK(!overflows<T>(), "value cannot be converted to type ", cpp_type_name<T>(), " without overflow");
     return wrapped_to<T>();
   }
-  // The number as a cast of a tensor converts it: an integer keeps the low bits that T has room for.
+  // Converts the number as a cast of a tensor does: an integer that does not fit keeps its low bits.
   template <typename T>
   T wrapped_to() const {
     if constexpr (std::is_same_v<T, bool>) {
@@ -84,8 +85,9 @@ class Scalar final {
   }
 
  private:
-  // Infinity and NaN are numbers to a float type, which overflows by finite numbers past its largest alone. An
-  // unsigned T takes negative integers around the corner, so that 255 can be written as -1, but not as -1.0.
+  // Whether T cannot hold the number. A float type holds infinity and NaN, and overflows only for finite numbers larger
+  // than its largest. An unsigned integer type also takes negative integers down to minus its largest, so that 255 can
+  // be written as -1; it does not take negative floats.
   template <typename T>
   bool overflows() const {
     using limit = std::numeric_limits<T>;
@@ -97,7 +99,7 @@ class Scalar final {
     } else if (tag_ == Tag::UInt) {
       return true;
     } else if (tag_ == Tag::Double) {
-      // Compared as doubles; 2^63, the one next to the largest int64, is too large already.
+      // The comparison is made in double. The double next to the largest int64 is 2^63, which is already too large.
       const double largest = static_cast<double>(limit::max());
       const double smallest = static_cast<double>(limit::lowest());
       const bool fits = sizeof(T) == sizeof(int64_t) ? payload_.d < largest : payload_.d <= largest;
@@ -123,7 +125,7 @@ class Scalar final {
     }
   }
 
-  // Half and BFloat16 have one way in: from float.
+  // Half and BFloat16 are converted by way of float, because that is their only constructor from a number.
   template <typename T, typename From>
   static T convert(From value) {
     if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
@@ -137,7 +139,7 @@ class Scalar final {
   Tag tag_;
   union {
     double d;
-    int64_t i; // of a UInt the bits
+    int64_t i; // for UInt, the bits of the uint64
   } payload_;
 };
 

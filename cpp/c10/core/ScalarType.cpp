@@ -60,7 +60,7 @@ ScalarType promoteTypes(ScalarType a, ScalarType b) {
   if (a == kBool || b == kBool) {
     return a == kBool ? b : a;
   }
-  // uint8 meets a signed type: the signed type if it is wider, else the next one that holds both.
+  // uint8 and a signed type promote to the signed type if it is wider, and uint8 and int8 to int16, which holds both.
   if (a == kByte || b == kByte) {
     const ScalarType other = a == kByte ? b : a;
     return other == kChar ? kShort : other;

@@ -1,7 +1,8 @@
 // Mirrors: c10/core/ScalarType.h
-// The element types, in PyTorch's order (the numbers are stable: serialization relies on them). Left out: complex,
-// quantized, float8 and bit types, and unsigned integers of 16 to 64 bits, but for UInt64 as the type of a Python
-// integer past the largest int64.
+//
+// The element types, with PyTorch's numbers, which never change because serialized files contain them. Left out:
+// complex, quantized, float8 and bit types, and the unsigned integers of 16, 32 and 64 bits. UInt64 exists only as the
+// type of a Python integer that is larger than the largest int64.
 #pragma once
 
 #include <c10/macros/Export.h>
@@ -16,7 +17,7 @@
 
 namespace reftorch::c10 {
 
-// _(C++ type, name, the number PyTorch gives it)
+// The arguments of _ are the C++ type, the name, and PyTorch's number of the type.
 #define AT_FORALL_SCALAR_TYPES_WITH_NAMES(_) \
   _(uint8_t, Byte, 0)                        \
   _(int8_t, Char, 1)                         \
@@ -34,7 +35,7 @@ enum class ScalarType : int8_t {
   AT_FORALL_SCALAR_TYPES_WITH_NAMES(DEFINE_ENUM)
 #undef DEFINE_ENUM
       Undefined = 16,
-  // Of wrapped numbers alone: result_type gives it to no tensor.
+  // The type of wrapped numbers only: result_type never gives it to a tensor.
   UInt64 = 27,
 };
 constexpr int kNumScalarTypes = 17;
@@ -63,7 +64,7 @@ C10_API const char* dtypeName(ScalarType t); // "float32", as Python names it
 
 C10_API size_t reportUndefinedElementSize();
 
-// Bytes. Every allocation and every stride asks, so it is inline.
+// Returns the bytes of an element. The function is inline because every allocation and every stride calls it.
 inline size_t elementSize(ScalarType t) {
   switch (t) {
 #define CASE(cpp_type, name, number) \
@@ -88,10 +89,11 @@ inline bool isSignedType(ScalarType t) {
   return t != kByte && t != kBool;
 }
 
-// The smallest type that holds both, by PyTorch's table (uint8 with int8 gives int16; half with bfloat16 gives float).
+// Returns the smallest type that holds the values of both types, by PyTorch's table: uint8 and int8 give int16; half
+// and bfloat16 give float.
 C10_API ScalarType promoteTypes(ScalarType a, ScalarType b);
-// Whether a result of type `from` may be written into a tensor of type `to`: never a float into an integer, never a
-// number into a bool.
+// Returns whether a result of type `from` may be written into a tensor of type `to`. A float may not be written into an
+// integer, nor a number into a bool.
 C10_API bool canCast(ScalarType from, ScalarType to);
 
 C10_API std::ostream& operator<<(std::ostream& out, ScalarType t);

@@ -1,8 +1,8 @@
 // Mirrors: c10/core/Stream.h
 //
-// A stream is a queue of work on one device: work on one stream runs in order, work on two streams may run at once.
-// This class only names a stream; the device's implementation of DeviceGuardImplInterface owns it.
-// Left out: packing a stream into three integers, native handles.
+// A stream is a queue of work on one device. Work on one stream runs in order; work on two streams may run at the same
+// time. An object of this class only names a stream. The stream itself belongs to the device's implementation of
+// DeviceGuardImplInterface. Left out: packing a stream into three integers, native handles.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -13,7 +13,7 @@
 
 namespace reftorch::c10 {
 
-// The meaning of the number is known to the device alone. 0 is the default stream of every device.
+// The number of a stream. Only the device knows what it stands for; 0 is the default stream of every device.
 using StreamId = int64_t;
 
 class C10_API Stream final {
@@ -21,7 +21,7 @@ class C10_API Stream final {
   enum Unsafe { UNSAFE };
   enum Default { DEFAULT };
 
-  // `id` must come from the device's own code: no check tells whether such a stream exists.
+  // `id` must come from the device's own code, because no check finds out whether such a stream exists.
   Stream(Unsafe, Device device, StreamId id) : device_(device), id_(id) {}
   Stream(Default, Device device) : device_(device) {}
 
@@ -45,14 +45,14 @@ class C10_API Stream final {
     return id_;
   }
 
-  // Work that is enqueued on this stream from now on starts after `event`. The caller does not wait.
+  // Makes work that is enqueued on this stream from now on wait for `event`. The caller does not wait.
   template <typename EventType>
   void wait(const EventType& event) const {
     event.block(*this);
   }
-  // Whether all enqueued work is done.
+  // Returns whether all enqueued work is done.
   bool query() const;
-  // The caller waits until all enqueued work is done.
+  // Waits on the calling thread until all enqueued work is done.
   void synchronize() const;
 
  private:

@@ -1,8 +1,8 @@
 // Mirrors: c10/core/StreamGuard.h
 //
-// A guard makes a stream the current one of its device, and that device the current one; at the end of its scope both
-// are as before. Ops enqueue their work on the current stream.
-// Left out: MultiStreamGuard.
+// A guard makes a stream the current stream of its device, and makes that device current. At the end of its scope, the
+// guard restores the former stream and the former device. Ops enqueue their work on the current stream. Left out:
+// MultiStreamGuard.
 #pragma once
 
 #include <c10/core/DeviceGuard.h>
@@ -25,7 +25,7 @@ class StreamGuard final {
   StreamGuard(const StreamGuard&) = delete;
   StreamGuard& operator=(const StreamGuard&) = delete;
 
-  // The former current stream of the stream's device.
+  // The stream that was current on the stream's device before the guard.
   Stream original_stream() const {
     return original_stream_;
   }
@@ -46,7 +46,7 @@ class StreamGuard final {
   Stream current_stream_;
 };
 
-// A guard that does nothing unless it is given a stream.
+// A guard that does nothing until it is given a stream.
 class OptionalStreamGuard final {
  public:
   OptionalStreamGuard() = default;
@@ -59,7 +59,7 @@ class OptionalStreamGuard final {
     }
   }
   void reset_stream(Stream stream) {
-    guard_.reset(); // the former stream must be current again before the new guard notes it
+    guard_.reset(); // restores the former stream, so that the new guard remembers that one
     guard_.emplace(stream);
   }
   std::optional<Stream> original_stream() const {

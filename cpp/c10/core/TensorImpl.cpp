@@ -69,7 +69,8 @@ void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides, i
 }
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
-  // A size of 0 makes the number of elements 0, but the strides of the dimensions before it are products of the others.
+  // Checks the strides for overflow. If a size is 0, numel is 0, but a stride is still the product of the sizes after
+  // it, with a size of 0 counted as 1.
   int64_t largest_stride = 1;
   for (int64_t size : sizes) {
     TORCH_CHECK(!__builtin_mul_overflow(largest_stride, std::max<int64_t>(size, 1), &largest_stride),
@@ -102,8 +103,8 @@ bool TensorImpl::is_non_overlapping_and_dense() const {
   return true;
 }
 
-// A wrapper of a function transform (ATen/functorch/TensorWrapper.h) has no memory. A tensor with the Python key has
-// memory unless Tensor._make_wrapper_subclass made it.
+// The wrapper of a function transform (ATen/functorch/TensorWrapper.h) has no memory. A tensor with the Python key has
+// memory unless Tensor._make_wrapper_subclass made the tensor.
 void TensorImpl::check_memory() const {
   const bool wrapper = key_set_.has(DispatchKey::FuncTorchDynamicLayerFrontMode);
   const bool has_memory = storage_.mutable_data() != nullptr || numel_ == 0 || key_set_.has(DispatchKey::Meta);
@@ -135,13 +136,13 @@ bool TensorImpl::is_channels_last_contiguous() const {
 intrusive_ptr<TensorImpl> TensorImpl::shallow_copy_and_detach(bool allow_version_sharing) {
   const impl::LocalDispatchKeySet& local = impl::tls_local_dispatch_key_set;
   if (((key_set_ | local.included_) - local.excluded_).has(DispatchKey::Python)) {
-    intrusive_ptr<TensorImpl> copy = python_detach_hook(this); // a mode, or the tensor's class, makes the copy
+    intrusive_ptr<TensorImpl> copy = python_detach_hook(this); // the mode, or the tensor's class, makes the copy
     if (allow_version_sharing && !copy->is_inference_) {
       copy->version_counter_.share_with(version_counter_);
     }
     return copy;
   }
-  // The Python key belongs to the tensor's Python object, of which the copy has none.
+  // The copy has no Python object and therefore no Python key, which belongs to the object's class.
   auto copy = make_intrusive<TensorImpl>(storage_, key_set_ - DispatchKey::Python, data_type_);
   copy->sizes_and_strides_ = sizes_and_strides_;
   copy->storage_offset_ = storage_offset_;

@@ -1,6 +1,7 @@
 // Mirrors: c10/core/TensorImpl.h, c10/core/impl/SizesAndStrides.h
-// What a tensor is: a storage, the geometry with which it is read, a dtype, a version, and (behind an interface) its
-// place in the graph. Left out: named, sparse, symbolic and meta tensors; custom size policies; weak references.
+//
+// A tensor: a storage, the geometry with which the storage is read, a dtype, a version, and its place in the autograd
+// graph (behind an interface). Left out: named, sparse and symbolic tensors; custom size policies; weak references.
 #pragma once
 
 #include <c10/macros/Export.h>
@@ -16,7 +17,7 @@
 #include <algorithm>
 #include <memory>
 
-// CPython's object, named here so that the field has its type; no Python header is needed to hold a pointer.
+// CPython's object type. The declaration gives the field pyobj_ its type without a Python header.
 struct _object;
 using PyObject = _object;
 
@@ -26,7 +27,7 @@ class Tensor;
 
 namespace reftorch::c10 {
 
-// What the core knows of autograd: enough to ask, nothing of how it is kept (csrc/autograd/variable.h has that).
+// The questions that the core asks of a tensor's autograd metadata. The metadata itself is in csrc/autograd/variable.h.
 struct C10_API AutogradMetaInterface : SmallObject {
   virtual ~AutogradMetaInterface() = default;
   virtual void set_requires_grad(bool requires_grad, at::Tensor& self) = 0;
@@ -36,12 +37,13 @@ struct C10_API AutogradMetaInterface : SmallObject {
 };
 
 // Note [Version counter]
-// Problem: a node that saved a tensor for backward must not use it after an in-place op changed its values; and a view
-// must notice that its base was changed. Trick: every in-place op adds one to a counter that a tensor shares with all
-// its views (and with `detach()`, not with `.data`). A SavedVariable remembers the count and refuses to unpack when it
-// differs. The counter is made when it is first shared or bumped, so that most tensors never pay for one; a missing
-// counter reads as 0. Several threads may take the first views of a tensor at once: the counter that is stored first
-// counts, and the others are dropped, so that all views share one.
+// Problem: a node that saved a tensor for backward must not use the tensor after an in-place op changed its values, and
+// a view must notice that its base was changed. Trick: every in-place op adds one to a counter. A tensor shares the
+// counter with all its views and with the result of `detach()`, but not with `.data`. A SavedVariable remembers the
+// count and refuses to unpack when the count differs. The counter is made when it is first shared or increased, so most
+// tensors never pay for one; a tensor without a counter has version 0. Several threads may take the first views of a
+// tensor at once: the counter that is stored first stays, and the others are dropped, so that all views share one
+// counter.
 class VariableVersion final {
   struct VersionCounter final : public intrusive_ptr_target {
     std::atomic<uint32_t> version_{0};
@@ -62,11 +64,11 @@ class VariableVersion final {
   void bump() {
     counter().version_++;
   }
-  // For code that takes changes back, or answers for them: see _unsafe_set_version_counter.
+  // Sets the version, for callers that have undone a change or vouch for it: see _unsafe_set_version_counter.
   void set_version(uint32_t version) {
     counter().version_ = version;
   }
-  // Makes this tensor, which no other thread has seen, share the counter of `other`.
+  // Makes this tensor share the counter of `other`. No other thread may have seen this tensor yet.
   void share_with(VariableVersion& other) {
     CounterPtr shared = CounterPtr::unsafe_reclaim_from_nonowning(&other.counter());
     CounterPtr::reclaim(counter_.load(std::memory_order_relaxed));
@@ -85,10 +87,10 @@ class VariableVersion final {
     return is_first ? *fresh.release() : *former;
   }
 
-  std::atomic<VersionCounter*> counter_{nullptr}; // owned: one count of the target is ours
+  std::atomic<VersionCounter*> counter_{nullptr}; // owns one reference
 };
 
-// Sizes and strides side by side; five dimensions or fewer need no allocation.
+// The sizes and strides of a tensor in one array. Up to five dimensions need no allocation.
 class SizesAndStrides final {
  public:
   size_t size() const {
@@ -101,12 +103,12 @@ class SizesAndStrides final {
     return IntArrayRef(values_.data() + size(), size());
   }
   void set(IntArrayRef sizes, IntArrayRef strides) {
-    // Both may point into values_: build the new pair before the old one goes.
+    // The arguments may point into values_, so the new array is built before the old one is freed.
     SmallVector<int64_t, 10> fresh(sizes);
     fresh.append(strides.begin(), strides.end());
     values_ = std::move(fresh);
   }
-  // Row-major strides. `sizes` may point into values_.
+  // Sets sizes with row-major strides. `sizes` may point into values_.
   void set_contiguous(IntArrayRef sizes) {
     const size_t n = sizes.size();
     SmallVector<int64_t, 10> fresh(2 * n, 1);
@@ -144,13 +146,13 @@ struct C10_API TensorImpl : public intrusive_ptr_target {
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
     return format == MemoryFormat::ChannelsLast ? is_channels_last_contiguous() : is_contiguous_;
   }
-  // Elements fill one block of memory, in whatever order, each exactly once.
+  // Whether the elements fill one block of memory, each position exactly once, in any order of dimensions.
   bool is_non_overlapping_and_dense() const;
 
   void set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset);
   void set_sizes_contiguous(IntArrayRef sizes);
 
-  // The first element; null for a tensor without elements.
+  // Returns the address of the first element; null for a tensor without elements.
   void* mutable_data() const {
     constexpr DispatchKeySet wrappers =
         DispatchKeySet(DispatchKey::FuncTorchDynamicLayerFrontMode) | DispatchKey::Python;
@@ -160,7 +162,8 @@ struct C10_API TensorImpl : public intrusive_ptr_target {
     if (__builtin_expect(storage_.storage_impl_->shrunk_, 0)) {
       check_elements_in_storage();
     }
-    // Integer arithmetic: a meta tensor's storage has a null pointer, to which C++ does not let us add an offset.
+    // The sum is computed on integers, because the storage of a meta tensor has a null pointer, and adding an offset to
+    // a null pointer is undefined in C++.
     const auto first = reinterpret_cast<uintptr_t>(storage_.mutable_data()) + storage_offset_ * itemsize();
     return numel_ == 0 ? nullptr : reinterpret_cast<void*>(first);
   }
@@ -168,13 +171,15 @@ struct C10_API TensorImpl : public intrusive_ptr_target {
     return elementSize(data_type_);
   }
 
-  // Nothing to do for an inference tensor: it has no version.
+  // Adds one to the version. Does nothing for an inference tensor, which has no version.
   void bump_version() {
     if (!is_inference_) {
       version_counter_.bump();
     }
   }
-  // Same storage and geometry, no autograd metadata. `allow_version_sharing` false gives `.data`'s independent counter.
+  // Returns a tensor with this storage and geometry, and without autograd metadata. With `allow_version_sharing` the
+  // copy shares the version counter (`detach()`); without it the copy has its own (`.data`). If the Python key is
+  // active, __torch_dispatch__ makes the copy.
   virtual intrusive_ptr<TensorImpl> shallow_copy_and_detach(bool allow_version_sharing);
 
   Storage storage_;
@@ -187,42 +192,43 @@ struct C10_API TensorImpl : public intrusive_ptr_target {
   Device device_;
   DispatchKeySet key_set_;
   bool is_contiguous_ = true;
-  bool is_wrapped_number_ = false; // came from a Python number: takes part in type promotion with low priority
+  bool is_wrapped_number_ = false; // made from a Python number, which has low priority in type promotion
   bool is_inference_;              // see Note [Inference tensors]
 
-  // The Python object that stands for this tensor; null while there is none. Needs the GIL.
-  // See Note [One PyObject per TensorImpl].
+  // The Python object that stands for this tensor, or null if there is none. The caller holds the GIL. See
+  // Note [One PyObject per TensorImpl].
   PyObject* pyobj() const {
     return pyobj_;
   }
-  // Makes `obj` the Python object of this tensor. The caller's count is the object's from now on.
+  // Makes `obj` the Python object of this tensor. The reference that the caller holds belongs to the object from now
+  // on.
   void set_pyobj(PyObject* obj);
-  // Parts the tensor from its Python object. Returns the number of counts: if there are several, C++ owned a reference
-  // to the object, which is the caller's now.
+  // Separates the tensor from its Python object. Returns the number of references to the tensor. If there are several,
+  // C++ owned a reference to the Python object, and that reference now belongs to the caller.
   size_t clear_pyobj();
 
  private:
   void incref_pyobject() const noexcept override;
   void decref_pyobject() const noexcept override;
   bool is_channels_last_contiguous() const;
-  // Throws RuntimeError for a wrapper, which stands for other tensors.
+  // Raises RuntimeError for a wrapper, which stands for other tensors and has no memory.
   void check_memory() const;
-  // Throws RuntimeError if the storage was made smaller and no longer holds all elements.
+  // Raises RuntimeError if the storage was made smaller and no longer holds all elements.
   void check_elements_in_storage() const;
 
   PyObject* pyobj_ = nullptr;
 };
 
-// How to count the references of a Python object, on a thread that may not hold the GIL. csrc/autograd/
-// python_variable.cpp sets both, so that c10 needs no Python.
+// Functions that change the reference count of a Python object, on a thread that may not hold the GIL.
+// csrc/autograd/python_variable.cpp sets both, so that c10 needs no Python.
 struct PyObjectHooks {
   void (*incref)(PyObject* obj) = nullptr;
   void (*decref)(PyObject* obj) = nullptr;
 };
 C10_API extern PyObjectHooks pyobject_hooks;
 
-// Returns aten::detach of the tensor as Python answers it; see Note [The Python key]. Set by
-// csrc/python_torch_dispatch.cpp.
+// Returns aten::detach(self) as computed by __torch_dispatch__; see Note [The Python key].
+// csrc/python_torch_dispatch.cpp sets the pointer.
 C10_API extern intrusive_ptr<TensorImpl> (*python_detach_hook)(TensorImpl* self);
 
 } // namespace reftorch::c10

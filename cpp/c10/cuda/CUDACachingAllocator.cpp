@@ -89,7 +89,7 @@ struct CUDAAllocator final : DeviceAllocator {
   void copy_data(void* dest, const void* src, size_t count) const override {
     C10_CUDA_CHECK(cudaMemcpyAsync(dest, src, count, cudaMemcpyDeviceToDevice, getCurrentCUDAStream()));
   }
-  // Memory that this allocator does not own is left alone.
+  // Does nothing for memory that this allocator does not own.
   void recordStream(const DataPtr& ptr, Stream stream) override {
     if (ptr.get_deleter() == free_block) {
       Block* block = static_cast<Block*>(ptr.get_context());

@@ -1,6 +1,6 @@
 // Mirrors: c10/cuda/CUDACachingAllocator.h
 //
-// The memory of the CUDA devices: see Note [Freed memory and streams] for which stream may use a block. Left out: the
+// The allocator of the CUDA devices. Note [Freed memory and streams] says which stream may reuse a block. Left out:
 // splitting and merging of blocks, snapshots, limits for a process, other backends, expandable segments.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace reftorch::c10::cuda::CUDACachingAllocator {
 
-// Allocates on the current device, for its current stream.
+// Returns the allocator. Its allocate() allocates on the current device, for the current stream of that device.
 C10_API DeviceAllocator* get();
-// Gives the unused memory of all devices back to CUDA.
+// Returns the unused memory of all devices to CUDA.
 C10_API void emptyCache();
 
 } // namespace reftorch::c10::cuda::CUDACachingAllocator

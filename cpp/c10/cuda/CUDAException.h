@@ -1,7 +1,7 @@
 // Mirrors: c10/cuda/CUDAException.h, c10/cuda/CUDAMiscFunctions.h
 //
-// Every call of the CUDA runtime stands in C10_CUDA_CHECK, which turns its error into a C++ exception. Left out:
-// device-side assertions with messages, per-call launch ids.
+// Every call of the CUDA runtime is wrapped in C10_CUDA_CHECK, which turns an error code into a C++ exception. Left
+// out: device-side assertions with messages, launch ids.
 #pragma once
 
 #include <c10/macros/Export.h>
@@ -10,14 +10,14 @@
 
 namespace reftorch::c10::cuda {
 
-// RuntimeError "CUDA error: ..." unless `error` is cudaSuccess. It also clears the error that the runtime remembers, so
-// that the next check reports its own.
+// Raises RuntimeError "CUDA error: ..." unless `error` is cudaSuccess. Also clears the error that the runtime
+// remembers, so that the next check does not report this error again.
 C10_API void check_implementation(cudaError_t error, const char* file, int line);
 
 } // namespace reftorch::c10::cuda
 
 #define C10_CUDA_CHECK(EXPR) ::reftorch::c10::cuda::check_implementation((EXPR), __FILE__, __LINE__)
-// For destructors: an error is dropped, and the runtime forgets it.
+// Ignores an error and clears it in the runtime. For destructors, which must not throw.
 #define C10_CUDA_IGNORE_ERROR(EXPR) \
   do {                              \
     if ((EXPR) != cudaSuccess) {    \

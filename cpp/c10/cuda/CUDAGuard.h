@@ -1,7 +1,8 @@
 // Mirrors: c10/cuda/CUDAGuard.h
 //
-// A guard makes a CUDA device current until the end of its scope. It is DeviceGuard without the table: code below the
-// seam knows which device it serves. Left out: the guards of streams, for which c10::StreamGuard serves.
+// A guard makes a CUDA device current until the end of its scope. CUDAGuard calls CUDA directly, where DeviceGuard
+// looks up the implementation in a table: code in this folder knows that its device is CUDA. Left out: guards for
+// streams; use c10::StreamGuard.
 #pragma once
 
 #include <c10/cuda/CUDAException.h>

@@ -1,6 +1,6 @@
 // Mirrors: nothing in PyTorch, whose launches are written kernel<<<grid, block, shared_bytes, stream>>>(args...)
 //
-// A launch as a function call, which nvcc and an ordinary C++ compiler accept alike. CUDA's own template
+// Launches a kernel with a function call, which both nvcc and an ordinary C++ compiler accept. CUDA's template
 // cudaLaunchKernelEx (CUDA 11.8 and later) converts the arguments and checks their number.
 #pragma once
 
@@ -9,8 +9,8 @@
 #include <cassert>
 #include <utility>
 
-// `T* name` is the block's dynamic shared memory. A macro is needed because nvcc wants one `extern __shared__`
-// variable, and an ordinary compiler would need a definition of that variable.
+// Declares `T* name`, which points to the dynamic shared memory of the block. It is a macro because nvcc wants one
+// `extern __shared__` variable, and an ordinary compiler would need a definition of that variable.
 #if defined(CUDA_SIM)
 #define CUDA_DYNAMIC_SHARED(T, name) T* const name = static_cast<T*>(cudasim::dynamic_shared())
 #define CUDA_KERNEL_ASSERT(cond) \
@@ -24,7 +24,8 @@
 
 namespace reftorch::c10::cuda {
 
-// A grid of no blocks is an error, so the caller leaves out launches without work.
+// Launches `kernel`. CUDA reports an error for a grid without blocks, so the caller must not launch a kernel without
+// work.
 template <typename... P, typename... A>
 void launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, A&&... args) {
   cudaLaunchConfig_t config{};

@@ -24,12 +24,12 @@ struct Pools {
   std::vector<Pool> of_device{static_cast<size_t>(device_count())};
 };
 Pools& pools() {
-  static Pools* const it = new Pools; // never destroyed: tensors may be freed while the program ends
+  static Pools* const it = new Pools; // never destroyed, because tensors may be freed while the program ends
   return *it;
 }
 
-// The ids of this thread's current streams, one for each device. A pointer, because the room for thread_local variables
-// is small; null means that every current stream is the default one.
+// The ids of this thread's current streams, one for each device. Null means that every current stream is the default
+// stream. The variable is a pointer because the room for thread_local variables is small.
 thread_local std::unique_ptr<StreamId[]> current_streams;
 
 DeviceIndex or_current(DeviceIndex device_index) {
@@ -54,12 +54,13 @@ cudaStream_t CUDAStream::stream() const {
   return handle;
 }
 
-// The default stream's handle means the current device, so a guard makes that the stream's own.
+// The handle of the default stream means the default stream of the current device, so a guard makes the stream's device
+// current.
 bool CUDAStream::query() const {
   const CUDAGuard guard(device_index());
   const cudaError_t error = cudaStreamQuery(stream());
   if (error == cudaErrorNotReady) {
-    (void)cudaGetLastError(); // not ready is no mistake
+    (void)cudaGetLastError(); // a stream that is still busy is not an error
     return false;
   }
   C10_CUDA_CHECK(error);

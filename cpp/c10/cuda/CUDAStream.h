@@ -1,10 +1,10 @@
 // Mirrors: c10/cuda/CUDAStream.h
 //
-// CUDA's streams behind the numbers of c10::Stream. Each device has its default stream, number 0, which is CUDA's
-// legacy stream, and a pool of streams that the program shares: getStreamFromPool hands them out in turn, so that a
-// program that asks for many streams gets some of them again. The streams of a pool are made when they are first handed
-// out, and live as long as the program. Left out: streams made by other libraries, graph capture. Priorities are
-// accepted and have no effect.
+// CUDA streams for the stream numbers of c10::Stream. Each device has a default stream, number 0, which is CUDA's
+// legacy stream, and a pool of streams that the whole program shares. getStreamFromPool returns the streams of the pool
+// in turn, so a program that asks for many streams gets some of them again. A stream of the pool is created when it is
+// first returned, and lives as long as the program. Left out: streams made by other libraries, graph capture.
+// Priorities are accepted and have no effect.
 #pragma once
 
 #include <c10/core/Stream.h>
@@ -24,7 +24,7 @@ class C10_API CUDAStream final {
   bool operator!=(const CUDAStream& other) const {
     return !(*this == other);
   }
-  // CUDA's handle; null for the default stream.
+  // Returns CUDA's handle of the stream; null for the default stream.
   cudaStream_t stream() const;
   operator cudaStream_t() const {
     return stream();
@@ -51,7 +51,7 @@ class C10_API CUDAStream final {
 // An index of -1 means the current device.
 C10_API CUDAStream getStreamFromPool(DeviceIndex device_index = -1);
 C10_API CUDAStream getDefaultCUDAStream(DeviceIndex device_index = -1);
-// The stream on which this thread's ops run on that device.
+// Returns the stream on which this thread's ops on that device run.
 C10_API CUDAStream getCurrentCUDAStream(DeviceIndex device_index = -1);
 C10_API void setCurrentCUDAStream(CUDAStream stream);
 

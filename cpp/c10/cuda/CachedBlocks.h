@@ -1,15 +1,15 @@
 // Mirrors: c10/cuda/CUDACachingAllocator.cpp, aten/src/ATen/core/CachingHostAllocator.h: the part that both share
 //
 // Note [Freed memory and streams]
-// Problem: CUDA's own free waits for the whole device, so freed memory is kept and given out again. A block may be
-// freed while kernels that use it are still in the queue of a stream. Trick: a block belongs to the stream that was
-// current when it was allocated, and is given out again on that stream only: the new owner's work stands behind the old
-// one's in the same queue. Work on another stream has to be announced (recordStream). Such a block is freed in two
-// steps: an event is recorded on each announced stream, and the block is given out again when all of these events have
-// passed. A program that uses memory on another stream and does not announce it reads or writes memory of somebody
-// else.
+// Problem: CUDA's own free waits for the whole device, so the allocator keeps freed memory and reuses it. But a block
+// may be freed while kernels that use it are still in the queue of a stream. Trick: a block belongs to the stream that
+// was current when the block was allocated, and is reused on that stream only. The work of the new owner then comes
+// after the work of the former owner in the same queue. Work on another stream has to be announced with recordStream. A
+// block with announced streams is freed in two steps: an event is recorded on each of these streams, and the block is
+// reused after all of the events have passed. A program that uses memory on another stream and does not announce the
+// stream may read or overwrite memory of another tensor.
 //
-// Limits: blocks are neither split nor merged, so a block serves requests of more than half its size only.
+// Limits: blocks are neither split nor merged, so a block is reused only for requests of more than half its size.
 #pragma once
 
 #include <c10/core/CachingDeviceAllocator.h>
@@ -28,26 +28,26 @@ struct Block {
   size_t size;    // bytes, rounded up
   size_t request; // bytes that the owner asked for
   Stream stream;
-  std::vector<Stream> used_on; // other streams that were announced
+  std::vector<Stream> used_on; // other streams that use the block, announced with recordStream
 };
 
-// The blocks of one device, or of pinned host memory. Any thread may call it.
+// The blocks of one device, or the blocks of pinned host memory. Any thread may call the functions.
 class CachedBlocks {
  public:
-  // `get` returns null where there is no memory.
+  // `get` returns null if there is no memory left.
   CachedBlocks(void* (*get)(size_t bytes), void (*give_back)(void* data)) : get_(get), give_back_(give_back) {}
 
-  // Null where there is no memory even after the unused blocks were given back.
+  // Returns null if there is no memory left, even after the unused blocks were returned to CUDA.
   Block* allocate(size_t request, Stream stream);
   void free(Block* block);
   void record_stream(Block* block, Stream stream);
-  // Gives the unused blocks back to CUDA; returns how many bytes those were.
+  // Returns the unused blocks to CUDA. Returns their number of bytes.
   size_t empty();
   DeviceStats stats();
   void reset_peak_stats();
 
  private:
-  struct Pending { // a freed block whose announced streams have work left
+  struct Pending { // a freed block with unfinished work on an announced stream
     Block* block;
     std::vector<Event> events;
   };

@@ -33,7 +33,7 @@ void free_block(void* context) {
   blocks().free(static_cast<Block*>(context));
 }
 
-// Host memory belongs to no stream: every stream that uses a block is announced.
+// The stream of every block. Host memory belongs to no stream, so every stream that uses a block has to be announced.
 const Stream kNoStream(Stream::UNSAFE, Device(DeviceType::CPU), -1);
 
 struct PinnedMemoryAllocator final : Allocator {

@@ -1,5 +1,7 @@
 // Mirrors: c10/util/ArrayRef.h
-// A borrowed run of values: pointer and length. It never owns; do not keep one past the call that received it.
+//
+// A pointer and a length that borrow an array. An ArrayRef never owns its elements, so do not keep one after the call
+// that received it has returned.
 #pragma once
 
 #include <c10/util/bounds.h>
@@ -21,7 +23,7 @@ class ArrayRef final {
   constexpr ArrayRef(const T* data, size_t length) : data_(data), length_(length) {}
   constexpr ArrayRef(const T& one) : data_(&one), length_(1) {}
   ArrayRef(const std::vector<T>& vec) : data_(vec.data()), length_(vec.size()) {}
-  // Only for the length of the full expression that holds the list, which is what gcc warns about.
+  // This ArrayRef is valid only until the end of the full expression that contains the list. gcc warns about that.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winit-list-lifetime"
   constexpr ArrayRef(const std::initializer_list<T>& list) : data_(list.begin()), length_(list.size()) {}

@@ -1,6 +1,7 @@
 // Mirrors: c10/util/BFloat16.h
-// The upper half of a float: 1 sign, 8 exponent, 7 mantissa bits. Arithmetic happens in float; conversion rounds to
-// nearest, ties to even.
+//
+// A 16-bit float that is the upper half of a float: 1 sign bit, 8 exponent bits, 7 mantissa bits. Arithmetic happens in
+// float. The conversion from float rounds to nearest, ties to even.
 #pragma once
 
 #include <c10/util/Half.h>

@@ -1,4 +1,5 @@
 // Mirrors: c10/util/Exception.cpp
+//
 // Left out: backtraces, warning handlers of one thread or one scope.
 #include <c10/util/Exception.h>
 

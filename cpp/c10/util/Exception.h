@@ -1,6 +1,7 @@
 // Mirrors: c10/util/Exception.h
-// The error types that cross into Python, TORCH_CHECK and TORCH_WARN. Left out: C++ backtraces, the check's lazily
-// formatted form, kinds of warnings other than the user's.
+//
+// The error types that become Python exceptions, and the macros TORCH_CHECK and TORCH_WARN. Left out: C++ backtraces,
+// lazily formatted messages, warning categories other than UserWarning.
 #pragma once
 
 #include <c10/macros/Export.h>
@@ -11,7 +12,8 @@
 
 namespace reftorch::c10 {
 
-// The base of every error we throw; it becomes Python's RuntimeError (csrc/Exceptions.cpp maps each type below).
+// The base of every error that the library throws. Python sees it as RuntimeError; csrc/Exceptions.cpp maps each type
+// below.
 class C10_API Error : public std::exception {
  public:
   explicit Error(std::string msg) : msg_(std::move(msg)) {}
@@ -38,7 +40,7 @@ class C10_API TypeError : public Error {
 class C10_API NotImplementedError : public Error {
   using Error::Error;
 };
-// A matrix has no inverse, no factor, no solution: torch.linalg.LinAlgError.
+// A matrix has no inverse, no factorization or no solution. Python sees torch.linalg.LinAlgError.
 class C10_API LinAlgError : public Error {
   using Error::Error;
 };
@@ -46,8 +48,8 @@ class C10_API OutOfMemoryError : public Error {
   using Error::Error;
 };
 
-// A warning goes to stderr, or to the handler: csrc/Exceptions.cpp sets one that calls Python's warnings.warn. A
-// handler may throw, for Python may be told to make errors of warnings.
+// Called with each warning. csrc/Exceptions.cpp sets a handler that calls Python's warnings.warn; without a handler,
+// warnings go to stderr. The handler may throw, because a Python program can turn warnings into errors.
 using WarningHandler = void (*)(const std::string& msg);
 C10_API void set_warning_handler(WarningHandler handler);
 C10_API void warn(const std::string& msg);
@@ -60,7 +62,7 @@ std::string str(const Args&... args) {
 }
 
 namespace detail {
-// Out of line so that the check itself costs its caller one compare and one cold call.
+// Not inline, so that a check adds only a comparison and a rarely taken branch to its caller.
 template <typename ErrorType>
 [[noreturn]] C10_API void torchCheckFail(const char* file, int line, const std::string& msg);
 [[noreturn]] C10_API void torchInternalAssertFail(const char* file, int line, const char* condition,
@@ -86,7 +88,8 @@ template <typename ErrorType>
 
 #define TORCH_WARN(...) ::reftorch::c10::warn(::reftorch::c10::str(__VA_ARGS__))
 
-// A broken promise of our own, never of the caller: always checked, it names the file and line.
+// Checks a condition that only a mistake in the library can break, never the caller. It is checked in every build, and
+// the error names the file and line.
 #define TORCH_INTERNAL_ASSERT(cond, ...)                                                                              \
   do {                                                                                                                \
     if (!(cond)) {                                                                                                    \

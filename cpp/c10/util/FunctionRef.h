@@ -1,5 +1,7 @@
 // Mirrors: c10/util/FunctionRef.h
-// A borrowed callable: two words, no allocation. Use it for a callback that is called before the function returns.
+//
+// A reference to a callable: two words, no allocation. It does not own the callable, so use it only for callbacks that
+// are called before the function returns.
 #pragma once
 
 #include <cstdint>

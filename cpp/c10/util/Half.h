@@ -1,6 +1,7 @@
 // Mirrors: c10/util/Half.h
-// IEEE binary16 as storage: 1 sign, 5 exponent, 10 mantissa bits. Arithmetic happens in float; conversion rounds to
-// nearest, ties to even. Left out: hardware conversion instructions, complex halves.
+//
+// IEEE binary16 as a storage type: 1 sign bit, 5 exponent bits, 10 mantissa bits. Arithmetic happens in float. The
+// conversion from float rounds to nearest, ties to even. Left out: hardware conversion instructions, complex halves.
 #pragma once
 
 #include <c10/macros/Macros.h>
@@ -24,24 +25,27 @@ C10_HOST_DEVICE inline float fp32_from_bits(uint32_t bits) {
   return f;
 }
 
-// Both conversions are without a branch, so that loops around them become vector instructions. What two ways may give
-// is computed, and one is chosen.
+// The two conversions have no branches, so that compilers vectorize loops over them. Each computes the results for both
+// cases and selects one.
 
 C10_HOST_DEVICE inline float fp16_to_fp32(uint16_t h) {
   const uint32_t bits = uint32_t(h) << 16, sign = bits & 0x80000000, magnitude = bits + bits;
-  // Exponent and mantissa where a float has them, the exponent too large by 224 - 112: right for infinity and NaN, too.
+  // Normal numbers, infinity and NaN: exponent e and mantissa are moved to their places in a float, with e increased by
+  // 224. Multiplying by 2^-112 leaves e + 112, which is right for a float (its bias is larger by 112). The largest
+  // exponent of a half, 31, becomes 255, so infinity and NaN stay infinity and NaN.
   const float normal = fp32_from_bits((magnitude >> 4) + (224u << 23)) * 0x1p-112f;
-  // Zero and subnormals: the mantissa as the last bits of 0.5 counts in steps of 2^-24.
+  // Zero and subnormal numbers: placed in the last mantissa bits of 0.5, the mantissa counts in steps of 2^-24, as in a
+  // half.
   const float subnormal = fp32_from_bits((magnitude >> 17) | (126u << 23)) - 0.5f;
   return fp32_from_bits(sign | fp32_to_bits(magnitude < (1u << 27) ? subnormal : normal));
 }
 
 C10_HOST_DEVICE inline uint16_t fp16_from_fp32(float f) {
   const uint32_t bits = fp32_to_bits(f), magnitude = bits + bits, sign = (bits >> 16) & 0x8000;
-  // Up and down again: what is too large becomes infinity, the rest is scaled by 4.
+  // Multiplying up and down scales the number by 4 and turns a number of 2^16 or more into infinity.
   const float scaled = fp32_from_bits(bits & 0x7fffffff) * 0x1p112f * 0x1p-110f;
-  // Added to a power of two 2^15 times as large, or to 2^2 for what becomes subnormal, the float unit rounds at the
-  // last bit of the half.
+  // Rounding: `scaled` is added to a power of two that is so large that the last bit of the sum is the last bit of the
+  // half. For a number in [2^e, 2^(e+1)) that is 2^(e+15); for a number that becomes subnormal it is always 2.
   const uint32_t exponent = magnitude & 0xff000000, bias = exponent < 0x71000000 ? 0x71000000 : exponent;
   const uint32_t rounded = fp32_to_bits(fp32_from_bits((bias >> 1) + 0x07800000) + scaled);
   const uint32_t half = ((rounded >> 13) & 0x7c00) + (rounded & 0xfff);

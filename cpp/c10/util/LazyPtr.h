@@ -1,14 +1,15 @@
 // Mirrors: nothing in PyTorch, which makes such objects without a lock and forbids threads to share the tensor.
-// An owned object that is made when it is first asked for, by whichever thread asks first.
+//
+// Owns an object that is made when a thread first asks for it.
 #pragma once
 
 #include <memory>
 
 namespace reftorch::c10 {
 
-// Threads may call get() and get_or_make() at the same time. If several make the object, one of the objects is kept and
-// every thread gets that one. Assignment and destruction are for a thread that has the owner to itself. The builtins
-// are used rather than std::atomic, whose members are calls in the Debug build.
+// Threads may call get() and get_or_make() at the same time. If several threads make an object, one of the objects is
+// kept and every thread gets that one. Assignment and destruction require that no other thread uses the LazyPtr. The
+// class uses compiler builtins instead of std::atomic, whose members are function calls in the Debug build.
 template <typename T>
 class LazyPtr final {
  public:
@@ -19,7 +20,7 @@ class LazyPtr final {
     delete ptr_;
   }
 
-  // Null until the object is made.
+  // Returns null until the object is made.
   T* get() const {
     return __atomic_load_n(&ptr_, __ATOMIC_ACQUIRE);
   }
@@ -36,7 +37,9 @@ class LazyPtr final {
     return is_first ? fresh.release() : seen;
   }
   LazyPtr& operator=(std::unique_ptr<T> fresh) {
-    delete __atomic_exchange_n(&ptr_, fresh.release(), __ATOMIC_ACQ_REL);
+    T* const former = get(); // not exchanged, because that is a locked instruction
+    __atomic_store_n(&ptr_, fresh.release(), __ATOMIC_RELEASE);
+    delete former;
     return *this;
   }
 

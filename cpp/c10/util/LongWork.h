@@ -1,6 +1,8 @@
 // Mirrors: nothing in PyTorch, whose bindings give the GIL up for every op.
-// Tells whoever waits for this thread that the thread is about to be busy for long. c10 knows no Python: the binding
-// derives a class that gives the GIL up, see Note [GIL and kernels] in csrc/python_gil.h.
+//
+// A signal that this thread is about to be busy for a long time, for the code that waits for the thread. The Python
+// binding derives a class that releases the GIL at this signal, see Note [GIL and kernels] in csrc/python_gil.h. c10
+// itself knows no Python.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +12,18 @@ namespace reftorch::c10 {
 
 class LongWork {
  public:
-  // From here on, work is long: about four microseconds of an elementwise op.
+  // Work of this size or larger counts as long: an elementwise op on kNumel elements takes about four microseconds.
   static constexpr int64_t kNumel = 16384;
   static constexpr size_t kBytes = size_t(64) << 10;
   static constexpr int64_t kFlops = int64_t(1) << 17;
 
-  // To be called before work or a wait that may be long. Does nothing on a thread that nobody waits for.
+  // Call this before work, or a wait, that may be long. Does nothing on a thread that nothing waits for.
   static void begin() {
     if (current_ != nullptr) {
       current_->on_begin();
     }
   }
-  // While one lives, begin() does nothing on this thread.
+  // While an object of this class lives, begin() does nothing on this thread.
   class Suspended final {
    public:
     Suspended() : outer_(current_) {
@@ -45,7 +47,7 @@ class LongWork {
   ~LongWork() = default;
   virtual void on_begin() = 0;
 
-  static inline thread_local LongWork* current_ = nullptr; // the innermost of this thread
+  static inline thread_local LongWork* current_ = nullptr; // the innermost object of this thread
 };
 
 } // namespace reftorch::c10

@@ -12,8 +12,8 @@ std::atomic<uint32_t> impl::fork_generation{0};
 
 static const int mutex_atfork_registered = pthread_atfork(nullptr, nullptr, [] { impl::fork_generation++; });
 
-// Several threads of the child may find the same mutex out of date. The one that marks it makes it anew; the others
-// wait for the mark to go.
+// Several threads of the child may find the same mutex out of date. The thread that sets the mark kRenewing makes the
+// mutex anew; the others wait until the mark is gone.
 void Mutex::renew() {
   constexpr uint32_t kRenewing = uint32_t(1) << 31;
   const uint32_t now = fork_generation();
@@ -21,7 +21,8 @@ void Mutex::renew() {
     if (seen == (now | kRenewing)) {
       std::this_thread::yield();
     } else if (generation_.compare_exchange_weak(seen, now | kRenewing)) {
-      new (&mutex_) std::mutex; // the destructor of a locked mutex would be undefined, and has nothing to do
+      new (&mutex_) std::mutex; // not destroyed first: destroying a locked mutex is undefined, and the destructor has
+                                // nothing to free
       generation_.store(now, std::memory_order_release);
     }
   }

@@ -2,13 +2,13 @@
 //
 // Note [Fork]
 // Problem: fork() copies the memory of the process, but only the thread that called it. A lock that another thread held
-// at that moment stays locked in the child for ever, and a pool of worker threads has no workers. Trick, in three
-// parts. First, a c10::Mutex remembers how many forks lie behind the process that used it last; where that number is
-// not the number of today, whoever held the mutex is a thread of the parent, and the mutex is made anew before it is
-// locked. Nothing waits at the fork itself: a thread that holds a mutex may be waiting for Python's GIL, which the
-// forking thread holds. Second, what must be whole in the child and is locked for an instant only, the free lists of
-// the allocator, is locked by the forking thread while it forks (CPUAllocator.cpp). Third, the child computes with one
-// thread, and where it asks for more it makes them anew (ATen/Parallel.cpp).
+// at that moment stays locked in the child for ever, and a pool of worker threads has no workers there. Trick, in three
+// parts. First, a c10::Mutex remembers the number of forks that led to the process that last used the mutex. If this
+// number differs from the current number, any holder of the lock was a thread of the parent, and the mutex is made anew
+// before it is locked. Nothing waits at the fork itself, because a thread that holds a mutex may be waiting for
+// Python's GIL, which the forking thread holds. Second, the forking thread locks the free lists of the CPU allocator
+// while it forks (CPUAllocator.cpp). These lists must be consistent in the child, and every lock on them is short.
+// Third, the child computes with one thread. If the child asks for more threads, it makes new ones (ATen/Parallel.cpp).
 #pragma once
 
 #include <c10/macros/Export.h>
@@ -24,12 +24,12 @@ namespace impl {
 extern std::atomic<uint32_t> fork_generation;
 }
 
-// How many forks lie between the process that loaded the library and this one.
+// The number of forks between the process that loaded the library and this process.
 inline uint32_t fork_generation() {
   return impl::fork_generation.load(std::memory_order_relaxed);
 }
 
-// A std::mutex that is free in the child of a fork. A thread that has to wait for it gives the GIL up: see
+// A std::mutex that is unlocked in the child of a fork. A thread that has to wait for the mutex releases the GIL: see
 // Note [GIL and kernels].
 class Mutex final {
  public:
@@ -57,7 +57,7 @@ class Mutex final {
   C10_API void renew();
 
   std::mutex mutex_;
-  std::atomic<uint32_t> generation_; // of the process for which mutex_ is good
+  std::atomic<uint32_t> generation_; // the number of forks for which mutex_ is valid
 };
 
 } // namespace reftorch::c10

@@ -1,7 +1,8 @@
 // Mirrors: c10/util/SmallVector.h
-// A vector whose first N elements live in the object itself: shapes, strides and argument stacks of usual size never
-// touch the heap. More elements than memory has room for are a std::length_error, as in std::vector. Left out: LLVM's
-// whole interface; only what the library calls is here.
+//
+// A vector whose first N elements are stored in the object itself, so that shapes, strides and argument stacks of usual
+// size need no heap memory. Raises std::length_error for more elements than memory can hold, as std::vector does. Left
+// out: the parts of LLVM's interface that the library does not call.
 #pragma once
 
 #include <c10/util/ArrayRef.h>
@@ -124,7 +125,7 @@ class SmallVector final {
   template <typename... Args>
   T& emplace_back(Args&&... args) {
     if (size_ == capacity_) {
-      // The arguments may refer to an element that the growth moves: build first.
+      // The arguments may refer to an element that grow() moves, so the new element is built first.
       T value(std::forward<Args>(args)...);
       grow(2 * capacity_);
       new (begin_ + size_) T(std::move(value));
@@ -148,7 +149,8 @@ class SmallVector final {
   void append(It first, It last) {
     reserve(size_ + static_cast<size_t>(std::distance(first, last)));
     for (; first != last; ++first) {
-      new (begin_ + size_++) T(*first); // not uninitialized_copy: a call of memmove costs more than five numbers
+      new (begin_ + size_++)
+          T(*first); // not uninitialized_copy, because a call of memmove costs more than copying five numbers
     }
   }
   void resize(size_t count, const T& value = T()) {
@@ -191,7 +193,8 @@ class SmallVector final {
     return begin_ == reinterpret_cast<const T*>(inline_storage_);
   }
   void grow(size_t capacity) {
-    constexpr size_t kLargest = std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T); // beyond, bytes wrap around
+    constexpr size_t kLargest =
+        std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T); // a larger capacity would overflow the number of bytes
     if (capacity > kLargest) {
       report_size_overflow(capacity, kLargest);
     }
@@ -212,7 +215,8 @@ class SmallVector final {
   void take(SmallVector&& other) {
     if (other.is_inline()) {
       if constexpr (std::is_trivially_copyable_v<T>) {
-        std::memcpy(inline_storage_, other.inline_storage_, sizeof(inline_storage_)); // all N: no call, no loop
+        std::memcpy(inline_storage_, other.inline_storage_,
+                    sizeof(inline_storage_)); // copies all N elements, which needs no call and no loop
       } else {
         std::uninitialized_move(other.begin(), other.end(), begin_);
       }

@@ -5,7 +5,7 @@
 
 namespace reftorch::c10 {
 
-// The product of the sizes: the number of elements of that shape, 1 for no dimensions.
+// Returns the product of the sizes: the number of elements of a tensor of that shape, and 1 for no dimensions.
 inline int64_t multiply_integers(ArrayRef<int64_t> sizes) {
   int64_t product = 1;
   for (int64_t size : sizes) {

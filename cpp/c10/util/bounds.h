@@ -1,6 +1,7 @@
 // Mirrors: nothing in PyTorch, which checks with `assert`.
-// The check of an index in ArrayRef and SmallVector. It costs a comparison where an element is read, so only the builds
-// without NDEBUG have it (Debug, Sanitize and Tsan).
+//
+// The bounds check of ArrayRef and SmallVector. The check costs a comparison at every read of an element, so only
+// builds without NDEBUG make it (Debug, Sanitize and Tsan).
 #pragma once
 
 #include <c10/macros/Export.h>
@@ -9,7 +10,7 @@
 
 namespace reftorch::c10 {
 
-// Throws std::logic_error, which Python sees as RuntimeError: an index out of bounds is a mistake in our code.
+// Throws std::logic_error, which Python sees as RuntimeError: an index out of range is a mistake in the library.
 [[noreturn]] C10_API void report_out_of_bounds(size_t index, size_t size);
 
 #ifdef NDEBUG

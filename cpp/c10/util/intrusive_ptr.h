@@ -1,10 +1,12 @@
 // Mirrors: c10/util/intrusive_ptr.h
-// A pointer whose count lives in the object it points to: one allocation, one word, and the count can be read from the
-// object. Left out: weak pointers (the graph uses std::weak_ptr<Node> where it must not own).
 //
-// The highest bit of the count says that a Python object stands for the target. The pointers then tell the target when
-// they begin and when they cease to be more than the one that the Python object holds.
-// See Note [One PyObject per TensorImpl].
+// A smart pointer whose reference count is stored in the object that it points to: one allocation, one word, and the
+// count can be read from the object. Left out: weak pointers. Where the autograd graph must not own a node, it uses
+// std::weak_ptr<Node>.
+//
+// The highest bit of the count says that a Python object stands for the target and holds one of the references. The
+// pointers call incref_pyobject() when the first further reference appears, and decref_pyobject() when the last further
+// reference is gone. See Note [One PyObject per TensorImpl].
 #pragma once
 
 #include <c10/util/small_objects.h>
@@ -29,15 +31,16 @@ class intrusive_ptr_target : public SmallObject {
   }
 
  protected:
-  // Sets the bit. The caller holds a count, which from now on is the Python object's. Returns the number of counts.
+  // Sets the bit. The caller holds a reference, which belongs to the Python object from now on. Returns the number of
+  // references.
   size_t add_pyobject() noexcept {
-    if (refcount_.load(std::memory_order_acquire) == 1) { // nobody else can be counting
+    if (refcount_.load(std::memory_order_acquire) == 1) { // the caller holds the only reference
       refcount_.store(1 | kHasPyObject, std::memory_order_release);
       return 1;
     }
     return refcount_.fetch_or(kHasPyObject, std::memory_order_acq_rel);
   }
-  // Clears the bit. Returns the number of counts.
+  // Clears the bit. Returns the number of references.
   size_t remove_pyobject() noexcept {
     if (refcount_.load(std::memory_order_acquire) == (1 | kHasPyObject)) {
       refcount_.store(1, std::memory_order_release);
@@ -45,8 +48,8 @@ class intrusive_ptr_target : public SmallObject {
     }
     return refcount_.fetch_and(~kHasPyObject, std::memory_order_acq_rel) & ~kHasPyObject;
   }
-  // Called where the bit is set: after the count has gone from 1 to 2, and after it has gone from 2 to 1. The second
-  // may delete the target.
+  // Called if the bit is set: incref_pyobject() after the count has gone from 1 to 2, and decref_pyobject() after it
+  // has gone from 2 to 1. decref_pyobject() may delete the target.
   virtual void incref_pyobject() const noexcept {}
   virtual void decref_pyobject() const noexcept {}
 
@@ -79,25 +82,25 @@ class intrusive_ptr final {
     return *this;
   }
 
-  // Takes over a count that the caller already holds.
+  // Takes over a reference that the caller holds.
   static intrusive_ptr reclaim(T* owned) {
     intrusive_ptr ptr;
     ptr.target_ = owned;
     return ptr;
   }
-  // A new count on an object that others own.
+  // Adds a reference to an object that others own.
   static intrusive_ptr unsafe_reclaim_from_nonowning(T* target) {
     intrusive_ptr ptr;
     ptr.target_ = target;
     ptr.retain();
     return ptr;
   }
-  // The first count on an object that nobody else has seen.
+  // Makes the first reference to a new object, which no other thread has seen.
   static intrusive_ptr first(T* fresh) {
     fresh->refcount_.store(1, std::memory_order_relaxed);
     return reclaim(fresh);
   }
-  // Gives the count to the caller.
+  // Hands the reference over to the caller.
   T* release() noexcept {
     return std::exchange(target_, nullptr);
   }
@@ -106,7 +109,7 @@ class intrusive_ptr final {
     if (target == nullptr) {
       return;
     }
-    // The only owner needs no locked instruction: nobody else can be counting.
+    // If this is the only reference, no other thread can change the count, so no locked instruction is needed.
     const bool is_only = target->refcount_.load(std::memory_order_acquire) == 1;
     const size_t before = is_only ? 1 : target->refcount_.fetch_sub(1, std::memory_order_acq_rel);
     if (before == 1) {

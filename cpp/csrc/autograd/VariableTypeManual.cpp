@@ -1,18 +1,20 @@
 // Mirrors: torch/csrc/autograd/VariableTypeManual.cpp
 //
-// Holds the ops that change the graph itself. Left out: resize_, copy_ and _fw_primal (copy_ has a formula).
+// Holds the ops that change the graph itself. Left out: resize_ (the fallback handles it), copy_ (a formula exists) and
+// _fw_primal.
 #include <ATen/core/library.h>
 #include <ATen/functorch/TensorWrapper.h>
 #include <csrc/autograd/forward_grad.h>
 
 namespace reftorch::torch::autograd {
 
-// The same data and version, no history: an in-place change of one is noticed through the other.
+// Returns a tensor with the same data and version counter and without history. Autograd notices an in-place change
+// through either tensor.
 static at::Tensor detach(const at::Tensor& self) {
   if (!at::functorch::is_wrapper(self)) {
     return impl::tensor_data(self);
   }
-  // At every level: the tensor inside of the wrapper may have a history too.
+  // Detach at every level: the tensor inside the wrapper may have a history too.
   at::Tensor detached = impl::tensor_data(self);
   auto* wrapper = at::functorch::maybe_get_wrapper(detached);
   wrapper->value_ = detach(wrapper->value_);
@@ -34,8 +36,9 @@ static at::Tensor& detach_(at::Tensor& self) {
   return self;
 }
 
-// Nothing is to be recorded here, so these functions also serve the rows above the backends: Autograd, which would make
-// a node, and that of the function transforms, because the functions go through all levels of a wrapper themselves.
+// These functions record nothing. So they are registered also for the keys above the backends: for Autograd, whose
+// fallback would make a node, and for the key of the function transforms, because detach goes through all levels of a
+// wrapper itself.
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("detach(Tensor(a) self) -> Tensor(a)", TORCH_FN(detach));
   m.def("detach_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(detach_), at::tags(at::Tag::inplace_view));

@@ -1,4 +1,5 @@
 // Mirrors: torch/csrc/autograd/autograd_not_implemented_fallback.cpp, tools/autograd/gen_variable_type.py
+//
 // Left out: PyTorch's checks that a kernel returns what its schema promises about aliasing.
 #include <csrc/autograd/autograd_fallback.h>
 
@@ -31,7 +32,7 @@ void for_each_tensor(const at::IValue& value, F&& visit) {
   }
 }
 
-// Inference tensors are not recorded, even where one asks for a gradient.
+// Inference tensors are not recorded, even if they require a gradient.
 bool is_recorded(const Variable& t) {
   return t.requires_grad() && !t.is_inference();
 }
@@ -45,7 +46,7 @@ bool requires_grad(const at::IValue& arg) {
   return any;
 }
 
-bool any_requires_grad(const OperatorInfo& info, const at::IValue* args) {
+inline __attribute__((always_inline)) bool any_requires_grad(const OperatorInfo& info, const at::IValue* args) {
   for (uint8_t i : info.tensor_args) {
     if (requires_grad(args[i])) {
       return true;
@@ -67,7 +68,7 @@ WrittenTensors written_tensors(const OperatorInfo& info, const at::IValue* args)
   return written;
 }
 
-// What must hold before a kernel changes tensors in place, gradients wanted or not.
+// Checks what must hold before a kernel changes tensors in place, whether or not the call is recorded.
 void before_write(const WrittenTensors& written) {
   for (const Variable& t : written) {
     TORCH_CHECK(
@@ -86,7 +87,8 @@ void bump_versions(const WrittenTensors& written) {
   }
 }
 
-// The arguments of a view op, where its views are to remember it; see Note [View + Inplace update].
+// The arguments of a view op, stored so that the op can be called again on another base. They are stored only under
+// view replay; see Note [View + Inplace update].
 using ViewCall = std::vector<at::IValue>;
 
 ViewCall to_replay(const OperatorInfo& info, const at::IValue* args) {
@@ -98,8 +100,8 @@ ViewCall to_replay(const OperatorInfo& info, const at::IValue* args) {
   return call;
 }
 
-// A function of the view's base: what made the op's argument, if that is a view too, then the op; of a list of results
-// element `index`.
+// Returns a function that makes the view again from a base: it first makes the op's argument, if that is a view too,
+// and then calls the op. If the op returns a list, the function returns element `index`.
 std::function<Variable(const Variable&)> view_fn_of(const at::OperatorHandle& op, const OperatorInfo& info,
                                                     const ViewCall& call, const Variable& source, size_t index) {
   std::function<Variable(const Variable&)> former;
@@ -125,7 +127,7 @@ std::function<Variable(const Variable&)> view_fn_of(const at::OperatorHandle& op
 void make_views(const at::OperatorHandle& op, const OperatorInfo& info, const ViewCall& call, const Variable& source,
                 at::IValue* results, size_t num_results) {
   if (source.is_inference()) {
-    return; // neither versions nor views are tracked
+    return; // inference tensors track neither versions nor views
   }
   CreationMeta creation_meta = info.multi_output_view ? CreationMeta::MULTI_OUTPUT_NODE : CreationMeta::DEFAULT;
   if (c10::InferenceMode::is_enabled()) {
@@ -141,7 +143,7 @@ void make_views(const at::OperatorHandle& op, const OperatorInfo& info, const Vi
       }
       results[r] = std::move(views);
     } else if (results[r].isTensor()) {
-      results[r] = as_view(source, std::move(results[r].toTensor()), creation_meta);
+      results[r] = as_view(source, std::move(results[r]).toTensor(), creation_meta);
     }
     size_t index = 0;
     for_each_tensor(call.empty() ? at::IValue() : results[r], [&](const Variable& view) {
@@ -150,7 +152,8 @@ void make_views(const at::OperatorHandle& op, const OperatorInfo& info, const Vi
   }
 }
 
-// No gradient wanted: this is on the way of every op, so it does no more than it must.
+// Calls an op that is not recorded. Every op without a gradient takes this path, so the function does no more than
+// necessary.
 void call_unrecorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::DispatchKeySet keys,
                      at::Stack* stack) {
   if (info.kind == Kind::Functional) {
@@ -215,7 +218,7 @@ void set_histories(const std::shared_ptr<Node>& grad_fn, bool inplace, uint64_t 
     }
     for_each_tensor(results[r], [&](const Variable& t) {
       if (!t.is_floating_point()) {
-        return; // an index, a count: it takes no gradient, and has no number among the outputs
+        return; // an index or a count takes no gradient and is not numbered among the node's outputs
       }
       if (inplace) {
         impl::rebase_history(t, Edge(grad_fn, grad_fn->add_input_metadata(t)));
@@ -226,7 +229,8 @@ void set_histories(const std::shared_ptr<Node>& grad_fn, bool inplace, uint64_t 
   }
 }
 
-// `tangents`, where some argument is a dual number, come before results are saved: those are dual numbers too.
+// Calls an op and records it. `tangents` is not null if an argument is a dual number. The tangents are set before the
+// results are saved, because a saved result keeps its tangent.
 void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::DispatchKeySet keys, at::Stack* stack,
                    TangentCall* tangents) {
   const size_t base = stack->size() - info.num_arguments;
@@ -262,7 +266,8 @@ void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::
   if (info.kind == Kind::View) {
     make_views(op, info, call, source, results, num_results);
   }
-  // After t_ a view has a history of its own: its base is as it was.
+  // After an in-place view op such as t_, the tensor gets a history of its own, and the history of its base does not
+  // change.
   set_histories(grad_fn, inplace && !info.inplace_view,
                 info.formula != nullptr ? info.formula->undifferentiable_results : 0, results, num_results);
   if (tangents != nullptr) {
@@ -275,7 +280,7 @@ void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::
   }
 }
 
-// Stands at a result that the kernel itself has recorded.
+// A hook on a result that the kernel itself has recorded; warns when a gradient arrives.
 class WarnHook final : public FunctionPreHook {
  public:
   explicit WarnHook(std::string op_name) : op_name_(std::move(op_name)) {}
@@ -288,8 +293,9 @@ class WarnHook final : public FunctionPreHook {
   std::string op_name_;
 };
 
-// An op of another library than aten that has no kernel for Autograd. Below it Autograd is not excluded: what the op's
-// kernel calls is recorded. A gradient that comes to a result warns, because the op's author has said nothing of it.
+// Calls an op of a library other than aten that has no kernel for Autograd. Autograd is not excluded below the op, so
+// the ops that the kernel calls are recorded. A gradient that arrives at a result warns, because the author of the op
+// did not say how to differentiate the op.
 void call_without_formula(const OperatorInfo& info, const at::OperatorHandle& op, c10::DispatchKeySet keys,
                           at::Stack* stack) {
   const size_t base = stack->size() - info.num_arguments;
@@ -323,7 +329,7 @@ void call_without_formula(const OperatorInfo& info, const at::OperatorHandle& op
 
 void autograd_fallback(const at::OperatorHandle& op, c10::DispatchKeySet keys, at::Stack* stack) {
   const OperatorInfo& info = operator_info(op.entry());
-  if (info.formula == nullptr && op.schema().ns != "aten") {
+  if (info.warns_not_implemented) {
     call_without_formula(info, op, keys, stack);
     return;
   }

@@ -10,7 +10,7 @@ variable_list RetainGradHook::operator()(const variable_list& grads) {
   const Variable& grad = grads[output_nr_];
   const std::shared_ptr<Variable> retained = retained_grad_.lock();
   if (retained != nullptr && grad.defined()) {
-    // A copy of its own: the gradient that travels on may be added to in place.
+    // Store a copy, because a later node may add to the travelling gradient in place.
     *retained = retained->defined() ? at::add(*retained, grad) : at::clone(grad);
   }
   return grads;

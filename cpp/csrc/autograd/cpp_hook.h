@@ -1,5 +1,6 @@
 // Mirrors: torch/csrc/autograd/cpp_hook.h
-// The hooks that need no Python: retain_grad's. Left out: user hooks written in C++.
+//
+// The hooks that need no Python, which is only the hook of retain_grad. Left out: user hooks written in C++.
 #pragma once
 
 #include <csrc/autograd/function_hook.h>
@@ -8,7 +9,8 @@
 
 namespace reftorch::torch::autograd {
 
-// Stores the gradient of output `output_nr` where the tensor finds it, as long as the tensor lives.
+// Stores the gradient of output `output_nr` in a slot that this hook shares with the tensor, as long as the tensor
+// lives.
 class RetainGradHook final : public FunctionPreHook {
  public:
   RetainGradHook(const std::shared_ptr<Variable>& retained_grad, uint32_t output_nr)

@@ -8,8 +8,8 @@ namespace reftorch::torch::autograd {
 
 struct Node;
 
-// "The gradient goes to input `input_nr` of `function`." An edge without a function leads nowhere: no gradient is
-// wanted there.
+// An edge of the backward graph: the gradient goes to input `input_nr` of `function`. An edge without a function leads
+// nowhere, because no gradient is wanted there.
 struct Edge {
   Edge() noexcept = default;
   Edge(std::shared_ptr<Node> function_, uint32_t input_nr_) noexcept

@@ -23,34 +23,36 @@
 namespace reftorch::torch::autograd {
 
 // Note [Backward pass]
-// 1. Count, for every node that can be reached from the roots, how many edges lead to it (compute_dependencies).
+// 1. Count how many edges lead to each node that can be reached from the roots (compute_dependencies).
 // 2. Put the root into the ready queue.
-// 3. Take the ready node with the highest sequence number; run it; add each of its gradients to the InputBuffer of the
-// node the edge leads
-//    to, and count down. A node whose count reaches zero has all its gradients and is ready. Repeat until the queue is
-//    empty.
+// 3. Take the ready node with the highest sequence number and run it. Add each gradient that it returns to the
+//    InputBuffer of the node that the edge leads to, and decrement the count of that node. A node whose count reaches
+//    zero has all its gradients and is ready. Repeat until the queue is empty.
 //
 // Note [Locks and the GIL]
-// Two passes on two threads may reach one node. Its saved variables, and a leaf's .grad, are guarded by the node's
-// mutex_. The engine runs without Python's GIL; a formula, hook or custom Function takes it, and so does the end of a
-// tensor that has a Python object. It must not happen that one thread holds the GIL and waits for a mutex while the
-// other holds the mutex and waits for the GIL. So: FormulaNode, which locks its mutex_ with the GIL held, only copies
-// or swaps tensors under it, and drops them after; AccumulateGrad, which may drop a tensor or enter Python under its
-// mutex_, locks it only where the GIL is not held. See Note [Python under the lock of a leaf] for what enters Python.
+// Two passes on two threads may reach one node. The node's mutex_ guards its saved variables and, for AccumulateGrad,
+// the .grad of the leaf. The engine runs without Python's GIL. A formula, a hook and a custom Function take the GIL,
+// and so does the deletion of a tensor that has a Python object. A deadlock follows if one thread holds the GIL and
+// waits for a mutex while another thread holds the mutex and waits for the GIL. So there are two rules. FormulaNode,
+// which locks its mutex_ with the GIL held, only copies or swaps tensors under the lock and drops them after unlocking.
+// AccumulateGrad, which may drop a tensor or enter Python under its mutex_, locks the mutex_ only while the GIL is not
+// held. See Note [Python under the lock of a leaf] for what enters Python.
 
 // Note [Device threads]
-// Problem: a graph may lie on several devices. If one thread ran it all, a node that waits for one device would keep
-// the others idle. Trick: as in PyTorch, every device of the accelerator has a thread and a ready queue, both shared by
-// all passes. A node on that device is pushed into its queue; nodes of the CPU stay with the thread that started the
-// pass. That thread waits, and runs what comes into its queue, until no node of the pass is in a queue or running. An
-// error does not end the pass at once: its nodes that are still in queues are taken out without being run, so that the
-// pass, which lives on its caller's stack, outlives them. A node on a device's thread may start a pass, too. The thread
-// then waits inside the node and goes on running what comes into its queue, also nodes of other passes: two devices may
-// each wait for the other. A pass that reaches no accelerator has one thread, one queue and no lock.
+// Problem: a graph may lie on several devices. If one thread ran all of the graph, a node that waits for one device
+// would keep the other devices idle. Trick: as in PyTorch, every device of the accelerator has a thread and a ready
+// queue, which all passes share. A node of that device is pushed into its queue; the CPU's nodes stay with the thread
+// that started the pass. That thread runs the nodes in its queue, and waits for more, until no node of the pass is in a
+// queue or running. An error does not end the pass at once: the nodes that are still in queues are taken out without
+// being run. So the GraphTask, which lives on the caller's stack, outlives its nodes. A node on a device's thread may
+// start another pass. The thread then stays inside that node and goes on running what arrives in its queue, also nodes
+// of other passes, because two devices may each wait for the other. With set_multithreading_enabled(False) the thread
+// that started the pass runs the devices' nodes too, each on the device and stream of its forward. A pass that reaches
+// no accelerator has one thread, one queue and no lock.
 
 static bool runs_later(const NodeTask& a, const NodeTask& b) {
   if (a.fn_ == nullptr || b.fn_ == nullptr) {
-    return a.fn_ != nullptr; // what only wakes the thread comes first
+    return a.fn_ != nullptr; // a task that only wakes the thread comes first
   }
   return a.fn_->sequence_nr() < b.fn_->sequence_nr();
 }
@@ -76,7 +78,7 @@ NodeTask ReadyQueue::pop() {
 }
 
 Engine& Engine::get_default_engine() {
-  static Engine* const engine = new Engine; // never destroyed: device threads use it to the program's end
+  static Engine* const engine = new Engine; // never destroyed: device threads use the engine until the program ends
   return *engine;
 }
 
@@ -109,11 +111,11 @@ void validate_outputs(const edge_list& edges, variable_list& grads, const std::f
   }
 }
 
-// These set and restore what this thread is at, also when a node throws.
+// These guards set the thread's state for a pass or a node, and restore the former state even if a node throws.
 namespace {
 
 thread_local int nested_passes = 0;
-// The queue of this thread's device; null on a thread that belongs to none.
+// The queue of the device that this thread works for; null on other threads.
 thread_local ReadyQueue* device_thread_queue = nullptr;
 
 class GraphTaskGuard final {
@@ -141,7 +143,7 @@ class CurrentNodeGuard final {
   const std::shared_ptr<Node>* former_;
 };
 
-// A node may add or remove default hooks on saved tensors. After the pass they are as before.
+// Restores the default hooks on saved tensors after the pass, because a node may add or remove some.
 class SavedTensorHooksGuard final {
  public:
   SavedTensorHooksGuard() {
@@ -163,7 +165,7 @@ class SavedTensorHooksGuard final {
   std::optional<SavedTensorDefaultHooks::State> former_;
 };
 
-// The current device and streams of a thread, for the accelerator that is there.
+// The current device and the current streams of a thread, for the accelerator of this build.
 class CurrentStreams final {
  public:
   explicit CurrentStreams(const c10::impl::DeviceGuardImplInterface* device)
@@ -172,7 +174,7 @@ class CurrentStreams final {
       streams_.push_back(device->getStream(c10::Device(device->type(), i)));
     }
   }
-  // Makes them the calling thread's.
+  // Makes this device and these streams the calling thread's current ones.
   void set() const {
     for (const c10::Stream& stream : streams_) {
       impl_->exchangeStream(stream);
@@ -190,8 +192,8 @@ const c10::impl::DeviceGuardImplInterface* accelerator() {
   return c10::impl::getDeviceGuardImpl(*at::getAccelerator(/*checked=*/true));
 }
 
-// Runs `work` on a new thread in the place of this one, with all that this thread has set, and waits. An exception of
-// `work` is thrown here.
+// Runs `work` on a new thread, with a copy of the state of this thread, and waits for the end. An exception of `work`
+// is rethrown on this thread.
 template <typename Work>
 void run_on_fresh_stack(const GraphTask& task, Work&& work) {
   const at::ThreadLocalState state;
@@ -268,7 +270,7 @@ void Engine::run(GraphTask& task, NodeTask root) {
   }
   TORCH_INTERNAL_ASSERT(task.not_ready_.empty(), "could not compute gradients for some functions");
 
-  for (size_t i = 0; i < task.final_callbacks_.size(); i++) { // a callback may queue another
+  for (size_t i = 0; i < task.final_callbacks_.size(); i++) { // a callback may queue another callback
     task.final_callbacks_[i]();
   }
 }
@@ -285,7 +287,8 @@ void Engine::run_here(GraphTask& task, NodeTask root) {
 void Engine::enqueue(NodeTask item, ReadyQueue& ready) {
   if (item.base_->uses_accelerator_) {
     item.base_->outstanding_tasks_++;
-    ready_queue(ready, item.fn_->device()).push(std::move(item));
+    ReadyQueue& queue = ready_queue(ready, item);
+    queue.push(std::move(item));
   } else {
     ready.push(std::move(item));
   }
@@ -295,7 +298,7 @@ void Engine::enqueue(NodeTask item, ReadyQueue& ready) {
 
 void Engine::start_device_threads() {
   static std::once_flag once;
-  static uint32_t generation = 0; // of the process that has the threads
+  static uint32_t generation = 0; // the fork generation of the process that started the threads
   std::call_once(once, [this] {
     const c10::impl::DeviceGuardImplInterface* const device = accelerator();
     const c10::DeviceIndex count = device->deviceCount();
@@ -322,12 +325,16 @@ void Engine::device_thread(ReadyQueue& queue) {
   }
 }
 
-ReadyQueue& Engine::ready_queue(ReadyQueue& cpu_ready_queue, c10::Device device) {
-  return at::isAccelerator(device.type()) ? *device_ready_queues_.at(device.index()) : cpu_ready_queue;
+ReadyQueue& Engine::ready_queue(ReadyQueue& cpu_ready_queue, const NodeTask& item) {
+  const c10::Device device = item.fn_->device();
+  return item.base_->multithreaded_ && at::isAccelerator(device.type()) ? *device_ready_queues_.at(device.index())
+                                                                        : cpu_ready_queue;
 }
 
 void Engine::run_with_devices(GraphTask& task, NodeTask root) {
-  start_device_threads();
+  if (task.multithreaded_) {
+    start_device_threads();
+  }
   const at::ThreadLocalState state;
   task.thread_locals_ = &state;
   ReadyQueue own(/*shared=*/true);
@@ -357,7 +364,7 @@ void Engine::run_with_devices(GraphTask& task, NodeTask root) {
   }
 }
 
-// One node of any pass, on the thread that the node belongs to.
+// Runs one node of any pass, on the thread that the node belongs to.
 void Engine::run_task(NodeTask item) {
   if (item.fn_ == nullptr) {
     return;
@@ -382,12 +389,13 @@ void Engine::run_task(NodeTask item) {
       task.error_ = std::current_exception();
     }
   }
-  // Before the count: once it is 0, `task` may be gone, and what a node drops may still need the pass.
+  // Drop the node and its gradients before the count goes down: once the count is 0, `task` may be deleted, and the
+  // destructors that run here may still need the pass.
   item.fn_.reset();
   item.inputs_.buffer.clear();
   const auto guard = task.lock();
   if (--task.outstanding_tasks_ == 0) {
-    task.owner_queue_->push(NodeTask{nullptr, nullptr, InputBuffer(0)}); // wakes the owner
+    task.owner_queue_->push(NodeTask{nullptr, nullptr, InputBuffer(0)}); // wakes the thread that started the pass
   }
 }
 
@@ -415,13 +423,13 @@ void Engine::compute_dependencies(Node& root, GraphTask& task, uint64_t min_topo
 static void check_nan(const Node& fn, const variable_list& outputs) {
   const c10::NoGradGuard no_grad;
   for (size_t i = 0; i < outputs.size(); i++) {
-    const Variable output = at::functorch::innermost(outputs[i]); // of a batch, all examples
+    const Variable output = at::functorch::innermost(outputs[i]); // under vmap, check all examples at once
     TORCH_CHECK(!output.defined() || at::all(at::eq(output, output)).item().toBool(), "Function '", fn.name(),
                 "' returned nan values in its ", i, "th output.");
   }
 }
 
-// The node's own work, apart from the engine's, in a profile.
+// Runs the node inside a profiler event of its own, so that a profile shows the node's time apart from the engine's.
 static variable_list run_recorded(Node& fn, variable_list&& inputs) {
   std::optional<at::RecordFunction> record;
   if (at::RecordFunction::is_enabled()) {
@@ -447,7 +455,7 @@ static variable_list call_function(const GraphTask& task, Node& fn, InputBuffer&
   return outputs;
 }
 
-// With anomaly mode on, an error is preceded by a warning that shows where the node was made.
+// Under anomaly mode, warns with the stack that made the node before the error goes on.
 static variable_list call_function_watched(const GraphTask& task, Node& fn, InputBuffer& inputs) {
   try {
     variable_list outputs = call_function(task, fn, inputs);
@@ -475,7 +483,7 @@ void Engine::evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn,
   if (!task.exec_info_.empty()) {
     const auto found = task.exec_info_.find(fn.get());
     if (found == task.exec_info_.end()) {
-      return; // a root from which no wanted input can be reached
+      return; // this node is a root from which no wanted input can be reached
     }
     const GraphTask::ExecInfo& info = found->second;
     if (!info.captures_.empty()) {
@@ -493,7 +501,7 @@ void Engine::evaluate_function(GraphTask& task, const std::shared_ptr<Node>& fn,
   variable_list outputs = __builtin_expect(AnomalyMode::is_enabled(), 0) ? call_function_watched(task, *fn, inputs)
                                                                          : call_function(task, *fn, inputs);
 
-  const auto stream_of = [&task](const Node& node) { // without an accelerator nobody needs to look for one
+  const auto stream_of = [&task](const Node& node) { // a pass without an accelerator skips the search
     return task.uses_accelerator_ ? node.stream() : std::nullopt;
   };
   const auto guard = task.lock();

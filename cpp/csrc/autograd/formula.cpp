@@ -17,7 +17,7 @@ bool is_list(const at::Argument& arg) {
   return arg.type == at::TypeKind::TensorList || arg.type == at::TypeKind::OptionalTensorList;
 }
 
-// The result a name stands for; -1 if none.
+// Returns the index of the result that a name stands for, -1 if there is none.
 int result_index(const at::FunctionSchema& schema, const std::string& name) {
   for (size_t i = 0; i < schema.returns.size(); i++) {
     if (name == schema.returns[i].name || name == "result" + std::to_string(i) || (i == 0 && name == "result")) {
@@ -172,7 +172,8 @@ bool FormulaNode::saves_argument(size_t index, uint64_t needed) const {
   return false;
 }
 
-// Hooks run Python, which may give up the GIL: they are called on a copy, without the lock.
+// Unpack hooks run Python, which may release the GIL. So a saved variable that has hooks is copied under the lock and
+// unpacked without the lock.
 Variable FormulaNode::unpack(const SavedVariable& saved) {
   SavedVariable copy;
   {
@@ -218,7 +219,7 @@ void FormulaNode::visit_owned(OwnedVisitor& visitor) const {
   }
 }
 
-// What is dropped dies after the lock: see Note [Locks and the GIL].
+// The dropped tensors are destroyed after the lock is released; see Note [Locks and the GIL].
 void FormulaNode::release_variables() {
   c10::SmallVector<SavedVariable, 4> dropped;
   std::lock_guard<c10::Mutex> lock(mutex_);

@@ -12,9 +12,9 @@ std::vector<Variable> (*jvp_hook)(const at::OperatorHandle& op, const std::vecto
 
 namespace {
 
-// All tangents of the open level, so that leaving it can take them away. A level belongs to the process: the mutex
-// guards every tangent too, since one thread may leave the level, or make the tangent of a view, while another one
-// reads it.
+// All tangents of the open level, so that exit_dual_level can remove them. A level belongs to the process and not to a
+// thread. The mutex guards every tangent too, because one thread may leave the level, or make the tangent of a view,
+// while another thread reads the tangent.
 struct ForwardADLevel {
   c10::Mutex mutex;
   bool is_open = false;
@@ -22,7 +22,7 @@ struct ForwardADLevel {
 };
 
 ForwardADLevel& the_level() {
-  static auto* level = new ForwardADLevel; // never destroyed: tensors may die after it
+  static auto* level = new ForwardADLevel; // never destroyed: tensors may die later than static objects
   return *level;
 }
 
@@ -33,7 +33,7 @@ void store_fw_grad(const Variable& self, Variable tangent) {
   ForwardADLevel& level = the_level();
   std::lock_guard<c10::Mutex> lock(level.mutex);
   level.grads.push_back(grad);
-  std::swap(meta->fw_grad_, grad); // the former tangent dies without the lock
+  std::swap(meta->fw_grad_, grad); // the former tangent is destroyed after the lock is released
 }
 
 Variable own_fw_grad(const Variable& self) {
@@ -45,13 +45,14 @@ Variable own_fw_grad(const Variable& self) {
   return meta->fw_grad_ != nullptr ? meta->fw_grad_->tangent : Variable();
 }
 
-// The part of the base's tangent that a view looks at.
+// The view of the base's tangent that corresponds to the view `self` of the base.
 Variable tangent_of_view(const Variable& self, const Variable& base, const Variable& base_tangent) {
   return at::as_strided(base_tangent, self.sizes(), self.strides(),
                         base_tangent.storage_offset() + self.storage_offset() - base.storage_offset());
 }
 
-// In the strides of `self`, so that a view of the one is found in the other; and nobody else's memory.
+// Copies the tangent into new memory with the strides of `self`, so that a view of `self` corresponds to a view of the
+// tangent with the same strides.
 Variable in_layout_of(const Variable& self, const Variable& tangent) {
   Variable copy = at::new_empty_strided(tangent, self.sizes(), self.strides());
   return at::copy_(copy, tangent);
@@ -69,7 +70,7 @@ void enter_dual_level() {
 
 void exit_dual_level() {
   ForwardADLevel& level = the_level();
-  std::vector<Variable> dropped; // dies without the lock
+  std::vector<Variable> dropped; // destroyed after the lock is released
   std::lock_guard<c10::Mutex> lock(level.mutex);
   TORCH_CHECK(level.is_open,
               "Trying to exit a forward AD level that was not the last one that was created. This is not "
@@ -166,7 +167,7 @@ TangentCall::TangentCall(const at::OperatorHandle& op, const OperatorInfo& info,
       tangents_[i] = std::move(tangents);
     }
   }
-  for (uint8_t i : info.written_args) { // the op is about to change it
+  for (uint8_t i : info.written_args) { // the op is about to change this argument
     primals_[i] = at::clone(primals_[i].toTensor());
     if (tangents_[i].isTensor()) {
       tangents_[i] = at::clone(tangents_[i].toTensor());
@@ -174,13 +175,14 @@ TangentCall::TangentCall(const at::OperatorHandle& op, const OperatorInfo& info,
   }
 }
 
-// Whether a view shows all of its base, in the base's own order.
+// Returns whether a view covers all of its base, in the base's own order.
 static bool is_whole(const Variable& view, const Variable& base) {
   return view.sizes() == base.sizes() && view.strides() == base.strides() &&
          view.storage_offset() == base.storage_offset();
 }
 
-// Other tensors may look at the same memory, and at the same tangent: so that one is changed in place too.
+// Sets the tangent of a tensor that the op has changed in place. Other tensors may share its memory, and their tangents
+// share the memory of its tangent, so an existing tangent is overwritten in place too.
 void TangentCall::set_written(const Variable& written, const Variable& tangent) const {
   const DifferentiableViewMeta* view = impl::get_view_autograd_meta(written);
   Variable former = fw_grad(written);
@@ -191,7 +193,7 @@ void TangentCall::set_written(const Variable& written, const Variable& tangent) 
       at::zero_(former);
     }
   } else if (tangent.defined() && view != nullptr && !is_whole(written, view->base_)) {
-    // Made of the tangent, which may be a batch where the number is none.
+    // Make the zeros from the tangent: under vmap the tangent may be a batch where the primal is not one.
     Variable zeros = at::new_empty_strided(tangent, view->base_.sizes(), view->base_.strides());
     set_fw_grad(view->base_, at::zero_(zeros));
     Variable part = fw_grad(written);
@@ -201,7 +203,8 @@ void TangentCall::set_written(const Variable& written, const Variable& tangent) 
   }
 }
 
-// Whether the tangent has its own memory, in the result's layout: the tangent of an argument, say, has not.
+// Returns whether the tangent has memory of its own, in the layout of the result. The tangent of an argument, for
+// example, may be returned as the tangent of the result and does not qualify.
 bool TangentCall::is_new(const Variable& result, const Variable& tangent) const {
   if (tangent.strides() != result.strides() || impl::is_view(tangent)) {
     return false;

@@ -1,6 +1,7 @@
 // Mirrors: torch/csrc/autograd/forward_grad.h, torch/csrc/autograd/autograd_meta.cpp
-// Dual numbers: a tensor with a tangent, and how an op on them gives results with tangents. Left out: several levels at
-// once (func.jvp nests by wrapping instead, see ATen/functorch/TensorWrapper.h).
+//
+// Dual numbers, that is tensors with a tangent, and the rule by which an op on dual numbers returns results with
+// tangents. Left out: several levels at once (func.jvp nests by wrapping instead, see ATen/functorch/TensorWrapper.h).
 #pragma once
 
 #include <csrc/autograd/operator_info.h>
@@ -8,31 +9,35 @@
 namespace reftorch::torch::autograd {
 
 // Note [Forward mode]
-// Problem: J v in one pass forward, without a second table of formulas. Trick: a tensor carries its tangent in its
-// AutogradMeta. Where an argument has one, the autograd fallback calls the op as always, and then asks for the tangents
-// of the results (reftorch/autograd/_jvp.py), which are made of ops: an op that is linear is called on the tangents;
-// the formula of one that goes element by element serves both ways, for its Jacobian is diagonal; of any other the
-// transposed Jacobian is known, that is its formula, and transposing that again is a backward pass through it.
+// Problem: compute J v in one forward pass, without a second table of formulas. Trick: a tensor keeps its tangent in
+// its AutogradMeta. If an argument has a tangent, the autograd fallback calls the op as always and then asks for the
+// tangents of the results. reftorch/autograd/_jvp.py computes them by calling ops, in one of three ways. A linear op is
+// called on the tangents. The formula of an elementwise op works in both directions, because the Jacobian is diagonal.
+// For every other op, the formula computes the product with the transposed Jacobian, and a backward pass through the
+// formula transposes this product once more.
 struct ForwardGrad {
   Variable tangent;
 };
 
-// A level is where dual numbers live: when it is left, they lose their tangents. RuntimeError for a second one inside.
+// Dual numbers exist inside a level: leaving the level removes their tangents. enter_dual_level throws a RuntimeError
+// if a level is open already.
 TORCH_API void enter_dual_level();
 TORCH_API void exit_dual_level();
 
-// Undefined where there is none. A view of a dual number is one too.
+// The tangent of `self`; undefined if `self` is not a dual number. A view of a dual number has a tangent too: the same
+// view of the base's tangent.
 TORCH_API Variable fw_grad(const Variable& self);
-// RuntimeError where the tangent does not fit.
+// Makes `self` a dual number. Throws a RuntimeError if the tangent differs from `self` in shape or dtype.
 TORCH_API void set_fw_grad(const Variable& self, Variable tangent);
-// The number alone: the same data and history, no tangent.
+// The primal of a dual number: a tensor with the same data and history and without the tangent.
 TORCH_API Variable fw_primal(const Variable& self);
-// For SavedVariable: what a saved output does not keep by itself.
+// Gives `to` the tangent of `from`. SavedVariable needs this function, because a saved output is stored as a tensor
+// without history and tangent.
 void copy_fw_grad(const Variable& from, const Variable& to);
 
 bool any_fw_grad(const OperatorInfo& info, const at::IValue* args);
 
-// One call on dual numbers: keeps the arguments while the op runs.
+// One op call on dual numbers. It keeps the arguments while the op runs, because the tangents are computed afterwards.
 class TangentCall final {
  public:
   TangentCall(const at::OperatorHandle& op, const OperatorInfo& info, const at::IValue* args);
@@ -44,10 +49,10 @@ class TangentCall final {
 
   const at::OperatorHandle& op_;
   const OperatorInfo& info_;
-  std::vector<at::IValue> primals_, tangents_; // by argument
+  std::vector<at::IValue> primals_, tangents_; // one for each argument
 };
 
-// The tangents of an op's results, one for each tensor among them. Set by python_forward_ad.cpp.
+// Computes the tangents of an op's results, one for each tensor among them. python_forward_ad.cpp sets the function.
 TORCH_API extern std::vector<Variable> (*jvp_hook)(const at::OperatorHandle& op, const std::vector<at::IValue>& primals,
                                                    const std::vector<at::IValue>& tangents,
                                                    const std::vector<at::IValue>& results);

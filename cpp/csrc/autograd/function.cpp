@@ -7,10 +7,11 @@
 namespace reftorch::torch::autograd {
 
 // Note [Deleting a graph]
-// Problem: a node owns the nodes behind its edges. Deleting the end of a chain of 200,000 ops would recurse 200,000
-// destructors deep. Trick: a destructor does not drop its edges. It hands them to a list of this thread; the outermost
-// destructor works the list off in a loop. What a node saved is dropped before its edges are, so the history of a saved
-// input never ends there.
+// Problem: a node owns the nodes behind its edges. Deleting the end of a chain of 200,000 ops would nest 200,000
+// destructor calls. Trick: a destructor does not destroy the nodes behind its edges. It moves them to a list of this
+// thread, and the outermost destructor empties the list in a loop. A node destroys its saved values before its edges.
+// While a saved value is destroyed, an edge still owns the node that made this value, so no nested destruction starts
+// there.
 static const at::RegisterThreadLocal<&Node::peek_sequence_nr, &Node::set_next_sequence_nr> register_sequence_nr(
     "function.h: Node::next_sequence_nr_");
 

@@ -1,6 +1,8 @@
 // Mirrors: torch/csrc/autograd/node.h, torch/csrc/autograd/function.h
-// Node: one step of the backward graph. It receives a gradient for each output of the op that made it, and returns one
-// for each differentiable input; its edges say where those go. Left out: forward-mode grads, profiling, tracing.
+//
+// Node is one step of the backward graph. A node receives a gradient for each output of the op that made the node, and
+// returns a gradient for each differentiable input of the op. Its edges say where the returned gradients go. Left out:
+// forward-mode grads, tracing. The engine profiles nodes (engine.cpp, run_recorded).
 #pragma once
 
 #include <csrc/autograd/anomaly_mode.h>
@@ -20,10 +22,10 @@ namespace reftorch::torch::autograd {
 
 using edge_list = c10::SmallVector<Edge, 2>;
 
-// Receives what a node, a tensor or a hook owns. See Note [Cycles through the graph].
+// A visitor to which a node, a tensor or a hook shows what it owns. See Note [Cycles through the graph].
 struct OwnedVisitor {
   virtual void node(const std::shared_ptr<Node>& owned) = 0;
-  // Returns whether the walk has met every owner of the tensor and of its Python object.
+  // Returns whether the walk has now met every owner of the tensor and of its Python object.
   virtual bool variable(const Variable& owned) = 0;
   virtual void py_object(PyObject* owned) = 0;
 
@@ -32,15 +34,16 @@ struct OwnedVisitor {
 };
 
 // Note [Sequence number]
-// Problem: when several nodes are ready, the one recorded last should run first, so that buffers are freed soon and a
-// node is as a rule reached when all its gradients are there. Trick: each thread numbers its nodes as it makes them;
-// the ready queue takes the highest number. AccumulateGrad has the highest of all: a finished gradient is taken in at
-// once.
-// Hooks in the order in which they run.
+// Problem: when several nodes are ready, the node recorded last should run first. Then buffers are freed early, and a
+// node usually has all its gradients when the engine reaches it. Trick: each thread numbers the nodes that it makes,
+// and the ready queue takes the node with the highest number. AccumulateGrad has the highest possible number, so that a
+// finished gradient is accumulated at once.
+
+// A list of hooks, in the order in which they run.
 using HookList = std::vector<std::shared_ptr<FunctionPreHook>>;
 
-// Calls `run` with each entry of `hooks`, without the mutex that guards the list: a hook may add hooks to the list that
-// it stands in, and so may another thread. Hooks that are added meanwhile are called too.
+// Calls `run` with each entry of `hooks`, without holding the mutex that guards the list: the hook itself, or another
+// thread, may add hooks to the list. Hooks that are added meanwhile are called too.
 template <typename Entry, typename Run>
 void for_each_hook(c10::Mutex& mutex, const std::vector<Entry>& hooks, const Run& run) {
   for (size_t i = 0;; i++) {
@@ -70,11 +73,12 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   variable_list operator()(variable_list&& inputs) {
     return apply(std::move(inputs));
   }
-  // "MulBackward0"
+  // The node's name, for example "MulBackward0".
   virtual std::string name() const = 0;
-  // Drops what was saved; the node can not run again. Called by the engine unless the graph is retained.
+  // Drops the saved values, after which the node cannot run again. The engine calls this function unless the graph is
+  // retained.
   virtual void release_variables() {}
-  // Shows everything that this node owns.
+  // Shows `visitor` everything that this node owns.
   virtual void visit_owned(OwnedVisitor& visitor) const;
 
   // --- inputs: the outputs of the forward op
@@ -82,7 +86,7 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
     input_metadata_.emplace_back(output);
     return static_cast<uint32_t>(input_metadata_.size() - 1);
   }
-  // An output that is undefined, or takes no gradient.
+  // Adds metadata for an output that is undefined or takes no gradient.
   uint32_t add_undefined_input_metadata() {
     input_metadata_.emplace_back();
     return static_cast<uint32_t>(input_metadata_.size() - 1);
@@ -93,10 +97,10 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   const InputMetadata& input_metadata(size_t index) const {
     return input_metadata_[index];
   }
-  // Where the op ran in forward, and so where this node runs: the first accelerator among the devices of its outputs,
-  // else the CPU.
+  // The device on which the op ran in the forward pass and on which this node runs: the first accelerator among the
+  // devices of the op's outputs, or the CPU if there is none.
   at::Device device() const;
-  // The stream on which the op ran in forward; none on the CPU.
+  // The stream on which the op ran in the forward pass; nullopt for the CPU.
   std::optional<c10::Stream> stream() const;
   void set_input_grad_dtype(size_t index, at::ScalarType dtype) {
     input_metadata_[index].set_grad_dtype(dtype);
@@ -114,7 +118,8 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   const edge_list& next_edges() const {
     return next_edges_;
   }
-  // Recorded with an edge there. During backward use the task_ form: `inputs=` may ask for less.
+  // Returns whether the graph has an edge for output `index`. During a backward pass, use task_should_compute_output:
+  // the pass may need fewer gradients (`inputs=`).
   bool should_compute_output(size_t index) const {
     return next_edges_[index].is_valid();
   }
@@ -126,20 +131,21 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   void set_sequence_nr(uint64_t sequence_nr) {
     sequence_nr_ = sequence_nr;
   }
-  // The number that the next node of this thread will get.
+  // The number that the next node of this thread gets.
   static uint64_t peek_sequence_nr() {
     return next_sequence_nr_;
   }
   static void set_next_sequence_nr(uint64_t next) {
     next_sequence_nr_ = next;
   }
-  // Longest way from here to a leaf: an edge always leads to a smaller number, so walks can stop early.
+  // The length of the longest path from this node to a leaf. An edge always leads to a node with a smaller number, so
+  // graph walks can stop early.
   uint64_t topological_nr() const {
     return topological_nr_;
   }
 
-  // --- hooks. `tensor_pre` hooks are those of a tensor that this node made, and see that one gradient; `pre` and
-  // `post` are the node's.
+  // --- hooks. A `tensor_pre` hook belongs to a tensor that this node made and sees the gradient of that tensor; `pre`
+  // and `post` hooks belong to the node and see all gradients.
   struct TensorPreHook {
     std::shared_ptr<FunctionPreHook> hook;
     uint32_t output_nr;
@@ -155,8 +161,8 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
     std::lock_guard<c10::Mutex> lock(hooks_->mutex);
     return std::any_of(hooks_->tensor_pre.begin(), hooks_->tensor_pre.end(), found);
   }
-  // retain_grad's hook for output `output_nr`: runs after all other tensor hooks, and moves when the tensor is changed
-  // in place.
+  // Adds the hook of retain_grad for output `output_nr`. The hook runs after all other tensor hooks. When the tensor is
+  // changed in place, the hook moves to the tensor's new node.
   void add_retains_grad_hook(std::unique_ptr<FunctionPreHook> hook, uint32_t output_nr) {
     Hooks& all = hooks();
     std::lock_guard<c10::Mutex> lock(all.mutex);
@@ -169,7 +175,7 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   void add_post_hook(std::unique_ptr<FunctionPostHook> hook) {
     add_to(hooks().post, std::move(hook));
   }
-  // Each runs its kind of hook over the gradients.
+  // Each function runs one kind of hook over the gradients.
   virtual void call_tensor_pre_hooks(variable_list& grads);
   void call_pre_hooks(variable_list& grads);
   void call_post_hooks(variable_list& outputs, const variable_list& inputs);
@@ -181,25 +187,26 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
     return !hooks_->post.empty();
   }
 
-  // The Python object that stands for this node while somebody holds it; borrowed: the object owns the node, never the
-  // reverse.
+  // The Python object of this node, which exists while somebody holds it. The pointer is borrowed: the object owns the
+  // node, and the node does not own the object.
   PyObject* pyobj() const {
     return pyobj_;
   }
   void set_pyobj(PyObject* obj) {
     pyobj_ = obj;
   }
-  // Made when first asked for; null in a program without Python.
+  // The node's anomaly metadata, made on the first call; null in a program without Python.
   AnomalyMetadata* metadata();
 
  protected:
   virtual variable_list apply(variable_list&& inputs) = 0;
 
-  // Guards what two backward passes from two threads may touch at once. See Note [Locks and the GIL].
+  // Guards what two backward passes on two threads may touch at the same time. See Note [Locks and the GIL].
   c10::Mutex mutex_;
 
  private:
-  // A thread may add hooks while another one runs a pass. The mutex guards the lists; a hook is called without it.
+  // One thread may add hooks while another thread runs a pass. The mutex guards the lists; the hooks are called without
+  // the mutex.
   struct Hooks {
     c10::Mutex mutex;
     HookList tensor_pre;

@@ -26,15 +26,15 @@ const std::shared_ptr<Node>* GraphTask::set_current_node(const std::shared_ptr<N
 }
 
 // Note [Exec info]
-// A node is needed if one of `outputs` can be reached from it. The walk is depth first with a stack of its own; a
-// node's answer is known when all behind its edges are: when the stack comes back to it, each finished child has told
-// its parent.
+// A node is needed if one of `outputs` can be reached from the node. The walk is depth first, with an explicit stack.
+// When a node is on top of the stack and all its edges were followed, the answers of all its children are known, and
+// the answer of the node follows from them.
 void GraphTask::init_to_execute(Node& graph_root, const edge_list& outputs, bool accumulate_grad,
                                 uint64_t min_topo_nr) {
   for (uint32_t i = 0; i < outputs.size(); i++) {
     ExecInfo& info = exec_info_[outputs[i].function.get()];
     if (accumulate_grad) {
-      info.needed_ = true; // the AccumulateGrad itself is to run
+      info.needed_ = true; // the pass runs the AccumulateGrad itself
     } else {
       info.captures_.push_back({outputs[i].input_nr, i});
     }
@@ -52,7 +52,7 @@ void GraphTask::init_to_execute(Node& graph_root, const edge_list& outputs, bool
     Node* const fn = frame.fn;
     if (frame.next_edge < fn->num_outputs()) {
       Node* child = fn->next_edge(frame.next_edge++).function.get();
-      // Below the smallest topological number among the outputs no output can be.
+      // A node whose topological number is below the smallest one of the outputs cannot reach an output.
       if (child != nullptr && child->topological_nr() >= min_topo_nr && seen.insert(child).second) {
         stack.push_back({child, 0});
       }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <ATen/ThreadLocalState.h>
+#include <c10/core/GradMode.h>
 #include <csrc/autograd/input_buffer.h>
 #include <csrc/autograd/variable.h>
 
@@ -19,25 +20,26 @@ namespace reftorch::torch::autograd {
 class ReadyQueue;
 
 struct TORCH_API GraphTask final {
-  // With `inputs=` (or autograd.grad) only some nodes run, and gradients are caught on their way into others.
+  // What a pass with `inputs=` (or autograd.grad) does at one node. Such a pass runs only some nodes, and captures the
+  // gradients that arrive at the requested inputs.
   struct ExecInfo {
     struct Capture {
-      uint32_t input_idx;  // which gradient of the node
-      uint32_t output_idx; // where it goes in captured_vars_
+      uint32_t input_idx;  // the number of the gradient among the node's inputs
+      uint32_t output_idx; // the gradient's place in captured_vars_
     };
     bool should_execute() const {
       return needed_ || !captures_.empty();
     }
-    bool needed_ = false; // the node runs
+    bool needed_ = false; // whether the pass runs the node
     std::vector<Capture> captures_;
   };
 
   GraphTask(bool keep_graph, bool create_graph)
       : keep_graph_(keep_graph), create_graph_(create_graph), id_(next_id_++) {}
 
-  // Fills exec_info_: which nodes lie between `graph_root` and `outputs`.
+  // Fills exec_info_ with the nodes on the paths from `graph_root` to `outputs`.
   void init_to_execute(Node& graph_root, const edge_list& outputs, bool accumulate_grad, uint64_t min_topo_nr);
-  // Whether a gradient for `fn` is wanted. Without `inputs=`, always.
+  // Returns whether the pass needs a gradient for `fn`. A pass without `inputs=` needs all gradients.
   bool should_execute(const Node* fn) const {
     if (exec_info_.empty()) {
       return true;
@@ -46,15 +48,17 @@ struct TORCH_API GraphTask final {
     return it != exec_info_.end() && it->second.should_execute();
   }
 
-  // Whether `node` gets gradients in this pass.
+  // Returns whether `node` gets gradients in this pass.
   bool will_execute(const Node* node) const {
     return nodes_in_graph_.count(node) != 0 && should_execute(node);
   }
 
-  // The nodes that are still to run, in the order in which they will, as far as it does not depend on what they return.
+  // Forecasts the order in which the nodes of the pass will run. Call this function before the first node has run. The
+  // forecast does not know what the nodes will return.
   std::vector<Node*> execution_order() const;
 
-  // A gradient came to its end at `fn`: at the end of the pass the caller's stream waits for the stream of `fn`.
+  // Called when a gradient has come to its end at `fn`. At the end of the pass, the caller's stream waits for the
+  // stream of `fn`.
   void note_leaf_stream(const Node& fn) {
     if (uses_accelerator_) {
       if (const auto stream = fn.stream()) {
@@ -63,44 +67,47 @@ struct TORCH_API GraphTask final {
     }
   }
 
-  // The pass this thread is inside of; null outside of backward.
+  // The pass that this thread is running; null outside of backward.
   static GraphTask* current();
-  static GraphTask* set_current(GraphTask* task); // returns the former
+  static GraphTask* set_current(GraphTask* task); // returns the former pass
   // The node that this thread is running; null outside of backward.
   static std::shared_ptr<Node> current_node();
   static const std::shared_ptr<Node>* set_current_node(
-      const std::shared_ptr<Node>* node); // borrowed; returns the former
+      const std::shared_ptr<Node>* node); // borrows the pointer; returns the former one
 
   const bool keep_graph_;
   const bool create_graph_;
-  const int64_t id_; // tells passes apart, over the whole program
+  const int64_t id_; // a number that no other pass of this process has
   const edge_list* roots_ = nullptr;
-  // How many gradients are still to come for a node that has been seen from the roots.
+  // How many gradients are still missing, for each node that can be reached from the roots.
   std::unordered_map<Node*, int> dependencies_;
-  // Nodes with some of their gradients.
+  // Nodes that have received some of their gradients, but not all.
   std::unordered_map<Node*, InputBuffer> not_ready_;
   std::unordered_map<const Node*, ExecInfo> exec_info_;
-  std::unordered_set<const Node*> nodes_in_graph_; // that can be reached from the roots
+  std::unordered_set<const Node*> nodes_in_graph_; // all nodes that can be reached from the roots
   variable_list captured_vars_;
-  // Run once, when everything else is done (`queue_callback`).
+  // Run once at the end of the pass, when all nodes are done (`queue_callback`).
   std::vector<std::function<void()>> final_callbacks_;
 
   // --- a pass that reaches an accelerator: see Note [Device threads]
   bool uses_accelerator_ = false;
-  // Guards all that changes during the pass. Without an accelerator one thread runs the pass, and takes no lock.
+  // Whether nodes of an accelerator run on the thread of their device; otherwise the owner of the pass runs them.
+  const bool multithreaded_ = c10::BackwardMultithreading::is_enabled();
+  // Guards everything that changes during the pass. Without an accelerator one thread runs the pass and takes no lock.
   std::mutex mutex_;
   std::unique_lock<std::mutex> lock() {
     return uses_accelerator_ ? std::unique_lock<std::mutex>(mutex_) : std::unique_lock<std::mutex>();
   }
-  // Guards final_callbacks_. A hook takes it with the GIL held, under which mutex_ must not be waited for.
+  // Guards final_callbacks_. A hook takes this mutex while it holds the GIL, and a thread that holds the GIL must not
+  // wait for mutex_.
   std::mutex final_callbacks_mutex_;
   // The queue of the thread that started the pass.
   ReadyQueue* owner_queue_ = nullptr;
-  // What the caller had set for its ops.
+  // The thread-local state of the caller, under which the nodes run on the devices' threads.
   const at::ThreadLocalState* thread_locals_ = nullptr;
-  // Nodes that are in a queue or running. The pass is over when there are none.
+  // The number of nodes that are in a queue or running. The pass is over when the number is 0.
   int64_t outstanding_tasks_ = 0;
-  std::exception_ptr error_;                     // the first one: what is still in the queues is then dropped
+  std::exception_ptr error_;                     // the first error; nodes that are still in queues are then dropped
   std::unordered_set<c10::Stream> leaf_streams_; // streams on which a gradient came to its end
 
  private:

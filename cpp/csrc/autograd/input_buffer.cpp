@@ -12,19 +12,19 @@
 namespace reftorch::torch::autograd {
 
 // Note [Streaming backwards]
-// Problem: on an accelerator a gradient exists as soon as its kernel is enqueued, long before its values do. The node
-// that made the gradient and the node that receives it may run on two streams, and work on two streams is in no order.
-// Trick: as PyTorch, a node runs on the stream on which its op ran in forward. A gradient that goes from one stream to
-// another takes an event with it: the receiving stream waits for the event, and the allocator is told that the stream
-// uses the memory. The sum of several gradients is made on the receiver's stream, too. At the end of the pass the
-// caller's current streams wait for every stream on which a leaf was reached, so that after backward() the caller needs
-// no synchronization.
-// The stream that made a gradient is the current one of its device on this thread, because the engine runs the node,
-// and this function, under the node's StreamGuard. A gradient on another device than the receiver's goes on on its own
-// device's default stream, which is current there on the thread that runs the receiver.
+// Problem: on an accelerator a gradient exists as soon as its kernel is enqueued, long before the values are computed.
+// The node that made the gradient and the node that receives the gradient may run on two streams, and work on two
+// streams has no order. Trick: as in PyTorch, a node runs on the stream on which its op ran in the forward pass. A
+// gradient that goes from one stream to another is accompanied by an event: the receiving stream waits for the event,
+// and the allocator is told that the receiving stream uses the memory. The sum of several gradients is computed on the
+// receiver's stream too. At the end of the pass the caller's current streams wait for every stream on which a leaf was
+// reached, so the caller needs no synchronization after backward(). The stream that made a gradient is the current
+// stream of its device on this thread, because the engine runs the node and this function under the node's StreamGuard.
+// If the gradient lies on another device than the receiver, the default stream of the gradient's device takes over,
+// because that stream is current there on the thread that runs the receiver.
 
-// The sum is made in place only where nobody can see it: no graph is being recorded, and neither the tensor nor its
-// storage has another owner.
+// Returns whether `var` may be added to `sum` in place. Nobody may be able to see the change: no graph is being
+// recorded, and neither the tensor nor its storage has another owner.
 static bool can_accumulate_inplace(const Variable& sum, const Variable& var) {
   return !c10::GradMode::is_enabled() && sum.use_count() == 1 && sum.storage().use_count() == 1 &&
          !at::isTensorSubclassLike(sum) && !at::isTensorSubclassLike(var) &&
@@ -44,7 +44,7 @@ static void accumulate(Variable& sum, Variable var) {
   }
 }
 
-// The stream on which `var` goes on: later work on that stream finds the values of `var` there.
+// Returns the stream that takes over `var`: work that is enqueued there later finds the values of `var`.
 static c10::Stream hand_over(const Variable& var, const std::optional<c10::Stream>& consumer) {
   const auto* const device = c10::impl::getDeviceGuardImpl(var.device().type());
   const c10::Stream from = device->getStream(var.device());

@@ -1,8 +1,8 @@
 // Mirrors: torch/csrc/autograd/input_metadata.h
 //
-// What a node knows of the tensor it made: enough to check and reduce the gradient that comes back for it, and the
-// stream on which the tensor was made, where the gradient is to be computed.
-// Left out: nested and symbolic shapes, tensor subclasses.
+// What a node knows about a tensor that its op made: enough to check and reduce the gradient that arrives for the
+// tensor. For an accelerator the metadata includes the stream on which the tensor was made, because the gradient is
+// computed on that stream too. Left out: nested and symbolic shapes, tensor subclasses.
 #pragma once
 
 #include <ATen/DeviceAccelerator.h>
@@ -26,7 +26,7 @@ struct InputMetadata final {
   at::ScalarType dtype() const {
     return dtype_;
   }
-  // The dtype of a gradient for this tensor; Undefined where any dtype will do (Tensor.grad_dtype).
+  // The dtype of a gradient for this tensor; Undefined if any dtype is allowed (Tensor.grad_dtype).
   at::ScalarType grad_dtype() const {
     return grad_dtype_;
   }
@@ -40,7 +40,7 @@ struct InputMetadata final {
   c10::Stream stream() const {
     return c10::Stream(c10::Stream::UNSAFE, device_, stream_id_);
   }
-  // false for an output that the op left undefined.
+  // False for an output that the op left undefined.
   bool defined() const {
     return defined_;
   }
@@ -49,7 +49,7 @@ struct InputMetadata final {
   bool is_same_shape(const at::Tensor& grad) const {
     return grad.sizes() == at::IntArrayRef(shape_);
   }
-  // Whether this shape broadcasts to the gradient's: then the gradient is summed back.
+  // Returns whether this shape broadcasts to the shape of the gradient. If so, reduce_grad sums the gradient back.
   bool is_expandable_to_shape(const at::Tensor& grad) const;
   at::Tensor reduce_grad(const at::Tensor& grad) const;
 

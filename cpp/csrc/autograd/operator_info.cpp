@@ -15,7 +15,8 @@ struct Registration {
   bool non_differentiable = false;
 };
 
-// Read by every op call, without a lock; ops may be registered later (extensions), hence the fixed capacity.
+// Every op call reads this table without a lock. Extensions may register ops later, so the capacity is fixed: the table
+// never moves.
 constexpr size_t kMaxOperators = 8192;
 std::array<std::atomic<const OperatorInfo*>, kMaxOperators> infos;
 
@@ -57,7 +58,7 @@ std::unique_ptr<OperatorInfo> make_info(const at::OperatorEntry& entry) {
     info->kind = schema.is_out() ? OperatorInfo::Kind::Out : OperatorInfo::Kind::Inplace;
     info->counts_new_shapes = entry.hasTag(at::Tag::resizes);
     info->new_storage = entry.hasTag(at::Tag::new_storage);
-    // resize_ and set_ change how their tensor is seen too, but not as a view of what it was.
+    // resize_ and set_ change the geometry of their tensor too, but the result is not a view of the former tensor.
     info->inplace_view = entry.hasTag(at::Tag::inplace_view) && !info->counts_new_shapes && !info->new_storage;
   } else if (!schema.returns.empty() && !schema.returns[0].alias.set.empty()) {
     info->kind = OperatorInfo::Kind::View;
@@ -80,6 +81,7 @@ std::unique_ptr<OperatorInfo> make_info(const at::OperatorEntry& entry) {
       }
     }
   }
+  info->warns_not_implemented = info->formula == nullptr && schema.ns != "aten";
   return info;
 }
 
@@ -90,7 +92,8 @@ Registration& new_registration(const at::OperatorEntry& entry) {
   return registration;
 }
 
-// What was built before the registration is out of date. Another thread may still read it, so it stays.
+// Infos that were built before the registration are out of date. They are not deleted, because another thread may still
+// read them.
 void forget_infos() {
   for (auto& info : infos) {
     info.store(nullptr, std::memory_order_release);
@@ -130,7 +133,7 @@ DerivativeState derivative_state(const at::OperatorEntry& entry) {
   if (entry.is_composite || entry.hasKernelForDispatchKey(c10::DispatchKey::Autograd)) {
     return DerivativeState::Composite;
   }
-  if (entry.schema.is_out()) { // it is never recorded: what matters is that the functional form can be
+  if (entry.schema.is_out()) { // an out variant is never recorded: what counts is the functional form
     const at::OperatorEntry* functional = entry.functional;
     if (functional != nullptr && derivative_state(*functional) == DerivativeState::Composite) {
       return DerivativeState::Composite;

@@ -4,6 +4,7 @@
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_cpp_function.h>
 #include <csrc/python_gil.h>
+#include <csrc/utils/object_ptr.h>
 
 #include <pybind11/pybind11.h>
 
@@ -20,10 +21,7 @@ PyAnomalyMetadata::PyAnomalyMetadata() {
 }
 
 PyAnomalyMetadata::~PyAnomalyMetadata() {
-  if (Py_IsInitialized()) {
-    const GilAcquire gil;
-    Py_DECREF(dict);
-  }
+  decref_anywhere(dict);
 }
 
 PyObject* PyAnomalyMetadata::dict_of(Node& node) {
@@ -40,10 +38,11 @@ void PyAnomalyMetadata::assign_parent(const std::shared_ptr<Node>& parent) {
     return;
   }
   const GilAcquire gil;
-  py::reinterpret_borrow<py::dict>(dict)[kParentKey] = py::reinterpret_steal<py::object>(functionToPyObject(parent));
+  py::reinterpret_borrow<py::dict>(dict)[kParentKey] = steal(functionToPyObject(parent));
 }
 
-// An error already travels: what the warning raises (under -W error) is reported as unraisable and goes no further.
+// Warns. An error is being handled already, so an exception of the warning itself (under -W error) is reported as
+// unraisable and goes no further.
 static void warn(const std::string& message) {
   try {
     TORCH_WARN(message);
@@ -92,8 +91,9 @@ void PyAnomalyMetadata::print_stack(const std::string& node_name) {
 void initAnomalyMode(PyObject* module) {
   make_anomaly_metadata = []() -> std::unique_ptr<AnomalyMetadata> { return std::make_unique<PyAnomalyMetadata>(); };
   auto m = py::reinterpret_borrow<py::module_>(module);
-  m.def("is_anomaly_enabled", &AnomalyMode::is_enabled, "Whether anomaly detection is on.");
-  m.def("is_anomaly_check_nan_enabled", &AnomalyMode::should_check_nan, "Whether anomaly detection looks for NaN.");
+  m.def("is_anomaly_enabled", &AnomalyMode::is_enabled, "Return whether anomaly detection is on.");
+  m.def("is_anomaly_check_nan_enabled", &AnomalyMode::should_check_nan,
+        "Return whether anomaly detection looks for NaN.");
   m.def("set_anomaly_enabled", &AnomalyMode::set_enabled, py::arg("enabled"), py::arg("check_nan") = true,
         "Turn anomaly detection on or off, for all threads.");
 }

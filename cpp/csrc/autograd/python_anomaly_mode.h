@@ -1,5 +1,6 @@
 // Mirrors: torch/csrc/autograd/python_anomaly_mode.h
-// A node's `metadata` dict, in which anomaly mode keeps its traceback.
+//
+// The `metadata` dict of a node, in which anomaly mode keeps the traceback.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -18,7 +19,7 @@ struct PyAnomalyMetadata final : public AnomalyMetadata {
   void visit_owned(OwnedVisitor& visitor) const override {
     visitor.py_object(dict);
   }
-  // A new reference.
+  // Returns a new reference to the dict of a node.
   static PyObject* dict_of(Node& node);
 
   static constexpr const char* kTracebackKey = "traceback_"; // list of str

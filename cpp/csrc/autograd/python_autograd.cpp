@@ -17,6 +17,7 @@
 #include <csrc/python_thread_local_state.h>
 
 #include <ATen/ThreadLocalState.h>
+#include <c10/core/GradMode.h>
 #include <c10/core/InferenceMode.h>
 
 namespace reftorch::torch {
@@ -40,7 +41,8 @@ static PyObject* is_inference_mode_enabled(PyObject*, PyObject*) {
   return PyBool_FromLong(c10::InferenceMode::is_enabled());
 }
 
-// Sets inference mode, and grad mode with it; returns both as they were, for _exit_inference_mode.
+// Sets inference mode, and the grad mode that goes with it. Returns the former values of both, for
+// _exit_inference_mode.
 static PyObject* enter_inference_mode(PyObject*, PyObject* enabled) {
   const int on = PyObject_IsTrue(enabled);
   if (on < 0) {
@@ -60,21 +62,10 @@ static PyObject* exit_inference_mode(PyObject*, PyObject* former) {
   Py_RETURN_NONE;
 }
 
-// ---- multithreading: a pass has one thread here whatever is set, so this is only remembered
-
-static thread_local bool multithreading_enabled = true;
-
-bool autograd::is_multithreading_enabled() {
-  return multithreading_enabled;
-}
-static void set_multithreading(bool enabled) {
-  multithreading_enabled = enabled;
-}
-static const at::RegisterThreadLocal<&autograd::is_multithreading_enabled, &set_multithreading> register_multithreading(
-    "python_autograd.cpp: multithreading_enabled");
+// ---- the other modes of this thread
 
 static PyObject* is_multithreading_enabled(PyObject*, PyObject*) {
-  return PyBool_FromLong(multithreading_enabled);
+  return PyBool_FromLong(c10::BackwardMultithreading::is_enabled());
 }
 
 static PyObject* set_multithreading_enabled(PyObject*, PyObject* enabled) {
@@ -82,7 +73,7 @@ static PyObject* set_multithreading_enabled(PyObject*, PyObject* enabled) {
   if (on < 0) {
     return nullptr;
   }
-  multithreading_enabled = on != 0;
+  c10::BackwardMultithreading::set_enabled(on != 0);
   Py_RETURN_NONE;
 }
 
@@ -99,7 +90,7 @@ static PyObject* set_view_replay_enabled(PyObject*, PyObject* enabled) {
   Py_RETURN_NONE;
 }
 
-// ---- the hook before a change in place, on which allow_mutation_on_saved_tensors rests
+// ---- the hook that runs before an in-place change, which allow_mutation_on_saved_tensors uses
 
 static thread_local PyObject* before_write = nullptr;
 
@@ -126,7 +117,7 @@ static void set_before_write(const std::shared_ptr<PyObject>& hook) {
   autograd::before_write_hook = before_write != nullptr ? call_before_write : nullptr;
   Py_XDECREF(former);
 }
-// variable.h: before_write_hook says only whether there is one.
+// before_write_hook in variable.h is set and restored along with this variable.
 static const at::RegisterThreadLocal<&get_before_write, &set_before_write> register_before_write(
     "python_autograd.cpp: before_write");
 
@@ -174,9 +165,10 @@ static PyObject* unsafe_set_version_counter(PyObject*, PyObject* args) {
 }
 
 static PyMethodDef mode_functions[] = {
-    {"is_grad_enabled", is_grad_enabled, METH_NOARGS, "Whether ops of this thread are recorded."},
+    {"is_grad_enabled", is_grad_enabled, METH_NOARGS, "Return whether autograd records the ops of this thread."},
     {"_set_grad_enabled", set_grad_enabled, METH_O, nullptr},
-    {"is_inference_mode_enabled", is_inference_mode_enabled, METH_NOARGS, "Whether this thread is in inference mode."},
+    {"is_inference_mode_enabled", is_inference_mode_enabled, METH_NOARGS,
+     "Return whether this thread is in inference mode."},
     {"_enter_inference_mode", enter_inference_mode, METH_O, nullptr},
     {"_exit_inference_mode", exit_inference_mode, METH_O, nullptr},
     {"_is_multithreading_enabled", is_multithreading_enabled, METH_NOARGS, nullptr},
@@ -186,11 +178,14 @@ static PyMethodDef mode_functions[] = {
     {}};
 static PyMethodDef autograd_functions[] = {
     {"_set_before_write_hook", set_before_write_hook, METH_O,
-     "Call a function with each tensor that an op of this thread is about to change in place; returns the former one."},
-    {"_increment_version", increment_version, METH_O, "Count a change in place."},
+     "Set the function that is called with each tensor that an op of this thread is about to change in place. Return "
+     "the "
+     "former function."},
+    {"_increment_version", increment_version, METH_O, "Bump the version of a tensor, as an in-place op does."},
     {"_unsafe_set_version_counter", unsafe_set_version_counter, METH_VARARGS,
-     "Make tensors say that they were changed so many times: for who answers for the changes that are hidden by it."},
-    {"_get_sequence_nr", get_sequence_nr, METH_NOARGS, "The number that this thread's next node will get."},
+     "Set the versions of tensors. Autograd no longer notices the changes that this hides, so the caller answers for "
+     "them."},
+    {"_get_sequence_nr", get_sequence_nr, METH_NOARGS, "Return the number that this thread's next node will get."},
     {}};
 
 static PyObject* make_autograd_module(PyObject* module) {

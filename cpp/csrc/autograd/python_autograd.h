@@ -6,7 +6,8 @@
 
 namespace reftorch::torch {
 
-// Adds everything of autograd to the module `_C`. The tensor type must exist.
+// Adds the bindings of autograd to the module `_C`. Call this function after initTensorBase, which makes the tensor
+// type.
 void initAutogradBindings(PyObject* module);
 
 } // namespace reftorch::torch

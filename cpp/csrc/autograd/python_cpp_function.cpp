@@ -34,7 +34,7 @@ std::shared_ptr<Node> nodeFromPyObject(PyObject* obj) {
   return PyNode::from_context(obj);
 }
 
-// `attribute` is what was asked for.
+// Returns the node of an object. `attribute` is the attribute that the program reads, for the error message.
 static std::shared_ptr<Node> unpack_node(PyObject* self, const char* attribute) {
   std::shared_ptr<Node> node = nodeFromPyObject(self);
   TORCH_CHECK(
@@ -77,14 +77,14 @@ static PyObject* repr(PyObject* self) {
   return PyUnicode_FromFormat("<%U object at %p>", reinterpret_cast<PyHeapTypeObject*>(Py_TYPE(self))->ht_name, self);
 }
 
-// The field behind `name`, if it starts with `prefix`; null if there is none.
+// Returns the saved field that the attribute `name` stands for, if `name` starts with `prefix`; null if there is none.
 static const SavedField* find_field(const FormulaNode& node, const char* name, const char* prefix) {
   if (strncmp(name, prefix, strlen(prefix)) != 0) {
     return nullptr;
   }
   std::string wanted = name + strlen(prefix);
   if (const size_t symbolic = wanted.rfind("_sym_sizes"); symbolic != std::string::npos) {
-    wanted.erase(symbolic, 4); // PyTorch's name: there a shape may be of symbols
+    wanted.erase(symbolic, 4); // PyTorch's name of the field, whose sizes may be symbolic there
   }
   for (const SavedField& field : node.formula.fields) {
     if (field.name == wanted) {
@@ -94,7 +94,8 @@ static const SavedField* find_field(const FormulaNode& node, const char* name, c
   return nullptr;
 }
 
-// _saved_other, _saved_result: what the graph keeps for this node. _raw_saved_other: the same, still packed.
+// _saved_other and _saved_result are the values that the graph keeps for this node. _raw_saved_other is the packed
+// form.
 static PyObject* getattro(PyObject* self, PyObject* name) {
   HANDLE_TH_ERRORS
   const char* text = PyUnicode_AsUTF8(name);
@@ -159,17 +160,18 @@ static PyTypeObject* make_type(const char* name, PyTypeObject* base) {
     throw_python_error();
   }
   auto* made = reinterpret_cast<PyTypeObject*>(type);
-  made->tp_name = strrchr(name, '.') + 1; // what Python's own messages call it: without the module, as in PyTorch
+  made->tp_name = strrchr(name, '.') + 1; // the name in Python's messages, without the module, as in PyTorch
   return made;
 }
 
-// "MulBackward0", "torch::autograd::AccumulateGrad"
+// Returns the Python type for nodes of a name such as "MulBackward0" or "torch::autograd::AccumulateGrad". Makes the
+// type on the first call.
 static PyTypeObject* type_of(const std::string& full_name) {
   static auto* types = new std::unordered_map<std::string, PyTypeObject*>; // guarded by the GIL
   PyTypeObject*& type = (*types)[full_name];
   if (type == nullptr) {
     const size_t colon = full_name.rfind(':');
-    // Python keeps the pointer to the name.
+    // Python keeps the pointer to the name, so the string is never destroyed.
     auto* name = new std::string("reftorch._C._functions." +
                                  (colon == std::string::npos ? full_name : full_name.substr(colon + 1)));
     type = make_type(name->c_str(), node_base_type);
@@ -203,7 +205,7 @@ static PyTypeObject* make_input_metadata_type() {
   static PyStructSequence_Field fields[] = {
       {"shape", nullptr}, {"dtype", nullptr}, {"device", nullptr}, {nullptr, nullptr}};
   static PyStructSequence_Desc desc = {"reftorch._C._autograd._InputMetadata",
-                                       "What a node knows of a tensor that its op made.", fields, 3};
+                                       "What a node knows about a tensor that its op made.", fields, 3};
   return PyStructSequence_NewType(&desc);
 }
 
@@ -230,7 +232,7 @@ static PyObject* get_metadata(PyObject* self, void*) {
   END_HANDLE_TH_ERRORS
 }
 
-// (shape, dtype, device) of each output that the node was made for; None for one that is undefined.
+// Returns (shape, dtype, device) for each output of the node's op; None for an undefined output.
 static PyObject* get_input_metadata(PyObject* self, void*) {
   HANDLE_TH_ERRORS
   static PyTypeObject* const type = make_input_metadata_type();
@@ -254,7 +256,7 @@ static PyObject* get_requires_grad(PyObject*, void*) {
   Py_RETURN_TRUE;
 }
 
-// What object.__dir__ says, and the fields that getattro finds.
+// Returns the names of object.__dir__ and of the fields that getattro finds.
 static PyObject* dir(PyObject* self, PyObject*) {
   HANDLE_TH_ERRORS
   static PyObject* const object_dir =
@@ -302,29 +304,30 @@ static PyObject* set_sequence_nr(PyObject* self, PyObject* value) {
   END_HANDLE_TH_ERRORS
 }
 
-static PyObject* register_hook(PyObject* self, PyObject* hook) {
+// Calls add(node, dict) with a new dict that holds `hook`. Returns the RemovableHandle for the hook.
+template <typename Add>
+static PyObject* add_hook(PyObject* self, PyObject* hook, const char* method, const Add& add) {
   HANDLE_TH_ERRORS
-  const std::shared_ptr<Node> node = unpack_node(self, "register_hook");
+  const std::shared_ptr<Node> node = unpack_node(self, method);
   PyObject* dict = nullptr;
   PyObject* handle = make_hook_dict(hook, &dict);
-  node->add_post_hook(std::make_unique<PyFunctionPostHook>(dict));
+  add(*node, dict);
   Py_DECREF(dict);
   return handle;
   END_HANDLE_TH_ERRORS
+}
+
+static PyObject* register_hook(PyObject* self, PyObject* hook) {
+  return add_hook(self, hook, "register_hook",
+                  [](Node& node, PyObject* dict) { node.add_post_hook(std::make_unique<PyFunctionPostHook>(dict)); });
 }
 
 static PyObject* register_prehook(PyObject* self, PyObject* hook) {
-  HANDLE_TH_ERRORS
-  const std::shared_ptr<Node> node = unpack_node(self, "register_prehook");
-  PyObject* dict = nullptr;
-  PyObject* handle = make_hook_dict(hook, &dict);
-  node->add_pre_hook(std::make_unique<PyFunctionPreHook>(dict));
-  Py_DECREF(dict);
-  return handle;
-  END_HANDLE_TH_ERRORS
+  return add_hook(self, hook, "register_prehook",
+                  [](Node& node, PyObject* dict) { node.add_pre_hook(std::make_unique<PyFunctionPreHook>(dict)); });
 }
 
-// Tensor.register_hook's dict, for a tensor that this node made.
+// Adds the hook dict of a tensor that this node made, for Tensor.register_hook.
 static PyObject* register_hook_dict(PyObject* self, PyObject* tensor) {
   HANDLE_TH_ERRORS
   TORCH_CHECK_TYPE(THPVariable_Check(tensor), "_register_hook_dict expected a Tensor, but got ",
@@ -338,7 +341,8 @@ static PyObject* register_hook_dict(PyObject* self, PyObject* tensor) {
   END_HANDLE_TH_ERRORS
 }
 
-// Whether the tensor's hooks run here: after a change in place it has another node, which does not know them.
+// Returns whether the tensor's hooks run at this node. After an in-place change the tensor has another node, which does
+// not have the hooks.
 static PyObject* has_hook_dict(PyObject* self, PyObject* tensor) {
   HANDLE_TH_ERRORS
   TORCH_CHECK_TYPE(THPVariable_Check(tensor), "_has_hook_dict expected a Tensor, but got ", Py_TYPE(tensor)->tp_name);
@@ -352,8 +356,9 @@ static PyObject* has_hook_dict(PyObject* self, PyObject* tensor) {
 
 PyGetSetDef node_properties[] = {
     {"next_functions", get_next_functions, nullptr,
-     "Where its gradients go: a tuple of (node, which of that node's inputs).", nullptr},
-    {"metadata", get_metadata, nullptr, "A dict for whatever one wants to note about the node.", nullptr},
+     "Where the node's gradients go: a tuple of pairs (node, number of that node's input).", nullptr},
+    {"metadata", get_metadata, nullptr, "A dict for any notes about the node; anomaly mode keeps the traceback here.",
+     nullptr},
     {"_input_metadata", get_input_metadata, nullptr, "Shape, dtype and device of each output of the op.", nullptr},
     {"requires_grad", get_requires_grad, nullptr, nullptr, nullptr},
     {}};
@@ -361,13 +366,14 @@ PyGetSetDef node_properties[] = {
 PyMethodDef node_methods[] = {
     {"name", name, METH_NOARGS, "The node's name, such as 'MulBackward0'."},
     {"_sequence_nr", sequence_nr, METH_NOARGS,
-     "The number by which the engine orders nodes; later ops have higher ones."},
-    {"_set_sequence_nr", set_sequence_nr, METH_O, "Give the node another place in the engine's order."},
+     "The number by which the engine orders nodes; nodes recorded later have higher numbers."},
+    {"_set_sequence_nr", set_sequence_nr, METH_O, "Set the number by which the engine orders nodes."},
     {"register_hook", register_hook, METH_O,
-     "register_hook(fn): call fn(grad_inputs, grad_outputs) after the node ran; a tuple it returns replaces "
+     "register_hook(fn): call fn(grad_inputs, grad_outputs) after the node ran; a tuple that fn returns replaces "
      "grad_inputs."},
     {"register_prehook", register_prehook, METH_O,
-     "register_prehook(fn): call fn(grad_outputs) before the node runs; a tuple it returns replaces them."},
+     "register_prehook(fn): call fn(grad_outputs) before the node runs; a tuple that fn returns replaces "
+     "grad_outputs."},
     {"_register_hook_dict", register_hook_dict, METH_O, nullptr},
     {"_has_hook_dict", has_hook_dict, METH_O, nullptr},
     {"__dir__", dir, METH_NOARGS, nullptr},

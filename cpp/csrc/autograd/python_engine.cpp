@@ -1,5 +1,7 @@
 // Mirrors: torch/csrc/autograd/python_engine.cpp
-// Left out: fork handlers (a pass has no worker threads).
+//
+// Left out: fork handlers; the engine itself notices that its threads belong to another process
+// (Engine::start_device_threads).
 #include <csrc/autograd/python_engine.h>
 
 #include <csrc/Exceptions.h>
@@ -11,13 +13,18 @@
 #include <csrc/autograd/python_traverse.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_gil.h>
+#include <csrc/python_thread_local_state.h>
+#include <csrc/utils/object_ptr.h>
 #include <csrc/utils/pybind.h>
+
+#include <c10/core/GradMode.h>
 
 namespace py = pybind11;
 
 namespace reftorch::torch::autograd {
 
-// A GradientEdge (node, output_nr) instead of a tensor; invalid if `obj` is none.
+// Returns the edge of a GradientEdge (node, output_nr), which may stand in place of a tensor. The edge is invalid if
+// `obj` is not a GradientEdge.
 static Edge parse_gradient_edge(py::handle obj) {
   if (!PyTuple_Check(obj.ptr()) || PyTuple_GET_SIZE(obj.ptr()) < 2) {
     return Edge();
@@ -39,7 +46,7 @@ static Edge root_edge(py::handle obj, size_t i) {
 
 static Variable root_gradient(py::handle obj, const Edge& edge, size_t i) {
   if (obj.is_none()) {
-    // A missing gradient is only fine for a scalar: Python made ones for it. Here it means zero.
+    // Python has made ones for a missing gradient of a scalar. A None that arrives here means zero.
     return edge.function->input_metadata(edge.input_nr).zeros_like();
   }
   TORCH_CHECK_TYPE(THPVariable_Check(obj.ptr()), "element ", i, " of gradients tuple is not a Tensor or None but a ",
@@ -47,7 +54,8 @@ static Variable root_gradient(py::handle obj, const Edge& edge, size_t i) {
   return THPVariable_Unpack(obj.ptr());
 }
 
-// Of a GradientEdge, backward(inputs=) runs the graph up to there; only a leaf has a .grad to accumulate in.
+// The edge at which the pass ends for one element of `inputs`. With accumulate_grad, only a leaf or a tensor that
+// retains its gradient has a .grad; a GradientEdge only limits the graph that runs.
 static Edge output_edge(py::handle obj, bool accumulate_grad) {
   if (Edge edge = parse_gradient_edge(obj); edge.is_valid()) {
     return edge;
@@ -61,8 +69,8 @@ static Edge output_edge(py::handle obj, bool accumulate_grad) {
   }
   Edge edge = impl::gradient_edge(tensor);
   if (!edge.is_valid()) {
-    // A view that requires a gradient only because its base does has no node yet. So no graph leads to the view, and a
-    // node of its own stands for that.
+    // A view may require a gradient only because its base does, and have no node yet. Then no graph leads to the view,
+    // and a node of its own stands for that.
     edge = Edge(std::make_shared<UndefinedGradBackward>(), 0);
   }
   return edge;
@@ -98,19 +106,11 @@ static py::object run_backward(const py::tuple& tensors, const py::tuple& grad_t
     TORCH_CHECK(allow_unreachable || captured[i].defined(), "The differentiated Tensor at index ", i,
                 " appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.");
   }
-  PyObject* result = wrap_variables(captured);
-  if (result == nullptr) {
-    throw_python_error();
-  }
-  return py::reinterpret_steal<py::object>(result);
+  return steal(wrap_variables(captured));
 }
 
 static void queue_callback(const py::object& callback) {
-  // Shared, because std::function copies; the last copy dies with the GIL held, in the callback or with the task.
-  std::shared_ptr<PyObject> held(py::object(callback).release().ptr(), [](PyObject* obj) {
-    const GilAcquire gil;
-    Py_DECREF(obj);
-  });
+  const std::shared_ptr<PyObject> held = share_object(py::object(callback).release().ptr());
   Engine::get_default_engine().queue_callback([held] {
     const GilAcquire gil;
     PyObject* result = PyObject_CallNoArgs(held.get());
@@ -121,9 +121,9 @@ static void queue_callback(const py::object& callback) {
   });
 }
 
-// The node of a tensor's gradient edge, for GradientEdge.
+// Returns the node of a tensor's gradient edge, for GradientEdge.
 static py::object grad_fn_or_accumulator(const Variable& tensor) {
-  return py::reinterpret_steal<py::object>(functionToPyObject(impl::gradient_edge(tensor).function));
+  return steal(functionToPyObject(impl::gradient_edge(tensor).function));
 }
 
 static bool will_engine_execute_node(py::handle obj) {
@@ -139,17 +139,18 @@ static bool will_engine_execute_node(py::handle obj) {
   return will;
 }
 
-// For tests of the order: what an op of the pass does to it is not foreseen, nor what other threads do.
+// Returns the forecast of GraphTask::execution_order, for tests. The forecast does not know how the ops of the pass, or
+// other threads, change the order.
 static py::list current_graph_task_execution_order() {
   const GraphTask* task = GraphTask::current();
   TORCH_CHECK(task != nullptr, "_current_graph_task_execution_order should only be called during the backward pass");
-  TORCH_CHECK(!is_multithreading_enabled(),
+  TORCH_CHECK(!c10::BackwardMultithreading::is_enabled(),
               "_current_graph_task_execution_order expects the current backward to be executed with multithreading "
               "disabled, e.g. by running:\n\n>>> with torch.autograd.set_multithreading_enabled(False):\n...     "
               "torch.autograd.grad(...)\n");
   py::list nodes;
   for (Node* node : task->execution_order()) {
-    nodes.append(py::reinterpret_steal<py::object>(functionToPyObject(node->shared_from_this())));
+    nodes.append(steal(functionToPyObject(node->shared_from_this())));
   }
   return nodes;
 }
@@ -175,8 +176,7 @@ void initEngine(PyObject* module) {
     const GraphTask* task = GraphTask::current();
     return task != nullptr ? task->id_ : -1;
   });
-  m.def("_current_autograd_node",
-        [] { return py::reinterpret_steal<py::object>(functionToPyObject(GraphTask::current_node())); });
+  m.def("_current_autograd_node", [] { return steal(functionToPyObject(GraphTask::current_node())); });
 }
 
 } // namespace reftorch::torch::autograd

@@ -6,9 +6,8 @@
 
 namespace reftorch::torch::autograd {
 
-// `_run_backward`, behind Tensor.backward, autograd.backward and autograd.grad; `_queue_callback`.
+// Binds `_run_backward`, which Tensor.backward, autograd.backward and autograd.grad call, `_queue_callback`, and the
+// questions that Python asks about the running pass.
 void initEngine(PyObject* module);
-// Of this thread. (python_autograd.cpp)
-bool is_multithreading_enabled();
 
 } // namespace reftorch::torch::autograd

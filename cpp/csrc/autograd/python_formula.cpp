@@ -8,6 +8,7 @@
 #include <csrc/python_dtype.h>
 #include <csrc/python_gil.h>
 #include <csrc/python_torch_function.h>
+#include <csrc/utils/object_ptr.h>
 #include <csrc/utils/pybind.h>
 #include <csrc/utils/python_arg_parser.h>
 
@@ -16,11 +17,11 @@ namespace py = pybind11;
 namespace reftorch::torch::autograd {
 namespace {
 
-// A parameter of a formula: the gradient(s), or a saved field.
+// A parameter of a formula: the gradient, the list of gradients, the flags of needed gradients, or a saved field.
 struct Parameter {
   enum class Kind : uint8_t { Grad, Grads, NeedsInputGrad, Saved };
   Kind kind;
-  uint8_t field = 0; // of Saved: index into DerivativeFormula::fields
+  uint8_t field = 0; // for Saved: the index in DerivativeFormula::fields
 };
 
 struct Formula {
@@ -31,7 +32,7 @@ struct Formula {
 struct PythonFormula final : public DerivativeFormula {
   std::shared_ptr<FormulaNode> make_node() const override;
 
-  bool joint = false; // one formula for all inputs; else one for each, in the order of `inputs`
+  bool joint = false; // one formula for all inputs; otherwise one for each input, in the order of `inputs`
   std::vector<Formula> formulas;
   std::vector<bool> input_is_list;
   std::vector<at::TypeKind> argument_types;
@@ -61,12 +62,12 @@ PyObject* checked(PyObject* obj) {
 }
 
 // Note [Passing tensors]
-// Problem: a formula sees a gradient for the length of one call. If the gradient keeps its Python object after that,
-// the engine pays for the object again when it drops the gradient, because it then needs the GIL. Trick: an object that
-// nobody else refers to is parted from its tensor as soon as the call is over: THPVariable_Return for an argument,
+// Problem: a formula sees a gradient only during one call. If the gradient kept its Python object afterwards, the
+// engine would need the GIL to drop the gradient, and so pay for the object again. Trick: when the call is over, an
+// object that nobody else refers to is separated from its tensor at once: by THPVariable_Return for an argument, by
 // THPVariable_Take for a result.
 
-// The Python values that one run of a node passes to its formulas. Each is made once, when first asked for.
+// The Python values that one run of a node passes to its formulas. Each value is made when a formula first needs it.
 class Arguments final {
  public:
   Arguments(PythonFormulaNode& node, const variable_list& grads)
@@ -84,7 +85,7 @@ class Arguments final {
     }
   }
 
-  // Borrowed.
+  // Returns a borrowed reference.
   PyObject* get(const Parameter& parameter) {
     switch (parameter.kind) {
       case Parameter::Kind::Grad: return grad();
@@ -150,7 +151,7 @@ std::string formula_name(const Formula& formula) {
   return py::str(py::handle(formula.function).attr("__name__"));
 }
 
-// Takes the reference.
+// Returns the tensor of a gradient that a formula returned. Takes over the reference.
 Variable unwrap_gradient(PyObject* obj, const Formula& formula) {
   if (obj == Py_None) {
     Py_DECREF(obj);
@@ -164,7 +165,7 @@ Variable unwrap_gradient(PyObject* obj, const Formula& formula) {
   return THPVariable_Take(obj);
 }
 
-// The gradients of a Tensor[] argument: takes the reference.
+// Stores the gradients that a formula returned for a Tensor[] argument. Takes over the reference.
 void unwrap_list(PyObject* obj, const Formula& formula, variable_list& results, uint32_t begin, uint32_t end) {
   const py::object holder = py::reinterpret_steal<py::object>(obj);
   if (obj == Py_None) {
@@ -182,7 +183,7 @@ void unwrap_list(PyObject* obj, const Formula& formula, variable_list& results, 
 }
 
 PyObject* call_formula(const Formula& formula, Arguments& arguments) {
-  PyObject* stack[kMaxParameters + 1]; // room for the callee's self, as vectorcall likes it
+  PyObject* stack[kMaxParameters + 1]; // one more place, in which the callee may put its self
   for (size_t i = 0; i < formula.parameters.size(); i++) {
     stack[i + 1] = arguments.get(formula.parameters[i]);
   }
@@ -280,7 +281,7 @@ void add_input(PythonFormula& target, const at::FunctionSchema& schema, const st
   target.has_list_inputs = target.has_list_inputs || is_list;
 }
 
-// `output_differentiability`: a bool for each result, or empty if all of them are differentiable.
+// `output_differentiability` has a bool for each result, or is empty if all results are differentiable.
 std::unique_ptr<PythonFormula> new_formula(const at::FunctionSchema& schema, const std::string& node_name,
                                            const std::vector<bool>& output_differentiability) {
   auto formula = std::make_unique<PythonFormula>();
@@ -346,7 +347,7 @@ PyObject* wrap_saved_field(FormulaNode& node, const SavedField& field) {
     case SavedField::Kind::SizesList: {
       py::list list;
       for (const at::DimVector& sizes : node.saved_sizes_lists()[field.slot]) {
-        list.append(py::reinterpret_steal<py::object>(checked(THPSize_New(sizes))));
+        list.append(steal(THPSize_New(sizes)));
       }
       return list.release().ptr();
     }
@@ -361,7 +362,7 @@ PyObject* wrap_saved_field(FormulaNode& node, const SavedField& field) {
   }
 }
 
-// The Python functions that a node's gradients come from; empty for a node of another kind.
+// Returns the Python functions that compute a node's gradients; an empty list for a node of another kind.
 static py::list formulas_of(const py::object& obj) {
   py::list functions;
   const auto node = std::dynamic_pointer_cast<PythonFormulaNode>(nodeFromPyObject(obj.ptr()));

@@ -1,5 +1,6 @@
-// Mirrors: nothing in PyTorch: there formulas are C++ text in derivatives.yaml; here they are Python functions
-// The bridge from a FormulaNode to the formulas in reftorch/autograd/derivatives.
+// Mirrors: nothing in PyTorch: its formulas are C++ text in derivatives.yaml; here they are Python functions
+//
+// Connects a FormulaNode with the formulas in reftorch/autograd/derivatives.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -9,7 +10,8 @@
 
 namespace reftorch::torch::autograd {
 
-// A new reference to what `node` saved for `field`, as a formula sees it. RuntimeError if it is freed or was changed.
+// Returns a new reference to the value that `node` saved for `field`, as a formula sees it. Throws a RuntimeError if
+// the value was freed or was changed in place.
 PyObject* wrap_saved_field(FormulaNode& node, const SavedField& field);
 
 void initFormulas(PyObject* module);

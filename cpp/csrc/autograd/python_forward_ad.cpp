@@ -1,5 +1,6 @@
 // Mirrors: torch/csrc/autograd/init.cpp (its forward-mode part)
-// Dual levels and dual numbers for reftorch/autograd/forward_ad.py, and the way from an op to its tangents in Python.
+//
+// Binds dual levels and dual numbers for reftorch/autograd/forward_ad.py, and calls Python for the tangents of an op.
 #include <csrc/autograd/python_forward_ad.h>
 
 #include <ATen/Functions.h>
@@ -18,7 +19,7 @@ namespace py = pybind11;
 namespace reftorch::torch::autograd {
 namespace {
 
-PyObject* jvp_function = nullptr; // reftorch/autograd/_jvp.py's; lives as long as the program
+PyObject* jvp_function = nullptr; // jvp of reftorch/autograd/_jvp.py; lives as long as the program
 
 py::list wrap_all(const std::vector<at::IValue>& values, const std::vector<at::Argument>& schema) {
   py::list list;
@@ -43,7 +44,8 @@ std::vector<Variable> call_jvp(const at::OperatorHandle& op, const std::vector<a
   return list;
 }
 
-// The value of `t` where it is a batch of the vmap on top, with the batch dimension in front; else as it is.
+// If `t` is a batch of the innermost vmap, returns its value with the batch dimension in front, and true. Otherwise
+// returns `t` itself, and false.
 std::pair<at::Tensor, bool> without_batch(const at::Tensor& t, int64_t level) {
   const at::functorch::TensorWrapper* wrapper = at::functorch::maybe_get_wrapper(t);
   if (wrapper == nullptr || wrapper->level_ != level || !wrapper->bdim_.has_value()) {
@@ -59,11 +61,11 @@ const at::functorch::DynamicLayer* vmap_on_top() {
 
 at::Tensor make_dual(const at::Tensor& primal, const at::Tensor& tangent, bool in_batch = false);
 
-// Whether what is a view of the number is, with the same sizes and strides, a view of the tangent.
+// Returns whether every view of the primal has a counterpart in the tangent, with the same sizes, strides and offset.
 bool fits(const at::Tensor& primal, const at::Tensor& tangent) {
   if (primal.numel() == 0 || primal.sizes() != tangent.sizes() || primal.scalar_type() != tangent.scalar_type() ||
       at::functorch::is_wrapper(primal) || at::functorch::is_wrapper(tangent)) {
-    return true; // there is nothing to see, or it is refused elsewhere
+    return true; // no layout matters for these, or set_fw_grad raises
   }
   return primal.strides() == tangent.strides() && primal.storage_offset() == tangent.storage_offset() &&
          primal.storage().nbytes() == tangent.storage().nbytes();
@@ -76,7 +78,7 @@ at::Tensor laid_out_as(const at::Tensor& primal, const at::Tensor& tangent) {
   return at::copy_(copy, tangent);
 }
 
-// Under vmap the dual number is inside: a batch of dual numbers.
+// Under vmap the dual number is inside the wrapper: the result is a batch of dual numbers.
 at::Tensor make_dual_of_batch(const at::functorch::DynamicLayer layer, const at::Tensor& primal,
                               const at::Tensor& tangent) {
   const at::functorch::WithoutTop without_top;
@@ -87,7 +89,7 @@ at::Tensor make_dual_of_batch(const at::functorch::DynamicLayer layer, const at:
   }
   c10::DimVector sizes{layer.batch_size};
   sizes.append(primal.sizes().begin(), primal.sizes().end());
-  // One number for all examples, each of which may change its own in place.
+  // If the primal is shared by all examples, copy it for each one, because each may change its own copy in place.
   return at::functorch::wrap(make_dual(primal_batched ? primals : at::clone(at::expand(primals, sizes)),
                                        tangent_batched ? tangents : at::expand(tangents, sizes), /*in_batch=*/true),
                              layer, 0);
@@ -100,7 +102,7 @@ at::Tensor make_dual(const at::Tensor& primal, const at::Tensor& tangent, bool i
   TORCH_CHECK(!fw_grad(primal).defined(),
               "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level is not "
               "supported.");
-  // Inside a transform the tangent may have one of an outer level.
+  // Inside a transform, the tangent may have a tangent of an outer level.
   TORCH_CHECK(
       at::functorch::is_wrapper(primal) || !fw_grad(tangent).defined(),
       "Making a dual Tensor of a tangent that itself has a forward gradient at the same level is not supported.");
@@ -109,7 +111,7 @@ at::Tensor make_dual(const at::Tensor& primal, const at::Tensor& tangent, bool i
   return dual;
 }
 
-// (number, tangent or undefined)
+// Returns the pair (primal, tangent); the tangent is undefined if there is none.
 std::pair<at::Tensor, at::Tensor> unpack_dual(const at::Tensor& dual) {
   if (const at::functorch::DynamicLayer* on_top = vmap_on_top()) {
     const at::functorch::DynamicLayer layer = *on_top;

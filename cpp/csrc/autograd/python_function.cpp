@@ -18,7 +18,7 @@ PyTypeObject* THPFunctionType = nullptr;
 
 // ---- the node
 
-// The places stay, because a SavedTensor may refer to one.
+// Releases the saved tensors. The vector keeps its length, because a SavedTensor may refer to an element.
 static void release_saved(THPFunction* self) {
   for (SavedVariable& saved : self->saved_variables) {
     saved.release();
@@ -44,7 +44,7 @@ std::shared_ptr<Node> PyNode::from_context(PyObject* obj) {
   if (std::shared_ptr<Node> held = node->weak_from_this().lock()) {
     return held;
   }
-  // The last of the pointers drops the reference, on any thread. That may delete the node.
+  // The last of the pointers drops the reference, on any thread. Dropping the reference may delete the node.
   Py_INCREF(obj);
   return std::shared_ptr<Node>(node, [obj](Node*) { decref_anywhere(obj); });
 }
@@ -61,14 +61,11 @@ static py::object call_backward(PyObject* ctx, const PyNode& node, const variabl
   }
   const py::object backward =
       py::handle(reinterpret_cast<PyObject*>(Py_TYPE(ctx))).attr("_forward_cls").attr("backward");
-  PyObject* result = PyObject_Call(backward.ptr(), args.ptr(), nullptr);
-  if (result == nullptr) {
-    throw_python_error();
-  }
-  return py::reinterpret_steal<py::object>(result);
+  return steal(PyObject_Call(backward.ptr(), args.ptr(), nullptr));
 }
 
-// What backward returned, one per argument of forward, becomes one gradient per tensor argument.
+// Calls backward. It returns one value for each argument of forward; the result has one gradient for each tensor
+// argument.
 variable_list PyNode::apply(variable_list&& grads) {
   const GilAcquire gil;
   const auto ctx = py::reinterpret_borrow<py::object>(obj);
@@ -116,7 +113,7 @@ static PyObject* THPFunction_new(PyTypeObject* type, PyObject*, PyObject*) {
   new (&self->saved_variables) std::vector<SavedVariable>;
   new (&self->is_variable_input) std::vector<bool>;
   new (&self->cdata) std::unique_ptr<PyNode>;
-  self->cdata = std::make_unique<PyNode>(ctx.ptr()); // may throw in anomaly mode, which notes where nodes are made
+  self->cdata = std::make_unique<PyNode>(ctx.ptr()); // may throw in anomaly mode, which stores the Python stack
   return Py_NewRef(ctx.ptr());
   END_HANDLE_TH_ERRORS
 }
@@ -238,10 +235,11 @@ static PyObject* release_saved_tensors(PyObject* self, PyObject*) {
 void initFunction(PyObject* module) {
   static std::vector<PyGetSetDef> properties = {
       {"saved_tensors", get_saved_tensors, nullptr,
-       "What save_for_backward kept; RuntimeError once it is freed, or was changed in place.", nullptr},
-      {"_raw_saved_tensors", get_raw_saved_tensors, nullptr, "The same, still packed: SavedTensor objects.", nullptr},
+       "The tensors of save_for_backward. Raises RuntimeError if they were freed, or were changed in place.", nullptr},
+      {"_raw_saved_tensors", get_raw_saved_tensors, nullptr,
+       "The tensors of save_for_backward, still packed, as SavedTensor objects.", nullptr},
       {"needs_input_grad", get_field<&THPFunction::needs_input_grad>, set_field<&THPFunction::needs_input_grad>,
-       "For each argument of forward, whether it needs a gradient.", nullptr},
+       "A tuple of bools: whether each argument of forward needs a gradient.", nullptr},
       {"to_save", get_field<&THPFunction::to_save>, set_field<&THPFunction::to_save>, nullptr, nullptr},
       {"saved_for_forward", get_field<&THPFunction::saved_for_forward>, set_field<&THPFunction::saved_for_forward>,
        nullptr, nullptr},
@@ -254,14 +252,14 @@ void initFunction(PyObject* module) {
       {"_materialize_non_diff_grads", get_flag<&THPFunction::materialize_non_diff_grads>,
        set_flag<&THPFunction::materialize_non_diff_grads>, nullptr, const_cast<char*>("_materialize_non_diff_grads")},
       {"_is_pure_view", get_flag<&THPFunction::pure_view>, set_flag<&THPFunction::pure_view>,
-       "Whether forward returns a view of its one tensor and no more: then the view may be changed in place.",
+       "Whether forward only returns a view of its only tensor. Such a view may be changed in place.",
        const_cast<char*>("_is_pure_view")},
   };
   static std::vector<PyMethodDef> methods = {
       {"apply", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(apply_method)), METH_FASTCALL | METH_CLASS,
-       "apply(*args): run forward on args, and record the call."},
+       "apply(*args): run forward on args and record the call."},
       {"_apply_with_context", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(apply_with_context)),
-       METH_FASTCALL | METH_CLASS, "The same; returns (ctx, outputs)."},
+       METH_FASTCALL | METH_CLASS, "Like apply, but returns (ctx, outputs)."},
       {"_release_saved_tensors", release_saved_tensors, METH_NOARGS, nullptr},
   };
   for (PyGetSetDef* def = node_properties; def->name != nullptr; def++) {

@@ -1,15 +1,15 @@
 // Mirrors: torch/csrc/autograd/python_function.h
 //
-// autograd.Function: a node whose forward and backward are Python. Python sees the node as the context `ctx`, which is
-// the tensor's `grad_fn`. Left out: forward mode, compiled autograd.
+// autograd.Function: a node whose forward and backward are Python functions. Python sees the node as the context `ctx`,
+// which is also the `grad_fn` of the outputs. Left out: forward mode (reftorch/autograd/function.py has it), compiled
+// autograd.
 //
 // A context and its node are made together, and live together by the two rules of Note [One PyObject per TensorImpl].
-//   1. The context owns its PyNode. So a context never loses its node, and next_functions lead on when the graph is
-//   gone.
-//   2. While C++ holds the node, all its std::shared_ptr together own one reference to the context. So the context,
-//   with
-//      its attributes, lives for as long as the graph needs it. When the last of these pointers goes, it drops the
-//      reference. A later pointer (PyNode::from_context) takes the reference anew.
+//   1. The context owns its PyNode. So a context never loses its node, and next_functions still works when the graph is
+//      gone.
+//   2. While C++ holds the node, all std::shared_ptr to the node together own one reference to the context. So the
+//      context and its attributes live for as long as the graph needs them. When the last of these pointers is
+//      destroyed, it drops the reference. A later pointer (PyNode::from_context) takes the reference again.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -24,12 +24,13 @@ struct TORCH_API PyNode final : public Node {
 
   std::string name() const override;
   void release_variables() override;
-  // Who owns the node owns, together with all others, the reference to the context. The context shows the rest.
+  // Whoever owns the node owns, together with all other owners, the one reference to the context. The context shows the
+  // rest.
   void visit_owned(OwnedVisitor& visitor) const override {
     visitor.py_object(obj);
   }
-  // The node of a context; null if `obj` is no context, or if the garbage collector took the context apart. Needs the
-  // GIL.
+  // Returns the node of a context; null if `obj` is not a context, or if the garbage collector has cleared the context.
+  // The caller holds the GIL.
   static std::shared_ptr<Node> from_context(PyObject* obj);
 
   PyObject* const obj; // the THPFunction, which owns this node
@@ -40,26 +41,26 @@ struct TORCH_API PyNode final : public Node {
 
 struct THPFunction {
   PyObject_HEAD
-      // Set by forward, through ctx; null if not.
+      // Set by forward through ctx; null if forward did not set it.
       PyObject* needs_input_grad;
   PyObject* to_save;
   PyObject* saved_for_forward;
   PyObject* non_differentiable;
   PyObject* dirty_tensors;
   bool materialize_grads;
-  bool materialize_non_diff_grads; // zeros also for outputs that have no gradient
-  bool pure_view;                  // the one output is a view of the one input
+  bool materialize_non_diff_grads; // whether outputs that are not differentiable get zeros as gradients
+  bool pure_view;                  // whether the only output is a view of the only tensor input
 
   bool has_freed_buffers;
   std::vector<SavedVariable> saved_variables;
-  std::vector<bool> is_variable_input; // one per argument of forward
-  std::unique_ptr<PyNode> cdata;       // null if the garbage collector took the context apart
+  std::vector<bool> is_variable_input; // one for each argument of forward
+  std::unique_ptr<PyNode> cdata;       // null if the garbage collector has cleared the context
 };
 
 extern PyTypeObject* THPFunctionType; // _C._FunctionBase
 
-// Function.apply(*inputs), with the class as first argument; `context`, where wanted, is ctx.
-// (python_function_apply.cpp)
+// Function.apply(*inputs), with the class as first argument. If `context` is not null, it receives a new reference to
+// ctx. Defined in python_function_apply.cpp.
 PyObject* THPFunction_apply(PyObject* cls, PyObject* const* inputs, Py_ssize_t num_inputs,
                             PyObject** context = nullptr);
 

@@ -1,5 +1,6 @@
-// Mirrors: torch/csrc/autograd/python_function.cpp (THPFunction_apply), torch/csrc/autograd/custom_function.cpp
-// (_wrap_outputs) Function.apply: run the user's forward without recording, then give its outputs one node: the user's
+// Mirrors: torch/csrc/autograd/python_function.cpp (THPFunction_apply), torch/csrc/autograd/custom_function.cpp (_wrap_outputs)
+//
+// Function.apply runs the user's forward without recording, and then gives the outputs one node, which runs the user's
 // backward.
 #include <csrc/autograd/python_function.h>
 
@@ -85,8 +86,8 @@ void Call::read_inputs() {
   }
 }
 
-// forward(ctx, *args); or, where the class has a setup_context, forward(*args) and then setup_context(ctx, inputs,
-// output).
+// Calls forward(ctx, *args). If the class defines setup_context, calls forward(*args) and then setup_context(ctx,
+// inputs, output).
 py::object Call::call_forward() {
   static PyObject* const forward_name = interned("forward");
   static PyObject* const has_setup_context_name = interned("_has_setup_context");
@@ -111,7 +112,8 @@ py::object Call::call_forward() {
   return output;
 }
 
-// The tensors that ctx.mark_dirty or ctx.mark_non_differentiable named; `rule` says what the mark accepts.
+// Returns the tensors that ctx.mark_dirty or ctx.mark_non_differentiable named. `rule` is the error message that says
+// what the mark accepts.
 TensorSet marked(PyObject* tuple, const char* rule) {
   TensorSet set;
   if (tuple == nullptr || tuple == Py_None) {
@@ -131,7 +133,7 @@ bool has_torch_function(const Variable& tensor) {
   return obj != nullptr && check_has_torch_function(obj);
 }
 
-// A subclass is asked for it, and may have an answer of its own.
+// Returns tensor.view_as(tensor). A subclass may override view_as, so its own method is called.
 Variable view_as_itself(const Variable& tensor) {
   if (!has_torch_function(tensor)) {
     return as_view(tensor, tensor, CreationMeta::DEFAULT);
@@ -144,7 +146,7 @@ Variable view_as_itself(const Variable& tensor) {
   return THPVariable_Unpack(view.ptr());
 }
 
-// An argument changed in place becomes an output of our node.
+// Makes an argument that forward changed in place an output of this call's node.
 void rebase_dirty(const Variable& output, const Edge& edge, size_t num_tensor_outputs) {
   const DifferentiableViewMeta* view = impl::get_view_autograd_meta(output);
   check_view_inplace(output);
@@ -169,13 +171,13 @@ void Call::wrap_output(Variable& output) {
   const bool is_differentiable =
       is_executable && non_differentiable.count(output.unsafeGetTensorImpl()) == 0 && output.is_floating_point();
   if (is_modified) {
-    impl::bump_version(output); // forward may have changed it without an op, through numpy
+    impl::bump_version(output); // forward may have changed the tensor without an op, for example through numpy
   }
   if (!is_differentiable) {
     if (is_input && !is_modified && !output.requires_grad() && !output.is_inference()) {
       output = view_as_itself(output);
     } else if (is_input && !is_modified) {
-      output = impl::tensor_data(output); // the caller's tensor keeps its history; this output has none
+      output = impl::tensor_data(output); // a new tensor without history; the caller's tensor keeps its own
     } else if (impl::is_view(output) && !is_modified && c10::GradMode::is_enabled()) {
       mark_view(output);
     } else if (output.requires_grad() && !impl::is_view(output)) {
@@ -201,14 +203,15 @@ void Call::wrap_output(Variable& output) {
     return;
   }
   if (is_input) {
-    const c10::NoGradGuard no_grad; // returned as it is: a view, so that it can have this node for its grad_fn
+    const c10::NoGradGuard no_grad; // make a view, so that the output can have this node as its grad_fn
     output = view_as_itself(output);
   }
   impl::set_gradient_edge(output, Edge(node, node->add_input_metadata(output)));
   mark_view(output);
 }
 
-// A view that forward made has a history that is not that of a view: in-place changes would go another way.
+// Marks a view that forward made. Its grad_fn is this node and not a view op, so an in-place change of the view could
+// not be differentiated as a change of its base.
 void Call::mark_view(const Variable& output) const {
   if (DifferentiableViewMeta* view = impl::get_view_autograd_meta(output)) {
     view->creation_meta_ = self()->pure_view        ? CreationMeta::DEFAULT
@@ -262,7 +265,8 @@ py::object Call::wrap_outputs(const py::object& raw) {
   return PyTuple_Check(raw.ptr()) ? py::object(wrapped) : py::object(wrapped[0]);
 }
 
-// Such an output becomes a view of the input, but setup_context has seen the input in its place, and saved that.
+// Raises an error if setup_context has saved an input that forward returned as is. Such an output becomes a view of the
+// input, but setup_context saw the input in its place.
 void Call::check_not_returned_as_is(PyObject* saved, const TensorSet& as_is) const {
   if (saved == nullptr || !PyTuple_Check(saved)) {
     return;
@@ -292,14 +296,14 @@ void Call::save_variables() {
     TORCH_CHECK_TYPE(THPVariable_Check(item.ptr()), "save_for_backward can only save variables, but argument ",
                      function->saved_variables.size(), " is of type ", Py_TYPE(item.ptr())->tp_name);
     const Variable& variable = THPVariable_Unpack(item.ptr());
-    // Of a view that was changed in place, the history leads to our node by way of its base's.
+    // The history of a view that was changed in place leads to this node through the history of its base.
     const bool is_changed_view = dirty.count(variable.unsafeGetTensorImpl()) != 0 && impl::is_view(variable);
     const bool is_output = is_changed_view || impl::grad_fn(variable) == node;
     function->saved_variables.emplace_back(variable, is_output, is_changed_view);
   }
 }
 
-// An event of a profile, with the number of the node that the call is about to make.
+// Records an event for a profile, with the number of the node that the call is about to make.
 void record_call(std::optional<at::RecordFunction>& record, PyObject* cls, PyObject* const* inputs,
                  Py_ssize_t num_inputs) {
   std::vector<at::DimVector> shapes;
@@ -326,7 +330,7 @@ PyObject* THPFunction_apply(PyObject* cls, PyObject* const* inputs, Py_ssize_t n
   THPFunction* function = call.self();
   Py_CLEAR(function->dirty_tensors);
   if (context != nullptr) {
-    *context = Py_NewRef(call.ctx.ptr()); // who wants it asks for what is left too, and takes it away
+    *context = Py_NewRef(call.ctx.ptr()); // the caller reads the remaining fields and clears them
   } else {
     Py_CLEAR(function->saved_for_forward);
     Py_CLEAR(function->non_differentiable);

@@ -4,7 +4,7 @@
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/variable.h>
-#include <csrc/python_gil.h>
+#include <csrc/utils/object_ptr.h>
 
 #include <pybind11/pybind11.h>
 
@@ -16,18 +16,14 @@ static std::string hook_name(py::handle hook) {
   return py::hasattr(hook, "__name__") ? std::string(py::str(hook.attr("__name__"))) : std::string(py::repr(hook));
 }
 
-// The hooks as a list of its own, because a hook may remove itself from the dict.
+// Returns a copy of the hooks as a list, because a hook may remove itself from the dict.
 static py::list hooks_of(PyObject* dict) {
   return py::reinterpret_steal<py::list>(PyDict_CheckExact(dict) ? PyDict_Values(dict) : PyMapping_Values(dict));
 }
 
 template <typename... Args>
 static py::object call_hook(py::handle hook, const Args&... args) {
-  PyObject* result = PyObject_CallFunctionObjArgs(hook.ptr(), args.ptr()..., nullptr);
-  if (result == nullptr) {
-    throw_python_error();
-  }
-  return py::reinterpret_steal<py::object>(result);
+  return steal(PyObject_CallFunctionObjArgs(hook.ptr(), args.ptr()..., nullptr));
 }
 
 static void check_is_variable(py::handle hook, py::handle value) {
@@ -35,7 +31,7 @@ static void check_is_variable(py::handle hook, py::handle value) {
                    Py_TYPE(value.ptr())->tp_name, "' (hook '", hook_name(hook), "')");
 }
 
-// The gradient that a hook returned in place of `before`.
+// Checks a gradient that a hook returned in place of `before`, and returns it.
 static Variable unwrap(py::handle hook, py::handle value, const Variable& before) {
   if (value.is_none()) {
     return Variable();
@@ -52,7 +48,7 @@ static Variable unwrap(py::handle hook, py::handle value, const Variable& before
   return after;
 }
 
-// The gradients that a node's hook returned in place of `before`: a tuple of the same length.
+// Checks the gradients that a node's hook returned in place of `before`, a tuple of the same length, and returns them.
 static variable_list unwrap_all(py::handle hook, py::handle value, const variable_list& before) {
   TORCH_CHECK_TYPE(PyTuple_Check(value.ptr()), "expected tuple, but hook returned '", Py_TYPE(value.ptr())->tp_name,
                    "' (hook '", hook_name(hook), "')");
@@ -68,11 +64,7 @@ static variable_list unwrap_all(py::handle hook, py::handle value, const variabl
 }
 
 static py::object wrap(const Variable& variable) {
-  PyObject* obj = THPVariable_Wrap(variable);
-  if (obj == nullptr) {
-    throw_python_error();
-  }
-  return py::reinterpret_steal<py::object>(obj);
+  return steal(THPVariable_Wrap(variable));
 }
 
 PyObject* wrap_variables(const variable_list& variables) {
@@ -83,19 +75,11 @@ PyObject* wrap_variables(const variable_list& variables) {
   return tuple.release().ptr();
 }
 
-// A hook dies with its node, on any thread, and perhaps after Python has ended.
-
-PyFunctionTensorPreHook::PyFunctionTensorPreHook(PyObject* dict, uint32_t value_idx)
-    : dict_(Py_NewRef(dict)), value_idx_(value_idx) {}
-PyFunctionTensorPreHook::~PyFunctionTensorPreHook() {
-  decref_anywhere(dict_);
-}
-
 variable_list PyFunctionTensorPreHook::operator()(const variable_list& grads) {
   variable_list results = grads;
   GilAcquire gil;
-  for (py::handle hook : hooks_of(dict_)) {
-    const py::object replaced = call_hook(hook, wrap(results[value_idx_])); // None if no gradient arrived
+  for (py::handle hook : hooks_of(dict())) {
+    const py::object replaced = call_hook(hook, wrap(results[value_idx_])); // the hook gets None if no gradient arrived
     if (!replaced.is_none()) {
       results[value_idx_] = unwrap(hook, replaced, results[value_idx_]);
     }
@@ -103,35 +87,24 @@ variable_list PyFunctionTensorPreHook::operator()(const variable_list& grads) {
   return results;
 }
 
-PyFunctionPreHook::PyFunctionPreHook(PyObject* dict) : dict_(Py_NewRef(dict)) {}
-PyFunctionPreHook::~PyFunctionPreHook() {
-  decref_anywhere(dict_);
-}
-
 variable_list PyFunctionPreHook::operator()(const variable_list& grads) {
   variable_list results = grads;
   GilAcquire gil;
-  for (py::handle hook : hooks_of(dict_)) {
-    const py::object replaced = call_hook(hook, py::reinterpret_steal<py::object>(wrap_variables(results)));
+  for (py::handle hook : hooks_of(dict())) {
+    const py::object replaced = call_hook(hook, steal(wrap_variables(results)));
     if (!replaced.is_none()) {
       results = unwrap_all(hook, replaced, results);
     }
   }
   return results;
-}
-
-PyFunctionPostHook::PyFunctionPostHook(PyObject* dict) : dict_(Py_NewRef(dict)) {}
-PyFunctionPostHook::~PyFunctionPostHook() {
-  decref_anywhere(dict_);
 }
 
 variable_list PyFunctionPostHook::operator()(const variable_list& outputs, const variable_list& inputs) {
   variable_list results = outputs;
   GilAcquire gil;
-  const py::object grad_outputs = py::reinterpret_steal<py::object>(wrap_variables(inputs));
-  for (py::handle hook : hooks_of(dict_)) {
-    const py::object replaced =
-        call_hook(hook, py::reinterpret_steal<py::object>(wrap_variables(results)), grad_outputs);
+  const py::object grad_outputs = steal(wrap_variables(inputs));
+  for (py::handle hook : hooks_of(dict())) {
+    const py::object replaced = call_hook(hook, steal(wrap_variables(results)), grad_outputs);
     if (!replaced.is_none()) {
       results = unwrap_all(hook, replaced, results);
     }
@@ -139,15 +112,10 @@ variable_list PyFunctionPostHook::operator()(const variable_list& outputs, const
   return results;
 }
 
-PyFunctionTensorPostAccGradHooks::PyFunctionTensorPostAccGradHooks(PyObject* dict) : dict_(Py_NewRef(dict)) {}
-PyFunctionTensorPostAccGradHooks::~PyFunctionTensorPostAccGradHooks() {
-  decref_anywhere(dict_);
-}
-
 void PyFunctionTensorPostAccGradHooks::operator()(const Variable& tensor) {
   GilAcquire gil;
   const py::object leaf = wrap(tensor);
-  for (py::handle hook : hooks_of(dict_)) {
+  for (py::handle hook : hooks_of(dict())) {
     const py::object result = call_hook(hook, leaf);
     if (result.is_none() || result.is(leaf)) {
       continue;
@@ -156,19 +124,6 @@ void PyFunctionTensorPostAccGradHooks::operator()(const Variable& tensor) {
     TORCH_CHECK(false, "Tensor post accumulate grad hooks should return None. But hook '", hook_name(hook),
                 "' returned a tensor");
   }
-}
-
-void PyFunctionTensorPreHook::visit_owned(OwnedVisitor& visitor) const {
-  visitor.py_object(dict_);
-}
-void PyFunctionPreHook::visit_owned(OwnedVisitor& visitor) const {
-  visitor.py_object(dict_);
-}
-void PyFunctionPostHook::visit_owned(OwnedVisitor& visitor) const {
-  visitor.py_object(dict_);
-}
-void PyFunctionTensorPostAccGradHooks::visit_owned(OwnedVisitor& visitor) const {
-  visitor.py_object(dict_);
 }
 
 PyObject* make_hook_dict(PyObject* hook, PyObject** dict) {

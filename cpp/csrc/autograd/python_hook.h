@@ -1,75 +1,76 @@
 // Mirrors: torch/csrc/autograd/python_hook.h
 //
-// Hooks written in Python. A C++ hook owns a dict of callables, an OrderedDict from ids, so that a RemovableHandle can
-// take one callable out.
+// Hooks that are written in Python. Each C++ hook owns a dict of Python functions: an OrderedDict with ids as keys, so
+// that a RemovableHandle can remove one function.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include <csrc/autograd/function_hook.h>
+#include <csrc/autograd/function.h>
+#include <csrc/python_gil.h>
 
 namespace reftorch::torch::autograd {
 
-// Tensor.register_hook: hook(grad) for gradient `value_idx`. The tensor's Python object owns the same dict, for
-// `_backward_hooks`.
-class PyFunctionTensorPreHook final : public FunctionPreHook {
+// A hook of the kind `Hook` that owns a dict of Python functions. It is destroyed with its node, on any thread, and
+// perhaps after the interpreter has ended.
+template <typename Hook>
+class PyHook : public Hook {
  public:
-  PyFunctionTensorPreHook(PyObject* dict, uint32_t value_idx);
-  ~PyFunctionTensorPreHook() override;
-  variable_list operator()(const variable_list& grads) override;
-  void visit_owned(OwnedVisitor& visitor) const override;
+  explicit PyHook(PyObject* dict) : dict_(Py_NewRef(dict)) {}
+  ~PyHook() override {
+    decref_anywhere(dict_);
+  }
+  PyHook(const PyHook&) = delete;
+  PyHook& operator=(const PyHook&) = delete;
+
   PyObject* dict() const {
     return dict_;
   }
+  void visit_owned(OwnedVisitor& visitor) const override {
+    visitor.py_object(dict_);
+  }
 
  private:
-  PyObject* dict_;
+  PyObject* const dict_;
+};
+
+// The hooks of Tensor.register_hook: hook(grad) with gradient number `value_idx`. The tensor's Python object owns the
+// same dict, as `_backward_hooks`.
+class PyFunctionTensorPreHook final : public PyHook<FunctionPreHook> {
+ public:
+  PyFunctionTensorPreHook(PyObject* dict, uint32_t value_idx) : PyHook(dict), value_idx_(value_idx) {}
+  variable_list operator()(const variable_list& grads) override;
+
+ private:
   uint32_t value_idx_;
 };
 
-// Node.register_prehook: hook(grad_outputs)
-class PyFunctionPreHook final : public FunctionPreHook {
+// The hooks of Node.register_prehook: hook(grad_outputs).
+class PyFunctionPreHook final : public PyHook<FunctionPreHook> {
  public:
-  explicit PyFunctionPreHook(PyObject* dict);
-  ~PyFunctionPreHook() override;
+  using PyHook::PyHook;
   variable_list operator()(const variable_list& grads) override;
-  void visit_owned(OwnedVisitor& visitor) const override;
-
- private:
-  PyObject* dict_;
 };
 
-// Node.register_hook: hook(grad_inputs, grad_outputs)
-class PyFunctionPostHook final : public FunctionPostHook {
+// The hooks of Node.register_hook: hook(grad_inputs, grad_outputs).
+class PyFunctionPostHook final : public PyHook<FunctionPostHook> {
  public:
-  explicit PyFunctionPostHook(PyObject* dict);
-  ~PyFunctionPostHook() override;
+  using PyHook::PyHook;
   variable_list operator()(const variable_list& outputs, const variable_list& inputs) override;
-  void visit_owned(OwnedVisitor& visitor) const override;
-
- private:
-  PyObject* dict_;
 };
 
-// Tensor.register_post_accumulate_grad_hook: hook(tensor)
-class PyFunctionTensorPostAccGradHooks final : public PostAccumulateGradHook {
+// The hooks of Tensor.register_post_accumulate_grad_hook: hook(tensor).
+class PyFunctionTensorPostAccGradHooks final : public PyHook<PostAccumulateGradHook> {
  public:
-  explicit PyFunctionTensorPostAccGradHooks(PyObject* dict);
-  ~PyFunctionTensorPostAccGradHooks() override;
+  using PyHook::PyHook;
   void operator()(const Variable& tensor) override;
-  void visit_owned(OwnedVisitor& visitor) const override;
-  PyObject* dict() const {
-    return dict_;
-  }
-
- private:
-  PyObject* dict_;
 };
 
-// A new dict that holds `hook`, and the RemovableHandle for it (both new references). Throws python_error.
+// Makes a dict that holds `hook`. Returns the RemovableHandle for the hook and stores the dict in `dict`; both are new
+// references. Throws python_error.
 PyObject* make_hook_dict(PyObject* hook, PyObject** dict);
-// A tuple of tensors, None for an undefined one. Null with a Python error set on failure.
+// Returns a tuple of tensors, with None for an undefined tensor. A new reference; throws python_error.
 PyObject* wrap_variables(const variable_list& variables);
 
 } // namespace reftorch::torch::autograd

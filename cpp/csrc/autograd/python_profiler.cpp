@@ -13,7 +13,8 @@ namespace py = pybind11;
 
 namespace reftorch::torch::autograd {
 
-// A tuple per event: name, start and end in ns, parent, thread, sequence_nr, cpu_memory, shapes, is_backward.
+// Turns the profiler off and returns a tuple for each event: name, start and end in ns, parent, thread, sequence_nr,
+// cpu_memory, shapes, is_backward.
 static py::list disable() {
   py::list events;
   for (const at::RecordedEvent& event : at::disable_profiler()) {
@@ -32,7 +33,7 @@ void initProfiler(PyObject* module) {
     return c10::GradMode::is_enabled() ? static_cast<int64_t>(Node::peek_sequence_nr()) : -1;
   };
   auto m = py::reinterpret_borrow<py::module_>(module);
-  py::class_<at::RecordFunction>(m, "_RecordFunction", "An event that lasts until this object is dropped.")
+  py::class_<at::RecordFunction>(m, "_RecordFunction", "An event that lasts as long as this object.")
       .def(py::init([](const std::string& name) { return std::make_unique<at::RecordFunction>(name); }));
   m.def(
       "_enable_profiler",

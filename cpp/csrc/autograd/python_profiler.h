@@ -1,5 +1,6 @@
 // Mirrors: torch/csrc/autograd/profiler_python.h
-// The profiler's doors for reftorch/autograd/profiler.py.
+//
+// Binds the C++ part of the profiler for reftorch/autograd/profiler.py.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN

@@ -4,6 +4,8 @@
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_gil.h>
+#include <csrc/python_thread_local_state.h>
+#include <csrc/utils/object_ptr.h>
 #include <csrc/utils/pybind.h>
 
 namespace py = pybind11;
@@ -11,24 +13,11 @@ namespace py = pybind11;
 namespace reftorch::torch::autograd {
 namespace {
 
-// Dropped on any thread, also after the interpreter.
+// A Python object that may be dropped on any thread, also after the interpreter has ended.
 using SharedPyObject = std::shared_ptr<PyObject>;
 
 SharedPyObject share(const py::object& obj) {
-  return SharedPyObject(py::object(obj).release().ptr(), [](PyObject* held) {
-    if (Py_IsInitialized()) {
-      const GilAcquire gil;
-      Py_DECREF(held);
-    }
-  });
-}
-
-py::object call(const SharedPyObject& hook, PyObject* arg) {
-  PyObject* result = PyObject_CallOneArg(hook.get(), arg);
-  if (result == nullptr) {
-    throw_python_error();
-  }
-  return py::reinterpret_steal<py::object>(result);
+  return share_object(py::object(obj).release().ptr());
 }
 
 struct PySavedVariableHooks final : public SavedVariableHooks {
@@ -38,13 +27,13 @@ struct PySavedVariableHooks final : public SavedVariableHooks {
   void call_pack_hook(const Variable& tensor) override {
     const GilAcquire gil;
     const py::object obj = py::cast(tensor);
-    data = share(call(pack_hook, obj.ptr()));
+    data = share_object(PyObject_CallOneArg(pack_hook.get(), obj.ptr()));
     pack_hook.reset();
   }
 
   Variable call_unpack_hook() override {
     const GilAcquire gil;
-    const py::object result = call(unpack_hook, data.get());
+    const py::object result = steal(PyObject_CallOneArg(unpack_hook.get(), data.get()));
     TORCH_CHECK_TYPE(THPVariable_Check(result.ptr()),
                      "Output of saved tensor unpack_hook expected to be a Tensor but "
                      "got result of type ",
@@ -63,7 +52,7 @@ struct PySavedVariableHooks final : public SavedVariableHooks {
 
   SharedPyObject pack_hook;
   SharedPyObject unpack_hook;
-  SharedPyObject data; // what pack made of the tensor
+  SharedPyObject data; // the result of the pack hook
 };
 
 void check_callable(const char* function, const py::object& pack, const py::object& unpack) {
@@ -104,7 +93,7 @@ void initSavedVariableHooks(PyObject* module) {
   auto m = py::reinterpret_borrow<py::module_>(module);
   py::class_<SavedVariable, std::shared_ptr<SavedVariable>>(m, "SavedTensor")
       .def("register_hooks", &register_hooks, py::arg("pack_hook"), py::arg("unpack_hook"),
-           "register_hooks(pack_hook, unpack_hook): keep what pack_hook makes of the tensor in its place.")
+           "register_hooks(pack_hook, unpack_hook): keep the result of pack_hook in place of the tensor.")
       .def(py::init([]() -> std::shared_ptr<SavedVariable> {
         TORCH_CHECK(false,
                     "Trying to create a SavedTensor object from Python is forbidden. Hint: grad_fn._raw_saved_* "
@@ -112,25 +101,26 @@ void initSavedVariableHooks(PyObject* module) {
       }))
       .def(
           "unpack", [](const SavedVariable& saved) { return saved.unpack(); },
-          "The tensor, as it was saved. RuntimeError if it was freed, or changed in place since.")
+          "Return the tensor as it was saved. Raises RuntimeError if the tensor was freed or was changed in place "
+          "since.")
       .def_property_readonly(
           "data",
           [](const SavedVariable& saved) {
             const PySavedVariableHooks* hooks = hooks_of(saved);
             return hooks != nullptr ? borrow(hooks->data) : py::object(py::cast(saved.data()));
           },
-          "What is kept: the tensor, whatever happened to it since, or what pack_hook made of it; None once freed.")
+          "The tensor, without a check for in-place changes, or the result of pack_hook; None if it was freed.")
       .def_property_readonly(
           "unpack_hook",
           [](const SavedVariable& saved) {
             const PySavedVariableHooks* hooks = hooks_of(saved);
             return hooks != nullptr ? borrow(hooks->unpack_hook) : py::object(py::none());
           },
-          "What makes a tensor of it again; None where nothing was packed.");
+          "The function that makes a tensor from ``data`` again; None if there are no hooks.");
   m.def(
       "_make_saved_tensor",
       [](const Variable& tensor, bool is_output) { return std::make_shared<SavedVariable>(tensor, is_output); },
-      py::arg("tensor"), py::arg("is_output"), "Keep a tensor as an op keeps it for backward, hooks and all.");
+      py::arg("tensor"), py::arg("is_output"), "Save a tensor as an op saves it for backward, hooks included.");
   m.def("_push_saved_tensors_default_hooks", &push_default_hooks);
   m.def("_pop_saved_tensors_default_hooks", &SavedTensorDefaultHooks::pop_hooks);
   m.def("_saved_tensors_hooks_is_enabled",

@@ -44,8 +44,9 @@ void GraphTraversal::node(const std::shared_ptr<Node>& owned) {
   }
 }
 
-// The object's own count on the tensor is not an owner that the walk could meet. The walk enters the tensor only if C++
-// alone holds the object: whoever else holds it can reach the tensor too.
+// The Python object's own count on the tensor is no owner that the walk could meet, so it is subtracted. The walk
+// enters the tensor only if C++ alone holds the object, because any other holder of the object can reach the tensor
+// too.
 bool GraphTraversal::variable(const Variable& owned) {
   PyObject* obj = owned.unsafeGetTensorImpl()->pyobj();
   if (!found_all_owners(owned.unsafeGetTensorImpl(), owned.use_count() - (obj != nullptr ? 1 : 0))) {

@@ -1,20 +1,22 @@
 // Mirrors: torch/csrc/autograd/python_variable.cpp
+//
 // Left out: per-interpreter objects, weak references from C++.
 //
 // Note [One PyObject per TensorImpl]
-// Problem: a program drops its tensor `x`, but the graph still holds the tensor. When a hook or a saved variable hands
-// the tensor back, the program expects the same Python object, with its attributes, its class and its hooks. So the
-// Python object must live for as long as the program or C++ needs the tensor, and no longer.
-// Trick: two rules, which hold at any time.
+// Problem: a program drops its tensor `x`, but the graph still holds the tensor. When a hook or a saved variable
+// returns the tensor, the program expects the same Python object, with its attributes, its class and its hooks. So the
+// Python object must live for as long as the program or C++ needs the tensor, and no longer. Trick: two rules, which
+// hold at any time.
 //   1. The Python object owns one count on its TensorImpl. So the object never loses its tensor.
 //   2. While other counts exist, all of them together own one reference to the Python object. So the object never dies
-//      before C++ has let go of the tensor. The intrusive_ptr that makes the count 2 takes the reference, and the one
+//      before C++ has dropped the tensor. The intrusive_ptr that makes the count 2 takes the reference, and the one
 //      that makes the count 1 again drops it.
-// So a tensor's object dies, and its __del__ runs, when Python and C++ have both let go. Nothing is brought back to
-// life. PyTorch does the same. The context of a custom Function
-// and its node follow the same two rules; see python_function.h. Limits: the count may change on a thread without the
-// GIL, which then takes the GIL; see Note [Locks and the GIL]. What the garbage collector is shown follows from the two
-// rules; see Note [Cycles through the graph].
+// So a tensor's object dies, and its __del__ runs, when both Python and C++ have dropped the tensor. No object is
+// resurrected. PyTorch does the same. The context of a custom Function and its node follow the same two rules; see
+// python_function.h. A call of an op counts no tensor that is an argument, because the caller holds the Python object
+// until the call ends; see Note [Borrowed arguments]. Limits: the count may change on a thread without the GIL, which
+// then takes the GIL; see Note [Locks and the GIL]. What the garbage collector is shown follows from the two rules; see
+// Note [Cycles through the graph].
 #include <csrc/autograd/python_variable.h>
 
 #include <ATen/EmptyTensor.h>
@@ -57,8 +59,8 @@ PyObject* THPVariable_Wrap(at::Tensor var) {
   if (PyObject* obj = var.unsafeGetTensorImpl()->pyobj()) {
     return Py_NewRef(obj);
   }
-  if (var.scalar_type() == c10::kUInt64) { // a number past int64 that a graph keeps: Python has no such dtype
-    var = at::detail::wrapped_scalar_tensor(var.item().toDouble());
+  if (var.scalar_type() == c10::kUInt64) { // a Python number past int64 that a graph saved; Python has no uint64 dtype
+    var = at::detail::wrapped_scalar_tensor(at::detail::number_in(var).toDouble());
   }
   return THPVariable_NewWithVar(reinterpret_cast<PyTypeObject*>(THPVariableClass), std::move(var));
 }
@@ -78,7 +80,7 @@ at::Tensor THPVariable_Take(PyObject* obj) {
 
 void THPVariable_Return(PyObject* obj) {
   at::Tensor& cdata = as_variable(obj)->cdata;
-  if (Py_REFCNT(obj) == 2 && cdata.use_count() > 1) { // the caller's reference and that of C++
+  if (Py_REFCNT(obj) == 2 && cdata.use_count() > 1) { // the references of the caller and of C++
     cdata.unsafeGetTensorImpl()->clear_pyobj();
     cdata.reset();
     Py_DECREF(obj);
@@ -119,7 +121,7 @@ static int THPVariable_clear(PyObject* obj) {
   return 0;
 }
 
-// hash(x) is id(x): a tensor is equal to itself only, whatever its values.
+// The hash depends on the object's identity, not on the values.
 static Py_hash_t THPVariable_hash(PyObject* obj) {
   return static_cast<Py_hash_t>(reinterpret_cast<intptr_t>(obj));
 }
@@ -143,7 +145,8 @@ void initTensorBase(PyObject* module) {
   THPVariableBaseType = reinterpret_cast<PyTypeObject*>(type);
   THPVariableClass = type;
   c10::pyobject_hooks = {incref_anywhere, decref_anywhere};
-  // May be asked without the GIL: where only C++ refers to the object, no other thread can reach it to add a reference.
+  // The function may be called without the GIL: if only C++ refers to the object, no other thread can reach the object
+  // and add a reference.
   autograd::impl::has_unique_reference = [](PyObject* obj) { return Py_REFCNT(obj) == 1; };
   autograd::init_traversal();
   Py_INCREF(type);

@@ -1,5 +1,6 @@
 // Mirrors: torch/csrc/autograd/python_variable.h
-// The Python face of a Tensor: one PyObject per TensorImpl, whoever asks for it.
+//
+// The Python object of a Tensor. There is one PyObject per TensorImpl; see Note [One PyObject per TensorImpl].
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -10,20 +11,21 @@
 namespace reftorch::torch {
 
 struct THPVariable {
-  PyObject_HEAD at::Tensor cdata; // always defined, once the object is made
-  PyObject* backward_hooks;       // the dict behind register_hook; null until one is registered
+  PyObject_HEAD at::Tensor cdata; // always defined after the construction
+  PyObject* backward_hooks;       // the dict of register_hook; null until a hook is registered
 };
 
 extern PyTypeObject* THPVariableBaseType; // _C.TensorBase
-extern PyObject* THPVariableClass;        // reftorch.Tensor, once Python has made it
+extern PyObject* THPVariableClass;        // reftorch.Tensor; until Python has made it, _C.TensorBase
 
-// A new reference to the tensor's Python object; None for an undefined tensor. Null with a Python error set on failure.
+// Returns a new reference to the tensor's Python object; None for an undefined tensor. Returns null with a Python error
+// set on failure.
 PyObject* THPVariable_Wrap(at::Tensor var);
 
-// The tensor of an object. The caller gives up its reference to the object. See Note [Passing tensors].
+// Returns the tensor of an object and takes over the caller's reference to the object. See Note [Passing tensors].
 at::Tensor THPVariable_Take(PyObject* obj);
-// Drops a reference to an object that the caller made with THPVariable_Wrap of a tensor that the caller still holds. If
-// nobody else refers to the object, the tensor is parted from it.
+// Drops a reference to an object that the caller got from THPVariable_Wrap, for a tensor that the caller still holds.
+// If nobody else refers to the object, the object is separated from the tensor and deleted.
 void THPVariable_Return(PyObject* obj);
 
 inline bool THPVariable_Check(PyObject* obj) {

@@ -1,6 +1,7 @@
 // Mirrors: torch/csrc/autograd/python_variable_indexing.cpp, aten/src/ATen/TensorIndexing.h
-// x[i] is a walk over the index: ints, slices, None and ... become views one dimension at a time; tensors, masks and
-// lists are gathered and go to at::index in one call. Left out: tracing, complex values.
+//
+// x[i] walks over the elements of the index. Ints, slices, None and ... become views, one dimension at a time. Tensors,
+// masks and lists are collected and go to at::index in one call. Left out: tracing, complex values.
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_methods.h>
@@ -72,12 +73,12 @@ at::Tensor apply_select(const at::Tensor& self, int64_t dim, int64_t index, int6
   return at::select(self, dim, index);
 }
 
-// A mask stands for as many dimensions as it has.
+// Returns whether the tensor is a mask. A mask indexes as many dimensions as it has.
 bool is_mask(const at::Tensor& t) {
   return t.scalar_type() == c10::kBool || t.scalar_type() == c10::kByte;
 }
 
-// The tensor of the values of a list or an array.
+// Makes a tensor of the values of a list or an array.
 at::Tensor sequence_to_tensor(PyObject* obj) {
   PyObject* module = PyImport_ImportModule("reftorch._C");
   PyObject* t = module != nullptr ? PyObject_CallMethod(module, "tensor", "(O)", obj) : nullptr;
@@ -85,12 +86,11 @@ at::Tensor sequence_to_tensor(PyObject* obj) {
   if (t == nullptr) {
     throw_python_error();
   }
-  at::Tensor result = THPVariable_Unpack(t);
-  Py_DECREF(t);
-  return result;
+  return THPVariable_Take(t);
 }
 
-// As an index: masks stay, other numbers become int64 ([] selects nothing).
+// Makes an index tensor of a list or an array. A mask stays a mask; other numbers become int64, so that [] selects
+// nothing.
 at::Tensor sequence_to_index(PyObject* obj) {
   TORCH_CHECK_TYPE(!PyUnicode_Check(obj) && !PyBytes_Check(obj), "new(): invalid data type '", Py_TYPE(obj)->tp_name,
                    "'");
@@ -98,7 +98,7 @@ at::Tensor sequence_to_index(PyObject* obj) {
   return is_mask(values) ? values : at::to(values, c10::kLong);
 }
 
-// A mask that is one bool: x[True] adds a dimension of size 1, x[False] one of size 0.
+// The index tensor for a single bool: x[True] adds a dimension of size 1, x[False] one of size 0.
 at::Tensor bool_to_indices(bool value) {
   return at::zeros({value ? 1 : 0}, c10::kLong);
 }
@@ -117,13 +117,14 @@ int64_t count_specified_dims(PyObject* index) {
   return count;
 }
 
-// Applies the view parts of a tuple index; collects the tensors, by the dimension they stand for.
+// Applies the parts of a tuple index that make views. Stores each tensor of the index in `indices`, at the place of the
+// dimension that the tensor indexes.
 at::Tensor apply_slicing(const at::Tensor& self, PyObject* index, std::vector<at::Tensor>& indices) {
   const int64_t specified = count_specified_dims(index);
   TORCH_CHECK_INDEX(specified <= self.dim(), "too many indices for tensor of dimension ", self.dim());
   at::Tensor result = self;
   int64_t dim = 0, real_dim = 0;
-  int64_t covered = 0; // the dimensions that `indices` speaks of; an undefined one is a dimension taken whole
+  int64_t covered = 0; // the number of dimensions that `indices` covers; an undefined entry takes a whole dimension
   auto record = [&](const at::Tensor& t) {
     indices.resize(indices.size() + static_cast<size_t>(dim - covered));
     indices.push_back(t);
@@ -184,8 +185,8 @@ at::Tensor apply_slicing(const at::Tensor& self, PyObject* index, std::vector<at
   return result;
 }
 
-// A list of plain numbers is one index. A short list that holds anything else is a tuple, as it was in old numpy: x[[0,
-// slice(1)]] is x[0, :1], and x[[[0, 1], [1, 0]]] is x[[0, 1], [1, 0]].
+// Returns whether a sequence is read as a tuple. A list of plain numbers is one index. A short list that holds anything
+// else is read as a tuple, as in old numpy: x[[0, slice(1)]] is x[0, :1], and x[[[0, 1], [1, 0]]] is x[[0, 1], [1, 0]].
 bool treat_sequence_as_tuple(PyObject* index) {
   if (PyTuple_Check(index)) {
     return true;
@@ -216,7 +217,7 @@ bool treat_sequence_as_tuple(PyObject* index) {
   return false;
 }
 
-// The index as a tuple, a new reference.
+// Returns the index as a tuple, a new reference.
 PyObject* wrap_tuple(PyObject* index) {
   const bool several = treat_sequence_as_tuple(index);
   if (several && !PyTuple_Check(index)) {
@@ -226,12 +227,12 @@ PyObject* wrap_tuple(PyObject* index) {
   }
   PyObject* tuple = several ? PySequence_Tuple(index) : PyTuple_Pack(1, index);
   if (tuple == nullptr) {
-    throw_python_error(); // the index is a class of the user's, whose __iter__ raised
+    throw_python_error(); // the index is of a user's class whose __iter__ raised
   }
   return tuple;
 }
 
-// What an index means: the view that its integers, slices, None and Ellipsis choose, and the tensors left for index().
+// The two parts of an index: the view that its integers, slices, None and Ellipsis select, and the tensors for index().
 struct Indexed {
   at::Tensor sliced;
   std::vector<at::Tensor> indices;
@@ -243,22 +244,22 @@ struct Indexed {
   }
 };
 
-// What x[index] = value writes: a tensor of x's dtype.
+// The tensor that x[index] = value writes.
 at::Tensor value_to_tensor(const at::Tensor& self, PyObject* value) {
   if (THPVariable_Check(value)) {
     return THPVariable_Unpack(value);
   }
   if (is_int(value)) {
-    return at::detail::wrapped_scalar_tensor(unpack_int(value));
+    return show_to_mode(at::detail::wrapped_scalar_tensor(unpack_int(value)));
   }
   if (PyFloat_Check(value) || PyBool_Check(value)) {
-    return at::detail::wrapped_scalar_tensor(unpack_scalar(value));
+    return show_to_mode(at::detail::wrapped_scalar_tensor(unpack_scalar(value)));
   }
   TORCH_CHECK_TYPE(false, "can't assign a ", Py_TYPE(value)->tp_name, " to a torch.", c10::toString(self.scalar_type()),
                    "Tensor. Hint: make a tensor of it first.");
 }
 
-// Leading dimensions of size 1 are dropped: broadcasting puts them back where they are wanted.
+// Drops leading dimensions of size 1. Broadcasting adds them again where they are needed.
 at::Tensor slice_prefix_ones(const at::Tensor& src) {
   int64_t drop = 0;
   while (drop < src.dim() && src.sizes()[drop] == 1) {
@@ -267,7 +268,7 @@ at::Tensor slice_prefix_ones(const at::Tensor& src) {
   return drop == 0 ? src : at::view(at::contiguous(src), src.sizes().slice(drop, src.dim() - drop));
 }
 
-// What index() and index_put_() have to go through at least; see Note [GIL and kernels].
+// The number of elements that index() and index_put_() process at least; see Note [GIL and kernels].
 int64_t largest_numel(const std::vector<at::Tensor>& indices) {
   int64_t numel = 0;
   for (const at::Tensor& index : indices) {
@@ -279,7 +280,7 @@ int64_t largest_numel(const std::vector<at::Tensor>& indices) {
 void copy_to(at::Tensor dst, const at::Tensor& src) {
   const GilReleaseWhenLong gil(dst.numel());
   if (src.unsafeGetTensorImpl()->is_wrapped_number_ && !src.requires_grad()) {
-    at::fill_(dst, src.item());
+    at::fill_(dst, src); // not fill_ by a number, which takes an expanded `dst`
     return;
   }
   at::copy_(dst, src.sizes() == dst.sizes() ? src : at::expand(slice_prefix_ones(src), dst.sizes()));
@@ -340,7 +341,8 @@ int THPVariable_setitem(PyObject* self, PyObject* index, PyObject* value) {
   if (indices.empty()) {
     copy_to(sliced, src);
   } else {
-    // A Python number takes the tensor's dtype, and so does one element for a whole mask; else the dtypes must agree.
+    // A Python number is cast to the tensor's dtype, and so is a single element that fills a mask. Otherwise the dtypes
+    // must be equal.
     const bool fills_mask =
         indices.size() == 1 && indices[0].scalar_type() == c10::kBool && src.numel() == 1 && indices[0].dim() > 0;
     const bool casts = src.unsafeGetTensorImpl()->is_wrapped_number_ || fills_mask;

@@ -1,12 +1,14 @@
 // Mirrors: tools/autograd/templates/python_variable_methods.cpp, torch/csrc/autograd/python_variable.cpp
-// What a tensor answers without an op: geometry, item(), operators (which call the ops), and its slots. More than 500
-// lines long, because one table at the end names all of them.
+//
+// The methods and properties of a tensor that need no op (geometry, item()), the operators, which call ops, and the
+// slots of the type. The file is more than 500 lines long because one table at the end names all of them.
 #include <csrc/autograd/python_variable_methods.h>
 
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_dispatch.h>
 #include <csrc/python_dtype.h>
+#include <csrc/python_gil.h>
 #include <csrc/python_torch_dispatch.h>
 #include <csrc/python_torch_function.h>
 #include <csrc/utils/python_arg_parser.h>
@@ -22,8 +24,9 @@ namespace reftorch::torch {
 
 // ---- operators: each slot calls the op of its name
 
-// clang-format off: it lays these tables out in another way each time
-// op, slot, and what it is called where it is overridden: by the tensor on the left, and by the one on the right
+// clang-format off: the layout of these tables would change from version to version
+// Each row has the op, the slot, and the names under which __torch_function__ sees the operator: with the tensor on the
+// left, and with the tensor on the right.
 #define FORALL_BINARY_OPERATORS(_)                                             \
   _(add, nb_add, "add", "add")                                                 \
   _(mul, nb_multiply, "mul", "mul")                                            \
@@ -52,7 +55,7 @@ namespace reftorch::torch {
   _(positive, nb_positive, "positive")        \
   _(abs, nb_absolute, "abs")
 // clang-format on
-// Operators of several ops, below.
+// The ops of the operators that are written by hand below.
 #define FORALL_OTHER_OPS(_) _(sub) _(rsub) _(true_divide) _(reciprocal) _(pow) _(pow_) _(bitwise_not)
 
 struct Operators {
@@ -79,7 +82,7 @@ FORALL_INPLACE_OPERATORS(DEFINE_BINARY)
   }
 FORALL_UNARY_OPERATORS(DEFINE_UNARY)
 
-// The op itself refuses floats as one that has no kernel for them; the operator, as Python's own of floats.
+// The error of the operator ~ on floats is Python's TypeError; the op itself would report a missing kernel.
 static PyObject* nb_invert(PyObject* self) {
   HANDLE_TH_ERRORS
   TORCH_CHECK_TYPE(self_has_torch_function(self) ||
@@ -133,7 +136,7 @@ static PyObject* nb_inplace_power(PyObject* base, PyObject* exponent, PyObject* 
 
 static constexpr const char* kComparisons[6] = {"lt", "le", "eq", "ne", "gt", "ge"}; // Py_LT .. Py_GE
 static PyObject* richcompare(PyObject* self, PyObject* other, int op) {
-  if (op == Py_EQ && is_numpy_array(other)) { // equality alone reads arrays as tensors
+  if (op == Py_EQ && is_numpy_array(other)) { // only equality reads an array as a tensor
     PyObject* tensor = tensor_from_numpy(nullptr, other);
     PyObject* result = tensor != nullptr ? richcompare(self, tensor, op) : nullptr;
     Py_XDECREF(tensor);
@@ -143,7 +146,8 @@ static PyObject* richcompare(PyObject* self, PyObject* other, int op) {
   return call_operator(operators.comparisons[op], {op == Py_EQ ? "__eq__" : kComparisons[op]}, args, 2);
 }
 
-// A method serves as the operator's op: with a number on the left it is the function of that name.
+// Looks up the ops of the operators. Where there is no function of that name, the method is used, which also works with
+// a number on the left.
 void initOperators() {
   PyObject* module = PyImport_ImportModule("reftorch._C");
   PyObject* functions = module != nullptr ? PyObject_GetAttrString(module, "_VariableFunctions") : nullptr;
@@ -181,9 +185,15 @@ static PyObject* scalar_to_python(const c10::Scalar& value) {
   return value.isFloatingPoint() ? PyFloat_FromDouble(value.toDouble()) : PyLong_FromLongLong(value.toLong());
 }
 
+// The value of a tensor with one element. An accelerator may have long work to do before the value is there.
+static c10::Scalar dispatch_item(const at::Tensor& t) {
+  const GilReleaseWhenLong gil(t.device().is_cpu() ? 1 : c10::LongWork::kNumel);
+  return t.item();
+}
+
 static PyObject* item(PyObject* self, PyObject*) {
   HANDLE_TH_ERRORS
-  return scalar_to_python(THPVariable_Unpack(self).item());
+  return scalar_to_python(dispatch_item(THPVariable_Unpack(self)));
   END_HANDLE_TH_ERRORS
 }
 
@@ -201,7 +211,7 @@ static int nb_bool(PyObject* self) {
   TORCH_CHECK(!at::functorch::is_batched(THPVariable_Unpack(self)),
               "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't "
               "support that yet. Hint: torch.where chooses for each example.");
-  return THPVariable_Unpack(self).item().toBool();
+  return dispatch_item(THPVariable_Unpack(self)).toBool();
   END_HANDLE_TH_ERRORS_RET(-1)
 }
 static c10::Scalar as_python_number(PyObject* self) {
@@ -211,7 +221,7 @@ static c10::Scalar as_python_number(PyObject* self) {
     TORCH_WARN("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n",
                "Consider using tensor.detach() first.");
   }
-  return THPVariable_Unpack(self).item();
+  return dispatch_item(THPVariable_Unpack(self));
 }
 static PyObject* nb_float(PyObject* self) {
   HANDLE_TH_ERRORS
@@ -227,7 +237,7 @@ static PyObject* nb_int(PyObject* self) {
     return handle_torch_function_of_self(self, "__int__", {});
   }
   const c10::Scalar value = as_python_number(self);
-  // A float goes through Python, which knows infinities and numbers past 64 bits.
+  // Convert a float through Python, which reports infinities and holds numbers past 64 bits.
   return value.isFloatingPoint() ? PyLong_FromDouble(value.toDouble()) : PyLong_FromLongLong(value.toLong());
   END_HANDLE_TH_ERRORS
 }
@@ -239,7 +249,7 @@ static PyObject* nb_index(PyObject* self) {
   const at::Tensor& t = THPVariable_Unpack(self);
   TORCH_CHECK_TYPE(c10::isIntegralType(t.scalar_type(), /*includeBool=*/true) && t.numel() == 1,
                    "only integer tensors of a single element can be converted to an index");
-  return PyLong_FromLongLong(t.item().toLong());
+  return PyLong_FromLongLong(dispatch_item(t).toLong());
   END_HANDLE_TH_ERRORS
 }
 
@@ -330,8 +340,8 @@ static PyObject* is_complex(PyObject*, PyObject*) {
 static const char* const kNoSubclass =
     "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible.";
 
-// Tensor._make_subclass(cls, data, requires_grad=False): the same storage, a new tensor without history, a Python
-// object of `cls`.
+// Tensor._make_subclass(cls, data, requires_grad=False): a Python object of class `cls` for a new tensor on the same
+// storage, without history.
 static PyObject* make_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
   HANDLE_TH_ERRORS
   static const char* keywords[] = {"cls", "data", "require_grad", nullptr};
@@ -344,8 +354,8 @@ static PyObject* make_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
   TORCH_CHECK_TYPE(PyType_Check(cls) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls), THPVariableBaseType),
                    kNoSubclass);
   TORCH_CHECK_TYPE(THPVariable_Check(data), "_make_subclass: data must be a Tensor, not ", Py_TYPE(data)->tp_name);
-  const DisableTorchFunction no_overrides; // the object is not whole yet
-  // A subclass's data is copied as it is, whatever mode or class would answer detach.
+  const DisableTorchFunction no_overrides; // the object is not complete yet
+  // Copy the data of a subclass as it is, without asking a mode or class that overrides detach.
   const c10::impl::ExcludeDispatchKeyGuard no_dispatch(c10::DispatchKey::Python);
   at::Tensor detached(
       THPVariable_Unpack(data).unsafeGetTensorImpl()->shallow_copy_and_detach(/*allow_version_sharing=*/true));
@@ -358,8 +368,8 @@ static PyObject* make_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
   END_HANDLE_TH_ERRORS
 }
 
-// Tensor._make_wrapper_subclass(cls, size, ...): a tensor that has a geometry, a dtype and a device, but no memory. Its
-// class answers every op in __torch_dispatch__.
+// Tensor._make_wrapper_subclass(cls, size, ...): a tensor that has a geometry, a dtype and a device, but no memory. The
+// __torch_dispatch__ of the class computes every op.
 static PyObject* make_wrapper_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
   HANDLE_TH_ERRORS
   static const char* keywords[] = {"cls",    "size",   "strides",    "storage_offset", "memory_format", "dtype",
@@ -397,7 +407,7 @@ static PyObject* make_wrapper_subclass(PyObject*, PyObject* args, PyObject* kwar
   }
   PyObject* result = THPVariable_NewWithVar(type, at::Tensor(std::move(impl)));
   if (result != nullptr && requires_grad) {
-    const DisableTorchFunction no_overrides; // the object is not whole yet
+    const DisableTorchFunction no_overrides; // the object is not complete yet
     if (PyObject_SetAttrString(result, "requires_grad", Py_True) < 0) {
       Py_DECREF(result);
       return nullptr;
@@ -407,7 +417,7 @@ static PyObject* make_wrapper_subclass(PyObject*, PyObject* args, PyObject* kwar
   END_HANDLE_TH_ERRORS
 }
 
-// x.as_subclass(cls): the tensor with its history as an object of another class.
+// x.as_subclass(cls): the tensor, with its history, as an object of another class.
 static PyObject* as_subclass(PyObject* self, PyObject* args, PyObject* kwargs) {
   HANDLE_TH_ERRORS
   static const char* keywords[] = {"cls", nullptr};
@@ -423,46 +433,52 @@ static PyObject* as_subclass(PyObject* self, PyObject* args, PyObject* kwargs) {
 
 static PyMethodDef variable_methods[] = {
     {"item", item, METH_NOARGS,
-     "item($self, /)\n--\n\nThe value of a one-element tensor as a Python number.\n\nExample:\n    >>> import reftorch "
+     "item($self, /)\n--\n\nReturn the value of a one-element tensor as a Python number.\n\nExample:\n    >>> import "
+     "reftorch "
      "as torch\n    >>> torch.tensor([2.5]).item()\n    2.5"},
     {"tolist", THPVariable_tolist, METH_NOARGS,
-     "tolist($self, /)\n--\n\nThe values as nested lists of Python numbers.\n\nExample:\n    >>> import reftorch as "
+     "tolist($self, /)\n--\n\nReturn the values as nested lists of Python numbers.\n\nExample:\n    >>> import "
+     "reftorch as "
      "torch\n    >>> torch.tensor([[1, 2]]).tolist()\n    [[1, 2]]"},
     {"numpy", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(THPVariable_numpy)),
      METH_VARARGS | METH_KEYWORDS,
-     "numpy($self, /, *, force=False)\n--\n\nAn array on the same memory. ``force`` detaches first, where a gradient "
-     "is required.\n\nExample:\n    >>> import reftorch as torch\n    >>> torch.tensor([1, 2]).numpy()\n    array([1, "
-     "2])"},
+     "numpy($self, /, *, force=False)\n--\n\nReturn an array that shares the memory of the tensor. ``force`` detaches "
+     "the tensor and copies it to the CPU first, where that is necessary.\n\nExample:\n    >>> import reftorch as "
+     "torch\n    >>> torch.tensor([1, 2]).numpy()\n    array([1, 2])"},
     {"size", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(size)), METH_VARARGS | METH_KEYWORDS,
-     "size($self, dim=None)\n--\n\nThe shape, or one of its numbers.\n\nExample:\n    >>> import reftorch as torch\n   "
+     "size($self, dim=None)\n--\n\nReturn the shape, or the size of one dimension.\n\nExample:\n    >>> import "
+     "reftorch as torch\n   "
      " >>> torch.ones(2, 3).size(), torch.ones(2, 3).size(-1)\n    (torch.Size([2, 3]), 3)"},
     {"stride", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(stride)), METH_VARARGS | METH_KEYWORDS,
-     "stride($self, dim=None)\n--\n\nSteps between neighbours in elements, for all dimensions or one.\n\nExample:\n    "
+     "stride($self, dim=None)\n--\n\nReturn the strides in elements, of all dimensions or of one.\n\nExample:\n    "
      ">>> import reftorch as torch\n    >>> torch.ones(2, 3).stride()\n    (3, 1)"},
     {"is_contiguous", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(is_contiguous)),
      METH_VARARGS | METH_KEYWORDS,
-     "is_contiguous($self, memory_format=None)\n--\n\nWhether the elements lie in memory in the order of the "
-     "dimensions."},
-    {"dim", dim, METH_NOARGS, "dim($self, /)\n--\n\nThe number of dimensions."},
-    {"ndimension", dim, METH_NOARGS, "ndimension($self, /)\n--\n\nThe number of dimensions."},
-    {"numel", numel, METH_NOARGS, "numel($self, /)\n--\n\nThe number of elements."},
-    {"nelement", numel, METH_NOARGS, "nelement($self, /)\n--\n\nThe number of elements."},
-    {"element_size", element_size, METH_NOARGS, "element_size($self, /)\n--\n\nBytes per element."},
+     "is_contiguous($self, memory_format=None)\n--\n\nReturn whether the elements lie densely in memory, in the order "
+     "of the dimensions."},
+    {"dim", dim, METH_NOARGS, "dim($self, /)\n--\n\nReturn the number of dimensions."},
+    {"ndimension", dim, METH_NOARGS, "ndimension($self, /)\n--\n\nReturn the number of dimensions."},
+    {"numel", numel, METH_NOARGS, "numel($self, /)\n--\n\nReturn the number of elements."},
+    {"nelement", numel, METH_NOARGS, "nelement($self, /)\n--\n\nReturn the number of elements."},
+    {"element_size", element_size, METH_NOARGS,
+     "element_size($self, /)\n--\n\nReturn the number of bytes per element."},
     {"storage_offset", storage_offset, METH_NOARGS,
-     "storage_offset($self, /)\n--\n\nWhere in the storage the first element is, in elements."},
-    {"data_ptr", data_ptr, METH_NOARGS, "data_ptr($self, /)\n--\n\nThe address of the first element."},
-    {"_storage_data_ptr", storage_data_ptr, METH_NOARGS, "The address of the storage's first byte."},
-    {"_storage_nbytes", storage_nbytes, METH_NOARGS, "Bytes of the storage."},
-    {"_storage_use_count", storage_use_count, METH_NOARGS, "How many tensors share the storage."},
-    {"_use_count", use_count, METH_NOARGS, "How many holders the TensorImpl has."},
+     "storage_offset($self, /)\n--\n\nReturn the place of the first element in the storage, in elements."},
+    {"data_ptr", data_ptr, METH_NOARGS, "data_ptr($self, /)\n--\n\nReturn the address of the first element."},
+    {"_storage_data_ptr", storage_data_ptr, METH_NOARGS, "Return the address of the storage's first byte."},
+    {"_storage_nbytes", storage_nbytes, METH_NOARGS, "Return the size of the storage in bytes."},
+    {"_storage_use_count", storage_use_count, METH_NOARGS, "Return how many references to the storage exist."},
+    {"_use_count", use_count, METH_NOARGS, "Return how many references to the TensorImpl exist."},
     {"is_floating_point", is_floating_point, METH_NOARGS,
-     "is_floating_point($self, /)\n--\n\nTrue for float16, bfloat16, float32 and float64."},
-    {"is_signed", is_signed, METH_NOARGS, "is_signed($self, /)\n--\n\nFalse for uint8 and bool."},
-    {"is_complex", is_complex, METH_NOARGS, "is_complex($self, /)\n--\n\nFalse: there are no complex dtypes."},
+     "is_floating_point($self, /)\n--\n\nReturn whether the dtype is one of float16, bfloat16, float32 and float64."},
+    {"is_signed", is_signed, METH_NOARGS,
+     "is_signed($self, /)\n--\n\nReturn whether the dtype is signed: False for uint8 and bool."},
+    {"is_complex", is_complex, METH_NOARGS,
+     "is_complex($self, /)\n--\n\nReturn False, because there are no complex dtypes."},
     {"as_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(as_subclass)),
      METH_VARARGS | METH_KEYWORDS,
-     "as_subclass($self, cls)\n--\n\nThis tensor as an object of a subclass of Tensor, on the same memory and with its "
-     "history."},
+     "as_subclass($self, cls)\n--\n\nReturn this tensor as an object of a subclass of Tensor, on the same memory and "
+     "with its history."},
     {"_make_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(make_subclass)),
      METH_VARARGS | METH_KEYWORDS | METH_STATIC, nullptr},
     {"_make_wrapper_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(make_wrapper_subclass)),
@@ -503,7 +519,8 @@ static PyObject* get_is_meta(PyObject* self, void*) {
   return PyBool_FromLong(THPVariable_Unpack(self).device().is_meta());
 }
 
-// x.data: the same storage, no history, and a version counter of its own: writing through it is invisible to autograd.
+// x.data: a tensor with the same storage, no history, and a version counter of its own. So autograd does not notice
+// writes through it.
 static PyObject* get_data(PyObject* self, void*) {
   HANDLE_TH_ERRORS
   return THPVariable_Wrap(at::Tensor(
@@ -533,15 +550,15 @@ static int set_data(PyObject* self, PyObject* value, void*) {
 static PyGetSetDef variable_properties[] = {
     {"shape", get_shape, nullptr, "The sizes of the dimensions, as a torch.Size.", nullptr},
     {"dtype", get_dtype, nullptr, "The type of the elements.", nullptr},
-    {"device", get_device, nullptr, "Where the memory is.", nullptr},
-    {"layout", get_layout, nullptr, "torch.strided.", nullptr},
+    {"device", get_device, nullptr, "The device of the memory.", nullptr},
+    {"layout", get_layout, nullptr, "The layout, which is always torch.strided.", nullptr},
     {"ndim", get_ndim, nullptr, "The number of dimensions.", nullptr},
-    {"itemsize", get_itemsize, nullptr, "Bytes per element.", nullptr},
-    {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
-    {"is_cuda", get_is_cuda, nullptr, "Whether the memory is a GPU's.", nullptr},
-    {"is_cpu", get_is_cpu, nullptr, "Whether the memory is the host's.", nullptr},
-    {"is_meta", get_is_meta, nullptr, "Whether the tensor has a shape and no data.", nullptr},
-    {"data", get_data, set_data, "The same storage without history.", nullptr},
+    {"itemsize", get_itemsize, nullptr, "The number of bytes per element.", nullptr},
+    {"nbytes", get_nbytes, nullptr, "The number of bytes of all elements.", nullptr},
+    {"is_cuda", get_is_cuda, nullptr, "Whether the tensor is on a CUDA device.", nullptr},
+    {"is_cpu", get_is_cpu, nullptr, "Whether the tensor is on the CPU.", nullptr},
+    {"is_meta", get_is_meta, nullptr, "Whether the tensor is on the meta device: it has a shape and no data.", nullptr},
+    {"data", get_data, set_data, "A tensor on the same storage, without history.", nullptr},
 };
 
 void append_variable_slots(std::vector<PyType_Slot>& slots) {

@@ -1,5 +1,6 @@
 // Mirrors: torch/csrc/autograd/python_variable.cpp (THPVariable_properties)
-// A tensor's attributes that speak of the graph. Left out: names, forward gradients.
+//
+// The properties and methods of a tensor that concern the graph. Left out: names, forward gradients.
 #include <csrc/autograd/python_variable_methods.h>
 
 #include <ATen/functorch/DynamicLayer.h>
@@ -33,7 +34,7 @@ static PyObject* get_grad(PyObject* self, void*) {
   END_HANDLE_TH_ERRORS
 }
 
-// How PyTorch names a dtype where it means the type of C++: "float".
+// The name of a dtype in those of PyTorch's messages that name the C++ type: "float".
 static std::string cpp_name(at::ScalarType dtype) {
   switch (dtype) {
     case at::ScalarType::Float: return "float";
@@ -116,8 +117,7 @@ static int set_grad_fn(PyObject* self, PyObject* value, void*) {
   HANDLE_TH_ERRORS
   TORCH_CHECK(value != nullptr, "Deletion of _grad_fn not allowed. Detach tensor instead!");
   TORCH_CHECK(value == Py_None, "_grad_fn can be only set to None");
-  at::Tensor var = THPVariable_Unpack(self);
-  if (autograd::AutogradMeta* meta = impl::get_autograd_meta(var)) {
+  if (autograd::AutogradMeta* meta = impl::get_autograd_meta(THPVariable_Unpack(self))) {
     meta->grad_fn_ = nullptr;
     meta->output_nr_ = 0;
   }
@@ -135,18 +135,26 @@ static PyObject* get_requires_grad(PyObject* self, void*) {
   return PyBool_FromLong(THPVariable_Unpack(self).requires_grad());
 }
 
+// Returns whether an op was recorded for the tensor when the tensor was made or last changed. impl::is_leaf() would
+// bring the history of a view up to date, and would raise for a view that must not be used.
+static bool has_recorded_op(const at::Tensor& var) {
+  const autograd::AutogradMeta* meta = impl::get_autograd_meta(var);
+  return meta != nullptr && meta->grad_fn_ != nullptr;
+}
+
+// The flag of a leaf is set even if the leaf requires a gradient already: a view that was made under no_grad requires
+// one because its base does, and asks for a gradient of its own only with the flag.
 static void change_requires_grad(PyObject* self, bool requires_grad) {
   at::Tensor var = THPVariable_Unpack(self);
-  if (var.requires_grad() == requires_grad) {
-    return;
-  }
-  TORCH_CHECK(impl::is_leaf(var), "you can only change requires_grad flags of leaf variables.",
+  TORCH_CHECK(!has_recorded_op(var), "you can only change requires_grad flags of leaf variables.",
               requires_grad ? ""
                             : " If you want to use a computed variable in a subgraph that doesn't require "
                               "differentiation use var_no_grad = "
                               "var.detach().");
   TORCH_CHECK(!requires_grad || var.is_floating_point(), "only Tensors of floating point dtype can require gradients");
-  impl::materialize_autograd_meta(var)->set_requires_grad(requires_grad, var);
+  if (requires_grad || var.requires_grad()) {
+    impl::materialize_autograd_meta(var)->set_requires_grad(requires_grad, var);
+  }
 }
 
 static int set_requires_grad(PyObject* self, PyObject* value, void*) {
@@ -217,21 +225,24 @@ static int set_post_accumulate_grad_hooks(PyObject* self, PyObject* value, void*
 
 PyGetSetDef* THPVariable_autograd_properties() {
   static PyGetSetDef properties[] = {
-      {"grad", get_grad, set_grad, "The gradient that backward() accumulated here; None before.", nullptr},
+      {"grad", get_grad, set_grad, "The gradient that backward() accumulated; None before the first backward().",
+       nullptr},
       {"_grad", get_grad, set_grad, nullptr, nullptr},
       {"grad_dtype", get_grad_dtype, set_grad_dtype,
-       "The dtype that the gradient of this leaf is cast to: the tensor's own, unless another is set; None takes any.",
+       "The dtype to which the gradient of this leaf is cast. The default is the tensor's dtype; None allows any "
+       "dtype.",
        nullptr},
       {"grad_fn", get_grad_fn, nullptr, "The node that made this tensor; None for a leaf.", nullptr},
       {"_grad_fn", get_grad_fn, set_grad_fn, nullptr, nullptr},
       {"is_leaf", get_is_leaf, nullptr, "Whether no recorded op made this tensor.", nullptr},
-      {"requires_grad", get_requires_grad, set_requires_grad, "Whether ops on this tensor are recorded for backward().",
+      {"requires_grad", get_requires_grad, set_requires_grad, "Whether autograd records the ops on this tensor.",
        nullptr},
       {"output_nr", get_output_nr, nullptr, "Which output of grad_fn this tensor is.", nullptr},
-      {"_version", get_version, nullptr, "How often this tensor, or a view of the same data, was changed in place.",
+      {"_version", get_version, nullptr, "How often this tensor, or another view of its data, was changed in place.",
        nullptr},
-      {"_base", get_base, nullptr, "The tensor this one is a view of; None if it is no view.", nullptr},
-      {"retains_grad", get_retains_grad, nullptr, "Whether this tensor is no leaf and keeps its .grad.", nullptr},
+      {"_base", get_base, nullptr, "The tensor that this tensor is a view of; None if it is not a view.", nullptr},
+      {"retains_grad", get_retains_grad, nullptr, "Whether this tensor keeps its .grad although it is not a leaf.",
+       nullptr},
       {"_backward_hooks", get_backward_hooks, set_backward_hooks, nullptr, nullptr},
       {"_post_accumulate_grad_hooks", get_post_accumulate_grad_hooks, set_post_accumulate_grad_hooks, nullptr, nullptr},
       {}};
@@ -240,7 +251,8 @@ PyGetSetDef* THPVariable_autograd_properties() {
 
 // ---- methods
 
-// A function under a transform works on the transform's own graph, where these would do something else than is meant.
+// Raises an error inside a function transform. A function under a transform works on the graph of the transform, where
+// these methods would have another effect than the program expects.
 static void refuse_under_transforms(const char* what) {
   TORCH_CHECK(at::functorch::current_layer() == nullptr, "You are attempting to call Tensor.", what,
               "() (or perhaps using torch.autograd.functional.* APIs) inside of a function being transformed by a "
@@ -257,7 +269,10 @@ static PyObject* requires_grad_(PyObject* self, PyObject* args, PyObject* kwargs
     return nullptr;
   }
   refuse_under_transforms("requires_grad_");
-  change_requires_grad(self, requires_grad != 0);
+  // requires_grad_(True) on a computed tensor changes nothing.
+  if (!requires_grad || !has_recorded_op(THPVariable_Unpack(self))) {
+    change_requires_grad(self, requires_grad != 0);
+  }
   return Py_NewRef(self);
   END_HANDLE_TH_ERRORS
 }
@@ -283,11 +298,12 @@ static PyObject* is_inference(PyObject* self, PyObject*) {
 static PyMethodDef methods[] = {
     {"requires_grad_", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(requires_grad_)),
      METH_VARARGS | METH_KEYWORDS,
-     "requires_grad_($self, requires_grad=True)\n--\n\nSet whether ops on this tensor are recorded; returns it."},
+     "requires_grad_($self, requires_grad=True)\n--\n\nSet whether autograd records the ops on this tensor. Return "
+     "the tensor."},
     {"retain_grad", retain_grad, METH_NOARGS,
-     "retain_grad($self, /)\n--\n\nLet this tensor keep its .grad though it is no leaf."},
+     "retain_grad($self, /)\n--\n\nLet this tensor keep its .grad although it is not a leaf."},
     {"is_inference", is_inference, METH_NOARGS,
-     "is_inference($self, /)\n--\n\nWhether this is an inference tensor, made in inference mode."},
+     "is_inference($self, /)\n--\n\nReturn whether this tensor was made in inference mode."},
     {"_is_view", is_view, METH_NOARGS, nullptr},
     {}};
 

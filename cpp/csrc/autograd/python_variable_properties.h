@@ -3,8 +3,8 @@
 
 namespace reftorch::torch::autograd {
 
-// Adds requires_grad_, retain_grad and _is_view to the tensor type. (Its properties are asked for when the type is
-// made.)
+// Adds the methods requires_grad_, retain_grad, is_inference and _is_view to the tensor type. The properties are added
+// when the type is made (THPVariable_autograd_properties).
 void initVariableMethods();
 
 } // namespace reftorch::torch::autograd

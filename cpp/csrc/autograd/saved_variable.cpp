@@ -24,11 +24,14 @@ SavedVariable::SavedVariable(const Variable& variable, bool is_output, bool is_i
               "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
   was_saved_ = true;
   saved_version_ = impl::version(variable);
-  is_output = is_output && impl::get_autograd_meta(variable) != nullptr;
+  // A result that has no history cannot make a cycle with its node, and is saved as it is: see Note [Saved outputs].
+  const AutogradMeta* own = impl::get_autograd_meta(variable);
+  is_output = is_output && own != nullptr && own->grad_fn_ != nullptr;
   if (is_output && is_inplace_on_view) {
     weak_grad_fn_ = impl::grad_fn(variable);
   }
-  // A number that became a tensor on its way to the op is nothing that a program knows of.
+  // A number that was wrapped in a tensor on its way to the op is not passed to hooks, because the program does not
+  // know the tensor.
   if (__builtin_expect(SavedTensorDefaultHooks::is_enabled(), 0) &&
       !variable.unsafeGetTensorImpl()->is_wrapped_number_) {
     std::shared_ptr<SavedVariableHooks> hooks = SavedTensorDefaultHooks::get_hooks();
@@ -37,9 +40,8 @@ SavedVariable::SavedVariable(const Variable& variable, bool is_output, bool is_i
     return;
   }
   if (!is_output) {
-    const AutogradMeta* meta = impl::get_autograd_meta(variable);
     saved_original_ = true;
-    had_grad_fn_ = meta != nullptr && meta->grad_fn_ != nullptr;
+    had_grad_fn_ = own != nullptr && own->grad_fn_ != nullptr;
     data_ = variable;
     return;
   }
@@ -83,7 +85,7 @@ void SavedVariable::register_hooks(std::shared_ptr<SavedVariableHooks> hooks) {
       "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
       "backward through the graph a second time or if you need to access saved variables after calling "
       "backward.");
-  if (saved_original_) { // else the metadata of an output is here already
+  if (saved_original_) { // for an output the metadata was saved by the constructor
     save_metadata(*hooks, data_, /*is_output=*/false);
   }
   const Variable data = std::move(data_);
@@ -116,7 +118,7 @@ Variable SavedVariable::unpack(const std::shared_ptr<Node>& saved_for) const {
     grad_fn = hooks_->grad_fn;
   }
   if (grad_fn == nullptr && !is_leaf) {
-    grad_fn = saved_for; // an output; also of an in-place op on a view that is gone
+    grad_fn = saved_for; // the tensor is an output; also if it was a view that was changed in place and is gone
   }
   if (hooks_ == nullptr) {
     check_version(grad_fn);
@@ -124,7 +126,7 @@ Variable SavedVariable::unpack(const std::shared_ptr<Node>& saved_for) const {
   Variable data = hooks_ != nullptr ? hooks_->call_unpack_hook() : data_;
   const Variable tangent = hooks_ != nullptr ? hooks_->tangent : fw_grad(data_);
   if (grad_fn == nullptr && !tangent.defined()) {
-    return data; // a leaf that wants no gradient
+    return data; // a leaf that requires no gradient
   }
   Variable variable = impl::tensor_data(data);
   if (grad_fn != nullptr && is_leaf) {

@@ -1,5 +1,7 @@
 // Mirrors: torch/csrc/autograd/saved_variable_hooks.h, aten/src/ATen/SavedTensorHooks.h
-// Who packs a tensor that the graph keeps, and unpacks it when it is needed: to another device, a file, nowhere.
+//
+// Hooks that pack a tensor when the graph saves it, and unpack it when the graph needs it. A hook may move the tensor
+// to another device or to a file, for example.
 #pragma once
 
 #include <csrc/autograd/function.h>
@@ -9,7 +11,7 @@
 
 namespace reftorch::torch::autograd {
 
-// One packed tensor.
+// The hooks of one saved tensor, and the packed tensor.
 struct TORCH_API SavedVariableHooks {
   virtual ~SavedVariableHooks() = default;
   virtual void call_pack_hook(const Variable& tensor) = 0;
@@ -19,30 +21,31 @@ struct TORCH_API SavedVariableHooks {
       visitor.node(grad_fn);
     }
   }
-  // Where the tensor's gradient goes, if it was an input: its grad_fn, or a leaf's accumulator.
+  // The node that receives the tensor's gradient, if the tensor was an input: its grad_fn, or the accumulator of a
+  // leaf.
   std::shared_ptr<Node> grad_fn;
   bool is_leaf = false;
-  Variable tangent; // of a dual number; see Note [Forward mode]
+  Variable tangent; // the tangent of a dual number; see Note [Forward mode]
 };
 
-// The pairs of hooks that a thread applies to whatever its ops save; the innermost counts.
+// The stack of hook pairs that a thread applies to every tensor that its ops save. Only the innermost pair applies.
 struct TORCH_API SavedTensorDefaultHooks {
   using Make = std::function<std::shared_ptr<SavedVariableHooks>()>;
 
   static bool is_enabled() {
     return active_;
   }
-  // Null while hooks are off for this thread.
+  // Returns new hooks of the innermost pair; null if there is none.
   static std::shared_ptr<SavedVariableHooks> get_hooks();
-  // RuntimeError if they are disabled; pop_hooks also if there are none.
+  // push_hooks throws a RuntimeError if hooks are disabled; pop_hooks throws one if there are none.
   static void push_hooks(Make make);
   static void pop_hooks();
-  // From now on push_hooks raises `message`. RuntimeError if there are hooks now.
+  // After this call, push_hooks throws a RuntimeError with `message`. disable itself throws it if there are hooks now.
   static void disable(const std::string& message);
   static void enable();
   static const std::optional<std::string>& disabled_error_message();
 
-  // What a pass takes along when it moves to another thread.
+  // The state that a pass takes along when it moves to another thread.
   struct State {
     std::vector<Make> stack;
     std::optional<std::string> disabled_error_message;
@@ -51,7 +54,7 @@ struct TORCH_API SavedTensorDefaultHooks {
   static void set_state(State state);
 
  private:
-  static inline thread_local bool active_ = false; // the stack is not empty
+  static inline thread_local bool active_ = false; // whether the stack is not empty
 };
 
 } // namespace reftorch::torch::autograd

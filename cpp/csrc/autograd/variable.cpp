@@ -37,7 +37,7 @@ Variable as_view(const Variable& base, Variable tensor, CreationMeta creation_me
   }
   const DifferentiableViewMeta* base_view = impl::get_view_autograd_meta(base);
   if (base_view != nullptr && creation_meta == CreationMeta::DEFAULT) {
-    creation_meta = base_view->creation_meta_; // a view of a forbidden view is forbidden too
+    creation_meta = base_view->creation_meta_; // a view of a view that must not be changed must not be changed either
   }
   tensor.unsafeGetTensorImpl()->autograd_meta_ =
       std::make_unique<DifferentiableViewMeta>(tensor, base_view != nullptr ? base_view->base_ : base, creation_meta);
@@ -47,13 +47,16 @@ Variable as_view(const Variable& base, Variable tensor, CreationMeta creation_me
 namespace impl {
 
 AutogradMeta* materialize_autograd_meta(const Variable& self) {
-  c10::AutogradMetaInterface* meta =
-      self.unsafeGetTensorImpl()->autograd_meta_.get_or_make([] { return std::make_unique<AutogradMeta>(); });
-  return static_cast<AutogradMeta*>(meta);
+  c10::TensorImpl* impl = self.unsafeGetTensorImpl();
+  const auto make = [] { return std::make_unique<AutogradMeta>(); };
+  if (impl->autograd_meta_ == nullptr && self.use_count() == 1 && impl->pyobj() == nullptr) {
+    impl->autograd_meta_ = make(); // no other thread can reach the tensor: it is the fresh result of an op
+  }
+  return static_cast<AutogradMeta*>(impl->autograd_meta_.get_or_make(make));
 }
 
-// A tensor has come by a new grad_fn. Other hooks belong to its former value and stay behind; retain_grad is about the
-// tensor, whatever its value.
+// Moves the hook of retain_grad to the new grad_fn of a tensor that was changed in place. Other hooks belong to the
+// former value of the tensor and stay at the former grad_fn; retain_grad belongs to the tensor, whatever its value.
 static void move_retains_grad_hook(AutogradMeta& meta, Node& old_fn, uint32_t old_output_nr) {
   if (meta.retained_grad_ != nullptr && old_fn.pop_retains_grad_hook(old_output_nr) != nullptr) {
     meta.grad_fn_->add_retains_grad_hook(std::make_unique<RetainGradHook>(meta.retained_grad_, meta.output_nr_),
@@ -61,7 +64,8 @@ static void move_retains_grad_hook(AutogradMeta& meta, Node& old_fn, uint32_t ol
   }
 }
 
-// The view as it is now, recorded anew. What t_ or resize_ has changed meanwhile is no longer what its ops make.
+// Makes the view again from its base and records this. If the view was changed by an op such as t_ or resize_, calling
+// its view ops again would give another geometry; then as_strided is recorded.
 static Variable view_again(const Variable& self, const DifferentiableViewMeta& meta) {
   if (meta.view_fn_ != nullptr) {
     const Variable again = meta.view_fn_(meta.base_);
@@ -70,7 +74,23 @@ static Variable view_again(const Variable& self, const DifferentiableViewMeta& m
       return again;
     }
   }
-  return at::as_strided(meta.base_, self.sizes(), self.strides(), self.storage_offset());
+  const auto as_strided = [&](const Variable& base) {
+    return at::as_strided(base, self.sizes(), self.strides(), self.storage_offset());
+  };
+  const bool has_history = meta.base_.requires_grad();
+  if (has_history && meta.base_.is_alias_of(self)) {
+    return as_strided(meta.base_);
+  }
+  // as_strided cannot be called on the base: set_ has given the base other memory, which may be too small for the view,
+  // or detach_ has cut the base off. The op is recorded on a tensor with the geometry of the base and the memory of the
+  // view, and its node then gets the edge of the base. The view keeps a history, as in PyTorch, but the history of a
+  // base that was cut off leads nowhere.
+  Variable stand_in = impl::tensor_data(meta.base_);
+  stand_in.unsafeGetTensorImpl()->storage_ = self.unsafeGetTensorImpl()->storage_;
+  impl::materialize_autograd_meta(stand_in)->set_requires_grad(true, stand_in);
+  Variable again = as_strided(stand_in);
+  impl::get_autograd_meta(again)->grad_fn_->set_next_edge(0, has_history ? gradient_edge(meta.base_) : Edge());
+  return again;
 }
 
 // See Note [View + Inplace update].
@@ -86,7 +106,7 @@ static std::shared_ptr<Node> view_grad_fn(const Variable& self, DifferentiableVi
     }
   }
   check_view_inplace(self, /*indirect=*/true);
-  // Recorded without the lock: making a node may need the GIL. If another thread was quicker, its node counts.
+  // Record without the lock, because making a node may need the GIL. If another thread was quicker, its node is used.
   c10::AutoGradMode record(true);
   const Variable fresh = view_again(self, meta);
   std::lock_guard<c10::Mutex> lock(meta.mutex_);
@@ -139,7 +159,7 @@ std::shared_ptr<Node> grad_accumulator(const Variable& self) {
       return node;
     }
   }
-  // Made without the lock: see view_grad_fn.
+  // Make the node without the lock, for the same reason as in view_grad_fn.
   std::shared_ptr<Node> fresh = c10::make_shared_small<AccumulateGrad>(self);
   std::lock_guard<c10::Mutex> lock(meta->mutex_);
   if (std::shared_ptr<Node> node = meta->grad_accumulator_.lock()) {
@@ -199,7 +219,8 @@ void rebase_history(const Variable& self, Edge edge) {
   check_view_inplace(self);
   auto copy_slices = std::make_shared<CopySlices>(view->base_, self, std::move(edge.function));
   set_gradient_edge(view->base_, Edge(std::move(copy_slices), 0));
-  // Whoever asked since the change has brought the view up to date with the base's former history.
+  // Somebody may have asked for the view's grad_fn since the change, which updated the view with the former history of
+  // the base. So mark the view as out of date.
   view->attr_version_ = version(self) - 1;
   grad_fn(self);
 }
@@ -212,7 +233,7 @@ void add_hook(const Variable& self, std::unique_ptr<FunctionPreHook> hook) {
 
 void clear_hooks(const Variable& self) {
   AutogradMeta* meta = materialize_autograd_meta(self);
-  HookList dropped; // dies without the lock
+  HookList dropped; // destroyed after the lock is released
   std::lock_guard<c10::Mutex> lock(meta->mutex_);
   dropped.swap(meta->hooks_);
 }
@@ -229,7 +250,7 @@ Variable get_grad(const Variable& self) {
 void set_grad(const Variable& self, Variable grad) {
   AutogradMeta* meta = materialize_autograd_meta(self);
   std::lock_guard<c10::Mutex> lock(meta->mutex_);
-  std::swap(meta->mutable_grad(), grad); // the former one dies with the parameter, without the lock
+  std::swap(meta->mutable_grad(), grad); // the former gradient is destroyed with the parameter, after the unlock
 }
 
 std::shared_ptr<PostAccumulateGradHook> post_acc_grad_hooks(const Variable& self) {
@@ -244,7 +265,7 @@ std::shared_ptr<PostAccumulateGradHook> post_acc_grad_hooks(const Variable& self
 void set_post_acc_grad_hooks(const Variable& self, std::shared_ptr<PostAccumulateGradHook> hooks) {
   AutogradMeta* meta = materialize_autograd_meta(self);
   std::lock_guard<c10::Mutex> lock(meta->mutex_);
-  std::swap(meta->post_acc_grad_hooks_, hooks); // the former ones die with the parameter, without the lock
+  std::swap(meta->post_acc_grad_hooks_, hooks); // the former hooks are destroyed with the parameter, after the unlock
 }
 
 void visit_owned(const Variable& self, OwnedVisitor& visitor) {
@@ -277,7 +298,7 @@ void clear_owned(const Variable& self) {
   if (meta == nullptr) {
     return;
   }
-  // Moved out first: what dies may look at this tensor.
+  // Move everything out first, because the destructors may look at this tensor.
   const std::shared_ptr<Node> grad_fn = std::move(meta->grad_fn_);
   const Variable grad = std::move(meta->grad_);
   const std::shared_ptr<Variable> retained_grad = std::move(meta->retained_grad_);
@@ -291,7 +312,7 @@ void retain_grad(const Variable& self) {
   const std::shared_ptr<Node> fn = grad_fn(self);
   AutogradMeta* meta = get_autograd_meta(self);
   if (fn == nullptr || meta->retained_grad_ != nullptr) {
-    return; // a leaf keeps its gradient anyhow
+    return; // a leaf keeps its gradient in any case
   }
   meta->retained_grad_ = std::make_shared<Variable>(std::move(meta->grad_));
   fn->add_retains_grad_hook(std::make_unique<RetainGradHook>(meta->retained_grad_, meta->output_nr_), meta->output_nr_);

@@ -1,7 +1,7 @@
 // Mirrors: torch/csrc/cuda/Module.cpp, torch/csrc/cuda/Stream.cpp
 //
-// The functions behind reftorch/cuda; streams and events are those of csrc/python_stream.cpp. Functions that wait
-// release the GIL. Left out: graphs, NVTX, IPC, snapshots of memory.
+// The functions that reftorch/cuda calls; csrc/python_stream.cpp binds streams and events. Functions that wait for a
+// device release the GIL. Left out: graphs, NVTX, IPC, snapshots of memory.
 #include <csrc/cuda/python_cuda.h>
 
 #include <ATen/cuda/CUDAContext.h>
@@ -24,9 +24,9 @@ namespace {
 using c10::DeviceIndex;
 using c10::cuda::CUDAStream;
 
-bool in_bad_fork = false; // a child of a process that has used CUDA
+bool in_bad_fork = false; // whether this process is a child of one that has used CUDA
 
-// CUDA does not survive fork: the child has no workers and a driver in an unknown state.
+// CUDA does not survive fork: the child has no worker threads, and its driver is in an unknown state.
 void poison_fork() {
   static const int registered = pthread_atfork(nullptr, nullptr, [] { in_bad_fork = true; });
   (void)registered;
@@ -81,7 +81,7 @@ void init_streams(py::module_& m) {
         [](int device) { return pack(c10::cuda::getDefaultCUDAStream(static_cast<DeviceIndex>(device))); });
   m.def("_cuda_getStreamFromPool",
         [](int device) { return pack(c10::cuda::getStreamFromPool(static_cast<DeviceIndex>(device))); });
-  // The stream becomes the current one of its device, and that device the current one.
+  // Makes the stream the current one of its device, and the device the current one.
   m.def("_cuda_setStream", [](int64_t stream_id, int device) {
     c10::cuda::set_device(static_cast<DeviceIndex>(device));
     c10::cuda::setCurrentCUDAStream(stream_from(stream_id, device));
@@ -99,10 +99,13 @@ void initCuda(PyObject* module) {
     poison_fork();
   });
   m.def("_cuda_isInBadFork", [] { return in_bad_fork; });
+  // The version of the toolkit, 13000 for CUDA 13.0. The simulator is compiled without a toolkit.
 #if defined(CUDA_SIM)
   m.attr("_cuda_is_simulated") = true;
+  m.def("_cuda_getCompiledVersion", [] { return 0; });
 #else
   m.attr("_cuda_is_simulated") = false;
+  m.def("_cuda_getCompiledVersion", [] { return CUDART_VERSION; });
 #endif
   m.def("_cuda_setDevice", [](int device) { c10::cuda::set_device(static_cast<DeviceIndex>(device)); });
   m.def("_cuda_getDevice", [] { return int(c10::cuda::current_device()); });

@@ -6,7 +6,7 @@
 
 namespace reftorch::torch {
 
-// Adds what reftorch/cuda calls to `reftorch._C`. Starts nothing: the first call that needs a device does.
+// Adds the functions that reftorch/cuda calls to `reftorch._C`. Starts no device: the first call that needs one does.
 void initCuda(PyObject* module);
 
 } // namespace reftorch::torch

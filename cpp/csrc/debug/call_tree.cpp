@@ -1,5 +1,7 @@
 // Mirrors: nothing in PyTorch: its profiler (torch/csrc/profiler) records ops, not functions.
-// Left out: times (a Debug build's would mislead), arguments, functions outside this library.
+//
+// Records the calls of functions as trees. Left out: times, which would mislead in a Debug build; arguments; functions
+// outside this library.
 #include <csrc/debug/call_tree.h>
 
 #include <c10/util/Mutex.h>
@@ -16,9 +18,10 @@ namespace {
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 // Note [Folding while recording]
-// A kernel may call a function once an element, so a tree that kept every call would be as large as the tensors. When a
-// call returns, its subtree is the tail of the preorder array; where the sibling before it is equal, the tail is cut
-// off and the sibling's count goes up. Memory then follows the shape of the program and not the number of its calls.
+// A kernel may call a function once per element, so a tree that kept every call would be as large as the tensors. When
+// a call returns, its subtree is the tail of the preorder array. If the preceding sibling has an equal subtree, the
+// tail is cut off and the count of the sibling goes up. So the memory depends on the shape of the program, not on the
+// number of calls.
 class Recorder {
  public:
   explicit Recorder(std::size_t max_calls) : max_calls_(max_calls) {}
@@ -36,7 +39,8 @@ class Recorder {
 
   void exit(std::uintptr_t function) {
     std::lock_guard<c10::Mutex> lock(mutex_);
-    // Unequal where the recording began inside this call, or where a foreign exception skipped exits.
+    // The innermost open call may differ from `function`: the recording may have begun inside this call, or a foreign
+    // exception may have skipped exits.
     const bool known = std::any_of(open_.begin(), open_.end(), [&](const Open& o) { return o.function == function; });
     while (known && !open_.empty()) {
       const Open last = open_.back();
@@ -56,8 +60,8 @@ class Recorder {
  private:
   struct Open {
     std::uintptr_t function;
-    std::size_t start;      // index of its call, kNone if the call is lost
-    std::size_t last_child; // index of the last child that has returned
+    std::size_t start;      // the index of the call in the result, kNone if the call is lost
+    std::size_t last_child; // the index of the last child that has returned
   };
 
   void fold(const Open& call) {
@@ -99,7 +103,7 @@ Recording& recording() {
   return *r;
 }
 
-bool enabled = false; // by __atomic builtins alone: std::atomic's members are calls at -O0
+bool enabled = false; // only __atomic builtins access the flag: at -O0 the members of std::atomic are calls
 std::atomic<std::uint64_t> generation{0};
 
 struct ThreadState {
@@ -107,10 +111,11 @@ struct ThreadState {
   std::uint64_t generation = 0;
 };
 thread_local ThreadState* state = nullptr;
-thread_local bool busy = false; // the recorder's own calls must not report to it
+thread_local bool busy = false; // calls that the recorder itself makes must not be recorded
 
 std::shared_ptr<Recorder> recorder_of_this_thread() {
-  // Leaked, a few bytes a recorded thread: a thread_local with a destructor would be gone while others still report.
+  // The state is leaked, a few bytes for each recorded thread: a thread_local object with a destructor could be
+  // destroyed while other destructors of the thread still report.
   if (!state) {
     state = new ThreadState;
   }
@@ -176,9 +181,10 @@ void exit_call(std::uintptr_t function) {
 } // namespace reftorch::torch::debug
 
 // Note [libc has the hooks too]
-// libc exports empty functions of these names, and the dynamic linker would take them: the library is linked with
-// -Bsymbolic-functions, which binds our calls to our definitions.
-// Optimized whatever the build is: at -O0 the test of the flag would cost three times as much.
+// libc exports empty functions with the names of the hooks, and the dynamic linker would choose these. So the library
+// is linked with -Bsymbolic-functions, which binds our calls to our definitions.
+
+// The hooks are optimized in every build: at -O0 the test of the flag would cost three times as much.
 #define REFTORCH_HOOK extern "C" __attribute__((no_instrument_function, optimize("O2"), used)) void
 
 REFTORCH_HOOK __cyg_profile_func_enter(void* function, void*) {

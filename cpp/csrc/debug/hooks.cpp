@@ -1,5 +1,6 @@
 // Mirrors: nothing in PyTorch: handles that a debugger holds on to.
-// Left out: anything that is not asked for by a debugger or by reftorch.debug.
+//
+// Functions that a debugger calls or stops at. Left out: everything that neither a debugger nor reftorch.debug needs.
 #include <csrc/debug/hooks.h>
 
 #include <sys/prctl.h>
@@ -27,5 +28,5 @@ void allow_ptrace_if_asked() {
 } // namespace reftorch::torch::debug
 
 extern "C" __attribute__((visibility("default"), noinline, used)) void reftorch_debug_sentinel() {
-  asm volatile(""); // not empty: the optimizer would drop the calls
+  asm volatile(""); // the optimizer would drop calls of an empty function
 }

@@ -1,5 +1,6 @@
 // Mirrors: nothing in PyTorch: its developers restart a process that a debugger spoiled.
-// Left out: processors other than x86-64 and arm64; code that lies in no file.
+//
+// Left out: processors other than x86-64 and arm64; code that was not loaded from a file.
 #include <csrc/debug/leftover_breakpoints.h>
 
 #include <fcntl.h>
@@ -22,7 +23,7 @@ namespace reftorch::torch::debug {
 namespace {
 
 #if defined(__x86_64__)
-constexpr std::array<unsigned char, 1> kBreakpoint{0xcc}; // int3, and the thread stops behind it
+constexpr std::array<unsigned char, 1> kBreakpoint{0xcc}; // int3; the thread stops behind the instruction
 constexpr std::uintptr_t kStopsBehind = 1;
 std::uintptr_t program_counter(const ucontext_t& context) {
   return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
@@ -31,7 +32,7 @@ void go_on_at(ucontext_t& context, std::uintptr_t address) {
   context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(address);
 }
 #elif defined(__aarch64__)
-constexpr std::array<unsigned char, 4> kBreakpoint{0x00, 0x00, 0x20, 0xd4}; // brk #0, and the thread stops at it
+constexpr std::array<unsigned char, 4> kBreakpoint{0x00, 0x00, 0x20, 0xd4}; // brk #0; the thread stops there
 constexpr std::uintptr_t kStopsBehind = 0;
 std::uintptr_t program_counter(const ucontext_t& context) {
   return context.uc_mcontext.pc;
@@ -45,7 +46,7 @@ void go_on_at(ucontext_t& context, std::uintptr_t address) {
 
 using Instruction = std::array<unsigned char, kBreakpoint.size()>;
 
-// Code that was loaded from a file: [begin, end) is what lies in `path` from `offset` on.
+// Code that was loaded from a file: [begin, end) holds the bytes of `path` from `offset` on.
 struct Segment {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
@@ -53,7 +54,7 @@ struct Segment {
   std::string path;
 };
 
-// A file that was replaced after it was loaded says nothing of what the code was.
+// Returns whether the file is the one that was loaded. A file that was replaced since does not tell what the code was.
 bool is_what_was_loaded(const std::string& path, unsigned major_device, unsigned minor_device, unsigned long inode) {
   struct stat now{};
   return stat(path.c_str(), &now) == 0 && now.st_ino == inode && major(now.st_dev) == major_device &&
@@ -83,8 +84,8 @@ std::vector<Segment> loaded_code() {
   return found;
 }
 
-// Code is not writable, but a process may write its own memory through this file. Only calls that a signal handler may
-// make.
+// Writes an instruction. Code is not writable, but a process may write its own memory through this file. The function
+// only makes calls that are allowed in a signal handler.
 void write_code(std::uintptr_t address, const Instruction& instruction) {
   const int memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
   if (memory < 0) {
@@ -97,14 +98,15 @@ void write_code(std::uintptr_t address, const Instruction& instruction) {
 }
 
 std::vector<Segment>& guarded() {
-  static auto* const segments = new std::vector<Segment>; // never freed: a thread may trap while the process ends
+  static auto* const segments = new std::vector<Segment>; // never destroyed: a thread may trap while the process ends
   return *segments;
 }
 
 struct sigaction previous_action{};
 bool is_on = false;
 
-// Whether a debugger put the breakpoint at `address`, which is then mended: the program's own is in the file too.
+// If a debugger put the breakpoint at `address`, restores the code there and returns true. A breakpoint of the program
+// itself is in the file too, and stays.
 bool mend(std::uintptr_t address) {
   for (const Segment& segment : guarded()) {
     if (address < segment.begin || address >= segment.end) {
@@ -130,9 +132,9 @@ void on_trap(int /*signal*/, siginfo_t* info, void* context_pointer) {
   auto& context = *static_cast<ucontext_t*>(context_pointer);
   const auto address = program_counter(context) - kStopsBehind;
   if (info->si_code == TRAP_TRACE) {
-    return; // a single step that the debugger began and did not live to see
+    return; // a single step that the debugger began before it ended
   }
-  if (info->si_code <= 0) { // somebody sent it: what would have happened without us happens once this returns
+  if (info->si_code <= 0) { // a process sent the signal: the former action runs when this handler returns
     sigaction(SIGTRAP, &previous_action, nullptr);
     raise(SIGTRAP);
     return;
@@ -141,7 +143,7 @@ void on_trap(int /*signal*/, siginfo_t* info, void* context_pointer) {
     go_on_at(context, address);
     return;
   }
-  // The program's own: it is run into again, without us.
+  // The breakpoint is the program's own: the thread runs into it again, under the former action.
   sigaction(SIGTRAP, &previous_action, nullptr);
   go_on_at(context, address);
 }
@@ -167,7 +169,7 @@ std::size_t mend_segment(const Segment& segment) {
   }
   const auto* const original = static_cast<const unsigned char*>(mapped);
   const auto* const code = reinterpret_cast<const unsigned char*>(segment.begin);
-  // The last page may reach past the end of the file, where nothing can be read.
+  // The last page may extend past the end of the file, where nothing can be read.
   const auto in_file = static_cast<std::uintptr_t>(status.st_size) - segment.offset;
   const auto length = size < in_file ? size : in_file;
   std::size_t mended = 0;

@@ -1,5 +1,7 @@
 // Mirrors: torch/csrc/autograd/profiler_python.cpp (Python frames in the order of the native events)
-// Left out: C functions called from Python, threads that Python did not start.
+//
+// Reports the calls of Python functions to the call tree. Left out: C functions that Python calls, and threads that
+// Python did not start.
 #include <Python.h>
 
 #include <csrc/debug/call_tree.h>
@@ -24,7 +26,7 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject*) {
   if (what == PyTrace_CALL) {
     enter_call(key);
     if (codes().insert(code).second) {
-      return 0; // the set keeps the reference
+      return 0; // the set owns the reference
     }
   } else {
     exit_call(key);

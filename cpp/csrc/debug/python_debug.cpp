@@ -1,5 +1,6 @@
 // Mirrors: nothing in PyTorch: the native half of reftorch.debug.
-// Left out: anything that Python or gdb can do without it.
+//
+// Binds the functions of csrc/debug. Left out: everything that Python or gdb can do alone.
 #include <csrc/debug/python_debug.h>
 
 #include <pybind11/pybind11.h>
@@ -30,7 +31,8 @@ void start(std::size_t max_calls) {
   start_python_calls();
 }
 
-// [(lost, [(depth, count, key), ...]), ...], one a thread: the key is a code object, or an offset into the library.
+// Returns [(lost, [(depth, count, key), ...]), ...] with one entry for each thread. The key is a code object, or the
+// offset of a function in the library.
 py::list stop() {
   stop_python_calls();
   const auto base = library_base();

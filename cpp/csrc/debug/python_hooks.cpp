@@ -1,5 +1,7 @@
 // Mirrors: nothing in PyTorch: handles that a debugger holds on to.
-// Left out: anything that a debugger can do without the interpreter's help.
+//
+// The functions of hooks.h that need the interpreter. Left out: everything that a debugger can do without the
+// interpreter.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -19,7 +21,7 @@ int on_trace_event(PyObject* /*argument*/, PyFrameObject* /*frame*/, int what, P
 extern "C" {
 
 __attribute__((visibility("default"), noinline, used)) void reftorch_debug_py_line() {
-  asm volatile(""); // not empty: the optimizer would drop the calls
+  asm volatile(""); // the optimizer would drop calls of an empty function
 }
 
 __attribute__((visibility("default"), used)) void reftorch_debug_trace_python(int on) {

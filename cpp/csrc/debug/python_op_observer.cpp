@@ -1,10 +1,12 @@
 // Mirrors: torch/csrc/utils/python_dispatch.cpp
-// Python functions around every op. Left out: modes that replace what an op does.
+//
+// Calls Python functions before and after every op. Left out: modes that replace what an op does.
 #include <csrc/debug/python_op_observer.h>
 
 #include <csrc/Exceptions.h>
 #include <csrc/python_conversions.h>
 #include <csrc/python_gil.h>
+#include <csrc/utils/object_ptr.h>
 
 #include <ATen/record_function.h>
 
@@ -20,11 +22,8 @@ class PyOpObserver final : public at::OpObserver {
   PyOpObserver(py::object start, py::object end) : start_(start.release().ptr()), end_(end.release().ptr()) {}
 
   ~PyOpObserver() override {
-    if (Py_IsInitialized()) { // dropped on any thread, also after the interpreter
-      const GilAcquire gil;
-      Py_DECREF(start_);
-      Py_DECREF(end_);
-    }
+    decref_anywhere(start_);
+    decref_anywhere(end_);
   }
 
   void start(const at::OperatorHandle& op, const at::Stack& stack) override {
@@ -38,27 +37,19 @@ class PyOpObserver final : public at::OpObserver {
   }
 
  private:
-  // The last values of the stack, one for each of `declared`.
+  // Returns the last values of the stack, one for each of `declared`.
   static py::object values(const std::vector<at::Argument>& declared, const at::Stack& stack) {
     const at::IValue* first = at::last(stack, declared.size());
     py::tuple result(declared.size());
     for (size_t i = 0; i < declared.size(); i++) {
-      PyObject* value = wrap_ivalue(first[i], declared[i].type);
-      if (value == nullptr) {
-        throw_python_error();
-      }
-      PyTuple_SET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i), value);
+      result[i] = steal(wrap_ivalue(first[i], declared[i].type));
     }
     return std::move(result);
   }
 
   static void call(PyObject* callback, const at::OperatorHandle& op, const py::object& values) {
     const std::string name = op.schema().operator_name();
-    PyObject* result = PyObject_CallFunction(callback, "sO", name.c_str(), values.ptr());
-    if (result == nullptr) {
-      throw_python_error();
-    }
-    Py_DECREF(result);
+    steal(PyObject_CallFunction(callback, "sO", name.c_str(), values.ptr()));
   }
 
   PyObject* start_;

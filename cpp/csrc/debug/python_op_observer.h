@@ -1,5 +1,6 @@
 // Mirrors: torch/csrc/utils/python_dispatch.h
-// The door through which a Python function sees every op. Left out: modes that replace what an op does.
+//
+// Lets a Python function observe every op. Left out: modes that replace what an op does.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN

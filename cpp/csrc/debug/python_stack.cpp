@@ -1,8 +1,9 @@
 // Mirrors: torch/csrc/dynamo/cpython_defs.c (reading the interpreter's own frames)
+//
 // Left out: values of locals, frames of other threads, interpreters other than CPython 3.10 to 3.13.
 //
-// Compiled against the headers of the Python that loads it, so it reads the frames where Python itself is stripped and
-// no debugger script knows its layout.
+// This file is compiled against the headers of the Python that loads it. So it can read the frames even if Python
+// itself is stripped and no debugger script knows the layout of the frames.
 #define Py_BUILD_CORE 1
 #include <Python.h>
 #if PY_VERSION_HEX >= 0x030B0000
@@ -39,7 +40,7 @@ class Text {
     }
   }
 
-  // UTF-8 by hand: PyUnicode_AsUTF8 may allocate.
+  // Encodes UTF-8 by hand, because PyUnicode_AsUTF8 may allocate.
   void put(PyObject* s) {
     for (Py_ssize_t i = 0, n = PyUnicode_GET_LENGTH(s); i < n; i++) {
       const Py_UCS4 c = PyUnicode_READ_CHAR(s, i);
@@ -93,7 +94,7 @@ Frame* newest_frame(PyThreadState* thread) {
 #endif
 }
 
-// Since 3.12 an entry from C pushes a frame of its own, on the C stack, under the frame it was called for.
+// Since Python 3.12 an entry from C pushes a marker frame, which lies on the C stack, below the frame that it calls.
 bool is_marker(Frame* frame) {
 #if PY_VERSION_HEX >= 0x030C0000
   return frame->owner == FRAME_OWNED_BY_CSTACK;
@@ -125,7 +126,7 @@ void put_stack(PyThreadState* thread) {
     }
     PyCodeObject* code = code_of(frame);
     const int offset = _PyInterpreterFrame_LASTI(frame) * static_cast<int>(sizeof(_Py_CODEUNIT));
-    // Before its first instruction a frame is still being built and has no line.
+    // A frame that has not reached its first instruction is still being built and has no line.
     put_frame(is_entry(frame), code,
               _PyFrame_IsIncomplete(frame) ? code->co_firstlineno : PyCode_Addr2Line(code, offset));
   }

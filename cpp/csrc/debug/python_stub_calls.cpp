@@ -1,8 +1,10 @@
-// Mirrors: nothing in PyTorch: there nobody declares which stubs an op calls
-// Which stubs were called, for the test that holds the ops to what they named; see Note [Kernels per device].
+// Mirrors: nothing in PyTorch: its ops do not declare which stubs they call
+//
+// Records which stubs are called, for the test that checks the stubs that ops name; see Note [Kernels per device].
 #include <csrc/debug/python_stub_calls.h>
 
 #include <ATen/core/dispatch/DispatchStubImpl.h>
+#include <c10/util/Mutex.h>
 
 #include <mutex>
 #include <set>
@@ -15,16 +17,16 @@ namespace py = pybind11;
 namespace reftorch::torch::debug {
 namespace {
 
-std::mutex calls_mutex; // kernels may call stubs on other threads
+c10::Mutex calls_mutex; // other threads may call stubs too
 std::set<std::string> calls;
 
-void note_call(const at::native::DispatchStubImpl& stub) {
-  const std::lock_guard<std::mutex> lock(calls_mutex);
+[[maybe_unused]] void note_call(const at::native::DispatchStubImpl& stub) {
+  const std::lock_guard<c10::Mutex> lock(calls_mutex);
   calls.insert(stub.name);
 }
 
 std::set<std::string> take_calls() {
-  const std::lock_guard<std::mutex> lock(calls_mutex);
+  const std::lock_guard<c10::Mutex> lock(calls_mutex);
   return std::exchange(calls, {});
 }
 
@@ -42,8 +44,9 @@ bool record_calls(bool on) {
 void init_stub_call_bindings(PyObject* module) {
   auto m = py::reinterpret_borrow<py::module_>(module);
   m.def("record_stub_calls", &record_calls, py::arg("on"),
-        "Record which stubs are called, or stop. Returns whether this build can: a Release build cannot.");
-  m.def("take_stub_calls", &take_calls, "The names of the stubs that were called since the last time.");
+        "Record which stubs are called, or stop. Return whether this build can record: a Release build cannot.");
+  m.def("take_stub_calls", &take_calls,
+        "Return the names of the stubs that were called since the last call of this function.");
 }
 
 } // namespace reftorch::torch::debug

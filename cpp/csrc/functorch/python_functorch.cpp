@@ -1,6 +1,7 @@
 // Mirrors: torch/csrc/functorch/init.cpp
-// The transforms' levels for reftorch/_functorch, and the way from an op under vmap to its batching rule in Python.
-// Left out: functionalization, and rules written in C++.
+//
+// Binds the levels of the function transforms for reftorch/_functorch, and calls an op's batching rule in Python under
+// vmap. Left out: functionalization, and rules written in C++.
 #include <csrc/functorch/python_functorch.h>
 
 #include <ATen/functorch/DynamicLayer.h>
@@ -19,12 +20,12 @@ namespace functorch = at::functorch;
 
 namespace {
 
-const char* const kRandomness[] = {"error", "same", "different"}; // by RandomnessType
+const char* const kRandomness[] = {"error", "same", "different"}; // indexed by RandomnessType
 
-// ---- rules: a Python function for each op, asked for at its first call under vmap
+// ---- rules: a Python function for each op, looked up at the op's first call under vmap
 
-PyObject* rule_resolver = nullptr;       // Python: name of an op -> its rule
-std::vector<PyObject*>* rules = nullptr; // by OperatorEntry::index; lives as long as the program
+PyObject* rule_resolver = nullptr;       // a Python function: name of an op -> its rule
+std::vector<PyObject*>* rules = nullptr; // indexed by OperatorEntry::index; lives as long as the program
 
 py::handle rule_for(const at::OperatorEntry& entry) {
   if (rules->size() <= entry.index) {
@@ -42,7 +43,8 @@ py::object dim_object(const std::optional<int64_t>& dim) {
   return dim.has_value() ? py::object(py::int_(*dim)) : py::none();
 }
 
-// The value inside where the tensor is of this level, and where its batch is.
+// If the tensor is a wrapper of this level, returns the value inside and the batch dimension of the value. Otherwise
+// returns the tensor itself.
 std::pair<at::Tensor, std::optional<int64_t>> unwrap_at(const at::Tensor& t, int64_t level) {
   const functorch::TensorWrapper* wrapper = functorch::maybe_get_wrapper(t);
   if (wrapper != nullptr && wrapper->level_ == level) {
@@ -101,8 +103,8 @@ at::IValue wrap_results(const at::Argument& ret, py::handle value, py::handle di
   return list;
 }
 
-// An op that writes gives the tensor it wrote to. Where it made another view of that, as squeeze_ does, the rule
-// returns the view.
+// Finishes an op that writes to an argument; the result is that argument. If the op has made another view of it, as
+// squeeze_ does, the rule returns the view.
 void finish_inplace(const at::Tensor& written, const py::tuple& result, at::Stack* stack) {
   if (functorch::TensorWrapper* wrapper = functorch::maybe_get_wrapper(written)) {
     if (!result[0].is_none()) {
@@ -144,7 +146,7 @@ void call_batch_rule(const at::OperatorHandle& op, const functorch::DynamicLayer
   }
 }
 
-// Calls one overload of an op with all its arguments, in the order of its schema.
+// Calls one overload of an op with all its arguments, in the order of the schema.
 py::object call_op(const std::string& name, const py::list& args) {
   at::OperatorEntry& entry = at::Dispatcher::singleton().findSchemaOrThrow(name).entry();
   TORCH_CHECK_TYPE(args.size() == entry.schema.arguments.size(), name, ": expected ", entry.schema.arguments.size(),
@@ -166,7 +168,7 @@ py::object call_op(const std::string& name, const py::list& args) {
   return results.size() == 1 ? py::object(results[0]) : py::object(py::tuple(results));
 }
 
-// The op gets a batching rule although it is made of others: Front is to stop it before it falls apart.
+// Gives a composite op a batching rule: the fallback of the Front key then stops the op before it calls other ops.
 void intercept(const std::string& name) {
   at::OperatorEntry& entry = at::Dispatcher::singleton().findSchemaOrThrow(name).entry();
   constexpr c10::DispatchKey front = c10::DispatchKey::FuncTorchDynamicLayerFrontMode;
@@ -195,20 +197,20 @@ at::Tensor unwrap_of(const at::Tensor& t, int64_t level) {
   return wrapper != nullptr && wrapper->level_ == level ? wrapper->value_ : t;
 }
 
-// (level, hidden dimension, the tensor inside); None for a plain tensor.
+// Returns (level, batch dimension, the tensor inside); None for a plain tensor.
 py::object describe_wrapper(const at::Tensor& t) {
   const functorch::TensorWrapper* wrapper = functorch::maybe_get_wrapper(t);
   return wrapper == nullptr ? py::object(py::none())
                             : py::make_tuple(wrapper->level_, dim_object(wrapper->bdim_), wrapper->value_);
 }
 
-// The level of a wrapper, -1 once its transform has returned; 0 for a plain tensor.
+// Returns the level of a wrapper, -1 if its transform has returned; 0 for a plain tensor.
 int64_t level_of(const at::Tensor& t) {
   const functorch::TensorWrapper* wrapper = functorch::maybe_get_wrapper(t);
   return wrapper == nullptr ? 0 : *wrapper->is_alive_ ? wrapper->level_ : -1;
 }
 
-// (level, kind, batch size, randomness); None outside of all transforms.
+// Returns (level, kind, batch size, randomness) of the innermost transform; None outside of all transforms.
 py::object describe_layer() {
   static const char* const kinds[] = {"vmap", "grad", "jvp"};
   const functorch::DynamicLayer* layer = functorch::current_layer();
@@ -226,7 +228,7 @@ void initFunctorch(PyObject* module) {
   rules = new std::vector<PyObject*>;
   functorch::batch_rule_hook = &call_batch_rule;
   m.def("_set_rule_resolver", [](const py::object& resolver) { rule_resolver = py::object(resolver).release().ptr(); });
-  m.def("_forget_rules", [] { // the resolver is asked again
+  m.def("_forget_rules", [] { // afterwards the resolver is called again for each op
     for (PyObject*& rule : *rules) {
       Py_CLEAR(rule);
     }

@@ -6,7 +6,7 @@
 
 namespace reftorch::torch {
 
-// Makes _C._functorch.
+// Adds the submodule _C._functorch.
 void initFunctorch(PyObject* module);
 
 } // namespace reftorch::torch

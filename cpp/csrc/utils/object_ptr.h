@@ -1,5 +1,7 @@
 // Mirrors: torch/csrc/utils/object_ptr.h
-// Owning a reference that C code gave. Left out: PyTorch's own pointer class; pybind11's object is one.
+//
+// Takes over a reference that the C API returned. Left out: PyTorch's own pointer class, because pybind11::object does
+// the same.
 #pragma once
 
 #include <csrc/Exceptions.h>
@@ -8,7 +10,7 @@
 
 namespace reftorch::torch {
 
-// A new reference, or a null that says that a Python error is set.
+// `obj` is a new reference, or null if a Python error is set, which is thrown.
 inline pybind11::object steal(PyObject* obj) {
   if (obj == nullptr) {
     throw_python_error();

@@ -1,7 +1,8 @@
 // Mirrors: torch/csrc/utils/pybind.h
-// How a tensor crosses into functions that an extension binds with pybind11. Errors need nothing here: reftorch._C has
-// registered their translation for every pybind11 module of the process. Left out: casters for devices, layouts,
-// symbolic integers and the other types an extension has taken as Python objects so far.
+//
+// Converts tensors in functions that an extension binds with pybind11. Errors need nothing here, because reftorch._C
+// has registered their translation for every pybind11 module of the process. Left out: casters for devices, layouts,
+// symbolic integers and other types, which an extension takes as Python objects.
 #pragma once
 
 #include <csrc/utils/python_extension.h>
@@ -11,7 +12,7 @@
 
 namespace pybind11::detail {
 
-// The very tensor, not a copy: identity and history go with it in both directions.
+// Passes the tensor itself, not a copy, so that its identity and history are kept in both directions.
 template <>
 struct type_caster<reftorch::at::Tensor> {
   PYBIND11_TYPE_CASTER(reftorch::at::Tensor, const_name("torch.Tensor"));

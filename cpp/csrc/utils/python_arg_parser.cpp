@@ -15,6 +15,16 @@ namespace reftorch::torch {
 using at::IValue;
 using at::TypeKind;
 
+std::vector<at::Tensor> PythonArgs::tensors() const {
+  std::vector<at::Tensor> found;
+  for (Py_ssize_t i = 0; i < nargs + nkwargs(); i++) {
+    if (THPVariable_Check(args[i])) {
+      found.push_back(THPVariable_Unpack(args[i]));
+    }
+  }
+  return found;
+}
+
 // ---- signatures
 
 static PyObject* intern(const char* text) {
@@ -25,7 +35,7 @@ static PyObject* intern(const char* text) {
   return str;
 }
 
-// A second name: numpy's, or that of PyTorch's Python function in front of the op.
+// Returns a second name of a parameter: numpy's name, or the name in PyTorch's Python function that wraps the op.
 static PyObject* other_name(const std::string& name) {
   const char* other = name == "split_size" ? "split_size_or_sections"
                       : name == "dim"      ? "axis"
@@ -38,8 +48,8 @@ static PyObject* other_name(const std::string& name) {
 PythonSignature::PythonSignature(at::OperatorEntry* entry, bool is_method) : entry_(entry), is_method_(is_method) {
   const at::FunctionSchema& schema = entry->schema;
   is_factory_ = schema.argument_index("dtype") >= 0 && schema.argument_index("pin_memory") >= 0 &&
-                schema.argument_index("non_blocking") < 0; // a conversion
-  // `where` has overloads of its own for numbers in PyTorch, and these take no out=.
+                schema.argument_index("non_blocking") < 0; // an op with non_blocking is a conversion
+  // In PyTorch, `where` has separate overloads for numbers, and these have no out=.
   const bool operands_only = entry->hasTag(at::Tag::numbers_as_operands);
   const bool numbers = operands_only || entry->hasTag(at::Tag::numbers_as_tensors);
   numbers_with_out_ = !operands_only;
@@ -96,7 +106,7 @@ bool PythonSignature::names(const Param& param, PyObject* keyword) const {
     return true;
   }
   const auto is = [&](PyObject* name) {
-    // Of two interned strings each is its only copy: what lies elsewhere is another name.
+    // Two interned strings with equal text are one object. So an interned keyword at another address is another name.
     return name == keyword ||
            (name != nullptr && !PyUnicode_CHECK_INTERNED(keyword) && PyUnicode_Compare(name, keyword) == 0);
   };
@@ -111,7 +121,8 @@ static bool is_tensor_argument(PyObject* obj) {
   return THPVariable_Check(obj);
 }
 
-// The first of several ints tells that they are ints: a later one that is none is an error, and no other overload.
+// Only the first item is examined. If a later item is not an int, that is an error and no reason to try another
+// overload.
 static bool is_int_list(PyObject* obj) {
   return (PyTuple_Check(obj) || PyList_Check(obj)) &&
          (PySequence_Fast_GET_SIZE(obj) == 0 || is_index(PySequence_Fast_GET_ITEM(obj, 0)));
@@ -153,8 +164,8 @@ bool PythonSignature::accepts(const Param& param, PyObject* obj, const PythonArg
   return check(param, obj) || (call.overridden && argument_has_torch_function(obj));
 }
 
-// x.view(2, 3) for x.view((2, 3)): where the one positional parameter beside self is a list of ints, the ints may stand
-// alone.
+// Returns whether x.view(2, 3) may stand for x.view((2, 3)). The only positional parameter besides self must be a list
+// of ints.
 bool PythonSignature::ints_may_stand_alone() const {
   const Py_ssize_t at = is_method_ ? 1 : 0;
   return max_positional_ == at + 1 && params_[at].type == TypeKind::IntList;
@@ -172,7 +183,7 @@ template <typename Unpack>
 IValue PythonSignature::unpack(const Param& param, const Unpack& value) const {
   try {
     return IValue(value());
-  } catch (const c10::TypeError& error) { // of an item of a list, which does not know whose it is
+  } catch (const c10::TypeError& error) { // the error of a list's item does not name the argument
     TORCH_CHECK_TYPE(false, entry_->schema.name, "(): argument '", unpack_string(param.name), "' ", error.what());
   }
 }
@@ -212,6 +223,10 @@ bool PythonSignature::parse(const PythonArgs& call, at::Stack& stack) const {
       stack.emplace_back(param.default_value);
       continue;
     }
+    if (param.type == TypeKind::Tensor && THPVariable_Check(obj) && !call.overridden) {
+      stack.emplace_back(at::Borrowed{THPVariable_Unpack(obj)}); // the caller of the op holds the object
+      continue;
+    }
     if (!accepts(param, obj, call)) {
       return false;
     }
@@ -224,7 +239,7 @@ bool PythonSignature::parse(const PythonArgs& call, at::Stack& stack) const {
   if (used_keywords == call.nkwargs()) {
     return true;
   }
-  // What is left may be out= (of the derived variant) or requires_grad= (of factories).
+  // The remaining keywords may be out=, for the out variant, or requires_grad=, for factories.
   for (Py_ssize_t k = 0; k < call.nkwargs(); k++) {
     PyObject* keyword = call.keyword(k);
     if (PyUnicode_CompareWithASCIIString(keyword, kOut) == 0 && entry_->out != nullptr) {
@@ -238,7 +253,7 @@ bool PythonSignature::parse(const PythonArgs& call, at::Stack& stack) const {
         continue;
       }
       if (num_outputs == 1 && THPVariable_Check(out)) {
-        stack.emplace_back(THPVariable_Unpack(out));
+        stack.emplace_back(at::Borrowed{THPVariable_Unpack(out)});
       } else if (num_outputs > 1 && is_sequence_of(out, is_tensor_argument) &&
                  PySequence_Fast_GET_SIZE(out) == static_cast<Py_ssize_t>(num_outputs)) {
         for (size_t i = 0; i < num_outputs; i++) {
@@ -365,7 +380,7 @@ std::string describe_arguments(const PythonArgs& call, Py_ssize_t first) {
   return text + ")";
 }
 
-// The item of a list that keeps it from fitting; -1 if it is another matter.
+// Returns the position of the item that makes a list unfit; -1 if the reason is another.
 static Py_ssize_t misfit_in_list(TypeKind type, PyObject* obj) {
   if (!PyTuple_Check(obj) && !PyList_Check(obj)) {
     return -1;
@@ -380,7 +395,7 @@ static Py_ssize_t misfit_in_list(TypeKind type, PyObject* obj) {
   }
 }
 
-// `item`: the place in a list of what does not fit; -1 if it is the argument itself.
+// `item` is the position of the unfit item in a list; -1 if the argument itself is unfit.
 void PythonSignature::raise_misfit(const Param& param, Py_ssize_t position, PyObject* misfit, Py_ssize_t item) const {
   const std::string type = type_name_of(misfit);
   if (item >= 0 && (param.type == TypeKind::TensorList || param.type == TypeKind::OptionalTensorList)) {
@@ -392,7 +407,8 @@ void PythonSignature::raise_misfit(const Param& param, Py_ssize_t position, PyOb
                    item < 0 ? ", not " + type : c10::str(", but found element of type ", type, " at pos ", item));
 }
 
-// A keyword that is no parameter: out= and requires_grad= may be wrong in type, all others in name.
+// Reports a keyword that is not a parameter. The value of out= or requires_grad= may have the wrong type; any other
+// keyword is unknown.
 void PythonSignature::raise_bad_keyword(const PythonArgs& call, Py_ssize_t k) const {
   const std::string keyword = unpack_string(call.keyword(k));
   PyObject* value = call.keyword_value(k);

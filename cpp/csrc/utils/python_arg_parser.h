@@ -1,5 +1,7 @@
 // Mirrors: torch/csrc/utils/python_arg_parser.h
-// From Python's arguments to a stack of IValues, following a schema. Left out: symbolic ints, complex numbers.
+//
+// Parses the arguments of a Python call into a stack of IValues, according to a schema. Left out: symbolic ints,
+// complex numbers.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -13,12 +15,13 @@
 
 namespace reftorch::torch {
 
-// Arguments as vectorcall gives them: positional ones, then the values of the keywords.
+// Arguments as vectorcall passes them: the positional ones, then the values of the keywords.
 struct PythonArgs {
   PyObject* const* args;
   Py_ssize_t nargs;
-  PyObject* kwnames; // tuple of str, or null
-  // Some argument overrides ops: it stands for a value of any type, and parsing only asks whether the call fits.
+  PyObject* kwnames; // a tuple of str, or null
+  // Whether some argument overrides ops. Such an argument stands for a value of any type, and parsing only checks
+  // whether the call fits.
   bool overridden = false;
 
   Py_ssize_t nkwargs() const {
@@ -30,41 +33,44 @@ struct PythonArgs {
   PyObject* keyword_value(Py_ssize_t i) const {
     return args[nargs + i];
   }
+  // Returns the arguments that are tensors, each of them counted.
+  std::vector<at::Tensor> tensors() const;
 };
 
 // One overload of an op as Python sees it.
 class PythonSignature final {
  public:
-  // `is_method`: what the schema calls `self` is `input` in functions.
+  // `is_method` says that the parameter `self` keeps its name; in functions it is called `input`.
   PythonSignature(at::OperatorEntry* entry, bool is_method);
 
-  // Fills the stack with the op's arguments, defaults included. False if the arguments do not fit; a Python error is
-  // set where that cannot be a matter of another overload (a conversion failed).
+  // Fills the stack with the op's arguments, defaults included. The stack borrows the tensors of `call`, whose owner
+  // must hold them as long as the stack exists; see Note [Borrowed arguments]. Returns false if the arguments do not
+  // fit. Throws if they fit, but a conversion fails.
   bool parse(const PythonArgs& call, at::Stack& stack) const;
-  // Whether the number of arguments fits, whatever they are.
+  // Returns whether the number of arguments fits, whatever their types.
   bool takes_as_many(const PythonArgs& call) const;
-  // Why the arguments do not fit, as PyTorch words it. Throws TypeError.
+  // Throws a TypeError that says, in PyTorch's words, why the arguments do not fit.
   [[noreturn]] void raise_mismatch(const PythonArgs& call) const;
 
-  // The entry to call: the out= variant where the keyword was given.
+  // Returns the entry to call: the out variant if the keyword out= is given.
   at::OperatorEntry* target(const PythonArgs& call) const;
   bool requires_grad(const PythonArgs& call) const;
   std::string str() const; // "(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)"
-  // All of the above as a dict, for docstrings and stubs (reftorch/_torch_docs/_signatures.py). A new reference.
+  // Returns the signature as a dict, for docstrings and stubs (reftorch/_torch_docs/_signatures.py). A new reference.
   PyObject* describe() const;
   at::OperatorEntry* entry() const {
     return entry_;
   }
-  // Whether this overload must be tried before `other`: a Tensor parameter binds closer than a number.
+  // Returns whether this overload must be tried before `other`: a Tensor parameter comes before a number.
   bool precedes(const PythonSignature& other) const;
 
  private:
   struct Param {
     PyObject* name;           // interned
-    PyObject* other_names[4]; // numpy's spellings (axis for dim; x, a and x1 for input), and `self` for `input`
+    PyObject* other_names[4]; // numpy's names (axis for dim; x, a and x1 for input), and `self` for `input`
     at::TypeKind type;
     bool optional, kwarg_only, allow_numbers_as_tensors, has_default;
-    bool none_is_default; // of a list that is empty by default: amax(x, dim=None)
+    bool none_is_default; // None stands for the empty list that is the default: amax(x, dim=None)
     int list_size;
     bool is_symint;
     at::IValue default_value;
@@ -84,11 +90,11 @@ class PythonSignature final {
   std::vector<Param> params_;
   Py_ssize_t max_positional_ = 0;
   bool is_method_;
-  bool numbers_with_out_; // where a tensor parameter takes a number, it does so beside out= as well
-  bool is_factory_;       // has dtype and device: takes requires_grad too
+  bool numbers_with_out_; // whether a number may stand for a tensor in a call with out= too
+  bool is_factory_;       // has dtype, device and pin_memory, and so takes requires_grad too
 };
 
-// "got (int, str)": the types of the arguments, for messages.
+// The types of the arguments, for messages such as "got (int, str)".
 std::string describe_arguments(const PythonArgs& call, Py_ssize_t first);
 
 } // namespace reftorch::torch

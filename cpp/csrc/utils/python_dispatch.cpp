@@ -1,7 +1,7 @@
 // Mirrors: torch/csrc/utils/python_dispatch.cpp
 //
-// The functions `torch._C._dispatch_*`, with PyTorch's names: they print an op's table and tell where each row comes
-// from. Left out: the functions for dangling registrations and for Python stubs of C++ libraries.
+// Binds the functions `torch._C._dispatch_*`, with PyTorch's names. They print the table of an op and tell where each
+// row was registered. Left out: the functions for dangling registrations and for Python stubs of C++ libraries.
 #include <csrc/utils/python_dispatch.h>
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -17,7 +17,7 @@ namespace reftorch::torch {
 using c10::DispatchKey;
 using c10::DispatchKeySet;
 
-// The keys and the aliases, without the number between them.
+// Returns all keys and alias keys, without kNumDispatchKeys, the number between them.
 static std::vector<DispatchKey> all_keys() {
   std::vector<DispatchKey> keys;
   for (int k = 0; k <= static_cast<int>(DispatchKey::CompositeImplicitAutograd); k++) {
@@ -54,7 +54,7 @@ static at::OperatorEntry& entry_of(const std::string& name) {
   return at::Dispatcher::singleton().findSchemaOrThrow(name).entry();
 }
 
-// Every op whose own registrations include the key; every op at all for "".
+// Returns the names of all ops that have a registration for the key; all ops if `key` is empty.
 static std::vector<std::string> registrations_for(const std::string& key) {
   std::vector<std::string> names;
   for (const auto& entry : at::Dispatcher::singleton().entries()) {
@@ -65,7 +65,7 @@ static std::vector<std::string> registrations_for(const std::string& key) {
   return names;
 }
 
-// `offset` is the function's place in the library that holds it, where debug information knows its file and line.
+// Describes a function. `offset` is its position in the library, from which debug information gives the file and line.
 static py::dict place(const std::string& function, const std::string& file, int line, const void* address) {
   py::dict found;
   found["function"] = function;
@@ -79,7 +79,7 @@ static py::dict place(const std::string& function, const std::string& file, int 
   return found;
 }
 
-// What stands behind an op, as data: for debug.where_op and gdb, which show it as links.
+// Returns the registrations of an op as data, for debug.where_op and gdb, which show them as links.
 static py::list registrations_of(const std::string& name) {
   py::list all;
   for (const auto& [key, registered] : entry_of(name).kernels) {

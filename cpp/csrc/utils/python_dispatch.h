@@ -1,5 +1,6 @@
 // Mirrors: torch/csrc/utils/python_dispatch.h
-// The Dispatcher for a reader in Python: what each op's table holds, and where it was registered.
+//
+// Shows the Dispatcher to Python: the contents of each op's table, and the places of the registrations.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -11,7 +12,8 @@
 
 namespace reftorch::torch {
 
-// "CPU", "CompositeImplicitAutograd". RuntimeError for a name that no key has.
+// Returns the key of a name such as "CPU" or "CompositeImplicitAutograd". Throws a RuntimeError if no key has this
+// name.
 c10::DispatchKey parseDispatchKey(const std::string& name);
 
 // Adds DispatchKey, DispatchKeySet and the functions `_dispatch_*` to `module`, a borrowed reference.

@@ -1,5 +1,6 @@
 // Mirrors: torch/csrc/utils/pybind.cpp
-// Left out: everything but tensors and errors; numbers are converted by the extension itself.
+//
+// Left out: everything but tensors and errors. An extension converts numbers itself (python_function.h).
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/utils/python_extension.h>

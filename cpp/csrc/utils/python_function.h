@@ -1,7 +1,8 @@
 // Mirrors: torch/csrc/utils/pybind.h
-// A C++ function as a Python callable without pybind11, whose headers take four times as long to compile as all that an
-// op needs. Left out: overloads, keywords, defaults and other types; an extension that wants them includes
-// torch/extension.h and uses pybind11.
+//
+// Makes a C++ function callable from Python without pybind11, whose headers take four times as long to compile as
+// everything that an op needs. Left out: overloads, keywords, defaults and other types; an extension that needs them
+// includes torch/extension.h and uses pybind11.
 #pragma once
 
 #include <csrc/utils/python_extension.h>
@@ -11,7 +12,8 @@
 
 namespace reftorch::torch {
 
-// python_value<T>: `from` a borrowed reference, TypeError where it does not fit; `to` a new reference.
+// python_value<T> converts a T: `from` takes a borrowed reference and throws a TypeError if the object does not fit;
+// `to` returns a new reference.
 template <typename T>
 struct python_value;
 
@@ -120,7 +122,7 @@ struct python_function<fn, Ret (*)(Args...)> {
 #define TORCH_EXTENSION_INIT(name) TORCH_EXTENSION_INIT_(name)
 #define TORCH_EXTENSION_TEXT_(name) #name
 #define TORCH_EXTENSION_TEXT(name) TORCH_EXTENSION_TEXT_(name)
-// The module TORCH_EXTENSION_NAME with the functions whose definitions are given.
+// Defines the module TORCH_EXTENSION_NAME, with the functions of the given definitions.
 #define TORCH_EXTENSION_MODULE(...)                                                                    \
   PyMODINIT_FUNC TORCH_EXTENSION_INIT(TORCH_EXTENSION_NAME)() {                                        \
     static PyMethodDef functions[] = {__VA_ARGS__, {}};                                                \

@@ -4,10 +4,10 @@
 //
 // Note [Python kernels]
 // A row of an op's table may be a Python function. `Library.impl` wraps the function in a PythonKernel, an
-// OperatorKernel that owns it. A call that reaches the row takes the GIL, makes Python objects of the arguments, calls
-// the function and puts what it returns on the stack. The kernel is registered like any other, so the keys above the
-// row do their work: Autograd records a call of a Python kernel on the CPU row, vmap batches it. The library keeps what
-// takes its registrations back, and `Library._destroy` does so.
+// OperatorKernel that owns the function. A call that reaches the row takes the GIL, converts the arguments into Python
+// objects, calls the function and puts the result on the stack. The kernel is registered like any other kernel, so the
+// keys above the row do their work: Autograd records a call of a Python kernel in the CPU row, and vmap batches it. The
+// library stores how to undo its registrations, and `Library._destroy` undoes them.
 #include <csrc/utils/python_library.h>
 
 #include <ATen/core/PythonFallbackKernel.h>
@@ -39,14 +39,11 @@ namespace {
 // See Note [Python kernels].
 class PythonKernel final : public at::OperatorKernel {
  public:
-  // `with_keyset` and `with_op`: what the function gets before the op's arguments.
+  // `with_keyset` and `with_op` say whether the function gets the key set and the op before the op's arguments.
   PythonKernel(const py::object& function, bool with_keyset, bool with_op)
       : function_(py::object(function).release().ptr()), with_keyset_(with_keyset), with_op_(with_op) {}
   ~PythonKernel() override {
-    if (Py_IsInitialized()) {
-      const GilAcquire gil;
-      Py_DECREF(function_);
-    }
+    decref_anywhere(function_);
   }
 
   void operator()(const OperatorHandle& op, DispatchKeySet keys, at::Stack* stack) override {
@@ -78,7 +75,7 @@ at::KernelFunction make_function(const py::object& function, bool with_keyset, b
   return at::KernelFunction::makeFromFunctor(std::make_shared<PythonKernel>(function, with_keyset, with_op));
 }
 
-// Where the function stands is kept beside the kernel, for the reader of an op's table.
+// The file and line of the function are stored with the kernel, for those who read an op's table.
 at::AnnotatedKernel make_kernel(const py::object& function, bool with_keyset, bool with_op = false) {
   at::AnnotatedKernel kernel;
   kernel.kernel = make_function(function, with_keyset, with_op);
@@ -89,13 +86,13 @@ at::AnnotatedKernel make_kernel(const py::object& function, bool with_keyset, bo
   return kernel;
 }
 
-// Where each namespace has its one library of kind DEF.
+// For each namespace, the place of its one library of kind DEF.
 std::map<std::string, std::string>& defined_libraries() {
   static auto* libraries = new std::map<std::string, std::string>;
   return *libraries;
 }
 
-// What a Library of Python holds: see Note [Python kernels].
+// The C++ half of a torch.library.Library: see Note [Python kernels].
 class PythonLibrary final {
  public:
   PythonLibrary(std::string kind, std::string ns, const std::string& dispatch_key, std::string file, int line)
@@ -115,7 +112,7 @@ class PythonLibrary final {
     }
   }
 
-  // Returns the op's name.
+  // Defines an op and returns its name.
   std::string define(const std::string& text) {
     TORCH_CHECK(kind_ != "IMPL", "def(\"", text,
                 "\"): Cannot define an operator inside of a TORCH_LIBRARY_IMPL block.  All def()s should "
@@ -152,7 +149,7 @@ class PythonLibrary final {
     Dispatcher::singleton().registerFallback(key, make_kernel(function, with_keyset, /*with_op=*/true));
   }
 
-  // Takes everything back, the newest first.
+  // Undoes all registrations, the newest first.
   void reset() {
     while (!take_back_.empty()) {
       const std::function<void()> last = std::move(take_back_.back());
@@ -203,7 +200,7 @@ void bind_guards(py::module_& m) {
         [](DispatchKey k) { return c10::impl::tls_local_dispatch_key_set.included_.has(k); });
   m.def("_dispatch_tls_local_include_set", [] { return c10::impl::tls_local_dispatch_key_set.included_; });
   m.def("_dispatch_tls_local_exclude_set", [] { return c10::impl::tls_local_dispatch_key_set.excluded_; });
-  py::class_<KeyGuard>(m, "_KeyGuard", "Includes or excludes dispatch keys inside of a with block.")
+  py::class_<KeyGuard>(m, "_KeyGuard", "Includes or excludes dispatch keys inside a with block.")
       .def("__enter__", &KeyGuard::enter)
       .def("__exit__", [](KeyGuard& self, const py::args&) { self.exit(); });
   m.def("_ExcludeDispatchKeyGuard", [](DispatchKeySet keys) { return KeyGuard(GuardKind::Exclude, keys); });
@@ -245,7 +242,7 @@ std::vector<OperatorEntry*> overloads_of(const std::string& qualified_name) {
 void bind_questions(py::module_& m) {
   m.def("parse_schema",
         [](const std::string& text) { return steal(describe_schema(at::FunctionSchema::parse(text))); });
-  // Of every overload of "aten::add".
+  // Describes every overload of a name such as "aten::add".
   m.def("_get_op_schemas", [](const std::string& qualified_name) {
     py::list schemas;
     for (OperatorEntry* entry : overloads_of(qualified_name)) {
@@ -253,7 +250,7 @@ void bind_questions(py::module_& m) {
     }
     return schemas;
   });
-  // Lets a wrapper that Python has made for a view share the storage of the view's base.
+  // Lets a wrapper that Python made for a view share the storage of the view's base.
   m.def("_share_storage",
         [](const at::Tensor& view, const at::Tensor& base) { view.unsafeGetTensorImpl()->storage_ = base.storage(); });
   m.def("_any_requires_grad", [](const py::args& args) {
@@ -289,8 +286,7 @@ PyObject* describe_schema(const at::FunctionSchema& schema) {
     a["type"] = arg.type_str();
     a["kwarg_only"] = arg.kwarg_only;
     a["has_default"] = arg.has_default;
-    a["default"] =
-        arg.has_default ? py::reinterpret_steal<py::object>(wrap_ivalue(arg.default_value, arg.type)) : py::none();
+    a["default"] = arg.has_default ? steal(wrap_ivalue(arg.default_value, arg.type)) : py::object(py::none());
     arguments.append(a);
   }
   described["arguments"] = arguments;

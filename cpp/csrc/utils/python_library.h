@@ -1,7 +1,7 @@
 // Mirrors: torch/csrc/utils/python_dispatch.h
 //
-// Libraries of Python: ops that Python defines and kernels that are Python functions (torch.library), and the guards
-// that such kernels use.
+// Binds torch.library: ops that Python defines, kernels that are Python functions, and the guards that such kernels
+// use.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -11,13 +11,13 @@
 
 namespace reftorch::torch {
 
-// The value of a _C.DispatchKeySet. Throws TypeError for another object.
+// Returns the value of a _C.DispatchKeySet. Throws a TypeError for any other object.
 c10::DispatchKeySet unpack_dispatch_key_set(PyObject* obj);
 
-// What a schema says, as a dict: for torch.ops, documentation and tests. A new reference; throws python_error.
+// Describes a schema as a dict, for torch.ops, documentation and tests. Returns a new reference; throws python_error.
 PyObject* describe_schema(const at::FunctionSchema& schema);
 
-// Needs the types of initDispatchBindings.
+// Call this function after initDispatchBindings, which binds the types that it needs.
 void initLibraries(PyObject* module);
 
 } // namespace reftorch::torch

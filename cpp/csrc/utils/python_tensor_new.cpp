@@ -1,6 +1,7 @@
 // Mirrors: torch/csrc/utils/tensor_new.cpp, torch/csrc/utils/tensor_list.cpp
-// Tensors from Python data and back: torch.tensor(nested lists), torch.Tensor(2, 3), x.tolist(). Left out: sparse
-// constructors, storages.
+//
+// Makes tensors from Python data, and Python data from tensors: torch.tensor(nested lists), torch.Tensor(2, 3),
+// x.tolist(). Left out: sparse constructors, storages.
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_methods.h>
@@ -13,12 +14,14 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/TypePromotion.h>
+#include <ATen/core/PythonFallbackKernel.h>
 #include <ATen/functorch/DynamicLayer.h>
 
 #include <cmath>
 #include <cstring>
 
 namespace reftorch::torch {
+
 namespace {
 
 constexpr int kMaxDims = 128;
@@ -38,10 +41,6 @@ bool is_nested_sequence(PyObject* obj) {
   return PySequence_Check(obj) && !THPVariable_Check(obj) && !PyUnicode_Check(obj) && !PyBytes_Check(obj);
 }
 
-bool is_numpy_scalar(PyObject* obj) {
-  return std::strncmp(Py_TYPE(obj)->tp_name, "numpy.", 6) == 0 && is_python_number(obj);
-}
-
 void check_is_number(PyObject* obj) {
   TORCH_CHECK_TYPE(!PyUnicode_Check(obj) && !PyBytes_Check(obj), "new(): invalid data type '", Py_TYPE(obj)->tp_name,
                    "'");
@@ -51,7 +50,7 @@ void check_is_number(PyObject* obj) {
   TORCH_CHECK(one_element || is_python_number(obj), "Could not infer dtype of ", Py_TYPE(obj)->tp_name);
 }
 
-// The shape, by the first element of every level.
+// Returns the shape of nested data, which the first element of every level determines.
 c10::DimVector compute_sizes(PyObject* data) {
   c10::DimVector sizes;
   PyObject* level = Py_NewRef(data);
@@ -73,7 +72,7 @@ c10::DimVector compute_sizes(PyObject* data) {
     }
     level = first;
   }
-  if (!sizes.empty() && PyUnicode_Check(level)) { // a letter is a string of one letter, and so on
+  if (!sizes.empty() && PyUnicode_Check(level)) { // a str never ends: each letter is again a str
     Py_DECREF(level);
     TORCH_CHECK_VALUE(false, "too many dimensions 'str'");
   }
@@ -81,7 +80,8 @@ c10::DimVector compute_sizes(PyObject* data) {
   return sizes;
 }
 
-// The narrowest of bool, int64, the default float that holds every element; a tensor's dtype counts as it is.
+// Returns the narrowest of bool, int64 and the default float dtype that holds every element. A tensor among the
+// elements counts with its own dtype.
 c10::ScalarType infer_scalar_type(PyObject* data, GilYield& gil) {
   gil.step();
   if (THPVariable_Check(data)) {
@@ -93,7 +93,7 @@ c10::ScalarType infer_scalar_type(PyObject* data, GilYield& gil) {
   if (!is_nested_sequence(data)) {
     check_is_number(data);
     if (PyLong_Check(data) && !PyBool_Check(data)) {
-      return c10::kLong; // of any size: what does not fit is told where it is stored
+      return c10::kLong; // an int of any size; recursive_store reports an int that does not fit
     }
     const c10::Scalar value = unpack_scalar(data);
     return value.isFloatingPoint() ? at::get_default_dtype() : value.type();
@@ -124,7 +124,7 @@ c10::ScalarType infer_scalar_type(PyObject* data, GilYield& gil) {
 template <typename T>
 void store(char* data, PyObject* obj) {
   if constexpr (!std::is_integral_v<T>) {
-    if (PyLong_Check(obj) && !PyBool_Check(obj)) { // of any size
+    if (PyLong_Check(obj) && !PyBool_Check(obj)) { // an int of any size
       const double value = PyLong_AsDouble(obj);
       if (value == -1.0 && PyErr_Occurred()) {
         throw_python_error();
@@ -142,8 +142,8 @@ void store(char* data, PyObject* obj) {
   const c10::Scalar value = PyLong_Check(obj) ? c10::Scalar(unpack_int(obj)) : unpack_scalar(obj);
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     using limit = std::numeric_limits<T>;
-    // As PyTorch: an unsigned T takes negative integers around the corner (255 can be written as -1), no negative
-    // floats.
+    // As in PyTorch, an unsigned T accepts negative integers modulo its range (255 may be written as -1), but no
+    // negative floats.
     const bool fits =
         value.isFloatingPoint()
             ? value.toDouble() >= double(limit::lowest()) &&
@@ -160,7 +160,7 @@ void store_scalar(char* data, c10::ScalarType type, PyObject* obj) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(type, "tensor", [&] { store<scalar_t>(data, obj); });
 }
 
-// Writes level `dim` of nested data; ValueError where the nesting is ragged.
+// Writes level `dim` of nested data. Throws a ValueError if the nesting is ragged.
 char* recursive_store(char* data, c10::IntArrayRef sizes, size_t dim, c10::ScalarType type, PyObject* obj,
                       GilYield& gil) {
   const int64_t itemsize = static_cast<int64_t>(c10::elementSize(type));
@@ -181,8 +181,8 @@ char* recursive_store(char* data, c10::IntArrayRef sizes, size_t dim, c10::Scala
     throw_python_error();
   }
   try {
-    // A list is read itself, not a copy. Another thread, or the __float__ of an element, may change it meanwhile, so
-    // its length is asked for at each step, and the element is held.
+    // PySequence_Fast returns a list itself, not a copy. Another thread, or the __float__ of an element, may change the
+    // list meanwhile. So each step reads the length again and holds a reference to the element.
     for (Py_ssize_t i = 0; i <= sizes[dim]; i++) {
       const Py_ssize_t length = PySequence_Fast_GET_SIZE(fast);
       TORCH_CHECK_VALUE(length == sizes[dim], "expected sequence of length ", sizes[dim], " at dim ", dim, " (got ",
@@ -200,36 +200,34 @@ char* recursive_store(char* data, c10::IntArrayRef sizes, size_t dim, c10::Scala
   return data;
 }
 
-at::Tensor tensor_from_data(PyObject* data, c10::ScalarType dtype) {
+// Returns the tensor of a new reference; throws python_error for null.
+at::Tensor take_tensor(PyObject* obj) {
+  if (obj == nullptr) {
+    throw_python_error();
+  }
+  return THPVariable_Take(obj);
+}
+
+at::Tensor copy_of(const at::Tensor& t, c10::ScalarType dtype) {
+  const GilReleaseWhenLong no_gil(t.numel());
+  return at::to(t, dtype == c10::ScalarType::Undefined ? t.scalar_type() : dtype, /*non_blocking=*/false,
+                /*copy=*/true);
+}
+
+// A tensor made of Python data. Does not call lift_fresh.
+at::Tensor new_from_data(PyObject* data, c10::ScalarType dtype) {
   if (is_numpy_array(data)) {
-    PyObject* shared = tensor_from_numpy(nullptr, data);
-    if (shared == nullptr) {
-      throw_python_error();
-    }
-    const at::Tensor t = THPVariable_Unpack(shared);
-    Py_DECREF(shared);
-    const GilReleaseWhenLong no_gil(t.numel());
-    return at::to(t, dtype == c10::ScalarType::Undefined ? t.scalar_type() : dtype, /*non_blocking=*/false,
-                  /*copy=*/true);
+    return copy_of(take_tensor(tensor_from_numpy(nullptr, data)), dtype);
   }
   if (THPVariable_Check(data)) {
-    const at::Tensor t = at::detach(THPVariable_Unpack(data));
-    const GilReleaseWhenLong no_gil(t.numel());
-    return at::to(t, dtype == c10::ScalarType::Undefined ? t.scalar_type() : dtype, /*non_blocking=*/false,
-                  /*copy=*/true);
+    return copy_of(at::detach(THPVariable_Unpack(data)), dtype);
   }
   if (!PyList_Check(data) && !PyTuple_Check(data) && !is_python_number(data) &&
       PyObject_HasAttrString(data, "__dlpack__")) {
     PyObject* module = PyImport_ImportModule("reftorch.utils.dlpack");
     PyObject* shared = module != nullptr ? PyObject_CallMethod(module, "from_dlpack", "O", data) : nullptr;
     Py_XDECREF(module);
-    if (shared == nullptr) {
-      throw_python_error();
-    }
-    const at::Tensor t = THPVariable_Unpack(shared);
-    Py_DECREF(shared);
-    return at::to(t, dtype == c10::ScalarType::Undefined ? t.scalar_type() : dtype, /*non_blocking=*/false,
-                  /*copy=*/true);
+    return copy_of(take_tensor(shared), dtype);
   }
   if (PyList_Check(data) && PyList_GET_SIZE(data) > 0 && is_numpy_array(PyList_GET_ITEM(data, 0))) {
     TORCH_WARN("Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the ",
@@ -245,6 +243,18 @@ at::Tensor tensor_from_data(PyObject* data, c10::ScalarType dtype) {
     recursive_store(static_cast<char*>(t.data_ptr()), sizes, 0, dtype, data, gil);
   }
   return t;
+}
+
+at::Tensor tensor_from_data(PyObject* data, c10::ScalarType dtype) {
+  if (THPVariable_Check(data)) {
+    return new_from_data(data, dtype); // a mode sees the copy of the caller's tensor
+  }
+  at::Tensor made;
+  {
+    const c10::impl::ExcludeDispatchKeyGuard unseen(c10::DispatchKey::Python);
+    made = new_from_data(data, dtype);
+  }
+  return show_to_mode(made);
 }
 
 PyObject* tolist_level(const at::Tensor& t, const char* data, int64_t dim, GilYield& gil) {
@@ -276,6 +286,15 @@ PyObject* tolist_level(const at::Tensor& t, const char* data, int64_t dim, GilYi
 
 } // namespace
 
+at::Tensor show_to_mode(const at::Tensor& made) {
+  const c10::impl::LocalDispatchKeySet& local = c10::impl::tls_local_dispatch_key_set;
+  if (!(local.included_ - local.excluded_).has(c10::DispatchKey::Python)) {
+    return made;
+  }
+  const c10::impl::ExcludeDispatchKeyGuard unrecorded(at::after_Python_keyset); // else the result is a view
+  return at::lift_fresh(made);
+}
+
 PyObject* THPVariable_tolist(PyObject* self, PyObject*) {
   HANDLE_TH_ERRORS
   at::Tensor t = at::functorch::materialize(THPVariable_Unpack(self), "calling .tolist()");
@@ -284,14 +303,14 @@ PyObject* THPVariable_tolist(PyObject* self, PyObject*) {
   }
   if (t.numel() >= c10::LongWork::kNumel) {
     const GilReleaseWhenLong gil(t.numel());
-    t = at::clone(at::detach(t)); // while the loop lets other threads run, one may resize the tensor
+    t = at::clone(at::detach(t)); // the loop lets other threads run, and one may resize the tensor
   }
   GilYield gil;
   return tolist_level(t, static_cast<const char*>(t.data_ptr()), 0, gil);
   END_HANDLE_TH_ERRORS
 }
 
-// Python's own parser says the same in other words.
+// Checks the arguments of torch.tensor in order to raise PyTorch's messages; Python's own parser has other messages.
 static void check_ctor_arguments(PyObject* args, PyObject* kwargs, const char* const* keywords) {
   const Py_ssize_t nargs = PyTuple_GET_SIZE(args);
   TORCH_CHECK_TYPE(nargs <= 1, "tensor() takes 1 positional argument but ", nargs, " were given");
@@ -331,7 +350,14 @@ PyObject* tensor_ctor(PyObject* module, PyObject* args, PyObject* kwargs) {
     TORCH_WARN("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or ",
                "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).");
   }
-  const at::Tensor made = tensor_from_data(data, type);
+  at::Tensor made = tensor_from_data(data, type);
+  if (pin_memory) {
+    const c10::Device where =
+        device == Py_None ? made.device() : unpack_argument(at::TypeKind::Device, 0, device).toDevice();
+    at::Tensor pinned = at::detail::empty_strided_generic(made.sizes(), made.strides(), made.scalar_type(), where,
+                                                          /*pin_memory=*/true);
+    made = at::copy_(pinned, made);
+  }
   TORCH_CHECK(!requires_grad || made.is_floating_point(),
               "Only Tensors of floating point and complex dtype can require gradients");
   PyObject* result = THPVariable_Wrap(at::functorch::lift_fresh(made));

@@ -1,11 +1,14 @@
 // Mirrors: torch/csrc/utils/tensor_numpy.cpp
-// Tensors and numpy arrays that share memory: no element is copied either way, and each side keeps the other alive.
-// pybind11 knows the memory layout of an array and imports numpy when it is first needed, so numpy is needed neither to
-// compile nor to import this file. Left out: complex numbers.
+//
+// Makes tensors and numpy arrays that share memory: no element is copied either way, and each side keeps the other
+// alive. pybind11 knows the memory layout of an array and imports numpy when a function first needs it. So this file
+// needs numpy neither for compiling nor for importing reftorch. Left out: complex numbers.
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_methods.h>
 #include <csrc/python_dtype.h>
+#include <csrc/python_gil.h>
+#include <csrc/utils/object_ptr.h>
 #include <csrc/utils/python_arg_parser.h>
 
 #include <ATen/EmptyTensor.h>
@@ -29,7 +32,7 @@ using numpy = py::detail::npy_api;
 
 struct NumpyType {
   c10::ScalarType scalar_type;
-  int number; // numpy's; platforms have several for one size, which pybind11's normalized_num brings to these
+  int number; // numpy's type number; pybind11's normalized_num maps the several numbers for one size to this one
 };
 constexpr int kNumpyHalf = 23;
 static constexpr NumpyType kNumpyTypes[] = {
@@ -62,25 +65,19 @@ static c10::ScalarType numpy_dtype_to_aten(const py::dtype& dtype) {
       ". The only supported types are: float64, float32, float16, int64, int32, int16, int8, uint8, and bool.");
 }
 
-// A tensor on memory that `owner` keeps alive.
+// Returns a tensor on memory that `owner` keeps alive.
 static PyObject* tensor_on(void* address, PyObject* owner, c10::IntArrayRef sizes, c10::IntArrayRef strides,
                            c10::ScalarType dtype) {
   const size_t nbytes = c10::check_geometry(sizes, strides, 0, c10::elementSize(dtype));
   Py_INCREF(owner);
   c10::DataPtr data_ptr(
-      address, owner,
-      [](void* context) {
-        if (Py_IsInitialized()) {
-          py::gil_scoped_acquire gil;
-          Py_DECREF(static_cast<PyObject*>(context));
-        }
-      },
+      address, owner, [](void* context) { decref_anywhere(static_cast<PyObject*>(context)); },
       c10::Device(c10::DeviceType::CPU));
   c10::Storage storage(nbytes, std::move(data_ptr));
   const auto keys = c10::DispatchKeySet(c10::DispatchKey::CPU) | c10::autograd_dispatch_keyset;
   at::Tensor t(c10::make_intrusive<c10::TensorImpl>(std::move(storage), keys, dtype));
   t.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides, 0);
-  return THPVariable_Wrap(t);
+  return THPVariable_Wrap(show_to_mode(t));
 }
 
 c10::ScalarType numpy_scalar_type(PyObject* obj) {
@@ -90,7 +87,7 @@ c10::ScalarType numpy_scalar_type(PyObject* obj) {
 PyObject* tensor_from_numpy(PyObject* module, PyObject* obj) {
   HANDLE_TH_ERRORS
   TORCH_CHECK_TYPE(is_numpy_array(obj), "expected np.ndarray (got ", Py_TYPE(obj)->tp_name, ")");
-  const py::detail::PyArray_Proxy* array = py::detail::array_proxy(obj); // py::array would ask for its class first
+  const py::detail::PyArray_Proxy* array = py::detail::array_proxy(obj); // py::array would check the class first
   const c10::ScalarType dtype = numpy_dtype_to_aten(py::reinterpret_borrow<py::dtype>(array->descr));
   const int64_t itemsize = static_cast<int64_t>(c10::elementSize(dtype));
   c10::DimVector sizes(array->dimensions, array->dimensions + array->nd), strides;
@@ -105,7 +102,7 @@ PyObject* tensor_from_numpy(PyObject* module, PyObject* obj) {
                       "reallocate the memory.");
     strides.push_back(step / itemsize);
   }
-  // torch.tensor passes no module and copies the elements at once, so that it needs no warning.
+  // torch.tensor passes no module. It copies the elements at once, so it needs no warning.
   const bool writeable = (array->flags & numpy::NPY_ARRAY_WRITEABLE_) != 0;
   if (module != nullptr && !writeable) {
     TORCH_WARN("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. ",
@@ -171,7 +168,7 @@ PyObject* THPVariable_numpy(PyObject* self, PyObject* args, PyObject* kwargs) {
   if (force && !t.device().is_cpu()) {
     const at::Tensor copy =
         at::_to_copy(t, std::nullopt, at::Device(), /*non_blocking=*/false, at::MemoryFormat::Preserve);
-    const auto object = py::reinterpret_steal<py::object>(THPVariable_Wrap(copy));
+    const auto object = steal(THPVariable_Wrap(copy));
     return THPVariable_numpy(object.ptr(), args, kwargs);
   }
   TORCH_CHECK(force || !(c10::GradMode::is_enabled() && t.requires_grad()),
@@ -189,7 +186,8 @@ PyObject* THPVariable_numpy(PyObject* self, PyObject* args, PyObject* kwargs) {
     strides.push_back(stride * itemsize);
   }
   const void* data = t.storage().mutable_data() == nullptr ? nullptr : t.data_ptr();
-  // The array's base is the tensor, which keeps the storage alive. The storage must not move its memory from now on.
+  // The base of the array is the tensor, which keeps the storage alive. From now on the storage must not move its
+  // memory.
   t.storage().storage_impl_->resizable_ = false;
   return py::array(py::dtype(type->number), std::move(shape), std::move(strides), data, py::handle(self))
       .release()

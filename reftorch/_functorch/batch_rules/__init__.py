@@ -1,7 +1,12 @@
 """Batching rules: how each op runs on a whole batch when a function calls it for one example.
 
 A composite op needs no rule, because each op that it calls finds its own rule. An in-place op uses the rule of its
-functional form. Any other op without a rule runs example by example, with a warning.
+functional form. An op that is tagged as pointwise at its registration uses the rule of pointwise ops, unless it has a
+rule of its own. Any other op without a rule runs example by example, with a warning.
+
+Each module holds the rules of the ops of one file of ``cpp/ATen/native/`` and has the name of this file. Rules that ops
+of several families share stand in ``_generic`` and ``_random``. The first vmap imports ``_families``, which imports all
+of these modules.
 
 Mirrors: aten/src/ATen/functorch/BatchRules*.cpp, aten/src/ATen/functorch/BatchedFallback.cpp
 Leaves out: rules in C++; ``_C._debug_only_display_vmap_fallback_warnings``.
@@ -14,11 +19,12 @@ from collections.abc import Callable
 from typing import Any
 
 from reftorch import _C
-from reftorch._functorch.batch_rules import indexing, linalg, pointwise, random, reduce, views
 from reftorch._functorch.batch_rules._common import RULES, Op, Rule, front, refuse_unbatched_self
+from reftorch._functorch.batch_rules._generic import broadcasting, pointwise
+from reftorch._functorch.batch_rules._random import ENTRIES
 from reftorch._warnings import warn
 
-__all__ = ["indexing", "linalg", "pointwise", "random", "reduce", "resolve", "views"]
+__all__ = ["register", "resolve", "unregister"]
 
 # C++ calls an entry with the arguments, their batch dimensions, the size of the batch, the randomness and the level.
 Entry = Callable[[list[Any], list[Any], int, str, int], tuple[Any, Any]]
@@ -73,13 +79,6 @@ def _inplace_view(functional: Op, rule: Rule) -> Entry:
         return rule(functional, _in_front(args, dims), _flags(dims), size), 0
 
     return entry
-
-
-_VIEWS_IN_PLACE = {
-    "t_": "t", "transpose_": "transpose.int", "swapaxes_": "transpose.int", "swapdims_": "transpose.int",
-    "unsqueeze_": "unsqueeze", "squeeze_": "squeeze", "squeeze_.dim": "squeeze.dim", "squeeze_.dims": "squeeze.dims",
-    "as_strided_": "as_strided",
-}  # fmt: skip
 
 
 def _example_by_example(op: Op) -> Entry:
@@ -157,33 +156,34 @@ def resolve(name: str) -> Entry:
     if name in _REGISTERED:
         return _REGISTERED[name]
     name = name.removeprefix("aten::")
-    from_random = random.ENTRIES.get(name)
+    from_random = ENTRIES.get(name)
     if from_random is not None:
         return functools.partial(from_random, _op(name))
     op = _op(name)
     if name in RULES:
         rule = RULES[name]
         return _inplace(name, op, rule) if _writes_self(name) else _functional(op, rule)
-    if name in _VIEWS_IN_PLACE:
-        return _inplace_view(op, RULES[_VIEWS_IN_PLACE[name]])
-    if _writes_self(name):
-        base, _, overload = name.partition(".")
-        functional = base.removesuffix("_") + ("." + overload if overload else "")
-        if functional in RULES:
-            return _inplace(name, _op(functional), RULES[functional])
+    form_of = _schema_of(name).get("functional")
+    if form_of is None:
+        common = _common_rule(name)
+        return _example_by_example(op) if common is None else _functional(op, common)
+    functional = form_of.removeprefix("aten::")
+    common = RULES.get(functional) or _common_rule(functional)
+    if common is not None and _C.Tag.inplace_view in _C._dispatch_tags("aten::" + name):
+        return _inplace_view(op, common)
+    if common is not None and _writes_self(name):
+        return _inplace(name, _op(functional), common)
     return _example_by_example(op)
+
+
+def _common_rule(name: str) -> Rule | None:
+    """Return the rule of an op that is tagged as pointwise where it is registered; None for any other op."""
+    if name not in _schemas() or _C.Tag.pointwise not in _C._dispatch_tags("aten::" + name):
+        return None
+    tensors = [argument for argument in _schemas()[name]["arguments"] if argument["type"].startswith("Tensor")]
+    return pointwise if len(tensors) == 1 else broadcasting
 
 
 def _writes_self(name: str) -> bool:
     arguments = _schema_of(name)["arguments"]
     return bool(arguments) and "!" in arguments[0]["type"]
-
-
-def _intercept_composites() -> None:
-    """Make composite ops that have a rule run that rule, instead of the ops of which they consist."""
-    for name in RULES:
-        if name in _schemas() and _schemas()[name]["composite"]:
-            _C._functorch._intercept(name)
-
-
-_intercept_composites()

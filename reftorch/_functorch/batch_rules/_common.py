@@ -52,10 +52,10 @@ RULES: dict[str, Rule] = {}
 
 
 def batch_rule(*names: str) -> Callable[[Rule], Rule]:
-    """Register the decorated rule for ops, which are named with their overloads."""
+    """Register the decorated rule for ops, which are named with their overloads; a string may hold several names."""
 
     def register(rule: Rule) -> Rule:
-        for name in names:
+        for name in " ".join(names).split():
             RULES[name] = rule
         return rule
 

@@ -28,8 +28,22 @@ A formula may return the gradient in the broadcast shape. The engine sums this g
 casts it to the input's dtype, for all ops in one place. A formula consists of ops, so it can be differentiated itself.
 An in-place op uses the formula of its functional form.
 
+Each module holds the formulas of the ops of one file of ``cpp/ATen/native/`` and has the name of this file: those of
+the ops in ``UnaryOps.cpp`` stand in ``unary_ops.py``. ``_functions_manual`` has what several families share.
+
+Every formula also gives a tangent in forward mode, by a backward pass through the formula
+(:mod:`reftorch.autograd._jvp`). An entry that says ``result=`` does not need that pass:
+
+=====================  ==============================================================================================
+``auto_linear``        the op is linear in all its tensors at once, except for an ``index``, so the op, called on the
+                       tangents, returns the tangent
+``auto_element_wise``  an element of the result depends only on the elements of the arguments at the same position, so
+                       the Jacobian is diagonal and equals its transpose, and the formula is called on the tangent in
+                       place of the gradient
+=====================  ==============================================================================================
+
 Mirrors: tools/autograd/derivatives.yaml, torch/csrc/autograd/FunctionsManual.cpp
-Leaves out: forward-mode formulas: see ``derivatives/forward.py``.
+Leaves out: forward formulas of single ops.
 """
 
 from __future__ import annotations
@@ -52,37 +66,17 @@ class Formula(NamedTuple):
     functions: tuple[Callable[..., Any], ...]  # one function for each input, or one joint function
     is_joint: bool
     output_differentiability: tuple[bool, ...]  # empty: all results are
+    result: str | None  # "auto_linear", "auto_element_wise" or None
 
 
 FORMULAS: dict[str, Formula] = {}
 
-# The nodes of overloads share a name with a number, in the order of PyTorch's table. The numbers that are not 0:
-_NODE_NUMBER = {
-    "add.Scalar": 1, "sub.Scalar": 1, "rsub.Scalar": 1, "mul.Scalar": 1,
-    "div.Scalar": 1, "div.Tensor_mode": 2, "div.Scalar_mode": 3,
-    "pow.Tensor_Tensor": 1, "pow.Scalar": 2, "remainder.Tensor": 1, "fmod.Tensor": 1, "lerp.Tensor": 1,
-    "clamp": 1, "clamp_min.Tensor": 1, "clamp_max.Tensor": 1, "fill.Tensor": 1, "masked_fill.Tensor": 1,
-    "sum.dim_IntList": 1, "mean.dim": 1, "prod.dim_int": 1, "max": 1, "min": 1, "squeeze.dim": 1, "squeeze.dims": 2,
-    "round.decimals": 1, "copysign.Scalar": 1, "xlogy.Scalar_Self": 1, "xlogy.Scalar_Other": 2,
-    "normal.Tensor_float": 1, "normal.float_Tensor": 2, "normal.Tensor_Tensor": 3,
-    "norm.ScalarOpt_dim": 1, "index_fill.int_Tensor": 1, "sort.stable": 1,
-    "norm.ScalarOpt_dtype": 2, "norm.ScalarOpt_dim_dtype": 3, "median.dim": 1, "nanmedian.dim": 1, "scatter.value": 1,
-    "special_zeta.self_scalar": 1, "special_zeta.other_scalar": 2,
-    "special_xlog1py.self_scalar": 1, "special_xlog1py.other_scalar": 2,
-    "random_.to": 1, "random_": 2, "bernoulli_.Tensor": 1, "bernoulli_.float": 2,
-    "leaky_relu_": 1, "elu_": 1, "celu_": 1, "polygamma_": 1,
-    "t_": 1, "transpose_": 1, "as_strided_": 1, "unsqueeze_": 1,
-    "squeeze_": 3, "squeeze_.dim": 4, "squeeze_.dims": 5, "fill_.Scalar": 2, "fill_.Tensor": 3,
-}  # fmt: skip
 
-
-def _node_name(op: str) -> str:
+def _node_name(op: str, number: int) -> str:
     if op == "copy_":
         return "torch::autograd::CopyBackwards"  # the only node that PyTorch wrote by hand, with a special name
-    if op in ("swapaxes_", "swapdims_"):
-        op = "transpose_"  # in PyTorch these ops are aliases
     camel_case = "".join(part.title() for part in op.split(".")[0].split("_"))
-    return (camel_case + "Backward").replace("ForwardBackward", "Backward") + str(_NODE_NUMBER.get(op, 0))
+    return (camel_case + "Backward").replace("ForwardBackward", "Backward") + str(number)
 
 
 def parameters(formula: Callable[..., Any]) -> tuple[str, ...]:
@@ -104,6 +98,8 @@ def derivative(
     *,
     inputs: Sequence[str] | None = None,
     output_differentiability: Sequence[bool] = (),
+    result: str | None = None,
+    node_number: int = 0,
     **formulas: Callable[..., Any],
 ) -> Any:
     """Register the derivative of an op.
@@ -112,6 +108,9 @@ def derivative(
         op: the op's name with its overload, ``"mul.Tensor"``.
         inputs: joint form only: the differentiable inputs in schema order; without it, all tensor arguments.
         output_differentiability: for each result, whether the result has a gradient; by default all results have one.
+        result: ``"auto_linear"`` or ``"auto_element_wise"``, if forward mode needs no double backward; see above.
+        node_number: the number at the end of the node's name. The overloads of an op share the name, and PyTorch counts
+            them in the order of its table: ``pow.Scalar`` is recorded as ``PowBackward2``.
         formulas: the formula of each differentiable input, under the name of the input.
 
     Returns:
@@ -119,6 +118,7 @@ def derivative(
 
     Raises:
         RuntimeError: the op does not exist, has a formula already, or a parameter has an unknown name.
+        ValueError: ``result`` is another word.
 
     Example:
         >>> from reftorch.autograd.derivatives import derivative
@@ -129,19 +129,22 @@ def derivative(
 
     Mirrors tools/autograd/derivatives.yaml, an entry.
     """
+    if result not in (None, "auto_linear", "auto_element_wise"):
+        raise ValueError(f"derivative({op!r}): result must be 'auto_linear' or 'auto_element_wise', but got {result!r}")
     base = op.split(".")[0]
     if formulas:
         rows = [(name, _named(f, f"{base}_{name}"), parameters(f)) for name, f in formulas.items()]
-        _C._register_derivative(op, _node_name(op), rows, list(output_differentiability))
-        FORMULAS[op] = Formula(tuple(formulas), tuple(formulas.values()), False, tuple(output_differentiability))
+        _C._register_derivative(op, _node_name(op, node_number), rows, list(output_differentiability))
+        functions = tuple(formulas.values())
+        FORMULAS[op] = Formula(tuple(formulas), functions, False, tuple(output_differentiability), result)
         return None
 
     def joint(formula: Callable[..., Any]) -> Callable[..., Any]:
         _C._register_joint_derivative(
-            op, _node_name(op), inputs, formula, parameters(formula), list(output_differentiability)
+            op, _node_name(op, node_number), inputs, formula, parameters(formula), list(output_differentiability)
         )
         names = None if inputs is None else tuple(inputs)
-        FORMULAS[op] = Formula(names, (formula,), True, tuple(output_differentiability))
+        FORMULAS[op] = Formula(names, (formula,), True, tuple(output_differentiability), result)
         return formula
 
     return joint

@@ -1,10 +1,10 @@
-"""Activation functions of networks; tanh and sigmoid are in ``unary``.
-
-Mirrors: tools/autograd/derivatives.yaml (relu, threshold, gelu, ...), torch/csrc/autograd/FunctionsManual.cpp
-Leaves out: prelu, rrelu, glu.
+"""Derivatives of the nonlinear functions of networks.
 
 An in-place activation overwrites its input. If the slope can be computed from the result, the in-place form has its own
 formula, which saves the result. Otherwise a copy of the input is saved.
+
+Mirrors: tools/autograd/derivatives.yaml (relu, threshold, ...), torch/csrc/autograd/FunctionsManual.cpp
+Leaves out: prelu, rrelu, glu.
 """
 
 from typing import Any
@@ -17,22 +17,29 @@ _fn, _nn = _C._VariableFunctions, _C._nn
 # --- piecewise linear: the slope of an element depends only on its piece, and second derivatives are zero -------------
 
 # The output is positive where the input is. So the output is saved, because an in-place relu has overwritten its input.
-derivative("relu", self=lambda grad, result: _fn.threshold_backward(grad, result, 0))
+derivative("relu", self=lambda grad, result: _fn.threshold_backward(grad, result, 0), result="auto_element_wise")
 
-derivative("threshold", self=lambda grad, self, threshold: _fn.threshold_backward(grad, self, threshold))
+derivative(
+    "threshold",
+    self=lambda grad, self, threshold: _fn.threshold_backward(grad, self, threshold),
+    result="auto_element_wise",
+)
 derivative(
     "threshold_backward",
     grad_output=lambda grad, self, threshold: _fn.threshold_backward(grad, self, threshold),
     self=lambda grad: _fn.zeros_like(grad),
+    result="auto_element_wise",
 )
 
 derivative(
     "leaky_relu",
     self=lambda grad, self, negative_slope: _nn.leaky_relu_backward(grad, self, negative_slope, False),
+    result="auto_element_wise",
 )
 derivative(
     "leaky_relu_",
     self=lambda grad, result, negative_slope: _nn.leaky_relu_backward(grad, result, negative_slope, True),
+    node_number=1,
 )
 derivative(
     "leaky_relu_backward",
@@ -42,7 +49,9 @@ derivative(
 
 # The result is at a bound where the input is at or beyond the bound: there the slope is 0.
 derivative(
-    "hardtanh", self=lambda grad, result, min_val, max_val: _nn.hardtanh_backward(grad, result, min_val, max_val)
+    "hardtanh",
+    self=lambda grad, result, min_val, max_val: _nn.hardtanh_backward(grad, result, min_val, max_val),
+    result="auto_element_wise",
 )
 derivative(
     "hardtanh_backward",
@@ -50,21 +59,25 @@ derivative(
     self=lambda grad: _fn.zeros_like(grad),
 )
 
-derivative("hardsigmoid", self=lambda grad, self: _nn.hardsigmoid_backward(grad, self))
+derivative("hardsigmoid", self=lambda grad, self: _nn.hardsigmoid_backward(grad, self), result="auto_element_wise")
 derivative(
     "hardsigmoid_backward",
     grad_output=lambda grad, self: _nn.hardsigmoid_backward(grad, self),
     self=lambda grad: _fn.zeros_like(grad),
 )
 
-derivative("hardshrink", self=lambda grad, self, lambd: _nn.hardshrink_backward(grad, self, lambd))
+derivative(
+    "hardshrink", self=lambda grad, self, lambd: _nn.hardshrink_backward(grad, self, lambd), result="auto_element_wise"
+)
 derivative(
     "hardshrink_backward",
     grad_out=lambda grad, self, lambd: _nn.hardshrink_backward(grad, self, lambd),
     self=lambda grad: _fn.zeros_like(grad),
 )
 
-derivative("softshrink", self=lambda grad, self, lambd: _nn.softshrink_backward(grad, self, lambd))
+derivative(
+    "softshrink", self=lambda grad, self, lambd: _nn.softshrink_backward(grad, self, lambd), result="auto_element_wise"
+)
 derivative(
     "softshrink_backward",
     grad_output=lambda grad, self, lambd: _nn.softshrink_backward(grad, self, lambd),
@@ -72,7 +85,7 @@ derivative(
 )
 
 # The middle piece of hardswish is a parabola.
-derivative("hardswish", self=lambda grad, self: _nn.hardswish_backward(grad, self))
+derivative("hardswish", self=lambda grad, self: _nn.hardswish_backward(grad, self), result="auto_element_wise")
 derivative(
     "hardswish_backward",
     grad_output=lambda grad, self: _nn.hardswish_backward(grad, self),
@@ -84,15 +97,23 @@ derivative(
 derivative(
     "elu",
     self=lambda grad, self, alpha, scale, input_scale: _nn.elu_backward(grad, alpha, scale, input_scale, False, self),
+    result="auto_element_wise",
 )
 derivative(
     "elu_",
     self=lambda grad, result, alpha, scale, input_scale: _nn.elu_backward(
         grad, alpha, scale, input_scale, True, result
     ),
+    node_number=1,
 )
-derivative("celu", self=lambda grad, self, alpha: _nn.elu_backward(grad, alpha, 1, 1 / alpha, False, self))
-derivative("celu_", self=lambda grad, result, alpha: _nn.elu_backward(grad, alpha, 1, 1 / alpha, True, result))
+derivative(
+    "celu",
+    self=lambda grad, self, alpha: _nn.elu_backward(grad, alpha, 1, 1 / alpha, False, self),
+    result="auto_element_wise",
+)
+derivative(
+    "celu_", self=lambda grad, result, alpha: _nn.elu_backward(grad, alpha, 1, 1 / alpha, True, result), node_number=1
+)
 
 
 def _elu_curvature(
@@ -129,7 +150,11 @@ def _gelu_second(x: Any, approximate: str) -> Any:
     return (1 - t * t) * (slope + 0.5 * x * (curvature - 2 * t * slope * slope))
 
 
-derivative("gelu", self=lambda grad, self, approximate: _nn.gelu_backward(grad, self, approximate=approximate))
+derivative(
+    "gelu",
+    self=lambda grad, self, approximate: _nn.gelu_backward(grad, self, approximate=approximate),
+    result="auto_element_wise",
+)
 derivative(
     "gelu_backward",
     grad_output=lambda grad, self, approximate: _nn.gelu_backward(grad, self, approximate=approximate),
@@ -144,7 +169,7 @@ def _silu_second(x: Any) -> Any:
     return s * (1 - s) * (2 + x * (1 - 2 * s))
 
 
-derivative("silu", self=lambda grad, self: _nn.silu_backward(grad, self))
+derivative("silu", self=lambda grad, self: _nn.silu_backward(grad, self), result="auto_element_wise")
 derivative(
     "silu_backward",
     grad_output=lambda grad, self: _nn.silu_backward(grad, self),
@@ -157,7 +182,7 @@ def _mish_second(x: Any) -> Any:
     return s * (1 - t * t) * (2 + x * (1 - s - 2 * t * s))
 
 
-derivative("mish", self=lambda grad, self: _nn.mish_backward(grad, self))
+derivative("mish", self=lambda grad, self: _nn.mish_backward(grad, self), result="auto_element_wise")
 derivative(
     "mish_backward",
     grad_output=lambda grad, self: _nn.mish_backward(grad, self),
@@ -172,7 +197,11 @@ def _sigmoid_slope(x: Any) -> Any:
     return s * (1 - s)
 
 
-derivative("softplus", self=lambda grad, self, beta, threshold: _nn.softplus_backward(grad, self, beta, threshold))
+derivative(
+    "softplus",
+    self=lambda grad, self, beta, threshold: _nn.softplus_backward(grad, self, beta, threshold),
+    result="auto_element_wise",
+)
 derivative(
     "softplus_backward",
     grad_output=lambda grad, self, beta, threshold: _nn.softplus_backward(grad, self, beta, threshold),

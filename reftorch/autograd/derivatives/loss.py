@@ -1,8 +1,7 @@
-"""Loss functions.
+"""Derivatives of the losses that measure a distance: mse, smooth_l1, huber.
 
-Mirrors: tools/autograd/derivatives.yaml (nll_loss_forward, mse_loss, smooth_l1_loss, huber_loss),
-    torch/csrc/autograd/FunctionsManual.cpp
-Leaves out: the other losses, which consist of other ops; cross entropy consists of log_softmax and nll_loss.
+Mirrors: tools/autograd/derivatives.yaml (mse_loss, mse_loss_backward, ...), torch/csrc/autograd/FunctionsManual.cpp
+Leaves out: the other losses, which consist of other ops.
 """
 
 from typing import Any
@@ -12,24 +11,6 @@ from reftorch.autograd.derivatives import derivative
 
 _nn = _C._nn
 _MEAN = 1
-
-# --- negative log likelihood: linear in its input ---------------------------------------------------------------------
-
-derivative(
-    "nll_loss_forward",
-    self=lambda grad, self, target, weight, reduction, ignore_index, total_weight: _nn.nll_loss_backward(
-        grad, self, target, weight, reduction, ignore_index, total_weight
-    ),
-)
-
-derivative(
-    "nll_loss_backward",
-    grad_output=lambda grad, target, weight, reduction, ignore_index: _nn.nll_loss(
-        grad, target, weight, reduction, ignore_index
-    ),
-    self=lambda grad: _C._VariableFunctions.zeros_like(grad),
-    total_weight=lambda total_weight: _C._VariableFunctions.zeros_like(total_weight),
-)  # the number of targets, a constant
 
 # --- squared error ----------------------------------------------------------------------------------------------------
 

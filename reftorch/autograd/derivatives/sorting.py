@@ -1,13 +1,15 @@
-"""Sorting and selection: the gradient flows to the position of the selected element.
+"""Derivatives of sorting and order statistics.
 
-Mirrors: tools/autograd/derivatives.yaml (sort, topk, kthvalue, median, mode), torch/csrc/autograd/FunctionsManual.cpp
-    (value_selecting_reduction_backward, evenly_distribute_backward)
+The gradient flows to the position of the selected element.
+
+Mirrors: tools/autograd/derivatives.yaml (sort, topk, kthvalue, median, ...), torch/csrc/autograd/FunctionsManual.cpp
+Leaves out: complex numbers.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from reftorch.autograd.derivatives import derivative, non_differentiable
+from reftorch.autograd.derivatives import derivative
 
 
 def _to_places(grad: Any, self_sizes: Sequence[int], indices: Any, dim: int) -> Any:
@@ -25,11 +27,11 @@ def _to_place(grad: Any, self_sizes: Sequence[int], indices: Any, dim: int, keep
 
 
 derivative("sort", self=_to_places)
-derivative("sort.stable", self=_to_places)
+derivative("sort.stable", self=_to_places, node_number=1)
 derivative("topk", self=_to_places)
 derivative("kthvalue", self=_to_place)
-derivative("median.dim", self=_to_place)
-derivative("nanmedian.dim", self=_to_place)
+derivative("median.dim", self=_to_place, node_number=1)
+derivative("nanmedian.dim", self=_to_place, node_number=1)
 derivative("mode", self=_to_place)
 
 
@@ -41,19 +43,3 @@ def _median(grad: Any, self: Any, result: Any) -> Any:
 
 derivative("median", self=_median)
 derivative("nanmedian", self=_median)
-
-non_differentiable(
-    "searchsorted.Tensor", "searchsorted.Scalar", "bucketize.Tensor", "bucketize.Scalar", "bincount", "histc",
-    "isin.Tensor_Tensor", "isin.Tensor_Scalar", "isin.Scalar_Tensor",
-)  # fmt: skip
-
-
-def _unknown(op: str) -> Any:
-    def formula(grad: Any) -> Any:
-        raise NotImplementedError(f"the derivative for '{op}' is not implemented.")
-
-    return formula
-
-
-for _op in ("_unique", "_unique2", "unique_dim", "unique_consecutive", "unique_dim_consecutive"):
-    derivative(_op, self=_unknown(_op))

@@ -1,9 +1,9 @@
-"""What gdb runs for a notebook: attach or start, stop where asked, write what is seen as JSON lines, let go.
+"""What gdb runs for a notebook: attach to a process or start one, stop where requested, report in JSON lines, detach.
 
-    gdb -nx -q -batch -x driver.py        with the job, a JSON file, named by REFTORCH_GDB_JOB
+    gdb -nx -q -batch -x driver.py        REFTORCH_GDB_JOB names the job, a JSON file
 
 Mirrors: nothing in PyTorch: its developers bring their own tools.
-Left out: any dialogue: a job is complete when it starts.
+Left out: a dialogue with gdb. A job is complete when gdb starts.
 
 Note [Clean end]
 While gdb stops a process, the process cannot free itself. So every path of this script ends in a detach: a sentinel
@@ -36,12 +36,13 @@ from reftorch_gdb import commands, settings, stack, view  # noqa: E402
 FATAL = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
 LET_GO_ATTEMPTS = 4
 ATTACH_PATIENCE = 120  # seconds to attach and to read symbols
-INTERRUPT_GRACE = 20  # seconds between asking gdb to drop what it does and ending it
+INTERRUPT_GRACE = 20  # seconds between interrupting gdb and killing it
 SETTINGS = (
     "set width 0",
     "set style enabled off",
-    "set unwindonsignal on",  # a call into the process that is interrupted leaves it as it was
-    # A restart of the kernel belongs to the process, not to us. Ctrl-C is how we too stop it.
+    "set unwindonsignal on",  # if a call into the process is interrupted, gdb restores the stack before the call
+    # The process receives the signals of a kernel restart, not gdb. SIGINT stops the process, because gdb and the user
+    # both interrupt with SIGINT.
     "handle SIGTERM SIGHUP SIGQUIT SIGTSTP nostop noprint pass",
     "handle SIGINT stop nopass",
 )
@@ -53,7 +54,7 @@ CRASH_ADVICE = """\
 How to go on: Jupyter starts a new kernel, with nothing in it; run the cells from the top, without this one.
 To look closer, run this cell as `%%gdb --fresh`: a new process crashes then, and the kernel lives."""
 
-# What a mixed stack walks through, as `sharedlibrary` patterns.
+# The libraries whose frames appear in a mixed stack, as patterns for `sharedlibrary`.
 OURS = "/_C\\."
 LIBRARIES = ("libpython", "/libc\\.so", "libstdc++")
 
@@ -70,7 +71,7 @@ class Driver:
         self.signal = self.sentinel = None
         self.hits: list = []  # the breakpoints of this stop
         self.runs = self.told_to_end = self.interrupted = False
-        self.deadline = float("inf")  # of the block that the watchdog watches
+        self.deadline = float("inf")  # when the watchdog interrupts the current block
         gdb.events.stop.connect(self.on_stop)
 
     def emit(self, kind, **fields):
@@ -99,12 +100,14 @@ class Driver:
                 gdb.execute(f"set environment {name} {value}", to_string=True)
             return
         stack.PYTHON_STACK = self.job["py_stack"]
-        # Symbols of two hundred libraries would cost seconds: only those a mixed stack walks through are read.
+        # Reading the symbols of two hundred libraries would take seconds. gdb reads only the symbols of the libraries
+        # in a mixed stack, and of the extensions that the process has compiled.
         gdb.execute("set auto-solib-add off", to_string=True)
         gdb.execute(f"attach {self.job['pid']}", to_string=True)
         with KeptIndex():
             gdb.execute("sharedlibrary " + OURS, to_string=True)
-        for library in LIBRARIES:
+        extensions = [re.escape(os.path.basename(library)) for library in self.job["extensions"]]
+        for library in (*LIBRARIES, *extensions):
             gdb.execute("sharedlibrary " + library, to_string=True)
 
     def set_breakpoints(self):
@@ -120,11 +123,11 @@ class Driver:
     # --- at a stop -------------------------------------------------------------------------------------------------
 
     def where(self):
-        """(function, path, line) of the stop; raises Ended where nothing is left to be seen."""
+        """Return (function, path, line) of the stop. Raises Ended if there is no stop to inspect."""
         if not gdb.selected_inferior().pid or gdb.selected_thread() is None or self.told_to_end:
             raise Ended
         if self.signal == "SIGINT":
-            self.interrupted = time.monotonic() < self.deadline  # else it was our watchdog
+            self.interrupted = time.monotonic() < self.deadline  # otherwise the watchdog sent the signal
             raise Ended
         if self.attached and gdb.newest_frame().pc() == self.job["sentinel"]:
             raise Ended
@@ -155,7 +158,7 @@ class Driver:
 
     @contextlib.contextmanager
     def watched(self, seconds):
-        """Interrupts gdb if the block takes longer, and ends it if that does not help."""
+        """Interrupt gdb if the block takes longer, and kill gdb if it does not react."""
         me = os.getpid()
         script = f"sleep {seconds}; kill -INT {me}; sleep {INTERRUPT_GRACE}; kill -KILL {me}"
         self.deadline = time.monotonic() + seconds
@@ -176,7 +179,7 @@ class Driver:
     def run_command(self, command):
         before = self.where()
         if ENDS.match(command):
-            text = f"{command}: left out, for gdb ends by itself after the stop, and the process goes on."
+            text = f"{command}: not run, because gdb detaches by itself after the stop and the process continues."
             self.emit("command", command=command, text=text)
             return
         try:
@@ -187,7 +190,7 @@ class Driver:
             raise KeyboardInterrupt
         after = self.where()
         if MOVES.match(command) and after != before:
-            # gdb prints the line it stopped at for a person only
+            # gdb returns no text for the line at which it stopped
             text = f"{stack.short(after[1])}:{after[2]}  {view.source_line(after[1], after[2]).strip()}\n"
         self.emit("command", command=command, text=text)
 
@@ -233,12 +236,12 @@ class Driver:
                 return
             if self.attached and number >= self.job["stops"]:
                 return
-            if number >= self.job["stops"]:  # to its end, or to a crash
+            if number >= self.job["stops"]:  # let the process run to its end, or to a crash
                 delete_breakpoints()
             self.let_run("continue")
 
     def let_run(self, command):
-        """To the next stop that is wanted, or to the end."""
+        """Let the process run to the next stop whose condition holds, or to its end."""
         while True:
             self.signal, self.hits = None, []
             self.runs = True
@@ -274,13 +277,13 @@ class Driver:
                     os.kill(pid, signal.SIGINT)
                 self.emit("end")
                 return
-            except (gdb.error, KeyboardInterrupt) as error:  # an interrupt that was requested before the detach
+            except (gdb.error, KeyboardInterrupt) as error:  # the interrupt may have been requested before the detach
                 if attempt == LET_GO_ATTEMPTS - 1:
                     self.emit("error", text=f"gdb could not detach: {error}")
 
 
 def run_on(command):
-    """Let the process run, without gdb's own words at the stop: to say its arguments gdb reads much, for nobody."""
+    """Let the process run. gdb does not print the arguments at the stop, because reading them takes time."""
     kept = gdb.parameter("print frame-arguments")
     gdb.execute("set print frame-arguments none")
     try:
@@ -295,20 +298,20 @@ def delete_breakpoints():
 
 
 class KeptIndex:
-    """In the block gdb keeps what it learns of a library: the next start on that build takes half the time."""
+    """In the block, gdb writes an index of each library to a folder, which halves the time of the next start."""
 
     FOLDER = os.path.join(stack.root(), "build", "gdb-index")
     BUILDS = 3  # 10 MB each
 
     def __enter__(self):
         if not os.path.exists(os.path.join(stack.root(), "cpp", "CMakeLists.txt")):
-            return  # an installed package's folder is not ours to write into
+            return  # the folder of an installed package is not changed
         try:
             os.makedirs(self.FOLDER, exist_ok=True)
             for entry in sorted(os.scandir(self.FOLDER), key=lambda e: e.stat().st_mtime)[: -self.BUILDS]:
                 os.remove(entry.path)
         except OSError:
-            return  # read-only, or another gdb removes the same: it goes without
+            return  # the folder is read-only, or another gdb removes the same files: go on without an index
         settings.quietly("set index-cache directory " + self.FOLDER)
         settings.quietly("set index-cache enabled on")
 

@@ -1,9 +1,9 @@
-"""gdb's half of reftorch, one file to load it all: printers, commands, settings. gdb 12 to 18.
+"""Loads reftorch's printers, commands and settings into gdb 12 to 18.
 
     gdb -x reftorch/debug/gdb/init.py --args python script.py
 
 Mirrors: tools/gdb/pytorch-gdb.py
-Left out: auto-loading by the name of the library, which gdb refuses until it is told that the folder is safe.
+Left out: auto-loading by the name of the library, which gdb refuses until the user declares the folder safe.
 """
 
 import os

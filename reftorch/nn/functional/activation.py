@@ -15,19 +15,24 @@ from reftorch._torch_function import handle_torch_function, has_torch_function_u
 
 __all__ = [
     "celu",
+    "celu_",
     "elu",
+    "elu_",
     "gelu",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
     "hardtanh",
+    "hardtanh_",
     "leaky_relu",
+    "leaky_relu_",
     "logsigmoid",
     "mish",
     "relu",
     "relu6",
     "relu_",
     "selu",
+    "selu_",
     "sigmoid",
     "silu",
     "softplus",
@@ -36,9 +41,14 @@ __all__ = [
     "tanh",
     "tanhshrink",
     "threshold",
+    "threshold_",
 ]  # fmt: skip
 
 _nn = _C._nn
+
+# These write into their input. The docstrings are those of the ops.
+celu_, selu_, threshold_ = _VF.celu_, _VF.selu_, _VF.threshold_
+elu_, hardtanh_, leaky_relu_ = _nn.elu_, _nn.hardtanh_, _nn.leaky_relu_
 
 
 @overridable

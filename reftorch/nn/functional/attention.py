@@ -1,7 +1,7 @@
 r"""Scaled dot-product attention.
 
 Mirrors: torch/nn/functional.py (``scaled_dot_product_attention``), aten/src/ATen/native/transformers/attention.cpp
-Leaves out: ``multi_head_attention_forward``; the kernels that never store the whole matrix of weights.
+Leaves out: the kernels that never store the whole matrix of weights.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ r"""Normalization over groups of channels, over each channel of an example, and 
 Mirrors: torch/nn/functional.py (``group_norm``, ``instance_norm``, ``local_response_norm``)
 Leaves out: nothing.
 
-PyTorch has a kernel for each of the norms. Here each norm is a formula, computed in float32 for 16-bit input.
+``instance_norm`` is an op. The other two norms are formulas, and ``group_norm`` computes in float32 for 16-bit input.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-from reftorch.autograd.grad_mode import no_grad
 from reftorch.nn.functional.normalization import _at_least_float32
 
 __all__ = ["group_norm", "instance_norm", "local_response_norm"]
@@ -76,15 +75,6 @@ def group_norm(
     return _affine(normal.reshape(input.shape), weight, bias).to(input.dtype)
 
 
-def _check_statistics(channels: int, use_input_stats: bool, **statistics: Tensor | None) -> None:
-    missing = statistics["running_mean"] is None or statistics["running_var"] is None
-    if not use_input_stats and missing:
-        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
-    for name, tensor in statistics.items():
-        if tensor is not None and tensor.numel() != channels:
-            raise RuntimeError(f"{name} should contain {channels} elements not {tensor.numel()}")
-
-
 @overridable
 def instance_norm(
     input: Tensor,
@@ -127,23 +117,7 @@ def instance_norm(
     pixels = input.shape[2:].numel()
     if use_input_stats and pixels == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.size()}")
-    channels = input.shape[1]
-    _check_statistics(
-        channels, use_input_stats, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias
-    )
-    x = _at_least_float32(input)
-    if use_input_stats:
-        dims = list(range(2, input.dim()))
-        mean = x.mean(dims, keepdim=True)
-        var = (x - mean).square().mean(dims, keepdim=True)
-        with no_grad():
-            for running, now in ((running_mean, mean), (running_var, var * (pixels / (pixels - 1)))):
-                if running is not None:
-                    running.lerp_(now.reshape(-1, channels).mean(0).to(running.dtype), momentum)
-    else:
-        assert running_mean is not None and running_var is not None
-        mean, var = (s.reshape(1, channels, *[1] * (input.dim() - 2)) for s in (running_mean, running_var))
-    return _affine((x - mean) * (var + eps).rsqrt(), weight, bias).to(input.dtype)
+    return _VF.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, False)
 
 
 @overridable

@@ -1,7 +1,7 @@
 """The functions of networks with the signatures of ``torch``: few defaults, and numbers for reductions.
 
-Mirrors: aten/src/ATen/native/native_functions.yaml (batch_norm, group_norm, embedding, kl_div, ...)
-Leaves out: ``cudnn_enabled`` has no effect; ``batch_norm`` refuses a channel with one value, as nn.functional does.
+Mirrors: aten/src/ATen/native/native_functions.yaml (group_norm, embedding, kl_div, ...)
+Leaves out: ``cudnn_enabled`` has no effect.
 
 Most programs call ``torch.nn.functional``; some libraries call the ops by these names. By default a loss is not
 reduced: PyTorch's signatures name the mean as the default, but its binding takes that name for 0.
@@ -18,55 +18,10 @@ from reftorch.nn import functional as F
 from reftorch.nn.functional.loss import _reduced
 
 __all__ = [
-    "batch_norm", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "embedding", "group_norm",
-    "hinge_embedding_loss", "instance_norm", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "rms_norm",
+    "binary_cross_entropy_with_logits", "cosine_embedding_loss", "embedding", "group_norm",
+    "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "rms_norm",
     "triplet_margin_loss",
 ]  # fmt: skip
-
-
-@overridable
-def batch_norm(
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    training: bool,
-    momentum: float,
-    eps: float,
-    cudnn_enabled: bool,
-) -> Tensor:
-    """Give each channel mean 0 and variance 1: ``torch.nn.functional.batch_norm`` with another order of arguments.
-
-    Example:
-        >>> import reftorch as torch
-        >>> torch.batch_norm(torch.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.1, 1e-5, False)
-        tensor([[-1.0000],
-                [ 1.0000]])
-    """
-    return F.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
-
-
-@overridable
-def instance_norm(
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    use_input_stats: bool,
-    momentum: float,
-    eps: float,
-    cudnn_enabled: bool,
-) -> Tensor:
-    """Give each channel of each example mean 0 and variance 1: ``torch.nn.functional.instance_norm``.
-
-    Example:
-        >>> import reftorch as torch
-        >>> torch.instance_norm(torch.tensor([[[1.0, 3.0]]]), None, None, None, None, True, 0.1, 1e-5, False)
-        tensor([[[-1.0000,  1.0000]]])
-    """
-    return F.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
 
 
 @overridable

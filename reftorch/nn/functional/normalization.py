@@ -3,8 +3,8 @@ r"""Normalization: functions that rescale parts of a tensor by their mean and va
 Mirrors: torch/nn/functional.py (``layer_norm``, ``batch_norm``, ``rms_norm``)
 Leaves out: the norms over groups of channels, which are in ``group_norms``.
 
-PyTorch has a kernel for each of the norms. Here ``layer_norm`` has a kernel; the others are formulas, computed in
-float32 for 16-bit input.
+``layer_norm`` and ``batch_norm`` are ops with kernels; ``rms_norm`` is a formula, computed in float32 for 16-bit
+input.
 """
 
 from __future__ import annotations
@@ -14,29 +14,13 @@ from collections.abc import Sequence
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-from reftorch._utils import refuse_integers, scalar_type_name
-from reftorch.autograd.grad_mode import no_grad
+from reftorch._utils import refuse_integers
 
 __all__ = ["batch_norm", "layer_norm", "rms_norm"]
 
 
 def _at_least_float32(input: Tensor) -> Tensor:
     return input.float() if input.dtype in (_C.float16, _C.bfloat16) else input
-
-
-def _check_dtypes(input: Tensor, *parameters: Tensor | None) -> None:
-    """Check that parameters have the dtype of the input; for 16-bit input they may all be float32 instead."""
-    given = [t for t in parameters if t is not None]
-    if given and given[0].dtype != input.dtype:
-        if any(t.dtype != _C.float32 for t in given):
-            raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
-        if input.dtype not in (_C.float16, _C.bfloat16):
-            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
-    for t in given:
-        if t.dtype != given[0].dtype:
-            raise RuntimeError(
-                f"expected scalar type {scalar_type_name(given[0].dtype)} but found {scalar_type_name(t.dtype)}"
-            )
 
 
 def _check_normalized_shape(input: Tensor, shape: tuple[int, ...], weight: Tensor | None) -> None:
@@ -174,47 +158,4 @@ def batch_norm(
         raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if eps < 0.0:
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
-    channels = input.shape[1]
-    for name, tensor in (
-        ("running_mean", running_mean),
-        ("running_var", running_var),
-        ("weight", weight),
-        ("bias", bias),
-    ):
-        if tensor is not None and tensor.numel() != channels:
-            raise RuntimeError(f"{name} should contain {channels} elements not {tensor.numel()}")
-    if not training and (running_mean is None or running_var is None):
-        missing = "running_mean" if running_mean is None else "running_var"
-        raise RuntimeError(f"{missing} must be defined in evaluation mode")
-    if input.numel() == 0:
-        return _batch_norm_of_nothing(input, weight, bias)
-    refuse_integers(input, "batch_norm")
-    _check_dtypes(input, weight, bias, running_mean, running_var)
-
-    x = _at_least_float32(input)
-    per_channel = [1, channels] + [1] * (input.dim() - 2)
-    if training:
-        dims = [0, *range(2, input.dim())]
-        mean = x.mean(dims)
-        centered = x - mean.reshape(per_channel)
-        var = centered.square().mean(dims)
-        count = input.numel() // channels
-        with no_grad():
-            if running_mean is not None:
-                running_mean.lerp_(mean.to(running_mean.dtype), momentum)
-            if running_var is not None:
-                running_var.lerp_((var * (count / (count - 1))).to(running_var.dtype), momentum)
-    else:
-        assert running_mean is not None and running_var is not None
-        centered, var = x - running_mean.reshape(per_channel), running_var
-    result = centered * (var + eps).rsqrt().reshape(per_channel)
-    result = result if weight is None else result * weight.reshape(per_channel)
-    result = result if bias is None else result + bias.reshape(per_channel)
-    return result.to(input.dtype)
-
-
-def _batch_norm_of_nothing(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    """Normalize an empty batch: its result must still be connected to the parameters in the graph."""
-    result = input.clone()
-    result = result if weight is None else result * weight[0]
-    return result if bias is None else result + bias[0]
+    return _VF.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)

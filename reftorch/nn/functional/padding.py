@@ -95,7 +95,13 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if len(pads) not in (2, 4, 6) or ndim - len(pads) // 2 not in (1, 2):
-        raise NotImplementedError(f"Padding size {len(pads)} is not supported for {ndim}D input tensor.")
+        raise NotImplementedError(
+            f"Padding size {len(pads)} is not supported for {ndim}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
     if mode != "circular" and 0 in input.shape[ndim - 1 - len(pads) // 2 :]:
         low = len(pads) // 2 + 1
         raise RuntimeError(

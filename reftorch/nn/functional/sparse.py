@@ -76,7 +76,8 @@ def embedding(
         _renorm(weight, picked, max_norm, norm_type)
     result = weight.index_select(0, picked)
     if padding_idx is not None:
-        result = _VF.where((picked == padding_idx).unsqueeze(1), result.detach(), result)
+        is_padding = (picked == padding_idx).unsqueeze(1).to(result.device)  # a meta table takes indices on the CPU
+        result = _VF.where(is_padding, result.detach(), result)
     return result.reshape(*input.shape, weight.shape[1])
 
 

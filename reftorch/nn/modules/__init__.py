@@ -4,53 +4,72 @@ Mirrors: torch/nn/modules/__init__.py
 Leaves out: the families of layers that do not exist yet. One file holds one family.
 """
 
-from reftorch.nn.modules import activation
+from reftorch.nn.modules import activation, batchnorm, conv, instancenorm, loss, padding, pooling, transformer
 from reftorch.nn.modules.activation import *  # noqa: F403
-from reftorch.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
-from reftorch.nn.modules.container import ModuleDict, ModuleList, ParameterList, Sequential
-from reftorch.nn.modules.dropout import Dropout
-from reftorch.nn.modules.flatten import Flatten, Unflatten
-from reftorch.nn.modules.linear import Identity, Linear
-from reftorch.nn.modules.loss import (
-    BCELoss,
-    BCEWithLogitsLoss,
-    CrossEntropyLoss,
-    HuberLoss,
-    KLDivLoss,
-    L1Loss,
-    MSELoss,
-    NLLLoss,
-    SmoothL1Loss,
+from reftorch.nn.modules.batchnorm import *  # noqa: F403
+from reftorch.nn.modules.channelshuffle import ChannelShuffle
+from reftorch.nn.modules.container import (
+    Container,
+    ModuleDict,
+    ModuleList,
+    ParameterDict,
+    ParameterList,
+    Sequential,
 )
+from reftorch.nn.modules.conv import *  # noqa: F403
+from reftorch.nn.modules.distance import CosineSimilarity, PairwiseDistance
+from reftorch.nn.modules.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
+from reftorch.nn.modules.flatten import Flatten, Unflatten
+from reftorch.nn.modules.fold import Fold, Unfold
+from reftorch.nn.modules.instancenorm import *  # noqa: F403
+from reftorch.nn.modules.linear import Bilinear, Identity, LazyLinear, Linear
+from reftorch.nn.modules.loss import *  # noqa: F403
 from reftorch.nn.modules.module import Module
-from reftorch.nn.modules.normalization import LayerNorm, RMSNorm
+from reftorch.nn.modules.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
+from reftorch.nn.modules.padding import *  # noqa: F403
+from reftorch.nn.modules.pixelshuffle import PixelShuffle, PixelUnshuffle
+from reftorch.nn.modules.pooling import *  # noqa: F403
 from reftorch.nn.modules.sparse import Embedding
+from reftorch.nn.modules.transformer import *  # noqa: F403
 
 __all__ = [
     *activation.__all__,
-    "BCELoss",
-    "BCEWithLogitsLoss",
-    "BatchNorm1d",
-    "BatchNorm2d",
-    "BatchNorm3d",
-    "CrossEntropyLoss",
+    *batchnorm.__all__,
+    *conv.__all__,
+    *instancenorm.__all__,
+    *loss.__all__,
+    *padding.__all__,
+    *pooling.__all__,
+    *transformer.__all__,
+    "AlphaDropout",
+    "Bilinear",
+    "ChannelShuffle",
+    "Container",
+    "CosineSimilarity",
     "Dropout",
+    "Dropout1d",
+    "Dropout2d",
+    "Dropout3d",
     "Embedding",
+    "FeatureAlphaDropout",
     "Flatten",
-    "HuberLoss",
+    "Fold",
+    "GroupNorm",
     "Identity",
-    "KLDivLoss",
-    "L1Loss",
     "LayerNorm",
+    "LazyLinear",
     "Linear",
-    "MSELoss",
+    "LocalResponseNorm",
     "Module",
     "ModuleDict",
     "ModuleList",
-    "NLLLoss",
+    "PairwiseDistance",
+    "ParameterDict",
     "ParameterList",
+    "PixelShuffle",
+    "PixelUnshuffle",
     "RMSNorm",
     "Sequential",
-    "SmoothL1Loss",
     "Unflatten",
+    "Unfold",
 ]

@@ -1,7 +1,7 @@
 """Normalization of channels over a batch.
 
 Mirrors: torch/nn/modules/batchnorm.py
-Leaves out: the lazy modules, and ``SyncBatchNorm``.
+Leaves out: the part of ``SyncBatchNorm`` that joins the statistics of several processes.
 """
 
 from __future__ import annotations
@@ -12,10 +12,19 @@ from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch.nn import functional as F
 from reftorch.nn import init
+from reftorch.nn.modules.lazy import LazyModuleMixin
 from reftorch.nn.modules.module import Module
-from reftorch.nn.parameter import Parameter
+from reftorch.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+__all__ = [
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "SyncBatchNorm",
+]
 
 
 class _NormBase(Module):
@@ -103,6 +112,52 @@ class _BatchNorm(_NormBase):
         )
 
 
+class _LazyNormBase(LazyModuleMixin, _NormBase):
+    """A normalization that takes ``num_features`` from the channels of its first input."""
+
+    weight: Any
+    bias: Any
+    running_mean: Any
+    running_var: Any
+
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(0, eps, momentum, False, False, device, dtype)  # makes no parameter and no buffer
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        if affine:
+            self.weight = UninitializedParameter(device=device, dtype=dtype)
+            if bias:
+                self.bias = UninitializedParameter(device=device, dtype=dtype)
+        if track_running_stats:
+            self.running_mean = UninitializedBuffer(device=device, dtype=dtype)
+            self.running_var = UninitializedBuffer(device=device, dtype=dtype)
+            self.num_batches_tracked = _C.tensor(0, dtype=_C.int64, device=device)
+
+    def reset_parameters(self) -> None:
+        """Reset the running statistics and the parameters, if they have shapes."""
+        if not self.has_uninitialized_params() and self.num_features != 0:
+            super().reset_parameters()
+
+    def initialize_parameters(self, input: Tensor) -> None:
+        """Take ``num_features`` from the input, and make parameters and running statistics."""
+        if self.has_uninitialized_params():
+            self.num_features = input.shape[1]
+            for tensor in (self.weight, self.bias, self.running_mean, self.running_var):
+                if isinstance(tensor, (UninitializedParameter, UninitializedBuffer)):
+                    tensor.materialize((self.num_features,))
+            self.reset_parameters()
+
+
 class BatchNorm1d(_BatchNorm):
     r"""Give each channel mean 0 and variance 1 over the batch: :math:`w (x - \mu) / \sqrt{\sigma^2 + \epsilon} + b`.
 
@@ -178,3 +233,151 @@ class BatchNorm3d(_BatchNorm):
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() != 5:
             raise ValueError(f"expected 5D input (got {input.dim()}D input)")
+
+
+class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
+    r"""A :class:`BatchNorm1d` that takes ``num_features`` from its first input.
+
+    Args:
+        eps, momentum, affine, track_running_stats, device, dtype, bias: as for :class:`BatchNorm1d`.
+
+    Example:
+        >>> import reftorch as torch
+        >>> layer = torch.nn.LazyBatchNorm1d()
+        >>> layer(torch.randn(2, 3, 4)).shape, layer.num_features
+        (torch.Size([2, 3, 4]), 3)
+
+    Mirrors torch/nn/modules/batchnorm.py, ``LazyBatchNorm1d``.
+    """
+
+    cls_to_become = BatchNorm1d
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        BatchNorm1d._check_input_dim(self, input)  # type: ignore[arg-type]
+
+
+class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
+    r"""A :class:`BatchNorm2d` that takes ``num_features`` from its first input.
+
+    Args:
+        eps, momentum, affine, track_running_stats, device, dtype, bias: as for :class:`BatchNorm1d`.
+
+    Example:
+        >>> import reftorch as torch
+        >>> layer = torch.nn.LazyBatchNorm2d()
+        >>> layer(torch.randn(2, 3, 4, 4)).shape, layer.num_features
+        (torch.Size([2, 3, 4, 4]), 3)
+
+    Mirrors torch/nn/modules/batchnorm.py, ``LazyBatchNorm2d``.
+    """
+
+    cls_to_become = BatchNorm2d
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        BatchNorm2d._check_input_dim(self, input)  # type: ignore[arg-type]
+
+
+class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
+    r"""A :class:`BatchNorm3d` that takes ``num_features`` from its first input.
+
+    Args:
+        eps, momentum, affine, track_running_stats, device, dtype, bias: as for :class:`BatchNorm1d`.
+
+    Example:
+        >>> import reftorch as torch
+        >>> layer = torch.nn.LazyBatchNorm3d()
+        >>> layer(torch.randn(2, 3, 4, 4, 4)).shape, layer.num_features
+        (torch.Size([2, 3, 4, 4, 4]), 3)
+
+    Mirrors torch/nn/modules/batchnorm.py, ``LazyBatchNorm3d``.
+    """
+
+    cls_to_become = BatchNorm3d
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        BatchNorm3d._check_input_dim(self, input)  # type: ignore[arg-type]
+
+
+class SyncBatchNorm(_BatchNorm):
+    r"""Give each channel mean 0 and variance 1 over the batches of all processes; here there is one process.
+
+    Without other processes, the module computes what :class:`BatchNorm2d` computes, for any number of dimensions.
+
+    Args:
+        num_features, eps, momentum, affine, track_running_stats, device, dtype, bias: as for :class:`BatchNorm1d`.
+        process_group: the processes that share statistics; only None.
+
+    Shape:
+        Input and output :math:`(N, C, *)`.
+
+    Raises:
+        NotImplementedError: ``process_group`` is given.
+        ValueError: (from a call) the input has fewer than two dimensions, or a channel has only one value in training.
+
+    Example:
+        >>> import reftorch as torch
+        >>> net = torch.nn.Sequential(torch.nn.BatchNorm2d(3))
+        >>> torch.nn.SyncBatchNorm.convert_sync_batchnorm(net)[0](torch.randn(2, 3, 4, 4)).shape
+        torch.Size([2, 3, 4, 4])
+
+    Mirrors torch/nn/modules/batchnorm.py, ``SyncBatchNorm``.
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        if process_group is not None:
+            raise NotImplementedError("SyncBatchNorm: process_group must be None, because there is only one process")
+        self.process_group = process_group
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() < 2:
+            raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+
+    def _check_non_zero_input_channels(self, input: Tensor) -> None:
+        if input.size(1) == 0:
+            raise ValueError("SyncBatchNorm number of input channels should be non-zero")
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_input_dim(input)
+        self._check_non_zero_input_channels(input)
+        return super().forward(input)
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+        """Replace every batch normalization in a module by a :class:`SyncBatchNorm` with the same parameters.
+
+        Args:
+            module: a module; its children are replaced in place.
+            process_group: the processes that share statistics; only None.
+
+        Returns:
+            ``module``, or its replacement if it is a batch normalization itself.
+
+        Mirrors torch/nn/modules/batchnorm.py, ``SyncBatchNorm.convert_sync_batchnorm``.
+        """
+        result = module
+        if isinstance(module, _BatchNorm):
+            result = cls(
+                module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats,
+                process_group, bias=module.bias is not None,
+            )  # fmt: skip
+            if module.affine:
+                result.weight, result.bias = module.weight, module.bias
+            result.running_mean, result.running_var = module.running_mean, module.running_var
+            result.num_batches_tracked = module.num_batches_tracked
+            result.training = module.training
+        for name, child in module.named_children():
+            result.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return result

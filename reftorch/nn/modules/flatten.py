@@ -6,8 +6,6 @@ Leaves out: sizes given by dimension names.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from reftorch._tensor import Tensor
 from reftorch.nn.modules.module import Module
 
@@ -69,9 +67,9 @@ class Unflatten(Module):
     """
 
     dim: int
-    unflattened_size: Sequence[int]
+    unflattened_size: tuple[int, ...] | list[int]
 
-    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
+    def __init__(self, dim: int, unflattened_size: tuple[int, ...] | list[int]) -> None:
         super().__init__()
         if not isinstance(unflattened_size, (tuple, list)):
             raise TypeError(
@@ -87,8 +85,7 @@ class Unflatten(Module):
         self.unflattened_size = unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
-        dim = self.dim if self.dim >= 0 else self.dim + input.dim()
-        return input.reshape(*input.shape[:dim], *self.unflattened_size, *input.shape[dim + 1 :])
+        return input.unflatten(self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

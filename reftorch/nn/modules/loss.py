@@ -1,26 +1,43 @@
 """Losses: modules that measure how far an output is from its target.
 
 Mirrors: torch/nn/modules/loss.py
-Leaves out: losses of pairs, triples and rankings, ``CTCLoss``, ``PoissonNLLLoss`` and ``GaussianNLLLoss``.
+Leaves out: ``CTCLoss`` and ``LinearCrossEntropyLoss``, which need ops that do not exist yet. The file is more than 500
+    lines long, because there are many losses; each takes a few lines and a docstring.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from reftorch._tensor import Tensor
+from reftorch._warnings import warn
 from reftorch.nn import _reduction
 from reftorch.nn import functional as F
+from reftorch.nn.modules.distance import PairwiseDistance
 from reftorch.nn.modules.module import Module
 
 __all__ = [
     "BCELoss",
     "BCEWithLogitsLoss",
+    "CosineEmbeddingLoss",
     "CrossEntropyLoss",
+    "GaussianNLLLoss",
+    "HingeEmbeddingLoss",
     "HuberLoss",
     "KLDivLoss",
     "L1Loss",
     "MSELoss",
+    "MarginRankingLoss",
+    "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
     "NLLLoss",
+    "NLLLoss2d",
+    "PoissonNLLLoss",
     "SmoothL1Loss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
 ]
 
 
@@ -341,3 +358,439 @@ class KLDivLoss(_Loss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
+
+
+class PoissonNLLLoss(_Loss):
+    r"""Negative log likelihood of counts from a Poisson distribution: :math:`e^x - y x`.
+
+    Args:
+        log_input: whether the input :math:`x` is the logarithm of the mean; otherwise the loss is
+            :math:`x - y \log(x + \epsilon)` (default True).
+        full: whether to add Stirling's approximation of :math:`\log y!` (default False).
+        size_average, reduce: deprecated, see ``reduction``.
+        eps: :math:`\epsilon`, which avoids the logarithm of zero (default 1e-8).
+        reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
+
+    Shape:
+        Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.PoissonNLLLoss()(torch.tensor([0.0]), torch.tensor([2.0]))
+        tensor(1.)
+
+    Mirrors torch/nn/modules/loss.py, ``PoissonNLLLoss``.
+    """
+
+    log_input: bool
+    full: bool
+    eps: float
+
+    def __init__(
+        self,
+        log_input: bool = True,
+        full: bool = False,
+        size_average: bool | None = None,
+        eps: float = 1e-8,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.log_input = log_input
+        self.full = full
+        self.eps = eps
+
+    def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
+        return F.poisson_nll_loss(
+            log_input, target, log_input=self.log_input, full=self.full, eps=self.eps, reduction=self.reduction
+        )
+
+
+class GaussianNLLLoss(_Loss):
+    r"""Negative log likelihood of a normal distribution: :math:`\frac12 (\log v + (x - y)^2 / v)`.
+
+    Args:
+        full: whether to add the constant :math:`\frac12 \log 2 \pi` (default False).
+        eps: lower bound of the variance :math:`v` (default 1e-6).
+        reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
+
+    Shape:
+        Input :math:`(N, *)`, the means; target of the same shape; var of the same shape, with size 1 or without the
+        last dimension, or a number; output :math:`()`, or :math:`(N, *)` with reduction ``"none"``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.GaussianNLLLoss()(torch.zeros(1), torch.tensor([2.0]), torch.ones(1))
+        tensor(2.)
+
+    Mirrors torch/nn/modules/loss.py, ``GaussianNLLLoss``.
+    """
+
+    full: bool
+    eps: float
+
+    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
+        super().__init__(None, None, reduction)
+        self.full = full
+        self.eps = eps
+
+    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
+        return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
+
+
+class HingeEmbeddingLoss(_Loss):
+    r"""Loss of distances between pairs: :math:`x` if :math:`y = 1`, and :math:`\max(0, m - x)` if :math:`y = -1`.
+
+    Args:
+        margin: :math:`m` (default 1.0).
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
+
+    Shape:
+        Input :math:`(*)`, distances; target :math:`(*)` of 1 and -1; output :math:`()`, or :math:`(*)` with reduction
+        ``"none"``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.HingeEmbeddingLoss()(torch.tensor([0.5, 0.25]), torch.tensor([1, -1]))
+        tensor(0.6250)
+
+    Mirrors torch/nn/modules/loss.py, ``HingeEmbeddingLoss``.
+    """
+
+    margin: float
+
+    def __init__(
+        self, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
+
+
+class MultiLabelMarginLoss(_Loss):
+    r"""Hinge loss of examples with several classes: :math:`\sum_{ij} \max(0, 1 - (x_{y_j} - x_i)) / C`.
+
+    Args:
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
+
+    Shape:
+        Input :math:`(N, C)` or :math:`(C)`, scores; target of the same shape: the classes, then -1; output :math:`()`,
+        or :math:`(N)` with reduction ``"none"``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.MultiLabelMarginLoss()(torch.tensor([[0.1, 0.2, 0.4, 0.8]]), torch.tensor([[3, 0, -1, 1]]))
+        tensor(0.8500)
+
+    Mirrors torch/nn/modules/loss.py, ``MultiLabelMarginLoss``.
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.multilabel_margin_loss(input, target, reduction=self.reduction)
+
+
+class SoftMarginLoss(_Loss):
+    r"""Logistic loss of two classes: :math:`\log(1 + e^{-y x})`.
+
+    Args:
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
+
+    Shape:
+        Input :math:`(*)`; target :math:`(*)` of 1 and -1; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.SoftMarginLoss()(torch.tensor([0.0, 1.0]), torch.tensor([1.0, 1.0]))
+        tensor(0.5032)
+
+    Mirrors torch/nn/modules/loss.py, ``SoftMarginLoss``.
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+class MultiLabelSoftMarginLoss(_WeightedLoss):
+    r"""Mean over the classes of the binary cross entropy of each class, from scores.
+
+    Args:
+        weight: weight of each class, :math:`(C)`; None means ones.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
+
+    Shape:
+        Input :math:`(N, C)`, scores; target :math:`(N, C)` of 0 and 1; output :math:`()`, or :math:`(N)` with reduction
+        ``"none"``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.MultiLabelSoftMarginLoss()(torch.zeros(1, 2), torch.tensor([[0.0, 1.0]]))
+        tensor(0.6931)
+
+    Mirrors torch/nn/modules/loss.py, ``MultiLabelSoftMarginLoss``.
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
+
+
+class CosineEmbeddingLoss(_Loss):
+    r"""Loss of the angle between two vectors: :math:`1 - c` if :math:`y = 1`, else :math:`\max(0, c - m)`.
+
+    Here, :math:`c` is the cosine of the angle.
+
+    Args:
+        margin: :math:`m`, from -1 to 1 (default 0.0).
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
+
+    Shape:
+        Inputs :math:`(N, D)` or :math:`(D)`; target :math:`(N)` or :math:`()` of 1 and -1; output :math:`()`, or
+        :math:`(N)` with reduction ``"none"``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.CosineEmbeddingLoss()(torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 1.0]]), torch.tensor([1]))
+        tensor(0.2929)
+
+    Mirrors torch/nn/modules/loss.py, ``CosineEmbeddingLoss``.
+    """
+
+    margin: float
+
+    def __init__(
+        self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        return F.cosine_embedding_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
+
+
+class MarginRankingLoss(_Loss):
+    r"""Loss of a wrong order of two scores: :math:`\max(0, -y (x_1 - x_2) + m)`.
+
+    Args:
+        margin: :math:`m` (default 0.0).
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
+
+    Shape:
+        Inputs :math:`(N)` or :math:`()`; target of the same shape: 1 if the first score should be the higher one, else
+        -1; output :math:`()`, or :math:`(N)` with reduction ``"none"``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.MarginRankingLoss()(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1]))
+        tensor(2.)
+
+    Mirrors torch/nn/modules/loss.py, ``MarginRankingLoss``.
+    """
+
+    margin: float
+
+    def __init__(
+        self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        return F.margin_ranking_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
+
+
+class MultiMarginLoss(_WeightedLoss):
+    r"""Hinge loss of scores of classes: :math:`\sum_{i \ne y} w_y \max(0, m - x_y + x_i)^p / C`.
+
+    Args:
+        p: :math:`p`, 1 or 2 (default 1).
+        margin: :math:`m` (default 1.0).
+        weight: weight of each class, :math:`(C)`; None means ones.
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
+
+    Shape:
+        Input :math:`(N, C)` or :math:`(C)`, scores; target :math:`(N)` or :math:`()`, int64; output :math:`()`, or
+        :math:`(N)` with reduction ``"none"``.
+
+    Raises:
+        ValueError: ``p`` is neither 1 nor 2, or ``weight`` has not one dimension.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.MultiMarginLoss()(torch.tensor([[0.1, 0.2, 0.4, 0.8]]), torch.tensor([3]))
+        tensor(0.3250)
+
+    Mirrors torch/nn/modules/loss.py, ``MultiMarginLoss``.
+    """
+
+    p: int
+    margin: float
+
+    def __init__(
+        self,
+        p: int = 1,
+        margin: float = 1.0,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        if p not in (1, 2):
+            raise ValueError("only p == 1 and p == 2 supported")
+        if weight is not None and weight.dim() != 1:
+            raise ValueError(f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.dim()}D instead")
+        self.p = p
+        self.margin = margin
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.multi_margin_loss(
+            input, target, p=self.p, margin=self.margin, weight=self.weight, reduction=self.reduction
+        )
+
+
+class TripletMarginLoss(_Loss):
+    r"""Loss of vectors that should be nearer to one vector than to another: :math:`\max(0, d(a, p) - d(a, n) + m)`.
+
+    Args:
+        margin: :math:`m` (default 1.0).
+        p: order of the norm :math:`d` (default 2.0).
+        eps: a small number that is added to the differences (default 1e-6).
+        swap: whether to use :math:`d(p, n)` instead of :math:`d(a, n)` where it is smaller (default False).
+        size_average, reduce: deprecated, see ``reduction``.
+        reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
+
+    Shape:
+        Inputs :math:`(N, D)` or :math:`(D)`; output :math:`()`, or :math:`(N)` with reduction ``"none"``.
+
+    Raises:
+        ValueError: ``margin`` is not positive.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.TripletMarginLoss()(torch.tensor([[0.0]]), torch.tensor([[1.0]]), torch.tensor([[1.5]]))
+        tensor(0.5000)
+
+    Mirrors torch/nn/modules/loss.py, ``TripletMarginLoss``.
+    """
+
+    margin: float
+    p: float
+    eps: float
+    swap: bool
+
+    def __init__(
+        self,
+        margin: float = 1.0,
+        p: float = 2.0,
+        eps: float = 1e-6,
+        swap: bool = False,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        if margin <= 0:
+            raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead")
+        self.margin = margin
+        self.p = p
+        self.eps = eps
+        self.swap = swap
+
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        return F.triplet_margin_loss(
+            anchor,
+            positive,
+            negative,
+            margin=self.margin,
+            p=self.p,
+            eps=self.eps,
+            swap=self.swap,
+            reduction=self.reduction,
+        )
+
+
+class TripletMarginWithDistanceLoss(_Loss):
+    r"""A :class:`TripletMarginLoss` with any distance.
+
+    Args:
+        distance_function: a function of two tensors; None means :class:`PairwiseDistance`.
+        margin: :math:`m` (default 1.0).
+        swap: whether to use :math:`d(p, n)` instead of :math:`d(a, n)` where it is smaller (default False).
+        reduction: ``"none"``, ``"mean"`` (the default) or ``"sum"``.
+
+    Shape:
+        Inputs :math:`(N, *)`, as the distance takes them; output :math:`()`, or :math:`(N)` with reduction ``"none"``.
+
+    Raises:
+        ValueError: ``margin`` is not positive.
+
+    Example:
+        >>> import reftorch as torch
+        >>> loss = torch.nn.TripletMarginWithDistanceLoss(distance_function=lambda x, y: (x - y).abs().sum(-1))
+        >>> loss(torch.tensor([[0.0]]), torch.tensor([[1.0]]), torch.tensor([[1.5]]))
+        tensor(0.5000)
+
+    Mirrors torch/nn/modules/loss.py, ``TripletMarginWithDistanceLoss``.
+    """
+
+    distance_function: Callable[[Tensor, Tensor], Tensor]
+    margin: float
+    swap: bool
+
+    def __init__(
+        self,
+        *,
+        distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+        margin: float = 1.0,
+        swap: bool = False,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average=None, reduce=None, reduction=reduction)
+        if margin <= 0:
+            raise ValueError(
+                f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead"
+            )
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
+        self.margin = margin
+        self.swap = swap
+
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        return F.triplet_margin_with_distance_loss(
+            anchor,
+            positive,
+            negative,
+            distance_function=self.distance_function,
+            margin=self.margin,
+            swap=self.swap,
+            reduction=self.reduction,
+        )
+
+
+class NLLLoss2d(NLLLoss):
+    """The old name of :class:`NLLLoss` for images; making one gives a FutureWarning.
+
+    Mirrors torch/nn/modules/loss.py, ``NLLLoss2d``.
+    """
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        warn(
+            "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement and see "
+            "https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more details.",
+            FutureWarning,
+        )
+        super().__init__(weight, size_average, ignore_index, reduce, reduction)

@@ -1,7 +1,7 @@
 """Normalization of each example by itself.
 
 Mirrors: torch/nn/modules/normalization.py
-Leaves out: ``GroupNorm``, ``LocalResponseNorm`` and ``CrossMapLRN2d``.
+Leaves out: ``CrossMapLRN2d``, which is ``LocalResponseNorm`` under an old name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reftorch.nn import init
 from reftorch.nn.modules.module import Module
 from reftorch.nn.parameter import Parameter
 
-__all__ = ["LayerNorm", "RMSNorm"]
+__all__ = ["GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
 
 
 def _as_shape(normalized_shape: Any) -> tuple[int, ...]:
@@ -128,3 +128,103 @@ class RMSNorm(Module):
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+class GroupNorm(Module):
+    r"""Give each group of channels mean 0 and variance 1: :math:`w (x - \mu) / \sqrt{\sigma^2 + \epsilon} + b`.
+
+    Args:
+        num_groups: the number of groups of equal size into which the channels are divided.
+        num_channels: the number of channels, :math:`C`.
+        eps: :math:`\epsilon` (default 1e-5).
+        affine: whether the module has :math:`w`, which starts as ones, and :math:`b` (default True).
+        device: the device of the parameters.
+        dtype: the floating-point dtype of the parameters.
+        bias: whether an affine module has :math:`b`, which starts as zeros (default True).
+
+    Shape:
+        Input and output :math:`(N, C, *)`.
+
+    Raises:
+        ValueError: the number of channels is not a multiple of ``num_groups``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.GroupNorm(2, 4, affine=False)(torch.tensor([[1.0, 3.0, 10.0, 30.0]]))
+        tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
+
+    Mirrors torch/nn/modules/normalization.py, ``GroupNorm``.
+    """
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        if num_channels % num_groups != 0:
+            raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
+        self.num_groups = num_groups
+        self.num_channels = num_channels
+        self.eps = eps
+        self.affine = affine
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            empty = Parameter(_VF.empty(num_channels, device=device, dtype=dtype)) if wanted else None
+            self.register_parameter(name, empty)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Reset the weight to ones and the bias to zeros."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class LocalResponseNorm(Module):
+    r"""Divide each channel by a mean over its neighbours: :math:`x_c / (k + \alpha / n \sum_{c'} x_{c'}^2)^\beta`.
+
+    Args:
+        size: :math:`n`, the number of channels in the sum.
+        alpha: :math:`\alpha` (default 1e-4).
+        beta: :math:`\beta` (default 0.75).
+        k: :math:`k` (default 1).
+
+    Shape:
+        Input and output :math:`(N, C, *)`.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.LocalResponseNorm(3, alpha=3.0, beta=1.0)(torch.ones(1, 3, 1)).flatten()
+        tensor([0.3333, 0.2500, 0.3333])
+
+    Mirrors torch/nn/modules/normalization.py, ``LocalResponseNorm``.
+    """
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

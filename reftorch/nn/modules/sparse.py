@@ -111,13 +111,25 @@ class Embedding(Module):
         return ", ".join(parts)
 
     @classmethod
-    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Embedding:
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Embedding:
         """Make an embedding from an existing table.
 
         Args:
             embeddings: the table, :math:`(V, D)`.
             freeze: whether to exclude the table from training.
-            options: options of the class.
+            padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse: options of the class.
+
+        Raises:
+            AssertionError: ``embeddings`` has not two dimensions.
 
         Example:
             >>> import reftorch as torch
@@ -130,4 +142,14 @@ class Embedding(Module):
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
-        return cls(rows, columns, _weight=embeddings, _freeze=freeze, **options)
+        return cls(
+            rows,
+            columns,
+            padding_idx,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            sparse,
+            _weight=embeddings,
+            _freeze=freeze,
+        )

@@ -1,7 +1,7 @@
 """All parameters as one vector, and back.
 
 Mirrors: torch/nn/utils/convert_parameters.py
-Leaves out: the check that all parameters are on one device.
+Leaves out: nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +15,11 @@ from reftorch._utils import typename
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
+def _check_devices(parameters: list[Tensor]) -> None:
+    if len({param.device for param in parameters}) > 1:
+        raise TypeError("Found two parameters on different devices, this is currently not supported.")
+
+
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     """Concatenate the elements of all parameters.
 
@@ -24,6 +29,9 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     Returns:
         A tensor of one dimension, differentiable in the parameters.
 
+    Raises:
+        TypeError: the parameters are on several devices.
+
     Example:
         >>> import reftorch as torch
         >>> torch.nn.utils.parameters_to_vector(torch.nn.Linear(2, 3).parameters()).shape
@@ -31,6 +39,8 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
     Mirrors torch/nn/utils/convert_parameters.py, ``parameters_to_vector``.
     """
+    parameters = list(parameters)
+    _check_devices(parameters)
     return _VF.cat([param.view(-1) for param in parameters])
 
 
@@ -42,7 +52,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         parameters: the parameters, in the same order.
 
     Raises:
-        TypeError: ``vec`` is not a tensor.
+        TypeError: ``vec`` is not a tensor, or the parameters are on several devices.
 
     Example:
         >>> import reftorch as torch
@@ -57,6 +67,8 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected torch.Tensor, but got: {typename(vec)}")
+    parameters = list(parameters)
+    _check_devices(parameters)
     start = 0
     for param in parameters:
         stop = start + param.numel()

@@ -45,7 +45,7 @@ class OpLog:
 
     def _start(self, op: str, arguments: tuple[Any, ...]) -> None:
         self.ops.append(f"{op}({', '.join(map(_shown, arguments))})")
-        self.places.append(_caller(sys._getframe(1)))
+        self.places.append(_caller(sys._getframe().f_back))  # a thread of the engine may have no frame below this one
 
     def __enter__(self) -> None:
         self.ops.clear()

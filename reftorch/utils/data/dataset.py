@@ -1,7 +1,7 @@
 """Datasets: they return a sample for an index, or one sample after another.
 
 Mirrors: torch/utils/data/dataset.py
-Leaves out: ``StackDataset``.
+Leaves out: nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,16 @@ from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
 
-__all__ = ["ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "Subset", "TensorDataset", "random_split"]
+__all__ = [
+    "ChainDataset",
+    "ConcatDataset",
+    "Dataset",
+    "IterableDataset",
+    "StackDataset",
+    "Subset",
+    "TensorDataset",
+    "random_split",
+]
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -95,6 +104,67 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
     def __len__(self) -> int:
         return self.tensors[0].size(0)
+
+
+class StackDataset(Dataset[Any]):
+    """Several datasets side by side: a sample is the tuple, or the dict, of their samples.
+
+    Args:
+        args: datasets of equal length, for tuples; or
+        kwargs: datasets of equal length by name, for dicts.
+
+    Raises:
+        ValueError: the lengths differ, there is no dataset, or both forms are used.
+
+    Example:
+        >>> from reftorch.utils.data import StackDataset
+        >>> StackDataset("ab", [10, 20])[1], StackDataset(letter="ab", number=[10, 20])[0]
+        (('b', 20), {'letter': 'a', 'number': 10})
+
+    Mirrors torch/utils/data/dataset.py, ``StackDataset``.
+    """
+
+    datasets: tuple[Any, ...] | dict[str, Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args and kwargs:
+            raise ValueError(
+                "Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like input/output, but both "
+                "types are given."
+            )
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
+        self.datasets = args or kwargs
+        lengths = {len(dataset) for dataset in self._each()}
+        if len(lengths) > 1:
+            raise ValueError("Size mismatch between datasets")
+        self._length = lengths.pop()
+
+    def _each(self) -> list[Any]:
+        return list(self.datasets.values() if isinstance(self.datasets, dict) else self.datasets)
+
+    def _sample(self, values: list[Any]) -> Any:
+        return dict(zip(self.datasets, values, strict=True)) if isinstance(self.datasets, dict) else tuple(values)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._sample([dataset[index] for dataset in self._each()])
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        columns = []
+        for dataset in self._each():
+            if callable(getattr(dataset, "__getitems__", None)):
+                column = dataset.__getitems__(indices)
+                if len(column) != len(indices):
+                    raise ValueError(
+                        f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(column)}"
+                    )
+            else:
+                column = [dataset[index] for index in indices]
+            columns.append(column)
+        return [self._sample(list(values)) for values in zip(*columns, strict=True)]
+
+    def __len__(self) -> int:
+        return self._length
 
 
 class ConcatDataset(Dataset[T_co]):

@@ -1,7 +1,7 @@
 """Samplers: they choose the order in which the samples of a dataset are taken.
 
 Mirrors: torch/utils/data/sampler.py
-Leaves out: ``WeightedRandomSampler``.
+Leaves out: nothing.
 
 The samplers use the generator exactly as PyTorch does: equal seeds give equal orders.
 """
@@ -13,8 +13,16 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from reftorch import _C, _VF
+from reftorch.functional import as_tensor
 
-__all__ = ["BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler"]
+__all__ = [
+    "BatchSampler",
+    "RandomSampler",
+    "Sampler",
+    "SequentialSampler",
+    "SubsetRandomSampler",
+    "WeightedRandomSampler",
+]
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -151,6 +159,51 @@ class SubsetRandomSampler(Sampler[int]):
 
     def __len__(self) -> int:
         return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler[int]):
+    """Random indices, each as likely as its weight says.
+
+    Index :math:`i` is drawn with probability :math:`w_i / \\sum_j w_j`.
+
+    Args:
+        weights: the weights, one for each sample; they need not sum to 1.
+        num_samples: the number of indices in a pass.
+        replacement: whether an index may occur more than once in a pass (default True).
+        generator: the generator; None means the default one.
+
+    Raises:
+        ValueError: ``num_samples`` is not a positive int, ``replacement`` is no bool, or ``weights`` is no vector.
+
+    Example:
+        >>> from reftorch.utils.data import WeightedRandomSampler
+        >>> sorted(WeightedRandomSampler([0.5, 0.0, 2.0], num_samples=2, replacement=False))
+        [0, 2]
+
+    Mirrors torch/utils/data/sampler.py, ``WeightedRandomSampler``.
+    """
+
+    def __init__(
+        self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Any = None
+    ) -> None:
+        if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
+            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
+        if not isinstance(replacement, bool):
+            raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
+        self.weights = as_tensor(weights, dtype=_C.float64)
+        if self.weights.dim() != 1:
+            raise ValueError(
+                f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}"
+            )
+        self.num_samples = num_samples
+        self.replacement = replacement
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        yield from _VF.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator).tolist()
+
+    def __len__(self) -> int:
+        return self.num_samples
 
 
 class BatchSampler(Sampler[list[int]]):

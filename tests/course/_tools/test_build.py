@@ -8,6 +8,7 @@ from __future__ import annotations
 import nbformat
 import pytest
 
+from course._tools import real_torch
 from course._tools.cli import main
 from course._tools.notebook import as_text, new_cell, new_notebook
 
@@ -63,6 +64,36 @@ def test_a_cell_that_raises_is_told_and_nothing_is_written(toy, lesson, capsys):
     assert main(["build", "07"]) == 2
     assert "a cell raised ZeroDivisionError: division by zero\n\n1 / 0" in capsys.readouterr().err
     assert toy.lesson.read_bytes() == before
+
+
+@pytest.mark.parametrize("answer", ["...", "True", "False"])
+def test_a_prediction_is_the_same_when_it_runs_again(toy, lesson, answer):
+    lesson("from course._tools import predict, reveal", f"predict('is it?', a={answer})", "reveal(a=True)")
+    assert main(["build", "07"]) == 0
+    assert main(["build", "07", "--check"]) == 0
+    assert outputs(toy)[2].startswith("What came" if answer == "..." else f"What came: you had {int(answer == 'True')}")
+
+
+def test_the_builder_hides_the_source_that_tells_the_answer(toy, lesson):
+    lesson("from course._tools import predict, reveal\npredict('is it?', a=...)\nreveal(a=True)", tags=["reveal"])
+    assert main(["build", "07", "--check"]) == 1
+    assert main(["build", "07"]) == 0
+    assert nbformat.read(toy.lesson, as_version=4).cells[1].metadata["jupyter"] == {"source_hidden": True}
+    assert main(["build", "07", "--check"]) == 0
+
+
+def test_what_torch_printed_is_kept_while_its_cell_is_there(toy, lesson, monkeypatch):
+    monkeypatch.setenv("REFTORCH_COMPARE", "0")
+    magic, cell = "%load_ext course._tools", "%%real_torch\n6 * 7"
+    key = real_torch.key_of("", "6 * 7")
+    kept = {"printed": "42\n", "error": "", "version": "2.13.0"}
+    real_torch.write_store(toy.folder, {key: kept, "gone": kept})
+    lesson(magic, cell)
+    assert main(["build", "07", "--check"]) == 1
+    assert set(real_torch.stored_in(toy.folder)) == {key, "gone"}
+    assert main(["build", "07"]) == 0
+    assert real_torch.stored_in(toy.folder) == {key: kept}
+    assert outputs(toy)[1].startswith("42\n(stored: torch is not installed here")
 
 
 def test_what_is_stored_validates(toy, lesson):

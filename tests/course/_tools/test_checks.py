@@ -89,6 +89,41 @@ def test_an_error_says_how_far_the_check_had_come():
         checked()
 
 
+def test_an_error_names_the_case_in_which_the_learners_code_raised():
+    def checked():
+        with check("03.1", "sums") as c:
+            c.equal(c.case("1 + 1"), came=2, expected=2)
+            case = c.case("1 + x")
+            c.equal(case, came=1 + int("x"), expected=3)
+
+    with pytest.raises(CheckFailed, match=r"failed: sums, in this case: 1 \+ x"):
+        checked()
+
+
+@pytest.mark.parametrize(
+    ("came", "right"),
+    [
+        ({"a": "left", "b": 2}, "1 of 2"),
+        ({"a": "left"}, "1 of 2"),
+        ({"a": "left", "b": True}, "1 of 2"),  # of another type
+        ({"c": 1}, "0 of 2"),
+    ],
+)
+def test_a_wrong_answer_to_a_question_of_reading_gets_a_count_and_not_the_right_one(came, right, capsys):
+    with pytest.raises(CheckFailed) as failure, check("03.1", "reading") as c:
+        c.answers("the places", came=came, truth={"a": "left", "b": 1}, look="Look at the stack.")
+    assert f"came:     {right} right" in str(failure.value)
+    assert "expected: 2 of 2 right. Look at the stack." in str(failure.value)
+    assert "left" not in str(failure.value)
+    assert "passed" not in capsys.readouterr().out
+
+
+def test_right_answers_to_a_question_of_reading_pass(capsys):
+    with check("03.1", "reading") as c:
+        c.answers("the places", came={"a": [1], "b": None}, truth={"a": [1], "b": None}, look="")
+    assert capsys.readouterr().out == "exercise 03.1: passed: reading\n"
+
+
 def test_an_error_of_the_check_itself_or_of_the_library_shows_no_traceback():
     with pytest.raises(CheckFailed, match="invalid literal") as failure, check("03.1", "a number") as c:
         c.equal("a number", came=int("x"), expected=1)
@@ -162,3 +197,17 @@ def test_raises_lets_a_stub_through():
 
     with pytest.raises(NotDone), check("03.1", "the error") as c:
         c.raises("the error", TypeError, "two", stub)
+
+
+def test_the_debrief_is_shown_when_a_check_passes_and_only_then(monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.get_ipython", object)
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    with pytest.raises(CheckFailed), check("05.3", "counters") as c:
+        c.equal("1 + 1", came=3, expected=2)
+    assert [type(each).__name__ for each in shown] == ["Report"]
+    shown.clear()
+    with check("05.3", "counters") as c:
+        c.equal("1 + 1", came=2, expected=2)
+    assert [type(each).__name__ for each in shown] == ["Report", "Markdown"]
+    assert "VariableVersion" in shown[1].data

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -128,7 +129,7 @@ def test_reset_keeps_a_backup_each_time(toy, answer, capsys):
     assert len(backups) == 2
     assert "# first" in (backups[0] / "exercises.ipynb").read_text()
     assert "# second" in (backups[1] / "exercises.ipynb").read_text()
-    assert (toy.working_copy / "exercises.ipynb").read_text() == toy.exercises.read_text()
+    assert read(toy.working_copy / "exercises.ipynb")["cells"] == read(toy.exercises)["cells"]
     assert str(backups[1]) in capsys.readouterr().out
 
 
@@ -247,6 +248,14 @@ def test_links_stored_in_a_lesson_lead_from_the_copy_to_the_same_place(toy):
     assert f'href="{target}#line=3"' in copied
     assert 'href="https://example.org/y"' in copied
     assert 'href="lesson.ipynb"' in copied
+
+
+def test_a_copy_is_as_jupyterlab_leaves_it_and_not_marked_as_changed(toy):
+    main(["start", "07"])
+    for name in ("lesson.ipynb", "exercises.ipynb"):
+        metadata = read(toy.working_copy / name)["metadata"]
+        assert metadata["kernelspec"]["display_name"] in (ROOT / "Makefile").read_text()
+        assert metadata["language_info"]["version"] == platform.python_version()
 
 
 def test_a_hint_of_a_chapter_that_is_not_started_says_why_it_is_always_the_first(toy, capsys):

@@ -21,8 +21,14 @@ def test_words_are_in_order_and_stand_once():
     assert words == sorted(set(words))
 
 
-def test_each_word_is_taught_by_a_chapter_of_the_plan():
-    assert {term.chapter for term in TERMS} <= {entry.name[:2] for entry in SYLLABUS}
+def test_each_word_is_taught_by_a_chapter_of_the_plan_or_by_the_primer():
+    assert {term.chapter for term in TERMS} <= {"primer", *(entry.name[:2] for entry in SYLLABUS)}
+
+
+def test_a_word_of_the_primer_leads_there():
+    html = shown("lambda")._repr_mimebundle_()["text/html"]
+    assert 'primer.ipynb">primer</a>' in html
+    assert repr(shown("lambda")).endswith("(the primer of C++)")
 
 
 @pytest.mark.parametrize("term", [term for term in TERMS if term.symbol], ids=lambda term: term.word)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 
 import reftorch as torch
-from course._tools import graph
-from course._tools.graphs import in_order, kept_by, short_name
+from course._tools import exec_info, graph
+from course._tools.graphs import LEFT_OUT, RUNS, TAKEN, at_each_node, in_order, kept_by, short_name
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -72,3 +72,24 @@ def test_a_long_edge_goes_beside_the_nodes_between():
     assert len(exps) == 2
     assert upright
     assert all(not left <= x <= left + 178 for x in upright for left in exps)
+
+
+def test_a_pass_to_one_input_leaves_out_what_does_not_lead_there():
+    p, q = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    shared = p.exp()
+    loss = (shared.sin() + q.cos()).sum()
+    said = {short_name(node): lines for node, lines in at_each_node(loss, q).items()}
+    assert said["SinBackward0"] == said["ExpBackward0"] == [LEFT_OUT]
+    assert said["SumBackward0"] == said["CosBackward0"] == [RUNS]
+    both = {short_name(node): lines for node, lines in at_each_node(loss, p, shared).items()}
+    assert both["ExpBackward0"] == [TAKEN, RUNS]
+    assert both["CosBackward0"] == [LEFT_OUT]
+    assert p.grad is None
+
+
+def test_the_picture_of_such_a_pass_says_how_many_nodes_run():
+    p, q = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    picture = exec_info((p.sin() + q).sum(), q, p=p, q=q)
+    assert repr(picture) == "[picture] a pass to 1 input: 2 of 5 nodes run"
+    assert texts(picture).count(LEFT_OUT) == 2
+    assert texts(picture).count(TAKEN) == 1

@@ -9,7 +9,23 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from course._tools import Step, bars, beside, curve, images, memory, operands, promotion, route, symbol_map, tree_map
+import reftorch
+from course._tools import (
+    Step,
+    bars,
+    beside,
+    curve,
+    images,
+    kernel_row,
+    loop_order,
+    memory,
+    operands,
+    promotion,
+    route,
+    symbol_map,
+    tree_map,
+)
+from course._tools.dispatch_pictures import CHOSEN, rows_of
 
 
 class Strided:
@@ -148,3 +164,28 @@ def test_a_promotion_table_shows_every_result():
     drawn = texts(promotion(["torch.bool", "torch.int8"], max, "two dtypes"))
     assert drawn.count("int8") == 2 + 3
     assert drawn.count("bool") == 2 + 1
+
+
+def chosen_row(picture) -> str:
+    """The text in the green box."""
+    root = ElementTree.fromstring(picture.svg())
+    shapes = list(root)
+    green = next(i for i, shape in enumerate(shapes) if shape.get("fill") == CHOSEN)
+    return shapes[green + 1].text
+
+
+def test_the_row_of_a_call_is_that_of_its_highest_key_and_without_it_that_of_the_next():
+    x = reftorch.ones(2)
+    rows = rows_of("aten::add.Tensor")
+    assert list(rows)[-1] == "Profiler"
+    assert chosen_row(kernel_row("aten::add.Tensor", "first", x=x, y=x)) == rows["Autograd"]
+    picture = kernel_row("aten::add.Tensor", "second", without=["Autograd"], x=x, y=x)
+    assert chosen_row(picture) == rows["CPU"] == "BinaryOps.cpp, kernel"
+    assert texts(picture).count("off") == 2
+    assert "CUDA" not in texts(picture)  # no operand is there
+
+
+def test_a_loop_says_at_which_steps_each_element_is_read():
+    drawn = texts(loop_order("two operands", (2, 3), {"x": (3, 1), "y": (1, 0)}))
+    assert drawn[3:9] == ["0", "2", "4", "1", "3", "5"]
+    assert drawn[-2:] == ["0,2,4", "1,3,5"]

@@ -10,6 +10,7 @@ import re
 
 import pytest
 
+from course._tools import definitions as places
 from course._tools import source
 from course._tools.cxx import definitions
 from course._tools.source import show_source
@@ -51,7 +52,7 @@ void over(float) {}
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
-    monkeypatch.setattr(source, "ROOT", tmp_path)
+    monkeypatch.setattr(places, "ROOT", tmp_path)
     (tmp_path / "ops.cpp").write_text(CPP)
     return tmp_path
 
@@ -151,3 +152,78 @@ def test_a_listing_says_every_colour_itself():
     tags = re.findall(r"<(?:pre|a)\b[^>]*>", html)
     assert len(tags) >= 3
     assert [tag for tag in tags if not re.search(r'[";]color:#', tag)] == []
+
+
+def test_a_definition_is_found_by_words_alone():
+    listing = show_source("computeStride", last="newstride(newshape")
+    assert (listing.path, listing.name) == ("cpp/ATen/TensorUtils.cpp", "computeStride")
+    assert show_source("reshape in TensorShape.cpp").path == "cpp/ATen/native/TensorShape.cpp"
+    assert show_source("nn.Module.register_buffer", last="def ").name == "Module.register_buffer"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("transpose", '"transpose in ATen/native/TensorShape.cpp"'),
+        ("no_such_thing", "no definition of 'no_such_thing' in the checkout"),
+        ("computeStride in TensorShape.cpp", "in TensorShape.cpp"),
+    ],
+)
+def test_words_that_mean_nothing_or_too_much_are_answered_with_what_to_write(words, message):
+    with pytest.raises(LookupError, match=message):
+        show_source(words)
+
+
+def test_notes_stand_beside_their_lines_and_the_rest_is_pale(root):
+    listing = show_source("ops.cpp", "Dispatcher", notes={"auto call": "calls `add`", ("public:", "run()"): "made"})
+    assert repr(listing).splitlines()[2:] == [
+        "  (1) auto call(int x) const noexcept -> int { return add(x, 1); }",
+        "      calls `add`",
+        "  (2) public:",
+        "      made",
+    ]
+    data, metadata = listing._repr_mimebundle_()
+    assert ">add</code>" in data["text/html"]
+    assert data["text/html"].count("background:#fff8c5") == 3
+    assert data["text/html"].count("opacity:.45") == 2
+    assert metadata["reftorch"]["listing"]["lines"] == 5
+
+
+def test_a_note_stands_in_its_line_where_the_first_line_has_none(root):
+    """A parser of HTML drops a newline that follows `<pre>`."""
+    html = show_source("ops.cpp", "Dispatcher", notes={"auto call": "made"})._repr_mimebundle_()[0]["text/html"]
+    numbers, badges, code = (
+        column.removeprefix("\n").split("\n") for column in re.findall(r"(?s)<pre[^>]*>(.*?)</pre>", html)
+    )
+    assert len(numbers) == len(badges) == len(code)
+    assert [bool(badge) for badge in badges] == ["noexcept" in line for line in code]
+
+
+def test_lines_may_be_lit_without_a_note_and_left_out(root):
+    listing = show_source("ops.cpp", "Dispatcher", highlight=["auto call"], skip=[("public:", "run()")])
+    html = listing._repr_mimebundle_()[0]["text/html"]
+    assert html.count("background:#fff8c5") == 1
+    assert "… 2 lines" in html
+    assert listing.numbers == [15, 18, 19]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"notes": {"nowhere": ""}}, LookupError, "'nowhere'"),
+        ({"notes": {"Dispatcher": ""}}, LookupError, "give more of the line"),
+        (
+            {"notes": {"auto call": "gone"}, "skip": ["auto call"]},
+            LookupError,
+            "leaves out the line of the note 'gone'",
+        ),
+    ],
+)
+def test_a_note_without_its_line_is_an_error(root, arguments, error, message):
+    with pytest.raises(error, match=message):
+        show_source("ops.cpp", "Dispatcher", **arguments)
+
+
+def test_a_listing_is_no_longer_than_a_screen():
+    with pytest.raises(ValueError, match="a listing has at most 30"):
+        show_source("computeStride")

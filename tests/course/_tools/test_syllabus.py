@@ -56,6 +56,13 @@ def test_where_to_go_next_follows_the_learner(toy):
     assert next_chapter() == "you have passed all there is; 00_setup is to come"
 
 
+def test_every_chapter_says_how_long_it_takes_and_how_hard_it_is():
+    assert all(30 <= entry.minutes <= 300 and 1 <= entry.difficulty <= 3 for entry in SYLLABUS)
+    row = start_page()._repr_mimebundle_()["text/html"].split("</tr>")[4]  # of chapter 03
+    assert "3 h" in row
+    assert "●●○" in row
+
+
 @pytest.mark.parametrize("started", [False, True])
 def test_the_start_page_has_a_line_and_a_link_for_each_chapter(toy, started):
     if started:

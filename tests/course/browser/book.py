@@ -1,46 +1,111 @@
-"""The book as files: every page opens in a browser without a server, its pictures are drawn, its links lead somewhere.
+"""The book as files: every page opens in a browser without a server, on a desk and on a phone, in light and in dark.
 
 Mirrors: nothing in PyTorch: PyTorch ships no course.
-Leaves out: pages of source, whose anchors `tests/course/_tools/test_book.py` holds.
+Leaves out: pages of source, and links: `make_book` raises where a link leads nowhere.
 """
 
 from __future__ import annotations
 
+import base64
+import re
 from pathlib import Path
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from course._tools.book import make_book
 
-STATE = """() => ({
-    blank: [...document.images].filter(image => !image.complete || image.naturalWidth < 20).map(i => i.alt || i.src),
-    pictures: document.images.length,
-    links: [...document.links].map(link => link.href.split('#')[0]).filter(href => href.startsWith('file:')),
-    anchors: [...document.querySelectorAll('a[href^="#"]')].map(link => decodeURIComponent(link.hash.slice(1))),
-    ids: [...document.querySelectorAll('[id]')].map(element => element.id),
-    overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    height: document.documentElement.scrollHeight,
-})"""
+STATE = """() => {
+    const width = document.documentElement.clientWidth;
+    const scrolls = element => {
+        for (let e = element; e; e = e.parentElement) { if (getComputedStyle(e).overflowX !== 'visible') return true; }
+    };
+    return {
+        blank: [...document.images].filter(i => !i.complete || i.naturalWidth < 20).map(i => i.alt || i.src),
+        pictures: document.images.length,
+        overflow: document.documentElement.scrollWidth - width,
+        sticks_out: [...document.querySelectorAll('article *')]
+            .filter(e => e.getBoundingClientRect().right > width + 1 && !scrolls(e))
+            .map(e => e.textContent.trim().slice(0, 60)),
+        height: document.documentElement.scrollHeight,
+    };
+}"""
+# Whether there is an output with a light background, and whether the output is turned round.
+BOX = """() => {
+    const box = document.querySelector('.paper');
+    return [box !== null, box !== null && getComputedStyle(box).filter !== 'none'];
+}"""
+# In a drawing: words that lie on other words, or that leave the drawing.
+WORDS = """() => {
+    const svg = document.querySelector('svg'), frame = svg.getBoundingClientRect();
+    const words = [...svg.querySelectorAll('text')].filter(e => e.textContent.trim())
+        .map(e => [e.textContent, e.getBoundingClientRect()]);
+    const leaves = r => r.left < frame.left - 1 || r.right > frame.right + 1 || r.bottom > frame.bottom + 2;
+    const out = words.filter(([, r]) => leaves(r)).map(([text]) => `${text} leaves the drawing`);
+    words.forEach(([a, p], i) => words.slice(i + 1).forEach(([b, q]) => {
+        const width = Math.min(p.right, q.right) - Math.max(p.left, q.left);
+        const height = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+        if (width > 2 && height > 4) out.push(`${a} lies on ${b}`);
+    }));
+    return out;
+}"""
+SIZES = {"desk": {"width": 1366, "height": 900}, "phone": {"width": 390, "height": 844}}
 
 
 def check_book(browser: Browser, folder: Path, shots: Path) -> list[str]:
     """Make the book in `folder` and open its pages from there; returns what is wrong."""
+    start = make_book(folder)
+    pages = [each for each in sorted(folder.rglob("*.html")) if not {"source", "_static"} & set(each.parts)]
     wrong = []
-    page = browser.new_page(viewport={"width": 1200, "height": 1000})
-    pages = [each for each in make_book(folder) if "source" not in each.relative_to(folder).parts]
+    for size, viewport in SIZES.items():
+        for theme in ("light", "dark"):
+            context = browser.new_context(viewport=viewport, color_scheme=theme)
+            page = context.new_page()
+            asked: list[str] = []
+            page.on("request", lambda request, asked=asked: asked.append(request.url))
+            for file in pages:
+                name = f"{file.relative_to(folder).with_suffix('').as_posix().replace('/', '_')}_{size}_{theme}"
+                wrong += _look(page, file, name, shots)
+                has_box, is_turned = page.evaluate(BOX)
+                if has_box and is_turned != (theme == "dark"):
+                    wrong.append(f"{name}: a listing has the colours of the other theme")
+            wrong += [f"asks the network: {url}" for url in asked if not url.startswith(("file:", "data:"))]
+            context.close()
+    return wrong + _drawings(browser, pages) + _search(browser, start)
+
+
+def _drawings(browser: Browser, pages: list[Path]) -> list[str]:
+    """Every drawing of the pages, looked at alone."""
+    page = browser.new_page(viewport=SIZES["desk"])
+    wrong = []
     for file in pages:
-        page.goto(file.as_uri())
-        state = page.evaluate(STATE)
-        name = file.relative_to(folder / "course").with_suffix("").as_posix().replace("/", "_")
-        gone = sorted({href for href in state["links"] if not Path(href.removeprefix("file://")).exists()})
-        nowhere = sorted(set(state["anchors"]) - set(state["ids"]) - {""})
-        wrong += [f"{name}: a picture is blank: {each}" for each in state["blank"]]
-        wrong += [f"{name}: leads nowhere: {each}" for each in [*gone, *nowhere]]
-        wrong += [f"{name}: {state['overflow']} pixels wider than the window"] if state["overflow"] > 0 else []
-        wrong += [f"{name}: no picture"] if file.name in ("lesson.html", "index.html") and not state["pictures"] else []
-        print(f"{name}: {state['pictures']} pictures, {len(state['links'])} links to files", flush=True)
-        for number, top in enumerate(range(0, state["height"], 940)):
-            page.evaluate(f"window.scrollTo(0, {top})")
-            page.screenshot(path=str(shots / f"book_{name}_{number:02d}.png"))
+        for drawing in re.findall(r'"data:image/svg\+xml;base64,([^"]+)"', file.read_text()):
+            page.set_content(base64.b64decode(drawing).decode())
+            wrong += [f"{file.parent.name}/{file.name}: {each}" for each in page.evaluate(WORDS)]
     page.close()
     return wrong
+
+
+def _look(page: Page, file: Path, name: str, shots: Path) -> list[str]:
+    page.goto(file.as_uri())
+    state = page.evaluate(STATE)
+    wrong = [f"{name}: a picture is blank: {each}" for each in state["blank"]]
+    wrong += [f"{name}: {state['overflow']} pixels wider than the window"] if state["overflow"] > 0 else []
+    wrong += [f"{name}: sticks out: {each}" for each in state["sticks_out"]]
+    wrong += [f"{name}: no picture"] if file.name in ("lesson.html", "index.html") and not state["pictures"] else []
+    step = (page.viewport_size or SIZES["desk"])["height"] - 60
+    for number, top in enumerate(range(0, state["height"], step)):
+        page.evaluate(f"window.scrollTo(0, {top})")
+        page.screenshot(path=str(shots / f"book_{name}_{number:02d}.png"))
+    return wrong
+
+
+def _search(browser: Browser, start: Path) -> list[str]:
+    """Search for a word of the course, without a server."""
+    page = browser.new_page()
+    page.goto(start.as_uri())
+    page.fill("input[name=q]", "computeStride")
+    page.press("input[name=q]", "Enter")
+    page.wait_for_selector("#search-results li a", timeout=20000)
+    found = page.locator("#search-results li a").all_text_contents()
+    page.close()
+    return [] if any("02 Tensor" in text for text in found) else [f"search for computeStride finds {found}"]

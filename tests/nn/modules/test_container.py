@@ -1,7 +1,7 @@
 """Modules that hold modules or parameters.
 
 Mirrors: test/nn/test_module_hooks.py, test/test_nn.py, their tests of containers
-Leaves out: ``ParameterDict``.
+Leaves out: nothing.
 """
 
 from collections import OrderedDict
@@ -38,7 +38,7 @@ def test_sequences_are_like_lists(kind: Any) -> None:
     plain.extend([C, B])
     check()
     for index in (0, 2, -1, len(plain)):
-        assert seq.insert(index, D) is seq
+        assert seq.insert(index, D) is (seq if isinstance(seq, nn.Sequential) else None)
         plain.insert(index, D)
         check()
     del seq[1], plain[1]
@@ -123,7 +123,7 @@ def test_module_dict() -> None:
     ("modules", "error", "text"),
     [
         (3, TypeError, "should be called with an iterable of key/value pairs, but got int"),
-        ([3], TypeError, "sequence element #0 should be Iterable; is int"),
+        ([3], TypeError, "sequence element #0 should be Iterable; isint"),
         ([("a", A), ("b",)], ValueError, "sequence element #1 has length 1; 2 is required"),
         ({"a": 3}, TypeError, "int is not a Module subclass"),
         ({"keys": A}, KeyError, "attribute 'keys' already exists"),
@@ -166,3 +166,48 @@ def test_repr_is_that_of_torch(real_torch: ModuleType) -> None:
         ]
 
     assert build(reftorch) == build(real_torch)
+
+
+def of_parameters(lib: ModuleType) -> list[Any]:
+    """What a ParameterDict answers."""
+    zero = lib.zeros(2)
+    weights = lib.nn.ParameterDict({"b": zero, "a": lib.nn.Parameter(lib.ones(1, 3)), "c": "text"})
+    seen: list[Any] = [list(weights), list(weights.keys()), len(weights), "a" in weights, "z" in weights]
+    seen += [repr(weights).replace("reftorch", "torch"), [name for name, _ in weights.named_parameters()]]
+    seen += [type(weights["b"]).__name__, weights.get("z", 3), weights.setdefault("c"), weights.setdefault("d", 4)]
+    seen += [weights.pop("c"), weights.popitem(), list(reversed(weights)), list(weights.state_dict())]
+    merged = weights | lib.nn.ParameterDict([("e", zero), ("a", zero)])
+    seen += [list(merged), merged["a"].tolist(), list(merged.copy()), [v is not None for v in merged.values()]]
+    merged |= lib.nn.ParameterDict(OrderedDict(z=zero, y=zero))
+    seen += [list(merged), dict(merged.fromkeys(["p", "q"], 5).items())]
+    del merged["e"]
+    merged.clear()
+    seen += [len(merged), repr(merged)]
+    for wrong in (
+        lambda: weights["z"],
+        lambda: weights.__setitem__(3, zero),
+        lambda: weights.update(3),
+        lambda: weights.update([3]),
+        lambda: weights.update([(1, 2, 3)]),
+        lambda: weights(zero),
+        lambda: weights.pop("z"),
+        lambda: merged.popitem(),
+        lambda: weights.update({"a": "text"}),
+    ):
+        try:
+            wrong()
+            seen.append("no error")
+        except Exception as error:
+            seen.append((type(error).__name__, str(error).replace("reftorch", "torch")))
+    return seen
+
+
+def test_parameter_dict_is_that_of_torch(real_torch: ModuleType) -> None:
+    for ours, theirs in zip(of_parameters(reftorch), of_parameters(real_torch), strict=True):
+        assert ours == theirs
+
+
+def test_container_is_deprecated(real_torch: ModuleType) -> None:
+    for lib in (reftorch, real_torch):
+        with pytest.warns(FutureWarning, match="`nn.Container` is deprecated"):
+            assert list(lib.nn.Container(a=lib.nn.ReLU())._modules) == ["a"]

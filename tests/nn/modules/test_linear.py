@@ -1,7 +1,7 @@
 """Linear maps as modules.
 
 Mirrors: test/test_nn.py
-Leaves out: bilinear and lazy maps.
+Leaves out: lazy maps, which are in test_lazy.py.
 """
 
 from types import ModuleType
@@ -54,3 +54,20 @@ def test_identity() -> None:
     x = reftorch.ones(2)
     assert nn.Identity(1, foo=2)(x) is x
     assert repr(nn.Identity()) == "Identity()"
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_bilinear(real_torch: ModuleType, bias: bool) -> None:
+    results = []
+    for lib in (reftorch, real_torch):
+        lib.manual_seed(0)
+        layer = lib.nn.Bilinear(3, 4, 2, bias=bias)
+        x, y = lib.ones(5, 3, requires_grad=True), lib.arange(20.0).reshape(5, 4)
+        out = layer(x, y)
+        (out * out).sum().backward()
+        tensors = [*layer.parameters(), out, x.grad, layer.weight.grad]
+        results.append([value for tensor in tensors for value in tensor.reshape(-1).tolist()])
+        assert repr(layer) == f"Bilinear(in1_features=3, in2_features=4, out_features=2, bias={bias})"
+        with pytest.raises(ValueError, match=r"in1_features must be > 0, but got \(in1_features=0\)"):
+            lib.nn.Bilinear(0, 4, 2)
+    assert results[0] == pytest.approx(results[1], rel=1e-5, abs=1e-6)

@@ -1,7 +1,7 @@
 """The loader.
 
 Mirrors: test/test_dataloader.py
-Leaves out: worker processes and pinned memory.
+Leaves out: worker processes: see test_dataloader_workers.py.
 """
 
 import pickle
@@ -136,11 +136,6 @@ def test_errors_are_those_of_torch(real_torch: ModuleType, case: str) -> None:
 def test_an_iterable_dataset_has_its_own_order(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"expected unspecified {next(iter(options))} option"):
         DataLoader(Count(3), **options)
-
-
-def test_worker_processes_are_refused_in_words() -> None:
-    with pytest.raises(ValueError, match=r"in the calling process only, but got num_workers=2; .*use num_workers=0"):
-        DataLoader(range(3), num_workers=2)
 
 
 def test_what_decides_the_batches_is_fixed() -> None:

@@ -104,6 +104,27 @@ def test_random_split_is_that_of_torch(real_torch: ModuleType, lengths: list) ->
         assert split(reftorch, seeded) == split(real_torch, seeded)
 
 
+def test_stacks_are_those_of_torch(real_torch: ModuleType) -> None:
+    def facts(lib: ModuleType) -> list:
+        data = lib.utils.data
+        subset = data.Subset([10, 20, 30, 40], [3, 1, 0])  # has __getitems__
+        both = data.StackDataset("abc", subset)
+        named = data.StackDataset(letter="abc", number=subset)
+        return [len(both), both[1], both.__getitems__([2, 0]), named[0], named.__getitems__([1, 1])]
+
+    assert facts(reftorch) == facts(real_torch)
+
+
+@pytest.mark.parametrize(("arguments", "named"), [((), {}), (("ab",), {"x": "ab"}), (("ab", "abc"), {})])
+def test_errors_of_stacks(real_torch: ModuleType, arguments: tuple, named: dict) -> None:
+    def error(lib: ModuleType) -> str:
+        with pytest.raises(ValueError) as failure:
+            lib.utils.data.StackDataset(*arguments, **named)
+        return str(failure.value)
+
+    assert error(reftorch) == error(real_torch)
+
+
 def test_errors_of_random_split() -> None:
     with pytest.raises(ValueError, match="does not equal the length of the input dataset"):
         random_split(range(3), [1, 1])

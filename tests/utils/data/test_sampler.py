@@ -1,7 +1,7 @@
 """Samplers.
 
 Mirrors: test/test_dataloader.py, its tests of samplers
-Leaves out: weighted sampling.
+Leaves out: nothing.
 """
 
 from types import ModuleType
@@ -68,6 +68,26 @@ def test_subset_random(real_torch: ModuleType) -> None:
         orders.append(list(lib.utils.data.SubsetRandomSampler([7, 3, 5, 9], generator=generator)))
     assert orders[0] == orders[1]
     assert len(SubsetRandomSampler([7, 3])) == 2
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+def test_weighted_order_is_that_of_torch(real_torch: ModuleType, replacement: bool) -> None:
+    orders = []
+    for lib in (reftorch, real_torch):
+        generator = lib.Generator().manual_seed(2)
+        sampler = lib.utils.data.WeightedRandomSampler([0.5, 0.0, 2, 7, 1], 4, replacement, generator=generator)
+        orders.append((len(sampler), list(sampler), list(sampler)))
+    assert orders[0] == orders[1]
+
+
+@pytest.mark.parametrize("arguments", [([1.0], 0), ([1.0], True), ([1.0], 1, 1), ([[1.0]], 1)])
+def test_errors_of_weighted(real_torch: ModuleType, arguments: tuple[Any, ...]) -> None:
+    def error(lib: ModuleType) -> str:
+        with pytest.raises(ValueError) as failure:
+            lib.utils.data.WeightedRandomSampler(*arguments)
+        return str(failure.value)
+
+    assert error(reftorch) == error(real_torch)
 
 
 @pytest.mark.parametrize(("drop_last", "batches"), [(False, [[0, 1], [2, 3], [4]]), (True, [[0, 1], [2, 3]])])

@@ -1,7 +1,8 @@
 // Mirrors: aten/src/ATen/core/boxing/KernelFunction.h, aten/src/ATen/core/boxing/impl/make_boxed_from_unboxed_functor.h
-// One row of an op's table. A kernel is written unboxed (a plain C++ function); the template below makes its boxed
-// form, which takes its arguments from a stack of IValues. A boxed kernel such as the autograd fallback has one form
-// only and serves every schema.
+//
+// The kernel in one row of an op's table. A kernel is written unboxed, as a plain C++ function, and make_boxed below
+// makes its boxed form, which takes its arguments from a stack of IValues. A kernel that serves every schema, such as
+// the autograd fallback, has only the boxed form.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -16,19 +17,19 @@ class OperatorHandle;
 
 using BoxedKernel = void (*)(const OperatorHandle& op, DispatchKeySet keys, Stack* stack);
 
-// A kernel that is an object: it has state of its own, such as the Python function that a Python kernel calls.
+// A kernel that is an object with its own state, such as the Python function that a Python kernel calls.
 struct OperatorKernel {
   virtual ~OperatorKernel() = default;
   virtual void operator()(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) = 0;
 };
 
-// The address identifies a signature, so that typed<Sig>() can refuse a wrong one.
+// A variable whose address identifies a signature, so that typed<Sig>() can reject a wrong signature.
 template <typename Sig>
 inline const char signature_tag = 0;
 
 struct KernelFunction final {
   BoxedKernel boxed = nullptr;
-  void* unboxed = nullptr; // null for a kernel that exists boxed only
+  void* unboxed = nullptr; // null for a kernel that has only the boxed form
   const void* signature = nullptr;
   std::shared_ptr<OperatorKernel> functor; // null for a kernel that is a plain function
 
@@ -40,7 +41,7 @@ struct KernelFunction final {
   }
   // `boxed` of such a kernel finds the object in the row that the call has reached.
   static TORCH_API KernelFunction makeFromFunctor(std::shared_ptr<OperatorKernel> functor);
-  // A row that hands each call on to the next key below, as if the key were not there.
+  // Returns a kernel that passes each call to the next key below, as if its own key were not set.
   static TORCH_API KernelFunction makeFallthrough();
   template <auto fn>
   static KernelFunction makeFromUnboxed();
@@ -51,7 +52,7 @@ namespace impl {
 template <typename T>
 struct always_false : std::false_type {};
 
-// ivalue_to_arg<T>::get gives what a parameter of type T binds to.
+// ivalue_to_arg<T>::get returns the value to which a parameter of type T is bound.
 template <typename T, typename = void>
 struct ivalue_to_arg {
   static_assert(always_false<T>::value, "a kernel has a parameter of a type that no schema can name");
@@ -124,6 +125,12 @@ struct pop_result {
     return ivalue_to_arg<T>::get(stack[0]);
   }
 };
+template <>
+struct pop_result<Tensor> {
+  static Tensor get(Stack& stack) {
+    return std::move(stack[0]).toTensor();
+  }
+};
 template <typename T>
 struct pop_result<T&> { // in-place and out kernels return a reference to an argument of the caller: see
                         // TypedOperatorHandle::call
@@ -157,7 +164,7 @@ struct make_boxed<fn, Ret (*)(Args...)> {
   static void invoke(Stack& stack, std::index_sequence<I...>) {
     IValue* args = last(stack, sizeof...(Args));
     (void)args;
-    // The result may refer to an argument, so it becomes a value of its own before the arguments go.
+    // The result may refer to an argument, so it is copied before the arguments are removed.
     std::decay_t<Ret> result = fn(ivalue_to_arg<std::decay_t<Args>>::get(args[I])...);
     drop(stack, sizeof...(Args));
     push_result(stack, std::move(result));

@@ -1,7 +1,8 @@
 // Mirrors: torchgen's structured kernels (torchgen/api/structured.py), which PyTorch generates as text
-// Structured: an op is written once, in its out form: `void add_out(const Tensor& self, const Tensor& other, const
-// Scalar& alpha, Tensor& out)`. An undefined `out` is for the op to allocate. From that one function come the
-// functional, in-place and out= kernels.
+//
+// A structured op is written once, as a function with output parameters:
+// `void add_out(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out)`. The function allocates an
+// `out` that is undefined. The functional, in-place and out= kernels are made from this one function.
 #pragma once
 
 #include <ATen/core/boxing/KernelFunction.h>
@@ -11,7 +12,7 @@ namespace reftorch::at::impl {
 template <typename... Ts>
 struct typelist {};
 
-// The first N types of Tail, appended to Head.
+// Splits Tail: appends its first N types to Head and keeps the rest.
 template <size_t N, typename Head, typename Tail>
 struct split;
 template <typename Head, typename Tail>
@@ -48,7 +49,7 @@ struct structured_kernels<fn, typelist<Inputs...>, typelist<Tensor&>> {
   }
 };
 
-// Several outputs: Outputs is Tensor& as often.
+// The kernels of an op with several outputs, each of which has the type Tensor&.
 template <auto fn, typename... Inputs, typename... Outputs>
 struct structured_kernels<fn, typelist<Inputs...>, typelist<Outputs...>> {
   using Results = std::tuple<std::decay_t<Outputs>...>;
@@ -63,7 +64,7 @@ struct structured_kernels<fn, typelist<Inputs...>, typelist<Outputs...>> {
   }
 };
 
-// Written to in place is the first argument; where that is no tensor there is no such form.
+// The in-place kernel writes to the first argument. If the first argument is not a tensor, there is no in-place kernel.
 template <auto fn, typename Inputs>
 struct structured_inplace : std::false_type {};
 template <auto fn, typename... Rest>
@@ -87,7 +88,8 @@ struct structured<fn, void (*)(Args...)> {
   static constexpr bool has_inplace = num_outputs == 1 && inplace_kernels::value;
 };
 
-// The out= form of a composite: compute, then copy. `out` must have the result's dtype, or one that it can be cast to.
+// The out= kernel of a composite op: computes the result and copies it to `out`. The dtype of `out` must be that of the
+// result (Same), or one to which the result can be cast (Castable).
 enum class OutDtype { Same, Castable };
 TORCH_API void copy_to_out(const Tensor& result, Tensor& out, OutDtype dtype = OutDtype::Same);
 

@@ -47,7 +47,8 @@ void OperatorHandle::reportMissingKernel(DispatchKeySet keys) const {
 }
 
 Dispatcher& Dispatcher::singleton() {
-  static Dispatcher* dispatcher = new Dispatcher; // never destroyed: ops may be called while static objects die
+  static Dispatcher* dispatcher =
+      new Dispatcher; // never destroyed, because ops may be called while static objects are destroyed
   return *dispatcher;
 }
 
@@ -115,7 +116,7 @@ void Dispatcher::deregisterDef(OperatorEntry* entry) {
 Dispatcher::KernelHandle Dispatcher::registerImpl(OperatorEntry* entry, DispatchKey key, AnnotatedKernel kernel) {
   for (const native::DispatchStubImpl* stub : kernel.stubs) {
     std::vector<OperatorEntry*>& users = users_[stub];
-    if (users.empty() || users.back() != entry) { // the op may name the stub for several rows
+    if (users.empty() || users.back() != entry) { // an op may name the same stub for several rows
       users.push_back(entry);
     }
   }
@@ -149,7 +150,7 @@ void Dispatcher::stubChanged(const native::DispatchStubImpl* stub) {
 // ---- kernels that are objects
 
 static void call_functor(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
-  // A copy: the kernel may deregister itself.
+  // A copy keeps the object alive, because the kernel may deregister itself.
   const std::shared_ptr<OperatorKernel> functor =
       op.entry().table[static_cast<int>(keys.highestPriorityTypeId())].functor;
   TORCH_INTERNAL_ASSERT(functor != nullptr, op.schema().operator_name(), ": the kernel is gone");

@@ -1,9 +1,9 @@
 // Mirrors: aten/src/ATen/core/dispatch/Dispatcher.h
 //
-// Every op by name, and for each op a table with one row per DispatchKey. A call takes the union of its tensors' keys,
-// drops what this thread excludes, and goes to the highest row that is left. How a row comes by its kernel is told in
-// OperatorEntry.h. Left out: listeners that are told of new ops; kernels that outlive the
-// definition of their op.
+// Holds every op by its name, and for each op a table with one row for each DispatchKey. A call takes the union of the
+// keys of its tensors, adds the keys that the thread includes, removes the keys that the thread excludes, and calls the
+// kernel in the highest row that is left. OperatorEntry.h says how a row gets its kernel. Left out: listeners for new
+// ops; kernels that outlive the definition of their op.
 #pragma once
 
 #include <ATen/core/dispatch/OperatorEntry.h>
@@ -27,12 +27,12 @@ class TORCH_API OperatorHandle {
   OperatorEntry& entry() const {
     return *entry_;
   }
-  // Ret(Args...) must be the signature the kernels were registered with.
+  // Returns a handle for unboxed calls. Ret(Args...) must be the signature with which the kernels were registered.
   template <typename Sig>
   TypedOperatorHandle<Sig> typed() const;
 
   void callBoxed(Stack* stack) const;
-  // Goes on below the keys that the caller has handled.
+  // Calls the kernel of the highest key in `keys`, from which the caller has removed the keys that it handled.
   void redispatchBoxed(DispatchKeySet keys, Stack* stack) const {
     lookup(keys).boxed(*this, keys, stack);
   }
@@ -75,7 +75,7 @@ DispatchKeySet keys_of(const T&) {
   return DispatchKeySet();
 }
 
-// Without a tensor (a factory) the op belongs to the CPU backend.
+// A call without tensors (a factory) uses the CPU backend.
 inline DispatchKeySet effective_keys(DispatchKeySet keys) {
   if (keys.empty()) {
     keys = c10::DispatchKey::CPU;
@@ -100,20 +100,28 @@ class TypedOperatorHandle<Ret(Args...)> final : public OperatorHandle {
       return reinterpret_cast<Ret (*)(Args...)>(kernel.unboxed)(std::forward<Args>(args)...);
     }
     Stack stack;
-    (stack.emplace_back(args), ...);
+    (stack.emplace_back(borrow(args)), ...);
     kernel.boxed(*this, keys, &stack);
     if constexpr (std::is_reference_v<Ret>) {
-      return reference_to_written(args...); // the tensor the op wrote to is the caller's own
+      return reference_to_written(args...); // the tensor that the op wrote to belongs to the caller
     } else {
       return impl::pop_result<Ret>::get(stack);
     }
   }
 
  private:
+  // The caller holds the tensors to which the parameters refer; see Note [Borrowed arguments].
+  static Borrowed borrow(const Tensor& t) {
+    return Borrowed{t};
+  }
+  template <typename T>
+  static const T& borrow(const T& value) {
+    return value;
+  }
   template <typename First, typename... Rest>
   static Ret reference_to_written(First& first, Rest&... rest) {
     if constexpr (std::is_same_v<First, Tensor>) {
-      return first; // in-place: self. `const Tensor&` parameters do not match.
+      return first; // the tensor that is written to; `const Tensor&` parameters do not match
     } else {
       return reference_to_written(rest...);
     }
@@ -133,7 +141,8 @@ class TORCH_API Dispatcher final {
  public:
   static Dispatcher& singleton();
 
-  // "aten::add.Tensor" or "add.Tensor". The throwing form names the nearest registered names.
+  // Finds an op by "aten::add.Tensor" or "add.Tensor". findSchema returns null if there is none. findSchemaOrThrow
+  // raises RuntimeError that lists the other overloads of the name.
   OperatorEntry* findSchema(const std::string& operator_name);
   OperatorHandle findSchemaOrThrow(const std::string& operator_name);
   const std::vector<std::unique_ptr<OperatorEntry>>& entries() const {
@@ -141,18 +150,18 @@ class TORCH_API Dispatcher final {
   }
 
   OperatorEntry* registerDef(FunctionSchema schema, int variants, TagSet tags, std::string file, int line);
-  // Takes the op out of the registry, with all its kernels. Handles to the op stay valid; their calls raise
+  // Removes the op and all its kernels from the registry. Handles to the op stay valid, but calling them raises
   // NotImplementedError.
   void deregisterDef(OperatorEntry* entry);
-  // `key` may be an alias, which stands for several rows: see Note [How a row is filled]. Returns what deregisterImpl
-  // asks for.
+  // Registers a kernel. `key` may be an alias key, which fills several rows: see Note [How a row is filled]. Returns
+  // the handle that deregisterImpl needs.
   using KernelHandle = std::list<AnnotatedKernel>::iterator;
   KernelHandle registerImpl(OperatorEntry* entry, c10::DispatchKey key, AnnotatedKernel kernel);
-  // Nothing where the op has been taken out meanwhile.
+  // Removes a kernel. Does nothing if the op has been deregistered.
   void deregisterImpl(OperatorEntry* entry, c10::DispatchKey key, KernelHandle kernel);
-  // The kernel of `key` for every op that has no other, present and future.
+  // Registers the kernel of `key` for every op that has no other kernel there, including ops that are defined later.
   void registerFallback(c10::DispatchKey key, AnnotatedKernel kernel);
-  // Fills the rows of the ops that named the stub, which has a new kernel.
+  // Recomputes the rows of the ops that named the stub, after the stub got a new kernel.
   void stubChanged(const native::DispatchStubImpl* stub);
   std::string dumpComputedTable(const OperatorEntry& entry) const {
     return entry.dumpComputedTable(fallbacks_);

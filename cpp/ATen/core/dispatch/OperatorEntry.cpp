@@ -1,6 +1,8 @@
 // Mirrors: aten/src/ATen/core/dispatch/OperatorEntry.cpp
 #include <ATen/core/dispatch/OperatorEntry.h>
 
+#include <ATen/core/op_registration/adaption.h>
+
 #include <algorithm>
 #include <sstream>
 
@@ -14,7 +16,7 @@ static const Backend* backend_of(DispatchKey row) {
   return found != std::end(kBackends) ? found : nullptr;
 }
 
-// The newest kernel of the key that serves the row's device.
+// Returns the newest kernel of the key whose stubs all serve the row's device, or null.
 static const AnnotatedKernel* newest(const OperatorEntry& entry, DispatchKey key, const Backend* backend) {
   const auto registered = entry.kernels.find(key);
   if (registered == entry.kernels.end()) {
@@ -57,7 +59,13 @@ const AnnotatedKernel* OperatorEntry::kernelOfRow(DispatchKey row) const {
 void OperatorEntry::updateDispatchTable(const AnnotatedKernel* fallbacks) {
   for (int row = 0; row < c10::kNumDispatchKeys; row++) {
     const AnnotatedKernel* found = kernelOfRow(static_cast<DispatchKey>(row));
-    table[row] = found != nullptr ? found->kernel : fallbacks[row].kernel;
+    if (found == nullptr) {
+      table[row] = fallbacks[row].kernel;
+    } else if (impl::needs_device_check(*this, static_cast<DispatchKey>(row), *found)) {
+      table[row] = impl::with_device_check(found->kernel);
+    } else {
+      table[row] = found->kernel;
+    }
   }
   const AnnotatedKernel* recorded = kernelOfRow(DispatchKey::Autograd);
   const auto composite = kernels.find(DispatchKey::CompositeImplicitAutograd);
@@ -69,7 +77,7 @@ static std::string place(const AnnotatedKernel& kernel) {
   return c10::str("registered at ", kernel.file, ":", kernel.line);
 }
 
-// What kind of registration fills the row, in PyTorch's words.
+// Returns which kind of registration fills the row, in PyTorch's words.
 static const char* kind_of(const OperatorEntry& entry, DispatchKey row, const AnnotatedKernel* kernel) {
   const auto registered_for = [&](DispatchKey key) {
     const auto found = entry.kernels.find(key);

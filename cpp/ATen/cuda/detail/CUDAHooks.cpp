@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/cuda/detail/CUDAHooks.cpp
 //
-// What ATen asks of CUDA without linking it: generators and pinned memory.
+// The CUDA generators and pinned memory, for ATen, which does not link CUDA.
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <ATen/detail/AcceleratorHooksInterface.h>
 #include <c10/cuda/CUDAException.h>

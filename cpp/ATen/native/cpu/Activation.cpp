@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/Activation.cpp
+//
 // The activation functions that are piecewise linear; the others are in ActivationSmooth.cpp. The inputs of a backward
 // kernel are grad and x; those of leaky_relu_backward are x and grad.
 #include <ATen/native/Activation.h>

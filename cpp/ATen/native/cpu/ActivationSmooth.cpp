@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/Activation.cpp (gelu, elu, silu, mish, softplus, log_sigmoid)
+//
 // The activation functions that contain exponentials. The inputs of a backward kernel are grad and x. Each line of
 // arithmetic is the formula itself; VectorMath.h and Loops.h make vector instructions of it.
 #include <ATen/native/Activation.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/BatchLinearAlgebraKernel.cpp
+//
 // Calls LAPACK once for each matrix of a batch. The arguments are explained in native/BatchLinearAlgebra.h. A routine
 // that needs scratch memory returns the required length when it is called with a length of -1.
 #include <ATen/native/BatchLinearAlgebra.h>
@@ -388,7 +389,7 @@ void permutation_matrix_kernel(const Tensor& P, const Tensor& pivots) {
         row[i] = i;
       }
       for (int64_t i = 0; i < k; i++) {
-        const int64_t other = swap[b * k + i] - 1;
+        const int64_t other = int64_t(swap[b * k + i]) - 1;
         TORCH_CHECK(0 <= other && other < m,
                     "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive. Did you properly pass the "
                     "result of lu_factor?");

@@ -1,6 +1,5 @@
-// Mirrors: aten/src/ATen/native/cpu/airy_ai.cpp, aten/src/ATen/native/cpu/scaled_modified_bessel_k0.cpp,
-// aten/src/ATen/native/cpu/scaled_modified_bessel_k1.cpp, aten/src/ATen/native/cpu/spherical_bessel_j0.cpp,
-// aten/src/ATen/native/cpu/UnaryOpsKernel.cpp (bessel_j0_kernel, ...)
+// Mirrors: aten/src/ATen/native/cpu/airy_ai.cpp, aten/src/ATen/native/cpu/scaled_modified_bessel_k0.cpp, aten/src/ATen/native/cpu/scaled_modified_bessel_k1.cpp, aten/src/ATen/native/cpu/spherical_bessel_j0.cpp, aten/src/ATen/native/cpu/UnaryOpsKernel.cpp (bessel_j0_kernel, ...)
+//
 // The formulas are in native/MathBesselSecond.h and MathBessel.h and are computed in double for both dtypes.
 #include <ATen/native/BesselOps.h>
 #include <ATen/native/MathBesselSecond.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp
+//
 // Operations on truth values and on bits.
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/cpu/Loops.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp
+//
 // Mathematical functions of two numbers.
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/Math.h>

@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp
-// Sum, difference, product, maximum and minimum of two numbers. Division is in BinaryDivKernel.cpp, comparisons in
-// BinaryCompareKernel.cpp, bits in BinaryLogicOpsKernel.cpp.
+//
+// Sum, difference, product, maximum and minimum of two numbers. Division is in BinaryOpsDivKernel.cpp, comparisons in
+// BinaryLogicOpsCompareKernel.cpp, bits in BinaryLogicOpsKernel.cpp.
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/cpu/Loops.h>
 #include <ATen/native/cpu/WideNumber.h>

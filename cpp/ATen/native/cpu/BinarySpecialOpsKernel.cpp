@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp
+//
 // Special functions of two numbers, computed in double for every dtype: the formulas are in native/Math.h and
 // MathGamma.h.
 #include <ATen/native/BinaryOps.h>

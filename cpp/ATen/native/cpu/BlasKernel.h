@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/BlasKernel.cpp
+//
 // The matrix product, written to be read: two rungs of the same sums, and a third rung for the 16-bit floats. The
 // arguments are those of native/CPUBlas.h: c (m, n) = alpha * a (m, k) @ b (k, n) + beta * c.
 #pragma once

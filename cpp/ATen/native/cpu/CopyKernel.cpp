@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/CopyKernel.cpp
+//
 // If the dtypes are equal, a copy only moves bytes, on one of three rungs: copy_strided (one element at a time),
 // copy_row (dense rows) and copy_transposed (tile by tile).
 #include <ATen/native/Copy.h>

@@ -1,5 +1,5 @@
-// Mirrors: aten/src/ATen/native/cpu/ReduceOpsKernel.cpp (cumsum, cumprod, logcumsumexp),
-//          aten/src/ATen/native/ReduceOps.cpp (cummax_cummin_helper)
+// Mirrors: aten/src/ATen/native/cpu/ReduceOpsKernel.cpp (cumsum, cumprod, logcumsumexp), aten/src/ATen/native/ReduceOps.cpp (cummax_cummin_helper)
+//
 // All tensors are (outer, n, inner).
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>

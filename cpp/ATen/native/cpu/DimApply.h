@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/SortingKernel.cpp (dim_apply), aten/src/ATen/native/TensorDimApply.h
+//
 // dim_apply runs a kernel that works on one row along a dimension, for every row of tensors with any strides.
 #pragma once
 

@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/DistributionKernels.cpp, aten/src/ATen/native/cpu/DistributionTemplates.h
-// Uniform and normal numbers, integers, Bernoulli. The other distributions are in DistributionMoreKernels.cpp.
+//
+// Uniform and normal numbers, integers, Bernoulli. The other distributions are in DistributionsMoreKernel.cpp.
 #include <ATen/native/Distributions.h>
 
 #include <ATen/core/DistributionsHelper.h>

@@ -26,24 +26,17 @@ namespace {
 // An IndexRule, prepared for use in a loop.
 class Offset final {
  public:
-  explicit Offset(const IndexRule& rule) : rule_(rule), stride_(rule.stride_bytes) {
-    using Use = IndexRule::Use;
-    const bool from_the_end = rule.use == Use::Subscript || rule.use == Use::Fill || rule.use == Use::Take;
-    if (rule.size >= 0) {
-      low_ = from_the_end ? -rule.size : 0;
-      high_ = wrap_ = rule.size;
-    }
-  }
+  explicit Offset(const IndexRule& rule) : rule_(rule), bounds_(rule), stride_(rule.stride_bytes) {}
   int64_t operator()(int64_t index) const {
-    if (__builtin_expect(index < low_ || index >= high_, 0)) {
+    if (__builtin_expect(!bounds_.contain(index), 0)) {
       fail_index(index, rule_);
     }
-    return (index + (index < 0 ? wrap_ : 0)) * stride_;
+    return bounds_.wrap(index) * stride_;
   }
 
  private:
   const IndexRule& rule_;
-  int64_t low_ = std::numeric_limits<int64_t>::min(), high_ = std::numeric_limits<int64_t>::max(), wrap_ = 0;
+  IndexBounds bounds_;
   int64_t stride_;
 };
 
@@ -102,7 +95,8 @@ void index_impl(const TensorIterator& iter, const IndexRule& rule) {
     const bool gathers = strides[0] == sizeof(T) && strides[1] == 0 && strides[2] == sizeof(int64_t);
     for_each_row(data, strides, size1, [&](char* written, char* read, const char* index) {
       if (whole_rows) {
-        std::memcpy(written, read + offset(*reinterpret_cast<const int64_t*>(index)), size0 * sizeof(T));
+        // Two rows of one matrix may overlap where no check above can tell cheaply, so they are moved, not copied.
+        std::memmove(written, read + offset(*reinterpret_cast<const int64_t*>(index)), size0 * sizeof(T));
       } else if (gathers) {
         constexpr int64_t size = sizeof(T);
         if (rule.size >= 0 && rule.stride_bytes % size == 0 &&

@@ -1,4 +1,5 @@
 // Mirrors: nothing in PyTorch: it calls getrf of LAPACK
+//
 // Gaussian elimination with row swaps, written to be read. Factors, pivots and info are the same as LAPACK's.
 #pragma once
 

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/BatchLinearAlgebra.cpp (lapackLu and its kin), caffe2's declarations of LAPACK
+//
 // LAPACK's routines for float and double under one name, for example lapack<scalar_t>::getrf. The routines come from
 // the BLAS wheel. Fortran takes every argument by pointer, counts in 32 bits, and expects the length of each character
 // argument at the end.

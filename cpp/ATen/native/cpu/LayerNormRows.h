@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/layer_norm_kernel.cpp, aten/src/ATen/native/cpu/moments_utils.h
+//
 // The arithmetic of layer_norm and of its backward on rows x: (M, N), y = (x - mean) rstd gamma + beta. gamma and beta
 // have N elements; a null pointer stands for ones and zeros. The naive rung comes first, then the fast one, which uses
 // vector instructions and sums by Note [Cascade].

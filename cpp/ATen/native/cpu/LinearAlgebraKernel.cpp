@@ -1,5 +1,4 @@
-// Mirrors: aten/src/ATen/native/LinearAlgebra.cpp (addmm_impl_cpu_, baddbmm_cpu_kernel), aten/src/ATen/native/Blas.cpp
-// (addmv_impl_cpu, dot)
+// Mirrors: aten/src/ATen/native/LinearAlgebra.cpp (addmm_impl_cpu_, baddbmm_cpu_kernel), aten/src/ATen/native/Blas.cpp (addmv_impl_cpu, dot)
 //
 // Computes the products of matrices, batches and vectors by calls of a BLAS; see CPUBlas.h.
 #include <ATen/native/LinearAlgebra.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/Loops.h
+//
 // cpu_kernel(iter, op) applies `op` to every element: `op` maps one element of each input to one element of the output,
 // and this file makes the loops around it. cpu_kernel<scalar_t>(iter, op) is for elements of type scalar_t; `op` then
 // computes in opmath_type<scalar_t>, which is float for the 16-bit floats.

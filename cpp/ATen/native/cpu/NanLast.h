@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/NumericUtils.h, aten/src/ATen/native/cpu/SortingKernel.cpp (KeyValueCompAsc)
+//
 // The order of numbers in which NaN is the largest. This is a strict weak order, as sorting needs; `<` alone is none
 // where NaN occurs.
 #pragma once

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/avx_mathfun.h, aten/src/ATen/native/cpu/DistributionTemplates.h (normal_fill_AVX2)
+//
 // Sixteen uniform float numbers become sixteen normal ones. PyTorch does this with the polynomials of the Cephes
 // library (S. Moshier) in vector registers. A float of randn equals PyTorch's to the last bit only if the same
 // polynomials are evaluated in the same order and each multiply-add is rounded once (fma). Left out: what Cephes does

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp (chebyshev_polynomial_t_kernel, ...)
+//
 // The formulas are in native/MathPolynomials.h and are computed in double for both dtypes.
 #include <ATen/native/MathPolynomials.h>
 #include <ATen/native/PolynomialOps.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/RangeFactoriesKernel.cpp
+//
 // Each element is computed from its index and not from its neighbour, so that rounding errors do not add up and threads
 // can share the range.
 #include <ATen/native/RangeFactories.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/Reduce.h, aten/src/ATen/native/SharedReduceOps.h
+//
 // binary_kernel_reduce(iter, ops) computes few elements from many. `ops` says how, in the form that PyTorch gives it:
 //   acc_t identity()              the value to start from
 //   acc_t reduce(acc_t, in_t)     takes in one element
@@ -8,7 +9,7 @@
 //   in_order                      whether the elements must be taken in one after the other
 //   nan_wins                      whether a NaN among the elements is the result. reduce_number(acc, in) then takes in
 //                                 an element that is known not to be NaN
-// Left out: several outputs, and the indices of elements (cpu/ReduceExtremaKernel.cpp has both).
+// Left out: several outputs, and the indices of elements (cpu/ReduceExtremaOpsKernel.cpp has both).
 //
 // Note [Cascade]
 // Problem: adding a million floats one after the other loses digits, because each small addend meets a large sum.

@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/ReduceOpsKernel.cpp
-// Products, truth values (all, any) and variance. Norms are in NormKernel.cpp.
+//
+// Products, truth values (all, any) and variance. Norms are in ReduceOpsNormKernel.cpp.
 #include <ATen/native/ReduceOps.h>
 #include <ATen/native/SharedReduceOps.h>
 #include <ATen/native/cpu/Reduce.h>

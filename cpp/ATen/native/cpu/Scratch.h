@@ -1,4 +1,5 @@
 // Mirrors: c10/util/SmallBuffer.h
+//
 // Memory for a kernel's own work, from the allocator that tensors come from. That allocator reuses its blocks, while a
 // large std::vector takes fresh memory each time and fills it with zeros.
 #pragma once

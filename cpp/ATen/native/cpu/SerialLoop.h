@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/Loops.h (cpu_serial_kernel)
+//
 // Loops for random numbers. They run on one thread, element by element in the order of memory, under the generator's
 // lock, because the order of the draws is part of the result.
 #pragma once

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/SoftMaxKernel.cpp
+//
 // The rungs: softmax_strided is the plain one, for any dimension. The others use vector instructions: softmax_rows for
 // the last dimension, softmax_short_rows for rows too short to fill a vector, softmax_columns for any other dimension.
 #include <ATen/native/SharedReduceOps.h>

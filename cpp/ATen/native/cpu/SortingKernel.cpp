@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/SortingKernel.cpp
+//
 // Stable sorting of rows. The rungs: sort_row_by_comparison is the plain one; sort_row_by_insertion is for the shortest
 // rows; sort_row_by_key sorts unsigned keys; sort_row_by_radix is for long rows and needs no comparison. Left out:
 // x86-simd-sort.

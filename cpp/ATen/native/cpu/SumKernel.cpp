@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/SumKernel.cpp
+//
 // Sums and means. 16-bit floats are summed in float, integers in int64.
 #include <ATen/native/ReduceOps.h>
 #include <ATen/native/SharedReduceOps.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/SummaryOps.cpp, aten/src/ATen/native/cpu/HistogramKernel.cpp
+//
 // Both ops run on one thread, because any two elements may fall into one bin.
 #include <ATen/Dispatch.h>
 #include <ATen/native/SummaryOps.h>

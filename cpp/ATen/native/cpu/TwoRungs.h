@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/Loops.h (cpu_kernel_vec: a scalar function and a vectorized one)
+//
 // For functions whose fast rung is right only for the usual arguments; a sine without a branch, for example, is right
 // for all but huge angles. The elements are processed in blocks, and a block that contains an unusual element takes the
 // exact rung.

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/UnaryOpsKernel.cpp (IMPLEMENT_ITERATOR_LAMBDA)
+//
 // What the kernels of functions of one or two real numbers have in common.
 #pragma once
 

@@ -1,5 +1,6 @@
 // Mirrors: aten/src/ATen/native/cpu/UnaryOpsKernel.cpp
-// Functions whose result has the dtype of the argument; functions of real numbers are in UnaryFloatOpsKernel.cpp.
+//
+// Functions whose result has the dtype of the argument; functions of real numbers are in UnaryOpsFloatKernel.cpp.
 #include <ATen/native/UnaryOps.h>
 #include <ATen/native/cpu/Loops.h>
 

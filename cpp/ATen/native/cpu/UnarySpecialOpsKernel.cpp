@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/UnaryOpsKernel.cpp
+//
 // Special functions. The formulas are in native/Math.h and native/MathBessel.h and are computed in double for every
 // dtype, except where only the rounding of the dtype itself decides whether a pole is reached.
 #include <ATen/native/Math.h>

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/cpu/vec/vec_base.h (convert), aten/src/ATen/cpu/vec/vec256/vec256_16bit_float.h
+//
 // Converts rows of 16-bit floats to floats, and floats back to 16 bits, rounded to the nearest (ties to even). float16
 // uses the processor's conversion instructions, which the compiler does not use by itself. A plain loop over bfloat16
 // becomes vector shifts.

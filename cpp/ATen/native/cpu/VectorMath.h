@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/cpu/vec/vec_base.h (exp, tanh), third_party/sleef
+//
 // The fast rung of some functions for float, and of most of them for double. The functions have no branch and no call,
 // so the compiler makes vector instructions of a loop around them. The naive rung is the function of the C library,
 // which the remaining functions use for double. VectorMathWide.h has functions composed of these.

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/cpu/vec/vec512/vec512_double.h (erf, erfc, atan2, lgamma, ...), third_party/sleef
+//
 // The fast rung (see VectorMath.h) of functions that take more than a line in double: powers, the error function,
 // angles, and the logarithm of gamma. The error of their polynomials is as small as that of Chebyshev's and below the
 // precision of a double; the remaining error is the rounding of a few operations. The naive rung is the function of the

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/cpu/vec/vec_base.h (asin, atan2, pow, ...), third_party/sleef
+//
 // The fast rung (see VectorMath.h) of more functions for float. They compute in double, where the plain formula keeps
 // enough digits, or by polynomials (least-squares fits). The naive rung is the function of the C library, which double
 // uses where VectorMathDouble.h has no function.

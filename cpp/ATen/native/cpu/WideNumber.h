@@ -1,8 +1,10 @@
 // Mirrors: aten/src/ATen/native/cpu/BinaryOpsKernel.cpp (opmath_t b = iter.original_scalar_value)
+//
 // A number that is the second operand of 16-bit floats keeps its precision: 0.1 is not rounded to 16 bits before it is
 // multiplied, and 1e5, which does not exist in float16, does not become infinity.
 #pragma once
 
+#include <ATen/EmptyTensor.h>
 #include <ATen/native/cpu/Loops.h>
 
 namespace reftorch::at::native {
@@ -14,7 +16,7 @@ bool wide_number_kernel(TensorIterator& iter, const char* name, const Op& op) {
   if (!c10::isReducedFloatingType(iter.dtype()) || iter.input(1).numel() != 1) {
     return false;
   }
-  const auto b = static_cast<float>(iter.input(1).item().toDouble());
+  const auto b = static_cast<float>(detail::number_in(iter.input(1)).toDouble());
   AT_DISPATCH_SWITCH(iter.dtype(), name, AT_DISPATCH_CASE_REDUCED_FLOATING([&] {
                        cpu_kernel<scalar_t>(iter, [b, op](float a, float) -> float { return op(a, b); });
                      }));

@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/layer_norm_kernel.cpp
+//
 // The arithmetic is in LayerNormRows.h; this file chooses the dtype and splits the rows among threads. Left out:
 // rms_norm.
 #include <ATen/native/cpu/LayerNormRows.h>

@@ -1,7 +1,6 @@
-// Mirrors: aten/src/ATen/native/cuda/ActivationThresholdKernel.cu,
-// aten/src/ATen/native/cuda/ActivationLeakyReluKernel.cu
+// Mirrors: aten/src/ATen/native/cuda/ActivationThresholdKernel.cu, aten/src/ATen/native/cuda/ActivationLeakyReluKernel.cu
 //
-// The first nonlinearities of a network. Left out so far: the others of native/cpu/Activation.cpp and
+// The activation functions that networks use most. Left out so far: the others of native/cpu/Activation.cpp and
 // ActivationSmooth.cpp.
 #include <ATen/native/Activation.h>
 #include <ATen/native/cuda/Loops.cuh>

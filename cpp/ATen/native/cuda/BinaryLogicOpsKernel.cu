@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cuda/BinaryLogicalOpsKernels.cu, aten/src/ATen/native/cuda/BinaryBitwiseOpsKernels.cu
 //
-// Truth values and bits.
+// Logical and bitwise operations.
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/cuda/Loops.cuh>
 

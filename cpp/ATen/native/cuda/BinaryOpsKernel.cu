@@ -1,8 +1,7 @@
-// Mirrors: aten/src/ATen/native/cuda/BinaryMulKernel.cu, aten/src/ATen/native/cuda/MaxMinElementwiseKernel.cu,
-// aten/src/ATen/native/cuda/BinaryMiscBackwardOpsKernels.cu
+// Mirrors: aten/src/ATen/native/cuda/BinaryMulKernel.cu, aten/src/ATen/native/cuda/MaxMinElementwiseKernel.cu, aten/src/ATen/native/cuda/BinaryMiscBackwardOpsKernels.cu
 //
-// Sums, products, the larger and the smaller. Division is in BinaryDivKernel.cu, comparisons are in
-// BinaryCompareKernel.cu, bits in BinaryLogicOpsKernel.cu.
+// Sums, products, maximum and minimum. Division is in BinaryOpsDivKernel.cu, comparisons are in
+// BinaryLogicOpsCompareKernel.cu, and bitwise operations in BinaryLogicOpsKernel.cu.
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/cuda/Loops.cuh>
 
@@ -28,7 +27,7 @@ void mul_kernel_cuda(TensorIterator& iter) {
   });
 }
 
-// NaN wins over any number: it is the one value that differs from itself.
+// NaN is the result if one operand is NaN. `a != a` is true only for NaN.
 void maximum_kernel_cuda(TensorIterator& iter) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "max_elementwise_cuda", [&] {
     using opmath_t = opmath_type<scalar_t>;

@@ -1,15 +1,16 @@
 // Mirrors: aten/src/ATen/native/cuda/Copy.cu, aten/src/ATen/cuda/PeerToPeerAccess.cpp
 //
-// Copies that CUDA takes part in: on one device, between two devices, and between a device and the host.
+// Copies on one CUDA device, between two devices, and between a device and the host.
 //
 // Note [Copies between devices]
-// CUDA copies bytes without gaps. A copy that also changes dtype or order is therefore done in steps: the source is
-// made dense in the destination's dtype where it lies, the bytes cross, and a strided destination is filled from a
-// dense copy of itself. On one device a kernel does all of it at once. A copy from device to device runs on the
-// source's current stream. It waits for the work that the destination's current stream was given before, and later work
-// on that stream waits for the copy: both as if the copy were theirs. A copy between a device and the host runs on the
-// device's current stream. The host waits for the copy, unless non_blocking is asked for and the host's memory is
-// pinned.
+// CUDA copies bytes without gaps from one device to another. A copy between devices that also changes the dtype or the
+// order of dimensions takes three steps: the source is made dense in the destination's dtype on the source's device,
+// the bytes are copied, and a destination that is not dense is filled from a dense copy on its own device. On one
+// device, a single kernel does all of this. A copy from device to device runs on the current stream of the source's
+// device. It waits for the earlier work on the current stream of the destination's device, and later work on that
+// stream waits for the copy, as if the copy ran on both streams. A copy between a device and the host runs on the
+// current stream of the device. The host waits for the copy, unless the caller asks for non_blocking and the host
+// memory is pinned.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/TypePromotion.h>
@@ -23,7 +24,8 @@
 namespace reftorch::at::native {
 namespace {
 
-// One conversion for every pair of dtypes. The small integers take the low bits of a large one, as on the CPU.
+// Converts between any two dtypes. A conversion to a small integer type keeps the low bits of a large number, as on the
+// CPU.
 template <typename To, typename From>
 C10_HOST_DEVICE To convert(From value) {
   if constexpr (std::is_same_v<To, bool>) {
@@ -51,8 +53,8 @@ C10_HOST_DEVICE To load_as(ScalarType dtype, const char* data) {
   }
 }
 
-// The source's dtype is looked at for each element, so that there is one kernel for each dtype of the destination and
-// not one for each pair.
+// The kernel branches on the source's dtype for each element, so that there is one kernel for each dtype of the
+// destination and not one for each pair of dtypes.
 template <typename To>
 __global__ void convert_kernel(Operands<2> operands, int64_t n, ScalarType from) {
   const int64_t step = int64_t(gridDim.x) * blockDim.x;
@@ -90,7 +92,7 @@ void copy_on_one_device(TensorIterator& iter) {
   }
 }
 
-// Both dense and of one dtype, on two devices.
+// Copies between two devices. Both tensors are dense and of one dtype.
 void copy_peer(const Tensor& dst, const Tensor& src) {
   const c10::DeviceIndex to = dst.device().index(), from = src.device().index();
   const c10::cuda::CUDAGuard guard(from);
@@ -104,14 +106,14 @@ void copy_peer(const Tensor& dst, const Tensor& src) {
   copied.block(dst_stream);
 }
 
-// Both dense and of one dtype, one of them on the host.
+// Copies between a device and the host. Both tensors are dense and of one dtype.
 void copy_host(const Tensor& dst, const Tensor& src, bool non_blocking) {
   const bool to_device = dst.device().is_cuda();
   const c10::cuda::CUDAGuard guard((to_device ? dst : src).device().index());
   const auto stream = c10::cuda::getCurrentCUDAStream();
   C10_CUDA_CHECK(cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), dst.numel() * dst.itemsize(),
                                  to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
-  if (non_blocking) { // pinned memory may be freed before the copy has been done
+  if (non_blocking) { // the program may free the pinned memory before the copy is done
     const Tensor& host = to_device ? src : dst;
     c10::cuda::CachingHostAllocator_recordEvent(host.storage().storage_impl_->data_ptr_, stream);
   } else {
@@ -128,7 +130,8 @@ void copy_kernel_cuda(TensorIterator& iter, bool non_blocking) {
     copy_on_one_device(iter);
     return;
   }
-  if (dst.scalar_type() == src.scalar_type() && iter.is_contiguous()) { // maybe in another order that both share
+  if (dst.scalar_type() == src.scalar_type() &&
+      iter.is_contiguous()) { // dense with an order of dimensions that both share
     if (dst.device().is_cuda() && src.device().is_cuda()) {
       copy_peer(dst, src);
     } else {
@@ -142,7 +145,9 @@ void copy_kernel_cuda(TensorIterator& iter, bool non_blocking) {
     at::copy_(result, dense_src, non_blocking);
   } else {
     Tensor dense_dst = detail::empty_generic(dst.sizes(), dst.scalar_type(), dst.device());
-    at::copy_(dense_dst, dense_src, non_blocking && dst.device().is_cuda()); // the host is to read dense_dst next
+    at::copy_(
+        dense_dst, dense_src,
+        non_blocking && dst.device().is_cuda()); // if the destination is on the host, the next line reads dense_dst
     at::copy_(result, dense_dst);
   }
 }

@@ -1,8 +1,7 @@
-// Mirrors: aten/src/ATen/native/cuda/DistributionUniform.cu, aten/src/ATen/native/cuda/DistributionNormal.cu,
-// aten/src/ATen/native/cuda/DistributionRandomKernel.cu, aten/src/ATen/native/cuda/DistributionBernoulli.cu
+// Mirrors: aten/src/ATen/native/cuda/DistributionUniform.cu, aten/src/ATen/native/cuda/DistributionNormal.cu, aten/src/ATen/native/cuda/DistributionRandomKernel.cu, aten/src/ATen/native/cuda/DistributionBernoulli.cu
 //
-// Uniform and normal numbers, integers, Bernoulli. Element i of a result is made of the four Philox numbers of counter
-// i, so the result depends on the seed alone, and not on the grid.
+// Uniform, normal, integer and Bernoulli random numbers. Element i of a result is computed from the four Philox numbers
+// of subsequence i, so the result depends on the state of the generator and not on the grid.
 #include <ATen/core/PhiloxRNGEngine.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <ATen/native/Distributions.h>
@@ -47,7 +46,7 @@ void fill_random(TensorIterator& iter, const OptionalGenerator& generator, const
 C10_HOST_DEVICE inline uint64_t random64(const PhiloxNumbers& r, int first) {
   return static_cast<uint64_t>(r.x[first]) << 32 | r.x[first + 1];
 }
-// In [0, 1), on a grid of 2^digits steps: as many bits as the mantissa has.
+// Returns a number in [0, 1), a multiple of 2^-digits: it uses as many random bits as the mantissa has.
 template <typename T>
 C10_HOST_DEVICE T unit_number(const PhiloxNumbers& r, int first) {
   if constexpr (std::is_same_v<T, double>) {
@@ -64,13 +63,14 @@ void uniform_kernel_cuda(TensorIterator& iter, double from_number, double to_num
     const auto from = static_cast<opmath_t>(from_number), to = static_cast<opmath_t>(to_number);
     fill_random<scalar_t>(iter, generator, [from, to] GPU_LAMBDA(PhiloxNumbers r) -> scalar_t {
       const scalar_t value = static_cast<scalar_t>(unit_number<opmath_t>(r, 0) * (to - from) + from);
-      return opmath_t(value) == to ? static_cast<scalar_t>(from) : value; // rounding must not reach the open end
+      return opmath_t(value) == to ? static_cast<scalar_t>(from)
+                                   : value; // rounding must not reach `to`, which is excluded
     });
   });
 }
 
-// Box and Muller: two uniform numbers give one normal one; the second is left unused, so that an element depends on its
-// own counter alone.
+// The Box-Muller method makes two normal numbers from two uniform ones. The kernel uses only the first, so that each
+// element depends on its own subsequence only.
 void normal_kernel_cuda(Tensor& self, double mean_number, double std_number, const OptionalGenerator& generator) {
   auto iter = TensorIterator::nullary_op(self);
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "normal_cuda", [&] {
@@ -84,7 +84,7 @@ void normal_kernel_cuda(Tensor& self, double mean_number, double std_number, con
   });
 }
 
-// Integers from 0 to the largest one that the dtype holds exactly.
+// Draws integers from 0 up to the largest integer to which the dtype holds every integer exactly.
 void random_kernel_cuda(TensorIterator& iter, const OptionalGenerator& generator) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "random_cuda", [&] {
     using opmath_t = opmath_type<scalar_t>;
@@ -104,7 +104,8 @@ void random_from_to_kernel_cuda(TensorIterator& iter, uint64_t range, int64_t ba
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "random_from_to_cuda", [&] {
     using opmath_t = opmath_type<scalar_t>;
     fill_random<scalar_t>(iter, generator, [range, base] GPU_LAMBDA(PhiloxNumbers r) -> scalar_t {
-      const uint64_t drawn = range == 0 ? random64(r, 0) : random64(r, 0) % range; // 0: all 64 bits
+      const uint64_t drawn =
+          range == 0 ? random64(r, 0) : random64(r, 0) % range; // a range of 0 means all 2^64 numbers
       return static_cast<scalar_t>(static_cast<opmath_t>(static_cast<int64_t>(drawn + static_cast<uint64_t>(base))));
     });
   });

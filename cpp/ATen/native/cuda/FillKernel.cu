@@ -7,7 +7,8 @@ namespace {
 
 void fill_kernel_cuda(TensorIterator& iter, const Scalar& value_scalar) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "fill_cuda", [&] {
-    // As on the CPU: one 16-bit float takes infinity for a number that is too large, several refuse that number.
+    // As on the CPU, a number that is too large for a 16-bit float becomes infinity if the tensor has one element, and
+    // raises RuntimeError if it has more.
     constexpr bool is_reduced = !std::is_same_v<scalar_t, opmath_type<scalar_t>>;
     const bool rounds = is_reduced && iter.numel() == 1;
     const auto value = rounds ? value_scalar.wrapped_to<scalar_t>() : value_scalar.to<scalar_t>();

@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/cuda/Blas.cpp, aten/src/ATen/cuda/CUDABlas.cpp
 //
-// The products of matrices, batches and vectors as calls of cuBLAS, one function of it for all of them. cuBLAS counts
-// columns first, so that the product of row-major matrices is asked for as c^T = b^T a^T. Left out: integers, as in
+// The products of matrices, batches and vectors. One function of cuBLAS computes them all. cuBLAS expects column-major
+// matrices, so the product of row-major matrices c = a b is computed as c^T = b^T a^T. Left out: integers, as in
 // PyTorch; cuBLASLt.
 #include <ATen/native/LinearAlgebra.h>
 
@@ -26,7 +26,8 @@ namespace {
                 "`");                                                                                                 \
   } while (0)
 
-// One handle for each device, made at the first product. Never destroyed, like the devices.
+// Returns the handle of the current device, set to its current stream. The first product on a device makes the handle,
+// which is never destroyed.
 cublasHandle_t current_handle() {
   static std::mutex mutex;
   static cublasHandle_t handles[64] = {};
@@ -45,7 +46,7 @@ constexpr cudaDataType_t cuda_type = std::is_same_v<scalar_t, double>      ? CUD
                                      : std::is_same_v<scalar_t, c10::Half> ? CUDA_R_16F
                                                                            : CUDA_R_16BF;
 
-// cuBLAS counts in 32 bits.
+// cuBLAS takes sizes as 32-bit integers. Raises RuntimeError if the value does not fit.
 int to_int(int64_t value) {
   TORCH_CHECK(value <= std::numeric_limits<int>::max(), "cublas: a matrix dimension of ", value, " is too large");
   return static_cast<int>(value);
@@ -55,7 +56,7 @@ int64_t batch_stride(const Tensor& t) {
   return t.dim() == 3 ? t.strides()[0] : 0;
 }
 
-// c (batch, m, n) = beta * c + alpha * a (batch, m, k) @ b (batch, k, n), all row-major with `ld` from row to row.
+// Computes c = beta * c + alpha * a @ b with shapes (batch, m, n), (batch, m, k) and (batch, k, n). c is row-major.
 void gemm(const char* name, const Tensor& result, const Tensor& mat1, const Tensor& mat2, const Scalar& beta_number,
           const Scalar& alpha_number) {
   const c10::cuda::CUDAGuard guard(result.device().index());
@@ -91,7 +92,7 @@ void baddbmm_kernel_cuda(const char* /*name*/, const Tensor& result, const Tenso
   gemm("baddbmm_cuda", result, batch1, batch2, beta, alpha);
 }
 
-// A vector is a matrix of one column.
+// Treats a vector as a matrix with one column.
 void addmv_kernel_cuda(const Tensor& out, const Tensor& mat, const Tensor& vec, const Scalar& beta,
                        const Scalar& alpha) {
   gemm("addmv_impl_cuda", at::unsqueeze(out.dim() == 0 ? at::unsqueeze(out, 0) : out, 1), mat, at::unsqueeze(vec, 1),

@@ -1,9 +1,9 @@
 // Mirrors: aten/src/ATen/native/cuda/Loops.cuh, aten/src/ATen/native/cuda/CUDALoops.cuh
 //
-// gpu_kernel(iter, op) is to CUDA what cpu_kernel(iter, op) of native/cpu/Loops.h is to the CPU: `op` maps one element
-// of each input to one element of the output, and this file makes the kernel around it. gpu_kernel<scalar_t>(iter, op):
-// the elements are scalar_t, and `op` computes in opmath_type<scalar_t>. Left out: several outputs, elements that are
-// loaded four at a time.
+// gpu_kernel(iter, op) runs an elementwise op on CUDA, as cpu_kernel(iter, op) of native/cpu/Loops.h does on the CPU:
+// `op` maps one element of each input to one element of the output, and this file makes the kernel around `op`. In
+// gpu_kernel<scalar_t>(iter, op) the elements are scalar_t, and `op` computes in opmath_type<scalar_t>. Left out:
+// several outputs, loads of four elements at a time.
 #pragma once
 
 #include <ATen/TensorIterator.h>
@@ -14,22 +14,22 @@
 
 #include <cstring>
 
-// Marks the lambdas that are given to gpu_kernel. nvcc accepts such a lambda inside the lambda of AT_DISPATCH, but not
-// one with `auto` parameters.
+// Marks the lambdas that are passed to gpu_kernel. nvcc accepts such a lambda inside the lambda of AT_DISPATCH, but
+// accepts no `auto` parameters.
 #define GPU_LAMBDA __host__ __device__
 
 namespace reftorch::at::native {
 
-constexpr int kThreads = 128; // of a block
+constexpr int kThreads = 128; // the number of threads of a block
 
-// What a kernel knows of the operands, the output first. N: how many there are.
+// The description of the N operands that a kernel gets, the output first.
 template <int N>
 struct Operands {
   char* data[N];
-  // A 0-dim CPU tensor takes part as a number: its bytes travel with the kernel's arguments.
+  // A 0-dim CPU tensor is passed as a number: its bytes are part of the kernel's arguments.
   uint64_t numbers[N] = {};
   bool is_number[N] = {};
-  bool dense = true; // every operand but the numbers lies without gaps, in one order: no calculator is needed
+  bool dense = true; // all operands except numbers are dense in the same order, so the calculator is not needed
   int64_t itemsizes[N];
   OffsetCalculator<N> calculator;
 
@@ -73,7 +73,7 @@ C10_HOST_DEVICE void apply_at(const Operands<N>& operands, const int64_t* offset
       op(*reinterpret_cast<const stored_type<scalar_t, arg_type<traits, I>>*>(operands.at(I + 1, offsets[I + 1]))...);
 }
 
-// A grid-stride loop, which is right for any grid.
+// A grid-stride loop, which works for any size of the grid.
 template <typename scalar_t, typename F, int N>
 __global__ void elementwise_kernel(Operands<N> operands, int64_t n, F op) {
   const int64_t step = int64_t(gridDim.x) * blockDim.x;
@@ -91,7 +91,7 @@ void gpu_kernel(TensorIterator& iter, const F& op) {
                         iter.ninputs());
   const int64_t n = iter.numel();
   if (n == 0) {
-    return; // a grid of no blocks is an error
+    return; // CUDA reports an error for a grid without blocks
   }
   const c10::cuda::CUDAGuard guard(iter.tensor(0).device().index());
   c10::cuda::launch(elementwise_kernel<scalar_t, F, N>, cuda::grid_size(n, kThreads), kThreads, 0,

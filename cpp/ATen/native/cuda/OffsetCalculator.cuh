@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/cuda/detail/OffsetCalculator.cuh
 //
-// From the number of an element to the places of that element in several operands. The calculator goes to a kernel by
-// value: it is what a kernel knows of a TensorIterator. Left out: division by multiplication, 32-bit indexes.
+// Computes the offsets of an element in several operands from the index of the element. A kernel gets the calculator by
+// value instead of the TensorIterator, which it could not read. Left out: division by multiplication, 32-bit indexes.
 #pragma once
 
 #include <c10/macros/Macros.h>
@@ -19,7 +19,7 @@ struct OffsetCalculator {
   int64_t sizes[kMaxDims];      // the fastest dimension first
   int64_t strides[kMaxDims][N]; // in bytes
 
-  // A dimension that varies more slowly than those before it. stride(k): the stride of operand k.
+  // Adds a dimension that varies more slowly than those added before. stride(k) is the stride of operand k.
   template <typename Stride>
   void add_dim(int64_t size, const Stride& stride) {
     TORCH_CHECK(ndim < kMaxDims, "tensor has too many (>", kMaxDims, ") dims");

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cuda/RangeFactories.cu
 //
-// Each element is computed from its index, never from its neighbour, so that rounding does not add up.
+// Each element is computed from its index and not from its neighbour, so that rounding errors do not add up.
 #include <ATen/native/RangeFactories.h>
 #include <ATen/native/cuda/Loops.cuh>
 
@@ -9,7 +9,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// out[i] = f(i), out contiguous
+// Computes out[i] = f(i). `out` is contiguous.
 template <typename scalar_t, typename F>
 __global__ void index_kernel(scalar_t* out, int64_t n, F f) {
   const int64_t step = int64_t(gridDim.x) * blockDim.x;
@@ -38,7 +38,7 @@ void arange_kernel_cuda(const Tensor& out, const Scalar& start_scalar, const Sca
   });
 }
 
-// Two elements at least. The second half counts back from `end`, so that both ends are exact.
+// `out` has at least two elements. The second half counts back from `end`, so that both ends are exact.
 void linspace_kernel_cuda(const Tensor& out, const Scalar& start_scalar, const Scalar& end_scalar) {
   AT_DISPATCH_ALL_NUMBERS(out.scalar_type(), "linspace_cuda", [&] {
     using step_t = std::conditional_t<std::is_integral_v<scalar_t>, double, opmath_type<scalar_t>>;

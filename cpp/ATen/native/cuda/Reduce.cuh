@@ -1,9 +1,10 @@
 // Mirrors: aten/src/ATen/native/cuda/Reduce.cuh
 //
-// gpu_reduce_kernel<out_t, in_t>(iter, ops): from many elements to few, with the `ops` of native/SharedReduceOps.h.
-// An output of few elements is computed by one thread. An output of many elements is computed by one block: each thread
-// takes in every kThreads-th element, then the partial results are joined in shared memory, half of the threads at a
-// time. Left out: outputs that several blocks share, loads of several elements.
+// gpu_reduce_kernel<out_t, in_t>(iter, ops) reduces many elements to few, with the `ops` of native/SharedReduceOps.h.
+// One thread computes an output from few elements, or if the ops must take the elements in order (Ops::in_order).
+// Otherwise one block computes an output: each thread reduces every kThreads-th element, and then the partial results
+// are combined in shared memory, which halves the number of active threads in each step. Left out: outputs that several
+// blocks share, loads of several elements.
 #pragma once
 
 #include <ATen/native/SharedReduceOps.h>
@@ -13,9 +14,10 @@
 
 namespace reftorch::at::native {
 
-constexpr int64_t kFewElements = 256; // so many one thread takes in
+constexpr int64_t kFewElements = 256; // up to this many elements, one thread computes an output
 
-// The two sides of a reduction, read off the iterator: the kept dimensions (one result each) and the reduced ones.
+// The dimensions of a reduction, taken from the iterator: the kept dimensions (one output for each index) and the
+// reduced dimensions.
 struct ReduceConfig {
   explicit ReduceConfig(const TensorIterator& iter)
       : out(static_cast<char*>(iter.data_ptr(0))), in(static_cast<const char*>(iter.data_ptr(1))) {
@@ -34,11 +36,12 @@ struct ReduceConfig {
   char* out;
   const char* in;
   int64_t num_outputs, num_reduced;
-  OffsetCalculator<2> kept;    // of the output and of the input
-  OffsetCalculator<1> reduced; // of the input
+  OffsetCalculator<2> kept;    // offsets in the output and in the input
+  OffsetCalculator<1> reduced; // offsets in the input
 };
 
-// Joins what the `group` neighbouring threads of a block hold, a power of two. The first of them gets the result.
+// Combines the values of `group` neighbouring threads of a block. `group` is a power of two. The first thread of the
+// group gets the result.
 template <typename T, typename Combine>
 __device__ T group_reduce(T value, int group, const Combine& combine) {
   CUDA_DYNAMIC_SHARED(T, partial);
@@ -62,7 +65,7 @@ struct CombineWith {
   }
 };
 
-// group: how many threads work on one output, 1 or kThreads.
+// `group` is the number of threads that work on one output, 1 or kThreads.
 template <typename out_t, typename in_t, typename Ops>
 __global__ void reduce_kernel(ReduceConfig config, int group, Ops ops) {
   const int64_t step = int64_t(gridDim.x) * blockDim.x / group;

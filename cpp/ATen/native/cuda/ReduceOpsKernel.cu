@@ -1,7 +1,6 @@
-// Mirrors: aten/src/ATen/native/cuda/ReduceSumProdKernel.cu, aten/src/ATen/native/cuda/ReduceLogicKernel.cu,
-// aten/src/ATen/native/cuda/ReduceMomentKernel.cu
+// Mirrors: aten/src/ATen/native/cuda/ReduceSumProdKernel.cu, aten/src/ATen/native/cuda/ReduceLogicKernel.cu, aten/src/ATen/native/cuda/ReduceMomentKernel.cu
 //
-// Products, truth, variance. Norms are in NormKernel.cu.
+// Products, all and any, variance. Norms are in ReduceOpsNormKernel.cu.
 #include <ATen/native/ReduceOps.h>
 #include <ATen/native/cuda/Reduce.cuh>
 

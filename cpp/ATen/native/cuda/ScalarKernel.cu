@@ -6,7 +6,7 @@
 
 namespace reftorch::at::native {
 
-// The host waits for the work of the current stream, and for the value.
+// Copies the value to the host, which waits for the earlier work of the current stream and for the copy.
 static Scalar local_scalar_dense_kernel_cuda(const Tensor& self) {
   Scalar value;
   AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "_local_scalar_dense_cuda", [&] {

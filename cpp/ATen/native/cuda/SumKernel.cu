@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/cuda/ReduceSumProdKernel.cu, aten/src/ATen/native/cuda/ReduceMomentKernel.cu
 //
-// Sums and means. The 16-bit floats add up in float, integers in int64.
+// Sums and means. 16-bit floats are summed in float, integers in int64.
 #include <ATen/native/ReduceOps.h>
 #include <ATen/native/cuda/Reduce.cuh>
 
@@ -12,7 +12,7 @@ void sum_kernel_cuda(TensorIterator& iter) {
     gpu_reduce_kernel<bool, bool>(iter, OrOps());
     return;
   }
-  if (iter.dtype() == kLong) { // of integers of any width, without a wider copy of them
+  if (iter.dtype() == kLong) { // reads integers of any width, so that no wider copy is needed
     AT_DISPATCH_INTEGRAL_TYPES_AND_BOOL(iter.input_dtype(), "sum_cuda", [&] {
       gpu_reduce_kernel<int64_t, scalar_t>(iter, SumOps<int64_t, int64_t>());
     });

@@ -6,7 +6,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// Elements are moved and not computed with, so only their width matters.
+// The elements are only copied, so the kernel depends on their size and not on their dtype.
 template <typename word_t>
 void where_kernel_width(TensorIterator& iter) {
   gpu_kernel(iter,
@@ -22,7 +22,7 @@ void where_kernel_cuda(TensorIterator& iter) {
   }
 }
 
-// A bound that is not given is out of reach of every value.
+// A missing bound is replaced by one that no value exceeds.
 void clamp_scalar_kernel_cuda(TensorIterator& iter, const std::optional<Scalar>& min_scalar,
                               const std::optional<Scalar>& max_scalar) {
   AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "clamp_scalar_cuda", [&] {

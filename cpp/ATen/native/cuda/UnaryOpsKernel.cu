@@ -1,7 +1,6 @@
-// Mirrors: aten/src/ATen/native/cuda/UnarySignKernels.cu, aten/src/ATen/native/cuda/UnaryFractionKernels.cu,
-// aten/src/ATen/native/cuda/AbsKernel.cu
+// Mirrors: aten/src/ATen/native/cuda/UnarySignKernels.cu, aten/src/ATen/native/cuda/UnaryFractionKernels.cu, aten/src/ATen/native/cuda/AbsKernel.cu
 //
-// Functions that stay in the dtype they are given; those of real numbers are in UnaryFloatOpsKernel.cu.
+// Functions whose result has the dtype of the input. Functions of real numbers are in UnaryOpsFloatKernel.cu.
 #include <ATen/native/UnaryOps.h>
 #include <ATen/native/cuda/Loops.cuh>
 
@@ -30,7 +29,7 @@ void abs_kernel_cuda(TensorIterator& iter) {
   });
 }
 
-// -1, 0 or 1; NaN gives 0.
+// Returns -1, 0 or 1, and 0 for NaN.
 void sign_kernel_cuda(TensorIterator& iter) {
   AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "sign_cuda", [&] {
     using opmath_t = opmath_type<scalar_t>;
@@ -63,7 +62,7 @@ struct RoundingFunctor {
     switch (rounding) {
       case Rounding::Floor: return std::floor(a);
       case Rounding::Ceil: return std::ceil(a);
-      case Rounding::Round: return std::nearbyint(a); // a number in the middle goes to its even neighbour
+      case Rounding::Round: return std::nearbyint(a); // a number half way between two integers goes to the even one
       case Rounding::Trunc: return std::trunc(a);
       default: return a - std::trunc(a);
     }

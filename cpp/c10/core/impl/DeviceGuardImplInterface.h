@@ -1,10 +1,10 @@
 // Mirrors: c10/core/impl/DeviceGuardImplInterface.h
 //
-// What the core asks of a type of device: which device and stream are current, and events. Every type of device
-// registers one implementation in a table, so that the core links no device's library. Guards, streams and events of
-// c10/core call through this table; a device's own code may call its implementation directly.
-// Left out: the templates of PyTorch's guards over an implementation (Inline*Guard) and VirtualGuardImpl: a guard here
-// makes one virtual call, which is small beside the call of the device that follows.
+// The functions that the core needs from each type of device: the current device, the current streams, and events.
+// Every type of device registers one implementation in a table, so the core needs no device's library to link. The
+// guards, streams and events of c10/core call through this table; the code of a device may call its own implementation
+// directly. Left out: PyTorch's guard templates (Inline*Guard) and VirtualGuardImpl. A guard here makes one virtual
+// call, which costs little compared with the device's own call.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -17,7 +17,7 @@ namespace reftorch::c10 {
 
 class DataPtr;
 
-// What an event is for. Events that keep the time cost more, so PyTorch's default is to keep none.
+// What an event is used for. Events that keep the time cost more, so PyTorch's default is an event that keeps no time.
 enum class EventFlag {
   PYTORCH_DEFAULT,
   BACKEND_DEFAULT, // the event keeps the time
@@ -30,44 +30,45 @@ struct C10_API DeviceGuardImplInterface {
 
   virtual DeviceType type() const = 0;
 
-  // --- the current device: a state of the calling thread
-  // Makes `device`, which must have an index, current, and returns the former one.
+  // --- The current device, which each thread has for itself.
+  // Makes `device` current and returns the former device. `device` must have an index.
   virtual Device exchangeDevice(Device device) const = 0;
   virtual Device getDevice() const = 0;
   virtual void setDevice(Device device) const = 0;
-  // The form for destructors: an error is dropped.
+  // setDevice for destructors: errors are ignored.
   virtual void uncheckedSetDevice(Device device) const noexcept = 0;
-  // How many devices there are. A driver that fails has none.
+  // The number of devices. If the driver fails, the number is 0.
   virtual DeviceIndex deviceCount() const noexcept = 0;
 
-  // --- the current stream of each device: a state of the calling thread, too
+  // --- The current stream of each device, which each thread has for itself, too.
   virtual Stream getStream(Device device) const = 0;
   virtual Stream getDefaultStream(Device device) const = 0;
   virtual Stream getStreamFromGlobalPool(Device device, bool is_high_priority = false) const;
-  // A stream that nobody else was given, as far as the device can.
+  // Returns a stream that no other caller was given, if the device has enough streams.
   virtual Stream getNewStream(Device device, int priority = 0) const;
-  // Makes `stream` the current one of its device, and returns the former one. The current device stays.
+  // Makes `stream` the current stream of its device and returns the former stream. The current device does not change.
   virtual Stream exchangeStream(Stream stream) const = 0;
   virtual bool queryStream(const Stream& stream) const;
   virtual void synchronizeStream(const Stream& stream) const;
   virtual void synchronizeDevice(DeviceIndex index) const;
 
-  // --- events. `*event` is null until the first record, which makes the device's event.
+  // --- Events. `*event` is null until the first record, which creates the device's event.
   virtual void destroyEvent(void* event, DeviceIndex index) const noexcept;
   virtual void record(void** event, const Stream& stream, DeviceIndex index, EventFlag flag) const;
-  // Later work on `stream` starts after what `event` recorded. The caller does not wait.
+  // Makes later work on `stream` wait for the work that `event` recorded. The caller does not wait.
   virtual void block(void* event, const Stream& stream) const;
   virtual bool queryEvent(void* event) const;
   virtual void synchronizeEvent(void* event) const;
-  // Milliseconds between two events that keep the time.
+  // Returns the milliseconds between two events that keep the time.
   virtual double elapsedTime(void* event1, void* event2, DeviceIndex index) const;
 
-  // Tells the allocator that work on `stream` uses this memory: a block that is freed goes to no other stream before
-  // that work is done.
+  // Tells the allocator that work on `stream` uses this memory: after the block is freed, no other stream gets the
+  // block before that work is done.
   virtual void recordDataPtrOnStream(const DataPtr& data_ptr, const Stream& stream) const;
 };
 
-// For devices without indexes and streams: CPU and Meta. Nothing is ever enqueued, so waiting is done at once.
+// The implementation for devices without indexes and streams: CPU and Meta. Nothing is ever enqueued, so every wait
+// returns at once.
 template <DeviceType D>
 struct NoOpDeviceGuardImpl final : DeviceGuardImplInterface {
   DeviceType type() const override {
@@ -104,8 +105,8 @@ struct NoOpDeviceGuardImpl final : DeviceGuardImplInterface {
   void recordDataPtrOnStream(const DataPtr&, const Stream&) const override {}
 };
 
-// The table. It owns nothing: implementations live as long as the program, since guards may be used while static
-// objects are destroyed.
+// The table of implementations. Implementations are never destroyed, because guards may be used while static objects
+// are destroyed.
 extern C10_API std::atomic<const DeviceGuardImplInterface*> device_guard_impl_registry[kNumDeviceTypes];
 
 struct C10_API DeviceGuardImplRegistrar final {
@@ -116,7 +117,7 @@ inline bool hasDeviceGuardImpl(DeviceType type) {
   return device_guard_impl_registry[static_cast<size_t>(type)].load(std::memory_order_acquire) != nullptr;
 }
 
-// RuntimeError where no library for such devices is loaded.
+// Returns the implementation for a type of device. Raises RuntimeError if no library for such devices is loaded.
 inline const DeviceGuardImplInterface* getDeviceGuardImpl(DeviceType type) {
   const DeviceGuardImplInterface* implementation =
       device_guard_impl_registry[static_cast<size_t>(type)].load(std::memory_order_acquire);
@@ -127,7 +128,7 @@ inline const DeviceGuardImplInterface* getDeviceGuardImpl(DeviceType type) {
 } // namespace impl
 } // namespace reftorch::c10
 
-// In one .cpp file of a device: C10_REGISTER_GUARD_IMPL(CUDA, CUDAGuardImpl).
+// Registers an implementation. Use it once, in a .cpp file of the device: C10_REGISTER_GUARD_IMPL(CUDA, CUDAGuardImpl).
 #define C10_REGISTER_GUARD_IMPL(DevType, DeviceGuardImpl)                                      \
   static const ::reftorch::c10::impl::DeviceGuardImplRegistrar guard_impl_registrar_##DevType( \
       ::reftorch::c10::DeviceType::DevType, new DeviceGuardImpl());

@@ -1,7 +1,9 @@
 // Mirrors: c10/core/impl/LocalDispatchKeySet.h
-// What this thread adds to every dispatch, and takes out of it. The autograd fallback excludes Autograd while it calls
-// the kernel below it, so that the ops a kernel is made of are not recorded a second time; the profiler includes
-// itself; function transforms include their key, so that they see ops on tensors that are not their own.
+//
+// The keys that this thread adds to every dispatch, and the keys that it removes. Three parts of the library use them.
+// The autograd fallback excludes Autograd while it calls the kernel below it, so that the ops inside the kernel are not
+// recorded a second time. The profiler includes its key. Function transforms include their key, so that they also see
+// ops on tensors that they have not wrapped.
 #pragma once
 
 #include <c10/core/DispatchKeySet.h>

@@ -9,7 +9,7 @@ void (*pyobj_decref_hook)(PyObject* obj) = nullptr;
 
 static thread_local TorchDispatchModeTLS::State torch_dispatch_modes;
 
-// The stack and the thread's included keys change together.
+// Adds the Python key to the thread's included keys if the stack has a mode, and removes it otherwise.
 static void update_included_keys() {
   DispatchKeySet& included = tls_local_dispatch_key_set.included_;
   included = torch_dispatch_modes.empty() ? included - DispatchKey::Python : included | DispatchKey::Python;

@@ -1,8 +1,8 @@
 // Mirrors: c10/core/impl/TorchDispatchModeTLS.h, c10/core/SafePyObject.h
 //
-// The modes (torch.utils._python_dispatch.TorchDispatchMode) that this thread is inside of, the innermost last. While
-// there is one, the thread includes the Python key, so that every op reaches the mode. Left out: infrastructure modes
-// (FakeTensorMode, ProxyTorchDispatchMode), which have places of their own below the user's modes in PyTorch.
+// The stack of modes (torch.utils._python_dispatch.TorchDispatchMode) that this thread has entered, the innermost last.
+// While the stack is not empty, the thread includes the Python key, so that every op reaches the innermost mode. Left
+// out: the infrastructure modes FakeTensorMode and ProxyTorchDispatchMode, which PyTorch keeps below the user's modes.
 #pragma once
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -15,11 +15,11 @@ using PyObject = _object;
 
 namespace reftorch::c10::impl {
 
-// Drops a reference of a Python object with the GIL; set by csrc/python_torch_dispatch.cpp, so that c10 knows no
-// Python.
+// Takes the GIL and drops a reference to a Python object. csrc/python_torch_dispatch.cpp sets the pointer, so that c10
+// needs no Python.
 C10_API extern void (*pyobj_decref_hook)(PyObject* obj);
 
-// Owns one reference to a Python object. Copies of the shared pointer need no GIL.
+// Owns one reference to a Python object. A shared_ptr to this class can be copied without the GIL.
 class SafePyObject final {
  public:
   // Takes over the caller's reference.
@@ -42,10 +42,10 @@ struct C10_API TorchDispatchModeTLS {
   using State = std::vector<std::shared_ptr<SafePyObject>>;
 
   static void push_onto_stack(std::shared_ptr<SafePyObject> mode);
-  // Throws RuntimeError where the stack is empty.
+  // Raises RuntimeError if the stack is empty.
   static std::shared_ptr<SafePyObject> pop_stack();
   static size_t stack_len();
-  // The modes of the calling thread; for ThreadLocalState.
+  // The modes of the calling thread. ThreadLocalState copies them to other threads.
   static const State& get_state();
   static void set_state(State state);
 };

@@ -43,7 +43,7 @@ bool CUDAGuardImpl::queryEvent(void* event) const {
   }
   const cudaError_t error = cudaEventQuery(static_cast<cudaEvent_t>(event));
   if (error == cudaErrorNotReady) {
-    (void)cudaGetLastError(); // not ready is no mistake
+    (void)cudaGetLastError(); // an event that has not passed yet is not an error
     return false;
   }
   C10_CUDA_CHECK(error);
@@ -72,7 +72,8 @@ void CUDAGuardImpl::recordDataPtrOnStream(const DataPtr& data_ptr, const Stream&
 
 namespace reftorch::c10::cuda {
 
-// A simulator that sleeps is no device: the process is one without CUDA, with that process's error messages.
+// Registers CUDA, unless the simulator has no devices. A process with a sleeping simulator then behaves, and reports
+// errors, as a build without CUDA does.
 static const bool registered = [] {
 #if defined(CUDA_SIM)
   if (device_count() == 0) {

@@ -1,6 +1,7 @@
 // Mirrors: c10/cuda/impl/CUDAGuardImpl.h
 //
-// What the core's guards, streams and events ask of CUDA: see DeviceGuardImplInterface.
+// The CUDA implementation of the functions that the core's guards, streams and events call: see
+// DeviceGuardImplInterface.
 #pragma once
 
 #include <c10/core/impl/DeviceGuardImplInterface.h>

@@ -1,5 +1,7 @@
 // Mirrors: nothing in PyTorch: the functions of the simulated CUDA runtime
-// Errors are CUDA's: what goes wrong inside a kernel is seen at the next call, and every call fails from then on.
+//
+// Errors behave as in CUDA: a call reports an error that happened inside an earlier kernel, and from then on every call
+// that uses the device fails.
 #include <c10/cuda/sim/runtime.h>
 
 #include <algorithm>
@@ -15,7 +17,8 @@ static cudaError_t done(cudaError_t error) {
   }
   return error;
 }
-// The error that forbids every call: of a child process, of a machine without devices, of a device that failed.
+// Returns the error because of which every call fails: the process is a forked child, there are no devices, or the
+// current device has failed.
 static cudaError_t status() {
   Runtime& r = runtime();
   if (r.forked) {
@@ -67,8 +70,8 @@ static cudaError_t copy(void* to, const void* from, size_t bytes, cudaStream_t h
           (from_device != nullptr && find_allocation(from_device->live, from, bytes).first == nullptr)) {
         return cudaErrorInvalidValue;
       }
-      // An asynchronous copy needs pinned memory. What leaves pageable memory is taken at once, and a copy into
-      // pageable memory is waited for.
+      // Only a copy to or from pinned memory is asynchronous. A copy from pageable memory first takes the bytes into a
+      // buffer, and a copy into pageable memory is waited for.
       if (to_device == nullptr && find_allocation(r.pinned, to, bytes).first == nullptr) {
         wait = true;
       }
@@ -125,7 +128,7 @@ static cudaError_t synchronize_device(Device& device) {
       marks.push_back({owner, stream->submitted, nullptr});
     }
   }
-  for (const Mark& mark : marks) { // not while the map is walked: it may change during the wait
+  for (const Mark& mark : marks) { // after the loop over the map, which may change during the wait
     runtime().progress.wait(lock, [&] { return passed(mark); });
   }
   return done(device.error);
@@ -264,7 +267,7 @@ cudaError_t cudaFree(void* pointer) {
   if (device == nullptr) {
     return done(cudaErrorInvalidValue);
   }
-  const cudaError_t error = synchronize_device(*device); // CUDA's waits, too
+  const cudaError_t error = synchronize_device(*device); // CUDA's cudaFree waits, too
   std::lock_guard<std::mutex> lock(runtime().mutex);
   return done(device->live.erase(static_cast<char*>(pointer)) == 1 ? error : cudaErrorInvalidValue);
 }
@@ -345,7 +348,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* handle, unsigned flags) {
   *handle = stream.get();
   return cudaSuccess;
 }
-cudaError_t cudaStreamDestroy(cudaStream_t handle) { // the work that the stream was given is still done
+cudaError_t cudaStreamDestroy(cudaStream_t handle) { // the stream first finishes the work in its queue
   return with_stream(handle, [&](const StreamPtr& stream) {
     std::lock_guard<std::mutex> lock(runtime().mutex);
     stream->destroyed = true;
@@ -356,7 +359,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) { // the work that the stream
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
   return with_stream(handle, [](const StreamPtr& stream) {
-    if (stream->is_default) { // an empty operation: it waits for the blocking streams
+    if (stream->is_default) { // an empty operation, which waits for the blocking streams
       return synchronize(enqueue(stream, [] {}));
     }
     std::unique_lock<std::mutex> lock(runtime().mutex);

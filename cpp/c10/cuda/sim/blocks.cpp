@@ -1,15 +1,17 @@
 // Mirrors: nothing in PyTorch: how the simulator runs the threads of a block
 //
 // Note [Fibers]
-// The threads of a block are calls of the kernel, one after the other, on the host thread's own stack: a plain loop, as
-// long as no thread has to wait. Where one waits (__syncthreads, a shuffle), that stack stays as it is, and the next
-// thread runs on a stack of its own, a fiber. A kernel without barriers therefore uses no fibers, nobody has to mark
-// the others, and a debugger shows who launched the kernel. makecontext gives a fiber its stack. After that sigsetjmp
-// and siglongjmp change fibers, because swapcontext makes a system call each time (240 ns instead of 11).
+// The simulator runs the threads of a block one after the other, as calls of the kernel on the host thread's own stack.
+// As long as no thread has to wait, that is a plain loop. When a thread waits (in __syncthreads or a shuffle), its
+// stack is left as it is, and the next thread runs on a stack of its own, a fiber. So a kernel without barriers uses no
+// fibers, kernels need no mark that says whether they have barriers, and a debugger shows who launched the kernel.
+// makecontext starts a fiber on its stack. After that, sigsetjmp and siglongjmp switch between fibers, because
+// swapcontext makes a system call each time (240 ns instead of 11).
 //
-// Limits: fibers have 128 KiB of stack; AddressSanitizer knows nothing of them, so that under it only kernels without
-// barriers run; the order of threads is that of one host thread, so that races which no order shows stay hidden.
-#undef _FORTIFY_SOURCE // its siglongjmp refuses to go from one stack to another
+// Limits: a fiber has 128 KiB of stack. AddressSanitizer does not know fibers, so under it only kernels without
+// barriers run. The threads of a block run on one host thread, so a race that shows in no order of the threads stays
+// hidden.
+#undef _FORTIFY_SOURCE // its checked siglongjmp refuses to jump from one stack to another
 #include <c10/cuda/sim/runtime.h>
 
 #include <cxxabi.h>
@@ -46,15 +48,15 @@ struct Thread {
   enum State : uint8_t { Unstarted, Running, AtBarrier, AtWarpOp, Ready, Exited };
   uint3 index;
   State state = Unstarted;
-  Fiber* fiber = nullptr; // the fiber on which it waits
-  // The arguments of its warp operation; afterwards `value` is the result.
+  Fiber* fiber = nullptr; // the fiber on which the thread waits
+  // The arguments of the thread's warp operation. After the operation, `value` is the result.
   WarpOp op = WarpOp::Sync;
   unsigned mask = 0;
   uint64_t value = 0;
   int from_lane = 0;
 };
 
-// Fresh memory between two pages that nobody may touch.
+// Maps fresh memory between two pages without access.
 static char* map_pages(size_t bytes) {
   char* p = static_cast<char*>(mmap(nullptr, bytes + 2 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   mprotect(p + kPage, bytes, PROT_READ | PROT_WRITE);
@@ -64,13 +66,14 @@ static void unmap_pages(char* p, size_t bytes) {
   munmap(p - kPage, bytes + 2 * kPage);
 }
 
-// Runs blocks, one at a time. Each host thread that runs kernels has one.
+// Runs blocks, one at a time. Each host thread that runs kernels has one Block.
 class Block {
  public:
   Block() {
     stack_t old{};
     sigaltstack(nullptr, &old);
-    if (old.ss_flags & SS_DISABLE) { // a fiber whose stack is full has no room left for a signal
+    if (old.ss_flags &
+        SS_DISABLE) { // a signal handler needs this stack, because a fiber with a full stack has no room for it
       signal_stack_ = map_pages(kSignalStack);
       stack_t own{signal_stack_, 0, kSignalStack};
       sigaltstack(&own, nullptr);
@@ -99,7 +102,7 @@ class Block {
   int lane() const {
     return static_cast<int>(current_ % warpSize);
   }
-  // The memory ends where a forbidden page begins, so that an index that is too large faults.
+  // Returns the dynamic shared memory. It ends at a page without access, so that an index that is too large faults.
   char* shared() const {
     return shared_memory_ + kMaxShared - shared_bytes_;
   }
@@ -109,7 +112,7 @@ class Block {
   [[noreturn]] void abandon(cudaError_t error) {
     siglongjmp(abandoned_, error);
   }
-  void run_threads(); // the body of every fiber
+  void run_threads(); // the function that every fiber runs
 
  private:
   Fiber* take_fiber();
@@ -133,7 +136,7 @@ class Block {
   std::vector<unsigned> order_; // the order in which the threads start
   struct Warp {
     unsigned waiting = 0; // how many lanes wait in a warp operation
-    unsigned alive = 0;   // which lanes are in the kernel
+    unsigned alive = 0;   // a bit for each lane that has not left the kernel
   };
   std::vector<Warp> warps_;
   std::deque<unsigned> ready_; // threads that have waited and may continue
@@ -142,7 +145,7 @@ class Block {
   Fiber* fiber_ = nullptr;
   Fiber home_; // the host thread's own stack
   std::vector<Fiber*> idle_, fibers_;
-  sigjmp_buf abandoned_; // where an error inside the kernel continues
+  sigjmp_buf abandoned_; // where the host thread continues after an error inside the kernel
   bool running_ = false;
 };
 static thread_local std::unique_ptr<Block> this_block;
@@ -187,7 +190,7 @@ cudaError_t Block::run(uint64_t i) {
     fiber_ = &home_;
     home_.started = true;
     run_threads();
-  } else { // the fibers are where the error left them
+  } else { // an error left the kernel while fibers were waiting
     ready_.clear();
     idle_ = fibers_;
     for (Fiber* fiber : fibers_) {
@@ -202,7 +205,8 @@ Fiber* Block::take_fiber() {
   if (idle_.empty()) {
     fibers_.push_back(new Fiber);
     fibers_.back()->stack = map_pages(kStackBytes);
-    // Stacks that began at one place of a page would compete for the same cache lines.
+    // Each stack has a different length, because stacks that begin at the same place of a page compete for the same
+    // cache lines.
     fibers_.back()->stack_bytes = kStackBytes - fibers_.size() * 192 % kPage;
     return fibers_.back();
   }
@@ -247,7 +251,7 @@ void Block::run_threads() {
   }
 }
 
-// Leaves the fiber `from`. Returns when another fiber resumes it.
+// Switches from the fiber `from` to another one. Returns when a fiber resumes `from`.
 __attribute__((noinline)) void Block::go_on(Fiber* from) {
   if (sigsetjmp(from->at, 0) != 0) {
     return;
@@ -323,8 +327,8 @@ uint64_t Block::warp_exchange(WarpOp op, unsigned mask, uint64_t value, int from
   return thread.value;
 }
 
-// If all lanes of some mask have arrived, gives each its value and makes it ready. Returns whether the current thread
-// is among them.
+// Completes every warp operation for which all lanes of its mask have arrived: gives each lane its result and makes the
+// lane ready. Returns whether the current thread is one of these lanes.
 bool Block::complete_warp_op(unsigned warp) {
   Thread* const lanes = &threads_[warp * warpSize];
   const int n = static_cast<int>(std::min<size_t>(warpSize, threads_.size() - warp * warpSize));
@@ -351,7 +355,7 @@ bool Block::complete_warp_op(unsigned warp) {
     for (int l = 0; l < n; l++) {
       if (here >> l & 1) {
         const int from = lanes[l].from_lane;
-        // A lane that takes no part has no value; the reader gets all ones, a NaN.
+        // If the lane to read from is not in the mask, it has no value, and the reader gets all ones, which is NaN.
         const uint64_t shuffled = from >= 0 && from < n && here >> from & 1 ? values[from] : ~uint64_t(0);
         lanes[l].value = lanes[l].op == WarpOp::Ballot ? ballot : shuffled;
         warps_[warp].waiting--;
@@ -371,7 +375,7 @@ static std::string kernel_name(const void* function) {
   Dl_info info{};
   if (dladdr(function, &info) == 0 || info.dli_sname == nullptr) {
     char text[32];
-    std::snprintf(text, sizeof text, "at %p", function); // gdb: info symbol
+    std::snprintf(text, sizeof text, "at %p", function); // in gdb, `info symbol` finds the name
     return text;
   }
   char* readable = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, nullptr);

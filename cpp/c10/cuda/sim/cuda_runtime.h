@@ -1,8 +1,9 @@
 // Mirrors: nothing in PyTorch: stands in for the CUDA runtime's <cuda_runtime.h> where there is no GPU and no nvcc
-// The subset of CUDA that reftorch's .cu files use, for a plain C++17 compiler. The other files of this folder run it
-// on host threads. Names, error numbers and rules are CUDA's, so a .cu file that includes <cuda_runtime.h> does not
-// know which of the two it got. Left out: textures, graphs, cooperative groups, dynamic parallelism, symbols,
-// cudaMallocManaged, and processes that share memory.
+//
+// The subset of CUDA that reftorch's .cu files use, for a plain C++17 compiler. The other files of this folder
+// implement the subset on host threads. Names, error numbers and rules are CUDA's, so a .cu file that includes
+// <cuda_runtime.h> works with either of the two. Left out: textures, graphs, cooperative groups, dynamic parallelism,
+// symbols, cudaMallocManaged, and processes that share memory.
 #pragma once
 
 #include <cmath>
@@ -24,9 +25,9 @@
 #define __launch_bounds__(...)
 #define __align__(n) alignas(n)
 // Note [Shared memory is thread_local]
-// A block runs from its first to its last statement on one host thread, and that thread runs one block at a time. One
-// copy of a variable for each host thread is therefore one copy for each block. `thread_local` inside a function is
-// static by itself; written `static thread_local`, a declaration `extern __shared__` would not parse.
+// One host thread runs all threads of a block, and runs one block at a time. One copy of a variable for each host
+// thread is therefore one copy for each block. A `thread_local` variable inside a function is static without the
+// keyword; the macro leaves `static` out because the declaration `extern __shared__` would otherwise not compile.
 #define __shared__ thread_local
 
 // ---- Types ----
@@ -38,8 +39,8 @@ struct dim3 {
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
 };
 
-// The coordinates of the running kernel. `__thread` instead of `thread_local`, because the compiler then looks for no
-// initializer at each use; with initial-exec a shared library reads them by one instruction.
+// The coordinates of the running thread. They are `__thread` and not `thread_local`, so that the compiler does not
+// check for an initializer at each use. With initial-exec, a shared library reads them with one instruction.
 #define CUDA_SIM_COORDINATE extern __thread __attribute__((tls_model("initial-exec")))
 CUDA_SIM_COORDINATE uint3 threadIdx;
 CUDA_SIM_COORDINATE uint3 blockIdx;
@@ -74,7 +75,7 @@ enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemory
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
 enum { cudaEventDefault = 0, cudaEventDisableTiming = 2 };
 
-using cudaStream_t = struct CUstream_st*; // nullptr: the legacy default stream of the current device
+using cudaStream_t = struct CUstream_st*; // null means the legacy default stream of the current device
 using cudaEvent_t = struct CUevent_st*;
 
 struct cudaPointerAttributes {
@@ -107,7 +108,7 @@ cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceSynchronize();
-cudaError_t cudaDeviceReset(); // here: forgets the device's error, and nothing else
+cudaError_t cudaDeviceReset(); // here it clears the device's error and does nothing else
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 
@@ -152,7 +153,7 @@ cudaError_t cudaMallocHost(T** pointer, size_t bytes) {
 // ---- Launching ----
 namespace cudasim {
 
-// A kernel with its arguments. It is called once for each thread of the grid.
+// A kernel and its arguments. The simulator calls it once for each thread of the grid.
 struct Kernel {
   virtual ~Kernel() = default;
   virtual void operator()() = 0;
@@ -193,7 +194,7 @@ template <typename T>
 struct identity {
   using type = T;
 };
-// Blocks and streams run on several host threads, so an atomic operation has to be a real one.
+// Blocks and streams run on several host threads, so atomic operations must be atomic on the host, too.
 template <typename T, typename F>
 T atomic_update(T* p, F f) {
   T old = *const_cast<volatile T*>(p), desired = f(old);
@@ -205,7 +206,7 @@ T atomic_update(T* p, F f) {
 
 } // namespace cudasim
 
-// A launch without <<<>>>, under the name and with the arguments of CUDA 11.8 and later.
+// Launches a kernel with the name and arguments of CUDA 11.8 and later, instead of <<<>>>.
 template <typename... P, typename... A>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...), A&&... args) {
   using Kernel = cudasim::KernelOf<std::index_sequence_for<P...>, P...>;
@@ -220,7 +221,7 @@ inline void __syncwarp(unsigned mask = 0xffffffffu) {
 inline void __threadfence() {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
-// `width` cuts a warp into groups of lanes; no lane reads from another group.
+// `width` splits a warp into groups of lanes. No lane reads from another group.
 template <typename T>
 T __shfl_sync(unsigned mask, T value, int from, int width = 32) {
   const int group = cudasim::lane_id() & ~(width - 1);

@@ -1,10 +1,12 @@
 // Mirrors: nothing in PyTorch: the memory of the simulator's devices
 //
 // Note [Host code cannot touch device memory]
-// Page permissions belong to the process, not to a thread. The memory of a device is therefore open while its streams
-// have work, and closed as soon as they have none. A host thread that reads closed memory gets SIGSEGV, and the handler
-// says what the pointer was. A read while kernels run goes unnoticed; with CUDA_LAUNCH_BLOCKING=1 no kernel runs then,
-// and the check is exact. Huge pages make opening cheap, because 2 MiB are one entry of the page table.
+// Problem: on a GPU, host code that follows a device pointer crashes, but the simulator's device memory is host memory.
+// Trick: the pages of a device's memory are accessible only while streams of the device have work. A host thread that
+// reads the memory at another time gets SIGSEGV, and the handler reports what the pointer was. Limit: page permissions
+// belong to the process, not to a thread, so a read while kernels run is not noticed. With CUDA_LAUNCH_BLOCKING=1 no
+// kernel runs at the same time as host code, and the check is exact. Changing the permissions is cheap with huge pages,
+// because 2 MiB are one entry of the page table.
 #include <c10/cuda/sim/runtime.h>
 
 #include <sys/mman.h>
@@ -64,7 +66,8 @@ static void on_fault(int, siginfo_t* info, void*) {
                  "  Only kernels can follow it; cudaMemcpy brings its contents to the host.\n",
                  info->si_addr, base != nullptr ? static_cast<char*>(info->si_addr) - base : 0, bytes, device->index);
   }
-  sigaction(SIGSEGV, &runtime().previous, nullptr); // the instruction runs again and meets the handler before ours
+  sigaction(SIGSEGV, &runtime().previous,
+            nullptr); // the faulting instruction runs again, with the handler that was installed before ours
 }
 
 void install_fault_handler(struct sigaction* previous) {

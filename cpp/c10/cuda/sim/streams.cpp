@@ -1,5 +1,7 @@
 // Mirrors: nothing in PyTorch: the simulator's streams
-// A stream is a queue. Its worker thread starts at the first operation and takes one operation after the other.
+//
+// A stream is a queue of operations. Its worker thread starts with the first operation and runs one operation after the
+// other.
 #include <c10/cuda/sim/runtime.h>
 
 #include <pthread.h>
@@ -19,7 +21,7 @@ std::string setting(const char* name, const char* otherwise) {
   return text != nullptr && *text != '\0' ? text : otherwise;
 }
 
-// Never destroyed, because workers may run when the process ends.
+// The runtime is never destroyed, because workers may still run when the process ends.
 Runtime& runtime() {
   static Runtime* const it = new Runtime;
   return *it;
@@ -81,7 +83,7 @@ static void work(const StreamPtr& stream) {
     operation();
     operation = nullptr;
     lock.lock();
-    if (stream->queue.empty()) { // close the memory before anybody can learn that the work is done
+    if (stream->queue.empty()) { // close the memory before another thread can learn that the work is done
       open_memory(device, false);
       is_open = false;
     }
@@ -99,9 +101,9 @@ StreamPtr find_stream(cudaStream_t stream) {
 }
 
 // Note [The default stream]
-// Stream 0 is CUDA's legacy stream. Its work waits for all that the blocking streams of its device were given before,
-// and what they are given later waits for that work. Streams made with cudaStreamNonBlocking, as PyTorch's are, stand
-// apart.
+// Stream 0 is CUDA's legacy stream. Its work waits for all earlier work of the blocking streams of its device, and
+// later work of the blocking streams waits for it. Streams made with cudaStreamNonBlocking, as PyTorch's are, do not
+// wait for the legacy stream, and the legacy stream does not wait for them.
 Mark enqueue(const StreamPtr& stream, std::function<void()> operation) {
   Runtime& r = runtime();
   std::unique_lock<std::mutex> lock(r.mutex);

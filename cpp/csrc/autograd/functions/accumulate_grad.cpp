@@ -15,8 +15,8 @@ AccumulateGrad::AccumulateGrad(Variable leaf) : Node(std::numeric_limits<uint64_
   set_input_grad_dtype(0, impl::grad_dtype(variable));
 }
 
-// Another owner of the leaf can reach this node through the leaf. Then this node's hooks do not belong to the graph
-// alone.
+// Another owner of the leaf can reach this node through the leaf. So the node shows its own hooks only if the walk has
+// met all owners of the leaf.
 void AccumulateGrad::visit_owned(OwnedVisitor& visitor) const {
   if (visitor.variable(variable)) {
     Node::visit_owned(visitor);
@@ -29,8 +29,8 @@ void AccumulateGrad::call_tensor_pre_hooks(variable_list& grads) {
   Node::call_tensor_pre_hooks(grads);
 }
 
-// Optimizers walk a parameter and its gradient side by side: the same strides where the parameter is dense, else
-// contiguous.
+// Returns whether the gradient has the layout that optimizers expect, because they walk a parameter and its gradient
+// side by side: the parameter's strides if the parameter is dense, contiguous otherwise.
 static bool obeys_layout_contract(const Variable& grad, const Variable& variable) {
   return variable.unsafeGetTensorImpl()->is_non_overlapping_and_dense() ? grad.strides() == variable.strides()
                                                                         : grad.is_contiguous();
@@ -43,7 +43,7 @@ static Variable clone_obey_contract(const Variable& grad, const Variable& variab
   if (!variable.unsafeGetTensorImpl()->is_non_overlapping_and_dense()) {
     return at::clone(grad, at::MemoryFormat::Contiguous);
   }
-  // A mode or the gradient's class has to see where the new tensor comes from.
+  // Make the copy by an op here, so that a mode or the gradient's class sees where the new tensor comes from.
   Variable copy =
       at::isTensorSubclassLike(grad)
           ? at::new_empty_strided(grad, variable.sizes(), variable.strides())
@@ -63,11 +63,12 @@ bool impl::is_tensor_stealable(const Variable& tensor, size_t owners) {
 }
 
 // Note [Stealing a gradient]
-// Problem: the first gradient of a leaf could simply become its .grad, without a copy; but later passes add to .grad in
-// place, which would show wherever else that tensor or its storage is in use. Trick: take the gradient only when this
-// node is its one owner. A view shares its storage with its base, which its metadata keeps alive; that one more owner
-// is allowed if nobody else holds the base. A wrapper without memory has an empty storage of its own, so only its
-// owners count; its class answers detach, and so decides what the result shares.
+// Problem: the first gradient of a leaf could become its .grad without a copy. But later passes add to .grad in place,
+// and every other user of that tensor or of its storage would see the sum. Trick: take the gradient only if this node
+// is its only owner. A view shares its storage with its base, which the metadata of the view keeps alive; this one
+// additional owner of the storage is allowed if nobody else holds the base. A wrapper subclass without memory has an
+// empty storage of its own, so only the owners of the tensor count; its class answers detach, and so decides what the
+// result shares.
 static bool can_steal(const Variable& grad, const Variable& variable, size_t owners) {
   if (c10::GradMode::is_enabled() || at::functorch::is_wrapper(grad) || !impl::is_tensor_stealable(grad, owners) ||
       !obeys_layout_contract(grad, variable)) {
@@ -78,8 +79,8 @@ static bool can_steal(const Variable& grad, const Variable& variable, size_t own
   return grad.storage().use_count() <= (base_is_ours ? 2u : 1u);
 }
 
-// The memory of a gradient that may be stolen, as a tensor without a history and without a Python object. A mode or the
-// gradient's class sees the detach.
+// Returns a tensor on the memory of a gradient that may be stolen, without a history and without a Python object. A
+// mode or the gradient's class sees a detach.
 static Variable steal(Variable& grad) {
   if (at::isTensorSubclassLike(grad)) {
     return at::detach(grad);
@@ -99,7 +100,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
     return {};
   }
   accumulate(std::move(new_grad));
-  // Outside of the lock: a hook may start a pass that comes here again.
+  // The hooks run without the lock, because a hook may start a pass that reaches this node again.
   if (const auto post_hooks = impl::post_acc_grad_hooks(variable)) {
     (*post_hooks)(variable);
   }
@@ -129,7 +130,8 @@ void AccumulateGrad::accumulate(Variable new_grad) {
 void AccumulateGrad::accumulate_locked(Variable& new_grad) {
   Variable grad = impl::get_grad(variable);
   if (!grad.defined()) {
-    // The engine keeps the gradient too, where post hooks are to see it.
+    // If there are post hooks, the engine holds a second reference to the gradient in order to show the gradient to
+    // them.
     Variable first = can_steal(new_grad, variable, has_post_hooks() ? 2 : 1) ? steal(new_grad)
                                                                              : clone_obey_contract(new_grad, variable);
     grad = impl::get_grad(variable);
@@ -137,10 +139,10 @@ void AccumulateGrad::accumulate_locked(Variable& new_grad) {
       impl::set_grad(variable, std::move(first));
       return;
     }
-    new_grad = std::move(first); // a pass inside of the op has set .grad meanwhile
+    new_grad = std::move(first); // a pass inside the op has set .grad meanwhile
   }
   if (!c10::GradMode::is_enabled()) {
-    at::add_(grad, new_grad); // in place: whoever holds .grad sees the sum
+    at::add_(grad, new_grad); // in place, so that every holder of .grad sees the sum
     return;
   }
   for (;;) {
@@ -150,7 +152,7 @@ void AccumulateGrad::accumulate_locked(Variable& new_grad) {
       impl::set_grad(variable, std::move(sum));
       return;
     }
-    grad = now; // a pass inside of the op has replaced .grad meanwhile
+    grad = now; // a pass inside the op has replaced .grad meanwhile
   }
 }
 

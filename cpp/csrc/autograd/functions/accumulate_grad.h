@@ -1,15 +1,15 @@
 // Mirrors: torch/csrc/autograd/functions/accumulate_grad.h
 //
-// The node behind a leaf: it adds the gradient to the leaf's .grad. Left out: sparse and nested gradients.
+// The node behind a leaf, which adds the gradient to the leaf's .grad. Left out: sparse and nested gradients.
 //
 // Note [Python under the lock of a leaf]
-// Problem: two passes on two threads must not add to one .grad at once, so the node locks its mutex_. But where a
-// TorchDispatchMode is active or the gradient is of a class with __torch_dispatch__, Python code answers the addition.
-// That code may start a pass that comes back to the same leaf, and the thread would wait for its own lock for ever.
-// Trick: the node notes the thread that holds the lock. That thread passes without locking a second time. What it
-// then finds in .grad may change during each op that Python answers, so the node looks at .grad again before it
-// replaces it. Limits: Python code that waits there for a pass of another thread to the same leaf waits for ever, in
-// PyTorch too. The lock is waited for without the GIL; see Note [Locks and the GIL].
+// Problem: two passes on two threads must not add to one .grad at the same time, so the node locks its mutex_. But
+// where a TorchDispatchMode is active or the class of the gradient defines __torch_dispatch__, Python code computes the
+// sum. That code may start a pass that comes back to the same leaf, and the thread would wait for its own lock for
+// ever. Trick: the node records which thread holds the lock, and lets that thread pass without locking again. Python
+// code may change .grad during each op, so the node reads .grad again before it replaces .grad. Limits: Python code
+// that waits there for a pass of another thread to the same leaf waits for ever, as in PyTorch. A thread waits for the
+// lock without holding the GIL; see Note [Locks and the GIL].
 #pragma once
 
 #include <csrc/autograd/variable.h>
@@ -20,12 +20,13 @@
 namespace reftorch::torch::autograd {
 
 namespace impl {
-// Whether exactly one reference to the Python object exists. csrc/autograd/python_variable.cpp sets the function; a
-// program without Python has no such objects and no function.
+// Returns whether exactly one reference to the Python object exists. csrc/autograd/python_variable.cpp sets the
+// function; a program without Python has no such objects and no function.
 TORCH_API extern bool (*has_unique_reference)(PyObject* obj);
 
-// Whether the caller's `owners` counts are the only ones on the tensor. A Python object of the tensor that only C++
-// keeps alive does not matter, although the object owns one more count; see Note [One PyObject per TensorImpl].
+// Returns whether the tensor has no other owners than the `owners` references of the caller. A Python object of the
+// tensor that only C++ keeps alive does not count as an owner, although the object owns one more reference.
+// See Note [One PyObject per TensorImpl].
 TORCH_API bool is_tensor_stealable(const Variable& tensor, size_t owners = 1);
 } // namespace impl
 
@@ -36,7 +37,8 @@ struct TORCH_API AccumulateGrad final : public Node {
     return "torch::autograd::AccumulateGrad";
   }
   void visit_owned(OwnedVisitor& visitor) const override;
-  // The leaf's own hooks, whenever they were registered; a leaf has no other grad_fn to keep them.
+  // Runs the leaf's hooks too, whenever they were registered. The leaf stores them itself, because it has no other
+  // grad_fn.
   void call_tensor_pre_hooks(variable_list& grads) override;
 
   Variable variable;

@@ -1,12 +1,13 @@
 // Mirrors: torch/csrc/autograd/functions/basic_ops.h
-// Nodes without a formula. Left out: Identity.
+//
+// The nodes that have no formula. Left out: Identity.
 #pragma once
 
 #include <csrc/autograd/function.h>
 
 namespace reftorch::torch::autograd {
 
-// Stands where no gradient can pass, and says so when one tries.
+// The node of an op that has neither a formula nor a mark; raises an error when a gradient arrives.
 struct TORCH_API NotImplemented final : public Node {
   explicit NotImplemented(std::string op_name_) : op_name(std::move(op_name_)) {}
   std::string name() const override {
@@ -18,11 +19,11 @@ struct TORCH_API NotImplemented final : public Node {
   variable_list apply(variable_list&& inputs) override;
 };
 
-// Warns that a gradient came to a result of an op that has no kernel for Autograd.
+// Warns that a gradient arrived at a result of an op that has no kernel for Autograd.
 TORCH_API void warn_not_implemented(const std::string& op_name);
 
-// Stands behind the results of an op of another library than aten that has no kernel for Autograd: warns when a
-// gradient comes, and lets none pass.
+// The node of an op of a library other than aten that has no kernel for Autograd. It warns when a gradient arrives, and
+// returns no gradients.
 struct TORCH_API WarnNotImplemented final : public Node {
   explicit WarnNotImplemented(std::string op_name_) : op_name(std::move(op_name_)) {}
   std::string name() const override {
@@ -34,7 +35,8 @@ struct TORCH_API WarnNotImplemented final : public Node {
   variable_list apply(variable_list&& inputs) override;
 };
 
-// Stands behind tensors that are not to be differentiated, and says why when one is. (autograd/function.py)
+// The node of tensors that must not be differentiated; raises an error with `message` when a gradient arrives. Used by
+// reftorch/autograd/function.py.
 struct TORCH_API Error final : public Node {
   explicit Error(std::string message_) : message(std::move(message_)) {}
   std::string name() const override {
@@ -46,7 +48,7 @@ struct TORCH_API Error final : public Node {
   variable_list apply(variable_list&& inputs) override;
 };
 
-// Lets no gradient through, so that what comes before it gets undefined ones.
+// Stops the backward pass: the nodes behind this one receive undefined gradients.
 struct TORCH_API UndefinedGradBackward final : public Node {
   std::string name() const override {
     return "torch::autograd::UndefinedGradBackward";
@@ -58,10 +60,11 @@ struct TORCH_API UndefinedGradBackward final : public Node {
   }
 };
 
-// The tensors as they are, with `node` between them and their history. Undefined ones stay undefined.
+// Returns detached tensors of the same values whose grad_fn is `node`, and makes the former histories the edges of
+// `node`. Undefined tensors stay undefined.
 TORCH_API variable_list put_behind(const std::shared_ptr<Node>& node, const variable_list& tensors);
 
-// The start of a backward pass from several tensors: one node whose edges lead to all of them.
+// The root of a backward pass from several tensors: one node whose edges lead to all of them.
 struct TORCH_API GraphRoot final : public Node {
   GraphRoot(const edge_list& roots, variable_list gradients);
   std::string name() const override {

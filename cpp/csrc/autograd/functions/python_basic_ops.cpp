@@ -1,6 +1,7 @@
 // Mirrors: torch/csrc/autograd/functions/init.cpp
-// DelayedError and UndefinedGrad, which are called with tensors and return them behind a node. Left out: the other
-// nodes, which are made by ops alone.
+//
+// Binds DelayedError and UndefinedGrad. Their objects are called with tensors and return the tensors behind a node.
+// Left out: the other nodes of functions/, which only ops make.
 #include <csrc/autograd/functions/python_basic_ops.h>
 
 #include <csrc/autograd/functions/basic_ops.h>
@@ -17,7 +18,7 @@ struct DelayedError {
 };
 struct UndefinedGrad {};
 
-// One tensor for one, a tuple for several.
+// Returns one tensor for one argument and a tuple for several.
 py::object put_all_behind(const std::shared_ptr<Node>& node, const py::args& tensors) {
   variable_list inputs;
   for (const py::handle tensor : tensors) {
@@ -40,13 +41,14 @@ py::object put_all_behind(const std::shared_ptr<Node>& node, const py::args& ten
 
 void initBasicOps(PyObject* module) {
   const auto m = py::reinterpret_borrow<py::module_>(module).attr("_functions");
-  py::class_<DelayedError>(m, "DelayedError", "Raises its message when a gradient reaches what it was called with.")
+  py::class_<DelayedError>(m, "DelayedError",
+                           "Called with tensors, returns tensors that raise the message when a gradient arrives.")
       .def(py::init([](std::string message, int) { return DelayedError{std::move(message)}; }), py::arg("message"),
            py::arg("num_inputs"))
       .def("__call__", [](const DelayedError& self, const py::args& tensors) {
         return put_all_behind(std::make_shared<Error>(self.message), tensors);
       });
-  py::class_<UndefinedGrad>(m, "UndefinedGrad", "Lets no gradient through what it was called with.")
+  py::class_<UndefinedGrad>(m, "UndefinedGrad", "Called with tensors, returns tensors that no gradient passes through.")
       .def(py::init<>())
       .def("__call__", [](const UndefinedGrad&, const py::args& tensors) {
         return put_all_behind(std::make_shared<UndefinedGradBackward>(), tensors);

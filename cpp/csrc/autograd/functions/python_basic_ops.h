@@ -1,5 +1,6 @@
 // Mirrors: torch/csrc/autograd/python_autograd.h
-// The module _C._functions gets what Python calls of functions/basic_ops.h.
+//
+// Adds the classes of functions/basic_ops.h that Python calls to the module _C._functions.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN

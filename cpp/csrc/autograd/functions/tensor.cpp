@@ -10,7 +10,7 @@ namespace reftorch::torch::autograd {
 CopySlices::CopySlices(const Variable& base_var, const Variable& view_var, std::shared_ptr<Node> fn_)
     : base(base_var), view(view_var), fn(std::move(fn_)) {
   add_input_metadata(base_var);
-  // The old base is our first input; fn's gradient for the view becomes a part of that.
+  // Edge 0 leads to the former history of the base. fn's gradient for the view becomes a part of the base's gradient.
   fn->set_next_edge(0, impl::gradient_edge(base_var));
   for (const Edge& edge : fn->next_edges()) {
     add_next_edge(edge);
@@ -23,14 +23,14 @@ variable_list CopySlices::apply(variable_list&& inputs) {
   if (!grad.defined()) {
     return grad_inputs;
   }
-  // The base's own strides, so that the view can be found in it.
+  // Use the base's strides, so that the view can be found in the result by its geometry.
   Variable result = at::functorch::is_wrapper(grad) ? at::new_empty_strided(grad, base.sizes, base.strides)
                                                     : at::detail::empty_strided_generic(
                                                           base.sizes, base.strides, grad.scalar_type(), grad.device());
   at::copy_(result, grad);
   Variable grad_slice = at::as_strided(result, view.sizes, view.strides, view.storage_offset - base.storage_offset);
 
-  // fn may keep or change what it receives, and grad_slice is about to be written: give it a copy.
+  // Give fn a copy, because fn may keep or change its input, and grad_slice is written below.
   variable_list fn_inputs{at::clone(grad_slice, at::MemoryFormat::Contiguous)};
   variable_list fn_grads = (*fn)(std::move(fn_inputs));
   for (size_t i = 0; i < fn_grads.size(); i++) {

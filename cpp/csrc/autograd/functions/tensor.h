@@ -1,4 +1,5 @@
 // Mirrors: torch/csrc/autograd/functions/tensor.h
+//
 // CopySlices, the node of an in-place op on a view. Left out: CopyBackwards (copy_ has a formula), chained view
 // functions.
 #pragma once
@@ -7,9 +8,9 @@
 
 namespace reftorch::torch::autograd {
 
-// See Note [View + Inplace update]. With base b and `v = view(b); f_(v)`, b as a whole changes by
-//     b_new = b_old except at v, where it is f(v_old)
-// so its gradient is that of b_new with f's gradient written into the place of v.
+// See Note [View + Inplace update]. After `v = view(b); f_(v)`, the base b as a whole has changed to
+//     b_new = b_old, except at v, where b_new = f(v_old).
+// So the gradient of b_old is the gradient of b_new, with the part at v replaced by f's gradient for v_old.
 struct TORCH_API CopySlices final : public Node {
   CopySlices(const Variable& base, const Variable& view, std::shared_ptr<Node> fn);
 
@@ -24,7 +25,7 @@ struct TORCH_API CopySlices final : public Node {
     visitor.node(fn);
   }
 
-  // What is kept of a tensor to make a view like it of another one.
+  // The geometry of a tensor, from which the same view of another tensor can be made.
   struct Geometry {
     explicit Geometry(const Variable& t) : sizes(t.sizes()), strides(t.strides()), storage_offset(t.storage_offset()) {}
     at::DimVector sizes, strides;
@@ -32,7 +33,7 @@ struct TORCH_API CopySlices final : public Node {
   };
   Geometry base;
   Geometry view;
-  std::shared_ptr<Node> fn; // the in-place op's own node; its edge 0 leads to the base, as ours does
+  std::shared_ptr<Node> fn; // the in-place op's node; its edge 0 leads to the base, like edge 0 of this node
 
  protected:
   variable_list apply(variable_list&& inputs) override;

@@ -1,5 +1,4 @@
-// Mirrors: torch/csrc/autograd/VariableTypeUtils.h (check_inplace), torch/csrc/autograd/variable.cpp
-// (handle_view_on_rebase)
+// Mirrors: torch/csrc/autograd/VariableTypeUtils.h (check_inplace), torch/csrc/autograd/variable.cpp (handle_view_on_rebase)
 #include <csrc/autograd/functions/utils.h>
 
 namespace reftorch::torch::autograd {
@@ -11,7 +10,7 @@ std::string forward_name(const Node& node) {
   if (end <= suffix.size() || name.compare(end - suffix.size(), suffix.size(), suffix) != 0) {
     return name;
   }
-  const std::string number = name.substr(end); // which of the ops of that name: sum_dim is Sum1
+  const std::string number = name.substr(end); // the overload's number: sum.dim_IntList is Sum1
   return name.substr(0, end - suffix.size()) + (number == "0" ? "" : number);
 }
 

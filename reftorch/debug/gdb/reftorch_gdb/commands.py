@@ -1,4 +1,4 @@
-"""The commands rt-bt, rt-into, rt-op, rt-tensor and rt-graph; those for Python's lines are in python_lines.py.
+"""The commands rt-bt, rt-into, rt-op, rt-tensor and rt-graph. The commands for Python's lines are in python_lines.py.
 
 Mirrors: tools/gdb/pytorch-gdb.py (torch-tensor-repr)
 Left out: commands that change the process.
@@ -19,11 +19,11 @@ HOOK = "__cyg_profile_func_enter"
 
 
 class Said(gdb.GdbError):
-    """An error for the user: gdb prints its text and nothing else."""
+    """An error for the user. gdb prints the text and nothing else."""
 
 
 def command(name, kind, complete=gdb.COMPLETE_NONE):
-    """Make a function of (argument) a gdb command; its docstring is the help."""
+    """Make a gdb command from a function of the argument. The function's docstring is the command's help."""
 
     def decorate(function):
         class Command(gdb.Command):
@@ -52,7 +52,7 @@ def need_process():
 
 @command("rt-bt", gdb.COMMAND_STACK)
 def rt_bt(argument):
-    """rt-bt: one backtrace through C++ and Python, innermost first; the library code between them is left out."""
+    """rt-bt: one backtrace through C++ and Python, innermost first, without the library code between them."""
     need_process()
     frames = stack.mixed()
     print("\n".join(stack.lines(frames)) if frames else "No frame of reftorch or of Python in this thread.")
@@ -60,7 +60,7 @@ def rt_bt(argument):
 
 @command("rt-tensor", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
 def rt_tensor(argument):
-    """rt-tensor EXPRESSION: the values of a tensor in rows, with its dtype and strides."""
+    """rt-tensor EXPRESSION: print the values of a tensor in rows, with its dtype and strides."""
     if not argument:
         raise Said("rt-tensor: which tensor? For example: rt-tensor self")
     try:
@@ -78,7 +78,7 @@ def rt_tensor(argument):
 
 @command("rt-graph", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
 def rt_graph(argument):
-    """rt-graph EXPRESSION: the graph that backward would walk from a tensor, or from a node of it."""
+    """rt-graph EXPRESSION: print the graph that a backward pass from a tensor or a node would walk."""
     if not argument:
         raise Said("rt-graph: of which tensor or node? For example: rt-graph self")
     try:
@@ -92,23 +92,24 @@ def rt_graph(argument):
 
 @command("rt-op", gdb.COMMAND_BREAKPOINTS)
 def rt_op(argument):
-    """rt-op NAME [if CONDITION]: a breakpoint where the kernel of an op starts; `rt-op mul` stops in mul_kernel.
+    """rt-op NAME [if CONDITION]: set a breakpoint where the kernel of an op starts; `rt-op mul` stops in mul_kernel.
 
-    An op with several kernels (lerp, div) gets a breakpoint in each. One that is made of other ops or only views stops
-    where its own function starts. A C++ function and FILE:LINE will do, too."""
+    An op with several kernels (lerp, div) gets a breakpoint in each. For an op that is made of other ops or only makes
+    a view, the breakpoint is at the start of its own function. NAME may also be a C++ function or FILE:LINE."""
     if not argument:
         raise Said("rt-op: which op? For example: rt-op mul")
     if not break_at(argument, on_error=print, conditional=SelfDeciding):
         print(f"Breakpoint at the kernel of `{argument}` once reftorch is imported.")
 
 
-WAITING: list = []  # what break_at was asked for before the library was loaded
+WAITING: list = []  # the requests that break_at got before the library was loaded
 
 
 def break_at(spec, on_error, conditional=None):
-    """A breakpoint at an op's kernel, a function or FILE:LINE, ` if CONDITION` after it. False if it has to wait.
+    """Set breakpoints at an op's kernels, a function or FILE:LINE, with an optional ` if CONDITION`.
 
-    `conditional` makes the one with a condition: Conditional, for who asks holds() at each stop, or SelfDeciding."""
+    `conditional` makes a breakpoint with a condition: Conditional, for a caller that asks holds() at each stop, or
+    SelfDeciding. Return False if the request has to wait until the library is loaded."""
     if not library_loaded():
         WAITING.append((spec, on_error, conditional))
         return False
@@ -127,9 +128,9 @@ def break_at(spec, on_error, conditional=None):
 
 
 def break_if(breakpoint, location, condition, spec, on_error, conditional):
-    """In place of a breakpoint the one with a condition, where the condition can be understood."""
+    """Replace a breakpoint by one with a condition, if gdb can parse the condition."""
     try:
-        breakpoint.condition = condition  # raises for what cannot be understood
+        breakpoint.condition = condition  # raises if gdb cannot parse the condition
     except gdb.error as error:
         on_error(f"`{spec}`: {str(error).rstrip('.')}.{known_at(gdb.decode_line(location)[1][0].pc)}")
         return
@@ -141,9 +142,10 @@ def break_if(breakpoint, location, condition, spec, on_error, conditional):
 class Conditional(gdb.Breakpoint):
     """A breakpoint whose condition may call functions of the process.
 
-    gdb computes a condition while the other threads run. Where that calls a function (iter.numel(), an operator[]) the
-    gdbs of today fail: 13 loses the thread, 18 waits for ever or ends by an internal error. So a condition is tried
-    without calls first, which is quick; one that needs a call stops the process, and then holds() computes it."""
+    gdb computes a condition while the other threads run. If the condition calls a function (iter.numel(), an
+    operator[]), today's gdbs fail: gdb 13 loses the thread, and gdb 18 waits for ever or ends with an internal error.
+    So a condition is first computed without calls, which is fast. If a call is needed, the process stops, and then
+    holds() computes the condition."""
 
     def __init__(self, location, wanted, on_error):
         super().__init__(location)
@@ -154,12 +156,12 @@ class Conditional(gdb.Breakpoint):
         try:
             return bool(gdb.parse_and_eval(self.wanted))
         except gdb.error:
-            return True  # whether it needs a call, or cannot be computed at all, holds() finds out
+            return True  # holds() finds out whether the condition needs a call or cannot be computed
         finally:
             gdb.execute("set may-call-functions on")
 
     def holds(self):
-        """Whether to stay at this stop: where the condition holds, and where nobody can tell."""
+        """Whether to stay at this stop: the condition holds, or cannot be computed."""
         try:
             return bool(stack.call_in_this_thread(self.wanted))
         except (gdb.error, TypeError) as error:
@@ -169,7 +171,7 @@ class Conditional(gdb.Breakpoint):
 
 
 def known_at(pc):
-    """The names that a condition may use there, as a sentence."""
+    """Return a sentence with the names that a condition at `pc` may use."""
     block, names = gdb.block_for_pc(pc), []
     while block is not None and not block.is_global and not block.is_static:
         names += [symbol.name for symbol in block if symbol.is_argument or symbol.is_variable]
@@ -178,7 +180,7 @@ def known_at(pc):
 
 
 class SelfDeciding(Conditional):
-    """The same for a person at gdb's prompt: goes on by itself where the condition does not hold."""
+    """A Conditional for gdb's prompt, which lets the process continue if the condition does not hold."""
 
     def __init__(self, location, wanted, on_error):
         super().__init__(location, wanted, on_error)
@@ -187,7 +189,7 @@ class SelfDeciding(Conditional):
 
 @command("rt-holds", gdb.COMMAND_BREAKPOINTS)
 def rt_holds(argument):
-    """rt-holds NUMBER: $rt_holds becomes whether the condition of that breakpoint holds; those of rt-op ask so."""
+    """rt-holds NUMBER: set $rt_holds to whether the condition of that breakpoint holds. Breakpoints of rt-op use it."""
     asked = next((each for each in gdb.breakpoints() if str(each.number) == argument), None)
     if not isinstance(asked, Conditional):
         raise Said("rt-holds: which breakpoint? One that `rt-op NAME if CONDITION` made.")
@@ -195,7 +197,9 @@ def rt_holds(argument):
 
 
 def all_that_exist(name):
-    """For an op its kernels; else the first place that is called so: [(breakpoint, location, what gdb says of it)]."""
+    """Set breakpoints at the kernels of an op, or else at the first place of that name.
+
+    Return a list of (breakpoint, location, gdb's text)."""
     made = [each for location in ops.starts(name) if (each := made_at(location))]
     if made:
         return made
@@ -211,8 +215,8 @@ def all_that_exist(name):
 
 
 def made_at(location):
-    """(the breakpoint, the location, what gdb says of it); None where no such place is."""
-    # By the command and not by gdb.Breakpoint, which tells the user of each location that is not there.
+    """Set a breakpoint and return (breakpoint, location, gdb's text), or None if there is no such place."""
+    # The command is used instead of gdb.Breakpoint, which prints a message for each location that does not exist.
     said = gdb.execute("break " + location, to_string=True)
     breakpoint = gdb.breakpoints()[-1]
     if not breakpoint.pending:
@@ -227,11 +231,13 @@ def library_loaded():
 
 @functools.cache
 def is_reftorch(path):
-    """By a name in the file (torch has a library of that name, too): gdb, if asked, reads all that is near a name."""
+    """Whether a library of this name is reftorch's and not torch's, by a symbol in the file.
+
+    gdb is not asked, because it would read many symbols to find one."""
     try:
         with open(path, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as content:
             return content.find(b"reftorch_debug_sentinel") >= 0
-    except (OSError, ValueError):  # it is gone, or empty
+    except (OSError, ValueError):  # the file was removed, or is empty
         return False
 
 
@@ -245,10 +251,10 @@ def on_new_objfile(event):
 
 @command("rt-into", gdb.COMMAND_RUNNING)
 def rt_into(argument):
-    """rt-into [REGEX]: run to the next function of ours that begins, `at::native` by default.
+    """rt-into [REGEX]: run to the start of the next function of reftorch that matches, by default in `at::native`.
 
-    From a Python line or from inside pybind11, where `step` does not arrive: gdb's `step` runs over a function that
-    is skipped with all that it calls."""
+    Use it on a Python line or inside pybind11, where gdb's `step` does not arrive in a kernel: `step` passes over a
+    function that is skipped, together with all functions that it calls."""
     need_process()
     wanted = re.compile(argument or r"^reftorch::at::native::(?!.*::operator)")
     if not gdb.lookup_global_symbol(HOOK) and not gdb.lookup_static_symbol(HOOK):
@@ -260,7 +266,7 @@ def rt_into(argument):
     finally:
         stop.delete()
     if hit:
-        gdb.execute("finish", to_string=True)  # out of the hook, into the function that called it
+        gdb.execute("finish", to_string=True)  # leave the hook and return to the function that called it
         gdb.execute("frame")
     else:
         print("No function that matches began before the process stopped.")
@@ -281,7 +287,7 @@ class EntryBreakpoint(gdb.Breakpoint):
 
 
 def library_file():
-    """The file of reftorch._C, None before it is loaded."""
+    """Return the file of reftorch._C, or None before the library is loaded."""
     return next((each.filename for each in gdb.objfiles() if stack.LIBRARY in (each.filename or "")), None)
 
 

@@ -1,10 +1,11 @@
-"""Kernels in the simulator of CUDA: which thread gdb stands in, and where the others of its block wait.
+"""Kernels in the CUDA simulator: the CUDA thread at which gdb stopped, and where the other threads of its block wait.
 
-At a stop inside a kernel gdb prints the CUDA thread, and ``backtrace`` shows the simulator's own frames as one, the
-launch. ``cuda threads`` lists the threads of the block and what each waits for; ``cuda bt N`` is the stack of thread N.
+At a stop inside a kernel, gdb prints the CUDA thread, and ``backtrace`` shows the simulator's own frames as a single
+frame, the launch. ``cuda threads`` lists the threads of the block and what each waits for. ``cuda bt N`` prints the
+stack of thread N.
 
-Mirrors: nothing in PyTorch: cuda-gdb shows these of a GPU
-Left out: switching to another thread (gdb stands in the thread that runs); processors but x86-64, for ``cuda bt``.
+Mirrors: nothing in PyTorch: cuda-gdb shows the threads of a GPU
+Left out: switching to another thread (gdb stays in the thread that runs); ``cuda bt`` on processors other than x86-64.
 """
 
 import itertools
@@ -68,7 +69,7 @@ class LaunchFrame(FrameDecorator):
 
 
 class KernelStacks:
-    """A frame filter: one LaunchFrame instead of the simulator's frames."""
+    """A frame filter that replaces the simulator's frames by one LaunchFrame."""
 
     def __init__(self):
         self.name, self.priority, self.enabled = "reftorch_cuda", 100, True
@@ -83,16 +84,16 @@ class KernelStacks:
 
 
 def on_stop(event):
-    """Say which CUDA thread this is."""
+    """Print the coordinates of the CUDA thread at a stop inside a kernel."""
     try:
         if in_kernel():
             print(f"CUDA thread {coordinates('blockIdx')}/{coordinates('threadIdx')}")
     except gdb.error:
-        pass  # no simulator, no kernel
+        pass  # the process has no simulator
 
 
 def threads_of_block():
-    """The simulator's records of the threads of the block that gdb stands in."""
+    """Return the simulator's records of the threads of the current block."""
     if gdb.selected_thread() is None:
         raise gdb.GdbError("cuda: no process is being debugged")
     for frame in frames_from(gdb.newest_frame()):
@@ -100,11 +101,11 @@ def threads_of_block():
             threads = frame.read_var("this")["threads_"]["_M_impl"]
             count = int(threads["_M_finish"] - threads["_M_start"])
             return [threads["_M_start"][i] for i in range(count)]
-    raise gdb.GdbError("cuda: gdb does not stand in a kernel of the simulator")
+    raise gdb.GdbError("cuda: the process is not stopped in a kernel of the simulator")
 
 
 def saved_registers(thread):
-    """The registers with which the fiber of a waiting thread goes on; glibc keeps three of them disguised."""
+    """Return the registers with which the fiber of a waiting thread continues. glibc stores three of them encoded."""
     saved = [int(thread["fiber"]["at"][0]["__jmpbuf"][i]) & (2**64 - 1) for i in range(len(REGISTERS))]
     guard = int(gdb.parse_and_eval("*(unsigned long*)($fs_base + 0x30)"))
 
@@ -128,7 +129,7 @@ def backtrace(thread):
 
 
 class Cuda(gdb.Command):
-    """cuda threads: what each thread of the block waits for.  cuda bt N: the stack of thread N, which waits."""
+    """cuda threads: print what each thread of the block waits for.  cuda bt N: print the stack of waiting thread N."""
 
     def __init__(self):
         super().__init__("cuda", gdb.COMMAND_STACK)

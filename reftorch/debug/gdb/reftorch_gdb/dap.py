@@ -1,26 +1,27 @@
-"""gdb as an editor's debug adapter (-i=dap): a call into the process is not told as a run and a stop.
+"""gdb as an editor's debug adapter (-i=dap): a call into the process is not reported as a run and a stop.
 
 Mirrors: nothing in PyTorch: its developers set up their own gdb.
 Left out: gdb before 14, which speaks no DAP.
 
 Note [Calls into the process]
-`rt-bt`, and any expression with a function in it, calls into the stopped process. gdb tells the editor `continued` and
-`stopped` then, and drops the numbers of frames and variables. The editor did not request this, continues with the old
-numbers, and shows `list index out of range` for VARIABLES; and a call in WATCH, which is evaluated at each stop, would
-make a stop each time, for ever. So what gdb connects to `cont` waits here while a call is made, and is made up for
-where the call ends in a stop of its own: at a breakpoint in the function, or by a crash.
+`rt-bt`, and any expression that contains a function call, calls into the stopped process. gdb then reports `continued`
+and `stopped` to the editor and discards the numbers of frames and variables. The editor did not request this: it
+continues to use the old numbers and shows `list index out of range` under VARIABLES. A call in WATCH, which the editor
+evaluates at each stop, would cause a new stop each time, without end. So the functions that gdb.dap connects to the
+event `cont` are not called during a call into the process. If the call ends in a stop of its own, at a breakpoint in
+the function or by a crash, the functions that discard the numbers are called then.
 """
 
 import sys
 
 import gdb
 
-# What forgets, by module of gdb.dap.
+# The functions of gdb.dap that discard numbers of frames and variables, by module.
 FORGETS = {"varref": "clear_vars", "scopes": "clear_scopes", "frames": "_clear_frame_ids"}
 
 
 class Calls:
-    """Stands between gdb's events and gdb.dap while a call is made."""
+    """Passes gdb's events on to gdb.dap, except during a call into the process."""
 
     def __init__(self, tell, forget):
         self.tell, self.forget, self.calling = tell, forget, False

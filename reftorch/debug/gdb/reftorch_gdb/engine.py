@@ -1,7 +1,7 @@
-"""The engine at work: what a backward pass has before it, with nodes by their names instead of their addresses.
+"""Printers for the autograd engine: the state of a backward pass, with the names of nodes instead of their addresses.
 
 Mirrors: nothing in PyTorch: its gdb script knows tensors only.
-Left out: hooks and callbacks, which gdb shows as it can.
+Left out: hooks and callbacks, which gdb prints without these printers.
 """
 
 import gdb
@@ -12,12 +12,14 @@ from reftorch_gdb import printers, values
 AUTOGRAD = "reftorch::torch::autograd::"
 POINTERS = ("std::shared_ptr<", "std::weak_ptr<")
 TABLES = tuple(f"std::unordered_{kind}<{AUTOGRAD}Node" for kind in ("map", "set"))
-MOST = 16  # entries of a table that are shown
+MOST = 16  # at most this many entries of a table are shown
 
 
 def node_pointer(value):
-    """A raw, shared or weak pointer to a node, as `MulBackward0 #4`; as `AccumulateGrad of f32[2, 3] at 0x...` one to
-    the end of a way, for leaves are often of one size."""
+    """Print a raw, shared or weak pointer to a node as `MulBackward0 #4`.
+
+    A pointer to an AccumulateGrad is printed as `AccumulateGrad of f32[2, 3] at 0x...`, with the address because
+    several leaves often have the same size."""
     if value.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT:
         counts = value["_M_refcount"]["_M_pi"]
         if int(counts) and not int(printers.read(int(counts), counts.type.target())["_M_use_count"]):
@@ -42,9 +44,9 @@ def std_vector(value):
 
 
 def entries(hashtable):
-    """The entries of an unordered_map or unordered_set whose keys are pointers, `MOST` at most.
+    """Yield the entries of an unordered_map or unordered_set whose keys are pointers, at most `MOST`.
 
-    Each lies behind the address of the next one."""
+    Each entry is stored after the address of the next one."""
     kind = hashtable.type.strip_typedefs().template_argument(1).pointer()
     address = int(hashtable["_M_before_begin"]["_M_nxt"])
     for _ in range(min(int(hashtable["_M_element_count"]), MOST)):
@@ -53,7 +55,7 @@ def entries(hashtable):
 
 
 def table(value):
-    """`{MulBackward0 #4: 2, ExpBackward0 #3: 1}`, and without values `{MulBackward0 #4, ExpBackward0 #3}`."""
+    """Print a map as `{MulBackward0 #4: 2, ExpBackward0 #3: 1}` and a set as `{MulBackward0 #4, ExpBackward0 #3}`."""
     found = []
     for entry in entries(value["_M_h"]):
         if entry.type.strip_typedefs().code == gdb.TYPE_CODE_PTR:
@@ -76,7 +78,7 @@ def exec_info(value):
 
 
 def graph_task(value):
-    """What the pass was asked for, then what is still to come."""
+    """Print the options and roots of the pass, then the gradients that are still to come."""
     flags = {flag: int(value[flag + "_"]) for flag in ("keep_graph", "create_graph")}
     if any(flag not in (0, 1) for flag in flags.values()):
         raise values.Garbage("flags")
@@ -97,7 +99,7 @@ def node_task(value):
 
 
 def ready_queue(value):
-    """What runs next stands first."""
+    """Print the tasks of the queue, the next one first."""
     tasks = [(task, printers.pointee_of(task["fn_"])) for task in std_vector(value["heap_"])]
     if any(node is None for _, node in tasks):
         raise values.Garbage("task without a node")
@@ -127,7 +129,7 @@ def points_to_node(kind):
 
 
 def lookup(value):
-    """gdb calls this with every value it is about to print."""
+    """Return the printer for a value, or None. gdb calls this function with every value that it prints."""
     try:
         value = values.raw(value)
         kind = value.type.strip_typedefs().unqualified()
@@ -139,7 +141,10 @@ def lookup(value):
 
 
 def stand_first(event):
-    """Ahead of libstdc++'s printers of pointers: gdb asks those that belong to an object file before all others."""
+    """Put `lookup` before libstdc++'s printers of pointers, which are the printers of an object file.
+
+    gdb tries the printers of object files before all others.
+    """
     first = event.new_objfile.progspace.objfiles()[0]
     if lookup not in first.pretty_printers:
         first.pretty_printers.insert(0, lookup)

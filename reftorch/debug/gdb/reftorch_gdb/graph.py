@@ -1,7 +1,7 @@
-"""The graph of autograd behind a tensor, as text.
+"""The autograd graph of a tensor, as text.
 
 Mirrors: nothing in PyTorch: its gdb script knows tensors only.
-Left out: what the nodes keep; `print` shows it.
+Left out: the tensors that the nodes save, which `print` shows.
 """
 
 import gdb
@@ -13,7 +13,7 @@ MAX_NODES = 200
 
 
 def node_behind(value):
-    """The address of the Node that `value` is, points to or was made by; None for a tensor that requires no
+    """Return the address of the Node that `value` is, points to or was made by; None for a tensor that requires no
     gradient.
     """
     value = values.raw(value)
@@ -46,7 +46,7 @@ def pointer_of(value):
 
 
 def owned_by(owner):
-    """Return what a c10::LazyPtr (one pointer in memory) owns, as its dynamic type; None where it owns nothing."""
+    """Return the object that a c10::LazyPtr owns, with its dynamic type; None if the LazyPtr is empty."""
     target = owner.type.strip_typedefs().template_argument(0)
     pointer = owner.address.cast(target.pointer().pointer()).dereference()
     return printers.pointee_of(pointer)
@@ -85,7 +85,7 @@ def lines(address):
 
 
 def headline(node):
-    """`MulBackward0 #4`; for the end of a way, the leaf whose gradient is collected there."""
+    """Return `MulBackward0 #4`, or for an AccumulateGrad its name and the leaf whose gradient it accumulates."""
     name = printers.node_name(node)
     if gdb.types.has_field(node.type, "variable"):
         return f"{name} of {printers.text(node['variable'])}"

@@ -1,7 +1,7 @@
-"""The search for breakpoints: from a name that the user gives to places in the library.
+"""Finds the places in the library for a breakpoint, from the name that the user gives.
 
 Mirrors: nothing in PyTorch, where users must know the name of the kernel.
-Left out: ops that somebody registered outside the checkout.
+Left out: ops that are registered outside the checkout.
 """
 
 import difflib
@@ -13,13 +13,13 @@ import sys
 
 from reftorch_gdb import stack
 
-# A function of at::native in the library's table of symbols, as the compiler writes it: its length, then its name.
+# A function of at::native in the library's symbol table. A mangled name contains the length of a name, then the name.
 NATIVE = re.compile(rb"_ZN8reftorch2at6native(?:L|12_GLOBAL__N_1)?(\d+)([a-z]\w+)")
 LINE = re.compile(r":\d+$")
 
 
 def sources():
-    """reftorch/debug/_op_sources.py: by its path, for this Python has no reftorch."""
+    """Load reftorch/debug/_op_sources.py by its path, because gdb's Python cannot import reftorch."""
     name = "_op_sources"
     if name not in sys.modules:
         path = os.path.join(stack.root(), "reftorch", "debug", f"{name}.py")
@@ -42,25 +42,27 @@ def starts(name):
     for op in sources().names_of(name):
         found = sources().starts(op)
         if found:
-            # With the file, for a bare name may be a helper's, too, and costs a search through all that gdb knows.
+            # The location names the file: another function may have the same name, and gdb would search all symbols.
             return [f"{os.path.relpath(each.path, sources().ROOT)}:{each.name}" for each in found]
     return []
 
 
 def others(name):
-    """What else the name may be, to be tried in order: a kernel, a function of at::native, any function, FILE:LINE."""
-    # A kernel's namespace is anonymous, which a qualified name does not say.
+    """Return further locations to try, in this order: a kernel, a function of at::native, any function, FILE:LINE."""
+    # The unqualified name is tried too, because kernels are in an anonymous namespace.
     locations = [name, name.split("::")[-1]]
     op = name.split(".")[0]
     if op.isidentifier() and not is_line(name):
-        # -qualified: else gdb looks through every namespace, for seconds.
+        # Without -qualified, gdb would search every namespace, which takes seconds.
         native = [f"-qualified -function reftorch::at::native::{op}{suffix}" for suffix in ("", "_out")]
         locations = [op + "_kernel", *native, name]
     return locations
 
 
 def nearest(name, library):
-    """Names of ops like `name`, nearest first. From the file itself: gdb would read all that it knows, for a minute."""
+    """Return names of ops that are similar to `name`, the most similar first.
+
+    The names are read from the library's file, because gdb would take a minute to read all its symbols."""
     known = sources().all_names() if sources().there() else set()
     if library is not None:
         with open(library, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as content:

@@ -1,8 +1,8 @@
-"""Pretty printers: reftorch's objects as one line each.
+"""Pretty printers that show each object of reftorch as one line.
 
 Mirrors: tools/gdb/pytorch-gdb.py
-Left out: children by default: a printer with children shows as `{...}` in the views of many front ends. `set
-reftorch-children on` gives tensors children where the front end can unfold them (the command line, gdb -i=dap).
+Left out: children by default, because many front ends show a printer with children as `{...}`. `set reftorch-children
+on` gives tensors children in front ends that can expand them (the command line, gdb -i=dap).
 """
 
 import re
@@ -14,15 +14,6 @@ from reftorch_gdb import values
 
 ENUMS = ("ScalarType", "DispatchKey", "DeviceType", "MemoryFormat")
 IVALUE_FIELDS = {"Double": "as_double", "Int": "as_int", "Tensor": "as_tensor"}
-DISPATCH_KEYS = {
-    1: "CPU",
-    2: "CUDA",
-    3: "Meta",
-    4: "Python",
-    5: "FuncTorchDynamicLayerBackMode",
-    6: "Autograd",
-    7: "FuncTorchDynamicLayerFrontMode",
-}
 
 
 def tensor(value):
@@ -67,7 +58,7 @@ def ivalue(value):
     tag = last_name(value["tag_"])
     if tag == "None":
         return "IValue None"
-    if tag == "Tensor":
+    if tag in ("Tensor", "BorrowedTensor"):
         return "IValue " + tensor(value["payload_"]["as_tensor"])
     if tag == "Bool":
         return "IValue " + values.number(bool(int(value["payload_"]["as_int"])))
@@ -89,12 +80,26 @@ def intrusive_ptr(value):
     return f"{short_type(object_at(int(target), pointee.type).type)}, shared by {count}"
 
 
+def dispatch_keys():
+    """Return the names of the dispatch keys by their bits, read from the debug info; None without debug info."""
+    try:
+        fields = gdb.lookup_type("reftorch::c10::DispatchKey").fields()
+    except gdb.error:
+        return None
+    numbers = {field.name.rpartition("::")[2]: int(field.enumval) for field in fields}
+    rows = range(1, numbers["NumDispatchKeys"])  # 0 is Undefined, and the alias keys come after NumDispatchKeys
+    return {number: name for name, number in numbers.items() if number in rows}
+
+
 def dispatch_key_set(value):
     bits = int(value["repr_"])
-    known = [name for bit, name in DISPATCH_KEYS.items() if bits >> bit & 1]
-    if bits != sum(1 << bit for bit in DISPATCH_KEYS if bits >> bit & 1):
+    present = [bit for bit in range(bits.bit_length()) if bits >> bit & 1]
+    names = dispatch_keys()
+    if names is None:
+        return "{" + ", ".join(f"key {bit}" for bit in present) + "}"
+    if not names.keys() >= set(present):
         raise values.Garbage("keys")
-    return "{" + ", ".join(known) + "}"
+    return "{" + ", ".join(names[bit] for bit in present) + "}"
 
 
 def half(value):
@@ -127,7 +132,7 @@ def node(value):
 
 
 def tensor_iterator(value):
-    """The shape of the loop (fastest dimension first), then each operand as the kernel sees it."""
+    """Print the shape of the loop (fastest dimension first), then each operand as the kernel reads or writes it."""
     shape = [int(x) for x in values.small_vector(value["shape_"])]
     outputs, operands = int(value["num_outputs_"]), values.small_vector(value["operands_"])
     if not 0 <= outputs <= len(operands):
@@ -139,7 +144,7 @@ def tensor_iterator(value):
         found = values.as_tensor(held) if held is not None else None
         if found is None:
             shown.append("<undefined>")
-        elif i < outputs:  # most often not yet written: whatever the memory held before would be shown
+        elif i < outputs:  # without values: an output is usually not yet written and has old contents
             shown.append(f"out {found.geometry()}")
         else:
             shown.append(f"in {found.summary()}")
@@ -180,7 +185,7 @@ def short_type(kind):
 
 
 def text(value):
-    """One value as one line, by our printers or gdb's own formatting."""
+    """Return a value as one line, by these printers or by gdb's own formatting."""
     value = values.raw(value)
     printer = gdb.default_visualizer(value)
     if printer is not None and hasattr(printer, "to_string"):
@@ -191,7 +196,7 @@ def text(value):
 
 
 def pointee_of(pointer):
-    """What a raw, shared or intrusive pointer points to, as its dynamic type; None for null."""
+    """Return the object behind a raw, shared or intrusive pointer, with its dynamic type; None for null."""
     kind = pointer.type.strip_typedefs()
     for field in ("target_", "_M_ptr"):
         if kind.code == gdb.TYPE_CODE_STRUCT and gdb.types.has_field(kind, field):
@@ -200,10 +205,10 @@ def pointee_of(pointer):
 
 
 def object_at(address, declared):
-    """The object of a class with virtual functions at an address, as what it is, as far as its type is known.
+    """Return the object of a class with virtual functions at an address, with its dynamic type if that is known.
 
-    By its bytes, for gdb's own way to get there warns of each class that it has no description of: those of the binding
-    files, which are built without. All classes here have one base, at the same address."""
+    The object is read as bytes. gdb's own cast to the dynamic type warns for each class without debug information, and
+    the classes of the binding files have none. All classes here have one base, at the same address."""
     name = class_of(read(address, declared))
     known = FORMULA_NODE if name.endswith("::PythonFormulaNode") else name
     try:
@@ -218,14 +223,14 @@ def read(address, kind):
 
 
 def class_of(value):
-    """The name of the class of an object with virtual functions; empty for what is no such object."""
+    """Return the class name of an object with virtual functions; empty if the value is not such an object."""
     field = virtual_table(value.type.strip_typedefs())
     found = field and VTABLE.match(gdb.execute(f"info symbol {int(value[field])}", to_string=True))
     return found[1] if found else ""
 
 
 def virtual_table(kind):
-    """The name of the field of a class, or of its bases, that points to its virtual functions."""
+    """Return the name of the field that points to the table of virtual functions, in the class or in a base."""
     for field in kind.fields():
         if field.is_base_class:
             found = virtual_table(field.type.strip_typedefs())
@@ -237,11 +242,11 @@ def virtual_table(kind):
 
 
 def node_name(value):
-    """`MulBackward0`, as Node::name() gives it, but without a call into the process."""
+    """Return `MulBackward0`, the result of Node::name(), without a call into the process."""
     name = class_of(value)
     if not name.startswith("reftorch::torch::autograd::"):
         raise values.Garbage("node")
-    if value.address is not None:  # what gdb itself followed a pointer to has the pointer's type
+    if value.address is not None:  # gdb gives a value behind a pointer the static type of the pointer
         value = object_at(int(value.address), value.type)
     if not gdb.types.has_field(value.type, "formula"):
         return name.split("::")[-1]
@@ -263,7 +268,7 @@ def is_node(kind):
 
 
 class Printer:
-    """to_string() by one of the functions above; whatever goes wrong is text, never an error."""
+    """A printer that calls one of the functions above. An error becomes a text."""
 
     def __init__(self, value, describe):
         self.value, self.describe = value, describe
@@ -278,7 +283,7 @@ class Printer:
 
 
 class UnfoldingPrinter(Printer):
-    """The same for tensors, with children."""
+    """A printer for tensors with children."""
 
     def children(self):
         try:
@@ -297,7 +302,7 @@ class UnfoldingPrinter(Printer):
 
 
 def lookup(value):
-    """gdb calls this with every value it is about to print."""
+    """Return the printer for a value, or None. gdb calls this function with every value that it prints."""
     try:
         kind = values.raw(value).type.strip_typedefs().unqualified()
         name = kind.name or kind.tag or ""
@@ -320,7 +325,7 @@ def lookup(value):
 
 
 class Children(gdb.Parameter):
-    """Whether tensors can be unfolded into sizes, strides and elements."""
+    """Whether front ends can expand tensors into sizes, strides and elements."""
 
     set_doc = show_doc = __doc__
 

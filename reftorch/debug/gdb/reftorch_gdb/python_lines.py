@@ -1,11 +1,11 @@
-"""The commands rt-pylist and rt-pystep: Python's lines, seen from gdb.
+"""The commands rt-pylist and rt-pystep, which show and step through lines of Python in gdb.
 
 Mirrors: nothing in PyTorch: its developers use CPython's own helper (Tools/gdb/libpython.py, py-list)
 Left out: values of Python's locals.
 
-CPython's own helper needs the interpreter's debug symbols, and it cannot step. Here the library says where Python is
-(reftorch_debug_py_stack) and calls reftorch_debug_py_line() before each line while it is asked to, which is where the
-breakpoint of rt-pystep lies.
+CPython's own helper needs the interpreter's debug symbols, and it cannot step. These commands use the library instead:
+reftorch_debug_py_stack() returns the Python stack, and while tracing is on, the library calls reftorch_debug_py_line()
+before each line. rt-pystep has its breakpoint there.
 """
 
 import re
@@ -22,7 +22,7 @@ FOREIGN = re.compile(r"^<frozen|/lib/python3\.\d+/|/site-packages/|/dist-package
 
 
 def python_place():
-    """(file, line, function) of the innermost Python frame."""
+    """Return (file, line, function) of the innermost Python frame."""
     frames = stack.python_frames()
     if not frames:
         raise Said("This thread runs no Python, or reftorch is not imported yet.")
@@ -41,7 +41,7 @@ def listing(path, line, context):
 
 @command("rt-pylist", gdb.COMMAND_FILES)
 def rt_pylist(argument):
-    """rt-pylist: the lines of Python around the one that runs; C++ that it called may be on top of it."""
+    """rt-pylist: print the lines of Python around the current one, also if C++ that Python called is running."""
     need_process()
     path, line, function = python_place()
     print(f"{stack.short(path)}:{line}  {function}")
@@ -50,9 +50,9 @@ def rt_pylist(argument):
 
 @command("rt-pystep", gdb.COMMAND_RUNNING)
 def rt_pystep(argument):
-    """rt-pystep: run to the next line of Python in this thread, into calls, past Python's library and packages.
+    """rt-pystep: run to the next line of Python in this thread. Enters calls, except of Python's library and packages.
 
-    A breakpoint that is hit on the way, in a kernel say, ends the step there."""
+    If another breakpoint is hit on the way, for example in a kernel, the step ends there."""
     need_process()
     thread = gdb.selected_thread().num
     set_tracing(True)

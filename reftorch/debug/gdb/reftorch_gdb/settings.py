@@ -1,7 +1,7 @@
 """The settings of gdb for reftorch: little output, no network, and skipping of library code while stepping.
 
 Mirrors: nothing in PyTorch: its developers set up their own gdb.
-Left out: settings of taste (colours, history); core files, neither gdb's nor of a program that it starts.
+Left out: settings of taste (colours, history); core files, which are disabled for gdb and for programs it starts.
 """
 
 import os
@@ -21,13 +21,13 @@ SETTINGS = [
     "set print inferior-events off",
     "set print thread-events off",
     "set python print-stack message",
-    # gdb's own crash is no file of the learner's: its batch mode answers every question with yes.
+    # After an internal error, gdb asks whether to write a core file of gdb, and in batch mode every answer is yes.
     *(f"maintenance set {kind} corefile no" for kind in ("internal-error", "internal-warning", "demangler-warning")),
     # Programs use these signals themselves; a stop at each signal would hide the requested stops.
     "handle SIGUSR1 SIGUSR2 SIGCHLD SIGPIPE SIGALRM SIGWINCH SIGSTOP SIGCONT nostop noprint pass",
 ]
 
-# A function that is skipped also hides what it calls: `rt-into` finds the next function of ours below pybind11.
+# `step` passes over a skipped function with all functions that it calls. `rt-into` stops in them in spite of that.
 SKIPPED_FUNCTIONS = [
     r"^std::",
     r"^__gnu_cxx::",
@@ -40,7 +40,7 @@ SKIPPED_FUNCTIONS = [
 
 
 def quietly(command):
-    """Run a gdb command; what an older gdb does not know, it goes without."""
+    """Run a gdb command, and ignore the error of an older gdb that does not know the command."""
     try:
         return gdb.execute(command, to_string=True)
     except gdb.error:
@@ -49,15 +49,16 @@ def quietly(command):
 
 def apply():
     _soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))  # for what ends gdb in no orderly way
+    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))  # no core file if gdb crashes
     for setting in SETTINGS:
         quietly(setting)
     if os.path.isdir(DISTRIBUTION_SCRIPTS):
-        # A gdb from PyPI does not know where the distribution keeps the printers of its own libstdc++.
+        # A gdb from PyPI does not search the folder that contains the distribution's printers for libstdc++.
         quietly("add-auto-load-safe-path " + DISTRIBUTION_SCRIPTS)
         quietly("add-auto-load-scripts-directory " + DISTRIBUTION_SCRIPTS)
     if "PYTHONHOME" in os.environ:
-        # Set for the Python inside a gdb from PyPI; the debugged Python would look for its library there.
+        # The variables are for the Python inside a gdb from PyPI. With them, the debugged Python would look for the
+        # standard library in gdb's folder.
         for name in ("PYTHONHOME", "PYTHONPATH", "PYTHONNOUSERSITE"):
             quietly("unset environment " + name)
     for pattern in SKIPPED_FUNCTIONS:

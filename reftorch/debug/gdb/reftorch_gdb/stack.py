@@ -1,10 +1,10 @@
-"""One stack for both languages: C++ frames of the checkout, Python frames between them.
+"""One stack for both languages: the C++ frames of the checkout and the Python frames between them.
 
 Mirrors: nothing in PyTorch: its gdb script knows C++ only.
-Left out: values of Python's locals; stacks of core files where Python's own gdb helper is not there.
+Left out: values of Python's locals; Python frames of core files, because they are found by a call into the process.
 
-The Python frames come from reftorch_debug_py_stack() in the library itself (cpp/csrc/debug/python_stack.cpp), called in
-the stopped thread: it knows the layout of the Python it was built for, so nothing depends on Python's debug symbols.
+The Python frames come from the library's function reftorch_debug_py_stack() (cpp/csrc/debug/python_stack.cpp), which is
+called in the stopped thread. The library knows the layout of its Python, so no debug symbols of Python are needed.
 """
 
 import os
@@ -15,17 +15,17 @@ import gdb
 
 Frame = namedtuple("Frame", "language function file line")
 
-PYTHON_STACK = "reftorch_debug_py_stack"  # or its address, where that is known
+PYTHON_STACK = "reftorch_debug_py_stack"  # or the address of the function, if it is known
 EVALUATOR = "_PyEval_EvalFrameDefault"
 LIBRARY = "/_C."
 MAX_NATIVE_FRAMES = 2000
-# From here on the stack belongs to who runs the learner's code.
+# Files of programs that run the user's code. A stack ends where their frames begin.
 RUNNERS = re.compile(r"/(ipykernel|IPython|debugpy|_pydevd_bundle|pydevd|pluggy|_pytest)/|/runpy\.py$|^<frozen runpy>")
 CELL = re.compile(r".*/ipykernel_\d+/\d+\.py$|<ipython-input-.*>")
 
 
 def root():
-    """The checkout, from where this file is: <root>/reftorch/debug/gdb/reftorch_gdb/stack.py"""
+    """Return the checkout: the path of this file is <root>/reftorch/debug/gdb/reftorch_gdb/stack.py."""
     here = os.path.abspath(__file__)
     for _ in range(5):
         here = os.path.dirname(here)
@@ -52,7 +52,7 @@ def call_in_this_thread(expression):
 
 
 def python_frames():
-    """[(is entry, Frame)] of the selected thread, innermost first; empty where it runs no Python."""
+    """Return [(is entry, Frame)] of the selected thread, innermost first; empty if the thread runs no Python."""
     try:
         text = call_in_this_thread(f"((const char*(*)()){PYTHON_STACK})()").string(errors="replace")
     except gdb.error:
@@ -65,19 +65,21 @@ def python_frames():
 
 
 def is_ours(path):
-    """Whether a file is C++ of the checkout: a source, or a file that the build writes, such as ATen/Functions.cpp."""
+    """Whether a file is C++ of the checkout: a source, or a generated file such as ATen/Functions.cpp."""
     return path.startswith(root() + "/cpp/") or (path.startswith(root() + "/build/") and "/generated/" in path)
 
 
 def mixed(limit=100, whole=False):
-    """Frames of both languages, innermost first, up to whoever runs the learner's code (or the `whole` stack)."""
+    """Return the frames of both languages, innermost first, without the program that runs the user's code.
+
+    With `whole`, the frames of that program are included."""
     python = python_frames()
     out: list = []
     frame, native = gdb.newest_frame(), 0
     while frame is not None and len(out) < limit and native < MAX_NATIVE_FRAMES:
         native += 1
         name = frame.name() or ""
-        # What the compiler inlined is a frame to some gdbs and none to others, and always small change.
+        # Inlined functions are left out: some gdbs show them as frames and others do not.
         if frame.type() == gdb.INLINE_FRAME and native > 1:
             frame = frame.older()
             continue
@@ -92,13 +94,13 @@ def mixed(limit=100, whole=False):
         elif native == 1 or LIBRARY in (gdb.current_progspace().solib_name(frame.pc()) or ""):
             sal = frame.find_sal()
             path = sal.symtab.fullname() if sal.symtab else ""
-            # Stopped in somebody else's code (a crash in libc, say), where that is must be seen.
+            # The innermost frame is always shown, also if it is not in the checkout (a crash in libc, for example).
             if is_ours(path) or (native == 1 and path):
                 out.append(Frame("c++", readable(name), path, sal.line))
         if not python and out and out[-1].language == "py":
             break
         frame = frame.older()
-    if frame is None:  # the native stack could not be walked to its end; Python's own is known all the same
+    if frame is None:  # the native stack could not be walked to its end, but the Python frames are known
         out += up_to_runner([python_frame for _, python_frame in python], whole)
     return out
 
@@ -110,16 +112,16 @@ def up_to_runner(frames, whole=False):
 
 
 def of_caller(frames, tools):
-    """The part of a whole stack that called into the folder `tools`, up to whoever runs the learner's code."""
+    """Return the part of a whole stack that called into the folder `tools`, without the program that runs the code."""
     inside = [i for i, frame in enumerate(frames) if frame.language == "py" and frame.file.startswith(tools)]
     frames = frames[inside[-1] + 1 :] if inside else frames
-    while frames and RUNNERS.search(frames[0].file):  # a magic is called by IPython, and that by the cell
+    while frames and RUNNERS.search(frames[0].file):  # the cell calls IPython, and IPython calls the magic
         frames = frames[1:]
     return up_to_runner(frames)
 
 
 def readable(name):
-    """A function's name without our outer namespace and the noise of templates."""
+    """Return a function's name without the outer namespace, and without long template arguments."""
     name = name.replace("(anonymous namespace)::", "").replace("reftorch::", "")
     if len(name) > 90:
         name = re.sub(r"<.*>", "<...>", name)
@@ -127,7 +129,7 @@ def readable(name):
 
 
 def lines(frames):
-    """The stack as text, one line a frame."""
+    """Return the stack as text, one line for each frame."""
     where = [f"{short(f.file)}:{f.line}" for f in frames]
     width = max((len(w) for w in where), default=0)
     rows = enumerate(zip(frames, where, strict=True))

@@ -1,7 +1,7 @@
-"""Reading reftorch's objects out of the debugged process's memory.
+"""Reads reftorch's objects from the memory of the debugged process.
 
-Mirrors: tools/gdb/pytorch-gdb.py (which calls into the process; this only reads, so it works on a core file too)
-Left out: tensors that are not in the process's own memory (cuda).
+Mirrors: tools/gdb/pytorch-gdb.py (which calls into the process; this module only reads, so it works on core files too)
+Left out: the values of tensors on devices other than the CPU.
 
 Note [Garbage]
 A local variable whose constructor has not run yet holds whatever the stack held. So every value that is read here is
@@ -14,7 +14,7 @@ import struct
 import gdb
 import gdb.types
 
-# number of c10::ScalarType -> (short name, struct format, size); bfloat16 is widened by hand
+# number of c10::ScalarType -> (short name, struct format, size); bfloat16 has no format and is converted to float
 DTYPES = {
     0: ("u8", "B", 1),
     1: ("i8", "b", 1),
@@ -27,9 +27,10 @@ DTYPES = {
     11: ("bool", "?", 1),
     15: ("bf16", "H", 2),
 }
+DEVICE_TYPES = ("cpu", "cuda", "meta")  # in the order of c10::DeviceType
 MAX_DIM = 64
 MAX_COUNT = 1 << 32
-HAS_PYOBJECT = 1 << 63  # the bit of a count that says that a Python object stands for the target
+HAS_PYOBJECT = 1 << 63  # the bit of a reference count that says that a Python object stands for the target
 
 
 class Garbage(Exception):
@@ -37,14 +38,14 @@ class Garbage(Exception):
 
 
 def raw(value):
-    """Past references and typedefs, as a plain value."""
+    """Return the value behind a reference."""
     if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         value = value.referenced_value()
     return value
 
 
 def run_of(begin, count, limit=MAX_DIM):
-    """`count` values from the pointer `begin` on."""
+    """Return `count` values, beginning at the pointer `begin`."""
     count = int(count)
     if not 0 <= count <= limit:
         raise Garbage(f"length {count}")
@@ -61,7 +62,7 @@ def small_vector(value, limit=MAX_DIM):
 
 
 def use_count(target):
-    """The references to a c10::intrusive_ptr_target."""
+    """Return the number of references to a c10::intrusive_ptr_target."""
     count = int(target["refcount_"]["_M_i"]) & ~HAS_PYOBJECT
     if not 0 < count < MAX_COUNT:
         raise Garbage(f"use count {count}")
@@ -92,7 +93,7 @@ class Tensor:
         self._bytes = int(storage["size_bytes_"]) if int(storage) else 0
 
     def element(self, index):
-        """The element at a linear index in the tensor's own order."""
+        """Return the element at a linear index in row-major order."""
         at = self.offset
         for size, stride in zip(reversed(self.sizes), reversed(self.strides), strict=True):
             at += (index % size) * stride
@@ -111,21 +112,21 @@ class Tensor:
         return [self.element(i) for i in range(min(self.numel, limit))]
 
     def geometry(self):
-        """`f32[2, 2] strides=[2, 1]`"""
+        """Return dtype, sizes and strides: `f32[2, 2] strides=[2, 1]`"""
         text = f"{self.dtype}{self.sizes} strides={self.strides}"
         if self.offset:
             text += f" offset={self.offset}"
         return text if self.device == "cpu" else f"{text} {self.device}"
 
     def summary(self, limit=8):
-        """The geometry and the first values: `f32[2, 2] strides=[2, 1] [1, 2, 3, 4]`"""
+        """Return the geometry and the first values: `f32[2, 2] strides=[2, 1] [1, 2, 3, 4]`"""
         if self.device != "cpu":
             return self.geometry()
         values = ", ".join(number(x) for x in self.elements(limit))
         return f"{self.geometry()} [{values}{', ...' if self.numel > limit else ''}]"
 
     def nested(self, limit=1000):
-        """The values in brackets, one row a line, as Python prints them."""
+        """Return the values in brackets, one row on each line, as Python prints them."""
         if self.numel > limit:
             raise Garbage(f"{self.numel} elements are too many to print; see: print")
         texts = [number(x) for x in self.elements(limit)]
@@ -144,7 +145,7 @@ class Tensor:
 
 
 def widened(bits):
-    """The float whose upper half is a bfloat16."""
+    """Return the float whose upper half is the bfloat16."""
     return struct.unpack("f", struct.pack("I", bits << 16))[0]
 
 
@@ -156,20 +157,20 @@ def number(x):
 
 def device(value):
     kind, index = int(value["type_"]), int(value["index_"])
-    if kind not in (0, 1):
+    if kind not in range(len(DEVICE_TYPES)):
         raise Garbage(f"device type {kind}")
-    name = ("cpu", "cuda")[kind]
+    name = DEVICE_TYPES[kind]
     return name if index == -1 else f"{name}:{index}"
 
 
 def as_tensor(value):
-    """The Tensor behind a Tensor, a TensorImpl, an intrusive_ptr or a pointer to one of them; None if undefined."""
+    """Read a Tensor, a TensorImpl, an intrusive_ptr or a pointer to one of them; None if the tensor is undefined."""
     impl = tensor_impl(value)
     return None if impl is None else Tensor(impl)
 
 
 def tensor_impl(value):
-    """The TensorImpl behind the same, as gdb sees it."""
+    """Return the TensorImpl of such a value as a gdb.Value; None if the tensor is undefined."""
     value = raw(value)
     for _ in range(6):
         kind = value.type.strip_typedefs()

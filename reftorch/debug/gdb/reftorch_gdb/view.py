@@ -32,7 +32,7 @@ def where(frame):
 
 
 def stop(context):
-    """Function, place, the lines around it and the locals of the selected frame."""
+    """Return the function and place of the selected frame, the lines around the place, and the local variables."""
     function, path, line = where(gdb.selected_frame())
     first, last = max(1, line - context), min(len(source(path)), line + context)
     return {
@@ -45,7 +45,7 @@ def stop(context):
 
 
 def line(names):
-    """One line of a trace."""
+    """Return the current line of a trace, with its place and local variables."""
     frame = gdb.selected_frame()
     function, path, number = where(frame)
     return {
@@ -66,9 +66,9 @@ def depth_below(frame, base):
 
 
 def locals_of(frame, names=None):
-    """[[name, text]] of arguments and of the locals declared above the current line.
+    """Return [[name, text]] of the arguments and of the local variables declared above the current line.
 
-    In a Debug build a local further down has its place on the stack already, with whatever lay there before."""
+    In a Debug build, a variable declared further down already has its place on the stack, with old contents."""
     found, now = {}, frame.find_sal().line
     try:
         block = frame.block()
@@ -92,7 +92,7 @@ NUMBERS = (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_FLT, gdb.TYPE_CODE_BOOL)
 
 
 def shown(symbol, frame):
-    """The value as one line: for a pointer to a number what it points to, since an address says nothing."""
+    """Return the value as one line. A pointer to a number is shown as the number, because an address says nothing."""
     try:
         value = values.raw(symbol.value(frame))
         kind = value.type.strip_typedefs()

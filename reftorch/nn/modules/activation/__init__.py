@@ -1,9 +1,10 @@
 """Modules for nonlinear functions of elements, or along one dimension.
 
 Mirrors: torch/nn/modules/activation.py
-Leaves out: ``PReLU``, ``RReLU``, ``GLU``, and multi-head attention.
+Leaves out: nothing.
 
-The most common ones are in this file; the others are in ``formulas`` and ``hard``.
+The most common ones are in this file; the others are in ``formulas``, ``gates``,
+``hard`` and ``attention``.
 """
 
 from __future__ import annotations
@@ -11,12 +12,24 @@ from __future__ import annotations
 from reftorch import _utils
 from reftorch._tensor import Tensor
 from reftorch.nn import functional as F
-from reftorch.nn.modules.activation import formulas, hard
+from reftorch.nn.modules.activation import attention, formulas, gates, hard
+from reftorch.nn.modules.activation.attention import *  # noqa: F403
 from reftorch.nn.modules.activation.formulas import *  # noqa: F403
+from reftorch.nn.modules.activation.gates import *  # noqa: F403
 from reftorch.nn.modules.activation.hard import *  # noqa: F403
 from reftorch.nn.modules.module import Module
 
-__all__ = ["LogSoftmax", "ReLU", "Sigmoid", "Softmax", "Tanh", *formulas.__all__, *hard.__all__]
+__all__ = [
+    "LogSoftmax",
+    "ReLU",
+    "Sigmoid",
+    "Softmax",
+    "Tanh",
+    *attention.__all__,
+    *formulas.__all__,
+    *gates.__all__,
+    *hard.__all__,
+]
 
 
 class ReLU(Module):

@@ -7,6 +7,7 @@ Leaves out: the modules with parameters, and those that draw random numbers.
 from __future__ import annotations
 
 from reftorch._tensor import Tensor
+from reftorch._warnings import warn
 from reftorch.nn import functional as F
 from reftorch.nn.modules.module import Module
 
@@ -291,6 +292,10 @@ class Hardtanh(_Activation):
         min_val: lower bound (default -1.0).
         max_val: upper bound (default 1.0).
         inplace: whether to overwrite the input (default False).
+        min_value, max_value: the old names of ``min_val`` and ``max_val``; each gives a FutureWarning.
+
+    Raises:
+        AssertionError: ``max_val`` is not greater than ``min_val``.
 
     Shape:
         Input and output :math:`(*)`, any.
@@ -307,11 +312,26 @@ class Hardtanh(_Activation):
     max_val: float
     inplace: bool
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+    def __init__(
+        self,
+        min_val: float = -1.0,
+        max_val: float = 1.0,
+        inplace: bool = False,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> None:
         super().__init__()
+        if min_value is not None:
+            warn("keyword argument `min_value` is deprecated and renamed to `min_val`", FutureWarning)
+            min_val = min_value
+        if max_value is not None:
+            warn("keyword argument `max_value` is deprecated and renamed to `max_val`", FutureWarning)
+            max_val = max_value
         self.min_val = min_val
         self.max_val = max_val
         self.inplace = inplace
+        if self.max_val <= self.min_val:
+            raise AssertionError(f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})")
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)

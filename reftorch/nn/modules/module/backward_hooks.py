@@ -2,7 +2,7 @@
 
 Mirrors: torch/nn/modules/module.py (the backward hooks of ``Module``), torch/utils/hooks.py (``BackwardHook``),
 torch/nn/modules/_functions.py (``BackwardHookFunction``)
-Leaves out: the deprecated ``register_backward_hook`` and ``register_module_backward_hook``.
+Leaves out: nothing.
 
 Note [Two nodes around a module]
     Problem: a module may consist of any number of nodes; no single node stands for all its inputs or all its outputs.
@@ -14,6 +14,7 @@ Note [Two nodes around a module]
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -25,10 +26,16 @@ from reftorch.autograd.function import Function
 from reftorch.autograd.grad_mode import is_grad_enabled
 from reftorch.utils.hooks import RemovableHandle
 
-__all__ = ["BackwardHooks", "register_module_full_backward_hook", "register_module_full_backward_pre_hook"]
+__all__ = [
+    "BackwardHooks",
+    "register_module_backward_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+]
 
 _global_backward_pre_hooks: OrderedDict[int, Callable] = OrderedDict()
 _global_backward_hooks: OrderedDict[int, Callable] = OrderedDict()
+_global_is_full_backward_hook: bool | None = None  # None until the first of these hooks is registered
 
 # The ids of the rare hooks; while there are any, every call takes the slow path: see Note [Calls without hooks].
 _closer_look: OrderedDict[int, bool] = OrderedDict()
@@ -77,7 +84,32 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHan
 
     Mirrors torch/nn/modules/module.py, ``register_module_full_backward_hook``.
     """
+    _choose_global_kind(True)
     return _add(_global_backward_hooks, hook)
+
+
+def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` for every module; PyTorch keeps this function for old programs.
+
+    The hook stands at the last node of the module alone: see :meth:`Module.register_backward_hook`.
+
+    Raises:
+        RuntimeError: :func:`register_module_full_backward_hook` was called before.
+
+    Mirrors torch/nn/modules/module.py, ``register_module_backward_hook``.
+    """
+    _choose_global_kind(False)
+    return _add(_global_backward_hooks, hook)
+
+
+def _choose_global_kind(full: bool) -> None:
+    global _global_is_full_backward_hook
+    if _global_is_full_backward_hook is (not full):
+        raise RuntimeError(
+            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only "
+            "one of them."
+        )
+    _global_is_full_backward_hook = full
 
 
 def _add(hooks: OrderedDict[int, Callable], hook: Callable, prepend: bool = False) -> RemovableHandle:
@@ -94,6 +126,7 @@ class BackwardHooks:
 
     _backward_pre_hooks: OrderedDict[int, Callable]
     _backward_hooks: OrderedDict[int, Callable]
+    _is_full_backward_hook: bool | None
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call ``hook(module, grad_output)`` in each backward pass, once the gradients of the outputs are complete.
@@ -147,17 +180,90 @@ class BackwardHooks:
 
         Mirrors torch/nn/modules/module.py, ``Module.register_full_backward_hook``.
         """
+        self._choose_kind(True)
         return self._add_backward_hook(self._backward_hooks, hook, prepend)
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(module, grad_input, grad_output)`` in each backward pass; PyTorch keeps it for old programs.
+
+        The hook stands at the node that made the output, not at the module. If the module consists of several nodes,
+        ``grad_input`` has the gradients of that node's inputs, and a warning is given in the forward pass.
+        Use :meth:`register_full_backward_hook` instead.
+
+        Raises:
+            RuntimeError: the module has a full backward hook.
+
+        Mirrors torch/nn/modules/module.py, ``Module.register_backward_hook``.
+        """
+        self._choose_kind(False)
+        return self._add_backward_hook(self._backward_hooks, hook, False)
+
+    def _choose_kind(self, full: bool) -> None:
+        if self._is_full_backward_hook is (not full):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only "
+                "one of them."
+            )
+        self._is_full_backward_hook = full
 
     def _add_backward_hook(self, hooks: OrderedDict[int, Callable], hook: Callable, prepend: bool) -> RemovableHandle:
         handle = _add(hooks, hook, prepend)
         weakref.finalize(self, _closer_look.pop, handle.id, None).atexit = False
         return handle
 
-    def _get_backward_hooks(self) -> BackwardHook | None:
-        pre_hooks = [*_global_backward_pre_hooks.values(), *self._backward_pre_hooks.values()]
-        hooks = [*_global_backward_hooks.values(), *self._backward_hooks.values()]
-        return BackwardHook(self, hooks, pre_hooks) if hooks or pre_hooks else None
+    def _get_backward_pre_hooks(self) -> list[Callable]:
+        return [*_global_backward_pre_hooks.values(), *self._backward_pre_hooks.values()]
+
+    def _get_backward_hooks(self) -> tuple[list[Callable], list[Callable]]:
+        """Return the full backward hooks, and the others."""
+        hooks: dict[bool, list[Callable]] = {True: [], False: []}
+        if _global_is_full_backward_hook is not None:
+            hooks[_global_is_full_backward_hook] += _global_backward_hooks.values()
+        if self._is_full_backward_hook is not None:
+            hooks[self._is_full_backward_hook] += self._backward_hooks.values()
+        return hooks[True], hooks[False]
+
+    def _hook_last_node(self, hooks: list[Callable], args: tuple, output: Any) -> None:
+        """Register hooks that are not full at the node that made the output."""
+        value = output
+        while not isinstance(value, Tensor):
+            value = next(v for v in value.values() if isinstance(v, Tensor)) if isinstance(value, dict) else value[0]
+        if value.grad_fn is None:
+            return
+        for hook in hooks:
+            value.grad_fn.register_hook(functools.partial(hook, self))
+        missing = _missing_gradients(args, output, value.grad_fn)
+        if missing:
+            warn(missing, FutureWarning)
+
+
+def _missing_gradients(args: tuple, output: Any, grad_fn: Any) -> str | None:
+    """Say which gradients a hook that is not full will not get, or return None if it will get all."""
+    advice = "Please use register_full_backward_hook to get the documented behavior."
+    deprecated = "is deprecated and will be removed in future versions. This hook will be missing"
+    outputs = (output,) if isinstance(output, Tensor) else output
+    if not (isinstance(outputs, tuple) and all(isinstance(t, Tensor) for t in outputs)):
+        return (
+            "Using non-full backward hooks on a Module that does not return a single Tensor or a tuple of Tensors "
+            f"{deprecated} some of the grad_output. {advice}"
+        )
+    if not all(isinstance(t, Tensor) for t in args):
+        return (
+            "Using non-full backward hooks on a Module that does not take as input a single Tensor or a tuple of "
+            f"Tensors {deprecated} some of the grad_input. {advice}"
+        )
+    nodes = {t.grad_fn for t in outputs if t.grad_fn is not None}
+    if len(nodes) > 1:
+        return (
+            "Using a non-full backward hook when outputs are generated by different autograd Nodes "
+            f"{deprecated} some grad_output. {advice}"
+        )
+    if {t.grad_fn for t in args if t.grad_fn is not None} != {node for node, _ in grad_fn.next_functions}:
+        return (
+            "Using a non-full backward hook when the forward contains multiple autograd Nodes "
+            f"{deprecated} some grad_input. {advice}"
+        )
+    return None
 
 
 def _look_closer_at(module: BackwardHooks) -> None:

@@ -1,7 +1,7 @@
 """Conversion of a module's parameters and buffers to another dtype or device.
 
 Mirrors: torch/nn/modules/module.py, ``_apply``, ``to`` and related methods of ``Module``
-Leaves out: swapping tensors, memory formats, ``cuda`` and similar methods.
+Leaves out: swapping tensors, complex dtypes, and devices that do not exist here (``xpu``, ``ipu``, ``mtia``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from reftorch.autograd.grad_mode import no_grad
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from reftorch.nn.modules.module.registry import Registry
 
 __all__ = ["ModuleConversion"]
 
@@ -24,8 +23,8 @@ __all__ = ["ModuleConversion"]
 class ModuleConversion:
     """The part of ``Module`` that converts its parameters, gradients and buffers."""
 
-    _parameters: Registry
-    _buffers: Registry
+    _parameters: dict[str, Any]
+    _buffers: dict[str, Any]
     children: Callable[[], Iterator[Any]]
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
@@ -47,13 +46,20 @@ class ModuleConversion:
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Convert the floating-point parameters and buffers in place. Return the module.
+        """Convert the floating-point parameters and buffers in place to a dtype, and move all to a device.
+
+        Integer parameters and buffers keep their dtype.
 
         Args:
-            args, kwargs: ``dtype``, ``device``, or both in the order device, dtype; or a ``tensor`` that supplies both.
+            args, kwargs: ``device`` and ``dtype``, or one of them, or a ``tensor`` that supplies both; then
+                ``non_blocking``; and ``memory_format`` by keyword, for tensors with 4 or 5 dimensions.
+
+        Returns:
+            The module.
 
         Raises:
-            TypeError: ``dtype`` is not a floating-point dtype.
+            TypeError: ``dtype`` is not a floating-point dtype, or an argument is none of these.
+            NotImplementedError: a tensor of the meta device cannot be moved, because it has no data.
 
         Example:
             >>> import reftorch as torch
@@ -62,16 +68,26 @@ class ModuleConversion:
 
         Mirrors torch/nn/modules/module.py, ``Module.to``.
         """
-        device, dtype = _parse_to(*args, **kwargs)
+        device, dtype, non_blocking, memory_format = _parse_to(*args, **kwargs)
         if dtype is not None and not dtype.is_floating_point:
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
             )
-        if device is not None:
-            self._apply(lambda t: t.to(device))
-        if dtype is not None:
-            self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
-        return self
+
+        def convert(t: Tensor) -> Tensor:
+            target = dtype if t.is_floating_point() else None
+            order = memory_format if memory_format is not None and t.dim() in (4, 5) else _C.preserve_format
+            try:
+                return t.to(device, target, non_blocking, memory_format=order)
+            except NotImplementedError as error:
+                if str(error) != "Cannot copy out of meta tensor; no data!":
+                    raise
+                raise NotImplementedError(
+                    f"{error} Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving "
+                    "module from meta to a different device."
+                ) from None
+
+        return self._apply(convert)
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
         """Move parameters and buffers in place to a device, without their values. Return the module.
@@ -111,20 +127,58 @@ class ModuleConversion:
 
     def cpu(self) -> Self:
         """Move parameters and buffers in place to the CPU."""
-        return self._apply(lambda t: t.to("cpu"))
+        return self._apply(lambda t: t.cpu())
+
+    def cuda(self, device: Any = None) -> Self:
+        """Move parameters and buffers in place to a CUDA device.
+
+        Args:
+            device: the device or its index; None means the current CUDA device.
+
+        Mirrors torch/nn/modules/module.py, ``Module.cuda``.
+        """
+        return self._apply(lambda t: t.cuda(device))
+
+    def share_memory(self) -> Self:
+        """Move the memory of parameters and buffers into shared memory.
+
+        Processes that are forked later, and processes that the module is sent to, train the same parameters.
+
+        Example:
+            >>> import reftorch as torch
+            >>> torch.nn.Linear(2, 3).share_memory().weight.is_shared()
+            True
+
+        Mirrors torch/nn/modules/module.py, ``Module.share_memory``.
+        """
+        return self._apply(lambda t: t.share_memory_())
 
 
-def _parse_to(
-    *args: Any, device: Any = None, dtype: Any = None, tensor: Any = None, non_blocking: bool = False
-) -> tuple:
-    """Return the device and the dtype that the arguments of ``Module.to`` name."""
-    for arg in args:
-        if isinstance(arg, Tensor):
-            tensor = arg
-        elif isinstance(arg, _C.dtype):
-            dtype = arg
-        elif arg is not None and not isinstance(arg, bool):
-            device = arg
+def _parse_to(*args: Any, **kwargs: Any) -> tuple:
+    """Return device, dtype, non_blocking and memory_format, as the arguments of ``Module.to`` name them."""
+    given: dict[str, Any] = {"device": None, "dtype": None, "non_blocking": False, "memory_format": None}
+    names = ["device", "dtype", "non_blocking", "copy"]
+    if args and isinstance(args[0], Tensor):
+        names[:2] = ["tensor"]
+    elif args and isinstance(args[0], _C.dtype):
+        names.pop(0)
+    expected = {**given, "copy": False, "tensor": None}
+    unknown = [name for name in kwargs if name not in expected]
+    if unknown:
+        raise TypeError(f"to() got an unexpected keyword argument '{unknown[0]}'")
+    if len(args) > len(names):
+        raise TypeError(f"to() takes at most {len(names)} positional arguments, but {len(args)} were given")
+    given.update(zip(names, args, strict=False))
+    repeated = [name for name in kwargs if name in names[: len(args)]]
+    if repeated:
+        raise TypeError(f"to() got multiple values for argument '{repeated[0]}'")
+    given.update(kwargs)
+    tensor = given.pop("tensor", None)
     if tensor is not None:
-        return tensor.device, tensor.dtype
-    return device, dtype
+        given.update(device=tensor.device, dtype=tensor.dtype)
+    if given["dtype"] is not None and not isinstance(given["dtype"], _C.dtype):
+        raise TypeError(f"to(): argument 'dtype' must be torch.dtype, not {type(given['dtype']).__name__}")
+    device = given["device"]
+    if device is not None and not isinstance(device, _C.device | str | int):
+        raise TypeError(f"to(): argument 'device' must be torch.device, not {type(device).__name__}")
+    return device, given["dtype"], given["non_blocking"], given["memory_format"]

@@ -19,7 +19,7 @@ from typing import Any
 
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
-from reftorch.nn.modules.module.backward_hooks import BackwardHooks, _closer_look
+from reftorch.nn.modules.module.backward_hooks import BackwardHook, BackwardHooks, _closer_look
 from reftorch.utils.hooks import RemovableHandle
 
 __all__ = ["ForwardHooks", "register_module_forward_hook", "register_module_forward_pre_hook"]
@@ -198,7 +198,9 @@ class ForwardHooks(BackwardHooks):
         called = set()
         try:
             args, kwargs = self._run_forward_pre_hooks(args, kwargs)
-            backward_hook = self._get_backward_hooks()
+            full_hooks, last_node_hooks = self._get_backward_hooks()
+            pre_hooks = self._get_backward_pre_hooks()
+            backward_hook = BackwardHook(self, full_hooks, pre_hooks) if full_hooks or pre_hooks else None
             if backward_hook is not None:
                 args = backward_hook.setup_input_hook(args)
             output = self.forward(*args, **kwargs)
@@ -212,6 +214,8 @@ class ForwardHooks(BackwardHooks):
                         f"received {type(output)}",
                     )
                 output = backward_hook.setup_output_hook(output)
+            if last_node_hooks:
+                self._hook_last_node(last_node_hooks, args, output)
         except Exception:
             self._run_always_called_hooks(called, args, kwargs, output)
             raise

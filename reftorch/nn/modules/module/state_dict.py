@@ -1,7 +1,7 @@
 """Saving a module's state as a flat dict, and loading it.
 
 Mirrors: torch/nn/modules/module.py, ``state_dict``, ``load_state_dict`` and their hooks of ``Module``
-Leaves out: loading by swapping tensors, and parameters that are not initialized yet or have no data.
+Leaves out: loading by swapping tensors.
 """
 
 from __future__ import annotations
@@ -9,15 +9,13 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reftorch._tensor import Tensor
+from reftorch._warnings import warn
 from reftorch.autograd.grad_mode import no_grad
-from reftorch.nn.parameter import Parameter
+from reftorch.nn.parameter import Parameter, is_lazy
 from reftorch.utils.hooks import RemovableHandle
-
-if TYPE_CHECKING:
-    from reftorch.nn.modules.module.registry import Registry
 
 __all__ = ["ModuleState"]
 
@@ -72,9 +70,9 @@ class ModuleState:
     """The part of ``Module`` that saves and loads its state."""
 
     _version: int = 1
-    _parameters: Registry
-    _buffers: Registry
-    _modules: Registry
+    _parameters: dict[str, Any]
+    _buffers: dict[str, Any]
+    _modules: dict[str, Any]
     _non_persistent_buffers_set: set[str]
     _state_dict_hooks: OrderedDict[int, Callable]
     _state_dict_pre_hooks: OrderedDict[int, Callable]
@@ -177,13 +175,14 @@ class ModuleState:
             destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
 
     def state_dict(
-        self, *, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
+        self, *args: Any, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
         """Return a dict from dotted names to parameters and persistent buffers.
 
         The tensors share their storage with the module, so a later step of the optimizer changes them too.
 
         Args:
+            args: ``destination``, ``prefix`` and ``keep_vars`` by position, which gives a FutureWarning.
             destination: dict to fill; None makes a new one.
             prefix: a string to put before every name.
             keep_vars: return the parameters themselves instead of detached tensors.
@@ -195,6 +194,15 @@ class ModuleState:
 
         Mirrors torch/nn/modules/module.py, ``Module.state_dict``.
         """
+        if args:
+            warn(
+                "Positional args are being deprecated, use kwargs instead. Refer to "
+                "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details.",
+                FutureWarning,
+            )
+            destination = args[0] if destination is None else destination
+            prefix = args[1] if len(args) > 1 and prefix == "" else prefix
+            keep_vars = args[2] if len(args) > 2 and keep_vars is False else keep_vars
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()  # type: ignore[attr-defined]
@@ -263,12 +271,19 @@ class ModuleState:
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
                 f"checkpoint but received {type(source)}"
             )
-        if param.dim() == 0 and tuple(source.shape) == (1,):
+        # A lazy parameter of a module that is not lazy has no shape to compare; copy_ raises the error below.
+        if not is_lazy(param) and param.dim() == 0 and tuple(source.shape) == (1,):
             source = source[0]  # checkpoints older than 0-dim tensors
-        if source.shape != param.shape:
+        if not is_lazy(param) and source.shape != param.shape:
             return (
                 f"size mismatch for {key}: copying a param with shape {source.shape} from checkpoint, "
                 f"the shape in current model is {param.shape}."
+            )
+        if param.is_meta and not source.is_meta and not assign:
+            warn(
+                f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current "
+                "model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary "
+                "to their corresponding key in the module instead of copying them in place?)"
             )
         try:
             with no_grad():
@@ -334,7 +349,10 @@ class ModuleState:
                         "values, if incompatible_keys need to be modified, it should be done inplace."
                     )
 
-        load(self, OrderedDict(state_dict))
+        state: Any = OrderedDict(state_dict)  # hooks may change the copy
+        if hasattr(state_dict, "_metadata"):
+            state._metadata = metadata
+        load(self, state)
         if strict:
             for kind, keys in (("Unexpected", unexpected_keys), ("Missing", missing_keys)):
                 if keys:

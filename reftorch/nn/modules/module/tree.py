@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from reftorch.nn.parameter import Parameter
+
 if TYPE_CHECKING:
     from reftorch._tensor import Tensor
     from reftorch.nn.modules.module import Module
-    from reftorch.nn.modules.module.registry import Registry
-    from reftorch.nn.parameter import Parameter
 
 __all__ = ["ModuleTree"]
 
@@ -21,11 +21,12 @@ __all__ = ["ModuleTree"]
 class ModuleTree:
     """The part of ``Module`` that lists and finds parameters, buffers and submodules."""
 
-    _parameters: Registry
-    _buffers: Registry
-    _modules: Registry
+    _parameters: dict[str, Any]
+    _buffers: dict[str, Any]
+    _modules: dict[str, Any]
 
     def _lookup(self, name: str) -> Any:
+        """Return the attribute with one name of a dotted path."""
         if not hasattr(self, name):
             raise AttributeError(f"{type(self).__name__} has no attribute `{name}`")
         return getattr(self, name)
@@ -103,11 +104,10 @@ class ModuleTree:
         Mirrors torch/nn/modules/module.py, ``Module.get_parameter``.
         """
         path, _, name = target.rpartition(".")
-        module = self.get_submodule(path)
-        module._lookup(name)
-        if name not in module._parameters:
+        param = self.get_submodule(path)._lookup(name)
+        if not isinstance(param, Parameter):
             raise AttributeError(f"`{name}` is not an nn.Parameter")
-        return module._parameters[name]
+        return param
 
     def get_buffer(self, target: str) -> Tensor:
         """Return the buffer at a dotted path.
@@ -128,10 +128,10 @@ class ModuleTree:
         """
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
-        module._lookup(name)
+        buffer = module._lookup(name)
         if name not in module._buffers:
             raise AttributeError(f"`{name}` is not a buffer")
-        return module._buffers[name]
+        return buffer
 
     def _named_members(
         self, get_members_fn: Callable, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True

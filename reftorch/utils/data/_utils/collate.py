@@ -1,7 +1,7 @@
 """Collation: a list of samples becomes a batch.
 
 Mirrors: torch/utils/data/_utils/collate.py
-Leaves out: batches made in shared memory, which worker processes need.
+Leaves out: nothing.
 
 This file never imports numpy: a program with numpy samples has imported numpy, and the types show that.
 """
@@ -16,6 +16,8 @@ from typing import Any
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch.functional import as_tensor
+from reftorch.storage import UntypedStorage
+from reftorch.utils.data._utils.worker import get_worker_info
 
 __all__ = ["collate", "default_collate", "default_convert"]
 
@@ -140,12 +142,20 @@ def collate(batch: Sequence, *, collate_fn_map: dict[type | tuple[type, ...], Ca
 
 
 def _collate_tensor(batch: Sequence[Tensor], *, collate_fn_map: Any = None) -> Tensor:
-    return _VF.stack(batch, 0)
+    first = batch[0]
+    plain = first.device.type == "cpu" and not any(x.requires_grad or x.dtype != first.dtype for x in batch)
+    if get_worker_info() is None or not plain or first.numel() == 0:
+        return _VF.stack(batch, 0)
+    # In a worker the batch is computed where it will be shared, which saves a copy.
+    memory = UntypedStorage._new_shared(len(batch) * first.numel() * first.element_size())
+    return _VF.stack(batch, 0, out=memory._storage.tensor(first.dtype).view(len(batch), *first.shape))
 
 
 def _collate_numpy(batch: Sequence, *, collate_fn_map: Any = None) -> Tensor:
     import numpy as np
 
+    if get_worker_info() is not None and isinstance(batch[0], np.ndarray) and batch[0].dtype.kind in "biuf":
+        return _collate_tensor([as_tensor(sample) for sample in batch])
     array = np.asarray(batch)
     if _NUMPY_STRING_OR_OBJECT.search(array.dtype.str):
         raise _not_collatable(array.dtype)

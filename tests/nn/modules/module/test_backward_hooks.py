@@ -247,3 +247,70 @@ def test_calls_look_no_closer_once_the_hooks_are_gone() -> None:
     del tanh, handle
     gc.collect()
     assert dict(backward_hooks._closer_look) == before
+
+
+# Hooks of old programs, at the last node of a module
+
+
+def old_hooks(lib: Any, case: str) -> list[Any]:
+    """The shapes that the hook sees, and the warnings of the forward pass."""
+    seen: list[Any] = []
+
+    class Net(lib.nn.Module):
+        def forward(self, x: Any) -> Any:
+            if case == "several nodes":
+                return (x * 2).exp()
+            if case == "two outputs":
+                return x * 2, x.exp()
+            if case == "list":
+                return [x * 2]
+            if case == "dict":
+                return {"y": x * 2}
+            if case == "no gradient":
+                return x.detach()
+            return x * 2
+
+    def hook(module: Any, grad_input: Any, grad_output: Any) -> Any:
+        seen.append((module is net, [g.tolist() for g in grad_input if g is not None], grad_output[0].tolist()))
+        return (grad_input[0] * 10, *grad_input[1:]) if case == "changes" else None
+
+    net = Net()
+    handle = net.register_backward_hook(hook)
+    x = lib.ones(2, requires_grad=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        y = net(x)
+    y = y["y"] if isinstance(y, dict) else y[0] if isinstance(y, (tuple, list)) else y
+    if y.requires_grad:
+        y.sum().backward()
+        seen.append(x.grad.tolist())
+    handle.remove()
+    return [seen, [(w.category.__name__, str(w.message)) for w in caught]]
+
+
+@pytest.mark.parametrize("case", ["one node", "several nodes", "two outputs", "list", "dict", "no gradient", "changes"])
+def test_hooks_of_old_programs(real_torch: Any, case: str) -> None:
+    assert old_hooks(reftorch, case) == old_hooks(real_torch, case)
+
+
+def test_the_two_kinds_of_hooks_do_not_meet(real_torch: Any) -> None:
+    for lib in (reftorch, real_torch):
+        one, other = lib.nn.ReLU(), lib.nn.ReLU()
+        one.register_backward_hook(lambda *args: None)
+        other.register_full_backward_hook(lambda *args: None)
+        for register in (one.register_full_backward_hook, other.register_backward_hook):
+            with pytest.raises(RuntimeError, match="Cannot use both regular backward hooks and full backward hooks"):
+                register(lambda *args: None)
+
+
+def test_global_hooks_of_old_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from reftorch.nn.modules.module import backward_hooks
+
+    monkeypatch.setattr(backward_hooks, "_global_is_full_backward_hook", None)
+    seen: list[Any] = []
+    with backward_hooks.register_module_backward_hook(lambda module, *grads: seen.append(type(module).__name__)):
+        with pytest.warns(FutureWarning, match="contains multiple autograd Nodes"):  # the leaf's node is the second
+            reftorch.nn.Tanh()(reftorch.ones(1, requires_grad=True)).sum().backward()
+        with pytest.raises(RuntimeError, match="as a global Module hook"):
+            backward_hooks.register_module_full_backward_hook(lambda *args: None)
+    assert seen == ["Tanh"]

@@ -4,6 +4,9 @@ Mirrors: test/nn/test_module_hooks.py
 Leaves out: backward hooks.
 """
 
+import importlib
+import random
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -114,3 +117,71 @@ def test_hooks_run_in_a_network_and_see_tensors() -> None:
         module.register_forward_hook(lambda m, args, out, name=name: shapes.update({name: tuple(out.shape)}))
     net(reftorch.zeros(4, 2))
     assert shapes == {"0": (4, 3), "1": (4, 3), "": (4, 3)}
+
+
+def drawn(lib: Any, seed: int) -> list[Any]:
+    """The order in which hooks of all kinds run, what they see, and what comes out, for a network of two modules."""
+    rng = random.Random(seed)
+    seen: list[Any] = []
+    net = lib.nn.Sequential(lib.nn.Tanh(), lib.nn.Sequential(lib.nn.Identity()))
+    known = importlib.import_module(f"{lib.__name__}.nn.modules.module")
+    handles = []
+
+    def hook(label: str, change: bool, fail: bool) -> Any:
+        def run(module: Any, *given: Any) -> Any:
+            shapes = [sorted(g) if isinstance(g, dict) else None if g is None else type(g).__name__ for g in given]
+            seen.append((label, type(module).__name__, shapes))
+            if fail:
+                raise ValueError(label)
+            if not change:
+                return None
+            value = given[-1] if "forward" in label else given[0]
+            if isinstance(value, dict):  # a hook before forward with keywords
+                return given[0], value
+            return tuple(None if g is None else g * 2 for g in value) if isinstance(value, tuple) else value + 1
+
+        return run
+
+    for i in range(rng.randint(2, 7)):
+        module = rng.choice((net, net[0], net[1], net[1][0]))
+        kind = rng.choice(("pre", "forward", "full", "full pre", "all pre", "all forward", "all full", "all full pre"))
+        run = hook(f"{kind} {i}", rng.random() < 0.4, rng.random() < 0.08)
+        prepend, kwargs, always = rng.random() < 0.4, rng.random() < 0.4, rng.random() < 0.5
+        if kind == "pre":
+            handles.append(module.register_forward_pre_hook(run, prepend=prepend, with_kwargs=kwargs))
+        elif kind == "forward":
+            handles.append(module.register_forward_hook(run, prepend=prepend, with_kwargs=kwargs, always_call=always))
+        elif kind == "full":
+            handles.append(module.register_full_backward_hook(run, prepend=prepend))
+        elif kind == "full pre":
+            handles.append(module.register_full_backward_pre_hook(run, prepend=prepend))
+        elif kind == "all pre":
+            handles.append(known.register_module_forward_pre_hook(run))
+        elif kind == "all forward":
+            handles.append(known.register_module_forward_hook(run, always_call=always))
+        elif kind == "all full":
+            handles.append(known.register_module_full_backward_hook(run))
+        else:
+            handles.append(known.register_module_full_backward_pre_hook(run))
+    if rng.random() < 0.3:
+        handles.pop(rng.randrange(len(handles))).remove()
+    x = lib.tensor([0.5, -1.0], dtype=lib.float64, requires_grad=rng.random() < 0.8)
+    try:
+        output = net(x)
+        seen.append(output.tolist())
+        if output.requires_grad:
+            output.sum().backward()
+            seen.append(x.grad.tolist())
+    except Exception as error:
+        seen.append((type(error).__name__, str(error)))
+    finally:
+        for handle in handles:
+            handle.remove()
+    return seen
+
+
+@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.filterwarnings("ignore")
+def test_hooks_run_in_the_order_of_torch(real_torch: ModuleType, seed: int) -> None:
+    ours, theirs = drawn(reftorch, seed), drawn(real_torch, seed)
+    assert ours == [pytest.approx(t, rel=1e-5) if isinstance(t, list) else t for t in theirs]

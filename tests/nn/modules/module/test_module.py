@@ -174,11 +174,56 @@ def test_a_wrapper_may_look_elsewhere() -> None:
 
 
 def test_a_restored_dict_is_read_too() -> None:
-    """A subclass that restores ``__dict__`` by hand has plain registries, which do not mirror."""
     module = nn.Linear(2, 3)
     again = nn.Linear.__new__(nn.Linear)
     again.__dict__.update(module.__getstate__())
     assert again.weight is module.weight
+
+
+def test_what_is_registered_is_in_its_registry_alone(real_torch: ModuleType) -> None:
+    for lib in (reftorch, real_torch):
+        net = network(lib)
+        net.register_buffer("steps", lib.zeros(1))
+        assert net.__dict__.keys().isdisjoint({"0", "1", "steps"})
+        assert type(net._parameters) is type(net._buffers) is type(net._modules) is dict
+        net._parameters["late"] = p = lib.nn.Parameter(lib.ones(1))  # programs write to the dicts directly
+        assert net.late is p
+        net._modules = {"only": lib.nn.ReLU()}
+        assert repr(net.only) == "ReLU()"
+        with pytest.raises(AttributeError, match="'Sequential' object has no attribute '0'"):
+            getattr(net, "0")
+
+
+def test_a_module_has_the_attributes_of_torch(real_torch: ModuleType) -> None:
+    assert sorted(vars(nn.Linear(2, 3))) == sorted(vars(real_torch.nn.Linear(2, 3)))
+    assert dir(nn.Linear(2, 3)).count("weight") == 1
+
+
+def test_reads_before_init_raise_attribute_errors(real_torch: ModuleType) -> None:
+    for lib in (reftorch, real_torch):
+        module = lib.nn.Module.__new__(lib.nn.Module)
+        assert not hasattr(module, "_parameters")
+        with pytest.raises(AttributeError, match="'Module' object has no attribute 'weight'"):
+            module.weight  # noqa: B018
+
+
+def overriding(lib: ModuleType, persistent: bool) -> list[Any]:
+    """A subclass with an older register_buffer, which has no option ``persistent``."""
+
+    class Old(lib.nn.Module):
+        def register_buffer(self, name: str, tensor: Any) -> None:  # type: ignore[override]
+            super().register_buffer(name, tensor)
+
+    module = Old()
+    module.steps = lib.nn.Buffer(lib.zeros(1), persistent=persistent)
+    return list(module.state_dict())
+
+
+def test_an_older_register_buffer(real_torch: ModuleType) -> None:
+    assert overriding(reftorch, True) == overriding(real_torch, True) == ["steps"]
+    for lib in (reftorch, real_torch):
+        with pytest.raises(RuntimeError, match="Registering a non-persistent buffer on a Module subclass"):
+            overriding(lib, False)
 
 
 # The tree
@@ -260,6 +305,71 @@ def test_conversion_keeps_the_parameters_and_converts_their_gradients() -> None:
 )
 def test_conversions(convert: Any, dtype: str) -> None:
     assert convert(nn.Linear(1, 1)).weight.dtype is getattr(reftorch, dtype)
+
+
+BAD_CONVERSIONS = {
+    "integers": lambda lib: nn_of(lib).to(lib.int64),
+    "integers by name": lambda lib: nn_of(lib).to("cpu", lib.int32),
+    "keyword": lambda lib: nn_of(lib).to(foo=1),
+    "list": lambda lib: nn_of(lib).to(["cpu"]),
+    "dtype": lambda lib: nn_of(lib).to("cpu", "float32"),
+    "too many": lambda lib: nn_of(lib).to("cpu", lib.float32, False, False, False),
+    "twice": lambda lib: nn_of(lib).to(lib.float32, dtype=lib.float64),
+    "device": lambda lib: nn_of(lib).to("nowhere"),
+    "no data": lambda lib: lib.nn.Linear(1, 1, device="meta").to("cpu"),
+    "no device": lambda lib: lib.nn.Linear(1, 1).cuda(),
+}
+
+
+def nn_of(lib: ModuleType) -> Any:
+    return lib.nn.Linear(1, 1)
+
+
+@pytest.mark.parametrize("case", BAD_CONVERSIONS)
+def test_bad_conversions_raise_the_types_of_torch(real_torch: ModuleType, case: str) -> None:
+    kinds = []
+    for lib in (reftorch, real_torch):
+        with pytest.raises(Exception) as caught:
+            BAD_CONVERSIONS[case](lib)
+        kinds.append(
+            [
+                kind
+                for kind in (TypeError, NotImplementedError, RuntimeError, AssertionError)
+                if issubclass(caught.type, kind)
+            ]
+        )
+    assert kinds[0] == kinds[1]
+
+
+def test_conversions_keep_what_they_do_not_name(real_torch: ModuleType) -> None:
+    for lib in (reftorch, real_torch):
+        module = lib.nn.Module()
+        module.weight = lib.nn.Parameter(lib.ones(2, 3, 4, 5))
+        module.register_buffer("count", lib.tensor(3))
+        module.to(lib.float64, non_blocking=True).to(memory_format=lib.channels_last)
+        assert module.weight.dtype is lib.float64 and module.weight.stride() == (60, 1, 15, 3)
+        assert module.count.dtype is lib.int64
+        module.to(lib.zeros(1))
+        assert module.weight.dtype is lib.float32
+
+
+def test_memory_is_shared_with_processes_forked_later() -> None:
+    net = network().share_memory()
+    assert all(p.is_shared() for p in net.parameters())
+
+
+def test_compile_is_refused() -> None:
+    with pytest.raises(RuntimeError, match="compile does not exist here"):
+        nn.Linear(1, 1).compile()
+
+
+def test_a_replica_has_no_parameters(real_torch: ModuleType) -> None:
+    for lib in (reftorch, real_torch):
+        net = lib.nn.Linear(2, 2)
+        replica = net._replicate_for_data_parallel()
+        assert not list(replica.parameters()) and len(list(net.parameters())) == 2
+        with pytest.warns(UserWarning, match="has no effect"):
+            replica.zero_grad()
 
 
 def test_modes_go_down() -> None:
@@ -345,9 +455,10 @@ def test_deepcopy_keeps_shared_parameters_shared() -> None:
     assert again[1][1](reftorch.ones(1, 2)).tolist() != net[1][1](reftorch.ones(1, 2)).tolist()
 
 
-def test_a_shallow_copy_has_registries_of_its_own() -> None:
-    net = nn.Linear(2, 2)
-    again = copy.copy(net)
-    assert again.weight is net.weight
-    again.weight = None
-    assert net.weight is not None
+def test_a_shallow_copy_shares_the_registries(real_torch: ModuleType) -> None:
+    for lib in (reftorch, real_torch):
+        net = lib.nn.Linear(2, 2)
+        again = copy.copy(net)
+        assert again.weight is net.weight
+        again.weight = None
+        assert net.weight is None

@@ -1,9 +1,10 @@
 // Mirrors: torch/csrc/api/include/torch/all.h
-// What C++ that is compiled next to a running reftorch starts from: tensors, ops, the iterator with its loops,
-// TORCH_LIBRARY. Left out: the C++ frontend (torch::nn, torch::optim, torch::data).
 //
-// The namespaces carry PyTorch's names here, so that an extension reads the same for both; ours stay inside reftorch::,
-// as the two libraries may live in one process.
+// An extension, that is C++ compiled next to a running reftorch, includes this header for tensors, ops, TensorIterator
+// with its loops, and TORCH_LIBRARY. Left out: the C++ frontend (torch::nn, torch::optim, torch::data).
+//
+// The namespaces have PyTorch's names here, so that the source of an extension is the same for both libraries. Our
+// definitions stay inside reftorch::, because both libraries may be loaded in one process.
 #pragma once
 
 #include <ATen/Functions.h>

@@ -1,6 +1,7 @@
 // Mirrors: torch/extension.h
-// torch/all.h, and the way of a C++ function into Python. Apart from it, because pybind11 makes the compiler's work
-// four times as long.
+//
+// Includes torch/all.h and the binding of C++ functions to Python. This header is separate from torch/all.h because
+// pybind11 makes compilation take four times as long.
 #pragma once
 
 #include <csrc/utils/pybind.h>

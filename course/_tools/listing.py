@@ -1,0 +1,201 @@
+"""A listing: some lines of a file, set as code, with numbered notes beside the lines that matter.
+
+Mirrors: nothing in PyTorch: the course shows source, it never quotes it.
+Leaves out: finding the lines; that is `source`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import CppLexer, PythonLexer
+
+from course._tools.layout import ROOT
+
+PYTORCH = "https://github.com/pytorch/pytorch/blob/v2.13.0"
+# A listing is light in a dark JupyterLab too, so everything in a listing names its colour: no theme may choose one.
+BOX = (
+    "border:1px solid #c9d1d9;border-radius:6px;background:#fff;color:#1f2328;max-width:100%;overflow-x:auto;"
+    "margin:4px 0"
+)
+HEAD = (
+    "padding:6px 10px;border-bottom:1px solid #d8dee4;background:#f6f8fa;color:#1f2328;font-size:12px;overflow:hidden"
+)
+MONO = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
+CODE = f"{MONO};font-size:12px;line-height:1.45;white-space:pre;background:none;border:0"
+BADGE = (
+    "display:inline-block;min-width:9px;padding:0 3px;border-radius:8px;background:#0550ae;color:#fff;"
+    "font:bold 10px/13px system-ui,sans-serif;text-align:center"
+)
+WORD = f"{MONO};background:#eff1f3;color:#1f2328"
+LIT = "background:#fff8c5;display:inline-block;min-width:100%"
+DIMMED = "opacity:.45"
+GAP = "…"
+
+
+class Note(NamedTuple):
+    """A remark on the lines from `first` to `last`."""
+
+    first: int
+    last: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A range of lines of one file of the checkout, shown highlighted in a notebook.
+
+    Args:
+        path, name: the file, and what the listing shows of it.
+        first, last: the range, both ends included; `text` is its text.
+        mirrors: the file of PyTorch.
+        asked: the arguments by which `show_source` finds the same lines again.
+        notes: the notes, in the order of their numbers.
+        lit: lines that are highlighted though they have no note.
+        skipped: ranges that are left out and shown as one line `…`.
+        dim: whether the lines that are not lit are pale.
+    """
+
+    path: str
+    name: str
+    first: int
+    last: int
+    text: str
+    mirrors: str
+    asked: dict[str, Any]
+    notes: tuple[Note, ...] = ()
+    lit: frozenset[int] = frozenset()
+    skipped: tuple[tuple[int, int], ...] = ()
+    dim: bool = False
+
+    def __repr__(self) -> str:
+        lines = self.text.splitlines()
+        notes = [
+            f"  ({number}) {lines[note.first - self.first].strip()}\n      {note.text}"
+            for number, note in enumerate(self.notes, start=1)
+        ]
+        return "\n".join([f"{self.name} in {self.path}", beside(self.mirrors), *notes])
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of the lines that are shown."""
+        out = {number for begin, end in self.skipped for number in range(begin, end + 1)}
+        return [number for number in range(self.first, self.last + 1) if number not in out]
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, str], dict[str, Any]]:
+        listing = {"asked": self.asked, "digest": self.digest, "lines": len(self.numbers)}
+        return {"text/plain": repr(self), "text/html": self._html()}, {"reftorch": {"listing": listing}}
+
+    def _html(self) -> str:
+        header = (
+            f"<b>{link(self.path, f'{self.path}:{self.first}', line=self.first)}</b>"
+            f" &nbsp; {html.escape(self.name)}"
+            f'<span style="float:right">{_aside(self.mirrors)}</span>'
+        ).replace("<a ", '<a style="color:#0550ae" ')
+        code = highlighted(self.text, self.path)
+        noted = {number for note in self.notes for number in range(note.first, note.last + 1)} | self.lit
+        badges = {note.first: number for number, note in enumerate(self.notes, start=1)}
+        rows: list[tuple[str, str, str]] = []
+        before = self.first - 1
+        for number in self.numbers:
+            if number != before + 1:
+                rows.append((GAP, "", f'<span style="color:#8c959f">{GAP} {number - before - 1} lines</span>'))
+            text, style = code[number - self.first], ""
+            if number in noted:
+                style = LIT
+            elif self.dim:
+                style = DIMMED
+            badge = f'<span style="{BADGE}">{badges[number]}</span>' if number in badges else ""
+            rows.append((str(number), badge, f'<span style="{style}">{text or " "}</span>' if style else text))
+            before = number
+        return f"<!-- listing -->{box(header, rows, [note.text for note in self.notes])}<!-- /listing -->"
+
+
+def box(header: str, rows: Sequence[tuple[str, str, str]], notes: Sequence[str]) -> str:
+    """A frame with a header, columns of line numbers, badges and code, and the notes beside the code."""
+    column = f"margin:0;padding:8px 10px;{CODE}"
+    numbers, badges, code = ("\n".join(column) for column in zip(*rows, strict=True))
+    badges = (
+        f"\n{badges}"  # HTML drops the newline after <pre>; without this one it drops that of a first line without note
+    )
+    aside = "".join(
+        f'<div style="display:flex;gap:7px;margin:0 0 7px"><span><span style="{BADGE}">{number}</span></span>'
+        f"<span>{in_box(text)}</span></div>"
+        for number, text in enumerate(notes, start=1)
+    )
+    return (
+        f'<div style="{BOX}"><div style="{HEAD}">{header}</div>'
+        '<div style="display:flex;flex-wrap:wrap">'
+        '<div style="display:flex;flex:3 1 540px;min-width:0;overflow-x:auto">'
+        f'<pre style="{column};color:#8c959f;text-align:right;user-select:none">{numbers}</pre>'
+        + (f'<pre style="margin:0;padding:8px 0;{CODE};color:#1f2328;user-select:none">{badges}</pre>' if notes else "")
+        + f'<pre style="{column};color:#1f2328;flex:1">{code}</pre></div>'
+        + (
+            '<div style="flex:1 1 230px;padding:9px 12px 2px;border-left:1px solid #d8dee4;font-size:13px;'
+            f'line-height:1.4;color:#1f2328">{aside}</div>'
+            if notes
+            else ""
+        )
+        + "</div></div>"
+    )
+
+
+def highlighted(text: str, path: str) -> list[str]:
+    """The lines of `text` as HTML, set as code of the language that the file's name tells."""
+    lexer = PythonLexer(stripnl=False) if path.endswith(".py") else CppLexer(stripnl=False)
+    return highlight(text, lexer, HtmlFormatter(noclasses=True, nowrap=True, style="friendly")).split("\n")
+
+
+def link(path: str, label: str | None = None, *, line: int | None = None) -> str:
+    """A link to a file of the checkout from the notebook at hand; JupyterLab opens it at the line."""
+    target = os.path.relpath(ROOT / path, Path.cwd())
+    fragment = "" if line is None else f"#line={line - 1}"
+    return f'<a href="{target}{fragment}">{label or path}</a>'
+
+
+def with_code(text: str) -> str:
+    """`text` as HTML: what stands between backquotes is set as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text))
+
+
+def in_box(text: str) -> str:
+    """`text` as HTML for a box, which is light in every theme: what stands between backquotes is set as light code."""
+    return with_code(text).replace("<code>", f'<code style="{WORD}">')
+
+
+def is_path(mirrored: str) -> bool:
+    """Whether what a `Mirrors:` line says is a place in PyTorch."""
+    return not mirrored.startswith("nothing in PyTorch")
+
+
+def beside(mirrors: str) -> str:
+    """A `Mirrors:` line in words."""
+    return f"in PyTorch: {mirrors}" if is_path(mirrors) else mirrors
+
+
+def _aside(mirrors: str) -> str:
+    return f"PyTorch 2.13: {pytorch_links(mirrors)}" if is_path(mirrors) else html.escape(mirrors)
+
+
+def pytorch_links(mirrors: str) -> str:
+    """What a `Mirrors:` line says, each path a link to PyTorch's source."""
+    if not is_path(mirrors):
+        return html.escape(mirrors)
+    return re.sub(
+        r"[\w./-]+/[\w.-]+\.\w+|setup\.py|CMakeLists\.txt",
+        lambda found: f'<a href="{PYTORCH}/{found[0]}">{found[0]}</a>',
+        html.escape(mirrors),
+    )

@@ -1,0 +1,110 @@
+// Mirrors: aten/src/ATen/native/cpu/AvgPoolKernel.cpp, aten/src/ATen/native/cpu/AdaptiveAvgPoolKernel.cpp
+//
+// Each kernel runs over planes of pixels, and the threads share the planes. Left out: loops of their own for tensors
+// whose channels lie last in memory.
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
+#include <ATen/native/cpu/PoolWindows.h>
+
+namespace reftorch::at::native {
+namespace {
+
+// Calls f(o, divisor, depths, rows, columns) for each element o of the output of one plane.
+template <typename F>
+void for_each_window(const PoolWindows& windows, std::optional<int64_t> divisor, const F& f) {
+  int64_t o = 0;
+  for (const PoolWindow& depths : windows[0]) {
+    for (const PoolWindow& rows : windows[1]) {
+      for (const PoolWindow& columns : windows[2]) {
+        f(o++, divisor.value_or(depths.count * rows.count * columns.count), depths, rows, columns);
+      }
+    }
+  }
+}
+
+// Runs the loops of f(plane of output, plane of input) for every plane. Integers are only those of int64_t.
+#define AVG_POOL_DISPATCH(TYPE, SHAPE, NAME, ...)                                                            \
+  if ((SHAPE).adaptive) {                                                                                    \
+    AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(TYPE, "adaptive_" NAME, __VA_ARGS__);                             \
+  } else {                                                                                                   \
+    AT_DISPATCH_SWITCH(TYPE, NAME,                                                                           \
+                       AT_DISPATCH_CASE_FLOATING(__VA_ARGS__) AT_DISPATCH_CASE_REDUCED_FLOATING(__VA_ARGS__) \
+                           AT_DISPATCH_CASE_TYPE(Long, __VA_ARGS__));                                        \
+  }
+
+// output (planes, *output), input (planes, *input)
+void avg_pool_kernel(const Tensor& output, const Tensor& input, const PoolShape& s, bool count_include_pad,
+                     std::optional<int64_t> divisor_override) {
+  const PoolWindows windows = windows_of(s, count_include_pad);
+  const int64_t height = s.input[1], width = s.input[2];
+  AVG_POOL_DISPATCH(input.scalar_type(), s, "avg_pool2d", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    const scalar_t* all = input.data_ptr<scalar_t>();
+    scalar_t* means = output.data_ptr<scalar_t>();
+    parallel_for(0, s.planes, grain_of(s.input_pixels()), [&](int64_t lo, int64_t hi) {
+      for (int64_t p = lo; p < hi; p++) {
+        const scalar_t* x = all + p * s.input_pixels();
+        scalar_t* y = means + p * s.output_pixels();
+        for_each_window(windows, divisor_override,
+                        [&](int64_t o, int64_t divisor, const PoolWindow& depths, const PoolWindow& rows,
+                            const PoolWindow& columns) {
+                          opmath_t sum = 0;
+                          for (int64_t d = depths.begin; d < depths.end; d++) {
+                            for (int64_t h = rows.begin; h < rows.end; h++) {
+                              const scalar_t* row = x + (d * height + h) * width;
+                              for (int64_t w = columns.begin; w < columns.end; w++) {
+                                sum += opmath_t(row[w]);
+                              }
+                            }
+                          }
+                          const bool seen =
+                              depths.begin < depths.end && rows.begin < rows.end && columns.begin < columns.end;
+                          y[o] = static_cast<scalar_t>(seen ? sum / opmath_t(divisor) : opmath_t(0));
+                        });
+      }
+    });
+  });
+}
+
+void avg_pool_backward_kernel(const Tensor& grad_input, const Tensor& grad_output, const PoolShape& s,
+                              bool count_include_pad, std::optional<int64_t> divisor_override) {
+  const PoolWindows windows = windows_of(s, count_include_pad);
+  const int64_t height = s.input[1], width = s.input[2];
+  AVG_POOL_DISPATCH(grad_input.scalar_type(), s, "avg_pool2d_backward", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    const scalar_t* grads = grad_output.data_ptr<scalar_t>();
+    scalar_t* all = grad_input.data_ptr<scalar_t>();
+    parallel_for(0, s.planes, grain_of(s.input_pixels()), [&](int64_t lo, int64_t hi) {
+      std::fill(all + lo * s.input_pixels(), all + hi * s.input_pixels(), scalar_t(0));
+      for (int64_t p = lo; p < hi; p++) {
+        const scalar_t* dy = grads + p * s.output_pixels();
+        scalar_t* dx = all + p * s.input_pixels();
+        for_each_window(windows, divisor_override,
+                        [&](int64_t o, int64_t divisor, const PoolWindow& depths, const PoolWindow& rows,
+                            const PoolWindow& columns) {
+                          if (divisor == 0) { // a window that sees no element
+                            return;
+                          }
+                          const opmath_t share = opmath_t(dy[o]) / opmath_t(divisor);
+                          for (int64_t d = depths.begin; d < depths.end; d++) {
+                            for (int64_t h = rows.begin; h < rows.end; h++) {
+                              scalar_t* row = dx + (d * height + h) * width;
+                              for (int64_t w = columns.begin; w < columns.end; w++) {
+                                row[w] = static_cast<scalar_t>(opmath_t(row[w]) + share);
+                              }
+                            }
+                          }
+                        });
+      }
+    });
+  });
+}
+
+#undef AVG_POOL_DISPATCH
+
+} // namespace
+
+REGISTER_CPU_DISPATCH(avg_pool_stub, avg_pool_kernel)
+REGISTER_CPU_DISPATCH(avg_pool_backward_stub, avg_pool_backward_kernel)
+
+} // namespace reftorch::at::native

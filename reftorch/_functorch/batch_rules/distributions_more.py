@@ -1,0 +1,11 @@
+"""Batching rules of draws from exponential, geometric, Cauchy, Poisson and discrete distributions.
+
+Mirrors: aten/src/ATen/functorch/BatchRulesRandomness.cpp
+Leaves out: nothing.
+"""
+
+from reftorch._functorch.batch_rules._random import inplace, of_tensors, random_rule, rows
+
+random_rule("poisson binomial")(of_tensors)
+random_rule("multinomial")(rows)
+random_rule("exponential_ geometric_ cauchy_ log_normal_")(inplace)

@@ -1,0 +1,10 @@
+"""Batching rules of products of Householder reflections.
+
+Mirrors: aten/src/ATen/functorch/BatchRulesLinearAlgebra.cpp
+Leaves out: nothing.
+"""
+
+from reftorch._functorch.batch_rules._common import batch_rule
+from reftorch._functorch.batch_rules._generic import matrices
+
+batch_rule("geqrf")(matrices)

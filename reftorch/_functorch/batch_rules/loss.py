@@ -1,0 +1,44 @@
+"""Batching rules of the losses that measure a distance: mse, smooth_l1, huber.
+
+Mirrors: aten/src/ATen/functorch/BatchRulesLoss.cpp
+Leaves out: nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reftorch._functorch.batch_rules._common import Op, batch_rule
+from reftorch._functorch.batch_rules._generic import aligned
+
+
+def _reduced(loss: Any, reduction: int) -> Any:
+    if reduction == 0:
+        return loss
+    flat = loss.reshape(loss.size(0), -1)
+    return flat.mean(1) if reduction == 1 else flat.sum(1)
+
+
+@batch_rule("mse_loss")
+def mse_loss(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    prediction, target = aligned(args[:2], batched[:2])
+    return _reduced((prediction - target).square(), args[2])
+
+
+@batch_rule("mse_loss_backward")
+def mse_loss_backward(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    grad, prediction, target = aligned(args[:3], batched[:3])
+    product = grad * (prediction - target)
+    return product * (2 / (product.numel() // size) if args[3] == 1 else 2)
+
+
+@batch_rule("smooth_l1_loss", "huber_loss")
+def straight_loss(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    prediction, target = aligned(args[:2], batched[:2])
+    return _reduced(op([prediction, target, 0, args[3]]), args[2])
+
+
+@batch_rule("smooth_l1_loss_backward", "huber_loss_backward")
+def straight_loss_backward(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    slope = op([*aligned(args[:3], batched[:3]), 0, args[4]])
+    return slope / (slope.numel() // size) if args[3] == 1 else slope

@@ -1,0 +1,10 @@
+"""Batching rules of membership, and classes as unit vectors.
+
+Mirrors: aten/src/ATen/functorch/BatchRulesUnaryOps.cpp
+Leaves out: nothing.
+"""
+
+from reftorch._functorch.batch_rules._common import batch_rule
+from reftorch._functorch.batch_rules._generic import pointwise
+
+batch_rule("isin.Tensor_Scalar")(pointwise)

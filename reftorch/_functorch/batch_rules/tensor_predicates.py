@@ -1,0 +1,11 @@
+"""Batching rules of questions about numbers and tensors: nan, infinite, close, equal.
+
+Mirrors: aten/src/ATen/functorch/BatchRulesUnaryOps.cpp
+Leaves out: nothing.
+"""
+
+from reftorch._functorch.batch_rules._common import batch_rule
+from reftorch._functorch.batch_rules._generic import one_answer, pointwise
+
+batch_rule("isreal")(pointwise)
+batch_rule("equal allclose is_nonzero")(one_answer)

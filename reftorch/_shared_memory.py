@@ -1,0 +1,61 @@
+"""The strategy by which memory is shared, and the names of shared memory under /dev/shm.
+
+This file stands below ``reftorch.storage``, which needs it, and :mod:`reftorch.multiprocessing`, which has the public
+functions.
+
+Mirrors: torch/multiprocessing/__init__.py (the sharing strategy), torch/lib/libshm (what removes names)
+Leaves out: the daemon of libshm, which also removes the names of processes that were killed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import hashlib
+import itertools
+import os
+from multiprocessing import current_process, parent_process
+
+__all__: list[str] = []
+
+strategy = "file_descriptor"
+STRATEGIES = {"file_descriptor", "file_system"}
+
+_count = itertools.count()
+
+
+def uses_names() -> bool:
+    """Whether memory that is shared from now on gets a name."""
+    return strategy == "file_system"
+
+
+def family() -> str:
+    """The front of the names of all processes of this program: these processes have one secret key in common."""
+    return f"/torch_{hashlib.sha256(bytes(current_process().authkey)).hexdigest()[:16]}_"
+
+
+def new_name() -> str:
+    """A new name for shared memory."""
+    clean_up_at_exit()
+    return f"{family()}{os.getpid()}_{next(_count)}"
+
+
+@functools.cache
+def clean_up_at_exit() -> None:
+    """Make the program remove what is left of its names at its end. A process that uses names calls this."""
+    atexit.register(_remove_names)
+
+
+def _remove_names() -> None:
+    """Remove the names of messages that nobody has received, unless this process is not the first of the program."""
+    if parent_process() is not None:
+        return
+    front = family()[1:]
+    try:
+        left = [name for name in os.listdir("/dev/shm") if name.startswith(front)]
+    except OSError:
+        return
+    for name in left:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"/dev/shm/{name}")

@@ -1,0 +1,102 @@
+"""The docs of the losses that measure a distance: mse, smooth_l1, huber.
+
+Their public names are in ``torch.nn.functional``, whose docstrings give details.
+
+Mirrors: torch/nn/functional.py
+Leaves out: the pictures, and the notes on devices and complex numbers.
+"""
+
+from reftorch._torch_docs._entries import add_docstr
+
+add_docstr(
+    "mse_loss",
+    """
+Return the squared error, :math:`(x - y)^2`. Its public name is ``torch.nn.functional.mse_loss``.
+
+Args:
+    reduction: 0 does not reduce, 1 takes the mean, 2 takes the sum.
+
+Shape: (*), (*) -> (), or (*) without a reduction.
+
+Example:
+    >>> torch._C._nn.mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]), 1)
+    tensor(2.)
+""",
+)
+
+add_docstr(
+    "mse_loss_backward",
+    """
+Return the gradient of :func:`mse_loss` for ``input``.
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> torch._C._nn.mse_loss_backward(torch.tensor(1.0), torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]), 1)
+    tensor([ 0., -2.])
+""",
+)
+
+add_docstr(
+    "smooth_l1_loss",
+    r"""
+Return an error that is quadratic for small differences and linear for large ones. With :math:`d = |x - y|`, it is
+:math:`d^2 / 2 \beta` where :math:`d < \beta`, and elsewhere :math:`d - \beta / 2`. Its public name is
+``torch.nn.functional.smooth_l1_loss``.
+
+Args:
+    reduction: 0 does not reduce, 1 takes the mean, 2 takes the sum.
+    beta: :math:`\beta`, not negative.
+
+Shape: (*), (*) -> (), or (*) without a reduction.
+
+Example:
+    >>> torch._C._nn.smooth_l1_loss(torch.tensor([0.5, 3.0]), torch.tensor([0.0, 0.0]), 0)
+    tensor([0.1250, 2.5000])
+""",
+)
+
+add_docstr(
+    "smooth_l1_loss_backward",
+    """
+Return the gradient of :func:`smooth_l1_loss` for ``input``.
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> torch._C._nn.smooth_l1_loss_backward(torch.tensor(1.0), torch.tensor([0.5, 3.0]), torch.zeros(2), 2, 1.0)
+    tensor([0.5000, 1.0000])
+""",
+)
+
+add_docstr(
+    "huber_loss",
+    r"""
+Return an error that is quadratic for small differences and linear for large ones. With :math:`d = |x - y|`, it is
+:math:`d^2 / 2` where :math:`d \le \delta`, and elsewhere :math:`\delta (d - \delta / 2)`. Its public name is
+``torch.nn.functional.huber_loss``.
+
+Args:
+    reduction: 0 does not reduce, 1 takes the mean, 2 takes the sum.
+    delta: :math:`\delta`, above 0.
+
+Shape: (*), (*) -> (), or (*) without a reduction.
+
+Example:
+    >>> torch._C._nn.huber_loss(torch.tensor([0.5, 3.0]), torch.tensor([0.0, 0.0]), 0, 2.0)
+    tensor([0.1250, 4.0000])
+""",
+)
+
+add_docstr(
+    "huber_loss_backward",
+    """
+Return the gradient of :func:`huber_loss` for ``input``.
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> torch._C._nn.huber_loss_backward(torch.tensor(1.0), torch.tensor([0.5, 3.0]), torch.zeros(2), 2, 2.0)
+    tensor([0.5000, 2.0000])
+""",
+)

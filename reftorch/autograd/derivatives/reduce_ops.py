@@ -1,0 +1,103 @@
+"""Derivatives of reductions: sums, means, products, norms, all and any.
+
+The gradient of a result flows to the elements that the result was computed from.
+
+Mirrors: tools/autograd/derivatives.yaml (sum, mean, nansum, logsumexp, ...), torch/csrc/autograd/FunctionsManual.cpp
+Leaves out: complex numbers; the subgradients of norms with 0 < p < 1 at zero.
+"""
+
+import math
+from typing import Any
+
+from reftorch import _C
+from reftorch.autograd.derivatives import derivative, non_differentiable
+from reftorch.autograd.derivatives._functions_manual import may_have_zero, norm_backward, reduced_count, restored
+
+_fn = _C._VariableFunctions
+
+# --- sums and means ---------------------------------------------------------------------------------------------------
+
+derivative("sum", self=lambda grad, self_sizes: grad.expand(self_sizes), result="auto_linear")
+derivative(
+    "sum.dim_IntList",
+    self=lambda grad, self_sizes, dim, keepdim: restored(grad, self_sizes, dim, keepdim).expand(self_sizes),
+    result="auto_linear",
+    node_number=1,
+)
+
+derivative("mean", self=lambda grad, self_sizes: grad.expand(self_sizes) / math.prod(self_sizes), result="auto_linear")
+derivative(
+    "mean.dim",
+    self=lambda grad, self_sizes, dim, keepdim: (
+        restored(grad, self_sizes, dim, keepdim).expand(self_sizes) / reduced_count(self_sizes, dim)
+    ),
+    result="auto_linear",
+    node_number=1,
+)
+
+derivative(
+    "nansum",
+    self=lambda grad, self, dim, keepdim: restored(grad, self.shape, dim, keepdim).expand(self.shape) * (self == self),
+)
+derivative(
+    "logsumexp",
+    self=lambda grad, self, result, dim, keepdim: (
+        restored(grad, self.shape, dim, keepdim) * (self - restored(result, self.shape, dim, keepdim)).exp()
+    ),
+)
+
+# --- products ---------------------------------------------------------------------------------------------------------
+
+
+def _products_of_others(self: Any, dim: int) -> Any:
+    """Return for each element the product of the others along ``dim``. A division by the element may be 0 / 0."""
+    row = self.movedim(dim, -1)
+    n = row.size(-1)
+    others = _fn.where(_fn.eye(n, dtype=_C.bool), 1.0, row.unsqueeze(-2))  # (..., n, n): row i without element i
+    return others.prod(-1).movedim(-1, dim)
+
+
+def _prod_dim(grad: Any, self: Any, result: Any, dim: int, keepdim: bool) -> Any:
+    if self.dim() == 0:
+        return grad
+    grad, result = (restored(t, self.shape, dim, keepdim) for t in (grad, result))
+    if may_have_zero(self):
+        return grad * _products_of_others(self, dim)
+    return grad * result / self
+
+
+def _prod(grad: Any, self: Any, result: Any) -> Any:
+    if may_have_zero(self):
+        return grad * _products_of_others(self.reshape(-1), 0).reshape(self.shape)
+    return grad * result / self
+
+
+derivative("prod", self=_prod)
+derivative("prod.dim_int", self=_prod_dim, node_number=1)
+
+# --- truth values -----------------------------------------------------------------------------------------------------
+
+non_differentiable("all", "all.dim", "any", "any.dim", "all.dims", "any.dims")
+
+# --- norms ------------------------------------------------------------------------------------------------------------
+
+derivative("norm.Scalar", self=lambda grad, self, p, result: norm_backward(grad, self, p, result))
+derivative("norm.ScalarOpt_dim", self=norm_backward, node_number=1)
+
+
+def _norm_in(
+    dtype: Any, grad: Any, self: Any, p: float | None, result: Any, dim: Any = None, keepdim: Any = False
+) -> Any:
+    return norm_backward(grad, self.to(dtype=dtype), p, result, dim, keepdim)
+
+
+derivative(
+    "norm.ScalarOpt_dtype",
+    self=lambda grad, self, p, result, dtype: _norm_in(dtype, grad, self, p, result),
+    node_number=2,
+)
+derivative(
+    "norm.ScalarOpt_dim_dtype",
+    self=lambda grad, self, p, result, dim, keepdim, dtype: _norm_in(dtype, grad, self, p, result, dim, keepdim),
+    node_number=3,
+)

@@ -1,0 +1,239 @@
+"""Tracing by dispatch: running a function on tensors, and recording the ops that reach the kernels as a graph.
+
+Symbolic tracing records what a program says; ``make_fx`` records what it does. The ops are those of ``torch.ops.aten``
+below autograd, so that a backward pass is in the graph too, and control flow is what it was for these inputs.
+
+Mirrors: torch/fx/experimental/proxy_tensor.py
+Leaves out: symbolic shapes, fake tensors (tensors on the meta device serve), functionalization; PyTorch's error where
+    control flow depends on data, because reading an element is no op here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from reftorch._ops import OpOverload, ops
+from reftorch._tensor import Tensor
+from reftorch.fx._symbolic_trace import Tracer
+from reftorch.fx.graph import Graph
+from reftorch.fx.graph_module import GraphModule
+from reftorch.fx.interpreter import Interpreter
+from reftorch.fx.proxy import Proxy, Scope
+from reftorch.nn import Module, Parameter
+from reftorch.utils._python_dispatch import TorchDispatchMode
+from reftorch.utils._pytree import tree_flatten, tree_unflatten
+
+__all__ = ["DecompositionInterpreter", "PythonKeyTracer", "get_proxy_mode", "make_fx"]
+
+
+class PythonKeyTracer(Tracer):
+    """The tracer of ``make_fx``: it makes the nodes of ops, and enters every module.
+
+    Mirrors torch/fx/experimental/proxy_tensor.py, ``PythonKeyTracer``.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(autowrap_modules=())
+        self.root = Module()
+        self.graph = Graph(tracer_cls=type(self))
+        self.tensor_attrs = {}
+        self.scope = Scope("", None)
+        self.module_stack = OrderedDict()
+        # The tensors are kept alive, because the engine of autograd holds a tensor without its object of Python, and a
+        # new object would have another id. So a trace needs the memory of all results.
+        self._proxies: dict[int, tuple[Tensor, Proxy]] = {}
+
+    def set_proxy(self, tensor: Tensor, proxy: Proxy) -> None:
+        """Say which node's result a tensor is."""
+        self._proxies[id(tensor)] = (tensor, proxy)
+
+    def get_proxy(self, tensor: Tensor) -> Proxy | None:
+        """Return the proxy of the node whose result a tensor is, or None for a tensor from outside."""
+        found = self._proxies.get(id(tensor))
+        return None if found is None else found[1]
+
+    def create_arg(self, a: Any) -> Any:
+        """Return the node of a tensor. A tensor from outside becomes a constant of the graph."""
+        if isinstance(a, Tensor):
+            proxy = self.get_proxy(a)
+            if proxy is not None:
+                return proxy.node
+            if isinstance(a, Parameter):
+                name = self._path_of_parameter(a)
+                if name is None:
+                    name = self.get_fresh_qualname("_param_constant")
+                    setattr(self.root, name, a)
+                return self.create_node("get_attr", name, (), {})
+        return super().create_arg(a)
+
+
+_modes: list[ProxyTorchDispatchMode] = []
+
+
+class ProxyTorchDispatchMode(TorchDispatchMode):
+    """Records the ops of a ``with`` block in the graph of a tracer.
+
+    Mirrors torch/fx/experimental/proxy_tensor.py, ``ProxyTorchDispatchMode``.
+    """
+
+    def __init__(self, tracer: PythonKeyTracer, decompositions: dict[Any, Callable[..., Any]] | None = None) -> None:
+        self.tracer = tracer
+        self.decompositions = decompositions or {}
+
+    def __enter__(self) -> ProxyTorchDispatchMode:
+        _modes.append(self)
+        return super().__enter__()
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        _modes.pop()
+        super().__exit__(exc_type, exc_value, traceback)
+
+    def __torch_dispatch__(
+        self, func: OpOverload, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func is ops.aten.lift_fresh.default:
+            # A new tensor of numbers is a constant of the graph. The program gets a copy, because it may write to it.
+            func = ops.aten.clone.default  # PyTorch records lift_fresh_copy, which does the same
+        decomposition = self.decompositions.get(func)
+        if decomposition is not None:
+            with self:
+                result = decomposition(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
+        tracer = self.tracer
+        result = func(*args, **kwargs)
+        name = tracer.graph._target_to_str(func.overloadpacket.__name__)
+        proxy = tracer.create_proxy("call_function", func, args, kwargs, name=name)
+        _track(tracer, result, proxy)
+        return result
+
+
+def _track(tracer: PythonKeyTracer, result: Any, proxy: Proxy) -> None:
+    """Note the nodes of the tensors in a result. After an in-place op the written argument belongs to its node."""
+    if isinstance(result, Tensor):
+        proxy.node.meta["val"] = result.detach().to("meta")
+        tracer.set_proxy(result, proxy)
+    elif isinstance(result, (tuple, list)):
+        for i, item in enumerate(result):
+            if isinstance(item, Tensor):
+                _track(tracer, item, proxy[i])  # type: ignore[index]
+
+
+def get_proxy_mode() -> ProxyTorchDispatchMode | None:
+    """Return the innermost mode that records, or None.
+
+    Mirrors torch/fx/experimental/proxy_tensor.py, ``get_proxy_mode``.
+    """
+    return _modes[-1] if _modes else None
+
+
+def make_fx(
+    f: Callable[..., Any],
+    decomposition_table: dict[Any, Callable[..., Any]] | None = None,
+    tracing_mode: str = "real",
+    *,
+    record_module_stack: bool = False,
+) -> Callable[..., GraphModule]:
+    """Return a function that takes the arguments of ``f`` and returns a module with the ops that ``f`` runs on them.
+
+    Args:
+        f: the function, or a module.
+        decomposition_table: maps ops to functions that compute them by other ops, which are recorded instead.
+        tracing_mode: ``real`` computes with the tensors that are given. ``fake`` copies them to the meta device, where
+            nothing is computed.
+        record_module_stack: has no effect.
+
+    Raises:
+        ValueError: ``tracing_mode`` is ``symbolic``, which does not exist here, or is unknown.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.fx.experimental.proxy_tensor import make_fx
+        >>> def gradient(x):
+        ...     y = (x * x).sum()
+        ...     return torch.autograd.grad(y, x)[0]
+        >>> module = make_fx(gradient)(torch.ones(2, requires_grad=True))
+        >>> [node.name for node in module.graph.nodes if node.op == "call_function"]
+        ['mul', 'sum_1', ...]
+        >>> module(torch.tensor([3.0, 4.0]))
+        tensor([6., 8.])
+
+    Mirrors torch/fx/experimental/proxy_tensor.py, ``make_fx``.
+    """
+    if tracing_mode not in ("real", "fake"):
+        raise ValueError(f"make_fx: tracing_mode must be 'real' or 'fake', got {tracing_mode!r}")
+
+    def wrapped(*args: Any) -> GraphModule:
+        tracer = PythonKeyTracer()
+        leaves, spec = tree_flatten(args)
+        inputs: list[Any] = []
+        parameters = list(inspect.signature(f).parameters) if callable(f) else []
+        for i, leaf in enumerate(leaves):
+            if isinstance(leaf, Tensor) and tracing_mode == "fake":
+                leaf = leaf.detach().to("meta").requires_grad_(leaf.requires_grad)
+            name = _placeholder_name(parameters, i, len(leaves), args)
+            proxy = tracer.create_proxy("placeholder", name, (), {})
+            if isinstance(leaf, Tensor):
+                proxy.node.meta["val"] = leaf.detach().to("meta")
+                tracer.set_proxy(leaf, proxy)
+            inputs.append(leaf)
+        with ProxyTorchDispatchMode(tracer, decomposition_table):
+            result = f(*tree_unflatten(inputs, spec))
+        tracer.create_node("output", "output", (tracer.create_arg(result),), {})
+        return GraphModule(tracer.root, tracer.graph, getattr(f, "__name__", type(f).__name__))
+
+    return wrapped
+
+
+def _placeholder_name(parameters: list[str], i: int, count: int, args: tuple[Any, ...]) -> str:
+    """Return PyTorch's name of an input: the parameter's and ``_1``."""
+    return f"{parameters[i]}_1" if len(parameters) == count == len(args) else f"arg{i}_1"
+
+
+class DecompositionInterpreter(Interpreter):
+    """Runs a graph of ops and records it again, with some ops computed by others.
+
+    Args:
+        module: the module.
+        new_graph: the graph to record in.
+        decomposition_table: maps ops to functions that compute them by other ops.
+
+    Mirrors torch/fx/experimental/proxy_tensor.py, ``DecompositionInterpreter``.
+    """
+
+    def __init__(
+        self, module: GraphModule, new_graph: Graph, decomposition_table: dict[Any, Callable[..., Any]] | None = None
+    ) -> None:
+        super().__init__(module)
+        self.new_graph = new_graph
+        self.tracer = PythonKeyTracer()
+        self.tracer.graph, self.tracer.root = new_graph, module
+        self.mode = ProxyTorchDispatchMode(self.tracer, decomposition_table)
+
+    def placeholder(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record a placeholder."""
+        value = super().placeholder(target, args, kwargs)
+        if isinstance(value, Tensor):
+            self.tracer.set_proxy(value, self.tracer.create_proxy("placeholder", target, args, kwargs))
+        return value
+
+    def get_attr(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record a read of an attribute."""
+        value = super().get_attr(target, args, kwargs)
+        if isinstance(value, Tensor):
+            self.tracer.set_proxy(value, self.tracer.create_proxy("get_attr", target, args, kwargs))
+        return value
+
+    def output(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record the result."""
+        self.tracer.create_node("output", "output", (self.tracer.create_arg(args[0]),), {})
+        return super().output(target, args, kwargs)
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Run and record the graph."""
+        with self.mode:
+            return super().run(*args, **kwargs)

@@ -1,0 +1,173 @@
+"""What a worker process of a loader runs: it takes indices from its channel and sends batches back.
+
+Mirrors: torch/utils/data/_utils/worker.py
+Leaves out: data pipes, worker threads.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import select
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from reftorch import _C
+from reftorch._utils import ExceptionWrapper
+from reftorch.utils.data._utils.channel import Channel
+
+__all__ = ["WorkerInfo", "get_worker_info"]
+
+MP_STATUS_CHECK_INTERVAL = 5.0  # seconds between two looks whether the loader's process is alive
+
+
+@dataclass(frozen=True)
+class WorkerInfo:
+    """What a worker knows of itself.
+
+    Attributes:
+        id: its number, from 0 to ``num_workers - 1``.
+        num_workers: the number of workers of the loader.
+        seed: the seed of this worker's generators.
+        dataset: this worker's copy of the dataset.
+    """
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+
+
+_worker_info: WorkerInfo | None = None
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """Return what the worker process knows of itself, or None in another process.
+
+    An iterable dataset uses the answer to yield its share only, because each worker iterates over a copy of its own.
+
+    Example:
+        >>> from reftorch.utils.data import DataLoader, IterableDataset, get_worker_info
+        >>> class Numbers(IterableDataset):
+        ...     def __iter__(self):
+        ...         info = get_worker_info()
+        ...         return iter(range(info.id, 6, info.num_workers))
+        >>> list(DataLoader(Numbers(), batch_size=3, num_workers=2, multiprocessing_context="fork"))
+        [tensor([0, 2, 4]), tensor([1, 3, 5])]
+
+    Mirrors torch/utils/data/_utils/worker.py, ``get_worker_info``.
+    """
+    return _worker_info
+
+
+# ---- what goes through the channel, beside (number, index) to the worker and (number, batch) back
+
+
+@dataclass(frozen=True)
+class _IterableDatasetStopIteration:
+    """In place of a batch: the iterable dataset of this worker has ended."""
+
+    worker_id: int
+
+
+@dataclass(frozen=True)
+class _ResumeIteration:
+    """To a worker that persists: a new pass begins. The worker sends it back when it has seen it."""
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What a worker has to do, whatever the index."""
+
+    fetcher: Callable[..., Any]
+    dataset: Any
+    auto_collation: bool
+    collate_fn: Callable[..., Any]
+    drop_last: bool
+    base_seed: int
+    init_fn: Callable[[int], None] | None
+    num_workers: int
+
+    def create_fetcher(self) -> Any:
+        return self.fetcher(self.dataset, self.auto_collation, self.collate_fn, self.drop_last)
+
+
+def _seed_everything(base_seed: int, worker_id: int) -> int:
+    """Seed Python's, numpy's and our generators, each worker differently. Returns the seed."""
+    import numpy  # a dataset may import it later, and finds it seeded
+
+    seed = base_seed + worker_id
+    random.seed(seed)
+    _C.default_generator.manual_seed(seed)
+    # numpy gets another seed than random: their generators are of one kind, and would give the same numbers. A mixer
+    # of numpy makes the seed.
+    words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    numpy.random.seed(numpy.random.SeedSequence(words).generate_state(4))
+    return seed
+
+
+def _worker_loop(connection: Any, inherited: list[Channel], task: _Task, worker_id: int) -> None:
+    """Serve the loader until it closes the channel, or its process is gone."""
+    global _worker_info
+    for end in inherited:
+        end.close()
+    channel = Channel(connection)
+    loader_process = os.getppid()
+    try:
+        _C.set_num_threads(1)  # the workers compute side by side
+        seed = _seed_everything(task.base_seed, worker_id)
+        _worker_info = WorkerInfo(worker_id, task.num_workers, seed, task.dataset)
+        try:
+            if task.init_fn is not None:
+                task.init_fn(worker_id)
+            fetcher = task.create_fetcher()
+            broken = None
+        except Exception:
+            broken = ExceptionWrapper(where=f"in DataLoader worker process {worker_id}")
+
+        while True:
+            if not _wait_for_index(channel, loader_process):
+                return
+            message = channel.recv()
+            if isinstance(message, _ResumeIteration):
+                fetcher = task.create_fetcher()
+                channel.send((message, None))
+                continue
+            number, index = message
+            _send(channel, number, broken if broken else _fetched(fetcher, index, worker_id), worker_id)
+            del message, index  # their memory
+    except (KeyboardInterrupt, EOFError, ConnectionError):
+        pass  # the loader's process was interrupted too; or the loader has closed the channel
+
+
+def _wait_for_index(channel: Channel, loader_process: int) -> bool:
+    """Return False if the process of the loader is gone: a process that it forked may keep the channel open."""
+    poll = select.poll()  # not select(), whose descriptors must be below 1024
+    poll.register(channel.fileno(), select.POLLIN)
+    while not poll.poll(MP_STATUS_CHECK_INTERVAL * 1000):
+        if os.getppid() != loader_process:
+            return False
+    return True
+
+
+def _fetched(fetcher: Any, index: Any, worker_id: int) -> Any:
+    from reftorch.utils.data._utils.fetch import _IterableDatasetFetcher
+
+    try:
+        return fetcher.fetch(index)
+    except StopIteration:
+        if isinstance(fetcher, _IterableDatasetFetcher):
+            return _IterableDatasetStopIteration(worker_id)
+        return ExceptionWrapper(where=f"in DataLoader worker process {worker_id}")
+    except Exception:
+        return ExceptionWrapper(where=f"in DataLoader worker process {worker_id}")
+
+
+def _send(channel: Channel, number: int, data: Any, worker_id: int) -> None:
+    try:
+        channel.send((number, data))
+    except (EOFError, ConnectionError):
+        raise
+    except Exception:  # the batch cannot be pickled, or there is no room in shared memory
+        channel.send((number, ExceptionWrapper(where=f"in DataLoader worker process {worker_id}")))

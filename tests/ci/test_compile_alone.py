@@ -1,0 +1,45 @@
+"""Files that the Debug build compiles in batches also compile alone.
+
+``make lint`` checks all floors. The floors of the bindings and of the CUDA kernels take longer and are left to it.
+
+Mirrors: nothing in PyTorch: see .ci/compile_alone.py
+"""
+
+import importlib.util
+import json
+import os
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def compile_alone() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("compile_alone", ROOT / ".ci" / "compile_alone.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("floor", ["reftorch_core", "reftorch_native", "reftorch_autograd", "reftorch_python"])
+def test_each_file_compiles_alone(compile_alone: ModuleType, floor: str) -> None:
+    assert compile_alone.check(ROOT / "build" / "Debug", [floor], jobs=1) == []
+
+
+def test_a_file_that_needs_its_batch_is_found(compile_alone: ModuleType, tmp_path: Path) -> None:
+    batch = tmp_path / "CMakeFiles" / "some_floor.dir" / "Unity" / "unity_0_cxx.cxx"
+    batch.parent.mkdir(parents=True)
+    sources = {"whole.cpp": "#include <vector>\nstd::vector<int> all();\n", "part.cpp": "std::vector<int> some();\n"}
+    for name, text in sources.items():
+        (tmp_path / name).write_text(text)
+    batch.write_text("".join(f'#include "{tmp_path / name}"\n' for name in sources))
+    command = f"{os.environ.get('CXX', 'c++')} -std=c++17 -o batch.o -c {batch}"
+    (tmp_path / "compile_commands.json").write_text(json.dumps([{"file": str(batch), "command": command}]))
+    (problem,) = compile_alone.check(tmp_path, [], jobs=2)
+    assert problem.startswith(f"{tmp_path / 'part.cpp'} does not compile alone:\n")
+    with pytest.raises(ValueError, match="compiles no files together in other_floor"):
+        compile_alone.check(tmp_path, ["other_floor"], jobs=1)

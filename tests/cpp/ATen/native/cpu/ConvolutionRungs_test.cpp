@@ -1,0 +1,112 @@
+// Mirrors: nothing in PyTorch: its libraries for convolutions are tested elsewhere
+// The rungs of ConvolutionRungs.h against each other, on drawn shapes: padding larger than the kernel, strides that
+// skip elements, kernels with gaps, groups, and more pixels than are unfolded at once.
+#include <ATen/native/cpu/ConvolutionRungs.h>
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <vector>
+
+using namespace reftorch::at::native;
+
+namespace {
+
+using Numbers = std::vector<double>;
+
+Numbers drawn_numbers(int64_t n, std::mt19937& generator) {
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  Numbers values(static_cast<size_t>(n));
+  for (double& value : values) {
+    value = uniform(generator);
+  }
+  return values;
+}
+
+ConvShape drawn_shape(std::mt19937& generator) {
+  const auto draw = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(generator);
+  };
+  ConvShape s;
+  s.batch = draw(1, 3);
+  s.groups = draw(1, 3);
+  s.in_channels = draw(1, 3);
+  s.out_channels = draw(1, 3);
+  for (int d = 0; d < 3; d++) {
+    s.kernel[d] = draw(1, 3);
+    s.stride[d] = draw(1, 3);
+    s.dilation[d] = draw(1, 3);
+    const int64_t extent = (s.kernel[d] - 1) * s.dilation[d] + 1;
+    s.padding[d] = draw(0, 4);
+    s.input[d] = std::max<int64_t>(draw(1, 7), extent - 2 * s.padding[d]);
+    s.output[d] = (s.input[d] + 2 * s.padding[d] - extent) / s.stride[d] + 1;
+  }
+  return s;
+}
+
+void check_close(const Numbers& got, const Numbers& expected) {
+  REQUIRE(got.size() == expected.size());
+  for (size_t i = 0; i < got.size(); i++) {
+    CHECK(got[i] == doctest::Approx(expected[i]).epsilon(1e-10));
+  }
+}
+
+void check_rungs(const ConvShape& s, std::mt19937& generator) {
+  const int64_t in = s.batch * s.groups * s.in_channels * s.input_pixels();
+  const int64_t out = s.batch * s.groups * s.out_channels * s.output_pixels();
+  const int64_t taps = s.groups * s.out_channels * s.in_channels * s.kernel_size();
+  const Numbers x = drawn_numbers(in, generator), y = drawn_numbers(out, generator), w = drawn_numbers(taps, generator),
+                of_output = drawn_numbers(s.groups * s.out_channels, generator),
+                of_input = drawn_numbers(s.groups * s.in_channels, generator);
+  Numbers output(y.size()), input(x.size()), weight(w.size());
+  conv::forward(conv::Rung::Naive, output.data(), x.data(), w.data(), of_output.data(), s);
+  conv::backward_input<double>(conv::Rung::Naive, input.data(), y.data(), w.data(), nullptr, s);
+  conv::backward_weight(conv::Rung::Naive, weight.data(), y.data(), x.data(), s);
+  for (const conv::Rung rung : {conv::Rung::Direct, conv::Rung::Unfolded}) {
+    Numbers got_output(y.size(), 7), got_input(x.size(), 7), got_weight(w.size(), 7);
+    conv::forward(rung, got_output.data(), x.data(), w.data(), of_output.data(), s);
+    check_close(got_output, output);
+    conv::backward_input<double>(rung, got_input.data(), y.data(), w.data(), nullptr, s);
+    check_close(got_input, input);
+    conv::backward_weight(rung, got_weight.data(), y.data(), x.data(), s);
+    check_close(got_weight, weight);
+    conv::backward_input(rung, got_input.data(), y.data(), w.data(), of_input.data(), s);
+    conv::backward_input(conv::Rung::Naive, input.data(), y.data(), w.data(), of_input.data(), s);
+    check_close(got_input, input);
+    conv::backward_input<double>(conv::Rung::Naive, input.data(), y.data(), w.data(), nullptr, s);
+  }
+}
+
+} // namespace
+
+TEST_CASE("the rungs of the convolution agree on drawn shapes") {
+  std::mt19937 generator(1);
+  for (int i = 0; i < 60; i++) {
+    check_rungs(drawn_shape(generator), generator);
+  }
+}
+
+TEST_CASE("the rungs of the convolution agree where the pixels are unfolded in several tiles") {
+  std::mt19937 generator(2);
+  ConvShape s;
+  s.in_channels = 40;
+  s.out_channels = 2;
+  s.input = {1, 20, 23};
+  s.kernel = {1, 5, 5};
+  s.padding = {0, 2, 2};
+  s.output = s.input;
+  REQUIRE(conv::tile_width(s, s.in_channels * s.kernel_size()) < s.output_pixels());
+  check_rungs(s, generator);
+}
+
+TEST_CASE("a kernel of one tap needs no unfolded input") {
+  std::mt19937 generator(3);
+  ConvShape s;
+  s.batch = 2;
+  s.groups = 2;
+  s.in_channels = 3;
+  s.out_channels = 4;
+  s.input = s.output = {1, 5, 6};
+  REQUIRE(conv::columns_are_input(s));
+  check_rungs(s, generator);
+}

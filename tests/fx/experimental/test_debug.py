@@ -1,0 +1,40 @@
+"""pdb stops at the beginning of generated code.
+
+Mirrors: test/test_fx_experimental.py
+"""
+
+from __future__ import annotations
+
+import io
+import pdb
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import reftorch
+from reftorch.fx.experimental.debug import set_trace
+from tests.fx import both
+
+
+def program(x: Any) -> Any:
+    return x + 1
+
+
+def test_the_code_is_that_of_torch(real_torch: ModuleType) -> None:
+    theirs = __import__("torch.fx.experimental.debug", fromlist=["set_trace"])
+    ours = set_trace(reftorch.fx.symbolic_trace(program))
+    assert both.plain(ours.code) == both.plain(theirs.set_trace(real_torch.fx.symbolic_trace(program)).code)
+
+
+def test_pdb_shows_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = set_trace(reftorch.fx.symbolic_trace(program))
+    out = io.StringIO()
+    debugger = pdb.Pdb(stdin=io.StringIO("next\np add\ncontinue\n"), stdout=out, nosigint=True, readrc=False)
+    debugger.use_rawinput = False
+    monkeypatch.setattr(pdb, "set_trace", lambda: debugger.set_trace(__import__("sys")._getframe(1)))
+    assert module(1) == 2
+    shown = out.getvalue()
+    assert "-> add = x + 1;  x = None" in shown and "-> return add" in shown and "\n(Pdb) 2\n" in shown
+    module.recompile()
+    assert "pdb" not in module.code

@@ -1,0 +1,149 @@
+"""Tracing by dispatch.
+
+Mirrors: test/test_proxy_tensor.py
+"""
+
+from __future__ import annotations
+
+import pickle
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import reftorch
+from reftorch import fx
+from reftorch.fx.experimental.proxy_tensor import DecompositionInterpreter, get_proxy_mode, make_fx
+from tests.fx import both
+
+
+def functions(torch: Any) -> dict[str, Any]:
+    F = torch.nn.functional
+    net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.GELU(), torch.nn.LayerNorm(2))
+
+    def pointwise(x, y):  # type: ignore[no-untyped-def]
+        return torch.exp(x) * y + (x > 0) - 2
+
+    def in_place(x, y):  # type: ignore[no-untyped-def]
+        a = x + 1
+        a.mul_(y)
+        view = a[0]
+        view.zero_()
+        return a.sum(), [view, {"y": y}]
+
+    def loop(x, y):  # type: ignore[no-untyped-def]
+        for row in x.unbind(0):
+            y = y + row
+        return F.softmax(y, dim=-1)
+
+    def module(x, y):  # type: ignore[no-untyped-def]
+        return net(x) @ y[:, :2].t()
+
+    return {f.__name__: f for f in (pointwise, in_place, loop, module)}
+
+
+@pytest.mark.parametrize("name", functions(reftorch))
+def test_forward_graphs_are_those_of_torch(name: str, real_torch: ModuleType) -> None:
+    codes = []
+    for library in (reftorch, real_torch):
+        trace = __import__(f"{library.__name__}.fx.experimental.proxy_tensor", fromlist=["make_fx"]).make_fx
+        x, y = library.arange(6.0).view(2, 3), library.ones(2, 3) * 2
+        function = functions(library)[name]
+        traced = trace(function)(x, y)
+        codes.append(both.plain(traced.code))
+        for a, b in zip(both.tensors_in(traced(x, y)), both.tensors_in(function(x, y)), strict=True):
+            assert library.equal(a, b)
+    assert codes[0] == codes[1]
+
+
+def test_control_flow_is_that_of_the_inputs() -> None:
+    traced = make_fx(lambda x: x.relu() if x.sum() > 0 else -x)(reftorch.ones(2))
+    assert traced.graph.find_nodes(op="call_function", target=reftorch.ops.aten.relu.default)
+    assert reftorch.equal(traced(reftorch.tensor([-1.0, 0.5])), reftorch.tensor([0.0, 0.5]))
+
+
+def gradient(torch: Any) -> Any:
+    def run(x, w):  # type: ignore[no-untyped-def]
+        h = torch.relu(x @ w)
+        y = torch.exp(h) * h
+        z = y.tanh() * 1
+        z.add_(1)
+        return torch.autograd.grad((z * y).mean(), (x, w))
+
+    return run
+
+
+def test_a_backward_pass_is_in_the_graph(real_torch: ModuleType) -> None:
+    ops = []
+    for library in (reftorch, real_torch):
+        trace = __import__(f"{library.__name__}.fx.experimental.proxy_tensor", fromlist=["make_fx"]).make_fx
+        x, w = library.ones(2, 3, requires_grad=True), library.ones(3, 2, requires_grad=True)
+        traced = trace(gradient(library))(x, w)
+        ops.append(sorted(str(n.target) for n in traced.graph.nodes if n.op == "call_function"))
+        x, w = library.arange(6.0).view(2, 3) / 9, library.arange(6.0).view(3, 2) / 9
+        expected = gradient(library)(x.clone().requires_grad_(), w.clone().requires_grad_())
+        for a, b in zip(traced(x, w), expected, strict=True):
+            assert library.equal(a, b)
+    # PyTorch divides the gradient of mean by a number through another overload.
+    assert ops[0] == [op.replace("div.Scalar", "div.Tensor") for op in ops[1]]
+
+
+def test_nothing_is_computed_on_the_meta_device() -> None:
+    traced = make_fx(lambda x: (x @ x.t()).relu(), tracing_mode="fake")(reftorch.ones(2, 3))
+    shapes = [tuple(n.meta["val"].shape) for n in traced.graph.nodes if "val" in n.meta]
+    assert shapes == [(2, 3), (3, 2), (2, 2), (2, 2)]
+    assert reftorch.equal(traced(reftorch.ones(2, 3)), reftorch.full((2, 2), 3.0))
+    with pytest.raises(RuntimeError):
+        make_fx(lambda x: x if x.sum() > 0 else -x, tracing_mode="fake")(reftorch.ones(2))
+    with pytest.raises(ValueError, match="tracing_mode must be 'real' or 'fake', got 'symbolic'"):
+        make_fx(lambda x: x, tracing_mode="symbolic")
+
+
+def test_parameters_and_other_tensors_are_constants() -> None:
+    net, other = reftorch.nn.Linear(2, 2), reftorch.ones(2)
+    traced = make_fx(lambda x: net(x) + other + other)(reftorch.ones(1, 2))
+    assert sorted(n.target for n in traced.graph.find_nodes(op="get_attr")) == [
+        "_param_constant0",
+        "_param_constant1",
+        "_tensor_constant0",
+        "_tensor_constant0",
+    ]
+    assert traced._param_constant0 is net.weight and traced._tensor_constant0 is other
+
+
+def test_a_constant_keeps_its_value() -> None:
+    def program(x):  # type: ignore[no-untyped-def]
+        constant = reftorch.tensor([1.0])
+        constant.add_(x)
+        return constant
+
+    traced = make_fx(program)(reftorch.ones(1))
+    for _ in range(2):
+        assert reftorch.equal(traced(reftorch.ones(1)), reftorch.tensor([2.0]))
+
+
+def test_decompositions() -> None:
+    aten = reftorch.ops.aten
+    table = {aten.tanh.default: lambda x: (x.exp() - (-x).exp()) / (x.exp() + (-x).exp())}
+    x = reftorch.tensor([0.5, -1.0])
+    traced = make_fx(lambda x: x.tanh(), table)(x)
+    assert aten.tanh.default not in {n.target for n in traced.graph.nodes}
+    assert reftorch.allclose(traced(x), x.tanh())
+    graph = fx.Graph()
+    first = make_fx(lambda x: x.tanh() + 1)(x)
+    DecompositionInterpreter(first, graph, table).run(x)
+    second = fx.GraphModule(first, graph)
+    assert aten.exp.default in {n.target for n in graph.nodes}
+    assert reftorch.allclose(second(x), x.tanh() + 1)
+
+
+def test_the_mode_is_known_inside() -> None:
+    seen = []
+    make_fx(lambda x: seen.append(get_proxy_mode()) or x + 1)(reftorch.ones(1))
+    assert seen[0] is not None and get_proxy_mode() is None
+
+
+def test_graphs_of_ops_are_pickled_and_traced_again() -> None:
+    traced = make_fx(lambda x: x.relu().sum(0))(reftorch.ones(2, 2))
+    copied = pickle.loads(pickle.dumps(traced))
+    assert [str(n.target) for n in copied.graph.nodes] == [str(n.target) for n in traced.graph.nodes]

@@ -1,0 +1,70 @@
+"""Pictures of graphs, without programs of the system.
+
+Mirrors: test/fx/test_graph_drawer.py
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import reftorch
+from reftorch import fx, nn
+from reftorch.fx.passes.graph_drawer import FxGraphDrawer
+from reftorch.fx.passes.shape_prop import ShapeProp
+from tests.fx import both
+
+MODELS = both.load("models", reftorch)
+
+
+def test_the_picture_has_every_node_and_edge(tmp_path: Path) -> None:
+    module = MODELS.trace("TransformerLayer", MODELS.TransformerLayer())
+    ShapeProp(module).propagate(reftorch.ones(2, 5, 8))
+    dot = FxGraphDrawer(module, "layer").get_dot_graph()
+    text = dot.to_string()
+    for node in module.graph.nodes:
+        assert f'"{node.name}" [label="{{name=%{node.name}|op_code={node.op}' in text
+        for used in node.all_input_nodes:
+            assert f'"{used.name}" -> "{node.name}";' in text
+    assert "shape=(2, 5, 24)" in text and '"block_attn_qkv" [' in text
+    dot.write_svg(tmp_path / "layer.svg")
+    root = ET.parse(tmp_path / "layer.svg").getroot()
+    boxes = root.findall("{http://www.w3.org/2000/svg}rect")
+    assert len(boxes) == len(dot.nodes) > len(module.graph.nodes)
+    rectangles = [[float(box.get(k, "0")) for k in ("x", "y", "width", "height")] for box in boxes]
+    for i, (x, y, w, h) in enumerate(rectangles):
+        for x2, y2, w2, h2 in rectangles[:i]:
+            assert x + w <= x2 or x2 + w2 <= x or y + h <= y2 or y2 + h2 <= y, "two boxes overlap"
+    assert dot._repr_svg_() == dot.create_svg()
+
+
+def test_options() -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc, self.weight = nn.Linear(2, 2), nn.Parameter(reftorch.ones(2))
+
+        def forward(self, x):  # type: ignore[no-untyped-def]
+            return nn.functional.softmax(self.fc(x) * self.weight, dim=1)
+
+    class Traces(fx.Tracer):
+        record_stack_traces = True
+
+    net = Net()
+    module = fx.GraphModule(net, Traces().trace(net))
+    plain = FxGraphDrawer(module, "net", ignore_getattr=True, ignore_parameters_and_buffers=True).get_dot_graph()
+    assert list(plain.nodes) == ["x", "fc", "mul", "softmax", "output"]
+    full = FxGraphDrawer(module, "net", skip_node_names_in_args=False, parse_stack_trace=True, normalize_args=True)
+    text = full.get_main_dot_graph().to_string()
+    assert "input: %mul" in text and re.search(r"file=passes/test_graph_drawer.py:\d+ return nn", text)
+    assert '"fc.weight" -> "fc";' in text and "op_code=get_parameter" in text
+
+
+def test_submodules_have_pictures() -> None:
+    inner = fx.symbolic_trace(lambda x: x.relu())
+    graph = fx.Graph()
+    graph.output(graph.call_module("inner", (graph.placeholder("x"),)))
+    drawer = FxGraphDrawer(fx.GraphModule({"inner": inner}, graph), "outer")
+    assert list(drawer.get_all_dot_graphs()) == ["outer", "outer_inner"]
+    assert "relu" in drawer.get_dot_graph("inner").nodes

@@ -1,0 +1,97 @@
+"""Rows of distances between vectors, and renorm.
+
+Mirrors: torch/testing/_internal/common_methods_invocations.py
+Leaves out: complex inputs.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tests.op_db.core import FLOATS, INF, STRIDE_OF_ONE, Apart, Input, Inputs, Sample
+from tests.op_db.samples.reduce import reduction
+
+
+def all_pairs(make: Inputs) -> Iterator[Sample]:
+    for p in (2.0, 1.0, 3.0, INF, 0.0, 1.5):
+        yield Sample((make(3, 2), make(2, 2), p))
+        yield Sample((make(2, 1, 2, 2), make(1, 3, 2), p))
+    yield Sample((make(3, 2, layout="transposed"), make(4, 2)))
+    yield Sample((make(2, 0), make(3, 0)))
+    yield Sample((make(0, 3), make(2, 3)))
+    yield Sample((make(3, 2), make(2, 3)))
+    yield Sample((make(3), make(2, 3)))
+    yield Sample((make(3, 2), make(2, 2), -1.0))
+
+
+def two_points(make: Inputs) -> Iterator[Sample]:
+    for p in (2, 1, INF, 3):
+        yield Sample((make(3, 2), make(3, 2), p))
+        yield Sample((make(3, 2), make(2), p))
+
+
+def point_pairs(make: Inputs) -> Iterator[Sample]:
+    for p in (2.0, 1.0, 3.0):
+        yield Sample((make(3, 2), make(3, 2), p))
+        yield Sample((make(3, 2), make(2), p), {"keepdim": True})
+
+
+def angles(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(3, 2), make(3, 2)))
+    yield Sample((make(3, 2), make(3, 2), 0))
+    yield Sample((make(2, 3, 2), make(3, 2)), {"dim": -1})
+    yield Sample((make(3, 2), make(3, 2, dtype="int64")))
+    yield Sample((make(3, 2, dtype="int64"), make(3, 2, dtype="int64")))
+
+
+def shortened(make: Inputs) -> Iterator[Sample]:
+    for p in (2, 1, 3, INF):
+        for dim in (0, -1):
+            yield Sample((make(3, 4), p, dim, 2.5))
+    yield Sample((make(2, 3, 2, layout="transposed"), 2, 1, 1.0))
+    yield Sample((make(3), 2, 0, 1))
+    yield Sample((make(2, 2), 0, 0, 1))
+    yield Sample((make(2, 2), 2, 0, -1))
+
+
+def is_empty(sample: Sample) -> bool:
+    return 0 in sample.args[0].values.shape
+
+
+def differs_by_nan(sample: Sample) -> bool:
+    """Whether NaN can be among the differences: infinities make it too."""
+    return not all(np.isfinite(leaf.values).all() for leaf in sample.args if isinstance(leaf, Input))
+
+
+NO_NAN = Apart("torch's largest difference leaves NaN out", says="nan location mismatch", when=differs_by_nan)
+
+ROWS = [
+    reduction(
+        "cdist", " _cdist_forward", all_pairs, dtypes=("float64", "float32"), torch_gradient=False, apart=(NO_NAN,)
+    ),
+    reduction(
+        "dist",
+        "",
+        two_points,
+        dtypes=FLOATS,
+        apart=(Apart("torch passes on a gradient that is not there", says="Expected a proper Tensor but got None"),),
+    ),
+    reduction(
+        "pdist",
+        "",
+        lambda make: [
+            Sample((make(*shape), *p)) for shape in ((4, 3), (2, 5), (1, 3)) for p in ((), (1,), (3.0,), (0,))
+        ],
+        dtypes=("float64", "float32"),
+        torch_gradient=False,
+        apart=(NO_NAN, Apart("torch divides by the number of coordinates", when=is_empty, crashes=True)),
+    ),
+    reduction("pairwise_distance", "", point_pairs, dtypes=FLOATS),
+    reduction("cosine_similarity", "", angles, dtypes=FLOATS),
+    reduction("renorm", "", shortened, dtypes=FLOATS, apart=(STRIDE_OF_ONE,)),
+]
+
+# Values only.
+SPECIAL = [
+    reduction("dist", "", lambda make: [Sample((make.of(1, 2, 0), make.of(1, 0, 0), 0))], dtypes=FLOATS),
+]

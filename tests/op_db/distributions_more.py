@@ -1,0 +1,42 @@
+"""Rows of draws from exponential, geometric, Cauchy, Poisson and discrete distributions.
+
+Mirrors: torch/testing/_internal/common_methods_invocations.py
+Leaves out: complex inputs.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tests.op_db.core import FLOATS, Apart, Input, Inputs, Sample
+from tests.op_db.samples.factories import like, row, seeded
+
+
+def weights(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(5), 9, True))
+    yield Sample((make(3, 4), 5), {"replacement": True})
+    yield Sample((make(4, 3, layout="transposed"), 2, True))
+
+
+# The results have no gradient: values only.
+VALUES = [
+    row(
+        "binomial",
+        lambda make: [
+            Sample((Input(np.full(shape, count), make.dtype), make(*shape, low=0, high=1)))
+            for shape in ((2, 3), (), (4, 1))
+            for count in (0, 5, 1000)
+        ],
+        call=seeded("binomial"),
+        dtypes=FLOATS,
+        apart=(
+            Apart(
+                "torch may draw without end where the tries are no finite number",
+                crashes=True,
+                when=lambda sample: not np.isfinite(sample.args[0].values).all(),
+            ),
+        ),
+    ),
+    row("poisson", like(dtype=False), call=seeded("poisson"), dtypes=FLOATS, low=0, high=30),
+    row("multinomial", weights, call=seeded("multinomial"), dtypes=FLOATS, low=0, high=1),
+]

@@ -1,0 +1,530 @@
+"""The loader with worker processes.
+
+Mirrors: test/test_dataloader.py
+Leaves out: data pipes. This file is a little over 500 lines long because its tests share the datasets at its top.
+"""
+
+import gc
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import reftorch as torch
+from reftorch._shared_memory import family
+from reftorch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, get_worker_info
+
+pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
+
+METHODS = ["fork", "spawn", "forkserver"]
+
+
+def children() -> list[int]:
+    """The processes that this process has started and that are still there."""
+    with open(f"/proc/self/task/{os.getpid()}/children") as file:
+        found = [int(pid) for pid in file.read().split()]
+    return [pid for pid in found if "forkserver" not in command(pid) and "resource_tracker" not in command(pid)]
+
+
+def command(pid: int) -> str:
+    try:
+        with open(f"/proc/{pid}/cmdline") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """After each test there are as many processes, descriptors and names of shared memory as before."""
+    gc.collect()
+    before = set(children()), set(os.listdir("/dev/shm"))
+    descriptors = len(os.listdir("/proc/self/fd"))
+    yield
+    gc.collect()
+    assert set(children()) <= before[0]
+    assert {name for name in os.listdir("/dev/shm") if name.startswith(family()[1:])} <= before[1]
+    assert len(os.listdir("/proc/self/fd")) <= descriptors + 3  # a fork server and the resource tracker may have begun
+
+
+class Squares(Dataset):
+    def __init__(self, length: int = 20) -> None:
+        self.length = length
+
+    def __getitem__(self, index: int) -> Any:
+        return torch.full((3,), float(index)), {"square": index * index, "name": str(index)}
+
+    def __len__(self) -> int:
+        return self.length
+
+
+class Doing(Dataset):
+    """Does something at an index."""
+
+    def __init__(self, what: str, at: int = 3) -> None:
+        self.what = what
+        self.at = at
+
+    def __getitem__(self, index: int) -> int:
+        if index == self.at:
+            if self.what == "raise":
+                raise KeyError(f"no sample {index}")
+            if self.what == "exit":
+                os._exit(3)
+            if self.what == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if self.what == "sleep":
+                time.sleep(30)
+        return index
+
+    def __len__(self) -> int:
+        return 8
+
+
+class Stream(IterableDataset):
+    """Each worker yields its share, and the shares differ in length."""
+
+    def __iter__(self) -> Iterator[int]:
+        info = get_worker_info()
+        first, step = (0, 1) if info is None else (info.id, info.num_workers)
+        return iter(range(first, 11, step))
+
+
+class Facts(Dataset):
+    """What a worker knows, and what its generators give."""
+
+    def __getitem__(self, index: int) -> Any:
+        import numpy
+
+        info = get_worker_info()
+        assert info is not None and isinstance(info.dataset, Facts)
+        numbers = torch.rand(1).item(), random.random(), float(numpy.random.rand())
+        return info.id, info.num_workers, info.seed, torch.get_num_threads(), *numbers
+
+    def __len__(self) -> int:
+        return 4
+
+
+def first_of(batch: list[Any]) -> Any:
+    return batch[0]
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+# ---- the same as without workers
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_batches_are_those_of_one_process(method: str) -> None:
+    def batches(**options: Any) -> list[Any]:
+        torch.manual_seed(5)
+        loader = DataLoader(Squares(), batch_size=3, shuffle=True, **options)
+        return [plain(list(loader)) for _ in range(2)]
+
+    workers = batches(num_workers=2, multiprocessing_context=method)
+    assert workers == batches()
+    assert workers[0] != workers[1]
+
+
+@pytest.mark.parametrize("num_workers", [1, 3])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"batch_size": 4, "drop_last": True},
+        {"batch_size": None},
+        {"batch_size": 7, "prefetch_factor": 1},
+        {"batch_size": 1, "prefetch_factor": 8},
+        {"batch_sampler": [[1, 2], [3], [7, 7, 7]]},
+        {"sampler": [5, 3, 1]},
+        {"batch_size": 3, "persistent_workers": True},
+        {"batch_size": 3, "timeout": 20},
+    ],
+    ids=str,
+)
+def test_every_option_gives_the_batches_of_one_process(options: dict[str, Any], num_workers: int) -> None:
+    only = ("prefetch_factor", "persistent_workers", "timeout")
+    expected = list(DataLoader(Squares(), **{key: value for key, value in options.items() if key not in only}))
+    loader = DataLoader(Squares(), num_workers=num_workers, multiprocessing_context="fork", **options)
+    assert len(loader) == len(expected)
+    for _ in range(2):
+        assert plain(list(loader)) == plain(expected)
+
+
+@pytest.mark.parametrize("batch_size", [None, 2, 3])
+@pytest.mark.parametrize("num_workers", [1, 2, 3])
+def test_streams_end_when_all_workers_have_ended(
+    batch_size: int | None, num_workers: int, real_torch: ModuleType
+) -> None:
+    class TheirStream(real_torch.utils.data.IterableDataset):  # type: ignore[name-defined, misc]
+        def __iter__(self) -> Iterator[int]:
+            info = real_torch.utils.data.get_worker_info()
+            return iter(range(info.id, 11, info.num_workers))
+
+    options = {"batch_size": batch_size, "num_workers": num_workers, "multiprocessing_context": "fork"}
+    theirs = plain(list(real_torch.utils.data.DataLoader(TheirStream(), **options)))
+    loader = DataLoader(Stream(), persistent_workers=True, **options)  # type: ignore[arg-type]
+    assert plain(list(loader)) == plain(list(loader)) == theirs
+    loader._iterator._shutdown_workers()
+
+
+def test_seeds_are_those_of_torch(real_torch: ModuleType) -> None:
+    class TheirFacts(real_torch.utils.data.Dataset):  # type: ignore[name-defined, misc]
+        def __getitem__(self, index: int) -> Any:
+            import numpy
+
+            info = real_torch.utils.data.get_worker_info()
+            numbers = real_torch.rand(1).item(), random.random(), float(numpy.random.rand())
+            return info.id, info.num_workers, info.seed, real_torch.get_num_threads(), *numbers
+
+        def __len__(self) -> int:
+            return 4
+
+    def facts(lib: ModuleType, dataset: Any) -> list[Any]:
+        lib.manual_seed(9)
+        loader = lib.utils.data.DataLoader(
+            dataset, batch_size=None, num_workers=2, multiprocessing_context="fork", shuffle=True
+        )
+        return list(loader)
+
+    ours = facts(torch, Facts())
+    assert ours == facts(real_torch, TheirFacts())
+    assert [fact[:2] for fact in ours] == [[0, 2], [1, 2], [0, 2], [1, 2]] and all(fact[3] == 1 for fact in ours)
+    assert get_worker_info() is None
+
+
+def test_the_generator_decides_the_order_and_the_seeds() -> None:
+    def facts() -> list[Any]:
+        generator = torch.Generator().manual_seed(1)
+        return list(DataLoader(Facts(), None, True, num_workers=2, generator=generator, multiprocessing_context="fork"))
+
+    first = facts()
+    torch.manual_seed(100)
+    assert facts() == first
+
+
+# ---- how batches come
+
+
+def test_batches_lie_in_shared_memory() -> None:
+    for x, y in DataLoader(Squares(), batch_size=5, num_workers=1, multiprocessing_context="fork"):
+        assert x.is_shared() and y["square"].is_shared() and y["name"][0].isdigit()
+
+
+def test_a_batch_outlives_the_loader() -> None:
+    loader = DataLoader(Squares(), batch_size=20, num_workers=1, multiprocessing_context="fork")
+    (batch,) = list(loader)
+    del loader
+    gc.collect()
+    assert batch[0].sum() == 570
+
+
+class Uneven(Dataset):
+    """The samples of the first worker take longer."""
+
+    def __getitem__(self, index: int) -> int:
+        time.sleep(1 if index == 0 else 0)
+        return index
+
+    def __len__(self) -> int:
+        return 6
+
+
+def test_order_is_kept_unless_it_is_not_wanted() -> None:
+    options: dict[str, Any] = {"batch_size": None, "num_workers": 2, "multiprocessing_context": "fork"}
+    assert list(DataLoader(Uneven(), **options)) == [0, 1, 2, 3, 4, 5]
+    free = list(DataLoader(Uneven(), in_order=False, **options))
+    assert sorted(free) == [0, 1, 2, 3, 4, 5] and free[0] != 0
+
+
+class Large(Dataset):
+    """Samples that are no tensors, and large: the pipe to the loader is full while the loader hands out indices."""
+
+    def __getitem__(self, index: Any) -> bytes:
+        return bytes(1_000_000)
+
+    def __len__(self) -> int:
+        return 6
+
+
+def test_large_samples_and_large_indices_do_not_block_each_other() -> None:
+    sampler = [("index", i, "x" * 1_000_000) for i in range(6)]
+    loader = DataLoader(
+        Large(), batch_size=None, sampler=sampler, num_workers=2, prefetch_factor=3, multiprocessing_context="fork"
+    )
+    assert [len(sample) for sample in loader] == [1_000_000] * 6
+
+
+def say_hello(worker_id: int) -> None:
+    os.environ["HELLO"] = str(worker_id)
+
+
+class Hello(Dataset):
+    def __getitem__(self, index: int) -> str:
+        return os.environ["HELLO"]
+
+    def __len__(self) -> int:
+        return 4
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_worker_init_fn_and_collate_fn(method: str) -> None:
+    loader = DataLoader(
+        Hello(), num_workers=2, worker_init_fn=say_hello, collate_fn=first_of, multiprocessing_context=method
+    )
+    assert list(loader) == ["0", "1", "0", "1"]
+
+
+class Pids(Dataset):
+    def __getitem__(self, index: int) -> int:
+        return os.getpid()
+
+    def __len__(self) -> int:
+        return 4
+
+
+def test_persistent_workers_live_on_and_others_do_not() -> None:
+    def pids(persistent: bool) -> tuple[set[int], set[int], DataLoader]:
+        loader = DataLoader(Pids(), None, num_workers=2, persistent_workers=persistent, multiprocessing_context="fork")
+        return set(loader), set(loader), loader
+
+    first, second, loader = pids(True)
+    assert first == second and len(first) == 2
+    iterator = iter(loader)
+    next(iterator)
+    assert set(loader) == first  # a pass that was left early: the rest of its batches is dropped
+    del loader, iterator
+    first, second, _ = pids(False)
+    assert not first & second
+
+
+# ---- what goes wrong
+
+
+def test_an_exception_arrives_with_its_type_and_traceback() -> None:
+    loader = DataLoader(Doing("raise"), batch_size=2, num_workers=2, multiprocessing_context="fork")
+    iterator = iter(loader)
+    assert next(iterator).tolist() == [0, 1]
+    with pytest.raises(KeyError) as failure:
+        next(iterator)
+    text = str(failure.value)
+    assert text.startswith(
+        "Caught KeyError in DataLoader worker process 1.\nOriginal Traceback (most recent call last)"
+    )
+    assert "in __getitem__" in text and "no sample 3" in text
+    assert next(iterator).tolist() == [4, 5]  # as in torch, the loader goes on
+
+
+def fail_to_start(worker_id: int) -> None:
+    raise OSError("no license")
+
+
+def test_an_exception_in_worker_init_fn_arrives() -> None:
+    loader = DataLoader(Squares(), num_workers=1, worker_init_fn=fail_to_start, multiprocessing_context="fork")
+    with pytest.raises(OSError, match="Caught OSError in DataLoader worker process 0"):
+        next(iter(loader))
+
+
+class Unpicklable(Dataset):
+    def __getitem__(self, index: int) -> Any:
+        return lambda: index
+
+    def __len__(self) -> int:
+        return 2
+
+
+def test_a_batch_that_cannot_be_sent_is_an_error() -> None:
+    """In torch the loader waits for this batch for ever."""
+    loader = DataLoader(Unpicklable(), batch_size=None, num_workers=1, multiprocessing_context="fork")
+    with pytest.raises(Exception, match=r"(?s)in DataLoader worker process 0.*(pickle|local object)"):
+        next(iter(loader))
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("exit", r"DataLoader worker \(pid \d+\) exited unexpectedly with exit code 3\."),
+        ("kill", r"DataLoader worker \(pid \d+\) is killed by signal: Killed\. Hint: .*memory"),
+    ],
+)
+@pytest.mark.parametrize("method", METHODS)
+def test_a_dead_worker_is_an_error_at_once(what: str, message: str, method: str) -> None:
+    loader = DataLoader(Doing(what), batch_size=2, num_workers=2, multiprocessing_context=method)
+    with pytest.raises(RuntimeError, match=message):
+        list(loader)
+
+
+def test_kills_at_random_moments() -> None:
+    """Whatever the worker is doing, the error comes within 5 seconds, and the fixture counts what is left."""
+    choose = random.Random(3)
+    for _ in range(20):
+        iterator = iter(DataLoader(Squares(4000), batch_size=8, num_workers=2, multiprocessing_context="fork"))
+        for _ in range(choose.randrange(4)):
+            next(iterator)
+        victim = choose.choice(iterator._workers.processes)  # type: ignore[attr-defined]
+        time.sleep(choose.random() * 0.01)
+        os.kill(victim.pid, signal.SIGKILL)
+        started = time.monotonic()
+        with pytest.raises(RuntimeError, match="is killed by signal: Killed"):
+            for _ in iterator:
+                pass
+        assert time.monotonic() - started < 5
+        assert children() == []
+
+
+def test_timeout() -> None:
+    loader = DataLoader(Doing("sleep", at=0), num_workers=1, timeout=0.2, multiprocessing_context="fork")
+    iterator = iter(loader)
+    with pytest.raises(RuntimeError, match=r"DataLoader timed out after 0\.2 seconds"):
+        next(iterator)
+    for process in iterator._workers.processes:  # type: ignore[attr-defined]
+        process.kill()  # otherwise its 5 seconds to finish the sample would be waited for
+
+
+def test_a_loop_that_is_left_early_leaves_nothing() -> None:
+    for number, _ in enumerate(DataLoader(Squares(500), num_workers=3, multiprocessing_context="fork")):
+        if number == 2:
+            break
+    gc.collect()
+    assert children() == []
+
+
+def test_ten_thousand_batches_keep_the_process_level() -> None:
+    data = TensorDataset(torch.arange(2500.0))
+    loader = DataLoader(data, batch_size=1, num_workers=2, persistent_workers=True, multiprocessing_context="fork")
+
+    def a_pass() -> tuple[int, int]:
+        for _ in loader:
+            pass
+        with open("/proc/self/statm") as file:
+            return len(os.listdir("/proc/self/fd")), int(file.read().split()[1])
+
+    a_pass()
+    descriptors, pages = a_pass()
+    for _ in range(2):
+        now, now_pages = a_pass()
+    assert now <= descriptors
+    if os.environ.get("REFTORCH_BUILD") != "sanitize":  # the sanitizer keeps freed memory, to find later uses of it
+        assert now_pages - pages < 2500  # 10 MB; one page lost with each batch would be 5,000
+
+
+def run(program: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    script = textwrap.dedent(program)
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, **options)
+
+
+def test_an_interpreter_that_exits_in_the_middle_leaves_no_process() -> None:
+    done = run("""
+        from reftorch.utils.data import DataLoader
+        iterator = iter(DataLoader(range(100), num_workers=2, multiprocessing_context="fork", persistent_workers=True))
+        next(iterator)
+        print(*[process.pid for process in iterator._workers.processes])
+    """)
+    assert done.returncode == 0 and done.stderr == ""
+    assert not any(os.path.exists(f"/proc/{pid}") for pid in done.stdout.split())
+
+
+def test_workers_end_when_the_process_of_the_loader_is_killed() -> None:
+    done = run("""
+        import os, signal
+        from reftorch.utils.data import DataLoader
+        iterator = iter(DataLoader(range(100), num_workers=2, multiprocessing_context="fork"))
+        next(iterator)
+        print(*[process.pid for process in iterator._workers.processes], flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    """)
+    assert done.returncode == -signal.SIGKILL
+    deadline = time.monotonic() + 15
+    while any(os.path.exists(f"/proc/{pid}") for pid in done.stdout.split()):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_ctrl_c_ends_the_workers_quietly() -> None:
+    program = """
+        import time
+        from reftorch.utils.data import DataLoader
+        try:
+            for number, _ in enumerate(DataLoader(range(10**6), num_workers=2, multiprocessing_context="fork")):
+                if number == 3:
+                    print("running", flush=True)
+        except KeyboardInterrupt:
+            print("interrupted")
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    assert process.stdout is not None and process.stdout.readline() == "running\n"
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes of the group
+    out, errors = process.communicate(timeout=30)
+    assert (out, errors, process.returncode) == ("interrupted\n", "", 0)
+
+
+# ---- pinned memory
+
+
+@pytest.mark.skipif(not hasattr(torch._C, "_cuda_getDeviceCount"), reason="this build has no simulator")
+def test_pinned_batches_come_from_the_thread() -> None:
+    done = run(
+        """
+        import reftorch as torch
+        from reftorch.utils.data import DataLoader, TensorDataset
+        loader = DataLoader(TensorDataset(torch.arange(10.0)), batch_size=2, num_workers=2, pin_memory=True,
+                            multiprocessing_context="fork")
+        print([(x.is_pinned(), x.tolist()) for (x,) in loader])
+        """,
+        env={**os.environ, "REFTORCH_CUDA_SIM": "1"},
+    )
+    assert done.stdout == f"{[(True, [2.0 * i, 2.0 * i + 1]) for i in range(5)]}\n", done.stderr
+
+
+# ---- options
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"num_workers": -1},
+        {"timeout": -1},
+        {"prefetch_factor": 2},
+        {"prefetch_factor": -1, "num_workers": 1},
+        {"persistent_workers": True},
+        {"multiprocessing_context": "fork"},
+        {"multiprocessing_context": "thread", "num_workers": 1},
+        {"multiprocessing_context": 3, "num_workers": 1},
+    ],
+    ids=str,
+)
+def test_wrong_options_are_refused_as_torch_does(options: dict[str, Any], real_torch: ModuleType) -> None:
+    def error(lib: ModuleType) -> tuple[type, str]:
+        with pytest.raises((ValueError, TypeError)) as failure:
+            lib.utils.data.DataLoader(range(3), **options)
+        return failure.type, str(failure.value)
+
+    assert error(torch) == error(real_torch)
+
+
+def test_more_workers_than_processors_are_warned_of() -> None:
+    with pytest.warns(UserWarning, match=r"This DataLoader will create 1000 worker processes in total\."):
+        DataLoader(range(3), num_workers=1000)
+
+
+def test_an_iterator_cannot_be_pickled() -> None:
+    iterator = iter(DataLoader(range(3), num_workers=1, multiprocessing_context="fork"))
+    with pytest.raises(NotImplementedError, match="_MultiProcessingDataLoaderIter cannot be pickled"):
+        multiprocessing.reduction.ForkingPickler.dumps(iterator)
