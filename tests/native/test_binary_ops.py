@@ -102,6 +102,55 @@ def test_smallest_integer_divided_by_minus_one_does_not_trap() -> None:
     assert reftorch.div(smallest, -1, rounding_mode="trunc").item() == -(2**63)
 
 
+MOST = 2**63 - 1
+WRAPPED = {
+    "add": lambda t, a, b: a + b,
+    "add alpha": lambda t, a, b: t.add(a, b, alpha=MOST),
+    "sub": lambda t, a, b: a - b,
+    "mul": lambda t, a, b: a * b,
+    "neg": lambda t, a, b: -b,
+    "abs": lambda t, a, b: b.abs(),
+    "square": lambda t, a, b: a.square(),
+    "pow": lambda t, a, b: a**3,
+    "addcmul": lambda t, a, b: t.addcmul(a, a, b),
+    "sum": lambda t, a, b: a.sum(),
+    "sum of rows": lambda t, a, b: t.stack([a, b, a]).sum(0),
+    "nansum": lambda t, a, b: a.nansum(),
+    "prod": lambda t, a, b: a.prod(),
+    "prod of rows": lambda t, a, b: t.stack([a, b, a]).prod(0),
+    "cumsum": lambda t, a, b: a.cumsum(0),
+    "cumprod": lambda t, a, b: a.cumprod(0),
+    "dot": lambda t, a, b: a.dot(b),
+    "matmul": lambda t, a, b: a.view(2, 2) @ b.view(2, 2),
+    "bmm": lambda t, a, b: a.view(1, 2, 2).bmm(b.view(1, 2, 2)),
+    "addmm": lambda t, a, b: t.addmm(a[:2], a.view(2, 2), b.view(2, 2), beta=MOST, alpha=3),
+    "diff": lambda t, a, b: t.cat([a, b]).diff(),
+    "cross": lambda t, a, b: t.linalg.cross(a[:3], b[:3]),
+    "trace": lambda t, a, b: a.view(2, 2).trace(),
+    "index_add": lambda t, a, b: a.index_add(0, t.tensor([0, 0, 1, 1]), b),
+    "scatter_add": lambda t, a, b: a.scatter_add(0, t.tensor([0, 0, 1, 1]), a),
+    "scatter_reduce": lambda t, a, b: a.scatter_reduce(0, t.tensor([0, 0, 1, 1]), a, "prod"),
+    "put": lambda t, a, b: a.clone().put_(t.tensor([0, 0]), b[:2], accumulate=True),
+    "left shift": lambda t, a, b: t.bitwise_left_shift(a, t.tensor([1, 2, 62, 63])),
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_integers_wrap_around(name: str, real_torch_or_none: Any) -> None:
+    """What does not fit into 64 bits loses its high bits, as in PyTorch: nothing is undefined, nothing raises."""
+
+    def result(t: Any) -> Any:
+        a, b = t.tensor([MOST, -MOST - 1, MOST, MOST - 5]), t.tensor([MOST, -MOST - 1, -7, 2**62])
+        return WRAPPED[name](t, a, b).tolist()
+
+    ours = result(reftorch)
+    if name in ("add", "mul"):
+        wrap = {"add": [2 * MOST, -(2**64), MOST - 7, MOST - 5 + 2**62], "mul": [MOST**2, 2**126, -7 * MOST, (MOST - 5) * 2**62]}[name]
+        assert ours == [(x + 2**63) % 2**64 - 2**63 for x in wrap]
+    if real_torch_or_none:
+        assert ours == result(real_torch_or_none)
+
+
 NUMBERS_BESIDE_16_BITS = {
     "mul": lambda t, a, b: a * 0.1,
     "mul by what float16 has not": lambda t, a, b: a * 1e5,
