@@ -143,7 +143,7 @@ vsix: ## pack our extension (both languages in one click, notebooks): build/reft
 	@$(PYTHON) .ci/editor.py vsix
 
 companion: ## a notebook's cells as a program to debug: NOTEBOOK=course/00_setup/lesson.ipynb
-	@$(PYTHON) reftorch/debug/companion.py '$(NOTEBOOK)'
+	@$(PYTHON) reftorch/debug/notebook/companion.py '$(NOTEBOOK)'
 
 # Optional, because it needs npm. The packages are installed into build/npm.
 test-adapters: ## install the debug adapter that only npm has (Eclipse's), for tests/debug to drive
@@ -259,7 +259,7 @@ docs: debug $(STAMPS)/everything ## write the reference of the Python API to bui
 	@$(BIN)/python .ci/docs.py build/docs
 
 doctor: ## tell the state of compiler, Python, build, gdb, ptrace, symbols, CUDA
-	@if [ -x $(BIN)/python ]; then $(BIN)/python reftorch/debug/doctor.py; else $(PYTHON) reftorch/debug/doctor.py; fi
+	@if [ -x $(BIN)/python ]; then $(BIN)/python reftorch/debug/core/doctor.py; else $(PYTHON) reftorch/debug/core/doctor.py; fi
 
 clean: ## remove builds and caches (the environment stays: rm -rf .venv)
 	@rm -rf build reftorch/lib .pytest_cache .mypy_cache .ruff_cache

@@ -12,7 +12,7 @@ from typing import Any
 
 import reftorch
 from course._tools.plots import SHADES
-from reftorch.debug._svg import LINE, MUTED, PAPER, Picture
+from reftorch.debug.common.svg import LINE, MUTED, PAPER, Picture
 
 DEVICES = ("CPU", "CUDA", "Meta")
 CHOSEN, SWITCHED_OFF = "#aceebb", "#ffebe9"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from course._tools.graphs import children, in_order, short_name
 from course._tools.pictures import FLOORS
-from reftorch.debug._svg import MUTED, Picture
+from reftorch.debug.common.svg import MUTED, Picture
 
 NUMBER, BOX, GAP, HEIGHT, TOP = 40, 132, 8, 30, 46
 READY, WAITING, RUNS = FLOORS["dispatcher"], FLOORS["core"], FLOORS["autograd"]

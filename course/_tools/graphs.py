@@ -13,8 +13,8 @@ from typing import Any
 import reftorch as torch
 from course._tools.pictures import FLOORS
 from reftorch import _C
-from reftorch.debug._svg import LINE as EDGE
-from reftorch.debug._svg import MUTED, PAPER, Picture
+from reftorch.debug.common.svg import LINE as EDGE
+from reftorch.debug.common.svg import MUTED, PAPER, Picture
 
 WIDTH, LANE, GAP, LINE, PAD, BETWEEN = 178, 20, 20, 20, 10, 34
 KEPT = ("#fff8c5", "#d4a72c")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from course._tools.pictures import FLOORS
 from reftorch import _C
-from reftorch.debug._svg import MUTED, PAPER, Picture
+from reftorch.debug.common.svg import MUTED, PAPER, Picture
 
 LINE, PAD, LABEL = 17, 12, 11
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from course._tools.layout import ROOT
 from course._tools.source import show_source
-from reftorch.debug._svg import MUTED, Picture
+from reftorch.debug.common.svg import MUTED, Picture
 
 # One colour for each floor of the house, the same in every chapter.
 FLOORS = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from reftorch.debug._svg import LINE, MUTED, Picture
+from reftorch.debug.common.svg import LINE, MUTED, Picture
 
 # Cells that read the same address share a colour, so that a stride of 0 is seen.
 SHADES = ("#ddf4ff", "#dafbe1", "#fff8c5", "#fbefff", "#ffebe9", "#d5f2ee", "#f6f8fa", "#eaeef2")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from reftorch.debug._svg import LINE, MUTED, PAPER, Picture
+from reftorch.debug.common.svg import LINE, MUTED, PAPER, Picture
 
 FOUND = ("#d5f2ee", "#2da197")
 

@@ -154,7 +154,7 @@ def ask(
 
 def _under_gdb(commands: Sequence[str]) -> list[str]:
     """A gdb that carries out commands and ends; a wheel has the names of functions, and neither lines nor locals."""
-    from reftorch.debug._find_gdb import find_gdb
+    from reftorch.debug.core.find_gdb import find_gdb
 
     settings = ["breakpoint pending on", "debuginfod enabled off", "print thread-events off", "width 0"]
     words = ["env", "-u", "PYTHONPATH", find_gdb().path, "-nx", "-q", "-batch", "-iex", "set auto-load no"]

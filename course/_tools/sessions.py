@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from course._tools.layout import ROOT
-from reftorch.debug._svg import LINE, MUTED, PAPER, Picture
+from reftorch.debug.common.svg import LINE, MUTED, PAPER, Picture
 
 RUNNING, STOPPED, HERE = "#ddf4ff", "#ffe58a", "#fff8c5"
 LEFT, RIGHT, ROW, PAD = 430, 560, 19, 12

@@ -13,8 +13,8 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from course._tools.listing import BOX, HEAD
-from reftorch.debug import _gdb_session as session
-from reftorch.debug._gdb_report import link, scrub
+from reftorch.debug.common.display import link, scrub
+from reftorch.debug.core import gdb_session as session
 
 # Which frames are boilerplate, by their file: the first pattern that matches names them.
 BOILERPLATE = {

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from reftorch.debug import _gdb_session as session
+from reftorch.debug.core import gdb_session as session
 
 
 @lru_cache

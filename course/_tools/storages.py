@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from course._tools.plots import SHADES
-from reftorch.debug._svg import MUTED, Picture
+from reftorch.debug.common.svg import MUTED, Picture
 
 CELL, ROW, GAP, LEFT = 46, 34, 36, 14
 PALETTE = (*SHADES, "#ffd8b5", "#c8d1da")  # as many as there are dtypes

@@ -12,7 +12,7 @@ from course._tools import work
 from course._tools.exercises import exercises_of
 from course._tools.layout import Chapter, chapters, shown
 from course._tools.pictures import FLOORS
-from reftorch.debug._svg import LINE, MUTED, Picture
+from reftorch.debug.common.svg import LINE, MUTED, Picture
 
 PAPER, DONE, BEGUN = "#ffffff", "#aceebb", "#ffe58a"
 

@@ -22,8 +22,8 @@ from course._tools.definitions import definition, text_of
 from course._tools.layout import ROOT
 from course._tools.listing import BOX, CODE, HEAD, MONO, highlighted, in_box, link
 from course._tools.names import find_definition
-from reftorch.debug import _gdb_session as session
-from reftorch.debug._gdb_report import scrub
+from reftorch.debug.common.display import scrub
+from reftorch.debug.core import gdb_session as session
 
 MOST = 40  # rows
 WIDEST = 70  # characters of a value

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from course._tools.layout import ROOT
-from reftorch.debug._op_sources import registered
+from reftorch.debug.core.op_sources import registered
 
 KERNELS = "/cpp/ATen/native/cpu/"  # where all kernels of the CPU are
 

@@ -6,7 +6,8 @@ and, of a model, what its modules compute, where a NaN came from, which gradient
     gdb -x reftorch/debug/gdb/init.py --args python script.py
     reftorch.debug.doctor()                         # what of this works here, and what to do where it does not
 
-README.md beside this file explains each, and the configurations for VS Code.
+README.md beside this file explains each, and the configurations for VS Code. The packages are named after those whom
+the tools serve: ``notebook`` after a learner there, ``model`` after a user with one, ``core`` after a reader of it.
 
 Mirrors: nothing in PyTorch: this is the one new name.
 Left out: see each tool.
@@ -16,18 +17,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._backtrace import backtrace
-from ._call_tree import call_tree
-from ._check_gradients import check_gradients
-from ._compare import compare
-from ._draw_graph import draw_graph, formula_source
-from ._draw_storage import draw_storage
-from ._find_nan import NonFinite, find_nan
-from ._memory_snapshot import memory_snapshot
-from ._record_tensors import record_tensors
-from ._summary import summary
-from ._where_op import where_op
-from .doctor import doctor
+from reftorch.debug.core.backtrace import backtrace
+from reftorch.debug.core.doctor import doctor
+from reftorch.debug.core.where_op import where_op
+from reftorch.debug.model.check_gradients import check_gradients
+from reftorch.debug.model.compare import compare
+from reftorch.debug.model.find_nan import NonFinite, find_nan
+from reftorch.debug.model.memory_snapshot import memory_snapshot
+from reftorch.debug.model.record_tensors import record_tensors
+from reftorch.debug.model.summary import summary
+from reftorch.debug.notebook.call_tree import call_tree
+from reftorch.debug.notebook.draw_graph import draw_graph, formula_source
+from reftorch.debug.notebook.draw_storage import draw_storage
 
 __all__ = [
     "NonFinite",

@@ -4,24 +4,66 @@ A container is a node; any other object, None included, is a leaf. Function tran
 results of any structure.
 
 Mirrors: torch/utils/_pytree.py
-Leaves out: key paths, serialization, the C++ version, ``is_leaf``.
+Leaves out: serialization, the C++ version, ``is_leaf`` of functions without paths, dataclasses.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 __all__ = [
+    "GetAttrKey",
+    "KeyEntry",
+    "MappingKey",
+    "SequenceKey",
     "TreeSpec",
     "broadcast_to_and_flatten",
+    "keystr",
     "register_pytree_node",
     "tree_flatten",
+    "tree_flatten_with_path",
     "tree_leaves",
+    "tree_leaves_with_path",
     "tree_map",
     "tree_unflatten",
 ]
+
+
+@dataclass(frozen=True)
+class SequenceKey:
+    """The step of a path into an element of a list or tuple. Mirrors torch/utils/_pytree.py, ``SequenceKey``."""
+
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx!r}]"
+
+
+@dataclass(frozen=True)
+class MappingKey:
+    """The step of a path into a value of a dict. Mirrors torch/utils/_pytree.py, ``MappingKey``."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+
+@dataclass(frozen=True)
+class GetAttrKey:
+    """The step of a path into a field of a named tuple. Mirrors torch/utils/_pytree.py, ``GetAttrKey``."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+
+KeyEntry = SequenceKey | MappingKey | GetAttrKey
+KeyPath = tuple[KeyEntry, ...]
 
 
 class TreeSpec(NamedTuple):
@@ -52,9 +94,14 @@ class TreeSpec(NamedTuple):
 LEAF = TreeSpec(None, None, ())
 
 
+def _sequence_keys(children: Any) -> list[KeyEntry]:
+    return [SequenceKey(idx) for idx in range(len(children))]
+
+
 class _NodeDef(NamedTuple):
     flatten: Callable[[Any], tuple[Iterable[Any], Any]]
     unflatten: Callable[[list[Any], Any], Any]
+    keys: Callable[[Any], Iterable[KeyEntry]] | None = None  # of the container: the key of each child
 
 
 _NODES: dict[type, _NodeDef] = {}
@@ -64,6 +111,8 @@ def register_pytree_node(
     cls: type,
     flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]],
     unflatten_fn: Callable[[list[Any], Any], Any],
+    *,
+    flatten_with_keys_fn: Callable[[Any], tuple[Iterable[tuple[KeyEntry, Any]], Any]] | None = None,
 ) -> None:
     """Make the instances of a class nodes.
 
@@ -71,6 +120,7 @@ def register_pytree_node(
         cls: the class.
         flatten_fn: takes an instance; returns its children, and other data that is needed to rebuild it.
         unflatten_fn: takes the children and that data; returns an instance.
+        flatten_with_keys_fn: as ``flatten_fn``, with pairs of key and child; needed for paths only.
 
     Raises:
         ValueError: instances of the class are nodes already.
@@ -79,22 +129,32 @@ def register_pytree_node(
     """
     if cls in _NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
-    _NODES[cls] = _NodeDef(flatten_fn, unflatten_fn)
+    keys = None
+    if flatten_with_keys_fn is not None:
+
+        def keys(tree: Any) -> list[KeyEntry]:
+            return [key for key, _ in flatten_with_keys_fn(tree)[0]]
+
+    _NODES[cls] = _NodeDef(flatten_fn, unflatten_fn, keys)
 
 
-register_pytree_node(tuple, lambda t: (t, None), lambda children, _: tuple(children))
-register_pytree_node(list, lambda t: (t, None), lambda children, _: children)
-register_pytree_node(deque, lambda d: (d, d.maxlen), lambda children, maxlen: deque(children, maxlen))
-register_pytree_node(
-    dict, lambda d: (d.values(), list(d)), lambda children, keys: dict(zip(keys, children, strict=True))
+def _mapping_keys(tree: Any) -> list[KeyEntry]:
+    return [MappingKey(key) for key in tree]
+
+
+_NODES[tuple] = _NodeDef(lambda t: (t, None), lambda children, _: tuple(children), _sequence_keys)
+_NODES[list] = _NodeDef(lambda t: (t, None), lambda children, _: children, _sequence_keys)
+_NODES[deque] = _NodeDef(lambda d: (d, d.maxlen), lambda children, maxlen: deque(children, maxlen), _sequence_keys)
+_NODES[dict] = _NodeDef(
+    lambda d: (d.values(), list(d)), lambda children, keys: dict(zip(keys, children, strict=True)), _mapping_keys
 )
-register_pytree_node(
-    OrderedDict, lambda d: (d.values(), list(d)), lambda children, keys: OrderedDict(zip(keys, children, strict=True))
+_NODES[OrderedDict] = _NodeDef(
+    lambda d: (d.values(), list(d)), lambda children, keys: OrderedDict(zip(keys, children, strict=True)), _mapping_keys
 )
-register_pytree_node(
-    defaultdict,
+_NODES[defaultdict] = _NodeDef(
     lambda d: (d.values(), (d.default_factory, list(d))),
     lambda children, context: defaultdict(context[0], zip(context[1], children, strict=True)),
+    _mapping_keys,
 )
 
 
@@ -107,9 +167,10 @@ def _node_def(tree: Any) -> _NodeDef | None:
     if cls in _NODES:
         return _NODES[cls]
     if hasattr(cls, "_fields") and _is_namedtuple(cls):
-        return _NodeDef(lambda t: (t, None), lambda children, _: cls(*children))
+        fields = [GetAttrKey(field) for field in cls._fields]
+        return _NodeDef(lambda t: (t, None), lambda children, _: cls(*children), lambda t: fields)
     if _is_namedtuple(cls):  # for example those of torch.return_types
-        return _NodeDef(lambda t: (t, None), lambda children, _: cls(children))
+        return _NodeDef(lambda t: (t, None), lambda children, _: cls(children), _sequence_keys)
     return None
 
 
@@ -180,6 +241,64 @@ def tree_leaves(tree: Any) -> list[Any]:
     Mirrors torch/utils/_pytree.py, ``tree_leaves``.
     """
     return tree_flatten(tree)[0]
+
+
+def tree_flatten_with_path(
+    tree: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
+    """Return the leaves of a tree, each with its path, and the description of the tree.
+
+    Args:
+        tree: the tree.
+        is_leaf: a function that returns True for a node that shall not be flattened.
+
+    Raises:
+        ValueError: a container was registered without keys.
+
+    Example:
+        >>> from reftorch.utils._pytree import keystr, tree_flatten_with_path
+        >>> leaves, _ = tree_flatten_with_path({"a": 1, "b": (2, [3])})
+        >>> [(keystr(path), leaf) for path, leaf in leaves]
+        [("['a']", 1), ("['b'][0]", 2), ("['b'][1][0]", 3)]
+
+    Mirrors torch/utils/_pytree.py, ``tree_flatten_with_path``.
+    """
+    leaves: list[tuple[KeyPath, Any]] = []
+    return leaves, _flatten_with_path(tree, (), is_leaf, leaves)
+
+
+def _flatten_with_path(
+    tree: Any, path: KeyPath, is_leaf: Callable[[Any], bool] | None, leaves: list[tuple[KeyPath, Any]]
+) -> TreeSpec:
+    node = None if is_leaf is not None and is_leaf(tree) else _node_def(tree)
+    if node is None:
+        leaves.append((path, tree))
+        return LEAF
+    if node.keys is None:
+        raise ValueError(
+            f"Did not find a flatten_with_keys_fn for type: {type(tree)}. "
+            "Please pass a flatten_with_keys_fn argument to register_pytree_node."
+        )
+    children, context = node.flatten(tree)
+    pairs = zip(node.keys(tree), children, strict=True)
+    specs = tuple(_flatten_with_path(child, (*path, key), is_leaf, leaves) for key, child in pairs)
+    return TreeSpec(type(tree), context, specs)
+
+
+def tree_leaves_with_path(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[tuple[KeyPath, Any]]:
+    """Return the leaves of a tree, each with its path, as :func:`tree_flatten_with_path` does.
+
+    Mirrors torch/utils/_pytree.py, ``tree_leaves_with_path``.
+    """
+    return tree_flatten_with_path(tree, is_leaf)[0]
+
+
+def keystr(kp: KeyPath) -> str:
+    """Return a path as Python text, such as ``['b'][0].x``.
+
+    Mirrors torch/utils/_pytree.py, ``keystr``.
+    """
+    return "".join(str(key) for key in kp)
 
 
 def tree_map(func: Callable[..., Any], tree: Any, *rests: Any) -> Any:

@@ -180,7 +180,7 @@ def verdict(name: str, value: float, limit: float, unit: str) -> bool:
 
 
 def main() -> int:
-    from reftorch.debug._find_gdb import candidates, probe
+    from reftorch.debug.core.find_gdb import candidates, probe
 
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
     print(f"{cores} cores; {load:.1f} processes were running in the last minute" + " (busy)" * (load > cores))

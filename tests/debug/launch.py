@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from reftorch.debug._find_gdb import candidates, probe
+from reftorch.debug.core.find_gdb import candidates, probe
 from tests.debug.dap import Dap, Session
 
 Test = TypeVar("Test", bound=Callable[..., Any])

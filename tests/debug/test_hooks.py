@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import reftorch as torch
-from reftorch.debug._native import stale_library
+from reftorch.debug.common.native import stale_library
 
 DEBUG = torch._C._debug
 
@@ -77,7 +77,7 @@ def test_a_replaced_library_is_noticed(tmp_path: Path) -> None:
     assert not stale_library(str(library))
     code = (
         "import ctypes, os, sys, shutil\n"
-        "from reftorch.debug._native import stale_library\n"
+        "from reftorch.debug.common.native import stale_library\n"
         "path = sys.argv[1]\n"
         "ctypes.CDLL(path)\n"
         "fresh = stale_library(path)\n"

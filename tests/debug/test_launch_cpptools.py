@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from reftorch.debug._find_gdb import gdb_environment
+from reftorch.debug.core.find_gdb import gdb_environment
 from tests.debug.launch import (
     GDBS,
     KERNEL,

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from reftorch.debug._find_gdb import gdb_environment
+from reftorch.debug.core.find_gdb import gdb_environment
 from tests.debug.dap import PATIENCE, AdapterError, Dap
 from tests.debug.kernel import Notebook, state_of, tracer_of
 from tests.debug.launch import (

@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from reftorch.debug._find_gdb import candidates, probe
+from reftorch.debug.core.find_gdb import candidates, probe
 from tests.debug.kernel import Notebook, gdbs_of, state_of, tracer_of
 
 ROOT = Path(__file__).resolve().parents[2]

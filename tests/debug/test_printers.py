@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from reftorch.debug._find_gdb import candidates, gdb_environment, probe
+from reftorch.debug.core.find_gdb import candidates, gdb_environment, probe
 
 ROOT = Path(__file__).resolve().parents[2]
 INIT = ROOT / "reftorch" / "debug" / "gdb" / "init.py"

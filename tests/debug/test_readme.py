@@ -9,19 +9,37 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 import reftorch.debug
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "reftorch" / "debug" / "README.md").read_text()
 
 
-def test_every_public_tool_is_named() -> None:
-    missing = [name for name in reftorch.debug.__all__ if not re.search(rf"`[^`]*\b{name}\b[^`]*`", README)]
-    assert not missing, f"reftorch/debug/README.md does not name {missing}"
+# The room of each audience, by the heading under which its tools are listed.
+ROOMS = {
+    "For a learner in a notebook": "notebook",
+    "For a user with a model": "model",
+    "For a reader of the core": "core",
+}
+
+
+def tools_under(heading: str) -> set[str]:
+    section = README.split(f"### {heading}\n")[1].split("\n#")[0]
+    rows = [row for row in section.splitlines() if row.startswith("| `")]
+    return {name for row in rows for name in re.findall(r"`(\w+)", row) if name in reftorch.debug.__all__}
+
+
+@pytest.mark.parametrize(("heading", "room"), ROOMS.items())
+def test_every_public_tool_is_listed_for_its_audience(heading: str, room: str) -> None:
+    home = {name: getattr(reftorch.debug, name).__module__ for name in reftorch.debug.__all__}
+    home["load_ipython_extension"] = "reftorch.debug.notebook.magics"  # which the package imports at the first use
+    assert tools_under(heading) == {name for name, module in home.items() if module.split(".")[2] == room}
 
 
 def test_every_magic_is_named() -> None:
-    magics = (ROOT / "reftorch" / "debug" / "magics.py").read_text()
+    magics = (ROOT / "reftorch" / "debug" / "notebook" / "magics.py").read_text()
     names = re.findall(r"@(?:cell|line)_magic.*\n    def (\w+)", magics)
     assert len(names) == 5
     missing = [name for name in names if not re.search(rf"`%{{1,2}}{name}\b", README)]

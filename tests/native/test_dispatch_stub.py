@@ -12,7 +12,7 @@ import pytest
 
 import reftorch
 from reftorch import _C
-from reftorch.debug._ops import Observer
+from reftorch.debug.common.ops import Observer
 from tests.op_db import OPS
 
 DTYPES = ("float32", "int64")

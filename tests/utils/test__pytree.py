@@ -39,6 +39,29 @@ def test_the_same_leaves_as_torch(real_torch):
         assert pytree.tree_leaves(tree) == theirs.tree_leaves(tree)
 
 
+def test_paths_are_those_of_torch(real_torch):
+    from torch.utils import _pytree as theirs
+
+    def text(module, tree, **kwargs):
+        leaves, _ = module.tree_flatten_with_path(tree, **kwargs)
+        return [(module.keystr(path), leaf) for path, leaf in leaves]
+
+    for tree in TREES:
+        assert text(pytree, tree) == text(theirs, tree)
+        assert text(pytree, tree, is_leaf=lambda node: isinstance(node, list)) == text(
+            theirs, tree, is_leaf=lambda node: isinstance(node, list)
+        )
+
+
+def test_a_path_needs_keys():
+    class Pair:
+        pass
+
+    pytree.register_pytree_node(Pair, lambda pair: ((1, 2), None), lambda children, _: Pair())
+    with pytest.raises(ValueError, match="flatten_with_keys_fn"):
+        pytree.tree_leaves_with_path(Pair())
+
+
 def test_specs_say_what_differs():
     assert pytree.tree_flatten((1, [2]))[1] == pytree.tree_flatten((5, [6]))[1]
     assert pytree.tree_flatten((1, [2]))[1] != pytree.tree_flatten((1, (2,)))[1]

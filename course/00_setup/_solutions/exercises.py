@@ -120,7 +120,7 @@ with check("00.2", "from a file here to its place in PyTorch") as c:
         ("reftorch/__config__.py", ["torch/__config__.py"]),
         ("reftorch/autograd/grad_mode.py", ["torch/autograd/grad_mode.py", "torch/utils/_contextlib.py"]),
         ("reftorch/_load.py", []),
-        ("reftorch/debug/_gdb_session.py", []),
+        ("reftorch/debug/core/gdb_session.py", []),
     ]:
         c.equal(f"what {path} mirrors", came=pytorch_paths(c.case(path)), expected=expected)
 

@@ -217,7 +217,7 @@ def mended() -> dict:
 
 
 # %% exercise="04.3" role="check"
-from reftorch.debug._find_gdb import find_gdb, gdb_environment
+from reftorch.debug.core.find_gdb import find_gdb, gdb_environment
 
 
 def printers_after(setup):

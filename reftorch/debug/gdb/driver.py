@@ -12,7 +12,7 @@ stop which takes too long. All of them first stop the process and then detach. g
 used, because gdb 13 quits immediately and leaves its breakpoints in the running process. Output goes to files and never
 to a pipe, because the process that would empty the pipe is stopped.
 
-_gdb_session.py handles the cases that no script can handle (gdb is killed, or hangs).
+core/gdb_session.py handles the cases that no script can handle (gdb is killed, or hangs).
 """
 
 import contextlib

@@ -23,7 +23,7 @@ from course._tools.trees import (
     leads_to_first_kernel,
 )
 from reftorch.debug import call_tree
-from reftorch.debug._op_sources import registered
+from reftorch.debug.core.op_sources import registered
 
 
 @dataclass

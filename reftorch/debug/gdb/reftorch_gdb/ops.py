@@ -19,10 +19,10 @@ LINE = re.compile(r":\d+$")
 
 
 def sources():
-    """Load reftorch/debug/_op_sources.py by its path, because gdb's Python cannot import reftorch."""
-    name = "_op_sources"
+    """Load reftorch/debug/core/op_sources.py by its path, because gdb's Python cannot import reftorch."""
+    name = "op_sources"
     if name not in sys.modules:
-        path = os.path.join(stack.root(), "reftorch", "debug", f"{name}.py")
+        path = os.path.join(stack.root(), "reftorch", "debug", "core", f"{name}.py")
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec is not None and spec.loader is not None
         sys.modules[name] = importlib.util.module_from_spec(spec)

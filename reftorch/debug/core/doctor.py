@@ -1,0 +1,228 @@
+"""A report on this machine and checkout: what works, what does not work, and how to fix it.
+
+Mirrors: torch/utils/collect_env.py
+Left out: package managers, cloud and driver details; here only what building and debugging reftorch needs.
+
+The file is run by path (``make doctor``), not as a module: it must work if the extension is not built and ``import
+reftorch`` fails. So it imports the standard library only.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def module_at(path: Path) -> ModuleType:
+    """Import a file of reftorch as a module, without importing its package."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+debuggers = module_at(Path(__file__).with_name("doctor_debuggers.py"))
+Check, first_line = debuggers.Check, debuggers.first_line
+
+
+def check_tools() -> Iterator[Any]:
+    environment = module_at(ROOT / ".ci" / "environment.py")
+    compiler = os.environ.get("CXX") or next((c for c in ("c++", "g++", "clang++") if shutil.which(c)), "c++")
+    facts = {
+        "python": (environment.check_python, f"{sys.version.split()[0]} at {sys.executable}"),
+        "headers": (environment.check_headers, f"{sysconfig.get_path('include')}/Python.h"),
+        "compiler": (environment.check_compiler, f"{first_line(*compiler.split(), '--version')}"),
+    }
+    for subject, (check, text) in facts.items():
+        problem = check()
+        yield Check("fail", subject, problem[0], tuple(problem[1])) if problem else Check("ok", subject, text)
+    if shutil.which("ccache"):
+        yield Check("ok", "ccache", f"{first_line('ccache', '--version')}")
+    else:
+        yield Check("ok", "ccache", "not installed; it would only make repeated full builds quicker")
+
+
+def check_environment() -> Iterator[Any]:
+    venv_python = ROOT / ".venv" / "bin" / "python"
+    if not venv_python.exists():
+        yield Check("fail", ".venv", "not there", ("make debug",))
+        return
+    stamps = ROOT / ".venv" / ".stamps"
+    missing = [name for name in ("build-tools", "everything") if not (stamps / name).exists()]
+    if missing:
+        yield Check("warn", ".venv", f"not complete ({', '.join(missing)} not installed)", ("make lab, or make test",))
+    else:
+        yield Check("ok", ".venv", f"complete, {first_line(str(venv_python), '--version')}")
+    torch_spec = importlib.util.find_spec("torch")
+    if torch_spec is None:
+        yield Check("ok", "torch", "not installed; the tests then compare with stored values only")
+    else:
+        yield Check("ok", "torch", f"at {Path(torch_spec.origin or '').parent}; the tests compare with it")
+
+
+def elf_sections(path: Path) -> set[str]:
+    """Return the names of the sections of an ELF file, by readelf of binutils; empty for any other file."""
+    command = ["readelf", "--wide", "--section-headers", str(path)]
+    said = subprocess.run(command, text=True, capture_output=True, env={**os.environ, "LC_ALL": "C"})
+    return set(re.findall(r"^ *\[ *\d+\] (\.\S+)", said.stdout, re.M))
+
+
+def newest_source() -> float:
+    return max(path.stat().st_mtime for path in (ROOT / "cpp").rglob("*") if path.suffix in (".h", ".cpp", ".txt"))
+
+
+def run_reftorch(program: str) -> subprocess.CompletedProcess[str]:
+    """Run a program that imports reftorch in a process of its own, because this process may hold an older build."""
+    return subprocess.run([sys.executable, "-c", program], cwd=ROOT, text=True, capture_output=True)
+
+
+def check_build() -> Iterator[Any]:
+    load = module_at(ROOT / "reftorch" / "_load.py")
+    try:
+        chosen = load.chosen_extension()
+    except (ImportError, ValueError) as error:
+        yield Check("fail", "build", str(error), ("make debug",))
+        return
+    for build_type in load.BUILD_TYPES:
+        path = load.extension_path(build_type)
+        if not path.exists():
+            continue
+        built = path.stat().st_mtime
+        text = f"{build_type}, {path.stat().st_size / 1e6:.1f} MB, {time.strftime('%F %T', time.localtime(built))}"
+        text += ", loaded by import reftorch" if path == chosen else ""
+        if newest_source() > built:
+            yield Check("warn", "build", text + "; older than its sources", (f"make {build_type.lower()}",))
+        else:
+            yield Check("ok", "build", text)
+    said = run_reftorch("import reftorch; reftorch.ones(2) + 1")
+    if said.returncode == 0:
+        yield Check("ok", "import", "import reftorch works")
+    else:
+        last = (said.stderr.strip().splitlines() or ["it died without a word"])[-1]
+        yield Check("fail", "import", f"import reftorch fails: {last}", ("make debug",))
+    yield check_symbols(load.extension_path("Debug"))
+
+
+def check_symbols(library: Path) -> Any:
+    if not library.exists():
+        return Check("warn", "symbols", "no Debug build to step through", ("make debug",))
+    if shutil.which("readelf") is None:
+        mend = "install binutils (apt install binutils); it comes with gcc"
+        return Check("warn", "symbols", "unknown, because readelf is missing", (mend,))
+    if not {".debug_info", ".debug_line"} <= elf_sections(library):
+        return Check("fail", "symbols", f"{library.name} has none", ("rm -rf build/Debug && make debug",))
+    cache = ROOT / "build" / "Debug" / "CMakeCache.txt"
+    home = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache.read_text(), re.M) if cache.exists() else None
+    if home and Path(home[1]).resolve() != ROOT / "cpp":
+        text = f"they name {home[1]}, but the checkout is {ROOT}: breakpoints by path will not be found"
+        return Check("fail", "symbols", text, ("make clean && make debug",))
+    return Check("ok", "symbols", "lines and types are in the Debug build")
+
+
+CUDA_BUILDS = {
+    "off": "reftorch is built without CUDA",
+    "sim": "reftorch is built with the simulator, which REFTORCH_CUDA_SIM=2 wakes",
+    "on": "reftorch is built for a GPU",
+}
+
+
+def check_cuda() -> Any:
+    gpu = first_line("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
+    nvcc = shutil.which("nvcc")
+    config = run_reftorch("import reftorch; print(reftorch.__config__.show())").stdout
+    built = re.search(r"CUDA: (\w+)", config)
+    text = CUDA_BUILDS.get(built[1] if built else "", "reftorch cannot be imported, so its build is unknown")
+    return Check("ok", "cuda", f"GPU: {gpu or 'none'}; nvcc: {nvcc or 'none'}; {text}")
+
+
+def check_this_process() -> Iterator[Any]:
+    """If reftorch is imported already, check whether a debugger would see the lines that run."""
+    loaded = sys.modules.get("reftorch._C")
+    if loaded is None:
+        return
+    library = str(loaded.__file__)
+    if module_at(ROOT / "reftorch" / "debug" / "common" / "native.py").stale_library(library):
+        text = "reftorch was rebuilt after this process imported it: a debugger would show the wrong lines"
+        yield Check("warn", "process", text, ("restart the kernel, or the program",))
+    elif f"{os.sep}Release{os.sep}" in library:
+        text = "this process runs the Release build, which has no lines to stop at"
+        yield Check("warn", "process", text, ("REFTORCH_BUILD=debug before Python starts",))
+    else:
+        yield Check("ok", "process", f"runs {os.path.relpath(library, ROOT)}")
+
+
+def findings() -> Iterator[Any]:
+    yield from debuggers.check_platform()
+    yield from check_tools()
+    yield from check_environment()
+    yield from check_build()
+    yield from check_this_process()
+    yield from debuggers.check()
+    yield check_cuda()
+
+
+class DoctorReport(list[Any]):
+    """The checks, each with ``state`` (ok, warn, fail), ``subject``, ``text`` and ``mends``; shown as text."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed."""
+        return all(finding.state != "fail" for finding in self)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(text_of, self))
+
+
+def text_of(finding: Any) -> str:
+    mends = [f"{'':15} -> {mend}" for mend in finding.mends]
+    return "\n".join([f"{finding.state:5} {finding.subject:9} {finding.text}", *mends])
+
+
+def doctor() -> DoctorReport:
+    """Test on this machine what building and debugging reftorch need, and report how to fix what does not work.
+
+    gdb attaches to a child, stops in a kernel, reads a tensor and detaches; version numbers alone are not trusted. The
+    test takes some seconds. If ``import reftorch`` fails, ``make doctor`` runs the same test.
+
+    Returns:
+        The findings, a list that is shown as text.
+
+    Example:
+        >>> import reftorch.debug
+        >>> report = reftorch.debug.doctor()
+        >>> {finding.state for finding in report} <= {"ok", "warn", "fail"}
+        True
+
+    Mirrors torch/utils/collect_env.py, which collects facts and tests nothing.
+    """
+    return DoctorReport(findings())
+
+
+def main() -> int:
+    """Print the report, each line as soon as it is known; return 1 if a check fails."""
+    if not (ROOT / ".ci" / "environment.py").exists():
+        print(f"doctor: {ROOT} is no checkout of reftorch; it looks after checkouts only", file=sys.stderr)
+        return 1
+    failed = False
+    for finding in findings():
+        failed = failed or finding.state == "fail"
+        print(text_of(finding), flush=True)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.path.pop(0)  # this folder; its modules must not stand in for the standard library's
+    sys.exit(main())

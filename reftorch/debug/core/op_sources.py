@@ -1,0 +1,252 @@
+"""The C++ sources of an op: its registration, its functions, and the kernels that these call.
+
+Mirrors: nothing in PyTorch, where generated code, which is in no repository, is in between.
+Left out: functions that an op's function calls besides its stubs.
+
+The Dispatcher says it: each registration notes its file and line, and the address of its function, whose own file and
+line are in the debug information. ``where_op`` asks the process that it runs in. gdb's Python is another one and has no
+reftorch, so inside gdb, for ``rt-op``, a Python with reftorch is asked; nothing of the package is imported here. The
+answer is kept beside the library until that is rebuilt.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[3]
+NATIVE = ROOT / "cpp" / "ATen" / "native"
+
+PREFIX = re.compile(r"^(reftorch|torch|Tensor|F|nn\.functional|aten)(\.|::)")
+PACKAGE = re.compile(r"^(linalg|special)\.")
+# What nearly every op may call beside its own work: of it only who has nothing else is the user.
+HELPERS = ("copy_stub", "fill_stub")
+
+# Run by a Python that has reftorch: every op, with what was registered for it.
+QUESTION = """
+import json, reftorch
+C = reftorch._C
+ops = {op["name"]: {k: op[k] for k in ("file", "line", "alias_of", "composite")} for op in C._get_all_op_schemas()}
+for name, op in ops.items():
+    op["kernels"] = C._dispatch_registrations(name)
+print(json.dumps({"library": C.__file__, "ops": ops}))
+"""
+
+
+class Function(NamedTuple):
+    """A function where it is defined, or where it is registered in a build without debug information."""
+
+    name: str
+    path: Path
+    line: int
+
+    @property
+    def text(self) -> str:
+        """The line that is there."""
+        return line_of(self.path, self.line)
+
+
+class Definition(NamedTuple):
+    """Where an op is registered: an m.def, or the function that makes several of them."""
+
+    path: Path
+    line: int
+
+    @property
+    def text(self) -> str:
+        """The line that is there."""
+        return line_of(self.path, self.line)
+
+
+class Behind(NamedTuple):
+    """What stands behind an op."""
+
+    functions: list[Function]  # those that its registrations name
+    stubs: list[str]  # the seams through which it reaches its kernels
+
+
+def base_of(asked: str) -> str:
+    """Without module, class and overload: ``torch.mul`` and ``mul.Tensor`` are mul, ``linalg.qr`` is linalg_qr."""
+    asked = asked.strip()
+    while PREFIX.match(asked):
+        asked = PREFIX.sub("", asked)
+    return PACKAGE.sub(r"\1_", asked).split(".")[0]
+
+
+def names_of(asked: str) -> list[str]:
+    """The ops that somebody may mean, the likeliest first; none for what no op can be called."""
+    base = base_of(asked)
+    plain = base if base.startswith("__") else base.rstrip("_")
+    return [name for name in (plain, base, f"linalg_{base}") if base.isidentifier()]
+
+
+def there() -> bool:
+    """Whether the sources are here: an installed reftorch has none."""
+    return NATIVE.is_dir()
+
+
+@cache
+def lines_of(path: Path) -> str:
+    """Return the text of a source.
+
+    Raises:
+        ValueError: the extension names a source that has been renamed or removed since the extension was built.
+    """
+    try:
+        return path.read_text(errors="replace")
+    except FileNotFoundError:
+        message = f"{path} is not there: it was renamed or removed after reftorch was built. Build again: make debug"
+        raise ValueError(message) from None
+
+
+def line_of(path: Path, line: int) -> str:
+    text = lines_of(path).split("\n") if path.is_file() else []
+    return text[line - 1].strip() if 0 < line <= len(text) else ""
+
+
+@cache
+def sources(folder: Path, *suffixes: str) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.suffix in suffixes)
+
+
+def module(name: str) -> ModuleType:
+    """A module that stands beside this one, by its path, under a name that no other module has."""
+    key = f"_reftorch_{name}"
+    if key not in sys.modules:
+        spec = importlib.util.spec_from_file_location(key, Path(__file__).with_name(f"{name}.py"))
+        assert spec is not None and spec.loader is not None
+        sys.modules[key] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[key])
+    return sys.modules[key]
+
+
+def ask(python: str) -> dict[str, Any]:
+    """What another Python answers."""
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [python, "-c", QUESTION],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def interpreter() -> str:
+    """The Python of the checkout, or of the program that gdb holds."""
+    own = ROOT / ".venv" / "bin" / "python"
+    return str(own) if own.exists() else sys.modules["gdb"].current_progspace().filename
+
+
+@cache
+def registry() -> dict[str, Any]:
+    """Every op by its full name, with its registrations; ``library`` is the file that was asked."""
+    reftorch = sys.modules.get("reftorch")
+    if reftorch is None:
+        return ask(interpreter())
+    C = reftorch._C
+    ops = {op["name"]: dict(op) for op in C._get_all_op_schemas()}
+    for name, op in ops.items():
+        op["kernels"] = C._dispatch_registrations(name)
+    return {"library": C.__file__, "ops": ops}
+
+
+def registrations(op: str) -> dict[str, dict[str, Any]]:
+    """The overloads of an op and of its in-place form, by its name without overload."""
+    wanted = {f"aten::{op}", f"aten::{op}_"}
+    return {name: each for name, each in registry()["ops"].items() if name.split(".")[0] in wanted}
+
+
+def definitions(op: str) -> list[Definition]:
+    """Where the overloads of an op are registered, by its name without overload."""
+    places = [(Path(each["file"]), each["line"]) for each in registrations(op).values()]
+    return [Definition(*place) for place in dict.fromkeys(places)]
+
+
+def alias_of(op: str) -> str:
+    """The op that it is another name of; empty for none."""
+    found = [each["alias_of"] for each in registrations(op).values() if each["alias_of"]]
+    return base_of(found[0]) if found else ""
+
+
+@cache
+def located(offset: int, function: str, file: str, line: int) -> Function:
+    """The function at an offset in the library: where its debug information has it, or else where it is registered."""
+    symbols = module("symbols").SymbolTable(registry()["library"])
+    all_offsets = {
+        place["offset"]
+        for op in registry()["ops"].values()
+        for kernel in op["kernels"]
+        for place in (kernel, *(p for _, devices in kernel["stubs"] for p in devices.values()))
+        if "offset" in place and place["library"] == kernel.get("library")
+    }
+    try:
+        found = symbols.look_up(all_offsets | {offset})[offset]
+    except RuntimeError:  # no addr2line
+        return Function(plain(function), Path(file), line)
+    if not found.file:
+        return Function(plain(function), Path(file), line)
+    return Function(found.name.split("::")[-1], Path(found.file), found.line)
+
+
+def place_of(registered: dict[str, Any]) -> Function:
+    """Where the function of a registration is defined."""
+    file, line = registered["file"], registered["line"]
+    if "offset" not in registered:
+        return Function(plain(registered["function"]), Path(file), line)
+    return located(registered["offset"], registered["function"], file, line)
+
+
+def plain(function: str) -> str:
+    """A function's name without namespaces and the template's arguments."""
+    return function.lstrip("&(").split("<")[0].split("::")[-1].strip()
+
+
+def behind(op: str) -> Behind:
+    """What stands behind an op, by its name without overload."""
+    functions: list[Function] = []
+    stubs: list[str] = []
+    for each in registrations(op).values():
+        for kernel in each["kernels"]:
+            if kernel["function"] != "fallback":  # which serves every op, and was put on this row to stop it there
+                functions.append(place_of(kernel))
+            stubs += [stub for stub, _ in kernel["stubs"]]
+    return Behind(list(dict.fromkeys(functions)), list(dict.fromkeys(stubs)))
+
+
+@cache
+def registered() -> dict[str, dict[str, dict[str, Any]]]:
+    """The kernels of each stub that some op names, by the dispatch key of their device."""
+    kernels = (kernel for op in registry()["ops"].values() for kernel in op["kernels"])
+    return {stub: devices for kernel in kernels for stub, devices in kernel["stubs"]}
+
+
+def kernels(stubs: list[str], device: str = "CPU") -> list[Function]:
+    """The functions that are registered for these stubs on a device, where they begin."""
+    found = [registered()[stub].get(device) for stub in stubs]
+    return list(dict.fromkeys(place_of(kernel) for kernel in found if kernel is not None))
+
+
+def starts(op: str) -> list[Function]:
+    """Where to stop for an op, by its name without overload: at its kernels, or at what it has in their place.
+
+    An op that is made of other ops stops where its own function starts, and so does one that only views."""
+    if alias_of(op):
+        return starts(alias_of(op))
+    functions, stubs = behind(op)
+    own = [stub for stub in stubs if stub not in HELPERS] or stubs
+    return kernels(own) or functions
+
+
+def all_names() -> set[str]:
+    """The names of all ops, without overloads."""
+    return {name.removeprefix("aten::").split(".")[0] for name in registry()["ops"]}

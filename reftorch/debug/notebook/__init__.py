@@ -1,0 +1,4 @@
+"""For a learner in a notebook: call trees, pictures of graphs and of memory, and the magics.
+
+Mirrors: nothing in PyTorch, which has no tools for notebooks.
+"""

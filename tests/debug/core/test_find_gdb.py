@@ -1,0 +1,79 @@
+"""Which gdb is taken, and what is said where none will do.
+
+Mirrors: nothing in PyTorch: tests of tools that it does not have.
+Left out: gdb itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reftorch.debug.core import find_gdb as finder
+from reftorch.debug.core.find_gdb import Gdb, GdbNotFound, find_gdb, gdb_environment, probe
+
+
+@pytest.fixture(autouse=True)
+def _forget() -> Iterator[None]:
+    probe.cache_clear()
+    yield
+    probe.cache_clear()
+
+
+def fake_gdb(folder: Path, version: str, python: bool = True) -> str:
+    says = f"GNU gdb (Test) {version}\n" + ("python 3\n" if python else "")
+    path = folder / f"gdb-{version}"
+    path.write_text(f"#!/bin/sh\nprintf '{says}'\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def only(monkeypatch: pytest.MonkeyPatch, *paths: str) -> None:
+    monkeypatch.delenv("REFTORCH_GDB", raising=False)
+    monkeypatch.setattr(finder, "candidates", lambda: list(paths))
+
+
+def test_the_environment_has_a_gdb_that_will_do() -> None:
+    assert find_gdb().version >= finder.MINIMUM
+    assert find_gdb(dap=True).speaks_dap
+
+
+def test_too_old_is_passed_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    new = fake_gdb(tmp_path, "15.2")
+    only(monkeypatch, fake_gdb(tmp_path, "9.1"), new)
+    assert find_gdb() == Gdb(new, (15, 2))
+
+
+def test_dap_needs_a_newer_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    old = fake_gdb(tmp_path, "13.1")
+    only(monkeypatch, old)
+    assert find_gdb().path == old
+    with pytest.raises(GdbNotFound, match=r"gdb-13.1 is version 13.1, which has no -i=dap"):
+        find_gdb(dap=True)
+
+
+def test_without_python_inside_it_will_not_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    only(monkeypatch, fake_gdb(tmp_path, "14.2", python=False))
+    with pytest.raises(GdbNotFound, match="was built without Python"):
+        find_gdb()
+
+
+def test_none_at_all_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch)
+    with pytest.raises(GdbNotFound, match=r"none is on the PATH\.\nMend: `make lab` installs one"):
+        find_gdb()
+
+
+def test_the_one_that_is_asked_for_must_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REFTORCH_GDB", "/no/such/gdb")
+    with pytest.raises(GdbNotFound, match="/no/such/gdb does not start"):
+        find_gdb()
+
+
+def test_pythons_variables_do_not_reach_the_python_inside_gdb(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/somewhere")
+    monkeypatch.setenv("REFTORCH_BUILD", "debug")
+    assert "PYTHONPATH" not in gdb_environment()
+    assert gdb_environment()["REFTORCH_BUILD"] == "debug"

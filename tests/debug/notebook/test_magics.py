@@ -1,0 +1,440 @@
+"""The magics in a real kernel: what they show, and that they leave nothing behind.
+
+Mirrors: nothing in PyTorch: tests of tools that it does not have.
+Left out: how a browser draws the HTML.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from reftorch.debug.core import gdb_session
+from reftorch.debug.core.find_gdb import candidates, find_gdb, gdb_environment, probe
+from tests.debug.kernel import Notebook, state_of, tracer_of
+
+ROOT = Path(__file__).resolve().parents[3]
+KERNEL_FILE = "cpp/ATen/native/cpu/BinaryOpsKernel.cpp"
+LOAD = "import reftorch as torch\n%load_ext reftorch.debug\n"
+GDBS = [path for path in candidates() if not isinstance(probe(path), str)]
+SETUP = "a = torch.arange(4.0).reshape(2, 2)\nb = torch.ones(2, 2) * 2"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tensors(kernel: Notebook) -> None:
+    assert not kernel.run(SETUP).error
+
+
+def test_gdb_shows_a_stop(notebook: Notebook) -> None:
+    cell = notebook.run('%%gdb mul -c "rt-bt; up 2; rt-tensor self"\nprint("before")\nc = a * b\nprint("after")')
+    assert not cell.error
+    assert cell.stdout == "before\nafter\n"
+    first, *_ = cell.text.splitlines()
+    assert re.fullmatch(rf"stop 1  {KERNEL_FILE}:\d+  at::native::mul_kernel", first)
+    assert "f32[2, 2] strides=[2, 1] [0, 1, 2, 3]" in cell.text
+    stack = [line.split() for line in cell.text.partition("stack, innermost")[2].splitlines()[1:] if line[:4] == "    "]
+    assert stack[0][0] == "c++"
+    assert stack[0][1].startswith(KERNEL_FILE)
+    assert stack[-1] == ["py", "<cell>:2", "<module>"]
+    assert "(gdb) rt-tensor self\n[[0, 1],\n [2, 3]]" in cell.text
+    line = int(first.split(":")[1].split()[0])
+    source = (ROOT / KERNEL_FILE).read_text().split("\n")[line - 1]
+    assert f" ->  {line} | {source}" in cell.text
+    assert f'href="../../{KERNEL_FILE}#line={line - 1}"' in cell.html
+
+
+def test_output_is_the_same_again(notebook: Notebook) -> None:
+    source = '%%gdb mul -n 2 -c "info args; next"\nc = a * b\nd = c * c'
+    one, two = notebook.run(source), notebook.run(source)
+    assert "stop 2" in one.text
+    assert one.displayed == two.displayed
+    shown = one.text + one.html
+    assert not re.search(r"0x[0-9a-f]{6}|LWP|/tmp/", shown)
+    assert str(ROOT) not in shown
+
+
+def test_breakpoints_by_line_by_function_and_with_a_condition(notebook: Notebook) -> None:
+    source = (ROOT / KERNEL_FILE).read_text().split("\n")
+    line = 1 + next(i for i, text in enumerate(source) if text.startswith("void mul_kernel("))
+    assert f"{KERNEL_FILE}:{line + 1} " in notebook.run(f"%%gdb BinaryOpsKernel.cpp:{line}\nc = a * b").text
+    function = notebook.run("%%gdb reftorch::at::native::mul_kernel\nc = a * b")
+    assert "at::native::mul_kernel" in function.text
+    never = notebook.run('%%gdb "mul if iter.num_outputs_ > 1"\nc = a * b')
+    assert "ended without reaching" in never.text
+    always = notebook.run('%%gdb "mul if iter.num_outputs_ == 1"\nc = a * b')
+    assert "stop 1" in always.text
+
+
+EXTENSION = """
+from reftorch.utils.cpp_extension import load_inline
+SOURCE = '''
+int64_t count_to(int64_t end) {
+  int64_t count = 0;
+  while (count < end) {
+    count++;
+  }
+  return count;
+}
+'''
+count_to = load_inline("counting", SOURCE, functions="count_to").count_to
+"""
+
+
+def test_gdb_stops_in_an_extension_that_the_notebook_compiled(notebook: Notebook) -> None:
+    assert not notebook.run(EXTENSION).error
+    by_line = notebook.run('%%gdb counting.cpp:5 -c "next; print count"\ncount_to(3)')
+    assert " ->  5 |     count++;" in by_line.text
+    assert re.search(r"count +0\n", by_line.text)
+    assert "$1 = 1" in by_line.text
+    stack = by_line.text.partition("stack, innermost")[2].splitlines()[1:]
+    assert re.search(r"c\+\+ .*counting\.cpp:5 +count_to$", stack[0])
+    assert stack[1].split()[:2] == ["py", "<cell>:1"]
+    assert "counting.cpp" in notebook.run("%%gdb count_to\ncount_to(3)").text
+
+
+@pytest.mark.parametrize("gdb", GDBS)
+def test_conditions_that_call_functions_of_the_process(notebook: Notebook, gdb: str) -> None:
+    notebook.run(f"import os; os.environ['REFTORCH_GDB'] = {gdb!r}\nsmall, large = torch.ones(2), torch.ones(3)")
+    try:
+        products = "for i in range(5):\n    c = small * small\nc = large * large\nc = small * small"
+        for condition in ("iter.numel() == 3", "iter.shape_[0] == 3"):  # the second calls an operator
+            cell = notebook.run(f'%%gdb "mul if {condition}" -n 2\n{products}')
+            assert not cell.error
+            assert "gdb:" not in cell.text
+            assert cell.text.count("stop 1") == 1
+            assert "stop 2" not in cell.text
+            assert "in f32[3]" in cell.text
+        cell = notebook.run('%%gdb "mul if iter.numel() == 4"\nc = small * small')
+        assert "ended without reaching mul if iter.numel() == 4" in cell.text
+    finally:
+        notebook.run("del os.environ['REFTORCH_GDB']")
+
+
+def test_conditions_that_cannot_be_computed(notebook: Notebook) -> None:
+    cell = notebook.run('%%gdb "mul if no_such > 3"\nc = a * b')
+    assert 'gdb: `mul if no_such > 3`: No symbol "no_such" in current context. Known there: iter.' in cell.text
+    assert "stop" not in cell.text
+    cell = notebook.run('%%gdb "mul if iter.numel( == 3"\nc = a * b')
+    assert "A syntax error in expression" in cell.text
+    assert "stop" not in cell.text
+    cell = notebook.run('%%gdb "mul if iter.no_such == 3"\nc = a * b')
+    assert (
+        "`if iter.no_such == 3` cannot be computed at this stop: There is no member or method named no_such."
+        in cell.text
+    )
+    assert "stop 1" in cell.text
+
+
+def test_interrupt_while_conditions_are_computed(notebook: Notebook) -> None:
+    request = notebook.send(
+        '%%gdb "mul if iter.numel() == 3"\nimport time\nend = time.monotonic() + 240\n'
+        "while time.monotonic() < end:\n    c = a * b"
+    )
+    end = time.monotonic() + 240
+    while tracer_of(notebook.pid) == 0 and time.monotonic() < end:
+        time.sleep(0.05)
+    time.sleep(2)
+    os.kill(notebook.pid, signal.SIGINT)
+    assert "KeyboardInterrupt" in notebook.result(request).error
+    assert "stop 1" in notebook.run("%%gdb mul\nc = a * b").text
+
+
+def test_names_that_are_not_there(notebook: Notebook) -> None:
+    cell = notebook.run("%%gdb mull\nc = a * b")
+    assert "No op and no C++ function is called `mull`. The nearest: mul" in cell.text
+    cell = notebook.run("%%gdb BinaryOpsKernel.cpp:99999\nc = a * b")
+    assert "No code is at BinaryOpsKernel.cpp:99999" in cell.text
+    cell = notebook.run("%%gdb\nc = a * b")
+    assert "Where to stop?" in cell.stdout
+    cell = notebook.run("%%gdb mul --no-such\nc = a * b")
+    assert "unrecognized arguments" in cell.stdout
+    assert notebook.run("c.shape").text == "torch.Size([2, 2])"
+
+
+def test_a_cell_that_raises_is_an_error_and_ends_clean(notebook: Notebook) -> None:
+    cell = notebook.run("%%gdb mul\n1 / 0")
+    assert "ZeroDivisionError" in cell.error
+    assert "gdb is detached and the kernel runs" in cell.error
+    cell = notebook.run("%%gdb mul\nc = a * b\nraise ValueError('late')")
+    assert "stop 1" in cell.text
+    assert "ValueError: late" in cell.error
+
+
+def test_a_breakpoint_that_is_never_hit(notebook: Notebook) -> None:
+    text = notebook.run("%%gdb mul\nd = 1").text
+    assert "The cell ended without reaching mul. gdb waited at mul_kernel (BinaryOpsKernel.cpp:" in text
+
+
+def test_interrupt_while_gdb_waits(notebook: Notebook) -> None:
+    request = notebook.send("%%gdb mul\nimport time\ntime.sleep(60)")
+    end = time.monotonic() + 120
+    while tracer_of(notebook.pid) == 0 and time.monotonic() < end:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    start = time.monotonic()
+    os.kill(notebook.pid, signal.SIGINT)
+    cell = notebook.result(request)
+    assert "KeyboardInterrupt" in cell.error
+    assert time.monotonic() - start < 50
+
+
+def test_native_trace_follows_the_lines(notebook: Notebook) -> None:
+    cell = notebook.run("%%native_trace mul --max 12\nc = a * b")
+    lines = cell.text.splitlines()
+    assert len([line for line in lines if re.match(r"\w+\.(cpp|h):\d+", line)]) == 12
+    assert lines[0].startswith("BinaryOpsKernel.cpp:")
+    assert "stopped after 12 lines; see --max" in cell.text
+    over = notebook.run("%%native_trace mul --over -v iter\nc = a * b").text
+    assert {line.split(":")[0] for line in over.splitlines()} == {"BinaryOpsKernel.cpp"}
+
+
+def test_calltree(notebook: Notebook) -> None:
+    cell = notebook.run('%%calltree --only "mul_kernel$"\nc = a * b\n')
+    assert cell.text.splitlines()[0].split() == ["<cell>", "<cell>:1"]
+    assert "native::mul_kernel" in cell.text
+    assert "<details open>" in cell.html
+    cell = notebook.run("%%calltree\n1 / 0")
+    assert "ZeroDivisionError" in cell.error
+
+
+def test_where_op(notebook: Notebook) -> None:
+    cell = notebook.run("%where_op torch.mul")
+    assert cell.text.startswith("mul\n    schema  ")
+    assert f'href="../../{KERNEL_FILE}#line=' in cell.html
+    assert "No op is called `mull`. The nearest: mul" in notebook.run("%where_op mull").error
+    assert "Which op?" in notebook.run("%where_op").stdout
+
+
+def test_bt_inside_a_hook_shows_the_engine(notebook: Notebook) -> None:
+    cell = notebook.run(
+        "def hook(grad):\n    %bt\nx = torch.ones(2, requires_grad=True)\ny = x * x\ny.register_hook(hook)\n"
+        "y.sum().backward()"
+    )
+    assert not cell.error
+    lines = cell.text.splitlines()
+    assert lines[1].split() == ["py", "<cell>:2", "hook"]
+    assert any("cpp/csrc/autograd/engine.cpp" in line for line in lines)
+    assert lines[-1].split() == ["py", "<cell>:6", "<module>"]
+
+
+def test_fresh_runs_in_a_process_of_its_own(notebook: Notebook) -> None:
+    cell = notebook.run(
+        "%%gdb --fresh mul\nimport reftorch as torch\nmine = torch.ones(2) * torch.full((2,), 3.0)\n"
+        "print('printed', mine.tolist())"
+    )
+    assert cell.stdout == "printed [3.0, 3.0]\n"
+    assert "stop 1" in cell.text
+    assert "NameError" in notebook.run("mine").error
+
+
+def test_a_fresh_program_that_does_not_end_is_told() -> None:
+    events, _ = gdb_session.run_fresh("import time\ntime.sleep(600)", gdb_session.Job(), timeout=4)
+    (told,) = [event["text"] for event in events]
+    assert told.startswith("the program did not end in 4 s, and was ended")
+
+
+def test_a_crash_shows_both_stacks(notebook: Notebook) -> None:
+    cell = notebook.run(
+        "%%gdb --fresh\nimport ctypes\nimport reftorch\ndef crash():\n    ctypes.string_at(8)\ncrash()\n"
+    )
+    assert "stopped by SIGSEGV" in cell.text
+    assert "<cell>:4" in cell.text
+    assert "crash" in cell.text
+
+
+def test_a_crash_under_an_attached_gdb_is_shown_before_the_kernel_dies() -> None:
+    notebook = Notebook(ROOT / "tests" / "debug")
+    try:
+        assert not notebook.run(LOAD + SETUP).error
+        request = notebook.send(
+            "%%gdb mul\nimport ctypes\ndef crash():\n    ctypes.string_at(8)\ncrash()\n",
+        )
+        cell = notebook.result(request, until="display_data")
+    finally:
+        notebook.close()
+    assert "stopped by SIGSEGV" in cell.text
+    stack = [line.split() for line in cell.text.partition("stack, innermost")[2].splitlines()[1:] if line[:4] == "    "]
+    assert [row[0] for row in (stack[0], *stack[-2:])] == ["c++", "py", "py"]
+    assert stack[-2][1:] == ["<cell>:3", "crash"]
+    assert "SIGSEGV ends this process" in cell.text
+    assert "Jupyter starts a new kernel" in cell.text
+    assert "%%gdb --fresh" in cell.text
+
+
+def test_without_a_gdb(notebook: Notebook) -> None:
+    notebook.run("import os; os.environ['REFTORCH_GDB'] = '/no/such/gdb'")
+    try:
+        cell = notebook.run("%%gdb mul\nran = a * b")
+        assert "No gdb of version 12 or newer was found: /no/such/gdb does not start" in cell.error
+        assert "Mend:" in cell.error
+        assert "NameError" in notebook.run("ran").error, "the cell must not run without what it was to show"
+    finally:
+        notebook.run("del os.environ['REFTORCH_GDB']")
+
+
+def test_gdb_that_cannot_attach(notebook: Notebook, tmp_path: Path) -> None:
+    """A gdb whose `attach` is refused, as by the kernel in a container."""
+    refusing = tmp_path / "gdb"
+    refusal = "ptrace: Operation not permitted."
+    refusing.write_text(
+        f'#!/bin/sh\ncase "$*" in *driver.py*) echo "{refusal}" >&2; exit 1;; *) exec {find_gdb().path} "$@";; esac\n'
+    )
+    refusing.chmod(0o755)
+    notebook.run(f"import os; os.environ['REFTORCH_GDB'] = '{refusing}'")
+    try:
+        cell = notebook.run("%%gdb mul\nc = a * b")
+        assert f"gdb could not attach to this process: {refusal}" in cell.error
+        assert "Mend:" in cell.error
+    finally:
+        notebook.run("del os.environ['REFTORCH_GDB']")
+
+
+END_GDB = (
+    "%%gdb mul\n"
+    "import os, signal, time\n"
+    "tracer = int(open('/proc/self/status').read().split('TracerPid:')[1].split()[0])\n"
+    "os.kill(tracer, signal.{signal})\n"
+    "end = time.monotonic() + 120\n"
+    "while f'TracerPid:\\t{{tracer}}\\n' in open('/proc/self/status').read() and time.monotonic() < end:\n"
+    "    time.sleep(0.05)\n"
+    "c = a * b\n"
+    "print('went on')"
+)
+
+
+@pytest.mark.parametrize("signal_name", ["SIGTERM", "SIGKILL"])
+def test_a_gdb_that_is_ended_from_outside_leaves_nothing(notebook: Notebook, signal_name: str) -> None:
+    """Ended while the process runs, gdb leaves its breakpoints in the code: the product runs into one."""
+    cell = notebook.run(END_GDB.format(signal=signal_name))
+    assert cell.stdout == "went on\n"
+    again = notebook.run("%%gdb mul\nc = a * b\nprint('went on')")
+    assert again.stdout == "went on\n"
+    assert "stop 1" in again.text
+
+
+def test_a_stop_that_takes_too_long_is_ended(notebook: Notebook) -> None:
+    notebook.run("import reftorch.debug.core.gdb_session as session\nkept, session.PATIENCE = session.PATIENCE, 15")
+    try:
+        cell = notebook.run("%%gdb mul -c \"python exec('while True: pass')\"\nc = a * b\nprint('went on')")
+        assert cell.stdout == "went on\n"
+        assert "the stop took longer than 15 s" in cell.text
+        assert "stop 1" in notebook.run("%%gdb mul\nc = a * b").text
+    finally:
+        notebook.run("session.PATIENCE = kept")
+
+
+def test_one_gdb_at_a_time(notebook: Notebook) -> None:
+    for inner in ("%bt", "get_ipython().run_cell_magic('gdb', 'add', 'c = a + b')"):
+        cell = notebook.run(f"%%gdb mul\n{inner}")
+        assert "gdb is attached to this process already" in cell.error
+        assert '-c "rt-bt"' in cell.error
+
+
+def test_another_debugger_is_named(notebook: Notebook) -> None:
+    command = [GDBS[-1], "-nx", "-q", "-batch", "-p", str(notebook.pid), "-ex", "continue"]
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=gdb_environment()
+    ) as other:
+        end = time.monotonic() + 240
+        while (tracer_of(notebook.pid) == 0 or state_of(notebook.pid) == "t") and time.monotonic() < end:
+            time.sleep(0.05)
+        cell = notebook.run("%%gdb mul\nran = a * b")
+        other.send_signal(signal.SIGINT)
+        os.kill(notebook.pid, signal.SIGINT)  # a gdb that waits for the process ends once that stops
+    assert re.search(
+        r"gdb.* \(process \d+\) is attached to this process already, and only one debugger can be", cell.error
+    )
+    assert "Mend: let it go" in cell.error
+    while notebook.run("6 * 7").text != "42" and time.monotonic() < end:
+        pass  # the interrupt may have met a cell
+
+
+def test_commands_that_would_end_the_kernel_are_not_run(notebook: Notebook) -> None:
+    cell = notebook.run('%%gdb mul -c "kill; quit; r; det; info args"\nc = a * b\nprint("went on")')
+    assert cell.stdout == "went on\n"
+    assert "kill: not run" in cell.text
+    assert "quit: not run" in cell.text
+    assert "r: not run" in cell.text
+    assert "det: not run" in cell.text
+    assert "(gdb) info args\niter = TensorIterator" in cell.text
+
+
+def test_a_number_of_stops_begins_at_one(notebook: Notebook) -> None:
+    assert "0 is no number from 1 on" in notebook.run("%%gdb mul -n 0\nc = a * b").stdout
+
+
+OLDER = """
+from reftorch.debug.core import gdb_session
+from reftorch.debug.notebook import call_tree
+kept = gdb_session.changed_since_build
+for each in (call_tree, gdb_session):
+    each.changed_since_build = lambda files, library: kept(files, {!r})
+"""
+
+
+def test_a_source_that_is_younger_than_the_library_is_said(notebook: Notebook, tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    library.touch()
+    os.utime(library, (0, 0))
+    assert not notebook.run(OLDER.format(str(library))).error
+    said = re.compile(
+        rf"Changed after reftorch was built: .*{KERNEL_FILE}.*\nMend: make debug, then restart the kernel"
+    )
+    try:
+        assert said.search(notebook.run("%%gdb mul\nc = a * b").text)
+        assert said.search(notebook.run('%%calltree --only "mul_kernel$"\nc = a * b').text)
+    finally:
+        notebook.run("call_tree.changed_since_build = gdb_session.changed_since_build = kept")
+    assert "Changed" not in notebook.run('%%calltree --only "mul_kernel$"\nc = a * b').text
+
+
+def test_a_release_build_is_told_what_it_needs(notebook: Notebook) -> None:
+    notebook.run(
+        "import reftorch.debug.core.gdb_session as session\n"
+        "kept, session.native = session.native, lambda: type('', (), {'library': '/x/reftorch/lib/Release/_C.so'})"
+    )
+    try:
+        for source in ("%%gdb mul\nran = a * b", "%%native_trace mul\nran = a * b", "%%gdb --fresh mul\n1", "%bt"):
+            error = notebook.run(source).error
+            assert error.startswith("A stop in C++ needs the Debug build of reftorch"), source
+            assert "Mend: build it (make debug), set REFTORCH_BUILD=debug" in error
+    finally:
+        notebook.run("session.native = kept")
+
+
+@pytest.mark.parametrize(
+    ("scope", "log", "said"),
+    [
+        ("1", "ptrace: Operation not permitted.", r"Operation not permitted\.\nMend: .*--cap-add=SYS_PTRACE"),
+        ("2", "x\nptrace: Operation not permitted.", r"scope is 2, .*sysctl kernel\.yama\.ptrace_scope=1"),
+        ("3", "Could not attach to process.", r"attach to process\.\nMend: .*scope is 3, .*reboot"),
+        ("0", "the stop took longer than 120 s\nat read.c", r"took longer than 120 s\nMend: the machine may be busy"),
+        ("0", "strange", r"strange\nMend: `make doctor`"),
+    ],
+)
+def test_why_gdb_could_not_attach(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scope: str, log: str, said: str
+) -> None:
+    (tmp_path / "ptrace_scope").write_text(scope + "\n")
+    monkeypatch.setattr(gdb_session, "PTRACE_SCOPE", tmp_path / "ptrace_scope")
+    assert re.search(said, gdb_session.why_no_attach(log), re.S)
+
+
+def test_a_stale_library_is_refused(notebook: Notebook) -> None:
+    cell = notebook.run(
+        "from reftorch.debug.core import gdb_session as session\n"
+        "kept, session.stale_library = session.stale_library, lambda library: True"
+    )
+    assert not cell.error
+    try:
+        cell = notebook.run("%%gdb mul\nc = a * b")
+        assert "rebuilt after it was imported" in cell.error
+        assert "restart the kernel" in cell.error
+    finally:
+        notebook.run("session.stale_library = kept")
