@@ -17,6 +17,7 @@ from course._tools.plots import bars, curve, images, operands
 from course._tools.predictions import predict, reveal
 from course._tools.processes import process_tree
 from course._tools.rebuilds import rebuild
+from course._tools.registries import registries
 from course._tools.sessions import sessions
 from course._tools.source import show_source
 from course._tools.stacks import stack
@@ -53,6 +54,7 @@ __all__ = [
     "promotion",
     "queue_steps",
     "rebuild",
+    "registries",
     "reveal",
     "route",
     "sessions",

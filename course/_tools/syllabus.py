@@ -37,7 +37,7 @@ SYLLABUS = (
     Entry("04_debugging", "binding", "a wrong number, in", "Python and in C++", 120, 2, edition=2),
     Entry("05_autograd_graph", "autograd", "nodes, and what", "each of them keeps", 150, 2, 2),
     Entry("06_autograd_engine", "autograd", "backward, a node", "after the other", 180, 3, edition=2),
-    Entry("07_nn_module", "python", "parameters, buffers,", "hooks, state_dict", 90, 1),
+    Entry("07_nn_module", "python", "parameters, buffers,", "hooks, state_dict", 150, 2, edition=2),
     Entry("08_norm_layers", "native", "batch norm and its", "kin, and backward", 90, 2),
     Entry("09_optim", "python", "optimizers, groups,", "schedulers", 90, 1),
     Entry("10_data", "python", "datasets, samplers,", "worker processes", 90, 2),
