@@ -51,6 +51,6 @@ __all__ = [
 
 def load_ipython_extension(shell: Any) -> None:
     """What ``%load_ext reftorch.debug`` calls. IPython is imported only here."""
-    from .magics import load_ipython_extension as load
+    from .notebook.magics import load_ipython_extension as load
 
     load(shell)
