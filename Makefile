@@ -162,7 +162,7 @@ $(STAMPS)/browser: | $(STAMPS)/everything
 
 PYTEST := $(IN_VENV) python -m pytest -n 2 --dist loadfile
 
-.PHONY: test test-browser sanitize tsan parity fuzz
+.PHONY: test test-browser sanitize tsan parity fuzz fuzz-load
 test: stubs $(STAMPS)/everything ## run every test: C++, Python, docstrings, debuggers, lessons, exercises
 	@$(NINJA) -C build/Debug reftorch_tests
 	@$(PYTEST) tests reftorch $(ARGS)
@@ -204,6 +204,9 @@ parity: debug $(STAMPS)/everything ## compare every op with torch on drawn input
 fuzz: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## call every op on drawn inputs on the sanitizer build: nothing may crash
 	@$(NINJA) -C build/Sanitize _C
 	@$(SANITIZED) $(BIN)/python -m tests.parity.parity --alone $(ARGS)
+
+fuzz-load: debug $(STAMPS)/everything ## load files that were changed at random, for an hour: no crash, no code run, no memory (ARGS='--seconds 60')
+	@$(BIN)/python -m tests.serialization.fuzz $(ARGS)
 
 # --- measurements -------------------------------------------------------------------------------------------------------
 

@@ -127,7 +127,7 @@ def _warn_once(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Any:
-    empty: Any = _C._VariableFunctions.empty(0, dtype=storage.dtype)
+    empty: Any = _C._VariableFunctions.empty(0, dtype=storage.dtype, device=storage.device)
     return empty.set_(storage, storage_offset, size, stride)
 
 

@@ -8,6 +8,13 @@ Python's own unpickler cannot be used for an untrusted file, even if it finds on
 attributes on any object on the stack, for example on a class, and call methods such as ``extend`` of any object. So
 this module has its own loop over the opcodes. Each opcode checks the types of its operands, and opcodes that are not
 needed for tensors and containers are errors.
+
+Note [Bounded unpickling]
+Problem: a short pickle can cause endless work without running any code of its own. With the memo, a tuple contains the
+same tuple twice, which contains the same tuple twice, and so on: its hash, and its text in an error message, take time
+that doubles with each level, and a hash of a million levels exhausts the stack. A long string of the memo can be copied
+again and again, and ``bytearray(10**12)`` is short, too. Trick: keys are small, messages name types instead of values,
+and everything that is copied was read from the file: the copies are together not longer than what was read.
 """
 
 from __future__ import annotations
@@ -15,10 +22,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import pickletools
 from _codecs import encode
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pickle import (
     APPEND,
     APPENDS,
@@ -57,12 +65,16 @@ from pickle import (
     UnpicklingError,
     decode_long,
 )
+from struct import error as StructError
 from struct import unpack
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from reftorch._warnings import warn
+from reftorch.storage import _get_dtype_from_pickle_storage_type
 
 __all__ = [
+    "StorageType",
     "Unpickler",
     "add_safe_globals",
     "clear_safe_globals",
@@ -103,8 +115,8 @@ class StorageType:
     A file needs only the dtype of the class. With the class itself, a file could make storages of any size.
     """
 
-    def __init__(self, name: str, dtype: Any) -> None:
-        self._name, self._dtype = name, dtype
+    def __init__(self, name: str) -> None:
+        self._dtype = _get_dtype_from_pickle_storage_type(name)
 
     @property
     def dtype(self) -> Any:
@@ -130,7 +142,7 @@ def _get_allowed_globals() -> dict[str, Any]:
         for name in names.split():
             found = find_global(module, name)
             legacy = module == "torch" and name.endswith("Storage")
-            allowed[f"{module}.{name}"] = StorageType(name, found.dtype) if legacy else found
+            allowed[f"{module}.{name}"] = StorageType(name) if legacy else found
     return allowed
 
 
@@ -281,6 +293,11 @@ def get_globals_in_pkl(file: Any) -> set[str]:
             raise UnpicklingError(f"Unsupported operand {key[0]}")
 
 
+# Errors of an opcode that does not find the operands that it needs.
+_DAMAGE = (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, AssertionError, StructError)
+_PIECE = 1 << 20  # bytes that are read at once
+
+
 class Unpickler:
     """The loop over the opcodes of one pickle.
 
@@ -290,7 +307,9 @@ class Unpickler:
     """
 
     def __init__(self, file: Any, *, encoding: str = "bytes") -> None:
-        self.read, self.readline, self.encoding = file.read, file.readline, encoding
+        self.file, self.encoding = file, encoding
+        self.position = 0  # the number of bytes that were read
+        self.copied = 0  # see Note [Bounded unpickling]
         self.memo: dict[int, Any] = {}
         self.metastack: list[list[Any]] = []  # the stacks below each open MARK
         self.stack: list[Any] = []
@@ -306,16 +325,41 @@ class Unpickler:
             UnpicklingError: an opcode is unknown, or an operand has a type that the opcode does not allow.
             EOFError: the pickle ends before its STOP.
         """
-        while True:
-            key = self.read(1)
-            if not key:
-                raise EOFError
-            if key == STOP:
-                return self.stack.pop()
-            step = _STEPS.get(key)
-            if step is None:
-                raise UnpicklingError(f"Unsupported operand {key[0]}")
-            step(self)
+        key = b""
+        try:
+            while (key := self.read(1)) != STOP:
+                step = _STEPS.get(key)
+                if step is None:
+                    raise UnpicklingError(f"Unsupported operand {key[0]}")
+                step(self)
+            return self.stack.pop()
+        except _DAMAGE as error:
+            name = next((opcode.name for opcode in pickletools.opcodes if opcode.code.encode("latin1") == key), "")
+            raise UnpicklingError(
+                f"the opcode {name} before byte {self.position} of the pickle failed. The file is damaged, or was made "
+                f"by something else than torch.save. {type(error).__name__}: {error!s:.200}"
+            ) from error
+
+    def read(self, count: int) -> bytes:
+        """Return the next ``count`` bytes. Memory is used only for bytes that the file has.
+
+        Raises:
+            EOFError: the file ends before.
+        """
+        data = self.file.read(min(count, _PIECE))
+        while len(data) < count:
+            more = self.file.read(min(count - len(data), _PIECE))
+            if not more:
+                raise EOFError("Ran out of input: the file ends within a pickle")
+            data += more
+        self.position += count
+        return data
+
+    def readline(self) -> bytes:
+        """Return the bytes up to the next end of a line."""
+        line = self.file.readline()
+        self.position += len(line)
+        return line
 
     def pop_mark(self) -> list[Any]:
         """Return the objects that were pushed since the last MARK."""
@@ -347,6 +391,8 @@ class Unpickler:
     def load_newobj(self) -> None:
         """Push a new instance of an allowed class. ``__init__`` is not called, except for Parameter."""
         args, cls = self.stack.pop(), self.stack.pop()
+        if any(cls is named for named in _not_called()) and args != ():
+            raise UnpicklingError(f"Expected no arguments for a new {cls.__name__}")
         if cls is _get_allowed_globals()["torch.nn.parameter.Parameter"]:
             self.stack.append(cls(*args))
         elif _is_allowed(cls):
@@ -354,16 +400,30 @@ class Unpickler:
         else:
             raise UnpicklingError(
                 "Can only create new object for nn.Parameter or classes allowlisted via `add_safe_globals` but got "
-                f"{cls}"
+                f"{_described(cls)}"
             )
 
     def load_reduce(self) -> None:
         """Call an allowed function."""
         args, func = self.stack.pop(), self.stack[-1]
-        if not _is_allowed(func):
-            belongs = f" which belongs to {func.__self__}" if hasattr(func, "__self__") else ""
-            raise UnpicklingError(f"Trying to call reduce for unrecognized function {func}{belongs}")
+        if not _is_allowed(func) or any(func is named for named in _not_called()):
+            raise UnpicklingError(f"Trying to call reduce for unrecognized function {_described(func)}")
+        if func in (encode, bytearray, set, Counter, OrderedDict):
+            self.check_copies(func, args)
         self.stack[-1] = func(*args)
+
+    def check_copies(self, func: Any, args: Any) -> None:
+        """Raise if a call of a function that copies its arguments would take endless memory or time."""
+        sound = func is not encode or args[1:] == ("latin1",)
+        if not sound or any(type(arg) not in (str, bytes, list, tuple, dict) for arg in args):
+            raise UnpicklingError(f"Expected the arguments of {func.__name__} that pickle writes")
+        self.copied += sum(map(len, args))
+        if self.copied > self.position:
+            raise UnpicklingError("The pickle copies more than it contains")
+        if func in (set, Counter):
+            _check_keys(args[0] if args else ())
+        elif func is OrderedDict:
+            _check_keys(pair[0] for pair in (args[0] if args else ()))
 
     def load_build(self) -> None:
         """Set the state of an instance of an allowed class. Classes are refused: no class is such an instance."""
@@ -374,6 +434,8 @@ class Unpickler:
         elif type(instance) is allowed["torch.nn.parameter.Parameter"]:
             instance.__setstate__(state)
         elif type(instance) is OrderedDict:
+            if type(state) is not dict:
+                raise UnpicklingError(f"Expected a dict as the state of an OrderedDict, but got {type(state)}")
             instance.__dict__.update(state)
         elif not _is_allowed(type(instance)):
             raise UnpicklingError(
@@ -417,12 +479,14 @@ class Unpickler:
         """Set one item of a dict."""
         value, key = self.stack.pop(), self.stack.pop()
         self.check_set_item_target("SETITEM")
+        _check_keys([key])
         self.stack[-1][key] = value
 
     def load_setitems(self) -> None:
         """Set items of a dict. Their keys and values were pushed since the MARK."""
         items = self.pop_mark()
         self.check_set_item_target("SETITEMS")
+        _check_keys(items[::2])
         for i in range(0, len(items), 2):
             self.stack[-1][items[i]] = items[i + 1]
 
@@ -479,6 +543,30 @@ class Unpickler:
         """Push a string of Python 2."""
         data = self.read(self.read(1)[0])
         self.stack.append(data if self.encoding == "bytes" else data.decode(self.encoding, "strict"))
+
+
+def _described(obj: Any) -> str:
+    """Return text for an object of a file: a class or a function itself, or the type of another object."""
+    return f"{obj}" if isinstance(obj, (type, FunctionType, BuiltinFunctionType)) else f"of {type(obj)}"
+
+
+@functools.cache
+def _not_called() -> tuple[Any, ...]:
+    """Return the classes that a pickle only names. If they are called, they allocate memory of any size."""
+    allowed = _get_allowed_globals()
+    return tuple(allowed[f"torch.{name}"] for name in ("Tensor", "storage.UntypedStorage", "storage.TypedStorage"))
+
+
+def _check_keys(keys: Iterable[Any]) -> None:
+    """Raise if the hash of a key takes long: a tuple of tuples of tuples. See Note [Bounded unpickling]."""
+    for key in keys:
+        items, work = 0, [key] if type(key) is tuple else []
+        while work:
+            inner = work.pop()
+            items += len(inner)
+            if items > 1000:
+                raise UnpicklingError("Expected keys with at most 1000 items")
+            work.extend(item for item in inner if type(item) is tuple)
 
 
 def _maybe_decode_ascii(text: Any) -> Any:

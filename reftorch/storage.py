@@ -24,7 +24,7 @@ class UntypedStorage:
 
     Args:
         size: the number of bytes, with undefined contents; or a sequence of integers, of which the low 8 bits are used.
-        device: the device, which must be the CPU.
+        device: the device; the CPU if None.
 
     Example:
         >>> import reftorch as torch
@@ -40,8 +40,12 @@ class UntypedStorage:
 
     def __init__(self, size: Any = 0, *, device: Any = None) -> None:
         if device is not None and _C.device(device).type != "cpu":
-            raise RuntimeError(f"UntypedStorage: expected device 'cpu', got '{device}'")
-        if isinstance(size, int):
+            if isinstance(size, int):
+                there: Any = _C._VariableFunctions.empty(size, dtype=_C.uint8, device=device)
+            else:
+                there = UntypedStorage(size)._bytes().to(device)
+            self._storage = _C.StorageBase._of(there)
+        elif isinstance(size, int):
             self._storage = _C.StorageBase(size)
         elif isinstance(size, bytes | bytearray):
             self._storage = _C.StorageBase(len(size))
@@ -222,8 +226,36 @@ class UntypedStorage:
         """Return the storage itself if it is on the CPU, and a copy on the CPU otherwise."""
         return self if self.device.type == "cpu" else self._on("cpu")
 
+    def to(self, *, device: Any, non_blocking: bool = False) -> UntypedStorage:
+        """Return the storage itself if it is on ``device``, and a copy on the device otherwise."""
+        there = self._bytes().to(device)
+        return self if there.device == self.device else self._wrap(_C.StorageBase._of(there))
+
     def _on(self, device: str) -> UntypedStorage:
-        return self._wrap(_C.StorageBase._of(self._bytes().to(device)))
+        return self.to(device=device)
+
+    def byteswap(self, dtype: Any) -> None:
+        """Reverse the order of the bytes of each element, as if the elements had the type ``dtype``.
+
+        Example:
+            >>> import reftorch as torch
+            >>> storage = torch.UntypedStorage([1, 0, 2, 0])
+            >>> storage.byteswap(torch.int16)
+            >>> storage.tolist()
+            [0, 1, 0, 2]
+        """
+        elements = self._bytes().view(-1, dtype.itemsize)
+        elements.copy_(elements.flip(1))
+
+    def _view(self, start: int, nbytes: int) -> UntypedStorage:
+        """Return a storage of ``nbytes`` bytes of this memory, from the byte ``start`` on."""
+        if not 0 <= start <= start + nbytes <= self.nbytes():
+            raise RuntimeError(f"expected a part of {self.nbytes()} bytes, got {nbytes} bytes from byte {start} on")
+        if nbytes == 0:
+            return UntypedStorage(0)
+        memory: Any = (ctypes.c_char * self.nbytes()).from_address(self.data_ptr())
+        memory.owner = self  # keeps the memory alive as long as the part is used
+        return self._wrap(_C.StorageBase._of(_C._frombuffer(memory, _C.uint8, nbytes, start)))
 
     def __copy__(self) -> UntypedStorage:
         return self.clone()
@@ -278,6 +310,15 @@ _STORAGE_NAMES = {
     _C.bool: "BoolStorage",
     _C.bfloat16: "BFloat16Storage",
 }
+
+
+def _get_dtype_from_pickle_storage_type(name: str) -> Any:
+    """Return the dtype of a class such as ``FloatStorage``, by its name.
+
+    Raises:
+        KeyError: there is no such class.
+    """
+    return {storage: dtype for dtype, storage in _STORAGE_NAMES.items()}[name]
 
 
 def _warn_typed_storage_removal() -> None:
