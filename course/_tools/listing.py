@@ -167,8 +167,11 @@ def link(path: str, label: str | None = None, *, line: int | None = None) -> str
 
 
 def with_code(text: str) -> str:
-    """`text` as HTML: what stands between backquotes is set as code."""
-    return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    """`text` as HTML: what stands between backquotes is set as code, and what stands between asterisks is stressed."""
+    marked = r"`(?P<code>[^`]+)`|(?<![\w*])\*(?P<stressed>[^\s*`][^*`]*)\*(?![\w*])"
+    return re.sub(
+        marked, lambda m: f"<code>{m['code']}</code>" if m["code"] else f"<em>{m['stressed']}</em>", html.escape(text)
+    )
 
 
 def in_box(text: str) -> str:

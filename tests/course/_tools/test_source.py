@@ -13,6 +13,7 @@ import pytest
 from course._tools import definitions as places
 from course._tools import source
 from course._tools.cxx import definitions
+from course._tools.listing import with_code
 from course._tools.source import show_source
 
 CPP = """\
@@ -197,6 +198,10 @@ def test_a_note_stands_in_its_line_where_the_first_line_has_none(root):
     )
     assert len(numbers) == len(badges) == len(code)
     assert [bool(badge) for badge in badges] == ["noexcept" in line for line in code]
+
+
+def test_a_note_may_have_code_and_a_stressed_word():
+    assert with_code("a *stage* of `a * b`, 4 * 1 is 4") == "a <em>stage</em> of <code>a * b</code>, 4 * 1 is 4"
 
 
 def test_lines_may_be_lit_without_a_note_and_left_out(root):
