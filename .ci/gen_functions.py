@@ -297,7 +297,9 @@ def wrapped(text: str) -> str:
         code = line.lstrip()
         indent = line[: len(line) - len(code)]
         words = re.sub(r"(?<!,) ", "\0", code)  # a break at another space would separate a type from its name
-        folded = textwrap.wrap(words, 120, initial_indent=indent, subsequent_indent=indent + "    ") or [""]
+        folded = textwrap.wrap(
+            words, 120, initial_indent=indent, subsequent_indent=indent + "    ", break_long_words=False
+        ) or [""]
         lines += [line] if len(line) <= 120 else [one.replace("\0", " ") for one in folded]
     return "\n".join(lines) + "\n"
 

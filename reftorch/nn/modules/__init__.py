@@ -4,7 +4,7 @@ Mirrors: torch/nn/modules/__init__.py
 Leaves out: the families of layers that do not exist yet. One file holds one family.
 """
 
-from reftorch.nn.modules import activation, batchnorm, conv, instancenorm, loss, padding, pooling, transformer
+from reftorch.nn.modules import activation, batchnorm, conv, instancenorm, loss, padding, pooling, rnn, transformer
 from reftorch.nn.modules.activation import *  # noqa: F403
 from reftorch.nn.modules.batchnorm import *  # noqa: F403
 from reftorch.nn.modules.channelshuffle import ChannelShuffle
@@ -29,6 +29,7 @@ from reftorch.nn.modules.normalization import GroupNorm, LayerNorm, LocalRespons
 from reftorch.nn.modules.padding import *  # noqa: F403
 from reftorch.nn.modules.pixelshuffle import PixelShuffle, PixelUnshuffle
 from reftorch.nn.modules.pooling import *  # noqa: F403
+from reftorch.nn.modules.rnn import *  # noqa: F403
 from reftorch.nn.modules.sparse import Embedding
 from reftorch.nn.modules.transformer import *  # noqa: F403
 
@@ -40,6 +41,7 @@ __all__ = [
     *loss.__all__,
     *padding.__all__,
     *pooling.__all__,
+    *rnn.__all__,
     *transformer.__all__,
     "AlphaDropout",
     "Bilinear",

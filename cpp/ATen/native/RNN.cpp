@@ -1,0 +1,471 @@
+// Mirrors: aten/src/ATen/native/RNN.cpp
+//
+// Recurrent networks as composites: every op here is made of linear, sigmoid, tanh and sums, which autograd records one
+// by one. The file has three floors: a cell computes one step, a layer runs a cell over the steps of a sequence, and a
+// stack feeds the outputs of a layer to the next one. Left out: quantized weights, the ops of cuDNN, MIOpen and oneDNN,
+// and _thnn_fused_lstm_cell and its relatives, which exist for GPUs.
+//
+// Sizes: T steps, B sequences in the batch, I features of the input, H of the hidden state, P of a projected state, and
+// L states in all: one for each layer and direction.
+#include <ATen/EmptyTensor.h>
+#include <ATen/Functions.h>
+#include <ATen/core/library.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace reftorch::at::native {
+namespace {
+
+using OptionalTensor = std::optional<Tensor>;
+
+// --- the parameters of one layer in one direction
+// ---------------------------------------------------------------------
+
+// w_ih: (G H, I), w_hh: (G H, H), b_ih and b_hh: (G H) for G gates; or w_hh: (G H, P) and w_hr: (P, H) for an LSTM with
+// a projection. What is missing is undefined.
+struct CellParams {
+  Tensor w_ih, w_hh, b_ih, b_hh, w_hr;
+
+  Tensor linear_ih(const Tensor& input) const {
+    return linear(input, w_ih, b_ih);
+  }
+  Tensor linear_hh(const Tensor& hidden) const {
+    return linear(hidden, w_hh, b_hh);
+  }
+  Tensor project(const Tensor& hidden) const {
+    return w_hr.defined() ? at::matmul(hidden, at::t(w_hr)) : hidden;
+  }
+
+ private:
+  static Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+    return at::linear(x, weight, bias.defined() ? OptionalTensor(bias) : std::nullopt);
+  }
+};
+
+// Divides the flat list of the module's parameters among layers and directions.
+std::vector<CellParams> gather_params(TensorList params, bool has_biases, bool has_projections) {
+  const size_t each = 2 + (has_biases ? 2 : 0) + (has_projections ? 1 : 0);
+  TORCH_CHECK(params.size() % each == 0, "got an incorrect number of RNN parameters");
+  std::vector<CellParams> result;
+  for (size_t i = 0; i < params.size(); i += each) {
+    CellParams p{params[i], params[i + 1], {}, {}, {}};
+    if (has_biases) {
+      p.b_ih = params[i + 2];
+      p.b_hh = params[i + 3];
+    }
+    if (has_projections) {
+      p.w_hr = params[i + each - 1];
+    }
+    result.push_back(p);
+  }
+  return result;
+}
+
+// --- cells
+// ------------------------------------------------------------------------------------------------------------
+
+// The state of a cell: {h} with h: (B, H), or {h, c} with h: (B, H) or (B, P) and c: (B, H) for an LSTM.
+using Hidden = std::vector<Tensor>;
+
+// One step: the gates of the input, (B, G H), and the last state lead to the next state. The gates of the input are
+// linear_ih(input), which a layer computes for all steps at once.
+using Cell = Hidden (*)(const Tensor& igates, const Hidden& hidden, const CellParams& params);
+
+// h' = tanh(W_ih x + b_ih + W_hh h + b_hh)
+Hidden rnn_tanh_step(const Tensor& igates, const Hidden& hidden, const CellParams& params) {
+  Tensor gates = params.linear_hh(hidden[0]);
+  return {at::tanh(at::add_(gates, igates))};
+}
+
+// h' = relu(W_ih x + b_ih + W_hh h + b_hh)
+Hidden rnn_relu_step(const Tensor& igates, const Hidden& hidden, const CellParams& params) {
+  Tensor gates = params.linear_hh(hidden[0]);
+  return {at::relu(at::add_(gates, igates))};
+}
+
+// i, f, g, o = W_ih x + b_ih + W_hh h + b_hh
+// c' = sigmoid(f) c + sigmoid(i) tanh(g)
+// h' = sigmoid(o) tanh(c'), which is projected if there is w_hr
+Hidden lstm_step(const Tensor& igates, const Hidden& hidden, const CellParams& params) {
+  Tensor gates = params.linear_hh(hidden[0]);
+  std::vector<Tensor> chunks = at::unsafe_chunk(at::add_(gates, igates), 4, 1);
+  const Tensor in = at::sigmoid_(chunks[0]);
+  const Tensor forget = at::sigmoid_(chunks[1]);
+  const Tensor cell = at::tanh_(chunks[2]);
+  const Tensor out = at::sigmoid_(chunks[3]);
+  Tensor kept = at::mul(forget, hidden[1]);
+  const Tensor c = at::add_(kept, at::mul(in, cell));
+  return {params.project(at::mul(out, at::tanh(c))), c};
+}
+
+// r, z, n = W_ih x + b_ih and r', z', n' = W_hh h + b_hh
+// h' = z (h - n) + n, where r = sigmoid(r + r'), z = sigmoid(z + z') and n = tanh(n + r n')
+Hidden gru_step(const Tensor& igates, const Hidden& hidden, const CellParams& params) {
+  std::vector<Tensor> of_input = at::unsafe_chunk(igates, 3, 1);
+  std::vector<Tensor> of_hidden = at::unsafe_chunk(params.linear_hh(hidden[0]), 3, 1);
+  const Tensor reset = at::sigmoid_(at::add_(of_hidden[0], of_input[0]));
+  const Tensor update = at::sigmoid_(at::add_(of_hidden[1], of_input[1]));
+  Tensor candidate = at::add(of_input[2], at::mul_(of_hidden[2], reset));
+  candidate = at::tanh_(candidate);
+  Tensor change = at::sub(hidden[0], candidate);
+  return {at::add_(at::mul_(change, update), candidate)};
+}
+
+// --- layers
+// -----------------------------------------------------------------------------------------------------------
+
+Hidden narrow_hidden(const Hidden& hidden, int64_t start, int64_t length) {
+  Hidden result;
+  for (const Tensor& t : hidden) {
+    result.push_back(at::narrow(t, 0, start, length));
+  }
+  return result;
+}
+
+// Concatenates states of several parts of the batch.
+Hidden concat_hidden(const std::vector<Hidden>& parts) {
+  Hidden result;
+  for (size_t i = 0; i < parts[0].size(); i++) {
+    std::vector<Tensor> tensors;
+    for (const Hidden& part : parts) {
+      tensors.push_back(part[i]);
+    }
+    result.push_back(at::cat(tensors, 0));
+  }
+  return result;
+}
+
+// Padded sequences (T, B, I) or packed ones: (sum of batch_sizes, I), as Note [Packed sequences] says.
+struct Sequences {
+  Tensor data;
+  std::optional<std::vector<int64_t>> batch_sizes;
+};
+
+struct LayerOutput {
+  Tensor data;
+  Hidden hidden; // after the last step of each sequence
+};
+
+// Runs the cell over padded sequences, from the first step to the last or backwards.
+LayerOutput full_layer(Cell cell, const Tensor& input, Hidden hidden, const CellParams& params, bool reverse) {
+  const std::vector<Tensor> igates = at::unbind(params.linear_ih(input), 0);
+  TORCH_CHECK(!igates.empty(), "Expected sequence length to be larger than 0 in RNN");
+  std::vector<Tensor> outputs(igates.size());
+  for (size_t step = 0; step < igates.size(); step++) {
+    const size_t t = reverse ? igates.size() - 1 - step : step;
+    hidden = cell(igates[t], hidden, params);
+    outputs[t] = hidden[0];
+  }
+  return {at::stack(outputs, 0), hidden};
+}
+
+// Runs the cell over packed sequences. The batch becomes smaller where sequences end; their states are set aside.
+LayerOutput packed_layer(Cell cell, const Tensor& data, const std::vector<int64_t>& batch_sizes, Hidden hidden,
+                         const CellParams& params) {
+  const Tensor igates = params.linear_ih(data);
+  std::vector<Tensor> outputs;
+  std::vector<Hidden> ended; // the shortest sequences first, which are the last ones of the batch
+  int64_t offset = 0, last = batch_sizes[0];
+  for (int64_t batch : batch_sizes) {
+    if (batch < last) {
+      ended.push_back(narrow_hidden(hidden, batch, last - batch));
+      hidden = narrow_hidden(hidden, 0, batch);
+    }
+    hidden = cell(at::narrow(igates, 0, offset, batch), hidden, params);
+    outputs.push_back(hidden[0]);
+    offset += batch;
+    last = batch;
+  }
+  ended.push_back(hidden);
+  std::reverse(ended.begin(), ended.end());
+  return {at::cat(outputs, 0), concat_hidden(ended)};
+}
+
+// Runs the cell backwards over packed sequences. The batch becomes larger where, seen from the end, sequences begin.
+LayerOutput reversed_packed_layer(Cell cell, const Tensor& data, const std::vector<int64_t>& batch_sizes,
+                                  const Hidden& initial, const CellParams& params) {
+  const Tensor igates = params.linear_ih(data);
+  std::vector<Tensor> outputs(batch_sizes.size());
+  int64_t offset = data.sizes()[0], last = batch_sizes.back();
+  Hidden hidden = narrow_hidden(initial, 0, last);
+  for (size_t t = batch_sizes.size(); t-- > 0;) {
+    const int64_t batch = batch_sizes[t];
+    if (batch > last) {
+      hidden = concat_hidden({hidden, narrow_hidden(initial, last, batch - last)});
+    }
+    offset -= batch;
+    last = batch;
+    hidden = cell(at::narrow(igates, 0, offset, batch), hidden, params);
+    outputs[t] = hidden[0];
+  }
+  return {at::cat(outputs, 0), hidden};
+}
+
+LayerOutput run_layer(Cell cell, const Sequences& input, const Hidden& hidden, const CellParams& params, bool reverse) {
+  if (!input.batch_sizes) {
+    return full_layer(cell, input.data, hidden, params, reverse);
+  }
+  return reverse ? reversed_packed_layer(cell, input.data, *input.batch_sizes, hidden, params)
+                 : packed_layer(cell, input.data, *input.batch_sizes, hidden, params);
+}
+
+// --- stacks
+// -----------------------------------------------------------------------------------------------------------
+
+// The flags that all recurrent ops take.
+struct StackOptions {
+  bool has_biases;
+  int64_t num_layers;
+  double dropout;
+  bool train, bidirectional;
+};
+
+// Sets elements to zero with probability p and scales the others, with the draws of torch.dropout.
+Tensor drop(const Tensor& input, double p) {
+  TORCH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
+  if (input.numel() == 0) {
+    return input;
+  }
+  if (p == 1) {
+    return at::mul(input, at::zeros_like(at::detach(input)));
+  }
+  Tensor noise = at::empty_like(at::detach(input));
+  noise = at::bernoulli_(noise, 1 - p);
+  return at::mul(input, at::div_(noise, at::detail::wrapped_scalar_tensor(1 - p)));
+}
+
+// Returns the output of the last layer, and the last states of all layers and directions, stacked: (L, B, H) for each
+// tensor of the state.
+std::pair<Tensor, Hidden> run_stack(Cell cell, Sequences input, TensorList states, TensorList flat_params,
+                                    bool has_projections, const StackOptions& options) {
+  const std::vector<CellParams> params = gather_params(flat_params, options.has_biases, has_projections);
+  std::vector<std::vector<Tensor>> layers_of; // for each tensor of the state, its slices for layers and directions
+  for (const Tensor& state : states) {
+    layers_of.push_back(at::unbind(state, 0));
+  }
+  const size_t directions = options.bidirectional ? 2 : 1;
+  const size_t slices = layers_of[0].size();
+  TORCH_CHECK(slices % directions == 0 && params.size() % directions == 0,
+              "Odd number of params or hiddens given to a bidirectional RNN");
+  TORCH_CHECK(static_cast<size_t>(options.num_layers) == slices / directions,
+              "Expected more hidden states in stacked_rnn");
+  TORCH_CHECK(static_cast<size_t>(options.num_layers) == params.size() / directions,
+              "Expected more weights in stacked_rnn");
+  std::vector<std::vector<Tensor>> last_of(layers_of.size());
+  for (size_t i = 0; i < slices; i += directions) {
+    std::vector<Tensor> outputs;
+    for (size_t d = 0; d < directions; d++) {
+      Hidden hidden;
+      for (const std::vector<Tensor>& layers : layers_of) {
+        hidden.push_back(layers[i + d]);
+      }
+      LayerOutput output = run_layer(cell, input, hidden, params[i + d], /*reverse=*/d == 1);
+      outputs.push_back(output.data);
+      for (size_t k = 0; k < last_of.size(); k++) {
+        last_of[k].push_back(output.hidden[k]);
+      }
+    }
+    input.data = directions == 2 ? at::cat(outputs, -1) : outputs[0];
+    if (options.dropout != 0 && options.train && i + directions < slices) {
+      input.data = drop(input.data, options.dropout);
+    }
+  }
+  Hidden last;
+  for (const std::vector<Tensor>& layers : last_of) {
+    last.push_back(at::stack(layers, 0));
+  }
+  return {input.data, last};
+}
+
+// --- checks
+// -----------------------------------------------------------------------------------------------------------
+
+void check_devices(const Tensor& input, TensorList params, TensorList hiddens) {
+  const auto check = [&](const Tensor& t, const char* name) {
+    TORCH_CHECK(input.device() == t.device(), "Input and ", name,
+                " tensors are not at the same device, found input tensor at ", input.device(), " and ", name,
+                " tensor at ", t.device());
+  };
+  for (const Tensor& h : hiddens) {
+    check(h, "hidden");
+  }
+  for (const Tensor& p : params) {
+    check(p, "parameter");
+  }
+}
+
+// The sizes of the steps of packed sequences `data`: numbers that never grow, and whose sum is the size of data.
+std::vector<int64_t> checked_batch_sizes(const Tensor& batch_sizes, const Tensor& data, const Tensor& hx) {
+  TORCH_CHECK(batch_sizes.dim() == 1 && batch_sizes.scalar_type() == kLong &&
+                  batch_sizes.device().type() == c10::DeviceType::CPU,
+              "batch_sizes must be a 1D CPU int64 tensor, but got ", batch_sizes.dim(), "D ", batch_sizes.device(), " ",
+              toString(batch_sizes.scalar_type()), " tensor");
+  TORCH_CHECK(batch_sizes.numel() > 0, "Expected sequence length to be larger than 0 in RNN");
+  TORCH_CHECK(data.dim() == 2, "packed data must have 2 dimensions, but got ", data.dim());
+  std::vector<int64_t> result;
+  for (int64_t i = 0; i < batch_sizes.numel(); i++) {
+    result.push_back(at::select(batch_sizes, 0, i).item().toLong());
+  }
+  int64_t sum = 0;
+  for (size_t t = 0; t < result.size(); t++) {
+    TORCH_CHECK(result[t] > 0 && (t == 0 || result[t] <= result[t - 1]),
+                "batch_sizes must be positive and must not grow, but got ", IntArrayRef(result));
+    sum += result[t];
+  }
+  TORCH_CHECK(sum == data.sizes()[0], "batch_sizes must add up to the size of data, which is ", data.sizes()[0],
+              ", but got ", IntArrayRef(result));
+  TORCH_CHECK(hx.dim() == 3 && hx.sizes()[1] == result[0], "Expected hx to have the ", result[0],
+              " sequences of the first step in dimension 1, but got hx of size ", hx.sizes());
+  return result;
+}
+
+void check_lstm_hidden_state_shapes(TensorList hx, const StackOptions& options) {
+  static const char* const kNames[] = {"h_0", "c_0"};
+  const int64_t layers = options.num_layers * (options.bidirectional ? 2 : 1);
+  TORCH_CHECK(hx.size() == 2, "lstm expects two hidden states");
+  for (size_t i = 0; i < 2; i++) {
+    TORCH_CHECK(hx[i].dim() == 3, "For batched 3-D input, hx[", i, "] (", kNames[i], ") should be 3-D but got ",
+                hx[i].dim(), "-D tensor");
+  }
+  for (size_t i = 0; i < 2; i++) {
+    TORCH_CHECK(hx[i].sizes()[0] == layers, "Expected ", kNames[i], " size(0) to be ", layers,
+                " (num_layers * num_directions), but got ", hx[i].sizes()[0]);
+  }
+}
+
+void check_cell_input(const Tensor& input, int64_t input_size) {
+  TORCH_CHECK(input.size(1) == input_size, "input has inconsistent input_size: got ", input.size(1), " expected ",
+              input_size);
+}
+
+void check_cell_hidden(const Tensor& input, const Tensor& hx, int64_t hidden_size, int64_t label) {
+  TORCH_CHECK(input.size(0) == hx.size(0), "Input batch size ", input.size(0), " doesn't match hidden", label,
+              " batch size ", hx.size(0));
+  TORCH_CHECK(hx.size(1) == hidden_size, "hidden", label, " has inconsistent hidden_size: got ", hx.size(1),
+              ", expected ", hidden_size);
+}
+
+void check_cell_weights(const Tensor& w_ih, const Tensor& w_hh, int64_t gates, int64_t hidden_size) {
+  TORCH_CHECK(w_ih.size(0) == gates * hidden_size, "weight_ih first dim must be ", gates,
+              " * hidden_size = ", gates * hidden_size, ", but got ", w_ih.size(0));
+  TORCH_CHECK(w_hh.size(0) == gates * hidden_size, "weight_hh first dim must be ", gates,
+              " * hidden_size = ", gates * hidden_size, ", but got ", w_hh.size(0));
+}
+
+// --- the ops
+// ----------------------------------------------------------------------------------------------------------
+
+// input: (T, B, I), or (B, T, I) if batch_first; hx: (L, B, H)
+template <Cell cell>
+std::tuple<Tensor, Tensor> rnn_input(const Tensor& input, const Tensor& hx, TensorList params, bool has_biases,
+                                     int64_t num_layers, double dropout, bool train, bool bidirectional,
+                                     bool batch_first) {
+  check_devices(input, params, {hx});
+  const Tensor steps = batch_first ? at::transpose(input, 0, 1) : input;
+  auto [output, last] = run_stack(cell, {steps, std::nullopt}, {hx}, params, /*has_projections=*/false,
+                                  {has_biases, num_layers, dropout, train, bidirectional});
+  return {batch_first ? at::transpose_(output, 0, 1) : output, last[0]};
+}
+
+// data: (sum of batch_sizes, I); batch_sizes: (T), int64 on the CPU; hx: (L, B, H)
+template <Cell cell>
+std::tuple<Tensor, Tensor> rnn_data(const Tensor& data, const Tensor& batch_sizes, const Tensor& hx, TensorList params,
+                                    bool has_biases, int64_t num_layers, double dropout, bool train,
+                                    bool bidirectional) {
+  auto [output, last] = run_stack(cell, {data, checked_batch_sizes(batch_sizes, data, hx)}, {hx}, params,
+                                  /*has_projections=*/false, {has_biases, num_layers, dropout, train, bidirectional});
+  return {output, last[0]};
+}
+
+// hx: {(L, B, H), (L, B, H)}, or {(L, B, P), (L, B, H)} with projections
+std::tuple<Tensor, Tensor, Tensor> lstm_input(const Tensor& input, TensorList hx, TensorList params, bool has_biases,
+                                              int64_t num_layers, double dropout, bool train, bool bidirectional,
+                                              bool batch_first) {
+  const StackOptions options{has_biases, num_layers, dropout, train, bidirectional};
+  check_lstm_hidden_state_shapes(hx, options);
+  const bool has_projections = hx[0].sizes()[2] != hx[1].sizes()[2];
+  check_devices(input, params, hx);
+  const Tensor steps = batch_first ? at::transpose(input, 0, 1) : input;
+  const auto [output, last] = run_stack(lstm_step, {steps, std::nullopt}, hx, params, has_projections, options);
+  return {batch_first ? at::transpose(output, 0, 1) : output, last[0], last[1]};
+}
+
+std::tuple<Tensor, Tensor, Tensor> lstm_data(const Tensor& data, const Tensor& batch_sizes, TensorList hx,
+                                             TensorList params, bool has_biases, int64_t num_layers, double dropout,
+                                             bool train, bool bidirectional) {
+  const StackOptions options{has_biases, num_layers, dropout, train, bidirectional};
+  check_lstm_hidden_state_shapes(hx, options);
+  const bool has_projections = hx[0].sizes()[2] != hx[1].sizes()[2];
+  const Sequences sequences{data, checked_batch_sizes(batch_sizes, data, hx[0])};
+  const auto [output, last] = run_stack(lstm_step, sequences, hx, params, has_projections, options);
+  return {output, last[0], last[1]};
+}
+
+CellParams cell_params(const Tensor& w_ih, const Tensor& w_hh, const OptionalTensor& b_ih, const OptionalTensor& b_hh) {
+  return {w_ih, w_hh, b_ih.value_or(Tensor()), b_hh.value_or(Tensor()), Tensor()};
+}
+
+// input: (B, I); hx: (B, H); w_ih: (G H, I); w_hh: (G H, H)
+template <Cell cell>
+Tensor one_state_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
+                      const OptionalTensor& b_ih, const OptionalTensor& b_hh) {
+  const int64_t hidden_size = w_hh.size(1);
+  check_cell_input(input, w_ih.size(1));
+  check_cell_hidden(input, hx, hidden_size, 0);
+  check_cell_weights(w_ih, w_hh, /*gates=*/cell == gru_step ? 3 : 1, hidden_size);
+  const CellParams params = cell_params(w_ih, w_hh, b_ih, b_hh);
+  return cell(params.linear_ih(input), {hx}, params)[0];
+}
+
+std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih, const Tensor& w_hh,
+                                     const OptionalTensor& b_ih, const OptionalTensor& b_hh) {
+  TORCH_CHECK(hx.size() == 2, "lstm_cell expects two hidden states");
+  const int64_t hidden_size = w_hh.size(1);
+  check_cell_input(input, w_ih.size(1));
+  check_cell_weights(w_ih, w_hh, 4, hidden_size);
+  check_cell_hidden(input, hx[0], hidden_size, 0);
+  check_cell_hidden(input, hx[1], hidden_size, 1);
+  const CellParams params = cell_params(w_ih, w_hh, b_ih, b_hh);
+  const Hidden next = lstm_step(params.linear_ih(input), {hx[0], hx[1]}, params);
+  return {next[0], next[1]};
+}
+
+// The ops of a network with one state: `name`.input, `name`.data and the cell.
+template <Cell cell>
+void def_one_state(Library& m, const std::string& name) {
+  m.def_composite(name +
+                      ".input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float "
+                      "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+                  TORCH_FN(rnn_input<cell>), variants::FUNCTION);
+  m.def_composite(name +
+                      ".data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int "
+                      "num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)",
+                  TORCH_FN(rnn_data<cell>), variants::FUNCTION);
+  m.def_composite(
+      name + "_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor",
+      TORCH_FN(one_state_cell<cell>), variants::FUNCTION);
+}
+
+} // namespace
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  def_one_state<rnn_tanh_step>(m, "rnn_tanh");
+  def_one_state<rnn_relu_step>(m, "rnn_relu");
+  def_one_state<gru_step>(m, "gru");
+  m.def_composite(
+      "lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool "
+      "train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)",
+      TORCH_FN(lstm_input), variants::FUNCTION);
+  m.def_composite(
+      "lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float "
+      "dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)",
+      TORCH_FN(lstm_data), variants::FUNCTION);
+  m.def_composite(
+      "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> "
+      "(Tensor, "
+      "Tensor)",
+      TORCH_FN(lstm_cell), variants::FUNCTION);
+}
+
+} // namespace reftorch::at::native
