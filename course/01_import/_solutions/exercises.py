@@ -138,12 +138,14 @@ with check("01.2", "where a name comes from") as c:
 # %% [markdown] exercise="01.3" role="task" kind="build" title="load a module by hand"
 # ## 01.3 Build: load a module by hand
 #
-# ★★☆, 20 minutes. `_load.load` chooses a file and loads it under a name that would not find it. Write the general form:
-# load the module in `path` under the name `name`. It must behave as an import does:
+# ★★☆, 20 minutes. `_load.load` chooses a file and loads it as `reftorch._C`, although no file has this name in the
+# place where Python would look. Write the general form: load the module in the file `path` under the name `name`. Your
+# function must behave as an import does:
 #
-# - loaded once: the second call returns the first call's module, and the file does not run again;
-# - in `sys.modules` *before* its body runs, because the body may import what imports it in turn;
-# - where the body raises, no half-made module stays behind, and the error reaches the caller.
+# - The module is loaded once: the second call returns the module of the first call, and the file does not run again.
+# - The module is in `sys.modules` *before* its body runs, because the body may import another module that imports this
+#   one.
+# - If the body raises, no half-made module stays in `sys.modules`, and the error reaches the caller.
 #
 # The check uses modules in Python, which load in the same two steps as a library.
 
@@ -208,9 +210,9 @@ with check("01.3", "load a module by hand") as c, tempfile.TemporaryDirectory() 
 # ## 01.4 Fix: the op that was registered and is not there
 #
 # ★★★, 25 minutes. Below is a registry in the manner of the Dispatcher, with one planted bug. Two static objects
-# register the numbers of their ops, nobody removes anything, no error is raised: and the registry is empty. Move the
-# lines of the two objects to the end of the file and it works, so its author moved them; in another file, whose place
-# the linker decides, it is empty again.
+# register the numbers of their ops, nobody removes a number, no error is raised, and still the registry is empty. The
+# author moved the lines of the two objects to the end of the file, and the registry was full. Then the two objects
+# moved to another file, whose place the linker decides, and the registry was empty again.
 #
 # Find out why, and return the mended source. The lines of the two `Registrar` objects stay as they are; the check then
 # tells the linker to make these two before everything else (`init_priority`), as it may for another file.

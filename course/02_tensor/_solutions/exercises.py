@@ -493,7 +493,8 @@ with check("02.7", "windows without a copy") as c:
 # - An index out of range is an `IndexError`; a slice with a step below 1 is a `ValueError`.
 # - `view` raises `ValueError` if there are no strides for the new sizes, or if the number of elements is not right.
 # - `a + b` broadcasts like PyTorch, and raises `ValueError` where sizes do not fit.
-# - Arrays without elements need not work in `view` and `reshape`; the stride of a dimension of size 1 is free.
+# - Arrays without elements need not work in `view` and `reshape`, and they are contiguous; the stride of a dimension of
+#   size 1 is free.
 #
 # The check compares with tensors, first case by case, then in 300 random chains of operations. It names what failed.
 
