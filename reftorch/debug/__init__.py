@@ -22,6 +22,8 @@ from reftorch.debug.core.doctor import doctor
 from reftorch.debug.core.where_op import where_op
 from reftorch.debug.model.check_gradients import check_gradients
 from reftorch.debug.model.compare import compare
+from reftorch.debug.model.diagnosis.checklist import diagnose
+from reftorch.debug.model.diagnosis.findings import Diagnosis
 from reftorch.debug.model.find_nan import NonFinite, find_nan
 from reftorch.debug.model.memory_snapshot import memory_snapshot
 from reftorch.debug.model.record_tensors import record_tensors
@@ -31,11 +33,13 @@ from reftorch.debug.notebook.draw_graph import draw_graph, formula_source
 from reftorch.debug.notebook.draw_storage import draw_storage
 
 __all__ = [
+    "Diagnosis",
     "NonFinite",
     "backtrace",
     "call_tree",
     "check_gradients",
     "compare",
+    "diagnose",
     "doctor",
     "draw_graph",
     "draw_storage",

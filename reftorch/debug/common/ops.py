@@ -22,6 +22,7 @@ class OpInfo(NamedTuple):
     """The facts about an op that its schema and its tags contain."""
 
     arguments: tuple[str, ...]
+    written: frozenset[int]  # positions of arguments that the op changes
     overwritten: frozenset[int]  # positions of arguments whose old values do not matter
     is_view: bool  # its results are views of the argument's memory
     is_uninitialized: bool  # its results are uninitialized
@@ -41,7 +42,9 @@ def op_info(name: str) -> OpInfo:
     keeps_old = in_place and _C.Tag.overwrites not in tags
     is_view = not written and any("(" in argument["type"] for argument in arguments)
     names = tuple(argument["name"] for argument in arguments)
-    return OpInfo(names, frozenset(() if keeps_old else written), is_view, _C.Tag.uninitialized in tags)
+    return OpInfo(
+        names, frozenset(written), frozenset(() if keeps_old else written), is_view, _C.Tag.uninitialized in tags
+    )
 
 
 @dataclass(frozen=True)
