@@ -108,7 +108,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def launched(program, shells=1):
-    """A program below so many shells, which has said its own number and waits; yields the outer shell's and its own."""
+    """Start a program below `shells` shells, and yield the process numbers of the outer shell and of the program."""
     python = f'sleep 600 & "{sys.executable}" -c "{program}"; kill $!'
     for _ in range(shells - 1):
         python = f"sh -c '{python}'; true"
