@@ -24,7 +24,9 @@ from reftorch.debug.model.check_gradients import check_gradients
 from reftorch.debug.model.compare import compare
 from reftorch.debug.model.diagnosis.checklist import diagnose
 from reftorch.debug.model.diagnosis.findings import Diagnosis
+from reftorch.debug.model.draw_activations import draw_activations
 from reftorch.debug.model.find_nan import NonFinite, find_nan
+from reftorch.debug.model.memory_by_line import memory_by_line
 from reftorch.debug.model.memory_snapshot import memory_snapshot
 from reftorch.debug.model.record_tensors import record_tensors
 from reftorch.debug.model.summary import summary
@@ -41,11 +43,13 @@ __all__ = [
     "compare",
     "diagnose",
     "doctor",
+    "draw_activations",
     "draw_graph",
     "draw_storage",
     "find_nan",
     "formula_source",
     "load_ipython_extension",
+    "memory_by_line",
     "memory_snapshot",
     "record_tensors",
     "summary",
