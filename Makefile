@@ -95,16 +95,14 @@ ROOT_USER := $(if $(filter 0,$(shell id -u)),--allow-root)
 # JupyterLab gets the name of the shell, because it would otherwise start login shells, which remove .venv from the PATH.
 SHELL_OF_USER = $(shell echo "$$SHELL")
 
-# Settings of the course's JupyterLab: no question about news. The solutions are not in the list of files.
+# Settings of the course's JupyterLab: no question about news. course/_tools/lab_config.py has those of its server.
 LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings
 
 .PHONY: lab course book
 lab: stubs $(STAMPS)/everything ## open the course in JupyterLab (on a server: ARGS=--no-browser)
 	@mkdir -p $(LAB_SETTINGS) && cp course/_tools/jupyterlab.json $(LAB_SETTINGS)/overrides.json
-	@$(IN_VENV) jupyter-lab $(ROOT_USER) --ServerApp.root_dir='$(CURDIR)' \
-	    $(foreach hidden,_solutions __pycache__,--ContentsManager.hide_globs='$(hidden)') \
-	    --ServerApp.terminado_settings='shell_command=["$(or $(SHELL_OF_USER),/bin/bash)"]' \
-	    --LabApp.default_url=/lab/tree/course/index.ipynb $(ARGS)
+	@$(IN_VENV) jupyter-lab $(ROOT_USER) --config=course/_tools/lab_config.py \
+	    --ServerApp.terminado_settings='shell_command=["$(or $(SHELL_OF_USER),/bin/bash)"]' $(ARGS)
 
 course: debug $(STAMPS)/everything ## bring the notebooks up to date with their sources
 	@$(IN_VENV) python -m course._tools build $(ARGS)
@@ -149,7 +147,7 @@ companion: ## a notebook's cells as a program to debug: NOTEBOOK=course/00_setup
 test-adapters: ## install the debug adapter that only npm has (Eclipse's), for tests/debug to drive
 	@mkdir -p build/npm && cd build/npm && npm install --no-audit --no-fund --ignore-scripts cdt-gdb-adapter@1.7.0
 
-# Optional, because it takes minutes and needs node 20, npm and Chromium. ARGS=debugging, lessons or exercise runs one part.
+# Optional, because it takes minutes and needs node 20, npm and Chromium. ARGS='meter 04' runs these parts alone.
 test-vscode: debug $(STAMPS)/everything $(STAMPS)/browser ## drive code-server with our extension in Chromium; screenshots in build/screenshots
 	@.ci/install_code_server.sh build/vscode
 	@$(IN_VENV) python -m tests.vscode $(ARGS) --extension="$$($(PYTHON) .ci/editor.py vsix)"
@@ -173,7 +171,7 @@ test-magics: debug $(STAMPS)/everything ## run a notebook with every magic REPEA
 	@REFTORCH_REPEATS=$(REPEATS) $(IN_VENV) python -m pytest -n 0 tests/debug/test_magics_notebook.py $(ARGS)
 
 # Not a part of `make test`, because it needs Chromium.
-test-browser: stubs $(STAMPS)/book $(STAMPS)/browser ## the course in a real browser; parts of it: ARGS='03 exercise book'
+test-browser: stubs $(STAMPS)/book $(STAMPS)/browser ## the course in a real browser; parts of it: ARGS='03 03x book'
 	@$(IN_VENV) python -m tests.course.browser $(ARGS)
 
 # Python is not instrumented, so the sanitizers' runtimes are preloaded. Leaks are not reported, because Python has some.

@@ -152,13 +152,17 @@ def _progress(chapter: Chapter) -> tuple[str | Text, ...]:
 
 def _build(console: Console, arguments: argparse.Namespace) -> int:
     from course._tools.build import build
+    from course._tools.next_chapter import link_all
 
     pages = {page.stem: page for page in layout.pages()}
     named = [pages[text] for text in arguments.chapters if text in pages]
     wanted = [find_chapter(text) for text in arguments.chapters if text not in pages]
     if not arguments.chapters:
         named, wanted = list(pages.values()), chapters()
-    return build(console, wanted, named, busy, look=arguments.check)
+    done = build(console, wanted, named, busy, look=arguments.check)
+    for chapter in [] if arguments.check else link_all():
+        console.print(f"{layout.shown(chapter.lesson)}: links to the next chapter")
+    return done
 
 
 def _book(console: Console, arguments: argparse.Namespace) -> int:

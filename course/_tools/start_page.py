@@ -64,7 +64,7 @@ def _difficulty(chapter: Chapter) -> str:
 def _bar(passed: int, total: int) -> str:
     done = round(100 * passed / total)
     return (
-        '<span style="display:inline-block;width:90px;height:8px;border-radius:4px;background:#d8dee4">'
+        '<span style="display:inline-block;width:90px;height:8px;border-radius:4px;background:rgba(128,128,128,.3)">'
         f'<span style="display:block;width:{done}%;height:8px;border-radius:4px;background:#2da44e"></span></span>'
         f" &nbsp;{passed} of {total}"
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 from course._tools import source_map
 from course._tools.definitions import first_line, mirrors_of
-from course._tools.listing import link, pytorch_links
+from course._tools.listing import link, pytorch_links, with_code
 from course._tools.source_table import TABLE
 
 
@@ -53,7 +53,7 @@ class SymbolMap:
             columns = [
                 f"<code>{escape(row.name)}</code><br>{link(row.path, row.place, line=row.line)}",
                 f"<code>{escape(row.there)}</code><br>{pytorch_links(row.there_path)}",
-                escape(row.more),
+                with_code(row.more),
             ]
             rows += "<tr>" + "".join(f"<td {cell}>{column}</td>" for column in columns[: len(names)]) + "</tr>"
         return (

@@ -57,12 +57,12 @@ def _of_this_kernel(text: str) -> str:
 
 
 def _led_back(text: str, original: Path, copy: Path) -> str:
-    """The text of a notebook, its stored links leading from `copy` to where they led from `original`."""
+    """The text of a notebook, its links, in outputs and in markdown, leading from `copy` to where they led."""
 
     def moved(found: re.Match[str]) -> str:
         return found[1] + os.path.relpath(os.path.join(original, found[2]), copy)
 
-    return re.sub(r'(href=\\")(\.\./[^"#\\]*)', moved, text)
+    return re.sub(r'(href=\\"|\]\()(\.\./[^"#)\\\s]*)', moved, text)
 
 
 def reset(chapter: Chapter) -> tuple[Path, Path]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course._tools import tags
+from course._tools import next_chapter, tags
 from course._tools.build import SANITIZE
 from course._tools.layout import COURSE, ROOT, chapters, pages
 from course._tools.notebook import read
@@ -103,6 +103,12 @@ def test_it_opens_with_a_question_and_a_picture_and_ends_with_the_map(file):
     assert pictures
     assert pictures[0] <= 5
     assert any("symbol_map(" in cell.source for cell in cells[-3:])
+
+
+@pytest.mark.parametrize("chapter", chapters(), ids=lambda chapter: chapter.folder.name)
+def test_it_ends_with_links_to_the_next_chapter_and_the_start_page(chapter):
+    last = read(chapter.lesson)["cells"][-1]
+    assert last["source"] == next_chapter.text(chapter), "run: make course"
 
 
 @pytest.mark.parametrize("file", SECOND, ids=name)

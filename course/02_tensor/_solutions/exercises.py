@@ -476,8 +476,8 @@ with check("02.7", "windows without a copy") as c:
 # stride has each, if the last dimension's is `s`?
 
 # %% [markdown] exercise="02.7" role="hint"
-# `std::vector<int64_t> sizes = self.sizes().vec();`, the same for the strides; `sizes.back() = (length - size) / step
-# + 1;`, `strides.back() = s * step;`, then `push_back` of `size` and of `s`.
+# `std::vector<int64_t> sizes = self.sizes().vec();`, the same for the strides. Then
+# `sizes.back() = (length - size) / step + 1;` and `strides.back() = s * step;`, then `push_back` of `size` and of `s`.
 
 # %% [markdown] exercise="02.8" role="task" kind="build" title="project: a small ndarray"
 # ## 02.8 Project: a small ndarray

@@ -240,6 +240,7 @@ def test_links_stored_in_a_lesson_lead_from_the_copy_to_the_same_place(toy):
     lesson = read(toy.lesson)
     html = '<a href="../../cpp/x.cpp#line=3">x</a> <a href="https://example.org/y">y</a> <a href="lesson.ipynb">z</a>'
     output = {"output_type": "display_data", "data": {"text/html": html}, "metadata": {}}
+    lesson["cells"].append(new_cell("markdown", "[w](../index.ipynb), [v](lesson.ipynb)", "markdown-links"))
     lesson["cells"].append({**new_cell("code", "", "links"), "outputs": [output], "execution_count": 1})
     toy.lesson.write_text(as_text(lesson))
     main(["start", "07"])
@@ -248,6 +249,9 @@ def test_links_stored_in_a_lesson_lead_from_the_copy_to_the_same_place(toy):
     assert f'href="{target}#line=3"' in copied
     assert 'href="https://example.org/y"' in copied
     assert 'href="lesson.ipynb"' in copied
+    start = os.path.relpath(toy.folder.parent / "index.ipynb", toy.working_copy)
+    markdown = read(toy.working_copy / "lesson.ipynb")["cells"][-2]["source"]
+    assert markdown == f"[w]({start}), [v](lesson.ipynb)"
 
 
 def test_a_copy_is_as_jupyterlab_leaves_it_and_not_marked_as_changed(toy):
