@@ -1,6 +1,8 @@
-"""A real editor in a real browser: both languages debugged to a clean end, the lessons run, an exercise solved.
+"""A real editor in a real browser: both languages debugged to a clean end, two chapters run and solved.
 
-    python -m tests.vscode [debugging] [lessons] [exercise] --extension=VSIX      `make test-vscode` runs it
+    python -m tests.vscode [debugging] [meter] [exercise] [04] [04x] --extension=VSIX      `make test-vscode` runs it
+
+`meter` is the hunt of chapter 04; `04` is the lesson of that chapter, and `04x` are its exercises.
 
 Mirrors: nothing in PyTorch: it tests no editor.
 Left out: other browsers than Chromium; other builds of VS Code than code-server.
@@ -13,20 +15,31 @@ import os
 import shutil
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Error as BrowserError
 from playwright.sync_api import sync_playwright
 
+from course._tools.layout import find_chapter
 from tests.debug.launch import ROOT
 from tests.vscode.debugging import debug_both_languages
-from tests.vscode.exercise import solve_exercise
-from tests.vscode.lessons import run_lessons
+from tests.vscode.exercise import solve_chapter, solve_exercise
+from tests.vscode.lessons import work_through
+from tests.vscode.meter import hunt_the_wrong_number
 from tests.vscode.server import MARK, code_server
 from tests.vscode.window import StageFailed, Window
 
-PARTS = {"debugging": debug_both_languages, "lessons": run_lessons, "exercise": solve_exercise}
+# Of the chapters, one whose lesson shows every kind of output, and the chapter about debugging.
+CHAPTERS = [find_chapter(number) for number in ("02", "04")]
+PARTS = {
+    "debugging": debug_both_languages,
+    "meter": hunt_the_wrong_number,
+    "exercise": solve_exercise,
+    **{chapter.number: partial(work_through, chapter=chapter) for chapter in CHAPTERS},
+    **{f"{chapter.number}x": partial(solve_chapter, chapter=chapter) for chapter in CHAPTERS},
+}
 
 
 def give_up(number: int, frame: Any) -> None:
@@ -50,7 +63,7 @@ def main() -> int:
     with code_server(asked.extension.resolve()) as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"),
-            args=["--no-sandbox"],  # which root may not have
+            args=["--no-sandbox", "--disable-lcd-text"],  # root may have no sandbox; grey letters make small pictures
             env={**os.environ, MARK: server.mark},
         )
         page = browser.new_page(viewport={"width": 1600, "height": 1000})

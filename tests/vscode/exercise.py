@@ -1,7 +1,7 @@
-"""One exercise in the editor's notebook view, as a learner does it: unanswered, answered wrong, answered right.
+"""Exercises in the editor's notebook view, as a learner does them: unanswered, answered wrong, answered right.
 
 Mirrors: nothing in PyTorch: PyTorch ships no course.
-Left out: the other exercises; `tests/course/test_gates.py` runs each answer of each.
+Left out: other answers; `tests/course/test_gates.py` runs each wrong answer of each exercise.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from contextlib import suppress
 from playwright.sync_api import Error as BrowserError
 
 from course._tools.exercises import find_exercise, learners_notebook, solution
+from course._tools.layout import Chapter
 from tests.debug.launch import ROOT
 from tests.vscode.server import WORK, Server
 from tests.vscode.window import Window
@@ -54,12 +55,24 @@ def answer(window: Window, cell: int, source: str) -> None:
     run(window, cell)
 
 
-def solve_exercise(window: Window, server: Server) -> None:
-    chapter, exercise = find_exercise(EXERCISE)
+def open_working_copy(window: Window, chapter: Chapter) -> None:
+    """Start the chapter, where that has not been done, and open its exercises."""
     environment = os.environ | {"REFTORCH_COURSE_WORK": str(WORK)}
     command = [sys.executable, "-m", "course._tools", "start", chapter.number]
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
+    if not (WORK / chapter.folder.name).exists():
+        subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
     window.open(f"{WORK.relative_to(ROOT)}/{chapter.folder.name}/exercises.ipynb")
+
+
+def close(window: Window, server: Server) -> None:
+    window.press("Control+S")
+    window.command("View: Close Editor")
+    window.until(lambda: not server.debuggers(), "the kernel has ended with its notebook")
+
+
+def solve_exercise(window: Window, server: Server) -> None:
+    chapter, exercise = find_exercise(EXERCISE)
+    open_working_copy(window, chapter)
     marks = [cell["metadata"].get("reftorch", {}) for cell in learners_notebook(chapter)["cells"]]
     own, check = (marks.index({"exercise": EXERCISE, "role": role}) for role in ("answer", "check"))
     run(window, 1)  # the imports
@@ -77,6 +90,20 @@ def solve_exercise(window: Window, server: Server) -> None:
         expected = f"exercise {EXERCISE}: {verdict}"
         window.until(lambda text=expected: text in shown_text(window), expected)
         window.shot(f"20_exercise_{name}", f"{expected}: its answer is {name}")
-    window.press("Control+S")
-    window.command("View: Close Editor")
-    window.until(lambda: not server.debuggers(), "the kernel has ended with its notebook")
+    close(window, server)
+
+
+def solve_chapter(window: Window, server: Server, chapter: Chapter) -> None:
+    """Every exercise of a chapter, with its solution typed in."""
+    open_working_copy(window, chapter)
+    for position, cell in enumerate(learners_notebook(chapter, solved=True)["cells"]):
+        mark = cell["metadata"].get("reftorch", {})
+        if mark.get("role") == "answer":
+            answer(window, position, cell["source"])
+        elif cell["cell_type"] == "code":
+            run(window, position)
+        if mark.get("role") == "check":
+            expected = f"exercise {mark['exercise']}: passed"
+            window.until(lambda text=expected: text in shown_text(window), expected)
+            window.shot(f"21_{mark['exercise']}", expected)
+    close(window, server)

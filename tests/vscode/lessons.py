@@ -16,7 +16,7 @@ from typing import Any
 from playwright.sync_api import Error as BrowserError
 from playwright.sync_api import FloatRect
 
-from course._tools.layout import Chapter, chapters
+from course._tools.layout import Chapter
 from tests.debug.launch import ROOT
 from tests.vscode.server import Server
 from tests.vscode.window import StageFailed, Window
@@ -115,8 +115,11 @@ def compare(stored: Path, saved: Path) -> None:
         raise StageFailed("\n".join(wrong))
 
 
-def work_through(window: Window, server: Server, number: int, chapter: Chapter) -> None:
-    lesson, name = chapter.lesson, f"{number}_{chapter.folder.name}"
+def work_through(window: Window, server: Server, chapter: Chapter) -> None:
+    """Open a lesson, run it, read it, and compare what came with what is stored."""
+    if window.page.locator(".part.panel").is_visible():
+        window.command("View: Toggle Panel Visibility")
+    lesson, name = chapter.lesson, f"lesson_{chapter.folder.name}"
     stored, path = pictures(lesson), lesson.relative_to(ROOT).as_posix()
     window.open(path)
     shown = window.until(
@@ -135,10 +138,3 @@ def work_through(window: Window, server: Server, number: int, chapter: Chapter) 
         window.say(f"{path}: every cell has put out what is stored, in kind; {seen} pictures were seen")
         window.command("View: Close Editor")
         window.until(lambda: not server.debuggers(), "the kernel has ended with its notebook")
-
-
-def run_lessons(window: Window, server: Server) -> None:
-    if window.page.locator(".part.panel").is_visible():
-        window.command("View: Toggle Panel Visibility")
-    for number, chapter in enumerate(chapters(), 11):
-        work_through(window, server, number, chapter)

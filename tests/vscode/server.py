@@ -30,6 +30,10 @@ ENTRY = PLACE / "node_modules" / "code-server" / "out" / "node" / "entry.js"
 MARK = "REFTORCH_TEST_VSCODE"
 # Nothing pops up but what the test asks for. The rest, as everywhere, is .vscode/settings.json.
 SETTINGS = {
+    "editor.minimap.enabled": False,
+    "git.enabled": False,  # names of branches and of people are not for pictures
+    "window.commandCenter": False,
+    "editor.stickyScroll.enabled": False,
     "editor.autoIndent": "none",  # text goes in as it is
     "files.autoSave": "off",
     "extensions.ignoreRecommendations": True,
@@ -37,6 +41,7 @@ SETTINGS = {
     "remote.autoForwardPorts": False,
     "telemetry.telemetryLevel": "off",
     "workbench.list.mouseWheelScrollSensitivity": 8,
+    "workbench.colorTheme": "Default Light Modern",  # of screenshots that stand in lessons
     "workbench.startupEditor": "none",
     "workbench.secondarySideBar.defaultVisibility": "hidden",
 }

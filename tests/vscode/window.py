@@ -94,6 +94,9 @@ class Window:
     def variables(self) -> list[str]:
         return self.rows(".debug-variables .monaco-list-row")
 
+    def watches(self) -> list[str]:
+        return self.rows('[aria-label="Debug Watch Expressions"] .monaco-list-row')
+
     def console(self) -> list[str]:
         return self.rows(".repl .monaco-list-row")
 
@@ -101,7 +104,7 @@ class Window:
         return self.rows(".notification-list-item, .monaco-dialog-box")
 
     def all_seen(self) -> str:
-        names = ("call_stack", "variables", "console", "messages")
+        names = ("call_stack", "variables", "watches", "console", "messages")
         return "; ".join(f"{name}: {getattr(self, name)()}" for name in names)
 
     # --- the keyboard and the mouse -----------------------------------------------------------------------------------

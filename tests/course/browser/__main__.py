@@ -2,8 +2,9 @@
 
     python -m tests.course.browser [PART ...] [--shots FOLDER]
 
-The parts are chapters (`03`), `exercise` and `book`; all of them where none is named. It needs chromium and playwright,
-and takes minutes, so it stands outside `make test`.
+The parts are `start` (the start page), the lesson of a chapter (`03`), all exercises of a chapter (`03x`), `exercise`
+(one of them, answered wrong, too), `primer`, `glossary`, and `book` (the web site); all of them where none is named. It
+needs chromium and playwright, and takes half an hour, so it stands outside `make test`.
 
 Mirrors: nothing in PyTorch: PyTorch ships no course.
 Leaves out: other browsers.
@@ -21,11 +22,13 @@ from pathlib import Path
 from course._tools.layout import ROOT, chapters
 
 EXERCISE = "00.3"
+PAGES = ("primer", "glossary")
+OTHERS = ("start", *PAGES, "exercise", "book")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.course.browser", description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", help="chapters as 03, `exercise`, `book`; all of them where none is named")
+    parser.add_argument("parts", nargs="*", help="as named above; all of them where none is named")
     parser.add_argument("--shots", type=Path, default=ROOT / "build" / "screenshots")
     asked = parser.parse_args()
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -35,7 +38,8 @@ def main() -> int:
         import playwright.sync_api  # noqa: F401
     except ImportError:
         return _missing("no playwright in this environment: .venv/bin/pip install playwright")
-    known = {chapter.number for chapter in chapters()} | {"exercise", "book"}
+    numbers = [chapter.number for chapter in chapters()]
+    known = {*numbers, *(f"{number}x" for number in numbers), *OTHERS}
     if unknown := set(asked.parts) - known:
         return _missing(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
     asked.shots.mkdir(parents=True, exist_ok=True)
@@ -56,8 +60,8 @@ def _look(chromium: str, parts: set[str], shots: Path) -> list[str]:
     from playwright.sync_api import sync_playwright
 
     from tests.course.browser.book import check_book
-    from tests.course.browser.exercise import solve
-    from tests.course.browser.lessons import check_lessons
+    from tests.course.browser.exercise import solve, solve_chapter
+    from tests.course.browser.lessons import check_lesson, check_page, check_start_page
     from tests.course.browser.server import jupyterlab
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends the server and the browser on the way out
@@ -68,9 +72,14 @@ def _look(chromium: str, parts: set[str], shots: Path) -> list[str]:
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
             if parts != {"book"}:
                 with jupyterlab(scratch) as lab:
-                    wanted = [chapter for chapter in chapters() if chapter.number in parts]
-                    wrong += check_lessons(browser, lab, wanted, shots) if wanted else []
+                    wrong += check_start_page(browser, lab, shots) if "start" in parts else []
+                    for name in parts & set(PAGES):
+                        wrong += check_page(browser, lab, name, shots)
+                    for chapter in chapters():
+                        wrong += check_lesson(browser, lab, chapter, shots) if chapter.number in parts else []
                     wrong += solve(browser, lab, EXERCISE, shots) if "exercise" in parts else []
+                    for chapter in chapters():
+                        wrong += solve_chapter(browser, lab, chapter, shots) if f"{chapter.number}x" in parts else []
             wrong += check_book(browser, scratch / "book", shots) if "book" in parts else []
             browser.close()
     finally:

@@ -1,7 +1,7 @@
-"""One exercise, done as a learner does it: started in a terminal, answered wrong, answered right, checked in a cell.
+"""Exercises, done as a learner does them: started in a terminal, answered wrong, answered right, checked in a cell.
 
 Mirrors: nothing in PyTorch: PyTorch ships no course.
-Leaves out: the other exercises; `tests/course/test_gates.py` runs each answer of each.
+Leaves out: other answers; `tests/course/test_gates.py` runs each wrong answer of each exercise.
 """
 
 from __future__ import annotations
@@ -39,6 +39,31 @@ def solve(browser: Browser, lab: Lab, number: str, shots: Path) -> list[str]:
     return [f"exercise {number}: {each}" for each in wrong]
 
 
+def solve_chapter(browser: Browser, lab: Lab, chapter: Chapter, shots: Path) -> list[str]:
+    """Type the solution of every exercise of a chapter into its cell, and run the check; returns what is wrong."""
+    wrong = [] if (lab.work / chapter.folder.name).exists() else _start(browser, lab, chapter, shots)
+    page = browser.new_page(viewport=SCREEN)
+    _open_from_start_page(page, lab, chapter)
+    wrong += ["it is marked as changed when it is opened"] if page.evaluate(notebooks.CHANGED) else []
+    shown, begin = notebooks.cells(page), time.monotonic()
+    solved = learners_notebook(chapter, solved=True)["cells"]
+    for position, cell in enumerate(solved):
+        if cell["cell_type"] != "code":
+            continue
+        mark = cell["metadata"].get("reftorch", {})
+        if mark.get("role") == "answer":
+            notebooks.write(page, shown.nth(position), cell["source"])
+        said = notebooks.run(page, shown.nth(position))
+        if mark.get("role") == "check" and f"exercise {mark['exercise']}: passed" not in said:
+            wrong.append(f"{mark['exercise']} is solved, and its check says {said[:300]!r}")
+    number = sum(cell["metadata"].get("reftorch", {}).get("role") == "check" for cell in solved)
+    print(f"{chapter.folder.name}, exercises: {time.monotonic() - begin:.0f} s, {number} checks", flush=True)
+    wrong += notebooks.faults(page)
+    notebooks.screenfuls(page, shots, f"{chapter.folder.name}_exercises")
+    page.close()
+    return [f"exercises of {chapter.folder.name}: {each}" for each in wrong]
+
+
 def _start(browser: Browser, lab: Lab, chapter: Chapter, shots: Path) -> list[str]:
     """`reftorch-course start`, typed into a terminal of JupyterLab."""
     page = browser.new_page(viewport=SCREEN)
@@ -56,7 +81,7 @@ def _start(browser: Browser, lab: Lab, chapter: Chapter, shots: Path) -> list[st
     while not notebook.exists() and time.monotonic() < deadline:
         page.wait_for_timeout(500)
     page.wait_for_timeout(3000)
-    page.screenshot(path=str(shots / "exercise_1_terminal.png"))
+    page.screenshot(path=str(shots / f"exercise_1_terminal_{chapter.number}.png"))
     page.close()
     return [] if notebook.exists() else [f"no {notebook} after `reftorch-course start` in a terminal"]
 

@@ -22,11 +22,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 START_PAGE = "course/index.ipynb"
 TOKEN = "lesson"
-# All cells are laid out, not only those in view; what is typed is saved when it is said; no news and no tour.
+# All cells are laid out, not only those in view; what is typed is saved when it is said; the theme is the system's.
+# About news nothing is said here, because the settings of `make lab` must have said enough.
 SETTINGS = {
     "notebook-extension/tracker": {"windowingMode": "none"},
     "docmanager-extension/plugin": {"autosave": False},
-    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    "apputils-extension/themes": {"adaptive-theme": True},
 }
 
 
