@@ -10,6 +10,7 @@ from course._tools.dispatch_pictures import kernel_row, loop_order
 from course._tools.engine_steps import queue_steps
 from course._tools.glossary import glossary
 from course._tools.graphs import exec_info, graph
+from course._tools.loader_steps import loader_steps
 from course._tools.magics import course, load_ipython_extension
 from course._tools.ownership import Pointer, Thing, pointers, version_counters
 from course._tools.pictures import Step, beside, route, tree_map
@@ -44,6 +45,7 @@ __all__ = [
     "images",
     "kernel_row",
     "load_ipython_extension",
+    "loader_steps",
     "loop_order",
     "memory",
     "operands",

@@ -153,6 +153,8 @@ def names_in(source: str) -> tuple[set[str], set[str]]:
             made.add(node.name)
         elif isinstance(node, ast.arg):
             made.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            made.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             made |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
     return made, used
