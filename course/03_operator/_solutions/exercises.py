@@ -69,36 +69,36 @@ with check("03.1", "the kernel of a subtraction") as c:
 #
 # *Difficulty 1 of 3, 10 minutes.*
 #
-# Every call passes the kernel of Autograd, with or without a gradient. The fork is inside that kernel. Which function
-# of `autograd_fallback.cpp` runs for `x * y` *only* where `x` requires a gradient, directly below `autograd_fallback`?
-# And what is the name of the graph node that the result then carries?
+# Every call passes the kernel of Autograd, with or without a gradient. The lesson showed the fork inside that kernel:
+# where an op must be recorded, `call_recorded` runs. Let only `x` require a gradient. Which function of
+# `cpp/csrc/autograd/formula.cpp` does `call_recorded` call *first* for `x * y`? (Constructors and other very small
+# functions do not report, and do not count.) And what is the name of the graph node that the result then carries?
 
 
 # %% exercise="03.2" role="answer"
 def recorded() -> tuple[str, str]:
-    """The function of autograd_fallback.cpp, without namespace, and the name of the result's node."""
+    """The function of formula.cpp, without namespace and class, and the name of the result's node."""
     # BEGIN SOLUTION
-    return "call_recorded", "MulBackward0"
+    return "collect_next_edges", "MulBackward0"
     # END SOLUTION
 
 
 # %% exercise="03.2" role="check"
 from course._tools.trees import called, callers
 
+RECORDED = ("call_recorded", "cpp/csrc/autograd/autograd_fallback.cpp")
+
 with check("03.2", "what a gradient adds to the way") as c:
     function, node = recorded()
-    with call_tree(only="autograd_fallback") as plain:
-        torch.ones(2) * torch.ones(2)
     x = torch.ones(2, requires_grad=True)
-    with call_tree(only="autograd_fallback") as graph:
+    with call_tree(only="autograd/formula.cpp") as graph:
         result = x * torch.ones(2)
-    added = [name for name in called(graph) if name not in called(plain)]
-    below = [name for name in added if callers(graph, name)[-1][0] == "autograd_fallback"]
+    below = [name for name in called(graph) if callers(graph, name)[-1:] == [RECORDED]]
     c.answers(
         "the function and the node",
-        came={"function": [function], "node": node},
-        truth={"function": below, "node": result.grad_fn.name()},
-        look="Compare two call trees, one of them with a gradient, and print the result.",
+        came={"function": function, "node": node},
+        truth={"function": below[0], "node": result.grad_fn.name()},
+        look="Record a call tree with a gradient, follow it below call_recorded, and print the result.",
     )
 
 # %% [markdown] exercise="03.2" role="debrief"
@@ -106,10 +106,11 @@ with check("03.2", "what a gradient adds to the way") as c:
 # belongs to one op; here one function serves all ops, and a breakpoint in that function stops for each of them.
 
 # %% [markdown] exercise="03.2" role="hint"
-# Two call trees with `only="autograd_fallback"`: one of plain tensors, one with `torch.ones(2, requires_grad=True)`.
+# A call tree of `torch.ones(2, requires_grad=True) * torch.ones(2)` with `only="autograd/formula.cpp"` keeps the
+# functions of that file and what leads to them.
 
 # %% [markdown] exercise="03.2" role="hint"
-# Functions that stand only in the second tree are what you look for; take the one whose caller is the fallback. The
+# A tree is read from the top: the first line below `call_recorded`, one step to the right, is the first call. The
 # node is printed with the tensor, as `grad_fn=<...>`.
 
 # %% [markdown] exercise="03.3" role="task" kind="build" title="a kernel with two operands"
@@ -213,7 +214,7 @@ with check("03.3", "a kernel with two operands") as c:
 
 # %% exercise="03.4" role="answer"
 def dtype_of_result(left: torch.Tensor | float, right: torch.Tensor | float) -> torch.dtype:
-    """The dtype of `left + right`; at least one of them is a tensor, or both are numbers."""
+    """The dtype of `left + right`; each of the two is a tensor or a Python number."""
 
     # BEGIN SOLUTION
     def same_class(a, b):

@@ -15,14 +15,14 @@ def kernel_of_subtraction() -> tuple[str, int]:
     return "add_kernel", 1
 
 
-# %% exercise="03.2" role="mutant" why="the other side of the fork"
+# %% exercise="03.2" role="mutant" why="what one expects first: that something is kept"
 def recorded() -> tuple[str, str]:
-    return "call_unrecorded", "MulBackward0"
+    return "save_arguments", "MulBackward0"
 
 
 # %% exercise="03.2" role="mutant" why="the node of another op"
 def recorded() -> tuple[str, str]:
-    return "call_recorded", "AddBackward0"
+    return "collect_next_edges", "AddBackward0"
 
 
 # %% exercise="03.3" role="mutant" why="squares in the dtype of the elements"
