@@ -4,8 +4,7 @@ Symbolic tracing records what a program says; ``make_fx`` records what it does. 
 below autograd, so that a backward pass is in the graph too, and control flow is what it was for these inputs.
 
 Mirrors: torch/fx/experimental/proxy_tensor.py
-Leaves out: symbolic shapes, fake tensors (tensors on the meta device serve), functionalization; PyTorch's error where
-    control flow depends on data, because reading an element is no op here.
+Leaves out: symbolic shapes, fake tensors (tensors on the meta device serve), functionalization.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from reftorch.fx._symbolic_trace import Tracer
 from reftorch.fx.graph import Graph
 from reftorch.fx.graph_module import GraphModule
 from reftorch.fx.interpreter import Interpreter
+from reftorch.fx.node import Node
 from reftorch.fx.proxy import Proxy, Scope
 from reftorch.nn import Module, Parameter
 from reftorch.utils._python_dispatch import TorchDispatchMode
@@ -95,6 +95,9 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         self, func: OpOverload, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
+        if func is ops.aten._local_scalar_dense.default:
+            self._expect_constant(args[0])
+            return func(*args)
         if func is ops.aten.lift_fresh.default:
             # A new tensor of numbers is a constant of the graph. The program gets a copy, because it may write to it.
             func = ops.aten.clone.default  # PyTorch records lift_fresh_copy, which does the same
@@ -110,6 +113,25 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         proxy = tracer.create_proxy("call_function", func, args, kwargs, name=name)
         _track(tracer, result, proxy)
         return result
+
+    def _expect_constant(self, tensor: Tensor) -> None:
+        """Raise an error if the program reads a number that depends on its inputs, because the graph would keep it."""
+        proxy = self.tracer.get_proxy(tensor)
+        if proxy is not None and not _is_constant(proxy.node):
+            raise RuntimeError(
+                "It appears that you're trying to get value out of a tracing tensor with "
+                "aten._local_scalar_dense.default - erroring out! It's likely that this is caused by data-dependent "
+                "control flow or similar. Hint: the graph would hold for the values of this call only. Keep the number "
+                "in a tensor (torch.where in place of if), or read it before make_fx and pass it on."
+            )
+
+
+def _is_constant(node: Node) -> bool:
+    """Return whether a node depends on attributes alone. The result of a factory counts as a value of the program."""
+    if node.op != "call_function":
+        return node.op == "get_attr"
+    inputs = node.all_input_nodes
+    return bool(inputs) and all(_is_constant(each) for each in inputs)
 
 
 def _track(tracer: PythonKeyTracer, result: Any, proxy: Proxy) -> None:
@@ -149,6 +171,8 @@ def make_fx(
 
     Raises:
         ValueError: ``tracing_mode`` is ``symbolic``, which does not exist here, or is unknown.
+        RuntimeError: (from the function that is returned) ``f`` reads a number of a tensor that depends on its inputs,
+            for example in ``if x.sum() > 0``.
 
     Example:
         >>> import reftorch as torch

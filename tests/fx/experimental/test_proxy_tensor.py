@@ -57,7 +57,7 @@ def test_forward_graphs_are_those_of_torch(name: str, real_torch: ModuleType) ->
 
 
 def test_control_flow_is_that_of_the_inputs() -> None:
-    traced = make_fx(lambda x: x.relu() if x.sum() > 0 else -x)(reftorch.ones(2))
+    traced = make_fx(lambda x: x.relu() if len(x) > 1 else -x)(reftorch.ones(2))
     assert traced.graph.find_nodes(op="call_function", target=reftorch.ops.aten.relu.default)
     assert reftorch.equal(traced(reftorch.tensor([-1.0, 0.5])), reftorch.tensor([0.0, 0.5]))
 
@@ -147,3 +147,44 @@ def test_graphs_of_ops_are_pickled_and_traced_again() -> None:
     traced = make_fx(lambda x: x.relu().sum(0))(reftorch.ones(2, 2))
     copied = pickle.loads(pickle.dumps(traced))
     assert [str(n.target) for n in copied.graph.nodes] == [str(n.target) for n in traced.graph.nodes]
+
+
+def data_dependent(torch: Any) -> dict[str, Any]:
+    """Functions that read a number: of an input, of a factory, of a constant."""
+
+    outside = torch.ones(())
+
+    def branch(x):  # type: ignore[no-untyped-def]
+        return x + 1 if x.sum() > 0 else x - 1
+
+    def item(x):  # type: ignore[no-untyped-def]
+        return x * x.sum().item()
+
+    def factory(x):  # type: ignore[no-untyped-def]
+        return x * torch.rand(()).item()
+
+    def written(x):  # type: ignore[no-untyped-def]
+        constant = torch.tensor(2.0)
+        constant.add_(x.sum())
+        return x * constant.item()
+
+    def constant(x):  # type: ignore[no-untyped-def]
+        return x * (torch.tensor(2.0) + 1).item()
+
+    def from_outside(x):  # type: ignore[no-untyped-def]
+        return x * outside.item()
+
+    return {f.__name__: f for f in (branch, item, factory, written, constant, from_outside)}
+
+
+@pytest.mark.parametrize("name", data_dependent(reftorch))
+def test_a_number_that_depends_on_the_input_is_an_error(name: str, real_torch: ModuleType) -> None:
+    their_make_fx = __import__("torch.fx.experimental.proxy_tensor", fromlist=["make_fx"]).make_fx
+    answers = []
+    for torch, trace in ((reftorch, make_fx), (real_torch, their_make_fx)):
+        try:
+            answers.append(trace(data_dependent(torch)[name])(torch.ones(3))(torch.ones(3)).tolist())
+        except RuntimeError as error:
+            answers.append(str(error).split("- erroring out!")[0])
+    assert answers[0] == answers[1]
+    assert isinstance(answers[0], str) is (name not in ("constant", "from_outside"))
