@@ -26,6 +26,7 @@ from reftorch.debug.model.diagnosis.checklist import diagnose
 from reftorch.debug.model.diagnosis.findings import Diagnosis
 from reftorch.debug.model.draw_activations import draw_activations
 from reftorch.debug.model.find_nan import NonFinite, find_nan
+from reftorch.debug.model.find_wrong_gradient import find_wrong_gradient
 from reftorch.debug.model.memory_by_line import memory_by_line
 from reftorch.debug.model.memory_snapshot import memory_snapshot
 from reftorch.debug.model.record_tensors import record_tensors
@@ -47,6 +48,7 @@ __all__ = [
     "draw_graph",
     "draw_storage",
     "find_nan",
+    "find_wrong_gradient",
     "formula_source",
     "load_ipython_extension",
     "memory_by_line",
