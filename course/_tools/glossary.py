@@ -35,6 +35,8 @@ class Term(NamedTuple):
 TERMS = (
     Term("accumulate", "To add a gradient to the `grad` of a leaf; the last step of backward.", "06"),
     Term("AccumulateGrad", "The last node of a chain: it owns a leaf, and adds to the leaf's `grad`.", "05"),
+    Term("allow list", "The names that a file may ask for when it is loaded; every other name is an error.", "11",
+         "serialization.add_safe_globals"),
     Term("binding", "Python's way into C++ and back: it finds the overload and makes values of the arguments.", "03",
          "PythonSignature::parse"),
     Term("boxed call", "A call whose arguments are one stack of tagged values: one function serves every op.", "03",
@@ -64,10 +66,13 @@ TERMS = (
     Term("exec info", "What a pass to some inputs does at each node: run it, take its gradient, or leave it out.", "06",
          "GraphTask"),
     Term("fallback", "A kernel that serves every op for one dispatch key, where an op has no kernel of its own.", "03"),
+    Term("file descriptor", "A small number by which the operating system knows a file, or memory, that a process has "
+         "open.", "11"),
     Term("formula", "The derivative of one op: how the gradient of its result becomes that of an input.", "03"),
     Term("graph task", "One call of backward: its counters, its buffers, what it has still to do.", "06", "GraphTask"),
     Term("guard", "C++: an object that changes something, and changes it back at the end of its block, like a Python "
          "`with`.", "primer"),
+    Term("Hogwild", "Several processes train one model whose parameters they share, without locks.", "11"),
     Term("hook", "A function of yours that sees a gradient on its way, and may replace it; a module's hooks also see "
          "what goes in and comes out.", "05"),
     Term("in-place op", "An op that changes its first argument: most write into it, `t_` only its sizes and strides. "
@@ -90,6 +95,7 @@ TERMS = (
          "PythonSignature::parse"),
     Term("parameter", "A leaf that a module has registered, so that an optimizer finds it and `state_dict()` saves it.",
          "07", "nn.Parameter"),
+    Term("pickle", "Python's format for objects in files: a program for a stack, which can call any function.", "11"),
     Term("pinned memory", "Host memory that the system does not move, so that a GPU can copy from it by itself.", "10"),
     Term("promotion", "To find the one dtype in which an op on several dtypes is computed.", "02", "promoteTypes"),
     Term("reference", "C++: another name for a variable, written `&`, so that nothing is copied.", "primer"),

@@ -41,7 +41,7 @@ SYLLABUS = (
     Entry("08_norm_layers", "native", "batch norm and its", "kin, and backward", 90, 2),
     Entry("09_optim", "python", "optimizers, groups,", "schedulers", 90, 1),
     Entry("10_data", "python", "datasets, samplers,", "worker processes", 120, 2, edition=2),
-    Entry("11_sharing", "core", "saving, and memory", "that processes share", 75, 2),
+    Entry("11_sharing", "core", "saving, and memory", "that processes share", 120, 2, edition=2),
     Entry("12_parallel", "python", "data parallel, and", "many processes", 120, 3),
     Entry("13_fx", "python", "programs as graphs,", "and their transforms", 120, 3),
     Entry("14_debugging_models", "autograd", "find the NaN, find", "the wrong gradient", 90, 2),
