@@ -19,7 +19,6 @@ from course._tools.predictions import predict, reveal
 from course._tools.processes import process_tree
 from course._tools.rebuilds import rebuild
 from course._tools.registries import registries
-from course._tools.sessions import sessions
 from course._tools.source import show_source
 from course._tools.stacks import stack
 from course._tools.start_page import start_page
@@ -59,7 +58,6 @@ __all__ = [
     "registries",
     "reveal",
     "route",
-    "sessions",
     "show_source",
     "stack",
     "start_page",

@@ -69,12 +69,11 @@ def stop_between_the_two_copies(window: Window) -> None:
     window.press("F9")
     # Only when the point is red has gdb set it. Until then a program that goes on would pass.
     window.page.locator(".editor-instance .codicon-debug-breakpoint:not(.codicon-debug-hint)").first.wait_for()
-    for expression in WATCHES:
-        watch(window, expression)
     window.click_row("call-stack", "Stack Frame forward")  # Python's session is the one to continue
     window.press("F5")
     frame = window.wait_for_row(window.call_stack, rf"copy_row.*, line {REST_LINE}")
     for expression, value in zip(WATCHES, ("4", "0.5"), strict=True):
+        watch(window, expression)
         window.wait_for_row(window.watches, rf"^{re.escape(expression)}, value {value}")
     window.shot("meter_2_cpp", f"stopped in C++ between the two copies: {frame}")
 

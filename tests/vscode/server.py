@@ -33,6 +33,7 @@ SETTINGS = {
     "editor.minimap.enabled": False,
     "git.enabled": False,  # names of branches and of people are not for pictures
     "window.commandCenter": False,
+    "window.title": "${activeEditorShort}${separator}reftorch",
     "editor.stickyScroll.enabled": False,
     "editor.autoIndent": "none",  # text goes in as it is
     "files.autoSave": "off",

@@ -16,6 +16,7 @@ from reftorch.debug.common.display import DIM, STYLE, link, scrub
 Event = dict[str, Any]
 
 MARK = "background:#ffe0b2;background:var(--jp-warn-color3,#ffe0b2);color:#000;color:var(--jp-ui-font-color1,#000)"
+SCREENFUL = 20  # rows
 
 
 class GdbReport:
@@ -165,6 +166,7 @@ def pre(body: str) -> str:
 
 
 def fold(name: str, rows: list[tuple[str, str]], hint: str = "") -> str:
+    """A table below its name, to open and to close. A table that would be longer than a screen is closed at first."""
     if not rows:
         return ""
     cells = "".join(
@@ -172,4 +174,5 @@ def fold(name: str, rows: list[tuple[str, str]], hint: str = "") -> str:
         for left, right in rows
     )
     summary = f'<summary>{name} <span style="{DIM}">{hint}</span></summary>'
-    return f"<details open>{summary}<table>{cells}</table></details>"
+    state = " open" if len(rows) <= SCREENFUL else ""
+    return f"<details{state}>{summary}<table>{cells}</table></details>"
