@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from reftorch import _C
 from reftorch.fx._symbolic_trace import symbolic_trace
 from reftorch.fx.graph import Graph
 from reftorch.fx.graph_module import GraphModule
@@ -74,9 +75,7 @@ class FoldedGraphModule(GraphModule):
 
     def _parameter(self, value: Any) -> Parameter:
         if isinstance(value, int):
-            import reftorch
-
-            return Parameter(reftorch.Tensor([value]).to(self.device_for_folded_attrs), requires_grad=False)
+            return Parameter(_C.tensor([float(value)], device=self.device_for_folded_attrs), requires_grad=False)
         return Parameter(value.detach().clone(), requires_grad=value.requires_grad)
 
 

@@ -96,3 +96,16 @@ def test_names(real_torch: ModuleType) -> None:
         module.w_9 = 1
     for name in ("w", "w_9", "new", "0.a-b", "w_1"):
         assert get_unique_attr_name_in_module(modules[0], name) == theirs(modules[1], name)
+
+
+def test_an_integer_becomes_a_parameter() -> None:
+    class Net(reftorch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = reftorch.nn.Parameter(reftorch.ones(3, 2))
+
+        def forward(self, x: Any) -> Any:
+            return x * self.w.size(0)
+
+    folded = split_const_subgraphs(Net())
+    assert folded(reftorch.ones(1)).tolist() == [3.0]
