@@ -72,7 +72,6 @@ del _name
 if TYPE_CHECKING:  # the names that the loop defines, from the stubs (.ci/gen_pyi.py)
     from reftorch._C._VariableFunctions import *
 
-import reftorch.utils.data
 from reftorch import (
     __config__,
     _torch_docs,
@@ -81,17 +80,14 @@ from reftorch import (
     backends,
     cuda,
     func,
-    library,
     linalg,
+    multiprocessing,
     nn,
-    optim,
-    profiler,
     random,
     return_types,
     serialization,
     special,
     storage,
-    testing,
     types,
     utils,
     version,
@@ -278,13 +274,15 @@ def numel(input: Tensor) -> Any:
     return input.numel()
 
 
+_LAZY_MODULES = ("debug", "fx", "library", "optim", "overrides", "profiler", "testing")
+
 if TYPE_CHECKING:
-    from reftorch import debug, fx, overrides
+    from reftorch import debug, fx, library, optim, overrides, profiler, testing
 else:  # type checkers would accept any name if they saw this function
 
     def __getattr__(name: str) -> Any:
-        """Import ``debug``, ``fx`` and ``overrides`` at their first use, because the library does not need them."""
-        if name in ("debug", "fx", "overrides"):
+        """Import a module of ``_LAZY_MODULES`` at its first use. No other module of the library needs these modules."""
+        if name in _LAZY_MODULES:
             import importlib
 
             return importlib.import_module(f"reftorch.{name}")
@@ -310,7 +308,7 @@ def __dir__() -> list[str]:
     }
     return [  # an op special_NAME is reftorch.special.NAME
         name
-        for name in globals()
+        for name in {*globals(), *_LAZY_MODULES}
         if name not in hidden
         and not name.startswith("special_")
         and (not name.endswith(("_backward", "_")) or name.endswith("__"))

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import multiprocessing
-import multiprocessing.connection
 import os
 import pickle
 import signal
 import sys
-import tempfile
 import time
 import traceback
 from collections.abc import Callable
@@ -130,10 +128,12 @@ class ProcessContext:
 
         Mirrors torch/multiprocessing/spawn.py, ``ProcessContext.join``.
         """
+        from multiprocessing import connection  # here, because `import reftorch` would pay for it
+
         if not self.sentinels:
             return True
         failed = None
-        for sentinel in multiprocessing.connection.wait(list(self.sentinels), timeout=timeout):
+        for sentinel in connection.wait(list(self.sentinels), timeout=timeout):
             index = self.sentinels.pop(sentinel)
             self.processes[index].join()
             if self.processes[index].exitcode != 0:
@@ -226,6 +226,8 @@ def start_processes(
 
     Mirrors torch/multiprocessing/spawn.py, ``start_processes``.
     """
+    import tempfile  # here, because `import reftorch` would pay for it
+
     context = multiprocessing.get_context(start_method)
     processes, error_files = [], []
     for i in range(nprocs):

@@ -4,7 +4,25 @@ Mirrors: torch/utils/__init__.py
 Leaves out: C++ extensions, the bottleneck profiler and the device context.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from reftorch.utils import deterministic
 from reftorch.utils.hooks import RemovableHandle
 
-__all__ = ["RemovableHandle", "deterministic"]
+__all__ = ["RemovableHandle", "data", "deterministic"]
+
+if TYPE_CHECKING:
+    from reftorch.utils import data
+else:  # type checkers would accept any name if they saw this function
+
+    def __getattr__(name: str) -> Any:
+        """Import ``data`` at its first use, because most programs load no data with it."""
+        if name == "data":
+            import importlib
+
+            return importlib.import_module("reftorch.utils.data")
+        raise AttributeError(f"module 'reftorch.utils' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), "data"]

@@ -31,8 +31,9 @@ from cases import CASES
 
 HERE = Path(__file__).resolve().parent
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-# Where these are set, OpenBLAS runs kernels of an older CPU, at half the speed of a user's machine.
-UNSET_VARIABLES = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+# Where the first two are set, OpenBLAS runs kernels of an older CPU, at half the speed of a user's machine. Where the
+# third is set, `import` compiles every file of a source tree anew, but no file of an installed package.
+UNSET_VARIABLES = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "PYTHONDONTWRITEBYTECODE")
 
 
 @dataclass
@@ -47,13 +48,17 @@ class Result:
         return statistics.median(self.samples)
 
 
+def user_environment() -> dict[str, str]:
+    """The environment without the variables that change what is measured."""
+    return {name: value for name, value in os.environ.items() if name not in UNSET_VARIABLES}
+
+
 class Worker:
     """A library in its own process."""
 
     def __init__(self, library: str, threads: int) -> None:
         self.library = library
-        environment = {k: v for k, v in os.environ.items() if k not in UNSET_VARIABLES}
-        environment.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
+        environment = user_environment() | dict.fromkeys(THREAD_VARIABLES, str(threads))
         self.process = subprocess.Popen(
             [sys.executable, str(HERE / "worker.py"), library, "--threads", str(threads)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,

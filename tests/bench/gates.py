@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import UNSET_VARIABLES, Result, Worker, chosen_cases, measure, ratio, readable, started
+from bench import UNSET_VARIABLES, Result, Worker, chosen_cases, measure, ratio, readable, started, user_environment
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def import_times(libraries: list[str], rounds: int) -> dict[str, Result]:
 
 def seconds_to_run(code: str) -> float:
     before = time.perf_counter()
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True, env=user_environment())
     return time.perf_counter() - before
 
 
