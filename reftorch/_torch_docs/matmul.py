@@ -15,11 +15,14 @@ Args:
     weight: a row for each output.
     bias: the number that is added to each output.
 
-Shape: (*, in), (out, in), (out,) -> (*, out).
+Shape: (*, in), (out, in), (out,) -> (*, out); (*, in), (in,), () -> (*).
+
+Raises:
+    RuntimeError: the inner sizes differ.
 
 Example:
-    >>> torch._C._nn.linear(torch.tensor([1.0, 2.0]), torch.tensor([[3.0, 4.0]]))
-    tensor([11.])
+    >>> torch.nn.functional.linear(torch.ones(1, 2), torch.tensor([[1.0, 2.0]]), torch.tensor([0.5]))
+    tensor([[3.5000]])
 """,
 )
 

@@ -153,3 +153,12 @@ def test_a_fork_inside_of_a_backward_pass():
         y.sum().backward()
         assert x.grad[0].item() == 2
     """)
+
+
+def test_threads_that_write_a_cat_begin_and_end_inside_its_tensors():
+    run("""
+        parts = [torch.arange(n).to(torch.uint8) for n in (100_003, 0, 77_777, 5)]
+        assert torch.cat(parts).tolist() == sum((part.tolist() for part in parts), [])
+        rows = [torch.randn(300, n) for n in (1, 170, 90)]
+        assert all(map(torch.equal, torch.cat(rows, 1).split((1, 170, 90), 1), rows))
+    """)

@@ -5,6 +5,7 @@
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
 #include <ATen/functorch/TensorWrapper.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 namespace reftorch::at {
 
@@ -42,6 +43,8 @@ Scalar Tensor::item() const {
   if (functorch::is_wrapper(*this)) {
     return functorch::materialize(*this, "calling .item()").item();
   }
+  // A number has no gradient, so autograd is left out of the call.
+  const c10::impl::ExcludeDispatchKeyGuard no_autograd(c10::autograd_dispatch_keyset);
   return at::_local_scalar_dense(*this);
 }
 

@@ -142,9 +142,11 @@ def collate(batch: Sequence, *, collate_fn_map: dict[type | tuple[type, ...], Ca
 
 
 def _collate_tensor(batch: Sequence[Tensor], *, collate_fn_map: Any = None) -> Tensor:
+    if get_worker_info() is None:
+        return _VF.stack(batch, 0)
     first = batch[0]
     plain = first.device.type == "cpu" and not any(x.requires_grad or x.dtype != first.dtype for x in batch)
-    if get_worker_info() is None or not plain or first.numel() == 0:
+    if not plain or first.numel() == 0:
         return _VF.stack(batch, 0)
     # In a worker the batch is computed where it will be shared, which saves a copy.
     memory = UntypedStorage._new_shared(len(batch) * first.numel() * first.element_size())
