@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+import reftorch
 from tests.debug.dap import Dap
+from tests.debug.launch import PythonSession
 
 ROOT = Path(__file__).parents[2]
 
@@ -113,3 +115,20 @@ def test_a_breakpoint_in_a_folder(dap: Dap, tmp_path: Path) -> None:
     dap.ask("setFunctionBreakpoints", breakpoints=[])
     dap.ask("continue", threadId=thread)
     dap.event("terminated")
+
+
+def test_the_committed_configuration_stops_in_a_folder(tmp_path: Path) -> None:
+    net = reftorch.nn.Sequential(reftorch.nn.Linear(2, 2), reftorch.nn.Linear(2, 2))
+    reftorch.fx.symbolic_trace(net).to_folder(tmp_path / "package", "Net")
+    module, program = tmp_path / "package" / "module.py", tmp_path / "program.py"
+    line = 1 + next(i for i, text in enumerate(module.read_text().split("\n")) if '= getattr(self, "1")' in text)
+    program.write_text("import reftorch as torch\nfrom package import Net\nprint(Net()(torch.ones(1, 2)))\n")
+    session = PythonSession("Python: current file", {str(module): [line]}, file=str(program))
+    try:
+        assert session.where() == (str(module), line, "forward")
+        frame = session.frames(session.thread, 1)[0]
+        assert session.evaluate("self", frame["id"]).startswith("Net(")
+        session.go_on()
+        session.finish()
+    finally:
+        session.close()
