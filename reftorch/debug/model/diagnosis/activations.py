@@ -67,10 +67,9 @@ def activations(program: Program) -> list[Units]:
     found: list[Units] = []
 
     def visit(call: OpCall) -> None:
-        if not found or call.inside == 0 or found[-1].result is not call.result:
-            units = units_of(call) if call.module is not None else None
-            if units is not None and not any(each.result is call.result for each in found):
-                found.append(units)
+        units = units_of(call) if call.inside == 0 and call.module is not None else None
+        if units is not None:
+            found.append(units)
 
     with program.untouched(), no_grad(), OpWatch(program.model, visit):
         program.call(program.inputs)

@@ -36,7 +36,7 @@ def test_nothing_is_found_in_a_healthy_program(program: Callable[[], Program]) -
 
 def found_in(program: Program, check: str, where: str, what: str) -> Diagnosis:
     """Diagnose, and require that this check finds something at this place, in these words."""
-    diagnosis = diagnose(**program)
+    diagnosis = diagnose(**program, steps=5)
     findings = [finding for finding in diagnosis.findings if finding.check == check]
     assert findings, f"{check} found nothing:\n{diagnosis}"
     assert any(where in finding.where and what in finding.what for finding in findings), str(diagnosis)
@@ -346,7 +346,7 @@ def test_the_program_is_untouched(name: str) -> None:
     tensors = {n: (t, t.grad) for n, t in [*model.named_parameters(), *model.named_buffers()]}
     state = {key: dict(value) for key, value in optimizer.state.items()}
     before = copy.deepcopy(state_of(program))
-    diagnose(**program)
+    diagnose(**program, steps=2)
     assert state_of(program) == before
     assert all(tensors[n] == (t, t.grad) or tensors[n][0] is t for n, t in model.named_parameters())
     assert all(tensors[n][0] is t and tensors[n][1] is t.grad for n, t in model.named_parameters())
@@ -357,7 +357,7 @@ def test_the_program_is_untouched(name: str) -> None:
 
 def test_two_diagnoses_are_equal() -> None:
     program = programs.mlp()
-    assert str(diagnose(**program)) == str(diagnose(**program))
+    assert str(diagnose(**program, steps=2)) == str(diagnose(**program, steps=2))
 
 
 def test_the_report() -> None:
