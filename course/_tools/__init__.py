@@ -14,7 +14,7 @@ from course._tools.loader_steps import loader_steps
 from course._tools.magics import course, load_ipython_extension
 from course._tools.ownership import Pointer, Thing, pointers, version_counters
 from course._tools.pictures import Step, beside, route, tree_map
-from course._tools.plots import bars, curve, images, operands
+from course._tools.plots import bars, curve, curves, images, operands
 from course._tools.predictions import predict, reveal
 from course._tools.processes import process_tree
 from course._tools.rebuilds import rebuild
@@ -38,6 +38,7 @@ __all__ = [
     "course",
     "course_map",
     "curve",
+    "curves",
     "exec_info",
     "glossary",
     "graph",

@@ -56,6 +56,39 @@ def curve(values: Sequence[float], caption: str, *, x_label: str, y_label: str) 
     return picture
 
 
+COLOURS = ("#0969da", "#cf222e", "#1a7f37", "#9a6700", "#8250df")
+
+
+def curves(
+    lines: dict[str, Sequence[float]], caption: str, *, x_label: str, y_label: str, first: int = 0, highest: float = 0
+) -> Picture:
+    """Several lists of values over one axis, each in its colour with its name above; they begin at the index `first`.
+
+    Values above `highest` leave the picture; without it the picture is as high as the largest value.
+    """
+    left, top, width, height = 56, 46, 620, 220
+    picture = Picture(left + width + 16, top + height + 46, caption)
+    highest = highest or max(max(values) for values in lines.values())
+    last = max(len(values) for values in lines.values()) - 1
+    for quarter in range(5):
+        y = top + height * (1 - quarter / 4)
+        picture.path([(left, y), (left + width, y)], line=LINE, width=0.5)
+        picture.text(left - 8, y + 4, f"{highest * quarter / 4:.3g}", size=11, fill=MUTED, anchor="end")
+    x = float(left + 70)
+    for (name, values), colour in zip(lines.items(), COLOURS, strict=False):
+        inside = [(i, value) for i, value in enumerate(values) if 0 <= value <= highest]
+        points = [(left + width * i / last, top + height * (1 - value / highest)) for i, value in inside]
+        picture.path(points, line=colour, width=1.8)
+        picture.path([(x, 14), (x + 22, 14)], line=colour, width=2.5)
+        picture.text(x + 28, 18, name, size=12)
+        x += 52 + 7.2 * len(name)
+    picture.text(left, top + height + 18, str(first), size=11, fill=MUTED)
+    picture.text(left + width, top + height + 18, str(first + last), size=11, fill=MUTED, anchor="end")
+    picture.text(left + width / 2, top + height + 36, x_label, size=12, anchor="middle")
+    picture.text(left, top - 10, y_label, size=12)
+    return picture
+
+
 def bars(values: dict[str, float], caption: str, *, unit: str = "") -> Picture:
     """One bar for each name, the longest across the picture, each with its number behind it."""
     row, left, width = 24, 250, 400

@@ -15,6 +15,7 @@ from course._tools import (
     bars,
     beside,
     curve,
+    curves,
     images,
     kernel_row,
     loop_order,
@@ -189,3 +190,14 @@ def test_a_loop_says_at_which_steps_each_element_is_read():
     drawn = texts(loop_order("two operands", (2, 3), {"x": (3, 1), "y": (1, 0)}))
     assert drawn[3:9] == ["0", "2", "4", "1", "3", "5"]
     assert drawn[-2:] == ["0,2,4", "1,3,5"]
+
+
+def test_curves_name_each_line_and_leave_out_what_is_too_high():
+    picture = curves(
+        {"one": [4.0, 2.0, 1.0], "two": [8.0, 1.0]}, "two", x_label="step", y_label="loss", first=60, highest=4
+    )
+    shown = texts(picture)
+    assert {"one", "two", "step", "loss", "60", "62", "4", "0"} <= set(shown)
+    root = ElementTree.fromstring(picture.svg())
+    lines = [each for each in root.iter("{http://www.w3.org/2000/svg}polyline") if each.get("stroke-width") == "1.8"]
+    assert [len(line.get("points").split()) for line in lines] == [3, 1]

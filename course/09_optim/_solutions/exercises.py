@@ -1,0 +1,741 @@
+"""The exercises of chapter 09, solved; `make course` makes the learner's notebook of it.
+
+Mirrors: nothing in PyTorch: exercises.
+Leaves out: what the lesson explains.
+
+The file is some 700 lines long, because all exercises of a chapter stand in one file.
+"""
+
+# %% [markdown]
+# # Exercises 09: optim
+#
+# Each exercise has a cell that raises until you have written it, and a check below that you run as often as you like.
+# The check says what it tests, and when it passes, how PyTorch does the same.
+# Stuck? `course("hint 09.1")` in a cell of its own. Done? `course("check 09")` runs the notebook, as last saved, from
+# top to bottom.
+
+# %%
+import copy
+
+import reftorch as torch
+from course._tools import check, course, rebuild, show_source
+from reftorch import nn
+from reftorch.optim import lr_scheduler
+
+# %% [markdown] exercise="09.1" role="task" kind="read" title="what a rule remembers"
+# ## 09.1 Read: what a rule remembers
+#
+# *Difficulty 1 of 3, 10 minutes.* Optimizer states fill GPUs: a model that fits may not be trainable. How many tensors
+# of the size of a parameter does each rule keep for the parameter, from the first step on? The count of steps is one
+# number and does not count.
+#
+# Answer for these six, with an int for each:
+#
+# - `"SGD"`: `SGD(lr=0.1)`
+# - `"momentum"`: `SGD(lr=0.1, momentum=0.9, nesterov=True)`
+# - `"Adagrad"`: `Adagrad(lr=0.1)`
+# - `"RMSprop"`: `RMSprop(lr=0.1, momentum=0.9, centered=True)`
+# - `"Adam"`: `Adam(lr=0.1)`
+# - `"AMSGrad"`: `Adam(lr=0.1, amsgrad=True)`
+
+
+# %% exercise="09.1" role="answer"
+def tensors_kept() -> dict[str, int]:
+    """For each rule the number of tensors that it keeps for one parameter, as `{"SGD": ..., "momentum": ..., ...}`."""
+    # BEGIN SOLUTION
+    return {"SGD": 0, "momentum": 1, "Adagrad": 1, "RMSprop": 3, "Adam": 2, "AMSGrad": 3}
+    # END SOLUTION
+
+
+# %% exercise="09.1" role="check"
+def kept_by(rule, **options):
+    parameter = nn.Parameter(torch.ones(5))
+    parameter.grad = torch.ones(5)
+    optimizer = rule([parameter], lr=0.1, **options)
+    optimizer.step()
+    return sum(isinstance(value, torch.Tensor) and value.shape == (5,) for value in optimizer.state[parameter].values())
+
+
+with check("09.1", "what a rule remembers") as c:
+    truth = {
+        "SGD": kept_by(torch.optim.SGD),
+        "momentum": kept_by(torch.optim.SGD, momentum=0.9, nesterov=True),
+        "Adagrad": kept_by(torch.optim.Adagrad),
+        "RMSprop": kept_by(torch.optim.RMSprop, momentum=0.9, centered=True),
+        "Adam": kept_by(torch.optim.Adam),
+        "AMSGrad": kept_by(torch.optim.Adam, amsgrad=True),
+    }
+    look = "Read what each `_init_group` puts into the state."
+    c.answers("the tensors that each rule keeps", came=tensors_kept(), truth=truth, look=look)
+
+# %% [markdown] exercise="09.1" role="debrief"
+# **In PyTorch** the numbers are the same. With weights and gradients, training by Adam takes four times the memory of
+# the weights, before any activation. Adafactor keeps a row and a column of sums instead of a matrix of means, which is
+# why large models are trained with it.
+
+# %% [markdown] exercise="09.1" role="hint"
+# `show_source("Adam._init_group")`: the names behind `state[` are what is kept. `SGD._init_group` makes nothing; look
+# at what `step` does after the rule.
+
+# %% [markdown] exercise="09.1" role="hint"
+# Options add to it: momentum one tensor, `centered` one, `amsgrad` one.
+
+
+# %% [markdown] exercise="09.2" role="task" kind="build" title="groups with and without decay"
+# ## 09.2 Build: groups with and without decay
+#
+# *Difficulty 1 of 3, 20 minutes.* Weight decay pulls parameters to zero. That is meant for matrices; a bias or the
+# scale of a norm layer should stay where it is. Nearly every training script has this function. Write `groups_of(model,
+# weight_decay)`, which returns a list of two groups for an optimizer:
+#
+# - the first group has the parameters with two or more dimensions, and the given `weight_decay`; the second one has all
+#   others, and a `weight_decay` of 0.0;
+# - within a group, the parameters stand in the order of `model.named_parameters()`;
+# - parameters that do not require a gradient are in no group;
+# - a parameter with two names is in one group, once;
+# - a group without parameters is left out of the list.
+
+
+# %% exercise="09.2" role="answer"
+def groups_of(model, weight_decay) -> list[dict]:
+    """The parameters of a model as groups, with and without weight decay."""
+    # BEGIN SOLUTION
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    groups = [
+        {"params": [parameter for parameter in trained if parameter.dim() >= 2], "weight_decay": weight_decay},
+        {"params": [parameter for parameter in trained if parameter.dim() < 2], "weight_decay": 0.0},
+    ]
+    return [group for group in groups if group["params"]]
+    # END SOLUTION
+
+
+# %% exercise="09.2" role="check"
+class TiedModel(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(5, 4)
+        self.norm = nn.LayerNorm(4)
+        self.frozen = nn.Linear(4, 4)
+        self.output = nn.Linear(4, 5)
+        self.output.weight = self.embed.weight
+        self.scale = nn.Parameter(torch.tensor(1.0))
+        self.frozen.requires_grad_(False)
+
+
+def names_in(groups, model):
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    return [([names[id(parameter)] for parameter in group["params"]], group["weight_decay"]) for group in groups]
+
+
+with check("09.2", "groups with and without decay") as c:
+    plain, tied = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)), TiedModel()
+    c.equal(
+        "two linear layers",
+        came=names_in(groups_of(plain, 0.1), plain),
+        expected=[(["0.weight", "2.weight"], 0.1), (["0.bias", "2.bias"], 0.0)],
+    )
+    c.equal(
+        "tied weights, a frozen layer, a norm, a number",
+        came=names_in(groups_of(tied, 0.01), tied),
+        expected=[(["embed.weight"], 0.01), (["scale", "norm.weight", "norm.bias", "output.bias"], 0.0)],
+    )
+    c.equal("no matrices", came=len(groups_of(nn.LayerNorm(3), 0.1)), expected=1)
+    c.equal("nothing but matrices", came=len(groups_of(nn.Linear(3, 3, bias=False), 0.1)), expected=1)
+    weight, bias = plain[0].weight, plain[0].bias
+    before = weight.detach().clone(), bias.detach().clone()
+    optimizer = torch.optim.SGD(groups_of(plain, 0.1), lr=0.5)
+    for parameter in plain.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    optimizer.step()
+    c.close("a weight after a step with a gradient of 0", came=weight, expected=before[0] * 0.95)
+    c.close("a bias after the same step", came=bias, expected=before[1])
+
+# %% [markdown] exercise="09.2" role="debrief"
+# **In PyTorch** there is no such function; each library that trains models has one, with a list of names or of module
+# types. The number of dimensions is the rule of many scripts for language models. An optimizer of two groups saves two
+# groups, so a file of an optimizer of one group does not fit.
+
+# %% [markdown] exercise="09.2" role="hint"
+# `model.parameters()` yields a tied parameter once (chapter 07). `parameter.dim()` is the number of dimensions.
+
+# %% [markdown] exercise="09.2" role="hint"
+# Make one list of what requires a gradient, then two lists of it, then leave out the dicts whose list is empty.
+
+
+# %% [markdown] exercise="09.3" role="task" kind="read" title="the rate in each epoch"
+# ## 09.3 Read: the rate in each epoch
+#
+# *Difficulty 2 of 3, 20 minutes.* You read a training script, and want to know the learning rate of each epoch before
+# the GPU is paid for. An optimizer has two groups, with `lr=1.0` and `lr=0.2`. In each epoch, `optimizer.step()` runs,
+# then the schedulers' `step()`. Answer with the rates that `optimizer.step()` uses in the epochs 0 to 4.
+#
+# - `"step"`: `StepLR(optimizer, step_size=2, gamma=0.5)`, the rates of the second group
+# - `"both"`: the same `StepLR`, and `LinearLR(optimizer, start_factor=0.5, total_iters=2)`, which is made after it. In
+#   each epoch both step, `StepLR` first. The rates of the first group
+# - `"late"`: `LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))`; after epoch 1 somebody writes
+#   `optimizer.param_groups[0]["lr"] = 10.0`, before the scheduler steps. The rates of the first group
+#
+# Round to four digits behind the point.
+
+
+# %% exercise="09.3" role="answer"
+def rates() -> dict[str, list[float]]:
+    """The five rates of each program, as `{"step": [...], "both": [...], "late": [...]}`."""
+    # BEGIN SOLUTION
+    return {
+        "step": [0.2, 0.2, 0.1, 0.1, 0.05],
+        "both": [0.5, 0.75, 0.5, 0.5, 0.25],
+        "late": [1.0, 0.5, 0.3333, 0.25, 0.2],
+    }
+    # END SOLUTION
+
+
+# %% exercise="09.3" role="check"
+def rates_of(group, *schedules, change=None):
+    optimizer = torch.optim.SGD([{"params": [torch.zeros(1)]}, {"params": [torch.zeros(1)], "lr": 0.2}], lr=1.0)
+    schedulers, seen = [make(optimizer) for make in schedules], []
+    for epoch in range(5):
+        seen.append(round(optimizer.param_groups[group]["lr"], 4))
+        optimizer.step()
+        optimizer.param_groups[0].update({"lr": change} if epoch == 1 and change is not None else {})
+        for scheduler in schedulers:
+            scheduler.step()
+    return seen
+
+
+def step_lr(optimizer):
+    return lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+
+
+def linear_lr(optimizer):
+    return lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+
+
+def lambda_lr(optimizer):
+    return lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
+
+
+with check("09.3", "the rate in each epoch") as c:
+    programs = {
+        "step": rates_of(1, step_lr),
+        "both": rates_of(0, step_lr, linear_lr),
+        "late": rates_of(0, lambda_lr, change=10.0),
+    }
+    answer = {name: [float(rate) for rate in some] for name, some in rates().items()}
+    look = "Read `get_lr` of each: does it begin with the present rate, or with the first one?"
+    c.answers("the rates of each program", came=answer, truth=programs, look=look)
+
+# %% [markdown] exercise="09.3" role="debrief"
+# **In PyTorch** the rates are the same. A schedule that computes from the present rate can be combined with others, and
+# keeps a rate that you write by hand. One that computes from `base_lrs`, as `LambdaLR`, writes over both. The warm-up
+# of `LinearLR` ends at a factor of 1, by multiplying step by step.
+
+# %% [markdown] exercise="09.3" role="hint"
+# `LRScheduler.__init__` makes the first step itself, so a scheduler can change the rate of epoch 0. `LinearLR` does.
+
+# %% [markdown] exercise="09.3" role="hint"
+# `show_source("LinearLR.get_lr")` and `show_source("LambdaLR.get_lr")`. From epoch 0 to 1 `LinearLR` multiplies by 1.5,
+# and then by 1 / 0.75.
+
+
+# %% [markdown] exercise="09.4" role="task" kind="fix" title="a checkpoint that is none"
+# ## 09.4 Fix: a checkpoint that is none
+#
+# *Difficulty 2 of 3, 25 minutes.* `broken_save` and `broken_load` are from a training script. Runs that are resumed
+# differ from runs in one go. And when somebody took a checkpoint in memory, trained on, and went back to it, the
+# weights did not go back. Write `save` and `load`:
+#
+# - `save(model, optimizer, scheduler)` returns a dict of what decides the rest of the training, the state of the
+#   default random generator included. What runs after `save` does not change the dict;
+# - `load(checkpoint, model, optimizer, scheduler)` brings the parts, and the generator, to the state of the checkpoint.
+#   The parts may be new, or older or younger than the checkpoint;
+# - after `load`, training goes on as it did after `save`: all losses are equal to the last bit, with dropout too;
+# - `load` does not change the checkpoint, and training after `load` does not either: it can be loaded again.
+
+
+# %% exercise="09.4" role="given"
+def broken_save(model, optimizer, scheduler):
+    return {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "lr": scheduler.get_last_lr()}
+
+
+def broken_load(checkpoint, model, optimizer, scheduler):
+    model.load_state_dict(checkpoint["model"])
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    for group, lr in zip(optimizer.param_groups, checkpoint["lr"], strict=True):
+        group["lr"] = lr
+
+
+# %% exercise="09.4" role="answer"
+def save(model, optimizer, scheduler) -> dict:
+    """All that decides the rest of the training, as it is now."""
+    # BEGIN SOLUTION
+    parts = {"model": model, "optimizer": optimizer, "scheduler": scheduler}
+    checkpoint = {name: copy.deepcopy(part.state_dict()) for name, part in parts.items()}
+    return {**checkpoint, "random": torch.get_rng_state()}
+    # END SOLUTION
+
+
+def load(checkpoint, model, optimizer, scheduler) -> None:
+    """Bring the parts to the state of the checkpoint."""
+    # BEGIN SOLUTION
+    parts = {"model": model, "optimizer": optimizer, "scheduler": scheduler}
+    for name, part in parts.items():
+        part.load_state_dict(copy.deepcopy(checkpoint[name]))
+    torch.set_rng_state(checkpoint["random"])
+    # END SOLUTION
+
+
+# %% exercise="09.4" role="check"
+def parts_of(dropout):
+    torch.manual_seed(3)
+    model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Dropout(dropout), nn.Linear(8, 1))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+    return model, optimizer, lr_scheduler.StepLR(optimizer, step_size=7, gamma=0.5)
+
+
+def trained(parts, steps):
+    model, optimizer, scheduler = parts
+    losses, x = [], torch.linspace(-1, 1, 32).reshape(16, 2)
+    for _ in range(steps):
+        loss = (model(x) - x.prod(dim=1, keepdim=True)).square().mean()
+        losses.append(loss.item())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        scheduler.step()
+    return losses
+
+
+with check("09.4", "a checkpoint that is none") as c:
+    for dropout in (0.0, 0.5):
+        case = f"a dropout of {dropout}"
+        c.case(case)
+        parts = parts_of(dropout)
+        trained(parts, 10)
+        checkpoint = save(*parts)
+        expected = trained(parts, 12)
+        fresh = parts_of(dropout)
+        load(checkpoint, *fresh)
+        c.equal(f"{case}: 12 losses of new parts", came=trained(fresh, 12), expected=expected)
+        load(checkpoint, *parts)
+        c.equal(f"{case}: 12 losses of the old parts, taken back", came=trained(parts, 12), expected=expected)
+        load(checkpoint, *fresh)
+        c.equal(f"{case}: 12 losses after a third load", came=trained(fresh, 12), expected=expected)
+
+# %% [markdown] exercise="09.4" role="debrief"
+# **In PyTorch** `torch.save` of these dicts makes the copy, because a file is one. On several devices each has a random
+# generator, and a data loader has a position: `torch.utils.data` leaves it to you to save that. A checkpoint of the
+# real thing has the version of the program too.
+
+# %% [markdown] exercise="09.4" role="hint"
+# Chapter 07 has the reason why the weights do not go back. The same holds for the state of the optimizer: what does
+# `state_dict()` share with it, and what does `load_state_dict` take without a copy?
+
+# %% [markdown] exercise="09.4" role="hint"
+# The scheduler has a `state_dict()` too. `torch.get_rng_state()` returns a copy. `copy.deepcopy` when saving, and again
+# when loading: Adam changes its means and its count of steps in place.
+
+
+# %% [markdown] exercise="09.5" role="task" kind="fix" title="a rule that fails late"
+# ## 09.5 Fix: a rule that fails late
+#
+# *Difficulty 2 of 3, 30 minutes.* `BrokenAdamW` agrees with `torch.optim.AdamW` in every test that its author wrote:
+# one parameter, a gradient in each step, no weight decay. In use, layers that are unfrozen later make steps of a wrong
+# length at first, weight decay acts weakly on elements with large gradients, and resuming fails. Write `AdamW`:
+#
+# - the constructor takes `params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2`, and each group may have
+#   its own values;
+# - parameters move as with `torch.optim.AdamW`, also a parameter that gets its first gradient later, and one that has
+#   no gradient in some steps;
+# - weight decay is *decoupled*: the parameter is multiplied by `1 - lr * weight_decay`, and the means do not see it;
+# - all that the rule remembers is in `state_dict()`: a new `AdamW` that loads the dict goes on equally;
+# - `step(closure)` calls the closure with gradients enabled, and returns its loss; without a closure it returns None.
+#   Autograd records nothing of the step.
+
+
+# %% exercise="09.5" role="given"
+class BrokenAdamW(torch.optim.Optimizer):
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
+        self.steps = 0
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        loss = None if closure is None else closure()
+        self.steps += 1
+        for group in self.param_groups:
+            (beta1, beta2), lr = group["betas"], group["lr"]
+            for parameter in group["params"]:
+                if parameter.grad is None:
+                    continue
+                gradient = parameter.grad + group["weight_decay"] * parameter
+                state = self.state[parameter]
+                if not state:
+                    state["mean"], state["square"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
+                state["mean"].mul_(beta1).add_(gradient, alpha=1 - beta1)
+                state["square"].mul_(beta2).add_(gradient * gradient, alpha=1 - beta2)
+                mean = state["mean"] / (1 - beta1**self.steps)
+                square = state["square"] / (1 - beta2**self.steps)
+                parameter.sub_(lr * mean / (square.sqrt() + group["eps"]))
+        return loss
+
+
+# %% exercise="09.5" role="answer"
+class AdamW(torch.optim.Optimizer):
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
+        # BEGIN SOLUTION
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
+        # END SOLUTION
+
+    def step(self, closure=None):
+        # BEGIN SOLUTION
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        with torch.no_grad():
+            for group in self.param_groups:
+                for parameter in group["params"]:
+                    if parameter.grad is not None:
+                        self.update(parameter, parameter.grad, group)
+        return loss
+
+    def update(self, parameter, gradient, group):
+        (beta1, beta2), lr, state = group["betas"], group["lr"], self.state[parameter]
+        if not state:
+            state["step"] = 0
+            state["mean"], state["square"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
+        state["step"] += 1
+        parameter.mul_(1 - lr * group["weight_decay"])
+        state["mean"].mul_(beta1).add_(gradient, alpha=1 - beta1)
+        state["square"].mul_(beta2).add_(gradient * gradient, alpha=1 - beta2)
+        mean = state["mean"] / (1 - beta1 ** state["step"])
+        square = state["square"] / (1 - beta2 ** state["step"])
+        parameter.sub_(lr * mean / (square.sqrt() + group["eps"]))
+        # END SOLUTION
+
+
+# %% exercise="09.5" role="check"
+def two_parameters():
+    return nn.Parameter(torch.tensor([1.0, -2.0, 3.0])), nn.Parameter(torch.tensor([[0.5, 4.0]]))
+
+
+def gradients(first, second, step, has_second):
+    first.grad = torch.tensor([1.0, -100.0, 0.01]) * (1 + step % 3)
+    second.grad = torch.tensor([[2.0, -0.5]]) * (step + 1) if has_second(step) else None
+
+
+def moved(kind, steps, has_second, second_options, **options):
+    first, second = two_parameters()
+    optimizer = kind([{"params": [first]}, {"params": [second], **second_options}], **options)
+    for step in range(steps):
+        gradients(first, second, step, has_second)
+        optimizer.step()
+    return torch.cat([first.detach(), second.detach().flatten()])
+
+
+with check("09.5", "a rule that fails late") as c:
+    for what, steps, has_second, second_options, options in (
+        ("no weight decay, ten steps", 10, lambda step: True, {}, {"lr": 0.1, "weight_decay": 0.0}),
+        ("weight decay", 10, lambda step: True, {}, {"lr": 0.1, "weight_decay": 0.5}),
+        ("a parameter that begins in step 5", 12, lambda step: step >= 5, {}, {"lr": 0.1}),
+        ("a parameter without a gradient in every third step", 12, lambda step: step % 3 != 0, {}, {"lr": 0.1}),
+        ("a group of its own", 6, lambda step: True, {"lr": 0.01, "betas": (0.5, 0.9)}, {"lr": 0.1, "eps": 0.1}),
+        ("all defaults", 6, lambda step: True, {}, {}),
+    ):
+        c.case(what)
+        came = moved(AdamW, steps, has_second, second_options, **options)
+        c.close(what, came=came, expected=moved(torch.optim.AdamW, steps, has_second, second_options, **options))
+    case = c.case("resumed after 4 of 8 steps")
+    first, second = two_parameters()
+    saved = AdamW([first, second], lr=0.1).state_dict()
+    for steps in (range(4), range(4, 8)):
+        optimizer = AdamW([first, second], lr=0.1)
+        optimizer.load_state_dict(saved)
+        for step in steps:
+            gradients(first, second, step, lambda step: True)
+            optimizer.step()
+        saved = copy.deepcopy(optimizer.state_dict())
+    came = torch.cat([first.detach(), second.detach().flatten()])
+    c.close(case, came=came, expected=moved(torch.optim.AdamW, 8, lambda step: True, {}, lr=0.1))
+    case = c.case("a closure")
+    first, _ = two_parameters()
+    optimizer = AdamW([first], lr=0.1)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = first.square().sum()
+        loss.backward()
+        return loss
+
+    c.close("the loss of the closure", came=optimizer.step(closure), expected=torch.tensor(14.0))
+    c.equal("the result without a closure", came=optimizer.step(), expected=None)
+    c.equal("the parameter is still a leaf", came=first.is_leaf, expected=True)
+
+# %% [markdown] exercise="09.5" role="debrief"
+# **In PyTorch** `AdamW` is `Adam` with `decoupled_weight_decay=True`. The count of steps is in the state of each
+# parameter, as a tensor, for exactly this reason. What an optimizer remembers outside of `state` and `param_groups` is
+# not saved, because `state_dict()` knows these two.
+
+# %% [markdown] exercise="09.5" role="hint"
+# Which count is right for a parameter that has seen two gradients, when the optimizer has made seven steps? Where is
+# that count kept, so that `state_dict()` has it?
+
+# %% [markdown] exercise="09.5" role="hint"
+# The decay is one line of its own, `parameter.mul_(1 - lr * weight_decay)`, and leaves the gradient alone. The closure
+# needs `with torch.enable_grad():`, and the rest `torch.no_grad()`.
+
+
+# %% [markdown] exercise="09.6" role="task" kind="build" title="project: an optimizer from a paper"
+# ## 09.6 Project: an optimizer from a paper
+#
+# *Difficulty 3 of 3, an evening.* *Lion* was found by a search over programs (X. Chen and others, *Symbolic Discovery
+# of Optimization Algorithms*, 2023). It keeps one tensor for each parameter where Adam keeps two. With gradient g and
+# the tensor m, which begins at zero, one step does in this order:
+#
+# 1. the direction is the sign of `beta1 * m + (1 - beta1) * g`; the sign of 0 is 0;
+# 2. the parameter loses `lr` times (the direction + `weight_decay` times the parameter);
+# 3. `m` becomes `beta2 * m + (1 - beta2) * g`.
+#
+# Write the class `Lion`, as good as those of the library:
+#
+# - `Lion(params, lr=1e-4, betas=(0.9, 0.99), weight_decay=0.0, *, maximize=False)`; each group may have its own values.
+#   With `maximize` the gradient is taken with the opposite sign;
+# - a negative `lr` or `weight_decay`, or a beta outside of `[0, 1)`, raises a ValueError that names the value;
+# - parameters without a gradient are left out, and have no state. Parameters change in place. Gradients do not change;
+# - `step(closure)` is as in the lesson: the closure runs with gradients enabled, its loss is returned, and nothing else
+#   is recorded;
+# - the state has one entry for each parameter, `"exp_avg"`. A new `Lion` that loads the `state_dict()` goes on equally;
+# - a scheduler, hooks of `register_step_post_hook` and `add_param_group` work, as with any optimizer.
+
+
+# %% exercise="09.6" role="answer"
+class Lion(torch.optim.Optimizer):
+    def __init__(self, params, lr=1e-4, betas=(0.9, 0.99), weight_decay=0.0, *, maximize=False):
+        # BEGIN SOLUTION
+        if lr < 0.0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        if weight_decay < 0.0:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        for index, beta in enumerate(betas):
+            if not 0.0 <= beta < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
+        super().__init__(params, {"lr": lr, "betas": betas, "weight_decay": weight_decay, "maximize": maximize})
+        # END SOLUTION
+
+    def step(self, closure=None):
+        # BEGIN SOLUTION
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        with torch.no_grad():
+            for group in self.param_groups:
+                for parameter in group["params"]:
+                    if parameter.grad is not None:
+                        self.update(parameter, -parameter.grad if group["maximize"] else parameter.grad, group)
+        return loss
+
+    def update(self, parameter, gradient, group):
+        state, (beta1, beta2), lr = self.state[parameter], group["betas"], group["lr"]
+        if not state:
+            state["exp_avg"] = torch.zeros_like(parameter)
+        direction = state["exp_avg"].lerp(gradient, 1 - beta1).sign_()
+        parameter.mul_(1 - lr * group["weight_decay"]).add_(direction, alpha=-lr)
+        state["exp_avg"].lerp_(gradient, 1 - beta2)
+        # END SOLUTION
+
+
+# %% exercise="09.6" role="check"
+def in_plain_python(values, gradients, lr, betas, decay):
+    """The rule of the paper on lists of numbers."""
+    means = [0.0] * len(values)
+    for gradient in gradients:
+        for i, g in enumerate(gradient):
+            blend = betas[0] * means[i] + (1 - betas[0]) * g
+            direction = (blend > 0) - (blend < 0)
+            values[i] -= lr * (direction + decay * values[i])
+            means[i] = betas[1] * means[i] + (1 - betas[1]) * g
+    return torch.tensor(values, dtype=torch.float64)
+
+
+START = [1.0, -2.0, 0.5, 3.0]
+GRADIENTS = [[0.5, -1.0, 0.0, 2.0], [-4.0, -1.0, 0.0, 0.1], [0.1, 20.0, 1.0, -3.0], [0.1, -1.0, -8.0, -3.0]] * 2
+
+
+def moved_by_lion(gradients, **options):
+    parameter = nn.Parameter(torch.tensor(START, dtype=torch.float64))
+    optimizer = Lion([parameter], **options)
+    for gradient in gradients:
+        parameter.grad = torch.tensor(gradient, dtype=torch.float64)
+        optimizer.step()
+    return parameter.detach()
+
+
+with check("09.6", "an optimizer from a paper") as c:
+    for what, options, (lr, betas, decay) in (
+        ("all defaults", {}, (1e-4, (0.9, 0.99), 0.0)),
+        ("a rate of 0.1", {"lr": 0.1}, (0.1, (0.9, 0.99), 0.0)),
+        ("other betas", {"lr": 0.1, "betas": (0.5, 0.7)}, (0.1, (0.5, 0.7), 0.0)),
+        ("weight decay", {"lr": 0.1, "weight_decay": 0.3}, (0.1, (0.9, 0.99), 0.3)),
+    ):
+        c.case(what)
+        expected = in_plain_python(list(START), GRADIENTS, lr, betas, decay)
+        c.close(f"{what}: after eight steps", came=moved_by_lion(GRADIENTS, **options), expected=expected)
+    case = c.case("maximize")
+    opposite = [[-g for g in gradient] for gradient in GRADIENTS]
+    came = moved_by_lion(opposite, lr=0.1, weight_decay=0.3, maximize=True)
+    c.close(case, came=came, expected=in_plain_python(list(START), GRADIENTS, 0.1, (0.9, 0.99), 0.3))
+
+    case = c.case("two groups, one parameter without a gradient")
+    first, second, idle = (nn.Parameter(torch.zeros(2)) for _ in range(3))
+    optimizer = Lion([{"params": [first, idle]}], lr=0.1)
+    optimizer.add_param_group({"params": [second], "lr": 0.01})
+    first.grad, second.grad = torch.ones(2), -torch.ones(2)
+    kept, address = first.grad.clone(), first.data_ptr()
+    c.equal(f"{case}: what step() returns", came=optimizer.step(), expected=None)
+    c.close(f"{case}: the first", came=first, expected=torch.full((2,), -0.1))
+    c.close(f"{case}: the second", came=second, expected=torch.full((2,), 0.01))
+    c.equal(f"{case}: whether the idle one has a state", came=idle in optimizer.state, expected=False)
+    c.equal(f"{case}: the names in a state", came=list(optimizer.state[first]), expected=["exp_avg"])
+    c.close(f"{case}: the gradient afterwards", came=first.grad, expected=kept)
+    c.equal(f"{case}: the memory of the parameter is the same", came=first.data_ptr() == address, expected=True)
+    c.equal(f"{case}: whether the parameter is a leaf", came=first.is_leaf, expected=True)
+
+    for what, options in (
+        ("a negative rate", {"lr": -0.5}),
+        ("a negative decay", {"weight_decay": -0.5}),
+        ("a beta of 1.5", {"betas": (0.9, 1.5)}),
+        ("a beta of -0.5", {"betas": (-0.5, 0.9)}),
+    ):
+        value = next(str(each) for each in (*options.get("betas", ()), *options.values()) if each not in (0.9, 0.99))
+        c.raises(what, ValueError, value, lambda options=options: Lion([nn.Parameter(torch.zeros(1))], **options))
+
+    case = c.case("a closure, a hook and a scheduler")
+    place, log = nn.Parameter(torch.tensor([3.0])), []
+    optimizer = Lion([place], lr=1.0)
+    scheduler = lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.5)
+    optimizer.register_step_post_hook(lambda optimizer, args, kwargs: log.append(round(place.item(), 4)))
+
+    def closure():
+        optimizer.zero_grad()
+        loss = place.square().sum()
+        loss.backward()
+        return loss
+
+    c.close(f"{case}: the loss", came=optimizer.step(closure), expected=torch.tensor(9.0))
+    scheduler.step()
+    optimizer.step(closure)
+    c.equal(f"{case}: the places that the hook saw", came=log, expected=[2.0, 1.5])
+
+    case = c.case("resumed after 4 of 8 steps")
+    parameter = nn.Parameter(torch.tensor(START, dtype=torch.float64))
+    saved = Lion([parameter], lr=0.1, betas=(0.5, 0.9)).state_dict()
+    for four in (GRADIENTS[:4], GRADIENTS[4:]):
+        optimizer = Lion([parameter], lr=5.0)
+        optimizer.load_state_dict(saved)
+        for gradient in four:
+            parameter.grad = torch.tensor(gradient, dtype=torch.float64)
+            optimizer.step()
+        saved = copy.deepcopy(optimizer.state_dict())
+    c.close(case, came=parameter, expected=in_plain_python(list(START), GRADIENTS, 0.1, (0.5, 0.9), 0.0))
+
+# %% [markdown] exercise="09.6" role="debrief"
+# **In PyTorch** there is no Lion: rules that are not yet widely used stay in packages of their own, and are subclasses
+# of `Optimizer` like yours. What PyTorch's own rules have besides is a second form with functions of lists
+# (`torch._foreach_lerp_` and the like), which you may add. Train the model of the lesson with your rule: the paper
+# takes a rate three to ten times smaller than Adam's, because each element moves by the full rate in each step.
+
+# %% [markdown] exercise="09.6" role="hint"
+# Take exercise 09.5 as the frame: groups, parameters with a gradient, a state that is made when it is empty. The
+# constructor checks its values before `super().__init__(params, defaults)`.
+
+# %% [markdown] exercise="09.6" role="hint"
+# `m.lerp(g, 1 - beta)` is `beta * m + (1 - beta) * g`. The blend for the direction is a new tensor, because `m` itself
+# is needed for line 3. The order of the three lines matters: the direction is computed with the old `m`.
+
+# %% [markdown] exercise="09.6" role="hint"
+# Line 2 is `parameter.mul_(1 - lr * weight_decay)`, then `add_(direction, alpha=-lr)`. For `maximize`, use
+# `-parameter.grad`, which is a new tensor, and no in-place op.
+
+
+# %% [markdown] exercise="09.7" role="task" kind="fix" title="a broken library: the second load"
+# ## 09.7 Fix: a broken library, the second load
+#
+# *Difficulty 3 of 3, 30 minutes.* A script loads one checkpoint into several models, to try several schedules from one
+# start. Since the last pull only the first of them goes on as it should. The second one behaves as if it had no
+# momentum. *One line of Python* of the library was changed. `PROGRAM` asks the questions, and `REPORT` holds what the
+# broken library prints.
+#
+# Find the line. You have found it when you can break the library in the same way: return the file, and a patch as
+# `%%rebuild` takes one, with `-` and `+` before the lines. Your own library stays as it is. The check runs `PROGRAM` on
+# a scratch copy with your patch, and names the first line that differs from `REPORT`.
+
+# %% exercise="09.7" role="given"
+PROGRAM = """
+import reftorch as torch
+
+def new():
+    w = torch.nn.Parameter(torch.zeros(1))
+    return w, torch.optim.SGD([w], lr=0.1, momentum=0.5)
+
+w, optimizer = new()
+w.grad = torch.ones(1)
+optimizer.step()
+saved = optimizer.state_dict()
+print("saved:", saved["param_groups"][0]["params"])
+
+for attempt in ("first", "second"):
+    w, optimizer = new()
+    optimizer.load_state_dict(saved)
+    w.grad = torch.zeros(1)
+    optimizer.step()
+    print(attempt, "load, moved by momentum:", round(w.item(), 4))
+print("the rate is a copy:", optimizer.param_groups[0] is not saved["param_groups"][0])
+"""
+REPORT = [
+    "saved: [0]",
+    "first load, moved by momentum: -0.05",
+    "second load, moved by momentum: 0.0",
+    "the rate is a copy: False",
+]
+
+
+# %% exercise="09.7" role="answer"
+def change() -> tuple[str, str]:
+    """The file, and the patch that breaks the library as in REPORT."""
+    # BEGIN SOLUTION
+    return (
+        "reftorch/optim/optimizer.py",
+        """
+-        saved_groups = deepcopy(state_dict["param_groups"])
++        saved_groups = state_dict["param_groups"]
+""",
+    )
+    # END SOLUTION
+
+
+# %% exercise="09.7" role="check"
+with check("09.7", "a broken library: the second load") as c:
+    file, patch = change()
+    c.case(f"the patch of {file}")
+    broken = rebuild(file, patch)
+    outcome = broken.run(PROGRAM)
+    broken.close()
+    c.equal("an error of the library with your patch", came=outcome.error, expected="")
+    for came, expected in zip(outcome.printed.splitlines(), REPORT, strict=True):
+        c.equal("a line that PROGRAM prints with your patch", came=came, expected=expected)
+
+# %% [markdown] exercise="09.7" role="debrief"
+# **In PyTorch** `load_state_dict` copies the dict and then the groups, because it puts the optimizer's own parameters
+# into them. Without the second copy the numbers in the caller's dict become parameters, and the next load finds no
+# number to match a state with. It copies no tensors, though: `exp_avg` of the file is that of the optimizer, if dtype
+# and device fit.
+
+# %% [markdown] exercise="09.7" role="hint"
+# What does `saved["param_groups"][0]["params"]` hold after the first load, in the broken library? The last line of the
+# report tells you that the group itself was taken over.
+
+# %% [markdown] exercise="09.7" role="hint"
+# `show_source("Optimizer.load_state_dict", first="groups = self.param_groups")`: which lines write into the groups
+# that were loaded?
