@@ -176,12 +176,10 @@ from reftorch.nn.functional.native import (
     binary_cross_entropy_with_logits,
     cosine_embedding_loss,
     embedding,
-    group_norm,
     hinge_embedding_loss,
     kl_div,
     margin_ranking_loss,
     poisson_nll_loss,
-    rms_norm,
     triplet_margin_loss,
 )
 from reftorch.random import (

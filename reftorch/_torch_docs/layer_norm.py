@@ -67,3 +67,45 @@ Example:
     tensor([[0., 0.]])
 """,
 )
+
+add_docstr(
+    "rms_norm",
+    r"""
+Divide the last dimensions by their root mean square: the op of ``torch.nn.functional.rms_norm``.
+
+Args:
+    normalized_shape: the last dimensions, over which the mean is taken.
+    weight: a factor for each element of ``normalized_shape``; None means ones.
+    eps: the number that is added to the mean of the squares; None means the machine epsilon of the computing dtype.
+
+Shape: the shape of ``input``.
+
+Raises:
+    RuntimeError: the sizes do not fit.
+
+Example:
+    >>> torch.rms_norm(torch.tensor([[3.0, 4.0]]), (2,))
+    tensor([[0.8485, 1.1314]])
+""",
+)
+
+add_docstr(
+    "_fused_rms_norm",
+    r"""
+Return the result of :func:`rms_norm`, and 1 / sqrt(mean of the squares + eps).
+
+Args:
+    normalized_shape: the last dimensions, over which the mean is taken.
+    weight: a factor for each element of ``normalized_shape``, or None.
+    eps: the number that is added to the mean of the squares; None means the machine epsilon of the computing dtype.
+
+Shape: the shape of ``input``; the same with the normalized dimensions of size 1.
+
+Raises:
+    RuntimeError: the sizes do not fit.
+
+Example:
+    >>> torch._fused_rms_norm(torch.tensor([[3.0, 4.0]]), (2,), None, 0.0)[1]
+    tensor([[0.2828]])
+""",
+)

@@ -25,7 +25,8 @@ DEPENDS_ON_ELEMENTS = {
     **dict.fromkeys(
         ["_local_scalar_dense", "allclose", "is_nonzero", "one_hot", "narrow.Tensor",
          "tensor_split.tensor_indices_or_sections", "repeat_interleave.self_Tensor", "repeat_interleave.Tensor",
-         "rnn_tanh.data", "rnn_relu.data", "gru.data", "lstm.data", "linspace.Tensor_Tensor",
+         "rnn_tanh.data", "rnn_relu.data", "gru.data", "lstm.data", "ctc_loss.Tensor",
+         "linspace.Tensor_Tensor",
          "linspace.Tensor_Scalar", "linspace.Scalar_Tensor", "logspace.Tensor_Tensor", "logspace.Tensor_Scalar",
          "logspace.Scalar_Tensor"],
         RuntimeError,

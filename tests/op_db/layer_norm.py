@@ -62,6 +62,24 @@ def native_layer_norm_backward(lib: Any, grad_out: Any, x: Any, shape: Any, weig
     return [result for result in results if result is not None]
 
 
+def rms_calls(make: Inputs) -> Iterator[Sample]:
+    """input, normalized_shape, weight, eps"""
+    if not make.is_float:
+        return
+    yield Sample((make(4, 3), (3,), make(3), 0.1))
+    yield Sample((make(2, 2, 3), (2, 3), None, None))
+    yield Sample((make(2, 3, layout="transposed"), (3,), make(3), None))
+
+
+def checked_rms_calls(make: Inputs) -> Iterator[Sample]:
+    yield from rms_calls(make)
+    if not make.is_float:
+        return
+    yield Sample((make(4, 3), (4,), None, None))
+    yield Sample((make(4, 3), (3,), make(4), None))
+    yield Sample((make(4, 3), (), None, None))
+
+
 def has_infinity_or_nan(sample: Sample) -> bool:
     return any(isinstance(a, Input) and not bool(np.isfinite(a.values).all()) for a in sample.args)
 
@@ -98,4 +116,6 @@ ROWS = [
             INFINITIES,
         ),
     ),
+    OpInfo("rms_norm", checked_rms_calls),
+    OpInfo("_fused_rms_norm", rms_calls),
 ]

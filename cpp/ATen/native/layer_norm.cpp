@@ -1,15 +1,19 @@
 // Mirrors: aten/src/ATen/native/layer_norm.cpp
 //
 // Normalizes the last dimensions of a tensor to mean 0 and variance 1: y = (x - mean) rstd weight + bias, where rstd is
-// 1 / sqrt(variance + eps). Left out: rms_norm, which Python composes of other ops.
+// 1 / sqrt(variance + eps); or, in rms_norm, divides by the root of the mean of the squares: y = x rrms weight. Left
+// out: a kernel of rms_norm, which is a composite here, as it is on PyTorch's CPU.
 #include <ATen/native/layer_norm.h>
 
 #include <ATen/Dispatch.h>
+#include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 #include <c10/util/accumulate.h>
+
+#include <limits>
 
 namespace reftorch::at::native {
 
@@ -131,6 +135,31 @@ static Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, cons
   return std::get<0>(at::native_layer_norm(input, normalized_shape, weight, bias, eps));
 }
 
+// Returns the result and rrms = 1 / sqrt(mean(x^2) + eps), whose normalized dimensions have size 1. By default, eps is
+// the epsilon of the computing dtype.
+static std::tuple<Tensor, Tensor> _fused_rms_norm(const Tensor& input, IntArrayRef normalized_shape,
+                                                  const OptionalTensor& weight, std::optional<double> eps) {
+  check_layer_norm_inputs(input, normalized_shape, or_undefined(weight), Tensor());
+  const ScalarType computing = computing_dtype(input.scalar_type());
+  const double smallest = computing == kDouble ? std::numeric_limits<double>::epsilon()
+                                               : static_cast<double>(std::numeric_limits<float>::epsilon());
+  const Tensor x = at::contiguous(input.scalar_type() == computing ? input : at::to(input, computing));
+  DimVector dims;
+  for (int64_t d = -static_cast<int64_t>(normalized_shape.size()); d < 0; d++) {
+    dims.push_back(d);
+  }
+  Tensor squares = at::mean(at::pow(x, Scalar(2)), dims, /*keepdim=*/true);
+  const Tensor rrms = at::rsqrt(at::add_(squares, at::detail::wrapped_scalar_tensor(eps.value_or(smallest))));
+  Tensor result = at::mul(x, rrms);
+  result = weight.has_value() && weight->defined() ? at::mul(result, *weight) : result;
+  return {result.scalar_type() == input.scalar_type() ? result : at::to(result, input.scalar_type()), rrms};
+}
+
+static Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const OptionalTensor& weight,
+                       std::optional<double> eps) {
+  return std::get<0>(at::_fused_rms_norm(input, normalized_shape, weight, eps));
+}
+
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def(
       "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> "
@@ -144,6 +173,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
       "float eps=1e-05, bool cudnn_enable=True) -> Tensor",
       TORCH_FN(layer_norm), variants::FUNCTION);
+  m.def_composite(
+      "_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)",
+      TORCH_FN(_fused_rms_norm), variants::FUNCTION);
+  m.def_composite("rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
+                  TORCH_FN(rms_norm), variants::FUNCTION);
 }
 
 } // namespace reftorch::at::native

@@ -33,6 +33,7 @@ from reftorch.nn.functional import (
     pooling,
     softmaxes,
     sparse,
+    vision,
 )
 from reftorch.nn.functional.activation import *  # noqa: F403
 from reftorch.nn.functional.attention import *  # noqa: F403
@@ -52,6 +53,7 @@ from reftorch.nn.functional.pair_loss import *  # noqa: F403
 from reftorch.nn.functional.pooling import *  # noqa: F403
 from reftorch.nn.functional.softmaxes import *  # noqa: F403
 from reftorch.nn.functional.sparse import *  # noqa: F403
+from reftorch.nn.functional.vision import *  # noqa: F403
 
 __all__ = [
     *activation.__all__,
@@ -72,6 +74,7 @@ __all__ = [
     *pooling.__all__,
     *softmaxes.__all__,
     *sparse.__all__,
+    *vision.__all__,
 ]
 
 _utils.adopt(__name__, __all__, globals())

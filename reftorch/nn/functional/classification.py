@@ -1,18 +1,19 @@
-"""Losses of a classifier: the target is a class, or a probability of each class.
+"""Losses of a classifier: the target is a class, a probability of each class, or a sequence of classes.
 
-Mirrors: torch/nn/functional.py (nll_loss, cross_entropy)
+Mirrors: torch/nn/functional.py (nll_loss, cross_entropy, ctc_loss, linear_cross_entropy)
+Leaves out: ``linear_cross_entropy`` in chunks.
 """
 
 from __future__ import annotations
 
-from reftorch import _C
+from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._utils import typename
 from reftorch.nn import _reduction
 from reftorch.nn.functional.loss import _legacy, _reduced
 
-__all__ = ["cross_entropy", "nll_loss"]
+__all__ = ["cross_entropy", "ctc_loss", "linear_cross_entropy", "nll_loss"]
 
 
 @overridable
@@ -158,3 +159,128 @@ def _cross_entropy_of_probabilities(
     if weight is not None:
         loss = loss * weight.view([-1 if dim == class_dim else 1 for dim in range(input.dim())])
     return _reduced(-loss.sum(class_dim), reduction)
+
+
+@overridable
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    r"""Connectionist temporal classification: minus the log-probability that the steps spell the target.
+
+    A path has a label for each step, and spells a target if the target remains after repeated labels are joined and
+    blanks are removed. The probability of a target is the sum over its paths.
+
+    Args:
+        log_probs: log-probabilities of the labels, :math:`(T, N, C)` or :math:`(T, C)`, from ``log_softmax``;
+            the gradient is only right for these.
+        targets: labels other than ``blank``, :math:`(N, S)`, or all targets one after the other, :math:`(\sum S_n)`.
+        input_lengths: the number of steps of each sequence, a tensor or a tuple of ints.
+        target_lengths: the number of labels of each target, a tensor or a tuple of ints.
+        blank: the label of the blank.
+        reduction: ``"none"``, ``"mean"`` (each loss is divided by the length of its target first) or ``"sum"``.
+        zero_infinity: whether an infinite loss, of a target that is too long for its steps, counts as zero.
+
+    Returns:
+        A 0-dim tensor; with reduction ``"none"``, :math:`(N)`, or :math:`()` for one sequence.
+
+    Raises:
+        RuntimeError: the lengths or sizes do not fit.
+
+    Example:
+        >>> import reftorch as torch
+        >>> log_probs = torch.zeros(3, 1, 2).log_softmax(-1)
+        >>> torch.nn.functional.ctc_loss(log_probs, torch.tensor([[1]]), (3,), (1,)).exp()  # 6 of 8 paths spell it
+        tensor(1.3333)
+
+    Mirrors torch/nn/functional.py, ``ctc_loss``.
+    """
+    code = _reduction.get_enum(reduction)
+    return _VF.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, code, zero_infinity)
+
+
+def _check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
+    """Check the arguments of the linear map. weight: (C, *, I)"""
+    if not 1 <= input.dim() <= 2:
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
+    if weight.dim() < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {weight.dim()}")
+    if input.shape[-1] != weight.shape[-1]:
+        raise RuntimeError(
+            "expected equal input and linear_weight last dimensions (in_features), got "
+            f"{input.shape[-1]} and {weight.shape[-1]}, respectively"
+        )
+    outputs = tuple(weight.shape[:-1])
+    if bias is not None and tuple(bias.shape) != outputs:
+        raise RuntimeError(f"expected linear_bias shape {outputs}, got {tuple(bias.shape)}")
+    if len(outputs) > 1 and input.dim() == 1:
+        raise RuntimeError(
+            f"K-dimensional loss defined by linear_weight shape {tuple(weight.shape)} requires batched input, (N, "
+            f"{input.shape[-1]}), got unbatched input with shape {tuple(input.shape)}"
+        )
+
+
+@overridable
+def linear_cross_entropy(
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Tensor | None = None,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: object = None,
+) -> Tensor:
+    """The cross entropy of the scores that a linear map computes: :func:`cross_entropy` of :func:`linear`.
+
+    Args:
+        input: :math:`(N, I)` or :math:`(I)`.
+        linear_weight: :math:`(C, I)`, or :math:`(C, d_1, ..., I)` for a loss with further dimensions.
+        target: classes, :math:`(N, d_1, ...)`, or probabilities, :math:`(N, C, d_1, ...)`.
+        linear_bias: the shape of ``linear_weight`` without its last dimension; None means zeros.
+        weight: weight of each class, :math:`(C)`; None means ones.
+        reduction: ``"none"``, ``"mean"`` or ``"sum"``.
+        ignore_index: a target that adds nothing; None means -100.
+        label_smoothing: how much of the target is spread over all classes, from 0 to 1.
+        options: must be None: PyTorch's options divide the batch into chunks, which saves memory.
+
+    Returns:
+        A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of ``target``.
+
+    Raises:
+        RuntimeError: the sizes do not fit.
+        NotImplementedError: ``options`` is not None.
+
+    Example:
+        >>> import reftorch as torch
+        >>> x, weight = torch.tensor([[1.0, 2.0]]), torch.eye(2)
+        >>> torch.nn.functional.linear_cross_entropy(x, weight, torch.tensor([1]))
+        tensor(0.3133)
+
+    Mirrors torch/nn/functional.py, ``linear_cross_entropy``.
+    """
+    if options is not None:
+        raise NotImplementedError(
+            "linear_cross_entropy(): options other than None are not supported: there are no chunks of a batch."
+        )
+    _check_linear(input, linear_weight, linear_bias)
+    shape = (*input.shape[:-1], *linear_weight.shape[:-1])
+    if tuple(target.shape) == shape and ignore_index is not None:
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+    rows = linear_weight.reshape(-1, input.shape[-1])
+    bias = None if linear_bias is None else linear_bias.reshape(-1)
+    return cross_entropy(
+        _C._nn.linear(input, rows, bias).reshape(shape),
+        target,
+        weight=weight,
+        reduction=reduction,
+        ignore_index=-100 if ignore_index is None else ignore_index,
+        label_smoothing=label_smoothing,
+    )

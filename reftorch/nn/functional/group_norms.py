@@ -3,7 +3,7 @@ r"""Normalization over groups of channels, over each channel of an example, and 
 Mirrors: torch/nn/functional.py (``group_norm``, ``instance_norm``, ``local_response_norm``)
 Leaves out: nothing.
 
-``instance_norm`` is an op. The other two norms are formulas, and ``group_norm`` computes in float32 for 16-bit input.
+``group_norm`` and ``instance_norm`` are ops; ``local_response_norm`` is a formula.
 """
 
 from __future__ import annotations
@@ -11,16 +11,9 @@ from __future__ import annotations
 from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-from reftorch.nn.functional.normalization import _at_least_float32
+from reftorch.nn.functional.pooling import avg_pool2d, avg_pool3d
 
 __all__ = ["group_norm", "instance_norm", "local_response_norm"]
-
-
-def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    """Return w x + b, where w and b hold a number for each channel of x (N, C, *)."""
-    per_channel = [1, -1] + [1] * (x.dim() - 2)
-    x = x if weight is None else x * weight.reshape(per_channel)
-    return x if bias is None else x + bias.reshape(per_channel)
 
 
 @overridable
@@ -52,27 +45,11 @@ def group_norm(
     """
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
-    batch, channels, pixels = input.shape[0], input.shape[1], input.shape[2:].numel()
-    if batch * channels // num_groups * pixels == 1:
-        size = [batch * channels // num_groups, num_groups, *input.shape[2:]]
+    per_group, pixels = input.size(0) * input.size(1) // num_groups, input.shape[2:]
+    if per_group * pixels.numel() == 1:
+        size = [per_group, num_groups, *pixels]
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
-    if num_groups <= 0:
-        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
-    if channels % num_groups != 0:
-        raise RuntimeError(
-            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
-            f"{list(input.shape)} and num_groups={num_groups}"
-        )
-    for name, tensor in (("weight", weight), ("bias", bias)):
-        if tensor is not None and tuple(tensor.shape) != (channels,):
-            raise RuntimeError(
-                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
-                f"shape {list(tensor.shape)} and input of shape {list(input.shape)}"
-            )
-    groups = _at_least_float32(input).reshape(batch, num_groups, channels // num_groups * pixels)
-    centered = groups - groups.mean(-1, keepdim=True)
-    normal = centered * (centered.square().mean(-1, keepdim=True) + eps).rsqrt()
-    return _affine(normal.reshape(input.shape), weight, bias).to(input.dtype)
+    return _VF.group_norm(input, num_groups, weight, bias, eps)
 
 
 @overridable
@@ -151,6 +128,13 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         return input
     if size <= 0:
         raise RuntimeError(f"kernel size should be greater than zero, but got {size}")
-    border = [0, 0] * (input.dim() - 2) + [size // 2, (size - 1) // 2]
-    squares = _VF.constant_pad_nd(input * input, border).unfold(1, size, 1).mean(-1)
-    return input / (squares * alpha + k) ** beta
+    # The mean of n neighbouring channels is a pooling whose window has n channels and one pixel.
+    squares, around = input * input, [size // 2, (size - 1) // 2]
+    if input.dim() == 3:
+        squares = _VF.constant_pad_nd(squares.unsqueeze(1), [0, 0, *around])
+        mean = avg_pool2d(squares, (size, 1), stride=1).squeeze(1)
+    else:
+        squares = squares.reshape(input.size(0), 1, input.size(1), input.size(2), -1)
+        squares = _VF.constant_pad_nd(squares, [0, 0, 0, 0, *around])
+        mean = avg_pool3d(squares, (size, 1, 1), stride=1).squeeze(1).reshape(input.shape)
+    return input / (mean * alpha + k) ** beta

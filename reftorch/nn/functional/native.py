@@ -1,15 +1,13 @@
 """The functions of networks with the signatures of ``torch``: few defaults, and numbers for reductions.
 
-Mirrors: aten/src/ATen/native/native_functions.yaml (group_norm, embedding, kl_div, ...)
-Leaves out: ``cudnn_enabled`` has no effect.
+Mirrors: aten/src/ATen/native/native_functions.yaml (embedding, kl_div, ...)
+Leaves out: nothing.
 
 Most programs call ``torch.nn.functional``; some libraries call the ops by these names. By default a loss is not
 reduced: PyTorch's signatures name the mean as the default, but its binding takes that name for 0.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
@@ -18,43 +16,10 @@ from reftorch.nn import functional as F
 from reftorch.nn.functional.loss import _reduced
 
 __all__ = [
-    "binary_cross_entropy_with_logits", "cosine_embedding_loss", "embedding", "group_norm",
-    "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "rms_norm",
+    "binary_cross_entropy_with_logits", "cosine_embedding_loss", "embedding",
+    "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss",
     "triplet_margin_loss",
 ]  # fmt: skip
-
-
-@overridable
-def group_norm(
-    input: Tensor,
-    num_groups: int,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: float = 1e-5,
-    cudnn_enabled: bool = True,
-) -> Tensor:
-    """Give each group of channels mean 0 and variance 1: ``torch.nn.functional.group_norm``.
-
-    Example:
-        >>> import reftorch as torch
-        >>> torch.group_norm(torch.tensor([[1.0, 3.0, 10.0, 30.0]]), 2)
-        tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
-    """
-    return F.group_norm(input, num_groups, weight, bias, eps)
-
-
-@overridable
-def rms_norm(
-    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
-) -> Tensor:
-    """Divide by the root mean square: ``torch.nn.functional.rms_norm``.
-
-    Example:
-        >>> import reftorch as torch
-        >>> torch.rms_norm(torch.tensor([[3.0, 4.0]]), (2,))
-        tensor([[0.8485, 1.1314]])
-    """
-    return F.rms_norm(input, normalized_shape, weight, eps)
 
 
 @overridable

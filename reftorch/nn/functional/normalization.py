@@ -3,43 +3,19 @@ r"""Normalization: functions that rescale parts of a tensor by their mean and va
 Mirrors: torch/nn/functional.py (``layer_norm``, ``batch_norm``, ``rms_norm``)
 Leaves out: the norms over groups of channels, which are in ``group_norms``.
 
-``layer_norm`` and ``batch_norm`` are ops with kernels; ``rms_norm`` is a formula, computed in float32 for 16-bit
-input.
+``layer_norm`` and ``batch_norm`` are ops with kernels; ``rms_norm`` is an op that is made of others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reftorch import _C, _VF
+from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._utils import refuse_integers
 
 __all__ = ["batch_norm", "layer_norm", "rms_norm"]
-
-
-def _at_least_float32(input: Tensor) -> Tensor:
-    return input.float() if input.dtype in (_C.float16, _C.bfloat16) else input
-
-
-def _check_normalized_shape(input: Tensor, shape: tuple[int, ...], weight: Tensor | None) -> None:
-    if not shape:
-        raise RuntimeError(
-            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
-            "normalized_shape = []"
-        )
-    if weight is not None and tuple(weight.shape) != shape:
-        raise RuntimeError(
-            f"Expected weight to be of same shape as normalized_shape, but got weight of shape {list(weight.shape)} "
-            f"and normalized_shape = {list(shape)}"
-        )
-    if tuple(input.shape[-len(shape) :]) != shape:
-        wanted = "".join(f", {size}" for size in shape)
-        raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with shape [*{wanted}], but got input of "
-            f"size{list(input.shape)}"
-        )
 
 
 @overridable
@@ -102,15 +78,8 @@ def rms_norm(
 
     Mirrors torch/nn/functional.py, ``rms_norm``.
     """
-    shape = tuple(normalized_shape)
-    _check_normalized_shape(input, shape, weight)
     refuse_integers(input, "rms_norm")
-    dims = list(range(-len(shape), 0))
-    x = _at_least_float32(input)
-    if eps is None:
-        eps = 2.0**-52 if x.dtype == _C.float64 else 2.0**-23
-    result = x * (x.square().mean(dims, keepdim=True) + eps).rsqrt()
-    return (result if weight is None else result * weight).to(input.dtype)
+    return _VF.rms_norm(input, normalized_shape, weight, eps)
 
 
 @overridable

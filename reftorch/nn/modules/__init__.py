@@ -6,6 +6,7 @@ Leaves out: the families of layers that do not exist yet. One file holds one fam
 
 from reftorch.nn.modules import activation, batchnorm, conv, instancenorm, loss, padding, pooling, rnn, transformer
 from reftorch.nn.modules.activation import *  # noqa: F403
+from reftorch.nn.modules.adaptive import AdaptiveLogSoftmaxWithLoss
 from reftorch.nn.modules.batchnorm import *  # noqa: F403
 from reftorch.nn.modules.channelshuffle import ChannelShuffle
 from reftorch.nn.modules.container import (
@@ -23,6 +24,7 @@ from reftorch.nn.modules.flatten import Flatten, Unflatten
 from reftorch.nn.modules.fold import Fold, Unfold
 from reftorch.nn.modules.instancenorm import *  # noqa: F403
 from reftorch.nn.modules.linear import Bilinear, Identity, LazyLinear, Linear
+from reftorch.nn.modules.linear_cross_entropy import LinearCrossEntropyLoss
 from reftorch.nn.modules.loss import *  # noqa: F403
 from reftorch.nn.modules.module import Module
 from reftorch.nn.modules.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
@@ -30,8 +32,9 @@ from reftorch.nn.modules.padding import *  # noqa: F403
 from reftorch.nn.modules.pixelshuffle import PixelShuffle, PixelUnshuffle
 from reftorch.nn.modules.pooling import *  # noqa: F403
 from reftorch.nn.modules.rnn import *  # noqa: F403
-from reftorch.nn.modules.sparse import Embedding
+from reftorch.nn.modules.sparse import Embedding, EmbeddingBag
 from reftorch.nn.modules.transformer import *  # noqa: F403
+from reftorch.nn.modules.upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
 __all__ = [
     *activation.__all__,
@@ -43,6 +46,7 @@ __all__ = [
     *pooling.__all__,
     *rnn.__all__,
     *transformer.__all__,
+    "AdaptiveLogSoftmaxWithLoss",
     "AlphaDropout",
     "Bilinear",
     "ChannelShuffle",
@@ -53,6 +57,7 @@ __all__ = [
     "Dropout2d",
     "Dropout3d",
     "Embedding",
+    "EmbeddingBag",
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
@@ -61,6 +66,7 @@ __all__ = [
     "LayerNorm",
     "LazyLinear",
     "Linear",
+    "LinearCrossEntropyLoss",
     "LocalResponseNorm",
     "Module",
     "ModuleDict",
@@ -74,4 +80,7 @@ __all__ = [
     "Sequential",
     "Unflatten",
     "Unfold",
+    "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
 ]

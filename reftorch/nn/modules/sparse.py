@@ -1,7 +1,7 @@
 """Embeddings: tables whose rows are looked up.
 
 Mirrors: torch/nn/modules/sparse.py
-Leaves out: ``EmbeddingBag``, sparse gradients, and gradients divided by the frequency of a row.
+Leaves out: sparse gradients, and gradients of ``Embedding`` divided by the frequency of a row.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from reftorch.nn import init
 from reftorch.nn.modules.module import Module
 from reftorch.nn.parameter import Parameter
 
-__all__ = ["Embedding"]
+__all__ = ["Embedding", "EmbeddingBag"]
 
 
 class Embedding(Module):
@@ -153,3 +153,149 @@ class Embedding(Module):
             _weight=embeddings,
             _freeze=freeze,
         )
+
+
+class EmbeddingBag(Module):
+    """A table whose rows are looked up and joined, bag by bag, by their sum, mean or maximum.
+
+    Args:
+        num_embeddings: the number of rows.
+        embedding_dim: the length of a row.
+        max_norm: rows that are looked up and have a larger norm are first scaled down to this norm, in place.
+        norm_type: the order of the norm (default 2).
+        scale_grad_by_freq: whether to divide the gradient of a row by the number of times it is looked up.
+        mode: ``"sum"``, ``"mean"`` (default) or ``"max"``.
+        sparse: must be False.
+        include_last_offset: whether the offsets have a further number at their end, where the last bag ends.
+        padding_idx: a row that starts as zeros, is left out and gets no gradient; negative numbers count from the end.
+        device: the device of the parameter.
+        dtype: the floating-point dtype of the parameter.
+
+    Shape:
+        Input :math:`(B, N)`, where each row is a bag, or :math:`(N)` with offsets :math:`(B)` at which the bags begin;
+        int64 or int32; weights of the samples, for sums only, of the shape of the input; output :math:`(B, D)`;
+        ``weight`` :math:`(V, D)`.
+
+    Raises:
+        AssertionError: ``padding_idx`` is out of range.
+        ValueError: (from a call) input or offsets have wrong dimensions, or ``mode`` is unknown.
+        RuntimeError: (from a call) a row number is out of range.
+        NotImplementedError: (from a call) ``sparse`` is True.
+
+    Example:
+        >>> import reftorch as torch
+        >>> layer = torch.nn.EmbeddingBag.from_pretrained(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), mode="max")
+        >>> layer(torch.tensor([[0, 1], [0, 0]]))
+        tensor([[3., 4.],
+                [1., 2.]])
+
+    Mirrors torch/nn/modules/sparse.py, ``EmbeddingBag``.
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        if padding_idx is not None:
+            # As in PyTorch, 0 is accepted for an empty table.
+            if padding_idx != 0 and not -num_embeddings <= padding_idx < num_embeddings:
+                raise AssertionError("padding_idx must be within num_embeddings")
+            padding_idx += num_embeddings if padding_idx < 0 else 0
+        self.padding_idx = padding_idx
+        if _weight is None:
+            self.weight = Parameter(_VF.empty((num_embeddings, embedding_dim), device=device, dtype=dtype))
+            self.reset_parameters()
+        else:
+            if tuple(_weight.shape) != (num_embeddings, embedding_dim):
+                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+            self.weight = Parameter(_weight)
+        self.mode = mode
+        self.sparse = sparse
+        self.include_last_offset = include_last_offset
+
+    def reset_parameters(self) -> None:
+        """Draw new numbers for the table."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with no_grad():
+                self.weight[self.padding_idx].fill_(0)
+
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
+        return F.embedding_bag(
+            input,
+            self.weight,
+            offsets,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.mode,
+            self.sparse,
+            per_sample_weights,
+            self.include_last_offset,
+            self.padding_idx,
+        )
+
+    def extra_repr(self) -> str:
+        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
+        usual = {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "mode": "", "padding_idx": None}
+        parts += [f"{name}={getattr(self, name)!r}" for name, value in usual.items() if getattr(self, name) != value]
+        return ", ".join(parts)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> EmbeddingBag:
+        """Make bags of embeddings from an existing table.
+
+        Args:
+            embeddings: the table, :math:`(V, D)`.
+            freeze: whether to exclude the table from training.
+            max_norm, norm_type, scale_grad_by_freq, mode, sparse, include_last_offset, padding_idx: options of the
+                class.
+
+        Raises:
+            AssertionError: ``embeddings`` has not two dimensions.
+
+        Example:
+            >>> import reftorch as torch
+            >>> layer = torch.nn.EmbeddingBag.from_pretrained(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+            >>> layer(torch.tensor([[0, 1]]))
+            tensor([[2., 3.]])
+
+        Mirrors torch/nn/modules/sparse.py, ``EmbeddingBag.from_pretrained``.
+        """
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        rows, columns = embeddings.shape
+        layer = cls(
+            rows, columns, max_norm, norm_type, scale_grad_by_freq, mode, sparse, _weight=embeddings,
+            include_last_offset=include_last_offset, padding_idx=padding_idx,
+        )  # fmt: skip
+        layer.weight.requires_grad_(not freeze)
+        return layer

@@ -4,8 +4,10 @@ Mirrors: test/test_nn.py
 Leaves out: the losses that are not there.
 """
 
+import random
 from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ import reftorch
 from reftorch import nn
 from reftorch.nn import functional as F
 from tests.nn.modules.layers import batch, flat
+from tests.nn.utils.both import compare, tried
 
 SCORES = [[1.0, -2.0, 0.5], [0.0, 1.5, 2.0]]
 
@@ -68,3 +71,40 @@ def test_losses_are_those_of_torch(name: str, real_torch: ModuleType) -> None:
         results.append((repr(loss), list(loss.state_dict()), flat(loss(x, y))))
     assert results[0][:2] == results[1][:2]
     assert results[0][2] == pytest.approx(results[1][2], rel=1e-5)
+
+
+def ctc(lib: Any, seed: int) -> list[Any]:
+    """A batch and options, drawn; some targets are too long for their steps."""
+    rng = random.Random(seed)
+    lib.manual_seed(seed)
+    batch, steps = rng.randint(1, 3), rng.randint(1, 6)
+    reduction, zero = rng.choice(("none", "mean", "sum")), rng.random() < 0.5
+    blank = rng.choice((0, 3))
+    scores = lib.randn(steps, batch, 4, dtype=lib.float64).requires_grad_(True)
+    lengths = [rng.randint(0, 3) for _ in range(batch)]
+    inputs = [rng.randint(1, steps) for _ in range(batch)]
+    targets = lib.randint(1, 3, (batch, 3) if rng.random() < 0.5 else (sum(lengths),))
+    sizes = (lib.tensor(inputs), lib.tensor(lengths)) if rng.random() < 0.5 else (tuple(inputs), tuple(lengths))
+    loss = lib.nn.CTCLoss(blank, reduction, zero)
+    if batch == 1 and rng.random() < 0.5:
+        result = loss(scores[:, 0].log_softmax(-1), targets, *sizes)
+    else:
+        result = loss(scores.log_softmax(-1), targets, *sizes)
+    (grad,) = lib.autograd.grad(result.sum(), [scores])
+    return [repr(loss), result, grad]
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_ctc_is_that_of_torch(seed: int, real_torch: ModuleType) -> None:
+    compare(lambda lib: tried(lambda: ctc(lib, seed)), real_torch)
+
+
+def test_the_gradient_of_ctc_behind_log_softmax_is_its_derivative() -> None:
+    reftorch.manual_seed(0)
+    scores = reftorch.randn(4, 2, 3, dtype=reftorch.float64).requires_grad_(True)
+    targets = reftorch.tensor([[1, 1], [2, 0]])
+
+    def loss(scores: Any) -> Any:
+        return reftorch.nn.functional.ctc_loss(scores.log_softmax(-1), targets, (4, 3), (2, 1))
+
+    assert reftorch.autograd.gradcheck(loss, (scores,))

@@ -1,0 +1,10 @@
+"""Reading an image at the places of a grid against torch's, row by row.
+
+Mirrors: test/test_nn.py
+"""
+
+from tests.op_db.suite import OpTests
+
+
+class TestRows(OpTests):
+    FAMILIES = "grid_sampler"

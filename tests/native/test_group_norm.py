@@ -1,0 +1,10 @@
+"""Normalization of groups of channels against torch's, row by row.
+
+Mirrors: test/test_nn.py
+"""
+
+from tests.op_db.suite import OpTests
+
+
+class TestRows(OpTests):
+    FAMILIES = "group_norm"

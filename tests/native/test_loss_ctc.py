@@ -1,0 +1,10 @@
+"""Connectionist temporal classification against torch's, row by row.
+
+Mirrors: test/test_nn.py
+"""
+
+from tests.op_db.suite import OpTests
+
+
+class TestRows(OpTests):
+    FAMILIES = "loss_ctc"

@@ -1,0 +1,111 @@
+"""Rows of bags of embeddings.
+
+Mirrors: torch/testing/_internal/common_methods_invocations.py (sample_inputs_embedding_bag)
+Leaves out: sparse gradients.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tests.op_db.core import FLOATS, Input, Inputs, OpInfo, Sample
+from tests.op_db.samples.unary import backward_op
+
+SUM, MEAN, MAX = range(3)
+
+
+def ints(*values: int, dtype: str = "int64") -> Input:
+    return Input(np.array(values, dtype="int64"), dtype)
+
+
+def calls(make: Inputs) -> Iterator[Sample]:
+    """weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding"""
+    if not make.is_float:
+        return
+    for mode in (SUM, MEAN, MAX):
+        bags = (ints(0, 2, 1, 1, 3), ints(0, 2, 2))  # the bags have 2, 0 and 3 rows
+        yield Sample((make(4, 3), *bags, False, mode))
+        yield Sample((make(4, 3), bags[0], ints(0, 2, 5), False, mode, False, None, True, 1))
+        yield Sample((make(4, 3, layout="transposed"), ints(0, 3, dtype="int32"), ints(0, dtype="int32"), False, mode))
+        yield Sample((make(4, 3), ints(), ints(0, 0), False, mode))
+    yield Sample((make(4, 3), *bags, False, SUM, False, make(5)))
+    yield Sample((make(4, 3), *bags, False, SUM, False, make(5), False, 1))
+    yield Sample((make(4, 3), *bags, False, MEAN, False, make(5)))
+    yield Sample((make(4, 3), *bags, False, SUM, False, make(5, dtype="int64")))
+    yield Sample((make(4, 3), ints(0, 4), ints(0), False, SUM))
+    yield Sample((make(4, 3), ints(0, 1), ints(1), False, SUM))
+    yield Sample((make(4, 3), ints(0, 1), ints(0, 3), False, SUM))
+    yield Sample((make(4, 3), ints(0, 1), ints(0, dtype="int32"), False, SUM))
+    yield Sample((make(4, 3), make(2), ints(0), False, SUM))
+
+
+def public_calls(make: Inputs) -> Iterator[Sample]:
+    for sample in calls(make):
+        whole = (*sample.args, False, None, False)[: max(8, len(sample.args))]
+        yield Sample(whole if len(whole) == 9 else (*whole, None))
+    if make.is_float:
+        yield Sample((make(4, 3), ints(0, 2), ints(0), False, SUM, False, None, False, -4))
+        yield Sample((make(4, 3), ints(0, 2), ints(0), False, SUM, False, None, False, 4))
+
+
+def rows_of_bags(name: str) -> Callable[..., Any]:
+    """The first result only: torch leaves others empty where its kernels do not need them."""
+
+    def call(lib: Any, *args: Any) -> Any:
+        return getattr(lib, name)(*args)[0]
+
+    return call
+
+
+def backward(name: str) -> Callable[..., Any]:
+    def call(lib: Any, *args: Any) -> Any:
+        return backward_op(lib, name)(*args)  # type: ignore[operator]
+
+    return call
+
+
+def dense_backwards(make: Inputs) -> Iterator[Sample]:
+    """grad, indices, offset2bag, bag_size, maximum_indices, num_weights, scale_grad_by_freq, mode, weights, padding"""
+    if not make.is_float:
+        return
+    bags = (ints(0, 2, 1, 1, 3), ints(0, 0, 1, 1, 1), ints(2, 3))
+    places = Input(np.array([[0, 2, 0], [1, 3, 1]]), "int64")
+    yield Sample((make(2, 3), *bags, places, 4, False, SUM, make(5)))
+    yield Sample((make(2, 3), *bags, places, 4, False, MEAN, None, 1))
+    yield Sample((make(2, 3), *bags, places, 4, False, MAX, None))
+
+
+def samples_backwards(make: Inputs) -> Iterator[Sample]:
+    """grad, weight, indices, offsets, offset2bag, mode, padding_idx"""
+    if make.is_float:
+        bags = (ints(0, 2, 1, 1, 3), ints(0, 2), ints(0, 0, 1, 1, 1))
+        yield Sample((make(2, 3), make(4, 3), *bags, SUM))
+        yield Sample((make(2, 3), make(4, 3), *bags, SUM, 1))
+
+
+def backwards(make: Inputs) -> Iterator[Sample]:
+    """The arguments of the dense form, with offsets in the third place and ``sparse`` in the tenth."""
+    for sample in dense_backwards(make):
+        args = sample.args
+        yield Sample((*args[:2], ints(0, 2), *args[2:8], False, *args[8:]))
+
+
+# torch has no second derivatives.
+COMMON = {"dtypes": FLOATS, "out": False, "torch_gradient": False}
+
+ROWS = [
+    OpInfo("_embedding_bag", calls, call=rows_of_bags("_embedding_bag"), **COMMON),
+    OpInfo("embedding_bag.padding_idx embedding_bag", public_calls, call=rows_of_bags("embedding_bag"), **COMMON),
+]
+VALUES = [
+    OpInfo("_embedding_bag_forward_only", calls, call=rows_of_bags("_embedding_bag_forward_only"), **COMMON),
+    OpInfo("_embedding_bag_dense_backward", dense_backwards, call=backward("_embedding_bag_dense_backward"), **COMMON),
+    OpInfo(
+        "_embedding_bag_per_sample_weights_backward",
+        samples_backwards,
+        call=backward("_embedding_bag_per_sample_weights_backward"),
+        **COMMON,
+    ),
+    OpInfo("_embedding_bag_backward", backwards, call=backward("_embedding_bag_backward"), **COMMON),
+]

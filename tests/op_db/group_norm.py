@@ -1,0 +1,58 @@
+"""Rows of normalization of groups of channels.
+
+Mirrors: torch/testing/_internal/common_methods_invocations.py (sample_inputs_group_norm)
+Leaves out: complex numbers.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.op_db.core import FLOATS, Inputs, OpInfo, Sample
+from tests.op_db.samples.unary import backward_op
+
+
+def calls(make: Inputs) -> Iterator[Sample]:
+    """input, num_groups, weight, bias, eps"""
+    if not make.is_float:
+        return
+    yield Sample((make(2, 4, 3), 2, make(4), make(4), 0.1))
+    yield Sample((make(2, 4, 3, 2), 4, None, None, 0.1))
+    yield Sample((make(2, 3), 1, make(3), None, 0.1))
+    yield Sample((make(1, 2, 3), 2, make(2), make(2), 0.1))
+    yield Sample((make(2, 4, 3), 1, make(4), None, 0.1))
+    yield Sample((make(2, 4, 3), 3))
+    yield Sample((make(2, 4, 3), 0))
+    yield Sample((make(2, 4, 3), 2, make(3)))
+    yield Sample((make(2, 4, 3), 2, None, make(3)))
+
+
+def native_calls(make: Inputs) -> Iterator[Sample]:
+    for sample in [*calls(make)][:5]:
+        input, groups, weight, bias, eps = sample.args
+        N, C = input.values.shape[:2]
+        yield Sample((input, weight, bias, N, C, input.values.size // (N * C), groups, eps))
+
+
+def backwards(make: Inputs) -> Iterator[Sample]:
+    """grad_out, input, weight, N, C, HxW, group, output_mask"""
+    if make.is_float:
+        yield Sample((make(2, 4, 3), make(2, 4, 3), make(4), 2, 4, 3, 2, [True, True, True]))
+        yield Sample((make(2, 4, 3), make(2, 4, 3), None, 2, 4, 3, 1, [True, False, False]))
+
+
+def native_group_norm_backward(lib: Any, grad: Any, x: Any, weight: Any, *args: Any) -> Any:
+    *sizes, mask = args
+    _, mean, rstd = lib.native_group_norm(x.detach(), None, None, *sizes, 0.1)
+    op: Any = backward_op(lib, "native_group_norm_backward")
+    return [result for result in op(grad.detach(), x.detach(), mean, rstd, weight, *sizes, mask) if result is not None]
+
+
+# 16-bit floats are computed in float32 and rounded at other places than in torch.
+COMMON: dict[str, Any] = {"dtypes": FLOATS, "out": False, "rtol": 2e-4}
+
+ROWS = [
+    OpInfo("group_norm", calls, **COMMON),
+    # In torch its mean and rstd have gradients too.
+    OpInfo("native_group_norm", native_calls, gradient=False, **COMMON),
+]
+VALUES = [OpInfo("native_group_norm_backward", backwards, call=native_group_norm_backward, **COMMON)]
