@@ -10,12 +10,13 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from reftorch.debug.core.find_gdb import candidates, probe
-from tests.debug.dap import Dap, Session
+from tests.debug.dap import PATIENCE, Connected, Dap, Session
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 
@@ -24,6 +25,7 @@ VSCODE = ROOT / ".vscode"
 EXTENSION = VSCODE / "extensions" / "reftorch-debug"
 PROGRAM = str(Path(__file__).with_name("program.py"))
 PROCESSES = str(Path(__file__).with_name("processes.py"))
+WORKERS = str(Path(__file__).with_name("workers.py"))
 KERNEL = str(ROOT / "cpp" / "ATen" / "native" / "cpu" / "BinaryOpsKernel.cpp")
 OPERATOR = str(ROOT / "cpp" / "ATen" / "native" / "BinaryOps.cpp")
 SELF = "Tensor f32[2, 2] strides=[2, 1] [1, 2, 3, 4]"
@@ -128,6 +130,27 @@ class PythonSession(Dap):
         """To the end of the program; asserts that it ended by itself and well."""
         assert self.event("exited")["exitCode"] == 0
         self.event("terminated")
+
+
+def follow_children(
+    root: PythonSession, breakpoints: dict[str, list[int]], at_stop: Callable[[Connected, dict[str, Any]], None]
+) -> None:
+    """Attach to each process that the program starts, as an editor does, and look at its stops, until the end."""
+    children: list[Connected] = []
+    end = time.monotonic() + PATIENCE
+    try:
+        while root.event_or_none("terminated") is None:
+            assert time.monotonic() < end, root.printed()
+            if attach := root.event_or_none("debugpyAttach"):
+                children.append(Connected(attach["connect"]["host"], attach["connect"]["port"]))
+                children[-1].begin("attach", attach, breakpoints)
+            for child in children:
+                if stopped := child.event_or_none("stopped"):
+                    at_stop(child, stopped)
+            time.sleep(0.05)
+    finally:
+        for child in children:
+            child.close()
 
 
 def write_notebook() -> Path:

@@ -14,8 +14,8 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from pathlib import Path
+from typing import Any
 
 from tests.debug.dap import PATIENCE, Connected, Dap
 from tests.debug.kernel import Notebook, state_of, tracer_of
@@ -30,6 +30,7 @@ from tests.debug.launch import (
     VSCODE,
     PythonSession,
     drives,
+    follow_children,
     line_of,
     python_arguments,
     resolved,
@@ -114,28 +115,20 @@ def test_python_follows_children_that_are_forked_and_spawned() -> None:
     line = line_of(PROCESSES, "    return a * b")
     breakpoints = {PROCESSES: [line_of(PROCESSES, "    print("), line]}
     dap = PythonSession("Python: current file", breakpoints, file=PROCESSES)
-    children: list[Connected] = []
     values = []
-    end = time.monotonic() + PATIENCE
+
+    def look(child: Connected, stopped: dict[str, Any]) -> None:
+        frame = child.frames(stopped["threadId"], 1)[0]
+        assert (frame["source"]["path"], frame["line"]) == (PROCESSES, line)
+        values.append(child.evaluate("a", frame["id"]))
+        child.ask("continue", threadId=stopped["threadId"])
+
     try:
         dap.go_on()
-        while dap.event_or_none("terminated") is None:
-            assert time.monotonic() < end
-            if attach := dap.event_or_none("debugpyAttach"):
-                children.append(Connected(attach["connect"]["host"], attach["connect"]["port"]))
-                children[-1].begin("attach", attach, breakpoints)
-            for child in children:
-                if stopped := child.event_or_none("stopped"):
-                    frame = child.frames(stopped["threadId"], 1)[0]
-                    assert (frame["source"]["path"], frame["line"]) == (PROCESSES, line)
-                    values.append(child.evaluate("a", frame["id"]))
-                    child.ask("continue", threadId=stopped["threadId"])
-            time.sleep(0.05)
+        follow_children(dap, breakpoints, look)
         assert values == ["tensor([2., 2.])", "tensor([3., 3.])"]
         assert "exit codes 0 0" in dap.printed()
     finally:
-        for child in children:
-            child.close()
         dap.close()
 
 

@@ -21,26 +21,12 @@ import pytest
 
 import reftorch as torch
 from reftorch._shared_memory import family
-from reftorch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, get_worker_info
+from reftorch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
+from tests.utils.data.endure import children, kill_at_random, levels
 
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
 
 METHODS = ["fork", "spawn", "forkserver"]
-
-
-def children() -> list[int]:
-    """The processes that this process has started and that are still there."""
-    with open(f"/proc/self/task/{os.getpid()}/children") as file:
-        found = [int(pid) for pid in file.read().split()]
-    return [pid for pid in found if "forkserver" not in command(pid) and "resource_tracker" not in command(pid)]
-
-
-def command(pid: int) -> str:
-    try:
-        with open(f"/proc/{pid}/cmdline") as file:
-            return file.read()
-    except FileNotFoundError:
-        return ""
 
 
 @pytest.fixture(autouse=True)
@@ -370,20 +356,7 @@ def test_a_dead_worker_is_an_error_at_once(what: str, message: str, method: str)
 
 def test_kills_at_random_moments() -> None:
     """Whatever the worker is doing, the error comes within 5 seconds, and the fixture counts what is left."""
-    choose = random.Random(3)
-    for _ in range(20):
-        iterator = iter(DataLoader(Squares(4000), batch_size=8, num_workers=2, multiprocessing_context="fork"))
-        for _ in range(choose.randrange(4)):
-            next(iterator)
-        victim = choose.choice(iterator._workers.processes)  # type: ignore[attr-defined]
-        time.sleep(choose.random() * 0.01)
-        os.kill(victim.pid, signal.SIGKILL)
-        started = time.monotonic()
-        with pytest.raises(RuntimeError, match="is killed by signal: Killed"):
-            for _ in iterator:
-                pass
-        assert time.monotonic() - started < 5
-        assert children() == []
+    assert kill_at_random(20, seed=3) < 5
 
 
 def test_timeout() -> None:
@@ -403,23 +376,12 @@ def test_a_loop_that_is_left_early_leaves_nothing() -> None:
     assert children() == []
 
 
-def test_ten_thousand_batches_keep_the_process_level() -> None:
-    data = TensorDataset(torch.arange(2500.0))
-    loader = DataLoader(data, batch_size=1, num_workers=2, persistent_workers=True, multiprocessing_context="fork")
-
-    def a_pass() -> tuple[int, int]:
-        for _ in loader:
-            pass
-        with open("/proc/self/statm") as file:
-            return len(os.listdir("/proc/self/fd")), int(file.read().split()[1])
-
-    a_pass()
-    descriptors, pages = a_pass()
-    for _ in range(2):
-        now, now_pages = a_pass()
-    assert now <= descriptors
+def test_many_batches_keep_the_process_level() -> None:
+    """``python -m tests.utils.data.endure`` loads as many batches through more workers."""
+    _, (descriptors, files, pages), *later = levels(10_000, workers=2)
+    assert [(now, left) for now, left, _ in later] == [(descriptors, files)] * 2
     if os.environ.get("REFTORCH_BUILD") != "sanitize":  # the sanitizer keeps freed memory, to find later uses of it
-        assert now_pages - pages < 2500  # 10 MB; one page lost with each batch would be 5,000
+        assert later[-1][2] - pages < 2500  # 10 MB; one page lost with each batch would be 5,000
 
 
 def run(program: str, **options: Any) -> subprocess.CompletedProcess[str]:
