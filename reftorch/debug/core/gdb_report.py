@@ -166,7 +166,7 @@ def pre(body: str) -> str:
 
 
 def fold(name: str, rows: list[tuple[str, str]], hint: str = "") -> str:
-    """A table below its name, to open and to close. A table that would be longer than a screen is closed at first."""
+    """A table below its name, to open and to close. A table that would be longer than a screen is scrolled."""
     if not rows:
         return ""
     cells = "".join(
@@ -174,5 +174,7 @@ def fold(name: str, rows: list[tuple[str, str]], hint: str = "") -> str:
         for left, right in rows
     )
     summary = f'<summary>{name} <span style="{DIM}">{hint}</span></summary>'
-    state = " open" if len(rows) <= SCREENFUL else ""
-    return f"<details{state}>{summary}<table>{cells}</table></details>"
+    table = f"<table>{cells}</table>"
+    if len(rows) > SCREENFUL:
+        table = f'<div style="max-height:26em;overflow-y:auto">{table}</div>'
+    return f"<details open>{summary}{table}</details>"
