@@ -19,6 +19,7 @@
 #include <csrc/python_stream.h>
 #include <csrc/python_torch_dispatch.h>
 #include <csrc/python_torch_function.h>
+#include <csrc/utils/other_library.h>
 #include <csrc/utils/python_arg_parser.h>
 #include <csrc/utils/python_dispatch.h>
 #include <csrc/utils/python_library.h>
@@ -178,6 +179,7 @@ static void init_globals(py::module_& m) {
   m.def("_get_all_op_schemas", &all_op_schemas, py::arg("ns") = "aten");
   m.def("_cpu_memory_stats", &cpu_memory_stats);
   m.def("_cpu_empty_cache", [] { return c10::GetCPUAllocator()->empty_cache(); });
+  m.def("_other_library_hint", [](const py::object& obj) { return other_library_hint(obj.ptr()); });
   m.def("_set_tensor_class", [](const py::type& cls) { THPVariableClass = py::object(cls).release().ptr(); });
 }
 

@@ -6,6 +6,7 @@
 #include <csrc/python_gil.h>
 #include <csrc/python_thread_local_state.h>
 #include <csrc/utils/object_ptr.h>
+#include <csrc/utils/other_library.h>
 
 #include <ATen/ThreadLocalState.h>
 
@@ -40,7 +41,8 @@ bool slow_has_torch_function(PyObject* obj) {
     return false;
   }
   PyObject* attribute = _PyType_Lookup(Py_TYPE(obj), torch_function_name); // borrowed
-  return attribute != nullptr && attribute != disabled_torch_function;
+  // PyTorch's own tensors have the method too. Theirs would call our function again, and so on without an end.
+  return attribute != nullptr && attribute != disabled_torch_function && !is_defined_by_torch(attribute);
 }
 
 bool slow_argument_has_torch_function(PyObject* obj) {

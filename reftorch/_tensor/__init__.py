@@ -63,6 +63,12 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         """
         if not all(issubclass(cls, each) for each in types):
             return NotImplemented
+        if _is_function_of_torch(func):
+            name = getattr(func, "__name__", func)
+            raise TypeError(
+                f"{name}(): this is PyTorch's function, but a tensor of reftorch came in. Hint: the program uses torch "
+                "and reftorch. Import one of them only, or convert tensors with torch.from_dlpack(x)"
+            )
         with _C.DisableTorchFunctionSubclass():
             result = func(*args, **(kwargs or {}))
         return result if cls is Tensor or func in _nowrap_functions() else _convert(result, cls)
@@ -457,6 +463,13 @@ def _convert(result: Any, cls: type) -> Any:
 def _nowrap_functions() -> set[Callable[..., Any]]:
     """The getters that return a tensor stored elsewhere: their caller gets that object, not a converted one."""
     return {getattr(Tensor, name).__get__ for name in ("_base", "grad", "_grad")}
+
+
+def _is_function_of_torch(func: Callable[..., Any]) -> bool:
+    """Whether PyTorch calls this library: its functions know a class of tensors by ``__torch_function__`` alone."""
+    owner = getattr(func, "__self__", func)  # of a property's `__get__`: the property
+    module = getattr(func, "__module__", None) or getattr(getattr(owner, "__objclass__", None), "__module__", None)
+    return module is not None and (module == "torch" or module.startswith("torch."))
 
 
 Tensor.__module__ = "reftorch"

@@ -580,7 +580,10 @@ class Optimizer:
 
         for param in params:
             if not isinstance(param, Tensor):
-                raise TypeError("optimizer can only optimize Tensors, but one of the params is " + typename(param))
+                raise TypeError(
+                    f"optimizer can only optimize Tensors, but one of the params is {typename(param)}"
+                    + _C._other_library_hint(param)
+                )
             if not self.defaults.get("differentiable") and not (param.is_leaf or param.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():

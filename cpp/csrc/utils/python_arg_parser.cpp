@@ -6,6 +6,7 @@
 #include <csrc/python_dtype.h>
 #include <csrc/python_generator.h>
 #include <csrc/python_torch_function.h>
+#include <csrc/utils/other_library.h>
 
 #include <algorithm>
 #include <array>
@@ -363,10 +364,6 @@ PyObject* PythonSignature::describe() const {
                        "out", PyBool_FromLong(entry_->out != nullptr), "requires_grad", PyBool_FromLong(is_factory_),
                        "varargs", PyBool_FromLong(ints_may_stand_alone()), "alias_of",
                        entry_->alias_of != nullptr ? entry_->alias_of->schema.name.c_str() : nullptr);
-}
-
-static std::string type_name_of(PyObject* obj) {
-  return Py_TYPE(obj)->tp_name;
 }
 
 std::string describe_arguments(const PythonArgs& call, Py_ssize_t first) {

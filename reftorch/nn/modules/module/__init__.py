@@ -23,6 +23,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from reftorch import _C
 from reftorch._tensor import Tensor
 from reftorch._utils import typename
 from reftorch._warnings import warn
@@ -247,7 +248,7 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
         Mirrors torch/nn/modules/module.py, ``Module.add_module``.
         """
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{typename(module)} is not a Module subclass")
+            raise TypeError(f"{typename(module)} is not a Module subclass{_C._other_library_hint(module)}")
         self._check_name("module", name, self._modules)
         self._modules[name] = _run(_global_module_registration_hooks, self, name, module)
 
@@ -280,6 +281,7 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
             if value is not None:
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
+                    + _C._other_library_hint(value)
                 )
             self.register_parameter(name, value)
         elif isinstance(value, Module):

@@ -177,8 +177,12 @@ def _parse_to(*args: Any, **kwargs: Any) -> tuple:
     if tensor is not None:
         given.update(device=tensor.device, dtype=tensor.dtype)
     if given["dtype"] is not None and not isinstance(given["dtype"], _C.dtype):
-        raise TypeError(f"to(): argument 'dtype' must be torch.dtype, not {type(given['dtype']).__name__}")
+        raise TypeError(f"to(): argument 'dtype' must be torch.dtype, not {_name_of_type(given['dtype'])}")
     device = given["device"]
     if device is not None and not isinstance(device, _C.device | str | int):
-        raise TypeError(f"to(): argument 'device' must be torch.device, not {type(device).__name__}")
+        raise TypeError(f"to(): argument 'device' must be torch.device, not {_name_of_type(device)}")
     return device, given["dtype"], given["non_blocking"], given["memory_format"]
+
+
+def _name_of_type(obj: Any) -> str:
+    return type(obj).__name__ + _C._other_library_hint(obj)

@@ -11,6 +11,7 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from reftorch import _C
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
 from reftorch.autograd.grad_mode import no_grad
@@ -269,7 +270,7 @@ class ModuleState:
         if not isinstance(source, Tensor):
             return (
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
-                f"checkpoint but received {type(source)}"
+                f"checkpoint but received {type(source)}{_C._other_library_hint(source)}"
             )
         # A lazy parameter of a module that is not lazy has no shape to compare; copy_ raises the error below.
         if not is_lazy(param) and param.dim() == 0 and tuple(source.shape) == (1,):

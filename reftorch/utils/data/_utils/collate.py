@@ -38,9 +38,9 @@ class _NumpyData(metaclass=_NumpyMeta):
     """Stands for the numpy types that become tensors."""
 
 
-def _not_collatable(kind: Any) -> TypeError:
+def _not_collatable(kind: Any, hint: str = "") -> TypeError:
     return TypeError(
-        f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {kind}"
+        f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {kind}{hint}"
     )
 
 
@@ -138,7 +138,7 @@ def collate(batch: Sequence, *, collate_fn_map: dict[type | tuple[type, ...], Ca
             raise RuntimeError("each element in list of batch should be of equal size")
         columns = [collate(samples, collate_fn_map=collate_fn_map) for samples in zip(*batch, strict=True)]
         return columns if isinstance(elem, tuple) else _like_sequence(elem, columns)
-    raise _not_collatable(type(elem))
+    raise _not_collatable(type(elem), _C._other_library_hint(elem))
 
 
 def _collate_tensor(batch: Sequence[Tensor], *, collate_fn_map: Any = None) -> Tensor:

@@ -1,0 +1,90 @@
+"""Lets ``import torch`` mean reftorch, for this process and the processes that it starts.
+
+``python -m reftorch script.py`` calls :func:`install` before the script runs, so a program that was written for PyTorch
+runs unchanged. Each name ``torch.x.y`` becomes a second name of the module ``reftorch.x.y``: there is one module object,
+and its classes are the same under both names.
+
+Mirrors: nothing in PyTorch: it goes by its own name.
+Leaves out: the C++ extensions of other packages, which are linked with PyTorch's libraries.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import multiprocessing.spawn
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+__all__ = ["install"]
+
+_PUBLIC, _OURS = "torch", "reftorch"
+
+
+class _AliasLoader(importlib.abc.Loader):
+    """Gives the module of reftorch to an import of ``torch.x``."""
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        try:
+            module = importlib.import_module(_OURS + spec.name.removeprefix(_PUBLIC))
+        except ModuleNotFoundError as error:
+            if error.name is None or not error.name.startswith(_OURS):
+                raise  # reftorch has the module, but the module needs a package that is not installed
+            raise ModuleNotFoundError(
+                f"No module named '{spec.name}': reftorch, which stands for torch in this process, does not have it",
+                name=spec.name,
+            ) from None
+        # The import system will write this spec into the module, which keeps its own.
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state  # the module was executed under its own name
+
+
+class _AliasFinder(importlib.abc.MetaPathFinder):
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name != _PUBLIC and not name.startswith(_PUBLIC + "."):
+            return None
+        return importlib.machinery.ModuleSpec(name, _AliasLoader())
+
+
+class _InstallOnArrival:
+    """Is pickled with what a new process receives first, and calls :func:`install` there when it is unpickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return install, ()
+
+
+def install() -> None:
+    """Let ``import torch`` give reftorch from now on, also in processes that ``multiprocessing`` starts.
+
+    Raises:
+        RuntimeError: PyTorch has been imported already.
+
+    Example:
+        >>> import subprocess, sys
+        >>> code = "from reftorch._as_torch import install; install(); import torch; print(torch.__name__)"
+        >>> subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
+        'reftorch\\n'
+    """
+    if any(isinstance(finder, _AliasFinder) for finder in sys.meta_path):
+        return
+    if _PUBLIC in sys.modules:
+        raise RuntimeError("reftorch cannot stand for torch: this process has imported PyTorch already")
+    sys.meta_path.insert(0, _AliasFinder())
+
+    # A process that is started by spawn or forkserver imports the main module anew, and needs the finder before that.
+    # It unpickles these data first, and ignores entries that it does not know.
+    get_preparation_data = multiprocessing.spawn.get_preparation_data
+
+    def with_our_finder(name: str) -> dict[str, Any]:
+        return {**get_preparation_data(name), "reftorch": _InstallOnArrival()}
+
+    multiprocessing.spawn.get_preparation_data = with_our_finder
