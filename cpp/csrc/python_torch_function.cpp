@@ -6,7 +6,7 @@
 #include <csrc/python_gil.h>
 #include <csrc/python_thread_local_state.h>
 #include <csrc/utils/object_ptr.h>
-#include <csrc/utils/other_library.h>
+#include <csrc/utils/python_other_library.h>
 
 #include <ATen/ThreadLocalState.h>
 

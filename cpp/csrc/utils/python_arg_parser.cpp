@@ -6,7 +6,7 @@
 #include <csrc/python_dtype.h>
 #include <csrc/python_generator.h>
 #include <csrc/python_torch_function.h>
-#include <csrc/utils/other_library.h>
+#include <csrc/utils/python_other_library.h>
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Mirrors: nothing in PyTorch: no second library has its names.
-#include <csrc/utils/other_library.h>
+#include <csrc/utils/python_other_library.h>
 
 #include <string_view>
 
