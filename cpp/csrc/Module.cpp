@@ -19,10 +19,10 @@
 #include <csrc/python_stream.h>
 #include <csrc/python_torch_dispatch.h>
 #include <csrc/python_torch_function.h>
-#include <csrc/utils/python_other_library.h>
 #include <csrc/utils/python_arg_parser.h>
 #include <csrc/utils/python_dispatch.h>
 #include <csrc/utils/python_library.h>
+#include <csrc/utils/python_other_library.h>
 
 #include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>

@@ -1,7 +1,8 @@
 // Mirrors: nothing in PyTorch: no second library has its names.
 //
 // A program that says `import reftorch as torch; from torch import nn` mixes two libraries: the second import is
-// PyTorch's. Their tensors, dtypes and devices have the same names, so an error would read *must be Tensor, not Tensor*.
+// PyTorch's. Their tensors, dtypes and devices have the same names, so an error would read *must be Tensor, not
+// Tensor*.
 #pragma once
 
 #include <csrc/Exceptions.h>
