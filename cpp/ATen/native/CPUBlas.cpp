@@ -135,11 +135,7 @@ scalar_t dot(int64_t n, const scalar_t* x, int64_t incx, const scalar_t* y, int6
   if constexpr (!std::is_same_v<scalar_t, opmath_type<scalar_t>>) {
     return reduced_dot_kernel(c10::CppTypeToScalarType<scalar_t>::value, n, x, incx, y, incy);
   }
-  scalar_t sum = 0;
-  for (int64_t i = 0; i < n; i++) {
-    sum += x[i * incx] * y[i * incy];
-  }
-  return sum;
+  return dot_naive(n, x, incx, y, incy);
 }
 
 #define INSTANTIATE(scalar_t)                                                                                         \

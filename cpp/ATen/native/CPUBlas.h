@@ -35,12 +35,16 @@ TORCH_API scalar_t dot(int64_t n, const scalar_t* x, int64_t incx, const scalar_
 // OpenBLAS.
 TORCH_API void one_blas_thread();
 
-// The two functions below are defined in cpu/BlasKernel.cpp.
+// The functions below are defined in cpu/BlasKernel.cpp.
 
 // gemm on one thread, for any dtype of numbers.
 void gemm_kernel(c10::ScalarType type, TransposeType transa, TransposeType transb, int64_t m, int64_t n, int64_t k,
                  const c10::Scalar& alpha, const void* a, int64_t lda, const void* b, int64_t ldb,
                  const c10::Scalar& beta, void* c, int64_t ldc);
+
+// The dot product, one product after the other.
+template <typename scalar_t>
+scalar_t dot_naive(int64_t n, const scalar_t* x, int64_t incx, const scalar_t* y, int64_t incy);
 
 // The dot product of 16-bit floats, summed in a wider type.
 float reduced_dot_kernel(c10::ScalarType type, int64_t n, const void* x, int64_t incx, const void* y, int64_t incy);

@@ -48,6 +48,27 @@ TARGET_CLONES static void add_products(float* total, const X* x, const Y* y, int
 
 } // namespace
 
+template <typename scalar_t>
+scalar_t dot_naive(int64_t n, const scalar_t* x, int64_t incx, const scalar_t* y, int64_t incy) {
+  scalar_t sum = 0;
+  for (int64_t i = 0; i < n; i++) {
+    sum += x[i * incx] * y[i * incy];
+  }
+  return sum;
+}
+
+#define INSTANTIATE(scalar_t) template scalar_t dot_naive(int64_t, const scalar_t*, int64_t, const scalar_t*, int64_t);
+INSTANTIATE(float)
+INSTANTIATE(double)
+INSTANTIATE(c10::Half)
+INSTANTIATE(c10::BFloat16)
+INSTANTIATE(uint8_t)
+INSTANTIATE(int8_t)
+INSTANTIATE(int16_t)
+INSTANTIATE(int32_t)
+INSTANTIATE(int64_t)
+#undef INSTANTIATE
+
 float reduced_dot_kernel(c10::ScalarType type, int64_t n, const void* x, int64_t incx, const void* y, int64_t incy) {
   float total[kLanes] = {};
   const auto add_blocks = [&](auto& x_block, auto& y_block, int64_t size) {
