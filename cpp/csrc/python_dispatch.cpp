@@ -15,6 +15,7 @@
 #include <csrc/python_torch_function.h>
 #include <csrc/utils/python_arg_parser.h>
 #include <csrc/utils/python_library.h>
+#include <csrc/utils/python_other_library.h>
 
 #include <structmember.h>
 
@@ -198,6 +199,8 @@ PyObject* call_operator(PyObject* packet, const OperatorNames& names, PyObject* 
     if (check_has_torch_function(args[i])) {
       overridden = true;
     } else if (!THPVariable_Check(args[i]) && !is_python_number(args[i])) {
+      const std::string hint = other_library_hint(args[i]);
+      TORCH_CHECK_TYPE(hint.empty(), "unsupported operand: ", Py_TYPE(args[i])->tp_name, hint);
       Py_RETURN_NOTIMPLEMENTED;
     }
   }
