@@ -7,7 +7,7 @@
 ``torch`` means reftorch in this process and in those that it starts by ``multiprocessing``, and nowhere else: the
 environment stays as it is, and PyTorch may be installed in it or not.
 
-Mirrors: nothing in PyTorch.
+Mirrors: nothing in PyTorch: a program that says ``import torch`` already means PyTorch.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Lets ``import torch`` mean reftorch, for this process and the processes that it starts.
 
 ``python -m reftorch script.py`` calls :func:`install` before the script runs, so a program that was written for PyTorch
-runs unchanged. Each name ``torch.x.y`` becomes a second name of the module ``reftorch.x.y``: there is one module object,
-and its classes are the same under both names.
+runs unchanged. Each name ``torch.x.y`` becomes a second name of the module ``reftorch.x.y``: there is one module
+object, and its classes are the same under both names.
 
 Mirrors: nothing in PyTorch: it goes by its own name.
 Leaves out: the C++ extensions of other packages, which are linked with PyTorch's libraries.

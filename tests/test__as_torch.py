@@ -1,6 +1,6 @@
 """Programs that say ``import torch`` run on reftorch.
 
-Mirrors: nothing in PyTorch.
+Mirrors: nothing in PyTorch: it goes by its own name.
 """
 
 import subprocess
@@ -137,7 +137,9 @@ def test_what_reftorch_does_not_have_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("args", [[], ["-c"], ["-m"]])
 def test_a_call_without_a_program_explains_itself(args: list[str], tmp_path: Path) -> None:
-    assert "usage: python -m reftorch (script.py | -m module | -c code)" in refused("-m", "reftorch", *args, cwd=tmp_path)
+    assert "usage: python -m reftorch (script.py | -m module | -c code)" in refused(
+        "-m", "reftorch", *args, cwd=tmp_path
+    )
 
 
 def test_torch_that_is_there_already_is_not_replaced(tmp_path: Path) -> None:

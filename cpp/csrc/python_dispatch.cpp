@@ -4,11 +4,9 @@
 //
 // Note [Op call]
 // `x.add(y)` is one vectorcall. The packet tries its signatures in order. The first signature that fits fills a stack
-// of IValues, the Dispatcher is called boxed, and the result is wrapped. For a small op nothing is allocated but the
-// result.
+// of IValues, the Dispatcher is called boxed, and the result is wrapped. A small op allocates nothing but its result.
 #include <csrc/python_dispatch.h>
 
-#include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_deprecated_overloads.h>
 #include <csrc/python_gil.h>
@@ -199,8 +197,7 @@ PyObject* call_operator(PyObject* packet, const OperatorNames& names, PyObject* 
     if (check_has_torch_function(args[i])) {
       overridden = true;
     } else if (!THPVariable_Check(args[i]) && !is_python_number(args[i])) {
-      const std::string hint = other_library_hint(args[i]);
-      TORCH_CHECK_TYPE(hint.empty(), "unsupported operand: ", Py_TYPE(args[i])->tp_name, hint);
+      check_not_of_other_library(args[i]);
       Py_RETURN_NOTIMPLEMENTED;
     }
   }

@@ -26,4 +26,9 @@ std::string other_library_hint(PyObject* obj) {
   return "";
 }
 
+void check_not_of_other_library(PyObject* operand) {
+  const std::string hint = other_library_hint(operand);
+  TORCH_CHECK_TYPE(hint.empty(), "unsupported operand: ", Py_TYPE(operand)->tp_name, hint);
+}
+
 } // namespace reftorch::torch

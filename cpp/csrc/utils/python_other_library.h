@@ -18,6 +18,9 @@ bool is_defined_by_torch(PyObject* obj);
 // PyTorch; an empty text otherwise.
 std::string other_library_hint(PyObject* obj);
 
+// Raises a TypeError with this sentence for an operand of an operator, such as `+`.
+void check_not_of_other_library(PyObject* operand);
+
 // Returns the name of the type of `obj`, followed by the hint.
 inline std::string type_name_of(PyObject* obj) {
   return Py_TYPE(obj)->tp_name + other_library_hint(obj);

@@ -118,7 +118,7 @@ class RNNBase(Module):
                 f"num_layers greater than 1, but got dropout={dropout} and num_layers={self.num_layers}",
                 stacklevel=4,
             )
-        types = {"bias": bool, "batch_first": bool, "input_size": int, "hidden_size": int}
+        types: dict[str, type] = {"bias": bool, "batch_first": bool, "input_size": int, "hidden_size": int}
         for name, expected in types.items():
             value: Any = getattr(self, name)
             if not isinstance(value, expected):

@@ -1,6 +1,6 @@
 """A program that mixes torch and reftorch learns it in one line.
 
-Mirrors: nothing in PyTorch.
+Mirrors: nothing in PyTorch: no second library has its names.
 """
 
 from collections.abc import Callable
