@@ -32,6 +32,7 @@ from tests.debug.launch import (
     PRODUCT_LINE,
     PROGRAM,
     ROOT,
+    WORKERS,
     configuration,
     drives,
     line_of,
@@ -162,10 +163,18 @@ def test_both_languages_in_a_kernel(host: Host) -> None:
 
 @needs_node
 @drives("Python + C++: current file")
-def test_children_that_are_forked_and_spawned(host: Host) -> None:
-    """Each process gets a pair of sessions of its own, and stops in both languages."""
-    line = line_of(PROCESSES, "    return a * b")
-    host.start(configuration("Python + C++: current file", file=PROCESSES), {PROCESSES: [line], KERNEL: [KERNEL_LINE]})
+@pytest.mark.parametrize(
+    ("program", "text", "count", "printed"),
+    [
+        (PROCESSES, "    return a * b", 1, "exit codes 0 0"),
+        (WORKERS, "        return a * a", 2, "spawn [[[4.0, 4.0]], [[9.0, 9.0]]]"),
+    ],
+    ids=["processes", "workers of a loader"],
+)
+def test_children_that_are_forked_and_spawned(host: Host, program: str, text: str, count: int, printed: str) -> None:
+    """Each process gets a pair of sessions of its own, and stops in both languages, `count` times."""
+    line = line_of(program, text)
+    host.start(configuration("Python + C++: current file", file=program), {program: [line], KERNEL: [KERNEL_LINE]})
     root = host.opened("reftorch")
     stops: list[tuple[str, str]] = []
     end = time.monotonic() + 2 * PATIENCE
@@ -174,14 +183,14 @@ def test_children_that_are_forked_and_spawned(host: Host) -> None:
         for session in list(host.sessions.values()):
             if stopped := session.event_or_none("stopped"):
                 frame = frame_of(session, stopped)
-                assert (frame["source"]["path"], frame["line"]) in ((PROCESSES, line), (KERNEL, KERNEL_LINE))
+                assert (frame["source"]["path"], frame["line"]) in ((program, line), (KERNEL, KERNEL_LINE))
                 stops.append((session.number, Path(frame["source"]["path"]).name))
                 session.post("continue", threadId=stopped["threadId"])
         time.sleep(0.05)
     files = [file for _, file in stops]
-    assert files == ["processes.py", "BinaryOpsKernel.cpp"] * 2
+    assert files == [Path(program).name, "BinaryOpsKernel.cpp"] * 2 * count
     assert len({session for session, _ in stops}) == 4
-    assert "exit codes 0 0" in root.printed()
+    assert printed in root.printed()
 
 
 @needs_node
