@@ -65,7 +65,14 @@ def open_working_copy(window: Window, chapter: Chapter) -> None:
 
 
 def close(window: Window, server: Server) -> None:
-    window.press("Control+S")
+    """Save and close. A cell that ends after its verdict changes the notebook again, so it may take two saves."""
+
+    def is_saved() -> bool:
+        window.press("Control+S")
+        window.page.wait_for_timeout(1000)
+        return window.page.locator(".tab.active.dirty").count() == 0
+
+    window.until(is_saved, "the notebook is saved")
     window.command("View: Close Editor")
     window.until(lambda: not server.debuggers(), "the kernel has ended with its notebook")
 
