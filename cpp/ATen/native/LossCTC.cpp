@@ -168,11 +168,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def(
       "_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool "
       "zero_infinity=False) -> (Tensor, Tensor)",
-      TORCH_FN(_ctc_loss), kernels(ctc_loss_stub), FUNCTION);
+      TORCH_FN(_ctc_loss), kernels(ctc_loss_stub), tags(Tag::dynamic_output_shape), FUNCTION);
   m.def_composite(
       "_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, "
       "bool zero_infinity=False) -> (Tensor, Tensor)",
-      TORCH_FN(_ctc_loss_tensor), FUNCTION);
+      TORCH_FN(_ctc_loss_tensor), tags(Tag::dynamic_output_shape), FUNCTION);
   m.def(
       "_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, "
       "Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor",

@@ -437,11 +437,11 @@ void def_one_state(Library& m, const std::string& name) {
   m.def_composite(name +
                       ".input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float "
                       "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
-                  TORCH_FN(rnn_input<cell>), variants::FUNCTION);
+                  TORCH_FN(rnn_input<cell>), tags(Tag::nondeterministic_seeded), variants::FUNCTION);
   m.def_composite(name +
                       ".data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int "
                       "num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)",
-                  TORCH_FN(rnn_data<cell>), variants::FUNCTION);
+                  TORCH_FN(rnn_data<cell>), tags(Tag::nondeterministic_seeded), variants::FUNCTION);
   m.def_composite(
       name + "_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor",
       TORCH_FN(one_state_cell<cell>), variants::FUNCTION);
@@ -456,15 +456,14 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite(
       "lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool "
       "train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)",
-      TORCH_FN(lstm_input), variants::FUNCTION);
+      TORCH_FN(lstm_input), tags(Tag::nondeterministic_seeded), variants::FUNCTION);
   m.def_composite(
       "lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float "
       "dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)",
-      TORCH_FN(lstm_data), variants::FUNCTION);
+      TORCH_FN(lstm_data), tags(Tag::nondeterministic_seeded), variants::FUNCTION);
   m.def_composite(
       "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> "
-      "(Tensor, "
-      "Tensor)",
+      "(Tensor, Tensor)",
       TORCH_FN(lstm_cell), variants::FUNCTION);
 }
 
