@@ -78,9 +78,9 @@ Raises:
 
 Example:
     >>> x = torch.tensor([[1.0, 3.0]])
-    >>> _, mean, rstd = torch.native_group_norm(x, None, None, 1, 2, 1, 1, 1e-5)
-    >>> mask = [False, False, True]
-    >>> torch.ops.aten.native_group_norm_backward(torch.ones(1, 2), x, mean, rstd, None, 1, 2, 1, 1, mask)[2]
+    >>> _, mean, rstd = torch.native_group_norm(x, x[0], None, 1, 2, 1, 1, 1e-5)
+    >>> mask = [True, True, True]
+    >>> torch.ops.aten.native_group_norm_backward(torch.ones(1, 2), x, mean, rstd, x[0], 1, 2, 1, 1, mask)[2]
     tensor([1., 1.])
 """,
 )

@@ -30,7 +30,7 @@ Raises:
 
 Example:
     >>> log_probs = torch.zeros(3, 1, 2).log_softmax(-1)
-    >>> torch.ctc_loss(log_probs, torch.tensor([[1]]), [3], [1]).exp()
+    >>> torch.ctc_loss(log_probs, torch.tensor([[1]]), [3], [1], 0, 1).exp()
     tensor(1.3333)
 """,
 )

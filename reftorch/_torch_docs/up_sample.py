@@ -79,7 +79,7 @@ Raises:
 
 Example:
     >>> grad, size = torch.ones({", ".join(["1", "1", *["3"] * _dims])}), {[1, 1, *[2] * _dims]}
-    >>> torch.ops.aten.{_name}_backward(grad, {[3] * _dims}, size{_flag}).sum()
-    tensor({3**_dims}.)
+    >>> torch.ops.aten.{_name}_backward(grad, {[3] * _dims}, size{_flag}).shape
+    torch.Size({[1, 1, *[2] * _dims]})
 """,
     )

@@ -79,7 +79,7 @@ def rms_norm(
     Mirrors torch/nn/functional.py, ``rms_norm``.
     """
     refuse_integers(input, "rms_norm")
-    return _VF.rms_norm(input, normalized_shape, weight, eps)
+    return _VF.rms_norm(input, list(normalized_shape), weight, eps)
 
 
 @overridable

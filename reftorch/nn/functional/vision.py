@@ -312,4 +312,4 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         )
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
-    return _VF.affine_grid_generator(theta, size, align_corners)
+    return _VF.affine_grid_generator(theta, list(size), align_corners)

@@ -24,7 +24,6 @@ from reftorch.nn.modules.flatten import Flatten, Unflatten
 from reftorch.nn.modules.fold import Fold, Unfold
 from reftorch.nn.modules.instancenorm import *  # noqa: F403
 from reftorch.nn.modules.linear import Bilinear, Identity, LazyLinear, Linear
-from reftorch.nn.modules.linear_cross_entropy import LinearCrossEntropyLoss
 from reftorch.nn.modules.loss import *  # noqa: F403
 from reftorch.nn.modules.module import Module
 from reftorch.nn.modules.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
@@ -66,7 +65,6 @@ __all__ = [
     "LayerNorm",
     "LazyLinear",
     "Linear",
-    "LinearCrossEntropyLoss",
     "LocalResponseNorm",
     "Module",
     "ModuleDict",

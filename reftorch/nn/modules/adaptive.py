@@ -106,9 +106,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def reset_parameters(self) -> None:
         """Draw new parameters."""
         self.head.reset_parameters()
-        for first, second in self.tail:
-            first.reset_parameters()
-            second.reset_parameters()
+        for projection in self.tail:
+            for layer in projection.children():
+                layer.reset_parameters()
 
     def _check(self, input_: Tensor, target_: Tensor) -> None:
         dims = target_.dim()

@@ -120,10 +120,10 @@ class RNNBase(Module):
             )
         types: dict[str, type] = {"bias": bool, "batch_first": bool, "input_size": int, "hidden_size": int}
         for name, expected in types.items():
-            value: Any = getattr(self, name)
+            value = getattr(self, name)
             if not isinstance(value, expected):
                 raise TypeError(f"{name} should be of type {expected.__name__}, got: {type(value).__name__}")
-            if expected is int and value <= 0:
+            if expected is int and getattr(self, name) <= 0:
                 raise ValueError(f"{name} must be greater than zero")
         if self.num_layers <= 0:
             raise ValueError("num_layers must be greater than zero")
