@@ -103,6 +103,9 @@ def _answer(page: Page, chapter: Chapter, exercise: Exercise, shots: Path) -> li
     check = cells.nth(marks.index({"exercise": number, "role": "check"}))
     imports = cells.nth(next(i for i, mark in enumerate(marks) if not mark and i > 0))
     notebooks.run(page, imports)
+    for position, mark in enumerate(marks):
+        if mark == {"exercise": number, "role": "given"}:
+            notebooks.run(page, cells.nth(position))
 
     def attempt(name: str, source: str, *expected: str) -> list[str]:
         if source:
