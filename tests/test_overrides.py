@@ -200,6 +200,7 @@ def test_disabling() -> None:
     assert type(reftorch.nn.Parameter(reftorch.ones(1)) + 1) is Tensor
 
 
+@pytest.mark.filterwarnings("ignore:.nn.functional.upsample.* is deprecated:UserWarning")
 @pytest.mark.parametrize(
     "function", list(overrides.get_testing_overrides()), ids=lambda f: overrides.resolve_name(f) or f.__name__
 )

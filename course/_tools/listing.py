@@ -190,11 +190,12 @@ def beside(mirrors: str) -> str:
 
 
 def _aside(mirrors: str) -> str:
-    return f"PyTorch 2.13: {pytorch_links(mirrors)}" if is_path(mirrors) else html.escape(mirrors)
+    return f"PyTorch 2.13: {pytorch_links(mirrors)}" if is_path(mirrors) else html.escape(mirrors.replace("`", ""))
 
 
 def pytorch_links(mirrors: str) -> str:
     """What a `Mirrors:` line says, each path a link to PyTorch's source."""
+    mirrors = mirrors.replace("`", "")  # a docstring marks the names of code
     if not is_path(mirrors):
         return html.escape(mirrors)
     return re.sub(

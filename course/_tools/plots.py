@@ -50,7 +50,7 @@ def curve(values: Sequence[float], caption: str, *, x_label: str, y_label: str) 
     points = [(left + width * i / last, top + height * (1 - value / highest)) for i, value in enumerate(values)]
     picture.path(points, line="#0969da", width=1.8)
     picture.text(left, top + height + 18, "0", size=11, fill=MUTED)
-    picture.text(left + width, top + height + 18, str(len(values)), size=11, fill=MUTED, anchor="end")
+    picture.text(left + width, top + height + 18, str(last), size=11, fill=MUTED, anchor="end")
     picture.text(left + width / 2, top + height + 36, x_label, size=12, anchor="middle")
     picture.text(left, top - 5, y_label, size=12)
     return picture

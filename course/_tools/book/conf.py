@@ -28,6 +28,7 @@ html_static_path = ["static"]
 html_css_files = ["book.css"]
 html_extra_path = [str(Path(os.environ["REFTORCH_BOOK"]) / "extra")]
 html_copy_source = False
+html_use_index = False
 html_show_sphinx = html_show_copyright = False
 html_theme_options = {"navigation_with_keys": True}
 pygments_style, pygments_dark_style = LIGHT, DARK

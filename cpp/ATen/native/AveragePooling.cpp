@@ -79,8 +79,7 @@ static Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRe
   return at::squeeze(output, -2);
 }
 
-// --- windows that divide the input into equal parts
-// --------------------------------------------------------------------
+// --- windows that divide the input into equal parts ------------------------------------------------------------------
 
 template <int dims>
 static Tensor _adaptive_avg_pool(const Tensor& self, IntArrayRef output_size) {

@@ -28,8 +28,7 @@ Tensor defined_bias(const OptionalTensor& bias) {
   return bias.has_value() ? *bias : Tensor();
 }
 
-// --- checks of the arguments
-// ------------------------------------------------------------------------------------------
+// --- checks of the arguments -----------------------------------------------------------------------------------------
 
 // The arguments of a convolution, with one number for each dimension.
 struct ConvParams {
@@ -139,8 +138,7 @@ void check_dtypes(const Tensor& input, const Tensor& weight, const Tensor& bias)
               ") should be the same");
 }
 
-// --- shapes
-// -----------------------------------------------------------------------------------------------------------
+// --- shapes ----------------------------------------------------------------------------------------------------------
 
 // The sizes of the result of a forward call.
 DimVector conv_output_size(IntArrayRef input, IntArrayRef weight, const ConvParams& p) {
@@ -224,8 +222,7 @@ ConvParams params_of(const Tensor& weight, IntArrayRef stride, IntArrayRef paddi
 
 } // namespace
 
-// --- the ops that autograd records
-// ------------------------------------------------------------------------------------
+// --- the ops that autograd records -----------------------------------------------------------------------------------
 
 static Tensor convolution(const Tensor& input, const Tensor& weight, const OptionalTensor& bias_opt, IntArrayRef stride,
                           IntArrayRef padding, IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
@@ -310,8 +307,7 @@ static std::tuple<Tensor, Tensor, Tensor> convolution_backward(
   return {grad_input, grad_weight, grad_bias};
 }
 
-// --- the ops that people call
-// -----------------------------------------------------------------------------------------
+// --- the ops that people call ----------------------------------------------------------------------------------------
 
 // Returns the input with a batch dimension, of size 1 where there is none, and whether there is one.
 static std::pair<Tensor, bool> batchify(const Tensor& input, int64_t dims, const char* op) {

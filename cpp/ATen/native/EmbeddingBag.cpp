@@ -9,6 +9,8 @@
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 
+#include <c10/core/GradMode.h>
+
 namespace reftorch::at::native {
 
 DEFINE_DISPATCH(embedding_bag_stub)
@@ -20,8 +22,7 @@ namespace {
 using OptionalTensor = std::optional<Tensor>;
 using BagResult = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 
-// --- checks
-// -----------------------------------------------------------------------------------------------------------
+// --- checks ----------------------------------------------------------------------------------------------------------
 
 bool is_row_dtype(ScalarType dtype) {
   return dtype == kLong || dtype == kInt;
@@ -79,8 +80,7 @@ Tensor dense_weights(const OptionalTensor& t) {
   return t.has_value() && t->defined() ? t->contiguous() : Tensor();
 }
 
-// --- the ops that autograd records
-// ------------------------------------------------------------------------------------
+// --- the ops that autograd records -----------------------------------------------------------------------------------
 
 // Returns the rows of the bags, the bag of each row number, the number of rows in each bag without padding, and for the
 // maximum the row number that each element came from.
@@ -140,8 +140,7 @@ Tensor _embedding_bag_per_sample_weights_backward(const Tensor& grad, const Tens
   return result;
 }
 
-// --- the ops that people call
-// -----------------------------------------------------------------------------------------
+// --- the ops that people call ----------------------------------------------------------------------------------------
 
 Tensor _embedding_bag_backward(const Tensor& grad, const Tensor& indices, const Tensor& offsets,
                                const Tensor& offset2bag, const Tensor& bag_size, const Tensor& maximum_indices,
@@ -163,7 +162,7 @@ BagResult embedding_bag_padding_idx(const Tensor& weight, const Tensor& indices,
                 rows, " through ", rows - 1, ", but got ", *padding_idx);
     padding = *padding_idx < 0 ? *padding_idx + rows : *padding_idx;
   }
-  return weight.requires_grad()
+  return weight.requires_grad() || c10::ForwardAD::is_active()
              ? at::_embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
                                   include_last_offset, padding)
              : at::_embedding_bag_forward_only(weight, indices, offsets, scale_grad_by_freq, mode, sparse,

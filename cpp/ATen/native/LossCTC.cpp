@@ -107,8 +107,7 @@ Tensor _ctc_loss_backward(const Tensor& grad, const Tensor& log_probs, const Ten
   return grad_input;
 }
 
-// --- the ops that people call
-// -----------------------------------------------------------------------------------------
+// --- the ops that people call ----------------------------------------------------------------------------------------
 
 Tensor wrapped(double value) {
   return at::detail::wrapped_scalar_tensor(value);

@@ -21,8 +21,7 @@ DEFINE_DISPATCH(fractional_max_pool_stub)
 DEFINE_DISPATCH(max_pool_backward_stub)
 DEFINE_DISPATCH(max_unpool_stub)
 
-// --- windows: shared with AveragePooling.cpp
-// --------------------------------------------------------------------------
+// --- windows: shared with AveragePooling.cpp -------------------------------------------------------------------------
 
 static DimVector pool_argument(const char* op, const char* name, const char* how, IntArrayRef values, int64_t dims) {
   static const char* const kNumbers[] = {"one int", "two ints", "three ints"};
@@ -152,8 +151,7 @@ void check_dims_of_1d(const char* op, const Tensor& self) {
               "-dimensional tensor for argument #1 'self' (while checking arguments for ", op, ")");
 }
 
-// --- the largest element of each window
-// -------------------------------------------------------------------------------
+// --- the largest element of each window ------------------------------------------------------------------------------
 
 using TwoTensors = std::tuple<Tensor, Tensor>;
 
@@ -241,8 +239,7 @@ static Tensor max_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRe
   return std::get<0>(max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
 }
 
-// --- windows that divide the input into equal parts
-// --------------------------------------------------------------------
+// --- windows that divide the input into equal parts ------------------------------------------------------------------
 
 template <int dims>
 static TwoTensors adaptive_max_pool(const Tensor& self, IntArrayRef output_size) {
@@ -276,8 +273,7 @@ static TwoTensors adaptive_max_pool1d(const Tensor& self, IntArrayRef output_siz
   return {at::squeeze(std::get<0>(result), -2), at::squeeze(std::get<1>(result), -2)};
 }
 
-// --- windows at random places
-// ------------------------------------------------------------------------------------------
+// --- windows at random places ----------------------------------------------------------------------------------------
 
 template <int dims>
 static PoolShape fractional_pool_shape(const Tensor& self, IntArrayRef kernel_size, IntArrayRef output_size) {
@@ -331,8 +327,7 @@ static Tensor fractional_max_pool_backward(const Tensor& grad_output, const Tens
                                fractional_pool_shape<dims>(self, kernel_size, output_size), dims);
 }
 
-// --- back: elements at their places, zeros elsewhere
-// -------------------------------------------------------------------
+// --- back: elements at their places, zeros elsewhere -----------------------------------------------------------------
 
 template <int dims>
 static Tensor run_max_unpool(const Tensor& self, const Tensor& indices, IntArrayRef output_size) {

@@ -19,8 +19,7 @@ namespace {
 
 using OptionalTensor = std::optional<Tensor>;
 
-// --- the parameters of one layer in one direction
-// ---------------------------------------------------------------------
+// --- the parameters of one layer in one direction --------------------------------------------------------------------
 
 // w_ih: (G H, I), w_hh: (G H, H), b_ih and b_hh: (G H) for G gates; or w_hh: (G H, P) and w_hr: (P, H) for an LSTM with
 // a projection. What is missing is undefined.
@@ -62,40 +61,40 @@ std::vector<CellParams> gather_params(TensorList params, bool has_biases, bool h
   return result;
 }
 
-// --- cells
-// ------------------------------------------------------------------------------------------------------------
+// --- cells -----------------------------------------------------------------------------------------------------------
 
 // The state of a cell: {h} with h: (B, H), or {h, c} with h: (B, H) or (B, P) and c: (B, H) for an LSTM.
 using Hidden = std::vector<Tensor>;
 
 // One step: the gates of the input, (B, G H), and the last state lead to the next state. The gates of the input are
-// linear_ih(input), which a layer computes for all steps at once.
+// linear_ih(input), which a layer computes for all steps at once. A step adds them out of place: under vmap, they may
+// have one dimension more than the state.
 using Cell = Hidden (*)(const Tensor& igates, const Hidden& hidden, const CellParams& params);
 
 // h' = tanh(W_ih x + b_ih + W_hh h + b_hh)
 Hidden rnn_tanh_step(const Tensor& igates, const Hidden& hidden, const CellParams& params) {
-  Tensor gates = params.linear_hh(hidden[0]);
-  return {at::tanh(at::add_(gates, igates))};
+  const Tensor gates = params.linear_hh(hidden[0]);
+  return {at::tanh(at::add(gates, igates))};
 }
 
 // h' = relu(W_ih x + b_ih + W_hh h + b_hh)
 Hidden rnn_relu_step(const Tensor& igates, const Hidden& hidden, const CellParams& params) {
-  Tensor gates = params.linear_hh(hidden[0]);
-  return {at::relu(at::add_(gates, igates))};
+  const Tensor gates = params.linear_hh(hidden[0]);
+  return {at::relu(at::add(gates, igates))};
 }
 
 // i, f, g, o = W_ih x + b_ih + W_hh h + b_hh
 // c' = sigmoid(f) c + sigmoid(i) tanh(g)
 // h' = sigmoid(o) tanh(c'), which is projected if there is w_hr
 Hidden lstm_step(const Tensor& igates, const Hidden& hidden, const CellParams& params) {
-  Tensor gates = params.linear_hh(hidden[0]);
-  std::vector<Tensor> chunks = at::unsafe_chunk(at::add_(gates, igates), 4, 1);
+  const Tensor gates = params.linear_hh(hidden[0]);
+  std::vector<Tensor> chunks = at::unsafe_chunk(at::add(gates, igates), 4, 1);
   const Tensor in = at::sigmoid_(chunks[0]);
   const Tensor forget = at::sigmoid_(chunks[1]);
   const Tensor cell = at::tanh_(chunks[2]);
   const Tensor out = at::sigmoid_(chunks[3]);
-  Tensor kept = at::mul(forget, hidden[1]);
-  const Tensor c = at::add_(kept, at::mul(in, cell));
+  const Tensor kept = at::mul(forget, hidden[1]);
+  const Tensor c = at::add(kept, at::mul(in, cell));
   return {params.project(at::mul(out, at::tanh(c))), c};
 }
 
@@ -104,16 +103,15 @@ Hidden lstm_step(const Tensor& igates, const Hidden& hidden, const CellParams& p
 Hidden gru_step(const Tensor& igates, const Hidden& hidden, const CellParams& params) {
   std::vector<Tensor> of_input = at::unsafe_chunk(igates, 3, 1);
   std::vector<Tensor> of_hidden = at::unsafe_chunk(params.linear_hh(hidden[0]), 3, 1);
-  const Tensor reset = at::sigmoid_(at::add_(of_hidden[0], of_input[0]));
-  const Tensor update = at::sigmoid_(at::add_(of_hidden[1], of_input[1]));
-  Tensor candidate = at::add(of_input[2], at::mul_(of_hidden[2], reset));
+  const Tensor reset = at::sigmoid(at::add(of_hidden[0], of_input[0]));
+  const Tensor update = at::sigmoid(at::add(of_hidden[1], of_input[1]));
+  Tensor candidate = at::add(of_input[2], at::mul(of_hidden[2], reset));
   candidate = at::tanh_(candidate);
-  Tensor change = at::sub(hidden[0], candidate);
-  return {at::add_(at::mul_(change, update), candidate)};
+  const Tensor change = at::sub(hidden[0], candidate);
+  return {at::add(at::mul(change, update), candidate)};
 }
 
-// --- layers
-// -----------------------------------------------------------------------------------------------------------
+// --- layers ----------------------------------------------------------------------------------------------------------
 
 Hidden narrow_hidden(const Hidden& hidden, int64_t start, int64_t length) {
   Hidden result;
@@ -210,8 +208,7 @@ LayerOutput run_layer(Cell cell, const Sequences& input, const Hidden& hidden, c
                  : packed_layer(cell, input.data, *input.batch_sizes, hidden, params);
 }
 
-// --- stacks
-// -----------------------------------------------------------------------------------------------------------
+// --- stacks ----------------------------------------------------------------------------------------------------------
 
 // The flags that all recurrent ops take.
 struct StackOptions {
@@ -278,8 +275,7 @@ std::pair<Tensor, Hidden> run_stack(Cell cell, Sequences input, TensorList state
   return {input.data, last};
 }
 
-// --- checks
-// -----------------------------------------------------------------------------------------------------------
+// --- checks ----------------------------------------------------------------------------------------------------------
 
 void check_devices(const Tensor& input, TensorList params, TensorList hiddens) {
   const auto check = [&](const Tensor& t, const char* name) {
@@ -353,8 +349,7 @@ void check_cell_weights(const Tensor& w_ih, const Tensor& w_hh, int64_t gates, i
               " * hidden_size = ", gates * hidden_size, ", but got ", w_hh.size(0));
 }
 
-// --- the ops
-// ----------------------------------------------------------------------------------------------------------
+// --- the ops ---------------------------------------------------------------------------------------------------------
 
 // input: (T, B, I), or (B, T, I) if batch_first; hx: (L, B, H)
 template <Cell cell>

@@ -24,8 +24,7 @@ namespace {
 using Mode = UpSampleMode;
 using Scale = std::optional<double>;
 
-// --- checks and shapes
-// ------------------------------------------------------------------------------------------------
+// --- checks and shapes -----------------------------------------------------------------------------------------------
 
 // Writes "(D: 2, H: 3, W: 4)" for the last sizes.
 std::string named_sizes(IntArrayRef sizes) {
@@ -71,8 +70,7 @@ Tensor converted(const Tensor& t, ScalarType dtype) {
   return t.scalar_type() == dtype ? t : cast_to_dtype(t, dtype);
 }
 
-// --- forward and backward of all modes
-// --------------------------------------------------------------------------------
+// --- forward and backward of all modes -------------------------------------------------------------------------------
 
 // self: (N, C, *); the result: (N, C, *output_size)
 Tensor upsample(const Tensor& self, IntArrayRef output_size, bool align_corners, Mode mode, std::vector<Scale> scales) {
@@ -154,8 +152,7 @@ Tensor trilinear3d_backward(const Tensor& grad, IntArrayRef size, IntArrayRef in
   return upsample_backward(grad, size, input_size, align_corners, Mode::Linear, {d, h, w});
 }
 
-// --- the forms that nn.functional calls, with sizes or factors
-// --------------------------------------------------------
+// --- the forms that nn.functional calls, with sizes or factors -------------------------------------------------------
 
 using OptionalSizes = std::optional<IntArrayRef>;
 using OptionalFactors = std::optional<std::vector<double>>;
@@ -211,8 +208,7 @@ Tensor vec(const Tensor& input, OptionalSizes size, bool align_corners, Optional
   return op(input, size_from(input, size, f, 3), align_corners, factor_of(f, 0), factor_of(f, 1), factor_of(f, 2));
 }
 
-// --- registrations
-// ----------------------------------------------------------------------------------------------------
+// --- registrations ---------------------------------------------------------------------------------------------------
 
 #define SCALES1 "float? scales=None"
 #define SCALES2 "float? scales_h=None, float? scales_w=None"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from reftorch._functorch.batch_rules._common import Op, batch_rule, spread
+from reftorch._functorch.batch_rules._generic import one_by_one
 
 
 @batch_rule("native_group_norm")
@@ -26,3 +27,6 @@ def native_group_norm(op: Op, args: list[Any], batched: list[Any], size: int) ->
     if bias is not None and inside[1] is None:
         result = (result + spread(bias, batched[2], size).reshape(size, 1, C, *ones)).to(input.dtype)
     return result, mean.unflatten(0, (size, N)), rstd.unflatten(0, (size, N))
+
+
+batch_rule("native_group_norm_backward")(one_by_one)

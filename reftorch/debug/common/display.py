@@ -19,7 +19,7 @@ SCRUBBED = [
     (CELL_FILE, "<cell>"),
     (re.compile(r"Thread 0x[0-9a-f]+ \(LWP \d+\)"), "Thread"),
     (re.compile(r"\(LWP \d+\)|process \d+"), "process"),
-    (re.compile(r"0x[0-9a-f]{4,}(?: in )?"), ""),
+    (re.compile(r"(?: at )?0x[0-9a-f]{4,}(?: in )?"), ""),
     (re.compile(r"\S*/site-packages/"), ""),
     (re.compile(r"\S*/(lib/python3\.\d+/)"), r"\1"),
     (re.compile(r"\n*\[Switching to Thread[^\]]*\]|\[Inferior \d+[^\]]*\]"), ""),

@@ -134,7 +134,7 @@ def check_symbols(library: Path) -> Any:
 
 CUDA_BUILDS = {
     "off": "reftorch is built without CUDA",
-    "sim": "reftorch is built with the simulator, which REFTORCH_CUDA_SIM=2 wakes",
+    "sim": "reftorch is built with the simulator: REFTORCH_CUDA_SIM=2 wakes it",
     "on": "reftorch is built for a GPU",
 }
 

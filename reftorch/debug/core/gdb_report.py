@@ -15,7 +15,7 @@ from reftorch.debug.common.display import DIM, STYLE, link, scrub
 
 Event = dict[str, Any]
 
-MARK = "background:#ffe0b2;background:var(--jp-warn-color3,#ffe0b2);color:#000;color:var(--jp-ui-font-color1,#000)"
+MARK = "background:#ffe0b2;color:#000"
 SCREENFUL = 18  # rows
 
 

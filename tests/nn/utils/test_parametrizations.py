@@ -66,7 +66,9 @@ def program(lib: Any, case: str) -> list[Any]:
     found += [layer.state_dict(), tried(lambda: pickle.dumps(layer)), layer.eval().weight]
     copied = copy.deepcopy(layer)
     found += [copied.weight, copied.weight is not layer.weight, type(copied).__name__]
-    found += [tried(lambda: setattr(copied, "weight", lib.ones(layer.weight.shape, dtype=lib.float64))), copied.weight]
+    # A matrix of full rank: if the columns depend on each other, rounding decides which orthogonal matrix comes out.
+    new_weight = (lib.arange(layer.weight.numel(), dtype=lib.float64).square() * 0.7).sin().reshape(layer.weight.shape)
+    found += [tried(lambda: setattr(copied, "weight", new_weight)), copied.weight]
     for name in list(layer.parametrizations):
         found.append(tried(lambda name=name: repr(lib.nn.utils.parametrize.remove_parametrizations(layer, name))))
     return [*found, layer.state_dict(), type(layer).__name__, sorted(vars(layer))]

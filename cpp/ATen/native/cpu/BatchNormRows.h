@@ -16,8 +16,7 @@
 
 namespace reftorch::at::native::channel {
 
-// --- naive: the definition
-// --------------------------------------------------------------------------------------------
+// --- naive: the definition -------------------------------------------------------------------------------------------
 
 // sums[c] = the sum of f(c, i) over the elements i of channel c
 template <typename F>
@@ -32,8 +31,7 @@ void sum_naive(double* sums, const ChannelLayout& l, const F& f) {
   }
 }
 
-// --- planes: runs of elements of one channel
-// --------------------------------------------------------------------------
+// --- planes: runs of elements of one channel -------------------------------------------------------------------------
 
 // The sum of f(i) over a run of n elements. With 16 partial sums no addition waits for the one before; the partial sums
 // of a block are joined in double, so that a long run loses no digits.
@@ -64,8 +62,7 @@ TARGET_CLONES static double sum_run(const T* a, const T* b, int64_t n, T shift, 
   return total;
 }
 
-// --- rows: all channels at once
-// ----------------------------------------------------------------------------------------
+// --- rows: all channels at once --------------------------------------------------------------------------------------
 
 // sums[c] += f(a[c], b[c], shift[c]) for each of the rows of `channels` elements
 template <typename T, typename F>
@@ -78,8 +75,7 @@ TARGET_CLONES static void sum_rows(T* sums, const T* a, const T* b, const T* shi
   }
 }
 
-// --- both
-// ---------------------------------------------------------------------------------------------------------------
+// --- both ------------------------------------------------------------------------------------------------------------
 
 // sums[c] = the sum of f(a[i], b[i], shift[c]) over the elements i of channel c. f must not read what it is not given.
 template <typename T, typename F>

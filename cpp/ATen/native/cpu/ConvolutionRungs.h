@@ -27,8 +27,7 @@ namespace reftorch::at::native::conv {
 
 using Dims = ConvShape::Dims;
 
-// --- first rung: the definition
-// ---------------------------------------------------------------------------------------
+// --- first rung: the definition --------------------------------------------------------------------------------------
 
 // Calls f(o, i, w) for every term of the sum: three indices, into y, x and w.
 template <typename F>
@@ -87,8 +86,7 @@ void backward_weight_naive(T* dw, const T* dy, const T* x, const ConvShape& s) {
   for_each_term(s, [&](int64_t o, int64_t i, int64_t k) { dw[k] += dy[o] * x[i]; });
 }
 
-// --- second rung: rows of pixels
-// ---------------------------------------------------------------------------------------
+// --- second rung: rows of pixels -------------------------------------------------------------------------------------
 
 // The positions of the output at which the tap of the kernel lies on the input and not on the padding: [begin, end).
 struct Span {
@@ -239,8 +237,7 @@ void backward_weight_direct(T* dw, const T* dy, const T* x, const ConvShape& s) 
   });
 }
 
-// --- third rung: the unfolded input, and a matrix product
-// --------------------------------------------------------------
+// --- third rung: the unfolded input, and a matrix product ------------------------------------------------------------
 
 // columns (channels * kernel, width): row (c, k) has, for each of the `width` output pixels from `first` on, the pixel
 // of channel c on which tap k lies, and 0 on the padding. x points to the first of the channels.
@@ -417,8 +414,7 @@ void backward_weight_unfolded(T* dw, const T* dy, const T* x, const ConvShape& s
   });
 }
 
-// --- the choice
-// ---------------------------------------------------------------------------------------------------------
+// --- the choice ------------------------------------------------------------------------------------------------------
 
 enum class Rung { Naive, Direct, Unfolded };
 

@@ -17,8 +17,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// --- indices and weights of one dimension
-// -----------------------------------------------------------------------------
+// --- indices and weights of one dimension ----------------------------------------------------------------------------
 
 // index, weight: (out, width)
 template <typename T>
@@ -155,8 +154,7 @@ Taps<T> make_taps(int64_t in, int64_t out, const UpSampleOptions& options, size_
   return taps;
 }
 
-// --- the loops over the pixels
-// ----------------------------------------------------------------------------------------
+// --- the loops over the pixels ---------------------------------------------------------------------------------------
 
 // The number of rows of `size` elements that are worth a thread of their own.
 int64_t grain_of(int64_t size) {
