@@ -227,7 +227,8 @@ def definition(schema: Schema) -> str:
     return f"""\
 {head(schema, defaults=False)} {{
   using Signature = {signature(schema)};
-  static const auto op = Dispatcher::singleton().findSchemaOrThrow("aten::{schema.op}").typed<Signature>();
+  static const auto op =
+      Dispatcher::singleton().findSchemaOrThrow("aten::{schema.op}").typed<Signature>();
   return op.call({", ".join(values)});
 }}"""
 

@@ -32,7 +32,10 @@ UNINITIALIZED = ("empty", "new_empty")
 # that asks for the CPU by name.
 STAY_ON_CPU = ("range.step", "normal.float_float", "to.device")
 # Rows whose calls ask for CPU tensors: the indices of tensor_split are read by the host.
-ON_THE_CPU = {"tensor_split.tensor_indices_or_sections": "to be on cpu"}
+ON_THE_CPU = {
+    "tensor_split.tensor_indices_or_sections": "to be on cpu",
+    **{f"{op}.data": "batch_sizes must be a 1D CPU int64 tensor" for op in ("rnn_tanh", "rnn_relu", "gru", "lstm")},
+}
 MISSING = re.compile(r"Could not run 'aten::[\w.]+' with arguments from the 'CUDA' backend")
 NO_DTYPE = re.compile(r'"\w+" not implemented for \'\w+\'')
 

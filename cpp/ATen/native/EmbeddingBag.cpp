@@ -7,6 +7,7 @@
 
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
+#include <ATen/native/Fill.h>
 #include <ATen/native/TensorFactories.h>
 
 #include <c10/core/GradMode.h>
@@ -193,7 +194,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "_embedding_bag_dense_backward(Tensor grad, Tensor indices, Tensor offset2bag, Tensor bag_size, Tensor "
       "maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, int "
       "padding_idx=-1) -> Tensor",
-      TORCH_FN(_embedding_bag_dense_backward), kernels(embedding_bag_dense_backward_stub), variants::NN);
+      TORCH_FN(_embedding_bag_dense_backward), kernels(embedding_bag_dense_backward_stub, zero_stub), variants::NN);
   m.def(
       "_embedding_bag_per_sample_weights_backward(Tensor grad, Tensor weight, Tensor indices, Tensor offsets, Tensor "
       "offset2bag, int mode, int padding_idx=-1) -> Tensor",

@@ -6,6 +6,7 @@
 
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
+#include <ATen/native/Fill.h>
 #include <ATen/native/TensorFactories.h>
 
 namespace reftorch::at::native {
@@ -127,11 +128,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def(
       "grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int "
       "padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
-      TORCH_FN(grid_sampler_nd_backward<2>), kernels(grid_sampler_backward_stub), variants::NN);
+      TORCH_FN(grid_sampler_nd_backward<2>), kernels(grid_sampler_backward_stub, zero_stub), variants::NN);
   m.def(
       "grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int "
       "padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
-      TORCH_FN(grid_sampler_nd_backward<3>), kernels(grid_sampler_backward_stub), variants::NN);
+      TORCH_FN(grid_sampler_nd_backward<3>), kernels(grid_sampler_backward_stub, zero_stub), variants::NN);
   m.def_composite(
       "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> "
       "Tensor",

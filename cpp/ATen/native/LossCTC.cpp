@@ -9,6 +9,7 @@
 #include <ATen/Functions.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
+#include <ATen/native/Fill.h>
 #include <ATen/native/Loss.h>
 #include <ATen/native/TensorFactories.h>
 
@@ -118,8 +119,7 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef inpu
                 int64_t blank, int64_t reduction, bool zero_infinity) {
   const bool is_batched = log_probs.dim() == 3;
   const Tensor batch = is_batched ? log_probs : at::unsqueeze(log_probs, 1);
-  Tensor loss =
-      std::get<0>(at::_ctc_loss(batch, as_labels(targets), input_lengths, target_lengths, blank, zero_infinity));
+  Tensor loss = std::get<0>(at::_ctc_loss(batch, targets, input_lengths, target_lengths, blank, zero_infinity));
   if (zero_infinity) {
     const Tensor is_infinite = at::eq(loss, wrapped(std::numeric_limits<double>::infinity()));
     loss = at::where(is_infinite, at::zeros({}, loss.scalar_type(), loss.device()), loss);
@@ -175,7 +175,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def(
       "_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, "
       "Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor",
-      TORCH_FN(_ctc_loss_backward), kernels(ctc_loss_backward_stub), variants::NN);
+      TORCH_FN(_ctc_loss_backward), kernels(ctc_loss_backward_stub, zero_stub), variants::NN);
   m.def_composite(
       "ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int "
       "reduction=Mean, bool zero_infinity=False) -> Tensor",
