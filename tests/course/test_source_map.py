@@ -48,9 +48,8 @@ def in_python(torch, dotted: str):
     value, path = torch, "torch"
     for part in dotted.split(".")[1:]:
         path += f".{part}"
-        if not hasattr(value, part):
-            importlib.import_module(path)
-        value = getattr(value, part)
+        # torch.optim deletes the names of its modules, which can be imported all the same.
+        value = getattr(value, part) if hasattr(value, part) else importlib.import_module(path)
     return value
 
 

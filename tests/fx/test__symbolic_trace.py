@@ -210,13 +210,15 @@ DIFFERENT = {
     "Softshrink", "Tanh", "Threshold",
 }  # fmt: skip
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "AdaptiveLogSoftmaxWithLoss": (16, 4, [2]),
     "Unflatten": (1, (2, 3)),
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), (2, 2)),  # their signatures are *args, **kwargs
     **{f"FractionalMaxPool{n}d": (2, 3) for n in (2, 3)},
 }
 # Not layers, or layers whose Python programs are not torch's: attention does not look for a fused kernel here.
 NO_LAYERS = {
     "Container", "Module", "ModuleDict", "ModuleList", "MultiheadAttention", "NLLLoss2d", "ParameterDict",
-    "ParameterList",
+    "ParameterList", "RNNBase", "RNNCellBase",
 }  # fmt: skip
 LAYERS = [
     name for name in nn.modules.__all__

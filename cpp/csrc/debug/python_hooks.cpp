@@ -34,7 +34,7 @@ __attribute__((visibility("default"), used)) void reftorch_debug_report_crash() 
   const PyGILState_STATE state = PyGILState_Ensure();
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
-  PyRun_SimpleString("from reftorch.debug import _gdb_session\n_gdb_session.report_crash()\n");
+  PyRun_SimpleString("from reftorch.debug.core import gdb_session\ngdb_session.report_crash()\n");
   PyErr_Restore(type, value, traceback);
   PyGILState_Release(state);
 }

@@ -36,6 +36,8 @@ def _schemas() -> dict[str, Any]:
 @cache
 def op_info(name: str) -> OpInfo:
     """Of an op by its full name, such as ``aten::add.Tensor``."""
+    if name not in _schemas():  # the op was registered after the table was made
+        _schemas.cache_clear()
     arguments, tags = _schemas()[name]["arguments"], _C._dispatch_tags(name)
     written = {i for i, argument in enumerate(arguments) if "!" in argument["type"]}
     in_place = 0 in written  # an out form has its outputs behind the other arguments

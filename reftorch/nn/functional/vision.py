@@ -166,8 +166,11 @@ def upsample(
     """Call :func:`interpolate`. PyTorch deprecates this name.
 
     Example:
+        >>> import warnings
         >>> import reftorch as torch
-        >>> torch.nn.functional.upsample(torch.ones(1, 1, 2), 3).shape
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     torch.nn.functional.upsample(torch.ones(1, 1, 2), 3).shape
         torch.Size([1, 1, 3])
 
     Mirrors torch/nn/functional.py, ``upsample``.
@@ -180,8 +183,11 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
     """Call :func:`interpolate` with mode ``"nearest"``. PyTorch deprecates this name.
 
     Example:
+        >>> import warnings
         >>> import reftorch as torch
-        >>> torch.nn.functional.upsample_nearest(torch.ones(1, 1, 2), 3).shape
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     torch.nn.functional.upsample_nearest(torch.ones(1, 1, 2), 3).shape
         torch.Size([1, 1, 3])
 
     Mirrors torch/nn/functional.py, ``upsample_nearest``.
@@ -194,8 +200,11 @@ def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None)
     """Call :func:`interpolate` with mode ``"bilinear"`` and ``align_corners=True``. PyTorch deprecates this name.
 
     Example:
+        >>> import warnings
         >>> import reftorch as torch
-        >>> torch.nn.functional.upsample_bilinear(torch.ones(1, 1, 2, 2), 3).shape
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     torch.nn.functional.upsample_bilinear(torch.ones(1, 1, 2, 2), 3).shape
         torch.Size([1, 1, 3, 3])
 
     Mirrors torch/nn/functional.py, ``upsample_bilinear``.

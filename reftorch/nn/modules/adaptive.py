@@ -54,8 +54,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     Example:
         >>> import reftorch as torch
-        >>> layer = torch.nn.AdaptiveLogSoftmaxWithLoss(4, 10, cutoffs=[2, 6])
-        >>> x = torch.ones(3, 4)
+        >>> layer = torch.nn.AdaptiveLogSoftmaxWithLoss(16, 10, cutoffs=[2, 6])
+        >>> x = torch.ones(3, 16)
         >>> output, loss = layer(x, torch.tensor([0, 5, 9]))
         >>> bool(torch.allclose(output, layer.log_prob(x)[[0, 1, 2], [0, 5, 9]]))
         True

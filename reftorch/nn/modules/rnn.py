@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 import weakref
 from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
+from reftorch._warnings import warn
 from reftorch.nn import init
 from reftorch.nn.modules.module import Module
 from reftorch.nn.parameter import Parameter
@@ -113,10 +113,9 @@ class RNNBase(Module):
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
             )
         if self.dropout > 0 and self.num_layers == 1:
-            warnings.warn(
+            warn(
                 "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
-                f"num_layers greater than 1, but got dropout={dropout} and num_layers={self.num_layers}",
-                stacklevel=4,
+                f"num_layers greater than 1, but got dropout={dropout} and num_layers={self.num_layers}"
             )
         types: dict[str, type] = {"bias": bool, "batch_first": bool, "input_size": int, "hidden_size": int}
         for name, expected in types.items():

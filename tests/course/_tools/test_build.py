@@ -26,7 +26,8 @@ def lesson(toy):
 
 
 def outputs(toy) -> list[str]:
-    cells = nbformat.read(toy.lesson, as_version=4).cells[1:]
+    """What each code cell shows; the first and the last cell are markdown."""
+    cells = [cell for cell in nbformat.read(toy.lesson, as_version=4).cells if cell.cell_type == "code"]
     return ["".join(o.get("text", "") + o.get("data", {}).get("text/plain", "") for o in c.outputs) for c in cells]
 
 

@@ -88,7 +88,7 @@ def test_what_schemas_say() -> None:
 
 
 def test_ops_say_at_their_registration_that_old_elements_do_not_matter() -> None:
-    schemas = torch._C._get_all_op_schemas()
+    schemas = [s for s in torch._C._get_all_op_schemas() if "/cpp/" in s["file"]]  # others are of tests' extensions
     overwrite = {
         s["name"].split(".")[0] for s in schemas if torch._C.Tag.overwrites in torch._C._dispatch_tags(s["name"])
     }

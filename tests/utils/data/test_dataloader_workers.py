@@ -430,10 +430,16 @@ def test_ctrl_c_ends_the_workers_quietly() -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(program)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background shell starts us with it ignored
     )  # fmt: skip
-    assert process.stdout is not None and process.stdout.readline() == "running\n"
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes of the group
-    out, errors = process.communicate(timeout=30)
+    try:
+        assert process.stdout is not None and process.stdout.readline() == "running\n"
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes of the group
+        out, errors = process.communicate(timeout=30)
+    finally:
+        if process.poll() is None:  # so that this failure does not become one of the next test too
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
     assert (out, errors, process.returncode) == ("interrupted\n", "", 0)
 
 
