@@ -32,14 +32,34 @@ HEAD = (
 )
 MONO = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
 CODE = f"{MONO};font-size:12px;line-height:1.45;white-space:pre;background:none;border:0"
+# A line of code that is wider than its column goes on in a line below, so that nobody scrolls sideways to read it.
+WRAPPED = CODE.replace("white-space:pre", "white-space:pre-wrap") + ";overflow-wrap:anywhere"
 BADGE = (
     "display:inline-block;min-width:9px;padding:0 3px;border-radius:8px;background:#0550ae;color:#fff;"
     "font:bold 10px/13px system-ui,sans-serif;text-align:center"
 )
 WORD = f"{MONO};background:#eff1f3;color:#1f2328"
-LIT = "background:#fff8c5;display:inline-block;min-width:100%"
+LIT = "background:#fff8c5"
 DIMMED = "opacity:.45"
 GAP = "…"
+NARROWEST = 60  # characters of code beside the notes; less is not worth a column of its own
+SIDES = 64  # pixels: the margins of the three columns, and a badge
+
+
+class Row(NamedTuple):
+    """One line of a listing: its number, its badge and its code, both as HTML, and how the code is set.
+
+    Args:
+        width: the characters of the code, where a reader is to read the line; 0 where the line is pale.
+        indent: the spaces that the line begins with; where the line is too wide, it goes on four further to the right.
+    """
+
+    number: str
+    badge: str
+    code: str
+    style: str = ""
+    width: int = 0
+    indent: int = 0
 
 
 class Note(NamedTuple):
@@ -105,51 +125,69 @@ class Listing:
             f" &nbsp; {html.escape(self.name)}"
             f'<span style="float:right">{_aside(self.mirrors)}</span>'
         ).replace("<a ", '<a style="color:#0550ae" ')
-        code = highlighted(self.text, self.path)
+        lines = self._outdented()
+        code = highlighted("\n".join(lines), self.path)
         noted = {number for note in self.notes for number in range(note.first, note.last + 1)} | self.lit
         badges = {note.first: number for number, note in enumerate(self.notes, start=1)}
-        rows: list[tuple[str, str, str]] = []
+        rows: list[Row] = []
         before = self.first - 1
         for number in self.numbers:
             if number != before + 1:
-                rows.append((GAP, "", f'<span style="color:#8c959f">{GAP} {number - before - 1} lines</span>'))
-            text, style = code[number - self.first], ""
-            if number in noted:
-                style = LIT
-            elif self.dim:
-                style = DIMMED
+                rows.append(Row(GAP, "", f"{GAP} {number - before - 1} lines", "color:#8c959f"))
+            line = lines[number - self.first]
+            style = LIT if number in noted else DIMMED if self.dim else ""
             badge = f'<span style="{BADGE}">{badges[number]}</span>' if number in badges else ""
-            rows.append((str(number), badge, f'<span style="{style}">{text or " "}</span>' if style else text))
+            width, indent = len(line) if style != DIMMED else 0, len(line) - len(line.lstrip())
+            rows.append(Row(str(number), badge, code[number - self.first] or " ", style, width, indent))
             before = number
         return f"<!-- listing -->{box(header, rows, [note.text for note in self.notes])}<!-- /listing -->"
 
+    def _outdented(self) -> list[str]:
+        """The lines moved to the left together, so that the outermost of those that are shown begins there."""
+        lines = self.text.split("\n")
+        seen = [line for line in (lines[number - self.first] for number in self.numbers) if line.strip()]
+        margin = min((len(line) - len(line.lstrip()) for line in seen), default=0)
+        return [line[min(margin, len(line) - len(line.lstrip())) :] for line in lines]
 
-def box(header: str, rows: Sequence[tuple[str, str, str]], notes: Sequence[str]) -> str:
-    """A frame with a header, columns of line numbers, badges and code, and the notes beside the code."""
-    column = f"margin:0;padding:8px 10px;{CODE}"
-    numbers, badges, code = ("\n".join(column) for column in zip(*rows, strict=True))
-    badges = (
-        f"\n{badges}"  # HTML drops the newline after <pre>; without this one it drops that of a first line without note
-    )
+
+def box(header: str, rows: Sequence[Row], notes: Sequence[str]) -> str:
+    """A frame with a header, lines of code with their numbers and badges, and notes beside the code.
+
+    The notes move below the code where the widest line that a reader is to read does not fit beside them.
+    """
+    digits = max(len(row.number) for row in rows)
+    widest = max(NARROWEST, *(row.width for row in rows)) + digits
     aside = "".join(
         f'<div style="display:flex;gap:7px;margin:0 0 7px"><span><span style="{BADGE}">{number}</span></span>'
         f"<span>{in_box(text)}</span></div>"
         for number, text in enumerate(notes, start=1)
     )
+    # Below the code the border at the top of the notes parts them from the code; beside the code the one at the left.
     return (
         f'<div style="{BOX}"><div style="{HEAD}">{header}</div>'
         '<div style="display:flex;flex-wrap:wrap">'
-        '<div style="display:flex;flex:3 1 540px;min-width:0;overflow-x:auto">'
-        f'<pre style="{column};color:#8c959f;text-align:right;user-select:none">{numbers}</pre>'
-        + (f'<pre style="margin:0;padding:8px 0;{CODE};color:#1f2328;user-select:none">{badges}</pre>' if notes else "")
-        + f'<pre style="{column};color:#1f2328;flex:1">{code}</pre></div>'
+        f'<div style="{WRAPPED};flex:3 1 calc({widest}ch + {SIDES}px);min-width:0;padding:8px 0">'
+        + "".join(_row_html(row, digits, bool(notes)) for row in rows)
+        + "</div>"
         + (
-            '<div style="flex:1 1 230px;padding:9px 12px 2px;border-left:1px solid #d8dee4;font-size:13px;'
-            f'line-height:1.4;color:#1f2328">{aside}</div>'
+            '<div style="flex:1 1 230px;margin:-1px 0 0 -1px;padding:9px 12px 2px;border:solid #d8dee4;'
+            f'border-width:1px 0 0 1px;font-size:13px;line-height:1.4;color:#1f2328">{aside}</div>'
             if notes
             else ""
         )
         + "</div></div>"
+    )
+
+
+def _row_html(row: Row, digits: int, has_badges: bool) -> str:
+    hanging = row.indent + 4
+    badge = f'<span style="flex:0 0 16px;user-select:none">{row.badge}</span>' if has_badges else ""
+    style = f";{row.style}" if row.style else ""
+    return (
+        f'<div style="display:flex"><span style="flex:0 0 {digits}ch;box-sizing:content-box;padding:0 10px;'
+        f'color:#8c959f;text-align:right;user-select:none">{row.number}</span>{badge}'
+        f'<span style="flex:1;min-width:0;margin:0 10px;padding-left:{hanging}ch;text-indent:-{hanging}ch;color:#1f2328'
+        f'{style}">{row.code}</span></div>'
     )
 
 

@@ -89,17 +89,20 @@ def test_every_check_rejects_wrong_answers(solved):
     assert verdicts == dict.fromkeys(verdicts, ("failed", True, True))
 
 
-# Questions of reading in chapters of the first edition whose checks still show what was expected.
-SHOWS_WHAT_WAS_EXPECTED = ("02", "05")
 READING = [number for number, each in EXERCISES.items() if each.kind == "read"]
 
 
-@pytest.mark.parametrize("number", [each for each in READING if each[:2] not in SHOWS_WHAT_WAS_EXPECTED])
+@pytest.mark.parametrize("number", READING)
 def test_the_check_of_a_question_of_reading_shows_no_right_answer(number):
-    """Such a check compares by `answers`, which counts, and by `true`, which says in words what was expected."""
-    calls = [node.func for node in ast.walk(ast.parse(EXERCISES[number].check.source)) if isinstance(node, ast.Call)]
-    asked = [call.attr for call in calls if isinstance(call, ast.Attribute) and ast.unparse(call.value) == "c"]
-    assert set(asked) <= {"answers", "true", "case"}
+    """Such a check compares by `answers`, which counts, and by `true`, which says in words what was expected.
+
+    `equal` shows what was expected. So it is there only to say which answers are missing: it expects an empty list.
+    """
+    calls = [node for node in ast.walk(ast.parse(EXERCISES[number].check.source)) if isinstance(node, ast.Call)]
+    asked = [call for call in calls if isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "c"]
+    for call in asked:
+        expected = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}.get("expected")
+        assert call.func.attr in {"answers", "true", "case"} or (call.func.attr == "equal" and expected == "[]")
 
 
 @by_chapter
@@ -110,10 +113,26 @@ def test_a_chapter_has_four_exercises_of_two_kinds(chapter: Chapter):
     assert set(kinds) <= set(KINDS)
 
 
+# What an exercise says first: how difficult it is, and how long it takes.
+STARS = re.compile(r"(?:★☆☆|★★☆|★★★), (?:\d+ minutes|an evening)\.")
+
+
+@by_exercise
+def test_an_exercise_says_how_difficult_it_is_and_how_long_it_takes(number):
+    task = EXERCISES[number].cells["task"][0].source
+    _, _, text = task.partition("\n\n")
+    assert STARS.match(text), f"{task.splitlines()[0]}: the task begins with stars and a time, as in `★★☆, 20 minutes.`"
+
+
+@by_exercise
+def test_an_exercise_says_how_pytorch_does_it(number):
+    assert "**In PyTorch**" in EXERCISES[number].debrief
+
+
 @by_exercise
 def test_wrong_answers_are_at_hand(number):
     exercise = EXERCISES[number]
-    assert len(exercise.mutants) >= (2 if exercise.kind == "build" else 1)
+    assert len(exercise.mutants) >= 2
     assert all(mutant.attributes.get("why") for mutant in exercise.mutants)
 
 

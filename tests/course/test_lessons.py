@@ -210,10 +210,11 @@ def _is_figure(output: nbformat.NotebookNode) -> bool:
 
 
 def _lines_shown(output: nbformat.NotebookNode) -> int:
-    """The lines of an output; of a listing those of its source, as its column of numbers has them."""
-    data = output.get("data", {})
-    column = re.search(r"user-select:none[^>]*>([\d\n…]+)</pre>", data.get("text/html", ""))
-    return len((column[1] if column else data.get("text/plain", output.get("text", ""))).splitlines())
+    """The lines of an output; of a listing those of its source."""
+    listing = output.get("metadata", {}).get("reftorch", {}).get("listing")
+    if listing is not None:
+        return listing["lines"]
+    return len(output.get("data", {}).get("text/plain", output.get("text", "")).splitlines())
 
 
 @pytest.mark.parametrize("file", [*NOTEBOOKS, *(chapter.exercises for chapter in chapters())], ids=name)

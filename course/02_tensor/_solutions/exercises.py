@@ -75,8 +75,8 @@ with check("02.1", "how each view reads") as c:
     c.true("how many of your answers are right", not wrong, came=came, expected=f"{len(VIEWS)} of {len(VIEWS)}")
 
 # %% [markdown] exercise="02.1" role="debrief"
-# PyTorch computes a view in the same way: a few integers change, whatever the size of the tensor. The price is that
-# kernels must accept all strides, or ask for `contiguous()` and pay for a copy.
+# **In PyTorch** a view is computed in this way too: a few integers change, whatever the size of the tensor. The price
+# is that kernels must accept all strides, or ask for `contiguous()` and pay for a copy.
 
 # %% [markdown] exercise="02.1" role="hint"
 # Strides of a contiguous tensor: the last is 1, each other one is the product of the sizes behind it. An index
@@ -143,8 +143,8 @@ with check("02.2", "who shares the memory") as c:
     c.true("your right answers", right == len(SHARING), came=f"{right} of {len(SHARING)}", expected=everything)
 
 # %% [markdown] exercise="02.2" role="debrief"
-# Whether `reshape`, `flatten` or `to` copies depends on their argument, in PyTorch too: this saves memory when a
-# copy is not needed. Where a program relies on a copy, it should say `clone()`; where on a view, `view`.
+# **In PyTorch** `reshape`, `flatten` and `to` decide by their argument whether they copy, as here: this saves memory
+# when a copy is not needed. Where a program relies on a copy, it should say `clone()`; where on a view, `view`.
 
 # %% [markdown] exercise="02.2" role="hint"
 # Can sizes, strides and an offset describe the result? They can describe a part between two indices with a fixed
@@ -214,8 +214,9 @@ with check("02.3", "the dtype that comes out") as c:
     c.true("your right answers", right == len(CALLS), came=f"{right} of {len(CALLS)}", expected=everything)
 
 # %% [markdown] exercise="02.3" role="debrief"
-# PyTorch gives these dtypes too. numpy before version 2 also looked at the value of a number, so that a larger
-# number could change the dtype of a program's results. The rules here ask for dtypes and dimensions alone.
+# **In PyTorch** each of these calls gives the dtype that it gives here. numpy before version 2 also looked at the
+# value of a number, so that a larger number could change the dtype of a program's results. The rules here ask for
+# dtypes and dimensions alone.
 
 # %% [markdown] exercise="02.3" role="hint"
 # Take one op at a time: the result of the first op is an operand of the second. For each op ask: to which class
@@ -272,7 +273,7 @@ with check("02.4", "from an index to an element") as c:
     c.raises("index -4 of size 3", IndexError, "-4", element, base.reshape(8, 3), (0, -4))
 
 # %% [markdown] exercise="02.4" role="debrief"
-# PyTorch does not compute this sum for each element: its loops add a stride to an address when an index grows by
+# **In PyTorch** no loop computes this sum for each element: a loop adds a stride to an address when an index grows by
 # one. The check of the index is made once for an index, never in a kernel's loop.
 
 # %% [markdown] exercise="02.4" role="hint"
@@ -352,8 +353,8 @@ with check("02.5", "a copy for nothing") as c:
         c.equal(f"{text}: sizes {sizes}, strides {strides}", came=came, expected=tensor.is_contiguous())
 
 # %% [markdown] exercise="02.5" role="debrief"
-# PyTorch's function is `_compute_contiguous` in `c10/core/Contiguity.h`. A bug there changes no result, only the time;
-# such bugs are found by a profile, and by tests that ask `is_contiguous()` itself.
+# **In PyTorch** the function is `_compute_contiguous` in `c10/core/Contiguity.h`. A bug there changes no result, only
+# the time; such bugs are found by a profile, and by tests that ask `is_contiguous()` itself.
 
 # %% [markdown] exercise="02.5" role="hint"
 # "Batches of one" is a dimension of size 1. What does its stride say about where the elements lie?
@@ -404,8 +405,9 @@ with check("02.6", "frames that are missing") as c:
             c.equal(f"size, stride and offset of {text}, [{start}:{end}:{step}]", came=came, expected=expected)
 
 # %% [markdown] exercise="02.6" role="debrief"
-# The original is `slice` in `TensorSlicing.cpp`. PyTorch also accepts no negative step, because a stride of a tensor is
-# never negative: all kernels may rely on that. numpy accepts such steps, and each of its loops has to.
+# The original is `slice` in `TensorSlicing.cpp`. **In PyTorch** a slice accepts no negative step either, because a
+# stride of a tensor is never negative: all kernels may rely on that. numpy accepts such steps, and each of its loops
+# has to.
 
 # %% [markdown] exercise="02.6" role="hint"
 # From 10 frames every third: 0, 3, 6, 9. How many are these, and what does the division give?
@@ -468,8 +470,8 @@ with check("02.7", "windows without a copy") as c:
     c.raises("a step of 0", RuntimeError, "0", windows, line, 2, 0)
 
 # %% [markdown] exercise="02.7" role="debrief"
-# PyTorch's `Tensor.unfold` is this view. A view saves the memory of a copy, and its reader pays with reads that are
-# not in the order of the memory. Which of the two is faster has to be measured.
+# **In PyTorch** `Tensor.unfold` is this view. A view saves the memory of a copy, and its reader pays with reads that
+# are not in the order of the memory. Which of the two is faster has to be measured.
 
 # %% [markdown] exercise="02.7" role="hint"
 # One more dimension: the last one steps from window to window, the new one from element to element in a window. Which
@@ -712,9 +714,10 @@ with check("02.8", "a small ndarray") as c:
             compare(c, f"{chain}, where x is arange(24) of sizes 4, 3, 2", a, t)
 
 # %% [markdown] exercise="02.8" role="debrief"
-# You have written the core of `TensorImpl`. PyTorch finds the strides of a view without walking over the elements, by
-# runs, because a tensor may have a billion of them; and it copies with a kernel instead of a list. What it adds: a
-# dtype for the bytes, a count of references for the storage, and a version counter for autograd.
+# You have written the core of `TensorImpl`. **In PyTorch** `computeStride` finds the strides of a view without
+# walking over the elements, by runs, because a tensor may have a billion of them; and a kernel copies instead of a
+# list. What PyTorch adds: a dtype for the bytes, a count of references for the storage, and a version counter for
+# autograd.
 
 # %% [markdown] exercise="02.8" role="hint"
 # Write `positions` first: start with `[offset]`; for each dimension, replace each position by `size` positions that
@@ -785,8 +788,9 @@ with check("02.9", "a broken library: the second index") as c:
 
 # %% [markdown] exercise="02.9" role="debrief"
 # `select` forgot where its own tensor begins. One index of a tensor that begins at 0 still works, and so does a copy,
-# so a test with a fresh tensor finds nothing. PyTorch's tests of views therefore begin with a tensor that is a view
-# itself, and so do the tests of this library. To bring a bug about on purpose is the surest sign that you know it.
+# so a test with a fresh tensor finds nothing. **In PyTorch** the tests of views therefore begin with a tensor that is
+# a view itself, and so do the tests of this library. To bring a bug about on purpose is the surest sign that you know
+# it.
 
 # %% [markdown] exercise="02.9" role="hint"
 # Which expressions are wrong? Compare with what your own library answers. What do the wrong ones have in common, and

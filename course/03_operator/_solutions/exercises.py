@@ -10,9 +10,9 @@ The file is some 700 lines long, because all exercises of a chapter stand in one
 # # Exercises 03: one operator
 #
 # Each exercise has a cell that raises until you have written your answer, and a check below that you run as often as
-# you like. Every requirement that a check tests stands in the task. Stuck? `course("hint 03.1")` in a cell of its own.
-# Done? `course("check 03")` runs the notebook, as last saved, from top to bottom. C++ is compiled when its check runs,
-# which takes some seconds.
+# you like. Every requirement that a check tests stands in the task. Stars say how difficult an exercise is, from one to
+# three. Stuck? `course("hint 03.1")` in a cell of its own. Done? `course("check 03")` runs the notebook, as last saved,
+# from top to bottom. C++ is compiled when its check runs, which takes some seconds.
 
 # %%
 import reftorch as torch
@@ -23,7 +23,7 @@ from reftorch.utils.cpp_extension import load_inline
 # %% [markdown] exercise="03.1" role="task" kind="read" title="the kernel of a subtraction"
 # ## 03.1 Read: the kernel of a subtraction
 #
-# *Difficulty 1 of 3, 10 minutes.*
+# ★☆☆, 10 minutes.
 #
 # You want to stop in the kernel of `-`. You set a breakpoint on a name that you made up, and gdb knows no such
 # function. Which kernel computes `a - b` for two float tensors, and which `alpha` does the kernel receive?
@@ -67,7 +67,7 @@ with check("03.1", "the kernel of a subtraction") as c:
 # %% [markdown] exercise="03.2" role="task" kind="read" title="what a gradient adds to the way"
 # ## 03.2 Read: what a gradient adds to the way
 #
-# *Difficulty 1 of 3, 10 minutes.*
+# ★☆☆, 10 minutes.
 #
 # Every call passes the kernel of Autograd, with or without a gradient. The lesson showed the fork inside that kernel:
 # where an op must be recorded, `call_recorded` runs. Let only `x` require a gradient. Which function of
@@ -116,7 +116,7 @@ with check("03.2", "what a gradient adds to the way") as c:
 # %% [markdown] exercise="03.3" role="task" kind="build" title="a kernel with two operands"
 # ## 03.3 Build: a kernel with two operands
 #
-# *Difficulty 2 of 3, 20 minutes.*
+# ★★☆, 20 minutes.
 #
 # Write √(a² + b²) as a function in C++. The check asks for: any two shapes that broadcast (others raise), any strides,
 # no elements at all; float64 stays float64; integers give the default float dtype; 16-bit floats are computed in
@@ -200,7 +200,7 @@ with check("03.3", "a kernel with two operands") as c:
 # %% [markdown] exercise="03.4" role="task" kind="build" title="the dtype of a result"
 # ## 03.4 Build: the dtype of a result
 #
-# *Difficulty 2 of 3, 20 minutes.*
+# ★★☆, 20 minutes.
 #
 # Write in Python what the iterator asks `result_type` in C++: the dtype of the result of two operands. An operand is a
 # tensor with dimensions, a tensor without dimensions, or a Python number (`bool`, `int`, `float`). Do not compute with
@@ -271,7 +271,7 @@ with check("03.4", "the dtype of a result") as c:
 # %% [markdown] exercise="03.5" role="task" kind="fix" title="nothing is recorded any more"
 # ## 03.5 Fix: nothing is recorded any more
 #
-# *Difficulty 2 of 3, 15 minutes.*
+# ★★☆, 15 minutes.
 #
 # Below is a small Dispatcher in Python, with the kernel of Autograd as its fallback, and one planted bug. A user
 # reports: *"My notebook trains well. Then I mistype a shape, one op raises, and I correct the cell. From there on my
@@ -338,9 +338,9 @@ with check("03.5", "nothing is recorded any more") as c:
     off.clear()
 
 # %% [markdown] exercise="03.5" role="debrief"
-# **In C++** this is `ExcludeDispatchKeyGuard`. Its constructor switches the key off, and its destructor, which an
-# exception runs too, puts back what was before. An object that tidies up so is called an *RAII guard*. PyTorch has
-# dozens of them, for the device, the stream, the grad mode.
+# **In PyTorch** this is `ExcludeDispatchKeyGuard`, in C++ as here. Its constructor switches the key off, and its
+# destructor, which an exception runs too, puts back what was before. An object that tidies up so is called an *RAII
+# guard*. PyTorch has dozens of them, for the device, the stream, the grad mode.
 
 # %% [markdown] exercise="03.5" role="hint"
 # Which line is not reached when the kernel raises?
@@ -352,7 +352,7 @@ with check("03.5", "nothing is recorded any more") as c:
 # %% [markdown] exercise="03.6" role="task" kind="fix" title="a column that is read as a row"
 # ## 03.6 Fix: a column that is read as a row
 #
-# *Difficulty 2 of 3, 20 minutes.*
+# ★★☆, 20 minutes.
 #
 # Below is a copy of what the iterator does for the strides of one operand, with one planted bug: `strides_for` returns
 # the strides, in elements, with which a loop over `shape` reads an operand. The last dimension comes first, as in the
@@ -424,7 +424,7 @@ with check("03.6", "a column that is read as a row") as c:
 # %% [markdown] exercise="03.7" role="task" kind="read" title="the loop that the iterator makes"
 # ## 03.7 Read: the loop that the iterator makes
 #
-# *Difficulty 3 of 3, 25 minutes.*
+# ★★★, 25 minutes.
 #
 # A kernel that is slow on one layout and quick on another is explained by the loop that it was given. `a` below has
 # three permuted dimensions, `b` broadcasts. What are the shape of the iterator's loop, *fastest dimension first*, and
@@ -485,7 +485,7 @@ with check("03.7", "the loop that the iterator makes") as c:
 # %% [markdown] exercise="03.8" role="task" kind="build" title="project: an op with its gradient"
 # ## 03.8 Project: an op with its gradient, gradcheck and a benchmark
 #
-# *Difficulty 3 of 3, an evening.*
+# ★★★, an evening.
 #
 # Make an op of your own, as the lesson made *softsign*: `gaussian(self, width) = exp(-(self / width)²)`, of two tensors
 # that broadcast.
@@ -635,7 +635,7 @@ print(f"yours: {own * 1e3:.1f} ms, composed of four ops: {other * 1e3:.1f} ms")
 # %% [markdown] exercise="03.9" role="task" kind="fix" title="a broken library: two columns of four"
 # ## 03.9 Fix: a broken library, two columns of four
 #
-# *Difficulty 3 of 3, 40 minutes.*
+# ★★★, 40 minutes.
 #
 # Somebody has changed *one line of C++* of the library. `REPORT` holds what the broken library answers, where `x` is
 # `torch.arange(12).reshape(3, 4)`. Some of the answers are right, and some are wrong, with an addition and with other

@@ -10,10 +10,10 @@ The file is 540 lines long, because all exercises of a chapter stand in one file
 # # Exercises 04: debugging
 #
 # Each exercise has a cell that raises until you have written it, and a check below that you run as often as you like.
-# The check says what it tests, and when it passes, how PyTorch does the same.
-# Stuck? `course("hint 04.1")` in a cell of its own. Done? `course("check 04")` runs the notebook, as last saved, from
-# top to bottom. The check of 04.5 attaches gdb to this notebook, and the check of 04.6 compiles: each takes some
-# seconds.
+# The check says what it tests, and when it passes, how PyTorch does the same. Stars say how difficult an exercise is,
+# from one to three. Stuck? `course("hint 04.1")` in a cell of its own. Done? `course("check 04")` runs the notebook, as
+# last saved, from top to bottom. The check of 04.5 attaches gdb to this notebook, and the check of 04.6 compiles: each
+# takes some seconds.
 
 # %%
 import json
@@ -31,7 +31,7 @@ from reftorch.debug import call_tree
 # %% [markdown] exercise="04.1" role="task" kind="read" title="where the breakpoint must go"
 # ## 04.1 Read: where the breakpoint must go
 #
-# *Difficulty 1 of 3, 15 minutes.* A breakpoint on a name that does not exist stays pending, and you wait. So the
+# ★☆☆, 15 minutes. A breakpoint on a name that does not exist stays pending, and you wait. So the
 # first step of every hunt in C++ is to find out which names exist and run.
 #
 # For each call below, which kernels run? A kernel is a function that `REGISTER_CPU_DISPATCH` enters for a stub of an
@@ -97,7 +97,7 @@ with check("04.1", "where the breakpoint must go") as c:
 # %% [markdown] exercise="04.2" role="task" kind="build" title="the process to attach to"
 # ## 04.2 Build: the process to attach to
 #
-# *Difficulty 1 of 3, 15 minutes.* A launcher starts a shell, the shell starts helpers and your program, and gdb asks
+# ★☆☆, 15 minutes. A launcher starts a shell, the shell starts helpers and your program, and gdb asks
 # for *one* number. Write the function that finds it: among the descendants of a process, at any depth, the one that
 # has reftorch's C++ library in its memory. Where no descendant has the library, raise `LookupError`.
 
@@ -179,7 +179,7 @@ with check("04.2", "the process to attach to") as c:
 # %% [markdown] exercise="04.3" role="task" kind="fix" title="a configuration that jumps over everything"
 # ## 04.3 Fix: a configuration that jumps over everything
 #
-# *Difficulty 1 of 3, 10 minutes.* Somebody copied two configurations from a blog into a `launch.json`. Python's
+# ★☆☆, 10 minutes. Somebody copied two configurations from a blog into a `launch.json`. Python's
 # session never enters the library. gdb attaches, and shows tensors as pointers. And the program runs the Release
 # build, whose lines are gone. Mend these three things in a copy of `BROKEN`. Everything else stays as it is, `BROKEN`
 # too; the check compares it.
@@ -262,7 +262,7 @@ with check("04.3", "a configuration that jumps over everything") as c:
 # %% [markdown] exercise="04.4" role="task" kind="build" title="a debugger in a dozen lines"
 # ## 04.4 Build: a debugger in a dozen lines
 #
-# *Difficulty 2 of 3, 20 minutes.* `debugpy` is a function that Python calls at each line. Write one that answers
+# ★★☆, 20 minutes. `debugpy` is a function that Python calls at each line. Write one that answers
 # *where did this variable get its value?*
 #
 # - It runs `run()` and returns, for the function called `function`, the values that the local `name` had, in order,
@@ -363,7 +363,7 @@ with check("04.4", "a debugger in a dozen lines") as c:
 # %% [markdown] exercise="04.5" role="task" kind="read" title="a stop in a kernel that nobody named"
 # ## 04.5 Read: a stop in a kernel that nobody named
 #
-# *Difficulty 2 of 3, 20 minutes.* `torch.logaddexp(left, right)` gives a number that somebody doubts, and you want to
+# ★★☆, 20 minutes. `torch.logaddexp(left, right)` gives a number that somebody doubts, and you want to
 # see what the kernel is given. Return where to stop, as you would write it behind `%%gdb`, and the gdb commands that
 # print *both* operands there. The check runs `%%gdb` with them on tensors that you do not know: the stop must be in
 # the op's kernel, and your commands must show the operands, by the names that the op's function has for them.
@@ -431,7 +431,7 @@ with check("04.5", "a stop in a kernel that nobody named") as c:
 # %% [markdown] exercise="04.6" role="task" kind="fix" title="a library that somebody has broken"
 # ## 04.6 Fix: a library that somebody has broken
 #
-# *Difficulty 3 of 3, 40 minutes.* A friend has changed one line in the C++ of the library. The classifier below gives
+# ★★★, 40 minutes. A friend has changed one line in the C++ of the library. The classifier below gives
 # `nan` for its second sample. Its first sample is right, and so are the logarithms of both. In the library as it is,
 # everything is right. Which line was it?
 #

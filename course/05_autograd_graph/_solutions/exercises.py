@@ -10,9 +10,9 @@ The file is some 700 lines long, because all exercises of a chapter stand in one
 # # Exercises 05: the graph
 #
 # Each exercise has a cell that raises until you have written it, and a check below that you run as often as you like.
-# The check says what it tests, and when it passes, how PyTorch does the same.
-# Stuck? `course("hint 05.1")` in a cell of its own. Done? `course("check 05")` runs the notebook, as last saved, from
-# top to bottom.
+# The check says what it tests, and when it passes, how PyTorch does the same. Stars say how difficult an exercise is,
+# from one to three. Stuck? `course("hint 05.1")` in a cell of its own. Done? `course("check 05")` runs the notebook, as
+# last saved, from top to bottom.
 
 # %%
 import gc
@@ -26,7 +26,7 @@ from reftorch.autograd.graph import saved_tensors_hooks
 # %% [markdown] exercise="05.1" role="task" kind="read" title="what each op keeps"
 # ## 05.1 Read: what each op keeps
 #
-# *Difficulty 1 of 3, 10 minutes.* The memory of training is what the graph keeps, so the question comes up with every
+# ★☆☆, 10 minutes. The memory of training is what the graph keeps, so the question comes up with every
 # op: which tensors does it keep, and what changes when an input is frozen?
 #
 # `x` requires a gradient and `f` does not; both are matrices. For each call answer with the names of the matrices that
@@ -80,7 +80,7 @@ with check("05.1", "what each op keeps") as c:
 # %% [markdown] exercise="05.2" role="task" kind="build" title="the bytes that a graph keeps"
 # ## 05.2 Build: the bytes that a graph keeps
 #
-# *Difficulty 2 of 3, 20 minutes.* Write the meter that you would have wanted in the loop of the lesson: how many bytes
+# ★★☆, 20 minutes. Write the meter that you would have wanted in the loop of the lesson: how many bytes
 # of memory does the graph of a computation keep?
 #
 # - `forward` is a function without arguments. Call it once, and return the number of bytes as an `int`.
@@ -143,7 +143,7 @@ with check("05.2", "the bytes that a graph keeps") as c:
 # %% [markdown] exercise="05.3" role="task" kind="read" title="who counts together"
 # ## 05.3 Read: who counts together
 #
-# *Difficulty 2 of 3, 15 minutes.* An error says *is at version 3; expected version 2*. You count the in-place ops of
+# ★★☆, 15 minutes. An error says *is at version 3; expected version 2*. You count the in-place ops of
 # your program and find one. The others used other names of the same memory. This program makes five names:
 #
 # ```python
@@ -214,7 +214,7 @@ with check("05.3", "who counts together") as c:
 # %% [markdown] exercise="05.4" role="task" kind="fix" title="a Function that never lets go"
 # ## 05.4 Fix: a Function that never lets go
 #
-# *Difficulty 2 of 3, 15 minutes.* Below is a sigmoid as one finds it on the web. Its gradients are right. Its author
+# ★★☆, 15 minutes. Below is a sigmoid as one finds it on the web. Its gradients are right. Its author
 # meant well: it keeps the result, which is alive anyway, and not the input. But memory grows until the garbage
 # collector happens to run. And when a later line changed an activation in place, training went on with wrong gradients
 # and no error.
@@ -317,7 +317,7 @@ with check("05.4", "a Function that never lets go") as c:
 # %% [markdown] exercise="05.5" role="task" kind="build" title="a Function that works in place"
 # ## 05.5 Build: a Function that works in place
 #
-# *Difficulty 3 of 3, 25 minutes.* Activations are the largest part of what a graph keeps. An activation function that
+# ★★★, 25 minutes. Activations are the largest part of what a graph keeps. An activation function that
 # works in place needs no memory of its own. Write *leaky ReLU* in this way:
 #
 # - `LeakyReLUInPlace.apply(x, slope)` multiplies the negative elements of `x` by `slope`, in the memory of `x`, and
@@ -389,7 +389,7 @@ with check("05.5", "a Function that works in place") as c:
 # %% [markdown] exercise="05.6" role="task" kind="fix" title="a softmax that saved too much memory"
 # ## 05.6 Fix: a softmax that saved too much memory
 #
-# *Difficulty 2 of 3, 15 minutes.* This softmax was made lean, with two in-place ops, and its forward is right. Its
+# ★★☆, 15 minutes. This softmax was made lean, with two in-place ops, and its forward is right. Its
 # backward raises, and the message does not name the line that is to blame.
 #
 # One of the two in-place ops is harmless; leave it as it is. Change the other one, and nothing else. The check tests
@@ -461,7 +461,7 @@ with check("05.6", "a softmax that saved too much memory") as c:
 # %% [markdown] exercise="05.7" role="task" kind="fix" title="a leak hunt"
 # ## 05.7 Project: a leak hunt
 #
-# *Difficulty 3 of 3, an evening.* `LeakyTrainer` below trains a layer. Its gradients are right, and it uses ever
+# ★★★, an evening. `LeakyTrainer` below trains a layer. Its gradients are right, and it uses ever
 # more memory: 65 kB more in each step, where a batch has 16 kB. It has more than one leak, and the symptom is all that
 # you know.
 # `bytes_in_use()` says how much memory the tensors of the process use, and the lesson has tools that show what a result
@@ -606,7 +606,7 @@ with check("05.7", "a leak hunt") as c:
 # %% [markdown] exercise="05.8" role="task" kind="fix" title="a broken library: the memory comes back late"
 # ## 05.8 Fix: a broken library, the memory comes back late
 #
-# *Difficulty 2 of 3, 30 minutes.* Since the last pull all trainings need more memory. All losses and all gradients are
+# ★★☆, 30 minutes. Since the last pull all trainings need more memory. All losses and all gradients are
 # right. The memory does come back, but late: when the loss is gone, and not at the end of `backward()`. *One line of
 # C++* of the library was taken out or changed. `PROGRAM` asks four questions, and `REPORT` holds what the broken
 # library prints.

@@ -10,9 +10,9 @@ The file is more than 500 lines long, because all exercises of a chapter stand i
 # # Exercises 06: the engine
 #
 # Each exercise has a cell that raises until you have written it, and a check below that you run as often as you like.
-# The check says what it tests, and when it passes, how PyTorch does the same. Stuck? `course("hint 06.1")` in a cell
-# of its own. Done? `course("check 06")` runs the notebook, as last saved, from top to bottom. C++ is compiled when
-# its check runs, which takes some three seconds.
+# The check says what it tests, and when it passes, how PyTorch does the same. Stars say how difficult an exercise is,
+# from one to three. Stuck? `course("hint 06.1")` in a cell of its own. Done? `course("check 06")` runs the notebook, as
+# last saved, from top to bottom. C++ is compiled when its check runs, which takes some three seconds.
 
 # %%
 from collections import Counter
@@ -42,7 +42,7 @@ def no_other_engine():
 # %% [markdown] exercise="06.1" role="task" kind="read" title="who runs, and in which order"
 # ## 06.1 Read: who runs, and in which order
 #
-# *Difficulty 1 of 3, 15 minutes.* A hook of yours runs before another one, and you expected the opposite order. Or it
+# ★☆☆, 15 minutes. A hook of yours runs before another one, and you expected the opposite order. Or it
 # does not run at all. Both follow from the two rules of the queue, and from what was asked.
 #
 # For each of the three calls below, give the names of the nodes that the engine runs, in their order. The names are
@@ -116,7 +116,7 @@ with check("06.1", "who runs, and in which order") as c:
 # %% [markdown] exercise="06.2" role="task" kind="read" title="which gradients are copied"
 # ## 06.2 Read: which gradients are copied
 #
-# *Difficulty 2 of 3, 20 minutes.* The first gradient of a leaf may become its `.grad` as it is. If it must be copied,
+# ★★☆, 20 minutes. The first gradient of a leaf may become its `.grad` as it is. If it must be copied,
 # a training step needs memory for a second copy of each parameter's gradient.
 #
 # Read `Note [Stealing a gradient]` and `can_steal` in `cpp/csrc/autograd/functions/accumulate_grad.cpp`. `x` and `w`
@@ -191,7 +191,7 @@ with check("06.2", "which gradients are copied") as c:
 # %% [markdown] exercise="06.3" role="task" kind="build" title="an engine"
 # ## 06.3 Build: an engine
 #
-# *Difficulty 2 of 3, 40 minutes.* If you have written the loop once, you can read `engine.cpp` in an evening. Write
+# ★★☆, 40 minutes. If you have written the loop once, you can read `engine.cpp` in an evening. Write
 # `gradients(output, leaves)`:
 #
 # - it sends ones through the graph behind `output`, and returns a list with the gradient of each leaf;
@@ -330,7 +330,7 @@ with check("06.3", "an engine") as c:
 # %% [markdown] exercise="06.4" role="task" kind="build" title="a penalty on the Jacobian"
 # ## 06.4 Build: a penalty on the Jacobian
 #
-# *Difficulty 2 of 3, 20 minutes.* A penalty on ‖*J*‖², the squared Frobenius norm of the Jacobian at a sample, makes
+# ★★☆, 20 minutes. A penalty on ‖*J*‖², the squared Frobenius norm of the Jacobian at a sample, makes
 # a network less sensitive to noise. Write `jacobian_penalty(f, x)`, where `f` takes a vector and returns a vector:
 #
 # - the result is the exact sum of the squares of all entries of *J* at `x`, a tensor without dimensions;
@@ -390,7 +390,7 @@ with check("06.4", "a penalty on the Jacobian") as c:
 # %% [markdown] exercise="06.5" role="task" kind="fix" title="a Hessian that remembers"
 # ## 06.5 Fix: a Hessian that remembers
 #
-# *Difficulty 2 of 3, 20 minutes.* The product of the Hessian and a vector is the basis of second-order optimizers. It
+# ★★☆, 20 minutes. The product of the Hessian and a vector is the basis of second-order optimizers. It
 # needs two passes, the second one through the first one. The function below returns wrong numbers when it is called
 # the first time, and other wrong numbers the second time. Write `hessian_vector(f, x, v)`:
 #
@@ -456,7 +456,7 @@ with check("06.5", "a Hessian that remembers") as c:
 # %% [markdown] exercise="06.6" role="task" kind="fix" title="a gradient with a stranger in it"
 # ## 06.6 Fix: a gradient with a stranger in it
 #
-# *Difficulty 3 of 3, 40 minutes.* A colleague has made the engine save memory, and all tests passed. A week later
+# ★★★, 40 minutes. A colleague has made the engine save memory, and all tests passed. A week later
 # this report comes in. For the program below, `w.grad` is 10 in each place, and must be 7. `x.grad` is 5, which is
 # right. 10 is 7 and 3, and 3 is what the line `three` brings to *the other* leaf. Without that line `w.grad` is
 # right.
@@ -580,7 +580,7 @@ with check("06.6", "a gradient with a stranger in it") as c:
 # %% [markdown] exercise="06.7" role="task" kind="build" title="how much of the graph is needed, in C++"
 # ## 06.7 Build: how much of the graph is needed, in C++
 #
-# *Difficulty 3 of 3, 40 minutes.* Before a pass to some inputs, the engine finds the nodes that the pass will call.
+# ★★★, 40 minutes. Before a pass to some inputs, the engine finds the nodes that the pass will call.
 # You have read how. Write `needed_nodes(loss, input)` in C++: it returns *how many* nodes `grad(loss, input)` calls.
 #
 # - Every node is counted from which the node of `input` can be reached. The node of `input` itself is not called.
@@ -693,7 +693,7 @@ with check("06.7", "how much of the graph is needed, in C++") as c:
 # %% [markdown] exercise="06.8" role="task" kind="build" title="project: an engine with hooks and create_graph"
 # ## 06.8 Project: an engine with hooks and create_graph
 #
-# *Difficulty 3 of 3, an evening.* The engine of exercise 06.3 becomes one that you could train with. Write the class
+# ★★★, an evening. The engine of exercise 06.3 becomes one that you could train with. Write the class
 # `Engine`; you may begin with your own solution of 06.3.
 #
 # - `grad(output, inputs, gradient=None, create_graph=False)` returns a list with the gradient of each input, or None.

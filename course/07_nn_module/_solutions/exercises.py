@@ -10,9 +10,9 @@ The file is some 930 lines long, because all exercises of a chapter stand in one
 # # Exercises 07: nn.Module
 #
 # Each exercise has a cell that raises until you have written it, and a check below that you run as often as you like.
-# The check says what it tests, and when it passes, how PyTorch does the same.
-# Stuck? `course("hint 07.1")` in a cell of its own. Done? `course("check 07")` runs the notebook, as last saved, from
-# top to bottom.
+# The check says what it tests, and when it passes, how PyTorch does the same. Stars say how difficult an exercise is,
+# from one to three. Stuck? `course("hint 07.1")` in a cell of its own. Done? `course("check 07")` runs the notebook, as
+# last saved, from top to bottom.
 
 # %%
 import warnings
@@ -26,7 +26,7 @@ from reftorch.utils.hooks import RemovableHandle
 # %% [markdown] exercise="07.1" role="task" kind="read" title="who finds what"
 # ## 07.1 Read: who finds what
 #
-# *Difficulty 1 of 3, 10 minutes.* A checkpoint that lacks a tensor is noticed months later. So it pays to see at a
+# ★☆☆, 10 minutes. A checkpoint that lacks a tensor is noticed months later. So it pays to see at a
 # glance what a class saves and what it trains. This one has some of everything:
 #
 # ```python
@@ -108,7 +108,7 @@ with check("07.1", "who finds what") as c:
 # %% [markdown] exercise="07.2" role="task" kind="fix" title="a model of which half is missing"
 # ## 07.2 Fix: a model of which half is missing
 #
-# *Difficulty 1 of 3, 20 minutes.* The outputs of this class are right. But training changes nothing, the checkpoint of
+# ★☆☆, 20 minutes. The outputs of this class are right. But training changes nothing, the checkpoint of
 # a trained model is empty, and after `model.double()` the first call raises. Write `Mixer`, with the same arguments:
 #
 # - after the same `torch.manual_seed`, a new `Mixer` and a new `BrokenMixer` give equal outputs;
@@ -205,7 +205,7 @@ with check("07.2", "a model of which half is missing") as c:
 # %% [markdown] exercise="07.3" role="task" kind="build" title="the shapes of a model"
 # ## 07.3 Build: the shapes of a model
 #
-# *Difficulty 2 of 3, 25 minutes.* *mat1 and mat2 shapes cannot be multiplied*: in which layer, and what came before?
+# ★★☆, 25 minutes. *mat1 and mat2 shapes cannot be multiplied*: in which layer, and what came before?
 # Write `shapes_of(model, *args)`, which calls the model once and returns what came out of each module.
 #
 # - The result is a list of pairs, the name of a module and the shape of its output as a tuple of ints:
@@ -299,7 +299,7 @@ with check("07.3", "the shapes of a model") as c:
 # %% [markdown] exercise="07.4" role="task" kind="read" title="which hook runs when"
 # ## 07.4 Read: which hook runs when
 #
-# *Difficulty 2 of 3, 20 minutes.* A hook that you trust for cleaning up does not run when something goes wrong, and a
+# ★★☆, 20 minutes. A hook that you trust for cleaning up does not run when something goes wrong, and a
 # hook for gradients runs before there are any. Read the order in the source, then in a program of your own.
 #
 # First: `net = nn.Sequential(first, second)`, and the `forward` of `second` raises. Before the call these hooks were
@@ -387,7 +387,7 @@ with check("07.4", "which hook runs when") as c:
 # %% [markdown] exercise="07.5" role="task" kind="fix" title="the best model is the last one"
 # ## 07.5 Fix: the best model is the last one
 #
-# *Difficulty 2 of 3, 20 minutes.* `broken_fit` trains a model and gives it the weights with which it was best. Two bugs
+# ★★☆, 20 minutes. `broken_fit` trains a model and gives it the weights with which it was best. Two bugs
 # were reported. First: the weights after `broken_fit` are always those of the last step. Second: a program that trains
 # the model further afterwards, with an optimizer that it made before, sees no change in the model any more. Write
 # `fit`:
@@ -482,7 +482,7 @@ with check("07.5", "the best model is the last one") as c:
 # %% [markdown] exercise="07.6" role="task" kind="build" title="project: a Module that passes the hook tests"
 # ## 07.6 Project: a Module that passes the hook tests
 #
-# *Difficulty 3 of 3, an evening.* Write `Module`, without `nn.Module`. PyTorch tests the hooks of its own class in
+# ★★★, an evening. Write `Module`, without `nn.Module`. PyTorch tests the hooks of its own class in
 # `test/nn/test_module_hooks.py`; the functions in the next cell ask the same questions under the same names. Try them:
 # `test_forward_hooks(c, nn.Module)` inside a `with check("07.6", "a try") as c:` passes.
 #
@@ -840,7 +840,7 @@ with check("07.6", "a Module that passes the hook tests") as c, warnings.catch_w
 # %% [markdown] exercise="07.7" role="task" kind="fix" title="a broken library: files that nobody can load"
 # ## 07.7 Fix: a broken library, files that nobody can load
 #
-# *Difficulty 2 of 3, 30 minutes.* Since the last pull there is trouble with checkpoints. The file of a new model can be
+# ★★☆, 30 minutes. Since the last pull there is trouble with checkpoints. The file of a new model can be
 # loaded. The file of a model that has run once cannot be loaded into a new one: it has a key too many. *One line of
 # Python* of the library was changed. `PROGRAM` asks the questions, and `REPORT` holds what the broken library prints.
 #

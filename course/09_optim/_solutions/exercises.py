@@ -10,9 +10,9 @@ The file is some 740 lines long, because all exercises of a chapter stand in one
 # # Exercises 09: optim
 #
 # Each exercise has a cell that raises until you have written it, and a check below that you run as often as you like.
-# The check says what it tests, and when it passes, how PyTorch does the same.
-# Stuck? `course("hint 09.1")` in a cell of its own. Done? `course("check 09")` runs the notebook, as last saved, from
-# top to bottom.
+# The check says what it tests, and when it passes, how PyTorch does the same. Stars say how difficult an exercise is,
+# from one to three. Stuck? `course("hint 09.1")` in a cell of its own. Done? `course("check 09")` runs the notebook, as
+# last saved, from top to bottom.
 
 # %%
 import copy
@@ -25,7 +25,7 @@ from reftorch.optim import lr_scheduler
 # %% [markdown] exercise="09.1" role="task" kind="read" title="what a rule remembers"
 # ## 09.1 Read: what a rule remembers
 #
-# *Difficulty 1 of 3, 10 minutes.* Optimizer states fill GPUs: a model that fits may not be trainable. How many tensors
+# ★☆☆, 10 minutes. Optimizer states fill GPUs: a model that fits may not be trainable. How many tensors
 # of the size of a parameter does each rule keep for the parameter, from the first step on? The count of steps is one
 # number and does not count.
 #
@@ -84,7 +84,7 @@ with check("09.1", "what a rule remembers") as c:
 # %% [markdown] exercise="09.2" role="task" kind="build" title="groups with and without decay"
 # ## 09.2 Build: groups with and without decay
 #
-# *Difficulty 1 of 3, 20 minutes.* Weight decay pulls parameters to zero. That is meant for matrices; a bias or the
+# ★☆☆, 20 minutes. Weight decay pulls parameters to zero. That is meant for matrices; a bias or the
 # scale of a norm layer should stay where it is. Nearly every training script has this function. Write `groups_of(model,
 # weight_decay)`, which returns a list of two groups for an optimizer:
 #
@@ -165,7 +165,7 @@ with check("09.2", "groups with and without decay") as c:
 # %% [markdown] exercise="09.3" role="task" kind="read" title="the rate in each epoch"
 # ## 09.3 Read: the rate in each epoch
 #
-# *Difficulty 2 of 3, 20 minutes.* You read a training script, and want to know the learning rate of each epoch before
+# ★★☆, 20 minutes. You read a training script, and want to know the learning rate of each epoch before
 # the GPU is paid for. An optimizer has two groups, with `lr=1.0` and `lr=0.2`. In each epoch, `optimizer.step()` runs,
 # then the schedulers' `step()`. Answer with the rates that `optimizer.step()` uses in the epochs 0 to 4.
 #
@@ -241,7 +241,7 @@ with check("09.3", "the rate in each epoch") as c:
 # %% [markdown] exercise="09.4" role="task" kind="fix" title="a checkpoint that is none"
 # ## 09.4 Fix: a checkpoint that is none
 #
-# *Difficulty 2 of 3, 25 minutes.* `broken_save` and `broken_load` are from a training script. Runs that are resumed
+# ★★☆, 25 minutes. `broken_save` and `broken_load` are from a training script. Runs that are resumed
 # differ from runs in one go. And when somebody took a checkpoint in memory, trained on, and went back to it, the
 # weights did not go back. Write `save` and `load`:
 #
@@ -339,7 +339,7 @@ with check("09.4", "a checkpoint that is none") as c:
 # %% [markdown] exercise="09.5" role="task" kind="fix" title="a rule that fails late"
 # ## 09.5 Fix: a rule that fails late
 #
-# *Difficulty 2 of 3, 30 minutes.* `BrokenAdamW` agrees with `torch.optim.AdamW` in every test that its author wrote:
+# ★★☆, 30 minutes. `BrokenAdamW` agrees with `torch.optim.AdamW` in every test that its author wrote:
 # one parameter, a gradient in each step, no weight decay. In use, layers that are unfrozen later make steps of a wrong
 # length at first, weight decay acts weakly on elements with large gradients, and resuming fails. Write `AdamW`:
 #
@@ -489,7 +489,7 @@ with check("09.5", "a rule that fails late") as c:
 # %% [markdown] exercise="09.6" role="task" kind="build" title="project: an optimizer from a paper"
 # ## 09.6 Project: an optimizer from a paper
 #
-# *Difficulty 3 of 3, an evening.* *Lion* was found by a search over programs (X. Chen and others, *Symbolic Discovery
+# ★★★, an evening. *Lion* was found by a search over programs (X. Chen and others, *Symbolic Discovery
 # of Optimization Algorithms*, 2023). It keeps one tensor for each parameter where Adam keeps two. With gradient g and
 # the tensor m, which begins at zero, one step does in this order:
 #
@@ -662,7 +662,7 @@ with check("09.6", "an optimizer from a paper") as c:
 # %% [markdown] exercise="09.7" role="task" kind="fix" title="a broken library: the second load"
 # ## 09.7 Fix: a broken library, the second load
 #
-# *Difficulty 3 of 3, 30 minutes.* A script loads one checkpoint into several models, to try several schedules from one
+# ★★★, 30 minutes. A script loads one checkpoint into several models, to try several schedules from one
 # start. Since the last pull only the first of them goes on as it should. The second one behaves as if it had no
 # momentum. *One line of Python* of the library was changed. `PROGRAM` asks the questions, and `REPORT` holds what the
 # broken library prints.

@@ -10,9 +10,9 @@ The file is some 600 lines long, because all exercises of a chapter stand in one
 # # Exercises 10: data
 #
 # Each exercise has a cell that raises until you have written it, and a check below that you run as often as you like.
-# The check says what it tests, and when it passes, how PyTorch does the same.
-# Stuck? `course("hint 10.1")` in a cell of its own. Done? `course("check 10")` runs the notebook, as last saved, from
-# top to bottom.
+# The check says what it tests, and when it passes, how PyTorch does the same. Stars say how difficult an exercise is,
+# from one to three. Stuck? `course("hint 10.1")` in a cell of its own. Done? `course("check 10")` runs the notebook, as
+# last saved, from top to bottom.
 
 # %%
 import multiprocessing
@@ -40,7 +40,7 @@ from reftorch.utils.data import (
 # %% [markdown] exercise="10.1" role="task" kind="read" title="what a loader does with its options"
 # ## 10.1 Read: what a loader does with its options
 #
-# *Difficulty 1 of 3, 10 minutes.* A loader has many options, and each of them is a number somewhere in
+# ★☆☆, 10 minutes. A loader has many options, and each of them is a number somewhere in
 # `reftorch/utils/data/`. When you can say the numbers in advance, you notice a wrong option before an epoch is over.
 #
 # `dataset` has 20 samples, and `loader = DataLoader(dataset, batch_size=3, num_workers=2, prefetch_factor=3)`. Answer
@@ -121,7 +121,7 @@ with check("10.1", "what a loader does with its options") as c:
 # %% [markdown] exercise="10.2" role="task" kind="build" title="a dataset that knows it was copied"
 # ## 10.2 Build: a dataset that knows it was copied
 #
-# *Difficulty 2 of 3, 20 minutes.* `worker_init_fn` mends the noise of the lesson, but whoever uses your dataset must
+# ★★☆, 20 minutes. `worker_init_fn` mends the noise of the lesson, but whoever uses your dataset must
 # remember it. Write a dataset that needs no such help.
 #
 # - `Augmented(length)` has `length` samples. Sample `index` is the tuple `(index, noise)`; `noise` is
@@ -213,7 +213,7 @@ with check("10.2", "a dataset that knows it was copied") as c:
 # %% [markdown] exercise="10.3" role="task" kind="fix" title="a stream that loses its end"
 # ## 10.3 Fix: a stream that loses its end
 #
-# *Difficulty 2 of 3, 15 minutes.* `BrokenLines` gives each worker one stretch of the lines. With two workers and eight
+# ★★☆, 15 minutes. `BrokenLines` gives each worker one stretch of the lines. With two workers and eight
 # lines it works. With seven lines a line never comes, and without workers it raises. Its users train without the ends
 # of their files, and nobody notices. Write the mended dataset:
 #
@@ -298,7 +298,7 @@ with check("10.3", "a stream that loses its end") as c:
 # %% [markdown] exercise="10.4" role="task" kind="build" title="the reorder buffer"
 # ## 10.4 Build: the reorder buffer
 #
-# *Difficulty 2 of 3, 20 minutes.* Write the part of the loader that puts batches in order, as a generator. You will
+# ★★☆, 20 minutes. Write the part of the loader that puts batches in order, as a generator. You will
 # need it in the project, and it is useful wherever several workers answer.
 #
 # - `arrivals` is an iterable of pairs `(number, batch)`. Each number from 0 on comes once, in any order.
@@ -364,7 +364,7 @@ with check("10.4", "the reorder buffer") as c:
 # %% [markdown] exercise="10.5" role="task" kind="fix" title="a broken library: twins"
 # ## 10.5 Fix: a broken library, twins
 #
-# *Difficulty 2 of 3, 30 minutes.* Since the last pull, models that are trained with two workers are a little worse. The
+# ★★☆, 30 minutes. Since the last pull, models that are trained with two workers are a little worse. The
 # augmentation of images looks less varied, but only in some of the projects. *One line of Python* of the library was
 # changed. `PROGRAM` asks five questions, and `REPORT` holds what the broken library prints.
 #
@@ -449,7 +449,7 @@ with check("10.5", "a broken library: twins") as c:
 # %% [markdown] exercise="10.6" role="task" kind="build" title="a loader that survives a killed worker"
 # ## 10.6 Project: a loader that survives a killed worker
 #
-# *Difficulty 3 of 3, an evening.* The loader of the library ends the epoch with an error when a worker dies. On a
+# ★★★, an evening. The loader of the library ends the epoch with an error when a worker dies. On a
 # shared machine, where the memory killer strikes now and then, you may want to go on. Write a loader that does:
 #
 # - iterating over `SurvivingLoader(dataset, batch_size, num_workers)` yields the batches of

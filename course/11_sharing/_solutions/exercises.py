@@ -8,9 +8,9 @@ Leaves out: what the lesson explains.
 # # Exercises 11: sharing
 #
 # Each exercise has a cell that raises until you have written it, and a check below that you run as often as you like.
-# The check says what it tests, and when it passes, how PyTorch does the same.
-# Stuck? `course("hint 11.1")` in a cell of its own. Done? `course("check 11")` runs the notebook, as last saved, from
-# top to bottom.
+# The check says what it tests, and when it passes, how PyTorch does the same. Stars say how difficult an exercise is,
+# from one to three. Stuck? `course("hint 11.1")` in a cell of its own. Done? `course("check 11")` runs the notebook, as
+# last saved, from top to bottom.
 
 # %%
 import datetime
@@ -27,7 +27,7 @@ from reftorch import nn
 # %% [markdown] exercise="11.1" role="task" kind="read" title="what a file costs"
 # ## 11.1 Read: what a file costs
 #
-# *Difficulty 1 of 3, 10 minutes.* Disks fill up with checkpoints. Before you save something, you should know what it
+# ★☆☆, 10 minutes. Disks fill up with checkpoints. Before you save something, you should know what it
 # costs. `x = torch.zeros(100, 10)` has 4000 bytes. How many bytes of storages has a file with each of these, that is,
 # all records `data/0`, `data/1` and so on together?
 #
@@ -87,7 +87,7 @@ with check("11.1", "what a file costs") as c:
 # %% [markdown] exercise="11.2" role="task" kind="build" title="save what is seen"
 # ## 11.2 Build: save what is seen
 #
-# *Difficulty 2 of 3, 20 minutes.* Write the function that you would have wanted before the upload: it prepares an
+# ★★☆, 20 minutes. Write the function that you would have wanted before the upload: it prepares an
 # object for saving, so that no storage is written for the sake of a small view.
 #
 # - `compact(obj)` returns `obj` with tensors replaced, in dicts, lists and tuples, at any depth. Other values stay as
@@ -152,7 +152,7 @@ with check("11.2", "save what is seen") as c:
 # %% [markdown] exercise="11.3" role="task" kind="build" title="look before you load"
 # ## 11.3 Build: look before you load
 #
-# *Difficulty 2 of 3, 25 minutes.* A stranger sends you a pickle. Which functions and classes does its program ask for?
+# ★★☆, 25 minutes. A stranger sends you a pickle. Which functions and classes does its program ask for?
 # Find out without running any of it.
 #
 # - `names_in(data)` takes the bytes of a pickle and returns the sorted list of the names in it, each once, as
@@ -245,7 +245,7 @@ with check("11.3", "look before you load") as c:
 # %% [markdown] exercise="11.4" role="task" kind="fix" title="training that does not arrive"
 # ## 11.4 Fix: training that does not arrive
 #
-# *Difficulty 2 of 3, 15 minutes.* `broken_steps` runs in child processes that share a model. In each child the loss
+# ★★☆, 15 minutes. `broken_steps` runs in child processes that share a model. In each child the loss
 # falls. In the parent the model is as it was on the first day, although `share_memory()` was called, and nobody raises.
 #
 # Write the mended function. `steps(model, inputs, targets, count, rate)` does `count` steps of gradient descent on the
@@ -333,7 +333,7 @@ with check("11.4", "training that does not arrive") as c:
 # %% [markdown] exercise="11.5" role="task" kind="fix" title="a broken library: two of everything"
 # ## 11.5 Fix: a broken library, two of everything
 #
-# *Difficulty 2 of 3, 30 minutes.* Since the last pull, a model with tied weights gets worse when it is trained on
+# ★★☆, 30 minutes. Since the last pull, a model with tied weights gets worse when it is trained on
 # from a checkpoint. Files have the right size, and all values are right after loading. *One line of Python* of the
 # library was changed. `PROGRAM` asks four questions, and `REPORT` holds what the broken library prints.
 #

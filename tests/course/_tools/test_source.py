@@ -13,7 +13,7 @@ import pytest
 from course._tools import definitions as places
 from course._tools import source
 from course._tools.cxx import definitions
-from course._tools.listing import with_code
+from course._tools.listing import NARROWEST, with_code
 from course._tools.source import show_source
 
 CPP = """\
@@ -150,7 +150,7 @@ def test_a_file_without_its_mirrors_line_is_an_error(root):
 def test_a_listing_says_every_colour_itself():
     """It stays light in a dark JupyterLab, whose theme would set code and links in white and light blue."""
     html = show_source("course/_tools/layout.py", "Chapter.number")._repr_mimebundle_()[0]["text/html"]
-    tags = re.findall(r"<(?:pre|a)\b[^>]*>", html)
+    tags = [*re.findall(r"<a\b[^>]*>", html), *re.findall(r'<span style="flex:[^>]*>', html)]
     assert len(tags) >= 3
     assert [tag for tag in tags if not re.search(r'[";]color:#', tag)] == []
 
@@ -190,14 +190,36 @@ def test_notes_stand_beside_their_lines_and_the_rest_is_pale(root):
     assert metadata["reftorch"]["listing"]["lines"] == 5
 
 
-def test_a_note_stands_in_its_line_where_the_first_line_has_none(root):
-    """A parser of HTML drops a newline that follows `<pre>`."""
+def test_a_note_stands_in_its_line(root):
     html = show_source("ops.cpp", "Dispatcher", notes={"auto call": "made"})._repr_mimebundle_()[0]["text/html"]
-    numbers, badges, code = (
-        column.removeprefix("\n").split("\n") for column in re.findall(r"(?s)<pre[^>]*>(.*?)</pre>", html)
-    )
-    assert len(numbers) == len(badges) == len(code)
-    assert [bool(badge) for badge in badges] == ["noexcept" in line for line in code]
+    rows = re.findall(r'<div style="display:flex"><span .*?</div>', html)
+    assert [re.search(r">(\d+)</span>", row)[1] for row in rows] == ["15", "16", "17", "18", "19"]
+    assert ["border-radius:8px" in row for row in rows] == ["noexcept" in row for row in rows]
+
+
+LONG = f"void f() {{\n  int short_one;\n  g({', '.join(['argument'] * 10)});\n}}\n"
+
+
+def test_a_line_that_is_to_be_read_is_never_out_of_sight(root):
+    """The code takes the width of its widest line with a note, so the notes move below; wider lines are wrapped."""
+    (root / "long.cpp").write_text(f"// Mirrors: nothing in PyTorch: a test.\n{LONG}")
+
+    def width_of_code(**asked):
+        html = show_source("long.cpp", "f", **asked)._repr_mimebundle_()[0]["text/html"]
+        assert "white-space:pre-wrap" in html
+        assert "overflow-wrap:anywhere" in html
+        assert "white-space:pre;" not in html
+        return int(re.search(r"flex:3 1 calc\((\d+)ch", html)[1])
+
+    widest = max(map(len, LONG.splitlines()))
+    assert widest > NARROWEST
+    assert width_of_code(notes={"g(": "wide"}) == width_of_code(dim=False) == widest + 1
+    assert width_of_code(notes={"short_one": "narrow"}) == NARROWEST + 1  # a pale line may be wrapped
+
+
+def test_a_listing_begins_at_the_left(root):
+    html = show_source("ops.cpp", "call")._repr_mimebundle_()[0]["text/html"]
+    assert "text-indent:-4ch" in html  # a wrapped line goes on four characters to the right of where it began
 
 
 def test_a_note_may_have_code_and_a_stressed_word():
