@@ -14,6 +14,7 @@
 #include <pybind11/pybind11.h>
 
 #include <string>
+#include <tuple>
 
 namespace reftorch::torch {
 
@@ -69,11 +70,25 @@ static at::Generator new_generator(c10::Device device) {
   return at::globalContext().getAcceleratorHooksInterface(device.type()).getNewGenerator(device.index());
 }
 
-// Pickles the device and the state. PyTorch also pickles seed and offset, which are parts of the state here.
+// Pickles as PyTorch does, so that each library loads the other's files: the device makes the generator, and seed,
+// offset and state follow. A CPU generator has no offset.
 static py::tuple reduce(const py::object& self) {
   const auto& g = self.cast<const at::Generator&>();
-  const py::object rebuild = py::module_::import("reftorch._C").attr("_rebuild_generator");
-  return py::make_tuple(rebuild, py::make_tuple(self.attr("device"), get_state(g)));
+  const py::object offset = g.impl_->device().is_cpu() ? py::none() : py::object(py::int_(g.impl_->get_offset()));
+  return py::make_tuple(py::type::of(self), py::make_tuple(self.attr("device")),
+                        py::make_tuple(g.impl_->current_seed(), offset, get_state(g)));
+}
+
+static void set_pickled_state(const at::Generator& g, const py::object& pickled) {
+  TORCH_CHECK_TYPE(py::isinstance<py::tuple>(pickled) && py::len(pickled) == 3,
+                   "Generator.__setstate__(): expected a tuple of seed, offset and state, but got ",
+                   Py_TYPE(pickled.ptr())->tp_name);
+  const auto [seed, offset, state] = pickled.cast<std::tuple<py::object, py::object, py::object>>();
+  g.impl_->set_current_seed(unpack_seed(seed));
+  if (!offset.is_none()) {
+    g.impl_->set_offset(offset.cast<uint64_t>());
+  }
+  set_state(g, state);
 }
 
 void initGenerator(PyObject* module) {
@@ -117,12 +132,9 @@ void initGenerator(PyObject* module) {
           py::arg("offset"))
       .def("__reduce__", &reduce)
       .def_property_readonly("device", [](at::Generator& g) { return steal(THPDevice_New(g.impl_->device())); });
-  m.def("_rebuild_generator", [](const py::object& device, const py::object& state) {
-    const std::string text = py::str(device);
-    const at::Generator g = new_generator(c10::Device(text));
-    set_state(g, state);
-    return g;
-  });
+  // Not cls.def: pybind11 does not call a function named __setstate__ for an object that exists.
+  cls.attr("__setstate__") =
+      py::cpp_function(&set_pickled_state, py::name("set_pickled_state"), py::is_method(cls), py::arg("state"));
   generator_type = reinterpret_cast<PyTypeObject*>(cls.ptr());
   m.attr("default_generator") = py::cast(at::default_cpu_generator());
 }

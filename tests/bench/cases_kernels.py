@@ -31,6 +31,7 @@ over("iadd", "a.add_(b)")
 over("exp", "a.exp()")
 over("tanh", "a.tanh()")
 over("sigmoid", "a.sigmoid()")
+over("gelu", "F.gelu(a)")
 over("relu", "a.relu()")
 over("gt", "a > b")
 over("where", "T.where(mask, a, b)")
@@ -77,7 +78,7 @@ def layer(name: str, text: str, *shapes: tuple[int, ...]) -> None:
     statement("kernels", f"{name}_forward", text, lambda lib: names(lib, False))
     inputs = ", ".join("abc"[: len(shapes)])
     statement(
-        "kernels", f"{name}_backward", f"T.autograd.grad(({text}).sum(), ({inputs},))", lambda lib: names(lib, True)
+        "kernels", f"{name}_gradients", f"T.autograd.grad(({text}).sum(), ({inputs},))", lambda lib: names(lib, True)
     )
 
 
@@ -89,3 +90,8 @@ layer("conv2d_8x64x56_depthwise", "F.conv2d(a, b, padding=1, groups=64)", (8, 64
 layer("max_pool2d_32x32x32", "F.max_pool2d(a, 2)", (32, 32, 32, 32))
 layer("avg_pool2d_32x32x32", "F.avg_pool2d(a, 2)", (32, 32, 32, 32))
 layer("batch_norm_32x32x32", "F.batch_norm(a, None, None, b, c, True)", (32, 32, 32, 32), (32,), (32,))
+
+# Normalized by the batch itself, as in training.
+layer("batch_norm_16x64x56", "F.batch_norm(a, None, None, b, c, True)", (16, 64, 56, 56), (64,), (64,))
+SDPA = "F.scaled_dot_product_attention(a, b, c, is_causal=True)"
+layer("sdpa_8x8x256x64", SDPA, (8, 8, 256, 64), (8, 8, 256, 64), (8, 8, 256, 64))

@@ -62,22 +62,32 @@ GATES = (
     Gate("graph node, forward", 0.35, 0.15, ("*_grad", "chain_[!f]*_forward")),
     Gate("graph node, backward", 0.4, 0.15, ("chain_[!f]*_backward",)),
     Gate("custom Function", 0.35, 0.15, ("chain_function_forward", "chain_function_backward")),
-    Gate("Module call", 0.35, 0.15, ("module_*",)),
-    Gate("optimizer, per parameter", 0.35, 0.15, ("sgd_per_param", "adam_per_param")),
+    Gate("Module call", 0.5, 0.15, ("module_*",)),
+    Gate("optimizer, per parameter", 0.25, 0.15, ("sgd_per_param", "adam_per_param")),
     Gate("matmul", *MATMUL, ("matmul_*", "linear_*", "bmm_*")),
     Gate("add, mul, sum, relu 1e6", 1.15, 0.9, ("add_1e6", "mul_1e6", "sum_1e6", "relu_1e6")),
     Gate("out of place 1e7", 0.3, 0.15, ("add_1e7", "mul_1e7", "relu_1e7")),
-    Gate("exp, tanh, max, argmax, where", 0.5, 0.2, ("exp_1e6", "tanh_1e6", "max_1e6", "argmax_1e6", "where_1e6")),
-    Gate("softmax", 1.0, 0.65, ("softmax_1e6",)),
-    Gate("training step, MLP", *MLP, ("mlp_sgd",)),
+    Gate("max, argmax, where", 0.5, 0.2, ("max_1e6", "argmax_1e6", "where_1e6")),
+    Gate("exp, tanh, gelu, sigmoid in the cache", 1.0, 0.5, ("exp_1e6", "tanh_1e6", "gelu_1e6", "sigmoid_1e6")),
+    Gate("softmax, layer norm", 1.0, 0.65, ("softmax_1e6", "layer_norm_1e6")),
+    Gate("batch norm", 1.0, 0.5, ("batch_norm_*",)),
+    Gate("attention, forward", 0.9, 0.6, ("sdpa_*_forward",)),
+    Gate("attention, forward and backward", 1.0, 0.6, ("sdpa_*_gradients",)),
+    Gate("convolution, forward", 1.3, 0.8, ("conv2d_*_forward",)),
+    Gate("convolution, forward and backward", 1.2, 0.6, ("conv2d_*_gradients",)),
+    Gate("training step, MLP", *MLP, ("mlp_sgd", "mlp_adam")),
+    Gate("training step, CNN", 0.7, 0.45, ("cnn_sgd",)),
+    Gate("training step, GPT", 0.8, 0.55, ("gpt_adamw", "gpt_adamw_sdpa")),
+    Gate("training step, LSTM and GRU", 1.0, 0.6, ("lstm_adam", "gru_adam")),
     Gate("fx, tracing a GPT", 0.6, 0.4, ("fx_trace",)),
     Gate("fx, running the traced GPT", 1.05, 0.6, ("fx_run",)),
     Gate("DataLoader", 0.35, 0.2, ("loader_tensor_0_workers",)),
+    Gate("DataLoader with two workers", 0.6, 0.3, ("loader_tensor_2_workers",)),
 )
-IMPORT = Gate("import", 0.1, 0.03, ("import",))
+IMPORT = Gate("import", 0.12, 0.03, ("import",))
 
 # The geometric mean of the ratios of a whole suite, and what one case may be at most where no reason is written below.
-MEANS = {"ops": 0.35, "kernels": 0.6}
+MEANS = {"ops": 0.25, "kernels": 0.55}
 SUITES = "suites, whole"
 LARGEST_RATIO = 1.3
 REASONS: dict[str, str] = {}

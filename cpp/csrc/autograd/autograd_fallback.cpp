@@ -238,12 +238,13 @@ void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::
   check_recordable(info, op.schema(), args);
   const bool inplace = info.kind == Kind::Inplace;
 
-  std::shared_ptr<FormulaNode> formula_node;
   std::shared_ptr<Node> grad_fn;
+  FormulaNode* formula_node = nullptr; // grad_fn, if the op has a formula
   uint64_t needed = 0;
   if (info.formula != nullptr) {
-    formula_node = info.formula->make_node();
-    grad_fn = formula_node;
+    std::shared_ptr<FormulaNode> node = info.formula->make_node();
+    formula_node = node.get();
+    grad_fn = std::move(node);
     needed = formula_node->collect_next_edges(args);
     Variable self_before;
     if (inplace && formula_node->saves_argument(0, needed)) {

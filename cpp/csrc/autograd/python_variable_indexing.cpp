@@ -298,8 +298,7 @@ PyObject* THPVariable_getitem(PyObject* self, PyObject* index) {
     return THPVariable_Wrap(apply_select(t, 0, unpack_int(index), 0));
   }
   if (PySlice_Check(index)) {
-    TORCH_CHECK_INDEX(t.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
-    const SliceBounds bounds = unpack_slice(index, t.sizes()[0]);
+    const SliceBounds bounds = unpack_slice(index, t.dim() > 0 ? t.sizes()[0] : 0); // the op refuses a 0-dim tensor
     return THPVariable_Wrap(at::slice(t, 0, bounds.start, bounds.stop, bounds.step));
   }
   if (index == Py_Ellipsis) {
