@@ -140,6 +140,21 @@ def test_functions_of_one_native_file_have_their_names_to_themselves() -> None:
 READS_MEMORY = re.compile(r"\b(data_ptr|mutable_data|const_data|memcpy|memset|memmove)\b")
 
 
+def test_no_thread_locals_of_the_standard_library() -> None:
+    """The Release build could not be imported after torch if it used those of libstdc++.
+
+    They would need a fixed distance from the thread pointer, which they do not have if another library has loaded
+    libstdc++ before. A static variable in a function is initialized once too, without them.
+    """
+    used = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in CPP_FILES
+        for name in ("std::call_once", "std::promise", "std::async", "std::packaged_task")
+        if name in re.sub(r"//.*", "", path.read_text())
+    ]
+    assert used == []
+
+
 def test_native_ops_name_no_memory() -> None:
     """An op above its stubs works for every device, the meta device included, because it never looks at elements.
 

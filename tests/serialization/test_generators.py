@@ -31,12 +31,12 @@ def test_a_generator_is_exchanged_with_torch(real_torch: ModuleType, draws: int)
 
 def test_weights_only_refuses_a_generator() -> None:
     file = written(reftorch, reftorch.Generator())
-    with pytest.raises(Exception, match="Unsupported global: GLOBAL (reftorch|torch)._C.Generator"):
+    with pytest.raises(Exception, match=r"Unsupported global: GLOBAL (reftorch|torch)\._C\.Generator"):
         reftorch.load(file)
 
 
 def test_a_pickled_state_that_is_none() -> None:
     with pytest.raises(TypeError, match="expected a tuple of seed, offset and state, but got dict"):
         reftorch.Generator().__setstate__({})
-    with pytest.raises(TypeError, match="expected a torch.ByteTensor, but got int"):
+    with pytest.raises(TypeError, match=r"expected a torch\.ByteTensor, but got int"):
         reftorch.Generator().__setstate__((1, None, 3))

@@ -297,9 +297,8 @@ void Engine::enqueue(NodeTask item, ReadyQueue& ready) {
 // ---- accelerators: see Note [Device threads]
 
 void Engine::start_device_threads() {
-  static std::once_flag once;
-  static uint32_t generation = 0; // the fork generation of the process that started the threads
-  std::call_once(once, [this] {
+  // The first call starts the threads, and keeps the fork generation of the process that has them.
+  static const uint32_t generation = [this] {
     const c10::impl::DeviceGuardImplInterface* const device = accelerator();
     const c10::DeviceIndex count = device->deviceCount();
     for (c10::DeviceIndex i = 0; i < count; i++) {
@@ -311,8 +310,8 @@ void Engine::start_device_threads() {
         device_thread(*device_ready_queues_[i]);
       }).detach();
     }
-    generation = c10::fork_generation();
-  });
+    return c10::fork_generation();
+  }();
   TORCH_CHECK(generation == c10::fork_generation(),
               "Unable to handle autograd's threading in combination with fork-based multiprocessing. See "
               "https://github.com/pytorch/pytorch/wiki/Autograd-and-Fork");
