@@ -61,6 +61,9 @@ class _Dot:
         self.nodes: dict[str, tuple[list[str], str]] = {}  # the lines of the label, and the color
         self.edges: list[tuple[str, str]] = []
 
+    def __repr__(self) -> str:
+        return f"<picture of {self.name}: {len(self.nodes)} nodes, {len(self.edges)} edges>"
+
     def add_node(self, name: str, lines: list[str], color: str) -> None:
         """Add a node; each line of its label is a field of the box."""
         self.nodes[name] = (lines, color)
