@@ -143,8 +143,11 @@ class Listing:
         return f"<!-- listing -->{box(header, rows, [note.text for note in self.notes])}<!-- /listing -->"
 
     def _outdented(self) -> list[str]:
-        """The lines moved to the left together, so that the outermost of those that are shown begins there."""
-        lines = self.text.split("\n")
+        """The lines moved to the left together, so that the outermost of those that are shown begins there.
+
+        The backslashes of a macro, which stand in a column far to the right, are moved to the ends of their lines.
+        """
+        lines = [re.sub(r" +\\$", r" \\", line) for line in self.text.split("\n")]
         seen = [line for line in (lines[number - self.first] for number in self.numbers) if line.strip()]
         margin = min((len(line) - len(line.lstrip()) for line in seen), default=0)
         return [line[min(margin, len(line) - len(line.lstrip())) :] for line in lines]
@@ -158,8 +161,8 @@ def box(header: str, rows: Sequence[Row], notes: Sequence[str]) -> str:
     digits = max(len(row.number) for row in rows)
     widest = max(NARROWEST, *(row.width for row in rows)) + digits
     aside = "".join(
-        f'<div style="display:flex;gap:7px;margin:0 0 7px"><span><span style="{BADGE}">{number}</span></span>'
-        f"<span>{in_box(text)}</span></div>"
+        f'<div style="display:flex;gap:7px;margin:0 0 7px;break-inside:avoid"><span>'
+        f'<span style="{BADGE}">{number}</span></span><span>{in_box(text)}</span></div>'
         for number, text in enumerate(notes, start=1)
     )
     # Below the code the border at the top of the notes parts them from the code; beside the code the one at the left.
@@ -171,7 +174,7 @@ def box(header: str, rows: Sequence[Row], notes: Sequence[str]) -> str:
         + "</div>"
         + (
             '<div style="flex:1 1 230px;margin:-1px 0 0 -1px;padding:9px 12px 2px;border:solid #d8dee4;'
-            f'border-width:1px 0 0 1px;font-size:13px;line-height:1.4;color:#1f2328">{aside}</div>'
+            f'border-width:1px 0 0 1px;columns:340px;font-size:13px;line-height:1.4;color:#1f2328">{aside}</div>'
             if notes
             else ""
         )

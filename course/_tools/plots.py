@@ -99,7 +99,9 @@ def bars(values: dict[str, float], caption: str, *, unit: str = "") -> Picture:
         length = max(width * value / highest, 1)
         picture.text(left - 10, y + 16, name, size=12, mono=True, anchor="end")
         picture.box(left, y + 3, length, row - 7, fill=SHADES[0], line="#54aeff", r=2)
-        picture.text(left + length + 8, y + 16, f"{value:g} {unit}".rstrip(), size=12)
+        number = f"{value:g}"
+        number = f"{value:,.0f}" if "e+" in number else number  # 1,234,567 and not 1.23457e+06
+        picture.text(left + length + 8, y + 16, f"{number} {unit}".rstrip(), size=12)
     return picture
 
 

@@ -235,7 +235,8 @@ def _shown(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         return f"({', '.join(map(str, value))})"
     if isinstance(value, float):
-        return f"{value:.4g}"
+        text = f"{value:.4g}"
+        return f"{value:,.0f}" if "e+" in text else text  # 12,345 and not 1.234e+04
     return re.sub(r"\s+", " ", str(value))
 
 

@@ -72,7 +72,7 @@ def show_source(
     lit = frozenset(number for key in highlight for number in range(*_half_open(_span(path, lines, key, begin, end))))
     listing = Listing(
         path,
-        name or first or Path(path).name,
+        name or _title(first) or Path(path).name,
         begin,
         end,
         "\n".join(lines[begin - 1 : end]),
@@ -92,6 +92,12 @@ def show_source(
     if hidden:
         raise LookupError(f"{listing.name} in {path}: skip= leaves out the line of the note {hidden[0]!r}")
     return listing
+
+
+def _title(first: str | None) -> str:
+    """The text of a first line, up to a parenthesis that the text opens and does not close."""
+    text = first or ""
+    return text.rpartition("(")[0] if text.count("(") > text.count(")") else text
 
 
 def _span(path: str, lines: list[str], key: Span, begin: int, end: int) -> tuple[int, int]:

@@ -83,6 +83,15 @@ def test_every_code_cell_has_run_and_none_failed(file):
 
 
 @by_notebook
+def test_a_cell_whose_output_is_not_compared_says_why(file):
+    """The reason stands in the metadata of the cell, where whoever reads the notebook's source looks for the tag."""
+    for position, cell in enumerate(read(file)["cells"]):
+        if "nbval-ignore-output" in cell["metadata"].get("tags", []):
+            reason = cell["metadata"].get("reftorch", {}).get("not_compared", "")
+            assert len(reason.split()) >= 4, f"cell {position}: metadata.reftorch.not_compared has the reason"
+
+
+@by_notebook
 def test_nothing_stored_tells_of_the_machine_it_ran_on(file):
     store = file.with_name(STORE)
     text = file.read_text() + (store.read_text() if store.exists() else "")

@@ -82,6 +82,7 @@ def test_bars_are_as_long_as_their_numbers():
     boxes = list(picture.iter("{http://www.w3.org/2000/svg}rect"))[1:]
     assert [float(box.get("width")) for box in boxes] == [400, 100, 1]
     assert texts(bars({"a": 4}, "one", unit="ms")) == ["a", "4 ms"]
+    assert texts(bars({"a": 1234567.0, "b": 0.25}, "two")) == ["a", "1,234,567", "b", "0.25"]
 
 
 def test_a_map_refuses_a_folder_that_is_not_there():

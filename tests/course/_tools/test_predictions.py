@@ -100,3 +100,9 @@ def test_a_question_asks_for_something():
 
 def test_the_documented_examples_run():
     assert doctest.testmod(predictions).failed == 0
+
+
+@pytest.mark.parametrize(("value", "shown"), [(0.33333, "0.3333"), (12345.0, "12,345"), (2e-7, "2e-07"), (3.0, "3")])
+def test_a_number_is_shown_as_people_write_it(value, shown):
+    predict("which number?", number=...)
+    assert repr(reveal(number=value)).splitlines()[-1] == f"  number: {shown}"

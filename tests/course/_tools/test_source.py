@@ -97,6 +97,11 @@ def test_a_range_is_named_by_its_content(root):
     assert show_source("ops.cpp", "add", first="return helper").text.startswith("  return helper")
 
 
+def test_the_title_of_a_range_is_its_first_text_without_a_parenthesis_that_stays_open(root):
+    assert show_source("ops.cpp", first="REGISTER_DISPATCH(add_stub", last="&add)").name == "REGISTER_DISPATCH"
+    assert show_source("ops.cpp", first="TORCH_LIBRARY(aten, m)", last="}").name == "TORCH_LIBRARY(aten, m)"
+
+
 def test_python_is_found_by_its_dotted_name():
     listing = show_source("course/_tools/layout.py", "Chapter.title")
     assert listing.text.lstrip().startswith("@cached_property")
