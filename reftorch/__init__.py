@@ -15,7 +15,7 @@ from __future__ import annotations
 import math as _math
 from typing import TYPE_CHECKING, Any
 
-from reftorch import _load
+from reftorch import _api, _load
 
 _load.load()
 
@@ -272,6 +272,9 @@ def numel(input: Tensor) -> Any:
     return input.numel()
 
 
+_missing_name = _api.getattr_of("reftorch")  # raises the AttributeError
+_api.install()
+
 _LAZY_MODULES = ("debug", "fx", "library", "optim", "overrides", "profiler", "testing")
 
 if TYPE_CHECKING:
@@ -284,7 +287,7 @@ else:  # type checkers would accept any name if they saw this function
             import importlib
 
             return importlib.import_module(f"reftorch.{name}")
-        raise AttributeError(f"module 'reftorch' has no attribute '{name}'")
+        return _missing_name(name)
 
 
 def __dir__() -> list[str]:

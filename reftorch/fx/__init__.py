@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reftorch._api import getattr_of as _getattr_of
 from reftorch.fx import immutable_collections
 from reftorch.fx._symbolic_trace import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap
 from reftorch.fx.graph import CodeGen, Graph
@@ -58,6 +59,7 @@ __all__ = [
 if TYPE_CHECKING:
     from reftorch.fx import annotate, experimental, passes  # noqa: F401
 else:
+    _missing_name = _getattr_of("reftorch.fx")
 
     def __getattr__(name: str) -> Any:
         """Import ``annotate``, ``experimental`` and ``passes`` at their first use."""
@@ -65,4 +67,4 @@ else:
             import importlib
 
             return importlib.import_module(f"reftorch.fx.{name}")
-        raise AttributeError(f"module 'reftorch.fx' has no attribute '{name}'")
+        return _missing_name(name)

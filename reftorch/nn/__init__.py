@@ -1,7 +1,7 @@
 """Networks: modules, parameters, losses and the initialization of parameters.
 
 Mirrors: torch/nn/__init__.py
-Leaves out: data parallelism, quantization, and the layers that tests/nn/names.csv lists as missing.
+Leaves out: data parallelism, quantization, and the layers that the table of names (reftorch/_api) lists as missing.
 """
 
 from reftorch.nn import common_types, functional, init, modules, parameter, utils

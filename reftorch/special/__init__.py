@@ -12,6 +12,7 @@ Example:
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _VF
+from reftorch._api import getattr_of as _getattr_of
 
 # The keys are the names here; the values are the names of the ops.
 _OPS = {
@@ -134,11 +135,12 @@ if TYPE_CHECKING:  # the names for type checkers and editors
     xlogy = _VF.xlogy
     zeta = _VF.special_zeta
 else:
+    _missing_name = _getattr_of("reftorch.special")
 
     def __getattr__(name: str) -> Any:
         if name in _OPS:
             return getattr(_VF, _OPS[name])
-        raise AttributeError(f"module 'reftorch.special' has no attribute '{name}'")
+        return _missing_name(name)
 
 
 def __dir__() -> list[str]:
