@@ -26,8 +26,8 @@ from reftorch.utils.hooks import RemovableHandle
 # %% [markdown] exercise="07.1" role="task" kind="read" title="who finds what"
 # ## 07.1 Read: who finds what
 #
-# ★☆☆, 10 minutes. A checkpoint that lacks a tensor is noticed months later. So it pays to see at a
-# glance what a class saves and what it trains. This one has some of everything:
+# ★☆☆, 10 minutes. If a checkpoint lacks a tensor, you may notice it months later. So learn to see at a glance what a
+# class saves and what it trains. This class has attributes of many kinds:
 #
 # ```python
 # class Zoo(nn.Module):
@@ -93,23 +93,23 @@ with check("07.1", "who finds what") as c:
     c.answers("who finds each name", came=who_finds_what(), truth=truth, look="Ask `__setattr__` about each value.")
 
 # %% [markdown] exercise="07.1" role="debrief"
-# **In PyTorch** the answers are the same. A frozen parameter is a parameter: it is saved, and the optimizer gets it and
-# leaves it out while it has no gradient. Of tied weights `named_parameters()` has the first name on the walk, and a
-# module's own parameters come before those of its children, so the alias wins.
+# **In PyTorch** the answers are the same. A frozen parameter is a parameter: it is saved, and the optimizer gets it,
+# but skips it as long as it has no gradient. If one parameter has two names, `named_parameters()` yields the name that
+# the walk meets first. A module's own parameters come before those of its children, so the name is `alias`.
 
 # %% [markdown] exercise="07.1" role="hint"
 # Take each assignment to `__setattr__` in the lesson: is the value a `Parameter`, a `Module`, a `Buffer`, or is the
 # name registered already? `alias` gets a parameter, so a registry of `Zoo` itself has it.
 
 # %% [markdown] exercise="07.1" role="hint"
-# `_named_members` has a `memo`, and `state_dict()` has none. A name whose value is None is left out by all three.
+# `_named_members` has a `memo`, and `state_dict()` has none. All three leave out a name whose value is None.
 
 
 # %% [markdown] exercise="07.2" role="task" kind="fix" title="a model of which half is missing"
 # ## 07.2 Fix: a model of which half is missing
 #
-# ★☆☆, 20 minutes. The outputs of this class are right. But training changes nothing, the checkpoint of
-# a trained model is empty, and after `model.double()` the first call raises. Write `Mixer`, with the same arguments:
+# ★☆☆, 20 minutes. The outputs of the class `BrokenMixer` are right. But training changes nothing, the checkpoint of a
+# trained model is empty, and after `model.double()` the first call raises. Write `Mixer`, with the same arguments:
 #
 # - after the same `torch.manual_seed`, a new `Mixer` and a new `BrokenMixer` give equal outputs;
 # - `named_parameters()` has the layers (`layers.0.weight`, `layers.0.bias`, and so on), the slope of the activation
@@ -189,9 +189,9 @@ with check("07.2", "a model of which half is missing") as c:
         c.close(f"{case}: the output", came=model(x.double()), expected=broken(x).double())
 
 # %% [markdown] exercise="07.2" role="debrief"
-# **In PyTorch** `nn.ModuleList`, `nn.ModuleDict`, `nn.ParameterList` and `nn.ParameterDict` exist for this exercise
-# alone: they are modules whose registries you fill with list and dict syntax. The names of buffers stay: `self.last =
-# ...` in `forward` replaces a buffer's value, because `__setattr__` knows the name.
+# **In PyTorch** `nn.ModuleList`, `nn.ModuleDict`, `nn.ParameterList` and `nn.ParameterDict` exist for this purpose:
+# they are modules whose registries you fill with the syntax of lists and dicts. A registered buffer stays a buffer:
+# `self.last = ...` in `forward` replaces its value, because `__setattr__` finds the name in `_buffers`.
 
 # %% [markdown] exercise="07.2" role="hint"
 # `registries(BrokenMixer(4, 3), "what is registered")` draws what is missing. Five attributes, and each of them needs
@@ -205,8 +205,9 @@ with check("07.2", "a model of which half is missing") as c:
 # %% [markdown] exercise="07.3" role="task" kind="build" title="the shapes of a model"
 # ## 07.3 Build: the shapes of a model
 #
-# ★★☆, 25 minutes. *mat1 and mat2 shapes cannot be multiplied*: in which layer, and what came before?
-# Write `shapes_of(model, *args)`, which calls the model once and returns what came out of each module.
+# ★★☆, 25 minutes. A call raises *mat1 and mat2 shapes cannot be multiplied*. In which layer did it happen, and which
+# shapes came before? Write `shapes_of(model, *args)`, which calls the model once and returns what came out of each
+# module.
 #
 # - The result is a list of pairs, the name of a module and the shape of its output as a tuple of ints:
 #   `[("0", (5, 3)), ("1", (5, 3)), ("", (5, 3))]`. The name is that of `named_modules()`, so the model itself is `""`.
@@ -283,9 +284,9 @@ with check("07.3", "the shapes of a model") as c:
     c.equal("hooks of each module after the error", came=hooks_in(wrong), expected=[0, 0, 0])
 
 # %% [markdown] exercise="07.3" role="debrief"
-# **In PyTorch** tools such as `torchinfo` are this function and a table. The hooks see only calls of modules: a shape
-# that changes between two modules, by a `view` in `forward`, is seen in the next pair. Here `reftorch.debug.summary` is
-# such a table.
+# **In PyTorch** tools such as `torchinfo` print the result of such a function as a table. The hooks see only what
+# modules return: if a `view` in `forward` changes the shape between two modules, no pair shows the new shape. Here
+# `reftorch.debug.summary` is such a table.
 
 # %% [markdown] exercise="07.3" role="hint"
 # `module.register_forward_hook(hook)` for each of `model.named_modules()`; `hook` is called with module, arguments and
@@ -299,8 +300,8 @@ with check("07.3", "the shapes of a model") as c:
 # %% [markdown] exercise="07.4" role="task" kind="read" title="which hook runs when"
 # ## 07.4 Read: which hook runs when
 #
-# ★★☆, 20 minutes. A hook that you trust for cleaning up does not run when something goes wrong, and a
-# hook for gradients runs before there are any. Read the order in the source, then in a program of your own.
+# ★★☆, 20 minutes. A hook that cleans up may not run after an error, and a hook for gradients may run before the
+# gradients of the inputs exist. Read the order in the source, then in a program of your own.
 #
 # First: `net = nn.Sequential(first, second)`, and the `forward` of `second` raises. Before the call these hooks were
 # registered:
@@ -372,8 +373,8 @@ with check("07.4", "which hook runs when") as c:
 # %% [markdown] exercise="07.4" role="debrief"
 # **In PyTorch** the three orders are the same, and the last one comes with the warning *Full backward hook is firing
 # when gradients are computed with respect to module outputs since no inputs require gradients*. The hook of the model
-# should see the gradients of its inputs. If there will be none, it is called as soon as those of its outputs are there,
-# which is before anything inside the model has run.
+# should see the gradients of the model's inputs. If the inputs get no gradients, the hook is called as soon as the
+# gradients of the outputs are there. At that moment the backward pass has not reached anything inside the model.
 
 # %% [markdown] exercise="07.4" role="hint"
 # Begin with the error: `__call__` of `net` runs its pre-hooks, then `forward`, which calls `first` and then `second`.
@@ -387,10 +388,10 @@ with check("07.4", "which hook runs when") as c:
 # %% [markdown] exercise="07.5" role="task" kind="fix" title="the best model is the last one"
 # ## 07.5 Fix: the best model is the last one
 #
-# ★★☆, 20 minutes. `broken_fit` trains a model and gives it the weights with which it was best. Two bugs
-# were reported. First: the weights after `broken_fit` are always those of the last step. Second: a program that trains
-# the model further afterwards, with an optimizer that it made before, sees no change in the model any more. Write
-# `fit`:
+# ★★☆, 20 minutes. `broken_fit` trains a model and, at the end, should give it back the weights of its best step. Two
+# bugs were reported. First: the weights after `broken_fit` are always those of the last step. Second: a program makes
+# an optimizer, calls `broken_fit`, and then trains the model further with that optimizer. The model does not change any
+# more. Write `fit`:
 #
 # - it calls `step(model)` and then `score(model)`, `steps` times, and returns the best (lowest) score;
 # - afterwards the model has the parameters *and buffers* of the step with the best score. Of equal scores the first
@@ -468,8 +469,8 @@ with check("07.5", "the best model is the last one") as c:
 
 # %% [markdown] exercise="07.5" role="debrief"
 # **In PyTorch** one writes `copy.deepcopy(model.state_dict())`, or saves to a file, which copies too. `assign=True` is
-# made for a model that was built on the meta device and has no memory to copy into: its parameters become the loaded
-# tensors, and optimizers must be made afterwards.
+# made for a model on the meta device, which has no memory to copy into: the loaded tensors become its parameters. So
+# you must make the optimizer after loading.
 
 # %% [markdown] exercise="07.5" role="hint"
 # What does `model.state_dict()["place"]` share with `model.place`? The lesson asks this question.
@@ -817,10 +818,10 @@ with check("07.6", "a Module that passes the hook tests") as c, warnings.catch_w
         test(c, Module)
 
 # %% [markdown] exercise="07.6" role="debrief"
-# **In PyTorch** the class is the same in outline, and longer by what it refuses: names with dots, tensors in the place
-# of parameters, two kinds of backward hooks at once. `_call_impl` also asks for hooks of all modules, and first of all
-# whether there is any hook: most calls take that way. The price of the two nodes around a module is that its inputs and
-# outputs are views, and may not be changed in place.
+# **In PyTorch** the class has the same outline, and is longer because it checks more: it refuses names with dots,
+# tensors in the place of parameters, and two kinds of backward hooks at once. `_call_impl` also looks for hooks of all
+# modules. If there is no hook at all, as in most calls, it calls `forward` at once. The price of the two nodes around a
+# module is that its inputs and outputs are views, and may not be changed in place.
 
 # %% [markdown] exercise="07.6" role="hint"
 # Begin with `test_registration`, and take the tests one after the other. In `__init__` write into `self.__dict__`,
