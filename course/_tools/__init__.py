@@ -12,6 +12,7 @@ from course._tools.glossary import glossary
 from course._tools.graphs import exec_info, graph
 from course._tools.loader_steps import loader_steps
 from course._tools.magics import course, load_ipython_extension
+from course._tools.norm_pictures import class_tree, norm_cubes
 from course._tools.ownership import Pointer, Thing, pointers, version_counters
 from course._tools.pictures import Step, beside, route, tree_map
 from course._tools.plots import bars, curve, curves, images, operands
@@ -35,6 +36,7 @@ __all__ = [
     "bars",
     "beside",
     "check",
+    "class_tree",
     "course",
     "course_map",
     "curve",
@@ -48,6 +50,7 @@ __all__ = [
     "loader_steps",
     "loop_order",
     "memory",
+    "norm_cubes",
     "operands",
     "pointers",
     "predict",

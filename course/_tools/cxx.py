@@ -44,6 +44,8 @@ def _functions(mask: str, name: str) -> Iterator[tuple[int, int]]:
 def _is_statement(mask: str, position: int) -> bool:
     """Whether what stands before `position` on its line makes it a call: `return f(`, `x = f(`, `(f(`."""
     line = mask[mask.rfind("\n", 0, position) + 1 : position]
+    while (without := re.sub(r"<[^<>]*>", "", line)) != line:  # the commas of a type such as std::tuple<int, int>
+        line = without
     return re.search(r"\b(?:return|if|while|else|throw)\b|[=(!?,]", line) is not None
 
 

@@ -37,6 +37,8 @@ TERMS = (
     Term("AccumulateGrad", "The last node of a chain: it owns a leaf, and adds to the leaf's `grad`.", "05"),
     Term("allow list", "The names that a file may ask for when it is loaded; every other name is an error.", "11",
          "serialization.add_safe_globals"),
+    Term("batch statistics", "The mean and the variance of a batch itself, which a batch norm uses in training.", "08",
+         "nn.functional.batch_norm"),
     Term("bias correction", "Adam's divisions by `1 - beta**step`: both means begin at zero, and are small at first.",
          "09", "optim.Adam"),
     Term("binding", "Python's way into C++ and back: it finds the overload and makes values of the arguments.", "03",
@@ -117,6 +119,8 @@ TERMS = (
     Term("registry", "One of a module's dicts `_parameters`, `_buffers`, `_modules`; a walk through a model reads "
          "nothing else.", "07", "nn.Module"),
     Term("reorder buffer", "Where a loader keeps the batches that came before their turn.", "10"),
+    Term("running statistics", "Two buffers of a batch norm that move towards the batch statistics in each training "
+         "step, and replace them in evaluation.", "08", "nn.BatchNorm2d"),
     Term("sampler", "What yields the indices of a dataset in the order in which they are to be loaded.", "10",
          "utils.data.RandomSampler"),
     Term("saved variable", "A tensor that a node keeps for backward, with the version it had.", "05", "SavedVariable"),
@@ -151,6 +155,8 @@ TERMS = (
          "TensorIterator::build"),
     Term("tied weights", "One parameter under two names.", "07"),
     Term("topological number", "The length of the longest way from a node down to a leaf.", "06"),
+    Term("unbiased variance", "The sum of squared distances over n - 1 instead of n: its mean over many samples is the "
+         "variance of what they were drawn from.", "08"),
     Term("vector-Jacobian product", "What backward computes: a gradient of the results times the derivatives.", "06"),
     Term("version", "A count of in-place changes, which a tensor shares with its views.", "02", "VariableVersion"),
     Term("view", "A tensor that reads another one's storage.", "02", "as_strided"),

@@ -38,7 +38,7 @@ SYLLABUS = (
     Entry("05_autograd_graph", "autograd", "nodes, and what", "each of them keeps", 150, 2, 2),
     Entry("06_autograd_engine", "autograd", "backward, a node", "after the other", 180, 3, edition=2),
     Entry("07_nn_module", "python", "parameters, buffers,", "hooks, state_dict", 150, 2, edition=2),
-    Entry("08_norm_layers", "native", "batch norm and its", "kin, and backward", 90, 2),
+    Entry("08_norm_layers", "native", "batch norm and its", "kin, and backward", 180, 2, edition=2),
     Entry("09_optim", "python", "optimizers, groups,", "schedulers", 180, 2, edition=2),
     Entry("10_data", "python", "datasets, samplers,", "worker processes", 120, 2, edition=2),
     Entry("11_sharing", "core", "saving, and memory", "that processes share", 120, 2, edition=2),

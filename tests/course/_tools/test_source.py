@@ -47,6 +47,7 @@ TORCH_LIBRARY(aten, m) {
 
 void over(int) {}
 void over(float) {}
+static std::tuple<A, std::vector<B>> pair_of(A a, B b) { return {a, {b}}; }
 }
 """
 
@@ -67,6 +68,7 @@ def root(tmp_path, monkeypatch):
         ("Dispatcher::other", [(21, 21)]),
         ("TORCH_LIBRARY", [(25, 27)]),
         ("over", [(29, 29), (30, 30)]),
+        ("pair_of", [(31, 31)]),
         ("helper", []),
         ("absent", []),
     ],
