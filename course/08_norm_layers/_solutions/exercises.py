@@ -25,7 +25,7 @@ from reftorch.nn import functional as F
 # %% [markdown] exercise="08.1" role="task" kind="read" title="how many means"
 # ## 08.1 Read: how many means
 #
-# *Difficulty 1 of 3, 10 minutes.* If you exchange one norm layer for another, the shapes stay, and the numbers come
+# ★☆☆, 10 minutes. If you exchange one norm layer for another, the shapes stay, and the numbers come
 # from other elements. The input has the shape (4, 6, 5, 5): 4 examples, 6 channels, 5 by 5 pixels. Answer with an int
 # for each question.
 #
@@ -98,7 +98,7 @@ with check("08.1", "how many means") as c:
 # %% [markdown] exercise="08.2" role="task" kind="build" title="statistics that fit the weights"
 # ## 08.2 Build: statistics that fit the weights
 #
-# *Difficulty 2 of 3, 25 minutes.* After a short training, after a change of weights by hand, or before the model goes
+# ★★☆, 25 minutes. After a short training, after a change of weights by hand, or before the model goes
 # to another kind of camera, the running statistics do not fit. They can be computed anew, without training. Write
 # `recalibrate(model, batches)`:
 #
@@ -218,7 +218,7 @@ with check("08.2", "statistics that fit the weights") as c:
 # %% [markdown] exercise="08.3" role="task" kind="read" title="which kernels run"
 # ## 08.3 Read: which kernels run
 #
-# *Difficulty 2 of 3, 20 minutes.* A breakpoint in a kernel that does not run is a slow way to learn about a program.
+# ★★☆, 20 minutes. A breakpoint in a kernel that does not run is a slow way to learn about a program.
 # `x = torch.randn(4, 6, 5, 5)`, and here are six kernels:
 #
 # a: `batch_norm_stats_kernel`, b: `batch_norm_update_kernel`, c: `batch_norm_invstd_kernel`,
@@ -300,7 +300,7 @@ with check("08.3", "which kernels run") as c:
 # %% [markdown] exercise="08.4" role="task" kind="fix" title="a frozen part that moves"
 # ## 08.4 Fix: a frozen part that moves
 #
-# *Difficulty 2 of 3, 20 minutes.* For fine-tuning, somebody puts the trained part of a model into `BrokenFrozen`. Two
+# ★★☆, 20 minutes. For fine-tuning, somebody puts the trained part of a model into `BrokenFrozen`. Two
 # reports came. First: the parameters of the frozen part do not change, and yet the part gives other outputs after each
 # epoch. Second: a layer in front of the frozen part, which should learn, has no gradients. Write `Frozen`:
 #
@@ -399,7 +399,7 @@ with check("08.4", "a frozen part that moves") as c:
 # %% [markdown] exercise="08.5" role="task" kind="fix" title="a broken library: gradients that drift"
 # ## 08.5 Fix: a broken library, gradients that drift
 #
-# *Difficulty 3 of 3, 30 minutes.* Since the last pull, models with batch norm train badly, and models without it as
+# ★★★, 30 minutes. Since the last pull, models with batch norm train badly, and models without it as
 # before. *One line of C++* of the library was changed. `PROGRAM` asks the questions, and `REPORT` holds what the broken
 # library prints. The right library prints 0.0 for the first two sums.
 #
@@ -476,7 +476,7 @@ with check("08.5", "a broken library: gradients that drift") as c:
 # %% [markdown] exercise="08.6" role="task" kind="build" title="project: a batch norm of your own"
 # ## 08.6 Project: a batch norm of your own
 #
-# *Difficulty 3 of 3, an evening.* Write batch normalization with Python and simple ops, the backward by hand, so that
+# ★★★, an evening. Write batch normalization with Python and simple ops, the backward by hand, so that
 # it can stand in for the library's. There are two parts.
 #
 # `Normalize`, a `torch.autograd.Function`, called as `Normalize.apply(x, weight, bias, running_mean, running_var,
