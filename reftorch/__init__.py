@@ -76,6 +76,7 @@ from reftorch import (
     __config__,
     _torch_docs,
     accelerator,
+    amp,
     autograd,
     backends,
     cuda,
@@ -123,6 +124,18 @@ from reftorch._tensor_str import get_printoptions, printoptions, set_printoption
 from reftorch._torch_function import overridable
 from reftorch._type_info import finfo, iinfo
 from reftorch._utils import is_warn_always_enabled, set_warn_always, typename
+from reftorch.amp.autocast_mode import (
+    autocast,
+    autocast_decrement_nesting,
+    autocast_increment_nesting,
+    clear_autocast_cache,
+    get_autocast_dtype,
+    is_autocast_cache_enabled,
+    is_autocast_enabled,
+    set_autocast_cache_enabled,
+    set_autocast_dtype,
+    set_autocast_enabled,
+)
 from reftorch.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from reftorch.functional import (
     as_tensor,
@@ -175,7 +188,6 @@ from reftorch.functional.shapes import (
 from reftorch.nn.functional.native import (
     binary_cross_entropy_with_logits,
     cosine_embedding_loss,
-    embedding,
     hinge_embedding_loss,
     kl_div,
     margin_ranking_loss,

@@ -2,6 +2,7 @@
 #include <ATen/record_function.h>
 
 #include <ATen/ThreadLocalState.h>
+#include <ATen/autocast_mode.h>
 #include <ATen/core/library.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/Mutex.h>
@@ -61,11 +62,6 @@ int64_t allocated_bytes() {
   return static_cast<int64_t>(c10::getCPUMemoryStats().allocated_bytes);
 }
 
-void include_profiler(bool on) {
-  c10::DispatchKeySet& included = c10::impl::tls_local_dispatch_key_set.included_;
-  included = on ? included | c10::DispatchKey::Profiler : included - c10::DispatchKey::Profiler;
-}
-
 std::vector<DimVector> shapes_of(const OperatorEntry& entry, const Stack& stack) {
   std::vector<DimVector> shapes;
   const IValue* args = stack.end() - entry.schema.arguments.size();
@@ -97,8 +93,13 @@ void call_observed(OpObserver& observer, const OperatorHandle& op, DispatchKeySe
 }
 
 void profiler_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  const autocast::Casts casts(op, stack); // see Note [Autocast]
   if (const std::shared_ptr<OpObserver> observer = op_observer; observer != nullptr) {
     call_observed(*observer, op, keys - c10::DispatchKey::Profiler, stack);
+    return;
+  }
+  if (!autocast::profiler_needs_key()) {
+    op.redispatchBoxed(keys - c10::DispatchKey::Profiler, stack);
     return;
   }
   const bool may_be_recorded = keys.has(c10::DispatchKey::Autograd) && next_sequence_nr != nullptr;
@@ -120,13 +121,13 @@ void enable_profiler(ProfilerConfig config) {
   TORCH_CHECK(op_observer == nullptr,
               "Can't enable the profiler: a debugging tool observes the ops. Hint: leave its block.");
   std::atomic_store(&current, std::make_shared<Recording>(config));
-  include_profiler(true);
+  autocast::set_profiler_needs_key(true);
 }
 
 std::vector<RecordedEvent> disable_profiler() {
   const std::shared_ptr<Recording> done = std::atomic_exchange(&current, std::shared_ptr<Recording>());
   TORCH_CHECK(done != nullptr, "Can't disable the profiler when it's not running");
-  include_profiler(false);
+  autocast::set_profiler_needs_key(false);
   std::lock_guard<c10::Mutex> lock(done->mutex);
   for (RecordedEvent& event : done->events) {
     event.end_ns = event.end_ns < 0 ? done->now() : event.end_ns;
@@ -138,13 +139,13 @@ void set_op_observer(std::shared_ptr<OpObserver> observer) {
   TORCH_CHECK(op_observer == nullptr, "Can't observe the ops: another tool does already. Hint: leave its block first.");
   TORCH_CHECK(current_recording() == nullptr, "Can't observe the ops: the profiler runs. Hint: leave its block first.");
   op_observer = std::move(observer);
-  include_profiler(true);
+  autocast::set_profiler_needs_key(true);
 }
 
 void clear_op_observer() {
   // The observer dies last: its end may run Python, which may set another observer.
   if (const std::shared_ptr<OpObserver> ended = std::exchange(op_observer, nullptr); ended != nullptr) {
-    include_profiler(false);
+    autocast::set_profiler_needs_key(false);
   }
 }
 
@@ -155,7 +156,7 @@ bool RecordFunction::records_shapes() {
 
 RecordFunction::RecordFunction(std::string name, int64_t sequence_nr, bool is_backward, std::vector<DimVector> shapes) {
   const std::shared_ptr<Recording> recording = current_recording();
-  if (recording == nullptr || !is_enabled() || op_observer != nullptr) {
+  if (recording == nullptr || !autocast::profiler_needs_key() || op_observer != nullptr) {
     return;
   }
   std::lock_guard<c10::Mutex> lock(recording->mutex);

@@ -7,6 +7,7 @@
 #include <csrc/autograd/python_autograd.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/python_variable_methods.h>
+#include <csrc/autograd/variable.h>
 #include <csrc/cuda/python_cuda.h>
 #include <csrc/debug/python_debug.h>
 #include <csrc/functorch/python_functorch.h>
@@ -28,6 +29,7 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/Parallel.h>
 #include <ATen/TypePromotion.h>
+#include <ATen/autocast_mode.h>
 #include <c10/core/CPUAllocator.h>
 
 #include <reftorch_config.h>
@@ -123,6 +125,32 @@ static void init_context(py::module_& m) {
       "Example:\n    >>> import reftorch as torch\n    >>> _ = torch.set_flush_denormal(True)\n"
       "    >>> torch.tensor([1e-39]) * 1\n    tensor([0.])\n    >>> _ = torch.set_flush_denormal(False)\n\n"
       "Mirrors torch/csrc/Module.cpp, ``THPModule_setFlushDenormal``.");
+}
+
+static bool is_leaf_and_no_view(const at::Tensor& t) {
+  return autograd::impl::is_leaf(t) && !autograd::impl::is_view(t);
+}
+
+// The state of autocast, for reftorch/amp/autocast_mode.py.
+static void init_autocast(py::module_& m) {
+  namespace autocast = at::autocast;
+  autocast::is_leaf_and_no_view = &is_leaf_and_no_view;
+  m.def("_is_autocast_enabled",
+        [](const std::string& device) { return autocast::is_autocast_enabled(c10::Device(device).type()); });
+  m.def("_set_autocast_enabled", [](const std::string& device, bool enabled) {
+    autocast::set_autocast_enabled(c10::Device(device).type(), enabled);
+  });
+  m.def("_get_autocast_dtype", [](const std::string& device) {
+    return dtype_object(autocast::get_autocast_dtype(c10::Device(device).type()));
+  });
+  m.def("_set_autocast_dtype", [](const std::string& device, const py::object& dtype) {
+    autocast::set_autocast_dtype(c10::Device(device).type(), unpack_dtype(dtype));
+  });
+  m.def("_is_autocast_cache_enabled", &autocast::is_autocast_cache_enabled);
+  m.def("_set_autocast_cache_enabled", &autocast::set_autocast_cache_enabled);
+  m.def("_autocast_increment_nesting", &autocast::increment_nesting);
+  m.def("_autocast_decrement_nesting", &autocast::decrement_nesting);
+  m.def("_clear_autocast_cache", &autocast::clear_cache);
 }
 
 // A weak reference to a tensor's Python object, for tests of object lifetimes.
@@ -241,6 +269,7 @@ PYBIND11_MODULE(_C, m) {
   initFunctorch(m.ptr());
   init_globals(m);
   init_context(m);
+  init_autocast(m);
   initDispatchBindings(m.ptr());
   initLibraries(m.ptr());
   debug::init_debug_bindings(m.ptr());

@@ -145,3 +145,28 @@ Example:
     (tensor([[[ 1., 11., 10.]]]), tensor([[[21., 32.]]]))
 """,
 )
+
+add_docstr(
+    "conv_tbc",
+    r"""
+Slide windows over sequences whose first dimension is the time: :func:`conv1d` for tensors (time, batch, channels).
+
+:math:`y_{t, b, f} = bias_f + \sum_{k, c} x_{t + k - pad,\, b,\, c}\, w_{k, c, f}`, with zeros outside of x.
+
+Args:
+    input: sequences :math:`(T, B, C)`.
+    weight: windows :math:`(K, C, F)`.
+    bias: :math:`(F)`.
+    pad: the number of zeros before and after each sequence.
+
+Shape: :math:`(T + 2\,pad - K + 1, B, F)`.
+
+Raises:
+    RuntimeError: the shapes do not fit.
+
+Example:
+    >>> x, w, b = torch.arange(4.0).reshape(4, 1, 1), torch.ones(2, 1, 1), torch.zeros(1)
+    >>> torch.conv_tbc(x, w, b).flatten()
+    tensor([1., 3., 5.])
+""",
+)

@@ -1,4 +1,4 @@
-r"""The docs of bags of embeddings.
+r"""The docs of rows of a table and of bags of such rows.
 
 Mirrors: torch/nn/functional.py
 Leaves out: sparse gradients.
@@ -125,5 +125,98 @@ Example:
     >>> table, bags = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([0])
     >>> torch.ops.aten._embedding_bag_per_sample_weights_backward(torch.ones(1, 2), table, bags + 1, bags, bags, 0)
     tensor([7.])
+""",
+)
+
+add_docstr(
+    "embedding",
+    r"""
+Look up rows of a table: ``torch.nn.functional.embedding`` with the table first.
+
+Args:
+    weight: the table, :math:`(V, D)`.
+    indices: row numbers, int64 or int32, :math:`(*)`.
+    padding_idx: a row that gets no gradient; -1 means none.
+    scale_grad_by_freq: whether the gradient of a row is divided by the number of times it is looked up.
+    sparse: must be False.
+
+Shape: :math:`(*, D)`.
+
+Raises:
+    IndexError: a row number is out of range.
+    RuntimeError: ``weight`` has not 2 dimensions, or ``indices`` does not hold integers.
+    NotImplementedError: ``sparse`` is True.
+
+Example:
+    >>> torch.embedding(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([1]))
+    tensor([[3., 4.]])
+""",
+)
+
+add_docstr(
+    "embedding_renorm_",
+    r"""
+Scale rows of a table in place, so that the norms of the rows that ``indices`` names are at most ``max_norm``.
+
+Args:
+    input: the table, :math:`(V, D)`.
+    indices: row numbers, int64 or int32, :math:`(*)`.
+    max_norm: the largest norm.
+    norm_type: the order of the norm.
+
+Raises:
+    RuntimeError: ``input`` has not 2 dimensions, or ``indices`` does not hold integers.
+
+Example:
+    >>> table = torch.tensor([[3.0, 4.0], [6.0, 8.0]])
+    >>> torch.embedding_renorm_(table, torch.tensor([1]), 5.0, 2.0)
+    tensor([[3.0000, 4.0000],
+            [3.0000, 4.0000]])
+""",
+)
+
+_ROW_ARGS = """\
+    indices: the row numbers of the forward call, :math:`(*)`.
+    num_weights: the number of rows of the table, V.
+    padding_idx: a row that gets no gradient; -1 means none.
+    scale_grad_by_freq: whether the gradient of a row is divided by the number of times it was looked up.
+"""
+
+add_docstr(
+    "embedding_dense_backward",
+    f"""
+Return the gradient of :func:`embedding` for ``weight``.
+
+Args:
+    grad_output: the gradient of the rows, :math:`(*, D)`.
+{_ROW_ARGS}
+Shape: :math:`(V, D)`.
+
+Example:
+    >>> torch.ops.aten.embedding_dense_backward(torch.ones(2, 2), torch.tensor([1, 1]), 3, -1, False)
+    tensor([[0., 0.],
+            [2., 2.],
+            [0., 0.]])
+""",
+)
+
+add_docstr(
+    "embedding_backward",
+    f"""
+Return the gradient of :func:`embedding` for ``weight``: :func:`embedding_dense_backward`, if ``sparse`` is False.
+
+Args:
+    grad: the gradient of the rows, :math:`(*, D)`.
+{_ROW_ARGS}    sparse: must be False.
+
+Shape: :math:`(V, D)`.
+
+Raises:
+    NotImplementedError: ``sparse`` is True.
+
+Example:
+    >>> torch.ops.aten.embedding_backward(torch.ones(2, 1), torch.tensor([1, 0]), 2, 0, False, False)
+    tensor([[0.],
+            [1.]])
 """,
 )

@@ -117,6 +117,19 @@ def convolution_backward(lib: Any, *args: Any) -> Any:
     return [result for result in lib.ops.aten.convolution_backward(*args) if result is not None]
 
 
+def times_first(make: Inputs) -> Iterator[Sample]:
+    if not make.is_float:
+        return
+    yield Sample((make(5, 2, 3), make(2, 3, 4), make(4)))
+    yield Sample((make(5, 2, 3), make(3, 3, 4), make(4), 1))
+    yield Sample((make(5, 2, 3, layout="transposed"), make(2, 3, 1), make(1), 2))
+    yield Sample((make(5, 2), make(2, 3, 4), make(4)))
+    yield Sample((make(5, 2, 3), make(2, 3), make(4)))
+    yield Sample((make(5, 2, 3), make(2, 2, 4), make(4)))
+    yield Sample((make(5, 2, 3), make(2, 3, 4), make(3)))
+    yield Sample((make(5, 2, 3), make(2, 3, 4), make(4, 1)))
+
+
 # The sums of many 32-bit products, which the libraries add in other orders.
 TOLERANCE = {"rtol": 2e-4, "low": -1, "high": 1}
 
@@ -126,6 +139,7 @@ ROWS = [
     OpInfo("conv_transpose1d", transposed(1), out=False, **TOLERANCE),
     OpInfo("conv_transpose2d.input", transposed(2), out=False, **TOLERANCE),
     OpInfo("conv_transpose3d.input", transposed(3), out=False, **TOLERANCE),
+    OpInfo("conv_tbc", times_first, out=False, **TOLERANCE),
     OpInfo("convolution", convolutions, out=False, **TOLERANCE),
     OpInfo("convolution_backward", backwards, call=convolution_backward, out=False, **TOLERANCE),
 ]

@@ -1,4 +1,4 @@
-"""Rows of bags of embeddings.
+"""Rows of embeddings and of bags of them.
 
 Mirrors: torch/testing/_internal/common_methods_invocations.py (sample_inputs_embedding_bag)
 Leaves out: sparse gradients.
@@ -91,14 +91,62 @@ def backwards(make: Inputs) -> Iterator[Sample]:
         yield Sample((*args[:2], ints(0, 2), *args[2:8], False, *args[8:]))
 
 
-# torch has no second derivatives.
+def rows(make: Inputs) -> Iterator[Sample]:
+    """weight, indices, padding_idx, scale_grad_by_freq, sparse"""
+    if not make.is_float:
+        return
+    yield Sample((make(4, 3), Input(np.array([[0, 2, 0], [1, 3, 0]]), "int64")))
+    yield Sample((make(4, 3, layout="transposed"), ints(0, 2, 0, dtype="int32"), 0))
+    yield Sample((make(4, 3), Input(np.array(2), "int64"), 1))
+    yield Sample((make(4, 0), ints(1, 2), -1))
+    yield Sample((make(4, 3), ints(0, 4)))
+    yield Sample((make(4, 3), ints(-1)))
+    yield Sample((make(4), ints(0)))
+    yield Sample((make(4, 3), make(2)))
+
+
+def row_gradients(make: Inputs) -> Iterator[Sample]:
+    """grad_output, indices, num_weights, padding_idx, scale_grad_by_freq"""
+    if make.is_float:
+        indices = Input(np.array([[0, 2, 0], [1, 3, 0]]), "int64")
+        yield Sample((make(2, 3, 2), indices, 4, -1, False))
+        yield Sample((make(2, 3, 2, layout="transposed"), indices, 5, 0, False))
+
+
+def more_row_gradients(make: Inputs) -> Iterator[Sample]:
+    for sample in row_gradients(make):
+        yield Sample((*sample.args, False))
+
+
+def rows_by_frequency(make: Inputs) -> Iterator[Sample]:
+    if make.is_float:
+        yield Sample((make(4, 3), Input(np.array([[0, 2, 0], [1, 3, 0]]), "int64"), -1, True))
+        yield Sample((make(4, 3), ints(0, 2, 2, 1), 0, True))
+
+
+def renormed(make: Inputs) -> Iterator[Sample]:
+    """self, indices, max_norm, norm_type"""
+    if make.is_float:
+        yield Sample((make(4, 3), ints(0, 2, 0), 1.0, 2.0))
+        yield Sample((make(4, 3, layout="transposed"), ints(3, 1, dtype="int32"), 0.5, 1.0))
+        yield Sample((make(4, 3), ints(), 0.5, 1.0))
+        yield Sample((make(4), ints(0), 0.5, 1.0))
+
+
+# torch has no second derivatives of bags.
 COMMON = {"dtypes": FLOATS, "out": False, "torch_gradient": False}
 
 ROWS = [
+    OpInfo("embedding", rows, gradcheck=False),  # differences see the row that padding_idx names
+    OpInfo(
+        "embedding_dense_backward", row_gradients, call=backward("embedding_dense_backward"), dtypes=FLOATS, out=False
+    ),
+    OpInfo("embedding_backward", more_row_gradients, call=backward("embedding_backward"), dtypes=FLOATS, out=False),
     OpInfo("_embedding_bag", calls, call=rows_of_bags("_embedding_bag"), **COMMON),
     OpInfo("embedding_bag.padding_idx embedding_bag", public_calls, call=rows_of_bags("embedding_bag"), **COMMON),
 ]
 VALUES = [
+    OpInfo("embedding_renorm_", renormed, out=False),
     OpInfo("_embedding_bag_forward_only", calls, call=rows_of_bags("_embedding_bag_forward_only"), **COMMON),
     OpInfo("_embedding_bag_dense_backward", dense_backwards, call=backward("_embedding_bag_dense_backward"), **COMMON),
     OpInfo(

@@ -389,8 +389,24 @@ static Tensor conv_padding(const Tensor& input, const Tensor& weight, const Opti
   return is_batched ? output : at::squeeze(output, 0);
 }
 
+// The convolution of aten/src/ATen/native/ConvolutionTBC.cpp, whose tensors have the time first.
+// self: (T, B, C); weight: (K, C, F); bias: (F). Returns (T + 2 pad - K + 1, B, F).
+static Tensor conv_tbc(const Tensor& self, const Tensor& weight, const Tensor& bias, int64_t pad) {
+  TORCH_CHECK(self.dim() == 3, "Input must have 3 dims: time, batch, in_channel");
+  TORCH_CHECK(weight.dim() == 3, "Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.");
+  TORCH_CHECK(bias.dim() == 1, "Bias must be 1-D");
+  TORCH_CHECK(self.sizes()[2] == weight.sizes()[1],
+              "Input dim 2 (input channels) is not == dim 1 in the weight tensor (input channels)");
+  TORCH_CHECK(weight.sizes()[2] == bias.sizes()[0],
+              "Bias size must equal dim 2 in the weight tensor (output channels).");
+  const Tensor result = at::convolution(at::permute(self, {1, 2, 0}), at::permute(weight, {2, 1, 0}), bias, {1}, {pad},
+                                        {1}, /*transposed=*/false, {0}, 1);
+  return at::clone(at::permute(result, {2, 0, 1}), MemoryFormat::Contiguous);
+}
+
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
+  m.def("conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", TORCH_FN(conv_tbc), FUNCTION);
   m.def(
       "convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, "
       "bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",

@@ -176,10 +176,91 @@ BagResult embedding_bag(const Tensor& weight, const Tensor& indices, const Tenso
                                    include_last_offset, std::nullopt);
 }
 
+// --- rows without bags (aten/src/ATen/native/Embedding.cpp) ----------------------------------------------------------
+
+void check_rows(const Tensor& indices, const char* op) {
+  TORCH_CHECK(
+      is_row_dtype(indices.scalar_type()),
+      "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got ",
+      c10::dtypeName(indices.scalar_type()), " instead (while checking arguments for ", op, ")");
+}
+
+// weight: (V, D); indices: any shape (*). Returns the rows, (*, D). The other arguments are for the gradient.
+Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t, bool, bool sparse) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!sparse, "embedding(): sparse=True is not supported: gradients are dense sums.");
+  TORCH_CHECK(weight.dim() == 2, "'weight' must be 2-D");
+  check_rows(indices, "embedding");
+  DimVector sizes(indices.sizes());
+  sizes.push_back(weight.sizes()[1]);
+  return at::reshape(at::index_select(weight, 0, at::reshape(indices, {-1})), sizes);
+}
+
+// grad: (*, D); indices: (*). Adds each gradient to its row of the result, (V, D): the gradient of bags of one row. The
+// row padding_idx stays 0. With scale_grad_by_freq, a gradient is divided by the number of times its row is looked up.
+Tensor embedding_dense_backward(const Tensor& grad, const Tensor& indices, int64_t num_weights, int64_t padding_idx,
+                                bool scale_grad_by_freq) {
+  check_rows(indices, "embedding_backward");
+  TORCH_CHECK(grad.dim() == indices.dim() + 1,
+              "embedding_dense_backward: expected grad with one dimension more than indices, but got shapes ",
+              grad.sizes(), " and ", indices.sizes());
+  const int64_t N = indices.numel();
+  const Tensor rows = at::reshape(indices, {-1});
+  const Tensor ones = at::ones_like(rows), bags = at::cumsum(ones, 0, kLong);
+  return at::_embedding_bag_dense_backward(at::reshape(grad, {N, grad.sizes().back()}), rows,
+                                           at::sub(bags, detail::wrapped_scalar_tensor(1)), ones, ones, num_weights,
+                                           scale_grad_by_freq, 0, std::nullopt, padding_idx);
+}
+
+Tensor embedding_backward(const Tensor& grad, const Tensor& indices, int64_t num_weights, int64_t padding_idx,
+                          bool scale_grad_by_freq, bool sparse) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!sparse, "embedding(): sparse=True is not supported: gradients are dense sums.");
+  static const auto op = Dispatcher::singleton()
+                             .findSchemaOrThrow("embedding_dense_backward")
+                             .typed<Tensor(const Tensor&, const Tensor&, int64_t, int64_t, bool)>();
+  return op.call(grad, indices, num_weights, padding_idx, scale_grad_by_freq);
+}
+
+// Scales the rows that are looked up, in place, so that their norms are at most max_norm. A row that is looked up twice
+// is computed twice from its old value, and both writes store the same numbers.
+Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, double norm_type) {
+  TORCH_CHECK(self.dim() == 2, "Expected 2-dimensional tensor, but got ", self.dim(),
+              "-dimensional tensor for argument #1 'self' (while checking arguments for embedding_renorm_)");
+  check_rows(indices, "embedding_renorm_");
+  if (indices.numel() == 0) {
+    return self;
+  }
+  const Tensor rows = at::to(at::reshape(indices, {-1}), kLong);
+  const Tensor values = at::index_select(self, 0, rows);
+  const Tensor norms = at::norm(values, Scalar(norm_type), {1}, /*keepdim=*/true);
+  const Tensor largest = detail::wrapped_scalar_tensor(max_norm);
+  const Tensor scale = at::mul(at::reciprocal(at::add(norms, detail::wrapped_scalar_tensor(1e-7))), largest);
+  const std::vector<Tensor> places = {rows};
+  at::index_put_(self, places, at::where(at::le(norms, largest), values, at::mul(values, scale)));
+  return self;
+}
+
 } // namespace
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
+  m.def(
+      "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool "
+      "sparse=False) -> Tensor",
+      TORCH_FN(embedding), FUNCTION);
+  m.def_out_by_copy(
+      "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool "
+      "sparse=False) -> Tensor",
+      TORCH_FN(embedding));
+  m.def(
+      "embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool "
+      "scale_grad_by_freq) -> Tensor",
+      TORCH_FN(embedding_dense_backward), variants::NN);
+  m.def_composite(
+      "embedding_backward(Tensor grad, Tensor indices, SymInt num_weights, SymInt padding_idx, bool "
+      "scale_grad_by_freq, bool sparse) -> Tensor",
+      TORCH_FN(embedding_backward), variants::NN);
+  m.def("embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)",
+        TORCH_FN(embedding_renorm_), FUNCTION);
   m.def(
       "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool "
       "sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, "

@@ -23,3 +23,11 @@ def convolution(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
 
 # The gradient of the kernels is another one for each example.
 batch_rule("convolution_backward")(one_by_one)
+
+
+@batch_rule("conv_tbc")
+def conv_tbc(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    if batched[1] or batched[2]:
+        return one_by_one(op, args, batched, size)
+    result = op([args[0].movedim(0, 1).flatten(1, 2), *args[1:]])  # (T, size B, C)
+    return result.unflatten(1, (size, -1)).movedim(1, 0)

@@ -1,7 +1,7 @@
 """Derivatives of convolutions.
 
-Mirrors: tools/autograd/derivatives.yaml (convolution_overrideable, convolution_backward),
-aten/src/ATen/native/Convolution.cpp (_convolution_double_backward)
+Mirrors: tools/autograd/derivatives.yaml (convolution_overrideable, convolution_backward, conv_tbc),
+aten/src/ATen/native/Convolution.cpp (_convolution_double_backward), ConvolutionTBC.cpp
 Leaves out: complex numbers.
 """
 
@@ -49,3 +49,17 @@ def convolution_backward(
     if needs_input_grad[2] and u is not None:
         result[2] = _torch.convolution_backward(grad_output, u, weight, None, *shape, [False, True, False])[1]
     return tuple(result)
+
+
+@derivative("conv_tbc", inputs=["self", "weight", "bias"])
+def conv_tbc(grad: Any, self: Any, weight: Any, bias_sizes: Any, pad: int, needs_input_grad: Any) -> Any:
+    """The time stands first in every tensor; for convolution_backward, the batch comes first and the time last."""
+    of_self, of_weight, of_bias = _torch.convolution_backward(
+        grad.permute(1, 2, 0), self.permute(1, 2, 0), weight.permute(2, 1, 0), list(bias_sizes), [1], [pad], [1], False,
+        [0], 1, list(needs_input_grad),
+    )  # fmt: skip
+    return (
+        of_self.permute(2, 0, 1) if needs_input_grad[0] else None,
+        of_weight.permute(2, 1, 0) if needs_input_grad[1] else None,
+        of_bias if needs_input_grad[2] else None,
+    )

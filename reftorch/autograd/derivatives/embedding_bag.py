@@ -1,9 +1,9 @@
-"""Derivatives of bags of embeddings.
+"""Derivatives of rows of a table and of bags of such rows.
 
-Mirrors: tools/autograd/derivatives.yaml (_embedding_bag, _embedding_bag_dense_backward, ...),
-aten/src/ATen/native/EmbeddingBag.cpp
-Leaves out: sparse gradients. PyTorch has no second derivatives; here the gradient is made of other ops if it is to be
-differentiated.
+Mirrors: tools/autograd/derivatives.yaml (_embedding_bag, _embedding_bag_dense_backward, embedding, ...),
+aten/src/ATen/native/EmbeddingBag.cpp, torch/csrc/autograd/FunctionsManual.cpp
+Leaves out: sparse gradients. PyTorch has no second derivatives of bags; here the gradient is made of other ops if it is
+to be differentiated. PyTorch's second derivative of ``embedding`` forgets ``scale_grad_by_freq``; the one here divides.
 """
 
 from typing import Any
@@ -72,3 +72,30 @@ def _embedding_bag(
 
 
 not_implemented("_embedding_bag_dense_backward", "_embedding_bag_per_sample_weights_backward")
+
+# --- rows without bags ------------------------------------------------------------------------------------------------
+
+derivative(
+    "embedding",
+    weight=lambda grad, indices, weight_sizes, padding_idx, scale_grad_by_freq, sparse: _nn.embedding_backward(
+        grad, indices, weight_sizes[0], padding_idx, scale_grad_by_freq, sparse
+    ),
+)
+
+
+def _of_gradient(grad: Any, indices: Any, num_weights: int, padding_idx: int, scale_grad_by_freq: bool) -> Any:
+    """The op adds each row of its argument to a row of the table, so the gradients are looked up in the table."""
+    rows = indices.reshape(-1)
+    picked = grad.index_select(0, rows)
+    if padding_idx >= 0:
+        picked = picked.masked_fill((rows == padding_idx).unsqueeze(1), 0)
+    if scale_grad_by_freq:
+        counts = _fn.bincount(rows, minlength=num_weights)
+        picked = picked / counts.index_select(0, rows).unsqueeze(1)
+    return picked.reshape(*indices.shape, -1) if picked.numel() else picked.reshape(*indices.shape, grad.size(1))
+
+
+derivative("embedding_dense_backward", grad_output=_of_gradient)
+
+# The norms are scaled outside autograd, as in PyTorch.
+not_implemented("embedding_renorm_")

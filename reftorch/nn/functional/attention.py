@@ -12,6 +12,7 @@ from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._utils import scalar_type_name
+from reftorch.amp._casts import lower_precision_fp
 from reftorch.functional import noise
 
 __all__ = ["scaled_dot_product_attention"]
@@ -51,6 +52,7 @@ def _for_all_heads(heads: Tensor, count: int) -> Tensor:
 
 
 @overridable
+@lower_precision_fp
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,

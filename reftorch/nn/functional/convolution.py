@@ -1,7 +1,7 @@
 """Convolutions, and the windows of images.
 
 Mirrors: torch/nn/functional.py (``conv1d``, ``conv_transpose1d``, ``unfold``, ``fold``, and so on)
-Leaves out: ``conv_tbc``.
+Leaves out: nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_tbc",
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
@@ -27,7 +28,7 @@ __all__ = [
 # torch has the same functions, so their docstrings are in torch.
 conv1d, conv2d, conv3d = _VF.conv1d, _VF.conv2d, _VF.conv3d
 conv_transpose1d, conv_transpose2d = _VF.conv_transpose1d, _VF.conv_transpose2d
-conv_transpose3d = _VF.conv_transpose3d
+conv_transpose3d, conv_tbc = _VF.conv_transpose3d, _VF.conv_tbc
 
 
 @overridable

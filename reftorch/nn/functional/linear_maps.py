@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from reftorch import _C, _VF
 
-__all__ = ["bilinear", "channel_shuffle", "linear", "pixel_shuffle", "pixel_unshuffle"]
+__all__ = ["bilinear", "channel_shuffle", "linear", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
 
 # These are ops, so their docstrings are in reftorch/_torch_docs.
 linear = _C._nn.linear
 bilinear, channel_shuffle = _VF.bilinear, _VF.channel_shuffle
 pixel_shuffle, pixel_unshuffle = _VF.pixel_shuffle, _VF.pixel_unshuffle
+native_channel_shuffle = channel_shuffle  # PyTorch has a second kernel of the same function in builds for phones

@@ -13,6 +13,7 @@ from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._utils import refuse_integers, scalar_type_name
 from reftorch._warnings import warn
+from reftorch.amp._casts import fp32
 from reftorch.functional.shapes import broadcast_tensors
 from reftorch.nn import _reduction
 from reftorch.nn.functional.activation import logsigmoid
@@ -73,6 +74,7 @@ def _check_weight(weight: Tensor | None, input: Tensor) -> None:
 
 
 @overridable
+@fp32
 def l1_loss(
     input: Tensor,
     target: Tensor,
@@ -185,6 +187,7 @@ def huber_loss(
 
 
 @overridable
+@fp32
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -234,6 +237,7 @@ def binary_cross_entropy(
 
 
 @overridable
+@fp32
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
@@ -279,6 +283,7 @@ def binary_cross_entropy_with_logits(
 
 
 @overridable
+@fp32
 def kl_div(
     input: Tensor,
     target: Tensor,

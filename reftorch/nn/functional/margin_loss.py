@@ -13,6 +13,7 @@ from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._utils import scalar_type_name
+from reftorch.amp._casts import fp32
 from reftorch.nn.functional.activation import logsigmoid
 from reftorch.nn.functional.loss import _legacy, _reduced
 
@@ -33,6 +34,7 @@ def _check_classes(input: Tensor, target: Tensor) -> None:
 
 
 @overridable
+@fp32
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -65,6 +67,7 @@ def soft_margin_loss(
 
 
 @overridable
+@fp32
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -127,6 +130,7 @@ def multi_margin_loss(
 
 
 @overridable
+@fp32
 def multilabel_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -214,6 +218,7 @@ def multilabel_soft_margin_loss(
 
 
 @overridable
+@fp32
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,

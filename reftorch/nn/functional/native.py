@@ -1,6 +1,6 @@
 """The functions of networks with the signatures of ``torch``: few defaults, and numbers for reductions.
 
-Mirrors: aten/src/ATen/native/native_functions.yaml (embedding, kl_div, ...)
+Mirrors: aten/src/ATen/native/native_functions.yaml (kl_div, ...)
 Leaves out: nothing.
 
 Most programs call ``torch.nn.functional``; some libraries call the ops by these names. By default a loss is not
@@ -16,25 +16,10 @@ from reftorch.nn import functional as F
 from reftorch.nn.functional.loss import _reduced
 
 __all__ = [
-    "binary_cross_entropy_with_logits", "cosine_embedding_loss", "embedding",
+    "binary_cross_entropy_with_logits", "cosine_embedding_loss",
     "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss",
     "triplet_margin_loss",
 ]  # fmt: skip
-
-
-@overridable
-def embedding(
-    weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
-) -> Tensor:
-    """Look up rows of a table: ``torch.nn.functional.embedding`` with the table first; -1 means no padding row.
-
-    Example:
-        >>> import reftorch as torch
-        >>> torch.embedding(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([1]))
-        tensor([[3., 4.]])
-    """
-    padding = None if padding_idx < 0 else padding_idx
-    return F.embedding(indices, weight, padding, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
 
 def _name(reduction: int) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
+from reftorch.amp._casts import fp32
 
 __all__ = ["pad"]
 
@@ -108,9 +109,18 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             f"Expected {low}D or {low + 1}D (batch mode) tensor with possibly 0 batch size and other non-zero "
             f"dimensions for input, but got: {list(input.shape)}"
         )
+    is_cast = mode == "replicate" or (mode == "reflect" and len(pads) < 6)
+    return (_bordered_in_float32 if is_cast else _bordered)(input, pads, mode)
+
+
+def _bordered(input: Tensor, pads: list[int], mode: str) -> Tensor:
     result = input
     for i in range(len(pads) // 2):
-        dim, before, after = ndim - 1 - i, pads[2 * i], pads[2 * i + 1]
+        dim, before, after = input.dim() - 1 - i, pads[2 * i], pads[2 * i + 1]
         _check_size(mode, input, dim, before, after)
         result = result.index_select(dim, _place(mode, before, input.shape[dim], after))
     return result
+
+
+# In autocast, PyTorch computes these borders in float32; reflection_pad3d is not on its list.
+_bordered_in_float32 = fp32(_bordered)

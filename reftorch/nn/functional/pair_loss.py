@@ -12,6 +12,7 @@ from collections.abc import Callable
 from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
+from reftorch.amp._casts import fp32
 from reftorch.nn import _reduction
 from reftorch.nn.functional.loss import _legacy, _reduced
 
@@ -22,6 +23,7 @@ __all__ = [
 
 
 @overridable
+@fp32
 def hinge_embedding_loss(
     input: Tensor,
     target: Tensor,
@@ -58,6 +60,7 @@ def hinge_embedding_loss(
 
 
 @overridable
+@fp32
 def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
@@ -110,6 +113,7 @@ def cosine_embedding_loss(
 
 
 @overridable
+@fp32
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -167,6 +171,7 @@ def _check_triplet(anchor: Tensor, positive: Tensor, negative: Tensor, margin: f
 
 
 @overridable
+@fp32
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,

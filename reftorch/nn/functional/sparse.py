@@ -1,7 +1,7 @@
 """Functions that look up rows of a table.
 
 Mirrors: torch/nn/functional.py (``embedding``, ``embedding_bag``)
-Leaves out: sparse gradients, nested tensors, and gradients of ``embedding`` divided by the frequency of a row.
+Leaves out: sparse gradients, nested tensors.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def embedding(
         padding_idx: a row that gets no gradient; a negative number counts from the end.
         max_norm: rows that are looked up and have a larger norm are first scaled down to this norm, in place.
         norm_type: the order of the norm.
-        scale_grad_by_freq, sparse: must be False.
+        scale_grad_by_freq: whether to divide the gradient of a row by the number of times it is looked up.
+        sparse: must be False.
 
     Returns:
         :math:`(*, D)`.
@@ -46,7 +47,7 @@ def embedding(
         IndexError: a row number is out of range.
         RuntimeError: ``input`` does not hold integers.
         AssertionError: ``padding_idx`` is out of range.
-        NotImplementedError: ``scale_grad_by_freq`` or ``sparse`` is True.
+        NotImplementedError: ``sparse`` is True.
 
     Example:
         >>> import reftorch as torch
@@ -58,29 +59,15 @@ def embedding(
 
     Mirrors torch/nn/functional.py, ``embedding``.
     """
-    if scale_grad_by_freq or sparse:
-        option = "sparse" if sparse else "scale_grad_by_freq"
-        raise NotImplementedError(f"embedding(): {option}=True is not supported: gradients are dense sums.")
-    if weight.dim() != 2:
-        raise RuntimeError("'weight' must be 2-D")
-    rows = weight.shape[0]
     if padding_idx is not None:
+        rows = weight.size(0)
         if padding_idx != 0 and not -rows <= padding_idx < rows:  # padding_idx 0 is allowed for an empty table
             raise AssertionError("Padding_idx must be within num_embeddings")
         padding_idx += rows if padding_idx < 0 else 0
-    if input.dtype not in (_C.int64, _C.int32):
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"{input.dtype} instead (while checking arguments for embedding)"
-        )
-    picked = input.reshape(-1)
-    if max_norm is not None and picked.numel() > 0:
-        _renorm(weight, picked, max_norm, norm_type)
-    result = weight.index_select(0, picked)
-    if padding_idx is not None:
-        is_padding = (picked == padding_idx).unsqueeze(1).to(result.device)  # a meta table takes indices on the CPU
-        result = _VF.where(is_padding, result.detach(), result)
-    return result.reshape(*input.shape, weight.shape[1])
+    if max_norm is not None:
+        with no_grad():
+            _VF.embedding_renorm_(weight, input, max_norm, norm_type)
+    return _VF.embedding(weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq, sparse)
 
 
 def _bags_of_rows(
@@ -173,7 +160,8 @@ def embedding_bag(
     if mode == "max" and sparse:
         raise ValueError("max mode does not support sparse weights")
     if max_norm is not None and input.numel() > 0:
-        _renorm(weight, input, max_norm, norm_type)
+        with no_grad():
+            _VF.embedding_renorm_(weight, input, max_norm, norm_type)
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' "
@@ -183,16 +171,6 @@ def embedding_bag(
         weight, input, offsets, scale_grad_by_freq, modes.index(mode), sparse, per_sample_weights, include_last_offset,
         padding_idx,
     )[0]  # fmt: skip
-
-
-@no_grad()
-def _renorm(weight: Tensor, picked: Tensor, max_norm: float, norm_type: float) -> None:
-    """Scale each row that is looked up, once, so that its norm is at most ``max_norm``."""
-    rows = picked.unique().long()
-    values = weight.detach().index_select(0, rows)
-    norms = values.norm(norm_type, 1, keepdim=True)
-    scale = _VF.where(norms > max_norm, max_norm / (norms + 1e-7), _VF.ones_like(norms))
-    weight.index_copy_(0, rows, values * scale)
 
 
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:

@@ -26,7 +26,7 @@ from reftorch.nn.modules.instancenorm import *  # noqa: F403
 from reftorch.nn.modules.linear import Bilinear, Identity, LazyLinear, Linear
 from reftorch.nn.modules.loss import *  # noqa: F403
 from reftorch.nn.modules.module import Module
-from reftorch.nn.modules.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
+from reftorch.nn.modules.normalization import CrossMapLRN2d, GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
 from reftorch.nn.modules.padding import *  # noqa: F403
 from reftorch.nn.modules.pixelshuffle import PixelShuffle, PixelUnshuffle
 from reftorch.nn.modules.pooling import *  # noqa: F403
@@ -51,6 +51,7 @@ __all__ = [
     "ChannelShuffle",
     "Container",
     "CosineSimilarity",
+    "CrossMapLRN2d",
     "Dropout",
     "Dropout1d",
     "Dropout2d",

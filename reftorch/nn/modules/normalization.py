@@ -1,7 +1,7 @@
 """Normalization of each example by itself.
 
 Mirrors: torch/nn/modules/normalization.py
-Leaves out: ``CrossMapLRN2d``, which is ``LocalResponseNorm`` under an old name.
+Leaves out: nothing.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch.nn import functional as F
 from reftorch.nn import init
+from reftorch.nn.modules._functions import CrossMapLRN2d as _cross_map_lrn2d
 from reftorch.nn.modules.module import Module
 from reftorch.nn.parameter import Parameter
 
-__all__ = ["GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
+__all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
 
 
 def _as_shape(normalized_shape: Any) -> tuple[int, ...]:
@@ -227,4 +228,46 @@ class LocalResponseNorm(Module):
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(Module):
+    """Local response normalization of images as in Torch 7; :class:`LocalResponseNorm` replaces it.
+
+    The results differ from those of :class:`LocalResponseNorm` at the channels that are further than the window from
+    the first one, because the square of the first channel stays in all sums. PyTorch computes it so, in both passes.
+
+    Args:
+        size: the number of channels in a window.
+        alpha: the factor of the mean of squares.
+        beta: the exponent.
+        k: the number that is added to the mean.
+
+    Shape:
+        Input and output :math:`(N, C, H, W)`.
+
+    Raises:
+        ValueError: (from a call) the input has not 4 dimensions.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.nn.CrossMapLRN2d(3)(torch.ones(1, 4, 2, 2)).shape
+        torch.Size([1, 4, 2, 2])
+
+    Mirrors torch/nn/modules/normalization.py, ``CrossMapLRN2d``.
+    """
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the normalized images."""
+        return _cross_map_lrn2d.apply(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        """Return the arguments, for ``repr``."""
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

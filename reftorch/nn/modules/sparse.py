@@ -1,7 +1,7 @@
 """Embeddings: tables whose rows are looked up.
 
 Mirrors: torch/nn/modules/sparse.py
-Leaves out: sparse gradients, and gradients of ``Embedding`` divided by the frequency of a row.
+Leaves out: sparse gradients.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ class Embedding(Module):
         padding_idx: a row that starts as zeros and gets no gradient; a negative number counts from the end.
         max_norm: rows that are looked up and have a larger norm are first scaled down to this norm, in place.
         norm_type: the order of the norm (default 2).
-        scale_grad_by_freq, sparse: must be False.
+        scale_grad_by_freq: whether to divide the gradient of a row by the number of times it is looked up.
+        sparse: must be False.
         device: the device of the parameter.
         dtype: the floating-point dtype of the parameter.
 
@@ -38,7 +39,7 @@ class Embedding(Module):
     Raises:
         AssertionError: ``padding_idx`` is out of range.
         IndexError: (from a call) a row number is out of range.
-        NotImplementedError: (from a call) ``scale_grad_by_freq`` or ``sparse`` is True.
+        NotImplementedError: (from a call) ``sparse`` is True.
 
     Example:
         >>> import reftorch as torch

@@ -49,7 +49,16 @@ def test_embedding_scales_long_rows_down_in_place(real_torch: ModuleType) -> Non
 
 
 def test_what_is_not_there_is_said() -> None:
-    table = reftorch.ones(2, 2)
-    for option in ("sparse", "scale_grad_by_freq"):
-        with pytest.raises(NotImplementedError, match=f"{option}=True is not supported"):
-            reftorch.nn.functional.embedding(reftorch.tensor([0]), table, **{option: True})
+    with pytest.raises(NotImplementedError, match="sparse=True is not supported"):
+        reftorch.nn.functional.embedding(reftorch.tensor([0]), reftorch.ones(2, 2), sparse=True)
+
+
+def test_gradients_of_rows_are_divided_by_the_frequency(real_torch: ModuleType) -> None:
+    grads = []
+    for lib in (reftorch, real_torch):
+        table = X(lib)
+        rows = lib.nn.functional.embedding(lib.tensor([[2, 2], [0, 1]]), table, padding_idx=1, scale_grad_by_freq=True)
+        assert type(rows.grad_fn).__name__ == rows.grad_fn.name() == "EmbeddingBackward0"
+        (rows * lib.arange(1.0, 1.0 + rows.numel()).reshape(rows.shape)).sum().backward()
+        grads.append(table.grad.tolist())
+    assert grads[0] == grads[1]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import reftorch
 from tests.nn.modules.layers import check_error, check_layer
 
 LAYERS: dict[str, Callable] = {
@@ -34,3 +35,18 @@ def test_group_norm(options: dict[str, Any], real_torch: Any) -> None:
 
 def test_local_response_norm(real_torch: Any) -> None:
     check_layer(lambda t: t.nn.LocalResponseNorm(2, alpha=0.3, beta=0.5, k=2.0), real_torch)
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+@pytest.mark.parametrize("channels", [1, 3, 7])
+def test_cross_map_lrn(size: int, channels: int, real_torch: ModuleType) -> None:
+    results = []
+    for lib in (reftorch, real_torch):
+        layer = lib.nn.CrossMapLRN2d(size, alpha=0.3, beta=0.5, k=2.0)
+        x = lib.arange(float(channels * 12)).sin().reshape(2, channels, 2, 3).requires_grad_()
+        y = layer(x)
+        (y * lib.arange(float(channels * 12)).cos().reshape(y.shape)).sum().backward()
+        results.append((repr(layer), y.grad_fn.name(), y.flatten().tolist() + x.grad.flatten().tolist()))
+    assert results[0][:2] == results[1][:2]
+    assert results[0][2] == pytest.approx(results[1][2], rel=1e-4, abs=1e-5)
+    check_error(lambda lib: lib.nn.CrossMapLRN2d(size)(lib.ones(2, 3)), real_torch)

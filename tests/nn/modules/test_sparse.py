@@ -19,6 +19,7 @@ EMBEDDINGS: dict[str, Callable] = {
     "plain": lambda lib: lib.nn.Embedding(5, 3),
     "padding": lambda lib: lib.nn.Embedding(5, 3, padding_idx=-2),
     "norm": lambda lib: lib.nn.Embedding(5, 3, max_norm=1.0, norm_type=1.0),
+    "frequency": lambda lib: lib.nn.Embedding(5, 3, scale_grad_by_freq=True),
     "frozen": lambda lib: lib.nn.Embedding.from_pretrained(lib.arange(15.0).reshape(5, 3), padding_idx=0),
 }
 
