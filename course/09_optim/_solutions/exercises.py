@@ -25,9 +25,9 @@ from reftorch.optim import lr_scheduler
 # %% [markdown] exercise="09.1" role="task" kind="read" title="what a rule remembers"
 # ## 09.1 Read: what a rule remembers
 #
-# ★☆☆, 10 minutes. Optimizer states fill GPUs: a model that fits may not be trainable. How many tensors
-# of the size of a parameter does each rule keep for the parameter, from the first step on? The count of steps is one
-# number and does not count.
+# ★☆☆, 10 minutes. Optimizer states need much memory: a model that fits on a GPU may still be too large to train there.
+# How many tensors of the size of a parameter does each rule keep for the parameter, from the first step on? The count
+# of steps is one number and does not count.
 #
 # Answer for these six, with an int for each:
 #
@@ -69,9 +69,9 @@ with check("09.1", "what a rule remembers") as c:
     c.answers("the tensors that each rule keeps", came=tensors_kept(), truth=truth, look=look)
 
 # %% [markdown] exercise="09.1" role="debrief"
-# **In PyTorch** the numbers are the same. With weights and gradients, training by Adam takes four times the memory of
-# the weights, before any activation. Adafactor keeps a row and a column of sums instead of a matrix of means, which is
-# why large models are trained with it.
+# **In PyTorch** the numbers are the same. With weights and gradients, training with Adam takes four times the memory of
+# the weights, without the activations. For a matrix, Adafactor keeps one mean for each row and each column instead of a
+# matrix of means. This is why large models are trained with it.
 
 # %% [markdown] exercise="09.1" role="hint"
 # `show_source("Adam._init_group")`: the names behind `state[` are what is kept. `SGD._init_group` makes nothing; look
@@ -84,9 +84,9 @@ with check("09.1", "what a rule remembers") as c:
 # %% [markdown] exercise="09.2" role="task" kind="build" title="groups with and without decay"
 # ## 09.2 Build: groups with and without decay
 #
-# ★☆☆, 20 minutes. Weight decay pulls parameters to zero. That is meant for matrices; a bias or the
-# scale of a norm layer should stay where it is. Nearly every training script has this function. Write `groups_of(model,
-# weight_decay)`, which returns a list of two groups for an optimizer:
+# ★☆☆, 20 minutes. Weight decay pulls parameters to zero. Weight decay is meant for matrices. It should not pull at a
+# bias or at the scale of a norm layer. Nearly every training script has this function. Write
+# `groups_of(model, weight_decay)`, which returns a list of two groups for an optimizer:
 #
 # - the first group has the parameters with two or more dimensions, and the given `weight_decay`; the second one has all
 #   others, and a `weight_decay` of 0.0;
@@ -175,7 +175,7 @@ with check("09.2", "groups with and without decay") as c:
 # - `"late"`: `LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))`; after epoch 1 somebody writes
 #   `optimizer.param_groups[0]["lr"] = 10.0`, before the scheduler steps. The rates of the first group
 #
-# Round to four digits behind the point.
+# Round to four digits after the decimal point.
 
 
 # %% exercise="09.3" role="answer"
@@ -227,8 +227,8 @@ with check("09.3", "the rate in each epoch") as c:
 
 # %% [markdown] exercise="09.3" role="debrief"
 # **In PyTorch** the rates are the same. A schedule that computes from the present rate can be combined with others, and
-# keeps a rate that you write by hand. One that computes from `base_lrs`, as `LambdaLR`, writes over both. The warm-up
-# of `LinearLR` ends at a factor of 1, by multiplying step by step.
+# goes on from a rate that you write by hand. A schedule that computes from `base_lrs`, such as `LambdaLR`, overwrites
+# what others wrote. The warm-up of `LinearLR` ends at a factor of 1, by multiplying step by step.
 
 # %% [markdown] exercise="09.3" role="hint"
 # `LRScheduler.__init__` makes the first step itself, so a scheduler can change the rate of epoch 0. `LinearLR` does.
@@ -323,9 +323,9 @@ with check("09.4", "a checkpoint that is none") as c:
         c.equal(f"{case}: 12 losses after a third load", came=trained(fresh, 12), expected=expected)
 
 # %% [markdown] exercise="09.4" role="debrief"
-# **In PyTorch** `torch.save` of these dicts makes the copy, because a file is one. On several devices each has a random
-# generator, and a data loader has a position: `torch.utils.data` leaves it to you to save that. A checkpoint of the
-# real thing has the version of the program too.
+# **In PyTorch** `torch.save` of these dicts makes the copy, because the file does not share memory with the model. Each
+# device has a random generator of its own, and a data loader has a position in the data: `torch.utils.data` leaves it
+# to you to save both. A checkpoint for daily use also has the version of the program.
 
 # %% [markdown] exercise="09.4" role="hint"
 # Chapter 07 has the reason why the weights do not go back. The same holds for the state of the optimizer: what does
@@ -348,7 +348,8 @@ with check("09.4", "a checkpoint that is none") as c:
 # - parameters move as with `torch.optim.AdamW`, also a parameter that gets its first gradient later, and one that has
 #   no gradient in some steps;
 # - weight decay is *decoupled*: the parameter is multiplied by `1 - lr * weight_decay`, and the means do not see it;
-# - all that the rule remembers is in `state_dict()`: a new `AdamW` that loads the dict goes on equally;
+# - all that the rule remembers is in `state_dict()`: a new `AdamW` that loads the dict makes the steps that the old one
+#   would have made;
 # - `step(closure)` calls the closure with gradients enabled, and returns its loss; without a closure it returns None.
 #   Autograd records nothing of the step.
 
@@ -642,9 +643,9 @@ with check("09.6", "an optimizer from a paper") as c:
 
 # %% [markdown] exercise="09.6" role="debrief"
 # **In PyTorch** there is no Lion: rules that are not yet widely used stay in packages of their own, and are subclasses
-# of `Optimizer` like yours. What PyTorch's own rules have besides is a second form with functions of lists
-# (`torch._foreach_lerp_` and the like), which you may add. Train the model of the lesson with your rule: the paper
-# takes a rate three to ten times smaller than Adam's, because each element moves by the full rate in each step.
+# of `Optimizer` like yours. PyTorch's own rules also have a second form with functions of lists (`torch._foreach_lerp_`
+# and the like), which you may add. Train the model of the lesson with your rule: the paper takes a rate three to ten
+# times smaller than Adam's, because each element moves by the full rate in each step.
 
 # %% [markdown] exercise="09.6" role="hint"
 # Take exercise 09.5 as the frame: groups, parameters with a gradient, a state that is made when it is empty. The
@@ -662,10 +663,9 @@ with check("09.6", "an optimizer from a paper") as c:
 # %% [markdown] exercise="09.7" role="task" kind="fix" title="a broken library: the second load"
 # ## 09.7 Fix: a broken library, the second load
 #
-# ★★★, 30 minutes. A script loads one checkpoint into several models, to try several schedules from one
-# start. Since the last pull only the first of them goes on as it should. The second one behaves as if it had no
-# momentum. *One line of Python* of the library was changed. `PROGRAM` asks the questions, and `REPORT` holds what the
-# broken library prints.
+# ★★★, 30 minutes. A script loads one checkpoint into several models, to try several schedules from one start. Since the
+# last pull, only the first model trains on as it should. The second one behaves as if it had no momentum. *One line of
+# Python* of the library was changed. `PROGRAM` asks the questions, and `REPORT` holds what the broken library prints.
 #
 # Find the line. You have found it when you can break the library in the same way: return the file, and a patch as
 # `%%rebuild` takes one, with `-` and `+` before the lines. Your own library stays as it is. The check runs `PROGRAM` on
@@ -728,9 +728,9 @@ with check("09.7", "a broken library: the second load") as c:
 
 # %% [markdown] exercise="09.7" role="debrief"
 # **In PyTorch** `load_state_dict` copies the dict and then the groups, because it puts the optimizer's own parameters
-# into them. Without the second copy the numbers in the caller's dict become parameters, and the next load finds no
-# number to match a state with. It copies no tensors, though: `exp_avg` of the file is that of the optimizer, if dtype
-# and device fit.
+# into them. Without the second copy, parameters replace the numbers in the caller's dict, and the next load finds no
+# number to match a state with. But `load_state_dict` copies no tensors: if dtype and device fit, the loaded `exp_avg`
+# itself becomes the `exp_avg` of the optimizer.
 
 # %% [markdown] exercise="09.7" role="hint"
 # What does `saved["param_groups"][0]["params"]` hold after the first load, in the broken library? The last line of the
