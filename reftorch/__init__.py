@@ -287,10 +287,10 @@ def numel(input: Tensor) -> Any:
 _missing_name = _api.getattr_of("reftorch")  # raises the AttributeError
 _api.install()
 
-_LAZY_MODULES = ("debug", "fx", "library", "optim", "overrides", "profiler", "testing")
+_LAZY_MODULES = ("debug", "distributions", "fx", "library", "optim", "overrides", "profiler", "testing")
 
 if TYPE_CHECKING:
-    from reftorch import debug, fx, library, optim, overrides, profiler, testing
+    from reftorch import debug, distributions, fx, library, optim, overrides, profiler, testing
 else:  # type checkers would accept any name if they saw this function
 
     def __getattr__(name: str) -> Any:

@@ -44,7 +44,7 @@ def test_a_missing_name_is_an_attribute_error() -> None:
         reftorch.no_such_op  # type: ignore[attr-defined]  # noqa: B018
 
 
-LAZY = ("debug", "fx", "library", "optim", "overrides", "profiler", "testing", "utils.data")
+LAZY = ("debug", "distributions", "fx", "library", "optim", "overrides", "profiler", "testing", "utils.data")
 
 
 def test_modules_that_nothing_needs_are_imported_at_their_first_use() -> None:

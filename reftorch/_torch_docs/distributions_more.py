@@ -1,4 +1,4 @@
-"""The docs of draws from exponential, geometric, Cauchy, Poisson and discrete distributions.
+"""The docs of draws from exponential, geometric, Cauchy, gamma, Poisson and discrete distributions.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
@@ -115,5 +115,69 @@ Shape: broadcastable -> their common shape.
 Example:
     >>> torch.binomial(torch.tensor([10.0, 10.0]), torch.tensor([0.0, 1.0]))
     tensor([ 0., 10.])
+""",
+)
+
+add_docstr(
+    "_standard_gamma",
+    """
+Draw from gamma distributions of rate 1. The elements are the shape parameters.
+
+The result has a gradient, which ``torch.distributions.Gamma.rsample`` uses.
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> torch._standard_gamma(torch.tensor([0.5, 3.0])) > 0
+    tensor([True, True])
+""",
+)
+
+add_docstr(
+    "_standard_gamma_grad",
+    """
+Return the derivative of gamma samples by their shape parameters, with the quantile held constant.
+
+Args:
+    output: the samples.
+
+Shape: broadcastable -> their common shape.
+
+Example:
+    >>> torch._standard_gamma_grad(torch.tensor([1.0]), torch.tensor([1.0]))
+    tensor([1.1736])
+""",
+)
+
+add_docstr(
+    "_sample_dirichlet",
+    """
+Draw from Dirichlet distributions. The rows are the concentrations, and the rows of the result sum to 1.
+
+``torch.distributions.Dirichlet.rsample`` gives the result a gradient.
+
+Shape: (*, K) -> (*, K).
+
+Example:
+    >>> torch._sample_dirichlet(torch.ones(3)).sum()
+    tensor(1.)
+""",
+)
+
+add_docstr(
+    "_dirichlet_grad",
+    """
+Return the derivative of elements of Dirichlet samples by their concentrations, divided by one minus the element.
+
+Args:
+    x: the elements of the samples.
+    alpha: their concentrations.
+    total: the sums of all concentrations of a sample.
+
+Shape: broadcastable -> their common shape.
+
+Example:
+    >>> torch._dirichlet_grad(torch.tensor([0.5]), torch.tensor([1.0]), torch.tensor([2.0]))
+    tensor([0.6931])
 """,
 )

@@ -1,4 +1,4 @@
-"""Rows of draws from exponential, geometric, Cauchy, Poisson and discrete distributions.
+"""Rows of draws from exponential, geometric, Cauchy, gamma, Poisson and discrete distributions.
 
 Mirrors: torch/testing/_internal/common_methods_invocations.py
 Leaves out: complex inputs.
@@ -38,5 +38,44 @@ VALUES = [
         ),
     ),
     row("poisson", like(dtype=False), call=seeded("poisson"), dtypes=FLOATS, low=0, high=30),
+    row(
+        "_standard_gamma",
+        like(dtype=False),
+        call=seeded("_standard_gamma"),
+        dtypes=("float32", "float64"),
+        low=0.1,
+        high=30,
+        gradcheck=False,  # the gradient is that of the quantile, and a seed does not hold the quantile
+        rtol=1e-5,
+    ),
+    row(
+        "_sample_dirichlet",
+        like(dtype=False),
+        call=seeded("_sample_dirichlet"),
+        dtypes=("float32", "float64"),
+        low=0.1,
+        high=30,
+        gradcheck=False,
+        rtol=1e-5,
+    ),
+    row(
+        "_standard_gamma_grad",
+        lambda make: [Sample((make(*shape), make(*shape))) for shape in ((2, 3), (), (40,))],
+        dtypes=("float32", "float64"),
+        low=0.05,
+        high=30,
+        gradcheck=False,
+        rtol=1e-4,
+    ),
+    row(
+        "_dirichlet_grad",
+        lambda make: [
+            Sample((make(40, low=0, high=1), make(40, low=0.1, high=high), make(40, low=high, high=2 * high)))
+            for high in (1, 10, 30)
+        ],
+        dtypes=("float32", "float64"),
+        gradcheck=False,
+        rtol=1e-4,
+    ),
     row("multinomial", weights, call=seeded("multinomial"), dtypes=FLOATS, low=0, high=1),
 ]

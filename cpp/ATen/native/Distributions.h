@@ -27,6 +27,9 @@ using cauchy_fn = void (*)(TensorIterator& iter, double median, double sigma, co
 using log_normal_fn = void (*)(TensorIterator& iter, double mean, double std, const OptionalGenerator& generator);
 using poisson_fn = void (*)(TensorIterator& iter, const OptionalGenerator& generator);  // operands: result, rate
 using binomial_fn = void (*)(TensorIterator& iter, const OptionalGenerator& generator); // operands: result, count, prob
+using gamma_fn = void (*)(TensorIterator& iter, const OptionalGenerator& generator);    // operands: result, shape
+using gamma_grad_fn = void (*)(TensorIterator& iter);     // operands: result, shape parameter, sample
+using dirichlet_grad_fn = void (*)(TensorIterator& iter); // operands: result, sample, concentration, sum of all
 // self (rows, categories) -> result (rows, samples), both contiguous
 using multinomial_fn = void (*)(const Tensor& result, const Tensor& self, const OptionalGenerator& generator);
 DECLARE_DISPATCH(uniform_fn, uniform_stub)
@@ -42,6 +45,9 @@ DECLARE_DISPATCH(cauchy_fn, cauchy_stub)
 DECLARE_DISPATCH(log_normal_fn, log_normal_stub)
 DECLARE_DISPATCH(poisson_fn, poisson_stub)
 DECLARE_DISPATCH(binomial_fn, binomial_stub)
+DECLARE_DISPATCH(gamma_fn, gamma_stub)
+DECLARE_DISPATCH(gamma_grad_fn, gamma_grad_stub)
+DECLARE_DISPATCH(dirichlet_grad_fn, dirichlet_grad_stub)
 DECLARE_DISPATCH(multinomial_fn, multinomial_with_replacement_stub)
 // Writes to result (rows, n) the positions of the n largest elements in each row of speed (rows, categories), the
 // largest first. Both are contiguous; speed is float64 and result is int64.

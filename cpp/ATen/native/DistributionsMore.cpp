@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/Distributions.cpp, aten/src/ATen/native/DistributionTemplates.h
 //
-// The less common distributions: exponential, geometric, Cauchy, log-normal, Poisson, binomial, multinomial. Left out:
-// gamma, Dirichlet.
+// The less common distributions: exponential, geometric, Cauchy, log-normal, Poisson, binomial, gamma, Dirichlet,
+// multinomial. Left out: nothing.
 #include <ATen/native/Distributions.h>
 
 #include <ATen/ExpandUtils.h>
@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace reftorch::at::native {
@@ -23,6 +24,9 @@ DEFINE_DISPATCH(cauchy_stub)
 DEFINE_DISPATCH(log_normal_stub)
 DEFINE_DISPATCH(poisson_stub)
 DEFINE_DISPATCH(binomial_stub)
+DEFINE_DISPATCH(gamma_stub)
+DEFINE_DISPATCH(gamma_grad_stub)
+DEFINE_DISPATCH(dirichlet_grad_stub)
 DEFINE_DISPATCH(multinomial_with_replacement_stub)
 DEFINE_DISPATCH(fastest_stub)
 
@@ -80,6 +84,57 @@ static Tensor binomial(const Tensor& count, const Tensor& prob, const OptionalGe
   auto iter =
       TensorIteratorConfig().add_output(result).add_input(count).add_input(prob).check_all_same_dtype(true).build();
   binomial_stub(iter.device_type(), iter, generator);
+  return result;
+}
+
+// --- gamma and Dirichlet, whose samples have gradients ---------------------------------------------------------------
+
+// Draws from the gamma distributions of rate 1 whose shape parameters are the elements of self.
+static Tensor _standard_gamma(const Tensor& self, const OptionalGenerator& generator) {
+  Tensor result = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
+  auto iter = TensorIteratorConfig().add_output(result).add_input(self).build();
+  gamma_stub(iter.device_type(), iter, generator);
+  return result;
+}
+
+// The kernels write to a contiguous result if no operand is broadcast, as in PyTorch.
+static Tensor like_first(const Tensor& first, std::initializer_list<Tensor> others) {
+  for (const Tensor& other : others) {
+    if (other.sizes() != first.sizes()) {
+      return Tensor();
+    }
+  }
+  return detail::empty_generic(first.sizes(), first.scalar_type(), first.device());
+}
+
+// The derivative of the sample `output` by the shape parameter `self` from which it was drawn.
+static Tensor _standard_gamma_grad(const Tensor& self, const Tensor& output) {
+  Tensor result = like_first(self, {output});
+  auto iter = TensorIteratorConfig().add_output(result).add_input(self).add_input(output).build();
+  gamma_grad_stub(iter.device_type(), iter);
+  return result;
+}
+
+// Draws points of the simplex: self (*, k) -> (*, k), whose rows sum to 1. A row is k gamma variables divided by their
+// sum. The gamma variables are float64, because those of a small concentration underflow in float32. No element is 0
+// or 1, where the logarithm of the density can be infinite.
+static Tensor _sample_dirichlet(const Tensor& self, const OptionalGenerator& generator) {
+  TORCH_CHECK_NOT_IMPLEMENTED(self.scalar_type() == kFloat || self.scalar_type() == kDouble,
+                              "\"dirichlet\" not implemented for '", self.scalar_type(), "'");
+  const Tensor gamma = native::_standard_gamma(at::to(self, kDouble), generator);
+  const Tensor share = at::to(at::div(gamma, at::sum(gamma, -1, true)), self.scalar_type());
+  const bool is_double = self.scalar_type() == kDouble;
+  const double smallest = is_double ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+  const double largest = is_double ? std::nextafter(1.0, 0.0) : std::nextafter(1.0f, 0.0f);
+  return at::clamp(share, smallest, largest);
+}
+
+// The derivative of an element of a Dirichlet sample by its own concentration `alpha`, where `total` is the sum of the
+// concentrations; divided by 1 - x, so that the derivatives by the other concentrations follow from it.
+static Tensor _dirichlet_grad(const Tensor& x, const Tensor& alpha, const Tensor& total) {
+  Tensor result = like_first(x, {alpha, total});
+  auto iter = TensorIteratorConfig().add_output(result).add_input(x).add_input(alpha).add_input(total).build();
+  dirichlet_grad_stub(iter.device_type(), iter);
   return result;
 }
 
@@ -154,6 +209,14 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
         tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", TORCH_FN(binomial),
         kernels(binomial_stub), tags(Tag::nondeterministic_seeded), FUNCTION);
+  m.def("_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", TORCH_FN(_standard_gamma),
+        kernels(gamma_stub), tags(Tag::nondeterministic_seeded), FUNCTION);
+  m.def("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", TORCH_FN(_standard_gamma_grad),
+        kernels(gamma_grad_stub), tags(Tag::pointwise), FUNCTION);
+  m.def("_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor", TORCH_FN(_sample_dirichlet),
+        kernels(gamma_stub), tags(Tag::nondeterministic_seeded), FUNCTION);
+  m.def("_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", TORCH_FN(_dirichlet_grad),
+        kernels(dirichlet_grad_stub), tags(Tag::pointwise), FUNCTION);
   m.def("multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
         TORCH_FN(multinomial), kernels(exponential_stub, multinomial_with_replacement_stub, fastest_stub),
         tags(Tag::nondeterministic_seeded));

@@ -1,4 +1,4 @@
-"""Batching rules of draws from exponential, geometric, Cauchy, Poisson and discrete distributions.
+"""Batching rules of draws from exponential, geometric, Cauchy, gamma, Poisson and discrete distributions.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesRandomness.cpp
 Leaves out: nothing.
@@ -6,6 +6,6 @@ Leaves out: nothing.
 
 from reftorch._functorch.batch_rules._random import inplace, of_tensors, random_rule, rows
 
-random_rule("poisson binomial")(of_tensors)
+random_rule("poisson binomial _standard_gamma _sample_dirichlet")(of_tensors)
 random_rule("multinomial")(rows)
 random_rule("exponential_ geometric_ cauchy_ log_normal_")(inplace)

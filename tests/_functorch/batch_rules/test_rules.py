@@ -118,6 +118,8 @@ DETERMINISTIC = [
             "bernoulli",
             "poisson",
             "binomial",
+            "_standard_gamma",
+            "_sample_dirichlet",
             "multinomial",
             "exponential",
             "geometric",

@@ -111,11 +111,11 @@ int64_t sample_binomial_of_half(double count, double prob, CPUGeneratorImpl* gen
   while (true) {
     const double u = uniform(generator) - 0.5, v = uniform(generator), us = 0.5 - std::fabs(u);
     const double k = std::floor((2 * a / us + b) * u + c);
-    if (us >= 0.07 && v <= v_r) {
-      return static_cast<int64_t>(k);
-    }
     if (k < 0 || k > count) {
       continue;
+    }
+    if (us >= 0.07 && v <= v_r) {
+      return static_cast<int64_t>(k);
     }
     const double bound = (m + 0.5) * std::log((m + 1) / (r * (count - m + 1))) +
                          (count + 1) * std::log((count - m + 1) / (count - k + 1)) +
