@@ -24,7 +24,7 @@ from reftorch import fx, nn
 # %% [markdown] exercise="13.1" role="task" kind="read" title="what is left in the graph"
 # ## 13.1 Read: what is left in the graph
 #
-# *Difficulty 1 of 3, 15 minutes.* A graph shows what happened while a program was traced, and a program does more
+# ★☆☆, 15 minutes. A graph shows what happened while a program was traced, and a program does more
 # than that. For each program below (`"a"` is `program_a`, and so on), say how many nodes of its graph call something
 # (`call_function`, `call_method` and `call_module` together), or `"raises"` if the program cannot be traced. Answer
 # without tracing them.
@@ -123,7 +123,7 @@ with check("13.1", "what is left in the graph") as c:
 # %% [markdown] exercise="13.2" role="task" kind="build" title="an interpreter that stops"
 # ## 13.2 Build: an interpreter that stops
 #
-# *Difficulty 2 of 3, 20 minutes.* A model returns NaN, and you want to know the operation that made the first one.
+# ★★☆, 20 minutes. A model returns NaN, and you want to know the operation that made the first one.
 # Write `first_bad(module, *inputs)`, with an `fx.Interpreter`. `module` is a GraphModule.
 #
 # - The function returns the name of the first node, in the order of the graph, whose value has an element that is
@@ -230,7 +230,7 @@ with check("13.2", "an interpreter that stops") as c:
 # %% [markdown] exercise="13.3" role="task" kind="build" title="compute it once"
 # ## 13.3 Build: compute it once
 #
-# *Difficulty 2 of 3, 30 minutes.* Programs compute the same thing twice more often than one thinks, and compilers look
+# ★★☆, 30 minutes. Programs compute the same thing twice more often than one thinks, and compilers look
 # for it: *common subexpressions*. Write the pass `merge_equal(module)`, which changes a GraphModule in place:
 #
 # - Two `call_function` nodes with the same target in `PURE`, equal `args` and equal `kwargs` are one computation. The
@@ -334,7 +334,7 @@ with check("13.3", "compute it once") as c:
 # %% [markdown] exercise="13.4" role="task" kind="fix" title="a cache that never hits"
 # ## 13.4 Fix: a cache that never hits
 #
-# *Difficulty 2 of 3, 15 minutes.* `broken_hoist` moves the reads of parameters (`get_attr`) to the beginning of a
+# ★★☆, 15 minutes. `broken_hoist` moves the reads of parameters (`get_attr`) to the beginning of a
 # graph. Its results are right. A colleague keeps compiled models in a cache, under the text `module.code`. The cache
 # finds the model in the process that has written it, and hardly ever in another one.
 #
@@ -423,7 +423,7 @@ with check("13.4", "a cache that never hits") as c:
 # %% [markdown] exercise="13.5" role="task" kind="fix" title="a broken library: dead code that lives"
 # ## 13.5 Fix: a broken library, dead code that lives
 #
-# *Difficulty 2 of 3, 30 minutes.* Since the last pull, transformed models compute the right numbers and take longer.
+# ★★☆, 30 minutes. Since the last pull, transformed models compute the right numbers and take longer.
 # *One line of Python* of the library was changed. `PROGRAM` asks four questions, and `REPORT` holds what the broken
 # library prints.
 #
@@ -495,7 +495,7 @@ with check("13.5", "a broken library: dead code that lives") as c:
 # %% [markdown] exercise="13.6" role="task" kind="build" title="project: a fusion pass with a proof"
 # ## 13.6 Project: a fusion pass, with a proof
 #
-# *Difficulty 3 of 3, an evening.* In `eval()` mode a batch norm is a multiplication and an addition with constants, and
+# ★★★, an evening. In `eval()` mode a batch norm is a multiplication and an addition with constants, and
 # a linear layer before it can do both. With the weight W and the bias b of the layer, and per feature the running mean
 # m, the running variance v, `eps`, the factor g and the offset h of the batch norm:
 #

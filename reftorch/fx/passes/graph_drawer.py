@@ -121,7 +121,20 @@ class _Dot:
                 box[name] = (x, y)
                 x += size[name][0] + _MARGIN
             y += max(size[name][1] for name in names) + 2 * _MARGIN
-        shapes = [self._edge(box, size, a, b) for a, b in self.edges if a in box and b in box]
+        shapes = []
+        around = 0  # edges that go around boxes; each one gets a track of its own
+        row_of = {name: i for i, names in enumerate(rows) for name in names}
+        for a, b in self.edges:
+            if a in box and b in box:
+                between = [n for names in rows[row_of[a] + 1 : row_of[b]] for n in names]
+                if not any(self._crosses(box, size, a, b, n) for n in between):
+                    shapes.append(self._edge(box, size, a, b))
+                    continue
+                # The edge would be hidden behind a box of a row between, so it goes around the boxes on the right.
+                side = max(box[n][0] + size[n][0] for n in (*between, a, b)) + _MARGIN + 6 * around
+                around += 1
+                shapes.append(self._edge_around(box, size, a, b, side))
+                width = max(width, side + _MARGIN)
         for name, (lines, color) in self.nodes.items():
             (x, top), (w, h) = box[name], size[name]
             shapes.append(
@@ -136,6 +149,25 @@ class _Dot:
             f'height="{y:.0f}" font-family="monospace" font-size="10"><defs><marker id="arrow" viewBox="0 0 8 8" '
             'refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#555"/>'
             f"</marker></defs>{''.join(shapes)}</svg>"
+        )
+
+    @staticmethod
+    def _crosses(box: dict[str, Any], size: dict[str, Any], source: str, destination: str, other: str) -> bool:
+        """Return whether the straight line between two nodes passes through the box of a third one."""
+        x1, y1 = box[source][0] + size[source][0] / 2, box[source][1] + size[source][1]
+        x2, y2 = box[destination][0] + size[destination][0] / 2, box[destination][1]
+        (left, top), (w, h) = box[other], size[other]
+        crossings = [x1 + (x2 - x1) * (y - y1) / (y2 - y1) for y in (top, top + h)]
+        return max(crossings) >= left and min(crossings) <= left + w
+
+    @staticmethod
+    def _edge_around(box: dict[str, Any], size: dict[str, Any], source: str, destination: str, side: float) -> str:
+        x1, y1 = box[source][0] + size[source][0], box[source][1] + size[source][1] / 2
+        x2, y2 = box[destination][0] + size[destination][0], box[destination][1] + size[destination][1] / 2
+        return (
+            f'<path d="M{x1:.0f} {y1:.0f}H{side - 8:.0f}Q{side:.0f} {y1:.0f} {side:.0f} {y1 + 8:.0f}V{y2 - 8:.0f}'
+            f'Q{side:.0f} {y2:.0f} {side - 8:.0f} {y2:.0f}H{x2:.0f}" '
+            'fill="none" stroke="#555" marker-end="url(#arrow)"/>'
         )
 
     @staticmethod

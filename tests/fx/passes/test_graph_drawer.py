@@ -16,6 +16,7 @@ from reftorch.fx.passes.shape_prop import ShapeProp
 from tests.fx import both
 
 MODELS = both.load("models", reftorch)
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_the_picture_has_every_node_and_edge(tmp_path: Path) -> None:
@@ -37,6 +38,17 @@ def test_the_picture_has_every_node_and_edge(tmp_path: Path) -> None:
         for x2, y2, w2, h2 in rectangles[:i]:
             assert x + w <= x2 or x2 + w2 <= x or y + h <= y2 or y2 + h2 <= y, "two boxes overlap"
     assert dot._repr_svg_() == dot.create_svg()
+
+
+def test_an_edge_over_several_rows_goes_around_the_boxes_between() -> None:
+    module = fx.symbolic_trace(lambda x: (x.exp().neg() + x) * x)
+    root = ET.fromstring(FxGraphDrawer(module, "f").get_dot_graph().create_svg())
+    right = max(float(box.get("x", "0")) + float(box.get("width", "0")) for box in root.iter(f"{SVG}rect"))
+    edges = [path.get("d", "") for path in root.iter(f"{SVG}path") if path.get("marker-end")]
+    tracks = [float(edge.split("V")[0].split()[-2]) for edge in edges if "V" in edge]
+    assert len(edges) == 7
+    assert len(set(tracks)) == 2  # from x to the sum and to the product, which are not in the next row
+    assert right < min(tracks) < max(tracks) < float(root.get("width", "0"))
 
 
 def test_options() -> None:
