@@ -200,7 +200,7 @@ class _Extension:
             print(shlex.join(command), file=sys.stderr)
         try:
             done = subprocess.run(command, capture_output=True, text=True)
-        except FileNotFoundError:
+        except (FileNotFoundError, PermissionError):  # PermissionError: PATH has a folder that may not be read
             mend = "install g++ or clang++, or name one in CXX"
             raise RuntimeError(f"Error building extension '{self.name}': no compiler {compiler[0]!r}; {mend}") from None
         if done.returncode != 0:

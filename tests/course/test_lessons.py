@@ -46,20 +46,47 @@ def test_what_torch_prints_is_stored_for_those_who_have_no_torch(file):
     assert cells_of_torch(file) <= set(stored_in(file.parent)), "where torch is installed, run: make course"
 
 
+def run_nbval(file: Path, work: Path) -> subprocess.CompletedProcess[str]:
+    """Run a notebook and compare its outputs with the stored ones."""
+    options = ["--nbval", "--nbval-sanitize-with", str(SANITIZE), "--nbval-cell-timeout", "180"]
+    apart = ["-c", os.devnull, "--rootdir", str(ROOT), "-p", "no:cacheprovider", "-p", "no:xdist", "-q"]
+    apart += ["-p", "course._tools.nbval_streams"]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *apart, *options, str(file)],
+        env={**os.environ, "REFTORCH_COURSE_WORK": str(work), "PYTEST_ADDOPTS": ""},
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+
+
 @by_notebook
 def test_it_runs_and_gives_the_stored_outputs(file, tmp_path, request):
     if cells_of_torch(file) and find_torch() is None:  # then they show what is stored, and the end of the run says so
         request.node.user_properties.append(("not compared with torch", request.node.nodeid))
-    options = ["--nbval", "--nbval-sanitize-with", str(SANITIZE), "--nbval-cell-timeout", "180"]
-    apart = ["-c", os.devnull, "--rootdir", str(ROOT), "-p", "no:cacheprovider", "-p", "no:xdist", "-q"]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *apart, *options, str(file)],
-        env={**os.environ, "REFTORCH_COURSE_WORK": str(tmp_path), "PYTEST_ADDOPTS": ""},
-        capture_output=True,
-        text=True,
-    )
+    done = run_nbval(file, tmp_path)
     advice = "where the new output is right, run: make course"
     assert done.returncode == 0, f"{done.stdout[-6000:]}\n{done.stderr[-2000:]}\n{advice}"
+
+
+@by_notebook
+def test_nothing_is_stored_of_stderr(file):
+    """It depends on the machine, and is not compared: see course/_tools/nbval_streams.py."""
+    outputs = [output for cell in read(file)["cells"] for output in cell.get("outputs", [])]
+    assert not [output for output in outputs if output.get("name") == "stderr"]
+
+
+def test_a_warning_on_stderr_fails_no_lesson(tmp_path):
+    stored = nbformat.v4.new_output("stream", name="stdout", text="4\n")
+    source = "import sys\nprint('a warning', file=sys.stderr)\nprint(2 + 2)"
+    cell = nbformat.v4.new_code_cell(source, execution_count=1, outputs=[stored])
+    notebook = tmp_path / "lesson.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), notebook)
+    done = run_nbval(notebook, tmp_path)
+    assert done.returncode == 0, done.stdout[-3000:]
+    cell.outputs[0]["text"] = "5\n"
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), notebook)
+    assert run_nbval(notebook, tmp_path).returncode == 1
 
 
 @by_notebook

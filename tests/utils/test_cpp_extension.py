@@ -137,6 +137,15 @@ def test_no_compiler_is_told_with_the_mend(monkeypatch):
         load_inline("none", "int64_t g() { return 1; }", functions="g")
 
 
+def test_a_folder_of_path_that_may_not_be_read_is_no_compiler(monkeypatch, tmp_path):
+    # For root every folder may be read. A file without the right to execute it gives the same PermissionError to all.
+    (tmp_path / "c++").write_text("")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(RuntimeError, match=r"no compiler 'c\+\+'; install"):
+        load_inline("unreadable", "int64_t g() { return 2; }", functions="g")
+
+
 def test_a_name_must_be_an_identifier():
     with pytest.raises(ValueError, match="'a-b'"):
         load_inline("a-b", "")

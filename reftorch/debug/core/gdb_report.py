@@ -131,7 +131,8 @@ def title(event: Event) -> str:
 
 def frame_place(frame: list[Any]) -> str:
     language, _, path, line = frame
-    return f"{language:<3}  {scrub(path)}:{line}"
+    place = f"{scrub(path)}:{line}" if line else path  # a library without debug symbols has no lines
+    return f"{language:<3}  {place}"
 
 
 def trace_rows(group: list[Event]) -> list[tuple[str, str, str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import time
@@ -265,6 +266,24 @@ def test_a_crash_under_an_attached_gdb_is_shown_before_the_kernel_dies() -> None
     assert "SIGSEGV ends this process" in cell.text
     assert "Jupyter starts a new kernel" in cell.text
     assert "%%gdb --fresh" in cell.text
+
+
+def test_a_crash_in_a_library_without_debug_symbols_names_the_library(tmp_path: Path) -> None:
+    source, library = tmp_path / "crash.c", tmp_path / "libcrash.so"
+    source.write_text("int read_it(int* p) { return *p; }\n")
+    compiler = [*shlex.split(os.environ.get("CXX", "c++")), "-x", "c", "-O0", "-g0", "-shared", "-fPIC"]
+    subprocess.run([*compiler, str(source), "-o", str(library)], check=True)
+    notebook = Notebook(ROOT / "tests" / "debug")
+    try:
+        assert not notebook.run(LOAD + SETUP).error
+        cell = notebook.result(
+            notebook.send(f"%%gdb mul\nimport ctypes\nctypes.CDLL({str(library)!r}).read_it(8)\n"), until="display_data"
+        )
+    finally:
+        notebook.close()
+    stack = [line.split() for line in cell.text.partition("stack, innermost")[2].splitlines()[1:] if line[:4] == "    "]
+    assert stack[0] == ["c++", "libcrash.so", "read_it"]
+    assert stack[-1][0] == "py"
 
 
 def test_without_a_gdb(notebook: Notebook) -> None:

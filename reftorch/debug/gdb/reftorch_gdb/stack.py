@@ -97,6 +97,9 @@ def mixed(limit=100, whole=False):
             # The innermost frame is always shown, also if it is not in the checkout (a crash in libc, for example).
             if is_ours(path) or (native == 1 and path):
                 out.append(Frame("c++", readable(name), path, sal.line))
+            elif native == 1:  # a library without debug symbols, such as libc on most machines
+                library = gdb.current_progspace().solib_name(frame.pc()) or gdb.current_progspace().filename or "??"
+                out.append(Frame("c++", readable(name) or "??", os.path.basename(library), 0))
         if not python and out and out[-1].language == "py":
             break
         frame = frame.older()
@@ -130,7 +133,7 @@ def readable(name):
 
 def lines(frames):
     """Return the stack as text, one line for each frame."""
-    where = [f"{short(f.file)}:{f.line}" for f in frames]
+    where = [f"{short(f.file)}:{f.line}" if f.line else short(f.file) for f in frames]  # a library has no lines
     width = max((len(w) for w in where), default=0)
     rows = enumerate(zip(frames, where, strict=True))
     return [f"#{i:<2} {frame.language:<3}  {place:<{width}}  {frame.function}" for i, (frame, place) in rows]
