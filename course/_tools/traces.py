@@ -78,25 +78,25 @@ class Trace:
         place = link(self.path, f"{self.path}:{first}", line=first) if self.linked else html.escape(self.path)
         place = place.replace("<a ", '<a style="color:#0550ae" ')
         head = f"<b>{place}</b> &nbsp; {html.escape(self.name)}, line by line as it ran"
-        notes = any(row.note for row in self.rows)
-        last = f'<td style="{CELL}"></td>' if notes else ""
-        entry = f'<td style="{CELL}"></td><td style="{CELL};color:#57606a"><i>called with</i></td>'
-        body = f'<tr>{entry}<td style="{CELL}">{_values_html(self.entry)}</td>{last}</tr>'
+        entry = ", ".join(f"{html.escape(name)} = {html.escape(value)}" for name, value in self.entry.items())
+        entry = f'<span style="{MONO};overflow-wrap:anywhere">{entry or "nothing"}</span>'
+        body = (
+            f'<tr><td style="{CELL}"></td><td colspan="2" style="{CELL}"><i style="color:#57606a">called with</i> '
+            f"{entry}</td></tr>"
+        )
         for row in self.rows:
             code = highlighted(row.text.lstrip(), self.path if self.linked else "cell.py")[0]
             code = f"{row.text[: -len(row.text.lstrip())]}{code}"
             changed = "background:#fff8c5" if row.changed else ""
+            note = f'<div style="font-size:13px">{in_box(row.note)}</div>' if row.note else ""
             body += (
                 f'<tr><td style="{CELL};color:#8c959f;text-align:right">{row.line}</td>'
                 f'<td style="{CELL}"><span style="{CODE};white-space:pre-wrap">{code}</span></td>'
-                f'<td style="{CELL};{changed}">{_values_html(row.changed)}</td>'
-                + (f'<td style="{CELL};font-size:13px">{in_box(row.note)}</td>' if notes else "")
-                + "</tr>"
+                f'<td style="{CELL};{changed}">{_values_html(row.changed)}{note}</td></tr>'
             )
-        columns = [("", "32px"), ("line that ran", "auto"), ("what it changed", "190px"), ("", "170px")]
+        columns = [("", "32px"), ("line that ran", "auto"), ("what it changed", "230px")]
         titles = "".join(
-            f'<th style="{CELL};width:{width};font-size:12px;color:#57606a">{name}</th>'
-            for name, width in columns[: 3 + notes]
+            f'<th style="{CELL};width:{width};font-size:12px;color:#57606a">{name}</th>' for name, width in columns
         )
         table = "table-layout:fixed;width:100%;border-collapse:collapse;margin:4px 0;font-size:12px"
         return (
@@ -115,6 +115,7 @@ def trace(
     notes: Mapping[str, str] | None = None,
     first: str = "",
     last: str = "",
+    skip: Iterable[str] = (),
     most: int = MOST,
 ) -> Trace:
     """Run a program, and show one call of one function line by line, with the values that each line changed.
@@ -129,11 +130,12 @@ def trace(
         notes: a note for each row whose line holds the text.
         first, last: text of the line to begin with, and of the line to end with (of several rows the last one); for
             a loop in a long function.
+        skip: texts of lines to leave out, as of checks that hold; what such a line changes stands in no row.
         most: how many rows at most.
 
     Raises:
-        LookupError: `run` did not call the function, or no line that ran holds `first`, `last` or the
-            text of a note.
+        LookupError: `run` did not call the function, or no line that ran holds `first`, `last`, a text of `skip`
+            or the text of a note.
 
     Example::
 
@@ -159,12 +161,13 @@ def trace(
         trace = _of_own(inspect.unwrap(what), run, names)
     if not trace.rows:
         raise LookupError(f"trace: the program did not call {trace.name} of {trace.path}; it ended so: {trace.outcome}")
-    for text in (first, last):
+    left_out = list(skip)
+    for text in (first, last, *left_out):
         if not any(text in row.text for row in trace.rows):
             raise LookupError(f"trace: no line that ran holds {text!r}")
     begin = next(position for position, row in enumerate(trace.rows) if first in row.text)
     end = max(position for position, row in enumerate(trace.rows) if last in row.text)
-    trace.rows = trace.rows[begin : end + 1]
+    trace.rows = [row for row in trace.rows[begin : end + 1] if not any(text in row.text for text in left_out)]
     for text, note in (notes or {}).items():
         rows = [row for row in trace.rows if text in row.text]
         if not rows:

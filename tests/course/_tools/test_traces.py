@@ -6,6 +6,7 @@ Mirrors: nothing in PyTorch: PyTorch ships no course.
 from __future__ import annotations
 
 import doctest
+import re
 import sys
 
 import pytest
@@ -88,6 +89,26 @@ def test_it_may_begin_and_end_at_lines_of_the_function():
     assert [row.text.strip() for row in rows] == ["total = n", "total += 1"]
     with pytest.raises(LookupError, match="no line that ran holds 'nowhere'"):
         trace(program, lambda: program(1), first="nowhere")
+
+
+def test_lines_may_be_left_out():
+    rows = trace(halve, lambda: halve(4), skip=["while n"]).rows
+    assert [row.text.strip() for row in rows] == [
+        "count = 0",
+        "n //= 2",
+        "count += 1",
+        "n //= 2",
+        "count += 1",
+        "return count",
+    ]
+    with pytest.raises(LookupError, match="nowhere"):
+        trace(halve, lambda: halve(4), skip=["nowhere"])
+
+
+def test_a_note_stands_with_the_values_and_the_arguments_have_a_row_of_their_own():
+    html = trace(halve, lambda: halve(2), notes={"n //= 2": "the rest is dropped"})._repr_mimebundle_()["text/html"]
+    assert re.search(r"n = 1</span><div [^>]*>the rest is dropped</div></td></tr>", html)
+    assert re.search(r'<td colspan="2"[^>]*><i [^>]*>called with</i> <span [^>]*>n = 2</span></td></tr>', html)
 
 
 def test_a_note_without_its_line_is_an_error():
