@@ -113,6 +113,16 @@ def test_a_chapter_has_four_exercises_of_two_kinds(chapter: Chapter):
     assert set(kinds) <= set(KINDS)
 
 
+PROJECTS = {"02", "03", "05", "06", "07", "09", "10", "13", "14"}  # where course.md asks for an evening's work
+
+
+@by_chapter
+def test_a_chapter_has_its_project(chapter: Chapter):
+    titles = [exercise.cells["task"][0].source.splitlines()[0] for exercise in exercises_of(chapter).values()]
+    projects = [title for title in titles if re.match(r"## \d\d\.\d+ Project: ", title)]
+    assert len(projects) == 1 or chapter.number not in PROJECTS
+
+
 # What an exercise says first: how difficult it is, and how long it takes.
 STARS = re.compile(r"(?:★☆☆|★★☆|★★★), (?:\d+ minutes|an evening)\.")
 
