@@ -8,9 +8,9 @@ Leaves out: what the lesson explains.
 # # Exercises 13: fx
 #
 # Each exercise has a cell that raises until you have written it, and a check below that you run as often as you like.
-# The check says what it tests, and when it passes, how PyTorch does the same.
-# Stuck? `course("hint 13.1")` in a cell of its own. Done? `course("check 13")` runs the notebook, as last saved, from
-# top to bottom.
+# The check says what it tests, and when it passes, how PyTorch does the same. Stars say how difficult an exercise is,
+# from one to three. Stuck? `course("hint 13.1")` in a cell of its own. Done? `course("check 13")` runs the notebook,
+# as last saved, from top to bottom.
 
 # %%
 import contextlib
