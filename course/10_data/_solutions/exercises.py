@@ -40,8 +40,9 @@ from reftorch.utils.data import (
 # %% [markdown] exercise="10.1" role="task" kind="read" title="what a loader does with its options"
 # ## 10.1 Read: what a loader does with its options
 #
-# ★☆☆, 10 minutes. A loader has many options, and each of them is a number somewhere in
-# `reftorch/utils/data/`. When you can say the numbers in advance, you notice a wrong option before an epoch is over.
+# ★☆☆, 10 minutes. A loader has many options, and the code in `reftorch/utils/data/` computes from them how many
+# batches, tasks and processes there are. If you know these numbers in advance, you notice a wrong option before an
+# epoch is over.
 #
 # `dataset` has 20 samples, and `loader = DataLoader(dataset, batch_size=3, num_workers=2, prefetch_factor=3)`. Answer
 # with whole numbers:
@@ -108,7 +109,7 @@ with check("10.1", "what a loader does with its options") as c:
 # %% [markdown] exercise="10.1" role="debrief"
 # **In PyTorch** the numbers are the same. `persistent_workers` saves the start of the processes in each epoch, which
 # takes long with *spawn*, and where `__init__` of a dataset reads a big file. The price: the copies of the dataset live
-# on, with whatever they have changed in themselves.
+# on from pass to pass, and so do all changes that a copy has made to itself.
 
 # %% [markdown] exercise="10.1" role="hint"
 # Seven lists of indices cover 20 samples. `BatchSampler.__iter__` says what happens to the last one.
@@ -121,8 +122,8 @@ with check("10.1", "what a loader does with its options") as c:
 # %% [markdown] exercise="10.2" role="task" kind="build" title="a dataset that knows it was copied"
 # ## 10.2 Build: a dataset that knows it was copied
 #
-# ★★☆, 20 minutes. `worker_init_fn` mends the noise of the lesson, but whoever uses your dataset must
-# remember it. Write a dataset that needs no such help.
+# ★★☆, 20 minutes. `worker_init_fn` mends the noise of the lesson, but everyone who uses your dataset must remember to
+# pass it. Write a dataset that needs no such help.
 #
 # - `Augmented(length)` has `length` samples. Sample `index` is the tuple `(index, noise)`; `noise` is
 #   `rng.random()` of a NumPy generator that belongs to the dataset. No global generator is used or seeded.
@@ -200,7 +201,7 @@ with check("10.2", "a dataset that knows it was copied") as c:
 # %% [markdown] exercise="10.2" role="debrief"
 # **In PyTorch** the same code works: `torch.utils.data.get_worker_info().seed` is made in the same way. Libraries for
 # augmentation that draw from generators of their own do exactly this. The simpler way is to draw from `torch`, which
-# the loader seeds; the price is that the library's numbers then depend on what else draws from that generator.
+# the loader seeds. The price: the noise then depends on everything else that draws from this generator.
 
 # %% [markdown] exercise="10.2" role="hint"
 # When does a dataset know in which process it is? Not in `__init__`, which runs before there are workers.
@@ -364,8 +365,8 @@ with check("10.4", "the reorder buffer") as c:
 # %% [markdown] exercise="10.5" role="task" kind="fix" title="a broken library: twins"
 # ## 10.5 Fix: a broken library, twins
 #
-# ★★☆, 30 minutes. Since the last pull, models that are trained with two workers are a little worse. The
-# augmentation of images looks less varied, but only in some of the projects. *One line of Python* of the library was
+# ★★☆, 30 minutes. Since the last pull, models that are trained with two workers are a little worse. The random changes
+# to the images (their *augmentation*) vary less, but only in some projects. *One line of Python* of the library was
 # changed. `PROGRAM` asks five questions, and `REPORT` holds what the broken library prints.
 #
 # Find the line. You have found it when you can break the library in the same way: return the file, and a patch as
@@ -435,7 +436,8 @@ with check("10.5", "a broken library: twins") as c:
 # %% [markdown] exercise="10.5" role="debrief"
 # **In PyTorch** the line stands in `_worker_loop` of `torch/utils/data/_utils/worker.py`. NumPy's seed was added there
 # in version 1.9, after a survey had found that most public projects that draw from `np.random` in a dataset had this
-# bug. No test of a loss would have found it: the noise is right, only not varied enough.
+# bug. A test that looks at the loss would hardly find this bug: each number of the noise is right, but workers repeat
+# the numbers of other workers.
 
 # %% [markdown] exercise="10.5" role="hint"
 # The workers know their numbers, and the seeds change from pass to pass. Two generators of three are wrong. Where do
@@ -605,9 +607,11 @@ with check("10.6", "a loader that survives a killed worker") as c:
 
 # %% [markdown] exercise="10.6" role="debrief"
 # **In PyTorch** a dead worker ends the pass: *DataLoader worker (pid(s) ...) exited unexpectedly*. This is a decision.
-# When memory is short, a new worker will be killed too, and a loader that goes on in silence hides that. The end of the
-# pipe told you of the death at once, because every worker has a pipe of its own. In a queue that all workers share, a
-# worker may die with the lock of the queue in its hand.
+# When memory is short, a new worker will be killed too, and a loader that goes on in silence hides the problem.
+#
+# In your loader every worker has a pipe of its own, so the end of the pipe tells you at once that the worker has died.
+# In a queue that all workers share, a worker may die while it holds the lock of the queue, and the other workers then
+# wait for ever.
 
 # %% [markdown] exercise="10.6" role="hint"
 # One pipe for each worker: `ours, theirs = context.Pipe()`. Close `theirs` in your process after the start. When the
