@@ -11,6 +11,7 @@ Left out: second derivatives; gradients of inputs.
 from __future__ import annotations
 
 import copy
+import math
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -200,6 +201,8 @@ def measure(
             for place in sampled(grad, parameter, samples, name):
                 right, left = slopes_at(parameter, place, evaluate, middle)
                 bound = atol + ROUNDING * abs(middle) / EPS
+                if not math.isfinite(right - left):
+                    continue  # the loss is not finite here, so there is no slope
                 if abs(right - left) > bound + KINK * max(abs(right), abs(left)):
                     continue
                 row.checked += 1

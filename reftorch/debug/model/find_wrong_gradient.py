@@ -22,7 +22,7 @@ from reftorch.utils._pytree import tree_leaves, tree_map
 
 @dataclass
 class ModuleGradient:
-    """The gradients of one module, alone: ``status`` is "ok", "not measured", or the first problem."""
+    """The gradients of one module, alone: ``status`` is "ok", "not measured" with the reason, or the first problem."""
 
     name: str
     kind: str
@@ -30,7 +30,7 @@ class ModuleGradient:
 
     @property
     def wrong(self) -> bool:
-        return self.status not in ("ok", "not measured")
+        return self.status != "ok" and not self.status.startswith("not measured")
 
 
 class WrongGradient(Report):
@@ -81,7 +81,8 @@ def find_wrong_gradient(model: Any, *inputs: Any, samples: int = 4, **kwargs: An
     The model is called once, and the inputs of each module are kept. Then each module alone, the innermost first, is
     copied to float64, and the gradients of its inputs and parameters are compared with measured slopes. If a module is
     wrong and its children are right, the fault is in the module's own ``forward``, for example in a custom
-    :class:`autograd.Function` that it calls.
+    :class:`autograd.Function` that it calls. A module whose copy raises an error, or whose
+    outputs are not finite, is reported as "not measured".
 
     Args:
         model: a module.
@@ -116,7 +117,10 @@ def find_wrong_gradient(model: Any, *inputs: Any, samples: int = 4, **kwargs: An
     modules = {name: module for name, module in model.named_modules() if name in calls}
     for name in sorted(modules, key=lambda name: -(name.count(".") + bool(name))):
         args, keywords = calls[name]
-        status = status_of(check_gradients(_Alone(modules[name], args, keywords), _C.tensor(0.0), samples=samples))
+        try:
+            status = status_of(check_gradients(_Alone(modules[name], args, keywords), _C.tensor(0.0), samples=samples))
+        except RuntimeError as error:  # such as of a module that makes a tensor of float32 in each call
+            status = f"not measured: its copy in float64 raised {type(error).__name__}: {error}"
         rows.append(ModuleGradient(name, type(modules[name]).__name__, status))
     return WrongGradient(rows)
 

@@ -1,7 +1,7 @@
 """The memory that each line of a program makes, and what of it is kept: by the program, or by a graph for backward.
 
 Mirrors: torch/cuda/_memory_viz.py, for the CPU, and with lines of Python alone
-Left out: memory that an op uses while it runs; tensors that were made before the block.
+Left out: memory that an op uses while it runs, and frees; tensors that were made before the block.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ class memory_by_line(Report, Observer):
         self.lines: list[LineMemory] = []
         self._by_line: dict[Line, LineMemory] = {}
         self._makers: dict[int, tuple[LineMemory, int]] = {}  # by address: who made the storage there, and its bytes
+        self._inside: dict[int, tuple[LineMemory, int]] = {}  # the same for ops inside a composite one
         self._given: set[int] = set()  # the storages of the arguments of the op that runs
         self._depth = 0
 
@@ -71,8 +72,14 @@ class memory_by_line(Report, Observer):
         alive = living_storages()
         for address, (row, nbytes) in self._makers.items():
             row.kept += nbytes if alive.get(address) == nbytes else 0
+        for address, (row, nbytes) in self._inside.items():
+            if alive.get(address) == nbytes:  # a graph keeps what was made inside a composite op
+                row.storages += 1
+                row.made += nbytes
+                row.kept += nbytes
         self.lines = sorted(self._by_line.values(), key=lambda row: (-row.kept, -row.made))
         self._makers.clear()
+        self._inside.clear()
 
     def start(self, op: str, arguments: tuple) -> None:
         if self._depth == 0:
@@ -81,16 +88,21 @@ class memory_by_line(Report, Observer):
 
     def end(self, op: str, results: tuple | None) -> None:
         self._depth -= 1
-        if self._depth or results is None:
+        if results is None:
             return
         made = {t._storage_data_ptr(): t._storage_nbytes() for _, t in flatten(results, "") if has_memory(t)}
         for address, nbytes in made.items():
             if address not in self._given:  # a view, or an op in place, makes nothing
                 inner, user = calling_lines(sys._getframe(1))
                 row = self._by_line.setdefault(user or inner, LineMemory(user or inner))
-                row.storages += 1
-                row.made += nbytes
-                self._makers[address] = (row, nbytes)
+                # The address is one of freed memory, if an earlier op has made a storage there.
+                self._makers.pop(address, None)
+                self._inside[address] = (row, nbytes)
+                if self._depth == 0:
+                    del self._inside[address]
+                    self._makers[address] = (row, nbytes)
+                    row.storages += 1
+                    row.made += nbytes
 
     def tables(self) -> list[Table]:
         rows = [(bytes_text(row.kept), bytes_text(row.made), row.storages, str(row.line)) for row in self.lines]

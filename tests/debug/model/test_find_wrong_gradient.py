@@ -75,6 +75,29 @@ def test_integers_and_modules_without_gradients() -> None:
     assert found.first is None and {row.kind for row in found.rows} >= {"Embedding", "Flatten"}
 
 
+class Constant(nn.Module):
+    """Makes a tensor of float32, whatever the dtype of its input."""
+
+    def forward(self, x: Any) -> Any:
+        return nn.functional.linear(x, torch.ones(3, 3))
+
+
+def test_a_module_that_cannot_be_measured_is_no_fault() -> None:
+    found = find_wrong_gradient(nn.Sequential(nn.Linear(3, 3), Constant()), torch.ones(2, 3))
+    states = {row.name: row.status for row in found.rows}
+    assert found.first is None and states["0"] == "ok"
+    assert states["1"].startswith("not measured: its copy in float64 raised RuntimeError: expected m1 and m2")
+
+
+def test_an_infinite_weight_is_no_wrong_gradient() -> None:
+    model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 2))
+    with torch.no_grad():
+        model[1].weight[0, 0] = float("inf")
+    found = find_wrong_gradient(model, torch.ones(2, 3))
+    assert {row.name: row.status for row in found.rows}["0"] == "ok"
+    assert not any("measured nan" in row.status for row in found.rows)
+
+
 def test_it_takes_a_module() -> None:
     with pytest.raises(TypeError, match="expected a module"):
         find_wrong_gradient(torch.ones(1))

@@ -47,3 +47,15 @@ def test_an_op_in_place_makes_nothing() -> None:
     with memory_by_line() as used:
         x.add_(1).mul_(2)
     assert used.lines == [] and "0 B made" in str(used)
+
+
+def test_a_graph_keeps_what_was_made_inside_a_composite_op() -> None:
+    scores, target = torch.ones(100, 10, requires_grad=True), torch.zeros(100).long()
+    with memory_by_line() as used:
+        loss = torch.nn.functional.cross_entropy(scores, target)
+    (only,) = used.lines
+    assert only.kept >= 4 * 100 * 10, "the logarithms, which the backward of cross_entropy reads"
+    with torch.no_grad(), memory_by_line() as used:
+        loss = torch.nn.functional.cross_entropy(scores, target)
+    (only,) = used.lines
+    assert only.kept == 4 and loss.dim() == 0
