@@ -44,7 +44,7 @@ SYLLABUS = (
     Entry("11_sharing", "core", "saving, and memory", "that processes share", 120, 2, edition=2),
     Entry("12_parallel", "python", "data parallel, and", "many processes", 120, 3),
     Entry("13_fx", "python", "programs as graphs,", "and their transforms", 150, 3, edition=2),
-    Entry("14_debugging_models", "autograd", "find the NaN, find", "the wrong gradient", 90, 2),
+    Entry("14_debugging_models", "autograd", "find the NaN, find", "the wrong gradient", 180, 2, edition=2),
     Entry("15_cuda", "kernel", "kernels, streams,", "a caching allocator", 150, 3),
     Entry("16_capstone", "python", "a GPT, and one bug in", "the real PyTorch", 240, 3),
 )
