@@ -27,9 +27,9 @@ from reftorch import nn
 # %% [markdown] exercise="11.1" role="task" kind="read" title="what a file costs"
 # ## 11.1 Read: what a file costs
 #
-# ★☆☆, 10 minutes. Disks fill up with checkpoints. Before you save something, you should know what it
-# costs. `x = torch.zeros(100, 10)` has 4000 bytes. How many bytes of storages has a file with each of these, that is,
-# all records `data/0`, `data/1` and so on together?
+# ★☆☆, 10 minutes. Disks fill up with checkpoints. Before you save something, you should know what it costs.
+# `x = torch.zeros(100, 10)` has 4000 bytes. How many bytes do the storages in a file take, that is, all records
+# `data/0`, `data/1` and so on together, if you save each of these objects in a file of its own?
 #
 # - `"a"`: `x[0]`
 # - `"b"`: `x[0].clone()`
@@ -73,8 +73,8 @@ with check("11.1", "what a file costs") as c:
     c.answers("the bytes of each file", came=costs(), truth=truth, look="Count storages, and what each of them holds.")
 
 # %% [markdown] exercise="11.1" role="debrief"
-# **In PyTorch** the answers are the same. The last one is the other side of the surprise of this chapter: a view may
-# also be larger than its storage. `expand` reads one number a thousand times, and the file has that one number.
+# **In PyTorch** the answers are the same. The last answer is the opposite of the question of this chapter: a view may
+# also be larger than its storage. `expand` reads one number a thousand times, and the file has only that one number.
 
 # %% [markdown] exercise="11.1" role="hint"
 # For each tensor ask: which storage does it read, and has that storage been counted already? `x.untyped_storage()` has
@@ -87,8 +87,8 @@ with check("11.1", "what a file costs") as c:
 # %% [markdown] exercise="11.2" role="task" kind="build" title="save what is seen"
 # ## 11.2 Build: save what is seen
 #
-# ★★☆, 20 minutes. Write the function that you would have wanted before the upload: it prepares an
-# object for saving, so that no storage is written for the sake of a small view.
+# ★★☆, 20 minutes. Write a function that would have saved you the long upload: it prepares an object for saving, so that
+# the file has no large storage of which only a small view is needed.
 #
 # - `compact(obj)` returns `obj` with tensors replaced, in dicts, lists and tuples, at any depth. Other values stay as
 #   they are. Keys, order and the kinds of container stay, and `obj` itself is not changed.
@@ -137,8 +137,8 @@ with check("11.2", "save what is seen") as c:
 
 # %% [markdown] exercise="11.2" role="debrief"
 # **In PyTorch** there is no such function, and its documentation of `torch.save` recommends the clone by hand. The
-# price of a function like this: views of one table that are saved together are cloned apart, and do not share any
-# more after loading. Whether that matters only you can know.
+# price of a function like this: views of one table that are saved together become separate clones, and do not share
+# memory any more after loading. Only you know whether your program needs the sharing.
 
 # %% [markdown] exercise="11.2" role="hint"
 # The function calls itself for the values of a container. `type(obj)(...)` makes a list of a list and a tuple of a
@@ -245,8 +245,8 @@ with check("11.3", "look before you load") as c:
 # %% [markdown] exercise="11.4" role="task" kind="fix" title="training that does not arrive"
 # ## 11.4 Fix: training that does not arrive
 #
-# ★★☆, 15 minutes. `broken_steps` runs in child processes that share a model. In each child the loss
-# falls. In the parent the model is as it was on the first day, although `share_memory()` was called, and nobody raises.
+# ★★☆, 15 minutes. `broken_steps` runs in child processes that share a model. In each child the loss falls. In the
+# parent the model has not changed, although `share_memory()` was called, and there is no error.
 #
 # Write the mended function. `steps(model, inputs, targets, count, rate)` does `count` steps of gradient descent on the
 # mean squared error, in the process that calls it, so that
@@ -320,8 +320,9 @@ with check("11.4", "training that does not arrive") as c:
 
 # %% [markdown] exercise="11.4" role="debrief"
 # **In PyTorch** the optimizers change parameters in place, under `no_grad`, so Hogwild works with all of them.
-# `parameter.data = ...` gives the parameter another storage. The old storage is shared, and no parameter of the child
-# reads it any more. The same mistake separates tied weights, and a parameter from the flat buffer of a parallel model.
+# `parameter.data = ...` gives the parameter another storage. The old storage is still shared, but no parameter of the
+# child reads it any more. An assignment to `.data` also separates a parameter from every other tensor that read the old
+# storage, such as a view of it.
 
 # %% [markdown] exercise="11.4" role="hint"
 # Sharing belongs to the storage. Print `parameter.is_shared()` in the child, before and after the first step.
@@ -396,8 +397,8 @@ with check("11.5", "a broken library: two of everything") as c:
 
 # %% [markdown] exercise="11.5" role="debrief"
 # **In PyTorch** the dict is called `loaded_storages`, and stands in `_load` of `torch/serialization.py`. A test that
-# compares values after loading would not have found this. What an object *is* has two sides, its values and what it
-# shares, and a round trip must keep both.
+# compares only values after loading does not find this bug. Saving and loading must keep two things: the values of the
+# tensors, and which tensors share memory.
 
 # %% [markdown] exercise="11.5" role="hint"
 # The file is right: one storage. So the mistake is on the way back.
