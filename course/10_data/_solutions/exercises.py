@@ -128,7 +128,7 @@ with check("10.1", "what a loader does with its options") as c:
 # - `Augmented(length)` has `length` samples. Sample `index` is the tuple `(index, noise)`; `noise` is
 #   `rng.random()` of a NumPy generator that belongs to the dataset. No global generator is used or seeded.
 # - With two workers, all samples of a pass have different noise, and a second pass has other noise than the first.
-# - This is also true where the dataset has drawn noise in the process of the loader, before the workers started.
+# - This also holds if the dataset has drawn noise in the loader's process before the workers started.
 # - Loaders whose `generator` has the same seed give the same noise.
 # - Without workers the noise follows from `torch.initial_seed()`, the seed of the last `torch.manual_seed`: the same
 #   seed gives the same noise, with a fresh dataset.
@@ -214,9 +214,9 @@ with check("10.2", "a dataset that knows it was copied") as c:
 # %% [markdown] exercise="10.3" role="task" kind="fix" title="a stream that loses its end"
 # ## 10.3 Fix: a stream that loses its end
 #
-# ★★☆, 15 minutes. `BrokenLines` gives each worker one stretch of the lines. With two workers and eight
-# lines it works. With seven lines a line never comes, and without workers it raises. Its users train without the ends
-# of their files, and nobody notices. Write the mended dataset:
+# ★★☆, 15 minutes. `BrokenLines` gives each worker one stretch of the lines. With two workers and eight lines it works.
+# With seven lines, one line is never returned, and without workers the dataset raises an error. Its users train without
+# the ends of their files, and nobody notices. Write the mended dataset:
 #
 # - `Lines(lines)` yields every line exactly once in a pass, whatever the number of lines and of workers, also 0;
 # - each worker has one stretch of consecutive lines, and the lengths of two stretches differ by 1 at most;
