@@ -280,7 +280,7 @@ def test_what_cannot_be_is_disabled_with_a_warning(real_torch: ModuleType) -> No
 
 def test_a_device_without_autocast_is_refused(real_torch: ModuleType) -> None:
     for lib in (reftorch, real_torch):
-        with pytest.raises(RuntimeError, match="unknown device type for autocast"):
+        with pytest.raises(RuntimeError):  # torch: unsupported scalarType; here the message names the device
             lib.autocast("meta")
         assert lib.amp.is_autocast_available("cpu") and not lib.amp.is_autocast_available("meta")
 
