@@ -105,7 +105,7 @@ class Bernoulli(ExponentialFamily):
         """The shape of the parameter."""
         return self._param.size()
 
-    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = torch.Size()) -> Tensor:
         with torch.no_grad():
             return torch.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 

@@ -109,7 +109,7 @@ class Categorical(Distribution):
     def variance(self) -> Tensor:
         return torch.full(self._extended_shape(), math.nan, dtype=self.probs.dtype, device=self.probs.device)
 
-    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = torch.Size()) -> Tensor:
         sample_shape = torch.Size(sample_shape)
         rows = self.probs.reshape(-1, self._num_events)  # multinomial takes rows of weights
         samples = torch.multinomial(rows, sample_shape.numel(), True).T

@@ -67,8 +67,8 @@ class Distribution:
 
     def __init__(
         self,
-        batch_shape: Sequence[int] = (),
-        event_shape: Sequence[int] = (),
+        batch_shape: Sequence[int] = torch.Size(),
+        event_shape: Sequence[int] = torch.Size(),
         validate_args: bool | None = None,
     ) -> None:
         self._batch_shape = torch.Size(batch_shape)
@@ -168,7 +168,7 @@ class Distribution:
         """The standard deviation, (*batch_shape, *event_shape)."""
         return self.variance.sqrt()
 
-    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = torch.Size()) -> Tensor:
         """Draw values, without gradients: (*sample_shape, *batch_shape, *event_shape).
 
         Mirrors torch/distributions/distribution.py, ``Distribution.sample``.
@@ -176,7 +176,7 @@ class Distribution:
         with torch.no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = torch.Size()) -> Tensor:
         """Draw values as a differentiable function of the parameters and of random numbers without parameters.
 
         Only a family with ``has_rsample`` can do so. The gradient of an expectation over the samples then flows into
@@ -247,7 +247,7 @@ class Distribution:
         """
         return torch.exp(self.entropy())
 
-    def _extended_shape(self, sample_shape: Sequence[int] = ()) -> torch.Size:
+    def _extended_shape(self, sample_shape: Sequence[int] = torch.Size()) -> torch.Size:
         return torch.Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
     def _validate_sample(self, value: Tensor) -> None:

@@ -57,7 +57,7 @@ class GeneralizedPareto(Distribution):
         new = self._get_checked_instance(GeneralizedPareto, _instance)
         return self._expand_parameters(new, batch_shape, "loc", "scale", "concentration")
 
-    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = torch.Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         return self.icdf(torch.rand(shape, dtype=self.loc.dtype, device=self.loc.device))
 

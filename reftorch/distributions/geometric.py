@@ -102,7 +102,7 @@ class Geometric(Distribution):
         """The probability of success."""
         return logits_to_probs(self.logits, is_binary=True)
 
-    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = torch.Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         tiny = torch.finfo(self.probs.dtype).tiny
         with torch.no_grad():

@@ -65,7 +65,7 @@ class Laplace(Distribution):
     def stddev(self) -> Tensor:
         return 2**0.5 * self.scale
 
-    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = torch.Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         eps = torch.finfo(self.loc.dtype).eps
         u = torch.empty(shape, dtype=self.loc.dtype, device=self.loc.device).uniform_(eps - 1, 1)

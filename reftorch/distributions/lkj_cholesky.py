@@ -67,7 +67,7 @@ class LKJCholesky(Distribution):
         new._beta = self._beta.expand((*batch_shape, self.dim))
         return self._expand_parameters(new, batch_shape, "concentration")
 
-    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = torch.Size()) -> Tensor:
         y = self._beta.sample(sample_shape).unsqueeze(-1)
         normal = torch.randn(self._extended_shape(sample_shape), dtype=y.dtype, device=y.device).tril(-1)
         direction = normal / normal.norm(dim=-1, keepdim=True)

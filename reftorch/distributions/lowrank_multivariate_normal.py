@@ -151,7 +151,7 @@ class LowRankMultivariateNormal(Distribution):
         A = torch.linalg.solve_triangular(self._capacitance_tril, Wt_Dinv, upper=False)
         return self._expand_matrix(torch.diag_embed(self._unbroadcasted_cov_diag.reciprocal()) - A.mT @ A)
 
-    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = torch.Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         W_shape = (*shape[:-1], self.cov_factor.shape[-1])
         eps_W = _standard_normal(W_shape, dtype=self.loc.dtype, device=self.loc.device)

@@ -124,7 +124,7 @@ class MixtureSameFamily(Distribution):
         log_mix_prob = torch.log_softmax(self.mixture_distribution.logits, dim=-1)
         return torch.logsumexp(log_prob_x + log_mix_prob, dim=-1)
 
-    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = torch.Size()) -> Tensor:
         with torch.no_grad():
             dim = len(sample_shape) + len(self.batch_shape)  # of the components
             index = self.mixture_distribution.sample(sample_shape)

@@ -98,7 +98,7 @@ class Multinomial(Distribution):
     def variance(self) -> Tensor:
         return self.total_count * self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = torch.Size()) -> Tensor:
         draws = self._categorical.sample((self.total_count, *sample_shape))
         draws = draws.permute((*range(1, draws.dim()), 0))  # (*sample_shape, *batch_shape, n)
         counts = torch.zeros(self._extended_shape(sample_shape), dtype=draws.dtype, device=draws.device)

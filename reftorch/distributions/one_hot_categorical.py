@@ -86,7 +86,7 @@ class OneHotCategorical(Distribution):
         """The shape of the parameter, (*, K)."""
         return self._categorical.param_shape
 
-    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = torch.Size()) -> Tensor:
         indices = self._categorical.sample(sample_shape)
         return one_hot(indices, self._categorical._num_events).to(self._categorical.probs)
 
@@ -129,7 +129,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     has_rsample = True
 
-    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = torch.Size()) -> Tensor:
         samples = self.sample(sample_shape)
         probs = self._categorical.probs
         return samples + (probs - probs.detach())

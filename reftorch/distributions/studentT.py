@@ -81,7 +81,7 @@ class StudentT(Distribution):
         variance[self.df <= 1] = math.nan
         return variance
 
-    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = torch.Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         normal = _standard_normal(shape, dtype=self.df.dtype, device=self.df.device)
         chi2 = self._chi2.rsample(sample_shape)

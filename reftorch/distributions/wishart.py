@@ -179,7 +179,7 @@ class Wishart(ExponentialFamily):
         outer = torch.einsum("...i,...j->...ij", diagonal, diagonal)
         return self.df.view((*self._batch_shape, 1, 1)) * (V.pow(2) + outer)
 
-    def _bartlett_sampling(self, sample_shape: Sequence[int] = ()) -> Tensor:
+    def _bartlett_sampling(self, sample_shape: Sequence[int]) -> Tensor:
         """Bartlett's decomposition: L A (L A)^T, where A has chi variables on the diagonal and normal ones below."""
         p = self._event_shape[-1]
         noise = _clamp_above_eps(self._dist_chi2.rsample(sample_shape).sqrt()).diag_embed(dim1=-2, dim2=-1)
@@ -189,7 +189,7 @@ class Wishart(ExponentialFamily):
         factor = self._unbroadcasted_scale_tril @ noise
         return factor @ factor.transpose(-2, -1)
 
-    def rsample(self, sample_shape: Sequence[int] = (), max_try_correction: int | None = None) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = torch.Size(), max_try_correction: int | None = None) -> Tensor:
         # PyTorch's check of the first draw is inverted: it draws the valid samples once more, and keeps singular ones.
         # The same is done here, so that the same seed gives the same numbers. Only the warning differs: PyTorch
         # warns at the first draw, of every valid sample.
@@ -200,9 +200,10 @@ class Wishart(ExponentialFamily):
                 break
             if attempt == 1:
                 warnings.warn("Singular sample detected.", stacklevel=2)
-            new = self._bartlett_sampling(again[again].shape)
-            sample[again] = new
-            again[again.clone()] = self._any_in_batch(~self.support.check(new))
+            mask = again.clone()  # autograd keeps the mask, which therefore must not change
+            new = self._bartlett_sampling(mask[mask].shape)
+            sample[mask] = new
+            again[mask] = self._any_in_batch(~self.support.check(new))
         return sample
 
     def _any_in_batch(self, mask: Tensor) -> Tensor:
