@@ -191,7 +191,6 @@ DIFFERENT = {
     "stack": "one unbind instead of a select for each tensor",
     "unbind": "undefined gradients are zeros at once, without expand",
     "repeat": "the engine reduces a gradient by sum and view",
-    "embedding": "made of index_select, without an op and a backward of its own",
     "cross_entropy": "the total weight is detached when it is saved and when it is unpacked",
     "solve": "the check for singular matrices is made of other ops",
 }
