@@ -141,7 +141,7 @@ def test_parameters_that_are_refused(real_torch: ModuleType, case: str, bad: flo
                 outcome(lambda lib=lib, wrong=wrong, options=options: repr(build(lib, case, wrong, **options)[0]))
                 for lib in (reftorch, real_torch)
             ]
-            if results[1][0] == "_LinAlgError" and not np.isfinite(bad):
+            if results[1][0] == "_LinAlgError" and not (np.isfinite(bad) and bad != 0):
                 continue  # the factorization of what is no matrix of numbers is the business of torch.linalg
             assert results[0] == results[1], (name, options)
 
