@@ -153,10 +153,9 @@ class Watches(nn.Module):
 
 def small_model():
     torch.manual_seed(4)
-    model = nn.Sequential(
-        nn.BatchNorm2d(2, momentum=0.3), nn.Conv2d(2, 3, 1), Watches(), nn.Dropout(0.5), nn.BatchNorm2d(3),
-        nn.BatchNorm2d(3, track_running_stats=False), nn.InstanceNorm2d(3, track_running_stats=True),
-    )  # fmt: skip
+    first, second = [nn.BatchNorm2d(2, momentum=0.3), nn.Conv2d(2, 3, 1), Watches()], [nn.Dropout(0.5)]
+    second += [nn.BatchNorm2d(3), nn.BatchNorm2d(3, track_running_stats=False)]
+    model = nn.Sequential(*first, *second, nn.InstanceNorm2d(3, track_running_stats=True))
     model[4].eval()
     return model
 
@@ -325,22 +324,23 @@ class BrokenFrozen(nn.Module):
 
 # %% exercise="08.4" role="answer"
 class Frozen(nn.Module):
-    # BEGIN SOLUTION
     def __init__(self, part):
         super().__init__()
+        # BEGIN SOLUTION
         self.part = part
         self.requires_grad_(False)
         self.eval()
+        # END SOLUTION
+
+    def forward(self, x):
+        # BEGIN SOLUTION
+        return self.part(x)
 
     def train(self, mode=True):
         super().train(mode)
         self.part.eval()
         return self
-
-    def forward(self, x):
-        return self.part(x)
-
-    # END SOLUTION
+        # END SOLUTION
 
 
 # %% exercise="08.4" role="check"
@@ -501,9 +501,9 @@ with check("08.5", "a broken library: gradients that drift") as c:
 
 # %% exercise="08.6" role="answer"
 class Normalize(torch.autograd.Function):
-    # BEGIN SOLUTION
     @staticmethod
     def forward(ctx, x, weight, bias, running_mean, running_var, training, momentum, eps):
+        # BEGIN SOLUTION
         dims, shape = [0, *range(2, x.dim())], [1, -1] + [1] * (x.dim() - 2)
         if training:
             mean, var = x.mean(dims), x.var(dims, correction=0)
@@ -519,9 +519,11 @@ class Normalize(torch.autograd.Function):
         y = (x - mean.reshape(shape)) * invstd.reshape(shape)
         y = y if weight is None else y * weight.reshape(shape)
         return y if bias is None else y + bias.reshape(shape)
+        # END SOLUTION
 
     @staticmethod
     def backward(ctx, grad):
+        # BEGIN SOLUTION
         x, weight, mean, invstd = ctx.saved_tensors
         dims, shape = ctx.dims, ctx.shape
         normal = (x - mean.reshape(shape)) * invstd.reshape(shape)
@@ -537,22 +539,23 @@ class Normalize(torch.autograd.Function):
         if ctx.needs_input_grad[2]:
             of_bias = grad.sum(dims)
         return of_x, of_weight, of_bias, None, None, None, None, None
-
-    # END SOLUTION
+        # END SOLUTION
 
 
 class MyBatchNorm2d(nn.Module):
-    # BEGIN SOLUTION
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True):
         super().__init__()
+        # BEGIN SOLUTION
         self.eps, self.momentum = eps, momentum
         self.weight = nn.Parameter(torch.ones(num_features)) if affine else None
         self.bias = nn.Parameter(torch.zeros(num_features)) if affine else None
         self.register_buffer("running_mean", torch.zeros(num_features) if track_running_stats else None)
         self.register_buffer("running_var", torch.ones(num_features) if track_running_stats else None)
         self.register_buffer("num_batches_tracked", torch.tensor(0) if track_running_stats else None)
+        # END SOLUTION
 
     def forward(self, x):
+        # BEGIN SOLUTION
         if x.dim() != 4:
             raise ValueError(f"expected 4D input (got {x.dim()}D input)")
         tracked, momentum = self.running_mean is not None, self.momentum
@@ -563,8 +566,7 @@ class MyBatchNorm2d(nn.Module):
         return Normalize.apply(
             x, self.weight, self.bias, self.running_mean, self.running_var, own, momentum or 0.0, self.eps
         )
-
-    # END SOLUTION
+        # END SOLUTION
 
 
 # %% exercise="08.6" role="check"
