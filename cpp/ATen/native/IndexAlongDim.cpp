@@ -60,9 +60,12 @@ static void index_select_out(const Tensor& self, int64_t dim, const Tensor& inde
       TORCH_CHECK(false, "INDICES element is out of DATA bounds, id=", place, " axis_dim=", size);
     });
   }
+  if (out.numel() == 0) {
+    return;
+  }
   if (dim == 0 && self.dim() > 0 && self.is_contiguous() && out.is_contiguous() && index.is_contiguous()) {
     index_rows_stub(self.device().type(), out, self, at::to(index, kLong), IndexRule::Use::Select);
-  } else if (out.numel() > 0) {
+  } else {
     index_stub(self.device().type(), out, restride_dim(self, dim, sizes),
                index_along(at::to(index, kLong), dim, self.dim()), rule_for(self, dim, IndexRule::Use::Select));
   }
