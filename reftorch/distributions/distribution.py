@@ -6,12 +6,12 @@ Leaves out: nothing.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import reftorch as torch
 from reftorch import Tensor
+from reftorch._warnings import warn
 from reftorch.distributions import constraints
 from reftorch.distributions.utils import lazy_property
 
@@ -84,11 +84,10 @@ class Distribution:
             arg_constraints = self.arg_constraints
         except NotImplementedError:
             arg_constraints = {}
-            warnings.warn(
+            warn(
                 f"{self.__class__} does not define `arg_constraints`. "
                 "Please set `arg_constraints = {}` or initialize the distribution "
-                "with `validate_args=False` to turn off validation.",
-                stacklevel=3,
+                "with `validate_args=False` to turn off validation."
             )
         for name, constraint in arg_constraints.items():
             if constraints.is_dependent(constraint):
@@ -191,9 +190,7 @@ class Distribution:
 
         Mirrors torch/distributions/distribution.py, ``Distribution.sample_n``.
         """
-        warnings.warn(
-            "`sample_n(n)` will be deprecated. Use `sample((n,))` instead.", category=FutureWarning, stacklevel=2
-        )
+        warn("`sample_n(n)` will be deprecated. Use `sample((n,))` instead.", category=FutureWarning)
         return self.sample(torch.Size((n,)))
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -268,11 +265,10 @@ class Distribution:
         try:
             support = self.support
         except NotImplementedError:
-            warnings.warn(
+            warn(
                 f"{self.__class__} does not define `support` to enable "
                 "sample validation. Please initialize the distribution with "
-                "`validate_args=False` to turn off validation.",
-                stacklevel=2,
+                "`validate_args=False` to turn off validation."
             )
             return
         if not support.check(value).all():

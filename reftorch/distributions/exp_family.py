@@ -41,7 +41,7 @@ class ExponentialFamily(Distribution):
     def _natural_params(self) -> tuple[Tensor, ...]:
         raise NotImplementedError
 
-    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
+    def _log_normalizer(self, *natural_params: Any) -> Any:
         raise NotImplementedError
 
     @property

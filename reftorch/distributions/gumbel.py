@@ -67,8 +67,8 @@ class Gumbel(TransformedDistribution):
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         new = self._get_checked_instance(Gumbel, _instance)
-        new.loc = self.loc.expand(batch_shape)
-        new.scale = self.scale.expand(batch_shape)
+        new.loc = self.loc.expand(torch.Size(batch_shape))
+        new.scale = self.scale.expand(torch.Size(batch_shape))
         return super().expand(batch_shape, _instance=new)
 
     def log_prob(self, value: Tensor) -> Tensor:

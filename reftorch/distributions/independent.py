@@ -66,11 +66,11 @@ class Independent(Distribution):
         return self._expand_parameters(new, batch_shape)
 
     @property
-    def has_rsample(self) -> bool:
+    def has_rsample(self) -> bool:  # type: ignore[override]
         return self.base_dist.has_rsample
 
     @property
-    def has_enumerate_support(self) -> bool:
+    def has_enumerate_support(self) -> bool:  # type: ignore[override]
         return self.reinterpreted_batch_ndims <= 0 and self.base_dist.has_enumerate_support
 
     @constraints.dependent_property

@@ -72,8 +72,8 @@ class Kumaraswamy(TransformedDistribution):
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         new = self._get_checked_instance(Kumaraswamy, _instance)
-        new.concentration1 = self.concentration1.expand(batch_shape)
-        new.concentration0 = self.concentration0.expand(batch_shape)
+        new.concentration1 = self.concentration1.expand(torch.Size(batch_shape))
+        new.concentration0 = self.concentration0.expand(torch.Size(batch_shape))
         return super().expand(batch_shape, _instance=new)
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import reftorch as torch
 from reftorch import Tensor
 from reftorch.distributions import constraints
 from reftorch.distributions.exponential import Exponential
@@ -49,8 +50,8 @@ class Pareto(TransformedDistribution):
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         new = self._get_checked_instance(Pareto, _instance)
-        new.scale = self.scale.expand(batch_shape)
-        new.alpha = self.alpha.expand(batch_shape)
+        new.scale = self.scale.expand(torch.Size(batch_shape))
+        new.alpha = self.alpha.expand(torch.Size(batch_shape))
         return super().expand(batch_shape, _instance=new)
 
     @property

@@ -14,7 +14,7 @@ import reftorch as torch
 import reftorch.nn.functional as F
 from reftorch import Tensor
 from reftorch.overrides import is_tensor_like
-from reftorch.types import Number, _Number
+from reftorch.types import _Number
 
 euler_constant = 0.57721566490153286060  # Euler's and Mascheroni's: the limit of 1 + 1/2 + ... + 1/n - log(n)
 
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-def broadcast_all(*values: Tensor | Number) -> tuple[Tensor, ...]:
+def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     """Broadcast the values to one shape. Numbers become tensors with the dtype and device of the first tensor.
 
     Args:
@@ -53,7 +53,7 @@ def broadcast_all(*values: Tensor | Number) -> tuple[Tensor, ...]:
     first = next((v for v in values if isinstance(v, Tensor)), None)
     dtype = torch.get_default_dtype() if first is None else first.dtype
     device = None if first is None else first.device
-    tensors = [v if is_tensor_like(v) else torch.tensor(v, dtype=dtype, device=device) for v in values]
+    tensors: list[Any] = [v if is_tensor_like(v) else torch.tensor(v, dtype=dtype, device=device) for v in values]
     return tuple(torch.broadcast_tensors(*tensors))
 
 
@@ -63,7 +63,7 @@ def _check_one_is_given(probs: Any, logits: Any) -> None:
 
 
 def _standard_normal(shape: Sequence[int], dtype: Any, device: Any) -> Tensor:
-    return torch.empty(shape, dtype=dtype, device=device).normal_()
+    return torch.empty(torch.Size(shape), dtype=dtype, device=device).normal_()
 
 
 def _sum_rightmost(value: Tensor, dim: int) -> Tensor:

@@ -127,7 +127,10 @@ class VonMises(Distribution):
         return _rejection_sample(self._loc, self._concentration, self._proposal_r, x).to(self.loc.dtype)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
-        loc, concentration = self.loc.expand(batch_shape), self.concentration.expand(batch_shape)
+        loc, concentration = (
+            self.loc.expand(torch.Size(batch_shape)),
+            self.concentration.expand(torch.Size(batch_shape)),
+        )
         return type(self)(loc, concentration, validate_args=self.__dict__.get("_validate_args"))
 
     @property

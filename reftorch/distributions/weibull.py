@@ -57,8 +57,8 @@ class Weibull(TransformedDistribution):
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         new = self._get_checked_instance(Weibull, _instance)
-        new.scale = self.scale.expand(batch_shape)
-        new.concentration = self.concentration.expand(batch_shape)
+        new.scale = self.scale.expand(torch.Size(batch_shape))
+        new.concentration = self.concentration.expand(torch.Size(batch_shape))
         new.concentration_reciprocal = new.concentration.reciprocal()
         base_dist = self.base_dist.expand(batch_shape)
         super(Weibull, new).__init__(base_dist, new._transforms(), validate_args=False)

@@ -7,12 +7,12 @@ Leaves out: the branches for tracing, and a warning of singular samples where th
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import reftorch as torch
 from reftorch import Tensor
+from reftorch._warnings import warn
 from reftorch.distributions import constraints
 from reftorch.distributions.chi2 import Chi2
 from reftorch.distributions.exp_family import ExponentialFamily
@@ -101,10 +101,7 @@ class Wishart(ExponentialFamily):
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {event_shape[-1] - 1}.")
         setattr(self, name, matrix.expand((*batch_shape, -1, -1)))
         if self.df.lt(event_shape[-1]).any():
-            warnings.warn(
-                "Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim.",
-                stacklevel=2,
-            )
+            warn("Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim.")
         super().__init__(batch_shape, event_shape, validate_args=validate_args)
 
         if name == "scale_tril":
@@ -125,7 +122,7 @@ class Wishart(ExponentialFamily):
         new = self._get_checked_instance(Wishart, _instance)
         shape = (*batch_shape, *self.event_shape)
         new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril.expand(shape)
-        new.df = self.df.expand(batch_shape)
+        new.df = self.df.expand(torch.Size(batch_shape))
         for name in ("covariance_matrix", "precision_matrix", "scale_tril"):
             if name in self.__dict__:
                 setattr(new, name, self.__dict__[name].expand(shape))
@@ -199,7 +196,7 @@ class Wishart(ExponentialFamily):
             if not again.any():
                 break
             if attempt == 1:
-                warnings.warn("Singular sample detected.", stacklevel=2)
+                warn("Singular sample detected.")
             mask = again.clone()  # autograd keeps the mask, which therefore must not change
             new = self._bartlett_sampling(mask[mask].shape)
             sample[mask] = new

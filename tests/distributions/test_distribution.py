@@ -89,7 +89,9 @@ def test_densities_and_their_gradients(real_torch: ModuleType, case: str, seed: 
                      lambda d=d, lib=lib: d.icdf(lib.tensor(quantile)), d.entropy):  # fmt: skip
             result = outcome(call)
             found.append(result)
-            if hasattr(result, "grad_fn") and result.requires_grad:
+            if not (hasattr(result, "grad_fn") and result.requires_grad):
+                found.append(None)
+            else:
                 inputs = [t for t in [*tensors, x] if t.requires_grad]
                 found.append(
                     outcome(
@@ -100,7 +102,7 @@ def test_densities_and_their_gradients(real_torch: ModuleType, case: str, seed: 
                 )
         results.append(found)
     for i, (ours, theirs) in enumerate(zip(*results, strict=True)):
-        if theirs == ("RuntimeError", "Double did not match Float"):
+        if i < 4 and results[1][i // 2 * 2] == ("RuntimeError", "Double did not match Float"):
             continue  # torch's GeneralizedPareto compares with a float32 zero
         assert_same(ours, theirs, f"result {i}", 1e-7)
 
@@ -161,6 +163,8 @@ def test_values_that_are_refused(real_torch: ModuleType, case: str) -> None:
                 d, _ = build(lib, case, given)
                 x = lib.tensor(value) if isinstance(value, np.ndarray) else value
                 results.append(outcome(lambda d=d, x=x, method=method: getattr(d, method)(x)))
+            if results[1] == ("RuntimeError", "Double did not match Float"):
+                continue  # torch's GeneralizedPareto compares with a float32 zero
             if isinstance(results[1], tuple) and results[1][0] not in ("ValueError", "NotImplementedError"):
                 assert isinstance(results[0], tuple), (value, method, results)  # torch's words of an inner op
             else:

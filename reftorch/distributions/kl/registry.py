@@ -7,11 +7,11 @@ Leaves out: nothing.
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from reftorch import Tensor
+from reftorch._warnings import warn
 from reftorch.distributions.distribution import Distribution
 
 _KL_REGISTRY: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}  # what register_kl was told
@@ -87,11 +87,10 @@ def _dispatch_kl(type_p: type, type_q: type) -> Any:
     right_q, right_p = min(_Match(q, p) for p, q in matches).types  # the closest q first
     left, right = _KL_REGISTRY[left_p, left_q], _KL_REGISTRY[right_p, right_q]
     if left is not right:
-        warnings.warn(
+        warn(
             f"Ambiguous kl_divergence({type_p.__name__}, {type_q.__name__}). "
             f"Please register_kl({left_p.__name__}, {right_q.__name__})",
             RuntimeWarning,
-            stacklevel=3,
         )
     return left
 

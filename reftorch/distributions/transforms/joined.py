@@ -6,6 +6,8 @@ Leaves out: nothing.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -90,13 +92,15 @@ class CatTransform(Transform):
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         _require_size("x", x, self.dim, self.length, "length", noun="x")
         _require_size("y", y, self.dim, self.length, "length", noun="y")
-        terms = []
+        terms: list[Any] = []
         for t, before, after in zip(self.transforms, self._pieces(x), self._pieces(y), strict=True):
             term = t.log_abs_det_jacobian(before, after)
             terms.append(_sum_rightmost(term, self.event_dim - t.event_dim))
         dim = self.dim if self.dim < 0 else self.dim - x.dim()
         dim = dim + self.event_dim
-        return torch.cat(terms, dim=dim) if dim < 0 else sum(terms)  # the pieces are parts of a batch, or of an event
+        if dim < 0:  # the pieces are parts of a batch
+            return torch.cat(terms, dim=dim)
+        return functools.reduce(operator.add, terms)  # the pieces are parts of an event
 
     @property
     def bijective(self) -> bool:
