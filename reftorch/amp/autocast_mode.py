@@ -56,6 +56,9 @@ def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -
     """
     if enabled is None:
         device_type, enabled = "cuda", bool(device_type)
+    if not isinstance(device_type, str):
+        name = type(device_type).__name__
+        raise TypeError(f"set_autocast_enabled(): argument 'device_type' (position 1) must be str, not {name}")
     _C._set_autocast_enabled(device_type, enabled)
 
 
@@ -236,13 +239,12 @@ class autocast:
         set_autocast_cache_enabled(self._cache_enabled)
         return self
 
-    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> bool:
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
         if autocast_decrement_nesting() == 0:
             clear_autocast_cache()
         set_autocast_enabled(self.device, self.prev)
         set_autocast_dtype(self.device, self.prev_fastdtype)
         set_autocast_cache_enabled(self.prev_cache_enabled)
-        return False
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
         if not callable(func):
@@ -288,7 +290,7 @@ def _cast(value: Any, device_type: str, dtype: Any) -> Any:
         return {_cast(k, device_type, dtype): _cast(v, device_type, dtype) for k, v in value.items()}
     if isinstance(value, Iterable):
         iterable = (_cast(v, device_type, dtype) for v in value)
-        return type(value)(iterable) if isinstance(value, list | tuple) else iterable  # type: ignore[call-arg]
+        return type(value)(iterable) if isinstance(value, list | tuple) else iterable
     return value
 
 

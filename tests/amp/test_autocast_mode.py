@@ -272,6 +272,10 @@ def warned(lib: Any) -> list[Any]:
     return [on, str(dtype), [(w.category.__name__, str(w.message)) for w in caught]]
 
 
+def test_the_device_is_named_by_a_string(real_torch: ModuleType) -> None:
+    compare(lambda lib: tried(lambda: lib.set_autocast_enabled(1, True)), real_torch)
+
+
 def test_what_cannot_be_is_disabled_with_a_warning(real_torch: ModuleType) -> None:
     if real_torch.cuda.is_available():
         pytest.fail("the comparison is for machines without CUDA")
