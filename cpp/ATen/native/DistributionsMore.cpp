@@ -212,11 +212,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", TORCH_FN(_standard_gamma),
         kernels(gamma_stub), tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", TORCH_FN(_standard_gamma_grad),
-        kernels(gamma_grad_stub), tags(Tag::pointwise), FUNCTION);
+        kernels(gamma_grad_stub), FUNCTION);
   m.def("_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor", TORCH_FN(_sample_dirichlet),
         kernels(gamma_stub), tags(Tag::nondeterministic_seeded), FUNCTION);
   m.def("_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", TORCH_FN(_dirichlet_grad),
-        kernels(dirichlet_grad_stub), tags(Tag::pointwise), FUNCTION);
+        kernels(dirichlet_grad_stub), FUNCTION);
   m.def("multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
         TORCH_FN(multinomial), kernels(exponential_stub, multinomial_with_replacement_stub, fastest_stub),
         tags(Tag::nondeterministic_seeded));
