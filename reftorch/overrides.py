@@ -58,6 +58,8 @@ _IGNORED_FUNCTIONS = """
     result_type are_deterministic_algorithms_enabled get_deterministic_debug_mode get_float32_matmul_precision
     is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode set_float32_matmul_precision
     use_deterministic_algorithms
+    is_autocast_enabled set_autocast_enabled get_autocast_dtype set_autocast_dtype is_autocast_cache_enabled
+    set_autocast_cache_enabled clear_autocast_cache autocast_increment_nesting autocast_decrement_nesting
 """
 _IGNORED_METHODS = """
     __delitem__ __dir__ __getattribute__ __init__ __init_subclass__ __iter__ __new__ __class__ __hash__

@@ -164,14 +164,16 @@ Args:
     max_norm: the largest norm.
     norm_type: the order of the norm.
 
+Shape: that of ``input``, :math:`(V, D)`; the result is ``input`` itself.
+
 Raises:
     RuntimeError: ``input`` has not 2 dimensions, or ``indices`` does not hold integers.
 
 Example:
     >>> table = torch.tensor([[3.0, 4.0], [6.0, 8.0]])
-    >>> torch.embedding_renorm_(table, torch.tensor([1]), 5.0, 2.0)
-    tensor([[3.0000, 4.0000],
-            [3.0000, 4.0000]])
+    >>> torch.embedding_renorm_(table, torch.tensor([1]), 5.0, 2.0).round(decimals=3)
+    tensor([[3., 4.],
+            [3., 4.]])
 """,
 )
 

@@ -2,6 +2,8 @@
 
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
+
+The file is some 760 lines long, because all exercises of a chapter stand in one file.
 """
 
 # %% [markdown]

@@ -3,7 +3,7 @@
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
 
-The file is longer than 500 lines, because all exercises of a chapter stand in one file.
+The file is some 790 lines long, because all exercises of a chapter stand in one file.
 """
 
 # %% [markdown]

@@ -214,10 +214,7 @@ Tensor embedding_dense_backward(const Tensor& grad, const Tensor& indices, int64
 Tensor embedding_backward(const Tensor& grad, const Tensor& indices, int64_t num_weights, int64_t padding_idx,
                           bool scale_grad_by_freq, bool sparse) {
   TORCH_CHECK_NOT_IMPLEMENTED(!sparse, "embedding(): sparse=True is not supported: gradients are dense sums.");
-  static const auto op = Dispatcher::singleton()
-                             .findSchemaOrThrow("embedding_dense_backward")
-                             .typed<Tensor(const Tensor&, const Tensor&, int64_t, int64_t, bool)>();
-  return op.call(grad, indices, num_weights, padding_idx, scale_grad_by_freq);
+  return at::embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq);
 }
 
 // Scales the rows that are looked up, in place, so that their norms are at most max_norm. A row that is looked up twice
