@@ -159,7 +159,7 @@ Draw from Dirichlet distributions. The rows are the concentrations, and the rows
 Shape: (*, K) -> (*, K).
 
 Example:
-    >>> torch._sample_dirichlet(torch.ones(3)).sum()
+    >>> torch._sample_dirichlet(torch.ones(3)).sum().round(decimals=3)
     tensor(1.)
 """,
 )

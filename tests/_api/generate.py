@@ -44,7 +44,7 @@ FRONT = ("", "distributed", "futures", "nested", "nn.functional", "sparse", "tes
 LEFT_OUT = re.compile(
     r"\.(_|quantized|intrinsic|qat|quantizable|tests?\b|tensorboard|datapipes|cpp_extension|bundled_inputs|hipify"
     r"|mobile_optimizer|mkldnn|serialization\.|model_dump|viz|bottleneck|jit|masked\.maskedtensor\.|benchmark\."
-    r"(examples|op_fuzzers|utils\.valgrind))"
+    r"(examples|op_fuzzers|utils\.(valgrind|compile)))"  # benchmark.utils.compile needs the package tabulate
 )
 CLASSES = ("torch.Tensor", "torch.nn.Module", "torch.Generator", "torch.Size", "torch.device", "torch.dtype",
            "torch.finfo", "torch.iinfo", "torch.cuda.Stream", "torch.cuda.Event",

@@ -62,6 +62,7 @@ ROWS = [
         softmax_backwards,
         call=lambda lib, *args: backward_op(lib, "_softmax_backward_data")(*args),
         out=False,
+        rtol=2e-4,  # a number less a sum of 130 products, which the libraries add in other orders
         apart=(DIVIDES_BY_NOTHING,),
     ),
     OpInfo(
