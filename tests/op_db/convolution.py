@@ -121,6 +121,7 @@ def times_first(make: Inputs) -> Iterator[Sample]:
     if not make.is_float:
         return
     yield Sample((make(5, 2, 3), make(2, 3, 4), make(4)))
+    yield Sample((make(3, 1, 2), make(2, 2, 1), make(1)))
     yield Sample((make(5, 2, 3), make(3, 3, 4), make(4), 1))
     yield Sample((make(5, 2, 3), make(2, 3, 1), make(1), 2))
     yield Sample((make(5, 2), make(2, 3, 4), make(4)))
