@@ -32,8 +32,10 @@ HEAD = (
 )
 MONO = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
 CODE = f"{MONO};font-size:12px;line-height:1.45;white-space:pre;background:none;border:0"
-# A line of code that is wider than its column goes on in a line below, so that nobody scrolls sideways to read it.
-WRAPPED = CODE.replace("white-space:pre", "white-space:pre-wrap") + ";overflow-wrap:anywhere"
+# The style of a <pre> in which a line that is wider than its column goes on in a line below, so that nobody scrolls
+# sideways to read the line. Code stands in <pre>, because a program that rewrites the HTML (nbconvert does, and a site
+# that removes every style) keeps runs of spaces there and nowhere else. JupyterLab breaks words in <pre>; we do not.
+WRAPPED = f"{CODE.replace('white-space:pre', 'white-space:pre-wrap')};overflow-wrap:anywhere;word-break:normal"
 BADGE = (
     "display:inline-block;min-width:9px;padding:0 3px;border-radius:8px;background:#0550ae;color:#fff;"
     "font:bold 10px/13px system-ui,sans-serif;text-align:center"
@@ -169,9 +171,9 @@ def box(header: str, rows: Sequence[Row], notes: Sequence[str]) -> str:
     return (
         f'<div style="{BOX}"><div style="{HEAD}">{header}</div>'
         '<div style="display:flex;flex-wrap:wrap">'
-        f'<div style="{WRAPPED};flex:3 1 calc({widest}ch + {SIDES}px);min-width:0;padding:8px 0">'
+        f'<pre style="{WRAPPED};flex:3 1 calc({widest}ch + {SIDES}px);min-width:0;margin:0;padding:8px 0">'
         + "".join(_row_html(row, digits, bool(notes)) for row in rows)
-        + "</div>"
+        + "</pre>"
         + (
             '<div style="flex:1 1 230px;margin:-1px 0 0 -1px;padding:9px 12px 2px;border:solid #d8dee4;'
             f'border-width:1px 0 0 1px;columns:340px;font-size:13px;line-height:1.4;color:#1f2328">{aside}</div>'
@@ -184,11 +186,12 @@ def box(header: str, rows: Sequence[Row], notes: Sequence[str]) -> str:
 
 def _row_html(row: Row, digits: int, has_badges: bool) -> str:
     hanging = row.indent + 4
-    badge = f'<span style="flex:0 0 16px;user-select:none">{row.badge}</span>' if has_badges else ""
+    badge = f'<span style="flex:0 0 16px;user-select:none">{row.badge}</span> ' if has_badges else ""
     style = f";{row.style}" if row.style else ""
+    # A flex container does not show the spaces between its parts; they part the number from the code without styles.
     return (
         f'<div style="display:flex"><span style="flex:0 0 {digits}ch;box-sizing:content-box;padding:0 10px;'
-        f'color:#8c959f;text-align:right;user-select:none">{row.number}</span>{badge}'
+        f'color:#8c959f;text-align:right;user-select:none">{row.number}</span> {badge}'
         f'<span style="flex:1;min-width:0;margin:0 10px;padding-left:{hanging}ch;text-indent:-{hanging}ch;color:#1f2328'
         f'{style}">{row.code}</span></div>'
     )

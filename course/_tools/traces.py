@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from course._tools.definitions import definition, text_of
 from course._tools.layout import ROOT
-from course._tools.listing import BOX, CODE, HEAD, MONO, highlighted, in_box, link
+from course._tools.listing import BOX, HEAD, MONO, WRAPPED, highlighted, in_box, link
 from course._tools.names import find_definition
 from reftorch.debug.common.display import scrub
 from reftorch.debug.core import gdb_session as session
@@ -91,7 +91,7 @@ class Trace:
             note = f'<div style="font-size:13px">{in_box(row.note)}</div>' if row.note else ""
             body += (
                 f'<tr><td style="{CELL};color:#8c959f;text-align:right">{row.line}</td>'
-                f'<td style="{CELL}"><span style="{CODE};white-space:pre-wrap">{code}</span></td>'
+                f'<td style="{CELL}"><pre style="margin:0;padding:0;{WRAPPED}">{code}</pre></td>'
                 f'<td style="{CELL};{changed}">{_values_html(row.changed)}{note}</td></tr>'
             )
         columns = [("", "32px"), ("line that ran", "auto"), ("what it changed", "230px")]

@@ -100,6 +100,16 @@ def test_the_source_it_shows_is_current(file):
 
 
 @by_notebook
+def test_its_code_keeps_its_indentation_where_it_is_exported(file):
+    """nbconvert makes one space of spaces between elements, except in `<pre>`."""
+    for cell in nbformat.read(file, as_version=4).cells:
+        for output in cell.get("outputs", []):
+            html = output.get("data", {}).get("text/html", "")
+            outside = re.sub(r"(?s)<(pre|svg)\b.*?</\1>", "", html)
+            assert not re.findall(r"> {2,}<", outside), "stored by an older version; run: make course"
+
+
+@by_notebook
 def test_every_code_cell_has_run_and_none_failed(file):
     for cell in nbformat.read(file, as_version=4).cells:
         if cell.cell_type == "code":

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import doctest
 import re
+from html import unescape
 
+import nbformat
 import pytest
+from nbconvert import HTMLExporter
 
 from course._tools import definitions as places
-from course._tools import source
+from course._tools import source, trace
 from course._tools.cxx import definitions
 from course._tools.listing import NARROWEST, with_code
 from course._tools.source import show_source
@@ -222,6 +225,32 @@ def test_a_line_that_is_to_be_read_is_never_out_of_sight(root):
     assert widest > NARROWEST
     assert width_of_code(notes={"g(": "wide"}) == width_of_code(dim=False) == widest + 1
     assert width_of_code(notes={"short_one": "narrow"}) == NARROWEST + 1  # a pale line may be wrapped
+
+
+def shown_by_nbconvert(data):
+    """An output's HTML as `jupyter nbconvert --to html` writes it, which collapses spaces between elements."""
+    output = nbformat.v4.new_output("display_data", data=data)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("0", outputs=[output])])
+    return HTMLExporter().from_notebook_node(notebook)[0]
+
+
+def test_an_export_keeps_the_indentation(root):
+    """Where only the text is kept, as on a site that removes styles, a space parts the number from the code."""
+    (root / "deep.py").write_text("# Mirrors: nothing in PyTorch\nif 1:\n    while 2:\n        a  =  3\n")
+    listing = show_source("deep.py", first="if 1", last="a  =  3", notes={"while": "a loop"})
+    code = re.search(r"<pre .*?</pre>", shown_by_nbconvert(listing._repr_mimebundle_()[0]))[0]
+    rows = [unescape(re.sub("<[^>]*>", "", row)) for row in code.split('<div style="display:flex">')[1:]]
+    assert rows == ["2  if 1:", "3 1     while 2:", "4          a  =  3"]
+
+
+def test_an_export_keeps_the_indentation_of_a_trace():
+    def halve(n):
+        while n > 1:
+            n //= 2
+
+    data = trace(halve, lambda: halve(2))._repr_mimebundle_()
+    shown = [unescape(re.sub("<[^>]*>", "", row)) for row in re.findall(r"<pre .*?</pre>", shown_by_nbconvert(data))]
+    assert shown == ["while n > 1:", "    n //= 2", "while n > 1:"]
 
 
 def test_a_listing_begins_at_the_left(root):
