@@ -31,11 +31,12 @@ HEAD = (
     "padding:6px 10px;border-bottom:1px solid #d8dee4;background:#f6f8fa;color:#1f2328;font-size:12px;overflow:hidden"
 )
 MONO = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
+INK = "color:#1f2328"
 CODE = f"{MONO};font-size:12px;line-height:1.45;white-space:pre;background:none;border:0"
 # The style of a <pre> in which a line that is wider than its column goes on in a line below, so that nobody scrolls
-# sideways to read the line. Code stands in <pre>, because a program that rewrites the HTML (nbconvert does, and a site
-# that removes every style) keeps runs of spaces there and nowhere else. JupyterLab breaks words in <pre>; we do not.
-WRAPPED = f"{CODE.replace('white-space:pre', 'white-space:pre-wrap')};overflow-wrap:anywhere;word-break:normal"
+# sideways to read the line. Code stands in <pre>, because programs that rewrite the HTML (nbconvert, and sites that
+# remove styles) keep runs of spaces only there. JupyterLab's <pre> breaks words, and its text is white in the dark.
+WRAPPED = f"{CODE.replace('white-space:pre', 'white-space:pre-wrap')};overflow-wrap:anywhere;word-break:normal;{INK}"
 BADGE = (
     "display:inline-block;min-width:9px;padding:0 3px;border-radius:8px;background:#0550ae;color:#fff;"
     "font:bold 10px/13px system-ui,sans-serif;text-align:center"

@@ -239,6 +239,7 @@ def test_an_export_keeps_the_indentation(root):
     (root / "deep.py").write_text("# Mirrors: nothing in PyTorch\nif 1:\n    while 2:\n        a  =  3\n")
     listing = show_source("deep.py", first="if 1", last="a  =  3", notes={"while": "a loop"})
     code = re.search(r"<pre .*?</pre>", shown_by_nbconvert(listing._repr_mimebundle_()[0]))[0]
+    assert "color:#1f2328" in code.partition(">")[0]  # JupyterLab's own colour is white in the dark
     rows = [unescape(re.sub("<[^>]*>", "", row)) for row in code.split('<div style="display:flex">')[1:]]
     assert rows == ["2  if 1:", "3 1     while 2:", "4          a  =  3"]
 
@@ -249,8 +250,10 @@ def test_an_export_keeps_the_indentation_of_a_trace():
             n //= 2
 
     data = trace(halve, lambda: halve(2))._repr_mimebundle_()
-    shown = [unescape(re.sub("<[^>]*>", "", row)) for row in re.findall(r"<pre .*?</pre>", shown_by_nbconvert(data))]
+    code = re.findall(r"<pre .*?</pre>", shown_by_nbconvert(data))
+    shown = [unescape(re.sub("<[^>]*>", "", row)) for row in code]
     assert shown == ["while n > 1:", "    n //= 2", "while n > 1:"]
+    assert all("color:#1f2328" in row.partition(">")[0] for row in code)
 
 
 def test_a_listing_begins_at_the_left(root):
