@@ -214,7 +214,12 @@ class ExceptionWrapper:
             exception = self.exc_type(message)
         except Exception:
             raise RuntimeError(message) from None
-        raise exception
+        try:
+            raise exception
+        finally:
+            # Otherwise this frame owns the exception, whose traceback owns this frame and those of the callers. The
+            # loader would live, with its workers, until the garbage collector finds this cycle.
+            del exception
 
 
 def cpu_count() -> int | None:

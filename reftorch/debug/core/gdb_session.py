@@ -39,6 +39,7 @@ from reftorch.debug.core.gdb_report import GdbReport
 DRIVER = Path(__file__).parents[1] / "gdb" / "driver.py"
 PATIENCE = 60  # seconds a stop may take
 GRACE = 40  # seconds gdb has to finish after the cell is over
+LEAVING = 5  # seconds gdb has to finish if it has left this process
 
 Event = dict[str, Any]
 
@@ -271,8 +272,11 @@ def run_beside_gdb(run_cell: Callable[[], Any], job: Job, folder: Path) -> Any:
             return run_cell()
         finally:
             if gdb.poll() is None:
+                # If gdb has followed a child (`set follow-fork-mode child`), it has left this process, and waits for a
+                # stop in the child, which may live long after the cell.
+                grace = GRACE if tracer_of_this_process() else LEAVING
                 debug.sentinel()
-                end_gdb(gdb, folder, GRACE)
+                end_gdb(gdb, folder, grace)
             debug.allow_ptrace(0)
     finally:
         os.close(reader)

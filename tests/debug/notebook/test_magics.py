@@ -457,3 +457,35 @@ def test_a_stale_library_is_refused(notebook: Notebook) -> None:
         assert "restart the kernel" in cell.error
     finally:
         notebook.run("session.stale_library = kept")
+
+
+FOLLOW = """\
+import multiprocessing
+from reftorch.utils.data import DataLoader, Dataset
+
+class Scaled(Dataset):
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, index):
+        return torch.full((2,), float(index)) * 10
+"""
+
+
+@pytest.mark.parametrize(("stops", "begin"), [(2, "list(batches)"), (9, "[next(batches)]")])
+def test_gdb_follows_a_worker_and_leaves_no_process(notebook: Notebook, stops: int, begin: str) -> None:
+    """gdb leaves the worker after its last stop; and soon after the cell, if the stops that it waits for never come."""
+    assert not notebook.run(FOLLOW).error
+    cell = notebook.run(
+        f'%%gdb mul -n {stops} -w 0 -c "set follow-fork-mode child"\n'
+        "torch.ones(2) * 2\n"
+        "batches = iter(DataLoader(Scaled(), num_workers=1))\n"
+        f"begun = {begin}\n"
+        'print("first:", begun[0].tolist())'
+    )
+    assert not cell.error
+    assert cell.stdout == "first: [[0.0, 0.0]]\n"
+    assert "Scaled.__getitem__" in cell.text.partition("stop 2")[2], "gdb did not follow the worker"
+    assert "ended before" not in cell.text
+    end = "rest = list(batches)\ndel batches\nprint(len(begun) + len(rest), multiprocessing.active_children())"
+    assert notebook.run(end).stdout == "3 []\n"

@@ -4,6 +4,7 @@ Mirrors: test/test_dataloader.py
 Leaves out: data pipes. This file is a little over 500 lines long because its tests share the datasets at its top.
 """
 
+import contextlib
 import gc
 import multiprocessing
 import os
@@ -313,6 +314,17 @@ def test_an_exception_arrives_with_its_type_and_traceback() -> None:
     )
     assert "in __getitem__" in text and "no sample 3" in text
     assert next(iterator).tolist() == [4, 5]  # as in torch, the loader goes on
+
+
+def test_an_exception_leaves_no_worker() -> None:
+    """When the exception is handled, nothing owns the pass any more: no garbage collector is needed to end it."""
+    gc.disable()
+    try:
+        with contextlib.suppress(KeyError):
+            list(DataLoader(Doing("raise"), num_workers=2, multiprocessing_context="fork"))
+        assert multiprocessing.active_children() == []
+    finally:
+        gc.enable()
 
 
 def fail_to_start(worker_id: int) -> None:
