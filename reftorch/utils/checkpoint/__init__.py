@@ -7,7 +7,7 @@ place of each tensor. When backward unpacks the first holder, the whole function
 fill all holders: see Note [Checkpoints in checkpoints].
 
 Mirrors: torch/utils/checkpoint.py
-Leaves out: selective checkpointing, which needs dispatch modes; autocast; the random numbers of other devices.
+Leaves out: the random numbers of other devices in a recomputation; compiled regions.
 """
 
 from __future__ import annotations
@@ -23,20 +23,40 @@ from reftorch.autograd import _is_checkpoint_valid, backward
 from reftorch.autograd.function import Function
 from reftorch.autograd.grad_mode import enable_grad, no_grad
 from reftorch.autograd.graph import saved_tensors_hooks
+from reftorch.utils.checkpoint.devices import (
+    DefaultDeviceType,
+    _autocast_as,
+    _autocast_state,
+    get_device_states,
+    set_device_states,
+)
 from reftorch.utils.checkpoint.frame import DETERMINISM_CHECKS, CheckpointError, CheckpointFrame, GraphExecGroup
 from reftorch.utils.checkpoint.log import OpLog
+from reftorch.utils.checkpoint.selective import (
+    SAC_IGNORED_OPS,
+    CheckpointPolicy,
+    SelectiveCheckpointContext,
+    create_selective_checkpoint_contexts,
+)
 
 __all__ = [
+    "SAC_IGNORED_OPS",
     "CheckpointError",
     "CheckpointFunction",
+    "CheckpointPolicy",
+    "DefaultDeviceType",
     "GraphExecGroup",
+    "SelectiveCheckpointContext",
     "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
     "detach_variable",
+    "get_device_states",
     "noop_context_fn",
     "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",
+    "set_device_states",
 ]
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
@@ -163,13 +183,14 @@ class CheckpointFunction(Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.rng_state = random.get_rng_state() if preserve_rng_state else None
+        ctx.autocast_state = _autocast_state()
         ctx.others = [None if isinstance(arg, _C.TensorBase) else arg for arg in args]
         ctx.save_for_backward(*(arg if isinstance(arg, _C.TensorBase) else None for arg in args))
         with no_grad():
             return run_function(*args)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: Any, *args: Any) -> Any:
         """Run the function again, and run a backward pass through its graph."""
         if not _is_checkpoint_valid():
             raise RuntimeError(
@@ -179,12 +200,12 @@ class CheckpointFunction(Function):
             )
         inputs = tuple(o if t is None else t for t, o in zip(ctx.saved_tensors, ctx.others, strict=True))
         detached = detach_variable(inputs)
-        with random.fork_rng(enabled=ctx.rng_state is not None), enable_grad():
+        with random.fork_rng(enabled=ctx.rng_state is not None), enable_grad(), _autocast_as(ctx.autocast_state):
             if ctx.rng_state is not None:
                 random.set_rng_state(ctx.rng_state)
             outputs = ctx.run_function(*detached)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-        recorded = [pair for pair in zip(outputs, grads, strict=True) if _is_recorded(pair[0])]
+        recorded = [pair for pair in zip(outputs, args, strict=True) if _is_recorded(pair[0])]
         if not recorded:
             raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
         backward([out for out, _ in recorded], [grad for _, grad in recorded])
@@ -196,9 +217,10 @@ class CheckpointFunction(Function):
 
 def _recompute(function: Callable[..., Any], preserve: bool, context: Any, kwargs: dict[str, Any]) -> Any:
     state = random.get_rng_state() if preserve else None
+    autocast_state = _autocast_state()
 
     def recompute(*args: Any) -> None:
-        with random.fork_rng(enabled=preserve), context:
+        with random.fork_rng(enabled=preserve), _autocast_as(autocast_state), context:
             if state is not None:
                 random.set_rng_state(state)
             function(*args, **kwargs)
