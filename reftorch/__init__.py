@@ -79,6 +79,7 @@ from reftorch import (
     amp,
     autograd,
     backends,
+    cpu,
     cuda,
     func,
     linalg,
@@ -124,6 +125,14 @@ from reftorch._tensor_str import get_printoptions, printoptions, set_printoption
 from reftorch._torch_function import overridable
 from reftorch._type_info import finfo, iinfo
 from reftorch._utils import is_warn_always_enabled, set_warn_always, typename
+from reftorch.amp._deprecated import (
+    get_autocast_cpu_dtype,
+    get_autocast_gpu_dtype,
+    is_autocast_cpu_enabled,
+    set_autocast_cpu_dtype,
+    set_autocast_cpu_enabled,
+    set_autocast_gpu_dtype,
+)
 from reftorch.amp.autocast_mode import (
     autocast,
     autocast_decrement_nesting,

@@ -60,6 +60,8 @@ _IGNORED_FUNCTIONS = """
     use_deterministic_algorithms
     is_autocast_enabled set_autocast_enabled get_autocast_dtype set_autocast_dtype is_autocast_cache_enabled
     set_autocast_cache_enabled clear_autocast_cache autocast_increment_nesting autocast_decrement_nesting
+    get_autocast_cpu_dtype get_autocast_gpu_dtype is_autocast_cpu_enabled set_autocast_cpu_dtype
+    set_autocast_cpu_enabled set_autocast_gpu_dtype
 """
 _IGNORED_METHODS = """
     __delitem__ __dir__ __getattribute__ __init__ __init_subclass__ __iter__ __new__ __class__ __hash__

@@ -12,6 +12,7 @@ Leaves out: graphs, NVTX, jiterator, NCCL, sparse tensors, tunable ops, devices 
 from __future__ import annotations
 
 from reftorch._C import OutOfMemoryError
+from reftorch.cuda import amp
 from reftorch.cuda._device import (
     can_device_access_peer,
     current_device,
@@ -55,6 +56,7 @@ __all__ = [
     "OutOfMemoryError",
     "Stream",
     "StreamContext",
+    "amp",
     "can_device_access_peer",
     "current_device",
     "current_stream",

@@ -18,6 +18,7 @@ from typing import Any
 from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
+from reftorch.amp.autocast_mode import is_autocast_enabled
 from reftorch.nn import init
 from reftorch.nn.modules.module import Module
 from reftorch.nn.parameter import Parameter
@@ -194,11 +195,11 @@ class RNNBase(Module):
         """Check dtype and shape of the input.
 
         Raises:
-            ValueError: the dtype is not that of the parameters.
+            ValueError: the dtype is not that of the parameters, outside of autocast.
             RuntimeError: the shape is wrong.
         """
         dtype = self._flat_weights[0].dtype
-        if input.dtype != dtype:
+        if input.dtype != dtype and not is_autocast_enabled("cpu"):  # inside the mode, the products cast both
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({dtype}). "
                 f"Convert input: input.to({dtype}), or convert model: model.to({input.dtype})"

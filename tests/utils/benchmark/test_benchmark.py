@@ -120,8 +120,8 @@ def test_a_timer_runs_as_often_as_torchs(real_torch: ModuleType, steps: list[flo
             timer(label="a").timeit(30),
             timer(sub_label="b").blocked_autorange(),
             timer(description="c").blocked_autorange(callback, min_run_time=0.01),
-            timer(env="d").adaptive_autorange(callback=callback),
-            timer(setup="x = 1").adaptive_autorange(threshold=1e-9, max_run_time=0.5),
+            timer(env="d").adaptive_autorange(max_run_time=0.3, callback=callback),
+            timer(setup="x = 1").adaptive_autorange(threshold=1e-9, max_run_time=0.1),
         ]
         return [(m.number_per_run, m.raw_times, vars(m.task_spec)) for m in found] + blocks
 

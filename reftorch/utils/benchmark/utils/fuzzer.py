@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 import reftorch
 from reftorch._tensor import Tensor
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["FuzzedParameter", "FuzzedTensor", "Fuzzer", "ParameterAlias"]
 
@@ -95,6 +96,8 @@ class FuzzedParameter:
 
         Mirrors torch/utils/benchmark/utils/fuzzer.py, ``FuzzedParameter.sample``.
         """
+        import numpy as np
+
         if isinstance(self._distribution, dict):
             choices = list(self._distribution)  # drawn by position: numpy would convert the choices to its own types
             return choices[state.choice(np.arange(len(choices)), p=tuple(self._distribution.values()))]
@@ -181,6 +184,8 @@ class FuzzedTensor:
         return size, steps, tuple(n * step for n, step in zip(size, steps, strict=True))
 
     def _make_tensor(self, params: dict[str, Any], state: np.random.RandomState) -> tuple[Tensor, dict[str, Any]]:
+        import numpy as np
+
         size, steps, allocated = self._sizes(params)
         constructor = self._tensor_constructor or self.default_tensor_constructor
         raw = constructor(size=allocated, dtype=self._dtype, **params)
@@ -247,6 +252,8 @@ class Fuzzer:
         constraints: list[Callable[[dict[str, Any]], bool]] | None = None,
         seed: int | None = None,
     ) -> None:
+        import numpy as np
+
         if seed is None:
             seed = int(np.random.RandomState().randint(0, 2**32 - 1, dtype=np.int64))
         self._seed = seed
@@ -271,6 +278,8 @@ class Fuzzer:
 
         Mirrors torch/utils/benchmark/utils/fuzzer.py, ``Fuzzer.take``.
         """
+        import numpy as np
+
         state = np.random.RandomState(self._seed)
         reftorch.manual_seed(int(state.randint(low=0, high=2**63, dtype=np.int64)))
         for _ in range(n):
