@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import cases_data  # noqa: F401
 import cases_fx  # noqa: F401
 import cases_kernels  # noqa: F401
 import cases_ops  # noqa: F401

@@ -1,7 +1,7 @@
-"""Whole training steps and the loader: what a user waits for.
+"""Whole training steps: what a user waits for.
 
 Mirrors: torch/utils/benchmark/examples/end_to_end.py
-Left out: data that is read from files.
+Left out: the loading of data (cases_data.py).
 """
 
 from collections.abc import Callable
@@ -11,9 +11,6 @@ from typing import Any
 
 from cases import Library, function
 from networks import GPTConfig, causal_mask, cnn, gpt, recurrent
-
-SAMPLES, BATCH = 60_000, 64
-BATCHES = -(-SAMPLES // BATCH)
 
 
 def mlp(lib: Library, *widths: int) -> Any:
@@ -97,24 +94,3 @@ function("train", "gpt_adamw", gpt_step(12, SMALL_GPT))
 function("train", "gpt_adamw_sdpa", gpt_step(12, replace(SMALL_GPT, fused_attention=True)))
 function("train", "lstm_adam", recurrent_step("LSTM"))
 function("train", "gru_adam", recurrent_step("GRU"))
-
-
-def loader(workers: int) -> Callable[[Library], Callable[[], object]]:
-    """One pass over a set of digit-sized samples, per batch."""
-
-    def make(lib: Library) -> Callable[[], object]:
-        images, labels = lib.T.rand(SAMPLES, 784), lib.T.randint(0, 10, (SAMPLES,))
-        dataset = lib.data.TensorDataset(images, labels)
-        batches = lib.data.DataLoader(dataset, batch_size=BATCH, shuffle=True, num_workers=workers)
-
-        def run() -> None:
-            for _ in batches:
-                pass
-
-        return run
-
-    return make
-
-
-function("data", "loader_tensor_0_workers", loader(0), per=BATCHES)
-function("data", "loader_tensor_2_workers", loader(2), per=BATCHES)

@@ -83,7 +83,11 @@ GATES = (
     Gate("fx, running the traced GPT", 1.05, 0.6, ("fx_run",)),
     Gate("DataLoader", 0.35, 0.2, ("loader_tensor_0_workers",)),
     Gate("DataLoader with two workers", 0.6, 0.3, ("loader_tensor_2_workers",)),
+    Gate("saving and loading 1 GB", 1.0, 0.7, ("save_1gb", "load_1gb")),
+    Gate("loading 1 GB with mmap", 1.0, 0.5, ("load_mmap_1gb",)),  # milliseconds, whatever the size
 )
+# Two workers beside one process: the time of both libraries, and ours is judged.
+DECODE = Gate("decode-like dataset, two workers", 1 / 1.8, 1 / 1.95, ("loader_decode_*",))
 IMPORT = Gate("import", 0.12, 0.03, ("import",))
 
 # The geometric mean of the ratios of a whole suite, and what one case may be at most where no reason is written below.
@@ -179,6 +183,19 @@ class Table:
         verdict = self.judge(against, gate.gate)
         print(f"  {name:26} {times} {against:8.3f} {gate.gate:8.2f}   {verdict}{note}", flush=True)
 
+    def add_speedup(self, gate: Gate, results: dict[str, dict[str, Result]]) -> None:
+        """How long two workers take relative to one process, in each library; ours is judged."""
+        one, two = results["loader_decode_0_workers"], results["loader_decode_2_workers"]
+        for library in ("torch", "reftorch"):
+            against = ratio(two[library], one[library])
+            if against is None:
+                self.verdicts["absent"] += 1
+                print(f"  {library:26} {(two[library].error or one[library].error)[:84]}", flush=True)
+                continue
+            times = " ".join(f"{readable(each[library].median):>10}" for each in (one, two))
+            verdict = f"{gate.gate:8.2f}   {self.judge(against, gate.gate)}" if library == "reftorch" else ""
+            print(f"  {library:26} {times} {against:8.3f} {verdict}", flush=True)
+
     def add_suite(self, suite: str, limit: float, workers: list[Worker], rounds: int, threads: int) -> None:
         """The geometric mean of a suite's ratios, and each case that is too slow."""
         ratios = []
@@ -221,6 +238,10 @@ def main() -> int:
                 print(gate.group)
                 for name, results in measure_gate(gate, workers, options.rounds):
                     table.add(name, gate, results)
+    if options.only in DECODE.group:
+        print(f"{DECODE.group}: time relative to one process")
+        with started(["torch", "reftorch"], threads=1) as workers:
+            table.add_speedup(DECODE, dict(measure_gate(DECODE, workers, options.rounds)))
     if options.only in IMPORT.group:
         print(IMPORT.group)
         table.add("import", IMPORT, import_times(["torch", "reftorch"], min(options.rounds, 7)))

@@ -12,6 +12,7 @@ import os
 import sys
 import timeit
 
+import cases_data  # noqa: F401
 import cases_fx  # noqa: F401
 import cases_kernels  # noqa: F401
 import cases_ops  # noqa: F401
