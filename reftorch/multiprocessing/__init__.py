@@ -5,11 +5,12 @@
 :mod:`reftorch.multiprocessing.reductions`.
 
 Mirrors: torch/multiprocessing/__init__.py
-Leaves out: CUDA tensors, names of threads.
+Leaves out: CUDA tensors.
 """
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 from multiprocessing import *  # noqa: F403
 
@@ -78,6 +79,21 @@ def get_all_sharing_strategies() -> set[str]:
     Mirrors torch/multiprocessing/__init__.py, ``get_all_sharing_strategies``.
     """
     return _shared_memory.STRATEGIES
+
+
+def _set_thread_name(name: str) -> None:
+    """Give the calling thread a name of at most 15 bytes, which ``top``, gdb and the picker of VS Code show.
+
+    The name of the main thread is also the name of the process.
+    """
+    with contextlib.suppress(OSError), open("/proc/thread-self/comm", "wb") as file:  # a name is a help only
+        file.write(name.encode())
+
+
+def _get_thread_name() -> str:
+    """Return the name of the calling thread."""
+    with open("/proc/thread-self/comm") as file:
+        return file.read().rstrip("\n")
 
 
 init_reductions()

@@ -7,6 +7,7 @@ Leaves out: data pipes, which PyTorch has given up.
 from reftorch.utils.data._utils.collate import default_collate, default_convert
 from reftorch.utils.data._utils.worker import get_worker_info
 from reftorch.utils.data.dataloader import DataLoader
+from reftorch.utils.data.dataloader import _DatasetKind as _DatasetKind
 from reftorch.utils.data.dataset import (
     ChainDataset,
     ConcatDataset,

@@ -27,7 +27,7 @@ from reftorch._utils import ExceptionWrapper, cpu_count
 from reftorch._warnings import warn
 from reftorch.utils.data._utils.channel import Channel
 from reftorch.utils.data._utils.collate import default_collate, default_convert
-from reftorch.utils.data._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
+from reftorch.utils.data._utils.fetch import _DatasetKind
 from reftorch.utils.data._utils.pin_memory import _pin_memory_loop, pin_memory
 from reftorch.utils.data._utils.worker import (
     MP_STATUS_CHECK_INTERVAL,
@@ -141,8 +141,8 @@ class DataLoader(Generic[T_co]):
             raise ValueError("prefetch_factor option should be non-negative")
         if persistent_workers and num_workers == 0:
             raise ValueError("persistent_workers option needs num_workers > 0")
-        iterable = isinstance(dataset, IterableDataset)
-        if iterable:
+        self._dataset_kind = _DatasetKind.Iterable if isinstance(dataset, IterableDataset) else _DatasetKind.Map
+        if self._dataset_kind == _DatasetKind.Iterable:
             for name, value in (("shuffle", shuffle or None), ("sampler", sampler), ("batch_sampler", batch_sampler)):
                 if value is not None:
                     raise ValueError(
@@ -160,7 +160,7 @@ class DataLoader(Generic[T_co]):
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
 
         if sampler is None:
-            if iterable:
+            if self._dataset_kind == _DatasetKind.Iterable:
                 sampler = _InfiniteConstantSampler()
             else:
                 sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
@@ -255,7 +255,7 @@ class DataLoader(Generic[T_co]):
         return self._iterator
 
     def __len__(self) -> int:
-        if not isinstance(self.dataset, IterableDataset):
+        if self._dataset_kind == _DatasetKind.Map:
             return len(self._index_sampler)
         length = self._IterableDataset_len_called = len(self.dataset)  # type: ignore[arg-type]
         if self.batch_size is None:
@@ -282,7 +282,7 @@ class _BaseDataLoaderIter:
         self._num_workers = loader.num_workers
         self._pin_memory = loader.pin_memory and accelerator.is_available()
         self._timeout = loader.timeout
-        self._fetcher = _IterableDatasetFetcher if isinstance(self._dataset, IterableDataset) else _MapDatasetFetcher
+        self._dataset_kind = loader._dataset_kind
         self._reset(loader)
         # The workers are seeded from this number. It is drawn without workers too, so that the default generator, and
         # with it the order of a shuffled pass, does not depend on their number.
@@ -331,8 +331,8 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
         super().__init__(loader)
         if self._timeout != 0:
             raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
-        self._dataset_fetcher = self._fetcher(
-            self._dataset, loader._auto_collation, loader.collate_fn, loader.drop_last
+        self._dataset_fetcher = _DatasetKind.create_fetcher(
+            self._dataset_kind, self._dataset, loader._auto_collation, loader.collate_fn, loader.drop_last
         )
 
     def _next_data(self) -> Any:
@@ -474,8 +474,8 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._workers: _Workers | None = None
         super().__init__(loader)
         task = _Task(
-            self._fetcher, self._dataset, loader._auto_collation, loader.collate_fn, loader.drop_last, self._base_seed,
-            loader.worker_init_fn, self._num_workers,
+            self._dataset_kind, self._dataset, loader._auto_collation, loader.collate_fn, loader.drop_last,
+            self._base_seed, loader.worker_init_fn, self._num_workers,
         )  # fmt: skip
         self._workers = _Workers(loader.multiprocessing_context or multiprocessing, task)
         self._pinned: queue.Queue[Any] | None = None

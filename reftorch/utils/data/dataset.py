@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
-from reftorch import _VF
+from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
 
@@ -191,7 +191,18 @@ class ConcatDataset(Dataset[T_co]):
             raise AssertionError("datasets should not be an empty iterable")
         if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
             raise AssertionError("ConcatDataset does not support IterableDataset")
-        self.cumulative_sizes = list(accumulate(len(dataset) for dataset in self.datasets))
+        self.cumulative_sizes = self.cumsum(self.datasets)
+
+    @staticmethod
+    def cumsum(sequence: Iterable[Any]) -> list[int]:
+        """Return for each dataset the number of samples up to its end."""
+        return list(accumulate(len(dataset) for dataset in sequence))
+
+    @property
+    def cummulative_sizes(self) -> list[int]:
+        """The former name of ``cumulative_sizes``."""
+        warn("`cummulative_sizes` attribute is renamed to `cumulative_sizes`", FutureWarning)
+        return self.cumulative_sizes
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
@@ -285,14 +296,14 @@ class Subset(Dataset[T_co]):
         return len(self.indices)
 
 
-def random_split(dataset: Any, lengths: Sequence[int | float], generator: Any = None) -> list[Subset]:
+def random_split(dataset: Any, lengths: Sequence[int | float], generator: Any = _C.default_generator) -> list[Subset]:
     """Divide a dataset at random into subsets that do not overlap.
 
     Args:
         dataset: dataset with a length.
         lengths: the number of samples of each subset; or fractions that sum to 1. Numbers from fractions are rounded
             down, and the samples that are left go to the first subsets, one each.
-        generator: the generator of the permutation; None means the default one.
+        generator: the generator of the permutation; None, too, means the default one.
 
     Raises:
         ValueError: the lengths do not sum to the length of the dataset, or a fraction is outside 0 to 1.

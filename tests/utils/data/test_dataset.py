@@ -138,3 +138,11 @@ def test_a_split_loads() -> None:
     parts = random_split(TensorDataset(reftorch.arange(10)), [7, 3])
     seen = [int(value) for part in parts for (batch,) in DataLoader(part, batch_size=2) for value in batch]
     assert sorted(seen) == list(range(10))
+
+
+def test_the_ends_of_concatenated_datasets(real_torch: ModuleType) -> None:
+    for lib in (reftorch, real_torch):
+        both = lib.utils.data.ConcatDataset(["ab", "", "cde"])
+        assert both.cumsum(["ab", "", "cde"]) == both.cumulative_sizes == [2, 2, 5]
+        with pytest.warns(FutureWarning, match="`cummulative_sizes` attribute is renamed to `cumulative_sizes`"):
+            assert both.cummulative_sizes == [2, 2, 5]

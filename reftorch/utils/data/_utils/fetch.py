@@ -57,3 +57,15 @@ class _IterableDatasetFetcher(_BaseDatasetFetcher):
         if not data or (self.drop_last and len(data) < len(possibly_batched_index)):
             raise StopIteration
         return self.collate_fn(data)
+
+
+class _DatasetKind:
+    """The two kinds of datasets, and the fetcher of each."""
+
+    Map = 0
+    Iterable = 1
+
+    @staticmethod
+    def create_fetcher(kind: int, dataset: Any, auto_collation: bool, collate_fn: Callable, drop_last: bool) -> Any:
+        fetcher = _MapDatasetFetcher if kind == _DatasetKind.Map else _IterableDatasetFetcher
+        return fetcher(dataset, auto_collation, collate_fn, drop_last)

@@ -10,7 +10,7 @@ import queue
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from reftorch import _C, accelerator
+from reftorch import _C, accelerator, multiprocessing
 from reftorch._tensor import Tensor
 from reftorch._utils import ExceptionWrapper
 from reftorch.utils.data._utils.collate import _like_mapping, _like_sequence
@@ -22,6 +22,7 @@ def _pin_memory_loop(
     receive: Callable[[], Any], out_queue: queue.Queue[Any], device_index: int, is_over: Callable[[], bool]
 ) -> None:
     """What the pin-memory thread runs: it takes batches from the workers, pins them, and puts them into a queue."""
+    multiprocessing._set_thread_name("pt_data_pin")
     _C.set_num_threads(1)  # the copies leave the other processors to the workers
     accelerator.set_device_index(device_index)
     while not is_over():

@@ -13,9 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from reftorch import _C
+from reftorch import _C, multiprocessing
 from reftorch._utils import ExceptionWrapper
 from reftorch.utils.data._utils.channel import Channel
+from reftorch.utils.data._utils.fetch import _DatasetKind, _IterableDatasetFetcher
 
 __all__ = ["WorkerInfo", "get_worker_info"]
 
@@ -80,7 +81,7 @@ class _ResumeIteration:
 class _Task:
     """What a worker has to do, whatever the index."""
 
-    fetcher: Callable[..., Any]
+    dataset_kind: int
     dataset: Any
     auto_collation: bool
     collate_fn: Callable[..., Any]
@@ -90,7 +91,9 @@ class _Task:
     num_workers: int
 
     def create_fetcher(self) -> Any:
-        return self.fetcher(self.dataset, self.auto_collation, self.collate_fn, self.drop_last)
+        return _DatasetKind.create_fetcher(
+            self.dataset_kind, self.dataset, self.auto_collation, self.collate_fn, self.drop_last
+        )
 
 
 def _seed_everything(base_seed: int, worker_id: int) -> int:
@@ -115,6 +118,7 @@ def _worker_loop(connection: Any, inherited: list[Channel], task: _Task, worker_
     channel = Channel(connection)
     loader_process = os.getppid()
     try:
+        multiprocessing._set_thread_name("pt_data_worker")
         _C.set_num_threads(1)  # the workers compute side by side
         seed = _seed_everything(task.base_seed, worker_id)
         _worker_info = WorkerInfo(worker_id, task.num_workers, seed, task.dataset)
@@ -152,8 +156,6 @@ def _wait_for_index(channel: Channel, loader_process: int) -> bool:
 
 
 def _fetched(fetcher: Any, index: Any, worker_id: int) -> Any:
-    from reftorch.utils.data._utils.fetch import _IterableDatasetFetcher
-
     try:
         return fetcher.fetch(index)
     except StopIteration:

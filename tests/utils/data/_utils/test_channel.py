@@ -84,8 +84,9 @@ def test_too_many_open_files_are_an_error_that_says_what_to_do(pair: tuple[Chann
     ours, theirs = pair
     ours.put([torch.ones(1) for _ in range(40)])
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    highest = max(map(int, os.listdir("/proc/self/fd")))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 10, hard))
+    taken = set(map(int, os.listdir("/proc/self/fd")))
+    free = [number for number in range(1000) if number not in taken]  # below a high number that is taken, too
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free[10], hard))
     try:
         with pytest.raises(RuntimeError, match=r"Too many open files.*ulimit -n.*file_system"):
             theirs.recv()

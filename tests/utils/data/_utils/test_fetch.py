@@ -6,12 +6,17 @@ Leaves out: nothing.
 
 import pytest
 
-from reftorch.utils.data._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
+from reftorch.utils.data._utils.fetch import _DatasetKind, _IterableDatasetFetcher, _MapDatasetFetcher
 
 
 def test_from_a_dataset() -> None:
     assert _MapDatasetFetcher("abc", True, "".join, False).fetch([2, 0]) == "ca"
     assert _MapDatasetFetcher("abc", False, str.upper, False).fetch(1) == "B"
+
+
+def test_each_kind_of_dataset_has_its_fetcher() -> None:
+    for kind, cls in ((_DatasetKind.Map, _MapDatasetFetcher), (_DatasetKind.Iterable, _IterableDatasetFetcher)):
+        assert type(_DatasetKind.create_fetcher(kind, "abc", True, "".join, False)) is cls
 
 
 def test_from_a_stream_until_it_ends() -> None:
