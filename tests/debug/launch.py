@@ -26,6 +26,7 @@ EXTENSION = VSCODE / "extensions" / "reftorch-debug"
 PROGRAM = str(Path(__file__).with_name("program.py"))
 PROCESSES = str(Path(__file__).with_name("processes.py"))
 WORKERS = str(Path(__file__).with_name("workers.py"))
+WAITING_WORKERS = str(Path(__file__).with_name("waiting_workers.py"))
 KERNEL = str(ROOT / "cpp" / "ATen" / "native" / "cpu" / "BinaryOpsKernel.cpp")
 OPERATOR = str(ROOT / "cpp" / "ATen" / "native" / "BinaryOps.cpp")
 SELF = "Tensor f32[2, 2] strides=[2, 1] [1, 2, 3, 4]"

@@ -32,6 +32,7 @@ from tests.debug.launch import (
     PRODUCT_LINE,
     PROGRAM,
     ROOT,
+    WAITING_WORKERS,
     WORKERS,
     configuration,
     drives,
@@ -191,6 +192,65 @@ def test_children_that_are_forked_and_spawned(host: Host, program: str, text: st
     assert files == [Path(program).name, "BinaryOpsKernel.cpp"] * 2 * count
     assert len({session for session, _ in stops}) == 4
     assert printed in root.printed()
+
+
+@pytest.fixture
+def waiting_workers() -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """A program without a debugger, and its two workers, which wait."""
+    environment = configuration("Python + C++: current file")["env"]  # so that debuggers may attach
+    command = [sys.executable, WAITING_WORKERS]
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes, cwd=ROOT, env=os.environ | environment) as program:
+        try:
+            assert program.stdout is not None
+            yield program, [int(pid) for pid in program.stdout.readline().split()]
+        finally:
+            program.kill()
+
+
+@needs_node
+@drives("Python + C++: attach to a worker of a DataLoader")
+def test_both_languages_in_two_workers_at_once(
+    host: Host, waiting_workers: tuple[subprocess.Popen[str], list[int]]
+) -> None:
+    """The picker offers the workers, each gets a pair of sessions, and both stand in the kernel at the same time."""
+    program, pids = waiting_workers
+    host.tell(pick="reftorch-debug.pickWorker")
+    offered = {item["description"]: item["label"] for item in host.wait_for("offered")}
+    host.wait_for("picked")
+    assert len(pids) == 2
+    for pid in map(str, pids):  # there may be workers of other programs
+        assert re.fullmatch(r"worker of a DataLoader, started by process \d+", offered[pid])
+    assert str(program.pid) not in offered
+
+    line = line_of(WAITING_WORKERS, "        return a * a")
+    pairs = []
+    for pid in pids:
+        own = configuration("Python + C++: attach to a worker of a DataLoader", **{"command:pickWorker": pid})
+        host.start(own, {WAITING_WORKERS: [line], KERNEL: [KERNEL_LINE]})
+        pairs.append((host.opened("reftorch"), host.opened("reftorch-gdb")))
+        pairs[-1][1].event("process")  # gdb has attached
+        until(lambda pid=pid: state_of(pid) in "SR", "the worker runs on")  # type: ignore[misc]
+    assert program.stdin is not None and program.stdout is not None
+    program.stdin.write("\n")
+    program.stdin.flush()
+    threads = []
+    for python, gdb in pairs:
+        stopped = python.event("stopped")
+        frame = frame_of(python, stopped)
+        assert (frame["source"]["path"], frame["line"], frame["name"]) == (WAITING_WORKERS, line, "__getitem__")
+        python.ask("continue", threadId=stopped["threadId"])
+        threads.append(gdb.event("stopped")["threadId"])
+        kernel = gdb.frames(threads[-1], 1)[0]
+        assert (kernel["source"]["path"], kernel["line"]) == (KERNEL, KERNEL_LINE)
+        assert gdb.evaluate("iter.numel()", kernel["id"]) == "2"
+    for (python, gdb), thread in zip(pairs, threads, strict=True):
+        no_more_stops(gdb)
+        gdb.ask("continue", threadId=thread)
+        python.ask("disconnect", terminateDebuggee=False)
+        gdb.event("terminated")
+    assert program.stdout.read() == "[4.0, 9.0, 16.0, 25.0, 36.0, 49.0]\n"
+    assert program.wait(PATIENCE) == 0
 
 
 @needs_node

@@ -50,7 +50,7 @@ def test_python_stops_in_getitem() -> None:
         root.close()
 
 
-@drives("C++: attach (gdb)")
+@drives("C++: attach to a worker of a DataLoader (gdb)")
 def test_gdb_stops_in_the_kernel_of_a_worker() -> None:
     """gdb attaches to each worker while Python's debugger holds it in its first item."""
     stacks = []
@@ -61,7 +61,7 @@ def test_gdb_stops_in_the_kernel_of_a_worker() -> None:
             worker.post("continue", threadId=stopped["threadId"])
             return
         pid = int(worker.evaluate("__import__('os').getpid()", frame["id"]))
-        own = configuration("C++: attach (gdb)", **{"command:pickProcess": pid})
+        own = configuration("C++: attach to a worker of a DataLoader (gdb)", **{"command:pickWorker": pid})
         gdb = start_gdb(own)
         try:
             attach(gdb, int(own["pid"]))

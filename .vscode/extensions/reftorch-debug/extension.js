@@ -57,8 +57,9 @@ exports.activate = (context) => {
   const { debug, commands } = vscode;
   offerKernel(vscode, context.subscriptions);
   context.subscriptions.push(
-    commands.registerCommand("reftorch-debug.pickProcess", () => pick(vscode, false)),
-    commands.registerCommand("reftorch-debug.pickKernel", () => pick(vscode, true)),
+    commands.registerCommand("reftorch-debug.pickProcess", () => pick(vscode, "process")),
+    commands.registerCommand("reftorch-debug.pickKernel", () => pick(vscode, "kernel")),
+    commands.registerCommand("reftorch-debug.pickWorker", () => pick(vscode, "worker")),
     debug.registerDebugConfigurationProvider("reftorch", {
       // debugpy takes the interpreter and its arguments as one list.
       resolveDebugConfigurationWithSubstitutedVariables: (folder, { pythonArgs = [], ...config }) => ({
