@@ -154,6 +154,10 @@ class UntypedStorage:
                 self._storage._share_fd_cpu_()
         return self
 
+    def _shared_name(self) -> str:
+        """The name of the shared memory, or "" if the memory has no name. The storage must be shared."""
+        return self._storage._share_filename_cpu_("")[0]  # memory that is shared already does not get the name
+
     @classmethod
     def _new_shared(cls, size: int) -> UntypedStorage:
         """Return a storage of ``size`` bytes in shared memory."""

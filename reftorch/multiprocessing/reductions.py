@@ -44,10 +44,9 @@ def reduce_storage(storage: UntypedStorage) -> Any:
     if storage.nbytes() == 0:
         return rebuild_storage_empty, (type(storage),)
     storage.share_memory_()
-    name, size = storage._storage._share_filename_cpu_("")
-    if name:
+    if name := storage._shared_name():
         storage._storage._shared_incref()  # for the message; rebuild_storage_filename takes it back
-        return rebuild_storage_filename, (type(storage), name, size)
+        return rebuild_storage_filename, (type(storage), name, storage.nbytes())
     fd, size = storage._storage._share_fd_cpu_()
     if _message.descriptors is not None:  # the channel of a loader carries the descriptors beside the pickle
         _message.descriptors.append(fd)
