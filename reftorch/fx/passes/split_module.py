@@ -1,7 +1,7 @@
 """Splitting a module into submodules.
 
 Mirrors: torch/fx/passes/split_module.py
-Leaves out: symbolic shapes, autocast and grad-mode regions, ``split_module_simple``.
+Leaves out: symbolic shapes, autocast and grad-mode regions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from reftorch.fx.node import Node, map_arg
 from reftorch.fx.proxy import Proxy
 from reftorch.nn import Module
 
-__all__ = ["Partition", "split_module"]
+__all__ = ["Partition", "split_module", "split_module_simple"]
 
 
 class Partition:
@@ -139,6 +139,27 @@ def split_module(
     result = GraphModule(attributes, graph)
     result.meta["partition_names"] = {partition.submod_name for partition in partitions.values()}
     return result
+
+
+def split_module_simple(
+    m: GraphModule, node_to_partition: dict[Node, int], *, partition_affix: str | None = None
+) -> GraphModule:
+    """Return a module that calls submodules, for parts that are given by a dict and run in the order of the nodes.
+
+    PyTorch has this function beside :func:`split_module` because it is quicker for compilers' graphs; here it calls
+    :func:`split_module`.
+
+    Args:
+        m: the module to split.
+        node_to_partition: the number of the part of each node that computes something.
+        partition_affix: text in the names of the submodules.
+
+    Raises:
+        KeyError: a node has no number, or a part needs the result of a part that begins later.
+
+    Mirrors torch/fx/passes/split_module.py, ``split_module_simple``.
+    """
+    return split_module(m, m, node_to_partition.__getitem__, keep_original_order=True, partition_affix=partition_affix)
 
 
 def _assign(

@@ -56,3 +56,19 @@ def test_parts_that_need_each_other_are_refused(real_torch: ModuleType) -> None:
         split_module = __import__(f"{library.__name__}.fx.passes.split_module", fromlist=["x"]).split_module
         with pytest.raises(RuntimeError, match="cycle exists between partitions!"):
             split_module(module, module, lambda node: 0 if node.name != "mul" else 1)
+
+
+def test_simple_parts_are_those_of_torch(real_torch: ModuleType) -> None:
+    codes = []
+    for library in (reftorch, real_torch):
+        module = library.fx.symbolic_trace(lambda x, y: ((x + y).relu() * y, x.exp()))
+        nodes = [node for node in module.graph.nodes if node.op.startswith("call")]
+        passes = __import__(f"{library.__name__}.fx.passes.split_module", fromlist=["x"])
+        split = passes.split_module_simple(module, {n: 3 * i for i, n in enumerate(nodes)}, partition_affix="p")
+        codes.append([both.plain(m.code) for m in (split, *split.children())])
+        inputs = library.tensor([-1.0, 2.0]), library.tensor([3.0, 4.0])
+        for a, b in zip(split(*inputs), module(*inputs), strict=True):
+            assert library.equal(a, b)
+        with pytest.raises(KeyError):
+            passes.split_module_simple(module, {nodes[0]: 0})
+    assert codes[0] == codes[1]
