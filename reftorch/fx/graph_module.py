@@ -1,7 +1,7 @@
 """Modules whose ``forward`` is generated from a graph.
 
 Mirrors: torch/fx/graph_module.py
-Leaves out: torch.package, markers for the profiler, boxed calls, symbolic shapes. The file is more
+Leaves out: torch.package, boxed calls, symbolic shapes. The file is more
     than 500 lines long because the class has many methods; each is short.
 
 Note [Generated code has a file]
@@ -552,6 +552,7 @@ class GraphModule(Module):
         include_device: bool = False,
         colored: bool = False,
         *,
+        fast_sympy_print: bool = False,
         expanded_def: bool = False,
         additional_meta: list[str] | None = None,
     ) -> str:
@@ -561,6 +562,7 @@ class GraphModule(Module):
             print_output: whether to print; the text is returned in any case.
             include_stride, include_device: whether to show strides and devices of results that a pass has noted.
             colored: whether to color the text for a terminal.
+            fast_sympy_print: has no effect: how to print symbolic sizes, which do not exist here.
             expanded_def: whether each parameter has a line of its own.
             additional_meta: further notes of the nodes to show.
 

@@ -230,3 +230,34 @@ def test_transformers_of_code_nest() -> None:
 def test_find_nodes_needs_a_function() -> None:
     with pytest.raises(AssertionError, match="target must not be None for call_function op"):
         fx.Graph().find_nodes(op="call_function")
+
+
+def test_nodes_that_read_sizes_strides_and_offsets_follow_the_tensor(real_torch: ModuleType) -> None:
+    found = []
+    for library in (reftorch, real_torch):
+        graph = library.fx.Graph()
+        x = graph.placeholder("x")
+        x.meta["val"] = library.ones(4, 6)[1:, ::2]
+        made = [graph.create_size_node(x, 1), graph.create_stride_node(x, 0), graph.create_storage_offset_node(x)]
+        notes = [node.meta["val"] for node in made]
+        graph.output(tuple(made))
+        module = library.fx.GraphModule({}, graph)
+        found.append((notes, module(library.ones(5, 7)[2:, 1:])))
+        assert graph.materialize_symints([3, 4]) == [3, 4] and graph.materialize_symint(5) == 5
+    assert found[0] == found[1] == ([3, 6, 6], (6, 7, 15))
+    with pytest.raises(TypeError, match="expected integers, got str"):
+        fx.Graph().materialize_symint("s0")  # type: ignore[arg-type]
+
+
+def test_marks_for_the_profiler_name_the_nodes() -> None:
+    module = fx.symbolic_trace(lambda x: reftorch.relu(x + 1))
+    code = module.graph.python_code("self", record_func=True)
+    plain = module.graph.python_code("self")
+    assert [line for line in code.src.split("\n") if "_rf_" not in line] == plain.src.split("\n")
+    scope = dict(code.globals)
+    exec(code.src, scope)
+    with reftorch.autograd.profiler.profile() as prof:
+        scope["forward"](module, reftorch.ones(2))
+    marks = [event for event in prof.function_events if event.name.startswith("##")]
+    inside = [(mark.name, [child.name for child in mark.cpu_children]) for mark in marks]
+    assert inside == [("## 1 ##", ["aten::add"]), ("## 2 ##", ["aten::relu"])]

@@ -55,6 +55,14 @@ class PythonKeyTracer(Tracer):
         found = self._proxies.get(id(tensor))
         return None if found is None else found[1]
 
+    def unwrap_proxy(self, e: Any) -> Any:
+        """Return the proxy of the node whose result a tensor is; return anything else as it is.
+
+        Mirrors torch/fx/experimental/proxy_tensor.py, ``PythonKeyTracer.unwrap_proxy``.
+        """
+        proxy = self.get_proxy(e) if isinstance(e, Tensor) else None
+        return e if proxy is None else proxy
+
     def create_arg(self, a: Any) -> Any:
         """Return the node of a tensor. A tensor from outside becomes a constant of the graph."""
         if isinstance(a, Tensor):
@@ -225,14 +233,19 @@ class DecompositionInterpreter(Interpreter):
         module: the module.
         new_graph: the graph to record in.
         decomposition_table: maps ops to functions that compute them by other ops.
+        kwargs: for :class:`~reftorch.fx.Interpreter`.
 
     Mirrors torch/fx/experimental/proxy_tensor.py, ``DecompositionInterpreter``.
     """
 
     def __init__(
-        self, module: GraphModule, new_graph: Graph, decomposition_table: dict[Any, Callable[..., Any]] | None = None
+        self,
+        module: GraphModule,
+        new_graph: Graph,
+        decomposition_table: dict[Any, Callable[..., Any]] | None = None,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(module)
+        super().__init__(module, **kwargs)
         self.new_graph = new_graph
         self.tracer = PythonKeyTracer()
         self.tracer.graph, self.tracer.root = new_graph, module

@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _warnings
@@ -407,6 +407,67 @@ class Graph:
         """
         return self.create_node("call_function", the_function, args, kwargs, name=name, type_expr=type_expr)
 
+    def _read_geometry(self, tensor_node: Node, method: str, *dim: int) -> Node:
+        node = self.call_method(method, (tensor_node, *dim))
+        for key in ("val", "example_value"):
+            if key in tensor_node.meta:
+                node.meta[key] = getattr(tensor_node.meta[key], method)(*dim)
+                break
+        return node
+
+    def create_size_node(self, tensor_node: Node, dim: int) -> Node:
+        """Add a node that reads a size of another node's result when the graph runs.
+
+        The node calls the method ``size``; PyTorch's calls ``torch.ops.aten.sym_size``. If the other node has a note of
+        its result, in ``meta["val"]`` or ``meta["example_value"]``, the new node gets the size as its note.
+
+        Example:
+            >>> import reftorch as torch
+            >>> graph = torch.fx.Graph()
+            >>> _ = graph.output(graph.create_size_node(graph.placeholder("x"), 1))
+            >>> torch.fx.GraphModule({}, graph)(torch.ones(2, 3))
+            3
+
+        Mirrors torch/fx/graph.py, ``Graph.create_size_node``.
+        """
+        return self._read_geometry(tensor_node, "size", dim)
+
+    def create_stride_node(self, tensor_node: Node, dim: int) -> Node:
+        """Add a node that reads a stride of another node's result when the graph runs.
+
+        Mirrors torch/fx/graph.py, ``Graph.create_stride_node``.
+        """
+        return self._read_geometry(tensor_node, "stride", dim)
+
+    def create_storage_offset_node(self, tensor_node: Node) -> Node:
+        """Add a node that reads the storage offset of another node's result when the graph runs.
+
+        Mirrors torch/fx/graph.py, ``Graph.create_storage_offset_node``.
+        """
+        return self._read_geometry(tensor_node, "storage_offset")
+
+    def materialize_symints(self, values: Sequence[int]) -> list[int]:
+        """Return what stands for numbers in this graph. Integers stand for themselves, and there are no others here.
+
+        In PyTorch, symbolic integers become nodes that compute them.
+
+        Raises:
+            TypeError: a value is no integer.
+
+        Mirrors torch/fx/graph.py, ``Graph.materialize_symints``.
+        """
+        for value in values:
+            if not isinstance(value, int):
+                raise TypeError(f"materialize_symints: expected integers, got {type(value).__name__}")
+        return list(values)
+
+    def materialize_symint(self, value: int) -> int:
+        """Return what stands for a number in this graph: see :meth:`materialize_symints`.
+
+        Mirrors torch/fx/graph.py, ``Graph.materialize_symint``.
+        """
+        return self.materialize_symints([value])[0]
+
     def output(self, result: Any, type_expr: Any | None = None) -> Node:
         """Insert the ``return`` statement.
 
@@ -520,6 +581,7 @@ class Graph:
         include_device: bool = False,
         colored: bool = False,
         expanded_def: bool = False,
+        record_func: bool = False,
         additional_meta: list[str] | None = None,
     ) -> PythonCode:
         """Write the graph as a function.
@@ -530,6 +592,7 @@ class Graph:
             include_stride, include_device: whether ``verbose`` adds strides and devices.
             colored: whether to color the text for a terminal.
             expanded_def: whether each parameter has a line of its own.
+            record_func: whether the code marks each call for the profiler, with the position of the node: ``## 3 ##``.
             additional_meta: further notes of the nodes that ``verbose`` adds.
 
         Mirrors torch/fx/graph.py, ``Graph.python_code``.
@@ -553,6 +616,7 @@ class Graph:
                 include_device=include_device,
                 colored=colored,
                 expanded_def=expanded_def,
+                record_func=record_func,
                 additional_meta=additional_meta,
             )
         finally:

@@ -1,7 +1,7 @@
 """Writing a graph as a Python function.
 
 Mirrors: torch/fx/graph.py (``CodeGen``, ``PythonCode``)
-Leaves out: symbolic numbers, distributed tensors, markers for the profiler.
+Leaves out: symbolic numbers, distributed tensors.
 
 The text is the same as PyTorch's: it calls this library ``torch``, because the ``repr`` of dtypes and devices does so,
 and it assigns None to each value after the value's last use, so that memory is freed as early as in the traced program.
@@ -371,18 +371,18 @@ class CodeGen:
         output_args: Any,
         *,
         descs: Sequence[str] | None = None,
-        repr_fn: Callable[[Any], str] = repr,
+        repr_fn: Callable[[Any], str] | None = None,
     ) -> str:
         """Return the ``return`` statement.
 
         Args:
             output_args: the result, a structure of nodes.
             descs: a comment for each part of the result.
-            repr_fn: gives the expression of a part.
+            repr_fn: gives the expression of a part, by default ``repr``.
 
         Mirrors torch/fx/graph.py, ``CodeGen.generate_output``.
         """
-        return f"return {self._format_result(output_args, descs, repr_fn)}"
+        return f"return {self._format_result(output_args, descs, repr_fn or repr)}"
 
     @staticmethod
     def _format_result(output_args: Any, descs: Sequence[str] | None, repr_fn: Callable[[Any], str]) -> str:
@@ -426,6 +426,7 @@ class CodeGen:
         include_device: bool = False,
         colored: bool = False,
         expanded_def: bool = False,
+        record_func: bool = False,
         additional_meta: list[str] | None = None,
     ) -> PythonCode:
         writer = _Writer(
@@ -444,8 +445,14 @@ class CodeGen:
             if verbose:
                 writer.write_origin(node)
             writer.body.append(f"# COUNTER: {i}\n")  # these lines survive the transformer, and are removed below
+            marked = record_func and node.op.startswith("call_")
+            if marked:
+                mark = f"_rf_{node.name}"
+                writer.body.append(f"{mark} = torch.profiler.record_function('## {i} ##'); {mark}.__enter__()\n")
             writer.write_node(node)
             writer.write_end_of_line(node, last_uses.get(node, []))
+            if marked:
+                writer.body.append(f"{mark}.__exit__(None, None, None)\n")
         body = writer.body or ["pass\n"]
         wrap_stmts = "\n".join(f'torch.fx._symbolic_trace.wrap("{name}")' for name in writer.wrapped_fns)
         if self._body_transformer:

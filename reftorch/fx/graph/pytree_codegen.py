@@ -77,9 +77,11 @@ class _PyTreeCodeGen(CodeGen):
         output_args: Any,
         *,
         descs: Sequence[str] | None = None,
-        repr_fn: Callable[[Any], str] = repr,
+        repr_fn: Callable[[Any], str] | None = None,
     ) -> str:
         """Return the ``return`` statement, which rebuilds the traced function's structure."""
         if not self.pytree_info.out_spec:
             return super().generate_output(output_args, descs=descs, repr_fn=repr_fn)
-        return f"return pytree.tree_unflatten({self._format_result(output_args, descs, repr_fn)}, self._out_spec)"
+        return (
+            f"return pytree.tree_unflatten({self._format_result(output_args, descs, repr_fn or repr)}, self._out_spec)"
+        )

@@ -1,7 +1,8 @@
 """Pictures of graphs.
 
-PyTorch's drawer needs the package pydot and the programs of Graphviz. This drawer writes Graphviz's language itself,
-and lays out a picture by itself: each node stands one row below the lowest node that it uses.
+PyTorch's drawer needs the package pydot and the programs of Graphviz. This drawer writes Graphviz's language itself. If
+Graphviz's program ``dot`` is installed, ``dot`` lays out the picture. Otherwise the drawer does: each node stands one
+row below the lowest node that it uses.
 
 Mirrors: torch/fx/passes/graph_drawer.py
 Leaves out: quantized tensors, the nodes of compilers' buffers.
@@ -11,6 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import html
+import shutil
+import subprocess
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -105,7 +108,21 @@ class _Dot:
         return rows
 
     def create_svg(self) -> str:
-        """Return the picture as SVG."""
+        """Return the picture as SVG, laid out by Graphviz's ``dot`` if it is installed.
+
+        Raises:
+            RuntimeError: ``dot`` failed.
+        """
+        dot = shutil.which("dot")
+        if dot is None:
+            return self._own_svg()
+        done = subprocess.run([dot, "-Tsvg"], input=self.to_string(), capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"create_svg: {dot} ended with {done.returncode}: {done.stderr.strip()}")
+        return done.stdout[done.stdout.index("<svg") :]  # a notebook shows no XML with a prologue
+
+    def _own_svg(self) -> str:
+        """Return the picture as SVG, laid out in rows."""
         size = {
             name: (max(map(len, lines)) * _CHARACTER + 16, len(lines) * _LINE + 8)
             for name, (lines, _) in self.nodes.items()

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import reftorch
 from reftorch._tensor import Tensor
+from reftorch.fx.graph_module import GraphModule
 from reftorch.fx.interpreter import Interpreter
 from reftorch.fx.node import Node, map_aggregate
 
@@ -28,8 +29,8 @@ class TensorMetadata(NamedTuple):
     requires_grad: bool
     stride: tuple[int, ...]
     memory_format: Any
-    is_quantized: bool = False
-    qparams: dict[str, Any] = {}
+    is_quantized: bool
+    qparams: dict[str, Any]
 
 
 def _extract_tensor_metadata(result: Tensor, include_contiguity: bool = True) -> TensorMetadata:
@@ -47,9 +48,11 @@ class ShapeProp(Interpreter):
 
     Args:
         gm: the module.
+        fake_mode: None. PyTorch's fake tensors do not exist here; the meta device serves.
 
     Raises:
         RuntimeError: a node fails; the message names the node.
+        TypeError: ``fake_mode`` is not None.
 
     Example:
         >>> import reftorch as torch
@@ -61,6 +64,14 @@ class ShapeProp(Interpreter):
 
     Mirrors torch/fx/passes/shape_prop.py, ``ShapeProp``.
     """
+
+    def __init__(self, gm: GraphModule, fake_mode: None = None) -> None:
+        super().__init__(gm)
+        if fake_mode is not None:
+            raise TypeError(
+                f"ShapeProp: fake_mode must be None, got {type(fake_mode).__name__}. "
+                "Hint: to compute nothing, give tensors on the meta device, and a module there."
+            )
 
     def run_node(self, n: Node) -> Any:
         """Run a node and note what its result is."""

@@ -1,4 +1,4 @@
-"""Pictures of graphs, without programs of the system.
+"""Pictures of graphs, laid out by the drawer itself and by Graphviz's ``dot``.
 
 Mirrors: test/fx/test_graph_drawer.py
 """
@@ -6,8 +6,11 @@ Mirrors: test/fx/test_graph_drawer.py
 from __future__ import annotations
 
 import re
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+
+import pytest
 
 import reftorch
 from reftorch import fx, nn
@@ -16,6 +19,37 @@ from reftorch.fx.passes.shape_prop import ShapeProp
 from tests.fx import both
 
 MODELS = both.load("models", reftorch)
+
+FAKE_DOT = """#!{python}
+import sys
+text = sys.stdin.read()
+if sys.argv[1:] != ["-Tsvg"] or "bad" in text:
+    sys.exit("syntax error in line 1")
+print('<?xml version="1.0"?>\\n<!-- made by dot --><svg><text>' + text.split("{{")[0].strip() + "</text></svg>")
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_dot(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Let no ``dot`` of this machine lay out the pictures. Return the only folder where programs are looked for."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+def test_graphviz_lays_out_the_picture_where_it_is_installed(no_dot: Path) -> None:
+    """The program is a stand-in, which shows what it gets: Graphviz itself need not be installed."""
+    picture = FxGraphDrawer(fx.symbolic_trace(lambda x: x + 1), "net").get_dot_graph()
+    own = picture.create_svg()
+    program = no_dot / "dot"
+    program.write_text(FAKE_DOT.format(python=sys.executable))
+    program.chmod(0o755)
+    assert picture.create_svg() == '<svg><text>digraph "net"</text></svg>\n' != own
+    with pytest.raises(RuntimeError, match=r"ended with 1: syntax error in line 1"):
+        FxGraphDrawer(fx.symbolic_trace(lambda x: x + 1), "bad").get_dot_graph().create_svg()
+
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 

@@ -63,3 +63,9 @@ def test_an_error_names_the_node(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(RuntimeError, match="ShapeProp error for: node=%mm"):
         ShapeProp(module).propagate(reftorch.ones(2, 3))
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_fake_mode_is_refused() -> None:
+    module = fx.symbolic_trace(nn.ReLU())
+    with pytest.raises(TypeError, match=r"fake_mode must be None, got int.*meta device"):
+        ShapeProp(module, fake_mode=1)  # type: ignore[arg-type]
