@@ -1,6 +1,6 @@
 """Watching passes.
 
-Mirrors: test/fx/test_graph_transform_observer.py
+Mirrors: test/fx/test_fx_xform_observer.py
 """
 
 from __future__ import annotations

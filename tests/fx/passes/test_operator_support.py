@@ -1,6 +1,6 @@
 """Which nodes a backend supports, by a table and by functions.
 
-Mirrors: test/fx/test_operator_support.py
+Mirrors: test/test_fx_experimental.py
 """
 
 from __future__ import annotations

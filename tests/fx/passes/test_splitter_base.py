@@ -1,6 +1,6 @@
 """Splitting a module between an accelerator and the processor: parts, reports and events are torch's.
 
-Mirrors: test/fx/test_net_splitter.py
+Mirrors: test/fx/test_fx_split_node_finder.py
 """
 
 from __future__ import annotations
