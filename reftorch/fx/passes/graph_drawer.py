@@ -275,8 +275,7 @@ class FxGraphDrawer:
         """Return all pictures by name."""
         return self._dot_graphs
 
-    @staticmethod
-    def _get_node_color(node: Node) -> str:
+    def _get_node_color(self, node: Node) -> str:
         if node.op in _COLOR_MAP:
             return _COLOR_MAP[node.op]
         target = node._pretty_print_target(node.target)

@@ -9,10 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from reftorch import nn
 from reftorch._utils import typename
 from reftorch.fx.graph_module import GraphModule
 from reftorch.fx.node import _torch_name
+from reftorch.nn import Module
+from reftorch.nn.modules.activation import ReLU
+from reftorch.nn.modules.batchnorm import BatchNorm2d
+from reftorch.nn.modules.conv import Conv2d
+from reftorch.nn.modules.linear import Linear
+from reftorch.nn.modules.pooling import AdaptiveAvgPool2d, MaxPool2d
 
 __all__ = ["default_matching", "extract_attrs_for_lowering", "lift_lowering_attrs_to_nodes"]
 
@@ -28,24 +33,24 @@ def default_matching(name: str, target_version: int) -> str:
 # The newest version of each class for which the list of attributes holds; the attributes; and a function that gives
 # an attribute's name in an older version.
 module_fetch_book: dict[type, tuple[int, list[str], Callable[[str, int], str]]] = {
-    nn.Linear: (1, ["weight", "bias"], default_matching),
-    nn.Conv2d: (
+    Linear: (1, ["weight", "bias"], default_matching),
+    Conv2d: (
         1,
         ["weight", "bias", "kernel_size", "stride", "padding", "dilation", "groups", "padding_mode"],
         default_matching,
     ),
-    nn.BatchNorm2d: (2, ["weight", "bias", "running_mean", "running_var", "eps"], default_matching),
-    nn.AdaptiveAvgPool2d: (1, [], default_matching),
-    nn.MaxPool2d: (
+    BatchNorm2d: (2, ["weight", "bias", "running_mean", "running_var", "eps"], default_matching),
+    AdaptiveAvgPool2d: (1, [], default_matching),
+    MaxPool2d: (
         1,
         ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"],
         default_matching,
     ),
-    nn.ReLU: (1, ["inplace"], default_matching),
+    ReLU: (1, ["inplace"], default_matching),
 }
 
 
-def extract_attrs_for_lowering(mod: nn.Module) -> dict[str, Any]:
+def extract_attrs_for_lowering(mod: Module) -> dict[str, Any]:
     """Return the name of a layer's class, and those attributes that ``module_fetch_book`` lists for the class.
 
     Raises:

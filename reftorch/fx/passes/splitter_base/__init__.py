@@ -270,7 +270,7 @@ class _SplitterBase:
             for node in self.module.graph.nodes
             if node.op in CALLABLE_NODE_OPS and node.tag == tag
             for arg in node.all_input_nodes
-            if arg.op in CALLABLE_NODE_OPS and arg.tag != tag  # type: ignore[attr-defined]
+            if arg.op in CALLABLE_NODE_OPS and arg.tag != tag
         }
 
     def extend_acc_subgraph(self, tag: str) -> None:
@@ -364,7 +364,7 @@ class _SplitterBase:
             for node in subgraph.nodes:
                 if hasattr(node, "tag"):
                     raise FxNetSplitterInternalError(f"Node {node} was already tagged")
-                node.tag = tag
+                node.tag = tag  # type: ignore[attr-defined]
                 self._node_submodule_map[node.name] = tag
 
     def split(self, remove_tag: bool = False) -> GraphModule:

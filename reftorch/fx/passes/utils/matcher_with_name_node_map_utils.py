@@ -21,10 +21,8 @@ def _split_to_graph_and_name_node_map(gm: GraphModule) -> tuple[GraphModule, dic
     """Remove the last result of a pattern, a dict of nodes by name, from its graph. Return both."""
     output = gm.graph.output_node()
     codegen = gm.graph._codegen
-    flattened = isinstance(codegen, _PyTreeCodeGen) and codegen.pytree_info.out_spec is not None
     result: Any = output.args[0]
-    if flattened:
-        assert isinstance(codegen, _PyTreeCodeGen)
+    if isinstance(codegen, _PyTreeCodeGen) and codegen.pytree_info.out_spec is not None:
         result = tree_unflatten(result, codegen.pytree_info.out_spec)
     if not isinstance(result, tuple):
         raise AssertionError("Expecting the pattern graph to return a tuple")
@@ -35,8 +33,7 @@ def _split_to_graph_and_name_node_map(gm: GraphModule) -> tuple[GraphModule, dic
         raise AssertionError("Expecting the input graph to have a dict output as the last element")
     leaves, out_spec = tree_flatten(out)
     output.args = (leaves,)
-    if flattened:
-        assert isinstance(codegen, _PyTreeCodeGen)
+    if isinstance(codegen, _PyTreeCodeGen) and codegen.pytree_info.out_spec is not None:
         codegen.pytree_info = codegen.pytree_info._replace(out_spec=out_spec)
     gm.recompile()
     return gm, dict(name_node_map)
