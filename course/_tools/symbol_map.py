@@ -45,7 +45,7 @@ class SymbolMap:
         return {"text/plain": repr(self), "text/html": self._html()}
 
     def _html(self) -> str:
-        cell = 'style="padding:5px 12px;text-align:left;vertical-align:top"'
+        cell = 'style="padding:3px 10px;text-align:left;vertical-align:top"'
         names = ["here", "in PyTorch 2.13", *(["what PyTorch does more"] if any(row.more for row in self.rows) else [])]
         head = "".join(f"<th {cell}>{name}</th>" for name in names)
         rows = ""

@@ -16,7 +16,8 @@ from reftorch.debug.common.display import DIM, STYLE, link, scrub
 Event = dict[str, Any]
 
 MARK = "background:#ffe0b2;color:#000"
-SCREENFUL = 18  # rows
+SCREENFUL = 18  # rows of the tables of a report that are shown without scrolling
+FEWEST = 8  # rows that a table shows at least
 
 
 class GdbReport:
@@ -98,7 +99,8 @@ class GdbReport:
             parts.append(pre("\n".join(rows)))
             parts.append(fold("locals", [(escape(name), escape(text)) for name, text in event["locals"]]))
         stack = [(link(f[2], f[3], frame_place(f)), escape(f[1])) for f in event["stack"]]
-        parts.append(fold("stack", stack, "from the innermost call outwards, both languages"))
+        hint = "from the innermost call outwards, both languages"
+        parts.append(fold("stack", stack, hint, most=self._share()))
         return f'<div style="{STYLE}">{"".join(parts)}</div>'
 
     def _html_command(self, group: list[Event]) -> str:
@@ -106,6 +108,11 @@ class GdbReport:
             f"<b>(gdb) {escape(e['command'])}</b>\n{html.escape(scrub(e['text']).rstrip(), quote=False)}" for e in group
         )
         return f'<div style="{STYLE}">{pre(text)}</div>'
+
+    def _share(self) -> int:
+        """The rows of one stack: several stops share the screen."""
+        stops = sum(event["kind"] == "stop" for event in self.events)
+        return max(FEWEST, SCREENFUL // max(stops, 1))
 
     def _html_line(self, group: list[Event]) -> str:
         rows = []
@@ -166,8 +173,8 @@ def pre(body: str) -> str:
     return f'<pre style="margin:2px 0;line-height:1.35;background:none">{body}</pre>'
 
 
-def fold(name: str, rows: list[tuple[str, str]], hint: str = "") -> str:
-    """A table below its name, to open and to close. A table that would be longer than a screen is scrolled."""
+def fold(name: str, rows: list[tuple[str, str]], hint: str = "", most: int = SCREENFUL) -> str:
+    """A table below its name, to open and to close. A table of more than `most` rows is scrolled."""
     if not rows:
         return ""
     cells = "".join(
@@ -176,6 +183,6 @@ def fold(name: str, rows: list[tuple[str, str]], hint: str = "") -> str:
     )
     summary = f'<summary>{name} <span style="{DIM}">{hint}</span></summary>'
     table = f"<table>{cells}</table>"
-    if len(rows) > SCREENFUL:
-        table = f'<div style="max-height:26em;overflow-y:auto">{table}</div>'
+    if len(rows) > most:
+        table = f'<div style="max-height:{most * 26 // SCREENFUL}em;overflow-y:auto">{table}</div>'
     return f"<details open>{summary}{table}</details>"
