@@ -4,7 +4,7 @@ Mirrors: torch/nn/__init__.py
 Leaves out: data parallelism, quantization, and the layers that the table of names (reftorch/_api) lists as missing.
 """
 
-from reftorch.nn import common_types, functional, init, modules, parameter, utils
+from reftorch.nn import common_types, functional, grad, init, modules, parameter, utils
 from reftorch.nn.modules import *  # noqa: F403
 from reftorch.nn.modules import __all__ as _modules
 from reftorch.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
@@ -17,6 +17,7 @@ __all__ = [
     "common_types",
     "factory_kwargs",
     "functional",
+    "grad",
     "init",
     "modules",
     "parameter",

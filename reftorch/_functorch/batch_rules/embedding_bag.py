@@ -47,3 +47,11 @@ def embedding_dense_backward(op: Op, args: list[Any], batched: list[Any], size: 
         return found
     is_padding = _fn.arange(num_weights, device=found.device) == padding_idx
     return found.masked_fill(is_padding.unsqueeze(1), 0)
+
+
+@batch_rule("embedding_renorm_")
+def embedding_renorm_(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    weight, indices, max_norm, norm_type = args
+    tables = weight.flatten(0, 1).clone()
+    op([tables, _in_one_table(indices, batched[1], size, weight.size(1)), max_norm, norm_type])
+    return tables.reshape(weight.shape)

@@ -83,7 +83,7 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
     _infer_device_type(*args)  # for its warning
     module: Any = cuda
     tensors = [x for x in tree_leaves(args) if isinstance(x, _C.TensorBase)]
-    devices = [int(x.device.index) for x in tensors if x.device.type not in ("cpu", "meta")]
+    devices = [x.device.index or 0 for x in tensors if x.device.type not in ("cpu", "meta")]
     return devices, [module.get_rng_state(device) for device in devices]
 
 
