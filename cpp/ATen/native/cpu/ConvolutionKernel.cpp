@@ -14,8 +14,9 @@ const T* bias_or_null(const Tensor& bias) {
 void convolution_kernel(const Tensor& output, const Tensor& input, const Tensor& weight, const Tensor& bias,
                         const ConvShape& shape) {
   AT_DISPATCH_SWITCH(output.scalar_type(), "slow_conv2d_cpu", AT_DISPATCH_CASE_FLOATING([&] {
-                       conv::forward(conv::fastest_rung(shape), output.data_ptr<scalar_t>(), input.data_ptr<scalar_t>(),
-                                     weight.data_ptr<scalar_t>(), bias_or_null<scalar_t>(bias), shape);
+                       conv::forward(conv::fastest_rung<scalar_t>(shape), output.data_ptr<scalar_t>(),
+                                     input.data_ptr<scalar_t>(), weight.data_ptr<scalar_t>(),
+                                     bias_or_null<scalar_t>(bias), shape);
                      }) AT_DISPATCH_CASE_INTEGRAL([&] {
                        conv::forward(conv::Rung::Unfolded, output.data_ptr<scalar_t>(), input.data_ptr<scalar_t>(),
                                      weight.data_ptr<scalar_t>(), bias_or_null<scalar_t>(bias), shape);
@@ -25,7 +26,7 @@ void convolution_kernel(const Tensor& output, const Tensor& input, const Tensor&
 void convolution_backward_input_kernel(const Tensor& grad_input, const Tensor& grad_output, const Tensor& weight,
                                        const Tensor& bias, const ConvShape& shape) {
   AT_DISPATCH_SWITCH(grad_input.scalar_type(), "slow_conv_transpose2d_out_cpu", AT_DISPATCH_CASE_FLOATING([&] {
-                       conv::backward_input(conv::fastest_rung(shape), grad_input.data_ptr<scalar_t>(),
+                       conv::backward_input(conv::fastest_rung<scalar_t>(shape), grad_input.data_ptr<scalar_t>(),
                                             grad_output.data_ptr<scalar_t>(), weight.data_ptr<scalar_t>(),
                                             bias_or_null<scalar_t>(bias), shape);
                      }) AT_DISPATCH_CASE_TYPE(Long, [&] {
@@ -38,8 +39,8 @@ void convolution_backward_input_kernel(const Tensor& grad_input, const Tensor& g
 void convolution_backward_weight_kernel(const Tensor& grad_weight, const Tensor& grad_output, const Tensor& input,
                                         const ConvShape& shape) {
   AT_DISPATCH_FLOATING_TYPES(grad_weight.scalar_type(), "slow_conv2d_cpu_grad_weight", [&] {
-    conv::backward_weight(conv::fastest_rung(shape), grad_weight.data_ptr<scalar_t>(), grad_output.data_ptr<scalar_t>(),
-                          input.data_ptr<scalar_t>(), shape);
+    conv::backward_weight(conv::fastest_rung<scalar_t>(shape), grad_weight.data_ptr<scalar_t>(),
+                          grad_output.data_ptr<scalar_t>(), input.data_ptr<scalar_t>(), shape);
   });
 }
 

@@ -1,12 +1,13 @@
 // Mirrors: aten/src/ATen/native/ConvolutionMM2d.cpp, aten/src/ATen/native/im2col.h, aten/src/ATen/native/vol2col.h
 //
-// The three sums of a convolution (Note [Three sums of a convolution]) on raw memory, as a ladder of three rungs:
+// The three sums of a convolution (Note [Three sums of a convolution]) on raw memory, as a ladder of four rungs:
 //   1. naive: the loops of the definition;
 //   2. direct: row by row of pixels, for convolutions with one input channel in each group, which have too few terms
 //      for a matrix product;
 //   3. unfolded: the pixels under each position of the kernel are copied into a matrix (im2col), so that the sum over
-//      channels and kernel becomes a matrix product, which the BLAS computes.
-// The kernel chooses between the second and the third rung; the tests compare all three.
+//      channels and kernel becomes a matrix product, which the BLAS computes;
+//   4. tiled: small blocks of the output, whose sums stay in registers (ConvolutionTiles.h).
+// The kernel chooses among the last three; the tests compare all four.
 //
 // Every function takes these arrays, all dense:
 //   x: (N, G, C, input)   w: (G, M, C, kernel)   y: (N, G, M, output)   bias: (G, M) or (G, C), or null
@@ -17,7 +18,9 @@
 #include <ATen/Parallel.h>
 #include <ATen/native/CPUBlas.h>
 #include <ATen/native/Convolution.h>
+#include <ATen/native/cpu/ConvolutionTiles.h>
 #include <ATen/native/cpu/Loops.h>
+#include <ATen/native/cpu/Positions.h>
 #include <ATen/native/cpu/Scratch.h>
 
 #include <algorithm>
@@ -87,19 +90,6 @@ void backward_weight_naive(T* dw, const T* dy, const T* x, const ConvShape& s) {
 }
 
 // --- second rung: rows of pixels -------------------------------------------------------------------------------------
-
-// The positions of the output at which the tap of the kernel lies on the input and not on the padding: [begin, end).
-struct Span {
-  int64_t begin, end;
-};
-
-inline Span positions_inside(const ConvShape& s, int d, int64_t tap) {
-  // in(o) = o * stride + first must be in [0, input)
-  const int64_t first = tap * s.dilation[d] - s.padding[d], stride = s.stride[d];
-  const int64_t begin = std::min(first >= 0 ? 0 : (-first - 1) / stride + 1, s.output[d]);
-  const int64_t end = s.input[d] <= first ? 0 : (s.input[d] - first - 1) / stride + 1;
-  return {begin, std::clamp(end, begin, s.output[d])};
-}
 
 // Calls f(k, out, in, count) for each tap k of the kernel and each row of the output: the `count` pixels from `out` on
 // meet the pixels from `in` on, of which one in every stride[2] counts. The indices are those within a plane.
@@ -314,12 +304,13 @@ inline bool columns_are_input(const ConvShape& s) {
   return s.kernel == ones && s.stride == ones && s.padding == zeros;
 }
 
-// The number of output pixels that are unfolded at once. The columns of so many pixels stay in the second-level cache,
-// and no convolution needs memory for the columns of all its pixels.
+// The number of output pixels that are unfolded at once: equal parts, so that no product is narrow. The columns of so
+// many pixels stay in the second-level cache, and no convolution needs memory for the columns of all its pixels.
 inline int64_t tile_width(const ConvShape& s, int64_t rows) {
   constexpr int64_t kElements = 1 << 16, kNarrowest = 64;
-  const int64_t width = std::max(kElements / std::max<int64_t>(rows, 1), kNarrowest);
-  return std::min(width, s.output_pixels());
+  const int64_t widest = std::max(kElements / std::max<int64_t>(rows, 1), kNarrowest), pixels = s.output_pixels();
+  const int64_t parts = std::max<int64_t>((pixels + widest - 1) / widest, 1);
+  return (pixels + parts - 1) / parts;
 }
 
 template <typename T>
@@ -416,14 +407,28 @@ void backward_weight_unfolded(T* dw, const T* dy, const T* x, const ConvShape& s
 
 // --- the choice ------------------------------------------------------------------------------------------------------
 
-enum class Rung { Naive, Direct, Unfolded };
+enum class Rung { Naive, Direct, Unfolded, Tiled };
 
-inline Rung fastest_rung(const ConvShape& s) {
+template <typename T>
+constexpr bool has_tiles = std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+template <typename T>
+Rung fastest_rung(const ConvShape& s) {
+  // With many channels a matrix product is as quick, and needs no copy of the weights.
+  constexpr int64_t kMostChannelPairs = 1 << 16;
+  if (has_tiles<T> && tiles_fit(s) && s.kernel_size() > 1 && s.in_channels * s.out_channels <= kMostChannelPairs) {
+    return Rung::Tiled;
+  }
   return s.in_channels == 1 && s.groups > 1 ? Rung::Direct : Rung::Unfolded;
 }
 
 template <typename T>
 void forward(Rung rung, T* y, const T* x, const T* w, const T* bias, const ConvShape& s) {
+  if constexpr (has_tiles<T>) {
+    if (rung == Rung::Tiled) {
+      return forward_tiled(y, x, w, bias, s);
+    }
+  }
   const auto f = rung == Rung::Naive    ? forward_naive<T>
                  : rung == Rung::Direct ? forward_direct<T>
                                         : forward_unfolded<T>;
@@ -432,6 +437,11 @@ void forward(Rung rung, T* y, const T* x, const T* w, const T* bias, const ConvS
 
 template <typename T>
 void backward_input(Rung rung, T* dx, const T* dy, const T* w, const T* bias, const ConvShape& s) {
+  if constexpr (has_tiles<T>) {
+    if (rung == Rung::Tiled) {
+      return backward_input_tiled(dx, dy, w, bias, s);
+    }
+  }
   const auto f = rung == Rung::Naive    ? backward_input_naive<T>
                  : rung == Rung::Direct ? backward_input_direct<T>
                                         : backward_input_unfolded<T>;
@@ -440,6 +450,14 @@ void backward_input(Rung rung, T* dx, const T* dy, const T* w, const T* bias, co
 
 template <typename T>
 void backward_weight(Rung rung, T* dw, const T* dy, const T* x, const ConvShape& s) {
+  if constexpr (has_tiles<T>) {
+    if (rung == Rung::Tiled) {
+      if (weights_fit_tiles(s) && backward_weight_tiled(dw, dy, x, s)) {
+        return;
+      }
+      rung = Rung::Unfolded;
+    }
+  }
   const auto f = rung == Rung::Naive    ? backward_weight_naive<T>
                  : rung == Rung::Direct ? backward_weight_direct<T>
                                         : backward_weight_unfolded<T>;

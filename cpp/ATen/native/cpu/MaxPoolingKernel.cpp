@@ -5,49 +5,12 @@
 // whose channels lie last in memory.
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
-#include <ATen/native/cpu/PoolWindows.h>
+#include <ATen/native/cpu/MaxPoolRows.h>
 
 #include <cmath>
-#include <limits>
 
 namespace reftorch::at::native {
 namespace {
-
-template <typename T>
-constexpr T lowest_of() {
-  return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
-}
-
-// One plane: y, places (output), x (input). A NaN is larger than every number.
-template <typename scalar_t>
-void max_pool_plane(scalar_t* y, int64_t* places, const scalar_t* x, const PoolShape& s, const PoolWindows& windows) {
-  using opmath_t = opmath_type<scalar_t>;
-  const int64_t height = s.input[1], width = s.input[2];
-  for (const PoolWindow& depths : windows[0]) {
-    for (const PoolWindow& rows : windows[1]) {
-      for (const PoolWindow& columns : windows[2]) {
-        opmath_t best = lowest_of<opmath_t>();
-        // A window with a gap may see no element at all; it names the last one that is near.
-        int64_t place = (std::min(depths.begin, s.input[0] - 1) * height + std::min(rows.begin, height - 1)) * width +
-                        std::min(columns.begin, width - 1);
-        for (int64_t d = depths.begin; d < depths.end; d += s.dilation[0]) {
-          for (int64_t h = rows.begin; h < rows.end; h += s.dilation[1]) {
-            const int64_t row = (d * height + h) * width;
-            for (int64_t w = columns.begin; w < columns.end; w += s.dilation[2]) {
-              const opmath_t value = x[row + w];
-              if (value > best || value != value) {
-                best = value;
-                place = row + w;
-              }
-            }
-          }
-        }
-        *y++ = static_cast<scalar_t>(best);
-        *places++ = place;
-      }
-    }
-  }
-}
 
 // The work for one plane, in elements that are read.
 int64_t work_of_plane(const PoolShape& s) {
@@ -60,9 +23,8 @@ void max_pool_kernel(const Tensor& output, const Tensor& indices, const Tensor& 
   const auto run = [&](auto* y, const auto* x) {
     int64_t* places = indices.data_ptr<int64_t>();
     parallel_for(0, s.planes, grain_of(work_of_plane(s)), [&](int64_t lo, int64_t hi) {
-      for (int64_t p = lo; p < hi; p++) {
-        max_pool_plane(y + p * s.output_pixels(), places + p * s.output_pixels(), x + p * s.input_pixels(), s, windows);
-      }
+      const int64_t out = lo * s.output_pixels();
+      max_pool::planes(y + out, places + out, x + lo * s.input_pixels(), hi - lo, s, windows);
     });
   };
   if (s.adaptive) {
@@ -106,7 +68,8 @@ void fractional_max_pool_kernel(const Tensor& output, const Tensor& indices, con
         windows[0] = dims == 3 ? fractional_windows(s, 0, opmath_t(sample[0])) : windows_along(s, 0, false);
         windows[1] = fractional_windows(s, 1, opmath_t(sample[1]));
         windows[2] = fractional_windows(s, 2, opmath_t(sample[dims == 3 ? 2 : 0]));
-        max_pool_plane(y + p * s.output_pixels(), places + p * s.output_pixels(), x + p * s.input_pixels(), s, windows);
+        max_pool::plane_naive(y + p * s.output_pixels(), places + p * s.output_pixels(), x + p * s.input_pixels(), s,
+                              windows);
       }
     });
   });

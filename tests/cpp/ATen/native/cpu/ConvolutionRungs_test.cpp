@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -23,7 +24,7 @@ Numbers drawn_numbers(int64_t n, std::mt19937& generator) {
   return values;
 }
 
-ConvShape drawn_shape(std::mt19937& generator) {
+ConvShape drawn_shape(std::mt19937& generator, bool for_tiles = false) {
   const auto draw = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(generator);
   };
@@ -31,13 +32,13 @@ ConvShape drawn_shape(std::mt19937& generator) {
   s.batch = draw(1, 3);
   s.groups = draw(1, 3);
   s.in_channels = draw(1, 3);
-  s.out_channels = draw(1, 3);
+  s.out_channels = draw(1, for_tiles ? 14 : 3);
   for (int d = 0; d < 3; d++) {
     s.kernel[d] = draw(1, 3);
-    s.stride[d] = draw(1, 3);
+    s.stride[d] = draw(1, for_tiles ? 1 : 3);
     s.dilation[d] = draw(1, 3);
     const int64_t extent = (s.kernel[d] - 1) * s.dilation[d] + 1;
-    s.padding[d] = draw(0, 4);
+    s.padding[d] = draw(0, for_tiles ? extent - 1 : 4);
     s.input[d] = std::max<int64_t>(draw(1, 7), extent - 2 * s.padding[d]);
     s.output[d] = (s.input[d] + 2 * s.padding[d] - extent) / s.stride[d] + 1;
   }
@@ -62,7 +63,10 @@ void check_rungs(const ConvShape& s, std::mt19937& generator) {
   conv::forward(conv::Rung::Naive, output.data(), x.data(), w.data(), of_output.data(), s);
   conv::backward_input<double>(conv::Rung::Naive, input.data(), y.data(), w.data(), nullptr, s);
   conv::backward_weight(conv::Rung::Naive, weight.data(), y.data(), x.data(), s);
-  for (const conv::Rung rung : {conv::Rung::Direct, conv::Rung::Unfolded}) {
+  for (const conv::Rung rung : {conv::Rung::Direct, conv::Rung::Unfolded, conv::Rung::Tiled}) {
+    if (rung == conv::Rung::Tiled && !conv::tiles_fit(s)) {
+      continue;
+    }
     Numbers got_output(y.size(), 7), got_input(x.size(), 7), got_weight(w.size(), 7);
     conv::forward(rung, got_output.data(), x.data(), w.data(), of_output.data(), s);
     check_close(got_output, output);
@@ -84,6 +88,29 @@ TEST_CASE("the rungs of the convolution agree on drawn shapes") {
   for (int i = 0; i < 60; i++) {
     check_rungs(drawn_shape(generator), generator);
   }
+}
+
+TEST_CASE("the tiles of a convolution agree with the other rungs, for tiles of each height") {
+  std::mt19937 generator(4);
+  for (int i = 0; i < 60; i++) {
+    const ConvShape s = drawn_shape(generator, true);
+    REQUIRE(conv::tiles_fit(s));
+    check_rungs(s, generator);
+  }
+}
+
+TEST_CASE("an infinite pixel reaches those weights alone that meet it") {
+  ConvShape s;
+  s.input = {1, 3, 3};
+  s.kernel = {1, 2, 2};
+  s.output = {1, 2, 2};
+  REQUIRE(conv::weights_fit_tiles(s));
+  Numbers x(9, 1), dy(4, 1), dw(4), expected(4);
+  x[8] = std::numeric_limits<double>::infinity(); // only the last tap lies on the corner
+  conv::backward_weight(conv::Rung::Naive, expected.data(), dy.data(), x.data(), s);
+  REQUIRE(expected == Numbers{4, 4, 4, x[8]});
+  conv::backward_weight(conv::Rung::Tiled, dw.data(), dy.data(), x.data(), s);
+  CHECK(dw == expected);
 }
 
 TEST_CASE("the rungs of the convolution agree where the pixels are unfolded in several tiles") {

@@ -1,0 +1,367 @@
+// Mirrors: nothing in PyTorch's own files: oneDNN's direct convolution does this work there
+//
+// The fourth rung of the ladder in ConvolutionRungs.h, for convolutions whose kernel moves by one pixel: the sums stay
+// in registers, and the input is copied once and not once for each tap.
+//
+// Note [Tiles of a convolution]
+// Problem: unfolding copies each pixel kernel_size() times, and a matrix product with few rows spends more time on
+// arranging its operands than on the sum. Trick: the input is copied into a frame, in which zeros stand around it.
+// In the frame, a step of one pixel in the output is a step of one element for every tap, also from the end of a row
+// to the begin of the next. So the output, laid out with the frame's width, is one long row, and each tap adds a
+// shifted copy of the frame to it. The row is computed in tiles of some channels by some vectors of pixels, which are
+// registers: for each tap a tile reads a vector of pixels once and uses it for each of its channels. The elements
+// between two rows of the output are computed and not stored.
+//
+//   input 2 x 3, kernel 2 x 2, padding 1: the frame has rows of 3 + 1 elements, since the zeros to the right of a row
+//   are those to the left of the next
+//
+//     0 0 0 0     the output has 3 rows of 4 elements; its element i is the sum over the taps of
+//     0 a b c     frame[i], frame[i + 1], frame[i + 4] and frame[i + 5]
+//     0 d e f
+//     0 0 0 0 0
+#pragma once
+
+#include <ATen/native/Convolution.h>
+
+#include <ATen/Parallel.h>
+#include <ATen/native/cpu/Loops.h>
+#include <ATen/native/cpu/Scratch.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace reftorch::at::native::conv {
+
+// A vector of 64 bytes, the widest register of today's CPUs. Where registers are narrower, the compiler uses several.
+template <typename T>
+struct LanesOf {
+  typedef T type __attribute__((vector_size(64)));
+  typedef T in_memory __attribute__((vector_size(64), aligned(alignof(T)), may_alias)); // at any address
+  static constexpr int64_t count = 64 / sizeof(T);
+};
+
+template <typename T>
+__attribute__((always_inline)) inline const typename LanesOf<T>::in_memory& lanes_at(const T* p) {
+  return *reinterpret_cast<const typename LanesOf<T>::in_memory*>(p);
+}
+template <typename T>
+__attribute__((always_inline)) inline typename LanesOf<T>::in_memory& lanes_at(T* p) {
+  return *reinterpret_cast<typename LanesOf<T>::in_memory*>(p);
+}
+
+// A tile has at most kTallest channels. A lower tile is wider, because a register whose sum is not finished cannot take
+// the next product: four or more sums have to be under way at once.
+constexpr int kTallest = 6;
+constexpr int width_of_tile(int height) {
+  return height >= 4 ? 1 : 5 - height;
+}
+constexpr int64_t kWidestTile = 4;
+
+// The copy of one example's channels with zeros around them, and where the taps lie in it.
+class Frame final {
+ public:
+  using Dims = ConvShape::Dims;
+
+  explicit Frame(const ConvShape& s)
+      : shape_(s),
+        depth_(s.input[0] + 2 * s.padding[0]),
+        height_(s.input[1] + 2 * s.padding[1]),
+        pitch_(s.input[2] + s.padding[2]) {
+    for (int64_t d = 0; d < s.kernel[0]; d++) {
+      for (int64_t h = 0; h < s.kernel[1]; h++) {
+        for (int64_t w = 0; w < s.kernel[2]; w++) {
+          taps_.push_back((d * s.dilation[0] * height_ + h * s.dilation[1]) * pitch_ + w * s.dilation[2]);
+        }
+      }
+    }
+  }
+
+  int64_t channel_size() const {
+    return depth_ * height_ * pitch_;
+  }
+  // Behind the last channel are the zeros to the right of its last row, and what the last tile reads too much.
+  int64_t size(int64_t channels) const {
+    return channels * channel_size() + shape_.padding[2] + kWidestTile * LanesOf<float>::count;
+  }
+  const int64_t* taps() const {
+    return taps_.data();
+  }
+  int64_t pitch() const {
+    return pitch_;
+  }
+  // The rows of the output in the frame. With a depth, the rows between two images are computed, too.
+  int64_t output_rows() const {
+    return (shape_.output[0] - 1) * height_ + shape_.output[1];
+  }
+
+  // Copies the channels from x into a frame that has zeros elsewhere.
+  template <typename T>
+  void fill(T* frame, const T* x, int64_t channels) const {
+    for (int64_t c = 0; c < channels; c++) {
+      for (int64_t d = 0; d < shape_.input[0]; d++) {
+        for (int64_t h = 0; h < shape_.input[1]; h++, x += shape_.input[2]) {
+          const int64_t row = (d + shape_.padding[0]) * height_ + h + shape_.padding[1];
+          std::copy_n(x, shape_.input[2], frame + c * channel_size() + row * pitch_ + shape_.padding[2]);
+        }
+      }
+    }
+  }
+
+  // Calls f(row, o) for each row of the output among the rows [first, last) of the frame; o is its first pixel.
+  template <typename F>
+  void each_output_row(int64_t first, int64_t last, const F& f) const {
+    for (int64_t row = first; row < last; row++) {
+      const int64_t d = row / height_, h = row % height_;
+      if (h < shape_.output[1]) {
+        f(row - first, (d * shape_.output[1] + h) * shape_.output[2]);
+      }
+    }
+  }
+
+ private:
+  const ConvShape& shape_;
+  int64_t depth_, height_, pitch_;
+  std::vector<int64_t> taps_;
+};
+
+// Whether each step of the kernel is one pixel and the frame has room for the output, so that this rung is right.
+inline bool tiles_fit(const ConvShape& s) {
+  if (s.input_pixels() == 0 || s.output_pixels() == 0) {
+    return false;
+  }
+  for (int d = 0; d < 3; d++) {
+    const int64_t reach = s.dilation[d] * (s.kernel[d] - 1);
+    if (s.stride[d] != 1 || s.padding[d] > reach || s.output[d] != s.input[d] + 2 * s.padding[d] - reach) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The two loops that follow are optimized in the Debug build, too, as the BLAS is: networks have to train there.
+#ifndef NDEBUG
+#pragma GCC push_options
+#pragma GCC optimize("O3")
+#endif
+
+// y (H, pitch): bias + the sum over channels and taps of weight * frame, for `count` pixels of H channels.
+// The weights are (channels * taps, H).
+template <typename T, int H>
+TARGET_CLONES static void sum_tiles(T* y, int64_t pitch, const T* bias, const T* frame, int64_t channel_size,
+                                    int64_t channels, const int64_t* taps, int64_t kernel_size, const T* weights,
+                                    int64_t count) {
+  using Lanes = typename LanesOf<T>::type;
+  constexpr int W = width_of_tile(H);
+  constexpr int64_t L = LanesOf<T>::count;
+  for (int64_t i = 0; i < count; i += W * L) {
+    Lanes sums[H][W];
+    for (int h = 0; h < H; h++) {
+      for (int w = 0; w < W; w++) {
+        sums[h][w] = Lanes{} + bias[h];
+      }
+    }
+    const T* factors = weights;
+    for (int64_t c = 0; c < channels; c++) {
+      for (int64_t k = 0; k < kernel_size; k++, factors += H) {
+        const T* from = frame + c * channel_size + taps[k] + i;
+        for (int w = 0; w < W; w++) {
+          const Lanes pixels = lanes_at(from + w * L);
+          for (int h = 0; h < H; h++) {
+            sums[h][w] += factors[h] * pixels;
+          }
+        }
+      }
+    }
+    for (int h = 0; h < H; h++) {
+      for (int w = 0; w < W; w++) {
+        lanes_at(y + h * pitch + i + w * L) = sums[h][w];
+      }
+    }
+  }
+}
+
+// sums (H, W): adds the products of H rows of dy with W shifted copies of the frame; `count` is a multiple of a vector.
+template <typename T, int H, int W>
+TARGET_CLONES static void dot_tiles(T* sums, int64_t sums_pitch, const T* dy, int64_t dy_pitch, const T* frame,
+                                    const int64_t* taps, int64_t count) {
+  using Lanes = typename LanesOf<T>::type;
+  constexpr int64_t L = LanesOf<T>::count;
+  Lanes parts[H][W] = {};
+  for (int64_t i = 0; i < count; i += L) {
+    Lanes grads[H];
+    for (int h = 0; h < H; h++) {
+      grads[h] = lanes_at(dy + h * dy_pitch + i);
+    }
+    for (int w = 0; w < W; w++) {
+      const Lanes pixels = lanes_at(frame + taps[w] + i);
+      for (int h = 0; h < H; h++) {
+        parts[h][w] += grads[h] * pixels;
+      }
+    }
+  }
+  for (int h = 0; h < H; h++) {
+    for (int w = 0; w < W; w++) {
+      lanes_at(sums + h * sums_pitch + w * L) += parts[h][w];
+    }
+  }
+}
+
+#ifndef NDEBUG
+#pragma GCC pop_options
+#endif
+
+// The weights in the order in which the tiles read them: group, block of kTallest output channels, term, channel.
+// get(g, m, term) returns the weight of an output channel and a term; a term is an input channel and a tap.
+template <typename T, typename F>
+void pack_weights(T* packed, const ConvShape& s, const F& get) {
+  const int64_t terms = s.in_channels * s.kernel_size(), M = s.out_channels;
+  for (int64_t g = 0; g < s.groups; g++) {
+    for (int64_t m = 0; m < M; m += kTallest) {
+      for (int64_t term = 0; term < terms; term++) {
+        for (int64_t h = m; h < std::min(m + kTallest, M); h++) {
+          *packed++ = get(g, h, term);
+        }
+      }
+    }
+  }
+}
+
+template <typename T>
+void sum_of_tiles(T* y, const T* x, const T* packed, const T* bias, const ConvShape& s) {
+  const Frame frame(s);
+  const int64_t C = s.in_channels, M = s.out_channels, terms = C * s.kernel_size();
+  // Some rows at a time, so that the part of the frame stays in the cache while all output channels use it.
+  const int64_t rows = std::clamp<int64_t>(256 / frame.pitch(), 1, frame.output_rows());
+  const int64_t room = rows * frame.pitch() + kWidestTile * LanesOf<T>::count;
+  parallel_for(0, s.batch * s.groups, grain_of(terms * M * s.output_pixels() / 16), [&](int64_t lo, int64_t hi) {
+    Scratch<T> pixels(frame.size(C)), block(kTallest * room);
+    std::fill_n(pixels.begin(), frame.size(C), T(0));
+    for (int64_t task = lo; task < hi; task++) {
+      const int64_t g = task % s.groups;
+      frame.fill(pixels.begin(), x + task * C * s.input_pixels(), C);
+      for (int64_t first = 0; first < frame.output_rows(); first += rows) {
+        const int64_t last = std::min(first + rows, frame.output_rows());
+        const int64_t count = (last - first - 1) * frame.pitch() + s.output[2];
+        for (int64_t m = 0; m < M; m += kTallest) {
+          const T zeros[kTallest] = {}, *start = bias == nullptr ? zeros : bias + g * M + m;
+          const auto run = [&](auto* tiles) {
+            tiles(block.begin(), room, start, pixels.begin() + first * frame.pitch(), frame.channel_size(), C,
+                  frame.taps(), s.kernel_size(), packed + (g * M + m) * terms, count);
+          };
+          const int64_t height = std::min<int64_t>(kTallest, M - m);
+          switch (height) {
+            case 1: run(&sum_tiles<T, 1>); break;
+            case 2: run(&sum_tiles<T, 2>); break;
+            case 3: run(&sum_tiles<T, 3>); break;
+            case 4: run(&sum_tiles<T, 4>); break;
+            case 5: run(&sum_tiles<T, 5>); break;
+            default: run(&sum_tiles<T, kTallest>); break;
+          }
+          frame.each_output_row(first, last, [&](int64_t row, int64_t o) {
+            for (int64_t h = 0; h < height; h++) {
+              std::copy_n(block.begin() + h * room + row * frame.pitch(), s.output[2],
+                          y + (task * M + m + h) * s.output_pixels() + o);
+            }
+          });
+        }
+      }
+    }
+  });
+}
+
+template <typename T>
+void forward_tiled(T* y, const T* x, const T* w, const T* bias, const ConvShape& s) {
+  const int64_t terms = s.in_channels * s.kernel_size();
+  Scratch<T> packed(s.groups * s.out_channels * terms);
+  pack_weights(packed.begin(), s,
+               [&](int64_t g, int64_t m, int64_t term) { return w[(g * s.out_channels + m) * terms + term]; });
+  sum_of_tiles(y, x, packed.begin(), bias, s);
+}
+
+// The gradient of the input is a convolution of dy with the kernel turned around: where an output pixel read an input
+// pixel through the first tap, the input pixel collects from it through the last.
+template <typename T>
+void backward_input_tiled(T* dx, const T* dy, const T* w, const T* bias, const ConvShape& s) {
+  ConvShape back = s;
+  std::swap(back.in_channels, back.out_channels);
+  std::swap(back.input, back.output);
+  for (int d = 0; d < 3; d++) {
+    back.padding[d] = s.dilation[d] * (s.kernel[d] - 1) - s.padding[d];
+  }
+  const int64_t C = s.in_channels, M = s.out_channels, taps = s.kernel_size();
+  Scratch<T> packed(s.groups * M * C * taps);
+  pack_weights(packed.begin(), back, [&](int64_t g, int64_t c, int64_t term) {
+    const int64_t m = term / taps, k = taps - 1 - term % taps;
+    return w[((g * M + m) * C + c) * taps + k];
+  });
+  sum_of_tiles(dx, dy, packed.begin(), bias, back);
+}
+
+// Whether tiles are quicker than a matrix product for the gradient of the weight: the product is slow if its matrix has
+// few rows, and the vectors of partial sums have to stay in the second-level cache.
+inline bool weights_fit_tiles(const ConvShape& s) {
+  constexpr int64_t kMostRows = 16, kMostSums = 4096;
+  return s.out_channels <= kMostRows && s.in_channels * s.out_channels * s.kernel_size() <= kMostSums;
+}
+
+// dw. Each weight has one vector of partial sums until all examples are added. The elements of dy between two rows are
+// 0, and 0 times an infinite pixel would be NaN: returns false if any weight is not finite, and then another rung has
+// to say whether that is right.
+template <typename T>
+bool backward_weight_tiled(T* dw, const T* dy, const T* x, const ConvShape& s) {
+  constexpr int64_t L = LanesOf<T>::count;
+  constexpr int kHeight = 2, kWidth = 3;
+  const Frame frame(s);
+  const int64_t C = s.in_channels, M = s.out_channels, taps = s.kernel_size(), pixels = s.output_pixels();
+  const int64_t count = (frame.output_rows() * frame.pitch() + L - 1) / L * L;
+  std::vector<char> is_finite(s.groups * C, 1);
+  // The threads share the channels of the input, as in backward_weight_unfolded.
+  parallel_for(0, s.groups * C, grain_of(M * taps * s.batch * pixels / 16), [&](int64_t lo, int64_t hi) {
+    for (int64_t channel = lo; channel < hi;) {
+      const int64_t g = channel / C, first = channel % C, channels = std::min(C - first, hi - channel);
+      Scratch<T> copy(frame.size(channels)), grads(M * count), sums(channels * M * taps * L);
+      std::fill(copy.begin(), copy.end(), T(0));
+      std::fill(grads.begin(), grads.end(), T(0));
+      std::fill(sums.begin(), sums.end(), T(0));
+      for (int64_t n = 0; n < s.batch; n++) {
+        const int64_t example_group = n * s.groups + g;
+        frame.fill(copy.begin(), x + (example_group * C + first) * s.input_pixels(), channels);
+        frame.each_output_row(0, frame.output_rows(), [&](int64_t row, int64_t o) {
+          for (int64_t m = 0; m < M; m++) {
+            std::copy_n(dy + (example_group * M + m) * pixels + o, s.output[2],
+                        grads.begin() + m * count + row * frame.pitch());
+          }
+        });
+        for (int64_t m = 0; m < M; m += kHeight) {
+          for (int64_t ck = 0; ck < channels * taps; ck += std::min<int64_t>(kWidth, taps - ck % taps)) {
+            const int64_t c = ck / taps, k = ck % taps;
+            const auto run = [&](auto* tiles) {
+              tiles(sums.begin() + ((c * M + m) * taps + k) * L, taps * L, grads.begin() + m * count, count,
+                    copy.begin() + c * frame.channel_size(), frame.taps() + k, count);
+            };
+            const bool two = m + 1 < M;
+            switch (std::min<int64_t>(kWidth, taps - k)) {
+              case 1: two ? run(&dot_tiles<T, 2, 1>) : run(&dot_tiles<T, 1, 1>); break;
+              case 2: two ? run(&dot_tiles<T, 2, 2>) : run(&dot_tiles<T, 1, 2>); break;
+              default: two ? run(&dot_tiles<T, 2, 3>) : run(&dot_tiles<T, 1, 3>); break;
+            }
+          }
+        }
+      }
+      for (int64_t i = 0; i < channels * M * taps; i++) {
+        const int64_t c = i / (M * taps), m = i / taps % M, k = i % taps;
+        T sum = 0;
+        for (int64_t l = 0; l < L; l++) {
+          sum += sums[i * L + l];
+        }
+        dw[((g * M + m) * C + first + c) * taps + k] = sum;
+        is_finite[channel + c] &= std::isfinite(sum) ? 1 : 0;
+      }
+      channel += channels;
+    }
+  });
+  return std::find(is_finite.begin(), is_finite.end(), 0) == is_finite.end();
+}
+
+} // namespace reftorch::at::native::conv
