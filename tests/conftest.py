@@ -7,6 +7,7 @@ A test that needs the real torch asks for the fixture ``real_torch``. Where torc
 A test that can do without it asks for ``real_torch_or_none`` and is counted the same way, for its half.
 """
 
+import gc
 import importlib.util
 import os
 from types import ModuleType
@@ -18,6 +19,16 @@ collect_ignore_glob = ["bench/*", "course/browser/*", "debug/fuzz_printers.py", 
 UNCHECKED = "not compared with torch"
 
 
+def pytest_collection_finish() -> None:
+    """Take the tests themselves out of the garbage collector's sight.
+
+    They are some millions of objects, which live until the end. A collection would look at each of them, for a second,
+    and many tests collect garbage, some of them in a loop.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 def _import_torch() -> ModuleType | None:
     if os.environ.get("REFTORCH_COMPARE") == "0":
         return None
@@ -25,6 +36,7 @@ def _import_torch() -> ModuleType | None:
         return None
     torch = importlib.import_module("torch")  # installed but broken is an error, not an absence
     torch.set_num_threads(1)
+    gc.freeze()
     return torch
 
 

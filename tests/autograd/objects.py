@@ -502,7 +502,7 @@ def run_programs(first: int, count: int, torch: Any | None) -> int:
     was_enabled = gc.isenabled()
     gc.disable()  # the programs say when the collector runs
     gc.collect()
-    gc.freeze()  # and the collector looks only at what the programs make
+    gc.freeze()  # and the collector looks only at what the programs make, as in all tests (tests/conftest.py)
     hook, sys.unraisablehook = sys.unraisablehook, fail_on_unraisable
     try:
         with warnings.catch_warnings():
@@ -510,7 +510,6 @@ def run_programs(first: int, count: int, torch: Any | None) -> int:
             compared = sum(check(seed, ours, theirs) for seed in range(first, first + count))
     finally:
         sys.unraisablehook = hook
-        gc.unfreeze()
         if was_enabled:
             gc.enable()
     assert not UNRAISABLE, UNRAISABLE

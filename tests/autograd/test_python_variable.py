@@ -212,16 +212,12 @@ def test_threads_that_drop_what_the_others_pass():
             failures.append(error)
 
     threads = [threading.Thread(target=work) for _ in range(4)]
-    gc.freeze()  # a collection then looks at the objects of this test alone, so there are many in a short time
-    try:
-        for thread in threads:
-            thread.start()
-        while any(thread.is_alive() for thread in threads):
-            gc.collect()
-        for thread in threads:
-            thread.join()
-    finally:
-        gc.unfreeze()
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        gc.collect()
+    for thread in threads:
+        thread.join()
     assert failures == [] and DELETED == []
     assert x.grad.tolist() == [80, 80]
 

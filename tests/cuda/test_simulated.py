@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not hasattr(reftorch._C, "_cuda_getDeviceCount")
 
 WAYS = {
     "blocking": {"CUDA_LAUNCH_BLOCKING": "1"},
-    "asynchronous": {"REFTORCH_CUDA_SIM_ORDER": "random", "REFTORCH_CUDA_SIM_LATENCY_US": "200"},
+    "asynchronous": {"REFTORCH_CUDA_SIM_ORDER": "random", "REFTORCH_CUDA_SIM_LATENCY_US": "50"},
 }
 
 
