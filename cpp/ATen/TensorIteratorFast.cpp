@@ -10,8 +10,23 @@
 
 namespace reftorch::at {
 
-// Handles inputs of one dtype and outputs that are not yet defined: nothing can overlap, be promoted or be resized.
-// Most small ops are of this kind, and half of their cost is set-up.
+// Returns whether the op can write into a defined output as it is: the output has the shape, dtype and device of every
+// input, is dense, and shares memory with no input but itself (an op in place).
+static bool is_ready(const Tensor& output, const SmallVector<const Tensor*, 4>& inputs) {
+  for (const Tensor* input : inputs) {
+    if (output.is_same(*input)) {
+      continue;
+    }
+    if (output.sizes() != input->sizes() || output.scalar_type() != input->scalar_type() ||
+        output.device() != input->device() || output.is_alias_of(*input)) {
+      return false;
+    }
+  }
+  return output.is_contiguous();
+}
+
+// Handles inputs of one dtype and outputs that are not yet defined or ready: nothing can overlap, be promoted or be
+// resized. Most small ops are of this kind, and half of their cost is set-up.
 bool TensorIterator::set_plain_types(const TensorIteratorConfig& config) {
   if (is_reduction_ || config.static_shape_.has_value() || ninputs() == 0) {
     return false;
@@ -23,7 +38,9 @@ bool TensorIterator::set_plain_types(const TensorIteratorConfig& config) {
     return false;
   }
   for (int i = 0; i < num_outputs_; i++) {
-    if (operands_[i].output->defined()) {
+    const OperandInfo& op = operands_[i];
+    const bool has_dtype = op.target_dtype == ScalarType::Undefined || op.target_dtype == common_dtype_;
+    if (op.output->defined() && !(has_dtype && is_ready(*op.output, config.inputs_))) {
       return false;
     }
   }
@@ -104,7 +121,7 @@ bool TensorIterator::set_up_dense(const TensorIteratorConfig& config) {
     shape_.push_back(n / length);
   }
   for (OperandInfo& op : operands_) {
-    if (op.is_output()) {
+    if (op.is_output() && !op.output->defined()) {
       *op.output = detail::empty_generic(largest->sizes(), op.target_dtype, device_);
     }
     const auto itemsize = static_cast<int64_t>(op.original().itemsize());
