@@ -14,6 +14,7 @@ Leaves out: higher-order operators, the Python dispatcher and its cache, the ove
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -392,12 +393,18 @@ class _OpNamespace:
         return f"<namespace 'torch.ops.{self.name}'>"
 
 
+# Namespaces whose ops are defined when a program first asks for one, each with the module that defines them.
+_modules: dict[str, str] = {}
+
+
 class _Ops:
-    """``torch.ops``, which has every namespace. ``aten`` and the namespaces that libraries define have ops."""
+    """``torch.ops``, which has every namespace. ``aten``, ``profiler`` and those that libraries define have ops."""
 
     def __getattr__(self, name: str) -> _OpNamespace:
         if name.startswith("__"):
             raise AttributeError(f"'_Ops' object has no attribute '{name}'")
+        if name in _modules:
+            importlib.import_module(_modules[name])
         namespace = _OpNamespace(name)
         setattr(self, name, namespace)
         return namespace

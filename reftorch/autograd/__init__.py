@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reftorch import _C
+from reftorch import _C, _ops
 from reftorch._torch_function import handle_torch_function, has_torch_function, is_tensor_like
 from reftorch._utils import _warn_once
 from reftorch._warnings import warn
@@ -67,6 +67,8 @@ __all__ = [
     "set_multithreading_enabled",
     "variable",
 ]
+
+_ops._modules["profiler"] = "reftorch.autograd.record_function_ops"
 
 is_multithreading_enabled = _C._is_multithreading_enabled
 is_view_replay_enabled = _C._is_view_replay_enabled

@@ -142,6 +142,40 @@ def profiling_tracer():
 
 
 @example
+def profiler_ranges():
+    """Let a tracer record the begin and the end of a named part as calls of two ops."""
+    record_function = torch.autograd.profiler.record_function
+
+    class Named(torch.nn.Module):
+        def forward(self, x):
+            with record_function("part"):
+                return torch.relu(x)
+
+    class RangeTracer(fx.Tracer):
+        def trace(self, root, concrete_args=None):
+            usual = record_function.__enter__, record_function.__exit__
+            ops, handles = torch.ops.profiler, {}
+
+            def enter(part):
+                handles[part] = self.create_proxy("call_function", ops._record_function_enter, (part.name,), {})
+
+            def leave(part, *exc_info):
+                self.create_proxy("call_function", ops._record_function_exit, (handles.pop(part),), {})
+
+            record_function.__enter__, record_function.__exit__ = enter, leave
+            try:
+                return super().trace(root, concrete_args)
+            finally:
+                record_function.__enter__, record_function.__exit__ = usual
+
+    module = Named()
+    traced = fx.GraphModule(module, RangeTracer().trace(module))
+    with torch.autograd.profiler.profile() as prof:
+        traced(torch.ones(2))
+    return [traced.code, [event.name for event in prof.function_events if event.name in ("part", "aten::relu")]]
+
+
+@example
 def proxy_based_graph_creation():
     """Write nodes as expressions of proxies, and decompose relu."""
     graph = fx.Graph()
