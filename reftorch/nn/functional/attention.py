@@ -100,8 +100,9 @@ def scaled_dot_product_attention(
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.transpose(-2, -1)
     if is_causal:
-        attn_mask = _VF.ones(scores.shape[-2:], dtype=_C.bool).tril()
-    if attn_mask is None:
+        later = _VF.ones(scores.shape[-2:], dtype=_C.bool, device=scores.device).triu(1)
+        weights = scores.masked_fill(later, -math.inf).softmax(-1)  # no row is empty: each query has the first key
+    elif attn_mask is None:
         weights = scores.softmax(-1)
     else:
         kept = attn_mask if attn_mask.dtype == _C.bool else attn_mask != -math.inf
