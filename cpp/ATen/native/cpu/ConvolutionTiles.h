@@ -125,14 +125,18 @@ class Frame final {
   std::vector<int64_t> taps_;
 };
 
-// Whether each step of the kernel is one pixel and the frame has room for the output, so that this rung is right.
+// Whether each step of the kernel is one pixel and the frame has room for the output, so that this rung is right. A
+// wide dilation with as much padding would make a large frame of zeros.
 inline bool tiles_fit(const ConvShape& s) {
   if (s.input_pixels() == 0 || s.output_pixels() == 0) {
     return false;
   }
   for (int d = 0; d < 3; d++) {
+    if (s.stride[d] != 1 || s.dilation[d] > std::max(s.input[d], s.output[d])) {
+      return false;
+    }
     const int64_t reach = s.dilation[d] * (s.kernel[d] - 1);
-    if (s.stride[d] != 1 || s.padding[d] > reach || s.output[d] != s.input[d] + 2 * s.padding[d] - reach) {
+    if (s.padding[d] > reach || s.output[d] != s.input[d] + 2 * s.padding[d] - reach) {
       return false;
     }
   }

@@ -149,15 +149,27 @@ void plane_by_rows(scalar_t* y, int64_t* places, const scalar_t* x, const PoolSh
   std::copy_n(counted, pixels, places);
 }
 
-// Some planes, by the quicker rung. The second one needs windows of one size and step, and counts places in a type as
-// wide as an element, because a vector instruction selects among elements of one width.
+// Whether the second rung is right and quick. It goes through all elements of a window, also those on the padding, so
+// the windows must have one size and must not be larger than the input. It counts places in a type as wide as an
+// element, because a vector instruction selects among elements of one width.
+template <typename Place>
+bool rows_fit(const PoolShape& s) {
+  for (int d = 0; d < 3; d++) {
+    if (s.kernel[d] > s.input[d] || s.dilation[d] > s.input[d] || s.stride[d] > s.input[d]) {
+      return false;
+    }
+  }
+  return !s.adaptive && s.input_pixels() <= std::numeric_limits<Place>::max();
+}
+
+// Some planes, by the quicker rung.
 template <typename scalar_t>
 void planes(scalar_t* y, int64_t* places, const scalar_t* x, int64_t count, const PoolShape& s,
             const PoolWindows& windows) {
   const int64_t in = s.input_pixels(), out = s.output_pixels();
   if constexpr (std::is_floating_point_v<scalar_t>) {
     using Place = std::conditional_t<sizeof(scalar_t) == sizeof(int64_t), int64_t, int32_t>;
-    if (!s.adaptive && in <= std::numeric_limits<Place>::max()) {
+    if (rows_fit<Place>(s)) {
       Scratch<Place> counted(out);
       for (int64_t p = 0; p < count; p++) {
         plane_by_rows(y + p * out, places + p * out, x + p * in, s, windows, counted.begin());

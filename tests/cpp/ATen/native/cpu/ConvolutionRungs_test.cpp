@@ -92,10 +92,12 @@ TEST_CASE("the rungs of the convolution agree on drawn shapes") {
 
 TEST_CASE("the tiles of a convolution agree with the other rungs, for tiles of each height") {
   std::mt19937 generator(4);
-  for (int i = 0; i < 60; i++) {
+  for (int fitting = 0; fitting < 60;) {
     const ConvShape s = drawn_shape(generator, true);
-    REQUIRE(conv::tiles_fit(s));
-    check_rungs(s, generator);
+    if (conv::tiles_fit(s)) { // not if the dilation is wider than the image
+      check_rungs(s, generator);
+      fitting++;
+    }
   }
 }
 
