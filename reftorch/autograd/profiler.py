@@ -109,7 +109,7 @@ class record_function:
 
     Args:
         name: the name.
-        args: a text that is recorded with the name.
+        args: a text about this run of the part. PyTorch has it among the inputs of the event; here no profile shows it.
 
     Example:
         >>> import reftorch as torch
@@ -129,7 +129,7 @@ class record_function:
         self.record: Any = None
 
     def __enter__(self) -> record_function:
-        self.record = _C._autograd._RecordFunction(self.name if self.args is None else f"{self.name}: {self.args}")
+        self.record = _C._autograd._RecordFunction(self.name)
         return self
 
     def __exit__(self, *exc_info: object) -> None:

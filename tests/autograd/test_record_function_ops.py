@@ -20,7 +20,7 @@ def test_the_part_holds_what_runs_between_the_two_calls() -> None:
         torch.ones(2).sin()
     events = {event.name: event for event in prof.function_events}
     assert "aten::exp" in [child.name for child in events["inner"].cpu_children]
-    assert "inner" in [child.name for child in events["outer: 3 rows"].cpu_children]
+    assert "inner" in [child.name for child in events["outer"].cpu_children]
     assert events["aten::sin"].cpu_parent is None
     assert not [name for name in events if name.startswith("profiler::")]
 
