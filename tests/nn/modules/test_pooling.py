@@ -132,3 +132,24 @@ def test_huge_arguments_do_not_crash() -> None:
     ):
         with contextlib.suppress(RuntimeError):
             assert F.max_pool2d(x, **options).numel() == 1
+
+
+def test_the_two_rungs_of_average_pooling_agree() -> None:
+    """float32 goes tap by tap, bfloat16 window by window. The numbers are exact in both dtypes."""
+    draw = random.Random(0)
+    for _ in range(60):
+        kernel, stride = ([draw.randint(1, 3), draw.randint(1, 3)] for _ in range(2))
+        options = {
+            "padding": [draw.randint(0, size // 2) for size in kernel],
+            "ceil_mode": draw.random() < 0.5,
+            "divisor_override": draw.choice([2, -4]),
+        }
+        x = reftorch.randint(-3, 4, (2, 2, draw.randint(3, 9), draw.randint(3, 9)))
+        results = []
+        for dtype in (reftorch.float32, reftorch.bfloat16):
+            leaf = x.to(dtype).requires_grad_()
+            y = reftorch.nn.functional.avg_pool2d(leaf, kernel, stride, **options)
+            (gradient,) = reftorch.autograd.grad((y * y.detach().sign()).sum(), leaf)
+            results.append((y.double(), gradient.double()))
+        (y, gradient), (expected, expected_gradient) = results
+        assert y.equal(expected) and gradient.equal(expected_gradient), (kernel, stride, options, x.shape)

@@ -2,7 +2,7 @@
 //
 // The largest element of each window and its place, for one plane of pixels, as two rungs:
 //   1. naive: window by window, and in a window element by element;
-//   2. rows: element by element of the window, and for each of them all windows, row by row.
+//   2. rows: element by element of the window, and for each of them all windows, row by row (PoolRows.h).
 // In the first rung the CPU guesses at each comparison whether the element is a new maximum. It is often wrong, and a
 // wrong guess costs more than the comparison. The second rung selects instead of branching, so the compiler makes
 // vector instructions of the loop. Both visit the elements of a window in one order, so they agree on which of several
@@ -10,8 +10,7 @@
 #pragma once
 
 #include <ATen/native/cpu/Loops.h>
-#include <ATen/native/cpu/PoolWindows.h>
-#include <ATen/native/cpu/Positions.h>
+#include <ATen/native/cpu/PoolRows.h>
 #include <ATen/native/cpu/Scratch.h>
 
 #include <cstring>
@@ -59,13 +58,6 @@ void plane_naive(scalar_t* y, int64_t* places, const scalar_t* x, const PoolShap
   }
 }
 
-// A part of a plane: rows of n elements each. From one element to the next is a step, from one row to the next a jump.
-struct Grid {
-  int64_t rows, n;
-  int64_t out_jump;         // of the output, where the step is 1
-  int64_t in_step, in_jump; // of the input
-};
-
 // Returns a where the bits of the mask are 1, and b where they are 0. The compiler makes a branch of `? :`.
 template <typename Mask, typename T>
 T select(Mask mask, T a, T b) {
@@ -79,11 +71,10 @@ T select(Mask mask, T a, T b) {
 }
 
 // Replaces each element of best by the element of x, and its place by that element's, where the new one is larger or
-// NaN. The place of x[0] is `first`. With `pairs`, the element behind each one follows: where the step is 2, the loop
-// then uses all that it reads, and the compiler needs no slow loop for the end of a row.
+// NaN. The place of x[0] is `first`.
 template <typename T, typename Place>
 TARGET_CLONES static void keep_larger(T* __restrict best, Place* __restrict places, const T* __restrict x, Place first,
-                                      const Grid& grid, bool pairs) {
+                                      const WindowGrid& grid) {
   const int64_t n = grid.n;
   for (int64_t r = 0; r < grid.rows; r++, best += grid.out_jump, places += grid.out_jump, x += grid.in_jump) {
     const auto update = [=](int64_t i, int64_t from) {
@@ -92,7 +83,7 @@ TARGET_CLONES static void keep_larger(T* __restrict best, Place* __restrict plac
       best[i] = select(takes, value, old);
       places[i] = select(takes, static_cast<Place>(first + static_cast<Place>(from)), places[i]);
     };
-    if (pairs) {
+    if (grid.pairs) {
       for (int64_t i = 0; i < n; i++) {
         update(i, 2 * i);
         update(i, 2 * i + 1);
@@ -110,7 +101,7 @@ TARGET_CLONES static void keep_larger(T* __restrict best, Place* __restrict plac
 template <typename scalar_t, typename Place>
 void plane_by_rows(scalar_t* y, int64_t* places, const scalar_t* x, const PoolShape& s, const PoolWindows& windows,
                    Place* counted) {
-  const int64_t height = s.output[1], width = s.output[2], pixels = s.output_pixels();
+  const int64_t width = s.output[2], pixels = s.output_pixels();
   std::fill_n(y, pixels, lowest_of<scalar_t>());
   Place* row = counted;
   for (const PoolWindow& depths : windows[0]) {
@@ -122,54 +113,21 @@ void plane_by_rows(scalar_t* y, int64_t* places, const scalar_t* x, const PoolSh
       row += width;
     }
   }
-  for (int64_t kd = 0; kd < s.kernel[0]; kd++) {
-    const Span depths = positions_inside(s, 0, kd);
-    for (int64_t od = depths.begin; od < depths.end; od++) {
-      const int64_t id = od * s.stride[0] - s.padding[0] + kd * s.dilation[0];
-      for (int64_t kh = 0; kh < s.kernel[1]; kh++) {
-        const Span heights = positions_inside(s, 1, kh);
-        const int64_t ih = heights.begin * s.stride[1] - s.padding[1] + kh * s.dilation[1];
-        for (int64_t kw = 0; kw < s.kernel[2]; kw++) {
-          const Span widths = positions_inside(s, 2, kw);
-          const int64_t iw = widths.begin * s.stride[2] - s.padding[2] + kw * s.dilation[2];
-          const int64_t first = (id * s.input[1] + ih) * s.input[2] + iw;
-          const int64_t out = (od * height + heights.begin) * width + widths.begin;
-          const Grid grid{heights.end - heights.begin, widths.end - widths.begin, width, s.stride[2],
-                          s.stride[1] * s.input[2]};
-          const bool pairs = s.stride[2] == 2 && s.dilation[2] == 1 && kw + 1 < s.kernel[2] &&
-                             positions_inside(s, 2, kw + 1) == widths;
-          if (grid.rows > 0 && grid.n > 0) {
-            keep_larger(y + out, counted + out, x + first, static_cast<Place>(first), grid, pairs);
-          }
-          kw += pairs ? 1 : 0;
-        }
-      }
-    }
-  }
+  for_each_tap(s, [&](const WindowGrid& grid, int64_t out, int64_t in) {
+    keep_larger(y + out, counted + out, x + in, static_cast<Place>(in), grid);
+  });
   std::copy_n(counted, pixels, places);
 }
 
-// Whether the second rung is right and quick. It goes through all elements of a window, also those on the padding, so
-// the windows must have one size and must not be larger than the input. It counts places in a type as wide as an
-// element, because a vector instruction selects among elements of one width.
-template <typename Place>
-bool rows_fit(const PoolShape& s) {
-  for (int d = 0; d < 3; d++) {
-    if (s.kernel[d] > s.input[d] || s.dilation[d] > s.input[d] || s.stride[d] > s.input[d]) {
-      return false;
-    }
-  }
-  return !s.adaptive && s.input_pixels() <= std::numeric_limits<Place>::max();
-}
-
-// Some planes, by the quicker rung.
+// Some planes, by the quicker rung. The second one counts places in a type as wide as an element, because a vector
+// instruction selects among elements of one width.
 template <typename scalar_t>
 void planes(scalar_t* y, int64_t* places, const scalar_t* x, int64_t count, const PoolShape& s,
             const PoolWindows& windows) {
   const int64_t in = s.input_pixels(), out = s.output_pixels();
   if constexpr (std::is_floating_point_v<scalar_t>) {
     using Place = std::conditional_t<sizeof(scalar_t) == sizeof(int64_t), int64_t, int32_t>;
-    if (rows_fit<Place>(s)) {
+    if (rows_are_quick(s) && in <= std::numeric_limits<Place>::max()) {
       Scratch<Place> counted(out);
       for (int64_t p = 0; p < count; p++) {
         plane_by_rows(y + p * out, places + p * out, x + p * in, s, windows, counted.begin());
