@@ -158,7 +158,8 @@ $(STAMPS)/browser: | $(STAMPS)/everything
 
 # --- tests --------------------------------------------------------------------------------------------------------------
 
-PYTEST := $(IN_VENV) python -m pytest -n 2 --dist loadfile
+# In the order of their names: files with few tests, which are often the longest, would otherwise all come last.
+PYTEST := $(IN_VENV) python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test test-browser sanitize tsan parity fuzz fuzz-load
 test: stubs $(STAMPS)/everything ## run every test: C++, Python, docstrings, debuggers, lessons, exercises
