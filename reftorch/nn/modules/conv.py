@@ -29,7 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 _NAMED_PADDINGS = {"same", "valid"}
-_MODES = ("zeros", "reflect", "replicate", "circular")
+_MODES = {"zeros", "reflect", "replicate", "circular"}
 
 
 class _ConvNd(Module):
@@ -79,7 +79,7 @@ class _ConvNd(Module):
             if padding == "same" and any(step != 1 for step in stride):
                 raise ValueError("padding='same' is not supported for strided convolutions")
         if padding_mode not in _MODES:
-            raise ValueError(f"padding_mode must be one of {set(_MODES)}, but got padding_mode='{padding_mode}'")
+            raise ValueError(f"padding_mode must be one of {_MODES}, but got padding_mode='{padding_mode}'")
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.kernel_size = kernel_size

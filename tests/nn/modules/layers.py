@@ -54,4 +54,4 @@ def check_error(make: Callable, real_torch: ModuleType) -> None:
         with pytest.raises((ValueError, AssertionError)) as caught:
             make(lib)
         raised.append((type(caught.value), str(caught.value)))
-    assert raised[0] == raised[1]
+    assert raised[0] == raised[1], raised

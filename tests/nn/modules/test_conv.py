@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import reftorch
+from tests.nn.functions import sets_sorted
 
 
 def drawn_options(seed: int, transposed: bool) -> tuple[int, dict[str, Any], tuple[int, ...]]:
@@ -88,7 +89,7 @@ def test_output_size(real_torch: Any) -> None:
             else:
                 with pytest.raises(ValueError) as caught:
                     module(x, output_size=size)
-                shapes.append(str(caught.value).split("(for")[0])
+                shapes.append(str(caught.value))
         assert shapes[0] == shapes[1]
 
 
@@ -109,7 +110,7 @@ def test_wrong_arguments(name: str, options: dict[str, Any], real_torch: Any) ->
     for lib in (reftorch, real_torch):
         with pytest.raises(ValueError) as caught:
             getattr(lib.nn, name)(**options)
-        messages.append(str(caught.value)[:40])
+        messages.append(sets_sorted(str(caught.value)))
     assert messages[0] == messages[1]
 
 
