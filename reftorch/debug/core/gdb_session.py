@@ -8,7 +8,8 @@ gdb/driver.py detaches in every case, unless gdb is killed or crashes. In these 
 - its breakpoints stay in the code of this process: the guard of csrc/debug/leftover_breakpoints.h removes a breakpoint
   that a thread hits, and mend_breakpoints() removes all of them before the guard ends;
 - a SIGSTOP that gdb sent to a thread may still be pending, and would stop this process forever. So gdb runs under a
-  shell that outlives gdb and sends SIGCONT, which also cancels a pending SIGSTOP.
+  shell that outlives gdb and sends SIGCONT, which also cancels a pending SIGSTOP. The children of this process get the
+  signal too, because gdb may have followed one of them.
 """
 
 from __future__ import annotations
@@ -102,7 +103,9 @@ def start_gdb(job: dict[str, Any], folder: Path, keep: tuple[int, ...] = ()) -> 
     (folder / "job.json").write_text(json.dumps(job | {"pid_file": str(folder / "pid")}))
     environment = gdb_environment() | {"REFTORCH_GDB_JOB": str(folder / "job.json")}
     gdb = [find_gdb().path, "-nx", "-q", "-batch", "-x", str(DRIVER)]
-    outlives = f'trap : TERM INT HUP; "$@"; kill -CONT {os.getpid()}'
+    me = os.getpid()
+    children = f"grep -lsE '^PPid:\\s*{me}$' /proc/[0-9]*/status | cut -d/ -f3"
+    outlives = f'trap : TERM INT HUP; "$@"; kill -CONT {me} $({children})'
     with open(folder / "gdb.log", "w") as log:
         return subprocess.Popen(
             ["sh", "-c", outlives, "sh", *gdb], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment,

@@ -12,7 +12,13 @@ stop which takes too long. All of them first stop the process and then detach. g
 used, because gdb 13 quits immediately and leaves its breakpoints in the running process. Output goes to files and never
 to a pipe, because the process that would empty the pipe is stopped.
 
-core/gdb_session.py handles the cases that no script can handle (gdb is killed, or hangs).
+core/gdb_session.py handles the cases that no script can handle (gdb is killed).
+
+Note [A gdb that hangs]
+gdb 13 can wait forever for a thread that has stopped already. This happened where gdb followed a fork of a process with
+several threads (`set follow-fork-mode child`): both processes stay stopped, and no command and no signal reaches gdb.
+So a thread of this script watches the process while gdb lets it run. If the process stands still for as long as a stop
+may take, the thread kills gdb, and the process goes on as after every gdb that ends badly.
 """
 
 import contextlib
@@ -72,6 +78,8 @@ class Driver:
         self.hits: list = []  # the breakpoints of this stop
         self.runs = self.told_to_end = self.interrupted = False
         self.deadline = float("inf")  # when the watchdog interrupts the current block
+        if self.attached:
+            threading.Thread(target=self.kill_a_gdb_that_hangs, daemon=True).start()
         gdb.events.stop.connect(self.on_stop)
 
     def emit(self, kind, **fields):
@@ -86,6 +94,17 @@ class Driver:
         self.told_to_end = True
         if self.runs:
             os.kill(gdb.selected_inferior().pid, signal.SIGINT)
+
+    def kill_a_gdb_that_hangs(self):
+        """Run in a separate thread: see Note [A gdb that hangs]."""
+        still_since = time.monotonic()
+        while True:
+            time.sleep(1)
+            if not self.runs or not is_stopped(self.job["pid"]):
+                still_since = time.monotonic()
+            elif time.monotonic() > still_since + self.job["patience"]:
+                self.emit("error", text=f"gdb was ended: for {self.job['patience']} s it kept this process stopped")
+                os.kill(os.getpid(), signal.SIGKILL)
 
     # --- beginning -------------------------------------------------------------------------------------------------
 
@@ -280,6 +299,15 @@ class Driver:
             except (gdb.error, KeyboardInterrupt) as error:  # the interrupt may have been requested before the detach
                 if attempt == LET_GO_ATTEMPTS - 1:
                     self.emit("error", text=f"gdb could not detach: {error}")
+
+
+def is_stopped(pid):
+    """Return whether a debugger keeps the process stopped."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rpartition(")")[2].split()[0] == "t"
+    except OSError:  # the process has ended
+        return False
 
 
 def run_on(command):
