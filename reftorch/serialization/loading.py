@@ -239,6 +239,8 @@ def _map(file: Any) -> _mmap.mmap:
 
 def _load_safetensors(path: str, map_location: Any) -> dict[str, Any]:
     """Return the tensors of a safetensors file, which contains nothing else."""
+    import json  # here, as a program that only imports the library does not need it
+
     try:
         import safetensors
     except ImportError as error:
@@ -258,9 +260,11 @@ def _load_safetensors(path: str, map_location: Any) -> dict[str, Any]:
         entries = safetensors.deserialize(content)
     except safetensors.SafetensorError as error:
         raise RuntimeError(f"load: {path} is not a safetensors file, or is damaged: {error}") from error
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
     restore = restore_location(map_location)
     loaded = {}
-    for name, entry in entries:
+    # In the order of their bytes, as in PyTorch; the package returns them in an order that changes from run to run.
+    for name, entry in sorted(entries, key=lambda item: header[item[0]]["data_offsets"]):
         if entry["dtype"] not in _SAFETENSORS_DTYPES:
             raise RuntimeError(f"load: tensor {name} has the dtype {entry['dtype']}, which this library lacks")
         dtype = _SAFETENSORS_DTYPES[entry["dtype"]]
