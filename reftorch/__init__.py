@@ -197,6 +197,7 @@ from reftorch.functional.shapes import (
 from reftorch.nn.functional.native import (
     binary_cross_entropy_with_logits,
     cosine_embedding_loss,
+    ctc_loss,
     hinge_embedding_loss,
     kl_div,
     margin_ranking_loss,

@@ -27,11 +27,12 @@ not depend on the number of rows:
     True
 
 Mirrors: torch/func/__init__.py
-Leaves out: ``replace_all_batch_norm_modules_``.
+Leaves out: nothing.
 """
 
 from reftorch._functorch import autograd_function  # noqa: F401  it says what a custom Function does
 from reftorch._functorch.apis import grad, grad_and_value
+from reftorch._functorch.batch_norm_replacement import replace_all_batch_norm_modules_
 from reftorch._functorch.eager_transforms import (
     debug_unwrap,
     functionalize,
@@ -56,6 +57,7 @@ __all__ = [
     "jvp",
     "linearize",
     "rearrange",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",

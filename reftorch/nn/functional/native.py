@@ -9,6 +9,9 @@ reduced: PyTorch's signatures name the mean as the default, but its binding take
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch.nn import _reduction
@@ -16,7 +19,7 @@ from reftorch.nn import functional as F
 from reftorch.nn.functional.loss import _reduced
 
 __all__ = [
-    "binary_cross_entropy_with_logits", "cosine_embedding_loss",
+    "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss",
     "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss",
     "triplet_margin_loss",
 ]  # fmt: skip
@@ -73,6 +76,29 @@ def cosine_embedding_loss(
         tensor([0.2929])
     """
     return F.cosine_embedding_loss(input1, input2, target, margin, reduction=_name(reduction))
+
+
+@overridable
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int],
+    blank: int = 0,
+    reduction: int = 0,
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Loss of sequences that are not aligned with their targets: ``torch.nn.functional.ctc_loss``.
+
+    ``torch.ops.aten.ctc_loss`` takes the mean by default, as its schema says.
+
+    Example:
+        >>> import reftorch as torch
+        >>> log_probs = torch.zeros(3, 1, 2).log_softmax(-1)
+        >>> torch.ctc_loss(log_probs, torch.tensor([[1]]), [3], [1]).exp()
+        tensor([1.3333])
+    """
+    return _VF.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
 
 
 @overridable

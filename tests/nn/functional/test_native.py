@@ -59,3 +59,17 @@ def test_a_number_that_is_no_reduction() -> None:
 def test_a_loss_is_not_reduced_by_default(real_torch: ModuleType) -> None:
     for lib in (reftorch, real_torch):
         assert lib.kl_div(X(lib), Y(lib)).shape == lib.margin_ranking_loss(X(lib), Y(lib), Z(lib)).shape == (4, 3)
+
+
+@pytest.mark.parametrize("lengths", ["ints", "tensors"])
+def test_ctc_loss_of_torch_and_the_op_have_different_defaults(lengths: str, real_torch: ModuleType) -> None:
+    found = []
+    for lib in (reftorch, real_torch):
+        log_probs = (lib.arange(24, dtype=lib.float64).reshape(4, 2, 3) * 0.7).sin().log_softmax(-1)
+        sizes = [[4, 3], [2, 1]] if lengths == "ints" else [lib.tensor([4, 3]), lib.tensor([2, 1])]
+        arguments = (log_probs, lib.tensor([[1, 2], [2, 1]]), *sizes)
+        losses = [lib.ctc_loss(*arguments, *more).tolist() for more in ((), (0, 1), (0, 2), (1, 0, True))]
+        found.append([*losses, lib.ops.aten.ctc_loss(*arguments).tolist()])
+    assert len(found[0][0]) == 2
+    for ours, theirs in zip(found[0], found[1], strict=True):
+        assert ours == pytest.approx(theirs)
