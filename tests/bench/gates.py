@@ -80,7 +80,7 @@ GATES = (
     Gate("training step, GPT", 0.8, 0.55, ("gpt_adamw", "gpt_adamw_sdpa")),
     Gate("training step, LSTM and GRU", 1.0, 0.6, ("lstm_adam", "gru_adam")),
     Gate("fx, tracing a GPT", 0.6, 0.4, ("fx_trace",)),
-    Gate("fx, running the traced GPT", 1.05, 0.6, ("fx_run",)),
+    Gate("fx, running the traced GPT", 1.05, 0.6, ("fx_run", "fx_run_wide")),
     Gate("DataLoader", 0.35, 0.2, ("loader_tensor_0_workers",)),
     Gate("DataLoader with two workers", 0.6, 0.3, ("loader_tensor_2_workers",)),
     Gate("saving and loading 1 GB", 1.0, 0.7, ("save_1gb", "load_1gb")),
