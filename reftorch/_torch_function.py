@@ -152,6 +152,22 @@ def overridable(function: _F) -> _F:
     return public  # type: ignore[return-value]
 
 
+def overridable_as_called(function: _F) -> _F:
+    """Make a Python function overridable, and pass the arguments to the override as the caller wrote them.
+
+    This is for functions that are ops in C++ in PyTorch. An op passes on the arguments of the call: it does not add
+    those that have a default, as PyTorch's functions in Python do (:func:`_spell_out`).
+    """
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        if _C._call_has_torch_function(args, kwargs):
+            return handle_torch_function(public, _relevant(args, kwargs), *args, **kwargs)
+        return function(*args, **kwargs)
+
+    return public  # type: ignore[return-value]
+
+
 class overridable_property(property):
     """A property of tensors that checks the class of the tensor for an override, as the properties in C do."""
 

@@ -84,6 +84,7 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
     """
     found = {getattr(reftorch, name) for name in _IGNORED_FUNCTIONS.split() if hasattr(reftorch, name)}
     found.add(reftorch.nn.init.calculate_gain)
+    found |= {reftorch.nn.functional.sigmoid, reftorch.nn.functional.tanh}  # they call the method, which is overridable
     return found | {
         value for name in _IGNORED_METHODS.split() if callable(value := getattr(reftorch.Tensor, name, None))
     }

@@ -9,7 +9,10 @@ import contextlib
 import inspect
 import io
 import math
+import os
+import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -99,6 +102,35 @@ def test_the_traced_module_computes_what_the_module_computes(name: str) -> None:
 def test_two_traces_give_one_text(name: str) -> None:
     cls = MODELS.MODELS[name][0]
     assert MODELS.trace(name, cls()).code == MODELS.trace(name, cls()).code
+
+
+ALL_TEXTS = """
+import reftorch
+from reftorch.fx.passes.split_module import split_module
+from tests.fx import both
+
+models = both.load("models", reftorch)
+for name in models.MODELS:
+    traced = models.trace(name, models.MODELS[name][0]())
+    print(name, traced.code, both.plain(str(traced.graph)), sorted(map(str, traced.state_dict())))
+    nodes = [node.name for node in traced.graph.nodes]
+    split = split_module(traced, traced, lambda node: 2 * nodes.index(node.name) // len(nodes))
+    print(split.code, *(part.code for part in split.children() if hasattr(part, "code")))
+    traced.graph.eliminate_dead_code()
+    print(both.plain(str(traced.graph)))
+"""
+
+
+def test_processes_that_hash_differently_give_one_text() -> None:
+    """Python draws the hashes of strings anew in each process, and addresses differ. No text may depend on either."""
+    texts = []
+    for seed in ("0", "1", "2", "12345"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[2])}
+        done = subprocess.run([sys.executable, "-c", ALL_TEXTS], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        texts.append(done.stdout)
+    assert len(texts[0]) > 10_000
+    assert texts.count(texts[0]) == len(texts)
 
 
 @pytest.mark.parametrize("name", MODELS.MODELS)
@@ -204,11 +236,8 @@ def test_what_cannot_be_traced_raises_the_error_of_torch(name: str, real_torch: 
     assert str(ours.value).split() == str(theirs.value).split()
 
 
-# What a layer's forward calls is another function of the same meaning, or the function gets other defaults.
-DIFFERENT = {
-    "Hardshrink", "L1Loss", "LogSigmoid", "LogSoftmax", "RMSNorm", "Sigmoid", "Softmax", "Softmin", "Softplus",
-    "Softshrink", "Tanh", "Threshold",
-}  # fmt: skip
+# PyTorch's l1_loss does not pass its weight to an override, and its threshold is called _threshold.
+DIFFERENT = {"L1Loss", "Threshold"}
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "AdaptiveLogSoftmaxWithLoss": (16, 4, [2]),
     "Unflatten": (1, (2, 3)),
@@ -243,6 +272,29 @@ def test_the_code_of_a_layer_is_that_of_torch(name: str, real_torch: ModuleType)
         except library.fx.proxy.TraceError as error:  # for example of batch norm, which looks at the input's shape
             codes.append(str(error))
     assert codes[0] == codes[1]
+
+
+# Functions that are ops in PyTorch record the arguments as the program wrote them, the others all arguments.
+CALLS = {
+    "gelu": lambda lib, x: lib.nn.functional.gelu(x) + lib.nn.functional.gelu(x, approximate="tanh"),
+    "softplus": lambda lib, x: lib.nn.functional.softplus(x) + lib.nn.functional.softplus(x, 2, threshold=3.0),
+    "softshrink": lambda lib, x: lib.nn.functional.softshrink(x) + lib.nn.functional.softshrink(x, lambd=0.25),
+    "hardshrink": lambda lib, x: lib.nn.functional.hardshrink(x) + lib.nn.functional.hardshrink(x, 0.25),
+    "logsigmoid": lambda lib, x: lib.nn.functional.logsigmoid(x),
+    "one_hot": lambda lib, x: lib.nn.functional.one_hot(x) + lib.nn.functional.one_hot(x, 3),
+    "sigmoid": lambda lib, x: lib.nn.functional.sigmoid(x) + lib.sigmoid(x) + x.sigmoid(),
+    "tanh": lambda lib, x: lib.nn.functional.tanh(x) + lib.tanh(x) + x.tanh(),
+    "softmax": lambda lib, x: lib.nn.functional.softmax(x, -1) + lib.softmax(x, -1) + x.softmax(-1),
+    "attention": lambda lib, x: lib.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True),
+    "layer_norm": lambda lib, x: lib.nn.functional.layer_norm(x, (3,)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_arguments_of_a_function_are_those_of_torch(name: str, real_torch: ModuleType) -> None:
+    ours = reftorch.fx.symbolic_trace(lambda x: CALLS[name](reftorch, x))
+    theirs = real_torch.fx.symbolic_trace(lambda x: CALLS[name](real_torch, x))
+    assert both.plain(ours.code) == both.plain(theirs.code)
 
 
 def test_wrap_is_for_the_top_of_a_module(real_torch: ModuleType) -> None:

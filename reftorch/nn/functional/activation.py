@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
-from reftorch._torch_function import handle_torch_function, has_torch_function_unary, overridable
+from reftorch._torch_function import handle_torch_function, has_torch_function_unary, overridable, overridable_as_called
 
 __all__ = [
     "celu",
@@ -45,6 +45,9 @@ __all__ = [
 ]  # fmt: skip
 
 _nn = _C._nn
+
+# These are the ops themselves, as in PyTorch, with the ops' docstrings.
+hardshrink, logsigmoid = _VF.hardshrink, _nn.log_sigmoid
 
 # These write into their input. The docstrings are those of the ops.
 celu_, selu_, threshold_ = _VF.celu_, _VF.selu_, _VF.threshold_
@@ -143,7 +146,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return _VF.selu_(input) if inplace else _VF.selu(input)
 
 
-@overridable
+@overridable_as_called
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     r"""Multiply each element by the distribution function of the normal distribution: :math:`x \Phi(x)`.
 
@@ -189,7 +192,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     return _nn.silu_(input) if inplace else _nn.silu(input)
 
 
-@overridable
+@overridable_as_called
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     r"""A smooth relu: :math:`\log(1 + e^{\beta x}) / \beta`.
 
@@ -209,26 +212,6 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     Mirrors torch/nn/functional.py, ``softplus``.
     """
     return _nn.softplus(input, beta, threshold)
-
-
-@overridable
-def logsigmoid(input: Tensor) -> Tensor:
-    r"""Logarithm of the sigmoid: :math:`\min(0, x) - \log(1 + e^{-|x|})`.
-
-    Args:
-        input: tensor of any shape.
-
-    Returns:
-        A tensor of the same shape.
-
-    Example:
-        >>> import reftorch as torch
-        >>> torch.nn.functional.logsigmoid(torch.tensor([-1.0, 2.0]))
-        tensor([-1.3133, -0.1269])
-
-    Mirrors torch/nn/functional.py, ``logsigmoid``.
-    """
-    return _nn.log_sigmoid(input)
 
 
 @overridable
@@ -346,28 +329,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     return _nn.hardswish_(input) if inplace else _nn.hardswish(input)
 
 
-@overridable
-def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    r"""Set elements between :math:`-\lambda` and :math:`\lambda` to zero.
-
-    Args:
-        input: tensor of any shape.
-        lambd: :math:`\lambda`.
-
-    Returns:
-        A tensor of the same shape.
-
-    Example:
-        >>> import reftorch as torch
-        >>> torch.nn.functional.hardshrink(torch.tensor([-1.0, 0.25, 2.0]))
-        tensor([-1.,  0.,  2.])
-
-    Mirrors torch/nn/functional.py, ``hardshrink``.
-    """
-    return _VF.hardshrink(input, lambd)
-
-
-@overridable
+@overridable_as_called
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     r"""Move each element towards zero by :math:`\lambda`, but not past zero.
 
@@ -499,8 +461,6 @@ def tanh(input: Tensor) -> Tensor:
 
     Mirrors torch/nn/functional.py, ``tanh``.
     """
-    if has_torch_function_unary(input):
-        return handle_torch_function(tanh, (input,), input)
     return input.tanh()
 
 
@@ -520,6 +480,4 @@ def sigmoid(input: Tensor) -> Tensor:
 
     Mirrors torch/nn/functional.py, ``sigmoid``.
     """
-    if has_torch_function_unary(input):
-        return handle_torch_function(sigmoid, (input,), input)
     return input.sigmoid()

@@ -10,7 +10,7 @@ import math
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
-from reftorch._torch_function import overridable
+from reftorch._torch_function import overridable_as_called
 from reftorch._utils import scalar_type_name
 from reftorch.amp._casts import lower_precision_fp
 from reftorch.functional import noise
@@ -51,7 +51,7 @@ def _for_all_heads(heads: Tensor, count: int) -> Tensor:
     return heads.repeat_interleave(count // heads.shape[-3], -3)
 
 
-@overridable
+@overridable_as_called
 @lower_precision_fp
 def scaled_dot_product_attention(
     query: Tensor,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
-from reftorch._torch_function import overridable
+from reftorch._torch_function import overridable, overridable_as_called
 from reftorch._warnings import warn
 from reftorch.autograd.grad_mode import no_grad
 
@@ -173,6 +173,7 @@ def embedding_bag(
     )[0]  # fmt: skip
 
 
+@overridable_as_called
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Turn each class number into a row of zeros with a one at that place.
 

@@ -9,7 +9,7 @@ The most common ones are in this file; the others are in ``formulas``, ``gates``
 
 from __future__ import annotations
 
-from reftorch import _utils
+from reftorch import _VF, _utils
 from reftorch._tensor import Tensor
 from reftorch.nn import functional as F
 from reftorch.nn.modules.activation import attention, formulas, gates, hard
@@ -77,7 +77,7 @@ class Sigmoid(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        return input.sigmoid()
+        return _VF.sigmoid(input)
 
 
 class Tanh(Module):
@@ -95,7 +95,7 @@ class Tanh(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        return input.tanh()
+        return _VF.tanh(input)
 
 
 class Softmax(Module):
@@ -122,7 +122,7 @@ class Softmax(Module):
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.softmax(input, self.dim)
+        return F.softmax(input, self.dim, _stacklevel=5)
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}"
@@ -152,7 +152,7 @@ class LogSoftmax(Module):
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.log_softmax(input, self.dim)
+        return F.log_softmax(input, self.dim, _stacklevel=5)
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}"

@@ -180,7 +180,7 @@ class GELU(_Activation):
         self.approximate = approximate
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.gelu(input, self.approximate)
+        return F.gelu(input, approximate=self.approximate)
 
 
 class SiLU(_Activation):
