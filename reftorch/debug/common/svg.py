@@ -47,6 +47,14 @@ class Picture:
             'marker-end="url(#head)"/>'
         )
 
+    def curve(self, points: list[tuple[float, float]], *, line: str = MUTED) -> None:
+        """Draw an arrow along cubic Bezier curves: a start, and for each curve two control points and an end."""
+        start, *rest = (f"{x:.1f},{y:.1f}" for x, y in points)
+        self.shapes.append(
+            f'<path d="M{start}C{" ".join(rest)}" fill="none" stroke="{line}" stroke-width="1.5" '
+            'marker-end="url(#head)"/>'
+        )
+
     @contextlib.contextmanager
     def link(self, target: str, tip: str) -> Iterator[None]:
         """Make the shapes that are drawn inside a link to `target`; `tip` is shown under the pointer."""

@@ -1,7 +1,10 @@
 """A picture of the graph of a tensor: the nodes, their saved values, and the sources of their formulas.
 
 Mirrors: nothing in PyTorch, where people install torchviz and graphviz.
-Leaves out: routing of edges around nodes; the forward ops that were not recorded.
+Leaves out: the forward ops that were not recorded.
+
+If Graphviz's program ``dot`` is installed, it lays out the picture, and its arrows go around the boxes. Otherwise the
+boxes stand in layers, and the arrows are straight lines behind the boxes.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from typing import Any
 
 from reftorch import _C
 from reftorch.autograd.function import BackwardCFunction
+from reftorch.debug.common.dot import dot_layout
 from reftorch.debug.common.expect import expect_tensor
 from reftorch.debug.common.svg import INK, MUTED, Picture
 
@@ -170,31 +174,55 @@ def draw_graph(tensor: Any, params: Mapping[str, Any] | None = None, *, max_node
     layers = _layers(tensor.grad_fn)
     rows = _rows(layers, max_nodes)
     texts = {node: _lines(node, names) for row in rows for node in row}
-    heights = [max(len(texts[node]) for node in row) * LINE_HEIGHT + 2 * PAD for row in rows]
-    width = max(len(row) for row in rows) * (WIDTH + GAP) + GAP
     count = sum(map(len, layers))
     caption = f"the graph of {tensor.grad_fn.name()}: {count} nodes"
-    picture = Picture(width, sum(heights) + (len(rows) + 1) * 2 * GAP, caption)
+    picture, places = _laid_out_by_dot(texts, caption) or _laid_out_in_rows(rows, texts, caption)
+    for node, place in places.items():  # over the arrows
+        _draw_node(picture, node, texts[node], *place)
+    if count > len(places):
+        hidden = f"... {count - len(places)} nodes more: max_nodes={count}"
+        picture.text(picture.width / 2, picture.height, hidden, anchor="middle", fill=MUTED)
+        picture.height += GAP
+    return picture
 
-    places: dict[Any, tuple[float, float]] = {}
+
+Places = dict[Any, tuple[float, float]]
+
+
+def _height(lines: list[str]) -> int:
+    return len(lines) * LINE_HEIGHT + 2 * PAD
+
+
+def _laid_out_by_dot(texts: dict[Any, list[str]], caption: str) -> tuple[Picture, Places] | None:
+    """Return a picture with arrows, and where its boxes belong; None if ``dot`` is not installed."""
+    numbers = {node: i for i, node in enumerate(texts)}
+    edges = [(i, numbers[child]) for node, i in numbers.items() for child, _ in node.next_functions if child in numbers]
+    layout = dot_layout([(WIDTH, _height(lines)) for lines in texts.values()], edges)
+    if layout is None:
+        return None
+    picture = Picture(layout.width + 2 * GAP, layout.height + 2 * GAP, caption)
+    for points in layout.arrows:
+        picture.curve([(x + GAP, y + GAP) for x, y in points])
+    return picture, {node: (x + GAP, y + GAP) for node, (x, y) in zip(texts, layout.boxes, strict=True)}
+
+
+def _laid_out_in_rows(rows: list[list[Any]], texts: dict[Any, list[str]], caption: str) -> tuple[Picture, Places]:
+    """Return a picture with arrows, and where its boxes belong."""
+    heights = [max(_height(texts[node]) for node in row) for row in rows]
+    width = max(len(row) for row in rows) * (WIDTH + GAP) + GAP
+    picture = Picture(width, sum(heights) + (len(rows) + 1) * 2 * GAP, caption)
+    places: Places = {}
     y = 2.0 * GAP
     for row, height in zip(rows, heights, strict=True):
         left = (width - len(row) * (WIDTH + GAP) + GAP) / 2
         places |= {node: (left + position * (WIDTH + GAP), y) for position, node in enumerate(row)}
         y += height + 2 * GAP
     for node, (x, top) in places.items():
-        bottom = top + len(texts[node]) * LINE_HEIGHT + 2 * PAD
         for child, _ in node.next_functions:
             if child in places:
                 child_x, child_top = places[child]
-                picture.arrow(x + WIDTH / 2, bottom, child_x + WIDTH / 2, child_top - 2)
-    for node, place in places.items():  # over the arrows
-        _draw_node(picture, node, texts[node], *place)
-    if count > len(places):
-        hidden = f"... {count - len(places)} nodes more: max_nodes={count}"
-        picture.text(width / 2, y, hidden, anchor="middle", fill=MUTED)
-        picture.height += GAP
-    return picture
+                picture.arrow(x + WIDTH / 2, top + _height(texts[node]), child_x + WIDTH / 2, child_top - 2)
+    return picture, places
 
 
 @cache
@@ -210,7 +238,7 @@ def _draw_node(picture: Picture, node: Any, lines: list[str], x: float, y: float
         if sources:
             file, line_number = sources[0].rsplit(":", 1)
             stack.enter_context(picture.link(f"{_uri(file)}#L{line_number}", "\n".join(sources)))
-        picture.box(x, y, WIDTH, len(lines) * LINE_HEIGHT + 2 * PAD, fill=fill, line=line)
+        picture.box(x, y, WIDTH, _height(lines), fill=fill, line=line)
         for i, text in enumerate(lines):
             cut = text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
             baseline = y + PAD + (i + 0.75) * LINE_HEIGHT

@@ -3,6 +3,9 @@
 Mirrors: nothing in PyTorch: it has no such picture.
 """
 
+import itertools
+import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -11,6 +14,27 @@ import reftorch as torch
 from reftorch.debug import draw_graph, formula_source
 
 SVG = "{http://www.w3.org/2000/svg}"
+
+# A program that lays out as Graphviz's dot does, in a column: it reads boxes and arrows, and answers in its format.
+DOT = f"""#!{sys.executable}
+import re, sys
+text = sys.stdin.read()
+assert sys.argv[1:] == ["-Tplain"] and "digraph" in text
+boxes = re.findall(r"(n\\d+) .width=([\\d.]+), height=([\\d.]+)", text)
+print("graph 1", 4, 2 * len(boxes))
+for i, (name, width, height) in enumerate(boxes):
+    print("node", name, 2, 2 * len(boxes) - 1 - 2 * i, width, height, name, "solid box black lightgrey")
+for a, b in re.findall(r"(n\\d+) -> (n\\d+)", text):
+    print("edge", a, b, 4, "1 5 1 4 1 3 1 2 solid black")
+print("stop")
+"""
+
+
+@pytest.fixture(autouse=True)
+def programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Let no ``dot`` of this machine lay out the pictures. Return the only folder where programs are looked for."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
 
 
 class Double(torch.autograd.Function):
@@ -95,3 +119,30 @@ def test_a_wide_graph_goes_on_below():
 def test_arrows_lie_under_the_boxes():
     svg = draw_graph(torch.ones(2, requires_grad=True).exp().sum()).svg()
     assert svg.rindex("<line") < svg.index("<text")
+
+
+def test_graphviz_lays_out_the_picture_where_it_is_installed(programs):
+    x = torch.ones(2, requires_grad=True)
+    y = x.exp()
+    loss = (y * y).sum()
+    in_rows = drawn(draw_graph(loss, params={"x": x}))
+    program = programs / "dot"
+    program.write_text(DOT)
+    program.chmod(0o755)
+    picture = draw_graph(loss, params={"x": x})
+    texts, links, lines = drawn(picture)
+    assert (texts, links) == in_rows[:2] and lines == 0
+    root = ElementTree.fromstring(picture.svg())
+    curves = [path.get("d") for path in root.iter(SVG + "path") if path.get("marker-end")]
+    assert len(curves) == in_rows[2] == 4
+    assert curves[0].startswith("M98.0,242.0C98.0,314.0")  # an inch is 72 points, the margin 26, and y grows downwards
+    tops = [float(box.get("y")) for box in root.iter(SVG + "rect") if box.get("y")]
+    assert len(tops) == 4 and all(abs(below - above - 144) < 30 for above, below in itertools.pairwise(tops))
+
+
+def test_an_error_of_graphviz_is_told(programs):
+    program = programs / "dot"
+    program.write_text(f"#!{sys.executable}\nimport sys\nsys.exit('no layout today')\n")
+    program.chmod(0o755)
+    with pytest.raises(RuntimeError, match="ended with 1: no layout today"):
+        draw_graph(torch.ones(1, requires_grad=True) * 2)
