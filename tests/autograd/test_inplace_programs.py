@@ -22,6 +22,26 @@ def views_follow_their_base(lib):
     return (w.grad_fn.name(), v.grad_fn.name(), y._version, w._version)
 
 
+def saved_tensor_that_no_gradient_wants(lib):
+    """`mul` saves both operands; the gradient of `x` does not read the one that was changed."""
+    x, w = leaf(lib, 1, 2), leaf(lib, 3, 4)
+    a = x * 1
+    product = a * (w * 1)
+    with lib.no_grad():
+        a.add_(1)
+    lib.autograd.grad(product.sum(), x)
+
+
+def saved_result_that_leads_nowhere(lib):
+    """A view that was made without a record is a leaf, and the gradient of `tanh` goes to no leaf's `.grad`."""
+    x = leaf(lib, 1, 2)
+    with lib.no_grad():
+        v = x[0:]
+    y = v.tanh()
+    y.unsqueeze_(0)
+    y.sum().backward()
+
+
 def detached_leaf(lib):
     x = leaf(lib, 1, 2)
     x.detach().add_(1)
@@ -291,6 +311,8 @@ def index_copy_to_shared_memory(lib):
 
 PROGRAMS = [
     views_follow_their_base,
+    saved_tensor_that_no_gradient_wants,
+    saved_result_that_leads_nowhere,
     detached_leaf,
     former_leaf,
     view_made_before_the_leaf_required,

@@ -95,6 +95,22 @@ class Arguments final {
     }
   }
 
+  // Unpacks what no formula of this run has read. PyTorch's nodes unpack everything that they have saved. So a saved
+  // tensor that was changed in place is an error, even if the gradient that needs the tensor is not wanted.
+  void unpack_the_rest() {
+    for (size_t i = 0; i < saved_.size(); i++) {
+      const SavedField& field = node_.formula.fields[i];
+      if (saved_[i] != nullptr) {
+        continue;
+      }
+      if (field.kind == SavedField::Kind::Variable || field.kind == SavedField::Kind::Result) {
+        node_.unpack(field);
+      } else if (field.kind == SavedField::Kind::VariableList) {
+        node_.unpack_list(field);
+      }
+    }
+  }
+
  private:
   Variable defined_grad(size_t i) const {
     return grads_[i].defined() ? grads_[i] : node_.input_metadata(i).zeros_like();
@@ -237,6 +253,7 @@ variable_list PythonFormulaNode::apply(variable_list&& grads) {
         assign(input, call_formula(formula.formulas[input], arguments), formula.formulas[input]);
       }
     }
+    arguments.unpack_the_rest();
   }
   return results;
 }
