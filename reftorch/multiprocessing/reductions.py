@@ -76,7 +76,7 @@ def rebuild_storage_carried(cls: type[UntypedStorage], position: int, size: int)
 
 def rebuild_storage_filename(cls: type[UntypedStorage], name: str, size: int) -> UntypedStorage:
     """The storage on the memory that has a name."""
-    _shared_memory.clean_up_at_exit()
+    _shared_memory.note_arrival(name)
     result = cls._wrap(_C.StorageBase._new_shared_filename_cpu(name, size))
     result._storage._shared_decref()
     return result

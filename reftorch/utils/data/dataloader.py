@@ -22,7 +22,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
-from reftorch import accelerator
+from reftorch import _shared_memory, accelerator
 from reftorch._utils import ExceptionWrapper, cpu_count
 from reftorch._warnings import warn
 from reftorch.utils.data._utils.channel import Channel
@@ -640,6 +640,10 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
 
 def _end_workers(workers: _Workers, stop_pinning: Callable[[], None] | None) -> None:
-    if stop_pinning is not None and os.getpid() == workers.owner:  # a forked child has no copy of the thread
+    mine = os.getpid() == workers.owner  # a forked child has neither the thread nor the workers
+    if stop_pinning is not None and mine:
         stop_pinning()
+    ended = [process.pid for process in workers.processes if mine]
     workers.close()
+    for pid in ended:
+        _shared_memory.remove_names_of_worker(pid)

@@ -11,9 +11,11 @@ import random
 import signal
 import time
 import warnings
+from collections import deque
 
 import reftorch as torch
-from reftorch._shared_memory import family
+from reftorch import multiprocessing
+from reftorch._shared_memory import STRATEGIES, family
 from reftorch.utils.data import DataLoader, TensorDataset
 
 
@@ -32,11 +34,16 @@ def command(pid: int) -> str:
         return ""
 
 
+def shared_names() -> list[str]:
+    """The shared memory of this program that has a name under /dev/shm."""
+    return [name for name in os.listdir("/dev/shm") if name.startswith(family()[1:])]
+
+
 def kill_at_random(times: int, seed: int) -> float:
     """Kill a worker at random moments, and return the longest time in seconds until the error.
 
     Raises:
-        RuntimeError: there was no error, or a process is left.
+        RuntimeError: there was no error, or a process or a name of shared memory is left.
     """
     choose = random.Random(seed)
     data = TensorDataset(torch.arange(4000.0))
@@ -50,16 +57,16 @@ def kill_at_random(times: int, seed: int) -> float:
         os.kill(victim.pid, signal.SIGKILL)
         started = time.monotonic()
         try:
-            for _ in iterator:
-                pass
+            deque(iterator, maxlen=0)
         except RuntimeError as error:
             if "is killed by signal: Killed" not in str(error):
                 raise
         else:
             raise RuntimeError("a worker was killed, and the loop ended without an error")
         longest = max(longest, time.monotonic() - started)
-        if children():
-            raise RuntimeError(f"processes are left: {children()}")
+        del iterator  # and the batches that waited for their turn
+        if children() or shared_names():
+            raise RuntimeError(f"processes or shared memory are left: {children()} {shared_names()}")
     return longest
 
 
@@ -75,8 +82,7 @@ def levels(batches: int, workers: int) -> list[tuple[int, int, int]]:
             pass
         with open("/proc/self/statm") as file:
             pages = int(file.read().split()[1])
-        names = [name for name in os.listdir("/dev/shm") if name.startswith(family()[1:])]
-        found.append((len(os.listdir("/proc/self/fd")), len(names), pages))
+        found.append((len(os.listdir("/proc/self/fd")), len(shared_names()), pages))
     return found
 
 
@@ -85,7 +91,9 @@ if __name__ == "__main__":
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--batches", type=int, default=10_000)
     parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--strategy", default="file_descriptor", choices=sorted(STRATEGIES))
     options = parser.parse_args()
+    multiprocessing.set_sharing_strategy(options.strategy)
     warnings.filterwarnings("ignore", "This DataLoader will create")  # there may be fewer processors than workers
     print(f"{options.kills} kills: the error came within {kill_at_random(options.kills, 3):.2f} s, nothing is left")
     print(f"{options.batches} batches through {options.workers} workers, after each quarter:")

@@ -1,7 +1,7 @@
 """The loader with worker processes.
 
 Mirrors: test/test_dataloader.py
-Leaves out: data pipes. This file is a little over 500 lines long because its tests share the datasets at its top.
+Leaves out: data pipes; how workers end (test_dataloader_lifecycle.py).
 """
 
 import contextlib
@@ -21,26 +21,14 @@ from typing import Any
 import pytest
 
 import reftorch as torch
-from reftorch._shared_memory import family
 from reftorch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
-from tests.utils.data.endure import children, kill_at_random, levels
 
-pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:This DataLoader will create"),
+    pytest.mark.usefixtures("nothing_is_left"),
+]
 
 METHODS = ["fork", "spawn", "forkserver"]
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_left() -> Iterator[None]:
-    """After each test there are as many processes, descriptors and names of shared memory as before."""
-    gc.collect()
-    before = set(children()), set(os.listdir("/dev/shm"))
-    descriptors = len(os.listdir("/proc/self/fd"))
-    yield
-    gc.collect()
-    assert set(children()) <= before[0]
-    assert {name for name in os.listdir("/dev/shm") if name.startswith(family()[1:])} <= before[1]
-    assert len(os.listdir("/proc/self/fd")) <= descriptors + 3  # a fork server and the resource tracker may have begun
 
 
 class Squares(Dataset):
@@ -352,25 +340,6 @@ def test_a_batch_that_cannot_be_sent_is_an_error() -> None:
         next(iter(loader))
 
 
-@pytest.mark.parametrize(
-    ("what", "message"),
-    [
-        ("exit", r"DataLoader worker \(pid \d+\) exited unexpectedly with exit code 3\."),
-        ("kill", r"DataLoader worker \(pid \d+\) is killed by signal: Killed\. Hint: .*memory"),
-    ],
-)
-@pytest.mark.parametrize("method", METHODS)
-def test_a_dead_worker_is_an_error_at_once(what: str, message: str, method: str) -> None:
-    loader = DataLoader(Doing(what), batch_size=2, num_workers=2, multiprocessing_context=method)
-    with pytest.raises(RuntimeError, match=message):
-        list(loader)
-
-
-def test_kills_at_random_moments() -> None:
-    """Whatever the worker is doing, the error comes within 5 seconds, and the fixture counts what is left."""
-    assert kill_at_random(20, seed=3) < 5
-
-
 def test_timeout() -> None:
     loader = DataLoader(Doing("sleep", at=0), num_workers=1, timeout=0.2, multiprocessing_context="fork")
     iterator = iter(loader)
@@ -378,81 +347,6 @@ def test_timeout() -> None:
         next(iterator)
     for process in iterator._workers.processes:  # type: ignore[attr-defined]
         process.kill()  # otherwise its 5 seconds to finish the sample would be waited for
-
-
-def test_a_loop_that_is_left_early_leaves_nothing() -> None:
-    for number, _ in enumerate(DataLoader(Squares(500), num_workers=3, multiprocessing_context="fork")):
-        if number == 2:
-            break
-    gc.collect()
-    assert children() == []
-
-
-def test_many_batches_keep_the_process_level() -> None:
-    """``python -m tests.utils.data.endure`` loads as many batches through more workers."""
-    _, (descriptors, files, pages), *later = levels(10_000, workers=2)
-    assert [(now, left) for now, left, _ in later] == [(descriptors, files)] * 2
-    if os.environ.get("REFTORCH_BUILD") != "sanitize":  # the sanitizer keeps freed memory, to find later uses of it
-        assert later[-1][2] - pages < 2500  # 10 MB; one page lost with each batch would be 5,000
-
-
-def run(program: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    script = textwrap.dedent(program)
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, **options)
-
-
-def test_an_interpreter_that_exits_in_the_middle_leaves_no_process() -> None:
-    done = run("""
-        from reftorch.utils.data import DataLoader
-        iterator = iter(DataLoader(range(100), num_workers=2, multiprocessing_context="fork", persistent_workers=True))
-        next(iterator)
-        print(*[process.pid for process in iterator._workers.processes])
-    """)
-    assert done.returncode == 0 and done.stderr == ""
-    assert not any(os.path.exists(f"/proc/{pid}") for pid in done.stdout.split())
-
-
-def test_workers_end_when_the_process_of_the_loader_is_killed() -> None:
-    done = run("""
-        import os, signal
-        from reftorch.utils.data import DataLoader
-        iterator = iter(DataLoader(range(100), num_workers=2, multiprocessing_context="fork"))
-        next(iterator)
-        print(*[process.pid for process in iterator._workers.processes], flush=True)
-        os.kill(os.getpid(), signal.SIGKILL)
-    """)
-    assert done.returncode == -signal.SIGKILL
-    deadline = time.monotonic() + 15
-    while any(os.path.exists(f"/proc/{pid}") for pid in done.stdout.split()):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
-def test_ctrl_c_ends_the_workers_quietly() -> None:
-    program = """
-        import time
-        from reftorch.utils.data import DataLoader
-        try:
-            for number, _ in enumerate(DataLoader(range(10**6), num_workers=2, multiprocessing_context="fork")):
-                if number == 3:
-                    print("running", flush=True)
-        except KeyboardInterrupt:
-            print("interrupted")
-    """
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background shell starts us with it ignored
-    )  # fmt: skip
-    try:
-        assert process.stdout is not None and process.stdout.readline() == "running\n"
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes of the group
-        out, errors = process.communicate(timeout=30)
-    finally:
-        if process.poll() is None:  # so that this failure does not become one of the next test too
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-    assert (out, errors, process.returncode) == ("interrupted\n", "", 0)
 
 
 class Names(Dataset):
@@ -476,8 +370,7 @@ def test_a_worker_bears_the_name_by_which_tools_find_it(method: str) -> None:
 
 @pytest.mark.skipif(not hasattr(torch._C, "_cuda_getDeviceCount"), reason="this build has no simulator")
 def test_pinned_batches_come_from_the_thread() -> None:
-    done = run(
-        """
+    program = """
         import os
         import reftorch as torch
         from reftorch.utils.data import DataLoader, TensorDataset
@@ -488,9 +381,10 @@ def test_pinned_batches_come_from_the_thread() -> None:
         next(iterator)
         threads = [open(f"/proc/self/task/{task}/comm").read().strip() for task in os.listdir("/proc/self/task")]
         print(threads.count("pt_data_pin"))
-        """,
-        env={**os.environ, "REFTORCH_CUDA_SIM": "1"},
-    )
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    environment = {**os.environ, "REFTORCH_CUDA_SIM": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
     batches = [(True, [2.0 * i, 2.0 * i + 1]) for i in range(5)]
     assert done.stdout.splitlines() == [f"{batches}", "1"], done.stderr
 

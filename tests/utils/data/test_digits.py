@@ -41,7 +41,9 @@ def test_an_interrupted_training_continues_as_if_it_had_not_been(tmp_path: Path,
     path = tmp_path / "checkpoint.pt"
     command = [sys.executable, "-m", "tests.utils.data.digits", str(path), "2"]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": ROOT}
-    with subprocess.Popen(command, **pipes, start_new_session=True) as process:
+    # A background shell starts us with the signal ignored, and our children would inherit this.
+    default: Any = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    with subprocess.Popen(command, **pipes, start_new_session=True, preexec_fn=default) as process:
         assert process.stdout is not None
         while (line := process.stdout.readline()) and line != "step 1 4\n":
             pass

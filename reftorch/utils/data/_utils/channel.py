@@ -39,7 +39,10 @@ _TOO_MANY_FILES = (
 
 
 def _pieces(message: Any) -> tuple[list[tuple[memoryview, list[int]]], Any]:
-    """A message as bytes, each piece with the descriptors to send along; and what must live until they are sent."""
+    """A message as bytes, each piece with the descriptors to send along; and what must live until they are sent.
+
+    Memory that has a name lives without the message, because the message counts as a user of the memory.
+    """
     descriptors: list[int] = []
     _message.descriptors = descriptors
     try:
@@ -52,7 +55,7 @@ def _pieces(message: Any) -> tuple[list[tuple[memoryview, list[int]]], Any]:
     pieces = [(memoryview(header), descriptors[:_MOST])]
     for first in range(_MOST, len(descriptors), _MOST):
         pieces.append((memoryview(b"+"), descriptors[first : first + _MOST]))
-    return [*pieces, (data, [])], message
+    return [*pieces, (data, [])], message if descriptors else None
 
 
 class Channel:
@@ -104,7 +107,14 @@ class Channel:
         Raises:
             BrokenPipeError: the other end is closed.
         """
-        pieces, _alive = _pieces(message)
+        self.send_pieces(*_pieces(message))
+
+    def send_pieces(self, pieces: list[tuple[memoryview, list[int]]], alive: Any) -> None:
+        """Send what :func:`_pieces` made of a message, and wait until it is gone.
+
+        A worker drops its batch between the two. If it is killed when the batch has arrived, memory that has a name
+        has the loader's process as its only user, and the name goes with the batch.
+        """
         left = deque(pieces)
         while left:
             if not self._send_some(left, 0):

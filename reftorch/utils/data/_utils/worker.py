@@ -15,7 +15,7 @@ from typing import Any
 
 from reftorch import _C, multiprocessing
 from reftorch._utils import ExceptionWrapper
-from reftorch.utils.data._utils.channel import Channel
+from reftorch.utils.data._utils.channel import Channel, _pieces
 from reftorch.utils.data._utils.fetch import _DatasetKind, _IterableDatasetFetcher
 
 __all__ = ["WorkerInfo", "get_worker_info"]
@@ -167,9 +167,10 @@ def _fetched(fetcher: Any, index: Any, worker_id: int) -> Any:
 
 
 def _send(channel: Channel, number: int, data: Any, worker_id: int) -> None:
+    """Send a batch. This process lets go of the batch first; :meth:`Channel.send_pieces` says why."""
     try:
-        channel.send((number, data))
-    except (EOFError, ConnectionError):
-        raise
+        pieces = _pieces((number, data))
     except Exception:  # the batch cannot be pickled, or there is no room in shared memory
-        channel.send((number, ExceptionWrapper(where=f"in DataLoader worker process {worker_id}")))
+        pieces = _pieces((number, ExceptionWrapper(where=f"in DataLoader worker process {worker_id}")))
+    del data
+    channel.send_pieces(*pieces)
