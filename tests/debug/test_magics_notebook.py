@@ -4,7 +4,7 @@ Mirrors: nothing in PyTorch: tests of tools that it does not have.
 Left out: what each output says; see test_magics.py.
 
 `make test-magics` runs the notebook fifty times in a row, under each gdb in turn, which takes about ten minutes;
-REFTORCH_REPEATS says how often. By itself it is run twice.
+REFTORCH_REPEATS says how often. By itself it is run once: the first test runs the notebook, too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.debug.kernel import Notebook, gdbs_of, state_of, tracer_of
 
 ROOT = Path(__file__).resolve().parents[2]
 GDBS = [path for path in candidates() if not isinstance(probe(path), str)]
-REPEATS = int(os.environ.get("REFTORCH_REPEATS", "2"))
+REPEATS = int(os.environ.get("REFTORCH_REPEATS", "1"))
 
 CELLS = [
     "import reftorch as torch\n%load_ext reftorch.debug\na = torch.arange(4.0).reshape(2, 2)\nb = torch.ones(2, 2) * 2",
