@@ -219,6 +219,32 @@ def test_an_op_stops_in_each_of_its_kernels_or_in_its_function(path: str, tmp_pa
     assert "reftorch::at::native::joined<reftorch::at::native::hstack> (tensors=[Tensor f32[3]" in gdb["c"]
 
 
+# Layers, and the function in which each of their ops stops.
+NETWORK = """
+import reftorch as torch
+from reftorch import nn
+x = torch.ones(2, 3, 8, 8)
+for layer in (nn.Conv2d(3, 4, 3), nn.MaxPool2d(2), nn.AvgPool2d(2)):
+    layer(x)
+nn.LSTM(3, 4)(torch.ones(5, 2, 3))
+nn.BatchNorm2d(3)(x)
+"""
+STOPS = {
+    "convolution": "convolution_kernel",
+    "max_pool2d_with_indices": "max_pool_kernel",
+    "avg_pool2d": "avg_pool_kernel",
+    "lstm": "lstm_input",
+    "native_batch_norm": "batch_norm_stats_kernel",  # the first of its kernels
+}
+
+
+def test_the_ops_of_networks_stop_in_their_kernels(tmp_path: Path) -> None:
+    commands = [*(f"rt-op {name}" for name in STOPS), "run", "continue", "c", "fg", "cont"]
+    gdb = Gdb(GDBS[0], tmp_path, NETWORK, commands)
+    for command, function in zip(("run", "continue", "c", "fg", "cont"), STOPS.values(), strict=True):
+        assert function in gdb[command], gdb[command]
+
+
 OPTIMIZED = """
 namespace reftorch::c10 {
 struct Scalar { int tag_; long payload_; };
