@@ -1,4 +1,4 @@
-"""A search for the module whose backward pass is wrong: each module alone is compared with measured slopes.
+"""A search for the module and the op whose backward pass is wrong: each alone is compared with measured slopes.
 
 Mirrors: torch/autograd/gradcheck.py, for each module of a model in place of one function
 Left out: modules that change their state in a call; second derivatives.
@@ -13,11 +13,9 @@ from reftorch import _C
 from reftorch.autograd.grad_mode import no_grad
 from reftorch.debug.common.expect import expect_module
 from reftorch.debug.common.table import Report, Table
-from reftorch.debug.model.check_gradients import GradientCheck, check_gradients
-from reftorch.nn.modules.container import ParameterList
-from reftorch.nn.modules.module import Module
-from reftorch.nn.parameter import Parameter
-from reftorch.utils._pytree import tree_leaves, tree_map
+from reftorch.debug.model.check_gradients import check_gradients
+from reftorch.debug.model.wrong_ops import Alone, CallGradient, copied, find_wrong_ops, is_wrong, status_of
+from reftorch.utils._pytree import tree_map
 
 
 @dataclass
@@ -30,20 +28,26 @@ class ModuleGradient:
 
     @property
     def wrong(self) -> bool:
-        return self.status != "ok" and not self.status.startswith("not measured")
+        return is_wrong(self.status)
 
 
 class WrongGradient(Report):
     """The result of :func:`find_wrong_gradient`: ``rows`` in the order of the search, and ``first``, the culprit or
-    None."""
+    None; ``calls`` are the calls in the culprit, and ``op`` is the first wrong one or None."""
 
-    def __init__(self, rows: list[ModuleGradient]) -> None:
+    def __init__(self, rows: list[ModuleGradient], calls: list[CallGradient]) -> None:
         self.rows = rows
+        self.calls = calls
 
     @property
     def first(self) -> ModuleGradient | None:
         """The innermost module whose gradient is wrong: its own backward is the cause, and not one of its children."""
         return next((row for row in self.rows if row.wrong), None)
+
+    @property
+    def op(self) -> CallGradient | None:
+        """The first call of an op or of an autograd Function in the culprit whose gradient is wrong by itself."""
+        return next((call for call in self.calls if call.wrong), None)
 
     def tables(self) -> list[Table]:
         found = self.first
@@ -52,37 +56,31 @@ class WrongGradient(Report):
             caption = f"gradients of modules: '{found.name}' ({found.kind}) is the innermost module that is wrong"
         rows = [(row.name or "(model)", row.kind, row.status) for row in self.rows]
         marked = {self.rows.index(found)} if found is not None else set()
-        return [Table(["module", "type", "status"], rows, caption, marked=marked)]
+        tables = [Table(["module", "type", "status"], rows, caption, marked=marked)]
+        if found is not None:
+            tables.append(self._table_of_calls(found))
+        return tables
 
-
-class _Alone(Module):
-    """A module whose inputs are parameters, so that a check of parameters checks them too."""
-
-    def __init__(self, module: Any, args: tuple, kwargs: dict[str, Any]) -> None:
-        super().__init__()
-        self.module = module
-        self.arguments = (args, kwargs)
-        floats = [each for each in tree_leaves(self.arguments) if is_float(each)]
-        self.inputs = ParameterList([Parameter(each.detach().clone()) for each in floats])
-
-    def forward(self, _: Any) -> Any:
-        inputs = iter(self.inputs)
-        args, kwargs = tree_map(lambda each: next(inputs) if is_float(each) else each, self.arguments)
-        return self.module(*args, **kwargs)
-
-
-def is_float(value: Any) -> bool:
-    return isinstance(value, _C.TensorBase) and value.is_floating_point()
+    def _table_of_calls(self, module: ModuleGradient) -> Table:
+        rows = [(call.name, str(call.line or ""), call.status) for call in self.calls]
+        wrong = self.op
+        if wrong is None:
+            caption = f"each call in '{module.name}' is right alone: is the graph cut somewhere, or is there a hook?"
+        else:
+            caption = f"calls in '{module.name}': {wrong.name} is wrong"
+        marked = {self.calls.index(wrong)} if wrong is not None else set()
+        return Table(["call", "line", "status"], rows, caption, marked=marked)
 
 
 def find_wrong_gradient(model: Any, *inputs: Any, samples: int = 4, **kwargs: Any) -> WrongGradient:
-    """Find the innermost module of a model whose backward pass computes a wrong gradient.
+    """Find the innermost module of a model whose backward pass computes a wrong gradient, and the op in it.
 
     The model is called once, and the inputs of each module are kept. Then each module alone, the innermost first, is
     copied to float64, and the gradients of its inputs and parameters are compared with measured slopes. If a module is
-    wrong and its children are right, the fault is in the module's own ``forward``, for example in a custom
-    :class:`autograd.Function` that it calls. A module whose copy raises an error, or whose
-    outputs are not finite, is reported as "not measured".
+    wrong and its children are right, the fault is in the module's own ``forward``. Then each op and each custom
+    :class:`autograd.Function` that this ``forward`` calls is measured in the same way, and ``op`` is the first one that
+    is wrong, with its line. A ``detach`` on the way counts as wrong, because it passes on no gradient. A module whose
+    copy raises an error, or whose outputs are not finite, is reported as "not measured".
 
     Args:
         model: a module.
@@ -90,7 +88,7 @@ def find_wrong_gradient(model: Any, *inputs: Any, samples: int = 4, **kwargs: An
         samples: the number of entries of each tensor to measure.
 
     Returns:
-        A table; ``first`` is the innermost module with a wrong gradient, or None.
+        A table; ``first`` is the innermost module with a wrong gradient, or None; ``op`` is the first wrong call in it.
 
     Example:
         >>> import reftorch as torch
@@ -106,8 +104,9 @@ def find_wrong_gradient(model: Any, *inputs: Any, samples: int = 4, **kwargs: An
         ...     def forward(self, x):
         ...         return Double.apply(x)
         >>> net = torch.nn.Sequential(torch.nn.Linear(2, 2), Layer(), torch.nn.Linear(2, 1))
-        >>> find_wrong_gradient(net, torch.ones(1, 2)).first.name
-        '1'
+        >>> found = find_wrong_gradient(net, torch.ones(1, 2))
+        >>> found.first.name, found.op.name
+        ('1', 'Double.apply')
 
     Mirrors torch/autograd/gradcheck.py, ``gradcheck``.
     """
@@ -118,11 +117,13 @@ def find_wrong_gradient(model: Any, *inputs: Any, samples: int = 4, **kwargs: An
     for name in sorted(modules, key=lambda name: -(name.count(".") + bool(name))):
         args, keywords = calls[name]
         try:
-            status = status_of(check_gradients(_Alone(modules[name], args, keywords), _C.tensor(0.0), samples=samples))
+            status = status_of(check_gradients(Alone(modules[name], args, keywords), _C.tensor(0.0), samples=samples))
         except RuntimeError as error:  # such as of a module that makes a tensor of float32 in each call
             status = f"not measured: its copy in float64 raised {type(error).__name__}: {error}"
         rows.append(ModuleGradient(name, type(modules[name]).__name__, status))
-    return WrongGradient(rows)
+    culprit = next((row.name for row in rows if row.wrong), None)
+    found = [] if culprit is None else find_wrong_ops(modules[culprit], *calls[culprit], samples)
+    return WrongGradient(rows, found)
 
 
 def first_calls(model: Any, inputs: tuple, kwargs: dict[str, Any]) -> dict[str, tuple[tuple, dict[str, Any]]]:
@@ -142,18 +143,3 @@ def first_calls(model: Any, inputs: tuple, kwargs: dict[str, Any]) -> dict[str, 
         for handle in handles:
             handle.remove()
     return calls
-
-
-def copied(value: Any) -> Any:
-    """Return a copy of a tensor, because the model may write to it later."""
-    return value.detach().clone() if isinstance(value, _C.TensorBase) else value
-
-
-def status_of(check: GradientCheck) -> str:
-    """Return the first wrong gradient. A gradient of zero may be right, and so may a missing one without a slope."""
-    wrong = {name: status for name, status in check.problems.items() if status.startswith(("wrong", "NaN", "Inf"))}
-    for name, status in wrong.items():
-        position = name.removeprefix("inputs.")
-        where = f"input {position}" if position != name else name.removeprefix("module.")
-        return f"{where}: {status}"
-    return "ok" if any(row.checked for row in check.rows) else "not measured"

@@ -1,0 +1,170 @@
+"""A search for the call whose backward pass is wrong, among the ops and autograd Functions that a module calls.
+
+Mirrors: torch/autograd/gradcheck.py, for each call of a module in place of one function
+Left out: calls that give no floating-point tensor, such as an assignment to a slice; second derivatives.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from reftorch import _C
+from reftorch._torch_function import TorchFunctionMode
+from reftorch.autograd.function import Function
+from reftorch.autograd.grad_mode import no_grad
+from reftorch.debug.common.ops import Line, calling_lines
+from reftorch.debug.model.check_gradients import GradientCheck, check_gradients
+from reftorch.nn.modules.container import ParameterList
+from reftorch.nn.modules.module import Module
+from reftorch.nn.parameter import Parameter
+from reftorch.overrides import resolve_name
+from reftorch.utils._pytree import tree_leaves, tree_map
+
+
+@dataclass
+class CallGradient:
+    """The gradients of one call, alone: ``status`` is "ok", "not measured" with the reason, or the first problem."""
+
+    name: str
+    line: Line | None
+    status: str
+
+    @property
+    def wrong(self) -> bool:
+        return is_wrong(self.status)
+
+
+@dataclass
+class _Call:
+    name: str
+    function: Callable[..., Any]
+    args: tuple
+    kwargs: dict[str, Any]
+    line: Line | None
+
+
+class Alone(Module):
+    """A function or module whose inputs are parameters, so that a check of parameters checks them too."""
+
+    def __init__(self, module: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+        super().__init__()
+        self.module = module
+        self.arguments = (args, kwargs)
+        floats = [each for each in tree_leaves(self.arguments) if is_float(each)]
+        self.inputs = ParameterList([Parameter(each.detach().clone()) for each in floats])
+
+    def forward(self, _: Any) -> Any:
+        inputs = iter(self.inputs)
+        args, kwargs = tree_map(lambda each: next(inputs) if is_float(each) else each, self.arguments)
+        return self.module(*args, **kwargs)
+
+
+class _CallAlone(Alone):
+    """One call, in float64. It gets copies of its inputs, because it may write to them."""
+
+    def forward(self, _: Any) -> Any:
+        inputs = iter([each.clone() for each in self.inputs])
+        args, kwargs = tree_map(lambda each: next(inputs) if is_float(each) else each, self.arguments)
+        result = self.module(*args, **kwargs)
+        for each in tree_leaves(result):
+            if is_float(each) and each.dtype != _C.float64:
+                raise RuntimeError(f"its result is {each.dtype} for inputs of float64")
+        return result
+
+
+def is_float(value: Any) -> bool:
+    return isinstance(value, _C.TensorBase) and value.is_floating_point()
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of a tensor, because the model may write to it later."""
+    return value.detach().clone() if isinstance(value, _C.TensorBase) else value
+
+
+def is_wrong(status: str) -> bool:
+    return status != "ok" and not status.startswith("not measured")
+
+
+def status_of(check: GradientCheck) -> str:
+    """Return the first wrong gradient. A gradient of zero may be right, and so may a missing one without a slope."""
+    wrong = {name: status for name, status in check.problems.items() if status.startswith(("wrong", "NaN", "Inf"))}
+    for name, status in wrong.items():
+        position = name.removeprefix("inputs.")
+        where = f"input {position}" if position != name else name.removeprefix("module.")
+        return f"{where}: {status}"
+    return "ok" if any(row.checked for row in check.rows) else "not measured"
+
+
+class _Calls(TorchFunctionMode):
+    """Keeps the arguments of each op that Python calls inside a ``with`` block."""
+
+    def __init__(self) -> None:
+        self.calls: list[_Call] = []
+        self.inside = 0  # what a Function calls in its forward is a part of that Function
+
+    def run(self, name: str, function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Any:
+        self.inside += 1
+        try:
+            kept = tree_map(copied, (args, kwargs))
+            result = function(*args, **kwargs)
+        finally:
+            self.inside -= 1
+        if not self.inside and any(map(is_float, tree_leaves(kept))) and any(map(is_float, tree_leaves(result))):
+            self.calls.append(_Call(name, function, kept[0], kept[1], calling_lines(sys._getframe(1)).user))
+        return result
+
+    def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
+        def called(*args: Any, **kwargs: Any) -> Any:
+            return func(*args, **kwargs)  # a property's ``__get__`` could not be copied
+
+        name = resolve_name(func) or str(getattr(func, "__name__", func))
+        return self.run(name.removesuffix(".__get__"), called, args, kwargs or {})
+
+
+@contextmanager
+def _recorded() -> Iterator[list[_Call]]:
+    """Record the ops and the autograd Functions that are called in a ``with`` block."""
+    calls = _Calls()
+    usual = Function.__dict__["apply"]
+
+    def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        return calls.run(f"{cls.__name__}.apply", lambda *a, **k: usual.__func__(cls, *a, **k), args, kwargs)
+
+    Function.apply = classmethod(apply)  # type: ignore[method-assign, assignment]
+    try:
+        with calls:
+            yield calls.calls
+    finally:
+        Function.apply = usual  # type: ignore[method-assign]
+
+
+def find_wrong_ops(module: Any, args: tuple, kwargs: dict[str, Any], samples: int) -> list[CallGradient]:
+    """Call a module, and compare the gradients of each call in it, alone, with measured slopes.
+
+    The search ends at the first call that is wrong.
+
+    Args:
+        module: the module.
+        args, kwargs: its arguments.
+        samples: the number of entries of each tensor to measure.
+
+    Returns:
+        A row for each call up to the first one that is wrong.
+    """
+    with no_grad(), _recorded() as calls:
+        module(*args, **kwargs)
+    rows = []
+    for call in calls:
+        try:
+            alone = _CallAlone(call.function, call.args, call.kwargs).double()
+            status = status_of(check_gradients(alone, _C.tensor(0.0), samples=samples))
+        except (RuntimeError, TypeError) as error:
+            status = f"not measured: in float64 it raised {type(error).__name__}: {str(error).splitlines()[0]}"
+        rows.append(CallGradient(call.name, call.line, status))
+        if is_wrong(status):
+            break
+    return rows
