@@ -68,6 +68,8 @@ def show_source(
     if last is not None:
         end = _line_with(path, lines, last, begin, end)
     asked = {"path": path, "name": name, "first": first, "last": last, "nth": nth}
+    if skip:
+        asked["skip"] = list(skip)
     remarks = tuple(Note(*_span(path, lines, key, begin, end), note) for key, note in (notes or {}).items())
     lit = frozenset(number for key in highlight for number in range(*_half_open(_span(path, lines, key, begin, end))))
     listing = Listing(

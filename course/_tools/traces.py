@@ -116,6 +116,7 @@ def trace(
     first: str = "",
     last: str = "",
     skip: Iterable[str] = (),
+    inside: str = "",
     most: int = MOST,
 ) -> Trace:
     """Run a program, and show one call of one function line by line, with the values that each line changed.
@@ -131,6 +132,7 @@ def trace(
         first, last: text of the line to begin with, and of the line to end with (of several rows the last one); for
             a loop in a long function.
         skip: texts of lines to leave out, as of checks that hold; what such a line changes stands in no row.
+        inside: text of the first line of a lambda in a function of C++; the lambda's first call is shown then.
         most: how many rows at most.
 
     Raises:
@@ -156,7 +158,10 @@ def trace(
             trace = _of_python(name, path, str(ROOT / path), begin, end, run, names)
         else:
             steps = most + (MOST if first else 0)
-            trace = _of_cpp(name, path, definition(path, text_of(path), name, 0)[0], run, names, steps)
+            begin, end = definition(path, text_of(path), name, 0)
+            if inside:
+                begin = _line_of(inside, path, begin, end)
+            trace = _of_cpp(name, path, begin, run, names, steps)
     else:
         trace = _of_own(inspect.unwrap(what), run, names)
     if not trace.rows:
@@ -178,6 +183,15 @@ def trace(
     if trace.cut:
         trace.outcome = f"{GAP_LINE.format(most)} {trace.outcome}"
     return trace
+
+
+def _line_of(text: str, path: str, begin: int, end: int) -> int:
+    """The first line from `begin` to `end` that holds `text`."""
+    lines = text_of(path).splitlines()
+    for number in range(begin, end + 1):
+        if text in lines[number - 1]:
+            return number
+    raise LookupError(f"trace: no line of {path} from {begin} to {end} holds {text!r}")
 
 
 GAP_LINE = "Only the first {} lines are shown."
