@@ -213,6 +213,7 @@ def _compile(build: Path, part: Part, folder: Path, files: list[Patched], proces
     # What a file calls itself in an assertion is its place in the tree.
     options = [f"-fmacro-prefix-map={folder}={ROOT}", "-fdiagnostics-color=never", "-w"]
     words[first:first] = [*options, *([f"-I{part.includes}"] if part.includes else [])]
+    words.append("-g0")  # the linker would drop the debug information anyway
     # The compiler keeps what it makes on the way in TMPDIR, and a compiler that is ended leaves it there.
     code, said, errors = processes.run(words, cwd=build, env={**os.environ, "TMPDIR": str(folder)})
     if code:

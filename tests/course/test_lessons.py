@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -17,6 +18,7 @@ import pytest
 from course._tools import next_chapter, tags
 from course._tools.build import SANITIZE
 from course._tools.layout import COURSE, ROOT, chapters, pages
+from course._tools.listing import Listing
 from course._tools.notebook import read
 from course._tools.real_torch import STORE, find_torch, keys_in, stored_in
 from course._tools.source import MOST, show_source
@@ -206,6 +208,49 @@ def test_no_listing_of_it_is_longer_than_a_screen(file):
         for output in cell.get("outputs", []):
             listing = output.get("metadata", {}).get("reftorch", {}).get("listing", {})
             assert listing.get("lines", 0) <= MOST, listing["asked"]
+
+
+LOOP = re.compile(r"^\s*(?:for|while)\b")
+CHOICE = re.compile(r"\b(?:if|elif|switch)\b|\s\?\s")
+BRIEF = 5  # lines: a listing of so few is understood without a trace
+TRACED = [file for file in SECOND if file.parent.name < "07"]  # for the later chapters the rule is not kept yet
+
+
+def code_of(listing: Listing) -> list[str]:
+    """The lines that a listing shows, without comments and texts in quotation marks."""
+    lines = listing.text.splitlines()
+    shown = [lines[number - listing.first] for number in listing.numbers]
+    return [
+        re.sub(r"//.*|#.*" if listing.path.endswith(".py") else r"//.*|^#.*", "", _unquoted(line)) for line in shown
+    ]
+
+
+def _unquoted(line: str) -> str:
+    return re.sub(r'"[^"]*"', '""', line)
+
+
+@pytest.mark.parametrize("file", TRACED, ids=name)
+def test_a_listing_with_a_loop_or_choices_is_followed_by_a_trace(file):
+    """In the same section a trace follows: line by line, with real numbers. One choice alone needs none."""
+    cells = read(file)["cells"]
+    for position, cell in enumerate(cells):
+        for output in cell.get("outputs", []):
+            listing = output.get("metadata", {}).get("reftorch", {}).get("listing")
+            if listing is None or listing["lines"] <= BRIEF:
+                continue
+            code = code_of(show_source(**listing["asked"]))
+            loops, choices = (sum(bool(pattern.search(line)) for line in code) for pattern in (LOOP, CHOICE))
+            if loops or choices > 1:
+                assert "trace" in _tags_of_the_section_after(cells, position), f"{listing['asked']}: {code}"
+
+
+def _tags_of_the_section_after(cells: list[dict[str, Any]], position: int) -> set[str]:
+    found: set[str] = set()
+    for cell in cells[position + 1 :]:
+        if cell["cell_type"] == "markdown" and re.search(r"(?m)^## ", cell["source"]):
+            break
+        found |= set(tags.of_cell(cell))
+    return found
 
 
 @by_lesson
