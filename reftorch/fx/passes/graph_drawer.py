@@ -163,7 +163,8 @@ class _Dot:
                 shapes.append(f'<text x="{x + 8:.0f}" y="{baseline:.0f}">{html.escape(line, quote=False)}</text>')
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {y:.0f}" width="{width:.0f}" '
-            f'height="{y:.0f}" font-family="monospace" font-size="10"><defs><marker id="arrow" viewBox="0 0 8 8" '
+            f'height="{y:.0f}" style="background:#fff" font-family="monospace" font-size="10"><defs><marker id="arrow" '
+            'viewBox="0 0 8 8" '
             'refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#555"/>'
             f"</marker></defs>{''.join(shapes)}</svg>"
         )
