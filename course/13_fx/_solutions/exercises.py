@@ -237,7 +237,8 @@ with check("13.2", "an interpreter that stops") as c:
 #
 # - Two `call_function` nodes with the same target in `PURE`, equal `args` and equal `kwargs` are one computation. The
 #   first one stays, the users of the other use the first, and the other is erased.
-# - That holds also if the arguments become equal by a merge: of `(x + 1) * 2` and `(x + 1) * 2` nothing is left twice.
+# - That holds also if the arguments become equal by a merge: a program that computes `(x + 1) * 2` twice keeps one
+#   addition and one multiplication.
 # - `1`, `1.0` and `True` are different arguments, because the dtype of a result may depend on them.
 # - Nodes whose target is not in `PURE` stay. `torch.rand(2)` twice is two results.
 # - The function returns how many nodes were erased. The graph passes `lint()`, and the module computes with it.
@@ -488,7 +489,8 @@ with check("13.5", "a broken library: dead code that lives") as c:
 # inside of a list would be seen by nobody.
 
 # %% [markdown] exercise="13.5" role="hint"
-# `relu` reads the right node, so its arguments were replaced. Which fact is stale: who reads, or who is read?
+# `relu` reads the right node, so its `args` were replaced. Each edge is stored twice: in the `args` of one node, and in
+# the `users` of the other one. Which `users` are out of date?
 
 # %% [markdown] exercise="13.5" role="hint"
 # `users` of a node change when the arguments of *another* node change. Find the one place that writes arguments.

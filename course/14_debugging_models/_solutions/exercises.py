@@ -508,7 +508,9 @@ with check("14.5", "slower with larger batches") as c:
 # - `"g"`: the model is in evaluation mode
 # - `"h"`: nothing is wrong
 #
-# A letter may be right for no patient.
+# A letter may be right for no patient. One illness can bring the sign of another: a cut graph, for example, also makes
+# gradients differ from slopes. The check asks for g, e, a, c, b, f and d, in this order. The answer is the first one
+# that holds.
 
 
 # %% exercise="14.6" role="given"
@@ -550,7 +552,7 @@ def outputs_of_hidden(model):
     return run["hidden/output"]
 
 
-EXAMINATIONS = {  # the first one that says yes
+EXAMINATIONS = {  # in this order; the first one that says yes is the answer
     "g": lambda model: not model.training,
     "e": lambda model: not all(bool(p.isfinite().all()) for p in model.parameters()),
     "a": lambda model: not all(p.requires_grad for p in model.parameters()),
