@@ -260,6 +260,45 @@ def wrap_output_dynamically():
 
 
 @example
+def inline_the_output():
+    """Call a traced module with a proxy: its nodes go into the graph, behind the result that the proxy stands for."""
+    texts = []
+    for activation in (torch.nn.ReLU(), torch.nn.LeakyReLU()):
+        traced = fx.symbolic_trace(lambda x, y: torch.cat([x, y]))
+        output = next(iter(reversed(traced.graph.nodes)))
+        [result] = output.all_input_nodes
+        with traced.graph.inserting_before(output):
+            output.args = (fx.symbolic_trace(activation)(fx.Proxy(result)).node,)
+        traced.recompile()
+        texts.append(traced.code)
+    return texts
+
+
+@example
+def inline_function():
+    """Replace the call of a module by what the module calls."""
+
+    class Small(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.relu = torch.nn.ReLU()
+
+        def forward(self, x):
+            return self.relu(x) + 1.0
+
+    traced = fx.symbolic_trace(Small())
+    for node in traced.graph.nodes:
+        if (node.op, node.target) == ("call_module", "relu"):
+            with traced.graph.inserting_before(node):
+                args, kwargs = fx.node.map_arg(node.args, fx.Proxy), fx.node.map_arg(node.kwargs, fx.Proxy)
+                node.replace_all_uses_with(traced.relu(*args, **kwargs).node)
+            traced.graph.erase_node(node)
+    traced.graph.lint()
+    traced.recompile()
+    return [traced.code, traced(torch.tensor([-1.0, 2.0])).tolist()]
+
+
+@example
 def builtin_functions():
     """Generated code names builtin functions, and functions that are given to wrap, as they are."""
     traced = fx.symbolic_trace(lambda x: builtins.abs(x) + sum([x, x]))
