@@ -1,17 +1,24 @@
 """Losses of a classifier: the target is a class, a probability of each class, or a sequence of classes.
 
 Mirrors: torch/nn/functional.py (nll_loss, cross_entropy, ctc_loss, linear_cross_entropy)
-Leaves out: ``linear_cross_entropy`` in chunks.
+Leaves out: nothing.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._utils import typename
+from reftorch._warnings import warn
 from reftorch.nn import _reduction
+from reftorch.nn.functional.chunked_cross_entropy import _Chunked, _ChunkedNoReduction
 from reftorch.nn.functional.loss import _legacy, _reduced
+
+if TYPE_CHECKING:
+    from reftorch.nn.modules.linear_cross_entropy_options import LinearCrossEntropyOptions
 
 __all__ = ["cross_entropy", "ctc_loss", "linear_cross_entropy", "nll_loss"]
 
@@ -75,8 +82,7 @@ def _rows_of_classes(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     expected = (input.shape[0], *input.shape[2:])
     if tuple(target.shape) != expected:
         raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.shape)}")
-    n, n_classes = input.shape[:2]
-    return input.reshape(n, n_classes, -1).transpose(1, 2).reshape(-1, n_classes), target.reshape(-1)
+    return input.movedim(1, -1).reshape(target.numel(), input.shape[1]), target.reshape(-1)
 
 
 @overridable
@@ -236,7 +242,7 @@ def linear_cross_entropy(
     reduction: str = "mean",
     ignore_index: int | None = None,
     label_smoothing: float = 0.0,
-    options: object = None,
+    options: LinearCrossEntropyOptions | None = None,
 ) -> Tensor:
     """The cross entropy of the scores that a linear map computes: :func:`cross_entropy` of :func:`linear`.
 
@@ -249,14 +255,14 @@ def linear_cross_entropy(
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
         ignore_index: a target that adds nothing; None means -100.
         label_smoothing: how much of the target is spread over all classes, from 0 to 1.
-        options: must be None: PyTorch's options divide the batch into chunks, which saves memory.
+        options: a :class:`torch.nn.LinearCrossEntropyOptions` divides the batch into chunks, which saves memory. With
+            further dimensions, label smoothing or probabilities they are ignored, with a warning.
 
     Returns:
         A 0-dim tensor; with reduction ``"none"``, a tensor of the shape of ``target``.
 
     Raises:
         RuntimeError: the sizes do not fit.
-        NotImplementedError: ``options`` is not None.
 
     Example:
         >>> import reftorch as torch
@@ -266,14 +272,25 @@ def linear_cross_entropy(
 
     Mirrors torch/nn/functional.py, ``linear_cross_entropy``.
     """
-    if options is not None:
-        raise NotImplementedError(
-            "linear_cross_entropy(): options other than None are not supported: there are no chunks of a batch."
-        )
     _check_linear(input, linear_weight, linear_bias)
     shape = (*input.shape[:-1], *linear_weight.shape[:-1])
     if tuple(target.shape) == shape and ignore_index is not None:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+    ignored = -100 if ignore_index is None else ignore_index
+    if options is not None:
+        if (
+            linear_weight.dim() == 2
+            and reduction in ("none", "mean", "sum")
+            and label_smoothing == 0.0
+            and target.dtype == _C.int64
+        ):
+            return _in_chunks(input, linear_weight, target, linear_bias, weight, reduction, ignored, options)
+        warn(
+            "linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, "
+            "label_smoothing == 0, target.dtype == int64, out_features == (). Got "
+            f"reduction={reduction!r}, label_smoothing={label_smoothing}, target.dtype={target.dtype}, "
+            f"out_features={tuple(linear_weight.shape[1:-1])}."
+        )
     rows = linear_weight.reshape(-1, input.shape[-1])
     bias = None if linear_bias is None else linear_bias.reshape(-1)
     return cross_entropy(
@@ -281,6 +298,29 @@ def linear_cross_entropy(
         target,
         weight=weight,
         reduction=reduction,
-        ignore_index=-100 if ignore_index is None else ignore_index,
+        ignore_index=ignored,
         label_smoothing=label_smoothing,
     )
+
+
+def _in_chunks(
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    linear_bias: Tensor | None,
+    weight: Tensor | None,
+    reduction: str,
+    ignore_index: int,
+    options: LinearCrossEntropyOptions,
+) -> Tensor:
+    rows, classes = (input, target) if input.dim() == 2 else (input.unsqueeze(0), target.unsqueeze(0))
+    exact = options._adjust(rows.shape[0], rows.shape[1], linear_weight.shape[0], input.dtype, input.device)
+    if exact.acc_dtype not in (input.dtype, _C.float32) or (exact.acc_dtype != input.dtype and input.itemsize != 2):
+        raise RuntimeError(
+            "linear_cross_entropy supports float32 acc_dtype with float16/bfloat16 inputs, but got "
+            f"{exact.acc_dtype} acc_dtype and {input.dtype} inputs."
+        )
+    if reduction == "none":
+        losses = _ChunkedNoReduction.apply(rows, linear_weight, linear_bias, classes, weight, ignore_index, exact)
+        return losses if input.dim() == 2 else losses.squeeze(0)
+    return _Chunked.apply(rows, linear_weight, linear_bias, classes, weight, reduction, ignore_index, exact)

@@ -24,6 +24,7 @@ from reftorch.nn.modules.flatten import Flatten, Unflatten
 from reftorch.nn.modules.fold import Fold, Unfold
 from reftorch.nn.modules.instancenorm import *  # noqa: F403
 from reftorch.nn.modules.linear import Bilinear, Identity, LazyLinear, Linear
+from reftorch.nn.modules.linear_cross_entropy_options import LinearCrossEntropyOptions
 from reftorch.nn.modules.loss import *  # noqa: F403
 from reftorch.nn.modules.module import Module
 from reftorch.nn.modules.normalization import CrossMapLRN2d, GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
@@ -66,6 +67,7 @@ __all__ = [
     "LayerNorm",
     "LazyLinear",
     "Linear",
+    "LinearCrossEntropyOptions",
     "LocalResponseNorm",
     "Module",
     "ModuleDict",

@@ -17,6 +17,7 @@ from reftorch.nn import _reduction
 from reftorch.nn import functional as F
 from reftorch.nn.modules.distance import PairwiseDistance
 from reftorch.nn.modules.linear import Linear
+from reftorch.nn.modules.linear_cross_entropy_options import LinearCrossEntropyOptions
 from reftorch.nn.modules.module import Module
 
 __all__ = [
@@ -849,7 +850,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         weight: weight of each class, :math:`(C)`; None means ones.
         ignore_index: a target that adds nothing; None means -100.
         label_smoothing: how much of the target is spread over all classes, from 0 to 1.
-        options: must be None.
+        options: a :class:`torch.nn.LinearCrossEntropyOptions`, which divides the batch into chunks.
 
     Shape:
         Input :math:`(N, I)` or :math:`(I)`; target :math:`(N, *)` or :math:`()`, int64, or probabilities
@@ -857,7 +858,6 @@ class LinearCrossEntropyLoss(_WeightedLoss):
 
     Raises:
         RuntimeError: ``weight`` or ``label_smoothing`` do not fit, or (from a call) the sizes do not.
-        NotImplementedError: (from a call) ``options`` is not None.
 
     Example:
         >>> import reftorch as torch
@@ -881,7 +881,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         weight: Tensor | None = None,
         ignore_index: int | None = None,
         label_smoothing: float = 0.0,
-        options: Any = None,
+        options: LinearCrossEntropyOptions | None = None,
     ) -> None:
         if weight is not None and tuple(weight.shape) != (num_classes,):
             raise RuntimeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}")

@@ -95,3 +95,16 @@ def test_losses_of_two_dtypes(name: str, real_torch: ModuleType) -> None:
 @pytest.mark.parametrize("case", ERRORS)
 def test_errors_are_those_of_torch(case: str, real_torch: ModuleType) -> None:
     check_error(ERRORS[case], real_torch)
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+def test_cross_entropy_of_no_images(smoothing: float, reduction: str, real_torch: ModuleType) -> None:
+    found = []
+    for lib in (reftorch, real_torch):
+        x = lib.ones(0, 3, 2, requires_grad=True)
+        options = {"label_smoothing": smoothing, "reduction": reduction}
+        loss = lib.nn.functional.cross_entropy(x, lib.zeros(0, 2, dtype=lib.int64), **options)
+        loss.sum().backward()
+        found.append([tuple(loss.shape), str(loss.sum().item()), tuple(x.grad.shape)])
+    assert found[0] == found[1]

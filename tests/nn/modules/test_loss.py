@@ -146,8 +146,3 @@ def test_errors_of_the_last_layer_are_those_of_torch(real_torch: ModuleType) -> 
         ]
 
     compare(program, real_torch)
-
-
-def test_chunks_are_refused() -> None:
-    with pytest.raises(NotImplementedError, match="no chunks of a batch"):
-        reftorch.nn.LinearCrossEntropyLoss(3, 4, options=object())(reftorch.ones(1, 3), reftorch.tensor([0]))
