@@ -74,8 +74,8 @@ ROWS = [
         row
         for dims in (2, 3)
         for row in (
-            OpInfo(f"avg_pool{dims}d", means(dims), out=False),
-            OpInfo(f"adaptive_avg_pool{dims}d", adaptive_means(dims), out=False),
+            OpInfo(f"avg_pool{dims}d", means(dims)),
+            OpInfo(f"adaptive_avg_pool{dims}d", adaptive_means(dims)),
             OpInfo(f"_adaptive_avg_pool{dims}d", adaptive_means(dims), out=False),
             OpInfo(f"avg_pool{dims}d_backward", backwards(dims), call=at_op(f"avg_pool{dims}d_backward"), out=False),
             OpInfo(

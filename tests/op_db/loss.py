@@ -51,18 +51,17 @@ def broadcasts(sample: Sample) -> bool:
 BROADCAST_MEAN = Apart("torch divides by the size of one tensor where two broadcast to a larger one", when=broadcasts)
 
 ROWS = [
-    OpInfo("mse_loss", squared, out=False, apart=(BROADCAST_MEAN,)),
+    OpInfo("mse_loss", squared, apart=(BROADCAST_MEAN,)),
     OpInfo(
         "mse_loss_backward",
         squared_backwards,
         call=lambda lib, *args: backward_op(lib, "mse_loss_backward")(*args),
         apart=(BROADCAST_MEAN,),
     ),
-    OpInfo("smooth_l1_loss", with_width(squared, 1.0, 2.5, -1.0), out=False, apart=(BROADCAST_MEAN,)),
+    OpInfo("smooth_l1_loss", with_width(squared, 1.0, 2.5, -1.0), apart=(BROADCAST_MEAN,)),
     OpInfo(
         "huber_loss",
         with_width(squared, 1.0, 2.5, 0.0),
-        out=False,
         apart=(
             BROADCAST_MEAN,
             Apart("a reduction that does not exist is the sum here", when=lambda s: s.args[2] not in (NONE, MEAN, SUM)),

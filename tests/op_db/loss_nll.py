@@ -50,7 +50,7 @@ def nll_backwards(make: Inputs) -> Iterator[Sample]:
 
 
 ROWS = [
-    OpInfo("nll_loss", nll, out=False),
+    OpInfo("nll_loss", nll),
     OpInfo(
         "nll_loss_forward",
         nll,

@@ -157,7 +157,7 @@ ROWS = [
             OpInfo(f"max_pool{dims}d", pools(dims), out=False),
             OpInfo(f"adaptive_max_pool{dims}d", adaptive(dims), out=False),
             OpInfo(f"fractional_max_pool{dims}d", fractional(dims), call=with_samples(dims), out=False),
-            OpInfo(f"max_unpool{dims}d", unpools(dims), out=False),
+            OpInfo(f"max_unpool{dims}d", unpools(dims)),
             OpInfo(
                 f"max_pool{dims}d_with_indices_backward",
                 backwards(dims),

@@ -84,10 +84,13 @@ def backward(name: str) -> Callable[..., Any]:
 
 
 # torch computes the weights of float32 in other steps, and uint8 is not compared.
-COMMON: dict[str, Any] = {"dtypes": FLOATS[:2], "out": False, "rtol": 1e-4}
+COMMON: dict[str, Any] = {"dtypes": FLOATS[:2], "rtol": 1e-4}
 
 ROWS = [
     *(OpInfo(name, calls(name), **COMMON) for name in (*NEAREST, *SMOOTH)),
     *(OpInfo(f"{name}.vec", by_factor(name), **COMMON) for name in (*NEAREST, *SMOOTH)),
-    *(OpInfo(f"{name}_backward", backwards(name), call=backward(name), **COMMON) for name in (*NEAREST, *SMOOTH)),
+    *(
+        OpInfo(f"{name}_backward", backwards(name), call=backward(name), out=False, **COMMON)
+        for name in (*NEAREST, *SMOOTH)
+    ),
 ]

@@ -8,6 +8,7 @@
 #include <ATen/Functions.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/core/library.h>
+#include <ATen/native/OutByCopy.h>
 #include <ATen/native/TensorFactories.h>
 
 namespace reftorch::at::native {
@@ -44,7 +45,7 @@ static PoolShape avg_pool_shape(const Tensor& self, IntArrayRef kernel_size, Int
   if (dims == 2) {
     self.size(-3); // raises IndexError for a tensor with fewer dimensions, as in PyTorch
   }
-  return pool_shape(self, arguments);
+  return pool_shape(self, arguments, /*check_input_size=*/dims == 3);
 }
 
 template <int dims>
@@ -142,11 +143,13 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, bool "
       "count_include_pad=True) -> Tensor",
       TORCH_FN(avg_pool1d), FUNCTION);
-  m.def(
+  def_with_out_by_copy(
+      m,
       "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool "
       "count_include_pad=True, int? divisor_override=None) -> Tensor",
       TORCH_FN(avg_pool<2>), kernels(avg_pool_stub), NN);
-  m.def(
+  def_with_out_by_copy(
+      m,
       "avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool "
       "count_include_pad=True, int? divisor_override=None) -> Tensor",
       TORCH_FN(avg_pool<3>), kernels(avg_pool_stub), NN);
@@ -160,10 +163,10 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       TORCH_FN(avg_pool_backward<3>), kernels(avg_pool_backward_stub), NN);
   m.def_composite("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", TORCH_FN(adaptive_avg_pool1d),
                   FUNCTION);
-  m.def_composite("adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", TORCH_FN(adaptive_avg_pool<2>),
-                  NN);
-  m.def_composite("adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", TORCH_FN(adaptive_avg_pool<3>),
-                  NN);
+  m.def_composite_with_out("adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
+                           TORCH_FN(adaptive_avg_pool<2>), NN);
+  m.def_composite_with_out("adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor",
+                           TORCH_FN(adaptive_avg_pool<3>), NN);
   m.def("_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", TORCH_FN(_adaptive_avg_pool<2>),
         kernels(avg_pool_stub), FUNCTION);
   m.def("_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", TORCH_FN(_adaptive_avg_pool<3>),

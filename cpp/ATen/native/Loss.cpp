@@ -26,31 +26,51 @@ static Tensor apply_loss_reduction(const Tensor& loss, int64_t reduction) {
   return reduction == Reduction::Mean ? at::mean(loss) : at::sum(loss);
 }
 
+// A loss for each element is written to `out` itself; a reduced loss is computed from a tensor of its own. `out` is
+// undefined in the functional form.
+static Tensor elements_of(const Tensor& out, int64_t reduction) {
+  return reduction == Reduction::None ? out : Tensor();
+}
+
+static void reduce_to_out(const Tensor& loss, int64_t reduction, Tensor& out) {
+  const Tensor result = apply_loss_reduction(loss, reduction);
+  if (reduction != Reduction::None && out.defined()) {
+    impl::copy_to_out(result, out, impl::OutDtype::Castable);
+  } else {
+    out = result;
+  }
+}
+
 // loss = (self - target)^2; `reduction` says whether it is averaged, summed or returned for each element.
-static Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
-  Tensor loss;
+static void mse_loss_out(const Tensor& self, const Tensor& target, int64_t reduction, Tensor& out) {
+  Tensor loss = elements_of(out, reduction);
   auto iter = TensorIterator::binary_op(loss, self, target);
   mse_stub(iter.device_type(), iter);
-  return apply_loss_reduction(loss, reduction);
+  iter.cast_outputs();
+  reduce_to_out(loss, reduction, out);
 }
 
 // With d = |self - target|: loss = d^2 / (2 beta) where d < beta, else d - beta / 2.
-static Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
+static void smooth_l1_loss_out(const Tensor& self, const Tensor& target, int64_t reduction, double beta, Tensor& out) {
   TORCH_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
-  Tensor loss;
+  Tensor loss = elements_of(out, reduction);
   auto iter = TensorIterator::binary_op(loss, self, target);
   smooth_l1_stub(iter.device_type(), iter, beta);
-  return apply_loss_reduction(loss, reduction);
+  iter.cast_outputs();
+  reduce_to_out(loss, reduction, out);
 }
 
 // loss = d^2 / 2 where d <= delta, else delta (d - delta / 2); the result has the dtype of self, as in PyTorch.
-static Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
+static void huber_loss_out(const Tensor& self, const Tensor& target, int64_t reduction, double delta, Tensor& out) {
   TORCH_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
-  Tensor loss = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
+  Tensor loss = elements_of(out, reduction);
+  if (!loss.defined()) {
+    loss = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
+  }
   auto iter = TensorIterator::binary_op(loss, self, target);
   huber_stub(iter.device_type(), iter, delta);
   iter.cast_outputs();
-  return apply_loss_reduction(loss, reduction);
+  reduce_to_out(loss, reduction, out);
 }
 
 // --- backward: the derivative of the loss times grad_output, divided by the number of elements for the mean ----------
@@ -102,16 +122,16 @@ static Tensor huber_loss_backward(const Tensor& grad_output, const Tensor& self,
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def("mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", TORCH_FN(mse_loss), kernels(mse_stub),
-        variants::NN);
+  m.def_structured("mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", TORCH_FN(mse_loss_out),
+                   kernels(mse_stub), derive::OUT, variants::NN);
   m.def("mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
         TORCH_FN(mse_loss_backward), kernels(mse_backward_stub), variants::NN);
-  m.def("smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor",
-        TORCH_FN(smooth_l1_loss), kernels(smooth_l1_stub), variants::NN);
+  m.def_structured("smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor",
+                   TORCH_FN(smooth_l1_loss_out), kernels(smooth_l1_stub), derive::OUT, variants::NN);
   m.def("smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor",
         TORCH_FN(smooth_l1_loss_backward), kernels(smooth_l1_backward_stub), variants::NN);
-  m.def("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor", TORCH_FN(huber_loss),
-        kernels(huber_stub), variants::NN);
+  m.def_structured("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor",
+                   TORCH_FN(huber_loss_out), kernels(huber_stub), derive::OUT, variants::NN);
   m.def("huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor",
         TORCH_FN(huber_loss_backward), kernels(huber_backward_stub), variants::NN);
 }

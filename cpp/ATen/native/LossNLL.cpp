@@ -88,7 +88,7 @@ static Tensor nll_loss(const Tensor& self, const Tensor& target, const OptionalT
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def_composite(
+  m.def_composite_with_out(
       "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100) -> "
       "Tensor",
       TORCH_FN(nll_loss), variants::NN);

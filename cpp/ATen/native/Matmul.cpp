@@ -169,7 +169,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
     m.def(name + ".out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(outer_out),
           variants::FUNCTION);
   }
-  m.def_composite("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", TORCH_FN(linear), variants::NN);
+  m.def_composite_with_out("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", TORCH_FN(linear),
+                           variants::NN);
 }
 
 } // namespace reftorch::at::native

@@ -10,6 +10,7 @@
 #include <ATen/TensorUtils.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
+#include <ATen/native/OutByCopy.h>
 #include <ATen/native/TensorFactories.h>
 
 #include <sstream>
@@ -81,7 +82,7 @@ static bool any_not_positive(IntArrayRef values) {
   return std::any_of(values.begin(), values.end(), [](int64_t value) { return value <= 0; });
 }
 
-PoolShape pool_shape(const Tensor& self, const PoolArguments& a) {
+PoolShape pool_shape(const Tensor& self, const PoolArguments& a, bool check_input_size) {
   const size_t dims = a.kernel.size();
   const int64_t first = self.dim() - static_cast<int64_t>(dims); // of the pixels
   TORCH_CHECK(first == 1 || first == 2, "non-empty ", dims + 1, "D or ", dims + 2,
@@ -99,6 +100,10 @@ PoolShape pool_shape(const Tensor& self, const PoolArguments& a) {
               with_letters("dilation", a.dilation));
   TORCH_CHECK(!any_not_positive(self.sizes().slice(first - 1, dims + 1)), "Expected ", dims + 1, "D or ", dims + 2,
               "D (batch mode) tensor with optional 0 dim batch size for input, but got:", self.sizes());
+  for (size_t d = 0; check_input_size && d < dims; d++) {
+    TORCH_CHECK(pixels[d] >= a.kernel[d], "input image (", with_letters("", pixels), ") smaller than kernel size (",
+                with_letters("k", a.kernel), ")");
+  }
   for (size_t d = 0; d < dims; d++) {
     TORCH_CHECK(a.kernel[d] / 2 >= a.padding[d], "pad should be smaller than or equal to half of kernel size, but got ",
                 with_letters("pad", a.padding), ", ", with_letters("k", a.kernel));
@@ -276,7 +281,8 @@ static TwoTensors adaptive_max_pool1d(const Tensor& self, IntArrayRef output_siz
 // --- windows at random places ----------------------------------------------------------------------------------------
 
 template <int dims>
-static PoolShape fractional_pool_shape(const Tensor& self, IntArrayRef kernel_size, IntArrayRef output_size) {
+static PoolShape fractional_pool_shape(const Tensor& self, IntArrayRef kernel_size, IntArrayRef output_size,
+                                       bool is_backward = false) {
   static const char* const kNames[] = {"time", "height", "width"};
   const std::string op = dims == 2 ? "fractional_max_pool2d()" : "fractional_max_pool3d_out()";
   TORCH_CHECK(kernel_size.size() == dims, op, ": kernel_size must be a single int or ", dims, " ints");
@@ -293,9 +299,10 @@ static PoolShape fractional_pool_shape(const Tensor& self, IntArrayRef kernel_si
     TORCH_CHECK(kernel_size[d] > 0 && output_size[d] >= 0, op,
                 ": kernel_size should be greater than zero and output_size non-negative, but got ", kernel_size,
                 " and ", output_size);
-    TORCH_CHECK(checked_multiply_add(1, output_size[d], kernel_size[d] - 1) <= shape.input[place], op, ": pool ",
-                kNames[place], " ", kernel_size[d], " too large relative to input ", kNames[place], " ",
-                dims == 2 ? shape.input[place] : output_size[d] + kernel_size[d] - 1);
+    // In three dimensions PyTorch's forward asks for one place more than in two, and its backward does not.
+    const int64_t span = checked_multiply_add(1, output_size[d], kernel_size[d] - 1) + (dims == 3 && !is_backward);
+    TORCH_CHECK(span <= shape.input[place], op, ": pool ", kNames[place], " ", kernel_size[d],
+                " too large relative to input ", kNames[place], " ", shape.input[place]);
     shape.kernel[place] = kernel_size[d];
   }
   return shape;
@@ -324,7 +331,7 @@ template <int dims>
 static Tensor fractional_max_pool_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size,
                                            IntArrayRef output_size, const Tensor& indices) {
   return run_max_pool_backward("fractional_max_pool_backward", grad_output, self, indices,
-                               fractional_pool_shape<dims>(self, kernel_size, output_size), dims);
+                               fractional_pool_shape<dims>(self, kernel_size, output_size, /*is_backward=*/true), dims);
 }
 
 // --- back: elements at their places, zeros elsewhere -----------------------------------------------------------------
@@ -434,10 +441,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor "
       "indices) -> Tensor",
       TORCH_FN(fractional_max_pool_backward<3>), kernels(max_pool_backward_stub), NN);
-  m.def("max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor", TORCH_FN(max_unpool2d),
-        kernels(max_unpool_stub), NN);
-  m.def("max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor",
-        TORCH_FN(max_unpool3d), kernels(max_unpool_stub), NN);
+  def_with_out_by_copy(m, "max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor",
+                       TORCH_FN(max_unpool2d), kernels(max_unpool_stub), NN);
+  def_with_out_by_copy(
+      m, "max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor",
+      TORCH_FN(max_unpool3d), kernels(max_unpool_stub), NN);
 }
 
 } // namespace reftorch::at::native

@@ -123,6 +123,8 @@ static std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input,
   check_elements("bias", bias, channels);
   TORCH_CHECK(training || running_mean.defined(), "running_mean must be defined in evaluation mode");
   TORCH_CHECK(training || running_var.defined(), "running_var must be defined in evaluation mode");
+  TORCH_CHECK_VALUE(running_mean.defined() == running_var.defined(),
+                    "running_mean and running_var must either both be None or neither be None");
   const ScalarType dtype = input.scalar_type(), computing = computing_type(dtype);
   const ScalarType parameters = parameter_dtype(input, {weight, bias, running_mean, running_var});
   TORCH_CHECK(!training || input.numel() > 0,

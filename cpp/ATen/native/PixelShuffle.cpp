@@ -73,9 +73,9 @@ static Tensor channel_shuffle(const Tensor& self, int64_t groups) {
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
-  m.def_composite("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", TORCH_FN(pixel_shuffle), FUNCTION);
-  m.def_composite("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", TORCH_FN(pixel_unshuffle), FUNCTION);
-  m.def_composite("channel_shuffle(Tensor self, SymInt groups) -> Tensor", TORCH_FN(channel_shuffle), FUNCTION);
+  m.def("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", TORCH_FN(pixel_shuffle), FUNCTION);
+  m.def("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", TORCH_FN(pixel_unshuffle), FUNCTION);
+  m.def("channel_shuffle(Tensor self, SymInt groups) -> Tensor", TORCH_FN(channel_shuffle), FUNCTION);
 }
 
 } // namespace reftorch::at::native

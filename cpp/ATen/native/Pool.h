@@ -36,8 +36,9 @@ struct PoolArguments {
 // Raises RuntimeError where a list has neither one element nor `dims`. An empty stride is the kernel size.
 TORCH_API PoolArguments pool_arguments(const char* op, int64_t dims, IntArrayRef kernel, IntArrayRef stride,
                                        IntArrayRef padding, IntArrayRef dilation, bool ceil_mode);
-// Returns the sizes of a pooling of self (N, C, *) or (C, *), after checks with PyTorch's messages.
-TORCH_API PoolShape pool_shape(const Tensor& self, const PoolArguments& arguments);
+// Returns the sizes of a pooling of self (N, C, *) or (C, *), after checks with PyTorch's messages. check_input_size
+// refuses windows that are larger than the input without its padding: PyTorch does this for avg_pool3d alone.
+TORCH_API PoolShape pool_shape(const Tensor& self, const PoolArguments& arguments, bool check_input_size = false);
 // Returns the sizes of a pooling into `output_size` windows.
 TORCH_API PoolShape adaptive_pool_shape(const Tensor& self, IntArrayRef output_size);
 // Returns the sizes of the result: those of self, with the pixels of shape.output in the last `dims` dimensions.

@@ -9,6 +9,7 @@
 #include <ATen/Functions.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/core/library.h>
+#include <ATen/native/OutByCopy.h>
 #include <ATen/native/TensorFactories.h>
 
 #include <limits>
@@ -226,32 +227,39 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr auto forward = [] { return kernels(upsample_stub); };
   constexpr auto backward = [] { return kernels(upsample_backward_stub); };
 
-  m.def("upsample_nearest1d(Tensor self, SymInt[1] output_size, " SCALES1 ") -> Tensor",
-        TORCH_FN(nearest1d<Mode::Nearest>), forward(), NN);
-  m.def("upsample_nearest2d(Tensor self, SymInt[2] output_size, " SCALES2 ") -> Tensor",
-        TORCH_FN(nearest2d<Mode::Nearest>), forward(), NN);
-  m.def("upsample_nearest3d(Tensor self, SymInt[3] output_size, " SCALES3 ") -> Tensor",
-        TORCH_FN(nearest3d<Mode::Nearest>), forward(), NN);
-  m.def("_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, " SCALES1 ") -> Tensor",
-        TORCH_FN(nearest1d<Mode::NearestExact>), forward(), NN);
-  m.def("_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, " SCALES2 ") -> Tensor",
-        TORCH_FN(nearest2d<Mode::NearestExact>), forward(), NN);
-  m.def("_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, " SCALES3 ") -> Tensor",
-        TORCH_FN(nearest3d<Mode::NearestExact>), forward(), NN);
-  m.def("upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, " SCALES1 ") -> Tensor",
-        TORCH_FN(linear1d), forward(), NN);
-  m.def("upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, " SCALES2 ") -> Tensor",
-        TORCH_FN(smooth2d<Mode::Linear>), forward(), NN);
-  m.def("upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, " SCALES3 ") -> Tensor",
-        TORCH_FN(trilinear3d), forward(), NN);
-  m.def("upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, " SCALES2 ") -> Tensor",
-        TORCH_FN(smooth2d<Mode::Cubic>), forward(), NN);
-  m.def("_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, " SCALES2 ") -> Tensor",
-        TORCH_FN(smooth2d<Mode::LinearAA>), forward(), NN);
-  m.def("_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, " SCALES2 ") -> Tensor",
-        TORCH_FN(smooth2d<Mode::CubicAA>), forward(), NN);
-  m.def("_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, " SCALES2 ") -> Tensor",
-        TORCH_FN(smooth2d<Mode::LanczosAA>), forward(), NN);
+  def_with_out_by_copy(m, "upsample_nearest1d(Tensor self, SymInt[1] output_size, " SCALES1 ") -> Tensor",
+                       TORCH_FN(nearest1d<Mode::Nearest>), forward(), NN);
+  def_with_out_by_copy(m, "upsample_nearest2d(Tensor self, SymInt[2] output_size, " SCALES2 ") -> Tensor",
+                       TORCH_FN(nearest2d<Mode::Nearest>), forward(), NN);
+  def_with_out_by_copy(m, "upsample_nearest3d(Tensor self, SymInt[3] output_size, " SCALES3 ") -> Tensor",
+                       TORCH_FN(nearest3d<Mode::Nearest>), forward(), NN);
+  def_with_out_by_copy(m, "_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, " SCALES1 ") -> Tensor",
+                       TORCH_FN(nearest1d<Mode::NearestExact>), forward(), NN);
+  def_with_out_by_copy(m, "_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, " SCALES2 ") -> Tensor",
+                       TORCH_FN(nearest2d<Mode::NearestExact>), forward(), NN);
+  def_with_out_by_copy(m, "_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, " SCALES3 ") -> Tensor",
+                       TORCH_FN(nearest3d<Mode::NearestExact>), forward(), NN);
+  def_with_out_by_copy(
+      m, "upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, " SCALES1 ") -> Tensor",
+      TORCH_FN(linear1d), forward(), NN);
+  def_with_out_by_copy(
+      m, "upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, " SCALES2 ") -> Tensor",
+      TORCH_FN(smooth2d<Mode::Linear>), forward(), NN);
+  def_with_out_by_copy(
+      m, "upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, " SCALES3 ") -> Tensor",
+      TORCH_FN(trilinear3d), forward(), NN);
+  def_with_out_by_copy(
+      m, "upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, " SCALES2 ") -> Tensor",
+      TORCH_FN(smooth2d<Mode::Cubic>), forward(), NN);
+  def_with_out_by_copy(
+      m, "_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, " SCALES2 ") -> Tensor",
+      TORCH_FN(smooth2d<Mode::LinearAA>), forward(), NN);
+  def_with_out_by_copy(
+      m, "_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, " SCALES2 ") -> Tensor",
+      TORCH_FN(smooth2d<Mode::CubicAA>), forward(), NN);
+  def_with_out_by_copy(
+      m, "_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, " SCALES2 ") -> Tensor",
+      TORCH_FN(smooth2d<Mode::LanczosAA>), forward(), NN);
 
   m.def("upsample_nearest1d_backward" BACKWARD1 SCALES1 ") -> Tensor", TORCH_FN(nearest1d_backward<Mode::Nearest>),
         backward(), NN);

@@ -1,11 +1,12 @@
 // Mirrors: aten/src/ATen/native/group_norm.cpp
 //
 // Gives each group of channels mean 0 and variance 1. A group of one image is one row of the kernel that layer_norm has
-// too; the weights, one number for each channel, are multiplied and added afterwards. Left out: a kernel of its own,
-// and the order of channels_last.
+// too; the weights, one number for each channel, are multiplied and added afterwards. The results have the memory
+// format of the input, after a copy where the channels lie last. Left out: a kernel of its own.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
+#include <ATen/native/Pool.h>
 #include <ATen/native/TensorFactories.h>
 #include <ATen/native/layer_norm.h>
 #include <c10/util/accumulate.h>
@@ -73,8 +74,8 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const 
   LayerNormKernel(input.device().type(), normal, mean, rstd, x, Tensor(), Tensor(), N * group, C / group * HxW, eps);
   Tensor result = is_there(weight) ? at::mul(normal, per_channel(*weight, dtype)) : normal;
   result = is_there(bias) ? at::add(result, per_channel(*bias, dtype)) : result;
-  return {cast_to(at::reshape(result, input.sizes()), input.scalar_type()), cast_to(mean, statistics),
-          cast_to(rstd, statistics)};
+  result = cast_to(at::reshape(result, input.sizes()), input.scalar_type());
+  return {in_format_of(result, input), cast_to(mean, statistics), cast_to(rstd, statistics)};
 }
 
 std::tuple<Tensor, Tensor, Tensor> native_group_norm_backward(const Tensor& grad_out, const Tensor& input,
@@ -99,7 +100,7 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm_backward(const Tensor& grad
     const Tensor result = detail::empty_generic({N, C, HxW}, dtype, input.device());
     LayerNormBackwardKernel(input.device().type(), result, Tensor(), Tensor(), of_normal, x, means, rstds, Tensor(),
                             N * group, C / group * HxW);
-    grad_input = cast_to(at::reshape(result, input.sizes()), input.scalar_type());
+    grad_input = in_format_of(cast_to(at::reshape(result, input.sizes()), input.scalar_type()), input);
   }
   if (output_mask[1]) {
     const DimVector groups{N, group, C / group * HxW}, one_each{N, group, 1};

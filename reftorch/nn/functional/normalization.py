@@ -121,7 +121,7 @@ def batch_norm(
 
     Mirrors torch/nn/functional.py, ``batch_norm``.
     """
-    if training and input.numel() == input.shape[1]:
+    if training and input.shape[0] * input.shape[2:].numel() == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
     if training and eps <= 0.0:
         raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")

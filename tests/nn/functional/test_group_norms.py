@@ -85,3 +85,15 @@ def test_norms_of_16_bits(dtype: str, real_torch: ModuleType) -> None:
         assert str(ours.dtype) == str(theirs.dtype)
         want = pytest.approx(theirs.float().flatten().tolist(), rel=1e-2, abs=2e-3)
         assert ours.float().flatten().tolist() == want
+
+
+def test_group_norm_keeps_channels_last(real_torch: ModuleType) -> None:
+    found = []
+    for lib in (reftorch, real_torch):
+        x = (lib.arange(2 * 4 * 6, dtype=lib.float64) * 0.7).sin().reshape(2, 4, 2, 3)
+        x = x.to(memory_format=lib.channels_last).requires_grad_(True)
+        y = lib.nn.functional.group_norm(x, 2, lib.arange(4, dtype=lib.float64))
+        (y * y.detach().cos()).sum().backward()
+        found.append((y.stride(), x.grad.stride(), [*y.reshape(-1).tolist(), *x.grad.reshape(-1).tolist()]))
+    assert found[0][:2] == found[1][:2]
+    assert found[0][2] == pytest.approx(found[1][2], rel=1e-9, abs=1e-12)

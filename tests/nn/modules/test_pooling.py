@@ -5,6 +5,7 @@ Mirrors: test/nn/test_pooling.py
 
 import contextlib
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -153,3 +154,28 @@ def test_the_two_rungs_of_average_pooling_agree() -> None:
             results.append((y.double(), gradient.double()))
         (y, gradient), (expected, expected_gradient) = results
         assert y.equal(expected) and gradient.equal(expected_gradient), (kernel, stride, options, x.shape)
+
+
+# Windows, in three dimensions: average pooling does not count the padding, and a fractional window leaves one place.
+WINDOWS: dict[str, Callable] = {
+    "average": lambda F, x: F.avg_pool3d(x, 2),
+    "average on the padding": lambda F, x: F.avg_pool3d(x, 2, padding=1),
+    "average in two dimensions": lambda F, x: F.avg_pool2d(x[0], 2),
+    "average of the right size": lambda F, x: F.avg_pool3d(x, 1),
+    "norm": lambda F, x: F.lp_pool3d(x, 2, 2),
+    "fractional": lambda F, x: F.fractional_max_pool3d(x.expand(1, 1, 4, 4, 4), 2, 3),
+    "fractional of one element": lambda F, x: F.fractional_max_pool3d(x, 1, 1),
+    "fractional in two dimensions": lambda F, x: F.fractional_max_pool2d(x[0].expand(1, 4, 4), 2, 3),
+    "fractional of the right size": lambda F, x: F.fractional_max_pool3d(x.expand(1, 1, 4, 4, 4), 2, 2),
+}
+
+
+@pytest.mark.parametrize("case", WINDOWS)
+def test_windows_larger_than_the_input(case: str, real_torch: Any) -> None:
+    found = []
+    for lib in (reftorch, real_torch):
+        try:
+            found.append(tuple(WINDOWS[case](lib.nn.functional, lib.ones(1, 1, 1, 1, 1)).shape))
+        except Exception as error:
+            found.append((type(error), str(error)))
+    assert found[0] == found[1]
