@@ -4,6 +4,7 @@ Mirrors: test/test_dataloader.py, its tests of datasets
 Leaves out: ``StackDataset``.
 """
 
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -41,6 +42,26 @@ def test_tensor_dataset() -> None:
     assert [value.tolist() for value in dataset[1:]] == [[[2, 3], [4, 5]], [1, 2]]
     with pytest.raises(AssertionError, match="Size mismatch between tensors"):
         TensorDataset(x, reftorch.arange(2))
+
+
+def test_the_samples_of_a_batch_are_those_of_single_calls() -> None:
+    class Doubled(TensorDataset):
+        def __getitem__(self, index: Any) -> tuple:
+            return tuple(2 * tensor for tensor in super().__getitem__(index))
+
+    tensors = reftorch.arange(6).reshape(3, 2), reftorch.arange(3), reftorch.arange(3) / 2
+    for cls in (TensorDataset, Doubled):  # a loader must not pass over the method of a subclass
+        for count in (1, 3):
+            dataset = cls(*tensors[:count])
+            for indices in ([2, 0, 2], [], reftorch.tensor([1, 2]), [slice(1)], iter([2, 1])):
+                wanted = list(indices)
+                got = dataset.__getitems__(iter(wanted) if isinstance(indices, Iterator) else indices)
+                assert [[x.tolist() for x in sample] for sample in got] == [
+                    [x.tolist() for x in dataset[index]] for index in wanted
+                ]
+            assert all(type(sample) is tuple for sample in dataset.__getitems__([0, 1]))
+    (batch,) = next(iter(DataLoader(Doubled(tensors[1]), batch_size=3)))
+    assert batch.tolist() == [0, 2, 4]
 
 
 def test_concatenation() -> None:
