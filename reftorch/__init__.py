@@ -193,6 +193,7 @@ from reftorch.functional.shapes import (
     broadcast_tensors,
     cartesian_prod,
     meshgrid,
+    split,
 )
 from reftorch.nn.functional.native import (
     binary_cross_entropy_with_logits,

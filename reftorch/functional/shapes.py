@@ -22,6 +22,7 @@ __all__ = [
     "broadcast_tensors",
     "cartesian_prod",
     "meshgrid",
+    "split",
 ]
 
 
@@ -212,3 +213,28 @@ def block_diag(*tensors: Tensor) -> Tensor:
     Mirrors torch/functional.py, ``block_diag``.
     """
     return _VF.block_diag(tensors)
+
+
+@overridable
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Split a tensor into parts, which are views of it.
+
+    Args:
+        tensor: the tensor.
+        split_size_or_sections: the size of each part, of which the last may be smaller; or a list with the sizes of all
+            parts, which add up to the size of ``dim``.
+        dim: the dimension to split along.
+
+    Raises:
+        RuntimeError: the sizes do not add up to the size of ``dim``, or one of them is negative.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.split(torch.arange(5), 2)
+        (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+        >>> torch.split(torch.arange(3), [1, 2])
+        (tensor([0]), tensor([1, 2]))
+
+    Mirrors torch/functional.py, ``split``.
+    """
+    return tensor.split(split_size_or_sections, dim)
