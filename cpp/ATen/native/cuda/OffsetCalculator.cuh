@@ -42,8 +42,11 @@ struct OffsetCalculator {
       offsets[k] = 0;
     }
     for (int d = 0; d < ndim; d++) {
-      const int64_t i = linear % sizes[d];
-      linear /= sizes[d];
+      int64_t i = linear; // the rest is the index along the last dimension, without a division
+      if (d < ndim - 1) {
+        i = linear % sizes[d];
+        linear /= sizes[d];
+      }
       for (int k = 0; k < N; k++) {
         offsets[k] += i * strides[d][k];
       }

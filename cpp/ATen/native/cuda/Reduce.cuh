@@ -2,19 +2,24 @@
 //
 // gpu_reduce_kernel<out_t, in_t>(iter, ops) reduces many elements to few, with the `ops` of native/SharedReduceOps.h.
 // One thread computes an output from few elements, or if the ops must take the elements in order (Ops::in_order).
-// Otherwise one block computes an output: each thread reduces every kThreads-th element, and then the partial results
-// are combined in shared memory, which halves the number of active threads in each step. Left out: outputs that several
-// blocks share, loads of several elements.
+// Otherwise a block works on an output: each thread reduces every kThreads-th element, and then the partial results are
+// combined in shared memory, which halves the number of active threads in each step. If there are fewer outputs than
+// blocks that run at the same time, several blocks share an output: each block writes what it found to memory, and a
+// second kernel combines these. Left out: loads of several elements.
 #pragma once
 
 #include <ATen/native/SharedReduceOps.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <ATen/native/cuda/Loops.cuh>
 
+#include <algorithm>
 #include <new>
+#include <type_traits>
 
 namespace reftorch::at::native {
 
-constexpr int64_t kFewElements = 256; // up to this many elements, one thread computes an output
+constexpr int64_t kFewElements = 256;              // up to this many elements, one thread computes an output
+constexpr int64_t kElementsOfPart = 16 * kThreads; // a block that shares an output reduces at least this many elements
 
 // The dimensions of a reduction, taken from the iterator: the kept dimensions (one output for each index) and the
 // reduced dimensions.
@@ -65,16 +70,17 @@ struct CombineWith {
   }
 };
 
-// `group` is the number of threads that work on one output, 1 or kThreads.
+// `group` threads, 1 or kThreads, work on one part of one output. An output has one part, or the result of each part is
+// written to `partials` (outputs, parts).
 template <typename out_t, typename in_t, typename Ops>
-__global__ void reduce_kernel(ReduceConfig config, int group, Ops ops) {
+__global__ void reduce_kernel(ReduceConfig config, int group, int64_t parts, typename Ops::acc_t* partials, Ops ops) {
   const int64_t step = int64_t(gridDim.x) * blockDim.x / group;
-  int64_t output = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / group;
-  for (; output < config.num_outputs; output += step) {
+  int64_t item = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / group;
+  for (; item < config.num_outputs * parts; item += step) {
     int64_t place[2], inner;
-    config.kept.get(output, place);
+    config.kept.get(item / parts, place);
     auto acc = ops.identity();
-    for (int64_t i = threadIdx.x % group; i < config.num_reduced; i += group) {
+    for (int64_t i = item % parts * group + threadIdx.x % group; i < config.num_reduced; i += parts * group) {
       config.reduced.get(i, &inner);
       acc = ops.reduce(acc, *reinterpret_cast<const in_t*>(config.in + place[1] + inner));
     }
@@ -82,6 +88,27 @@ __global__ void reduce_kernel(ReduceConfig config, int group, Ops ops) {
       acc = group_reduce(acc, group, CombineWith<Ops>{ops});
     }
     if (threadIdx.x % group == 0) {
+      if (parts > 1) {
+        partials[item] = acc;
+      } else {
+        *reinterpret_cast<out_t*>(config.out + place[0]) = ops.project(acc);
+      }
+    }
+  }
+}
+
+// One block combines the parts of an output.
+template <typename out_t, typename Ops>
+__global__ void combine_parts_kernel(ReduceConfig config, int64_t parts, const typename Ops::acc_t* partials, Ops ops) {
+  for (int64_t output = blockIdx.x; output < config.num_outputs; output += gridDim.x) {
+    int64_t place[2];
+    config.kept.get(output, place);
+    auto acc = ops.identity();
+    for (int64_t i = threadIdx.x; i < parts; i += kThreads) {
+      acc = ops.combine(acc, partials[output * parts + i]);
+    }
+    acc = group_reduce(acc, kThreads, CombineWith<Ops>{ops});
+    if (threadIdx.x == 0) {
       *reinterpret_cast<out_t*>(config.out + place[0]) = ops.project(acc);
     }
   }
@@ -89,12 +116,30 @@ __global__ void reduce_kernel(ReduceConfig config, int group, Ops ops) {
 
 template <typename out_t, typename in_t, typename Ops>
 void gpu_reduce_kernel(TensorIterator& iter, const Ops& ops) {
+  using acc_t = typename Ops::acc_t;
+  static_assert(std::is_trivially_copyable_v<acc_t>, "the kernels write results of parts to raw memory");
   const ReduceConfig config(iter);
   const int group = config.num_reduced <= kFewElements || Ops::in_order ? 1 : kThreads;
   const c10::cuda::CUDAGuard guard(iter.tensor(0).device().index());
-  const size_t shared_bytes = group > 1 ? kThreads * sizeof(typename Ops::acc_t) : 0;
-  c10::cuda::launch(reduce_kernel<out_t, in_t, Ops>, cuda::grid_size(config.num_outputs * group, kThreads), kThreads,
-                    shared_bytes, c10::cuda::getCurrentCUDAStream(), config, group, ops);
+  const auto stream = c10::cuda::getCurrentCUDAStream();
+  const size_t shared_bytes = group > 1 ? kThreads * sizeof(acc_t) : 0;
+  int64_t parts = 1;
+  if (group > 1) {
+    const int64_t blocks = cuda::grid_size(config.num_outputs * config.num_reduced, kThreads);
+    parts =
+        std::clamp<int64_t>(config.num_reduced / kElementsOfPart, 1, std::max<int64_t>(1, blocks / config.num_outputs));
+  }
+  c10::DataPtr memory;
+  if (parts > 1) { // freed below, before the kernels have run: the next owner's work comes later in the same stream
+    memory = c10::cuda::CUDACachingAllocator::get()->allocate(config.num_outputs * parts * sizeof(acc_t));
+  }
+  auto* partials = static_cast<acc_t*>(memory.get());
+  c10::cuda::launch(reduce_kernel<out_t, in_t, Ops>, cuda::grid_size(config.num_outputs * parts * group, kThreads),
+                    kThreads, shared_bytes, stream, config, group, parts, partials, ops);
+  if (parts > 1) {
+    c10::cuda::launch(combine_parts_kernel<out_t, Ops>, cuda::grid_size(config.num_outputs * kThreads, kThreads),
+                      kThreads, shared_bytes, stream, config, parts, partials, ops);
+  }
 }
 
 } // namespace reftorch::at::native
