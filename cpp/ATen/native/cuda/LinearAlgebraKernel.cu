@@ -26,19 +26,33 @@ namespace {
                 "`");                                                                                                 \
   } while (0)
 
-// Returns the handle of the current device, set to its current stream. The first product on a device makes the handle,
+// The handle of the current device, set to its current stream. All threads share the handle, and the stream is a part
+// of it, so a thread holds the lock until it has launched its product. The first product on a device makes the handle,
 // which is never destroyed.
-cublasHandle_t current_handle() {
-  static std::mutex mutex;
-  static cublasHandle_t handles[64] = {};
-  std::lock_guard<std::mutex> lock(mutex);
-  cublasHandle_t& handle = handles[c10::cuda::current_device()];
-  if (handle == nullptr) {
-    CUBLAS_CHECK(cublasCreate(&handle));
+class CurrentHandle {
+ public:
+  CurrentHandle() : lock_(mutex()), handle_(handles()[c10::cuda::current_device()]) {
+    if (handle_ == nullptr) {
+      CUBLAS_CHECK(cublasCreate(&handle_));
+    }
+    CUBLAS_CHECK(cublasSetStream(handle_, c10::cuda::getCurrentCUDAStream()));
   }
-  CUBLAS_CHECK(cublasSetStream(handle, c10::cuda::getCurrentCUDAStream()));
-  return handle;
-}
+  operator cublasHandle_t() const {
+    return handle_;
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex it;
+    return it;
+  }
+  static cublasHandle_t* handles() {
+    static cublasHandle_t it[64] = {};
+    return it;
+  }
+  std::lock_guard<std::mutex> lock_;
+  cublasHandle_t& handle_;
+};
 
 template <typename scalar_t>
 constexpr cudaDataType_t cuda_type = std::is_same_v<scalar_t, double>      ? CUDA_R_64F
@@ -70,8 +84,9 @@ void gemm(const char* name, const Tensor& result, const Tensor& mat1, const Tens
     using opmath_t = opmath_type<scalar_t>;
     const auto alpha = alpha_number.to<opmath_t>(), beta = beta_number.to<opmath_t>();
     const auto compute = std::is_same_v<scalar_t, double> ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
+    const CurrentHandle handle;
     CUBLAS_CHECK(cublasGemmStridedBatchedEx(
-        current_handle(), transpose(b), transpose(a), to_int(n), to_int(m), to_int(k), &alpha, b.tensor.data_ptr(),
+        handle, transpose(b), transpose(a), to_int(n), to_int(m), to_int(k), &alpha, b.tensor.data_ptr(),
         cuda_type<scalar_t>, to_int(b.ld), batch_stride(b.tensor), a.tensor.data_ptr(), cuda_type<scalar_t>,
         to_int(a.ld), batch_stride(a.tensor), &beta, c.tensor.data_ptr(), cuda_type<scalar_t>, to_int(c.ld),
         batch_stride(c.tensor), batch, compute, CUBLAS_GEMM_DEFAULT));
