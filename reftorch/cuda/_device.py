@@ -235,7 +235,7 @@ def can_device_access_peer(device: Any, peer_device: Any) -> bool:
     indices = [_device_index(device), _device_index(peer_device)]
     if not all(0 <= i < device_count() for i in indices):
         raise AssertionError("Invalid device id")
-    return indices[0] != indices[1]
+    return _C._cuda_canDeviceAccessPeer(*indices)
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:

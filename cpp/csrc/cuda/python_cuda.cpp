@@ -111,6 +111,11 @@ void initCuda(PyObject* module) {
   m.def("_cuda_getDevice", [] { return int(c10::cuda::current_device()); });
   m.def("_cuda_exchangeDevice",
         [](int device) { return int(c10::cuda::exchange_device(static_cast<DeviceIndex>(device))); });
+  m.def("_cuda_canDeviceAccessPeer", [](int device, int peer) {
+    int can = 0;
+    C10_CUDA_CHECK(cudaDeviceCanAccessPeer(&can, device, peer));
+    return can != 0;
+  });
   m.def("_cuda_synchronize", [] { c10::cuda::device_synchronize(); }, no_gil());
   m.def("_cuda_getDeviceProperties", &device_properties);
   m.def(
