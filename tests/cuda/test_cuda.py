@@ -1,7 +1,7 @@
 """What a program asks before it uses a GPU, where there is none.
 
 Mirrors: test/test_cuda.py
-Leaves out: CUDA itself, which test_simulated.py wakes.
+Leaves out: CUDA itself, which test_devices.py starts.
 """
 
 from types import ModuleType
@@ -9,6 +9,13 @@ from types import ModuleType
 import pytest
 
 import reftorch
+
+pytestmark = pytest.mark.skipif(reftorch.cuda.is_available(), reason="this machine has a GPU")
+
+# A build for GPUs finds none on this machine; other builds look for none.
+NO_GPU: tuple[type[Exception], str] = (AssertionError, "Torch not compiled with CUDA enabled")
+if reftorch.backends.cuda.is_built():
+    NO_GPU = (RuntimeError, "No CUDA GPUs are available")
 
 ANSWERS = {
     "is_available": False,
@@ -29,8 +36,9 @@ NEED_A_GPU = (
 
 @pytest.fixture
 def libraries(real_torch_or_none: ModuleType | None) -> list[ModuleType]:
-    """Ours, and the real torch where it has no GPU either."""
-    has_none = real_torch_or_none is not None and not real_torch_or_none.backends.cuda.is_built()
+    """Ours, and the real torch where both were built without CUDA."""
+    ours_has_none = not reftorch.backends.cuda.is_built()
+    has_none = ours_has_none and real_torch_or_none is not None and not real_torch_or_none.backends.cuda.is_built()
     return [reftorch, real_torch_or_none] if has_none and real_torch_or_none is not None else [reftorch]
 
 
@@ -43,7 +51,7 @@ def test_answers(name: str, libraries: list[ModuleType]) -> None:
 @pytest.mark.parametrize("name", NEED_A_GPU)
 def test_what_needs_a_gpu(name: str, libraries: list[ModuleType]) -> None:
     for library in libraries:
-        with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+        with pytest.raises(NO_GPU[0], match=NO_GPU[1]):
             getattr(library.cuda, name)()
 
 
@@ -51,7 +59,7 @@ def test_seeds_and_moves(libraries: list[ModuleType]) -> None:
     for library in libraries:
         library.cuda.manual_seed(0)
         library.cuda.manual_seed_all(0)
-        with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+        with pytest.raises(NO_GPU[0], match=NO_GPU[1]):
             library.ones(1).cuda()
 
 
@@ -62,5 +70,5 @@ def test_every_public_name_is_torchs() -> None:
 
 @pytest.mark.parametrize("name", ["Stream", "Event", "current_stream", "default_stream", "mem_get_info"])
 def test_streams_need_a_gpu(name: str) -> None:
-    with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+    with pytest.raises(NO_GPU[0], match=NO_GPU[1]):
         getattr(reftorch.cuda, name)()

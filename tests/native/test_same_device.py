@@ -1,6 +1,6 @@
 """Ops refuse tensors on several devices: Note [Device check] in cpp/ATen/core/op_registration/adaption.h.
 
-The meta device is the second device here; tests/cuda/sim_cuda.py has the same for simulated GPUs. PyTorch's own check
+The meta device is the second device here; tests/cuda/device_cuda.py has the same for CUDA devices. PyTorch's own check
 is in its CUDA kernels alone. What PyTorch answers for a CPU tensor beside a meta tensor depends on how the op happens
 to be written (`mm` of a meta tensor and a CPU tensor has an answer, `dot` has none, `bmm` reads memory that is not
 there), so these calls are not compared with torch. The words are those of PyTorch's CUDA kernels.

@@ -1,4 +1,4 @@
-"""Each row of the op table on a simulated device: the CPU's answer, or PyTorch's refusal. Run by test_simulated.py.
+"""Each row of the op table on a CUDA device: the CPU's answer, or PyTorch's refusal. Run by test_devices.py.
 
 Mirrors: test/test_ops.py (``test_compare_cpu``)
 Leaves out: gradients of each row, which are made of these ops; calls that raise on the CPU.
@@ -16,7 +16,7 @@ from tests.op_db import OPS
 from tests.op_db.checks import outcome
 from tests.op_db.core import OpInfo
 
-DEVICE = torch.device("cuda:1")
+DEVICE = torch.device("cuda", max(torch.cuda.device_count() - 1, 0))
 DTYPES = ("float32", "float64", "float16", "int64", "uint8", "bool")
 MOST_SAMPLES = 6
 # Their numbers are drawn, and each device draws its own.

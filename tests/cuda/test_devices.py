@@ -1,7 +1,6 @@
-"""The simulated CUDA devices, each test in a process that wakes them: blocking, and asynchronous with random order.
+"""CUDA devices, each test in a process that starts them: those of the simulator, or the GPU of a build for GPUs.
 
 Mirrors: test/test_cuda.py
-Leaves out: GPUs.
 """
 
 import os
@@ -14,12 +13,14 @@ import pytest
 import reftorch
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = pytest.mark.skipif(not hasattr(reftorch._C, "_cuda_getDeviceCount"), reason="this build has no simulator")
+HAS_SIMULATOR = getattr(reftorch._C, "_cuda_is_simulated", False)
+HAS_GPU = not HAS_SIMULATOR and reftorch.cuda.is_available()
+with_simulator = pytest.mark.skipif(not HAS_SIMULATOR, reason="this build has no simulator")
+with_devices = pytest.mark.skipif(not HAS_SIMULATOR and not HAS_GPU, reason="neither a simulator nor a GPU")
 
-WAYS = {
-    "blocking": {"CUDA_LAUNCH_BLOCKING": "1"},
-    "asynchronous": {"REFTORCH_CUDA_SIM_ORDER": "random", "REFTORCH_CUDA_SIM_LATENCY_US": "50"},
-}
+BLOCKING = {"CUDA_LAUNCH_BLOCKING": "1"}
+SHUFFLED = {"REFTORCH_CUDA_SIM_ORDER": "random", "REFTORCH_CUDA_SIM_LATENCY_US": "50"}
+WAYS = {"blocking": BLOCKING, "asynchronous": {} if HAS_GPU else SHUFFLED}
 
 
 def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -30,14 +31,15 @@ def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@with_devices
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("file", ["sim_cuda.py", "sim_ops.py"])
-def test_on_simulated_devices(file: str, way: str) -> None:
+@pytest.mark.parametrize("file", ["device_cuda.py", "device_ops.py"])
+def test_on_devices(file: str, way: str) -> None:
     done = run("-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", f"tests/cuda/{file}", **WAYS[way])
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
 
 
-# One stream makes x, another doubles it. `wait` is all that orders them.
+# One stream makes x, another doubles it. `wait` is all that orders them. On a GPU, chance might order them, too.
 TWO_STREAMS = """
 import sys, reftorch as torch
 maker, user = torch.cuda.Stream(), torch.cuda.Stream()
@@ -55,6 +57,7 @@ print(y.cpu().eq(40).all().item())
 """
 
 
+@with_simulator
 @pytest.mark.parametrize(("wait", "right"), [("wait", "True"), ("no wait", "False")])
 def test_a_missing_wait_shows(wait: str, right: str) -> None:
     done = run("-c", TWO_STREAMS, wait, REFTORCH_CUDA_SIM_LATENCY_US="2000")
@@ -74,6 +77,7 @@ except AssertionError as error:
 """
 
 
+@with_simulator
 def test_asleep() -> None:
     done = run("-c", ASLEEP, REFTORCH_CUDA_SIM="0")
     assert done.stdout.startswith("Torch not compiled with CUDA enabled"), done.stderr
