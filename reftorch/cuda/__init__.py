@@ -1,7 +1,8 @@
 """CUDA devices, the current device, streams, events, memory and random numbers.
 
-The devices are GPUs, or those of a simulator that the Debug build contains. The simulator has no devices unless the
-environment variable ``REFTORCH_CUDA_SIM`` is set when Python starts; ``REFTORCH_CUDA_SIM=2`` gives two devices.
+The devices are GPUs, in a build with ``-DUSE_CUDA=on``, or those of a simulator that the Debug build contains. The
+simulator has no devices unless the environment variable ``REFTORCH_CUDA_SIM`` is set when Python starts;
+``REFTORCH_CUDA_SIM=2`` gives two devices.
 ``reftorch/debug/README.md`` says how to step into its kernels. Without a device, programs that check
 ``torch.cuda.is_available()`` run unchanged, and functions that need a device raise the error of a torch without CUDA.
 
