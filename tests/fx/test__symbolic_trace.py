@@ -251,7 +251,7 @@ NO_LAYERS = {
 }  # fmt: skip
 LAYERS = [
     name for name in nn.modules.__all__
-    if name not in NO_LAYERS and "Transformer" not in name and isinstance(getattr(nn, name), type)
+    if name not in NO_LAYERS and "Transformer" not in name and issubclass(getattr(nn, name), nn.Module)
 ]  # fmt: skip
 
 
