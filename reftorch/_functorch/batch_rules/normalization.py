@@ -35,7 +35,7 @@ def _channels(values: Any, batched: bool, size: int) -> Any:
 @batch_rule("native_batch_norm")
 def native_batch_norm(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     running, training = args[3:5], args[5]
-    if training and any(v is not None and not b for v, b in zip(running, batched[3:5], strict=True)):
+    if training and batched[0] and any(v is not None and not b for v, b in zip(running, batched[3:5], strict=True)):
         raise RuntimeError(
             "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in "
             "place, were not batched.\nIf you are using a module and do not need eval mode, please set "
@@ -45,9 +45,10 @@ def native_batch_norm(op: Op, args: list[Any], batched: list[Any], size: int) ->
     channels = [_channels(v, b, size) for v, b in zip(args[1:5], batched[1:5], strict=True)]
     result, mean, invstd = op([_joined(args[0], batched[0], size), *channels, *args[5:]])
     if training:
-        for target, moved in zip(running, channels[2:], strict=True):
-            if target is not None:
-                target.copy_(_rows(moved, size))  # where flatten had to copy, the op has changed the copy alone
+        for target, moved, is_batched in zip(running, channels[2:], batched[3:5], strict=True):
+            if target is not None:  # where flatten had to copy, the op has changed the copy alone
+                rows = _rows(moved, size)
+                target.copy_(rows if is_batched else rows[0])  # the input is the same for all examples, so are the rows
     return _parted(result, size), _rows(mean, size), _rows(invstd, size)
 
 

@@ -52,13 +52,15 @@ def run(lib: ModuleType, dims: tuple[int | None, ...], training: bool) -> list[f
 def cases() -> list[tuple[tuple[int | None, ...], bool]]:
     """Each batch of at least one tensor; in training mode the running statistics, which change, must be batched.
 
-    They are batched in front there: torch loses the change where the batch is at another dimension.
+    They are batched in front there: torch loses the change where the batch is at another dimension. If the input is not
+    batched, the change is the same for all examples, and the statistics need no batch.
     """
     drawn = itertools.product([None, 0, 1], [None, 0, 1], [None, 0], [None, 0, 1], [True, False])
     return [
         ((x, weight, bias, running, running), training)
         for x, weight, bias, running, training in drawn
-        if (running == 0 if training else (x, weight, bias, running) != (None,) * 4)
+        if (x, weight, bias, running) != (None,) * 4
+        and (not training or running == 0 or (running is None and x is None))
     ]
 
 

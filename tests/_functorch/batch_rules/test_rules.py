@@ -22,6 +22,7 @@ from tests.op_db.core import Input
 # What a batch has no answer for, by the words of the error.
 NO_ANSWER = ("dynamic shape", "data-dependent", "calling .item()", "calling .tolist()", "randomness error mode",
              "requires special handling", "explicit positive num_classes",
+             "Batch norm got a batched tensor as input while the running_mean or running_var",
              "vmap: embedding_renorm_(self, *extra_args) is not possible")  # fmt: skip
 
 
