@@ -357,19 +357,25 @@ def test_cat_and_index() -> None:
     assert torch.equal(there.gather(2, places.cuda()).cpu(), x.gather(2, places))
 
 
+# After the failure, memory that another stream uses, and pinned memory that a copy uses, are freed.
 OUT_OF_RANGE = """
 import reftorch as torch
-x = torch.ones(3, device="cuda")
+x, host = torch.ones(3, device="cuda"), torch.ones(3).pin_memory()
+x.record_stream(torch.cuda.Stream())
+torch.empty(3, device="cuda").copy_(host, non_blocking=True)
 try:
     print(x[torch.tensor([3], device="cuda")].cpu())
 except RuntimeError as error:
     print(error)
+del x, host
+print("still there")
 """
 
 
 def test_an_index_out_of_range_fails_on_the_device() -> None:
     done = subprocess.run([sys.executable, "-c", OUT_OF_RANGE], text=True, capture_output=True, timeout=120)
     assert "device-side assert triggered" in done.stdout, done.stdout + done.stderr
+    assert "still there" in done.stdout and done.returncode == 0, done.stdout + done.stderr
 
 
 def train(device: str, steps: int = 3) -> list[Any]:

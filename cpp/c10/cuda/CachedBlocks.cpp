@@ -1,6 +1,8 @@
 // Mirrors: c10/cuda/CUDACachingAllocator.cpp, aten/src/ATen/core/CachingHostAllocator.h: the part that both share
 #include <c10/cuda/CachedBlocks.h>
 
+#include <c10/util/Exception.h>
+
 #include <algorithm>
 
 namespace reftorch::c10::cuda {
@@ -48,9 +50,15 @@ void CachedBlocks::free(Block* block) {
     return;
   }
   Pending pending{block, {}};
-  for (const Stream& stream : block->used_on) {
-    pending.events.emplace_back(stream.device_type());
-    pending.events.back().record(stream);
+  try {
+    for (const Stream& stream : block->used_on) {
+      pending.events.emplace_back(stream.device_type());
+      pending.events.back().record(stream);
+    }
+  } catch (const Error&) {
+    // The device has failed and runs nothing any more, so the block stays unused. A destructor calls this function, so
+    // the error must not leave it.
+    return;
   }
   block->used_on.clear();
   pending_.push_back(std::move(pending));
