@@ -57,6 +57,7 @@ WORDS = """() => {
 }"""
 SIZES = {"desk": {"width": 1366, "height": 900}, "phone": {"width": 390, "height": 844}}
 STRIP = 2600  # pixels: the height of one picture of a page
+PATIENCE = 180_000  # milliseconds: on a busy machine, one picture takes longer than the usual half minute
 
 
 def check_book(browser: Browser, folder: Path, shots: Path) -> list[str]:
@@ -66,6 +67,7 @@ def check_book(browser: Browser, folder: Path, shots: Path) -> list[str]:
     wrong = []
     for size, viewport in SIZES.items():
         page = browser.new_page(viewport=viewport)
+        page.set_default_timeout(PATIENCE)
         asked: list[str] = []
         page.on("request", lambda request, asked=asked: asked.append(request.url))
         begin = time.monotonic()
