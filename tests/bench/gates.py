@@ -17,7 +17,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,6 +88,7 @@ GATES = (
 )
 # Two workers beside one process: the time of both libraries, and ours is judged.
 DECODE = Gate("decode-like dataset, two workers", 1 / 1.8, 1 / 1.95, ("loader_decode_*",))
+PEAK = Gate("peak memory of a CNN step", 1.0, 0.8, ("peak_cnn",))
 IMPORT = Gate("import", 0.12, 0.03, ("import",))
 
 # The geometric mean of the ratios of a whole suite, and what one case may be at most where no reason is written below.
@@ -134,6 +135,17 @@ def import_times(libraries: list[str], rounds: int) -> dict[str, Result]:
     return results
 
 
+def peak_memories(libraries: list[str]) -> dict[str, Result]:
+    """Bytes that training steps need at their peak, each time in a fresh process."""
+    results = {library: Result() for library in libraries}
+    for _ in range(3):
+        for library, result in results.items():
+            command = [sys.executable, str(Path(__file__).with_name("peak_memory.py")), library]
+            done = subprocess.run(command, check=True, capture_output=True, text=True, env=user_environment())
+            result.samples.append(float(done.stdout))
+    return results
+
+
 def seconds_to_run(code: str) -> float:
     before = time.perf_counter()
     subprocess.run([sys.executable, "-c", code], check=True, env=user_environment())
@@ -174,12 +186,12 @@ class Table:
         self.verdicts[verdict] += 1
         return verdict
 
-    def add(self, name: str, gate: Gate, results: dict[str, Result]) -> None:
+    def add(self, name: str, gate: Gate, results: dict[str, Result], unit: Callable[[float], str] = readable) -> None:
         against = self.ratio(name, results)
         if against is None:
             return
         note = " (stretch)" if against <= gate.stretch else ""
-        times = " ".join(f"{readable(results[library].median):>10}" for library in ("torch", "reftorch"))
+        times = " ".join(f"{unit(results[library].median):>10}" for library in ("torch", "reftorch"))
         verdict = self.judge(against, gate.gate)
         print(f"  {name:26} {times} {against:8.3f} {gate.gate:8.2f}   {verdict}{note}", flush=True)
 
@@ -242,6 +254,9 @@ def main() -> int:
         print(f"{DECODE.group}: time relative to one process")
         with started(["torch", "reftorch"], threads=1) as workers:
             table.add_speedup(DECODE, dict(measure_gate(DECODE, workers, options.rounds)))
+    if options.only in PEAK.group:
+        print(PEAK.group)
+        table.add("peak_cnn", PEAK, peak_memories(["torch", "reftorch"]), unit=lambda size: f"{size / 1e6:.1f} MB")
     if options.only in IMPORT.group:
         print(IMPORT.group)
         table.add("import", IMPORT, import_times(["torch", "reftorch"], min(options.rounds, 7)))
