@@ -17,10 +17,11 @@ from typing import Any
 from reftorch._ops import OpOverload, ops
 from reftorch._tensor import Tensor
 from reftorch.fx._symbolic_trace import Tracer
-from reftorch.fx.graph import Graph
+from reftorch.fx.graph import Graph, _PyTreeCodeGen, _PyTreeInfo
 from reftorch.fx.graph_module import GraphModule
 from reftorch.fx.interpreter import Interpreter
 from reftorch.fx.node import Node
+from reftorch.fx.passes.shape_prop import _extract_tensor_metadata
 from reftorch.fx.proxy import Proxy, Scope
 from reftorch.nn import Module, Parameter
 from reftorch.utils._python_dispatch import TorchDispatchMode
@@ -65,17 +66,21 @@ class PythonKeyTracer(Tracer):
 
     def create_arg(self, a: Any) -> Any:
         """Return the node of a tensor. A tensor from outside becomes a constant of the graph."""
-        if isinstance(a, Tensor):
-            proxy = self.get_proxy(a)
-            if proxy is not None:
-                return proxy.node
-            if isinstance(a, Parameter):
-                name = self._path_of_parameter(a)
-                if name is None:
-                    name = self.get_fresh_qualname("_param_constant")
-                    setattr(self.root, name, a)
-                return self.create_node("get_attr", name, (), {})
-        return super().create_arg(a)
+        if not isinstance(a, Tensor):
+            return super().create_arg(a)
+        proxy = self.get_proxy(a)
+        if proxy is not None:
+            return proxy.node
+        if isinstance(a, Parameter):
+            name = self._path_of_parameter(a)
+            if name is None:
+                name = self.get_fresh_qualname("_param_constant")
+                setattr(self.root, name, a)
+            node = self.create_node("get_attr", name, (), {})
+        else:
+            node = super().create_arg(a)
+        node.meta["val"] = _on_meta(a)
+        return node
 
 
 _modes: list[ProxyTorchDispatchMode] = []
@@ -145,12 +150,20 @@ def _is_constant(node: Node) -> bool:
 def _track(tracer: PythonKeyTracer, result: Any, proxy: Proxy) -> None:
     """Note the nodes of the tensors in a result. After an in-place op the written argument belongs to its node."""
     if isinstance(result, Tensor):
-        proxy.node.meta["val"] = result.detach().to("meta")
+        proxy.node.meta["val"] = _on_meta(result)
+        proxy.node.meta["tensor_meta"] = _extract_tensor_metadata(result)
         tracer.set_proxy(result, proxy)
     elif isinstance(result, (tuple, list)):
+        values = [_on_meta(item) for item in result]
+        proxy.node.meta["val"] = values if isinstance(result, list) else tuple(values)
         for i, item in enumerate(result):
             if isinstance(item, Tensor):
                 _track(tracer, item, proxy[i])  # type: ignore[index]
+
+
+def _on_meta(value: Any) -> Any:
+    """Return a tensor of the meta device with the geometry of a tensor; return anything else as it is."""
+    return value.detach().to("meta") if isinstance(value, Tensor) else value
 
 
 def get_proxy_mode() -> ProxyTorchDispatchMode | None:
@@ -201,29 +214,40 @@ def make_fx(
 
     def wrapped(*args: Any) -> GraphModule:
         tracer = PythonKeyTracer()
-        leaves, spec = tree_flatten(args)
-        inputs: list[Any] = []
-        parameters = list(inspect.signature(f).parameters) if callable(f) else []
-        for i, leaf in enumerate(leaves):
-            if isinstance(leaf, Tensor) and tracing_mode == "fake":
-                leaf = leaf.detach().to("meta").requires_grad_(leaf.requires_grad)
-            name = _placeholder_name(parameters, i, len(leaves), args)
-            proxy = tracer.create_proxy("placeholder", name, (), {})
-            if isinstance(leaf, Tensor):
-                proxy.node.meta["val"] = leaf.detach().to("meta")
-                tracer.set_proxy(leaf, proxy)
-            inputs.append(leaf)
+        names = _parameter_names(f, len(args))
+        inputs = [_placeholders(tracer, name, arg, tracing_mode) for name, arg in zip(names, args, strict=True)]
         with ProxyTorchDispatchMode(tracer, decomposition_table):
-            result = f(*tree_unflatten(inputs, spec))
+            result = f(*inputs)
+        in_spec = tree_flatten(args)[1]
+        if any(child.type is not None for child in in_spec.children):
+            # The graph's inputs and results are leaves, and its code flattens the arguments and rebuilds the result.
+            result, out_spec = tree_flatten(result)
+            tracer.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, in_spec, out_spec)))
         tracer.create_node("output", "output", (tracer.create_arg(result),), {})
         return GraphModule(tracer.root, tracer.graph, getattr(f, "__name__", type(f).__name__))
 
     return wrapped
 
 
-def _placeholder_name(parameters: list[str], i: int, count: int, args: tuple[Any, ...]) -> str:
-    """Return PyTorch's name of an input: the parameter's and ``_1``."""
-    return f"{parameters[i]}_1" if len(parameters) == count == len(args) else f"arg{i}_1"
+def _parameter_names(f: Callable[..., Any], count: int) -> list[str]:
+    """Return the names of the parameters of a function, or ``arg0``, ``arg1``, ... if it takes them as ``*args``."""
+    parameters = inspect.signature(f).parameters if callable(f) else {}
+    named = len(parameters) == count and not any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
+    return list(parameters) if named else [f"arg{i}" for i in range(count)]
+
+
+def _placeholders(tracer: PythonKeyTracer, name: str, arg: Any, tracing_mode: str) -> Any:
+    """Make a placeholder for each leaf of an argument. Return the argument, of which ``fake`` copies the tensors."""
+    leaves, spec = tree_flatten(arg)
+    inputs = []
+    for count, leaf in enumerate(leaves, 1):
+        if isinstance(leaf, Tensor) and tracing_mode == "fake":
+            leaf = leaf.detach().to("meta").requires_grad_(leaf.requires_grad)
+        proxy = tracer.create_proxy("placeholder", f"{name}_{count}", (), {})
+        if isinstance(leaf, Tensor):
+            _track(tracer, leaf, proxy)
+        inputs.append(leaf)
+    return tree_unflatten(inputs, spec)
 
 
 class DecompositionInterpreter(Interpreter):

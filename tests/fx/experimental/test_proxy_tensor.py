@@ -56,6 +56,38 @@ def test_forward_graphs_are_those_of_torch(name: str, real_torch: ModuleType) ->
     assert codes[0] == codes[1]
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_structures_as_arguments_and_results(several: bool, real_torch: ModuleType) -> None:
+    texts = []
+    for library in (reftorch, real_torch):
+        trace = __import__(f"{library.__name__}.fx.experimental.proxy_tensor", fromlist=["make_fx"]).make_fx
+
+        def function(tree, number, *more):  # type: ignore[no-untyped-def]
+            return {"sum": tree["a"] + tree["b"][0] * number, "parts": [tree["a"], more]}
+
+        def two(tree, number):  # type: ignore[no-untyped-def]
+            return function(tree, number)
+
+        args = ({"a": library.ones(2), "b": [library.ones(2)]}, 3, *([library.ones(1)] if several else []))
+        traced = trace(function if several else two)(*args)
+        found = traced({"a": library.full((2,), 2.0), "b": [library.ones(2)]}, *args[1:])
+        assert found["sum"].tolist() == [5.0, 5.0] and found["parts"][0].tolist() == [2.0, 2.0]
+        readable = traced.print_readable(print_output=False).split("\n", 1)[1]  # without the name of the class
+        texts.append(both.plain(traced.code) + both.plain(readable))
+    assert texts[0] == texts[1]
+
+
+def test_results_and_constants_are_noted(real_torch: ModuleType) -> None:
+    notes = []
+    for library in (reftorch, real_torch):
+        trace = __import__(f"{library.__name__}.fx.experimental.proxy_tensor", fromlist=["make_fx"]).make_fx
+        weight, parameter = library.ones(3), library.nn.Parameter(library.ones(3))
+        graph = trace(lambda x: library.max(x * weight + parameter, 1))(library.ones(2, 3)).graph  # noqa: B023
+        notes.append([(n.name, sorted(n.meta), str(n.meta.get("tensor_meta"))) for n in graph.nodes])
+        assert [type(n.meta["val"]) for n in graph.nodes if n.name == "max_1"] == [tuple]
+    assert str(notes[0]).replace("reftorch", "torch") == str(notes[1])
+
+
 def test_control_flow_is_that_of_the_inputs() -> None:
     traced = make_fx(lambda x: x.relu() if len(x) > 1 else -x)(reftorch.ones(2))
     assert traced.graph.find_nodes(op="call_function", target=reftorch.ops.aten.relu.default)
