@@ -1,11 +1,13 @@
 """A search for the module and the op whose backward pass is wrong: each alone is compared with measured slopes.
 
 Mirrors: torch/autograd/gradcheck.py, for each module of a model in place of one function
-Left out: modules that change their state in a call; second derivatives.
+Left out: modules that compute otherwise in a second call; second derivatives.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +17,7 @@ from reftorch.debug.common.expect import expect_module
 from reftorch.debug.common.table import Report, Table
 from reftorch.debug.model.check_gradients import check_gradients
 from reftorch.debug.model.wrong_ops import Alone, CallGradient, copied, find_wrong_ops, is_wrong, status_of
+from reftorch.random import get_rng_state, set_rng_state
 from reftorch.utils._pytree import tree_map
 
 
@@ -111,6 +114,24 @@ def find_wrong_gradient(model: Any, *inputs: Any, samples: int = 4, **kwargs: An
     Mirrors torch/autograd/gradcheck.py, ``gradcheck``.
     """
     expect_module("find_wrong_gradient", model)
+    with _state_kept(model):
+        return _find(model, inputs, kwargs, samples)
+
+
+@contextmanager
+def _state_kept(model: Any) -> Iterator[None]:
+    """Give the model's buffers, such as running averages, and the random numbers their former state at the end."""
+    buffers, state = [(buffer, buffer.detach().clone()) for buffer in model.buffers()], get_rng_state()
+    try:
+        yield
+    finally:
+        set_rng_state(state)
+        with no_grad():
+            for buffer, former in buffers:
+                buffer.copy_(former)
+
+
+def _find(model: Any, inputs: tuple, kwargs: dict[str, Any], samples: int) -> WrongGradient:
     calls = first_calls(model, inputs, kwargs)
     rows = []
     modules = {name: module for name, module in model.named_modules() if name in calls}

@@ -15,9 +15,9 @@ from typing import Any
 from reftorch import _C
 from reftorch._torch_function import TorchFunctionMode
 from reftorch.autograd.function import Function
-from reftorch.autograd.grad_mode import no_grad
+from reftorch.autograd.grad_mode import enable_grad
 from reftorch.debug.common.ops import Line, calling_lines
-from reftorch.debug.model.check_gradients import GradientCheck, check_gradients
+from reftorch.debug.model.check_gradients import GradientCheck, check_gradients, in_float64
 from reftorch.nn.modules.container import ParameterList
 from reftorch.nn.modules.module import Module
 from reftorch.nn.parameter import Parameter
@@ -44,11 +44,12 @@ class _Call:
     function: Callable[..., Any]
     args: tuple
     kwargs: dict[str, Any]
+    needs: list[bool]  # of each floating-point tensor among the arguments: whether it requires a gradient
     line: Line | None
 
 
 class Alone(Module):
-    """A function or module whose inputs are parameters, so that a check of parameters checks them too."""
+    """A module whose inputs are parameters, so that a check of parameters checks them too."""
 
     def __init__(self, module: Any, args: tuple, kwargs: dict[str, Any]) -> None:
         super().__init__()
@@ -63,13 +64,27 @@ class Alone(Module):
         return self.module(*args, **kwargs)
 
 
-class _CallAlone(Alone):
-    """One call, in float64. It gets copies of its inputs, because it may write to them."""
+class _CallAlone(Module):
+    """One call, in float64. The inputs through which the gradient goes are parameters."""
+
+    def __init__(self, call: _Call) -> None:
+        super().__init__()
+        self.call = call
+        self.arguments = tree_map(in_float64, (call.args, call.kwargs))
+        floats = [each for each in tree_leaves(self.arguments) if is_float(each)]
+        chosen = [each for each, needs in zip(floats, call.needs, strict=True) if needs]
+        self.inputs = ParameterList([Parameter(each) for each in chosen])
 
     def forward(self, _: Any) -> Any:
-        inputs = iter([each.clone() for each in self.inputs])
-        args, kwargs = tree_map(lambda each: next(inputs) if is_float(each) else each, self.arguments)
-        result = self.module(*args, **kwargs)
+        needs, inputs = iter(self.call.needs), iter(self.inputs)
+
+        def argument(value: Any) -> Any:
+            if not is_float(value):
+                return value
+            return next(inputs).clone() if next(needs) else value.clone()  # the call may write to it
+
+        args, kwargs = tree_map(argument, self.arguments)
+        result = self.call.function(*args, **kwargs)
         for each in tree_leaves(result):
             if is_float(each) and each.dtype != _C.float64:
                 raise RuntimeError(f"its result is {each.dtype} for inputs of float64")
@@ -110,11 +125,12 @@ class _Calls(TorchFunctionMode):
         self.inside += 1
         try:
             kept = tree_map(copied, (args, kwargs))
+            needs = [each.requires_grad for each in tree_leaves((args, kwargs)) if is_float(each)]
             result = function(*args, **kwargs)
         finally:
             self.inside -= 1
-        if not self.inside and any(map(is_float, tree_leaves(kept))) and any(map(is_float, tree_leaves(result))):
-            self.calls.append(_Call(name, function, kept[0], kept[1], calling_lines(sys._getframe(1)).user))
+        if not self.inside and any(needs) and any(map(is_float, tree_leaves(result))):
+            self.calls.append(_Call(name, function, kept[0], kept[1], needs, calling_lines(sys._getframe(1)).user))
         return result
 
     def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
@@ -142,10 +158,16 @@ def _recorded() -> Iterator[list[_Call]]:
         Function.apply = usual  # type: ignore[method-assign]
 
 
+def _with_gradient(value: Any) -> Any:
+    """Return a copy of a floating-point tensor that requires a gradient and may be written to."""
+    return value.detach().requires_grad_().clone() if is_float(value) else value
+
+
 def find_wrong_ops(module: Any, args: tuple, kwargs: dict[str, Any], samples: int) -> list[CallGradient]:
     """Call a module, and compare the gradients of each call in it, alone, with measured slopes.
 
-    The search ends at the first call that is wrong.
+    Only calls on the way of a gradient are compared: an argument is a parameter of the module, or depends on one or on
+    an input. The search ends at the first call that is wrong.
 
     Args:
         module: the module.
@@ -155,13 +177,13 @@ def find_wrong_ops(module: Any, args: tuple, kwargs: dict[str, Any], samples: in
     Returns:
         A row for each call up to the first one that is wrong.
     """
-    with no_grad(), _recorded() as calls:
+    args, kwargs = tree_map(_with_gradient, (args, kwargs))
+    with enable_grad(), _recorded() as calls:
         module(*args, **kwargs)
     rows = []
     for call in calls:
         try:
-            alone = _CallAlone(call.function, call.args, call.kwargs).double()
-            status = status_of(check_gradients(alone, _C.tensor(0.0), samples=samples))
+            status = status_of(check_gradients(_CallAlone(call), _C.tensor(0.0), samples=samples))
         except (RuntimeError, TypeError) as error:
             status = f"not measured: in float64 it raised {type(error).__name__}: {str(error).splitlines()[0]}"
         rows.append(CallGradient(call.name, call.line, status))

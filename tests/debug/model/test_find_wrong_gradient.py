@@ -150,6 +150,26 @@ def test_a_right_model() -> None:
     assert all(p.grad is None for p in model.parameters())
 
 
+class WithNorm(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.drop = nn.BatchNorm1d(3), nn.Dropout(0.5)
+
+    def forward(self, x: Any) -> Any:
+        return Cube.apply(self.drop(self.norm(x)))
+
+
+def test_running_averages_and_random_numbers_stay() -> None:
+    torch.manual_seed(0)
+    model, x = nn.Sequential(nn.Linear(2, 3), WithNorm()), torch.randn(5, 2)
+    before, state = {name: t.clone() for name, t in model.state_dict().items()}, torch.get_rng_state()
+    found = find_wrong_gradient(model, x)
+    assert found.op is not None and found.op.name == "Cube.apply"
+    assert {call.status for call in found.calls[:-1]} == {"ok"} and len(found.calls) == 3
+    assert all(torch.equal(t, before[name]) for name, t in model.state_dict().items())
+    assert torch.equal(torch.get_rng_state(), state)
+
+
 def test_integers_and_modules_without_gradients() -> None:
     torch.manual_seed(0)
     model = nn.Sequential(nn.Embedding(5, 3), nn.Flatten(), nn.Linear(6, 2), nn.Identity())
