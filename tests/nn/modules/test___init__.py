@@ -18,12 +18,16 @@ from typing import Any
 import pytest
 
 import reftorch
-from tests.nn.modules.draws import ROWS, Draw, T
+from tests.nn.modules import draws, draws_of_shapes
+from tests.nn.modules.draws import Draw, T
+
+ROWS = draws.ROWS | draws_of_shapes.ROWS
 
 DRAWS = 12
 # The type of the error is torch's, but the message is not.
 OWN_WORDS = {
     "Dropout1d": "torch's message explains three uses in several sentences",
+    "NLLLoss": "torch names the shape of the weight for rows of scores alone, not for images",
     "ReplicationPad2d": "torch names the sizes of all dimensions where one is too small",
     "ReplicationPad3d": "torch names the sizes of all dimensions where one is too small",
 }
