@@ -42,6 +42,7 @@ CHANGED = "() => document.querySelector('#jp-main-dock-panel .lm-TabBar-tab.lm-m
 
 def wait_until_open(page: Page) -> None:
     """Wait until a notebook is laid out and its kernel waits for work."""
+    page.set_default_timeout(PATIENCE * 1000)  # for what comes later, as for the other theme
     page.wait_for_selector(f"{PANEL} .jp-CodeCell", timeout=PATIENCE * 1000)
     page.wait_for_selector("text=/Python 3 .*\\| Idle/", timeout=PATIENCE * 1000)  # the status bar
 
