@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+import reftorch
 from tests.debug.dap import PATIENCE
 from tests.debug.host import NODE, Host, Hosted
 from tests.debug.kernel import Notebook, state_of, tracer_of
@@ -114,6 +115,24 @@ def test_both_languages_in_a_test(host: Host, tmp_path: Path) -> None:
     assert frame_of(gdb, stopped)["source"]["path"] == KERNEL
     run_to_the_end(python, gdb, stopped["threadId"])
     assert "1 passed" in python.printed()
+
+
+@needs_node
+@drives("Python + C++: current file")
+def test_both_languages_in_code_that_fx_has_written(host: Host, tmp_path: Path) -> None:
+    traced = reftorch.fx.symbolic_trace(lambda x: (x * x).relu())
+    traced.to_folder(tmp_path / "package", "Net")
+    module, program = tmp_path / "package" / "module.py", tmp_path / "program.py"
+    program.write_text(
+        "import reftorch as torch\nfrom package import Net\nprint(Net()(torch.full((2,), 3.0)).tolist())\n"
+    )
+    own = configuration("Python + C++: current file", file=str(program))
+    line = line_of(str(module), "        mul = x * x")
+    python, gdb = start_and_stop_in_both(host, own, str(module), line)
+    stopped = gdb.event("stopped")
+    assert frame_of(gdb, stopped)["source"]["path"] == KERNEL
+    run_to_the_end(python, gdb, stopped["threadId"])
+    assert "[9.0, 9.0]" in python.printed()
 
 
 @needs_node
