@@ -63,7 +63,12 @@ def soft_margin_loss(
 
     Mirrors torch/nn/functional.py, ``soft_margin_loss``.
     """
-    return _reduced((-target * input).exp().log1p(), _legacy(size_average, reduce, reduction))
+    losses = (input * -target).exp().log1p()
+    if losses.shape != input.shape:
+        raise RuntimeError(
+            f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(losses.shape)}"
+        )
+    return _reduced(losses, _legacy(size_average, reduce, reduction))
 
 
 @overridable

@@ -41,9 +41,15 @@ def _check_size(mode: str, input: Tensor, dim: int, before: int, after: int) -> 
         raise RuntimeError("Padding value causes wrapping around more than once.")
     if mode == "circular" and size + before + after < 0:
         raise RuntimeError("Negative padding value is resulting in an empty dimension")
-    if mode != "circular" and size + before + after < 1:
-        name = "WHD"[input.dim() - 1 - dim]
-        raise RuntimeError(f"input ({name}: {size}) is too small. Calculated output {name}: {size + before + after}")
+    if mode != "circular" and size + before + after < 0:
+        _raise_too_small(input, [dim], [size + before + after])
+
+
+def _raise_too_small(input: Tensor, dims: list[int], sizes: list[int]) -> None:
+    names = ["WHD"[input.dim() - 1 - dim] for dim in dims]
+    sides = ", ".join(f"{name}: {input.shape[dim]}" for name, dim in zip(names, dims, strict=True))
+    results = " ".join(f"{name}: {size}" for name, size in zip(names, sizes, strict=True))
+    raise RuntimeError(f"input ({sides}) is too small. Calculated output {results}")
 
 
 @overridable
@@ -115,6 +121,10 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
 
 def _bordered(input: Tensor, pads: list[int], mode: str) -> Tensor:
     result = input
+    dims = [input.dim() - 1 - i for i in range(len(pads) // 2)]
+    sizes = [input.shape[dim] + pads[2 * i] + pads[2 * i + 1] for i, dim in enumerate(dims)]
+    if mode != "circular" and max(sizes) < 1:  # as in PyTorch, some sizes may be 0, but not all of them
+        _raise_too_small(input, dims[::-1], sizes[::-1])
     for i in range(len(pads) // 2):
         dim, before, after = input.dim() - 1 - i, pads[2 * i], pads[2 * i + 1]
         _check_size(mode, input, dim, before, after)

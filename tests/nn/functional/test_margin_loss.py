@@ -63,6 +63,8 @@ ERRORS: dict[str, Callable] = {
     "poisson": lambda lib, F: F.poisson_nll_loss(X(lib), TARGETS(lib), reduction="other"),
     "gaussian": lambda lib, F: F.gaussian_nll_loss(X(lib), Y(lib), W(lib), reduction="other"),
     "gaussian negative": lambda lib, F: F.gaussian_nll_loss(X(lib), Y(lib), -1.0),
+    "soft_margin_loss of a larger target": lambda lib, F: F.soft_margin_loss(X(lib)[:1], Y(lib)),
+    "soft_margin_loss of another target": lambda lib, F: F.soft_margin_loss(X(lib), Y(lib)[:2]),
     "gaussian size": lambda lib, F: F.gaussian_nll_loss(X(lib), Y(lib), W(lib)[:2]),
 }
 

@@ -67,3 +67,20 @@ def test_two_orders_of_gradients(mode: str) -> None:
     x = reftorch.randn(2, 2, 3, dtype=reftorch.float64, requires_grad=True)
     assert reftorch.autograd.gradcheck(lambda x: reftorch.nn.functional.pad(x, (2, 1), mode), x)
     assert reftorch.autograd.gradgradcheck(lambda x: reftorch.nn.functional.pad(x, (2, 1), mode), x)
+
+
+@pytest.mark.parametrize("mode", ["replicate", "reflect"])
+@pytest.mark.parametrize("pads", [[-1, -1], [-1, -1, 0, 0], [0, 0, -1, -1], [-2, 0, 1, 1], [0, 0, 0, 0, -1, -1]])
+def test_negative_borders_may_leave_nothing_of_some_dimensions(
+    pads: list[int], mode: str, real_torch: ModuleType
+) -> None:
+    found = []
+    for lib in (reftorch, real_torch):
+        x = lib.ones(1, 1, *(2,) * (len(pads) // 2), requires_grad=True)
+        try:
+            y = lib.nn.functional.pad(x, pads, mode=mode)
+            y.sum().backward()
+            found.append((tuple(y.shape), x.grad.flatten().tolist()))
+        except RuntimeError as error:
+            found.append(str(error))
+    assert found[0] == found[1]
