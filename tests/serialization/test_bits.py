@@ -127,7 +127,8 @@ def stepped(lib: ModuleType, name: str) -> dict[str, Any]:
     optimizer = getattr(lib.optim, name)(parameters, lr=0.1, **({"momentum": 0.9} if name == "SGD" else {}))
     for _ in range(2):
         optimizer.zero_grad()
-        sum((p * p).sum() for p in parameters).backward()
+        loss: Any = sum((p * p).sum() for p in parameters)
+        loss.backward()
         optimizer.step()
     return {"parameters": parameters, "optimizer": optimizer, "state": optimizer.state_dict()}
 
