@@ -168,6 +168,22 @@ def overridable_as_called(function: _F) -> _F:
     return public  # type: ignore[return-value]
 
 
+def overridable_as_op(function: _F, op: Callable[..., Any]) -> _F:
+    """Make a function that calls an op pass an override on to the op, with the arguments as the caller wrote them.
+
+    In PyTorch the op itself stands in place of the function, and does not add the arguments that have a default.
+    """
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        # The op may have other names for its tensors than the documentation, so the first one has to come by position.
+        if args and _C._call_has_torch_function(args, kwargs):
+            return op(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return public  # type: ignore[return-value]
+
+
 class overridable_property(property):
     """A property of tensors that checks the class of the tensor for an override, as the properties in C do."""
 
