@@ -98,7 +98,7 @@ SHELL_OF_USER = $(shell echo "$$SHELL")
 # Settings of the course's JupyterLab: no question about news. course/_tools/lab_config.py has those of its server.
 LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings
 
-.PHONY: lab course book
+.PHONY: lab course book docs
 lab: stubs $(STAMPS)/everything ## open the course in JupyterLab (on a server: ARGS=--no-browser)
 	@mkdir -p $(LAB_SETTINGS) && cp course/_tools/jupyterlab.json $(LAB_SETTINGS)/overrides.json
 	@$(IN_VENV) jupyter-lab $(ROOT_USER) --config=course/_tools/lab_config.py \
@@ -111,8 +111,12 @@ course: debug $(STAMPS)/everything ## bring the notebooks up to date with their 
 book: debug $(STAMPS)/book ## write the course as a web site, with search, to build/book
 	@$(IN_VENV) python -m course._tools book $(ARGS)
 
+# The course is a part of this site. Warnings and dead links are errors here, too.
+docs: debug $(STAMPS)/book ## write the whole web site to build/docs: tutorial, course, API, source, table of names
+	@$(IN_VENV) python -m docs build/docs $(ARGS)
+
 $(STAMPS)/book: .ci/constraints.txt pyproject.toml | $(STAMPS)/everything
-	@echo "reftorch: installing Sphinx, which makes the web site"
+	@echo "reftorch: installing Sphinx, which makes the web sites"
 	@$(INSTALL_US) $(PINS) $(UPGRADE) -e '.[book]'
 	@touch $@
 
@@ -235,7 +239,7 @@ bench-build: $(STAMPS)/build-tools ## measure the build: clean to importable, an
 
 CXX_FILES = $(shell find cpp tests/cpp -path '*/third_party' -prune -o \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print)
 
-.PHONY: lint format docs doctor clean
+.PHONY: lint format doctor clean
 # nvcc comes from the wheels nvidia-cuda-nvcc and nvidia-cuda-cccl in their own environment, or from NVCC=...
 NVCC ?= $(firstword $(wildcard build/cuda-venv/lib/python3*/site-packages/nvidia/cu13/bin/nvcc) nvcc)
 # LinearAlgebraKernel.cu needs cuBLAS's headers, which these wheels lack. CUDA_INCLUDE=... names the folder of the headers.
@@ -260,9 +264,6 @@ format: $(STAMPS)/everything ## lay out Python and C++ as lint wants it
 	@$(BIN)/ruff check --fix-only --quiet .
 	@$(BIN)/ruff format .
 	@$(BIN)/clang-format -i $(CXX_FILES)
-
-docs: debug $(STAMPS)/everything ## write the reference of the Python API to build/docs
-	@$(BIN)/python .ci/docs.py build/docs
 
 doctor: ## tell the state of compiler, Python, build, gdb, ptrace, symbols, CUDA
 	@if [ -x $(BIN)/python ]; then $(BIN)/python reftorch/debug/core/doctor.py; else $(PYTHON) reftorch/debug/core/doctor.py; fi

@@ -89,7 +89,7 @@ class Signature:
         """Return the signature as a docstring shows it: without ``self``, and with plain names of types."""
         shown = [parameter for parameter in self.parameters if parameter.name != "self"]
         returns = f"({', '.join(self.fields)})" if self.fields else self.returns
-        text = str(Signature(self.name, shown, returns)).replace("_size", "Sequence[int]")
+        text = re.sub(r"\b_size\b", "Sequence[int]", str(Signature(self.name, shown, returns)))
         return re.sub(r"(?<![\w.])_(int|float|bool|dtype|layout|memory_format)\b", r"\1", text)
 
 

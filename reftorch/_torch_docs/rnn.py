@@ -17,6 +17,8 @@ _NETWORKS = {
 
 for _name, (_words, _module, _gates) in _NETWORKS.items():
     _is_lstm = _name == "lstm"
+    _pair = "; a pair of states, h and c" if _is_lstm else ""
+    _projection = ";\n        then weight_hr (P, H) if the states have different sizes" if _is_lstm else ""
     _results = "output, h, c" if _is_lstm else "output, h"
     add_docstr(
         _name,
@@ -29,11 +31,9 @@ Args:
     input: :math:`(T, B, I)`, or :math:`(B, T, I)` if ``batch_first``.
     data: packed sequences, with the sum of ``batch_sizes`` rows of I features.
     batch_sizes: the number of sequences of each step, :math:`(T)`, int64 on the CPU.
-    hx: the first state, :math:`(L, B, H)` with a slice for each layer and direction\
-{"; a pair of states, h and c" if _is_lstm else ""}.
+    hx: the first state, :math:`(L, B, H)` with a slice for each layer and direction{_pair}.
     params: for each layer and direction: weight_ih :math:`({_gates} H, I)`, weight_hh :math:`({_gates} H, H)`, and if
-        ``has_biases``, bias_ih and bias_hh, :math:`({_gates} H)`\
-{"; then weight_hr (P, H) if the states have different sizes" if _is_lstm else ""}.
+        ``has_biases``, bias_ih and bias_hh, :math:`({_gates} H)`{_projection}.
     has_biases: whether ``params`` has biases.
     num_layers: the number of layers.
     dropout: the probability of a dropout of the outputs of each layer except the last.

@@ -1401,13 +1401,13 @@ class OneCycleLR(LRScheduler):
     A program calls ``step`` after each batch. The momentum goes the other way. Between the values below, both follow
     half a wave of the cosine, or a straight line.
 
-    ================  ==================================  ==============================================
-    part of training  learning rate                       momentum
-    ================  ==================================  ==============================================
-    0                 ``max_lr / div_factor``             ``max_momentum``
-    ``pct_start``     ``max_lr``                          ``base_momentum``
+    ================  ====================================  =================
+    part of training  learning rate                         momentum
+    ================  ====================================  =================
+    0                 ``max_lr / div_factor``               ``max_momentum``
+    ``pct_start``     ``max_lr``                            ``base_momentum``
     1                 the first one / ``final_div_factor``  ``max_momentum``
-    ================  ==================================  ==============================================
+    ================  ====================================  =================
 
     With ``three_phase``, the learning rate first goes back to the initial one, as fast as it went up.
 

@@ -6,7 +6,7 @@ Leaves out: running anything; the stored outputs are what is shown. Solutions ar
 The site is made by Sphinx with MyST-NB, which reads notebooks, and with the theme Furo, which brings search, dark mode
 and a layout for phones. Three things are ours. `pages` prepares the notebooks, `source_pages` writes the pages of
 source, and `links` looks for links that lead nowhere. Only Sphinx itself needs the extra `book`; `make book` installs
-the extra. A warning of Sphinx is an error.
+the extra. A warning of Sphinx is an error. `make docs` makes these pages a part of the whole site; see `docs/`.
 """
 
 from __future__ import annotations
@@ -17,20 +17,35 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from course._tools.book.links import broken_links
 from course._tools.book.pages import prepare
 from course._tools.layout import ROOT, CourseError
 
-__all__ = ["broken_links", "make_book", "prepare"]
+__all__ = ["broken_links", "make_book", "make_site", "prepare"]
 NEEDED = ("sphinx", "myst_nb", "furo")
 SETTINGS = Path(__file__).parent  # of conf.py, which finds the prepared pages in this variable
 SETTING = "REFTORCH_BOOK"
 
 
 def make_book(folder: Path) -> Path:
-    """Write the site to `folder`, in place of an earlier one; returns the start page.
+    """Write the course's site to `folder`, in place of an earlier one; returns the start page.
+
+    Raises:
+        CourseError: as for `make_site`.
+    """
+    return make_site(folder, prepare, SETTINGS)
+
+
+def make_site(folder: Path, prepare_pages: Callable[[Path], None], settings: Path) -> Path:
+    """Write a site to `folder`, in place of an earlier one; returns the start page.
+
+    Args:
+        folder: where the site will be.
+        prepare_pages: writes what Sphinx reads to the folder that it gets: `pages`, and `extra` with finished files.
+        settings: the folder of Sphinx's `conf.py`.
 
     Raises:
         CourseError: Sphinx is not installed, or Sphinx has a warning, or a link of the site leads nowhere. The folder
@@ -42,8 +57,8 @@ def make_book(folder: Path) -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f"{folder.name}-", dir=folder.parent) as scratch:
         prepared, site = Path(scratch) / "prepared", Path(scratch) / "site"
-        prepare(prepared)
-        _sphinx(prepared, site)
+        prepare_pages(prepared)
+        _sphinx(prepared, site, settings)
         broken = broken_links(site)
         if broken:
             raise CourseError("\n".join(["links of the site lead nowhere:", *broken]))
@@ -52,13 +67,13 @@ def make_book(folder: Path) -> Path:
     return folder / "index.html"
 
 
-def _sphinx(prepared: Path, site: Path) -> None:
+def _sphinx(prepared: Path, site: Path, settings: Path) -> None:
     """Run Sphinx on the prepared pages.
 
     Raises:
         CourseError: Sphinx has a warning or an error; the text is Sphinx's.
     """
-    options = ["-b", "html", "-q", "-W", "--keep-going", "-c", str(SETTINGS), "-d", str(prepared / "doctrees")]
+    options = ["-b", "html", "-q", "-W", "--keep-going", "-c", str(settings), "-d", str(prepared / "doctrees")]
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", *options, str(prepared / "pages"), str(site)],
         env={**os.environ, "PYTHONPATH": str(ROOT), SETTING: str(prepared)},

@@ -29,10 +29,15 @@ CAPTION = re.compile(r"^\[picture\] (.*)", re.S)
 LIGHT_BOX = re.compile(r"background(?:-color)?:\s*#(?:f[0-9a-f]{2}\b|f[0-9a-f]f[0-9a-f]f[0-9a-f]\b)", re.I)
 
 
-def prepare(folder: Path) -> None:
-    """Write what Sphinx makes the site of: `pages` with the notebooks, `extra` with the pages of source."""
+def prepare(folder: Path, below: str = "") -> None:
+    """Write what Sphinx makes the site of: `pages` with the notebooks, `extra` with the pages of source.
+
+    Args:
+        folder: where to write; what is there is removed.
+        below: the folder of the notebooks in the site; empty where the site has nothing else.
+    """
     shutil.rmtree(folder, ignore_errors=True)
-    book = _Prepared(folder)
+    book = _Prepared(folder, below)
     (book.extra / "source").mkdir(parents=True)
     (book.extra / "source" / "source.css").write_text(style_sheet())
     alone = [page for page in layout.pages() if page.stem != "index"]
@@ -79,8 +84,9 @@ def _with_hints(chapter: Chapter) -> Notebook:
 class _Prepared:
     """The two folders, and what has been written to them."""
 
-    def __init__(self, folder: Path) -> None:
-        self.pages = folder / "pages"
+    def __init__(self, folder: Path, below: str) -> None:
+        self.root = folder / "pages"
+        self.pages = self.root / below
         self.extra = folder / "extra"
 
     def add(self, notebook: Path, content: Notebook) -> None:
@@ -146,7 +152,7 @@ class _Prepared:
             other.parent.mkdir(parents=True, exist_ok=True)
             other.write_text(source_page(file, str(relative), other, self.extra))
         place = f"#line-{int(found['line']) + 1}" if found["line"] else ""
-        return os.path.relpath(self.pages / other.relative_to(self.extra), page.parent) + place
+        return os.path.relpath(self.root / other.relative_to(self.extra), page.parent) + place
 
 
 def _parts(text: str) -> list[str]:

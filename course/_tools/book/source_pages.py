@@ -16,13 +16,16 @@ from pygments.lexers import get_lexer_for_filename
 from pygments.lexers.special import TextLexer
 from pygments.util import ClassNotFound
 
+from course._tools.definitions import mirrors_of
+from course._tools.listing import is_path, pytorch_links
+
 LIGHT, DARK = "friendly", "github-dark"
 # Furo keeps the reader's choice of the theme under this name; without a choice the system's setting holds.
 THEME = 'document.documentElement.dataset.theme = (() => { try { return localStorage.getItem("theme") } catch { } })()'
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title><script>{script}</script><link rel="stylesheet" href="{style}"></head>
-<body><p><a href="{start}">The reftorch course</a> &nbsp; <b>{title}</b></p>
+<body><p><a href="{start}">reftorch</a> &nbsp; <b>{title}</b>{mirrors}</p>
 {body}</body></html>
 """
 STYLE = """body { margin: 1em; font-family: system-ui, sans-serif; background: #fff; color: #1f2328; }
@@ -48,6 +51,15 @@ def style_sheet() -> str:
     )
 
 
+def _mirrors(path: str) -> str:
+    """Links to the files of PyTorch that a file says it mirrors; empty where it says nothing."""
+    try:
+        said = mirrors_of(path)
+    except (LookupError, FileNotFoundError):
+        return ""
+    return f" &nbsp; PyTorch 2.13: {pytorch_links(said)}" if said and is_path(said) else ""
+
+
 def source_page(file: Path, title: str, page: Path, root: Path) -> str:
     """The page of one file.
 
@@ -67,5 +79,6 @@ def source_page(file: Path, title: str, page: Path, root: Path) -> str:
         script=THEME,
         style=os.path.relpath(root / "source" / "source.css", page.parent),
         start=os.path.relpath(root / "index.html", page.parent),
+        mirrors=_mirrors(title),
         body=highlight(file.read_text(), lexer, formatter),
     )

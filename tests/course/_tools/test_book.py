@@ -211,7 +211,7 @@ def test_the_command_says_what_is_missing(toy, tmp_path, capsys, monkeypatch):
 def test_a_site_that_fails_leaves_the_earlier_one(toy, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(book_of, "NEEDED", ())
 
-    def sphinx(prepared: Path, site: Path) -> None:
+    def sphinx(prepared: Path, site: Path, settings: Path) -> None:
         site.mkdir()
         (site / "index.html").write_text('<a href="gone.html">')
 
@@ -228,7 +228,7 @@ def test_a_site_that_fails_leaves_the_earlier_one(toy, tmp_path, capsys, monkeyp
 def test_the_command_says_where_the_site_is(toy, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(book_of, "NEEDED", ())
 
-    def sphinx(prepared: Path, site: Path) -> None:
+    def sphinx(prepared: Path, site: Path, settings: Path) -> None:
         site.mkdir()
         (site / "index.html").write_text("the course")
 
