@@ -30,6 +30,7 @@ OWN_WORDS = (
     "Output size is too small",
     "kernel size should be greater than zero",
     "dilation should be greater than zero",
+    "too large relative to input",
 )
 
 
